@@ -54,9 +54,13 @@ pub enum Action {
     CopyLink,
     /// Connects to the server again.
     Reconnect,
+    /// Opens this address in a browser.
+    Open(&'static str),
     /// Starts the tour of the article, or leaves it.
     Tour,
-    /// Goes to the next step of the tour, and after the last one leaves it.
+    /// Goes to this step of the tour, counted from 0.
+    TourStep(usize),
+    /// Goes to the next step of the tour, after the last one to the card at the end, and from there leaves it.
     TourNext,
     /// Goes to the step before.
     TourBack,

@@ -4,13 +4,13 @@
 mod desktop;
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use desktop::{
-    address, copy, log_plugin, missing, no_adapter_off_screen, plugins, setting,
+    address, browse, copy, log_plugin, missing, no_adapter_off_screen, plugins, setting,
 };
 
 #[cfg(target_family = "wasm")]
 mod browser;
 #[cfg(target_family = "wasm")]
-pub(crate) use browser::{address, copy, plugins, setting};
+pub(crate) use browser::{address, browse, copy, plugins, setting};
 
 /// What is logged: warnings, and the game's own messages. renet warns about every snapshot of more than 20
 /// fragments, netcode about every datagram of another program, and at each start window and renderer about

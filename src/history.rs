@@ -14,11 +14,12 @@ use std::collections::{HashSet, VecDeque};
 use std::ops::RangeInclusive;
 
 use bevy::prelude::*;
+use cubewire_codec::BodyState;
 
 use crate::controls::Action;
 use crate::replication::{
     CubeError, CubeErrors, Detailed, DisplayedState, Lane, LaneMeter, METER_TICKS,
-    ReplicationSystems, Standings, States,
+    ReplicationSystems, Standings, States, between,
 };
 use crate::simulation::CubeWorld;
 
@@ -141,23 +142,33 @@ impl LaneHistory {
     /// The errors of the cubes displayed at a tick; empty where that tick is not recorded.
     #[must_use]
     pub fn errors_at(&self, tick: u64, world: &WorldHistory) -> Vec<CubeError> {
-        let (mut shown, mut from, mut to) = (Vec::new(), Vec::new(), Vec::new());
-        let Some(due) = self.due_tick(tick) else {
-            return Vec::new();
-        };
-        let due = due.clamp(0.0, tick as f64);
-        let before = due.floor() as u64;
-        let is_there = self.displayed.read(tick, &mut shown)
-            && world.0.read(before, &mut from)
-            && world.0.read((before + 1).min(tick), &mut to);
-        if !is_there {
-            return Vec::new();
+        let mut shown = Vec::new();
+        match self.simulated_at(tick, world) {
+            Some(simulated) if self.displayed.read(tick, &mut shown) => {
+                let cubes = shown.iter().zip(&simulated);
+                cubes
+                    .map(|(shown, cube)| CubeError::new(shown, cube))
+                    .collect()
+            }
+            _ => Vec::new(),
         }
+    }
+
+    /// The cubes of the simulation at what was due for display at a tick; none where that is not recorded.
+    #[must_use]
+    pub fn simulated_at(&self, tick: u64, world: &WorldHistory) -> Option<Vec<BodyState>> {
+        let due = self.due_tick(tick)?.clamp(0.0, tick as f64);
+        let before = due.floor() as u64;
+        let (mut from, mut to) = (Vec::new(), Vec::new());
+        let is_there =
+            world.0.read(before, &mut from) && world.0.read((before + 1).min(tick), &mut to);
         let fraction = due.fract() as f32;
-        let states = shown.iter().zip(from.iter().zip(&to));
-        states
-            .map(|(shown, (from, to))| CubeError::new(shown, from, to, fraction))
-            .collect()
+        let cubes = from.iter().zip(&to);
+        is_there.then(|| {
+            cubes
+                .map(|(from, to)| between(from, to, fraction))
+                .collect()
+        })
     }
 
     fn record(&mut self, tick: u64, displayed: &DisplayedState) {
@@ -265,7 +276,6 @@ fn record(
 #[cfg(test)]
 mod tests {
     use bevy::ecs::system::RunSystemOnce;
-    use cubewire_codec::BodyState;
 
     use super::*;
     use crate::replication::Sample;

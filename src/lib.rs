@@ -19,6 +19,7 @@
 //! | `crates/hostile` | attacks a server over loopback, and measures what that costs an honest viewer |
 //! | `crates/web` | the page for browsers, and the program that builds and serves it |
 //! | [`named`] | choices by name, for command line and addresses |
+//! | [`words`] | how numbers and rungs are written on the screen |
 //! | [`theme`] | light or dark, and colours for egui and Bevy |
 //! | `plot` | draws static plots, with the fonts of egui |
 //! | [`simulation`] | the authoritative world: bodies, player forces, 60 Hz step |
@@ -58,3 +59,4 @@ pub mod theme;
 pub mod transport;
 pub mod view;
 pub mod web;
+pub mod words;

@@ -19,6 +19,9 @@ extern "C" {
     /// Copies a text to the clipboard.
     pub(crate) fn copy(text: &str);
 
+    /// Opens an address in another tab.
+    pub(crate) fn browse(address: &str);
+
     /// The address of the page without its parameters.
     pub(crate) fn address() -> String;
 

@@ -50,7 +50,7 @@ pub use pages::peers::Peers;
 pub use pages::ranges::tried::Tradeoffs;
 pub use settings::{Page, PanelSize, PanelState, Tab};
 pub use small::SmallGraphPlugin;
-pub use tour::{STEPS, Scene, Task, Tour, TourStep, Watch};
+pub use tour::{Figure, STEPS, Scene, Task, Tour, TourStep, Watch};
 
 /// The phases of the panel.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -134,7 +134,8 @@ fn figure(ui: &mut egui::Ui, name: &str, value: String) -> egui::Response {
 }
 
 fn want_history(state: Res<PanelState>, selection: Res<Selection>, mut wanted: ResMut<Wanted>) {
-    wanted.set(Show::Timeline, state.timeline);
+    // The last minute is there when it is asked for.
+    wanted.set(Show::Timeline, true);
     let pages = [Page::Packet, Page::Budget];
     let is_shown = pages.into_iter().any(|page| state.shows(page));
     let is_inspected = is_shown || selection.cube.is_some();

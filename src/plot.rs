@@ -36,7 +36,7 @@ pub(crate) fn pixels(
     let mut pixels = vec![0; size.0 as usize * size.1 as usize * 3];
     let bitmap = BitMapBackend::with_buffer(&mut pixels, size);
     let area = Bitmap { bitmap, font }.into_drawing_area();
-    let drawn = area.fill(&rgb(colors.surface)).map_err(Into::into);
+    let drawn = area.fill(&rgb(colors.ground)).map_err(Into::into);
     let drawn = drawn.and_then(|()| draw(&area));
     let drawn = drawn.and_then(|()| Ok(area.present()?));
     drop(area);

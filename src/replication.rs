@@ -58,7 +58,7 @@ pub use deltas::{DELTA_BITS, DeltaCounts};
 pub use detail::{Detailed, PacketDetail, demo_index};
 pub use digest::Digest;
 pub use displayed::{CubeError, CubeErrors, DisplayedState, ReplicaError};
-pub(crate) use displayed::{is_teleport, shown_cube};
+pub(crate) use displayed::{between, shown_cube};
 pub use lane::{Lane, LocalLane};
 pub use lane_budget::LaneBudget;
 pub use meter::{
@@ -70,6 +70,7 @@ pub use peer::{
     ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, SocketTraffic, Welcomed,
 };
 pub use rebuilds::{Rebuilds, RebuildsAsRecorded};
+pub(crate) use replica_error::RecentStates;
 pub use settings::{
     LaneSettings, LaneSettingsQuery, LinkSettings, PlayoutDelay, PlayoutSettings, SenderSettings,
 };
@@ -114,7 +115,7 @@ pub struct ReplicationPlugin;
 
 impl Plugin for ReplicationPlugin {
     fn build(&self, app: &mut App) {
-        app.init_resource::<replica_error::History>()
+        app.init_resource::<RecentStates>()
             .init_resource::<quantized::QuantizedWorld>()
             .init_resource::<WantsAblation>()
             .init_resource::<Rebuilds>()

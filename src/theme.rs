@@ -14,9 +14,9 @@ use crate::named::Named;
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Theme {
     /// Dark text on light surfaces, and a sky by day.
-    #[default]
     Light,
     /// Light text on dark surfaces, and a sky at dusk.
+    #[default]
     Dark,
 }
 

@@ -123,9 +123,9 @@ impl Plugin for ViewPlugin {
             .add_systems(
                 PostUpdate,
                 (
+                    cubes::show_replicas.run_if(cubes::is_present),
                     cubes::show_simulation
                         .run_if(resource_exists::<CubeWorld>.and_then(cubes::is_present)),
-                    cubes::show_replicas.run_if(cubes::is_present),
                     cubes::show_past,
                     costs::measure,
                 )
@@ -145,7 +145,7 @@ pub enum ViewMode {
     Left,
     /// The right half alone.
     Right,
-    /// Both over each other: the right one as a translucent ghost, which is seen where it differs.
+    /// Both over each other at the same tick: outlines of the right one over the left one.
     Difference,
 }
 

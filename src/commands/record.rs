@@ -93,21 +93,24 @@ pub struct RecordArgs {
     /// one, in seconds from the first visible frame; can be repeated
     #[arg(long, value_name = "TIME:SETTING:VALUE", value_parser = TimedSwitch::parse, allow_hyphen_values = true)]
     at: Vec<TimedSwitch>,
+    /// The title of the film [default: by what the halves show]
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
     /// Hide these parts of the overlay
     #[arg(long, value_name = "PARTS", value_delimiter = ',', value_parser = named::<Part>())]
     hide: Vec<Part>,
     #[command(flatten)]
     quality: QualityArg,
     /// Colours of panel and scene
-    #[arg(long, value_parser = named::<Theme>(), default_value = "light")]
+    #[arg(long, value_parser = named::<Theme>(), default_value = "dark")]
     theme: Theme,
     /// What the colours of the cubes show
     #[arg(long, value_parser = named::<CubeColors>(), default_value = "interaction", alias = "color")]
     colour: CubeColors,
-    /// Name of the left half [default: simulation, or replica]
+    /// Name of the left half [default: Simulation, or Replica]
     #[arg(long, value_name = "TEXT")]
     left_label: Option<String>,
-    /// Name of the right half [default: replica]
+    /// Name of the right half [default: Replica]
     #[arg(long, value_name = "TEXT")]
     right_label: Option<String>,
     /// Print JSON
@@ -116,7 +119,7 @@ pub struct RecordArgs {
 }
 
 /// Arguments that a series chooses itself.
-const OF_ONE_VIDEO: [&str; 12] = [
+const OF_ONE_VIDEO: [&str; 13] = [
     "script",
     "replay",
     "left",
@@ -125,6 +128,7 @@ const OF_ONE_VIDEO: [&str; 12] = [
     "skip",
     "fps",
     "at",
+    "title",
     "hide",
     "left_label",
     "right_label",
@@ -224,6 +228,7 @@ impl RecordArgs {
             right,
             switches,
             overlay: Overlay {
+                title: self.title.clone(),
                 hidden: self.hide.clone(),
                 names: [self.left_label.clone(), self.right_label.clone()],
                 ..Overlay::default()

@@ -9,7 +9,7 @@ use super::error::CommandError;
 use super::window::FrameArgs;
 use crate::display;
 use crate::game::window::{self, WindowSettings};
-use crate::panel::STEPS;
+use crate::panel::{Figure, STEPS};
 
 /// `cubewire tour`
 #[derive(Clone, Debug, Args)]
@@ -60,11 +60,14 @@ fn print(first: usize, out: &mut impl Write) -> std::io::Result<()> {
     for (number, step) in (1..).zip(&STEPS).skip(first - 1) {
         writeln!(out, "\n{number}. {}\n{}", step.title, step.text)?;
         if let Some(article) = step.article {
-            writeln!(out, "{}, in the article: {article}", step.watch.name())?;
+            let Figure {
+                value,
+                unit,
+                counts,
+            } = article;
+            writeln!(out, "In the article: {value} {unit}, {counts}.")?;
         }
-        if let Some(address) = step.address {
-            writeln!(out, "{address}")?;
-        }
+        writeln!(out, "{}\n{}", step.difference, step.address)?;
         writeln!(out, "--left {} --right {}", step.left, step.right)?;
     }
     Ok(())

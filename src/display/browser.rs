@@ -29,6 +29,11 @@ pub(crate) fn copy(_: &egui::Context, text: &str) {
     page::copy(text);
 }
 
+/// Opens an address in another tab.
+pub(crate) fn browse(address: &str) {
+    page::browse(address);
+}
+
 /// Bevy's default plugins; the window fills the element that its canvas is in. Logs go to the console.
 #[must_use]
 pub(crate) fn plugins(window: Window) -> PluginGroupBuilder {

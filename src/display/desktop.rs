@@ -46,6 +46,13 @@ pub(crate) fn copy(ctx: &egui::Context, text: &str) {
     ctx.copy_text(text.to_owned());
 }
 
+/// Opens an address in the browser that the system is set to.
+pub(crate) fn browse(address: &str) {
+    if let Err(error) = open::that_detached(address) {
+        warn!("{address} could not be opened: {error}");
+    }
+}
+
 /// Logs to standard error, what the environment variable `RUST_LOG` says if there is one.
 #[must_use]
 pub(crate) fn log_plugin() -> LogPlugin {

@@ -12,6 +12,7 @@ use bevy::window::WindowResolution;
 use bevy_egui::{EguiPlugin, EguiPostUpdateSet};
 
 use super::{GameError, GamePlugins, show_halves};
+use crate::controls::Action;
 use crate::display;
 use crate::panel::{PanelPlugin, PanelState};
 use crate::recording::export::ExportPlugin;
@@ -116,7 +117,8 @@ pub(super) fn add_frame(app: &mut App, settings: &WindowSettings) {
             settings: settings.panel.clone(),
         },
     ));
-    app.add_plugins((LivePlugin, ExportPlugin))
+    app.add_observer(browse)
+        .add_plugins((LivePlugin, ExportPlugin))
         .insert_resource(RecordingFolder(settings.recordings.clone()))
         .insert_resource(settings.quality);
     if let Some(theme) = settings.theme {
@@ -125,6 +127,13 @@ pub(super) fn add_frame(app: &mut App, settings: &WindowSettings) {
     if let Some(seconds) = settings.seconds {
         app.insert_resource(CloseAfter(Duration::from_secs_f64(seconds)))
             .add_systems(PostUpdate, close.before(EguiPostUpdateSet::EndPass));
+    }
+}
+
+/// Opens the address that a button leads to.
+fn browse(action: On<Action>) {
+    if let Action::Open(address) = *action {
+        display::browse(address);
     }
 }
 

@@ -2,20 +2,19 @@
 
 use bevy::prelude::*;
 use bevy_egui::egui::{
-    Align2, Area, Button, Color32, Context, Frame, Id, Margin, Order, Pos2, Rect, RichText, Stroke,
-    TextStyle, Vec2, pos2,
+    Align, Area, Color32, Context, CornerRadius, Frame, Id, Label, Layout, Order, Pos2, Rect,
+    RichText, Sense, Stroke, Ui, UiBuilder, Vec2, pos2, vec2,
 };
 use bevy_egui::input::EguiWantsInput;
+use cubewire_codec::ladder::rung_of;
 
 use super::lane::LaneView;
-use super::pages::ladder::kbps_of;
-use super::settings::{PanelSize, PanelState};
-use super::style;
-use cubewire_codec::ladder::LADDER;
-
+use super::pages::ladder::index_of;
+use super::settings::{Page, PanelSize, PanelState};
+use super::style::{BODY, GAP, Look, SMALL};
+use super::tour::STEPS;
+use super::widgets::{At, Cap, Kind, Pointing, Size, button, key_cap, text, triangle};
 use crate::controls::{Action, key_of};
-use crate::replication::Accounting;
-use crate::theme::egui_color;
 use crate::view::{CubeColors, Inset, Side, ViewMode};
 
 /// Ends the explanation with the first key, or with a click into the view.
@@ -68,9 +67,8 @@ pub(super) struct Explained {
     is_compared: bool,
     /// How far the displayed state lags behind, milliseconds.
     late_ms: u128,
-    kbps: f64,
-    /// What the first rung would cost, if that is known.
-    whole_kbps: Option<f64>,
+    /// Index of the present rung, if it has one.
+    rung: Option<usize>,
     /// Whether the tour can be taken.
     has_tour: bool,
 }
@@ -79,128 +77,95 @@ impl Explained {
     pub(super) fn of(lane: &LaneView<'_>) -> Self {
         let settings = &*lane.settings;
         let late = settings.link.conditions.latency + settings.playout.rule_delay(&settings.sender);
+        let rung = rung_of(settings.sender.stages);
         Self {
             plays: lane.status.plays,
             plays_itself: lane.status.plays_itself,
             view: lane.status.view,
             is_compared: lane.shown.len() > 1,
             late_ms: (late.as_millis() + 5) / 10 * 10,
-            kbps: lane.meter.kbps(Accounting::PayloadAndUdp),
-            whole_kbps: lane.shadow.and_then(|shadow| kbps_of(shadow, &LADDER[0])),
+            rung: rung.and_then(|rung| index_of(rung.stages)),
             has_tour: lane.status.tour.is_some(),
         }
     }
 
-    /// The boxes, for a view of this size next to the panel.
-    fn callouts(&self, picture: Rect, state: &PanelState) -> Vec<Callout> {
-        let mut callouts = vec![self.keys(picture, state)];
-        // What plays by itself is left in sight.
-        if !self.plays_itself {
-            callouts.extend(self.parts(picture, state));
+    /// The cards that say what is seen, for a view of this size next to the panel.
+    fn cards(&self, look: Look, picture: Rect, state: &PanelState) -> Vec<Card> {
+        let mut cards = Vec::new();
+        // What plays by itself is left in sight, and a small window has no room for them.
+        if self.plays_itself || state.shown_size() != PanelSize::Whole {
+            return cards;
         }
-        callouts
-    }
-
-    /// The keys, at the bottom.
-    fn keys(&self, picture: Rect, state: &PanelState) -> Callout {
-        let again = key_of(Action::Help);
-        let bottom = keys_end(picture);
-        Callout {
-            title: if self.plays && state.has_touch {
-                "drag rolls  ·  two fingers turn and zoom  ·  the panel compresses"
-            } else if self.plays {
-                "arrow keys roll  ·  Space blow  ·  Z katamari  ·  PageUp compress"
-            } else {
-                "PageUp compress  ·  drag orbit  ·  T trails"
-            },
-            text: if state.has_touch {
-                "Any touch starts.".to_owned()
-            } else if self.plays_itself {
-                format!("Any key takes over. {again} explains again.")
-            } else {
-                format!("Any key starts. {again} explains again.")
-            },
-            at: pos2(picture.center().x, bottom),
-            align: Align2::CENTER_BOTTOM,
-            width: (picture.width() - 40.0).min(560.0),
-            color: egui_color(state.theme.colors().ink),
-        }
-    }
-
-    /// What the parts of the screen show.
-    fn parts(&self, picture: Rect, state: &PanelState) -> Vec<Callout> {
-        let colors = state.theme.colors();
-        let ink = egui_color(colors.ink);
-        let is_split = self.view == ViewMode::Split;
         let (left, right) = picture.split_left_right_at_fraction(0.5);
-        // Below the figures and the legend of the colours, above the player.
-        let y = picture.top()
+        let is_split = self.view == ViewMode::Split;
+        let top = picture.top()
             + match state.colors {
-                CubeColors::Interaction => BELOW_FIGURES,
+                CubeColors::Interaction => BELOW_HEADLINE,
                 _ => BELOW_LEGEND,
             };
-        let width = (0.5 * picture.width() - 40.0).clamp(120.0, 330.0);
-        let half = |side: Side, over: Rect, title: &'static str, text: String| Callout {
-            title,
-            text,
-            at: pos2(over.center().x, y),
-            align: Align2::CENTER_TOP,
-            width,
-            color: style::half(colors, side),
+        let over = |half: Rect| {
+            let width = (half.width() - 48.0).min(HALF);
+            Rect::from_min_size(pos2(half.center().x - width / 2.0, top), vec2(width, CARD))
         };
-        let mut callouts = Vec::new();
-        if is_split && self.plays && self.is_compared {
-            let text = "The same snapshots, sent with other settings.".to_owned();
-            callouts.push(half(Side::Left, left, "Another replica", text));
-        } else if is_split && self.plays {
-            let text = "901 cubes in a physics engine, on this machine. You roll the blue one.";
-            callouts.push(half(Side::Left, left, "The simulation", text.to_owned()));
+        if is_split && self.plays {
+            let (title, text) = match self.is_compared {
+                true => (
+                    "Another replica",
+                    "The same snapshots, sent with other settings.",
+                ),
+                false => (
+                    "The simulation",
+                    "901 cubes in a physics engine, on this machine. You roll the blue one.",
+                ),
+            };
+            let text = text.to_owned();
+            cards.push(Card::new(title, text, over(left), look.of_half(Side::Left)));
         }
         let text = format!(
-            "Rebuilt from network packets alone, some {} ms later. Can you see the difference?",
+            "Rebuilt from network packets alone, {} ms later. Can you see a difference?",
             self.late_ms
         );
-        let over = if is_split { right } else { picture };
-        callouts.push(half(Side::Right, over, "What another machine sees", text));
-
-        // A small window has no room for it.
-        if picture.height() < MIN_COST_HEIGHT || picture.width() < MIN_COST_WIDTH {
-            return callouts;
-        }
-        let (title, y, align) = match state.size {
-            PanelSize::Whole => (
-                "What it costs  ➡",
-                picture.top() + 0.66 * picture.height(),
-                Align2::RIGHT_CENTER,
-            ),
-            _ => (
-                "What it costs  ⬇",
-                picture.bottom() - 8.0,
-                Align2::RIGHT_BOTTOM,
-            ),
-        };
-        let whole = self
-            .whole_kbps
-            .map_or_else(String::new, |whole| format!(", of {whole:.0} uncompressed"));
-        callouts.push(Callout {
-            title,
-            text: format!(
-                "{:.0} kilobits a second now{whole}. PageUp or a click on the ladder switches the \
-                 compression.",
-                self.kbps
-            ),
-            at: pos2(picture.right() - 8.0, y),
-            align,
-            width: width.min(300.0),
-            color: ink,
+        let half = if is_split { right } else { picture };
+        let color = look.of_half(Side::Right);
+        cards.push(Card::new(
+            "What another machine sees",
+            text,
+            over(half),
+            color,
+        ));
+        // Beside the present rung, as far as the ladder is open.
+        let row = self.rung.filter(|_| state.page == Page::Ladder);
+        let row = row.map_or(0.66 * picture.height(), |row| RUNGS + 20.0 * row as f32);
+        let lowest = self.keys_at(picture).top() - CARD - 14.0;
+        let y = (row - CARD / 2.0).clamp(top + CARD + 14.0, lowest.max(top + CARD + 14.0));
+        let width = 354.0_f32.min(right.width() - 32.0);
+        let rect = Rect::from_min_size(pos2(picture.right() - 24.0 - width, y), vec2(width, CARD));
+        let text =
+            "Each rung of the ladder compresses more. Click one, or press PageUp and PageDown.";
+        cards.push(Card {
+            arrow: Some(pos2(
+                picture.right() - 2.0,
+                row.clamp(y + 8.0, y + CARD - 8.0),
+            )),
+            ..Card::new("What it costs", text.to_owned(), rect, look.ink)
         });
-        callouts
+        cards
     }
-}
 
-/// Where the box of the keys ends.
-fn keys_end(picture: Rect) -> f32 {
-    picture.bottom() - KEYS_ABOVE * picture.height()
+    /// Where the card with the keys is: at the bottom, above the captions.
+    fn keys_at(&self, picture: Rect) -> Rect {
+        let width = picture.width() - 48.0;
+        let height = if width < ONE_ROW {
+            2.0 * CARD - 40.0
+        } else {
+            CARD + 14.0
+        };
+        let bottom = picture.bottom() - ABOVE_CAPTIONS;
+        Rect::from_min_max(
+            pos2(picture.left() + 24.0, bottom - height),
+            pos2(picture.left() + 24.0 + width, bottom),
+        )
+    }
 }
 
 /// Draws the explanation over the view, next to the panel that covers `inset`. Returns the action of its
@@ -212,94 +177,195 @@ pub(super) fn draw(
     inset: Inset,
 ) -> Option<Action> {
     let mut picture = ctx.viewport_rect();
-    picture.max.x -= inset.right;
-    picture.max.y -= inset.bottom;
-    if picture.width() < 1.0 || picture.height() < 1.0 {
+    picture.max -= vec2(inset.right, inset.bottom);
+    if picture.width() < 120.0 || picture.height() < 120.0 {
         return None;
     }
-    for (index, callout) in what.callouts(picture, state).iter().enumerate() {
-        callout.show(ctx, state, index);
-    }
-    if what.has_tour {
-        tour_button(ctx, state, picture)
-    } else {
-        None
-    }
-}
-
-/// A button in an area of its own, so that a click on the boxes is a click into the view.
-fn tour_button(ctx: &Context, state: &PanelState, picture: Rect) -> Option<Action> {
-    let colors = state.theme.colors();
-    let shown = Area::new(Id::new("explanation of the tour"))
+    let mut pressed = None;
+    Area::new(Id::new("explanation"))
         .order(Order::Middle)
-        .pivot(Align2::CENTER_TOP)
-        .fixed_pos(pos2(picture.center().x, keys_end(picture) + 6.0))
+        .fixed_pos(picture.min)
+        .interactable(false)
         .fade_in(false)
         .show(ctx, |ui| {
-            let key = RichText::new(key_of(Action::Tour)).weak();
-            let button = Button::new(RichText::new("Take the tour").strong())
-                .right_text(key)
-                .fill(egui_color(colors.surface))
-                .stroke(Stroke::new(2.0, egui_color(colors.ink)))
-                .corner_radius(6.0)
-                .min_size(TOUR_BUTTON);
-            ui.add(button).clicked()
+            let cards = what.cards(Look::of(ui), picture, state);
+            let count = cards.len();
+            for (index, card) in cards.into_iter().enumerate() {
+                card.draw(ui, index + 1);
+            }
+            keys(ui, state, what, what.keys_at(picture), count + 1);
         });
+    if what.has_tour {
+        pressed = tour_button(ctx, what.keys_at(picture));
+    }
+    pressed
+}
+
+/// The card with the keys.
+fn keys(ui: &mut Ui, state: &PanelState, what: &Explained, rect: Rect, number: usize) {
+    let look = Look::of(ui);
+    let again = key_of(Action::Help);
+    let how = match (state.has_touch, what.plays_itself) {
+        (true, _) => "Any touch hides these cards.".to_owned(),
+        (false, true) => format!("Any key takes over. {again} shows these cards again."),
+        (false, false) => format!("Any key hides these cards. {again} shows them again."),
+    };
+    let card = Card::new("Start", how, rect, look.ink);
+    let mut ui = card.frame(ui, number);
+    let ui = &mut ui;
+    ui.add_space(6.0);
+    ui.horizontal_wrapped(|ui| {
+        ui.spacing_mut().item_spacing = vec2(GAP, GAP);
+        let hints: &[(&[Cap<'_>], &str)] = match (what.plays, state.has_touch) {
+            (true, true) => &[(&[], "drag to roll, two fingers turn and zoom")],
+            (true, false) => &[
+                (
+                    &[
+                        Cap::Arrow(Pointing::Left),
+                        Cap::Arrow(Pointing::Up),
+                        Cap::Arrow(Pointing::Right),
+                    ],
+                    "roll",
+                ),
+                (&[Cap::Text("Z")], "hold: gather cubes"),
+                (&[Cap::Text("Space")], "blow them away"),
+                (&[Cap::Text("L")], "cut the link"),
+            ],
+            (false, _) => &[
+                (&[Cap::Text("PageUp")], "compress more"),
+                (&[Cap::Text("T")], "trails"),
+                (&[], "drag to turn"),
+            ],
+        };
+        for (caps, words) in hints {
+            for cap in *caps {
+                key_cap(ui, *cap);
+            }
+            ui.label(RichText::new(*words).size(BODY));
+            ui.add_space(12.0);
+        }
+    });
+}
+
+/// The button of the card with the keys: in an area of its own, so that a click on the cards is a click into the view.
+fn tour_button(ctx: &Context, card: Rect) -> Option<Action> {
+    let size = vec2(184.0, 44.0);
+    let at = match card.width() < ONE_ROW {
+        true => pos2(card.left() + 16.0, card.bottom() - size.y - 10.0),
+        false => pos2(card.right() - size.x - 16.0, card.top() + 14.0),
+    };
+    let area = Area::new(Id::new("explanation of the tour"))
+        .order(Order::Middle)
+        .fixed_pos(at)
+        .fade_in(false);
+    let shown = area.show(ctx, |ui| {
+        let look = Look::of(ui);
+        let size = Size::Card(size.x);
+        let key = key_of(Action::Tour);
+        let tour = button(ui, size, "Take the tour", key, Kind::Primary);
+        if card.width() >= ONE_ROW {
+            ui.vertical_centered(|ui| {
+                let steps = format!("{} steps through the article", STEPS.len());
+                ui.label(RichText::new(steps).size(SMALL).color(look.muted));
+            });
+        }
+        tour.clicked()
+    });
     shown.inner.then_some(Action::Tour)
 }
 
-/// A box with a title and a text.
+/// A card with a number, a title and a text.
 #[derive(Clone, Debug)]
-struct Callout {
+struct Card {
     title: &'static str,
     text: String,
-    /// The position of the corner or the middle that `align` names.
-    at: Pos2,
-    align: Align2,
-    /// Width at most, logical points.
-    width: f32,
+    rect: Rect,
     /// Colour of the title and the frame.
     color: Color32,
+    /// Where an arrow from its right edge points to.
+    arrow: Option<Pos2>,
 }
 
-impl Callout {
-    fn show(&self, ctx: &Context, state: &PanelState, index: usize) {
-        let colors = state.theme.colors();
-        Area::new(Id::new(("explanation", index)))
-            .order(Order::Middle)
-            .pivot(self.align)
-            .fixed_pos(self.at)
-            .interactable(false)
-            .fade_in(false)
-            .show(ctx, |ui| {
-                Frame::new()
-                    .fill(egui_color(colors.surface).gamma_multiply(VEIL))
-                    .stroke(Stroke::new(2.0, self.color))
-                    .corner_radius(6.0)
-                    .inner_margin(Margin::symmetric(12, 8))
-                    .show(ui, |ui| {
-                        ui.set_max_width(self.width);
-                        ui.spacing_mut().item_spacing = Vec2::splat(3.0);
-                        let title = RichText::new(self.title)
-                            .text_style(TextStyle::Heading)
-                            .strong()
-                            .color(self.color);
-                        ui.label(title);
-                        ui.label(RichText::new(&self.text).color(egui_color(colors.ink)));
-                    });
-            });
+impl Card {
+    const fn new(title: &'static str, text: String, rect: Rect, color: Color32) -> Self {
+        Self {
+            title,
+            text,
+            rect,
+            color,
+            arrow: None,
+        }
+    }
+
+    fn draw(&self, ui: &mut Ui, number: usize) {
+        let mut inside = self.frame(ui, number);
+        let words = RichText::new(&self.text).size(BODY);
+        inside.add(Label::new(words).wrap());
+        if let Some(tip) = self.arrow {
+            let stroke = Stroke::new(1.0, self.color);
+            ui.painter()
+                .hline(self.rect.right()..=tip.x - 8.0, tip.y, stroke);
+            let at = tip - vec2(4.0, 0.0);
+            triangle(
+                ui.painter(),
+                at,
+                vec2(8.0, 10.0),
+                Pointing::Right,
+                self.color,
+            );
+        }
+    }
+
+    /// The frame with the number and the title; on a card with keys, the text stands beside the title. Returns what is
+    /// below.
+    fn frame(&self, ui: &mut Ui, number: usize) -> Ui {
+        let look = Look::of(ui);
+        let frame = Frame::new()
+            .fill(look.ground.gamma_multiply(VEIL))
+            .stroke(Stroke::new(1.0, self.color))
+            .corner_radius(CornerRadius::same(8));
+        ui.painter().add(frame.paint(self.rect));
+        let inside = self.rect.shrink2(vec2(16.0, 12.0));
+        let (title, rest) = inside.split_top_bottom_at_y(inside.top() + 20.0);
+        let center = pos2(title.left() + 10.0, title.center().y);
+        ui.painter().circle_filled(center, 10.0, self.color);
+        let circle = Rect::from_center_size(center, Vec2::splat(20.0));
+        text(
+            ui.painter(),
+            circle,
+            At::Center(10.0),
+            number,
+            SMALL,
+            look.ground,
+        );
+        let mut head = ui.new_child(
+            UiBuilder::new()
+                .max_rect(title.with_min_x(title.left() + 28.0))
+                .layout(Layout::left_to_right(Align::Center)),
+        );
+        head.label(RichText::new(self.title).size(BODY).color(self.color));
+        if self.title == "Start" {
+            let how = RichText::new(&self.text).size(SMALL).color(look.muted);
+            head.add_space(8.0);
+            head.label(how);
+        }
+        ui.allocate_rect(self.rect, Sense::empty());
+        ui.new_child(UiBuilder::new().max_rect(rest.translate(vec2(0.0, 4.0))))
     }
 }
 
-/// Share of the height below the box of the keys.
-const KEYS_ABOVE: f32 = 0.16;
+/// Where the rows of the ladder begin: the middle of the first, logical points.
+const RUNGS: f32 = 298.0;
 
 /// Logical points.
-const TOUR_BUTTON: Vec2 = Vec2::new(150.0, 28.0);
-const BELOW_FIGURES: f32 = 100.0;
+const CARD: f32 = 90.0;
+const HALF: f32 = 386.0;
+const BELOW_HEADLINE: f32 = 112.0;
 const BELOW_LEGEND: f32 = 160.0;
-const MIN_COST_HEIGHT: f32 = 560.0;
-const MIN_COST_WIDTH: f32 = 560.0;
+const ABOVE_CAPTIONS: f32 = 48.0;
 
-/// Opacity of the boxes.
-const VEIL: f32 = 0.93;
+/// Width of the card with the keys from which its button stands beside them, logical points.
+const ONE_ROW: f32 = 760.0;
+
+/// Opacity of the cards.
+const VEIL: f32 = 0.95;

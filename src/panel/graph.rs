@@ -2,18 +2,22 @@
 //! of switches, its axis and its times have rows of their own.
 
 pub(super) mod axis;
-mod flags;
 mod lines;
 pub(super) mod series;
 mod shown;
 
-use bevy_egui::egui::{Align, Layout, Rect, Response, Sense, Stroke, Ui, UiBuilder, pos2, vec2};
+use bevy_egui::egui::{
+    Align, Color32, Layout, Rect, Response, Sense, Stroke, Ui, UiBuilder, pos2, vec2,
+};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::lane::Measured;
 use super::settings::{MAX_GRAPH_SECONDS, PanelState};
 use super::style::{GAP, LINE, Look, ROW, SMALL};
-use super::widgets::{AXIS, At, Chart, Pointing, Scale, chip, legend, text, triangle};
+use super::widgets::{
+    AXIS, At, Chart, Pointing, Scale, Switch, chip, flags, legend, legend_width, say_flag, text,
+    triangle,
+};
 use crate::replication::{TARGET_KBPS, grouped, rounded};
 use crate::view::Side;
 use axis::Axis;
@@ -39,12 +43,12 @@ pub(super) fn draw(
     let size = vec2(ui.available_width(), height);
     let (all, response) = ui.allocate_exact_size(size, Sense::hover());
     let (top, rest) = all.split_top_bottom_at_y(all.top() + ROW);
-    let flags = Rect::from_min_size(
+    let above = Rect::from_min_size(
         pos2(rest.left() + AXIS, rest.top() + GAP),
         vec2(rest.width() - AXIS, LINE),
     );
-    let plot = flags
-        .with_min_y(flags.bottom() + 2.0)
+    let plot = above
+        .with_min_y(above.bottom() + 2.0)
         .with_max_y(all.bottom() - LINE);
     let points = points(state, lanes);
     let lines = Lines::shown(state, &points);
@@ -62,20 +66,61 @@ pub(super) fn draw(
         chart.upright(seconds, Stroke::new(2.0, look.ink));
     }
     losses(&chart, look, &lines);
-    let flag = flags::draw(ui, flags, &chart, &lines.switches(), state.flag_of_tour);
-    peak(ui, flags, &chart, &lines, flag.occupied.as_slice());
+    let switches = lines.switches().into_iter().map(|switch| Switch {
+        x: chart.x_of(-switch.ago),
+        ..switch
+    });
+    let switches: Vec<_> = switches.collect();
+    let flag = flags(ui, above, &switches, state.flag_of_tour);
+    for &x in &flag.at {
+        let stroke = Stroke::new(1.0, look.quiet);
+        chart.painter().vline(x, plot.y_range(), stroke);
+    }
+    peak(ui, above, &chart, &lines, &flag.at);
     times(ui, &chart, state);
     let chips = options(ui, state, lanes, top);
     let words = top.with_max_x(chips.left() - GAP);
     let hovered = response.hover_pos().filter(|at| plot.contains(*at));
     if let Some(said) = flag.said {
-        flags::say(ui, words, &said);
+        say_flag(ui, words, &said);
     } else if let Some(said) = hovered.and_then(|at| rates(&lines, chart.x_at(at.x))) {
         text(ui.painter(), words, At::Left(0.0), said, SMALL, look.ink);
     } else {
         entries(ui, words, look, &lines);
     }
     about(ui, words, &response);
+}
+
+/// Draws the graph without legend, options and flags, as high as there is room.
+pub(super) fn draw_slim(
+    ui: &mut Ui,
+    state: &PanelState,
+    lanes: &[Measured<'_>],
+    moment: Option<u64>,
+) {
+    let all = ui.max_rect();
+    let plot = all
+        .with_min_x(all.left() + AXIS)
+        .with_max_y(all.bottom() - LINE);
+    let points = points(state, lanes);
+    let lines = Lines::shown(state, &points);
+    let look = Look::of(ui);
+    let chart = Chart::new(
+        ui,
+        plot,
+        -lines.seconds..=0.0,
+        lines.ends.clone(),
+        lines.scale,
+    );
+    chart.axis(ui);
+    lines.draw(&chart, look, 2.0);
+    if let Some(seconds) = moment.and_then(|tick| lines.seconds_of(tick)) {
+        chart.upright(seconds, Stroke::new(2.0, look.ink));
+    }
+    losses(&chart, look, &lines);
+    let past = format!("{} s ago", state.graph_seconds);
+    let what = format!("kbps; dashes: target {TARGET_KBPS:.0}");
+    chart.times(ui, [&past, &what, "now"]);
 }
 
 /// What the legend means.
@@ -152,29 +197,43 @@ fn points(state: &PanelState, lanes: &[Measured<'_>]) -> Vec<(Side, Vec<Point>)>
     newest.collect()
 }
 
-/// The names of the lines.
+/// The names of the lines: as many words as there is room for.
 fn entries(ui: &Ui, row: Rect, look: Look, lines: &Lines<'_>) {
-    let painter = ui.painter();
-    let mut x = 0.0;
-    for (side, _) in &lines.series {
+    let lanes = lines.series.iter().map(|(side, _)| {
         let name = match lines.series.len() {
             1 if lines.has_budget() => "sent",
             1 => "replica",
             _ => side.name(),
         };
-        x = legend(painter, row, x, name, look.of_half(*side), None);
-    }
+        (name.to_owned(), look.of_half(*side), None)
+    });
+    let lanes: Vec<_> = lanes.collect();
     let budgets = lines.series.iter();
     let budgets = budgets.filter_map(|(_, series)| Some(series.newest_budget()?.to_string()));
-    let budgets: Vec<_> = budgets.collect();
-    let target = match lines.series.len() + budgets.len() {
-        1 => format!("target {TARGET_KBPS:.0} kbps"),
-        _ => format!("target {TARGET_KBPS:.0}"),
+    let budgets = budgets.collect::<Vec<_>>().join(", ");
+    let words = [
+        (format!("target {TARGET_KBPS:.0} kbps"), "budget "),
+        (format!("target {TARGET_KBPS:.0}"), "budget "),
+        (format!("{TARGET_KBPS:.0}"), "budget "),
+        (format!("{TARGET_KBPS:.0}"), ""),
+    ];
+    let all = words.into_iter().map(|(target, budget)| {
+        let mut entries = lanes.clone();
+        entries.push((target, look.ink, Some(5.0)));
+        if !budgets.is_empty() {
+            entries.push((format!("{budget}{budgets}"), look.warning, None));
+        }
+        entries
+    });
+    let mut all: Vec<_> = all.collect();
+    let room = |entries: &Vec<(String, Color32, Option<f32>)>| {
+        let widths = entries.iter().map(|(name, ..)| legend_width(ui, name));
+        widths.sum::<f32>() <= row.width()
     };
-    x = legend(painter, row, x, &target, look.ink, Some(5.0));
-    if !budgets.is_empty() {
-        let budget = format!("budget {}", budgets.join(", "));
-        legend(painter, row, x, &budget, look.warning, None);
+    let fits = all.iter().position(room).unwrap_or(all.len() - 1);
+    let mut x = 0.0;
+    for (name, color, dash) in all.swap_remove(fits) {
+        x = legend(ui.painter(), row, x, &name, color, dash);
     }
 }
 

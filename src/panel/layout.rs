@@ -1,8 +1,9 @@
 //! How the parts of the panel are laid out: whole at the right, or as a slim bar at the bottom.
 
+use bevy_egui::egui::text::{LayoutJob, TextFormat};
 use bevy_egui::egui::{
-    self, Align, Frame, Id, Layout, Margin, Panel, RichText, ScrollArea, Sense, Stroke, StrokeKind,
-    Ui, UiBuilder, WidgetInfo, WidgetType, vec2,
+    self, Align, FontId, Frame, Id, Layout, Margin, Panel, Response, RichText, ScrollArea, Sense,
+    Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo, WidgetType, vec2,
 };
 use cubewire_codec::ladder::LADDER;
 use cubewire_scene::TICKS_PER_SECOND;
@@ -12,11 +13,11 @@ use super::lane::{Drawn, LaneView};
 use super::pages::ladder::kbps_of;
 use super::pages::pickers;
 use super::settings::{PanelSize, PanelState};
-use super::style::{BODY, BUTTON, GAP, Look, MARGIN, SMALL};
+use super::style::{BODY, BUTTON, GAP, Look, MARGIN, ROW, SMALL};
 use super::timeline::Strip;
 use super::toolbar::Pressed;
-use super::tour::{self, Guide};
-use super::widgets::{BEYOND, Choice, segmented};
+use super::tour::{self, End, Guide};
+use super::widgets::{At, BEYOND, Choice, Kind, Pointing, button, segmented, text, triangle};
 use super::{graph, pages, style, terms, timeline, toolbar};
 use crate::controls::{Action, key_of};
 use crate::replication::{Accounting, Totals, factor, grouped, millimetres};
@@ -33,8 +34,10 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
     style::apply(ctx, state.theme, Some(lane.side));
     state.is_narrow = window.width() < NARROW;
     let guide = Guide::of(&lane);
-    state.flag_of_tour = guide.as_ref().and_then(Guide::number);
-    let explained = (state.explaining && guide.is_none()).then(|| Explained::of(&lane));
+    state.flag_of_tour = guide.as_ref().map(Guide::number);
+    let end = End::of(&lane);
+    let explained = state.explaining && guide.is_none() && end.is_none();
+    let explained = explained.then(|| Explained::of(&lane));
     let mut root = Ui::new(
         ctx.clone(),
         Id::new("panel_root"),
@@ -42,19 +45,27 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
             .layer_id(egui::LayerId::background())
             .max_rect(window),
     );
-    let strip = state.timeline.then(|| Strip::of(&lane));
+    state.is_low = window.height() < LOW;
+    let strip = state
+        .shows_timeline(lane.status.is_paused)
+        .then(|| Strip::of(&lane));
     let mut drawn = match state.shown_size() {
         PanelSize::Whole => whole(&mut root, state, lane),
         PanelSize::Slim => slim(&mut root, state, lane),
         PanelSize::Hidden => Drawn::default(),
     };
+    if let Some(guide) = guide {
+        let (height, pressed) = tour::draw(&mut root, &guide);
+        drawn.inset.bottom += height;
+        drawn.asked = drawn.asked.or(pressed);
+    }
     if let Some(strip) = strip {
-        let (height, moment) = timeline::draw(&mut root, state.theme, &strip, &mut state.range);
+        let (height, moment) = timeline::draw(&mut root, &strip, &mut state.range);
         drawn.inset.bottom += height;
         drawn.moment = moment;
     }
-    if let Some(guide) = guide {
-        let pressed = tour::draw(ctx, state, &guide, drawn.inset);
+    if let Some(end) = end {
+        let pressed = end.draw(ctx, drawn.inset);
         drawn.asked = drawn.asked.or(pressed);
     }
     if let Some(explained) = explained {
@@ -161,27 +172,78 @@ fn slim(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn 
     let frame = Frame::new().fill(look.ground);
     let panel = Panel::bottom(Id::new("slim panel"))
         .resizable(false)
+        .show_separator_line(false)
         .exact_size(SLIM_HEIGHT)
-        .frame(frame.inner_margin(Margin::symmetric(12, 4)));
+        .frame(frame.inner_margin(Margin::symmetric(12, 10)));
     let panel = panel.show(root, |ui| {
         let all = ui.max_rect();
-        let (left, right) = all.split_left_right_at_x(all.left() + SLIM_WIDTH);
-        let mut left = ui.new_child(UiBuilder::new().max_rect(left));
-        drawn.asked = header(&mut left, state, &mut lane);
-        left.add_space(GAP);
-        let about = format!(
-            "{} shows the panel · {} explains",
-            key_of(Action::Panel),
-            key_of(Action::Help)
-        );
-        super::widgets::note(&mut left, about);
-        let right = right.with_min_x(right.left() + MARGIN);
-        let mut right = ui.new_child(UiBuilder::new().max_rect(right));
-        let height = right.available_height();
-        graph::draw(&mut right, state, &lane.shown, lane.past.moment, height);
+        let left = all.with_max_x(all.left() + SLIM_RUNG);
+        let right = all.with_min_x(all.right() - SLIM_BUTTONS);
+        let plot = all
+            .with_min_x(left.right() + MARGIN)
+            .with_max_x(right.left() - MARGIN);
+        let mut at = |rect| ui.new_child(UiBuilder::new().max_rect(rect));
+        drawn.asked = slim_rung(&mut at(left), &mut lane);
+        graph::draw_slim(&mut at(plot), state, &lane.shown, lane.past.moment);
+        let mut ui = at(right);
+        ui.spacing_mut().item_spacing.y = 8.0;
+        for (name, action, kind) in [
+            ("Panel", Action::Panel, Kind::Usual { is_on: false }),
+            ("Tour", Action::Tour, Kind::Primary),
+        ] {
+            let is_there = action != Action::Tour || lane.status.tour.is_some();
+            if is_there && button(&mut ui, SLIM_BUTTONS, name, key_of(action), kind).clicked() {
+                drawn.asked = Some(action);
+            }
+        }
     });
     drawn.inset.bottom = panel.response.rect.height();
     drawn
+}
+
+/// The rung between buttons for the one below and the one above, and below it what it costs.
+fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
+    let mut pressed = None;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing = vec2(GAP, 0.0);
+        let mut step = |ui: &mut Ui, pointing, name, action| {
+            let usual = Kind::Usual { is_on: false };
+            let step = button(ui, BUTTON, "", "", usual);
+            step.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, name));
+            let color = Look::of(ui).ink;
+            triangle(
+                ui.painter(),
+                step.rect.center(),
+                vec2(6.0, 9.0),
+                pointing,
+                color,
+            );
+            let about = format!("{name}: {}", key_of(action));
+            if step.on_hover_text(about).clicked() {
+                pressed = Some(action);
+            }
+        };
+        step(ui, Pointing::Left, "The rung below", Action::RungDown);
+        let width = ui.available_width() - BUTTON - GAP;
+        pickers::rung(ui, &mut lane.settings.sender, [width, BUTTON]);
+        step(ui, Pointing::Right, "The rung above", Action::RungUp);
+    });
+    ui.add_space(8.0);
+    let size = vec2(ui.available_width(), ROW);
+    let (row, _) = ui.allocate_exact_size(size, Sense::hover());
+    let index = pages::ladder::index_of(lane.settings.sender.stages);
+    let place = index.map_or("custom stages".to_owned(), |index| {
+        format!("rung {} of {}", index + 1, LADDER.len())
+    });
+    let look = Look::of(ui);
+    text(ui.painter(), row, At::Right(0.0), place, SMALL, look.muted);
+    let mut ui = ui.new_child(
+        UiBuilder::new()
+            .max_rect(row)
+            .layout(Layout::left_to_right(Align::Center)),
+    );
+    figure(&mut ui, lane);
+    pressed
 }
 
 /// The lane, its rung, what it costs, and the button that changes the size of the panel.
@@ -240,36 +302,44 @@ fn resize(ui: &mut Ui, state: &PanelState) -> bool {
 /// is from the simulation.
 fn cost(ui: &mut Ui, lane: &LaneView<'_>) {
     let look = Look::of(ui);
-    let moment = lane.past.moment;
-    let second = || lane.meter.second_until(moment);
-    let kbps = lane.meter.kbps_until(moment, Accounting::PayloadAndUdp);
-    // The first packets of a lane have no baseline: a mean of them alone says nothing.
-    let kbps = kbps.filter(|_| second().count() >= TICKS_PER_SECOND as usize);
-    let totals = Totals::of(second());
-    let error = totals.mean_error_m().map(millimetres);
-    let about = about_cost(&totals, moment);
+    let totals = Totals::of(lane.meter.second_until(lane.past.moment));
+    let about = about_cost(&totals, lane.past.moment);
     if lane.shown.len() < 2 {
         let whole = lane.shadow.and_then(|shadow| kbps_of(shadow, &LADDER[0]));
-        let less = whole.zip(kbps).filter(|(_, kbps)| *kbps > 0.0);
+        let less = whole.zip(measured(lane)).filter(|(_, kbps)| *kbps > 0.0);
         if let Some((whole, kbps)) = less {
-            let less = RichText::new(factor(whole / kbps))
-                .size(BODY)
-                .color(look.ink);
-            ui.label(less).on_hover_text(&about);
+            let less = RichText::new(factor(whole / kbps));
+            ui.label(less.size(BODY)).on_hover_text(&about);
+        }
+        if let Some(error) = totals.mean_error_m().map(millimetres) {
+            let error = RichText::new(error).size(SMALL).color(look.muted);
+            ui.label(error).on_hover_text(&about);
         }
     }
-    if let Some(error) = error.filter(|_| lane.shown.len() < 2) {
-        let error = RichText::new(error).size(SMALL).color(look.muted);
-        ui.label(error).on_hover_text(&about);
-    }
-    let figure = kbps.map_or_else(|| "…".to_owned(), grouped);
-    ui.scope(|ui| {
-        ui.spacing_mut().item_spacing.x = 4.0;
-        let unit = RichText::new("kbps").size(BODY).color(look.muted);
-        ui.label(unit).on_hover_text(&about);
-        let figure = RichText::new(figure).size(BODY).color(look.half);
-        ui.label(figure).on_hover_text(&about);
+    let size = vec2(ui.available_width(), BUTTON);
+    ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
+        figure(ui, lane).on_hover_text(about);
     });
+}
+
+/// The mean of the last second, kbps. The first packets of a lane have no baseline: a mean of them alone says nothing.
+fn measured(lane: &LaneView<'_>) -> Option<f64> {
+    let moment = lane.past.moment;
+    let is_whole = lane.meter.second_until(moment).count() >= TICKS_PER_SECOND as usize;
+    let kbps = lane.meter.kbps_until(moment, Accounting::PayloadAndUdp);
+    kbps.filter(|_| is_whole)
+}
+
+/// The bandwidth with its unit.
+fn figure(ui: &mut Ui, lane: &LaneView<'_>) -> Response {
+    let look = Look::of(ui);
+    let kbps = measured(lane).map_or_else(|| "…".to_owned(), grouped);
+    let mut words = LayoutJob::default();
+    for (text, color) in [(kbps + " ", look.half), ("kbps".to_owned(), look.muted)] {
+        let format = TextFormat::simple(FontId::proportional(BODY), color);
+        words.append(&text, 0.0, format);
+    }
+    ui.label(words)
 }
 
 fn about_cost(totals: &Totals, moment: Option<u64>) -> String {
@@ -309,6 +379,7 @@ const PLOT: f32 = 88.0;
 
 /// Logical points.
 const SLIM_HEIGHT: f32 = 88.0;
-const SLIM_WIDTH: f32 = 300.0;
+const SLIM_RUNG: f32 = 208.0;
+const SLIM_BUTTONS: f32 = 84.0;
 const SIDES: f32 = 76.0;
 const MAX_PICKER: f32 = 188.0;

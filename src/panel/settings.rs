@@ -51,6 +51,9 @@ pub struct PanelState {
     /// Whether the window is so narrow that the panel is a slim bar until it is asked for.
     #[serde(skip)]
     pub(super) is_narrow: bool,
+    /// Whether the window is so low that parts of the panel are lower or left out.
+    #[serde(skip)]
+    pub(super) is_low: bool,
     /// Whether the whole panel has been asked for in a narrow window.
     #[serde(skip)]
     pub(super) is_asked_for: bool,
@@ -224,6 +227,7 @@ impl Default for PanelState {
             explaining: false,
             has_touch: false,
             is_narrow: false,
+            is_low: false,
             is_asked_for: false,
             flag_of_tour: None,
             last_rung: 0,
@@ -268,6 +272,11 @@ impl PanelState {
             PanelSize::Whole if self.is_narrow && !self.is_asked_for => PanelSize::Slim,
             size => size,
         }
+    }
+
+    /// Whether the timeline is shown: once it is asked for, and while the game is paused, if there is room.
+    pub(super) fn shows_timeline(&self, is_paused: bool) -> bool {
+        self.timeline || (is_paused && !self.is_low && self.size != PanelSize::Hidden)
     }
 
     /// Shows the next size: the whole panel, the slim bar, nothing.

@@ -1,6 +1,7 @@
 //! The panel as people use it: found by its labels, clicked and typed into, without a window.
 
 mod inspect;
+mod labels;
 mod network;
 mod pages;
 mod tour;

@@ -1,28 +1,36 @@
-//! The timeline: the last minute of the lanes that are shown, below the views.
+//! The timeline: the last minute of what the halves show, below them.
 //!
 //! The vertical scale is fixed, so that nothing jumps: logarithmic from 1 kbps to 20 Mbps. The wheel zooms into
 //! the minute. A column of several ticks shows the largest packet among them.
 
+mod axis;
 mod columns;
 mod keys;
-mod range;
 mod row;
+mod totals;
 mod words;
 
-use bevy_egui::egui::{self, Key, Rect, Response, Sense, Stroke, Ui, vec2};
+use std::ops::RangeInclusive;
+
+use bevy_egui::egui::{
+    Align2, Frame, Id, Margin, Panel, Rect, Response, Sense, Stroke, Ui, pos2, vec2,
+};
+use cubewire_scene::TICKS_PER_SECOND;
 
 use super::lane::{LaneView, Measured, Past};
 use super::settings::TickRange;
-use super::style;
-use super::zoom::Zoom;
-use crate::replication::METER_TICKS;
-use crate::theme::{Theme, egui_color};
+use super::style::{BODY, LINE, Look, MARGIN, ROW, SMALL};
+use super::widgets::{At, Switch, flag, flags, say_flag, text, width};
+use crate::replication::rung_name;
+use crate::view::Side;
+use axis::TickAxis;
 
 pub(super) use keys::step;
 
 /// What the timeline draws.
 pub(super) struct Strip<'a> {
-    lanes: Vec<Measured<'a>>,
+    /// The halves from left to right; without a lane, the simulation.
+    halves: Vec<(Side, Option<Measured<'a>>)>,
     past: Past,
     /// The newest tick of the selected lane.
     newest: Option<u64>,
@@ -32,82 +40,130 @@ pub(super) struct Strip<'a> {
 
 impl<'a> Strip<'a> {
     pub(super) fn of(lane: &LaneView<'a>) -> Self {
+        let halves = Side::ALL.into_iter().filter_map(|side| {
+            let measured = lane.shown.iter().find(|measured| measured.side == side);
+            (measured.is_some() || lane.status.plays).then(|| (side, measured.cloned()))
+        });
         Self {
-            lanes: lane.shown.clone(),
+            halves: halves.collect(),
             past: lane.past,
             newest: lane.meter.samples().back().map(|sample| sample.tick),
             stands: lane.past.moment.is_some() || lane.status.is_paused,
         }
     }
+
+    fn lanes(&self) -> impl Iterator<Item = &Measured<'a>> {
+        self.halves.iter().filter_map(|(_, lane)| lane.as_ref())
+    }
+
+    /// The switches of stages in all lanes, oldest first.
+    fn switches(&self, axis: &TickAxis, newest: u64) -> Vec<Switch> {
+        let mut switches = Vec::new();
+        for lane in self.lanes() {
+            let samples = lane.meter.samples();
+            let pairs = samples.iter().zip(samples.iter().skip(1));
+            let changed = pairs.filter(|(before, after)| before.stages != after.stages);
+            switches.extend(changed.map(|(before, after)| Switch {
+                x: axis.x_of(after.tick),
+                ago: newest.saturating_sub(after.tick) as f64 / f64::from(TICKS_PER_SECOND),
+                from: rung_name(before.stages),
+                to: rung_name(after.stages),
+            }));
+        }
+        switches.retain(|switch| (axis.left..axis.right).contains(&switch.x));
+        switches.sort_by(|a, b| a.x.total_cmp(&b.x));
+        switches
+    }
 }
 
-/// The ticks that are shown, and where they lie.
+/// The rectangles of the parts.
 #[derive(Clone, Copy, Debug)]
-struct TickAxis {
-    /// May lie between two ticks.
-    from: f64,
-    to: f64,
-    left: f32,
-    right: f32,
+struct Parts {
+    title: Rect,
+    flags: Rect,
+    /// The rows of all halves.
+    graph: Rect,
+    times: Rect,
+    /// Right of the rows.
+    totals: Rect,
 }
 
-impl TickAxis {
-    /// Where a tick begins.
-    fn x_of(&self, tick: u64) -> f32 {
-        self.x_at(tick as f64)
+impl Parts {
+    fn of(all: Rect, rows: usize) -> Self {
+        let right = all.right() - TOTALS;
+        let row = |top: f32, height: f32| {
+            Rect::from_min_max(pos2(all.left(), top), pos2(right, top + height))
+        };
+        let title = row(all.top(), ROW).with_max_x(all.right());
+        let flags = row(title.bottom() + 2.0, LINE);
+        let graph = row(
+            flags.bottom() + 2.0,
+            rows as f32 * (HEIGHT + BETWEEN) - BETWEEN,
+        );
+        let times = row(graph.bottom(), LINE);
+        let totals = Rect::from_min_max(
+            pos2(right + MARGIN, graph.top()),
+            pos2(all.right(), times.bottom()),
+        );
+        Self {
+            title,
+            flags,
+            graph,
+            times,
+            totals,
+        }
     }
 
-    fn middle_of(&self, tick: u64) -> f32 {
-        self.x_at(tick as f64 + 0.5)
-    }
-
-    fn x_at(&self, tick: f64) -> f32 {
-        let fraction = (tick - self.from) / (self.to - self.from);
-        egui::lerp(self.left..=self.right, fraction as f32)
-    }
-
-    fn is_zoomed(&self) -> bool {
-        self.to - self.from < METER_TICKS as f64
-    }
-
-    fn tick_at(&self, x: f32) -> u64 {
-        let fraction = egui::remap_clamp(x, self.left..=self.right, 0.0..=1.0);
-        // What lies before the first tick is the first.
-        egui::lerp(self.from..=self.to, f64::from(fraction)).floor() as u64
+    /// The row of a half.
+    fn row(&self, index: usize) -> Rect {
+        let top = self.graph.top() + index as f32 * (HEIGHT + BETWEEN);
+        Rect::from_x_y_ranges(self.graph.x_range(), top..=top + HEIGHT)
     }
 }
 
 /// Draws the strip. Returns its height, and the tick that the user went to. A drag with Shift sets the range.
 pub(super) fn draw(
     root: &mut Ui,
-    theme: Theme,
     strip: &Strip<'_>,
     range: &mut Option<TickRange>,
 ) -> (f32, Option<u64>) {
-    let rows = strip.lanes.len().max(1) as f32;
-    let height = ROW_HEIGHT * rows + TEXT_HEIGHT + 2.0 * MARGIN;
+    let look = Look::of(root);
+    let rows = strip.halves.len();
+    let height = 8.0 + ROW + LINE + 4.0 + rows as f32 * (HEIGHT + BETWEEN) + LINE;
+    let margin = Margin {
+        left: MARGIN as i8,
+        right: MARGIN as i8,
+        top: 8,
+        bottom: 0,
+    };
     let mut chosen = None;
-    let panel = egui::Panel::bottom(egui::Id::new("timeline"))
+    let panel = Panel::bottom(Id::new("timeline"))
         .resizable(false)
+        .show_separator_line(false)
         .exact_size(height)
-        .show(root, |ui| {
-            chosen = draw_rows(ui, theme, strip, range);
-        });
+        .frame(Frame::new().fill(look.ground).inner_margin(margin));
+    let panel = panel.show(root, |ui| {
+        let all = ui.max_rect();
+        let edge = Stroke::new(1.0, look.line);
+        let whole = all.left() - MARGIN..=all.right() + MARGIN;
+        ui.painter().hline(whole, all.top() - 7.5, edge);
+        chosen = draw_parts(ui, &Parts::of(all, rows), strip, range);
+    });
     (panel.response.rect.height(), chosen)
 }
 
-fn draw_rows(
+fn draw_parts(
     ui: &mut Ui,
-    theme: Theme,
+    parts: &Parts,
     strip: &Strip<'_>,
     range: &mut Option<TickRange>,
 ) -> Option<u64> {
     let newest = strip.newest?;
-    let size = vec2(ui.available_width(), ui.available_height());
-    let (area, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
-    let (text, graph) = area.split_top_bottom_at_y(area.min.y + TEXT_HEIGHT);
+    let look = Look::of(ui);
+    let graph = parts.graph;
+    let response = ui.interact(graph, ui.id().with("minute"), Sense::click_and_drag());
     let past = strip.past;
-    let axis = axis(ui, &response, graph, newest, past.moment, *range);
+    let axis = axis::shown(ui, &response, graph, newest, past.moment, *range);
     let first = past.first.unwrap_or(newest);
     // A click could be the first of a double click, which fits the zoom.
     let touched = if response.dragged() || (response.clicked() && strip.stands) {
@@ -115,86 +171,78 @@ fn draw_rows(
     } else {
         None
     };
-    let row_height = graph.height() / strip.lanes.len().max(1) as f32;
-    let rows = strip.lanes.iter().enumerate().map(|(row, measured)| {
-        let top = graph.min.y + row as f32 * row_height;
-        let row = Rect::from_x_y_ranges(graph.x_range(), top..=top + row_height - ROW_GAP);
-        (row, measured)
-    });
-    for (row, measured) in rows.clone() {
-        row::draw(ui, theme, row, measured, &axis);
+    for (index, (_, lane)) in strip.halves.iter().enumerate() {
+        row::draw(ui, parts.row(index), lane.as_ref(), &axis);
     }
-    let colors = theme.colors();
     let painter = ui.painter_at(graph);
-    // What cannot be shown any more, or was before the recording.
+    // What cannot be shown any more.
     let unknown = Rect::from_x_y_ranges(graph.min.x..=axis.x_of(first), graph.y_range());
-    painter.rect_filled(unknown, 0.0, style::tint(colors, colors.ink, 0.12));
-    // Its totals may reach over what is unknown.
+    painter.rect_filled(unknown, 0.0, look.ink.gamma_multiply(0.12));
     if let Some(range) = range {
-        for (row, measured) in rows {
-            range::draw(ui, theme, row, measured, &axis, *range);
-        }
+        let marked = Rect::from_x_y_ranges(
+            axis.x_of(range.first)..=axis.x_of(range.last + 1),
+            graph.y_range(),
+        );
+        painter.rect_filled(marked, 0.0, look.ink.gamma_multiply(0.18));
     }
+    let flagged = flags(ui, parts.flags, &strip.switches(&axis, newest), None);
+    for &x in &flagged.at {
+        painter.vline(x, graph.y_range(), Stroke::new(1.0, look.quiet));
+    }
+    let shown = axis.middle_of(past.moment.unwrap_or(newest));
+    painter.vline(shown, graph.y_range(), Stroke::new(2.0, look.ink));
+    if let Some(tick) = past.moment {
+        label(ui, parts.flags, shown, &words::moment(tick, newest));
+    }
+    match &flagged.said {
+        Some(said) => say_flag(ui, parts.title, said),
+        None => title(ui, parts.title, strip, newest.saturating_sub(first)),
+    }
+    words::times(ui, parts.times, &axis, newest);
+    totals::draw(
+        ui,
+        parts,
+        strip,
+        range.unwrap_or_else(|| axis.range(first..=newest)),
+        range.is_some(),
+    );
+    tell(strip, &axis, &response, newest);
+    touched
+}
 
-    let shown = past.moment.unwrap_or(newest);
-    let stroke = Stroke::new(2.0, egui_color(colors.ink));
-    painter.vline(axis.middle_of(shown), graph.y_range(), stroke);
-    words::caption(ui, theme, text, past, &axis, first..=newest);
-
+/// What the pointer is over, lane by lane.
+fn tell(strip: &Strip<'_>, axis: &TickAxis, response: &Response, newest: u64) {
     if let Some(hovered) = response.hover_pos() {
         let tick = axis.tick_at(hovered.x);
-        response.on_hover_ui_at_pointer(|ui| {
+        response.clone().on_hover_ui_at_pointer(|ui| {
             ui.set_max_width(320.0);
-            for measured in &strip.lanes {
+            for measured in strip.lanes() {
                 ui.label(words::describe(measured, tick, newest));
             }
         });
     }
-    touched
 }
 
-/// What is shown of the last minute, after wheel and double click, or F, which fits the range. It follows the
-/// moment, and is all of the minute again when the game resumes.
-fn axis(
-    ui: &Ui,
-    response: &Response,
-    graph: Rect,
-    newest: u64,
-    moment: Option<u64>,
-    range: Option<TickRange>,
-) -> TickAxis {
-    // Negative in the first minute, so that the newest tick is always at the right.
-    let oldest = newest as f64 + 1.0 - METER_TICKS as f64;
-    let fraction = |tick: u64| (tick as f64 - oldest) / METER_TICKS as f64;
-    let zoom = Zoom::new("time of the timeline", MIN_PART, false);
-    let mut part = zoom.shown(ui, response, graph);
-    let id = response.id.with("moment in sight");
-    let before = ui.data(|data| data.get_temp::<Option<u64>>(id)).flatten();
-    if moment != before {
-        ui.data_mut(|data| data.insert_temp(id, moment));
-        let width = part.end - part.start;
-        part = match moment {
-            None => zoom.show(ui, 0.0..1.0),
-            Some(tick) if fraction(tick) < part.start => {
-                zoom.show(ui, fraction(tick)..fraction(tick) + width)
-            }
-            Some(tick) if fraction(tick + 1) > part.end => {
-                zoom.show(ui, fraction(tick + 1) - width..fraction(tick + 1))
-            }
-            Some(_) => part,
-        };
-    }
-    let wants_keys = ui.ctx().egui_wants_keyboard_input();
-    let is_fitted = !wants_keys && ui.input(|input| input.key_pressed(Key::F));
-    if let Some(range) = range.filter(|_| is_fitted) {
-        part = zoom.show(ui, fraction(range.first)..fraction(range.last + 1));
-    }
-    let tick = |fraction: f64| oldest + fraction * METER_TICKS as f64;
-    TickAxis {
-        from: tick(part.start),
-        to: tick(part.end),
-        left: graph.left(),
-        right: graph.right(),
+/// A label that stands over a point, inside the row.
+fn label(ui: &Ui, row: Rect, x: f32, words: &str) {
+    let wide = width(ui, words, SMALL) + 12.0;
+    let center = x.clamp(row.left() + wide / 2.0, row.right() - wide / 2.0);
+    let rect = Align2::CENTER_CENTER.anchor_size(pos2(center, row.center().y), vec2(wide, LINE));
+    flag(ui, rect, words);
+}
+
+/// What is shown, how to move in it, and what the marks mean.
+fn title(ui: &Ui, row: Rect, strip: &Strip<'_>, recorded: u64) {
+    let look = Look::of(ui);
+    let painter = ui.painter();
+    let left = words::legend(ui, row);
+    let name = text(painter, row, At::Left(0.0), "Last minute", BODY, look.ink);
+    let room = left - name.right() - 28.0;
+    let hints = words::hints(strip, recorded);
+    let fits = hints.iter().find(|hint| width(ui, hint, SMALL) <= room);
+    if let Some(hint) = fits {
+        let at = At::Left(name.width() + 12.0);
+        text(painter, row, at, hint, SMALL, look.muted);
     }
 }
 
@@ -203,7 +251,7 @@ fn touch(
     ui: &Ui,
     response: &Response,
     axis: &TickAxis,
-    known: std::ops::RangeInclusive<u64>,
+    known: RangeInclusive<u64>,
     range: &mut Option<TickRange>,
 ) -> Option<u64> {
     let tick_at = |x: f32| axis.tick_at(x).clamp(*known.start(), *known.end());
@@ -227,32 +275,6 @@ fn touch(
 }
 
 /// Logical points.
-const ROW_HEIGHT: f32 = 34.0;
-const ROW_GAP: f32 = 2.0;
-const TEXT_HEIGHT: f32 = 16.0;
-const MARGIN: f32 = 4.0;
-
-/// Half a second.
-const MIN_PART: f64 = 30.0 / METER_TICKS as f64;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_part_of_a_column_is_its_tick() {
-        let axis = TickAxis {
-            from: 1790.5,
-            to: 1820.5,
-            left: 100.0,
-            right: 700.0,
-        };
-        for tick in [1791, 1801, 1819] {
-            let half = axis.middle_of(tick) - axis.x_of(tick);
-            assert!((half - 10.0).abs() < 1e-3, "{half}");
-            for part in [0.1, 5.0, 10.0, 15.0, 19.9] {
-                assert_eq!(axis.tick_at(axis.x_of(tick) + part), tick, "{part}");
-            }
-        }
-    }
-}
+const HEIGHT: f32 = 32.0;
+const BETWEEN: f32 = 4.0;
+const TOTALS: f32 = 140.0;

@@ -229,10 +229,10 @@ fn saving(status: &Status<'_>) -> Vec<Entry> {
 }
 
 /// Shares of the room that the buttons to play take.
-const SHARES: [f32; 3] = [0.32, 0.31, 0.37];
+const SHARES: [f32; 3] = [0.345, 0.295, 0.36];
 
 /// Logical points.
-const LIST: f32 = 68.0;
+const LIST: f32 = 62.0;
 const ENTRY: f32 = 216.0;
 
 /// Height of the row, with the line above it.

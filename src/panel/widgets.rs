@@ -6,6 +6,8 @@
 mod chart;
 mod choice;
 mod entry;
+mod flags;
+mod keys;
 mod marks;
 mod picker;
 mod shapes;
@@ -13,7 +15,7 @@ mod slider;
 
 use bevy_egui::egui::{
     self, Align2, Color32, DragValue, FontId, Painter, Rect, Response, Sense, Shape, Stroke,
-    StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
+    StrokeKind, Ui, Vec2, WidgetInfo, WidgetType, pos2, vec2,
 };
 
 use super::style::{BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, ROW, SMALL};
@@ -21,6 +23,8 @@ use super::style::{BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, ROW, SMALL};
 pub(super) use chart::{AXIS, Chart, Scale};
 pub(super) use choice::{Choice, chip, segmented};
 pub(super) use entry::{Words, entry, labelled, named, plate, said, words};
+pub(super) use flags::{Switch, flags, paint as flag, say_flag};
+pub(super) use keys::{Cap, key_cap};
 pub(super) use marks::Label;
 pub(super) use picker::picker;
 pub(super) use shapes::{Pointing, ring, triangle};
@@ -243,10 +247,43 @@ pub(super) enum Kind {
     Secondary,
 }
 
-/// A button with the key that does the same. `width` is that of the whole button.
-pub(super) fn button(ui: &mut Ui, width: f32, name: &str, key: &str, kind: Kind) -> Response {
+/// Width and height of a [`button`], logical points.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Size {
+    Usual(f32),
+    /// On the card of the tour.
+    Tour(f32),
+    /// On a card over the picture.
+    Card(f32),
+}
+
+impl From<f32> for Size {
+    fn from(width: f32) -> Self {
+        Self::Usual(width)
+    }
+}
+
+impl Size {
+    const fn points(self) -> Vec2 {
+        match self {
+            Self::Usual(width) => vec2(width, BUTTON),
+            Self::Tour(width) => vec2(width, 36.0),
+            Self::Card(width) => vec2(width, 44.0),
+        }
+    }
+}
+
+/// A button with the key that does the same.
+pub(super) fn button(
+    ui: &mut Ui,
+    size: impl Into<Size>,
+    name: &str,
+    key: &str,
+    kind: Kind,
+) -> Response {
     let look = Look::of(ui);
-    let (rect, response) = ui.allocate_exact_size(vec2(width, BUTTON), Sense::click());
+    let size = size.into().points();
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let is_enabled = ui.is_enabled();
     let is_on = kind == Kind::Usual { is_on: true };
     let said = format!("{name} {key}");
@@ -295,6 +332,40 @@ pub(super) fn button(ui: &mut Ui, width: f32, name: &str, key: &str, kind: Kind)
     response
 }
 
+/// Underlined words that can be pressed.
+pub(super) fn link(ui: &mut Ui, words: &str) -> Response {
+    let look = Look::of(ui);
+    let size = vec2(width(ui, words, SMALL), ROW);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Link, true, words));
+    let shown = text(ui.painter(), rect, At::Left(0.0), words, SMALL, look.ink);
+    let color = match response.hovered() || response.has_focus() {
+        true => look.ink,
+        false => look.quiet,
+    };
+    let line = Stroke::new(1.0, color);
+    ui.painter()
+        .hline(shown.x_range(), shown.bottom() + 1.0, line);
+    response.on_hover_cursor(egui::CursorIcon::PointingHand)
+}
+
+/// Something to do, with a box that is ticked once it is done.
+pub(super) fn tick(ui: &mut Ui, is_done: bool, words: &str) {
+    let look = Look::of(ui);
+    let size = vec2(ui.available_width(), LINE);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
+    response.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, true, is_done, words));
+    let painter = ui.painter();
+    let square = Rect::from_center_size(pos2(rect.left() + 6.0, rect.center().y), vec2(12.0, 12.0));
+    painter.rect_stroke(square, 2.0, Stroke::new(1.0, look.ink), StrokeKind::Inside);
+    if is_done {
+        let at = |x: f32, y: f32| square.min + vec2(x, y);
+        let mark = vec![at(2.5, 6.0), at(5.0, 9.0), at(9.5, 3.0)];
+        painter.add(Shape::line(mark, Stroke::new(2.0, look.ink)));
+    }
+    text(painter, rect, At::Left(20.0), words, SMALL, look.ink);
+}
+
 /// A line of a legend: a stroke, or a dashed one, and its name. Returns where the next begins.
 pub(super) fn legend(
     painter: &Painter,
@@ -315,6 +386,11 @@ pub(super) fn legend(
     }
     let name = text(painter, row, At::Left(x + 21.0), name, SMALL, color);
     name.right() - row.left() + 12.0
+}
+
+/// How far the next line of a legend begins after this one.
+pub(super) fn legend_width(ui: &Ui, name: &str) -> f32 {
+    width(ui, name, SMALL) + 33.0
 }
 
 /// A square of a kind's colour, 10 points wide.

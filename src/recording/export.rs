@@ -119,7 +119,7 @@ fn on_export(
     let selected = lanes.iter().find(|(.., is_selected)| *is_selected);
     let Some((side, meter, _)) = selected.filter(|(_, meter, _)| !meter.samples().is_empty())
     else {
-        notices.show("nothing was measured yet".to_owned(), time.elapsed());
+        notices.fail("nothing was measured yet".to_owned(), time.elapsed());
         return;
     };
     let history = || -> Vec<Sample> { meter.samples().iter().cloned().collect() };
@@ -143,14 +143,14 @@ fn on_export(
         }
         Export::GraphPng => {
             let graph = ShownGraph::of(&panel, &measured);
-            saving.save(&folder.0, "png", of_graph, move |file| {
+            saving.save(&folder.0, "graph.png", of_graph, move |file| {
                 let pixels = graph_pixels(&graph)?;
                 write_rgb(file, GRAPH_SIZE, &pixels, Compression::High)
             });
         }
         Export::GraphCsv => {
             let graph = ShownGraph::of(&panel, &measured);
-            saving.save(&folder.0, "csv", of_graph, move |file| {
+            saving.save(&folder.0, "graph.csv", of_graph, move |file| {
                 write_graph_csv(&graph, file)
             });
         }

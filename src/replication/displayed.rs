@@ -43,7 +43,7 @@ pub(crate) fn shown_cube(
 }
 
 /// Whether a cube moved farther than it can in that time.
-pub(crate) fn is_teleport(from: &BodyState, to: &BodyState, span_seconds: f32) -> bool {
+fn is_teleport(from: &BodyState, to: &BodyState, span_seconds: f32) -> bool {
     // The solver may push a cube a little farther than its speed allows.
     let reach = cubewire_scene::MAX_LINEAR_SPEED * (span_seconds + 5.0 * TICK_SECONDS);
     from.position.distance_squared(to.position) > reach * reach
@@ -82,17 +82,26 @@ pub struct CubeError {
 }
 
 impl CubeError {
-    /// The error of a displayed cube against the simulation at a `fraction` of the way from one tick to the next.
+    /// The error of a displayed cube against the simulation's.
     #[must_use]
-    pub fn new(shown: &BodyState, from: &BodyState, to: &BodyState, fraction: f32) -> Self {
-        let is_reset = is_teleport(from, to, 1.0 / TICKS_PER_SECOND as f32);
-        let fraction = if is_reset { 1.0 } else { fraction };
-        let position = from.position.lerp(to.position, fraction);
-        let orientation = from.orientation.slerp(to.orientation, fraction);
+    pub fn new(shown: &BodyState, simulated: &BodyState) -> Self {
+        let angle = shown.orientation.angle_between(simulated.orientation);
         Self {
-            metres: shown.position.distance(position),
-            degrees: shown.orientation.angle_between(orientation).to_degrees(),
+            metres: shown.position.distance(simulated.position),
+            degrees: angle.to_degrees(),
         }
+    }
+}
+
+/// A cube of the simulation at a `fraction` of the way from one tick to the next. A teleported one is not interpolated.
+pub(crate) fn between(from: &BodyState, to: &BodyState, fraction: f32) -> BodyState {
+    if is_teleport(from, to, TICK_SECONDS) {
+        return *to;
+    }
+    BodyState {
+        position: from.position.lerp(to.position, fraction),
+        orientation: from.orientation.slerp(to.orientation, fraction),
+        ..*to
     }
 }
 

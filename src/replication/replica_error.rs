@@ -7,13 +7,13 @@ use bevy::prelude::*;
 use cubewire_codec::BodyState;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::displayed::{CubeError, CubeErrors, DisplayedState, ReplicaError};
+use super::displayed::{CubeError, CubeErrors, DisplayedState, ReplicaError, between};
 use super::meter::LaneMeter;
 use crate::simulation::CubeWorld;
 
 /// States of the simulation in the last four seconds, by tick; empty while no lane is compared.
 #[derive(Resource, Debug, Default)]
-pub(super) struct History(VecDeque<(u64, Vec<BodyState>)>);
+pub(crate) struct RecentStates(VecDeque<(u64, Vec<BodyState>)>);
 
 /// Ticks of history: more than the displayed state lags behind, unless its link is cut.
 const HISTORY_TICKS: usize = 4 * TICKS_PER_SECOND as usize;
@@ -21,7 +21,7 @@ const HISTORY_TICKS: usize = 4 * TICKS_PER_SECOND as usize;
 pub(super) fn remember(
     world: Res<CubeWorld>,
     compared: Query<(), With<ReplicaError>>,
-    mut history: ResMut<History>,
+    mut history: ResMut<RecentStates>,
 ) {
     if compared.is_empty() {
         history.0.clear();
@@ -38,7 +38,7 @@ pub(super) fn remember(
 }
 
 pub(super) fn compare(
-    history: Res<History>,
+    history: Res<RecentStates>,
     mut lanes: Query<(
         &DisplayedState,
         &mut ReplicaError,
@@ -57,24 +57,20 @@ pub(super) fn compare(
 }
 
 fn measure(
-    history: &History,
+    history: &RecentStates,
     displayed: &DisplayedState,
     mut errors: Option<&mut Vec<CubeError>>,
 ) -> Option<ReplicaError> {
     let newest = history.0.back()?.0;
     let tick = displayed.due_tick?.clamp(0.0, newest as f64);
-    let before = tick.floor() as u64;
-    let from = history.at(before)?;
-    let to = history.at((before + 1).min(newest))?;
-    let fraction = tick.fract() as f32;
-
+    let simulated = history.around(tick)?;
     let mut replica_error = ReplicaError {
         tick: Some(tick),
         ..ReplicaError::default()
     };
     let mut interacting = 0;
-    for (shown, (from, to)) in displayed.cubes.iter().zip(from.iter().zip(to)) {
-        let error = CubeError::new(shown, from, to, fraction);
+    for (shown, (from, simulated)) in displayed.cubes.iter().zip(simulated) {
+        let error = CubeError::new(shown, &simulated);
         let CubeError {
             metres: distance,
             degrees: angle,
@@ -95,7 +91,21 @@ fn measure(
     Some(replica_error)
 }
 
-impl History {
+impl RecentStates {
+    /// Every cube as it was at a tick or between two, each after the first of the two states that it lies between.
+    pub(crate) fn around(
+        &self,
+        tick: f64,
+    ) -> Option<impl Iterator<Item = (&BodyState, BodyState)>> {
+        let newest = self.0.back()?.0;
+        let before = tick.floor().max(0.0) as u64;
+        let from = self.at(before)?;
+        let to = self.at((before + 1).min(newest))?;
+        let fraction = tick.fract() as f32;
+        let cubes = from.iter().zip(to);
+        Some(cubes.map(move |(from, to)| (from, between(from, to, fraction))))
+    }
+
     /// Every cube as it was after that tick.
     fn at(&self, tick: u64) -> Option<&[BodyState]> {
         let (oldest, _) = self.0.front()?;

@@ -7,26 +7,27 @@ use bevy::input::InputSystems;
 use bevy::prelude::*;
 use bevy_egui::{EguiPostUpdateSet, EguiPrimaryContextPass};
 use cubewire_codec::Form;
-use cubewire_palette::{CUBE, INTERACTING_CUBE, amount, form};
+use cubewire_palette::{CUBE, INTERACTING_CUBE, Rgb, amount, form};
 use cubewire_scene::{PLAYER, side};
 
 use super::canvas::Canvas;
-use super::costs::{Costs, CubeColors};
+use super::costs::{Cost, Costs, CubeColors};
 use super::cubes::ViewCube;
 use super::notices::Notices;
 use super::quality::{self, Detail, Quality};
 use super::side::Side;
 use super::touch::TouchKeys;
 use super::{ViewMode, ViewSystems};
-use super::{bevel, camera, canvas, floor, overlay, panes, picking, player, stage, touch, trails};
+use super::{
+    bevel, camera, canvas, floor, notices, overlay, panes, picking, player, stage, touch, trails,
+};
 use crate::theme::{Theme, bevy_color};
 
-/// Opacity of the replica in the difference view.
-const GHOST_ALPHA: f32 = 0.6;
+/// Width of an outline on each face next to its bevel, fraction of the side.
+const OUTLINE: f32 = 0.01;
 
-/// Size of the replica's cubes in the difference view: where both are at the same position, they are hidden
-/// inside the simulation's.
-const GHOST_SIZE: f32 = 0.97;
+/// Size of an outline: where both are at the same position, it lies on the simulation's cube.
+const OUTLINE_SIZE: f32 = 1.01;
 
 /// Draws the cubes of [`super::ViewPlugin`] on the [`Canvas`].
 #[derive(Debug)]
@@ -75,12 +76,11 @@ impl Plugin for AppearancePlugin {
                         stage::light,
                         floor::paint,
                         trails::paint,
-                        paint_ghost,
+                        paint_outlines,
                     )
                         .chain()
                         .run_if(resource_changed::<Theme>.or_eager(resource_changed::<Detail>)),
-                    player::paint
-                        .run_if(resource_changed::<Theme>.or_eager(resource_changed::<ViewMode>)),
+                    player::paint.run_if(resource_changed::<Theme>),
                 )
                     .chain(),
             )
@@ -97,7 +97,7 @@ impl Plugin for AppearancePlugin {
                         trails::show,
                     )
                         .chain(),
-                    overlay::notice,
+                    notices::follow,
                 )
                     .in_set(ViewSystems::Follow)
                     .before(CameraUpdateSystems)
@@ -115,53 +115,70 @@ impl Plugin for AppearancePlugin {
     }
 }
 
-/// Materials of the cubes.
+/// Meshes and materials of the cubes.
 #[derive(Resource, Debug)]
 struct Paint {
+    cube: Handle<Mesh>,
+    rimmed: Handle<Mesh>,
+    outline: Handle<Mesh>,
     grey: Handle<StandardMaterial>,
     red: Handle<StandardMaterial>,
     player: Handle<StandardMaterial>,
-    ghost: Handle<StandardMaterial>,
+    over: Handle<StandardMaterial>,
+    not_sent: Handle<StandardMaterial>,
     /// From 0 to the end of the scale.
     amounts: Vec<Handle<StandardMaterial>>,
-    /// Not sent, then in the order of [`Form::ALL`].
+    /// In the order of [`Form::ALL`].
     forms: Vec<Handle<StandardMaterial>>,
 }
 
 /// Materials of amounts.
 const AMOUNTS: usize = 33;
 
+/// The share of a colour of the legend that shines by itself; the rest is lit.
+const SHINE: f32 = 0.6;
+
+/// How a cube looks.
+type Look<'a> = (&'a Handle<Mesh>, &'a Handle<StandardMaterial>);
+
 impl Paint {
     /// The material for what a cube cost.
-    fn of_cost(
-        &self,
-        colors: CubeColors,
-        costs: &Costs,
-        side: Side,
-        cube: usize,
-    ) -> &Handle<StandardMaterial> {
-        let cost = costs.of(side, cube);
+    fn of_cost(&self, colors: CubeColors, costs: &Costs, cost: Cost) -> &Handle<StandardMaterial> {
         if colors == CubeColors::Form {
-            let index = cost.form.map_or(0, |form| 1 + form as usize);
-            return &self.forms[index];
+            return cost
+                .form
+                .map_or(&self.not_sent, |form| &self.forms[form as usize]);
         }
-        // The scene stays recognizable.
         if cost.amount == 0.0 {
-            return &self.grey;
+            return &self.not_sent;
         }
         let fraction = cost.amount / costs.scale_end.max(f32::MIN_POSITIVE);
         let index = (fraction * (AMOUNTS - 1) as f32).round() as usize;
         &self.amounts[index.min(AMOUNTS - 1)]
     }
 
-    /// Under the ghost, which stands out from grey in either theme, no other cube is red.
-    fn of(&self, cube: &ViewCube, side: Side, mode: ViewMode) -> &Handle<StandardMaterial> {
+    /// Under the outlines, which stand out from grey in either theme, no other cube is red.
+    fn of(
+        &self,
+        cube: &ViewCube,
+        side: Side,
+        mode: ViewMode,
+        colors: CubeColors,
+        costs: &Costs,
+    ) -> Look<'_> {
         let is_over = mode == ViewMode::Difference;
-        match (side, cube.index, cube.interacting) {
-            (Side::Right, ..) if is_over => &self.ghost,
-            (_, PLAYER, _) => &self.player,
-            (_, _, true) if !is_over => &self.red,
-            _ => &self.grey,
+        if is_over && side == Side::Right {
+            return (&self.outline, &self.over);
+        }
+        if colors != CubeColors::Interaction {
+            // The rim of the player is no colour of the legend.
+            let cost = costs.of(side, cube.index);
+            return (&self.cube, self.of_cost(colors, costs, cost));
+        }
+        match (cube.index, cube.interacting) {
+            (PLAYER, _) => (&self.rimmed, &self.player),
+            (_, true) if !is_over => (&self.cube, &self.red),
+            _ => (&self.cube, &self.grey),
         }
     }
 }
@@ -173,63 +190,64 @@ fn dress_cubes(
     mut materials: ResMut<Assets<StandardMaterial>>,
     cubes: Query<(Entity, &Side, &ViewCube)>,
 ) {
-    let mut matt = |base_color: Color| {
+    let mut material = |color: Rgb, shine: f32| {
+        let color = bevy_color(color).to_linear();
         materials.add(StandardMaterial {
-            base_color,
+            base_color: (color * (1.0 - shine)).with_alpha(1.0).into(),
+            emissive: color * shine,
             perceptual_roughness: 0.75,
-            reflectance: 0.25,
+            reflectance: 0.25 * (1.0 - shine),
             ..default()
         })
     };
+    let amounts = (0..AMOUNTS).map(|index| amount(index as f32 / (AMOUNTS - 1) as f32));
     let paint = Paint {
-        grey: matt(bevy_color(CUBE)),
-        red: matt(bevy_color(INTERACTING_CUBE)),
-        amounts: (0..AMOUNTS)
-            .map(|index| matt(bevy_color(amount(index as f32 / (AMOUNTS - 1) as f32))))
-            .collect(),
-        forms: [None]
-            .into_iter()
-            .chain(Form::ALL.map(Some))
-            .map(|each| matt(bevy_color(form(each))))
-            .collect(),
+        grey: material(CUBE, 0.0),
+        red: material(INTERACTING_CUBE, 0.0),
+        not_sent: material(form(None), 0.0),
+        amounts: amounts.map(|color| material(color, SHINE)).collect(),
+        forms: Form::ALL
+            .map(|each| material(form(Some(each)), SHINE))
+            .into(),
         player: materials.add(player::material()),
-        ghost: materials.add(StandardMaterial {
-            alpha_mode: AlphaMode::Blend,
-            perceptual_roughness: 1.0,
-            reflectance: 0.0,
+        over: materials.add(StandardMaterial {
+            unlit: true,
             ..default()
         }),
+        // The transform scales them to the side length.
+        cube: meshes.add(bevel::cube()),
+        rimmed: meshes.add(player::mesh()),
+        outline: meshes.add(bevel::outline(OUTLINE)),
     };
-    // The transform scales them to the side length.
-    let mesh = meshes.add(bevel::cube());
-    let player_mesh = meshes.add(player::mesh());
     for (entity, side, cube) in &cubes {
-        let is_player = cube.index == PLAYER;
-        let mesh = if is_player { &player_mesh } else { &mesh };
+        let (mesh, material) = paint.of(
+            cube,
+            *side,
+            ViewMode::Split,
+            CubeColors::Interaction,
+            &Costs::default(),
+        );
         commands.entity(entity).insert((
             Mesh3d(mesh.clone()),
-            MeshMaterial3d(paint.of(cube, *side, ViewMode::Split).clone()),
+            MeshMaterial3d(material.clone()),
             RenderLayers::layer(side.layer()),
         ));
     }
     commands.insert_resource(paint);
 }
 
-/// Paints the ghost in the colour of the right half.
-fn paint_ghost(
+/// Paints the outlines in the colour of the right half.
+fn paint_outlines(
     theme: Res<Theme>,
     paint: Res<Paint>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    if let Some(mut ghost) = materials.get_mut(&paint.ghost) {
-        let color = bevy_color(Side::Right.color(*theme));
-        ghost.base_color = color.with_alpha(GHOST_ALPHA);
-        // As bright in the shade.
-        ghost.emissive = color.to_linear() * 0.5;
+    if let Some(mut over) = materials.get_mut(&paint.over) {
+        over.base_color = bevy_color(Side::Right.color(*theme));
     }
 }
 
-/// Sets material and size of cubes that changed, or of all if the view mode changed or their colours show
+/// Sets mesh, material and size of cubes that changed, or of all if the view mode changed or their colours show
 /// costs.
 fn colour(
     mode: Res<ViewMode>,
@@ -240,26 +258,25 @@ fn colour(
         &Side,
         Ref<ViewCube>,
         &mut Transform,
+        &mut Mesh3d,
         &mut MeshMaterial3d<StandardMaterial>,
     )>,
 ) {
     let Some(paint) = paint else {
         return;
     };
-    let shows_costs = *colors != CubeColors::Interaction;
-    let all = mode.is_changed() || colors.is_changed() || shows_costs;
-    for (&half, cube, mut transform, mut material) in &mut cubes {
+    let all = mode.is_changed() || colors.is_changed() || *colors != CubeColors::Interaction;
+    for (&half, cube, mut transform, mut mesh, mut material) in &mut cubes {
         if all || cube.is_changed() {
-            let is_ghost = *mode == ViewMode::Difference && half == Side::Right;
-            let wanted = if shows_costs && !is_ghost {
-                paint.of_cost(*colors, &costs, half, cube.index)
-            } else {
-                paint.of(&cube, half, *mode)
-            };
-            if material.0 != *wanted {
-                material.0 = wanted.clone();
+            let wanted = paint.of(&cube, half, *mode, *colors, &costs);
+            if mesh.0 != *wanted.0 {
+                mesh.0 = wanted.0.clone();
             }
-            let size = side(cube.index) * if is_ghost { GHOST_SIZE } else { 1.0 };
+            if material.0 != *wanted.1 {
+                material.0 = wanted.1.clone();
+            }
+            let is_outline = *wanted.0 == paint.outline;
+            let size = side(cube.index) * if is_outline { OUTLINE_SIZE } else { 1.0 };
             if transform.scale.x != size {
                 transform.scale = Vec3::splat(size);
             }

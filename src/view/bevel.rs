@@ -26,17 +26,18 @@ pub(super) fn cube() -> Mesh {
 /// on each face is `rim` wide.
 pub(super) fn rimmed_cube(rim: f32, [inside, edges]: [Color; 2]) -> Mesh {
     let mut mesh = Builder::default();
-    mesh.add_corners(0.5, edges);
-    mesh.add_bevels();
-    let outer_end = mesh.add_corners(0.5 - rim, edges);
+    mesh.add_rims(rim, edges);
     let inner = mesh.add_corners(0.5 - rim, inside);
     for face in faces() {
-        for side in 0..4 {
-            let (from, to) = (face[side], face[(side + 1) % 4]);
-            mesh.add(&[from, to, to + outer_end, from + outer_end]);
-        }
         mesh.add(&face.map(|vertex| vertex + inner));
     }
+    mesh.finish()
+}
+
+/// The edges of a cube of side 1 around the origin, with rims of that width on its faces, which are open.
+pub(super) fn outline(rim: f32) -> Mesh {
+    let mut mesh = Builder::default();
+    mesh.add_rims(rim, Color::WHITE);
     mesh.finish()
 }
 
@@ -75,6 +76,19 @@ impl Builder {
             }
         }
         first
+    }
+
+    /// Adds edges, corners, and the rims of the faces.
+    fn add_rims(&mut self, rim: f32, color: Color) {
+        self.add_corners(0.5, color);
+        self.add_bevels();
+        let inner = self.add_corners(0.5 - rim, color);
+        for face in faces() {
+            for side in 0..4 {
+                let (from, to) = (face[side], face[(side + 1) % 4]);
+                self.add(&[from, to, to + inner, from + inner]);
+            }
+        }
     }
 
     /// Adds a convex polygon, which faces out.

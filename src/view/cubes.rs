@@ -2,11 +2,12 @@
 
 use bevy::prelude::*;
 use cubewire_codec::BodyState;
-use cubewire_scene::{CUBES, PLAYER, TICKS_PER_SECOND, initial_position, side};
+use cubewire_scene::{CUBES, PLAYER, initial_position, side};
 
+use super::ViewMode;
 use super::side::Side;
 use crate::history::{LaneHistory, Moment, WorldHistory};
-use crate::replication::{Lane, PlayoutSettings, Replica, is_teleport, shown_cube};
+use crate::replication::{Lane, PlayoutSettings, RecentStates, Replica, between, shown_cube};
 use crate::simulation::CubeWorld;
 
 /// A cube of the view.
@@ -39,38 +40,43 @@ pub(super) fn spawn(mut commands: Commands) {
 }
 
 /// Shows the simulation in the left half, unless a lane is shown there. Interpolates between the last two
-/// ticks, so that motion is smooth at any frame rate; it is shown up to one tick late.
+/// ticks, so that motion is smooth at any frame rate; it is shown up to one tick late. Under a replica, it is shown at the
+/// tick of the replica, so that what is seen is the error.
 pub(super) fn show_simulation(
     world: Res<CubeWorld>,
+    recent: Res<RecentStates>,
     time: Res<Time<Fixed>>,
-    lanes: Query<&Side, With<Lane>>,
+    mode: Res<ViewMode>,
+    lanes: Query<(&Side, Option<&DisplayedTicks>), With<Lane>>,
     mut cubes: Query<(&Side, &mut ViewCube, &mut Transform)>,
 ) {
-    if lanes.iter().any(|&side| side == Side::Left) {
+    if lanes.iter().any(|(&side, _)| side == Side::Left) {
         return;
     }
-    let fraction = time.overstep_fraction();
-    let (from, to) = (&world.previous().bodies, &world.current().bodies);
-    for (&side, mut cube, mut transform) in &mut cubes {
-        if side == Side::Left {
-            let (from, to) = (&from[cube.index], &to[cube.index]);
-            let shown = if is_teleport(from, to, TICK_SECONDS) {
-                *to
-            } else {
-                BodyState {
-                    position: from.position.lerp(to.position, fraction),
-                    orientation: from.orientation.slerp(to.orientation, fraction),
-                    ..*to
-                }
-            };
-            show(&mut cube, &mut transform, &shown);
+    let over = lanes
+        .iter()
+        .next()
+        .filter(|_| *mode == ViewMode::Difference);
+    let tick = over.and_then(|(_, ticks)| ticks?.tick);
+    let past = tick.and_then(|tick| recent.around(tick));
+    let shown: Vec<BodyState> = match past {
+        Some(past) => past.map(|(_, cube)| cube).collect(),
+        None => {
+            let (from, to) = (&world.previous().bodies, &world.current().bodies);
+            let cubes = from.iter().zip(to);
+            let fraction = time.overstep_fraction();
+            cubes
+                .map(|(from, to)| between(from, to, fraction))
+                .collect()
         }
-    }
+    };
+    show_half(Side::Left, &shown, &mut cubes);
 }
 
 /// Shows a tick of the past in both halves: of each what it showed then.
 pub(super) fn show_past(
     moment: Res<Moment>,
+    mode: Res<ViewMode>,
     world: Res<WorldHistory>,
     lanes: Query<(&Side, Option<&LaneHistory>), With<Lane>>,
     mut past: Local<Vec<BodyState>>,
@@ -80,19 +86,34 @@ pub(super) fn show_past(
         return;
     };
     for half in Side::ALL {
-        let states = match lanes.iter().find(|(side, _)| **side == half) {
+        let lane = lanes.iter().find(|(side, _)| **side == half);
+        // Under a replica.
+        let over = lanes.iter().next();
+        let over = over.filter(|_| lane.is_none() && *mode == ViewMode::Difference);
+        let simulated = over.and_then(|(_, over)| over?.simulated_at(tick, &world));
+        let states = match lane {
             Some((_, history)) => history.map(|history| &history.displayed),
             None => Some(&world.0),
         };
-        if !states.is_some_and(|states| states.read(tick, &mut past)) {
-            continue;
+        if let Some(simulated) = simulated {
+            show_half(half, &simulated, &mut cubes);
+        } else if states.is_some_and(|states| states.read(tick, &mut past)) {
+            show_half(half, &past, &mut cubes);
         }
-        for (side, mut cube, mut transform) in &mut cubes {
-            if *side == half
-                && let Some(shown) = past.get(cube.index)
-            {
-                show(&mut cube, &mut transform, shown);
-            }
+    }
+}
+
+/// Moves the cubes of a half.
+fn show_half(
+    half: Side,
+    shown: &[BodyState],
+    cubes: &mut Query<(&Side, &mut ViewCube, &mut Transform)>,
+) {
+    for (side, mut cube, mut transform) in cubes {
+        if *side == half
+            && let Some(shown) = shown.get(cube.index)
+        {
+            show(&mut cube, &mut transform, shown);
         }
     }
 }
@@ -144,5 +165,3 @@ fn show(cube: &mut Mut<ViewCube>, transform: &mut Mut<Transform>, shown: &BodySt
         cube.interacting = shown.interacting;
     }
 }
-
-const TICK_SECONDS: f32 = 1.0 / TICKS_PER_SECOND as f32;

@@ -78,7 +78,7 @@ pub(super) fn paint(
 
 fn tile(theme: Theme, anisotropy: u16) -> Image {
     let colors = theme.colors();
-    let [sky, surface, ink] = [colors.sky, colors.surface, colors.ink].map(bevy_color);
+    let [sky, surface, ink] = [colors.sky, colors.ground, colors.ink].map(bevy_color);
     let (ground, line) = match theme {
         Theme::Light => (sky.mix(&surface, 0.35), sky.mix(&ink, 0.42)),
         Theme::Dark => (sky.mix(&ink, 0.12), sky.mix(&ink, 0.45)),

@@ -1,11 +1,17 @@
-//! Messages to the user, shown over the scene.
+//! Messages to the user, shown over the scene one at a time.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use bevy::prelude::*;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::side::Side;
+use crate::history::Moment;
+use crate::replication::{Lane, LaneMeter};
 
 /// How long a sentence is shown.
-const SHOWN_FOR: Duration = Duration::from_secs(8);
+const SHOWN_FOR: Duration = Duration::from_secs(4);
 
 /// Messages over the scene, and the state of recordings.
 #[derive(Resource, Clone, Debug, Default)]
@@ -19,22 +25,46 @@ pub struct Notices {
     /// How to bring back the hidden panel.
     pub hint: Option<&'static str>,
     /// Whether the game is paused, as a sentence.
-    pub(super) state: Option<&'static str>,
-    /// Each with the time of the real clock until which it is shown.
-    sentences: Vec<(String, Duration)>,
+    state: Option<String>,
+    /// The first one is shown.
+    sentences: VecDeque<Sentence>,
     are_hidden: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Sentence {
+    text: String,
+    /// An error stays until a key is pressed.
+    is_error: bool,
+    /// Until when it is shown, by the real clock; none while another one is.
+    until: Option<Duration>,
 }
 
 impl Notices {
     /// Shows a sentence for a while and logs it; `now` is by the real clock.
     pub fn show(&mut self, sentence: String, now: Duration) {
         info!("{sentence}");
-        self.sentences.push((sentence, now + SHOWN_FOR));
+        self.add(sentence, false, now);
     }
 
-    /// The sentences that are being shown, oldest first.
+    /// Shows what failed until a key is pressed, and logs it; `now` is by the real clock.
+    pub fn fail(&mut self, sentence: String, now: Duration) {
+        warn!("{sentence}");
+        self.add(sentence, true, now);
+    }
+
+    fn add(&mut self, text: String, is_error: bool, now: Duration) {
+        let is_first = self.sentences.is_empty();
+        self.sentences.push_back(Sentence {
+            text,
+            is_error,
+            until: is_first.then_some(now + SHOWN_FOR),
+        });
+    }
+
+    /// The sentences that are to be shown, oldest first.
     pub fn sentences(&self) -> impl Iterator<Item = &str> {
-        self.sentences.iter().map(|(sentence, _)| sentence.as_str())
+        self.sentences.iter().map(|sentence| sentence.text.as_str())
     }
 
     /// Whether none of these are shown, as the window is being recorded.
@@ -43,66 +73,123 @@ impl Notices {
         self.are_hidden
     }
 
-    /// Hides everything, or shows it again: sentences are then shown for their whole time, as nobody has
-    /// read them. `now` is by the real clock.
+    /// Hides everything, or shows it again: a sentence is then shown for its whole time, as nobody has
+    /// read it. `now` is by the real clock.
     pub fn hide(&mut self, are_hidden: bool, now: Duration) {
-        if self.are_hidden && !are_hidden {
-            for (_, until) in &mut self.sentences {
-                *until = now + SHOWN_FOR;
-            }
+        if self.are_hidden
+            && !are_hidden
+            && let Some(first) = self.sentences.front_mut()
+        {
+            first.until = Some(now + SHOWN_FOR);
         }
         self.are_hidden = are_hidden;
     }
 
-    /// Removes expired sentences; `now` is by the real clock.
-    pub(super) fn expire(&mut self, now: Duration) {
-        if self.are_hidden {
-            return;
+    /// Goes on to the next sentence when the time of the first one is over, or if it is an error, when a key was pressed;
+    /// `now` is by the real clock.
+    fn go_on(&mut self, now: Duration, is_key_pressed: bool) {
+        let is_over = |sentence: &Sentence| match sentence.is_error {
+            true => is_key_pressed,
+            false => sentence.until.is_some_and(|until| until <= now),
+        };
+        if !self.are_hidden && self.sentences.front().is_some_and(is_over) {
+            self.sentences.pop_front();
+            if let Some(next) = self.sentences.front_mut() {
+                next.until = Some(now + SHOWN_FOR);
+            }
         }
-        self.sentences.retain(|(_, until)| now < *until);
     }
 
-    /// The text that is shown now, one line per message.
-    pub(super) fn text(&self) -> String {
+    /// The text that is shown now, and whether it is about an error.
+    pub(super) fn shown(&self) -> Option<(&str, bool)> {
         if self.are_hidden {
-            return String::new();
+            return None;
         }
-        let connection = self.connection.as_deref();
-        let sentences = self.sentences();
-        let lines = connection.into_iter().chain(self.state);
-        let lines = lines.chain(self.autoplay).chain(self.hint);
-        let lines = lines.chain(sentences);
-        lines.collect::<Vec<_>>().join("\n")
+        let sentence = self.sentences.front();
+        let sentence = sentence.map(|sentence| (sentence.text.as_str(), sentence.is_error));
+        let states = [
+            self.connection.as_deref(),
+            self.state.as_deref(),
+            self.autoplay,
+            self.hint,
+        ];
+        let state = states.into_iter().flatten().next();
+        sentence.or(state.map(|state| (state, false)))
     }
 
     /// The replay in progress; empty if there is none.
-    pub(super) fn recording(&self) -> String {
-        let replay = self.replay.clone().filter(|_| !self.are_hidden);
+    pub(super) fn recording(&self) -> &str {
+        let replay = self.replay.as_deref().filter(|_| !self.are_hidden);
         replay.unwrap_or_default()
     }
+}
+
+/// Shows whether the game is paused, and how long ago it was what is shown.
+pub(super) fn follow(
+    time: Res<Time<Virtual>>,
+    clock: Res<Time<Real>>,
+    keys: Option<Res<ButtonInput<KeyCode>>>,
+    moment: Res<Moment>,
+    lanes: Query<&LaneMeter, (With<Lane>, With<Side>)>,
+    mut notices: ResMut<Notices>,
+) {
+    let newest = lanes.iter().filter_map(|lane| lane.samples().back());
+    let newest = newest.map(|sample| sample.tick).max();
+    let ago = moment.0.and_then(|tick| newest?.checked_sub(tick));
+    let ago = ago.filter(|_| time.is_paused()).map(|ticks| {
+        let seconds = ticks as f64 / f64::from(TICKS_PER_SECOND);
+        format!("Paused, {seconds:.1} s ago. ← → a tick · Shift a second · P resumes")
+    });
+    let paused = || "Paused. N steps one tick · P resumes".to_owned();
+    notices.state = ago.or_else(|| time.is_paused().then(paused));
+    let is_key_pressed = keys.is_some_and(|keys| keys.get_just_pressed().next().is_some());
+    notices.go_on(clock.elapsed(), is_key_pressed);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn shown(notices: &Notices) -> &str {
+        notices.shown().map_or("", |(text, _)| text)
+    }
+
     #[test]
     fn what_is_said_during_a_video_is_shown_after_it() {
-        let second = Duration::from_secs(1);
         let mut notices = Notices {
             replay: Some("replay 0:01.0".to_owned()),
             ..Notices::default()
         };
-        notices.show("before".to_owned(), second);
-        notices.hide(true, second * 2);
-        notices.show("during".to_owned(), second * 3);
-        notices.expire(second * 60);
-        assert_eq!((notices.text(), notices.recording()), Default::default());
-        notices.hide(false, second * 60);
-        notices.expire(second * 60);
-        assert_eq!(notices.text(), "before\nduring");
+        notices.show("before".to_owned(), SECOND);
+        notices.hide(true, SECOND * 2);
+        notices.show("during".to_owned(), SECOND * 3);
+        notices.go_on(SECOND * 60, true);
+        assert_eq!((shown(&notices), notices.recording()), ("", ""));
+        notices.hide(false, SECOND * 60);
+        notices.go_on(SECOND * 60, true);
+        assert_eq!(shown(&notices), "before");
         assert_eq!(notices.recording(), "replay 0:01.0");
-        notices.expire(second * 60 + SHOWN_FOR);
-        assert_eq!(notices.text(), "");
+        notices.go_on(SECOND * 60 + SHOWN_FOR, false);
+        assert_eq!(shown(&notices), "during");
+        notices.go_on(SECOND * 60 + 2 * SHOWN_FOR, false);
+        assert_eq!(shown(&notices), "");
+    }
+
+    #[test]
+    fn an_error_stays_until_a_key_and_a_state_is_shown_in_between() {
+        let mut notices = Notices {
+            hint: Some("F2 shows the panel"),
+            ..Notices::default()
+        };
+        notices.fail("the disk is full".to_owned(), SECOND);
+        notices.show("saved".to_owned(), SECOND);
+        notices.go_on(SECOND * 600, false);
+        assert_eq!(notices.shown(), Some(("the disk is full", true)));
+        notices.go_on(SECOND * 600, true);
+        assert_eq!(notices.shown(), Some(("saved", false)));
+        notices.go_on(SECOND * 600 + SHOWN_FOR, false);
+        assert_eq!(shown(&notices), "F2 shows the panel");
     }
 }

@@ -1,17 +1,18 @@
-//! Text over the scene: what each half shows, and the bandwidth of its lane in large type.
+//! Text over the scene: what each half shows, and how many times less its lane costs, in large type.
 
+mod caption;
+mod film;
+mod headline;
 mod legend;
-mod notice;
 mod outline;
 mod text;
-mod wrap;
 
 use std::time::Duration;
 
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
-use bevy_egui::egui::{Color32, LayerId, Rect, pos2};
+use bevy_egui::egui::{Align2, Color32, LayerId, Pos2, Rect, Vec2, pos2, vec2};
 use bevy_egui::{EguiContexts, EguiTextureHandle};
 
 use super::ViewMode;
@@ -22,14 +23,11 @@ use super::panes::Pane;
 use super::side::{Selected, Side};
 use crate::history::Moment;
 use crate::named::Named;
-use crate::replication::{
-    Accounting, Lane, LaneMeter, LaneSettings, LaneSettingsQuery, LocalLane, Totals, millimetres,
-};
-use crate::theme::Theme;
+use crate::replication::{Lane, LaneMeter, LaneSettings, LaneSettingsQuery, LocalLane};
+use crate::theme::{Theme, fonts};
+use headline::Cost;
 use outline::Outlined;
-use text::Pen;
-
-pub(super) use notice::notice;
+use text::{Pen, Sizes};
 
 /// How long a title is shown.
 const TITLE_TIME: Duration = Duration::from_secs(2);
@@ -37,9 +35,11 @@ const TITLE_TIME: Duration = Duration::from_secs(2);
 /// Settings of the text over the scene.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Overlay {
+    /// The title of a film; none in a window. A film has a title bar, a graph and a credit.
+    pub title: Option<String>,
     /// Parts that are hidden.
     pub hidden: Vec<Part>,
-    /// Names of the halves, instead of `simulation` and `replica`.
+    /// Names of the halves, instead of `Simulation` and `Replica`.
     pub names: [Option<String>; Side::ALL.len()],
     /// What was switched in each half, and until when that is shown, by the simulation's clock.
     pub titles: [Option<(String, Duration)>; Side::ALL.len()],
@@ -50,9 +50,11 @@ pub struct Overlay {
 pub enum Part {
     /// The name of a half.
     Labels,
-    /// The bandwidth in large type.
+    /// The bandwidth and the ratio in large type.
     Figures,
-    /// A graph of the bandwidth over the last seconds.
+    /// The title of a film.
+    Heading,
+    /// The graph below a film, with the conditions and the credit.
     Graph,
     /// The rung of a lane.
     Rung,
@@ -65,11 +67,16 @@ pub enum Part {
 impl Named for Part {
     const NAMES: &'static [(Self, &'static str, &'static str)] = &[
         (Self::Labels, "labels", "The name of a half"),
-        (Self::Figures, "figures", "The bandwidth in large type"),
+        (
+            Self::Figures,
+            "figures",
+            "The bandwidth and the ratio in large type",
+        ),
+        (Self::Heading, "heading", "The title of a film"),
         (
             Self::Graph,
             "graph",
-            "A graph of the bandwidth over the last seconds",
+            "The graph below a film, with the conditions and the credit",
         ),
         (Self::Rung, "rung", "The rung of a lane"),
         (
@@ -92,7 +99,7 @@ impl Overlay {
         let until = now + TITLE_TIME;
         let shown = &mut self.titles[side as usize];
         let title = match shown.take() {
-            Some((before, ends)) if ends == until => format!("{before}\n{title}"),
+            Some((before, ends)) if ends == until => format!("{before}, {title}"),
             _ => title,
         };
         *shown = Some((title, until));
@@ -121,38 +128,6 @@ impl Overlay {
     #[must_use]
     pub fn shows(&self, part: Part) -> bool {
         !self.hidden.contains(&part)
-    }
-
-    /// The name of a half; and its caption, which starts with the name and adds the rung and the link of the
-    /// lane, or the real network that `is_remote` lanes have in addition.
-    fn caption(
-        &self,
-        mode: ViewMode,
-        side: Side,
-        lane: Option<&LaneSettings>,
-        is_remote: bool,
-    ) -> (String, String) {
-        let usual = match (lane, mode, side) {
-            (None, ..) => "simulation",
-            (Some(_), ViewMode::Difference, Side::Right) => "replica over it",
-            _ => "replica",
-        };
-        let name = self.names[side as usize].as_deref().unwrap_or(usual);
-        let name = self.shows(Part::Labels).then_some(name);
-        let rung = lane.filter(|_| self.shows(Part::Rung));
-        let rung = rung.map(LaneSettings::describe_rung);
-        let first = [name, rung.as_deref()]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>();
-        let link = lane.filter(|_| self.shows(Part::Link));
-        let link = link.map(|lane| match is_remote {
-            true => lane.describe_over_real_network(),
-            false => lane.describe(),
-        });
-        let lines = [Some(first.join(": ")), link].into_iter().flatten();
-        let lines: Vec<_> = lines.filter(|line| !line.is_empty()).collect();
-        (name.unwrap_or_default().to_owned(), lines.join("\n"))
     }
 }
 
@@ -195,6 +170,10 @@ pub(super) fn draw(mut contexts: EguiContexts, panes: Query<(&Side, &Pane)>, sho
         // No camera exists yet, or its window is minimized.
         return;
     };
+    if shown.overlay.title.is_some() {
+        // A film has no panel that sets them.
+        ctx.set_fonts(fonts());
+    }
     let in_points = |area: URect| {
         let point = |pixel: UVec2| {
             let at = pixel.as_vec2() / ctx.pixels_per_point();
@@ -207,7 +186,6 @@ pub(super) fn draw(mut contexts: EguiContexts, panes: Query<(&Side, &Pane)>, sho
         return;
     };
     let painter = ctx.layer_painter(LayerId::background());
-    let painter = painter.with_clip_rect(picture);
     for &(_, image, area) in &images {
         let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
         painter.image(image, in_points(area), whole, Color32::WHITE);
@@ -223,119 +201,226 @@ pub(super) fn draw(mut contexts: EguiContexts, panes: Query<(&Side, &Pane)>, sho
         ViewMode::Right => [None, Some(picture)],
         ViewMode::Difference => [Some(left), Some(right)],
     };
-    let pen = Pen {
-        painter: &painter,
+    let window = ctx.viewport_rect();
+    let is_film = shown.overlay.title.is_some();
+    let pen = |painter| Pen {
+        painter,
         theme: *shown.theme,
+        sizes: Sizes::of(
+            is_film,
+            window.width(),
+            left.width(),
+            ctx.pixels_per_point(),
+        ),
     };
+    let within = painter.with_clip_rect(picture);
     for &(side, _, area) in &images {
-        pen.outlines(side, in_points(area), &shown.outlined);
+        pen(&within).outlines(side, in_points(area), &shown.outlined);
     }
-    shown.draw(&pen, picture, halves);
+    let pointer = ctx
+        .pointer_hover_pos()
+        .filter(|_| !ctx.is_pointer_over_egui());
+    shown.draw(&pen(&within), picture, halves, pointer);
+    if is_film {
+        pen(&painter).film(&shown.overlay, window, &shown.curves());
+    }
+}
+
+/// What is known of the lane in a half.
+struct Half<'a> {
+    side: Side,
+    area: Rect,
+    /// None for the simulation.
+    settings: Option<LaneSettings>,
+    cost: Option<Cost>,
+    is_remote: bool,
+    is_selected: bool,
+    meter: Option<&'a LaneMeter>,
 }
 
 impl Shown<'_, '_> {
-    /// Draws the text over the scene. `halves` are the parts that captions and figures are over; none for
-    /// what is hidden.
-    fn draw(&self, pen: &Pen<'_>, picture: Rect, halves: [Option<Rect>; Side::ALL.len()]) {
-        let mut figures_end = picture.min.y;
-        // Of the half at the left.
-        let mut legend_top = picture.min.y;
-        for (side, half) in Side::ALL.into_iter().zip(halves) {
-            let Some(half) = half else {
-                continue;
-            };
+    /// The halves that are shown, with the settings of the moment.
+    fn halves(&self, areas: [Option<Rect>; Side::ALL.len()]) -> Vec<Half<'_>> {
+        let halves = Side::ALL.into_iter().zip(areas);
+        let halves = halves.filter_map(|(side, area)| {
             let lane = self.lanes.iter().find(|(other, ..)| **other == side);
-            let settings = lane.as_ref().map(|(_, settings, ..)| settings.get());
-            let is_remote = lane.as_ref().is_some_and(|&(_, _, is_local, ..)| !is_local);
-            let (name, caption) =
-                self.overlay
-                    .caption(*self.mode, side, settings.as_ref(), is_remote);
-            // A ghost is all over the picture.
-            let framed = match *self.mode {
-                ViewMode::Difference => picture,
-                _ => half,
-            };
-            let warning = settings.as_ref().and_then(|settings| {
-                let is_selected = lane.as_ref().is_some_and(|&(.., selected)| selected);
-                self.warning(side, settings.link.conditions.cut, is_selected)
-            });
-            if warning.is_some() {
-                pen.frame(framed);
+            let meter = lane.as_ref().map(|&(.., meter, _)| meter);
+            let mut settings = lane.as_ref().map(|(_, settings, ..)| settings.get());
+            let sample = self.moment.0.and_then(|tick| meter?.at(tick));
+            if let (Some(sample), Some(settings)) = (sample, &mut settings) {
+                settings.sender.stages = sample.stages;
+                settings.sender.budget = sample.budget_kbps;
             }
-            pen.caption(half, side, &name, &caption);
-            if let Some((.., meter, _)) = lane
-                && self.overlay.shows(Part::Figures)
-            {
-                let rate = |accounting| {
-                    let kbps = meter.kbps_until(self.moment.0, accounting);
-                    kbps.map_or_else(|| "…".to_owned(), bandwidth)
-                };
-                let [article, wire] = Accounting::ALL.map(rate);
-                let accounting = format!("article accounting; wire {wire}");
-                let lines = [Some(accounting), error(meter, self.moment.0)];
-                let details = lines.into_iter().flatten().collect::<Vec<_>>().join("\n");
-                let end = pen.figures(half, side, &article, &details);
-                figures_end = figures_end.max(end);
-                if half.min.x == picture.min.x {
-                    legend_top = end;
+            Some(Half {
+                side,
+                area: area?,
+                settings,
+                cost: meter.and_then(|meter| Cost::of(meter, self.moment.0)),
+                is_remote: lane.as_ref().is_some_and(|&(_, _, is_local, ..)| !is_local),
+                is_selected: lane.is_some_and(|(.., is_selected)| is_selected),
+                meter,
+            })
+        });
+        halves.collect()
+    }
+
+    /// The lanes of a film.
+    fn curves(&self) -> Vec<film::Curve<'_>> {
+        let lanes = self.lanes.iter();
+        let lanes = lanes.map(|(&side, settings, _, meter, _)| (side, meter, settings.get()));
+        let mut curves: Vec<_> = lanes.collect();
+        curves.sort_by_key(|curve| curve.0);
+        curves
+    }
+
+    /// Draws the text over the scene. `areas` are the parts that captions and figures are over; none for
+    /// what is hidden.
+    fn draw(
+        &self,
+        pen: &Pen<'_>,
+        picture: Rect,
+        areas: [Option<Rect>; Side::ALL.len()],
+        pointer: Option<Pos2>,
+    ) {
+        let halves = self.halves(areas);
+        for half in &halves {
+            if self.warning(half).is_some() {
+                // An outlined replica is all over the picture.
+                pen.frame(match *self.mode {
+                    ViewMode::Difference => picture,
+                    _ => half.area,
+                });
+            }
+            let settings = half.settings.as_ref();
+            // With a budget, the headline has it.
+            let has_budget = settings.is_some_and(|lane| lane.sender.kept_budget().is_some());
+            let cost = half.cost.as_ref().filter(|_| !has_budget);
+            let error = cost.and_then(|cost| cost.error.as_deref());
+            let (name, rest) =
+                self.overlay
+                    .caption(*self.mode, half.side, settings, half.is_remote, error);
+            pen.caption(half.area, half.side, &name, &rest);
+        }
+        // Of the half at the left, and of all.
+        let (mut left_end, mut end) = (picture.min.y, picture.min.y);
+        if self.overlay.shows(Part::Figures) {
+            for plate in self.figures(pen, picture, &halves, pointer) {
+                end = end.max(plate.max.y);
+                if plate.min.x < picture.center().x {
+                    left_end = left_end.max(plate.max.y);
                 }
             }
-            if let Some(warning) = warning {
-                pen.warning(half, figures_end, &warning);
-            }
         }
-        let end = pen.legend(picture, legend_top, *self.colors, &self.costs);
-        pen.recording(picture, end, &self.notices.recording());
-        let mut end = pen.notice(picture, figures_end, &self.notices.text());
-        if !self.overlay.shows(Part::Titles) {
+        let legend_end = pen.legend(picture, left_end, *self.colors, &self.costs);
+        self.recording(pen, picture, legend_end);
+        self.notices(pen, picture, end, &halves);
+    }
+
+    /// Draws what the lanes cost. Returns the rectangles of that.
+    fn figures(
+        &self,
+        pen: &Pen<'_>,
+        picture: Rect,
+        halves: &[Half<'_>],
+        pointer: Option<Pos2>,
+    ) -> Vec<Rect> {
+        let lanes: Vec<_> = halves.iter().filter(|half| half.meter.is_some()).collect();
+        let plates = lanes.iter().filter_map(|half| {
+            let (settings, cost) = (half.settings.as_ref()?, half.cost.as_ref());
+            let plate = match lanes.len() {
+                1 => pen.headline(half.area, half.side, settings, cost),
+                _ => pen.compared(half.area, half.side, settings, cost),
+            };
+            if let Some(cost) = cost.filter(|_| pointer.is_some_and(|at| plate.contains(at))) {
+                pen.tip(plate, picture, &cost.accounting());
+            }
+            Some(plate)
+        });
+        let plates = plates.collect();
+        if let [left, right] = lanes[..]
+            && let (Some(left), Some(right)) = (&left.cost, &right.cost)
+            && let Some(ratio) = headline::ratio([left, right])
+        {
+            pen.ratio(picture, &ratio);
+        }
+        plates
+    }
+
+    /// Draws the recordings in progress next to a red dot at the left.
+    fn recording(&self, pen: &Pen<'_>, picture: Rect, top: f32) {
+        let text = self.notices.recording();
+        if text.is_empty() {
             return;
         }
-        for (title, over) in self.overlay.titles(self.ticks.elapsed(), picture, halves) {
-            let title_end = pen.notice(over, end, &title);
-            if over == picture {
-                end = title_end;
+        let radius = pen.sizes.small / 2.0;
+        let top = top.max(picture.min.y + FIGURES_END * pen.sizes.headline);
+        let at = pos2(picture.min.x + pen.sizes.margin, top + 8.0);
+        let dot = at + Vec2::splat(radius);
+        let error = pen.colors().error;
+        pen.painter
+            .circle_filled(dot, radius, crate::theme::egui_color(error));
+        let at = dot + vec2(2.0 * radius, 0.0);
+        let text = (text, pen.sizes.small, pen.colors().ink);
+        pen.strip(at, Align2::LEFT_CENTER, picture.width(), &[text]);
+    }
+
+    /// Draws the notice, titles, and what is wrong with a link, each in a row of its own below `top`.
+    fn notices(&self, pen: &Pen<'_>, picture: Rect, top: f32, halves: &[Half<'_>]) {
+        let colors = pen.colors();
+        let row = 2.0 * pen.sizes.small + 4.0;
+        let mut top = (top + 8.0).max(picture.min.y + FIGURES_END * pen.sizes.headline);
+        let strip = |over: Rect, top, text: &str, color| {
+            let at = pos2(over.center().x, top);
+            let width = over.width() - 2.0 * pen.sizes.margin;
+            let part = (text, pen.sizes.small, color);
+            pen.strip(at, Align2::CENTER_TOP, width, &[part]);
+        };
+        if let Some((text, is_error)) = self.notices.shown() {
+            let color = if is_error { colors.error } else { colors.ink };
+            strip(picture, top, text, color);
+            top += row;
+        }
+        if self.overlay.shows(Part::Titles) {
+            let areas = Side::ALL.map(|side| {
+                let half = halves.iter().find(|half| half.side == side);
+                half.map(|half| half.area)
+            });
+            let titles = self.overlay.titles(self.ticks.elapsed(), picture, areas);
+            for (title, over) in &titles {
+                strip(*over, top, title, colors.ink);
+            }
+            top += if titles.is_empty() { 0.0 } else { row };
+        }
+        for half in halves {
+            if let Some(warning) = self.warning(half) {
+                strip(half.area, top, &warning, colors.warning);
             }
         }
     }
 
-    /// What is wrong with the link of a side's lane.
-    fn warning(&self, side: Side, is_cut: bool, is_selected: bool) -> Option<String> {
+    /// What is wrong with the link of a half's lane.
+    fn warning(&self, half: &Half<'_>) -> Option<String> {
         let frame = self.frames.delta();
-        let stale = self.arrivals.stale(side, self.ticks.elapsed(), frame);
+        let stale = self.arrivals.stale(half.side, self.ticks.elapsed(), frame);
         let stale = stale.map(|stale| {
             let seconds = stale.age.as_secs_f64();
-            if stale.has_any {
-                format!("last snapshot {seconds:.1} s ago")
-            } else {
-                format!("no snapshot for {seconds:.1} s")
+            match stale.has_any {
+                true => format!("last snapshot {seconds:.1} s ago"),
+                false => format!("no snapshot for {seconds:.1} s"),
             }
         });
+        let is_cut = half.settings.as_ref()?.link.conditions.cut;
+        let cut = is_cut.then(|| "link cut".to_owned());
         // A film has no keys.
-        let key = if is_selected && self.window.is_some() {
-            "\nL restores it"
-        } else {
-            ""
-        };
-        let cut = is_cut.then(|| format!("the link of the {} lane is cut{key}", side.name()));
-        let lines: Vec<_> = [stale, cut].into_iter().flatten().collect();
-        (!lines.is_empty()).then(|| lines.join("\n"))
+        let has_key = is_cut && half.is_selected && self.window.is_some();
+        let key = has_key.then(|| "L restores it".to_owned());
+        let parts: Vec<_> = [cut, stale, key].into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(" · "))
     }
 }
 
-/// How far the replica is from the simulation, mean of a second, where that is measured.
-fn error(meter: &LaneMeter, moment: Option<u64>) -> Option<String> {
-    let totals = Totals::of(meter.second_until(moment));
-    let [mean, max] = [totals.mean_error_m()?, totals.max_error_m.into()].map(millimetres);
-    Some(format!("error {mean}, {max} at most"))
-}
-
-fn bandwidth(kbps: f64) -> String {
-    if kbps < 100.0 {
-        format!("{kbps:.1} kbps")
-    } else {
-        format!("{kbps:.0} kbps")
-    }
-}
+/// From the top of the picture to the first row below large type, in multiples of its size.
+const FIGURES_END: f32 = 2.6;
 
 #[cfg(test)]
 mod tests {
@@ -356,50 +441,9 @@ mod tests {
         let mut overlay = Overlay::default();
         overlay.announce(Side::Right, "delta".to_owned(), SECOND);
         overlay.announce(Side::Right, "4G".to_owned(), SECOND);
-        assert_eq!(title(&overlay), "delta\n4G");
+        assert_eq!(title(&overlay), "delta, 4G");
         overlay.announce(Side::Right, "index".to_owned(), SECOND * 2);
         assert_eq!(title(&overlay), "index");
-    }
-
-    #[test]
-    fn a_caption_says_what_the_picture_is_and_whether_the_network_is_real() {
-        let lane: LaneSettings = "rung:predicted,link:perfect,interpolation:extrapolate"
-            .parse()
-            .unwrap();
-        let caption = |is_remote| {
-            let overlay = Overlay::default();
-            let right = Side::Right;
-            overlay
-                .caption(ViewMode::Split, right, Some(&lane), is_remote)
-                .1
-        };
-        assert_eq!(
-            caption(false),
-            "replica: predicted\nPerfect, extrapolate → linear: needs velocity"
-        );
-        assert_eq!(
-            caption(true),
-            "replica: predicted\nreal network, nothing added, extrapolate → linear: needs velocity"
-        );
-    }
-
-    #[test]
-    fn a_caption_names_the_budget_with_the_rung() {
-        let lane = |text: &str| text.parse::<LaneSettings>().unwrap();
-        let caption = |text: &str| {
-            let overlay = Overlay::default();
-            let caption = overlay.caption(ViewMode::Split, Side::Right, Some(&lane(text)), false);
-            caption.1.lines().next().unwrap().to_owned()
-        };
-        assert_eq!(
-            caption("rung:predicted,budget:64kbps"),
-            "replica: predicted, 64 kbps"
-        );
-        // It carries every cube, or none.
-        assert_eq!(
-            caption("rung:uncompressed,budget:64kbps"),
-            "replica: uncompressed"
-        );
     }
 
     #[test]
@@ -417,11 +461,5 @@ mod tests {
         // The left half alone: the title of the right one says whose it is.
         let alone = titles(SECOND * 3, [Some(picture), None]);
         assert_eq!(alone, [("right: index".to_owned(), picture)]);
-    }
-
-    #[test]
-    fn bandwidths_below_100_kbps_have_one_decimal() {
-        assert_eq!(bandwidth(15.84), "15.8 kbps");
-        assert_eq!(bandwidth(17_368.8), "17369 kbps");
     }
 }

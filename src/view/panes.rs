@@ -7,11 +7,12 @@ use bevy::anti_alias::fxaa::Fxaa;
 use bevy::asset::RenderAssetUsages;
 use bevy::camera::visibility::RenderLayers;
 use bevy::camera::{ImageRenderTarget, RenderTarget};
-use bevy::math::vec2;
+use bevy::math::uvec2;
 use bevy::prelude::*;
 use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages};
 
 use super::canvas::Canvas;
+use super::overlay::Overlay;
 use super::quality::Detail;
 use super::side::SHARED;
 use super::side::Side;
@@ -58,28 +59,31 @@ impl Pane {
     }
 }
 
-/// The pixels of the canvas that the picture covers.
-fn picture(canvas: &Canvas, inset: Inset) -> UVec2 {
-    let inset = inset.scaled(canvas.scale_factor);
-    let inset = vec2(inset.right, inset.bottom).round().as_uvec2();
-    canvas.size.saturating_sub(inset)
+/// The pixels of the canvas that the picture covers. A film leaves bands free above and below it, in points.
+fn picture(canvas: &Canvas, inset: Inset, [above, below]: [f32; 2]) -> URect {
+    let pixels = |points: f32| (points * canvas.scale_factor).round() as u32;
+    let min = uvec2(0, pixels(above)).min(canvas.size);
+    let free = uvec2(pixels(inset.right), pixels(inset.bottom + below));
+    let max = canvas.size.saturating_sub(free);
+    URect {
+        min,
+        max: max.max(min),
+    }
 }
 
 /// The pixels of the picture that this side covers; empty if it is hidden.
-fn area(mode: ViewMode, side: Side, picture: UVec2) -> URect {
-    let UVec2 {
-        x: width,
-        y: height,
-    } = picture;
+fn area(mode: ViewMode, side: Side, picture: URect) -> URect {
     if !mode.shows(side) {
         return URect::default();
     }
-    let (from, to) = match (mode, side) {
-        (ViewMode::Split, Side::Left) => (0, (width / 2).saturating_sub(GAP / 2)),
-        (ViewMode::Split, Side::Right) => ((width / 2 + GAP / 2).min(width), width),
-        _ => (0, width),
-    };
-    URect::new(from, 0, to, height)
+    let URect { mut min, mut max } = picture;
+    let width = max.x - min.x;
+    match (mode, side) {
+        (ViewMode::Split, Side::Left) => max.x = min.x + (width / 2).saturating_sub(GAP / 2),
+        (ViewMode::Split, Side::Right) => min.x = (min.x + width / 2 + GAP / 2).min(max.x),
+        _ => {}
+    }
+    URect { min, max }
 }
 
 /// Pixels of the image along each pixel that it covers.
@@ -106,12 +110,13 @@ type Cameras<'a> = (
 pub(super) fn place(
     mode: Res<ViewMode>,
     inset: Res<Inset>,
+    overlay: Res<Overlay>,
     canvas: Res<Canvas>,
     detail: Res<Detail>,
     mut images: ResMut<Assets<Image>>,
     mut cameras: Query<Cameras<'_>>,
 ) {
-    let picture = picture(&canvas, *inset);
+    let picture = picture(&canvas, *inset, overlay.bands());
     for (&side, mut pane, mut camera, mut projection, mut layers, fxaa) in &mut cameras {
         let area = area(*mode, side, picture);
         // A window may be narrower than the panel, or minimized.
@@ -162,13 +167,12 @@ mod tests {
 
     #[test]
     fn the_halves_leave_a_gap_and_cover_the_rest() {
-        let picture = UVec2::new(1281, 720);
+        let picture = URect::new(0, 44, 1281, 620);
         let [left, right] = Side::ALL.map(|side| area(ViewMode::Split, side, picture));
-        assert_eq!((left.min, right.max), (UVec2::ZERO, picture));
+        assert_eq!((left.min, right.max), (picture.min, picture.max));
         assert_eq!(right.min.x - left.max.x, GAP);
         for mode in [ViewMode::Left, ViewMode::Difference] {
-            let whole = URect::from_corners(UVec2::ZERO, picture);
-            assert_eq!(area(mode, Side::Left, picture), whole);
+            assert_eq!(area(mode, Side::Left, picture), picture);
             assert!(area(mode, Side::Right, picture).is_empty());
         }
     }
@@ -177,7 +181,7 @@ mod tests {
     fn a_window_of_any_size_has_an_area() {
         for width in 0..8 {
             for side in Side::ALL {
-                let area = area(ViewMode::Split, side, UVec2::new(width, 1));
+                let area = area(ViewMode::Split, side, URect::new(0, 0, width, 1));
                 assert!(area.max.x <= width, "{area:?}");
             }
         }

@@ -6,9 +6,9 @@ use bevy::prelude::*;
 use cubewire_palette::{LIGHT, PLAYER_CUBE};
 use cubewire_scene::PLAYER;
 
+use super::bevel;
 use super::cubes::ViewCube;
 use super::side::Side;
-use super::{ViewMode, bevel};
 use crate::theme::{Theme, bevy_color};
 
 /// Inner and outer radius of the ring, metres.
@@ -33,7 +33,7 @@ pub(super) struct Ring;
 /// The mesh of the player's cube.
 pub(super) fn mesh() -> Mesh {
     let blue = bevy_color(PLAYER_CUBE);
-    bevel::rimmed_cube(RIM, [blue, bevy_color(LIGHT.surface)])
+    bevel::rimmed_cube(RIM, [blue, bevy_color(LIGHT.ground)])
 }
 
 /// Its material; the mesh has the colours.
@@ -55,14 +55,12 @@ pub(super) fn spawn(
 ) {
     let [inner, outer] = RING;
     let mesh = meshes.add(Annulus::new(inner, outer).mesh().resolution(64));
-    let materials = Side::ALL.map(|_| {
-        materials.add(StandardMaterial {
-            unlit: true,
-            depth_bias: 4.0,
-            ..default()
-        })
+    let material = materials.add(StandardMaterial {
+        unlit: true,
+        depth_bias: 4.0,
+        ..default()
     });
-    for (side, material) in Side::ALL.into_iter().zip(&materials) {
+    for side in Side::ALL {
         commands.spawn((
             Ring,
             side,
@@ -73,29 +71,25 @@ pub(super) fn spawn(
             Transform::default(),
         ));
     }
-    commands.insert_resource(RingMaterials(materials));
+    commands.insert_resource(RingMaterial(material));
 }
 
-/// The material of each side's ring.
+/// The material of the rings.
 #[derive(Resource, Clone, Debug)]
-pub(super) struct RingMaterials([Handle<StandardMaterial>; Side::ALL.len()]);
+pub(super) struct RingMaterial(Handle<StandardMaterial>);
 
-/// Paints the rings in a colour that stands out from the theme's floor. The ghost's ring has the ghost's colour.
+/// Paints the rings in a colour that stands out from the theme's floor.
 pub(super) fn paint(
     theme: Res<Theme>,
-    mode: Res<ViewMode>,
-    rings: Res<RingMaterials>,
+    ring: Res<RingMaterial>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    let blue = bevy_color(PLAYER_CUBE);
-    for (side, material) in Side::ALL.into_iter().zip(&rings.0) {
-        if let Some(mut material) = materials.get_mut(material) {
-            material.base_color = match (*mode, side, *theme) {
-                (ViewMode::Difference, Side::Right, theme) => bevy_color(side.color(theme)),
-                (.., Theme::Light) => blue,
-                (.., Theme::Dark) => blue.mix(&bevy_color(theme.colors().ink), DARK_RING),
-            };
-        }
+    if let Some(mut material) = materials.get_mut(&ring.0) {
+        let blue = bevy_color(PLAYER_CUBE);
+        material.base_color = match *theme {
+            Theme::Light => blue,
+            Theme::Dark => blue.mix(&bevy_color(theme.colors().ink), DARK_RING),
+        };
     }
 }
 

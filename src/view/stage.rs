@@ -130,7 +130,7 @@ pub(super) fn paint(
     let colors = theme.colors();
     let haze = bevy_color(colors.sky);
     // The gap between the halves shows it.
-    clear.0 = bevy_color(colors.surface);
+    clear.0 = bevy_color(colors.ground);
     for mut fog in &mut fogs {
         fog.color = haze;
     }
@@ -189,7 +189,9 @@ pub(super) fn set_detail(
                 constant_object_thickness: 0.5,
             });
         }
-        camera.insert((Msaa::Off, Fxaa::default()));
+        camera.insert(Fxaa::default());
+        // Ambient occlusion does without; at high quality, panes have more pixels instead.
+        camera.insert(if is_high { Msaa::Off } else { Msaa::Sample4 });
         camera.insert(if is_high {
             ShadowFilteringMethod::Gaussian
         } else {

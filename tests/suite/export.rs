@@ -12,7 +12,7 @@ use cubewire::recording::export::{COLUMNS, ExportPlugin, GRAPH_SIZE};
 use cubewire::replication::{Accounting, Detailed, LaneMeter, Sample, Totals};
 use cubewire::view::{Notices, ViewPlugin};
 use cubewire_codec::BitKind;
-use cubewire_palette::{LIGHT, Rgb};
+use cubewire_palette::{DARK, Rgb};
 use serde_json::Value;
 
 use crate::command_line::{cubewire, json, printed};
@@ -235,8 +235,16 @@ fn the_buttons_save_the_last_minute_and_the_graph() {
             "cubewire-1.jsonl",
             "the last 11.7 s of the right half",
         ),
-        (Export::GraphPng, "cubewire-1.png", "the graph of the last"),
-        (Export::GraphCsv, "cubewire-2.csv", "the graph of the last"),
+        (
+            Export::GraphPng,
+            "cubewire-1.graph.png",
+            "the graph of the last",
+        ),
+        (
+            Export::GraphCsv,
+            "cubewire-1.graph.csv",
+            "the graph of the last",
+        ),
     ] {
         let said = export(&mut game, wanted);
         let start = format!("{}: {about}", path(name).display());
@@ -251,8 +259,8 @@ fn the_buttons_save_the_last_minute_and_the_graph() {
     assert_eq!(table.sum("payload_bytes"), totals.payload_bytes as f64);
     assert_eq!(table.sum("sent_cubes"), totals.sent_cubes as f64);
     assert_lines(&path("cubewire-1.jsonl"), &table, samples);
-    assert_graph(&path("cubewire-2.csv"), meter);
-    assert_picture(&path("cubewire-1.png"));
+    assert_graph(&path("cubewire-1.graph.csv"), meter);
+    assert_picture(&path("cubewire-1.graph.png"));
 }
 
 /// The lines say the same as the table, and what the packets are made of.
@@ -345,7 +353,7 @@ fn assert_picture(png: &Path) {
     let mut rgb = vec![0; reader.output_buffer_size().unwrap()];
     let info = reader.next_frame(&mut rgb).unwrap();
     assert_eq!((info.width, info.height), GRAPH_SIZE);
-    let Rgb(red, green, blue) = LIGHT.surface;
+    let Rgb(red, green, blue) = DARK.ground;
     let pixels = rgb.as_chunks::<3>().0.iter();
     let drawn = pixels.filter(|pixel| **pixel != [red, green, blue]).count();
     assert!(drawn > 4_000, "{drawn} pixels");

@@ -4,30 +4,26 @@ use std::env;
 use std::fs;
 use std::path::Path;
 
-use cubewire::panel::{STEPS, TourStep};
+use cubewire::panel::{Figure, STEPS, TourStep};
 
-/// As HTML; what is between backticks is code.
 fn escaped(text: &str) -> String {
-    let text = text.replace('&', "&amp;").replace('<', "&lt;");
-    let parts = text.split('`').enumerate();
-    let parts = parts.map(|(index, part)| match index % 2 {
-        0 => part.to_owned(),
-        _ => format!("<code>{part}</code>"),
-    });
-    parts.collect()
+    text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
 fn section((number, step): (usize, &TourStep)) -> String {
-    let [title, text] = [step.title, step.text].map(escaped);
+    let [title, text, difference] = [step.title, step.text, step.difference].map(escaped);
     let article = step.article.map_or_else(String::new, |figure| {
-        let [watch, figure] = [step.watch.name(), figure].map(escaped);
-        format!("<p class=\"article\">{watch}, in the article: {figure}</p>\n")
+        let Figure {
+            value,
+            unit,
+            counts,
+        } = figure;
+        format!("In the article: {value} {unit}, {}. ", escaped(counts))
     });
-    let source = step.address.map_or_else(String::new, |address| {
-        format!("<p class=\"article\"><a href=\"{address}\">{address}</a></p>\n")
-    });
+    let address = step.address;
     format!(
-        "<section data-step=\"{number}\">\n<h2>{number}. {title}</h2>\n<p>{text}</p>\n{article}{source}</section>\n"
+        "<section data-step=\"{number}\">\n<h2>{number}. {title}</h2>\n<p>{text}</p>\n\
+         <p class=\"article\">{article}{difference} <a href=\"{address}\">This part of the article</a></p>\n</section>\n"
     )
 }
 

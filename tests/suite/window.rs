@@ -132,7 +132,11 @@ impl Window {
         let folder = tempfile::tempdir().unwrap();
         let report = folder.path().join("report.json");
         let size = format!("{WIDTH}x{HEIGHT}");
-        let arguments = [&["cubewire", "--size", &size], arguments].concat();
+        let arguments = [
+            &["cubewire", "--theme", "light", "--size", &size],
+            arguments,
+        ]
+        .concat();
         let app = heeding_signals()
             .arg(env::current_exe().unwrap())
             .args(["--nocapture", "--exact", "window::the_window_itself"])
@@ -350,7 +354,7 @@ impl Picture {
 
     /// Pixels of the panel's background in the right half.
     fn surface(&self) -> usize {
-        let Rgb(red, green, blue) = LIGHT.surface;
+        let Rgb(red, green, blue) = LIGHT.ground;
         let half = self.half(true);
         half.iter()
             .filter(|&&pixel| pixel == [red, green, blue])

@@ -43,6 +43,10 @@ export function copy(text) {
   else failed();
 }
 
+export function browse(address) {
+  window.open(address, '_blank', 'noopener');
+}
+
 export function address() {
   return location.origin + location.pathname;
 }

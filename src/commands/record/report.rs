@@ -1,5 +1,6 @@
 //! What became of a film, as text and as JSON.
 
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -20,6 +21,8 @@ pub(super) struct Report {
     seconds: f64,
     width: u32,
     height: u32,
+    /// Bytes of the file; null for pictures.
+    bytes: Option<u64>,
     /// The left one and the right one.
     halves: [Half; Side::ALL.len()],
     /// CRC-32 of the frames, hexadecimal.
@@ -72,6 +75,7 @@ impl Report {
             seconds: take.frames as f64 / f64::from(film.frames_per_second),
             width: film.size.x,
             height: film.size.y,
+            bytes: fs::metadata(path).ok().map(|file| file.len()),
             halves,
             crc32: format!("{:08x}", take.checksum),
             replay: take.replay.as_ref().map(|outcome| match outcome {
@@ -93,9 +97,13 @@ impl Report {
             let json = serde_json::to_string_pretty(self).expect("a report is plain data");
             return writeln!(out, "{json}");
         }
+        let size = self.bytes.map_or_else(String::new, |bytes| {
+            let megabits = bytes as f64 * 8.0 / 1e6 / self.seconds;
+            format!(", {:.1} MB, {megabits:.1} Mbps", bytes as f64 / 1e6)
+        });
         writeln!(
             out,
-            "{}: {} frames, {:.2} s, {}x{}",
+            "{}: {} frames, {:.2} s, {}x{}{size}",
             self.file, self.frames, self.seconds, self.width, self.height
         )?;
         if self.frames < self.wanted_frames {
@@ -140,6 +148,7 @@ mod tests {
             seconds: 0.5,
             width: 64,
             height: 36,
+            bytes: Some(500_000),
             halves: [half("left", None), half("right", Some(12.34))],
             crc32: "0000abcd".to_owned(),
             replay: Some("every state was as recorded"),
@@ -149,7 +158,7 @@ mod tests {
             report.print(json, &mut out).unwrap();
             String::from_utf8(out).unwrap()
         };
-        let text = "a.mp4: 30 frames, 0.50 s, 64x36\nstopped early, after 30 of 60 frames\n\
+        let text = "a.mp4: 30 frames, 0.50 s, 64x36, 0.5 MB, 8.0 Mbps\nstopped early, after 30 of 60 frames\n\
             left, at first: rung:delta\nright, at first: rung:delta; 12.3 kbps, mean of the film\n\
             CRC-32 of the frames: 0000abcd\nevery state was as recorded\n";
         assert_eq!(print(false), text);

@@ -108,6 +108,13 @@ impl Film {
         })
     }
 
+    const fn usual_title(&self) -> &'static str {
+        match self.left {
+            PaneContent::Simulation => "A simulation, and its replica from packets alone",
+            PaneContent::Lane(_) => "The same snapshots, sent two ways",
+        }
+    }
+
     /// Plays what comes before the first frame, and is ready to draw it.
     ///
     /// # Errors
@@ -115,7 +122,11 @@ impl Film {
     pub fn set_up(&self) -> Result<OffScreen, FilmError> {
         let mut renderer = OffScreen::new(self.size, self.frames_per_second, Interface::Film)?;
         let app = &mut renderer.app;
-        app.insert_resource(self.overlay.clone())
+        let mut overlay = self.overlay.clone();
+        overlay
+            .title
+            .get_or_insert_with(|| self.usual_title().to_owned());
+        app.insert_resource(overlay)
             .insert_resource(self.look.quality)
             .insert_resource(self.look.theme)
             .insert_resource(self.look.colors);

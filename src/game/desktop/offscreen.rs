@@ -31,12 +31,12 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::stop::StopPlugin;
 use crate::display::log_plugin;
 use crate::game::GamePlugins;
-use crate::panel::{PanelPlugin, SmallGraphPlugin};
+use crate::panel::PanelPlugin;
 use crate::recording::InputLogPlugin;
 use crate::view::{AppearancePlugin, Canvas, ViewPlugin, settle_cameras};
 
-/// The size at which the scale factor is 1, pixels.
-const REFERENCE_SIZE: Vec2 = Vec2::new(1280.0, 720.0);
+/// The size of a film at which the scale factor is 1, pixels.
+const REFERENCE_SIZE: Vec2 = Vec2::new(960.0, 540.0);
 
 /// Minimum scale factor: smaller type is not readable.
 const MIN_SCALE: f32 = 0.5;
@@ -313,10 +313,10 @@ fn plugins() -> PluginGroupBuilder {
     plugins
 }
 
-/// What is drawn over the scene, besides its captions.
+/// What is drawn besides the scene and its captions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interface {
-    /// A small graph; everything scales with the size of the frame.
+    /// A title, a graph and a credit; everything scales with the size of the frame.
     Film,
     /// The panel, as in the window.
     Panel,
@@ -331,10 +331,9 @@ pub fn add_game(app: &mut App, interface: Interface) {
         ViewPlugin,
         AppearancePlugin,
     ));
-    match interface {
-        Interface::Film => app.add_plugins(SmallGraphPlugin),
-        Interface::Panel => app.add_plugins(PanelPlugin::default()),
-    };
+    if interface == Interface::Panel {
+        app.add_plugins(PanelPlugin::default());
+    }
 }
 
 /// The time of a frame, counted in ticks of rounded length instead of seconds: at 60 frames a second each is

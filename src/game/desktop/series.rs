@@ -21,6 +21,7 @@ use crate::game::{ball, katamari};
 use crate::recording::Script;
 use crate::replication::{LaneSettings, PlayoutSettings, SenderSettings};
 use crate::view::{Overlay, PaneContent, Side};
+use crate::words::{about, tabular};
 
 use page::Clip;
 pub use page::Section;
@@ -110,15 +111,20 @@ pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
     };
     let rungs =
         (0..LADDER.len()).map(|index| of_rung(index, |left, right| film(&katamari, left, right)));
-    let interpolations = INTERPOLATIONS.map(|(kind, caption)| Episode {
-        section: Section::Interpolation,
-        title: match kind {
+    let interpolations = INTERPOLATIONS.map(|(kind, caption)| {
+        let title = match kind {
             Interpolation::None => "no interpolation",
             kind => kind.name(),
-        },
-        name: format!("interpolation-{}", kind.name()),
-        caption: caption.to_owned(),
-        film: film(&ball, PaneContent::Simulation, slow_lane(kind)),
+        };
+        let mut film = film(&ball, PaneContent::Simulation, slow_lane(kind));
+        film.overlay.title = Some(format!("Ten snapshots a second, {title}"));
+        Episode {
+            section: Section::Interpolation,
+            title,
+            name: format!("interpolation-{}", kind.name()),
+            caption: caption.to_owned(),
+            film,
+        }
     });
     rungs.chain(interpolations).collect()
 }
@@ -133,13 +139,19 @@ fn of_rung(index: usize, film: impl FnOnce(PaneContent, LaneSettings) -> Film) -
         lane(rung),
     );
     if index > 0 {
-        film.overlay.names = ["before", "after"].map(|name| Some(name.to_owned()));
+        film.overlay.names = ["Before", "After"].map(|name| Some(name.to_owned()));
     }
+    film.overlay.title = Some(format!(
+        "{}, rung {} of {}",
+        rung.name,
+        index + 1,
+        LADDER.len()
+    ));
     Episode {
         section: Section::Rungs,
         title: rung.name,
         name: format!("{:02}-{}", index + 1, rung.name),
-        caption: rung.summary.to_owned(),
+        caption: about(rung).to_owned(),
         film,
     }
 }
@@ -251,7 +263,7 @@ fn figures(film: &Film, take: &Take) -> String {
             (Side::Right, _) => film.right.rung_name(),
         };
         match take.mean_kbps[side as usize] {
-            Some(kbps) => format!("{what} {kbps:.1} kbps"),
+            Some(kbps) => format!("{what} {} kbps", tabular(kbps)),
             None => what.to_owned(),
         }
     };

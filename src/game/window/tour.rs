@@ -158,6 +158,10 @@ fn turn(world: &mut World, index: Option<usize>) -> Result {
     world.resource_scope(|world, mut course: Mut<Course>| {
         course.index = index;
         course.was_cut = false;
+        // The card at the end is shown over the last step.
+        if index == Some(STEPS.len()) {
+            return Ok(());
+        }
         match index.and_then(|index| STEPS.get(index)) {
             Some(step) => course.show(world, step),
             None => course.leave(world),

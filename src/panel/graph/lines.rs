@@ -9,8 +9,8 @@ use super::series::{Point, Series};
 use crate::panel::lane::Measured;
 use crate::panel::settings::PanelState;
 use crate::panel::style::Look;
-use crate::panel::widgets::{Chart, Scale};
-use crate::replication::{Accounting, TARGET_KBPS};
+use crate::panel::widgets::{Chart, Scale, Switch};
+use crate::replication::{Accounting, TARGET_KBPS, rung_name};
 use crate::view::Side;
 
 /// The accounting of the graph: that of the article, unless a lane has a budget, which counts every byte on the wire.
@@ -97,17 +97,18 @@ impl<'a> Lines<'a> {
         series.any(|(_, series)| series.newest_budget().is_some())
     }
 
-    /// When stages were switched, and the rungs before and after, oldest first.
+    /// The switches of stages, oldest first. Where they are is left to the plot.
     pub(super) fn switches(&self) -> Vec<Switch> {
         let switches = self.series.iter().flat_map(|(_, series)| {
             series.switches().map(|index| Switch {
-                seconds: series.seconds(index),
-                from: crate::replication::rung_name(series.stages(index - 1)),
-                to: crate::replication::rung_name(series.stages(index)),
+                x: 0.0,
+                ago: -series.seconds(index),
+                from: rung_name(series.stages(index - 1)),
+                to: rung_name(series.stages(index)),
             })
         });
         let mut switches: Vec<_> = switches.collect();
-        switches.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+        switches.sort_by(|a, b| b.ago.total_cmp(&a.ago));
         switches
     }
 
@@ -130,15 +131,6 @@ impl<'a> Lines<'a> {
             chart.line(points, width, look.of_half(*side));
         }
     }
-}
-
-/// A switch of stages.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Switch {
-    /// When: 0 or less.
-    pub(super) seconds: f64,
-    pub(super) from: &'static str,
-    pub(super) to: &'static str,
 }
 
 /// Opacity of what is above a budget.

@@ -81,7 +81,7 @@ impl ShownGraph {
             accounting: accounting(&points),
             seconds: lines.seconds,
             lines: shown.collect(),
-            switches: switches.map(|switch| (switch.seconds, switch.to)).collect(),
+            switches: switches.map(|switch| (-switch.ago, switch.to)).collect(),
             scale: lines.scale,
             ends: lines.ends.clone(),
         }

@@ -1,8 +1,6 @@
 //! The box of the tour, and the button that opens it.
 
 use super::*;
-use crate::panel::tour::AREA;
-
 /// The panel with a step of the tour.
 fn at(index: usize, size: egui::Vec2) -> Harness<'static, Panel> {
     let mut panel = panel(Page::Ladder);
@@ -20,38 +18,35 @@ fn at(index: usize, size: egui::Vec2) -> Harness<'static, Panel> {
     harness
 }
 
-fn area(harness: &Harness<'_, Panel>) -> egui::Rect {
-    let id = egui::Id::new(AREA);
-    harness.ctx.memory(|memory| memory.area_rect(id)).unwrap()
-}
-
 #[test]
 fn every_step_has_its_text_and_buttons_that_turn_the_pages() {
     for (index, step) in STEPS.iter().enumerate() {
         let mut harness = at(index, SIZE);
         for text in [
             step.title,
-            &step.plain_text(),
+            step.text,
+            step.difference,
             &format!("{} of {}", index + 1, STEPS.len()),
         ] {
             assert!(harness.query_by_label(text).is_some(), "{text}");
         }
         if let Some(article) = step.article {
-            assert!(harness.query_by_label(article).is_some(), "{article}");
-        }
-        if let Some(address) = step.address {
-            assert!(harness.query_by_label(address).is_some(), "{address}");
+            let said = format!(
+                "the article: {} {}, {}",
+                article.value, article.unit, article.counts
+            );
+            assert!(harness.query_by_label(&said).is_some(), "{said}");
         }
         let is_last = index + 1 == STEPS.len();
-        let next = if is_last { "Done" } else { "Next" };
+        let next = if is_last { "Done F5" } else { "Next F5" };
         for (name, action) in [
-            ("Back", Action::TourBack),
+            ("Back F4", Action::TourBack),
             (next, Action::TourNext),
-            ("Leave", Action::Tour),
+            ("Leave Esc", Action::Tour),
         ] {
             harness.state_mut().actions.clear();
-            let button = harness.get_by_label_contains(name);
-            if index == 0 && name == "Back" {
+            let button = harness.get_by_label(name);
+            if index == 0 && name == "Back F4" {
                 assert!(button.accesskit_node().is_disabled());
                 continue;
             }
@@ -63,57 +58,79 @@ fn every_step_has_its_text_and_buttons_that_turn_the_pages() {
 }
 
 #[test]
-fn the_box_is_below_the_player_and_above_the_captions() {
-    for (index, step) in STEPS.iter().enumerate() {
-        let harness = at(index, SIZE);
-        let area = area(&harness);
-        assert!(area.max.y <= SIZE.y - 60.0, "{index}: {area:?}");
-        // The player is at 44 % of the height, and the ball ends in the middle.
-        assert!(area.min.y >= 0.52 * SIZE.y, "{index}: {area:?}");
-        assert!(
-            area.min.x >= 0.0 && area.max.x <= 440.0,
-            "{index}: {area:?}"
-        );
-        let wide: Vec<_> = [&step.plain_text(), step.title]
-            .into_iter()
-            .map(|text| harness.get_by_label(text).rect())
-            .filter(|rect| !area.contains_rect(*rect))
-            .collect();
-        assert_eq!(wide, [], "{index}");
-    }
+fn a_dot_leads_to_its_step() {
+    let mut harness = at(2, SIZE);
+    let name = format!("10. {}", STEPS[9].title);
+    click(&mut harness, &name);
+    assert_eq!(harness.state().actions, [Action::TourStep(9)]);
 }
 
 #[test]
-fn the_box_fits_into_small_windows_and_over_the_timeline() {
-    for size in [egui::vec2(800.0, 450.0), egui::vec2(640.0, 360.0)] {
-        for has_timeline in [false, true] {
-            for index in 0..STEPS.len() {
-                let mut harness = at(index, size);
-                harness.state_mut().state.timeline = has_timeline;
-                harness.run();
-                let inset = harness.state().drawn.inset;
-                let area = area(&harness);
-                let what = format!("{index} at {size:?}: {area:?} next to {inset:?}");
-                assert!(area.min.x >= 0.0 && area.min.y >= 0.0, "{what}");
-                assert!(area.max.x <= size.x - inset.right, "{what}");
-                assert!(area.max.y <= size.y - inset.bottom, "{what}");
+fn the_card_is_below_the_halves_with_all_of_its_text() {
+    let mut outside = Vec::new();
+    for size in [SIZE, egui::vec2(1920.0, 1080.0), egui::vec2(800.0, 450.0)] {
+        for (index, step) in STEPS.iter().enumerate() {
+            let harness = at(index, size);
+            let inset = harness.state().drawn.inset;
+            let window = harness.ctx.viewport_rect();
+            let card = egui::Rect::from_min_max(
+                egui::pos2(0.0, window.bottom() - inset.bottom),
+                egui::pos2(window.right() - inset.right, window.bottom()),
+            );
+            assert!(
+                card.height() < 0.6 * window.height(),
+                "{card:?} in {window:?}"
+            );
+            let buttons = harness.get_by_label("Leave Esc").rect().top();
+            let text = harness.get_by_label(step.text).rect();
+            if !card.contains_rect(text) || text.bottom() > buttons {
+                outside.push((index, size, text));
             }
         }
     }
+    assert_eq!(outside, []);
 }
 
 #[test]
 fn what_is_seen_now_is_the_mean_of_the_last_second() {
     let says = |index: usize, text: &str| {
         let harness = at(index, SIZE);
-        assert!(harness.query_by_label(text).is_some(), "{index}: {text}");
+        let found = harness.query_by_label_contains(text);
+        assert!(found.is_some(), "{index}: {text}");
     };
-    says(0, "4.0 mm");
+    says(0, "here, now: 4.0 mm");
     // 523 bytes in the mean, and 28 of headers.
-    says(1, "264 kbps");
-    says(6, "70");
+    says(1, "here, now: 264 kbps");
+    says(6, "here, now: 70 cubes");
     let ten = STEPS.iter().position(|step| step.has_trails).unwrap();
-    says(ten, "right 4.0 mm, left 4.0 mm");
+    says(ten, "4.0 at the left");
+}
+
+#[test]
+fn the_tour_ends_with_a_card_from_the_first_rung_to_the_last() {
+    let mut harness = at(0, SIZE);
+    harness.state_mut().status.tour = Some(Tour {
+        index: Some(STEPS.len()),
+        ..Tour::default()
+    });
+    harness.state_mut().shadow = Some(ShadowLadder::of_bytes(60, |index, _| 36_000 >> index));
+    harness.run();
+    for text in [
+        "The end of the tour",
+        "kbps",
+        "less. The article ends at rung 12",
+    ] {
+        let found = harness.query_all_by_label_contains(text).next();
+        assert!(found.is_some(), "{text}");
+    }
+    for (name, action) in [("Play on Esc", Action::Tour), ("Film it", Action::Video)] {
+        harness.get_by_label_contains(name).click();
+        harness.run();
+        assert_eq!(harness.state_mut().actions.pop(), Some(action), "{name}");
+    }
+    click(&mut harness, "Read the article");
+    let article = Action::Open(STEPS[0].address);
+    assert_eq!(harness.state().actions, [article]);
 }
 
 #[test]

@@ -110,10 +110,10 @@ fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
     for text in [
         "The simulation",
         "What another machine sees",
-        "some 140 ms later",
+        "140 ms later",
         "What it costs",
-        "arrow keys roll",
-        "F1 explains again",
+        "hold: gather cubes",
+        "F1 shows them again",
     ] {
         assert!(says(&harness, text), "{text}");
     }

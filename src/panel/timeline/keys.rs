@@ -39,7 +39,7 @@ pub(in crate::panel) fn step(
     let egui = keyboard.egui.as_ref();
     let is_typing = egui.is_some_and(|egui| egui.wants_any_keyboard_input());
     let stands = moment.0.is_some() || (world.is_some() && clock.is_paused());
-    if !state.timeline || !stands || is_typing {
+    if !state.shows_timeline(stands) || !stands || is_typing {
         keyboard.inputs.clear();
         return;
     }

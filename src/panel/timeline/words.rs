@@ -1,85 +1,94 @@
 //! What the timeline says in words.
 
-use std::ops::RangeInclusive;
-
-use bevy_egui::egui::{Align2, FontId, Rect, Ui, vec2};
+use bevy_egui::egui::{Rect, Ui, pos2, vec2};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::{MARGIN, TickAxis};
-use crate::panel::lane::{Measured, Past};
-use crate::replication::{Fate, rung_name};
-use crate::theme::{Theme, egui_color};
+use super::Strip;
+use super::axis::TickAxis;
+use crate::panel::lane::Measured;
+use crate::panel::style::{Look, SMALL};
+use crate::panel::widgets::{At, Pointing, flag, ring, text, triangle};
+use crate::replication::{Fate, grouped, rung_name};
+use crate::view::Side;
 
-/// The line above the rows: the time that is shown, what the keys do, and the memory.
-pub(super) fn caption(
-    ui: &Ui,
-    theme: Theme,
-    area: Rect,
-    past: Past,
-    axis: &TickAxis,
-    known: RangeInclusive<u64>,
-) {
-    let (first, newest) = known.into_inner();
-    let colors = theme.colors();
-    let font = FontId::proportional(11.0);
-    let painter = ui.painter();
-    let color = egui_color(match past.moment {
-        Some(_) => colors.ink,
-        None => colors.muted,
-    });
-    let memory = past.memory_bytes as f64 / f64::from(1 << 20);
-    let recorded = seconds(newest.saturating_sub(first));
-    let memory = format!("{memory:.1} of 64 MiB");
-    let muted = egui_color(colors.muted);
-    let lay_out = |text, color| painter.layout_no_wrap(text, font.clone(), color);
-    let memories =
-        [format!("{recorded:.0} s recorded, {memory}"), memory].map(|text| lay_out(text, muted));
-    let texts = texts(past.moment, axis, newest).map(|text| lay_out(text, color));
-    // The longest that fits, and the longest that fits next to it.
-    let narrow = memories[1].size().x + MARGIN;
-    let text = texts
-        .iter()
-        .find(|text| text.size().x + narrow <= area.width())
-        .unwrap_or(&texts[2]);
-    let rect = Align2::LEFT_CENTER.anchor_size(area.left_center(), text.size());
-    painter.galley(rect.min, text.clone(), color);
-    for memory in memories {
-        let at = area.right_center() - vec2(memory.size().x, memory.size().y / 2.0);
-        if at.x > rect.right() + MARGIN {
-            painter.galley(at, memory, muted);
-            break;
-        }
+/// What was recorded, and how to move in it, the longest first.
+pub(super) fn hints(strip: &Strip<'_>, recorded: u64) -> [String; 3] {
+    let memory = strip.past.memory_bytes as f64 / f64::from(1 << 20);
+    let memory = format!("{memory:.0} of 64 MiB");
+    if strip.stands {
+        let keys = "← → a tick, Shift a second, comma and full stop a packet";
+        return [
+            format!("{keys} · Shift and drag: totals, F fits them · Esc or P resumes"),
+            format!("{keys} · Esc or P resumes"),
+            "Esc or P resumes".to_owned(),
+        ];
     }
+    let recorded = seconds(recorded);
+    [
+        format!("{recorded:.0} s recorded, {memory} · drag or pause to go back, the wheel zooms"),
+        format!("{recorded:.0} s recorded, {memory}"),
+        memory,
+    ]
 }
 
-/// The time that is shown and what the keys do, the longest first.
-fn texts(moment: Option<u64>, axis: &TickAxis, newest: u64) -> [String; 3] {
-    let shown = if axis.is_zoomed() {
-        let ago = |tick: f64| (newest as f64 + 1.0 - tick) / f64::from(TICKS_PER_SECOND);
-        format!("{:.1} to {:.1} s ago", ago(axis.from), ago(axis.to))
-    } else {
-        "the last minute".to_owned()
+/// The tick that is shown, and how long ago it was.
+pub(super) fn moment(tick: u64, newest: u64) -> String {
+    let ago = seconds(newest.saturating_sub(tick));
+    format!("{ago:.1} s ago, tick {}", grouped(tick as f64))
+}
+
+/// What the marks mean, at the right end of a row. Returns where it begins.
+pub(super) fn legend(ui: &Ui, row: Rect) -> f32 {
+    let look = Look::of(ui);
+    let painter = ui.painter();
+    let y = row.center().y;
+    let mut right = row.right();
+    let mut entry = |name: &str| {
+        let at = At::Right(row.right() - right);
+        let name = text(painter, row, at, name, SMALL, look.ink);
+        right = name.left() - 30.0;
+        pos2(name.left() - 10.0, y)
     };
-    match moment {
-        Some(tick) => {
-            let ago = seconds(newest.saturating_sub(tick));
-            let ago = format!("{ago:.2} s ago, tick {tick}, of {shown}");
-            let keys = "← → one tick, Shift a second, comma and full stop a packet";
-            [
-                format!("{ago} · {keys} · Shift and drag: totals, F fits them · Esc or P resumes"),
-                format!("{ago} · {keys} · Esc or P resumes"),
-                format!("{ago} · Esc or P resumes"),
-            ]
-        }
-        None => {
-            let marks = "▔ lost ▁ late";
-            let back = "the last minute, kbps · drag or pause to go back";
-            [
-                format!("{back} · wheel zooms, double-click fits · {marks}"),
-                format!("{back} · {marks}"),
-                format!("the last minute, kbps · {marks}"),
-            ]
-        }
+    ring(painter, entry("late"), 3.5, look.warning);
+    let lost = entry("lost");
+    triangle(painter, lost, vec2(8.0, 7.0), Pointing::Down, look.error);
+    let switch = entry("switch");
+    let size = vec2(16.0, 16.0);
+    flag(
+        ui,
+        Rect::from_center_size(switch - vec2(3.0, 0.0), size),
+        "1",
+    );
+    right -= 6.0;
+    let at = At::Right(row.right() - right);
+    let bytes = text(painter, row, at, "bytes", SMALL, look.ink);
+    for (index, side) in Side::ALL.into_iter().enumerate() {
+        let center = pos2(bytes.left() - 12.0 + 5.0 * index as f32, y);
+        let bar = Rect::from_center_size(center, vec2(4.0, 10.0));
+        painter.rect_filled(bar, 0.0, look.of_half(side));
+    }
+    bytes.left() - 18.0
+}
+
+/// Times below the rows: the ends and what lies between them.
+pub(super) fn times(ui: &Ui, row: Rect, axis: &TickAxis, newest: u64) {
+    let look = Look::of(ui);
+    let ago = |tick: f64| (newest as f64 + 1.0 - tick) / f64::from(TICKS_PER_SECOND);
+    let (from, to) = (ago(axis.from), ago(axis.to));
+    let decimals = usize::from(axis.is_zoomed());
+    for quarter in 0..=4_u8 {
+        let share = f64::from(quarter) / 4.0;
+        let time = from + share * (to - from);
+        let (words, at) = match quarter {
+            0 => (format!("{time:.decimals$} s ago"), At::Left(0.0)),
+            4 if time.abs() < 1e-3 => ("now".to_owned(), At::Right(0.0)),
+            4 => (format!("{time:.decimals$}"), At::Right(0.0)),
+            _ => (
+                format!("{time:.decimals$}"),
+                At::Center(share as f32 * row.width()),
+            ),
+        };
+        text(ui.painter(), row, at, words, SMALL, look.muted);
     }
 }
 
@@ -105,7 +114,7 @@ pub(super) fn describe(measured: &Measured<'_>, tick: u64, newest: u64) -> Strin
     let bytes = packet.payload_bytes;
     let changed = packet.changed_cubes;
     format!(
-        "{side}, {ago:.2} s ago: {rung}, {bytes} bytes payload, {changed} cubes changed, {arrival}"
+        "{side}, {ago:.2} s ago: {rung}, {bytes} bytes of payload, {changed} cubes changed, {arrival}"
     )
 }
 

@@ -8,7 +8,7 @@ use crate::controls::Action;
 /// The guided tour.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tour {
-    /// Index in [`STEPS`] of the step that is shown; none outside of the tour.
+    /// Index in [`STEPS`] of the step that is shown, or their number for the card at the end; none outside of the tour.
     pub index: Option<usize>,
     /// Whether a page around the game says what the steps say, so that the panel need not.
     pub is_elsewhere: bool,
@@ -25,14 +25,20 @@ impl Tour {
         STEPS.get(self.index?)
     }
 
+    /// Whether the card at the end is shown.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.index == Some(STEPS.len())
+    }
+
     /// The tour after an action.
     #[must_use]
     pub fn after(self, action: Action) -> Self {
-        let last = STEPS.len() - 1;
         let index = match (action, self.index) {
             (Action::Tour, None) => Some(0),
             (Action::Tour | Action::LeaveTour, Some(_)) => None,
-            (Action::TourNext, Some(index)) => (index < last).then_some(index + 1),
+            (Action::TourNext, Some(index)) => (index < STEPS.len()).then_some(index + 1),
+            (Action::TourStep(step), Some(_)) if step < STEPS.len() => Some(step),
             (Action::TourBack, Some(index)) => Some(index.saturating_sub(1)),
             (_, index) => index,
         };

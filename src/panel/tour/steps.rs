@@ -29,11 +29,32 @@ pub struct TourStep {
     /// The number to watch.
     pub watch: Watch,
     /// What the article has for it, if it has a figure.
-    pub article: Option<&'static str>,
-    /// The address of another article that it is about.
-    pub address: Option<&'static str>,
+    pub article: Option<Figure>,
+    /// How what is seen here differs from the article, and why; or what to see.
+    pub difference: &'static str,
+    /// The address of the part of the article that it is about.
+    pub address: &'static str,
     /// Something to do. The tour goes on without it, too.
     pub task: Option<Task>,
+}
+
+/// A figure of the article.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Figure {
+    /// The number.
+    pub value: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    /// What it counts.
+    pub counts: &'static str,
+}
+
+const fn figure(value: &'static str, unit: &'static str, counts: &'static str) -> Option<Figure> {
+    Some(Figure {
+        value,
+        unit,
+        counts,
+    })
 }
 
 /// What a step plays: a script that is in the program.
@@ -63,14 +84,6 @@ pub enum Task {
     CutLink,
 }
 
-impl TourStep {
-    /// The text without the backticks around code.
-    #[must_use]
-    pub fn plain_text(&self) -> String {
-        self.text.replace('`', "")
-    }
-}
-
 impl Task {
     /// What to do.
     #[must_use]
@@ -81,6 +94,16 @@ impl Task {
             Self::CutLink => "Press L to cut the link, and L again to restore it.",
         }
     }
+}
+
+/// A part of *Snapshot Compression*.
+macro_rules! compression {
+    ($part:literal) => {
+        concat!(
+            "https://gafferongames.com/post/snapshot_compression/",
+            $part
+        )
+    };
 }
 
 /// The default lane next to the simulation.
@@ -95,142 +118,170 @@ const USUAL: TourStep = TourStep {
     colors: CubeColors::Interaction,
     watch: Watch::Kbps,
     article: None,
-    address: None,
+    difference: "",
+    address: compression!(""),
     task: None,
 };
 
 /// *State Synchronization*, Glenn Fiedler, 2015.
 const STATE_SYNCHRONIZATION: &str = "https://gafferongames.com/post/state_synchronization/";
 
+/// *Snapshot Interpolation*, Glenn Fiedler, 2014.
+const SNAPSHOT_INTERPOLATION: &str = "https://gafferongames.com/post/snapshot_interpolation/";
+
 /// The tour, in order.
 pub const STEPS: [TourStep; 18] = [
     TourStep {
         title: "Two worlds",
-        text: "At the left, a physics engine simulates 901 cubes on this machine. The right half is rebuilt \
-               from network packets alone, over a link with a round trip of 100 ms. The error says how far \
-               the red cubes of the two are apart.",
+        text: "At the left, a physics engine simulates 901 cubes on this machine. The right half is rebuilt from network \
+               packets alone, over a link with a round trip of 100 ms.",
         watch: Watch::Error,
+        difference: "The red cubes of both halves are that far apart, at the same tick.",
+        address: compression!("#introduction"),
         task: Some(Task::TakeOver),
         ..USUAL
     },
     TourStep {
         title: "Uncompressed",
-        text: "Sixty times a second, every cube is sent with its position, orientation and velocity as 32-bit \
-               floats. Cubes that lie still cost as much as those that move.",
+        text: "Sixty times a second, every cube is sent with its position, orientation and velocity as 32-bit floats. \
+               Cubes that lie still cost as much as those that move.",
         right: "rung:uncompressed",
-        article: Some("17.4 Mbps, 321 bits a cube"),
+        article: figure("17.4", "Mbps", "321 bits a cube"),
+        difference: "Both count the headers of IP and UDP.",
+        address: compression!("#starting-point--60hz"),
         ..USUAL
     },
     TourStep {
         title: "The smallest three",
-        text: "An orientation is a quaternion of length 1, so its largest component follows from the other \
-               three. Two bits name the one that is dropped, and the others take 9 bits each.",
+        text: "An orientation is a quaternion of length 1, so its largest component follows from the other three. Two \
+               bits name the one that is dropped, and the others take 9 bits each.",
         right: "rung:smallest-three",
         watch: Watch::Orientation,
-        article: Some("29 bits instead of 128"),
+        article: figure("29", "bits", "an orientation, instead of 128"),
+        difference: "Both send 2 bits for the largest component and three times 9 for the others.",
+        address: compression!("#optimizing-orientation"),
         ..USUAL
     },
     TourStep {
         title: "Velocity: bounded, at rest, left out",
-        text: "Velocities are first quantized to 11 bits per component, then replaced by one bit for cubes at \
-               rest. In the end they are left out, as linear interpolation does not need them. PageDown goes \
-               back through these rungs.",
+        text: "Velocities are first quantized to 11 bits per component, then replaced by one bit for cubes at rest. In \
+               the end they are left out: linear interpolation does without. PageDown goes back through these rungs.",
         right: "rung:no-velocity",
         watch: Watch::Cube,
-        article: Some("159; 127 at rest or 160; 126"),
+        article: figure("126", "bits", "a cube, without its velocity"),
+        difference: "Quantized it was 159; with the flag 127 at rest, or 160 moving.",
+        address: compression!("#optimizing-linear-velocity"),
         ..USUAL
     },
     TourStep {
         title: "Positions on a grid",
-        text: "Positions are bounded and quantized to 1/512 m, which takes 50 bits instead of 96. That is 2 mm, too \
-               little to see. Laid over the simulation, the replica differs by more, because it is shown later.",
+        text: "Positions are bounded and quantized to 1/512 m, which takes 50 bits instead of 96. That is 2 mm: too \
+               little to see, even with the replica laid over the same tick of the simulation.",
         right: "rung:position",
         watch: Watch::Cube,
-        article: Some("80 bits, 4.3 Mbps"),
+        article: figure("80", "bits", "a cube: 4.3 Mbps"),
+        difference: "Both send 50 bits of position, 29 of orientation and 1 of colour.",
+        address: compression!("#optimizing-position"),
         task: Some(Task::Overlay),
         ..USUAL
     },
     TourStep {
         title: "Delta: only what changed",
-        text: "Only cubes that differ from the baseline are sent: from a snapshot that the receiver has \
-               acknowledged. One bit for each of the 901 cubes marks them. The colours show what each cube takes.",
+        text: "Only cubes that differ from the baseline are sent: a snapshot that the receiver has acknowledged. One bit \
+               for each of the 901 cubes marks them. The colours show what each cube takes.",
         right: "rung:delta",
         page: Page::Kinds,
         colors: CubeColors::Bits,
-        article: Some("54 kbps for these bits alone"),
+        article: figure("54", "kbps", "for the 901 bits alone"),
+        difference: "Here, too, 54 are for these bits. The rest is for the cubes that move.",
+        address: compression!("#delta-compression"),
         ..USUAL
     },
     TourStep {
         title: "Indices",
-        text: "Where few cubes changed, a list of their indices, 10 bits each, is shorter than a bit for every \
-               cube. Each packet has the shorter of the two. With all cubes at rest only headers remain, about \
-               15 kbps.",
+        text: "Where few cubes changed, a list of their indices, 10 bits each, is shorter than a bit for every cube. Each \
+               packet has the shorter of the two. With all cubes at rest only headers remain, about 15 kbps.",
         right: "rung:index",
         scene: Scene::Rolling,
         watch: Watch::Changed,
-        article: Some("indices for up to 90"),
+        article: figure("90", "cubes", "up to which indices are shorter"),
+        difference: "The limit is the same here: 90 indices of 10 bits are 900 bits.",
+        address: compression!("#incremental-improvements"),
         ..USUAL
     },
     TourStep {
         title: "Relative indices",
-        text: "Changed cubes are often neighbours, and neighbours have similar indices. So each index is sent \
-               as the distance from the previous one, in 4, 7 or 12 bits.",
+        text: "Changed cubes are often neighbours, and neighbours have similar indices. So each index is sent as the \
+               distance from the previous one, in 4, 7 or 12 bits.",
         right: "rung:relative-index",
         page: Page::Ranges,
         watch: Watch::Selection,
-        article: Some("5.5 bits instead of 10"),
+        article: figure("5.5", "bits", "an index, instead of 10"),
+        difference: "Fewer where the cubes that changed are neighbours, more in a ball of scattered ones.",
+        address: compression!("#incremental-improvements"),
         ..USUAL
     },
     TourStep {
         title: "Relative positions",
-        text: "A cube moves little between the baseline and now. The difference takes 5 bits per component if \
-               it is small and 9 if it is larger; beyond that, the position is sent in full.",
+        text: "A cube moves little between the baseline and now. The difference takes 5 bits per component if it is small \
+               and 9 if it is larger; beyond that, the position is sent in full.",
         right: "rung:relative-position",
         page: Page::Ranges,
         watch: Watch::Position,
-        article: Some("26.1 bits instead of 50"),
+        article: figure("26.1", "bits", "a changed position, instead of 50"),
+        difference: "A ball that rolls moves its cubes further in 100 ms, so that more go in full.",
+        address: compression!("#incremental-improvements"),
         ..USUAL
     },
     TourStep {
         title: "Relative orientations",
-        text: "In nine of ten cases the largest component is still the same one. Then only differences of the \
-               other three are sent, in 5 or 8 bits each. The colours show which form each cube takes.",
+        text: "In nine of ten cases the largest component is still the same one. Then only differences of the other three \
+               are sent, in 5 or 8 bits each. The colours show which form each cube takes.",
         right: "rung:relative-orientation",
         page: Page::Ranges,
         colors: CubeColors::Form,
         watch: Watch::Orientation,
-        article: Some("23.3 bits instead of 29"),
+        article: figure("23.3", "bits", "an orientation, instead of 29"),
+        difference: "How much it saves depends on how fast the ball turns.",
+        address: compression!("#incremental-improvements"),
         ..USUAL
     },
     TourStep {
         title: "Changed flags",
-        text: "Some cubes slide without turning or turn in place, so two flags say whether position and \
-               orientation follow. In a rolling ball hardly any cube does: here, the flags cost more than they \
-               save. This is the last stage of the article.",
-        article: Some("target: 256 kbps"),
+        text: "Some cubes slide without turning or turn in place, so two flags say whether position and orientation \
+               follow. In a rolling ball hardly any cube does: here, the flags cost more than they save. This is the \
+               last stage of the article.",
+        article: figure("256", "kbps", "its target"),
+        difference: "Below the target while few cubes move; a big ball goes past it.",
+        address: compression!("#incremental-improvements"),
         ..USUAL
     },
     TourStep {
         title: "What loss does",
-        text: "This link also loses and delays packets. Nothing is sent again: every packet names a baseline \
-               that has arrived, so the next one repairs what you see. Older baselines make larger packets.",
+        text: "This link also loses and delays packets. Nothing is sent again: every packet names a baseline that has \
+               arrived, so the next one repairs what you see. Older baselines make larger packets.",
         right: "rung:changed-flags,link:article",
         page: Page::Link,
         watch: Watch::Lost,
-        article: Some("5 %, and two frames of jitter"),
+        article: figure("5", "%", "lost, and two frames of jitter"),
+        difference: "Losses are drawn by chance: a second has a few more or fewer.",
+        address: SNAPSHOT_INTERPOLATION,
         task: Some(Task::CutLink),
         ..USUAL
     },
     TourStep {
         title: "Ten snapshots a second",
-        text: "Both halves are replicas now. The left one has no interpolation and jumps; the right one follows \
-               Hermite curves through positions and velocities. The trails show the paths of four cubes.",
+        text: "Both halves are replicas now. The left one has no interpolation and jumps; the right one follows Hermite \
+               curves through positions and velocities. The trails show the paths of four cubes.",
         left: "rung:at-rest,rate:10,interpolation:none",
         right: "rung:at-rest,rate:10,interpolation:hermite",
         scene: Scene::Ball,
         has_trails: true,
         page: Page::Link,
         watch: Watch::Error,
+        article: figure("350", "ms", "of delay, to survive two losses"),
+        difference: "The delay follows the article's rule. The error is that of the path between snapshots.",
+        address: SNAPSHOT_INTERPOLATION,
         ..USUAL
     },
     TourStep {
@@ -240,50 +291,57 @@ pub const STEPS: [TourStep; 18] = [
         left: "rung:changed-flags",
         right: "rung:predicted-position",
         watch: Watch::Position,
-        article: Some("26.1 bits, not predicted"),
+        article: figure("26.1", "bits", "a changed position, not predicted"),
+        difference: "Compare the halves: the ball is the same, and faster than the article's.",
+        address: compression!("#incremental-improvements"),
         ..USUAL
     },
     TourStep {
         title: "Beyond the article: arithmetic coding",
-        text: "Probabilities that adapt to the packets replace fixed numbers of bits: what is likely \
-               costs a fraction of one. The left half codes differences from the baseline; the right one codes \
-               differences from predictions, and takes less.",
+        text: "Probabilities that adapt to the packets replace fixed numbers of bits: what is likely costs a fraction of \
+               one. The left half codes differences from the baseline; the right one codes differences from \
+               predictions, and takes less.",
         left: "rung:arithmetic",
         right: "rung:predicted",
-        article: Some("target: 256 kbps"),
+        article: figure("256", "kbps", "its target"),
+        difference: "Not in the article, which leaves it as an exercise.",
+        address: compression!("#conclusion"),
         ..USUAL
     },
     TourStep {
         title: "State synchronization: a budget",
-        text: "Fiedler's next article sends what a bandwidth budget allows; the right half has 64 kbps, with all \
-               headers. Each cube has a priority accumulator: it grows while the cube waits, the faster the \
-               further off it is. A packet carries the most urgent cubes, which begin with 0.",
+        text: "Fiedler's next article sends what a bandwidth budget allows; the right half has 64 kbps, with all headers. \
+               Each cube has a priority accumulator that grows while it waits, faster the further off it is. A packet \
+               carries the most urgent cubes, which begin with 0.",
         left: "rung:predicted",
         right: "rung:predicted,budget:64kbps",
         page: Page::Budget,
-        address: Some(STATE_SYNCHRONIZATION),
+        difference: "No second of the right half takes more. The left half has no budget.",
+        address: STATE_SYNCHRONIZATION,
         ..USUAL
     },
     TourStep {
         title: "State synchronization: nothing starves",
-        text: "The colours show for how many ticks a cube has waited. What an error adds to its priority is \
-               bounded, and waiting is not. So all wait longer and are further off with a quarter of the bits, \
-               but each cube is sent at last: nothing starves.",
+        text: "The colours show for how many ticks a cube has waited. What an error adds to its priority is bounded, and \
+               waiting is not. So all wait longer and are further off with a quarter of the bits, but each cube is sent \
+               at last.",
         left: "rung:predicted,budget:128kbps",
         right: "rung:predicted,budget:32kbps",
         page: Page::Budget,
         colors: CubeColors::Wait,
         watch: Watch::Error,
-        address: Some(STATE_SYNCHRONIZATION),
+        difference: "A quarter of the bits, and several times the error.",
+        address: STATE_SYNCHRONIZATION,
         ..USUAL
     },
     TourStep {
         title: "Beyond the article: simulation",
-        text: "Now both ends run the physics. A packet has the keys and a check that the two agree, and cubes only \
-               where they do not: a thousandth of what the floats took. Now play: F1 explains the screen, 1 and \
-               PageUp climb the ladder again, and `cubewire record` films it.",
+        text: "Now both ends run the physics. A packet has the keys and a check that the two agree, and cubes only where \
+               they do not: a thousandth of what the first rung took.",
         right: "rung:simulated",
-        article: Some("target: 256 kbps"),
+        article: figure("256", "kbps", "its target"),
+        difference: "A sixteenth of the target. Most of it is headers.",
+        address: STATE_SYNCHRONIZATION,
         ..USUAL
     },
 ];

@@ -15,7 +15,7 @@ fn every_step_has_a_title_of_its_own_and_two_or_three_sentences() {
         let count = sentences(step.text);
         assert!((2..=3).contains(&count), "{}: {count}", step.title);
         assert!(step.text.ends_with('.'), "{}", step.title);
-        assert!(step.text.len() <= 270, "{}", step.title);
+        assert!(step.text.len() <= 260, "{}", step.title);
     }
 }
 
@@ -26,7 +26,7 @@ fn a_few_steps_have_something_to_do() {
 }
 
 #[test]
-fn the_tour_goes_forth_and_back_and_ends_after_its_last_step() {
+fn the_tour_goes_forth_and_back_and_to_any_step_and_ends_with_a_card() {
     let mut tour = Tour::default();
     for action in [Action::TourNext, Action::TourBack, Action::LeaveTour] {
         assert_eq!(tour.after(action), tour);
@@ -42,14 +42,38 @@ fn the_tour_goes_forth_and_back_and_ends_after_its_last_step() {
         tour = tour.after(Action::TourNext);
         assert!(!tour.is_done);
     }
-    assert_eq!(tour.index, None);
+    assert!(tour.is_over() && tour.step().is_none());
+    assert_eq!(tour.after(Action::TourBack).index, Some(STEPS.len() - 1));
+    for leave in [Action::Tour, Action::TourNext, Action::LeaveTour] {
+        assert_eq!(tour.after(leave), Tour::default());
+    }
+    assert_eq!(tour.after(Action::TourStep(4)).index, Some(4));
+    assert_eq!(tour.after(Action::TourStep(STEPS.len())), tour);
+    let outside = Tour::default();
+    assert_eq!(outside.after(Action::TourStep(4)), outside);
 }
 
 #[test]
 fn values_have_few_digits() {
-    assert_eq!(Watch::Kbps.text(17_368.8), "17.4 Mbps");
-    assert_eq!(Watch::Kbps.text(329.5), "330 kbps");
-    assert_eq!(Watch::Position.text(26.14), "26.1");
-    assert_eq!(Watch::Lost.text(5.4), "5 %");
-    assert_eq!(Watch::Error.text(0.001_23), "1.2 mm");
+    let text = |watch: Watch, value: f64| {
+        let (value, unit) = watch.figure(value);
+        format!("{value} {unit}")
+    };
+    assert_eq!(text(Watch::Kbps, 17_368.8), "17\u{2009}369 kbps");
+    assert_eq!(text(Watch::Position, 26.14), "26.1 bits");
+    assert_eq!(text(Watch::Lost, 5.4), "5 %");
+    assert_eq!(text(Watch::Error, 0.001_23), "1.2 mm");
+}
+
+#[test]
+fn every_step_has_a_figure_or_what_to_see_and_leads_to_the_article() {
+    for step in &STEPS {
+        assert_eq!(
+            sentences(step.difference).clamp(1, 2),
+            sentences(step.difference)
+        );
+        assert!(step.difference.len() <= 90, "{}", step.difference);
+        assert!(step.address.starts_with("https://gafferongames.com/post/"));
+        assert!(!step.text.contains('`'), "{}", step.title);
+    }
 }

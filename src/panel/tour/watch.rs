@@ -3,7 +3,7 @@
 use cubewire_codec::BitKind;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::replication::{Accounting, LaneMeter, Totals, millimetres};
+use crate::replication::{Accounting, LaneMeter, Totals, grouped, rounded};
 
 /// A number to watch in a step of the tour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,16 +27,16 @@ pub enum Watch {
 }
 
 impl Watch {
-    /// What it is, with what it is counted in.
+    /// What it is.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kbps => "bandwidth",
             Self::Changed => "changed cubes in a packet",
-            Self::Cube => "bits of a cube",
-            Self::Position => "bits of a position",
-            Self::Orientation => "bits of an orientation",
-            Self::Selection => "bits to name a cube",
+            Self::Cube => "a cube",
+            Self::Position => "a changed position",
+            Self::Orientation => "an orientation",
+            Self::Selection => "the index of a cube",
             Self::Lost => "packets lost",
             Self::Error => "error of the red cubes",
         }
@@ -77,17 +77,16 @@ impl Watch {
         (count > 0).then(|| sum / count as f64)
     }
 
-    /// A value with its unit.
-    pub(super) fn text(self, value: f64) -> String {
+    /// A value, and its unit.
+    pub(super) fn figure(self, value: f64) -> (String, &'static str) {
         match self {
-            Self::Kbps if value >= 1000.0 => format!("{:.1} Mbps", value / 1000.0),
-            Self::Kbps => format!("{value:.0} kbps"),
-            Self::Changed => format!("{value:.0}"),
+            Self::Kbps => (grouped(value), "kbps"),
+            Self::Changed => (grouped(value), "cubes"),
             Self::Cube | Self::Position | Self::Orientation | Self::Selection => {
-                format!("{value:.1}")
+                (rounded(value), "bits")
             }
-            Self::Lost => format!("{value:.0} %"),
-            Self::Error => millimetres(value),
+            Self::Lost => (grouped(value), "%"),
+            Self::Error => (rounded(1000.0 * value), "mm"),
         }
     }
 }

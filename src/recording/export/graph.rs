@@ -190,7 +190,7 @@ mod tests {
                     same.count()
                 };
                 let colors = theme.colors();
-                assert!(count(rgb(colors.surface)) > 400_000);
+                assert!(count(rgb(colors.ground)) > 400_000);
                 for side in Side::ALL {
                     assert!(count(rgb(side.color(theme))) > 800, "{side:?}");
                 }

@@ -53,6 +53,15 @@ impl LaneSettings {
         self.describe_with(link(&self.link.conditions))
     }
 
+    /// A description of the simulated network alone, which says that nothing is lost.
+    #[must_use]
+    pub fn describe_network(&self) -> String {
+        let conditions = &self.link.conditions;
+        let no_loss = Preset::of(conditions).is_none() && loss(conditions.loss).is_none();
+        let no_loss = if no_loss { ", no loss" } else { "" };
+        link(conditions) + no_loss
+    }
+
     /// As [`describe`](Self::describe), for a lane over a real network, to which the simulated one is added.
     #[must_use]
     pub fn describe_over_real_network(&self) -> String {

@@ -1,12 +1,13 @@
 //! The legend of the cubes' colours, at the upper left of the picture.
 
-use bevy_egui::egui::{Align2, Color32, FontId, Rect, Vec2, pos2, vec2};
+use bevy_egui::egui::{Align2, Color32, Mesh, Rect, Vec2, pos2, vec2};
 use cubewire_codec::Form;
-use cubewire_palette::{amount, form};
+use cubewire_palette::{AMOUNTS, form};
 
 use super::text::Pen;
 use crate::theme::egui_color;
 use crate::view::costs::{Costs, CubeColors};
+use crate::words::whole;
 
 impl Pen<'_> {
     /// Paints what the colours of the cubes mean, below `top`; nothing for the usual ones. Returns its lower end.
@@ -14,68 +15,115 @@ impl Pen<'_> {
         let Some(title) = colors.title() else {
             return top;
         };
-        let forms = [None].into_iter().chain(Form::ALL.map(Some));
+        let forms: Vec<_> = [None].into_iter().chain(Form::ALL.map(Some)).collect();
+        let row = 1.5 * self.sizes.small;
         let rows = match colors {
-            CubeColors::Form => forms.clone().count() as f32,
-            _ => 2.0,
+            _ if costs.unknown.is_some() => 1,
+            CubeColors::Form => forms.len(),
+            CubeColors::Bits => 3,
+            _ => 2,
         };
-        let size = vec2(WIDTH, TITLE + rows * ROW) + 2.0 * MARGIN;
-        let area = Rect::from_min_size(pos2(picture.min.x, top) + MARGIN, size);
-        let end = area.max.y;
+        let padding = Vec2::splat(0.66 * self.sizes.small);
+        let size = vec2(WIDTH * self.sizes.small, row * (rows + 1) as f32) + 2.0 * padding;
+        let at = pos2(picture.min.x + self.sizes.margin, top + 12.0);
+        let area = Rect::from_min_size(at, size);
         self.painter.rect_filled(area, 4.0, self.veil());
-        let area = area.shrink2(MARGIN);
-        let ink = egui_color(self.theme.colors().ink);
-        let font = FontId::proportional(SIZE);
-        let text = |at, align: Align2, text: String| {
-            self.painter.text(at, align, text, font.clone(), ink);
+        let inside = area.shrink2(padding);
+        let write = |at, anchor, text: &str| {
+            self.write(at, anchor, (text, self.sizes.small, self.colors().ink));
         };
-        text(area.min, Align2::LEFT_TOP, title.to_owned());
-        let top = area.min.y + TITLE;
+        let middle = |index: usize| inside.min.y + (index as f32 + 0.5) * row;
+        write(pos2(inside.min.x, middle(0)), Align2::LEFT_CENTER, title);
+        let named = |index: usize, each: Option<Form>| {
+            let swatch = pos2(inside.min.x + row / 2.0, middle(index));
+            let swatch = Rect::from_center_size(swatch, Vec2::splat(0.6 * row));
+            self.painter
+                .rect_filled(swatch, 2.0, egui_color(form(each)));
+            let name = each.map_or("not sent", Form::name);
+            write(
+                pos2(swatch.max.x + 6.0, middle(index)),
+                Align2::LEFT_CENTER,
+                name,
+            );
+        };
         if let Some(why) = costs.unknown {
-            text(pos2(area.min.x, top), Align2::LEFT_TOP, why.to_owned());
-            return end;
-        }
-        if colors == CubeColors::Form {
-            for (row, each) in forms.enumerate() {
-                let y = top + (row as f32 + 0.5) * ROW;
-                let swatch = pos2(area.min.x + SWATCH / 2.0, y);
-                let swatch = Rect::from_center_size(swatch, Vec2::splat(SWATCH));
-                self.painter
-                    .rect_filled(swatch, 2.0, egui_color(form(each)));
-                let name = each.map_or("not sent", Form::name);
-                let at = pos2(swatch.max.x + 6.0, y);
-                text(at, Align2::LEFT_CENTER, name.to_owned());
+            write(pos2(inside.min.x, middle(1)), Align2::LEFT_CENTER, why);
+        } else if colors == CubeColors::Form {
+            for (index, each) in forms.into_iter().enumerate() {
+                named(index + 1, each);
             }
-            return end;
+        } else {
+            let bar = Rect::from_center_size(
+                pos2(inside.center().x, middle(1)),
+                vec2(inside.width(), 0.7 * row),
+            );
+            self.painter.add(ramp(bar));
+            for (index, label) in labels(colors, costs.scale_end).into_iter().enumerate() {
+                let x = bar.min.x + bar.width() * index as f32 / (AMOUNTS.len() - 1) as f32;
+                let anchor = match index {
+                    0 => Align2::LEFT_CENTER,
+                    4 => Align2::RIGHT_CENTER,
+                    _ => Align2::CENTER_CENTER,
+                };
+                write(pos2(x, middle(2)), anchor, &label);
+            }
+            if colors == CubeColors::Bits {
+                named(3, None);
+            }
         }
-        let steps = area.width() as usize;
-        for step in 0..steps {
-            let x = area.min.x + step as f32;
-            let bar = Rect::from_min_size(pos2(x, top + 2.0), vec2(1.0, ROW - 4.0));
-            let color: Color32 = egui_color(amount(step as f32 / steps as f32));
-            self.painter.rect_filled(bar, 0.0, color);
-        }
-        let y = top + ROW;
-        let scale_end = costs.scale_end;
-        text(pos2(area.min.x, y), Align2::LEFT_TOP, "> 0".to_owned());
-        text(
-            pos2(area.center().x, y),
-            Align2::CENTER_TOP,
-            format!("{}", scale_end / 2.0),
-        );
-        text(
-            pos2(area.max.x, y),
-            Align2::RIGHT_TOP,
-            format!("≥ {scale_end}"),
-        );
-        end
+        area.max.y
     }
 }
 
-/// Points.
-const WIDTH: f32 = 170.0;
-const TITLE: f32 = 18.0;
-const ROW: f32 = 16.0;
-const SIZE: f32 = 12.0;
-const SWATCH: f32 = 10.0;
-const MARGIN: Vec2 = vec2(8.0, 6.0);
+/// Amounts at the stops of the ramp.
+fn labels(colors: CubeColors, scale_end: f32) -> [String; AMOUNTS.len()] {
+    std::array::from_fn(|index| {
+        let amount = scale_end * index as f32 / (AMOUNTS.len() - 1) as f32;
+        match index {
+            // What takes no bits is not sent.
+            0 if colors == CubeColors::Bits => "1".to_owned(),
+            _ if amount.fract() == 0.0 => whole(amount.into()),
+            _ => format!("{amount}"),
+        }
+    })
+}
+
+/// The colours of amounts, as those of the cubes, from left to right.
+fn ramp(bar: Rect) -> Mesh {
+    let mut mesh = Mesh::default();
+    for (index, color) in AMOUNTS.into_iter().enumerate() {
+        let x = bar.min.x + bar.width() * index as f32 / (AMOUNTS.len() - 1) as f32;
+        let color: Color32 = egui_color(color);
+        mesh.colored_vertex(pos2(x, bar.min.y), color);
+        mesh.colored_vertex(pos2(x, bar.max.y), color);
+        if index > 0 {
+            let first = 2 * (index as u32 - 1);
+            mesh.add_triangle(first, first + 1, first + 2);
+            mesh.add_triangle(first + 1, first + 2, first + 3);
+        }
+    }
+    mesh
+}
+
+/// In multiples of the type's size.
+const WIDTH: f32 = 14.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_legend_has_the_stops_of_the_cubes() {
+        let bits = labels(CubeColors::Bits, 128.0);
+        assert_eq!(bits, ["1", "32", "64", "96", "128"]);
+        assert_eq!(
+            labels(CubeColors::Distance, 1.0),
+            ["0", "0.25", "0.5", "0.75", "1"]
+        );
+        let bar = Rect::from_min_size(pos2(8.0, 0.0), vec2(100.0, 10.0));
+        let mesh = ramp(bar);
+        assert!(mesh.is_valid() && mesh.calc_bounds() == bar);
+        let colors = mesh.vertices.iter().step_by(2).map(|vertex| vertex.color);
+        assert!(colors.eq(AMOUNTS.map(egui_color)));
+    }
+}

@@ -86,7 +86,7 @@ impl Pen<'_> {
             .collect();
         let painter = self.painter.with_clip_rect(half);
         let ink = egui_color(self.theme.colors().ink);
-        let halo = egui_color(self.theme.colors().surface);
+        let halo = egui_color(self.theme.colors().ground);
         for stroke in [Stroke::new(width + 2.0, halo), Stroke::new(width, ink)] {
             for (from, to) in edges() {
                 if let (Some(from), Some(to)) = (corners[from], corners[to]) {

@@ -5,7 +5,8 @@ use cubewire_codec::ladder;
 use cubewire_palette::{Colors, DARK, LIGHT, Rgb};
 use minijinja::{Environment, Error, Value, context};
 
-use crate::replication::{HEADER_BYTES, TARGET_KBPS, factor};
+use crate::replication::{HEADER_BYTES, TARGET_KBPS};
+use crate::words::{tabular, times};
 
 const PAGE: &str = include_str!("page.html");
 
@@ -61,7 +62,7 @@ impl Clip {
     fn is_dearer(&self) -> bool {
         match (self.section, self.mean_kbps) {
             (Section::Rungs, [Some(before), Some(after)]) => {
-                figure(after) != figure(before) && after > before
+                tabular(after) != tabular(before) && after > before
             }
             _ => false,
         }
@@ -72,10 +73,10 @@ impl Clip {
         let [left, right] = self.mean_kbps;
         let before = before.filter(|_| self.section == Section::Rungs);
         let half = |name: &str, kbps: Option<f64>| match kbps {
-            Some(kbps) => format!("{name} {} kbps", figure(kbps)),
+            Some(kbps) => format!("{name} {} kbps", tabular(kbps)),
             None => name.to_owned(),
         };
-        let times = before.and_then(|_| Some(factor(uncompressed? / right?)));
+        let less = before.and_then(|_| Some(times(uncompressed? / right?)));
         context! {
             name => &*self.name,
             title => self.title,
@@ -84,7 +85,7 @@ impl Clip {
             height => self.size.y,
             left => half(before.map_or("simulation", |before| before.title), left),
             right => half(self.title, right),
-            times => times,
+            times => less,
             why_dearer => self.is_dearer().then(|| why_dearer(self.title)),
         }
     }
@@ -155,9 +156,9 @@ fn rows(rungs: &[&Clip], uncompressed: Option<f64>) -> Vec<Value> {
         Some(context! {
             name => &*clip.name,
             title => clip.title,
-            kbps => figure(kbps),
-            factor => factor(most / kbps),
-            percent => figure(100.0 * scale(kbps) / scale(most)),
+            kbps => tabular(kbps),
+            factor => times(most / kbps),
+            percent => format!("{:.1}", 100.0 * scale(kbps) / scale(most)),
             is_dearer => clip.is_dearer(),
             is_below,
             crosses_target,
@@ -172,21 +173,17 @@ const SCALE_FROM_KBPS: f64 = 10.0;
 /// The colours of a theme as variables of CSS.
 fn variables(colors: &Colors) -> String {
     let named = [
-        ("surface", colors.surface),
+        ("ground", colors.ground),
         ("ink", colors.ink),
         ("muted", colors.muted),
         ("warning", colors.warning),
-        ("line", colors.sky),
+        ("line", colors.line),
         ("left", colors.left),
         ("right", colors.right),
     ];
     let variables = named
         .map(|(name, Rgb(red, green, blue))| format!("--{name}: #{red:02x}{green:02x}{blue:02x};"));
     variables.join(" ")
-}
-
-fn figure(kbps: f64) -> String {
-    format!("{kbps:.1}")
 }
 
 #[cfg(test)]
@@ -240,12 +237,12 @@ mod tests {
         }
         for part in [
             "https://gafferongames.com/post/snapshot_compression/",
-            "<a href=\"#07-delta\">delta</a><td>271.4<td>×64<td>",
+            "<a href=\"#07-delta\">delta</a><td>271<td>64×<td>",
             "<a href=\"#07-delta\">→ delta</a>",
-            "<span class=\"left\">position 542.8 kbps</span> | <span class=\"right\">delta 271.4 \
-             kbps</span></p>\n<p>×64 less than uncompressed</p>",
-            "<span class=\"left\">simulation</span> | <span class=\"right\">uncompressed 17368.8 kbps</span></p>\n<p class=\"links\">",
-            "<span class=\"left\">simulation</span> | <span class=\"right\">hermite 1164.0 kbps</span></p>",
+            "<span class=\"left\">position 543 kbps</span> | <span class=\"right\">delta 271 \
+             kbps</span></p>\n<p>64× less than uncompressed</p>",
+            "<span class=\"left\">simulation</span> | <span class=\"right\">uncompressed 17\u{2009}369 kbps</span></p>\n<p class=\"links\">",
+            "<span class=\"left\">simulation</span> | <span class=\"right\">hermite 1\u{2009}164 kbps</span></p>",
             "<p>1 &lt; 2 &amp; &quot;3&quot;</p>",
         ] {
             assert!(page.contains(part), "no {part} in\n{page}");

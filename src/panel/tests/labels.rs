@@ -1,0 +1,146 @@
+//! Every text that is painted: none over another, none too small, none with a glyph that is missing.
+
+use bevy_egui::egui::{FontId, Rect, Shape, epaint::ClippedShape};
+
+use super::*;
+
+/// A text on the screen, and what of it can be seen.
+struct Label {
+    text: String,
+    rect: Rect,
+    font: FontId,
+}
+
+fn labels(harness: &Harness<'_, Panel>) -> Vec<Label> {
+    let mut found = Vec::new();
+    for ClippedShape { clip_rect, shape } in &harness.output().shapes {
+        collect(shape, *clip_rect, &mut found);
+    }
+    found
+}
+
+fn collect(shape: &Shape, clip: Rect, found: &mut Vec<Label>) {
+    match shape {
+        Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, clip, found)),
+        Shape::Text(text) => {
+            let rect = text.galley.mesh_bounds.translate(text.pos.to_vec2());
+            let seen = rect.intersect(clip);
+            let section = text.galley.job.sections.first();
+            if let Some(section) = section.filter(|_| seen.is_positive()) {
+                found.push(Label {
+                    text: text.galley.text().to_owned(),
+                    rect: seen,
+                    font: section.format.font_id.clone(),
+                });
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A panel with everything that it can show: measured rungs, two switches close together, and a budget.
+fn full(page: Page, is_compared: bool) -> Panel {
+    let mut panel = panel(page);
+    let stages = ladder::CHANGED_FLAGS.stages;
+    panel.meter = LaneMeter::from_samples((0..1_500).map(|tick| Sample {
+        tick,
+        stages: match tick {
+            ..900 => ladder::DELTA.stages,
+            900..910 => ladder::INDEX.stages,
+            _ => stages,
+        },
+        snapshots: vec![packet_of(stages)],
+        budget_kbps: is_compared.then_some(64),
+        ..Sample::default()
+    }));
+    panel.halves.as_mut().unwrap().left_is_lane = is_compared;
+    panel.settings.sender.stages = stages;
+    panel.shadow = Some(ShadowLadder::of_bytes(1_500, |index, _| 36_000 >> index));
+    panel.ablation = Some(Ablation::of_bytes(stages, 1_495, |index| 100 + 900 * index));
+    panel.tick = Some(1_500);
+    panel.past.first = Some(0);
+    panel
+}
+
+const SIZES: [egui::Vec2; 4] = [
+    egui::vec2(800.0, 450.0),
+    SIZE,
+    egui::vec2(1920.0, 1080.0),
+    egui::vec2(3840.0, 2160.0),
+];
+
+fn check(harness: &mut Harness<'_, Panel>, what: &str, wrong: &mut Vec<String>) {
+    harness.run_steps(4);
+    let labels = labels(harness);
+    assert!(labels.len() > 3, "{what}");
+    for (index, label) in labels.iter().enumerate() {
+        let Label { text, rect, font } = label;
+        if font.size < 12.0 {
+            wrong.push(format!("{what}: {text:?} has {} points", font.size));
+        }
+        let has_glyphs = harness.ctx.fonts_mut(|fonts| fonts.has_glyphs(font, text));
+        if !has_glyphs {
+            wrong.push(format!("{what}: a glyph of {text:?} is missing"));
+        }
+        for other in &labels[..index] {
+            let both = rect.intersect(other.rect);
+            if both.width() > 1.0 && both.height() > 1.0 {
+                wrong.push(format!("{what}: {:?} and {text:?} at {both}", other.text));
+            }
+        }
+    }
+}
+
+#[test]
+fn no_label_overlaps_another_is_too_small_or_lacks_a_glyph() {
+    let mut wrong = Vec::new();
+    for page in pages() {
+        for is_compared in [false, true] {
+            let mut harness = open(full(page, is_compared));
+            harness.state_mut().state.is_asked_for = true;
+            for size in SIZES {
+                harness.set_size(size);
+                let what = format!("{page:?} at {size}, two lanes: {is_compared}");
+                check(&mut harness, &what, &mut wrong);
+                if page == Page::Ladder {
+                    harness.state_mut().state.timeline = true;
+                    harness.state_mut().past.moment = Some(1_000);
+                    check(&mut harness, &format!("timeline, {what}"), &mut wrong);
+                    harness.state_mut().state.timeline = false;
+                    harness.state_mut().past.moment = None;
+                }
+            }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of them:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+#[test]
+fn no_label_of_cards_and_tour_overlaps_another() {
+    let mut wrong = Vec::new();
+    let mut harness = open(full(Page::Ladder, false));
+    for size in SIZES {
+        harness.set_size(size);
+        harness.state_mut().state.explaining = true;
+        harness.state_mut().status.tour = Some(Tour::default());
+        check(&mut harness, &format!("cards at {size}"), &mut wrong);
+        for index in 0..=STEPS.len() {
+            harness.state_mut().status.tour = Some(Tour {
+                index: Some(index),
+                ..Tour::default()
+            });
+            check(&mut harness, &format!("step {index} at {size}"), &mut wrong);
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of them:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}

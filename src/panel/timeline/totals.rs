@@ -1,0 +1,152 @@
+//! What was sent in the marked range, or in what is shown, right of the rows.
+
+use bevy_egui::egui::{Rect, Sense, Ui, WidgetInfo, WidgetType};
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::{Parts, Strip};
+use crate::panel::settings::TickRange;
+use crate::panel::style::{BODY, LINE, Look, SMALL};
+use crate::panel::widgets::{At, text};
+use crate::replication::{Accounting, Fate, LaneMeter, Totals, grouped};
+
+pub(super) fn draw(ui: &Ui, parts: &Parts, strip: &Strip<'_>, range: TickRange, is_marked: bool) {
+    let look = Look::of(ui);
+    let painter = ui.painter();
+    let mut seconds = 0.0;
+    for (index, (side, lane)) in strip.halves.iter().enumerate() {
+        let Some(lane) = lane else {
+            continue;
+        };
+        let of = Sums::of(lane.meter, range);
+        let row = parts.row(index);
+        let beside = Rect::from_x_y_ranges(parts.totals.x_range(), row.y_range());
+        let response = ui.interact(beside, ui.id().with(("totals", side)), Sense::hover());
+        let words = of.words();
+        response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &words));
+        let (rate, marks) = beside.split_top_bottom_at_fraction(0.5);
+        if of.totals.ticks > 0 {
+            let kbps = grouped(of.totals.kbps(Accounting::PayloadAndUdp));
+            let color = look.of_half(*side);
+            let number = text(painter, rate, At::Left(0.0), kbps, BODY, color);
+            let after = number.width() + 4.0;
+            text(painter, rate, At::Left(after), "kbps", SMALL, look.muted);
+            let marked = format!("{} lost, {} late", of.lost, of.late);
+            text(painter, marks, At::Left(0.0), marked, SMALL, look.ink);
+        } else {
+            text(
+                painter,
+                rate,
+                At::Left(0.0),
+                "not recorded",
+                SMALL,
+                look.muted,
+            );
+        }
+        response.on_hover_text(words);
+        seconds = of.seconds();
+    }
+    let below = parts.totals.with_min_y(parts.totals.bottom() - LINE);
+    let what = if is_marked { "marked" } else { "shown" };
+    let words = format!("in the {seconds:.1} s {what}");
+    text(painter, below, At::Left(0.0), words, SMALL, look.muted);
+}
+
+/// What a lane sent in a range.
+#[derive(Debug)]
+struct Sums {
+    totals: Totals,
+    lost: usize,
+    late: usize,
+}
+
+impl Sums {
+    fn of(meter: &LaneMeter, range: TickRange) -> Self {
+        let newest = meter.samples().back().map_or(0, |sample| sample.tick);
+        let samples = || {
+            let samples = meter.back_from(Some(range.last));
+            samples.take_while(|sample| sample.tick >= range.first)
+        };
+        let (mut lost, mut late) = (0, 0);
+        let packets = samples().flat_map(|sample| {
+            let packets = sample.snapshots.iter();
+            packets.map(|packet| packet.fate(sample.tick, newest))
+        });
+        for fate in packets {
+            match fate {
+                Fate::Lost => lost += 1,
+                Fate::Arrived(arrival) => late += usize::from(arrival.is_late),
+                Fate::OnItsWay => {}
+            }
+        }
+        Self {
+            totals: Totals::of(samples()),
+            lost,
+            late,
+        }
+    }
+
+    fn seconds(&self) -> f64 {
+        self.totals.ticks as f64 / f64::from(TICKS_PER_SECOND)
+    }
+
+    fn words(&self) -> String {
+        let totals = &self.totals;
+        if totals.ticks == 0 {
+            return "not recorded".to_owned();
+        }
+        let mean = totals.payload_bytes as f64 / totals.snapshots.max(1) as f64;
+        format!(
+            "{:.2} s: {} packets, {} bytes of payload, mean {mean:.1}, largest {}; {:.1} kbps; {} lost, {} late",
+            self.seconds(),
+            totals.snapshots,
+            totals.payload_bytes,
+            totals.max_payload_bytes,
+            totals.kbps(Accounting::PayloadAndUdp),
+            self.lost,
+            self.late,
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::ladder;
+
+    use super::*;
+    use crate::replication::{Arrival, PacketRecord, Sample};
+
+    #[test]
+    fn a_range_has_the_totals_of_its_ticks_alone() {
+        let meter = LaneMeter::from_samples((0..600).map(|tick| Sample {
+            tick,
+            stages: ladder::DELTA.stages,
+            snapshots: vec![PacketRecord {
+                payload_bytes: if tick == 120 { 400 } else { 100 },
+                arrival: (tick != 119).then_some(Arrival {
+                    after_ticks: 3,
+                    is_late: tick == 121,
+                }),
+                ..PacketRecord::default()
+            }],
+            ..Sample::default()
+        }));
+        let range = TickRange::between(179, 120);
+        assert_eq!(range, TickRange::between(120, 179));
+        let words = |meter: &LaneMeter, range| Sums::of(meter, range).words();
+        // 60 packets with 28 bytes of headers each, in a second.
+        let expected = "1.00 s: 60 packets, 6300 bytes of payload, mean 105.0, largest 400; 63.8 kbps; 0 lost, 1 late";
+        assert_eq!(words(&meter, range), expected);
+        let one_more = words(&meter, TickRange::between(119, 179));
+        assert!(one_more.contains("61 packets"), "{one_more}");
+        assert!(one_more.ends_with("1 lost, 1 late"), "{one_more}");
+        // What is not recorded any more does not count as time.
+        let younger = LaneMeter::from_samples((5..600).map(|tick| Sample {
+            tick,
+            ..Sample::default()
+        }));
+        let older = words(&younger, TickRange::between(0, 9));
+        assert!(older.starts_with("0.08 s: 0 packets"), "{older}");
+        let none = words(&meter, TickRange::between(700, 710));
+        assert_eq!(none, "not recorded");
+    }
+}

@@ -1,0 +1,142 @@
+//! The card at the end of the tour: from the first rung to the last.
+
+use bevy_egui::egui::{
+    Align2, Area, Context, CornerRadius, Frame, Id, Label, Margin, Order, Rect, RichText, Sense,
+    Stroke, Ui, Vec2, pos2, vec2,
+};
+use cubewire_codec::ladder::LADDER;
+
+use super::steps::STEPS;
+use crate::controls::{Action, key_of};
+use crate::panel::lane::LaneView;
+use crate::panel::pages::ladder::kbps_of;
+use crate::panel::style::{BODY, LINE, Look, SMALL};
+use crate::panel::widgets::{At, Chart, Kind, Scale, Size, button, text};
+use crate::replication::{TARGET_KBPS, factor, grouped};
+use crate::view::{Inset, Side};
+
+/// What the card shows.
+#[derive(Clone, Debug)]
+pub(in crate::panel) struct End {
+    /// What each rung costs now; none where that is not measured.
+    kbps: Vec<Option<f64>>,
+}
+
+impl End {
+    /// None but at the end of the tour.
+    pub(in crate::panel) fn of(lane: &LaneView<'_>) -> Option<Self> {
+        lane.status.tour.filter(|tour| tour.is_over())?;
+        let rungs = LADDER.iter();
+        let kbps = rungs.map(|rung| kbps_of(lane.shadow?, rung)).collect();
+        Some(Self { kbps })
+    }
+
+    /// Draws the card over the view. Returns the action of the button that was pressed.
+    pub(in crate::panel) fn draw(&self, ctx: &Context, inset: Inset) -> Option<Action> {
+        let mut picture = ctx.viewport_rect();
+        picture.max -= vec2(inset.right, inset.bottom);
+        let width = WIDTH.min(picture.width() - 32.0);
+        let area = Area::new(Id::new("end of the tour"))
+            .order(Order::Middle)
+            .pivot(Align2::CENTER_CENTER)
+            .fixed_pos(picture.center())
+            .fade_in(false);
+        let shown = area.show(ctx, |ui| {
+            let look = Look::of(ui);
+            let frame = Frame::new()
+                .fill(look.ground.gamma_multiply(0.95))
+                .stroke(Stroke::new(2.0, look.of_half(Side::Right)))
+                .corner_radius(CornerRadius::same(8))
+                .inner_margin(Margin::symmetric(24, 20));
+            frame
+                .show(ui, |ui| {
+                    ui.set_width(width - 52.0);
+                    ui.spacing_mut().item_spacing = Vec2::splat(8.0);
+                    self.said(ui);
+                    self.bars(ui);
+                    buttons(ui)
+                })
+                .inner
+        });
+        shown.inner
+    }
+
+    fn said(&self, ui: &mut Ui) {
+        let look = Look::of(ui);
+        let caption = format!("The end of the tour: {} steps", STEPS.len());
+        ui.label(RichText::new(caption).size(SMALL).color(look.muted));
+        let ends = self.kbps.first().zip(self.kbps.last());
+        let Some((Some(first), Some(last))) = ends else {
+            return;
+        };
+        ui.horizontal(|ui| {
+            ui.label(RichText::new(grouped(*first)).size(HEADLINE));
+            ui.label(RichText::new("to").size(24.0).color(look.muted));
+            let last = format!("{} kbps", grouped(*last));
+            let color = look.of_half(Side::Right);
+            ui.label(RichText::new(last).size(HEADLINE).color(color));
+        });
+        let words = format!(
+            "The same 901 cubes, 60 times a second, {} less. The article ends at rung 12 with {TARGET_KBPS:.0} kbps as its \
+             target; the last four rungs are beyond it.",
+            factor(first / last)
+        );
+        ui.add(Label::new(RichText::new(words).size(BODY)).wrap());
+    }
+
+    /// A bar for each rung.
+    fn bars(&self, ui: &mut Ui) {
+        let look = Look::of(ui);
+        let (all, _) = ui.allocate_exact_size(vec2(ui.available_width(), BARS), Sense::hover());
+        let plot = all.with_max_y(all.bottom() - LINE);
+        let right = LADDER.len() as f64;
+        let chart = Chart::new(ui, plot, 0.0..=right, 10.0..=20_000.0, Scale::Logarithmic);
+        for (index, kbps) in self.kbps.iter().enumerate() {
+            let left = index as f64;
+            if let Some(kbps) = *kbps {
+                let color = match kbps <= TARGET_KBPS {
+                    true => look.of_half(Side::Right),
+                    false => look.above_target,
+                };
+                chart.bar(left + 0.05..=left + 0.95, kbps, color);
+            }
+            let row = Rect::from_min_max(
+                pos2(chart.x_of(left), plot.bottom()),
+                pos2(chart.x_of(left + 1.0), all.bottom()),
+            );
+            let middle = At::Center(row.width() / 2.0);
+            text(ui.painter(), row, middle, index + 1, SMALL, look.muted);
+        }
+        let target = Stroke::new(1.0, look.ink);
+        chart.level(0.0..=right, TARGET_KBPS, target, Some(5.0));
+    }
+}
+
+fn buttons(ui: &mut Ui) -> Option<Action> {
+    let mut pressed = None;
+    let width = (ui.available_width() - 16.0) / 3.0;
+    ui.horizontal(|ui| {
+        let (size, usual) = (Size::Card(width), Kind::Usual { is_on: false });
+        let leave = key_of(Action::LeaveTour);
+        if button(ui, size, "Play on", leave, Kind::Primary).clicked() {
+            pressed = Some(Action::Tour);
+        }
+        if cfg!(not(target_family = "wasm")) {
+            let film = button(ui, size, "Film it", key_of(Action::Video), usual);
+            let about = "Records the window to an MP4 while you climb the ladder again. The command cubewire record \
+                         makes films without a window.";
+            if film.on_hover_text(about).clicked() {
+                pressed = Some(Action::Video);
+            }
+        }
+        if button(ui, size, "Read the article", "", usual).clicked() {
+            pressed = Some(Action::Open(STEPS[0].address));
+        }
+    });
+    pressed
+}
+
+/// Logical points.
+const WIDTH: f32 = 612.0;
+const HEADLINE: f32 = 40.0;
+const BARS: f32 = 76.0;

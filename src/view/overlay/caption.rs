@@ -1,0 +1,136 @@
+//! The caption of a half: what is shown, with which rung, over which network.
+
+use bevy_egui::egui::{Align2, Rect, pos2};
+
+use super::text::Pen;
+use super::{Overlay, Part};
+use crate::replication::LaneSettings;
+use crate::view::ViewMode;
+use crate::view::side::Side;
+
+/// From the lower edge of the half, points.
+const BOTTOM: f32 = 12.0;
+
+impl Overlay {
+    /// The name of a half, and what follows it in its caption: the rung and the link of the lane, or the real network that
+    /// `is_remote` lanes have in addition, and how far the replica is from the simulation.
+    pub(super) fn caption(
+        &self,
+        mode: ViewMode,
+        side: Side,
+        lane: Option<&LaneSettings>,
+        is_remote: bool,
+        error: Option<&str>,
+    ) -> (String, String) {
+        let usual = match (lane, mode, side) {
+            (None, ..) => "Simulation",
+            (Some(_), ViewMode::Difference, Side::Right) => "Replica, outlined",
+            _ => "Replica",
+        };
+        let name = self.names[side as usize].as_deref().unwrap_or(usual);
+        let name = if self.shows(Part::Labels) { name } else { "" };
+        let rung = lane.filter(|_| self.shows(Part::Rung));
+        let rung = rung.map(LaneSettings::describe_rung);
+        let link = lane.filter(|_| self.shows(Part::Link));
+        let link = link.map(|lane| match is_remote {
+            true => lane.describe_over_real_network(),
+            false => lane.describe(),
+        });
+        let error = error.filter(|_| self.shows(Part::Link));
+        let error = error.map(|error| format!("error {error}"));
+        let parts = [rung, link, error].into_iter().flatten();
+        let separator = if name.is_empty() { "" } else { " · " };
+        let rest = parts.collect::<Vec<_>>().join(" · ");
+        let rest = match rest.is_empty() {
+            true => rest,
+            false => format!("{separator}{rest}"),
+        };
+        (name.to_owned(), rest)
+    }
+}
+
+impl Pen<'_> {
+    /// Paints the caption of a half in its lower left corner. It starts with its name, in the half's colour.
+    pub(super) fn caption(&self, half: Rect, side: Side, name: &str, rest: &str) {
+        if name.is_empty() && rest.is_empty() {
+            return;
+        }
+        let colors = self.colors();
+        let parts = [
+            (name, self.sizes.small, side.color_of(colors)),
+            (rest, self.sizes.small, colors.ink),
+        ];
+        let at = pos2(half.min.x + self.sizes.margin, half.max.y - BOTTOM);
+        let width = half.width() - 2.0 * self.sizes.margin;
+        self.strip(at, Align2::LEFT_BOTTOM, width, &parts);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn caption(lane: &str, is_remote: bool) -> String {
+        let lane: LaneSettings = lane.parse().unwrap();
+        let overlay = Overlay::default();
+        let (name, rest) =
+            overlay.caption(ViewMode::Split, Side::Right, Some(&lane), is_remote, None);
+        name + &rest
+    }
+
+    #[test]
+    fn a_caption_says_what_the_picture_is_and_whether_the_network_is_real() {
+        let lane = "rung:predicted,link:perfect,interpolation:extrapolate";
+        assert_eq!(
+            caption(lane, false),
+            "Replica · predicted · Perfect, extrapolate → linear: needs velocity"
+        );
+        assert_eq!(
+            caption(lane, true),
+            "Replica · predicted · real network, nothing added, extrapolate → linear: needs velocity"
+        );
+    }
+
+    #[test]
+    fn a_caption_names_the_budget_with_the_rung() {
+        let starts = |lane: &str, with: &str| {
+            let caption = caption(lane, false);
+            assert!(caption.starts_with(with), "{caption}");
+        };
+        starts(
+            "rung:predicted,budget:64kbps",
+            "Replica · predicted, 64 kbps · ",
+        );
+        // It carries every cube, or none.
+        starts(
+            "rung:uncompressed,budget:64kbps",
+            "Replica · uncompressed · ",
+        );
+    }
+
+    #[test]
+    fn hidden_parts_leave_no_separators() {
+        let lane = LaneSettings::default();
+        let caption = |hidden: &[Part]| {
+            let overlay = Overlay {
+                hidden: hidden.to_vec(),
+                ..Overlay::default()
+            };
+            let (name, rest) = overlay.caption(
+                ViewMode::Split,
+                Side::Right,
+                Some(&lane),
+                false,
+                Some("1 mm"),
+            );
+            name + &rest
+        };
+        assert_eq!(caption(&[Part::Link]), "Replica · changed-flags");
+        assert_eq!(caption(&[Part::Labels, Part::Link]), "changed-flags");
+        assert_eq!(caption(&[Part::Labels, Part::Link, Part::Rung]), "");
+        assert_eq!(
+            caption(&[]),
+            "Replica · changed-flags · 100 ms round trip · error 1 mm"
+        );
+    }
+}
