@@ -31,7 +31,7 @@ use std::path::PathBuf;
 use bevy::input::keyboard::KeyboardInput;
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
-use bevy_egui::{EguiPrimaryContextPass, egui};
+use bevy_egui::EguiPrimaryContextPass;
 use cubewire_scene::PLAYER;
 
 use crate::history::{HistoryPlugin, HistorySystems, Selection, Show, Wanted};
@@ -129,14 +129,12 @@ impl Plugin for PanelPlugin {
     }
 }
 
-fn figure(ui: &mut egui::Ui, name: &str, value: String) -> egui::Response {
-    widgets::figure(ui, name, value, "")
-}
-
 fn want_history(state: Res<PanelState>, selection: Res<Selection>, mut wanted: ResMut<Wanted>) {
     // The last minute is there when it is asked for.
     wanted.set(Show::Timeline, true);
-    let is_inspected = state.shows(Page::Packet) || selection.cube.is_some();
+    let pages = [Page::Packet, Page::Budget];
+    let is_shown = pages.into_iter().any(|page| state.shows(page));
+    let is_inspected = is_shown || selection.cube.is_some();
     wanted.set(Show::Packet, is_inspected);
 }
 
@@ -161,7 +159,9 @@ fn count_deltas(
 }
 
 fn want_ablation(state: Res<PanelState>, mut wants: ResMut<WantsAblation>) {
-    wants.set_if_neq(WantsAblation(state.shows(Page::WithoutEach)));
+    let pages = [Page::WithoutEach, Page::Stages];
+    let is_shown = pages.into_iter().any(|page| state.shows(page));
+    wants.set_if_neq(WantsAblation(is_shown));
 }
 
 /// Shows how to bring back the hidden panel, for a while, and the cubes.

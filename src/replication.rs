@@ -62,8 +62,7 @@ pub(crate) use displayed::{between, shown_cube};
 pub use lane::{Lane, LocalLane};
 pub use lane_budget::LaneBudget;
 pub use meter::{
-    Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, factor, grouped, kbps,
-    millimetres, rounded,
+    Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, kbps, millimetres,
 };
 pub use packet::{Arrival, Fate, PacketRecord};
 pub use peer::{

@@ -17,7 +17,8 @@ use crate::game::desktop::progress;
 use crate::game::headless::LaneGame;
 use crate::game::{GameError, katamari};
 use crate::recording::Script;
-use crate::replication::{HEADER_BYTES, LaneSettings, ShadowRung, TARGET_KBPS, factor, kbps};
+use crate::replication::{HEADER_BYTES, LaneSettings, ShadowRung, TARGET_KBPS, kbps};
+use crate::words::factor;
 
 /// `cubewire ladder`
 #[derive(Clone, Debug, Args)]

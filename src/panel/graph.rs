@@ -18,8 +18,9 @@ use super::widgets::{
     AXIS, At, Chart, Pointing, Scale, Switch, chip, flags, legend, legend_width, say_flag, text,
     triangle,
 };
-use crate::replication::{TARGET_KBPS, grouped, rounded};
+use crate::replication::TARGET_KBPS;
 use crate::view::Side;
+use crate::words::{grouped, rounded};
 use axis::Axis;
 use lines::{Lines, newest};
 use series::{Point, Points};
@@ -182,20 +183,6 @@ pub(super) fn draw_small(
             color,
         );
     }
-}
-
-/// A plot that only shows, whatever the pointer does.
-pub(super) fn base(id: &str, height: f32) -> egui_plot::Plot<'_> {
-    egui_plot::Plot::new(id)
-        .height(height)
-        .sense(Sense::hover())
-        .allow_drag(false)
-        .allow_zoom(false)
-        .allow_scroll(false)
-        .allow_boxed_zoom(false)
-        .allow_axis_zoom_drag(false)
-        .allow_double_click_reset(false)
-        .show_y(false)
 }
 
 /// The points that the graph shows, and those before them that it needs for smoothing.

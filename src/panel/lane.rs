@@ -140,6 +140,6 @@ pub struct Halves {
     pub left_is_lane: bool,
     /// The half whose lane the panel shows.
     pub selected: Side,
-    /// What the user just entered for a half.
-    pub typed: Option<(Side, PaneContent)>,
+    /// What the user just entered for halves.
+    pub typed: Vec<(Side, PaneContent)>,
 }

@@ -2,25 +2,27 @@
 
 use bevy_egui::egui::text::{LayoutJob, TextFormat};
 use bevy_egui::egui::{
-    self, Align, ComboBox, FontId, Frame, Id, Layout, Margin, Panel, Response, RichText,
-    ScrollArea, Sense, Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo, WidgetType, vec2,
+    self, Align, FontId, Frame, Id, Layout, Margin, Panel, Response, RichText, ScrollArea, Sense,
+    Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo, WidgetType, vec2,
 };
-use cubewire_codec::ladder::{self, LADDER};
+use cubewire_codec::ladder::LADDER;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::explain::{self, Explained};
 use super::lane::{Drawn, LaneView};
 use super::pages::ladder::kbps_of;
+use super::pages::pickers;
 use super::settings::{PanelSize, PanelState};
-use super::style::{BODY, BUTTON, CONTROL, GAP, Look, MARGIN, ROW, SMALL};
+use super::style::{BODY, BUTTON, GAP, Look, MARGIN, ROW, SMALL};
 use super::timeline::Strip;
 use super::toolbar::Pressed;
 use super::tour::{self, End, Guide};
 use super::widgets::{At, BEYOND, Choice, Kind, Pointing, button, segmented, text, triangle};
 use super::{graph, pages, style, terms, timeline, toolbar};
 use crate::controls::{Action, key_of};
-use crate::replication::{Accounting, SenderSettings, Totals, factor, grouped, millimetres};
+use crate::replication::{Accounting, Totals, millimetres};
 use crate::view::Side;
+use crate::words::{factor, grouped};
 
 /// Draws the panel in `ctx`, inside a running pass, and the explanation of the screen or the tour if
 /// one is wanted.
@@ -225,7 +227,7 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
         };
         step(ui, Pointing::Left, "The rung below", Action::RungDown);
         let width = ui.available_width() - BUTTON - GAP;
-        rung(ui, &mut lane.settings.sender, width);
+        pickers::rung(ui, &mut lane.settings.sender, [width, BUTTON]);
         step(ui, Pointing::Right, "The rung above", Action::RungUp);
     });
     ui.add_space(8.0);
@@ -267,7 +269,7 @@ fn header(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Optio
             cost(ui, lane);
             let width = ui.available_width().min(MAX_PICKER);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                rung(ui, &mut lane.settings.sender, width);
+                pickers::rung(ui, &mut lane.settings.sender, [width, BUTTON]);
             });
         });
     });
@@ -296,35 +298,6 @@ fn resize(ui: &mut Ui, state: &PanelState) -> bool {
     painter.rect_filled(part.shrink(1.0), 0.0, look.muted);
     let about = format!("{name}: {}", key_of(Action::Panel));
     response.on_hover_text(about).clicked()
-}
-
-/// The list of rungs.
-pub(super) fn rung(ui: &mut Ui, sender: &mut SenderSettings, width: f32) {
-    let current = ladder::rung_of(sender.stages);
-    let title = current.map_or("custom stages", |rung| rung.name);
-    ui.spacing_mut().interact_size.y = BUTTON.min(ui.available_height().max(CONTROL));
-    ComboBox::from_id_salt("rung")
-        .selected_text(title)
-        .width(width)
-        .truncate()
-        .icon(|ui, rect, visuals, _| {
-            let color = visuals.fg_stroke.color;
-            triangle(
-                ui.painter(),
-                rect.center(),
-                vec2(8.0, 5.0),
-                Pointing::Down,
-                color,
-            );
-        })
-        .show_ui(ui, |ui| {
-            for rung in LADDER {
-                ui.selectable_value(&mut sender.stages, rung.stages, rung.name)
-                    .on_hover_text(rung.summary);
-            }
-        })
-        .response
-        .on_hover_text("The stages of compression in use. PageUp and PageDown change the rung.");
 }
 
 /// The bandwidth of the lane, how many times less than uncompressed it is if it is shown alone, and how far the replica

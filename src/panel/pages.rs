@@ -2,15 +2,16 @@
 
 pub(super) mod halves;
 pub(super) mod ladder;
+pub(super) mod pickers;
 
 mod bars;
+mod budget;
 mod help;
 mod kinds;
-mod network;
+mod link;
 mod over_time;
 pub(super) mod packet;
 pub(super) mod peers;
-mod playout;
 pub(super) mod ranges;
 mod savings;
 mod stages;
@@ -18,11 +19,11 @@ mod strip;
 mod sync;
 mod without_each;
 
-use bevy_egui::egui::{Id, Sense, Stroke, Ui, Vec2, WidgetInfo, WidgetType, vec2};
+use bevy_egui::egui::{Id, Rect, Sense, Stroke, Ui, Vec2, WidgetInfo, WidgetType, vec2};
 
 use super::lane::LaneView;
 use super::settings::{Page, PanelState, Tab};
-use super::style::{BODY, Look};
+use super::style::{BODY, CONTROL, Look, SMALL};
 use super::widgets::{At, Choice, focus_ring, note, segmented, text};
 use crate::controls::Action;
 use crate::replication::fallback;
@@ -163,9 +164,13 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> A
     if choices.len() > 1 {
         let width = match choices.len() {
             4 => ui.available_width(),
+            2 => SWITCH_OF_TWO.min(ui.available_width()),
             _ => SWITCH.min(ui.available_width()),
         };
         segmented(ui, width, &mut state.page, &choices);
+        if state.page == Page::Stages && lane.ablation.is_some() {
+            caption(ui, "saves kbps now");
+        }
         ui.add_space(GAP_BELOW);
     }
     if lane.past.moment.is_some() && state.page.is_of_the_present() {
@@ -175,6 +180,14 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> A
         );
     }
     page(ui, state, lane)
+}
+
+/// Muted words at the right of what was drawn last.
+fn caption(ui: &Ui, words: &str) {
+    let end = ui.cursor().top() - ui.spacing().item_spacing.y;
+    let row = Rect::from_x_y_ranges(ui.max_rect().x_range(), end - CONTROL..=end);
+    let color = Look::of(ui).muted;
+    text(ui.painter(), row, At::Right(0.0), words, SMALL, color);
 }
 
 fn page(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
@@ -232,16 +245,19 @@ fn page(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
             }
             Some(shadow) => without_each::draw(ui, ablation, shadow, tick),
         },
-        Page::Stages => stages::draw(ui, &mut settings.sender.stages),
+        Page::Stages => stages::draw(ui, &mut settings.sender.stages, ablation),
         Page::Ranges => {
             let measured = ranges::Measured {
                 counts,
                 meter,
                 tradeoffs,
             };
-            ranges::draw(ui, state, &mut settings.sender.stages, &measured);
+            ranges::draw(ui, &mut settings.sender.stages, &measured);
         }
-        Page::Budget => {}
+        Page::Budget => {
+            let measured = budget::Measured { meter, standings };
+            budget::draw(ui, &mut settings.sender, selection, &measured);
+        }
         Page::Kinds => kinds::draw(ui, state, meter, past.moment, is_remote),
         Page::Packet => {
             let inspected = Inspected {
@@ -254,12 +270,17 @@ fn page(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
         }
         Page::Link => {
             peers::draw(ui, peers);
-            network::draw(ui, settings, meter, is_remote);
-            playout::draw(ui, state, settings, meter, replica_error);
+            let measured = link::Measured {
+                meter,
+                replica_error,
+                seconds: state.graph_seconds,
+                is_remote,
+            };
+            link::draw(ui, settings, &measured);
         }
         Page::Halves => {
             if let Some(halves) = halves {
-                halves::draw(ui, state.theme, halves, &shown);
+                halves::draw(ui, halves, &shown);
             }
         }
         Page::Help => asked.action = help::draw(ui, state, &status, &shown),
@@ -270,4 +291,5 @@ fn page(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
 /// Logical points.
 const HEIGHT: f32 = 32.0;
 const SWITCH: f32 = 240.0;
+const SWITCH_OF_TWO: f32 = 264.0;
 const GAP_BELOW: f32 = 4.0;

@@ -66,7 +66,7 @@ fn draw(
         // Visible from the first frame.
         .fade_in(false)
         .show(ctx, |ui| {
-            let veil = egui_color(theme.colors().surface).gamma_multiply(VEIL);
+            let veil = egui_color(theme.colors().ground).gamma_multiply(VEIL);
             egui::Frame::new()
                 .fill(veil)
                 .inner_margin(4)

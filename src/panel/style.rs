@@ -4,7 +4,6 @@ use bevy_egui::egui::{
     self, Color32, CornerRadius, FontFamily, FontId, Id, Margin, Stroke, TextStyle, Ui, Visuals,
     vec2,
 };
-use cubewire_palette::Rgb;
 
 use crate::theme::{Theme, egui_color, fonts};
 use crate::view::Side;
@@ -98,11 +97,6 @@ impl Look {
     pub(super) const fn of_half(self, side: Side) -> Color32 {
         egui_color(side.color(self.theme))
     }
-
-    /// A font of the words of the panel, and of its figures, whose digits are of equal width.
-    pub(super) const fn font(size: f32) -> FontId {
-        FontId::proportional(size)
-    }
 }
 
 /// Sets the style of `ctx` for a theme, and the colours for the half of the selected lane, if that is known.
@@ -194,40 +188,20 @@ fn visuals(look: Look) -> Visuals {
     visuals
 }
 
+/// Draws with the colours of a half, whichever is selected.
+pub(super) fn in_half<R>(ui: &mut Ui, side: Side, draw: impl FnOnce(&mut Ui) -> R) -> R {
+    let id = Id::new(LOOK);
+    let look = Look::of(ui);
+    ui.data_mut(|data| data.insert_temp(id, Look::new(look.theme, side)));
+    let drawn = draw(ui);
+    ui.data_mut(|data| data.insert_temp(id, look));
+    drawn
+}
+
 /// Where the colours are kept.
 const LOOK: &str = "colours of the panel";
 
 /// The height of the page below what was drawn so far, without scrolling.
 pub(super) fn page_left(ui: &Ui) -> f32 {
     ui.clip_rect().bottom() - ui.cursor().top()
-}
-
-/// A colour of the palette on the ground, as if it were that opaque.
-pub(super) fn on_ground(look: Look, color: Rgb, share: f32) -> Color32 {
-    look.ground.lerp_to_gamma(egui_color(color), share)
-}
-
-pub(super) const fn half(colors: &cubewire_palette::Colors, side: Side) -> Color32 {
-    egui_color(side.color_of(colors))
-}
-pub(super) fn tint(colors: &cubewire_palette::Colors, color: Rgb, share: f32) -> Color32 {
-    egui_color(colors.ground).lerp_to_gamma(egui_color(color), share)
-}
-pub(super) fn text_over(
-    painter: &egui::Painter,
-    theme: Theme,
-    at: egui::Pos2,
-    align: egui::Align2,
-    text: impl ToString,
-    size: f32,
-) -> egui::Rect {
-    let colors = theme.colors();
-    let ink = egui_color(colors.ink);
-    let font = FontId::proportional(size);
-    let galley = painter.layout_no_wrap(text.to_string(), font, ink);
-    let rect = align.anchor_size(at, galley.size());
-    let ground = egui_color(colors.ground).gamma_multiply(0.85);
-    painter.rect_filled(rect.expand2(vec2(2.0, 0.0)), 0.0, ground);
-    painter.galley(rect.min, galley, ink);
-    rect
 }

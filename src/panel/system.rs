@@ -193,7 +193,7 @@ pub(super) fn draw_lane(
     let halves = Halves {
         left_is_lane: shown.iter().any(|lane| lane.side == Side::Left),
         selected: side,
-        typed: None,
+        typed: Vec::new(),
     };
     let mut new_halves = halves.clone();
     let mut new_selection = *shared.selection;
@@ -282,7 +282,7 @@ fn trigger_changed_halves(
         let side = Side::Left;
         commands.trigger(ShowHalf { side, content });
     }
-    if let Some((side, content)) = after.typed {
+    for (side, content) in after.typed {
         commands.trigger(ShowHalf { side, content });
     }
     if before.selected != after.selected {

@@ -38,11 +38,11 @@ pub(super) const fn orientation(orientation: Orientation) -> Tooltip {
     }
 }
 
-pub(super) const COMPONENT_BITS: &str = "Each of the three components is quantized between −1/√2 and \
-     +1/√2. With b bits per component, an orientation takes 2 + 3 × b bits; the article uses b = 9.";
-
-pub(super) const NO_COMPONENT_BITS: &str =
-    "Full orientations are sent as floats and are not quantized.";
+pub(super) const FIXED_BITS: Tooltip = tooltip(
+    "fixed bits",
+    "Every field takes as many bits as its stage says, whatever it contains. \
+     As in the article, the stages below save bits one by one.",
+);
 
 pub(super) const fn velocity(velocity: Velocity) -> Tooltip {
     match velocity {
@@ -57,7 +57,7 @@ pub(super) const fn velocity(velocity: Velocity) -> Tooltip {
              The velocity takes 33 bits instead of 96.",
         ),
         Velocity::AtRestFlag => tooltip(
-            "at-rest flag",
+            "at rest",
             "A flag marks cubes at rest, and their velocity is not sent. \
              On this rung a cube at rest takes 127 bits and a moving one 160.",
         ),
@@ -98,12 +98,12 @@ pub(super) const fn position(position: Position) -> Tooltip {
 pub(super) const fn delta(delta: Delta) -> Tooltip {
     match delta {
         Delta::Off => tooltip(
-            "off",
+            "all cubes",
             "Every packet contains every cube, changed or not. \
              Even at 80 bits per cube, 901 cubes 60 times a second take 4.3 Mbit/s.",
         ),
         Delta::ChangedBits => tooltip(
-            "changed bits",
+            "bits",
             "Only cubes that differ from the baseline, an acknowledged snapshot, are sent. One bit \
              per cube marks them: with all 901 at rest, these bits alone take 54 kbps.",
         ),
@@ -113,12 +113,12 @@ pub(super) const fn delta(delta: Delta) -> Tooltip {
              up to 90 cubes. With all cubes at rest only headers remain, about 15 kbps.",
         ),
         Delta::RelativeIndices { .. } => tooltip(
-            "relative indices",
+            "relative",
             "Each index is encoded as the distance from the previous one, in 4, 7 or 12 bits. \
              In the article an index takes 5.5 bits on average, instead of 10.",
         ),
         Delta::PredictedIndices => tooltip(
-            "predicted indices",
+            "predicted",
             "The set of changed cubes is predicted from the last one, and only the exceptions are \
              sent. Not in the article, whose relative indices take 5.5 bits for every changed cube.",
         ),
@@ -129,12 +129,12 @@ pub(super) const fn delta(delta: Delta) -> Tooltip {
              packets are a quarter smaller than with its best bit packing.",
         ),
         Delta::ArithmeticPredicted => tooltip(
-            "arithmetic, predicted",
+            "predicted",
             "As arithmetic, with residuals against a predicted state: rolling over a corner, falling, or \
              carried along in a ball. Packets may name two additional references.",
         ),
         Delta::ArithmeticSimulated => tooltip(
-            "arithmetic, simulated",
+            "simulated",
             "Both ends simulate the scene, and a packet carries the keys that moved it. While both compute the \
              same, which a check in each packet confirms, that is all; otherwise residuals correct what the \
              receiver simulates.",
@@ -178,7 +178,7 @@ pub(super) const fn relative_orientation(relative_orientation: RelativeOrientati
              orientation takes 23.3 bits on average, 80.3 % of a full one.",
         ),
         RelativeOrientation::GrowingRanges => tooltip(
-            "growing ranges",
+            "growing",
             "Differences as in two ranges, in ranges that grow with the speed of the cube in the baseline. \
              Not in the article, whose relative orientations take 23.3 bits.",
         ),

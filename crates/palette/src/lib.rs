@@ -11,8 +11,6 @@ pub struct Rgb(pub u8, pub u8, pub u8);
 pub struct Colors {
     /// Behind text.
     pub ground: Rgb,
-    /// As [`ground`](Self::ground).
-    pub surface: Rgb,
     /// Buttons, cards and chips.
     pub raised: Rgb,
     /// Plots, fields, and what is behind text over the picture.
@@ -55,7 +53,6 @@ pub struct Colors {
 /// The colours for a light ground.
 pub const LIGHT: Colors = Colors {
     ground: Rgb(0xF8, 0xFA, 0xFC),
-    surface: Rgb(0xF8, 0xFA, 0xFC),
     raised: Rgb(0xE6, 0xEA, 0xF0),
     sunken: Rgb(0xFF, 0xFF, 0xFF),
     line: Rgb(0xC4, 0xCC, 0xD6),
@@ -84,7 +81,6 @@ pub const LIGHT: Colors = Colors {
 /// The colours for a dark ground.
 pub const DARK: Colors = Colors {
     ground: Rgb(0x16, 0x1B, 0x22),
-    surface: Rgb(0x16, 0x1B, 0x22),
     raised: Rgb(0x23, 0x2B, 0x35),
     sunken: Rgb(0x0D, 0x10, 0x15),
     line: Rgb(0x36, 0x41, 0x4D),
@@ -141,12 +137,6 @@ pub const fn bit_kind_label(kind: BitKind) -> Option<Rgb> {
         BitKind::Header | BitKind::Interacting | BitKind::Check | BitKind::State => None,
         _ => Some(Rgb(0x10, 0x15, 0x1B)),
     }
-}
-
-/// As [`Colors::bit_kind`] on a light ground.
-#[must_use]
-pub const fn bit_kind(kind: BitKind) -> Rgb {
-    LIGHT.bit_kind(kind)
 }
 
 /// The colour of a cube by the [`Form`] in which a packet carries it; none if it does not.

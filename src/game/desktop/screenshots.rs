@@ -96,8 +96,10 @@ pub const SHOTS: [Shot; 30] = [
     }),
     usual("stages", |panel| panel.page = Page::Stages),
     usual("bits", |panel| panel.page = Page::Kinds),
-    usual("network", |panel| panel.page = Page::Link),
-    usual("playout", |panel| panel.page = Page::Link),
+    Shot {
+        halves: ["simulation", "rung:changed-flags,link:wi-fi-bad"],
+        ..usual("network", |panel| panel.page = Page::Link)
+    },
     usual("halves", |panel| panel.page = Page::Halves),
     usual("keys", |panel| panel.page = Page::Help),
     usual("slim", |panel| panel.size = PanelSize::Slim),
@@ -112,6 +114,9 @@ pub const SHOTS: [Shot; 30] = [
     },
     cube("ranges", "rung:changed-flags", |panel| {
         panel.page = Page::Ranges;
+    }),
+    cube("budget", "rung:changed-flags,budget:64kbps", |panel| {
+        panel.page = Page::Budget;
     }),
     cube("packet", "rung:changed-flags", |panel| {
         panel.page = Page::Packet;

@@ -21,7 +21,7 @@ use crate::game::{ball, katamari};
 use crate::recording::Script;
 use crate::replication::{LaneSettings, PlayoutSettings, SenderSettings};
 use crate::view::{Overlay, PaneContent, Side};
-use crate::words::{about, tabular};
+use crate::words::rounded;
 
 use page::Clip;
 pub use page::Section;
@@ -151,7 +151,7 @@ fn of_rung(index: usize, film: impl FnOnce(PaneContent, LaneSettings) -> Film) -
         section: Section::Rungs,
         title: rung.name,
         name: format!("{:02}-{}", index + 1, rung.name),
-        caption: about(rung).to_owned(),
+        caption: rung.summary.to_owned(),
         film,
     }
 }
@@ -263,7 +263,7 @@ fn figures(film: &Film, take: &Take) -> String {
             (Side::Right, _) => film.right.rung_name(),
         };
         match take.mean_kbps[side as usize] {
-            Some(kbps) => format!("{what} {} kbps", tabular(kbps)),
+            Some(kbps) => format!("{what} {} kbps", rounded(kbps)),
             None => what.to_owned(),
         }
     };

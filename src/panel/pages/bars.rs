@@ -9,7 +9,8 @@ use bevy_egui::egui::{
 
 use crate::panel::style::{BODY, GAP, LINE, Look, ROW, SMALL, page_left};
 use crate::panel::widgets::{At, Row, Scale, key, text};
-use crate::replication::{TARGET_KBPS, factor, rounded};
+use crate::replication::TARGET_KBPS;
+use crate::words::{factor, rounded};
 
 /// Where the bars are in each row, and the first column of figures.
 #[derive(Clone, Copy, Debug)]

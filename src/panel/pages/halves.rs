@@ -1,128 +1,205 @@
 //! What each half of the screen shows: pickers, and the lanes as text in the form of the command line.
 
+mod typed;
+
 use std::time::Duration;
 
-use bevy_egui::egui::{self, Id, Ui};
-use cubewire_codec::ladder::{self, LADDER};
-use cubewire_protocol::Interpolation;
+use bevy_egui::egui::{Id, Rect, Sense, Ui, pos2};
 
-use super::network;
+use super::pickers;
 use crate::panel::lane::{Halves, Measured};
-use crate::panel::style;
+use crate::panel::style::{self, BODY, CONTROL, Look};
+use crate::panel::widgets::{At, Choice, Kind, button, labelled, picker, segmented, text};
 use crate::replication::{LaneSettings, PlayoutDelay};
-use crate::theme::Theme;
 use crate::view::{PaneContent, Side};
 
-pub(in crate::panel) fn draw(
-    ui: &mut Ui,
-    theme: Theme,
-    halves: &mut Halves,
-    lanes: &[Measured<'_>],
-) {
-    for side in Side::ALL {
+pub(in crate::panel) fn draw(ui: &mut Ui, halves: &mut Halves, lanes: &[Measured<'_>]) {
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let of = |side: Side| {
         let lane = lanes.iter().find(|lane| lane.side == side);
-        ui.push_id(side, |ui| half(ui, theme, halves, side, lane));
-        ui.separator();
-    }
-    let text = |side: Side| match lanes.iter().find(|lane| lane.side == side) {
-        Some(lane) => lane.settings.as_ref().and_then(LaneSettings::to_text),
-        None => PaneContent::Simulation.to_text(),
+        lane.and_then(|lane| lane.settings.as_ref())
     };
-    copy_button(ui, text(Side::Left).zip(text(Side::Right)));
+    for side in Side::ALL {
+        ui.add_space(ABOVE);
+        let drawn = ui.push_id(side, |ui| {
+            style::in_half(ui, side, |ui| half(ui, halves, side, of(side)));
+        });
+        let rect = drawn.response.rect;
+        let edge = Rect::from_min_max(rect.left_top(), pos2(rect.left() + EDGE, rect.bottom()));
+        let color = Look::of(ui).of_half(side);
+        ui.painter().rect_filled(edge, 0.0, color);
+    }
+    ui.add_space(BELOW);
+    let both = of(Side::Left).zip(of(Side::Right));
+    buttons(ui, halves, both, of);
 }
 
-/// Everything about one half.
-fn half(ui: &mut Ui, theme: Theme, halves: &mut Halves, side: Side, lane: Option<&Measured<'_>>) {
+/// Everything about one half, beside its edge.
+fn half(ui: &mut Ui, halves: &mut Halves, side: Side, settings: Option<&LaneSettings>) {
     ui.horizontal(|ui| {
-        let name = match side {
-            Side::Left => "Left half",
-            Side::Right => "Right half",
-        };
-        let color = style::half(theme.colors(), side);
-        ui.label(egui::RichText::new(name).strong().color(color));
-        if side == Side::Left {
-            ui.selectable_value(&mut halves.left_is_lane, false, "simulation")
-                .on_hover_text("The physics itself, without any network.");
-            ui.selectable_value(&mut halves.left_is_lane, true, "a lane")
-                .on_hover_text(
-                    "A second replica to compare with: the same snapshots, with other settings. It starts \
-                     with those of the right one.",
-                );
-        }
-        if halves.left_is_lane {
-            ui.selectable_value(&mut halves.selected, side, "selected")
-                .on_hover_text("The panel's other tabs and the keys apply to this lane.");
-        }
+        ui.add_space(EDGE + BESIDE);
+        ui.vertical(|ui| {
+            ui.set_width(ui.available_width());
+            what(ui, halves, side);
+            let Some(settings) = settings else {
+                return;
+            };
+            let mut picked = settings.clone();
+            choices(ui, &mut picked);
+            if picked != *settings {
+                halves.typed.push((side, PaneContent::Lane(picked)));
+            }
+            ui.add_space(BETWEEN);
+            if let Some(content) = typed::field(ui, LABEL, side, settings) {
+                halves.typed.push((side, content));
+            }
+        });
     });
-    let Some(settings) = lane.and_then(|lane| lane.settings.as_ref()) else {
-        return;
+}
+
+/// The name of the half, and whether it shows a lane.
+fn what(ui: &mut Ui, halves: &mut Halves, side: Side) {
+    let look = Look::of(ui);
+    let name = match side {
+        Side::Left => "Left half",
+        Side::Right => "Right half",
     };
-    let mut picked = settings.clone();
-    pickers(ui, &mut picked);
-    if picked != *settings {
-        halves.typed = Some((side, PaneContent::Lane(picked)));
-    }
-    if let Some(content) = field(ui, side, settings) {
-        halves.typed = Some((side, content));
-    }
-}
-
-fn pickers(ui: &mut Ui, lane: &mut LaneSettings) {
-    egui::Grid::new("pickers").num_columns(2).show(ui, |ui| {
-        ui.label("stages");
-        let rung = ladder::rung_of(lane.sender.stages);
-        let title = rung.map_or("custom", |rung| rung.name);
-        egui::ComboBox::from_id_salt("rung")
-            .selected_text(title)
-            .width(PICKER_WIDTH)
-            .show_ui(ui, |ui| {
-                for rung in LADDER {
-                    ui.selectable_value(&mut lane.sender.stages, rung.stages, rung.name)
-                        .on_hover_text(rung.summary);
-                }
-            });
-        ui.end_row();
-        ui.label("network");
-        network::preset(ui, "network", &mut lane.link.conditions);
-        ui.end_row();
-        ui.label("a second");
-        ui.horizontal(|ui| network::send_rate(ui, &mut lane.sender));
-        ui.end_row();
-        ui.label("interpolation");
-        ui.horizontal(|ui| {
-            for kind in Interpolation::ALL {
-                ui.selectable_value(&mut lane.playout.interpolation, kind, kind.name());
-            }
-        });
-        ui.end_row();
-        ui.label("playout");
-        ui.horizontal(|ui| {
-            let delay = &mut lane.playout.delay;
-            ui.selectable_value(delay, PlayoutDelay::Rule, "by rule");
-            ui.selectable_value(delay, PlayoutDelay::Adaptive, "adaptive");
-            if let PlayoutDelay::Fixed(fixed) = *delay {
-                let text = format!("{} ms", fixed.as_millis());
-                ui.selectable_value(delay, PlayoutDelay::Fixed(fixed), text);
-            }
-        });
-        ui.end_row();
+    let width = ui.available_width();
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        let (rect, _) =
+            ui.allocate_exact_size(bevy_egui::egui::vec2(LABEL, CONTROL), Sense::hover());
+        text(ui.painter(), rect, At::Left(0.0), name, BODY, look.half);
+        if side == Side::Right {
+            let always = ui.weak("always a replica");
+            always.on_hover_text("The other end of the network, rebuilt from packets alone.");
+            return;
+        }
+        let contents = [
+            Choice::new(
+                false,
+                "simulation",
+                "The physics itself, without any network.",
+            ),
+            Choice::new(
+                true,
+                "a replica",
+                "A second replica to compare with: the same snapshots, with other settings. It starts with those of the \
+                 right one.",
+            ),
+        ];
+        segmented(ui, width - LABEL, &mut halves.left_is_lane, &contents);
     });
 }
 
-fn copy_button(ui: &mut Ui, arguments: Option<(String, String)>) {
+fn choices(ui: &mut Ui, lane: &mut LaneSettings) {
+    let size = [ui.available_width() - LABEL, CONTROL];
+    ui.add_space(BETWEEN);
+    labelled(ui, LABEL, "Stages", |ui| {
+        pickers::rung(ui, &mut lane.sender, size);
+    });
+    ui.add_space(BETWEEN);
+    labelled(ui, LABEL, "Network", |ui| {
+        pickers::network(ui, &mut lane.link.conditions, size);
+    });
+    ui.add_space(BETWEEN);
+    labelled(ui, LABEL, "Snapshots / s", |ui| {
+        let interval = &mut lane.sender.send_interval_ticks;
+        segmented(ui, RATES, interval, &pickers::rates());
+        labelled(ui, PLAYOUT, "playout", |ui| {
+            let width = ui.available_width();
+            playout(ui, &mut lane.playout.delay, width);
+        });
+    });
+    ui.add_space(BETWEEN);
+    labelled(ui, LABEL, "Interpolation", |ui| {
+        let kind = &mut lane.playout.interpolation;
+        segmented(ui, size[0], kind, &pickers::interpolations());
+    });
+}
+
+fn playout(ui: &mut Ui, delay: &mut PlayoutDelay, width: f32) {
+    let fixed = match *delay {
+        PlayoutDelay::Fixed(fixed) => Some(fixed),
+        _ => None,
+    };
+    let name = |delay: PlayoutDelay| match delay {
+        PlayoutDelay::Rule => "by rule".to_owned(),
+        PlayoutDelay::Adaptive => "adaptive".to_owned(),
+        PlayoutDelay::Fixed(fixed) => format!("{} ms", fixed.as_millis()),
+    };
+    let choices = [
+        (PlayoutDelay::Rule, pickers::BY_RULE),
+        (PlayoutDelay::Adaptive, pickers::ADAPTIVE),
+    ];
+    let fixed = fixed.map(|fixed| (PlayoutDelay::Fixed(fixed), pickers::FIXED));
+    let chosen = name(*delay);
+    picker(ui, "playout", [width, CONTROL], &chosen, |ui| {
+        for (choice, about) in choices.into_iter().chain(fixed) {
+            ui.selectable_value(delay, choice, name(choice))
+                .on_hover_text(about);
+        }
+    });
+}
+
+/// What applies to both halves.
+fn buttons<'a>(
+    ui: &mut Ui,
+    halves: &mut Halves,
+    both: Option<(&LaneSettings, &LaneSettings)>,
+    of: impl Fn(Side) -> Option<&'a LaneSettings>,
+) {
+    let width = (ui.available_width() - 2.0 * APART) / 3.0;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = APART;
+        ui.add_enabled_ui(both.is_some(), |ui| {
+            let swap = button(ui, width, "Swap halves", "", Kind::Usual { is_on: false });
+            let swap = swap
+                .on_hover_text("Each half gets the settings of the other.")
+                .on_disabled_hover_text("The left half shows the simulation.");
+            if let Some((left, right)) = both.filter(|_| swap.clicked()) {
+                set(halves, Side::Left, right);
+                set(halves, Side::Right, left);
+            }
+            let same = button(ui, width, "Same settings", "", Kind::Usual { is_on: false });
+            let same = same
+                .on_hover_text(
+                    "The other half gets the settings of the one that the panel is about.",
+                )
+                .on_disabled_hover_text("The left half shows the simulation.");
+            if let Some((left, right)) = both.filter(|_| same.clicked()) {
+                match halves.selected {
+                    Side::Left => set(halves, Side::Right, left),
+                    Side::Right => set(halves, Side::Left, right),
+                }
+            }
+        });
+        let text = |side: Side| match of(side) {
+            Some(settings) => settings.to_text(),
+            None => PaneContent::Simulation.to_text(),
+        };
+        copy(ui, width, text(Side::Left).zip(text(Side::Right)));
+    });
+}
+
+fn set(halves: &mut Halves, side: Side, settings: &LaneSettings) {
+    let content = PaneContent::Lane(settings.clone());
+    halves.typed.push((side, content));
+}
+
+fn copy(ui: &mut Ui, width: f32, arguments: Option<(String, String)>) {
     let id = Id::new("copied at");
     let now = ui.input(|input| input.time);
     let copied_at: Option<f64> = ui.data(|data| data.get_temp(id));
     let is_fresh = copied_at.is_some_and(|at| now - at < COPIED_TIME.as_secs_f64());
-    let title = if is_fresh {
-        "Copied"
-    } else {
-        "Copy for the command line"
-    };
-    let copy = ui
-        .add_enabled(arguments.is_some(), egui::Button::new(title))
+    let title = if is_fresh { "Copied" } else { "Copy command" };
+    let copy = ui.add_enabled_ui(arguments.is_some(), |ui| {
+        button(ui, width, title, "", Kind::Usual { is_on: false })
+    });
+    let copy = copy
+        .inner
         .on_hover_text(
-            "Arguments for `cubewire`, which opens the window like this, and for `cubewire record`.",
+            "Arguments for cubewire, which opens the window like this, and for cubewire record.",
         )
         .on_disabled_hover_text("A link that replays recorded delays has no text form.");
     if let Some((left, right)) = arguments
@@ -133,58 +210,16 @@ fn copy_button(ui: &mut Ui, arguments: Option<(String, String)>) {
     }
 }
 
-fn field_id(side: Side) -> Id {
-    Id::new(("lane as text", side))
-}
-
-/// An editable field with the text of a lane. Returns what was typed, once the user presses Enter.
-fn field(ui: &mut Ui, side: Side, settings: &LaneSettings) -> Option<PaneContent> {
-    let current = settings.to_text().unwrap_or_default();
-    let id = field_id(side);
-    // What is wrong stays until it is mended, or given up with Esc.
-    let parse = |text: &str| match side {
-        Side::Left => text.parse::<PaneContent>(),
-        Side::Right => text.parse().map(PaneContent::Lane),
-    };
-    let has_focus = ui.memory(|memory| memory.has_focus(id));
-    let typed: Option<String> = ui.data(|data| data.get_temp(id));
-    let typed = typed.filter(|typed| has_focus || parse(typed).is_err());
-    let mut text = typed.unwrap_or_else(|| current.clone());
-    let response = ui
-        .horizontal(|ui| {
-            ui.label("as text");
-            let field = egui::TextEdit::singleline(&mut text)
-                .id(id)
-                .font(egui::TextStyle::Monospace)
-                .desired_width(f32::INFINITY)
-                .hint_text("recorded delays have no text form");
-            ui.add(field)
-        })
-        .inner;
-    let content = parse(&text);
-    match &content {
-        Err(error) if text != current => {
-            ui.colored_label(ui.visuals().error_fg_color, error.to_string());
-        }
-        _ if !response.has_focus() => {
-            response
-                .clone()
-                .on_hover_text("The settings of this lane as text. Edit, then press Enter.");
-        }
-        // A tooltip would cover what is typed, and its error.
-        _ => {}
-    }
-    if response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Escape)) {
-        ui.data_mut(|data| data.remove_temp::<String>(id));
-        return None;
-    }
-    ui.data_mut(|data| data.insert_temp(id, text));
-    let is_entered = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
-    content.ok().filter(|_| is_entered)
-}
-
 /// How long the button says that it copied.
 const COPIED_TIME: Duration = Duration::from_secs(2);
 
 /// Logical points.
-const PICKER_WIDTH: f32 = 150.0;
+const ABOVE: f32 = 8.0;
+const BELOW: f32 = 8.0;
+const BETWEEN: f32 = 2.0;
+const EDGE: f32 = 3.0;
+const BESIDE: f32 = 10.0;
+const LABEL: f32 = 92.0;
+const RATES: f32 = 112.0;
+const PLAYOUT: f32 = 52.0;
+const APART: f32 = 8.0;

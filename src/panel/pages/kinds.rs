@@ -11,8 +11,9 @@ use crate::panel::settings::PanelState;
 use crate::panel::style::{BODY, CONTROL, GAP, LINE, Look, ROW, SMALL, page_left};
 use crate::panel::terms;
 use crate::panel::widgets::{At, Row, divider, figure, note, stack, swatch};
-use crate::replication::{Accounting, LaneMeter, Totals, grouped, rounded};
+use crate::replication::{Accounting, LaneMeter, Totals};
 use crate::theme::egui_color;
+use crate::words::{grouped, rounded};
 
 pub(super) fn draw(
     ui: &mut Ui,

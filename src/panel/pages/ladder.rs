@@ -13,8 +13,9 @@ use crate::panel::terms;
 use crate::panel::widgets::{Row, line};
 use crate::replication::{
     Accounting, LaneMeter, LaneSync, SenderSettings, ShadowLadder, ShadowRung, TARGET_KBPS, Totals,
-    factor, kbps, rounded,
+    kbps,
 };
+use crate::words::{factor, rounded};
 
 /// A direction on the ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,8 @@ use crate::panel::graph::{SMOOTHING_TICKS, smooth};
 use crate::panel::settings::MAX_GRAPH_SECONDS;
 use crate::panel::style::{LINE, Look, SMALL, page_left};
 use crate::panel::widgets::{AXIS, At, Chart, Scale, legend, line, text};
-use crate::replication::{ShadowLadder, ShadowRung, TARGET_KBPS, rounded};
+use crate::replication::{ShadowLadder, ShadowRung, TARGET_KBPS};
+use crate::words::rounded;
 
 /// Draws curves that go back as far as the graph, but at least 20 seconds.
 pub(in crate::panel) fn draw(

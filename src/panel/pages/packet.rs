@@ -15,7 +15,7 @@ use cubewire_scene::CUBES;
 use crate::history::Selection;
 use crate::panel::style::{GAP, LINE, page_left};
 use crate::panel::widgets::{heading, note};
-use crate::replication::grouped;
+use crate::words::grouped;
 use hex::Pointed;
 use icicle::Top;
 use inspected::Inspected;

@@ -3,15 +3,17 @@
 use std::time::Duration;
 
 use bevy::prelude::{Res, ResMut};
-use bevy_egui::egui;
+use bevy_egui::egui::Ui;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::panel::figure;
+use crate::panel::terms;
+use crate::panel::widgets::{Kind, button, divider, figure, heading, note};
 use crate::replication::{
     Accounting, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, Peer, SenderSettings,
     ServerConnection, Serving, fallback_of_viewer, rung_name,
 };
 use crate::view::Notices;
+use crate::words::{grouped, rounded};
 
 /// A viewer: what it asks for, what encoding leaves and the network lets through of that, and what is measured.
 pub(in crate::panel) type Viewer<'a> = (
@@ -47,85 +49,80 @@ pub enum Peers<'a> {
 }
 
 impl Peers<'_> {
-    /// The title of the section, if there is one.
-    pub(in crate::panel) const fn title(&self) -> Option<&'static str> {
-        match self {
-            Self::None => None,
-            Self::Viewers { .. } => Some("Viewers"),
-            Self::Server { .. } => Some("Server"),
-        }
-    }
-
     pub(in crate::panel) const fn is_server(&self) -> bool {
         matches!(self, Self::Server { .. })
     }
 }
 
-pub(in crate::panel) fn draw(ui: &mut egui::Ui, peers: Peers<'_>) {
+/// Draws nothing where both ends are in this process.
+pub(super) fn draw(ui: &mut Ui, peers: Peers<'_>) {
+    ui.spacing_mut().item_spacing.y = 0.0;
     match peers {
-        Peers::None => {}
-        Peers::Viewers { serving, viewers } => {
-            figure(ui, "serving at", serving.address.clone());
-            for (peer, settings, cost, budget, meter) in &viewers {
-                ui.separator();
-                draw_viewer(ui, peer, settings, meter);
-                let granted = budget.granted(&cost.granted(settings));
-                if granted.budget.is_some() {
-                    figure(ui, "budget asked, given", budgets(settings, &granted));
-                }
-                draw_granted(ui, settings, &granted);
-                if let Some(reason) = peer.fallback {
-                    ui.label(fallback_of_viewer(reason));
-                }
-            }
-            ui.separator();
-            let count = viewers.len();
-            figure(ui, "viewers", count.to_string());
-            let megabytes = |bytes: u64| format!("{:.2} MB", bytes as f64 / 1e6);
-            let traffic = serving.traffic;
-            figure(ui, "sent", megabytes(traffic.sent_bytes));
-            figure(ui, "received", megabytes(traffic.received_bytes));
-            figure(
-                ui,
-                "ignored, unknown senders",
-                format!("{} datagrams", traffic.ignored),
-            );
-        }
+        Peers::None => return,
+        Peers::Viewers { serving, viewers } => draw_viewers(ui, serving, &viewers),
         Peers::Server {
             connection,
             asked,
             reconnect,
         } => {
-            figure(ui, "server", connection.server.clone());
-            if let Some(round_trip) = connection.round_trip {
-                figure(ui, "round-trip time", millis(round_trip));
-            }
+            heading(ui, "Server", &connection.server);
             let status = &connection.status;
-            ui.label(sentence(status));
+            note(ui, sentence(status));
+            if let Some(round_trip) = connection.round_trip {
+                figure(ui, "round-trip time", millis(round_trip), "ms");
+            }
             if let Some(granted) = &connection.granted {
                 draw_granted(ui, asked, granted);
             }
-            if matches!(status, ConnectionStatus::Lost(_)) && ui.button("Reconnect").clicked() {
-                *reconnect = true;
+            if matches!(status, ConnectionStatus::Lost(_)) {
+                let width = ui.available_width();
+                *reconnect |= button(ui, width, "Reconnect", "Enter", Kind::Primary).clicked();
             }
         }
     }
+    divider(ui);
 }
 
-fn draw_viewer(ui: &mut egui::Ui, peer: &Peer, settings: &SenderSettings, meter: &LaneMeter) {
+fn draw_viewers(ui: &mut Ui, serving: &Serving, viewers: &[Viewer<'_>]) {
+    let count = match viewers.len() {
+        0 => "Nobody watches yet".to_owned(),
+        1 => "1 viewer".to_owned(),
+        count => format!("{count} viewers"),
+    };
+    heading(ui, &count, format!("at {}", serving.address));
+    for (peer, settings, cost, budget, meter) in viewers {
+        draw_viewer(ui, peer, settings, meter);
+        let granted = budget.granted(&cost.granted(settings));
+        if granted.budget.is_some() {
+            figure(ui, "budget asked, given", budgets(settings, &granted), "");
+        }
+        draw_granted(ui, settings, &granted);
+        if let Some(reason) = peer.fallback {
+            note(ui, fallback_of_viewer(reason));
+        }
+        divider(ui);
+    }
+    let megabytes = |bytes: u64| format!("{:.2}", bytes as f64 / 1e6);
+    let traffic = serving.traffic;
+    figure(ui, "sent to all", megabytes(traffic.sent_bytes), "MB");
+    figure(ui, "received", megabytes(traffic.received_bytes), "MB");
+    let ignored = grouped(traffic.ignored as f64);
+    figure(ui, "ignored, unknown senders", ignored, "datagrams");
+}
+
+fn draw_viewer(ui: &mut Ui, peer: &Peer, settings: &SenderSettings, meter: &LaneMeter) {
     let rung = rung_name(settings.stages);
+    let rate = settings.snapshots_per_second();
+    figure(ui, &peer.address, format!("{rung}, {rate} a second"), "");
+    let [alone, wire] =
+        [Accounting::PayloadAndUdp, Accounting::OnTheWire].map(|by| rounded(meter.kbps(by)));
     figure(
         ui,
-        &peer.address,
-        format!("{rung}, {} a second", settings.snapshots_per_second()),
-    );
-    let [article, wire] =
-        [Accounting::PayloadAndUdp, Accounting::OnTheWire].map(|by| meter.kbps(by));
-    figure(
-        ui,
-        "article, wire",
-        format!("{article:.1} kbps, {wire:.1} kbps"),
-    );
+        "sent, with all headers",
+        format!("{alone}, {wire}"),
+        "kbps",
+    )
+    .on_hover_text(terms::accounting(Accounting::OnTheWire));
     let newest = meter.samples().back();
     let age = newest.and_then(|sample| sample.acked_age_ticks);
     let acked = age.map_or_else(
@@ -135,19 +132,21 @@ fn draw_viewer(ui: &mut egui::Ui, peer: &Peer, settings: &SenderSettings, meter:
             format!("{} ms ago", 1_000 * ticks / TICKS_PER_SECOND)
         },
     );
-    figure(ui, "newest acked snapshot", acked);
+    figure(ui, "newest acked snapshot", acked, "").on_hover_text(terms::NEWEST_ACK);
     let loss = 100.0 * peer.loss_fraction;
+    let trip = millis(peer.round_trip);
     figure(
         ui,
         "round-trip time, loss",
-        format!("{}, {loss:.1} %", millis(peer.round_trip)),
+        format!("{trip} ms, {loss:.1}"),
+        "%",
     );
 }
 
 /// Says what a viewer gets less than it asks for.
-fn draw_granted(ui: &mut egui::Ui, asked: &SenderSettings, granted: &SenderSettings) {
+fn draw_granted(ui: &mut Ui, asked: &SenderSettings, granted: &SenderSettings) {
     if let Some(text) = throttled(asked, granted) {
-        ui.label(text);
+        note(ui, text);
     }
 }
 
@@ -211,7 +210,7 @@ fn sentence(status: &ConnectionStatus) -> String {
 }
 
 fn millis(duration: Duration) -> String {
-    format!("{:.0} ms", duration.as_secs_f64() * 1000.0)
+    format!("{:.0}", duration.as_secs_f64() * 1000.0)
 }
 
 #[cfg(test)]

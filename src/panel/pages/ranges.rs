@@ -1,19 +1,21 @@
-//! Sliders for the parameters of the stages, what their ranges have to hold, and what they trade: kilobits
-//! against the replica error.
+//! The parameters of the stages, what their ranges have to hold, and what they trade: kilobits against the error of the
+//! replica.
 
+mod block;
 mod histogram;
 mod tradeoff;
 pub(in crate::panel) mod tried;
 
-use std::ops::RangeInclusive;
-
-use bevy_egui::egui::{self, Slider};
+use bevy_egui::egui::{Response, Ui};
 use cubewire_codec::quantize::smallest_three::{MAX_BITS, MIN_BITS};
 use cubewire_codec::stages::{Delta, Orientation, Position, RelativeOrientation, RelativePosition};
-use cubewire_codec::{StageOptions, Stages};
+use cubewire_codec::{BitKind, StageOptions, Stages};
+use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::panel::settings::PanelState;
-use crate::replication::{DeltaCounts, LaneMeter};
+use crate::panel::widgets::{Parameter, divider, parameter};
+use crate::replication::{DeltaCounts, LaneMeter, Totals};
+use block::Block;
+use histogram::Bars;
 use tried::Tradeoffs;
 
 /// What the page reads.
@@ -23,154 +25,149 @@ pub(in crate::panel) struct Measured<'a> {
     pub(in crate::panel) tradeoffs: &'a Tradeoffs,
 }
 
-pub(in crate::panel) fn draw(
-    ui: &mut egui::Ui,
-    state: &PanelState,
-    stages: &mut Stages,
-    what: &Measured<'_>,
-) {
-    ui.spacing_mut().item_spacing.y = 3.0;
-    sliders(ui, stages);
-    ui.separator();
-    histogram::draw(ui, state.theme, *stages, what);
-    ui.separator();
-    tradeoff::draw(ui, state.theme, *stages, what.tradeoffs);
+pub(in crate::panel) fn draw(ui: &mut Ui, stages: &mut Stages, what: &Measured<'_>) {
+    ui.spacing_mut().item_spacing.y = 0.0;
+    steps(ui, stages);
+    component_bits(ui, stages);
+    let counts = what.counts.cloned().unwrap_or_default();
+    let second = Totals::of(what.meter.newest(TICKS_PER_SECOND as usize));
+    let bits =
+        |kind| (second.sent_cubes > 0).then(|| second.ledger.kind(kind) / second.sent_cubes as f64);
+    let position = Block {
+        title: "Position difference",
+        bars: Bars {
+            about: ABOUT_POSITION,
+            counts: &counts.position,
+            last: usize::from(RelativePosition::MAX_RANGE_BITS),
+            kind: BitKind::Position,
+            ranges: stages.relative_position.range_bits(),
+        },
+        beyond: 0.0,
+        bits_a_cube: bits(BitKind::Position),
+        max: RelativePosition::MAX_RANGE_BITS,
+    };
+    let [other, same] = counts.largest;
+    let beyond = other / (other + same).max(1.0);
+    let about = format!(
+        "Bits that a component of a changed orientation's difference from the baseline needs. {:.1} % of the \
+         orientations omit another component than the baseline's, and are sent whole.",
+        100.0 * beyond
+    );
+    let orientation = Block {
+        title: "Orientation difference",
+        bars: Bars {
+            about: &about,
+            counts: &counts.orientation,
+            last: usize::from(RelativeOrientation::MAX_RANGE_BITS) + 2,
+            kind: BitKind::Orientation,
+            ranges: stages.relative_orientation.range_bits(),
+        },
+        beyond,
+        bits_a_cube: bits(BitKind::Orientation),
+        max: RelativeOrientation::MAX_RANGE_BITS,
+    };
+    let index = Block {
+        title: "Distance to the next cube",
+        bars: Bars {
+            about: "Bits of the distance from one changed cube to the next, less 1.",
+            counts: &counts.index,
+            last: INDEX_BITS,
+            kind: BitKind::Selection,
+            ranges: stages.delta.range_bits(),
+        },
+        beyond: 0.0,
+        bits_a_cube: bits(BitKind::Selection),
+        max: Delta::MAX_RANGE_BITS,
+    };
+    divider(ui);
+    position.draw(ui, stages, |options, [small, large]| {
+        options.relative_position = RelativePosition::TwoRanges { small, large };
+    });
+    divider(ui);
+    orientation.draw(ui, stages, |options, [small, large]| {
+        options.relative_orientation = RelativeOrientation::TwoRanges { small, large };
+    });
+    divider(ui);
+    tradeoff::draw(ui, *stages, what.tradeoffs);
+    divider(ui);
+    index.draw(ui, stages, |options, [small, large]| {
+        options.delta = Delta::RelativeIndices { small, large };
+    });
+    divider(ui);
+    histogram::sizes(ui, what.meter);
 }
 
-/// A slider for each parameter; disabled where the stages do not have it, with the reason.
-fn sliders(ui: &mut egui::Ui, stages: &mut Stages) {
-    ui.spacing_mut().slider_width = SLIDER_WIDTH;
-    let log = match stages.position {
-        Position::Quantized { steps_per_metre } => Ok(steps_per_metre.ilog2() as u8),
-        _ => Err("The positions are not quantized."),
+/// The grid of positions, by powers of two.
+fn steps(ui: &mut Ui, stages: &mut Stages) {
+    let power = |steps: u16| steps.ilog2() as u8;
+    let (mut value, absent) = match stages.position {
+        Position::Quantized { steps_per_metre } => (power(steps_per_metre), None),
+        _ => (
+            power(Position::MAX_STEPS),
+            Some("The positions are not quantized."),
+        ),
     };
-    let limits = Position::MIN_STEPS.ilog2() as u8..=Position::MAX_STEPS.ilog2() as u8;
-    let steps = |log: f64, _| format!("{}", 1_u32 << log as u32);
-    let text = "position, steps a metre";
-    parameter(
-        ui,
-        stages,
-        (log, limits),
-        |slider| slider.custom_formatter(steps).text(text),
-        |options, log| {
-            options.position = Position::Quantized {
-                steps_per_metre: 1 << log,
-            };
-        },
-    );
-    let bits = match stages.orientation {
-        Orientation::SmallestThree { bits } => Ok(bits),
-        Orientation::Full => Err("The orientations are sent as floats."),
+    let parameter_of_page = Parameter {
+        height: HEIGHT,
+        label: "Position grid",
+        name: "Position grid".to_owned(),
+        widths: WIDTHS,
+        range: power(Position::MIN_STEPS)..=power(Position::MAX_STEPS),
+        unit: "steps / m",
+        is_power: true,
+        absent,
     };
-    let text = "orientation, bits a component";
-    parameter(
-        ui,
-        stages,
-        (bits, MIN_BITS..=MAX_BITS),
-        |slider| slider.text(text),
-        |options, bits| {
-            options.orientation = Orientation::SmallestThree { bits };
-        },
-    );
-    let ranges = stages.relative_position.range_bits();
-    let max = RelativePosition::MAX_RANGE_BITS;
-    pair(
-        ui,
-        stages,
-        "position",
-        ranges,
-        max,
-        |options, [small, large]| {
-            options.relative_position = RelativePosition::TwoRanges { small, large };
-        },
-    );
-    let ranges = stages.relative_orientation.range_bits();
-    let max = RelativeOrientation::MAX_RANGE_BITS;
-    pair(
-        ui,
-        stages,
-        "orientation",
-        ranges,
-        max,
-        |options, [small, large]| {
-            options.relative_orientation = RelativeOrientation::TwoRanges { small, large };
-        },
-    );
-    let ranges = stages.delta.range_bits();
-    pair(
-        ui,
-        stages,
-        "relative index",
-        ranges,
-        Delta::MAX_RANGE_BITS,
-        |options, [small, large]| {
-            options.delta = Delta::RelativeIndices { small, large };
-        },
-    );
+    let response = parameter(ui, &parameter_of_page, &mut value);
+    apply(&response, stages, |options| {
+        options.position = Position::Quantized {
+            steps_per_metre: 1 << value,
+        };
+    });
 }
 
-/// One slider: the value, or why there is none, and its limits. What it sets takes effect if the codec accepts it.
-fn parameter(
-    ui: &mut egui::Ui,
-    stages: &mut Stages,
-    (value, limits): (Result<u8, &str>, RangeInclusive<u8>),
-    look: impl FnOnce(Slider<'_>) -> Slider<'_>,
-    set: impl FnOnce(&mut StageOptions, u8),
-) {
-    let mut wanted = value.unwrap_or(*limits.end());
-    let slider = look(Slider::new(&mut wanted, limits));
-    let response = ui.add_enabled(value.is_ok(), slider);
-    let response = match value {
-        Ok(_) => response,
-        Err(absent) => response.on_disabled_hover_text(absent),
+fn component_bits(ui: &mut Ui, stages: &mut Stages) {
+    let (mut bits, absent) = match stages.orientation {
+        Orientation::SmallestThree { bits } => (bits, None),
+        Orientation::Full => (MAX_BITS, Some("The orientations are sent as floats.")),
     };
+    let parameter_of_page = Parameter {
+        height: HEIGHT,
+        label: "Orientation",
+        name: "Orientation".to_owned(),
+        widths: WIDTHS,
+        range: MIN_BITS..=MAX_BITS,
+        unit: "bits each",
+        is_power: false,
+        absent,
+    };
+    let response = parameter(ui, &parameter_of_page, &mut bits).on_hover_text(COMPONENT_BITS);
+    apply(&response, stages, |options| {
+        options.orientation = Orientation::SmallestThree { bits };
+    });
+}
+
+/// Sets what was changed if the codec accepts it; says why not if it does not.
+fn apply(response: &Response, stages: &mut Stages, set: impl FnOnce(&mut StageOptions)) {
     if !response.changed() {
         return;
     }
     let mut candidate = **stages;
-    set(&mut candidate, wanted);
+    set(&mut candidate);
     match candidate.check() {
         Ok(legal) => *stages = legal,
         Err(illegal) => response.show_tooltip_text(illegal.to_string()),
     }
 }
 
-/// The two widths of growing ranges.
-fn pair(
-    ui: &mut egui::Ui,
-    stages: &mut Stages,
-    name: &str,
-    ranges: Option<[u8; 2]>,
-    max: u8,
-    set: impl Fn(&mut StageOptions, [u8; 2]),
-) {
-    let absent = "The stages have no such two ranges: see the Stages tab.";
-    let [small, large] = ranges.unwrap_or([1, max]);
-    let value = |value| ranges.map(|_| value).ok_or(absent);
-    ui.horizontal(|ui| {
-        ui.spacing_mut().slider_width = PAIR_WIDTH;
-        parameter(
-            ui,
-            stages,
-            (value(small), 1..=large),
-            |slider| slider,
-            |options, small| {
-                set(options, [small, large]);
-            },
-        );
-        let text = format!("bits, {name}");
-        parameter(
-            ui,
-            stages,
-            (value(large), small..=max),
-            |slider| slider.text(text),
-            |options, large| {
-                set(options, [small, large]);
-            },
-        );
-    });
-}
+const ABOUT_POSITION: &str = "Bits that a component of a changed position's difference from the baseline needs. The lines \
+     are the ends of the small and of the large range; what is beyond is sent whole.";
+
+const COMPONENT_BITS: &str = "Each of the three components is quantized between −1/√2 and +1/√2. With b bits per component, \
+     an orientation takes 2 + 3 × b bits; the article uses b = 9.";
+
+/// Bits of the index of a cube.
+const INDEX_BITS: usize = 10;
 
 /// Logical points.
-const SLIDER_WIDTH: f32 = 130.0;
-const PAIR_WIDTH: f32 = 46.0;
+const HEIGHT: f32 = 28.0;
+const WIDTHS: [f32; 3] = [140.0, 112.0, 48.0];

@@ -10,7 +10,8 @@ use crate::controls::RUNG_KEYS;
 use crate::panel::style::{LINE, Look};
 use crate::panel::terms;
 use crate::panel::widgets::{Row, line, warning};
-use crate::replication::{Accounting, ShadowLadder, TARGET_KBPS, factor, rounded};
+use crate::replication::{Accounting, ShadowLadder, TARGET_KBPS};
+use crate::words::{factor, rounded};
 
 /// Draws the steps up to that tick, or to the newest. A click on a rung selects it; `shown` is that of the views.
 pub(in crate::panel) fn draw(

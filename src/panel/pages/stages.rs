@@ -1,177 +1,144 @@
-//! A switch for each stage of the codec. Options that the codec rejects are disabled, with the reason in
-//! their tooltip.
+//! A switch for each stage of the codec, and what each saves now. Options that do not go with the others stay in sight,
+//! with the reason; one that is clicked changes what is in its way.
 
-use std::mem;
+mod offers;
+mod repair;
+mod switch;
+mod words;
 
-use bevy_egui::egui;
-use cubewire_codec::quantize::smallest_three::{MAX_BITS, MIN_BITS};
-use cubewire_codec::stages::{
-    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
-};
-use cubewire_codec::{StageOptions, Stages};
+use bevy_egui::egui::{Id, Ui};
+use cubewire_codec::Stages;
 
-use crate::panel::terms::{self, Tooltip};
+use crate::panel::style::{CONTROL, LINE, Look, SMALL};
+use crate::panel::widgets::{At, Choice, Row, segmented, width};
+use crate::replication::Ablation;
+use crate::words::rounded;
+use offers::Offer;
+use switch::Switch;
 
-pub(in crate::panel) fn draw(ui: &mut egui::Ui, stages: &mut Stages) {
-    ui.weak("Greyed-out options conflict with the current ones; hover to see why.");
-    orientation(ui, stages);
-    let chosen = *stages;
-    switch(
-        ui,
-        "Velocity",
-        stages,
-        Velocity::ALL,
-        |options| &mut options.velocity,
-        terms::velocity,
-    );
-    switch(
-        ui,
-        "Position",
-        stages,
-        with_chosen(Position::ALL, chosen.position),
-        |options| &mut options.position,
-        terms::position,
-    );
-    switch(
-        ui,
-        "Delta",
-        stages,
-        with_chosen(Delta::ALL, chosen.delta),
-        |options| &mut options.delta,
-        terms::delta,
-    );
-    switch(
-        ui,
-        "Relative position",
-        stages,
-        with_chosen(RelativePosition::ALL, chosen.relative_position),
-        |options| &mut options.relative_position,
-        terms::relative_position,
-    );
-    switch(
-        ui,
-        "Relative orientation",
-        stages,
-        with_chosen(RelativeOrientation::ALL, chosen.relative_orientation),
-        |options| &mut options.relative_orientation,
-        terms::relative_orientation,
-    );
-    switch(
-        ui,
-        "Changed flags",
-        stages,
-        ChangedFlags::ALL,
-        |options| &mut options.changed_flags,
-        terms::changed_flags,
-    );
-}
-
-fn orientation(ui: &mut egui::Ui, stages: &mut Stages) {
-    let bits = match stages.orientation {
-        Orientation::SmallestThree { bits } => bits,
-        Orientation::Full => ARTICLE_BITS,
-    };
-    let variants = [Orientation::Full, Orientation::SmallestThree { bits }];
-    switch(
-        ui,
-        "Orientation",
-        stages,
-        variants,
-        |options| &mut options.orientation,
-        terms::orientation,
-    );
-    let smallest_three = stages.orientation != Orientation::Full;
-    let mut bits = bits;
-    let slider = egui::Slider::new(&mut bits, MIN_BITS..=MAX_BITS).text("bits per component");
-    let slider = ui
-        .horizontal(|ui| {
-            ui.add_space(TITLE_WIDTH + ui.spacing().item_spacing.x);
-            ui.spacing_mut().slider_width = SLIDER_WIDTH;
-            ui.add_enabled(smallest_three, slider)
-        })
-        .inner
-        .on_hover_text(terms::COMPONENT_BITS)
-        .on_disabled_hover_text(terms::NO_COMPONENT_BITS);
-    let candidate = StageOptions {
-        orientation: Orientation::SmallestThree { bits },
-        ..**stages
-    };
-    if slider.changed()
-        && let Ok(legal) = candidate.check()
-    {
-        *stages = legal;
-    }
-}
-
-/// The variants of a stage, the chosen one with its parameters instead of the usual ones.
-fn with_chosen<T: Copy, const VARIANTS: usize>(
-    mut variants: [T; VARIANTS],
-    chosen: T,
-) -> [T; VARIANTS] {
-    for variant in &mut variants {
-        if mem::discriminant(variant) == mem::discriminant(&chosen) {
-            *variant = chosen;
+pub(super) fn draw(ui: &mut Ui, stages: &mut Stages, ablation: Option<&Ablation>) {
+    ui.spacing_mut().item_spacing.y = 0.0;
+    // An option that was clicked applies to all switches from the next frame on.
+    let present = *stages;
+    for switch in Switch::ALL {
+        let offers = offers::of(switch, present);
+        ui.add_space(ABOVE);
+        title(ui, switch, &offers, present, ablation);
+        ui.add_space(BETWEEN);
+        let mut on = offers.iter().position(|offer| offer.is_on);
+        let choices: Vec<_> = offers.iter().enumerate().map(choice).collect();
+        let across = ui.available_width();
+        let pressed = segmented(ui, across, &mut on, &choices);
+        if let Some(offer) = pressed.map(|index| &offers[index]) {
+            *stages = offer.stages;
+            remember(ui, switch, words::changes(switch, present, offer.stages));
         }
+        ui.add_space(BELOW);
     }
-    variants
 }
 
-/// A row of options, one for each variant of a stage.
-fn switch<T: Copy, const VARIANTS: usize>(
-    ui: &mut egui::Ui,
-    title: &str,
-    stages: &mut Stages,
-    variants: [T; VARIANTS],
-    stage: impl Fn(&mut StageOptions) -> &mut T,
-    tooltip: impl Fn(T) -> Tooltip,
+fn choice((index, offer): (usize, &Offer)) -> Choice<Option<usize>> {
+    Choice {
+        refusal: offer
+            .refusal
+            .map(|refusal| format!("{}. A click changes what is in the way.", capital(&refusal))),
+        ..Choice::new(Some(index), offer.name, offer.about)
+    }
+}
+
+fn capital(sentence: &impl ToString) -> String {
+    let sentence = sentence.to_string();
+    let mut letters = sentence.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
+}
+
+/// The name, why some options are not possible or what a click has changed, and what the stage saves.
+fn title(
+    ui: &mut Ui,
+    switch: Switch,
+    offers: &[Offer],
+    present: Stages,
+    ablation: Option<&Ablation>,
 ) {
-    ui.horizontal_top(|ui| {
-        let label = egui::vec2(TITLE_WIDTH, ui.spacing().interact_size.y);
-        ui.allocate_ui_with_layout(label, egui::Layout::left_to_right(egui::Align::Min), |ui| {
-            ui.set_min_width(TITLE_WIDTH);
-            ui.label(title);
-        });
-        ui.horizontal_wrapped(|ui| {
-            ui.spacing_mut().item_spacing = egui::vec2(3.0, 2.0);
-            for variant in variants {
-                let mut candidate = **stages;
-                *stage(&mut candidate) = variant;
-                let Tooltip { name, text } = tooltip(variant);
-                let button = egui::Button::selectable(candidate == **stages, name);
-                match candidate.check() {
-                    Ok(legal) => {
-                        if ui.add(button).on_hover_text(text).clicked() {
-                            *stages = legal;
-                        }
-                    }
-                    Err(illegal) => {
-                        let button = ui.add_enabled(false, button);
-                        button.on_disabled_hover_text(illegal.to_string());
-                    }
-                }
-            }
-        });
-    });
-}
-
-/// Logical points.
-const TITLE_WIDTH: f32 = 112.0;
-const SLIDER_WIDTH: f32 = 64.0;
-
-/// Bits per component in the article.
-const ARTICLE_BITS: u8 = 9;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_chosen_option_keeps_its_parameters() {
-        let chosen = RelativePosition::TwoRanges { small: 4, large: 8 };
-        let options = with_chosen(RelativePosition::ALL, chosen);
-        assert_eq!(
-            options,
-            [RelativePosition::Off, chosen, RelativePosition::Predicted]
-        );
+    let look = Look::of(ui);
+    let saved = ablation.map(|ablation| saved(ablation, switch, present));
+    let figure = match saved {
+        None => String::new(),
+        Some(None) => "…".to_owned(),
+        Some(Some(kbps)) => figure(kbps),
+    };
+    let about = match figure.is_empty() {
+        true => switch.name().to_owned(),
+        false => format!("{}: saves {figure} kbps", switch.name()),
+    };
+    let row = Row::show(ui, LINE, &about);
+    row.text(ui, At::Left(0.0), switch.name(), SMALL, look.ink);
+    let color = match saved.flatten() {
+        Some(kbps) if kbps <= -LEAST => look.warning,
+        Some(kbps) if kbps >= LEAST => look.ink,
+        _ => look.muted,
+    };
+    row.text(ui, At::Right(0.0), &figure, SMALL, color);
+    let room = row.rect.width() - FIGURE - 2.0 * GAP - width(ui, switch.name(), SMALL);
+    let fits = |words: &String| width(ui, words, SMALL) <= room;
+    let (said, color) = match remembered(ui, switch) {
+        Some(changes) => (changes, look.ink),
+        None => (words::reasons(switch, present, offers), look.muted),
+    };
+    if let Some(said) = said.into_iter().find(fits) {
+        row.text(ui, At::Right(FIGURE + GAP), said, SMALL, color);
     }
 }
+
+/// What the stage saves against none of it, kbps: none before that is measured, 0 if there is none of it.
+fn saved(ablation: &Ablation, switch: Switch, present: Stages) -> Option<f64> {
+    if ablation.present() != present {
+        return None;
+    }
+    let rows = ablation.rows();
+    let now = rows.first()?.kbps()?;
+    // The last of a part takes all of it away.
+    let mut rows = rows.iter().rev();
+    let without = rows.find(|row| row.ablated().is_some_and(|row| row.part == switch.part()));
+    match without {
+        Some(row) => Some(row.kbps()? - now),
+        None => Some(0.0),
+    }
+}
+
+fn figure(kbps: f64) -> String {
+    match kbps.abs() < LEAST {
+        true => "0".to_owned(),
+        false => rounded(kbps),
+    }
+}
+
+/// Keeps what a click has changed besides, in words from long to short, for a while.
+fn remember(ui: &Ui, switch: Switch, changes: Vec<String>) {
+    let now = ui.input(|input| input.time);
+    ui.data_mut(|data| data.insert_temp(Id::new(CHANGED), (now, switch, changes)));
+}
+
+fn remembered(ui: &Ui, switch: Switch) -> Option<Vec<String>> {
+    let kept: Option<(f64, Switch, Vec<String>)> = ui.data(|data| data.get_temp(Id::new(CHANGED)));
+    let now = ui.input(|input| input.time);
+    let (since, of, changes) = kept?;
+    let is_due = of == switch && now - since < SHOWN_SECONDS && !changes.is_empty();
+    is_due.then_some(changes)
+}
+
+const CHANGED: &str = "what a click on a stage has changed";
+
+/// How long that is shown.
+const SHOWN_SECONDS: f64 = 4.0;
+
+/// Differences that count, kbps.
+const LEAST: f64 = 0.05;
+
+/// Logical points: 50 for a stage, with a line and a control.
+const ABOVE: f32 = 3.0;
+const BETWEEN: f32 = 3.0;
+const BELOW: f32 = 50.0 - ABOVE - LINE - BETWEEN - CONTROL;
+const FIGURE: f32 = 56.0;
+const GAP: f32 = 10.0;

@@ -7,8 +7,9 @@ use cubewire_palette::bit_kind_label;
 use crate::panel::style::{CONTROL, Look, SMALL, page_left};
 use crate::panel::terms;
 use crate::panel::widgets::{At, divider, heading, line, text, width};
-use crate::replication::{Totals, grouped};
+use crate::replication::Totals;
 use crate::theme::egui_color;
+use crate::words::grouped;
 
 /// Draws it if there is room for it above the end of the page. `second` is what it would show.
 pub(super) fn draw_if_it_fits(ui: &mut Ui, second: impl FnOnce() -> Totals) {

@@ -14,8 +14,9 @@ use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
 use crate::panel::terms;
 use crate::panel::widgets::{At, Row, line};
 use crate::replication::{
-    Ablated, Ablation, Accounting, Part, ShadowLadder, TARGET_KBPS, rounded, rung_name,
+    Ablated, Ablation, Accounting, Part, ShadowLadder, TARGET_KBPS, rung_name,
 };
+use crate::words::rounded;
 
 /// Draws what is measured, by tick `now`. `shadow` is what else is encoded in the background.
 pub(in crate::panel) fn draw(

@@ -2,40 +2,6 @@
 
 use super::*;
 
-#[test]
-fn sliders_set_what_the_codec_accepts_and_are_disabled_without_their_stage() {
-    let mut panel = panel(Page::Ranges);
-    panel.settings.sender.stages = ladder::RELATIVE_ORIENTATION.stages;
-    let mut harness = open(panel);
-    let stages = |harness: &Harness<'_, Panel>| harness.state().settings.sender.stages;
-    // Left of the middle, in the rail of the slider.
-    let drag = |harness: &mut Harness<'_, Panel>, text: &str, x: f32| {
-        let slider = harness.get_by_role_and_label(Role::Slider, text).rect();
-        harness.drag_at(egui::pos2(slider.left() + x, slider.center().y));
-        harness.run();
-        harness.drop_at(egui::pos2(slider.left() + x, slider.center().y));
-        harness.run();
-    };
-    drag(&mut harness, "position, steps a metre", 4.0);
-    let Position::Quantized { steps_per_metre } = stages(&harness).position else {
-        panic!("still quantized");
-    };
-    assert_eq!(steps_per_metre, Position::MIN_STEPS);
-    assert_eq!(ladder::rung_of(stages(&harness)), None);
-    drag(&mut harness, "orientation, bits a component", 4.0);
-    assert_eq!(
-        stages(&harness).orientation,
-        Orientation::SmallestThree { bits: 2 }
-    );
-    // Predicted positions have no such ranges, and no other steps.
-    harness.state_mut().settings.sender.stages = ladder::PREDICTED_POSITION.stages;
-    harness.run();
-    drag(&mut harness, "position, steps a metre", 4.0);
-    assert_eq!(stages(&harness), ladder::PREDICTED_POSITION.stages);
-    let slider = harness.get_by_role_and_label(Role::Slider, "bits, position");
-    assert!(slider.accesskit_node().is_disabled());
-}
-
 /// A panel with the timeline of 400 ticks, all recorded.
 fn timeline() -> Harness<'static, Panel> {
     let mut panel = panel(Page::Kinds);

@@ -183,7 +183,7 @@ fn without_each_has_the_stage_that_saves_most_first() {
 #[test]
 fn costs_are_measured_where_the_simulation_runs() {
     for page in PAGES {
-        let harness = super::harness(page);
+        let harness = harness(page);
         let text = match page {
             Page::Ladder => "Requested from the server.",
             _ => "This is measured where the simulation runs.",

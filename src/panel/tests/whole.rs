@@ -127,78 +127,6 @@ fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
 }
 
 #[test]
-fn a_lane_without_the_arithmetic_coding_that_was_chosen_says_why() {
-    let mut harness = harness(Page::Ladder);
-    let text = "predicted-position instead of predicted: the two machines compute differently.";
-    let says = |harness: &Harness<'_, Panel>| harness.query_by_label_contains(text).is_some();
-    harness.state_mut().meter.fallback = Some(FallbackReason::Arithmetic);
-    harness.run();
-    assert!(!says(&harness), "it was not chosen");
-    harness.state_mut().settings.sender.stages = ladder::PREDICTED.stages;
-    for tab in ["Ladder", "Stages"] {
-        click(&mut harness, tab);
-        harness.run();
-        assert!(says(&harness), "{tab}");
-    }
-    click(&mut harness, "Network");
-    harness.run();
-    assert!(!says(&harness));
-}
-
-#[test]
-fn a_server_lists_its_viewers() {
-    let mut harness = harness(Page::Link);
-    assert_eq!(
-        harness.state().state.page,
-        Page::Ladder,
-        "there are no peers yet"
-    );
-    harness.state_mut().viewers = Some((
-        Serving {
-            address: "192.168.1.5:7000".to_owned(),
-            traffic: SocketTraffic::default(),
-        },
-        Peer {
-            id: 1,
-            address: "192.168.1.9:41000".to_owned(),
-            round_trip: Duration::from_millis(31),
-            loss_fraction: 0.02,
-            fallback: Some(FallbackReason::Model),
-        },
-    ));
-    harness.run();
-    click(&mut harness, "Viewers");
-    for text in [
-        "192.168.1.9:41000",
-        "31 ms, 2.0 %",
-        "changed-flags, 60 a second",
-        "Without arithmetic coding: the two ends have different trained models.",
-    ] {
-        assert!(harness.query_by_label_contains(text).is_some(), "{text}");
-    }
-}
-
-#[test]
-fn a_viewer_that_lost_its_server_reconnects_with_a_click() {
-    let mut harness = harness(Page::Ladder);
-    harness.state_mut().halves = None;
-    harness.state_mut().server = Some(ServerConnection {
-        server: "192.168.1.5:7000".to_owned(),
-        status: ConnectionStatus::Lost("the server closed the connection".to_owned()),
-        round_trip: None,
-        id: None,
-        granted: None,
-    });
-    harness.run();
-    assert!(harness.query_by_label("Halves").is_none());
-    click(&mut harness, "Server");
-    let why = "The server closed the connection.";
-    assert!(harness.query_by_label(why).is_some());
-    click(&mut harness, "Reconnect");
-    assert!(harness.state().wants_reconnect);
-}
-
-#[test]
 fn the_panel_keeps_its_width_whatever_it_shows() {
     let mut wide = Vec::new();
     for is_compared in [false, true] {
@@ -215,22 +143,4 @@ fn the_panel_keeps_its_width_whatever_it_shows() {
         }
     }
     assert_eq!(wide, Vec::<String>::new());
-}
-
-#[test]
-fn every_option_and_rung_explains_itself_or_its_refusal_under_the_pointer() {
-    for (tab, label, text) in [
-        (Page::Stages, "joint", "One bit for the usual case"),
-        (Page::Stages, "growing ranges", "ranges that grow"),
-        (Page::Stages, "arithmetic", "takes the place of"),
-        (Page::Link, "smallest", "encodes against each"),
-    ] {
-        let mut panel = panel(tab);
-        panel.settings.sender.stages = ladder::PREDICTED_POSITION.stages;
-        let mut harness = open(panel);
-        harness.get_by_label(label).hover();
-        harness.run_steps(60);
-        let tooltip = harness.query_by_label_contains(text);
-        assert!(tooltip.is_some(), "{label}");
-    }
 }

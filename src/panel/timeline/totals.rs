@@ -7,7 +7,8 @@ use super::{Parts, Strip};
 use crate::panel::settings::TickRange;
 use crate::panel::style::{BODY, LINE, Look, SMALL};
 use crate::panel::widgets::{At, text};
-use crate::replication::{Accounting, Fate, LaneMeter, Totals, grouped};
+use crate::replication::{Accounting, Fate, LaneMeter, Totals};
+use crate::words::grouped;
 
 pub(super) fn draw(ui: &Ui, parts: &Parts, strip: &Strip<'_>, range: TickRange, is_marked: bool) {
     let look = Look::of(ui);

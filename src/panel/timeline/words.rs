@@ -8,8 +8,9 @@ use super::axis::TickAxis;
 use crate::panel::lane::Measured;
 use crate::panel::style::{Look, SMALL};
 use crate::panel::widgets::{At, Pointing, flag, ring, text, triangle};
-use crate::replication::{Fate, grouped, rung_name};
+use crate::replication::{Fate, rung_name};
 use crate::view::Side;
+use crate::words::grouped;
 
 /// What was recorded, and how to move in it, the longest first.
 pub(super) fn hints(strip: &Strip<'_>, recorded: u64) -> [String; 3] {

@@ -12,8 +12,9 @@ use crate::panel::lane::LaneView;
 use crate::panel::pages::ladder::kbps_of;
 use crate::panel::style::{BODY, LINE, Look, SMALL};
 use crate::panel::widgets::{At, Chart, Kind, Scale, Size, button, text};
-use crate::replication::{TARGET_KBPS, factor, grouped};
+use crate::replication::TARGET_KBPS;
 use crate::view::{Inset, Side};
+use crate::words::{factor, grouped};
 
 /// What the card shows.
 #[derive(Clone, Debug)]

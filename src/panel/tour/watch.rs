@@ -3,7 +3,8 @@
 use cubewire_codec::BitKind;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::replication::{Accounting, LaneMeter, Totals, grouped, rounded};
+use crate::replication::{Accounting, LaneMeter, Totals};
+use crate::words::{grouped, rounded};
 
 /// A number to watch in a step of the tour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -149,7 +149,7 @@ impl Chart {
                 pos2(self.rect.left() - AXIS, middle - LINE / 2.0),
                 pos2(self.rect.left() - 6.0, middle + LINE / 2.0),
             );
-            let label = crate::replication::grouped(mark);
+            let label = crate::words::grouped(mark);
             text(
                 ui.painter(),
                 row,

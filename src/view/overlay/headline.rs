@@ -10,7 +10,7 @@ use crate::replication::{
 };
 use crate::theme::egui_color;
 use crate::view::side::Side;
-use crate::words::{about, tabular, times, whole};
+use crate::words::{factor, grouped, rounded};
 
 /// What a lane costs, mean of a second.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,20 +57,20 @@ impl Cost {
 
     /// The bandwidth, as in large type.
     fn figure(&self) -> String {
-        whole(self.kbps)
+        grouped(self.kbps)
     }
 
     /// How many times less than that is; none if it is not.
     fn less(&self, uncompressed_kbps: f64) -> Option<String> {
-        let factor = uncompressed_kbps / self.kbps;
-        (self.kbps >= 0.5 && factor >= SAME).then(|| format!("{} less", times(factor)))
+        let less = uncompressed_kbps / self.kbps;
+        (self.kbps >= 0.5 && less >= SAME).then(|| format!("{} less", factor(less)))
     }
 
     /// How bytes are counted.
     pub(super) fn accounting(&self) -> String {
         format!(
             "Snapshots with their IP and UDP headers, as the article counts; with the transport’s own {} kbps.",
-            tabular(self.wire_kbps)
+            rounded(self.wire_kbps)
         )
     }
 }
@@ -80,7 +80,7 @@ pub(super) fn ratio([left, right]: [&Cost; 2]) -> Option<String> {
     let (least, most) = (left.kbps.min(right.kbps), left.kbps.max(right.kbps));
     (least >= 0.5).then(|| match most / least {
         ..SAME => "the same".to_owned(),
-        factor => format!("{} less", times(factor)),
+        less => format!("{} less", factor(less)),
     })
 }
 
@@ -101,7 +101,7 @@ impl Pen<'_> {
             Some(cost) => match cost.less(uncompressed) {
                 None => (cost.figure() + " kbps", about),
                 Some(less) => {
-                    let (now, before) = (cost.figure(), whole(uncompressed));
+                    let (now, before) = (cost.figure(), grouped(uncompressed));
                     let error = cost.error.as_ref();
                     let error = error.filter(|_| settings.sender.kept_budget().is_some());
                     let error = error.map_or(String::new(), |error| format!(", error {error}"));
@@ -218,7 +218,7 @@ impl Pen<'_> {
 fn about_rung(settings: &LaneSettings) -> (String, &'static str) {
     let stages = settings.sender.stages;
     let name = rung_name(stages);
-    let about = ladder::rung_of(stages).map_or(name, |rung| about(&rung));
+    let about = ladder::rung_of(stages).map_or(name, |rung| rung.summary);
     (about.to_owned(), name)
 }
 

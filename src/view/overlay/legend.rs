@@ -7,7 +7,7 @@ use cubewire_palette::{AMOUNTS, form};
 use super::text::Pen;
 use crate::theme::egui_color;
 use crate::view::costs::{Costs, CubeColors};
-use crate::words::whole;
+use crate::words::grouped;
 
 impl Pen<'_> {
     /// Paints what the colours of the cubes mean, below `top`; nothing for the usual ones. Returns its lower end.
@@ -82,7 +82,7 @@ fn labels(colors: CubeColors, scale_end: f32) -> [String; AMOUNTS.len()] {
         match index {
             // What takes no bits is not sent.
             0 if colors == CubeColors::Bits => "1".to_owned(),
-            _ if amount.fract() == 0.0 => whole(amount.into()),
+            _ if amount.fract() == 0.0 => grouped(amount.into()),
             _ => format!("{amount}"),
         }
     })

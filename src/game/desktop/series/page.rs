@@ -6,7 +6,7 @@ use cubewire_palette::{Colors, DARK, LIGHT, Rgb};
 use minijinja::{Environment, Error, Value, context};
 
 use crate::replication::{HEADER_BYTES, TARGET_KBPS};
-use crate::words::{tabular, times};
+use crate::words::{factor, rounded};
 
 const PAGE: &str = include_str!("page.html");
 
@@ -62,7 +62,7 @@ impl Clip {
     fn is_dearer(&self) -> bool {
         match (self.section, self.mean_kbps) {
             (Section::Rungs, [Some(before), Some(after)]) => {
-                tabular(after) != tabular(before) && after > before
+                rounded(after) != rounded(before) && after > before
             }
             _ => false,
         }
@@ -73,10 +73,10 @@ impl Clip {
         let [left, right] = self.mean_kbps;
         let before = before.filter(|_| self.section == Section::Rungs);
         let half = |name: &str, kbps: Option<f64>| match kbps {
-            Some(kbps) => format!("{name} {} kbps", tabular(kbps)),
+            Some(kbps) => format!("{name} {} kbps", rounded(kbps)),
             None => name.to_owned(),
         };
-        let less = before.and_then(|_| Some(times(uncompressed? / right?)));
+        let less = before.and_then(|_| Some(factor(uncompressed? / right?)));
         context! {
             name => &*self.name,
             title => self.title,
@@ -156,8 +156,8 @@ fn rows(rungs: &[&Clip], uncompressed: Option<f64>) -> Vec<Value> {
         Some(context! {
             name => &*clip.name,
             title => clip.title,
-            kbps => tabular(kbps),
-            factor => times(most / kbps),
+            kbps => rounded(kbps),
+            factor => factor(most / kbps),
             percent => format!("{:.1}", 100.0 * scale(kbps) / scale(most)),
             is_dearer => clip.is_dearer(),
             is_below,

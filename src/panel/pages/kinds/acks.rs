@@ -5,7 +5,8 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::terms;
 use crate::panel::widgets::{figure, note};
-use crate::replication::{LaneMeter, Totals, grouped, rounded};
+use crate::replication::{LaneMeter, Totals};
+use crate::words::{grouped, rounded};
 
 /// The content of a tooltip.
 pub(super) fn explain(ui: &mut Ui, totals: &Totals, meter: &LaneMeter, is_remote: bool) {

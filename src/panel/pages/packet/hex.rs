@@ -10,8 +10,9 @@ use super::span::Span;
 use crate::history::Selection;
 use crate::panel::style::{LINE, Look, SMALL};
 use crate::panel::widgets::{At, list, text, width};
-use crate::replication::{PacketDetail, grouped};
+use crate::replication::PacketDetail;
 use crate::theme::egui_color;
+use crate::words::grouped;
 
 /// A bit under the pointer.
 pub(super) enum Pointed {

@@ -2,7 +2,7 @@
 
 use cubewire_codec::{BitItem, BitKind, Form};
 
-use crate::replication::{grouped, rounded};
+use crate::words::{grouped, rounded};
 
 /// Some bits of a packet.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,128 +1,100 @@
-//! Histograms of what the ranges have to hold, with the present ranges drawn in.
+//! Histograms of what the ranges have to hold, and of the sizes of packets.
 
-use bevy_egui::egui::{Align2, Color32, FontId, Rect, Sense, Stroke, Ui, pos2, vec2};
-use cubewire_codec::{BitKind, Stages};
-use cubewire_palette::bit_kind;
+use bevy_egui::egui::{Color32, Rect, Sense, Stroke, Ui, vec2};
+use cubewire_codec::BitKind;
 
-use super::Measured;
-use crate::panel::style;
+use crate::panel::style::{LINE, Look};
+use crate::panel::widgets::{Chart, Label, Scale, heading};
 use crate::replication::{DELTA_BITS, LaneMeter};
-use crate::theme::{Theme, egui_color};
+use crate::theme::egui_color;
+use crate::words::grouped;
 
-/// Draws four histograms, two in a row.
-pub(super) fn draw(ui: &mut Ui, theme: Theme, stages: Stages, what: &Measured<'_>) {
-    let counts = what.counts.cloned().unwrap_or_default();
-    let [other, same] = counts.largest;
-    let percent = 100.0 * other / (other + same).max(1.0);
-    let position = Chart {
-        title: "position difference, bits".to_owned(),
-        about: "Bits that a component of a changed position's difference from the baseline needs. The lines \
-                are the ends of the small and of the large range; what is beyond is sent whole."
-            .to_owned(),
-        counts: &counts.position,
-        lines: stages.relative_position.range_bits(),
-        kind: BitKind::Position,
-    };
-    let orientation = Chart {
-        title: "orientation difference, bits".to_owned(),
-        about: format!(
-            "The same for the components of changed orientations. {percent:.1} % of them omit another \
-             component than the baseline's, and are sent as they are."
-        ),
-        counts: &counts.orientation,
-        lines: stages.relative_orientation.range_bits(),
-        kind: BitKind::Orientation,
-    };
-    let index = Chart {
-        title: "distance to the next cube, bits".to_owned(),
-        about: "Bits of the distance from one changed cube to the next, less 1.".to_owned(),
-        counts: &counts.index,
-        lines: stages.delta.range_bits(),
-        kind: BitKind::Selection,
-    };
-    let half = (ui.available_width() - ui.spacing().item_spacing.x) / 2.0;
-    ui.horizontal(|ui| {
-        position.draw(ui, theme, half);
-        orientation.draw(ui, theme, half);
-    });
-    ui.horizontal(|ui| {
-        index.draw(ui, theme, half);
-        sizes(ui, theme, half, what.meter);
-    });
-}
-
-/// A bar for each number of bits.
-struct Chart<'a> {
-    title: String,
-    about: String,
-    counts: &'a [f32; DELTA_BITS],
+/// What is counted, and the ranges that have to hold it.
+pub(super) struct Bars<'a> {
+    pub(super) about: &'a str,
+    pub(super) counts: &'a [f32; DELTA_BITS],
+    /// The number of bits of the last bar, which has those above, too.
+    pub(super) last: usize,
+    pub(super) kind: BitKind,
     /// Ends of the ranges, bits.
-    lines: Option<[u8; 2]>,
-    kind: BitKind,
+    pub(super) ranges: Option<[u8; 2]>,
 }
 
-impl Chart<'_> {
-    fn draw(&self, ui: &mut Ui, theme: Theme, width: f32) {
-        let (area, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::hover());
-        let plot = frame(ui, theme, area, &self.title);
-        let all: f32 = self.counts.iter().sum();
-        let largest = self.counts.iter().copied().fold(1e-6, f32::max);
-        let bar_width = plot.width() / DELTA_BITS as f32;
-        let painter = ui.painter();
-        let color = egui_color(bit_kind(self.kind));
-        let mut hovered = None;
-        for (bits, count) in self.counts.iter().enumerate() {
-            let left = plot.left() + bits as f32 * bar_width;
-            let top = plot.bottom() - count / largest * plot.height();
-            let bar =
-                Rect::from_x_y_ranges(left + 0.5..=left + bar_width - 0.5, top..=plot.bottom());
-            painter.rect_filled(bar, 0.0, color);
-            if response
-                .hover_pos()
-                .is_some_and(|at| (left..left + bar_width).contains(&at.x))
-            {
-                hovered = Some((bits, 100.0 * count / all.max(1.0)));
-            }
-        }
-        let ink = egui_color(theme.colors().ink);
-        for (line, name) in self.lines.iter().flatten().zip(["small", "large"]) {
-            let x = plot.left() + (f32::from(*line) + 1.0) * bar_width;
-            painter.vline(x, plot.y_range(), Stroke::new(1.0, ink));
-            // On either side of the two, so that they never overlap.
-            let (at, align) = match name {
-                "small" => (x - 2.0, Align2::RIGHT_TOP),
-                _ => (x + 2.0, Align2::LEFT_TOP),
-            };
-            let text = format!("{name} {line}");
-            let at = pos2(at, plot.top());
-            style::text_over(painter, theme, at, align, text, 9.0);
-        }
-        let text = match hovered {
-            Some((bits, percent)) => format!("{bits} bits: {percent:.1} %\n{}", self.about),
-            None => self.about.clone(),
-        };
-        response.on_hover_text_at_pointer(text);
+/// A bar for each number of bits, with the ends of the ranges above.
+pub(super) fn draw(ui: &mut Ui, bars: &Bars<'_>) {
+    let look = Look::of(ui);
+    let (area, response) = ui.allocate_exact_size(vec2(WIDTH, HEIGHT), Sense::hover());
+    let plot = Rect::from_min_size(area.min + vec2(0.0, LINE), vec2(WIDTH, PLOT));
+    let end = bars.last as f64 + 1.0;
+    let mut counts = bars.counts[..=bars.last].to_vec();
+    counts[bars.last] += bars.counts[bars.last + 1..].iter().sum::<f32>();
+    let largest = counts.iter().copied().fold(1e-6, f32::max);
+    let chart = Chart::new(ui, plot, 0.0..=end, 0.0..=f64::from(largest), Scale::Linear);
+    let color = egui_color(look.theme.colors().bit_kind(bars.kind));
+    let gap = end / f64::from(WIDTH);
+    for (bits, count) in counts.iter().enumerate() {
+        let color = shade(look, color, bits, bars.ranges);
+        let from = bits as f64;
+        chart.bar(from..=from + 1.0 - gap, f64::from(*count), color);
     }
+    if let Some(ranges) = bars.ranges {
+        let ends = ranges.map(|bits| (f64::from(bits) + 1.0).min(end));
+        let is_close = chart.x_of(ends[1]) - chart.x_of(ends[0]) < APART;
+        let at = match is_close {
+            true => [Label::EndsAt(ends[0]), Label::BeginsAt(ends[1])],
+            false => ends.map(Label::Around),
+        };
+        for ((bits, end), at) in ranges.into_iter().zip(ends).zip(at) {
+            chart.upright(end, Stroke::new(1.0, look.ink));
+            chart.label(ui, true, at, &bits.to_string(), look.ink);
+        }
+    }
+    chart.label(ui, false, Label::BeginsAt(0.0), "0", look.muted);
+    let last = format!("{} bits", bars.last);
+    chart.label(ui, false, Label::EndsAt(end), &last, look.muted);
+    let hovered = response.hover_pos().map(|at| chart.x_at(at.x) as usize);
+    let said = hovered.map(|bits| {
+        let bits = bits.min(bars.last);
+        let share = 100.0 * counts[bits] / counts.iter().sum::<f32>().max(1e-6);
+        let more = if bits == bars.last { " or more" } else { "" };
+        format!("{bits} bits{more}: {share:.1} %\n")
+    });
+    let about = said.unwrap_or_default() + bars.about;
+    response.on_hover_text_at_pointer(about);
+}
+
+/// Full in the small range, paler in the large one, palest beyond.
+fn shade(look: Look, color: Color32, bits: usize, ranges: Option<[u8; 2]>) -> Color32 {
+    let share = match ranges.map(|ranges| ranges.map(usize::from)) {
+        Some([small, _]) if bits <= small => 1.0,
+        Some([_, large]) if bits <= large => 0.7,
+        Some(_) => 0.35,
+        None => 1.0,
+    };
+    look.sunken.lerp_to_gamma(color, share)
 }
 
 /// The sizes of the packets of the last minute.
-fn sizes(ui: &mut Ui, theme: Theme, width: f32, meter: &LaneMeter) {
-    let (area, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::hover());
+pub(super) fn sizes(ui: &mut Ui, meter: &LaneMeter) {
+    let look = Look::of(ui);
     let packets = meter.samples().iter().flat_map(|sample| &sample.snapshots);
     let sizes: Vec<usize> = packets.map(|packet| packet.payload_bytes).collect();
     let (bins, step) = binned(&sizes);
-    let title = format!("packet size, {step} bytes a bar");
-    let plot = frame(ui, theme, area, &title);
-    let largest = bins.iter().copied().max().unwrap_or(1).max(1) as f32;
-    let bar_width = plot.width() / BINS as f32;
-    let color: Color32 = style::tint(theme.colors(), theme.colors().ink, 0.5);
+    heading(ui, "Packet size", format!("{step} bytes a bar"));
+    let width = ui.available_width();
+    let (area, response) = ui.allocate_exact_size(vec2(width, PLOT + LINE), Sense::hover());
+    let plot = area.with_max_y(area.bottom() - LINE);
+    let largest = bins.iter().copied().max().unwrap_or(1).max(1) as f64;
+    let end = BINS as f64;
+    let chart = Chart::new(ui, plot, 0.0..=end, 0.0..=largest, Scale::Linear);
     for (index, count) in bins.iter().enumerate() {
-        let left = plot.left() + index as f32 * bar_width;
-        let top = plot.bottom() - *count as f32 / largest * plot.height();
-        let bar = Rect::from_x_y_ranges(left + 0.5..=left + bar_width - 0.5, top..=plot.bottom());
-        ui.painter().rect_filled(bar, 0.0, color);
+        let from = index as f64;
+        chart.bar(from..=from + 0.9, *count as f64, look.quiet);
     }
-    let count = sizes.len();
+    chart.label(ui, false, Label::BeginsAt(0.0), "0", look.muted);
+    let last = format!("{} bytes", grouped((step * BINS) as f64));
+    chart.label(ui, false, Label::EndsAt(end), &last, look.muted);
+    let count = grouped(sizes.len() as f64);
     response.on_hover_text(format!(
         "Payloads of the {count} packets of the last minute, in bars of {step} bytes from 0."
     ));
@@ -139,23 +111,15 @@ fn binned(sizes: &[usize]) -> ([usize; BINS], usize) {
     (bins, step)
 }
 
-/// Paints title and background, and returns the area of the bars.
-fn frame(ui: &Ui, theme: Theme, area: Rect, title: &str) -> Rect {
-    let colors = theme.colors();
-    let (head, plot) = area.split_top_bottom_at_y(area.top() + TITLE);
-    let painter = ui.painter();
-    painter.rect_filled(plot, 0.0, style::tint(colors, colors.ink, 0.06));
-    let muted = egui_color(colors.muted);
-    let font = FontId::proportional(10.0);
-    painter.text(head.left_center(), Align2::LEFT_CENTER, title, font, muted);
-    plot
-}
-
 const BINS: usize = 24;
 
 /// Logical points.
-const HEIGHT: f32 = 62.0;
-const TITLE: f32 = 13.0;
+const WIDTH: f32 = 182.0;
+const PLOT: f32 = 44.0;
+pub(super) const HEIGHT: f32 = LINE + PLOT + LINE;
+
+/// Labels that are closer than that stand at the outer sides of their lines.
+const APART: f32 = 18.0;
 
 #[cfg(test)]
 mod tests {

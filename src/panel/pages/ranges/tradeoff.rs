@@ -1,80 +1,179 @@
 //! Rate and distortion: draws what the stages that were tried cost, and the replica error with them.
 
-use bevy_egui::egui::{self, RichText};
+use std::mem::discriminant;
+use std::ops::RangeInclusive;
+
+use bevy_egui::egui::{Rect, Sense, Stroke, Ui, vec2};
 use cubewire_codec::Stages;
-use egui_plot::{PlotPoint, Points, Text, log_grid_spacer};
 
-use super::tried::Tradeoffs;
-use crate::panel::{graph, style};
-use crate::replication::rung_or_stages;
-use crate::theme::{Theme, egui_color};
+use super::tried::{Tradeoff, Tradeoffs};
+use crate::panel::style::{LINE, Look};
+use crate::panel::widgets::{AXIS, Chart, Label, Scale, heading};
+use crate::replication::{TARGET_KBPS, rung_or_stages};
+use crate::words::{grouped, rounded};
 
-pub(super) fn draw(ui: &mut egui::Ui, theme: Theme, stages: Stages, tradeoffs: &Tradeoffs) {
-    let colors = theme.colors();
-    ui.label(
-        RichText::new("kbps (across, log) against the replica's mean error in mm (up, log), by stages")
-            .small()
-            .weak(),
-    )
-    .on_hover_text(
-        "A point for each combination of stages that was used for a second and a half while cubes moved. Move a \
-         slider, or climb the ladder, and watch the curve fill in. Hover a point for its stages.",
+pub(super) fn draw(ui: &mut Ui, stages: Stages, tradeoffs: &Tradeoffs) {
+    let look = Look::of(ui);
+    let tried = &tradeoffs.0;
+    let now = tried.iter().find(|tried| tried.stages == stages);
+    let figures = now.map_or_else(
+        || "measured while cubes move".to_owned(),
+        |now| format!("now {} kbps, {:.2} mm", rounded(now.kbps), now.mm),
     );
-    let ink = egui_color(colors.ink);
-    let muted = egui_color(colors.muted);
-    let surface = ui.visuals().extreme_bg_color;
-    let points = tradeoffs.0.clone();
-    // The rest of the page.
-    let height = (style::page_left(ui) - 8.0).clamp(MIN_HEIGHT, MAX_HEIGHT);
-    graph::base("rate and distortion", height)
-        .show_x(false)
-        .x_grid_spacer(log_grid_spacer(10))
-        .y_grid_spacer(log_grid_spacer(10))
-        .x_axis_formatter(|mark, _| amount(mark.value))
-        .y_axis_formatter(|mark, _| amount(mark.value))
-        .include_x(1.0)
-        .include_x(4.3)
-        .include_y(-1.0)
-        .include_y(2.0)
-        .show(ui, |plot| {
-            for tried in points {
-                let at = [tried.kbps.max(1.0).log10(), tried.mm.max(0.01).log10()];
-                let is_now = tried.stages == stages;
-                let name = format!(
-                    "{}: {:.1} kbps, {:.2} mm, {:.2}°",
-                    rung_or_stages(tried.stages),
-                    tried.kbps,
-                    tried.mm,
-                    tried.degrees
-                );
-                let point = Points::new(name, vec![at])
-                    .radius(if is_now { 5.0 } else { 3.0 })
-                    .color(if is_now { ink } else { muted });
-                plot.points(point);
-                if is_now {
-                    let text = format!(" {:.0} kbps, {:.2} mm ", tried.kbps, tried.mm);
-                    let text = RichText::new(text).color(ink).small();
-                    let text = text.background_color(surface);
-                    let text = Text::new("now", PlotPoint::new(at[0] + LABEL_GAP, at[1]), text);
-                    plot.text(text.anchor(egui::Align2::LEFT_CENTER).allow_hover(false));
-                }
-            }
-        });
-}
-
-/// The label of a common logarithm.
-fn amount(logarithm: f64) -> String {
-    let value = 10_f64.powf(logarithm);
-    if value < 1.0 {
-        format!("{value:.1}")
-    } else {
-        format!("{value:.0}")
+    heading(ui, "Cost and error", figures).on_hover_text(ABOUT);
+    let size = vec2(ui.available_width(), PLOT + LINE);
+    let (area, response) = ui.allocate_exact_size(size, Sense::hover());
+    let plot = Rect::from_min_max(area.min + vec2(AXIS, 0.0), area.max - vec2(0.0, LINE));
+    let chart = chart(ui, plot, tried);
+    axes(ui, &chart);
+    // What differs from the present in its parameters alone is joined.
+    let mut family: Vec<_> = tried
+        .iter()
+        .filter(|tried| is_akin(tried.stages, stages))
+        .collect();
+    family.sort_by(|a, b| a.kbps.total_cmp(&b.kbps));
+    let at = |tried: &Tradeoff| (tried.kbps.log10(), micrometres(tried));
+    chart.line(family.iter().map(|tried| at(tried)), 1.0, look.half);
+    let painter = chart.painter();
+    for tried in tried {
+        let (x, y) = at(tried);
+        let color = match is_akin(tried.stages, stages) {
+            true => look.half,
+            false => look.quiet,
+        };
+        painter.circle_filled(chart.at(x, y), 3.0, color);
     }
+    if let Some(now) = now {
+        let (x, y) = at(now);
+        painter.circle_filled(chart.at(x, y), 5.0, look.ink);
+    }
+    let near = response.hover_pos().and_then(|pointer| {
+        let place = |tried: &Tradeoff| chart.at(at(tried).0, at(tried).1);
+        let distance = |tried: &&Tradeoff| place(tried).distance(pointer);
+        let nearest = tried
+            .iter()
+            .min_by(|a, b| distance(a).total_cmp(&distance(b)));
+        nearest.filter(|tried| distance(tried) < NEAR)
+    });
+    let said = near.map_or_else(|| ABOUT.to_owned(), about);
+    response.on_hover_text_at_pointer(said);
 }
 
-/// From the point to its label: a share of a decade.
-const LABEL_GAP: f64 = 0.08;
+/// An empty plot: common logarithms of kbps across, micrometres up.
+fn chart(ui: &Ui, plot: Rect, tried: &[Tradeoff]) -> Chart {
+    let ends = |values: &mut dyn Iterator<Item = f64>, usual: [f64; 2]| -> RangeInclusive<f64> {
+        let [least, most] = usual;
+        let (least, most) = values.fold((least, most), |(least, most), value| {
+            (least.min(value), most.max(value))
+        });
+        Scale::Logarithmic.ends(least, most)
+    };
+    let kbps = ends(
+        &mut tried.iter().map(|tried| tried.kbps),
+        [TARGET_KBPS, TARGET_KBPS],
+    );
+    let error = ends(&mut tried.iter().map(micrometres), [800.0, 1_200.0]);
+    let x = kbps.start().log10()..=kbps.end().log10();
+    Chart::new(ui, plot, x, error, Scale::Logarithmic)
+}
+
+fn axes(ui: &Ui, chart: &Chart) {
+    let look = Look::of(ui);
+    let marks = chart.scale.marks(&chart.y);
+    let every = marks.len().div_ceil(MAX_LABELS);
+    let last = marks.len().saturating_sub(1) / every * every;
+    let label = |(index, &mark): (usize, &f64)| {
+        let unit = if index * every == last { " mm" } else { "" };
+        let mm = mark / 1_000.0;
+        (mark, format!("{mm}{unit}"))
+    };
+    let marks: Vec<f64> = marks.into_iter().step_by(every).collect();
+    let labels: Vec<_> = marks.iter().enumerate().map(label).collect();
+    chart.levels(ui, &labels);
+    let (first, last) = (chart.x.start().round() as i32, chart.x.end().round() as i32);
+    let stroke = Stroke::new(1.0, look.line);
+    for decade in first..=last {
+        let x = f64::from(decade);
+        let kbps = grouped(10_f64.powi(decade));
+        chart.upright(x, stroke);
+        let (at, kbps) = match decade {
+            _ if decade == first => (Label::BeginsAt(x), kbps),
+            _ if decade == last => (Label::EndsAt(x), format!("{kbps} kbps")),
+            _ => (Label::Around(x), kbps),
+        };
+        chart.label(ui, false, at, &kbps, look.muted);
+    }
+    let target = TARGET_KBPS.log10();
+    let ends = [
+        chart.at(target, *chart.y.start()),
+        chart.at(target, *chart.y.end()),
+    ];
+    let dashes = bevy_egui::egui::Shape::dashed_line(&ends, Stroke::new(1.0, look.ink), 5.0, 3.0);
+    chart.painter().extend(dashes);
+    chart.label(
+        ui,
+        false,
+        Label::Around(target),
+        &grouped(TARGET_KBPS),
+        look.ink,
+    );
+}
+
+/// Whether stages differ in their parameters alone.
+fn is_akin(one: Stages, other: Stages) -> bool {
+    let kinds = |stages: Stages| {
+        (
+            discriminant(&stages.orientation),
+            stages.velocity,
+            discriminant(&stages.position),
+            discriminant(&stages.delta),
+            discriminant(&stages.relative_position),
+            discriminant(&stages.relative_orientation),
+            stages.changed_flags,
+        )
+    };
+    kinds(one) == kinds(other)
+}
+
+fn micrometres(tried: &Tradeoff) -> f64 {
+    1_000.0 * tried.mm
+}
+
+fn about(tried: &Tradeoff) -> String {
+    format!(
+        "{}: {} kbps, {:.2} mm, {:.2}°",
+        rung_or_stages(tried.stages),
+        rounded(tried.kbps),
+        tried.mm,
+        tried.degrees
+    )
+}
+
+const ABOUT: &str = "A point for each combination of stages that was used for a second and a half while cubes moved: kbps \
+     across, the replica's mean error up, both logarithmic. Move a slider, or climb the ladder, and watch the curve fill in. \
+     Point at one for its stages.";
+
+const MAX_LABELS: usize = 3;
 
 /// Logical points.
-const MIN_HEIGHT: f32 = 96.0;
-const MAX_HEIGHT: f32 = 300.0;
+const PLOT: f32 = 72.0;
+const NEAR: f32 = 12.0;
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::ladder;
+    use cubewire_codec::stages::Position;
+
+    use super::*;
+
+    #[test]
+    fn stages_are_akin_to_those_with_other_parameters_alone() {
+        let present = ladder::CHANGED_FLAGS.stages;
+        let mut finer = *present;
+        finer.position = Position::Quantized {
+            steps_per_metre: 1024,
+        };
+        assert!(is_akin(present, finer.check().unwrap()));
+        assert!(!is_akin(present, ladder::RELATIVE_ORIENTATION.stages));
+    }
+}

@@ -1,0 +1,236 @@
+//! What arrived, in time or late, and what was lost: a bar for each quarter of a second.
+
+use bevy_egui::egui::{Color32, Rect, Sense, Ui, WidgetInfo, WidgetType, vec2};
+use cubewire_scene::TICKS_PER_SECOND;
+
+use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
+use crate::panel::widgets::{AXIS, At, Chart, Row, Scale, Words, said, swatch, text, width, words};
+use crate::replication::{Fate, LaneMeter, Sample};
+use crate::words::{grouped, rounded};
+
+/// What became of snapshots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Arrivals {
+    in_time: usize,
+    late: usize,
+    lost: usize,
+}
+
+impl Arrivals {
+    /// Those of one tick. What the link has lost is known at once, other losses after a while.
+    fn of(sample: &Sample, newest: u64) -> Self {
+        let mut arrivals = Self::default();
+        for packet in &sample.snapshots {
+            match packet.fate(sample.tick, newest) {
+                Fate::Arrived(arrival) if arrival.is_late => arrivals.late += 1,
+                Fate::Arrived(_) => arrivals.in_time += 1,
+                Fate::Lost => arrivals.lost += 1,
+                Fate::OnItsWay => arrivals.lost += usize::from(sample.lost > 0),
+            }
+        }
+        // A viewer has no snapshot of a tick whose packet was lost.
+        if sample.snapshots.is_empty() {
+            arrivals.lost += sample.lost;
+        }
+        arrivals
+    }
+
+    const fn all(self) -> usize {
+        self.in_time + self.late + self.lost
+    }
+
+    const fn plus(self, other: Self) -> Self {
+        Self {
+            in_time: self.in_time + other.in_time,
+            late: self.late + other.late,
+            lost: self.lost + other.lost,
+        }
+    }
+}
+
+pub(super) fn draw(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
+    let quarters = quarters(meter, seconds);
+    legend(ui);
+    plot(ui, &quarters, seconds);
+    counts(ui, meter, &quarters);
+}
+
+/// The quarters of the last seconds, the oldest first. They begin with whole quarters of the tick, so that bars keep what
+/// they show while they move.
+fn quarters(meter: &LaneMeter, seconds: u32) -> Vec<Arrivals> {
+    let mut quarters = vec![Arrivals::default(); 4 * seconds as usize];
+    let newest = meter.samples().back().map_or(0, |sample| sample.tick);
+    let last = newest / QUARTER;
+    for sample in meter.samples().iter().rev() {
+        let back = (last - sample.tick / QUARTER) as usize;
+        let Some(index) = quarters.len().checked_sub(1 + back) else {
+            break;
+        };
+        quarters[index] = quarters[index].plus(Arrivals::of(sample, newest));
+    }
+    quarters
+}
+
+fn legend(ui: &mut Ui) {
+    let look = Look::of(ui);
+    let row = Row::show(ui, ROW, "What arrived");
+    row.text(ui, At::Left(0.0), "What arrived", BODY, look.ink);
+    let mut x = row.rect.width();
+    for (name, color) in [
+        ("lost", look.error),
+        ("late", look.warning),
+        ("in time", look.quiet),
+    ] {
+        x -= width(ui, name, SMALL);
+        row.text(ui, At::Left(x), name, SMALL, look.ink);
+        x -= 15.0;
+        swatch(ui.painter(), row.rect, x, color);
+        x -= 10.0;
+    }
+    row.response.on_hover_text(
+        "Snapshots by the quarter of a second in which they were sent. Late ones arrived after their time to be shown.",
+    );
+}
+
+/// A bar for each quarter: in time from the floor, late above that, lost from the top.
+fn plot(ui: &mut Ui, quarters: &[Arrivals], seconds: u32) {
+    let look = Look::of(ui);
+    let size = vec2(ui.available_width(), HEIGHT + LINE);
+    let (area, response) = ui.allocate_exact_size(size, Sense::hover());
+    let plot = Rect::from_min_max(area.min + vec2(AXIS, 0.0), area.max - vec2(0.0, LINE));
+    let most = quarters.iter().map(|quarter| quarter.all()).max();
+    let most = most.unwrap_or(0).max(1) as f64;
+    let count = quarters.len() as f64;
+    let chart = Chart::new(ui, plot, 0.0..=count, 0.0..=most, Scale::Linear);
+    let part = |index: usize, from: f64, to: f64, color: Color32| {
+        if to > from {
+            let x = index as f64;
+            let bar = Rect::from_two_pos(chart.at(x, from), chart.at(x + 0.8, to));
+            chart.painter().rect_filled(bar, 0.0, color);
+        }
+    };
+    for (index, quarter) in quarters.iter().enumerate() {
+        let [in_time, late, lost] =
+            [quarter.in_time, quarter.late, quarter.lost].map(|count| count as f64);
+        part(index, 0.0, in_time, look.quiet);
+        part(index, in_time, in_time + late, look.warning);
+        part(index, most - lost, most, look.error);
+    }
+    for (at, label) in [(plot.top(), most), (plot.bottom() - LINE, 0.0)] {
+        let row =
+            Rect::from_min_size(area.min, vec2(AXIS, LINE)).translate(vec2(0.0, at - area.top()));
+        text(
+            ui.painter(),
+            row,
+            At::Right(6.0),
+            grouped(label),
+            SMALL,
+            look.muted,
+        );
+    }
+    let ago = format!("{seconds} s ago");
+    let half = format!("{} s", seconds / 2);
+    chart.times(ui, [&ago, &half, "now"]);
+    let hovered = response.hover_pos().map(|at| chart.x_at(at.x) as usize);
+    if let Some(quarter) = hovered.and_then(|index| quarters.get(index)) {
+        let Arrivals {
+            in_time,
+            late,
+            lost,
+        } = quarter;
+        response.on_hover_text_at_pointer(format!("{in_time} in time, {late} late, {lost} lost"));
+    }
+}
+
+fn counts(ui: &mut Ui, meter: &LaneMeter, quarters: &[Arrivals]) {
+    let look = Look::of(ui);
+    let all = quarters
+        .iter()
+        .fold(Arrivals::default(), |sum, quarter| sum.plus(*quarter));
+    let share = |count: usize| {
+        let percent = 100.0 * count as f64 / all.all().max(1) as f64;
+        format!("{} %", rounded(percent))
+    };
+    let number = |count: usize| grouped(count as f64);
+    let line: Words = vec![
+        (number(all.in_time + all.late), look.ink),
+        (" arrived  ·  ".to_owned(), look.ink),
+        (number(all.lost), look.error),
+        (format!(" lost, {}  ·  ", share(all.lost)), look.ink),
+        (number(all.late), look.warning),
+        (format!(" late, {}", share(all.late)), look.ink),
+    ];
+    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, said(&line)));
+    words(ui, rect, 0.0, &line, SMALL);
+    let link = meter.link;
+    let since = |count: u64| {
+        let percent = 100.0 * count as f64 / link.sent.max(1) as f64;
+        format!("{}, {} %", grouped(count as f64), rounded(percent))
+    };
+    response.on_hover_text(format!(
+        "Snapshots of the time above. Since the start, {} datagrams with snapshots were sent: lost {}; dropped as the queue \
+         was full {}; duplicated {}; arrived out of order {}.",
+        grouped(link.sent as f64),
+        since(link.lost),
+        since(link.queue_dropped),
+        since(link.duplicated),
+        since(link.reordered),
+    ));
+}
+
+/// Ticks.
+const QUARTER: u64 = TICKS_PER_SECOND as u64 / 4;
+
+/// Logical points.
+const HEIGHT: f32 = 48.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replication::{Arrival, PacketRecord};
+
+    fn sample(tick: u64, arrival: Option<Arrival>, lost: usize) -> Sample {
+        let packet = PacketRecord {
+            arrival,
+            ..PacketRecord::default()
+        };
+        Sample {
+            tick,
+            snapshots: vec![packet],
+            lost,
+            ..Sample::default()
+        }
+    }
+
+    #[test]
+    fn snapshots_are_counted_in_the_quarter_in_which_they_were_sent() {
+        let arrival = |is_late| {
+            Some(Arrival {
+                after_ticks: 3,
+                is_late,
+            })
+        };
+        let meter = LaneMeter::from_samples((0..150).map(|tick| match tick {
+            ..15 => sample(tick, arrival(true), 0),
+            15..30 => sample(tick, None, 0),
+            144 => sample(tick, None, 1),
+            145.. => sample(tick, None, 0),
+            _ => sample(tick, arrival(false), 0),
+        }));
+        let quarters = quarters(&meter, 3);
+        assert_eq!(quarters.len(), 12);
+        let shown = |index: usize| {
+            (
+                quarters[index].in_time,
+                quarters[index].late,
+                quarters[index].lost,
+            )
+        };
+        assert_eq!(shown(2), (0, 15, 0), "late");
+        assert_eq!(shown(3), (0, 0, 15), "lost for longer than a second");
+        assert_eq!(shown(4), (15, 0, 0));
+        assert_eq!(shown(11), (9, 0, 1), "the others are on their way");
+        assert_eq!(quarters[..2], [Arrivals::default(); 2]);
+    }
+}

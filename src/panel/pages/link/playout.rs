@@ -1,0 +1,216 @@
+//! Interpolation, playout delay and rate, and what comes of them: stalls and errors.
+
+use std::time::Duration;
+
+use bevy_egui::egui::{Color32, DragValue, Rect, Sense, Ui, WidgetInfo, vec2};
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::super::pickers;
+use super::Measured;
+use crate::panel::style::{LINE, Look, SMALL};
+use crate::panel::terms;
+use crate::panel::widgets::{
+    AXIS, At, Chart, Choice, Row, Scale, Words, field, labelled, plate, segmented,
+};
+use crate::replication::{LaneMeter, LaneSettings, PlayoutDelay, ReplicaError, Sample, Totals};
+use crate::words::rounded;
+
+pub(super) fn draw(ui: &mut Ui, settings: &mut LaneSettings, what: &Measured<'_>) {
+    labelled(ui, LABEL, "Interpolation", |ui| {
+        let across = ui.available_width();
+        let kind = &mut settings.playout.interpolation;
+        segmented(ui, across, kind, &pickers::interpolations());
+    });
+    ui.add_space(BETWEEN);
+    let row = labelled(ui, LABEL, "Playout delay", |ui| {
+        delay(ui, settings, what.meter);
+    });
+    row.0.on_hover_text(terms::PLAYOUT_DELAY);
+    ui.add_space(BETWEEN);
+    labelled(ui, LABEL, "Snapshots / s", |ui| {
+        let across = ui.available_width();
+        let interval = &mut settings.sender.send_interval_ticks;
+        segmented(ui, across, interval, &pickers::rates());
+    });
+    ui.add_space(BETWEEN);
+    // Always there, so that nothing below jumps.
+    about(ui, settings);
+    let width = (ui.available_width() - 8.0) / 2.0;
+    ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 8.0;
+        stalls(ui, width, what);
+        error(ui, width, what);
+    });
+}
+
+fn about(ui: &mut Ui, settings: &LaneSettings) {
+    let look = Look::of(ui);
+    let kind = settings.playout.interpolation;
+    let (said, color) = match settings.lacks_velocity() {
+        true => (
+            format!(
+                "{} becomes linear: only rungs 1 to 4 send velocities.",
+                kind.name()
+            ),
+            look.warning,
+        ),
+        false => (pickers::about(kind)[0].to_owned(), look.muted),
+    };
+    let row = Row::show(ui, LINE, &said);
+    row.text(ui, At::Left(0.0), said, SMALL, color);
+}
+
+fn delay(ui: &mut Ui, settings: &mut LaneSettings, meter: &LaneMeter) {
+    let now = meter.samples().back().map(|sample| sample.playout_delay);
+    let now = now.unwrap_or_else(|| settings.playout.rule_delay(&settings.sender));
+    let choice = &mut settings.playout.delay;
+    let fixed = match *choice {
+        PlayoutDelay::Fixed(fixed) => fixed,
+        _ => now,
+    };
+    let choices = [
+        Choice::new(PlayoutDelay::Rule, "by rule", pickers::BY_RULE),
+        Choice::new(PlayoutDelay::Fixed(fixed), "fixed", pickers::FIXED),
+        Choice::new(PlayoutDelay::Adaptive, "adaptive", pickers::ADAPTIVE),
+    ];
+    let across = ui.available_width() - FIELD - 8.0;
+    segmented(ui, across, choice, &choices);
+    let mut ms = fixed.as_secs_f64() * 1000.0;
+    let drag = DragValue::new(&mut ms).range(0.0..=MAX_DELAY_MS).speed(1.0);
+    let number = field(ui, FIELD, drag.fixed_decimals(0).suffix(" ms"), "");
+    number.widget_info(|| WidgetInfo {
+        label: Some("Playout delay".to_owned()),
+        ..WidgetInfo::drag_value(true, ms)
+    });
+    if number.changed() {
+        *choice = PlayoutDelay::Fixed(Duration::from_secs_f64(ms / 1000.0));
+    }
+    number.on_hover_text("The delay now. Typing or dragging fixes it.");
+}
+
+/// How often playout stood still, and for how long.
+fn stalls(ui: &mut Ui, width: f32, what: &Measured<'_>) {
+    let look = Look::of(ui);
+    let ticks = (what.seconds * TICKS_PER_SECOND) as usize;
+    let samples = what.meter.newest(ticks);
+    let (count, starved) = stalls_of(samples.map(|sample| sample.starved));
+    let time = starved as f64 / f64::from(TICKS_PER_SECOND);
+    let color = match count {
+        0 => look.ink,
+        _ => look.warning,
+    };
+    let noun = if count == 1 { "stall" } else { "stalls" };
+    let line: Words = vec![
+        (count.to_string(), color),
+        (
+            format!(" {noun}, {time:.2} s in {} s", what.seconds),
+            look.ink,
+        ),
+    ];
+    plate(ui, width, &line).on_hover_ui(|ui| buffer(ui, what));
+}
+
+/// How often there is a first one in a row, and how many there are.
+fn stalls_of(starved: impl Iterator<Item = bool>) -> (usize, usize) {
+    let (mut count, mut ticks, mut before) = (0, 0, false);
+    for starved in starved {
+        count += usize::from(starved && !before);
+        ticks += usize::from(starved);
+        before = starved;
+    }
+    (count, ticks)
+}
+
+/// The jitter buffer of the last seconds.
+fn buffer(ui: &mut Ui, what: &Measured<'_>) {
+    let look = Look::of(ui);
+    let second = Totals::of(what.meter.newest(TICKS_PER_SECOND as usize));
+    ui.label(terms::STALLS);
+    ui.label(format!(
+        "{} since the start. Late in the last second: {}.",
+        what.meter.stalls, second.late
+    ));
+    let (area, _) = ui.allocate_exact_size(vec2(320.0, 60.0 + LINE), Sense::hover());
+    let plot = Rect::from_min_max(area.min + vec2(AXIS, 0.0), area.max - vec2(0.0, LINE));
+    let ticks = (what.seconds * TICKS_PER_SECOND) as usize;
+    let samples: Vec<&Sample> = what.meter.newest(ticks).collect();
+    let most = samples.iter().map(|sample| sample.buffered).max();
+    let most = most.unwrap_or(0).max(MIN_BUFFERED) as f64;
+    let chart = Chart::new(ui, plot, 0.0..=ticks as f64, 0.0..=most, Scale::Linear);
+    chart.axis(ui);
+    let first = ticks - samples.len();
+    let mark = |x: f64, color: Color32| {
+        let x = chart.x_of(x);
+        let foot = plot.bottom()..=plot.bottom() - MARK;
+        chart.painter().vline(x, foot, (2.0, color));
+    };
+    for (index, sample) in samples.iter().enumerate() {
+        let x = (first + index) as f64;
+        chart.bar(x..=x + 1.0, sample.buffered as f64, look.quiet);
+        if sample.starved {
+            mark(x, look.error);
+        } else if sample.late > 0 {
+            mark(x, look.warning);
+        }
+    }
+    let ago = format!("{} s ago", what.seconds);
+    let half = format!("{} s", what.seconds / 2);
+    chart.times(ui, [&ago, &half, "now"]);
+    ui.label(terms::JITTER_BUFFER);
+    ui.label("Red: it ran empty. Yellow: one was late.");
+}
+
+/// How far what is shown is from the simulation.
+fn error(ui: &mut Ui, width: f32, what: &Measured<'_>) {
+    let look = Look::of(ui);
+    let samples = what.meter.newest(TICKS_PER_SECOND as usize);
+    let errors = samples.map(|sample| sample.replica_error);
+    let errors: Vec<ReplicaError> = errors.filter(|error| error.tick.is_some()).collect();
+    if errors.is_empty() {
+        let line = vec![("error not measured".to_owned(), look.muted)];
+        plate(ui, width, &line).on_hover_text(
+            "The simulation is in another process: there is nothing to compare with.",
+        );
+        return;
+    }
+    let mean = |of: &dyn Fn(&ReplicaError) -> f32| {
+        let sum: f64 = errors.iter().map(|error| f64::from(of(error))).sum();
+        sum / errors.len() as f64
+    };
+    let mm = rounded(1000.0 * mean(&|error| error.mean_m));
+    let degrees = mean(&|error| error.mean_degrees);
+    let line = vec![(format!("off by {mm} mm, {degrees:.2}°"), look.ink)];
+    let card = plate(ui, width, &line);
+    let Some(now) = what.replica_error.or(errors.last()) else {
+        return;
+    };
+    card.on_hover_text(format!(
+        "Displayed state against the simulation at the same tick. Mean of the red cubes over a second: {mm} mm, \
+         {degrees:.2}°. The worst cube now: {} mm, {:.2}°.",
+        rounded(1000.0 * f64::from(now.max_m)),
+        now.max_degrees
+    ));
+}
+
+/// Upper end of the field, milliseconds. The buffer holds four seconds.
+const MAX_DELAY_MS: f64 = 1000.0;
+
+/// The plot of the buffer is at least as high.
+const MIN_BUFFERED: usize = 8;
+
+/// Logical points.
+const LABEL: f32 = 104.0;
+const FIELD: f32 = 64.0;
+const BETWEEN: f32 = 2.0;
+const MARK: f32 = 6.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stall_is_counted_once_however_long_it_is() {
+        let starved = [true, true, false, true, false, false, true];
+        assert_eq!(stalls_of(starved.into_iter()), (3, 4));
+    }
+}

@@ -1,0 +1,273 @@
+//! Network: the link, playout, the other ends, and the two halves.
+
+use super::*;
+
+fn says(harness: &Harness<'_, Panel>, text: &str) -> bool {
+    harness.query_all_by_label_contains(text).next().is_some()
+}
+
+/// Where the buttons below the page begin.
+fn toolbar(harness: &Harness<'_, Panel>) -> f32 {
+    harness.get_by_label_contains("Pause").rect().min.y
+}
+
+/// The page of the link in a window so high that it need not scroll.
+fn high() -> Harness<'static, Panel> {
+    let mut harness = Harness::builder()
+        .with_size(egui::vec2(1280.0, 900.0))
+        .build_ui_state(show, panel(Page::Link));
+    harness.run();
+    harness
+}
+
+#[test]
+fn the_link_is_cut_reset_and_limited_and_the_baseline_chosen() {
+    let mut harness = high();
+    click(&mut harness, "cut");
+    assert!(harness.state().settings.link.conditions.cut);
+    click(&mut harness, "20");
+    click(&mut harness, "smallest");
+    let sender = harness.state().settings.sender;
+    assert_eq!(sender.snapshots_per_second(), 20);
+    assert_eq!(sender.baseline, BaselineChoice::Smallest);
+    click(&mut harness, "on");
+    let conditions = &harness.state().settings.link.conditions;
+    assert_eq!(conditions.bandwidth.unwrap().bits_per_second, 256_000);
+    click(&mut harness, "Reset the link");
+    assert_eq!(harness.state().settings.link, LaneSettings::default().link);
+}
+
+#[test]
+fn every_network_is_in_sight_and_chosen_by_a_click() {
+    let mut harness = harness(Page::Link);
+    for preset in &cubewire_link::PRESETS {
+        click(&mut harness, preset.title);
+        let conditions = &harness.state().settings.link.conditions;
+        assert_eq!(Preset::of(conditions).unwrap().name, preset.name);
+        assert!(says(&harness, preset.summary));
+    }
+    click(&mut harness, "50 ms each way");
+    assert_eq!(harness.state().settings.link, LaneSettings::default().link);
+}
+
+#[test]
+fn what_is_typed_into_a_field_is_a_condition_of_the_link() {
+    let mut harness = harness(Page::Link);
+    for (name, typed) in [
+        ("Delay", "8"),
+        ("Lost", "4"),
+        ("Burst", "6"),
+        ("Jitter, mean", "12"),
+    ] {
+        let field = harness.get_all_by_label(name).last().unwrap();
+        field.focus();
+        harness.run();
+        harness.key_press_modifiers(Modifiers::COMMAND, egui::Key::A);
+        harness.event(egui::Event::Text(typed.to_owned()));
+        harness.run();
+        harness.key_press(egui::Key::Enter);
+        harness.run();
+    }
+    let link = &harness.state().settings.link.conditions;
+    assert_eq!(link.latency, Duration::from_millis(8));
+    assert!((link.loss.mean_fraction() - 0.04).abs() < 1e-9);
+    let cubewire_link::Jitter::LogNormal { median, sigma } = link.jitter else {
+        panic!("{:?}", link.jitter);
+    };
+    let mean_ms = 1_000.0 * median.as_secs_f64() * (sigma * sigma / 2.0).exp();
+    assert!((mean_ms - 12.0).abs() < 1e-3, "{mean_ms}");
+}
+
+#[test]
+fn interpolation_and_delay_are_chosen_and_missing_velocities_are_warned_of() {
+    let mut harness = harness(Page::Link);
+    click(&mut harness, "hermite");
+    click(&mut harness, "adaptive");
+    let playout = harness.state().settings.playout;
+    assert_eq!(playout.interpolation, Interpolation::Hermite);
+    assert_eq!(playout.delay, PlayoutDelay::Adaptive);
+    assert!(says(&harness, "hermite becomes linear"));
+    harness.state_mut().settings.sender.stages = ladder::AT_REST.stages;
+    harness.run();
+    assert!(!says(&harness, "becomes linear"));
+    click(&mut harness, "fixed");
+    let delay = harness.state().settings.playout.delay;
+    assert!(matches!(delay, PlayoutDelay::Fixed(_)));
+}
+
+#[test]
+fn what_matters_of_the_link_is_in_sight_and_the_rest_by_scrolling() {
+    let harness = harness(Page::Link);
+    for text in [" arrived ", " stalls, ", "off by 4.0 mm"] {
+        let bottom = harness.get_by_label_contains(text).rect().max.y;
+        assert!(bottom <= toolbar(&harness), "{text}: {bottom}");
+    }
+    let high = high();
+    let last = high.get_by_label("Reset the link").rect().max.y;
+    let cards = high.get_by_label_contains("off by 4.0 mm").rect();
+    assert!(last < cards.min.y && cards.max.y <= toolbar(&high));
+}
+
+#[test]
+fn the_stalls_explain_the_jitter_buffer_under_the_pointer() {
+    let mut harness = harness(Page::Link);
+    harness.get_by_label_contains(" stalls, ").hover();
+    harness.run_steps(60);
+    assert!(says(&harness, "Snapshots that have arrived and wait"));
+}
+
+#[test]
+fn a_server_lists_its_viewers() {
+    let mut harness = harness(Page::Link);
+    let address = "192.168.1.9:41000";
+    assert!(!says(&harness, address), "there are no peers yet");
+    harness.state_mut().viewers = Some((
+        Serving {
+            address: "192.168.1.5:7000".to_owned(),
+            traffic: SocketTraffic::default(),
+        },
+        Peer {
+            id: 1,
+            address: address.to_owned(),
+            round_trip: Duration::from_millis(31),
+            loss_fraction: 0.02,
+            fallback: Some(FallbackReason::Model),
+        },
+    ));
+    harness.run();
+    for text in [
+        address,
+        "1 viewer",
+        "31 ms, 2.0 %",
+        "changed-flags, 60 a second",
+        "Without arithmetic coding: the two ends have different trained models.",
+    ] {
+        assert!(says(&harness, text), "{text}");
+    }
+}
+
+#[test]
+fn a_viewer_that_lost_its_server_reconnects_with_a_click() {
+    let mut harness = harness(Page::Link);
+    assert!(says(&harness, "Satellite"));
+    harness.state_mut().halves = None;
+    harness.state_mut().server = Some(ServerConnection {
+        server: "192.168.1.5:7000".to_owned(),
+        status: ConnectionStatus::Lost("the server closed the connection".to_owned()),
+        round_trip: None,
+        id: None,
+        granted: None,
+    });
+    harness.run();
+    assert!(!says(&harness, "The two halves"));
+    assert!(!says(&harness, "Satellite"), "the network is a real one");
+    assert!(says(&harness, "The server closed the connection."));
+    click(&mut harness, "Reconnect Enter");
+    assert!(harness.state().wants_reconnect);
+}
+
+#[test]
+fn a_second_lane_and_the_settings_of_each_are_picked() {
+    let mut harness = harness(Page::Halves);
+    click(&mut harness, "a replica");
+    assert!(harness.state().halves.as_ref().unwrap().left_is_lane);
+    harness.get_all_by_label("30").last().unwrap().click();
+    harness.run();
+    let (side, content) = harness.state().typed[0].clone();
+    let PaneContent::Lane(lane) = content else {
+        panic!("a lane was picked");
+    };
+    assert_eq!(side, Side::Right);
+    assert_eq!(lane.sender.snapshots_per_second(), 30);
+    let bottom = harness.get_by_label("Copy command").rect().max.y;
+    assert!(bottom <= toolbar(&harness), "{bottom}");
+}
+
+#[test]
+fn both_halves_are_swapped_or_made_alike() {
+    let mut harness = harness(Page::Halves);
+    for name in ["Swap halves", "Same settings"] {
+        let button = harness.get_by_label(name);
+        assert!(button.accesskit_node().is_disabled(), "{name}");
+    }
+    click(&mut harness, "a replica");
+    click(&mut harness, "Swap halves");
+    let sides = |harness: &Harness<'_, Panel>| -> Vec<Side> {
+        let typed = harness.state().typed.iter();
+        typed.map(|(side, _)| *side).collect()
+    };
+    assert_eq!(sides(&harness), Side::ALL);
+    click(&mut harness, "Same settings");
+    assert_eq!(
+        sides(&harness)[2..],
+        [Side::Left],
+        "the right one is selected"
+    );
+}
+
+#[test]
+fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip() {
+    let mut harness = harness(Page::Halves);
+    let type_text = |harness: &mut Harness<'_, Panel>, text: &str| {
+        harness.get_by_role(Role::TextInput).focus();
+        harness.run();
+        harness.key_press_modifiers(Modifiers::COMMAND, egui::Key::A);
+        harness.event(egui::Event::Text(text.to_owned()));
+        harness.run();
+    };
+    type_text(&mut harness, "rung:indxe");
+    let error = "unknown rung \"indxe\"";
+    assert!(says(&harness, error));
+    let field = harness.get_by_role(Role::TextInput);
+    field.hover();
+    harness.run_steps(90);
+    assert!(!says(&harness, "press Enter"));
+    harness.key_press(egui::Key::Enter);
+    harness.run();
+    assert!(harness.state().typed.is_empty());
+    // A click elsewhere does not lose it, Esc does.
+    click(&mut harness, "Link and playout");
+    click(&mut harness, "The two halves");
+    assert!(says(&harness, error));
+    harness.get_by_role(Role::TextInput).focus();
+    harness.run();
+    harness.key_press(egui::Key::Escape);
+    harness.run();
+    assert!(!says(&harness, "unknown rung"));
+
+    type_text(&mut harness, "rung:index,link:4g");
+    harness.key_press(egui::Key::Enter);
+    harness.run();
+    let lane = "rung:index,link:4g".parse().unwrap();
+    assert_eq!(harness.state().typed, [(Side::Right, lane)]);
+}
+
+#[test]
+fn the_copy_button_copies_and_says_so() {
+    let mut harness = harness(Page::Halves);
+    harness.get_by_label("Copy command").click();
+    harness.step();
+    let commands = &harness.output().platform_output.commands;
+    let copied = commands.iter().any(|command| {
+        matches!(command, egui::OutputCommand::CopyText(text)
+            if text == "--left simulation --right rung:changed-flags")
+    });
+    assert!(copied);
+    harness.step();
+    assert!(harness.query_by_label("Copied").is_some());
+}
+
+#[test]
+fn a_lane_without_the_arithmetic_coding_that_was_chosen_says_why() {
+    let mut harness = harness(Page::Link);
+    let text = "predicted-position instead of predicted: the two machines compute differently.";
+    harness.state_mut().meter.fallback = Some(FallbackReason::Arithmetic);
+    harness.run();
+    assert!(!says(&harness, text), "it was not chosen");
+    harness.state_mut().settings.sender.stages = ladder::PREDICTED.stages;
+    for page in [Page::Ladder, Page::Stages, Page::Link] {
+        harness.state_mut().state.page = page;
+        harness.run();
+        assert!(says(&harness, text), "{page:?}");
+    }
+}

@@ -1,0 +1,220 @@
+//! Tuning: the stages, their ranges, and the budget.
+
+use super::*;
+
+fn stages(harness: &Harness<'_, Panel>) -> Stages {
+    harness.state().settings.sender.stages
+}
+
+/// A page of a lane with these stages.
+fn with_stages(page: Page, stages: Stages) -> Harness<'static, Panel> {
+    let mut panel = panel(page);
+    panel.settings.sender.stages = stages;
+    open(panel)
+}
+
+fn says(harness: &Harness<'_, Panel>, text: &str) -> bool {
+    harness.query_all_by_label_contains(text).next().is_some()
+}
+
+/// Where the buttons below the page begin.
+fn toolbar(harness: &Harness<'_, Panel>) -> f32 {
+    harness.get_by_label_contains("Pause").rect().min.y
+}
+
+#[test]
+fn a_stage_is_switched_by_a_click() {
+    let mut harness = with_stages(Page::Stages, ladder::POSITION.stages);
+    click(&mut harness, "bits");
+    assert_eq!(ladder::rung_of(stages(&harness)), Some(ladder::DELTA));
+    click(&mut harness, "all cubes");
+    assert_eq!(ladder::rung_of(stages(&harness)), Some(ladder::POSITION));
+}
+
+#[test]
+fn an_option_that_is_refused_changes_what_is_in_its_way_and_is_marked_before() {
+    let mut harness = with_stages(Page::Stages, ladder::POSITION.stages);
+    let separate = harness.get_by_label("separate");
+    assert!(separate.accesskit_node().is_disabled());
+    separate.click();
+    harness.run();
+    let delta = ladder::DELTA.stages;
+    let mut expected = *delta;
+    expected.changed_flags = cubewire_codec::stages::ChangedFlags::Separate;
+    assert_eq!(*stages(&harness), expected);
+    let separate = harness.get_by_label("separate");
+    assert!(!separate.accesskit_node().is_disabled());
+
+    let mut harness = with_stages(Page::Stages, ladder::CHANGED_FLAGS.stages);
+    click(&mut harness, "arithmetic");
+    assert_eq!(stages(&harness), ladder::ARITHMETIC.stages);
+    click(&mut harness, "fixed bits");
+    assert_eq!(stages(&harness), ladder::RELATIVE_INDEX.stages);
+}
+
+#[test]
+fn every_stage_says_what_it_saves_and_all_are_in_sight() {
+    for rung in ladder::all() {
+        let mut panel = panel(Page::Stages);
+        panel.settings.sender.stages = rung.stages;
+        panel.ablation = Some(Ablation::of_bytes(rung.stages, 1_495, |index| {
+            100 + 900 * index
+        }));
+        let harness = open(panel);
+        for name in ["Orientation", "Coding", "Changed flags"] {
+            assert!(says(&harness, &format!("{name}: saves ")), "{name}");
+        }
+        let bottom = harness.get_by_label("joint").rect().max.y;
+        assert!(bottom <= toolbar(&harness), "{}: {bottom}", rung.name);
+        let is_uncompressed = rung.stages == ladder::UNCOMPRESSED.stages;
+        assert_eq!(says(&harness, "Orientation: saves 0 kbps"), is_uncompressed);
+    }
+    // Without measurements it says nothing, rather than nothing saved.
+    assert!(!says(&harness(Page::Stages), "saves"));
+}
+
+#[test]
+fn what_stages_save_is_measured_while_they_are_shown() {
+    let mut app = App::new();
+    app.insert_resource(panel(Page::Stages).state)
+        .init_resource::<WantsAblation>()
+        .add_systems(Update, want_ablation);
+    app.update();
+    assert!(app.world().resource::<WantsAblation>().0);
+    app.world_mut().resource_mut::<PanelState>().page = Page::Ranges;
+    app.update();
+    assert!(!app.world().resource::<WantsAblation>().0);
+}
+
+#[test]
+fn options_explain_themselves_or_their_refusal_under_the_pointer() {
+    for (label, text) in [
+        ("joint", "One bit for the usual case"),
+        ("growing", "ranges that grow"),
+        ("arithmetic", "takes the place of"),
+        ("arithmetic", "A click changes what is in the way"),
+    ] {
+        let mut harness = with_stages(Page::Stages, ladder::PREDICTED_POSITION.stages);
+        harness.get_by_label(label).hover();
+        harness.run_steps(60);
+        assert!(says(&harness, text), "{label}");
+    }
+}
+
+/// Drags the knob of a slider to a point that far from its left end.
+fn drag(harness: &mut Harness<'_, Panel>, name: &str, x: f32) {
+    let slider = harness.get_by_role_and_label(Role::Slider, name).rect();
+    let at = egui::pos2(slider.left() + x, slider.center().y);
+    harness.drag_at(at);
+    harness.run();
+    harness.drop_at(at);
+    harness.run();
+}
+
+#[test]
+fn sliders_set_what_the_codec_accepts_and_are_disabled_without_their_stage() {
+    let mut harness = with_stages(Page::Ranges, ladder::RELATIVE_ORIENTATION.stages);
+    drag(&mut harness, "Position grid", 4.0);
+    let Position::Quantized { steps_per_metre } = stages(&harness).position else {
+        panic!("still quantized");
+    };
+    assert_eq!(steps_per_metre, Position::MIN_STEPS);
+    assert_eq!(ladder::rung_of(stages(&harness)), None);
+    drag(&mut harness, "Orientation", 4.0);
+    assert_eq!(
+        stages(&harness).orientation,
+        Orientation::SmallestThree { bits: 2 }
+    );
+    drag(&mut harness, "Position difference, small", 4.0);
+    let [small, _] = stages(&harness).relative_position.range_bits().unwrap();
+    assert_eq!(small, 1);
+    // Predicted positions have no such ranges, and no other steps.
+    harness.state_mut().settings.sender.stages = ladder::PREDICTED_POSITION.stages;
+    harness.run();
+    drag(&mut harness, "Position grid", 4.0);
+    assert_eq!(stages(&harness), ladder::PREDICTED_POSITION.stages);
+    let slider = harness.get_by_role_and_label(Role::Slider, "Position difference, small");
+    assert!(slider.accesskit_node().is_disabled());
+}
+
+#[test]
+fn the_ranges_are_in_sight_with_cost_and_error() {
+    let harness = with_stages(Page::Ranges, ladder::CHANGED_FLAGS.stages);
+    let heading = harness.get_by_label("Cost and error").rect();
+    assert!(heading.max.y + 76.0 <= toolbar(&harness), "{heading:?}");
+}
+
+/// The page of the budget, with cubes that wait: cube 3 for the longest time.
+fn waiting(count: usize) -> Harness<'static, Panel> {
+    let mut panel = panel(Page::Budget);
+    panel.settings.sender.budget = Some(64);
+    let wait = |index: usize| {
+        Standing::Waits(Wait {
+            since: if index == 3 { 380 } else { 396 },
+            error: 0.012,
+            priority: 11.3,
+            more_urgent: index,
+        })
+    };
+    panel.standings = (0..count).map(wait).collect();
+    open(panel)
+}
+
+#[test]
+fn a_budget_is_switched_on_and_off_and_keeps_its_size() {
+    let mut harness = harness(Page::Budget);
+    let budget = |harness: &Harness<'_, Panel>| harness.state().settings.sender.budget;
+    click(&mut harness, "on");
+    assert_eq!(budget(&harness), Some(64));
+    drag(&mut harness, "Budget", 0.0);
+    assert_eq!(budget(&harness), Some(16));
+    click(&mut harness, "off");
+    assert_eq!(budget(&harness), None);
+    let slider = harness.get_by_role_and_label(Role::Slider, "Budget");
+    assert!(slider.accesskit_node().is_disabled());
+    click(&mut harness, "on");
+    assert_eq!(budget(&harness), Some(16));
+    drag(&mut harness, "Budget", 376.0);
+    assert_eq!(budget(&harness), Some(1024));
+}
+
+#[test]
+fn the_cubes_that_wait_longest_are_named_first_and_the_others_counted() {
+    let harness = waiting(40);
+    assert!(says(&harness, "Waiting: 40 of 70 changed cubes"));
+    let top = |cube: usize| {
+        let name = format!("Cube {cube}: ");
+        let row = harness.query_by_label_contains(&name);
+        row.map(|row| row.rect().min.y)
+    };
+    assert!(top(3) < top(0) && top(3).is_some());
+    let shown = (0..40).filter(|cube| top(*cube).is_some()).count();
+    assert!((5..40).contains(&shown), "{shown}");
+    let more = format!("{} more", 40 - shown);
+    let foot = harness.get_by_label_contains(&more).rect();
+    assert!(foot.max.y <= toolbar(&harness), "{foot:?}");
+    assert!(says(&waiting(0), "Nothing waits"));
+}
+
+#[test]
+fn pointing_at_a_cube_that_waits_hovers_it_and_a_click_selects_it() {
+    let mut harness = waiting(10);
+    harness.get_by_label_contains("Cube 3: ").hover();
+    harness.run();
+    assert_eq!(harness.state().selection.hovered, Some(3));
+    harness.get_by_label_contains("Cube 4: ").click();
+    harness.run();
+    assert_eq!(harness.state().selection.cube, Some(4));
+}
+
+#[test]
+fn the_error_is_compared_with_what_it_was_before_the_budget() {
+    let mut harness = waiting(1);
+    // The meter has the errors of these stages, without a budget.
+    harness.state_mut().settings.sender.stages = ladder::UNCOMPRESSED.stages;
+    harness.run();
+    assert!(says(&harness, "mm; 4.0 without"));
+    harness.state_mut().settings.sender.budget = None;
+    harness.run();
+    assert!(!says(&harness, "without"), "there is nothing to compare");
+}
