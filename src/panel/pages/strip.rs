@@ -4,7 +4,7 @@ use bevy_egui::egui::{Rect, Sense, Ui, WidgetInfo, WidgetType, vec2};
 use cubewire_codec::BitKind;
 use cubewire_palette::bit_kind_label;
 
-use crate::panel::style::{CONTROL, Look, SMALL, page_left};
+use crate::panel::style::{CONTROL, GAP, Look, SMALL, page_left};
 use crate::panel::terms;
 use crate::panel::widgets::{At, divider, heading, line, text, width};
 use crate::replication::Totals;
@@ -28,7 +28,10 @@ pub(super) fn draw_if_it_fits(ui: &mut Ui, second: impl FnOnce() -> Totals) {
         "Where the bits go, last second",
         format!("{bits} bits a packet"),
     );
-    let words = match bar(ui, look, &totals) {
+    ui.add_space(GAP);
+    let hovered = bar(ui, look, &totals);
+    ui.add_space(GAP);
+    let words = match hovered {
         None => "The Packet tab has every bit.".to_owned(),
         Some(kind) => format!(
             "{kind}, {:.1} %: {}",
