@@ -311,7 +311,7 @@ pub(super) const fn cube_colors(colors: CubeColors) -> &'static str {
         }
         CubeColors::Wait => {
             "For how many ticks the cube has been due and was not sent, as others were more urgent: with a budget \
-             (Network)."
+             (Tuning, Budget)."
         }
     }
 }
