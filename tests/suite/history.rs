@@ -3,9 +3,11 @@
 use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
 use cubewire::history::{LaneHistory, Moment, Show, Wanted, WorldHistory};
-use cubewire::replication::{CubeErrors, DeltaCounts, DisplayedState, LaneMeter, LaneSettings};
+use cubewire::replication::{
+    CubeErrors, DeltaCounts, DisplayedState, LaneMeter, LaneSettings, ReplicaError,
+};
 use cubewire::simulation::{CubeWorld, state_hash};
-use cubewire::view::{CubeColors, Side, ViewMode, ViewPlugin};
+use cubewire::view::{CubeColors, DisplayedTicks, Side, ViewMode, ViewPlugin};
 use cubewire_codec::{BitKind, BodyState};
 
 use crate::common::{self, lane, pause, script, steps};
@@ -64,6 +66,10 @@ fn both_halves_go_back_to_what_they_showed() {
 #[test]
 fn over_each_other_both_halves_show_the_same_tick_now_and_in_the_past() {
     let mut game = game(lane("uncompressed"));
+    // As in a half of the window.
+    let shown_ticks = (DisplayedTicks::default(), ReplicaError::default());
+    let lane = game.lane;
+    game.app.world_mut().entity_mut(lane).insert(shown_ticks);
     want(&mut game, true);
     let error = |game: &mut LaneGame| {
         let [left, right] = Side::ALL.map(|side| shown(game, side));
