@@ -11,6 +11,7 @@ mod screenshot;
 
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::tasks::futures::check_ready;
@@ -57,9 +58,9 @@ impl Plugin for ExportPlugin {
     }
 }
 
-/// The files that are being written. Each ends with a sentence about the result.
+/// The files that are being written. Each ends with a sentence about the result, or about what failed.
 #[derive(Resource, Debug, Default)]
-struct Saving(Vec<Task<String>>);
+struct Saving(Vec<Task<Result<String, String>>>);
 
 impl Saving {
     /// Saves a file with the next number. `about` says what is in it.
@@ -83,15 +84,23 @@ fn save(
     extension: &str,
     about: &str,
     write: impl FnOnce(&mut NewFile) -> io::Result<()>,
-) -> String {
-    let mut file = match NewFile::create_numbered(folder, extension) {
-        Ok(file) => file,
-        Err(error) => return format!("{}: {error}", folder.display()),
+) -> Result<String, String> {
+    let failed = |path: &Path| {
+        let path = path.display().to_string();
+        move |error| format!("{path}: {error}")
     };
-    let path = file.path().to_owned();
-    match write(&mut file).and_then(|()| file.finish()) {
-        Ok(path) => format!("{}: {about}", path.display()),
-        Err(error) => format!("{}: {error}", path.display()),
+    let mut file = NewFile::create_numbered(folder, extension).map_err(failed(folder))?;
+    let failed = failed(file.path());
+    let written = write(&mut file).and_then(|()| file.finish());
+    let path = written.map_err(failed)?;
+    Ok(format!("{}: {about}", path.display()))
+}
+
+/// Shows the result.
+fn report(notices: &mut Notices, result: Result<String, String>, now: Duration) {
+    match result {
+        Ok(sentence) => notices.show(sentence, now),
+        Err(sentence) => notices.fail(sentence, now),
     }
 }
 
@@ -161,7 +170,7 @@ fn on_export(
 fn collect(time: Res<Time<Real>>, mut saving: ResMut<Saving>, mut notices: ResMut<Notices>) {
     saving.0.retain_mut(|saved| match check_ready(saved) {
         Some(sentence) => {
-            notices.show(sentence, time.elapsed());
+            report(&mut notices, sentence, time.elapsed());
             false
         }
         None => true,
@@ -171,7 +180,7 @@ fn collect(time: Res<Time<Real>>, mut saving: ResMut<Saving>, mut notices: ResMu
 /// Waits for every file when the app exits.
 fn finish(time: Res<Time<Real>>, mut saving: ResMut<Saving>, mut notices: ResMut<Notices>) {
     for saved in saving.0.drain(..) {
-        notices.show(block_on(saved), time.elapsed());
+        report(&mut notices, block_on(saved), time.elapsed());
     }
 }
 
@@ -190,18 +199,18 @@ mod tests {
             "{}: No such file or directory (os error 2)",
             missing.display()
         );
-        assert_eq!(said, wanted);
+        assert_eq!(said, Err(wanted));
         let full = |file: &mut NewFile| {
             io::Write::write_all(file, b"half")?;
             Err(io::ErrorKind::StorageFull.into())
         };
         let said = save(folder.path(), "csv", "all", full);
         let name = folder.path().join("cubewire-1.csv");
-        assert_eq!(said, format!("{}: no storage space", name.display()));
+        assert_eq!(said, Err(format!("{}: no storage space", name.display())));
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
         for number in 1..3 {
-            let said = save(folder.path(), "csv", "all", |_| Ok(()));
+            let said = save(folder.path(), "csv", "all", |_| Ok(())).unwrap();
             assert!(
                 said.ends_with(&format!("cubewire-{number}.csv: all")),
                 "{said}"

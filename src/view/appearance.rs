@@ -247,6 +247,15 @@ fn paint_outlines(
     }
 }
 
+/// A cube with what it looks like.
+type DressedCube<'a> = (
+    &'a Side,
+    Ref<'a, ViewCube>,
+    &'a mut Transform,
+    &'a mut Mesh3d,
+    &'a mut MeshMaterial3d<StandardMaterial>,
+);
+
 /// Sets mesh, material and size of cubes that changed, or of all if the view mode changed or their colours show
 /// costs.
 fn colour(
@@ -254,13 +263,7 @@ fn colour(
     colors: Res<CubeColors>,
     costs: Res<Costs>,
     paint: Option<Res<Paint>>,
-    mut cubes: Query<(
-        &Side,
-        Ref<ViewCube>,
-        &mut Transform,
-        &mut Mesh3d,
-        &mut MeshMaterial3d<StandardMaterial>,
-    )>,
+    mut cubes: Query<DressedCube<'_>>,
 ) {
     let Some(paint) = paint else {
         return;
@@ -281,5 +284,58 @@ fn colour(
                 transform.scale = Vec3::splat(size);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy::ecs::system::RunSystemOnce;
+
+    use super::*;
+
+    #[test]
+    fn a_cube_in_full_light_has_the_colour_of_its_legend_and_most_of_it_in_the_shade() {
+        let mut world = World::new();
+        world.init_resource::<Assets<Mesh>>();
+        world.init_resource::<Assets<StandardMaterial>>();
+        world.run_system_once(dress_cubes).unwrap();
+        let paint = world.resource::<Paint>();
+        let materials = world.resource::<Assets<StandardMaterial>>();
+        let last = paint.amounts.last().unwrap();
+        let forms = Form::ALL.map(|each| (&paint.forms[each as usize], form(Some(each))));
+        let ends = [(&paint.amounts[0], amount(0.0)), (last, amount(1.0))];
+        for (material, color) in ends.into_iter().chain(forms) {
+            let material = materials.get(material).unwrap();
+            let color = bevy_color(color).to_linear().to_vec3();
+            let lit = material.base_color.to_linear().to_vec3();
+            let shining = material.emissive.to_vec3();
+            assert!((lit + shining).distance(color) < 1e-5);
+            assert!(shining.distance(SHINE * color) < 1e-5);
+        }
+        let not_sent = materials.get(&paint.not_sent).unwrap();
+        assert_eq!(not_sent.emissive.to_vec3(), Vec3::ZERO);
+    }
+
+    #[test]
+    fn where_colours_show_costs_the_player_has_no_rim() {
+        let mut world = World::new();
+        world.init_resource::<Assets<Mesh>>();
+        world.init_resource::<Assets<StandardMaterial>>();
+        world.run_system_once(dress_cubes).unwrap();
+        let paint = world.resource::<Paint>();
+        let player = ViewCube {
+            index: PLAYER,
+            interacting: true,
+        };
+        let mesh = |colors, mode| {
+            let costs = Costs::default();
+            let look = paint.of(&player, Side::Right, mode, colors, &costs);
+            look.0.clone()
+        };
+        let usual = mesh(CubeColors::Interaction, ViewMode::Split);
+        assert_eq!(usual, paint.rimmed);
+        assert_eq!(mesh(CubeColors::Bits, ViewMode::Split), paint.cube);
+        let over = mesh(CubeColors::Bits, ViewMode::Difference);
+        assert_eq!(over, paint.outline);
     }
 }

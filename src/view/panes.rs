@@ -126,10 +126,12 @@ pub(super) fn place(
         }
         if camera.is_active {
             let factor = supersampling(*detail, area.size());
+            // At low quality, a pixel has four samples.
+            let is_high = *detail != Detail::Low;
             if let Some(mut fxaa) = fxaa
-                && fxaa.enabled != (factor == 1)
+                && fxaa.enabled != (is_high && factor == 1)
             {
-                fxaa.enabled = factor == 1;
+                fxaa.enabled = is_high && factor == 1;
             }
             let size = area.size() * factor;
             let size = Extent3d {

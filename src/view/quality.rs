@@ -19,7 +19,7 @@ pub enum Quality {
     /// take too long.
     #[default]
     Auto,
-    /// FXAA, plain shadows.
+    /// Four samples a pixel, plain shadows.
     Low,
     /// Supersampling, soft shadows and ambient occlusion.
     High,
@@ -33,7 +33,7 @@ impl Named for Quality {
             "High on a graphics card, low where the driver draws in software; a window changes to low if \
              frames take too long",
         ),
-        (Self::Low, "low", "FXAA, plain shadows"),
+        (Self::Low, "low", "Four samples a pixel, plain shadows"),
         (
             Self::High,
             "high",

@@ -3,9 +3,11 @@
 use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
 use cubewire::history::{LaneHistory, Moment, Show, Wanted, WorldHistory};
-use cubewire::replication::{CubeErrors, DeltaCounts, DisplayedState, LaneMeter, LaneSettings};
+use cubewire::replication::{
+    CubeErrors, DeltaCounts, DisplayedState, LaneMeter, LaneSettings, ReplicaError,
+};
 use cubewire::simulation::{CubeWorld, state_hash};
-use cubewire::view::{CubeColors, Side, ViewPlugin};
+use cubewire::view::{CubeColors, DisplayedTicks, Side, ViewMode, ViewPlugin};
 use cubewire_codec::{BitKind, BodyState};
 
 use crate::common::{self, lane, pause, script, steps};
@@ -58,6 +60,39 @@ fn both_halves_go_back_to_what_they_showed() {
     game.step();
     assert_eq!(*game.app.world().resource::<Moment>(), Moment(None));
     assert_eq!(game.cubes().tick(), newest + 1);
+}
+
+/// What is seen then is what the codec loses, not the playout delay.
+#[test]
+fn over_each_other_both_halves_show_the_same_tick_now_and_in_the_past() {
+    let mut game = game(lane("uncompressed"));
+    // As in a half of the window.
+    let shown_ticks = (DisplayedTicks::default(), ReplicaError::default());
+    let lane = game.lane;
+    game.app.world_mut().entity_mut(lane).insert(shown_ticks);
+    want(&mut game, true);
+    let error = |game: &mut LaneGame| {
+        let [left, right] = Side::ALL.map(|side| shown(game, side));
+        let cubes = left.iter().zip(&right);
+        let distances = cubes.map(|((left, _), (right, _))| left.distance(*right));
+        distances.fold(0.0, f32::max)
+    };
+    steps(&mut game, 240);
+    let beside = error(&mut game);
+    game.app.insert_resource(ViewMode::Difference);
+    game.step();
+    let now = error(&mut game);
+    pause(&mut game.app, true);
+    let past = game.cubes().tick() - 60;
+    game.app.world_mut().resource_mut::<Moment>().0 = Some(past);
+    game.step();
+    let past = error(&mut game);
+    for over in [now, past] {
+        assert!(
+            over < 0.001 && over * 20.0 < beside,
+            "{over} m, {beside} m beside each other"
+        );
+    }
 }
 
 #[test]

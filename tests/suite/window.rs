@@ -371,7 +371,7 @@ impl Picture {
 
     /// Pixels of the red dot in the corner.
     fn dot(&self) -> usize {
-        let corner = self.pixels(0..20, 40..75);
+        let corner = self.pixels(0..20, 33..75);
         count(&corner, |red, green, blue| {
             red > green + 100 && red > blue + 100
         })

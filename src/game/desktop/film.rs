@@ -9,7 +9,7 @@ use crate::recording::{Outcome, ReplayCheck, Script, ScriptPlayback, Switch, beg
 use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, Sample, Totals, kbps};
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
-use crate::view::{self, CubeColors, Overlay, PaneContent, Quality, Side};
+use crate::view::{self, CubeColors, FixedScale, Overlay, PaneContent, Quality, Side};
 
 /// What to render, and how.
 #[derive(Clone, Debug)]
@@ -129,7 +129,9 @@ impl Film {
         app.insert_resource(overlay)
             .insert_resource(self.look.quality)
             .insert_resource(self.look.theme)
-            .insert_resource(self.look.colors);
+            .insert_resource(self.look.colors)
+            // A scale that changes would change the colours of the same amounts.
+            .insert_resource(FixedScale(true));
         let world = app.world_mut();
         view::show(world, Side::Left, self.left.clone()).map_err(GameError::from)?;
         let right = PaneContent::Lane(self.right.clone());

@@ -66,7 +66,7 @@ fn on_action(
     let now = time.elapsed();
     let window = window.map(Single::into_inner);
     if let Err(error) = videos.toggle(&folder.0, window, now) {
-        notices.show(error.to_string(), now);
+        notices.fail(error.to_string(), now);
     }
 }
 

@@ -1,0 +1,315 @@
+//! Draws the images of the cameras, and what the text over them says.
+
+use bevy::ecs::system::SystemParam;
+use bevy::prelude::*;
+use bevy::window::PrimaryWindow;
+use bevy_egui::egui::{Align2, Color32, LayerId, Pos2, Rect, Vec2, pos2, vec2};
+use bevy_egui::{EguiContexts, EguiTextureHandle};
+
+use super::headline::{self, Cost};
+use super::outline::Outlined;
+use super::text::{Pen, Sizes};
+use super::{Overlay, Part, film};
+use crate::history::Moment;
+use crate::replication::{Lane, LaneMeter, LaneSettings, LaneSettingsQuery, LocalLane};
+use crate::theme::{Theme, egui_color, fonts};
+use crate::view::ViewMode;
+use crate::view::arrivals::Arrivals;
+use crate::view::costs::{Costs, CubeColors};
+use crate::view::notices::Notices;
+use crate::view::panes::Pane;
+use crate::view::side::{Selected, Side};
+
+/// A lane in a half.
+type LaneInHalf = (
+    &'static Side,
+    LaneSettingsQuery,
+    Has<LocalLane>,
+    &'static LaneMeter,
+    Has<Selected>,
+);
+
+/// What the text is about.
+#[derive(SystemParam)]
+pub(in crate::view) struct Shown<'w, 's> {
+    ticks: Res<'w, Time<Fixed>>,
+    frames: Res<'w, Time<Virtual>>,
+    mode: Res<'w, ViewMode>,
+    theme: Res<'w, Theme>,
+    colors: Res<'w, CubeColors>,
+    costs: Res<'w, Costs>,
+    overlay: Res<'w, Overlay>,
+    notices: Res<'w, Notices>,
+    moment: Res<'w, Moment>,
+    arrivals: Res<'w, Arrivals>,
+    window: Option<Single<'w, 's, (), With<PrimaryWindow>>>,
+    lanes: Query<'w, 's, LaneInHalf, With<Lane>>,
+    outlined: Outlined<'w, 's>,
+}
+
+/// Draws the images of the cameras, and text over them, below the panel.
+pub(in crate::view) fn draw(
+    mut contexts: EguiContexts,
+    panes: Query<(&Side, &Pane)>,
+    shown: Shown<'_, '_>,
+) {
+    let images = panes.iter().map(|(&side, pane)| {
+        let handle = EguiTextureHandle::Strong(pane.image.clone());
+        (side, contexts.add_image(handle), pane.area)
+    });
+    let mut images: Vec<_> = images.collect();
+    images.retain(|(.., area)| !area.is_empty());
+    let Ok(ctx) = contexts.ctx_mut() else {
+        // No camera exists yet, or its window is minimized.
+        return;
+    };
+    if shown.overlay.title.is_some() {
+        // A film has no panel that sets them.
+        ctx.set_fonts(fonts());
+    }
+    let in_points = |area: URect| {
+        let point = |pixel: UVec2| {
+            let at = pixel.as_vec2() / ctx.pixels_per_point();
+            pos2(at.x, at.y)
+        };
+        Rect::from_min_max(point(area.min), point(area.max))
+    };
+    let areas = images.iter().map(|&(.., area)| in_points(area));
+    let Some(picture) = areas.reduce(Rect::union) else {
+        return;
+    };
+    let painter = ctx.layer_painter(LayerId::background());
+    for &(_, image, area) in &images {
+        let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
+        painter.image(image, in_points(area), whole, Color32::WHITE);
+    }
+    let (left, right) = picture.split_left_right_at_fraction(0.5);
+    let pane = |side: Side| {
+        let found = images.iter().find(|&&(other, ..)| other == side);
+        found.map(|&(.., area)| in_points(area))
+    };
+    let halves = match *shown.mode {
+        ViewMode::Split => Side::ALL.map(pane),
+        ViewMode::Left => [Some(picture), None],
+        ViewMode::Right => [None, Some(picture)],
+        ViewMode::Difference => [Some(left), Some(right)],
+    };
+    let window = ctx.viewport_rect();
+    let is_film = shown.overlay.title.is_some();
+    let pen = |painter| Pen {
+        painter,
+        theme: *shown.theme,
+        sizes: Sizes::of(
+            is_film,
+            window.width(),
+            left.width(),
+            ctx.pixels_per_point(),
+        ),
+    };
+    let within = painter.with_clip_rect(picture);
+    for &(side, _, area) in &images {
+        pen(&within).outlines(side, in_points(area), &shown.outlined);
+    }
+    let pointer = ctx
+        .pointer_hover_pos()
+        .filter(|_| !ctx.is_pointer_over_egui());
+    shown.draw(&pen(&within), picture, halves, pointer);
+    if is_film {
+        pen(&painter).film(&shown.overlay, window, &shown.curves());
+    }
+}
+
+/// What is known of the lane in a half.
+struct Half<'a> {
+    side: Side,
+    area: Rect,
+    /// None for the simulation.
+    settings: Option<LaneSettings>,
+    cost: Option<Cost>,
+    is_remote: bool,
+    is_selected: bool,
+    meter: Option<&'a LaneMeter>,
+}
+
+impl Shown<'_, '_> {
+    /// The halves that are shown, with the settings of the moment.
+    fn halves(&self, areas: [Option<Rect>; Side::ALL.len()]) -> Vec<Half<'_>> {
+        let halves = Side::ALL.into_iter().zip(areas);
+        let halves = halves.filter_map(|(side, area)| {
+            let lane = self.lanes.iter().find(|(other, ..)| **other == side);
+            let meter = lane.as_ref().map(|&(.., meter, _)| meter);
+            let mut settings = lane.as_ref().map(|(_, settings, ..)| settings.get());
+            let sample = self.moment.0.and_then(|tick| meter?.at(tick));
+            if let (Some(sample), Some(settings)) = (sample, &mut settings) {
+                settings.sender.stages = sample.stages;
+                settings.sender.budget = sample.budget_kbps;
+            }
+            Some(Half {
+                side,
+                area: area?,
+                settings,
+                cost: meter.and_then(|meter| Cost::of(meter, self.moment.0)),
+                is_remote: lane.as_ref().is_some_and(|&(_, _, is_local, ..)| !is_local),
+                is_selected: lane.is_some_and(|(.., is_selected)| is_selected),
+                meter,
+            })
+        });
+        halves.collect()
+    }
+
+    /// The lanes of a film.
+    fn curves(&self) -> Vec<film::Curve<'_>> {
+        let lanes = self.lanes.iter();
+        let lanes = lanes.map(|(&side, settings, _, meter, _)| (side, meter, settings.get()));
+        let mut curves: Vec<_> = lanes.collect();
+        curves.sort_by_key(|curve| curve.0);
+        curves
+    }
+
+    /// Draws the text over the scene. `areas` are the parts that captions and figures are over; none for
+    /// what is hidden.
+    fn draw(
+        &self,
+        pen: &Pen<'_>,
+        picture: Rect,
+        areas: [Option<Rect>; Side::ALL.len()],
+        pointer: Option<Pos2>,
+    ) {
+        let halves = self.halves(areas);
+        for half in &halves {
+            if self.warning(half).is_some() {
+                // An outlined replica is all over the picture.
+                pen.frame(match *self.mode {
+                    ViewMode::Difference => picture,
+                    _ => half.area,
+                });
+            }
+            let settings = half.settings.as_ref();
+            // With a budget, the headline has it.
+            let has_budget = settings.is_some_and(|lane| lane.sender.kept_budget().is_some());
+            let cost = half.cost.as_ref().filter(|_| !has_budget);
+            let error = cost.and_then(|cost| cost.error.as_deref());
+            let (name, rest) =
+                self.overlay
+                    .caption(*self.mode, half.side, settings, half.is_remote, error);
+            pen.caption(half.area, half.side, &name, &rest);
+        }
+        // Of the half at the left, and of all.
+        let (mut left_end, mut end) = (picture.min.y, picture.min.y);
+        if self.overlay.shows(Part::Figures) {
+            for plate in self.figures(pen, picture, &halves, pointer) {
+                end = end.max(plate.max.y);
+                if plate.min.x < picture.center().x {
+                    left_end = left_end.max(plate.max.y);
+                }
+            }
+        }
+        let legend_end = pen.legend(picture, left_end, *self.colors, &self.costs);
+        self.recording(pen, picture, legend_end);
+        self.notices(pen, picture, end, &halves);
+    }
+
+    /// Draws what the lanes cost. Returns the rectangles of that.
+    fn figures(
+        &self,
+        pen: &Pen<'_>,
+        picture: Rect,
+        halves: &[Half<'_>],
+        pointer: Option<Pos2>,
+    ) -> Vec<Rect> {
+        let lanes: Vec<_> = halves.iter().filter(|half| half.meter.is_some()).collect();
+        let plates = lanes.iter().filter_map(|half| {
+            let (settings, cost) = (half.settings.as_ref()?, half.cost.as_ref());
+            let plate = match lanes.len() {
+                1 => pen.headline(half.area, half.side, settings, cost),
+                _ => pen.compared(half.area, half.side, settings, cost),
+            };
+            if let Some(cost) = cost.filter(|_| pointer.is_some_and(|at| plate.contains(at))) {
+                pen.tip(plate, picture, &cost.accounting());
+            }
+            Some(plate)
+        });
+        let plates = plates.collect();
+        if let [left, right] = lanes[..]
+            && let (Some(left), Some(right)) = (&left.cost, &right.cost)
+            && let Some(ratio) = headline::ratio([left, right])
+        {
+            pen.ratio(picture, &ratio);
+        }
+        plates
+    }
+
+    /// Draws the recordings in progress next to a red dot at the left.
+    fn recording(&self, pen: &Pen<'_>, picture: Rect, top: f32) {
+        let text = self.notices.recording();
+        if text.is_empty() {
+            return;
+        }
+        let radius = pen.sizes.small / 2.0;
+        let top = top.max(picture.min.y + FIGURES_END * pen.sizes.headline);
+        let at = pos2(picture.min.x + pen.sizes.margin, top + 8.0);
+        let dot = at + Vec2::splat(radius);
+        let error = pen.colors().error;
+        pen.painter.circle_filled(dot, radius, egui_color(error));
+        let at = dot + vec2(2.0 * radius, 0.0);
+        let text = (text, pen.sizes.small, pen.colors().ink);
+        pen.strip(at, Align2::LEFT_CENTER, picture.width(), &[text]);
+    }
+
+    /// Draws the notice, titles, and what is wrong with a link, each in a row of its own below `top`.
+    fn notices(&self, pen: &Pen<'_>, picture: Rect, top: f32, halves: &[Half<'_>]) {
+        let colors = pen.colors();
+        let row = 2.0 * pen.sizes.small + 4.0;
+        let mut top = (top + 8.0).max(picture.min.y + FIGURES_END * pen.sizes.headline);
+        let strip = |over: Rect, top, text: &str, color| {
+            let at = pos2(over.center().x, top);
+            let width = over.width() - 2.0 * pen.sizes.margin;
+            let part = (text, pen.sizes.small, color);
+            pen.strip(at, Align2::CENTER_TOP, width, &[part]);
+        };
+        if let Some((text, is_error)) = self.notices.shown() {
+            let color = if is_error { colors.error } else { colors.ink };
+            strip(picture, top, text, color);
+            top += row;
+        }
+        if self.overlay.shows(Part::Titles) {
+            let areas = Side::ALL.map(|side| {
+                let half = halves.iter().find(|half| half.side == side);
+                half.map(|half| half.area)
+            });
+            let titles = self.overlay.titles(self.ticks.elapsed(), picture, areas);
+            for (title, over) in &titles {
+                strip(*over, top, title, colors.ink);
+            }
+            top += if titles.is_empty() { 0.0 } else { row };
+        }
+        for half in halves {
+            if let Some(warning) = self.warning(half) {
+                strip(half.area, top, &warning, colors.warning);
+            }
+        }
+    }
+
+    /// What is wrong with the link of a half's lane.
+    fn warning(&self, half: &Half<'_>) -> Option<String> {
+        let frame = self.frames.delta();
+        let stale = self.arrivals.stale(half.side, self.ticks.elapsed(), frame);
+        let stale = stale.map(|stale| {
+            let seconds = stale.age.as_secs_f64();
+            match stale.has_any {
+                true => format!("last snapshot {seconds:.1} s ago"),
+                false => format!("no snapshot for {seconds:.1} s"),
+            }
+        });
+        let is_cut = half.settings.as_ref()?.link.conditions.cut;
+        let cut = is_cut.then(|| "link cut".to_owned());
+        // A film has no keys.
+        let has_key = is_cut && half.is_selected && self.window.is_some();
+        let key = has_key.then(|| "L restores it".to_owned());
+        let parts: Vec<_> = [cut, stale, key].into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join(" · "))
+    }
+}
+
+/// From the top of the picture to the first row below large type, in multiples of its size.
+const FIGURES_END: f32 = 2.6;
