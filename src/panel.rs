@@ -16,7 +16,6 @@ mod layout;
 mod pages;
 mod scale;
 mod settings;
-mod small;
 mod style;
 mod system;
 mod terms;
@@ -49,7 +48,6 @@ pub use layout::draw;
 pub use pages::peers::Peers;
 pub use pages::ranges::tried::Tradeoffs;
 pub use settings::{Page, PanelSize, PanelState, Tab};
-pub use small::SmallGraphPlugin;
 pub use tour::{Figure, STEPS, Scene, Task, Tour, TourStep, Watch};
 
 /// The phases of the panel.

@@ -134,57 +134,6 @@ fn about(ui: &Ui, words: Rect, response: &Response) {
     );
 }
 
-/// Draws the last seconds without axes, with the rate at the end of each line.
-pub(super) fn draw_small(
-    ui: &mut Ui,
-    seconds: u32,
-    size: bevy_egui::egui::Vec2,
-    lanes: &[Measured<'_>],
-) {
-    let (all, _) = ui.allocate_exact_size(size, Sense::hover());
-    let (top, rest) = all.split_top_bottom_at_y(all.top() + LINE);
-    let plot = rest.with_max_x(rest.right() - AXIS);
-    let ticks = (seconds * TICKS_PER_SECOND) as usize + SMOOTHING_TICKS - 1;
-    let points = newest(lanes, ticks);
-    // Rungs may differ by three decades.
-    let lines = Lines::new(&points, seconds, |_| Scale::Logarithmic);
-    let look = Look::of(ui);
-    let chart = Chart::new(
-        ui,
-        plot,
-        -lines.seconds..=0.0,
-        lines.ends.clone(),
-        lines.scale,
-    );
-    lines.draw(&chart, look, 2.5);
-    let unit = format!("kbps, log, last {seconds} s");
-    text(ui.painter(), top, At::Left(0.0), unit, SMALL, look.ink);
-    // The rates at the ends of the lines, and the target, far enough apart to be read.
-    let mut labels = vec![(chart.y_of(TARGET_KBPS), TARGET_KBPS, look.ink)];
-    for (side, series) in &lines.series {
-        let newest = series.newest_kbps();
-        labels.extend(newest.map(|kbps| (chart.y_of(kbps), kbps, look.of_half(*side))));
-    }
-    labels.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut lowest = plot.bottom() - SMALL / 2.0;
-    for (y, kbps, color) in labels {
-        let middle = y.min(lowest);
-        lowest = middle - SMALL;
-        let row = Rect::from_min_max(
-            pos2(plot.right() + GAP, middle - SMALL / 2.0),
-            pos2(all.right(), middle + SMALL / 2.0),
-        );
-        text(
-            ui.painter(),
-            row,
-            At::Left(0.0),
-            grouped(kbps),
-            SMALL,
-            color,
-        );
-    }
-}
-
 /// The points that the graph shows, and those before them that it needs for smoothing.
 fn points(state: &PanelState, lanes: &[Measured<'_>]) -> Vec<(Side, Vec<Point>)> {
     let wanted = (state.graph_seconds * TICKS_PER_SECOND) as usize + SMOOTHING_TICKS - 1;

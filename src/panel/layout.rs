@@ -32,7 +32,7 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
     if window.width() < 1.0 || window.height() < 1.0 {
         return Drawn::default();
     }
-    style::apply(ctx, state.theme, Some(lane.side));
+    style::apply(ctx, state.theme, lane.side);
     state.is_narrow = window.width() < NARROW;
     let guide = Guide::of(&lane);
     state.flag_of_tour = guide.as_ref().map(Guide::number);

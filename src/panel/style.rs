@@ -99,12 +99,11 @@ impl Look {
     }
 }
 
-/// Sets the style of `ctx` for a theme, and the colours for the half of the selected lane, if that is known.
-pub(super) fn apply(ctx: &egui::Context, theme: Theme, side: Option<Side>) {
+/// Sets the style of `ctx` for a theme, and the colours for the half of the selected lane.
+pub(super) fn apply(ctx: &egui::Context, theme: Theme, side: Side) {
     let id = Id::new(LOOK);
     let before: Option<Look> = ctx.data(|data| data.get_temp(id));
-    let side = side.or(before.map(|look| look.side));
-    let look = Look::new(theme, side.unwrap_or(Side::Right));
+    let look = Look::new(theme, side);
     if before == Some(look) {
         return;
     }

@@ -55,7 +55,9 @@ fn full(page: Page, is_compared: bool) -> Panel {
     }));
     panel.halves.as_mut().unwrap().left_is_lane = is_compared;
     panel.settings.sender.stages = stages;
-    panel.shadow = Some(ShadowLadder::of_bytes(1_500, |index, _| 36_000 >> index.min(11)));
+    panel.shadow = Some(ShadowLadder::of_bytes(1_500, |index, _| {
+        36_000 >> index.min(11)
+    }));
     panel.ablation = Some(Ablation::of_bytes(stages, 1_495, |index| 100 + 900 * index));
     panel.tick = Some(1_500);
     panel.past.first = Some(0);

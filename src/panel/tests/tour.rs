@@ -113,7 +113,9 @@ fn the_tour_ends_with_a_card_from_the_first_rung_to_the_last() {
         index: Some(STEPS.len()),
         ..Tour::default()
     });
-    harness.state_mut().shadow = Some(ShadowLadder::of_bytes(60, |index, _| 36_000 >> index.min(11)));
+    harness.state_mut().shadow = Some(ShadowLadder::of_bytes(60, |index, _| {
+        36_000 >> index.min(11)
+    }));
     harness.run();
     for text in [
         "The end of the tour",
