@@ -21,7 +21,7 @@ use crate::snapshot::Spares;
 pub(crate) struct Merged {
     baseline: Baseline,
     /// How well the bodies that come from others were predicted.
-    histories: Vec<(u16, Option<PackedHistory>)>,
+    histories: Vec<(u16, PackedHistory)>,
     /// Of the snapshot, if the named baseline has one.
     hash: Option<SnapshotHash>,
 }
@@ -107,8 +107,9 @@ impl Merged {
                 }
                 self.baseline.take_body(body, other, age, spares);
                 let state = other.state.as_ref();
-                let history = state.and_then(|state| state.history(body));
-                self.histories.push((body as u16, history));
+                let history = state.map(|state| state.predictions.of(body));
+                self.histories
+                    .push((body as u16, history.unwrap_or_default()));
             }
         }
         Ok(())

@@ -230,6 +230,7 @@ impl QuantizedSnapshot {
     /// # Panics
     /// If there is no such body.
     #[must_use]
+    #[inline]
     pub fn body(&self, index: usize) -> BodyState {
         let position = self.position(index);
         BodyState {

@@ -5,9 +5,11 @@ mod standing;
 
 pub use self::standing::{Standing, Wait};
 
+use std::cmp::Ordering;
+
 use cubewire_codec::QuantizedSnapshot;
 
-use self::change::{Change, MAX_ERROR, MAX_UNIT_ERRORS, UNIT_ERROR};
+use self::change::{Change, MAX_ERROR, MAX_UNIT_ERRORS, MIN_BITS, UNIT_ERROR};
 
 /// What is to be sent of a tick, and at what price.
 #[derive(Clone, Copy, Debug, Default)]
@@ -65,8 +67,10 @@ pub(crate) struct Schedule {
     /// Since when a body has been due.
     due_since: Vec<Option<u64>>,
     advanced_to: Option<u64>,
-    /// The due bodies that may be sent and were not, the most urgent first.
+    /// The due bodies that may be sent and were not.
     due: Vec<Due>,
+    /// So many of these are the most urgent ones, in order.
+    sorted: usize,
     /// Bits in packets for each estimated one, of complete and partial ones.
     scales: [f32; 2],
     /// Estimated bits of all that a complete packet carries.
@@ -87,6 +91,12 @@ pub(crate) struct Due {
 impl Due {
     fn is_with(&self, other: &Self) -> bool {
         self.group.is_some() && self.group == other.group
+    }
+
+    /// The most urgent first.
+    fn order(&self, other: &Self) -> Ordering {
+        let urgency = other.priority.total_cmp(&self.priority);
+        urgency.then((self.group, self.slot).cmp(&(other.group, other.slot)))
     }
 }
 
@@ -131,6 +141,7 @@ impl Schedule {
         wanted.compare(sent, &mut self.differs);
         let ticks = tick - self.advanced_to.replace(tick).unwrap_or(tick);
         self.due.clear();
+        self.sorted = 0;
         self.complete_bits = 0.0;
         for slot in 0..bodies {
             let is_confirmed = self.sent_at[slot].is_none_or(|sent_at| {
@@ -185,10 +196,17 @@ impl Schedule {
         if !within.groups.is_empty() {
             self.join_groups();
         }
-        self.due.sort_unstable_by(|a, b| {
-            let urgency = b.priority.total_cmp(&a.priority);
-            urgency.then((a.group, a.slot).cmp(&(b.group, b.slot)))
-        });
+    }
+
+    /// Sorts so many of the most urgent bodies: few of all that are due fit into a packet.
+    fn sort(&mut self, count: usize) {
+        let rest = &mut self.due[self.sorted..];
+        let more = count.saturating_sub(self.sorted).min(rest.len());
+        if more < rest.len() {
+            rest.select_nth_unstable_by(more, Due::order);
+        }
+        rest[..more].sort_unstable_by(Due::order);
+        self.sorted += more;
     }
 
     /// Makes the due bodies of a group as urgent as the most urgent of them.
@@ -225,7 +243,7 @@ impl Schedule {
         }
     }
 
-    /// The due bodies, the most urgent first.
+    /// The due bodies; as many of the most urgent as are [known to fit](Self::fitting), and one, come first, in order.
     pub(crate) fn due(&self) -> &[Due] {
         &self.due
     }
@@ -236,8 +254,9 @@ impl Schedule {
     }
 
     /// How many of the due bodies are expected to fit.
-    pub(crate) fn fitting(&self, bytes: usize) -> usize {
+    pub(crate) fn fitting(&mut self, bytes: usize) -> usize {
         let mut left = bytes.saturating_sub(HEADER_BYTES) as f32 * 8.0 / self.scales[1];
+        self.sort((left / MIN_BITS) as usize + 2);
         let fits = self.due.iter().take_while(|due| {
             left -= due.bits;
             left >= 0.0
@@ -273,6 +292,7 @@ impl Schedule {
     /// Records a packet that carried the first `count` due bodies, or all bodies.
     pub(crate) fn on_sent(&mut self, tick: u64, wanted: &QuantizedSnapshot, count: Option<usize>) {
         let count = count.unwrap_or(self.due.len());
+        self.sorted = self.sorted.saturating_sub(count);
         let sent = self.sent.as_mut().expect("it advanced to this tick");
         for due in self.due.drain(..count) {
             let slot = due.slot;

@@ -33,7 +33,7 @@ pub(crate) struct BaselineView<'a> {
     /// The adaptive state, if its packet was coded arithmetically.
     pub(crate) state: Option<&'a StoredState>,
     /// The bodies that are not its packet's, but [merged](crate::merge) from others, and how well they were predicted.
-    pub(crate) merged: &'a [(u16, Option<PackedHistory>)],
+    pub(crate) merged: &'a [(u16, PackedHistory)],
     /// Of the snapshot, if its packet was coded arithmetically.
     pub(crate) hash: Option<SnapshotHash>,
 }

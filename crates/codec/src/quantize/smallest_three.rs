@@ -111,6 +111,7 @@ impl SmallestThree {
     /// # Panics
     /// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`], or `largest` above 3.
     #[must_use]
+    #[inline]
     pub fn dequantize(self, bits: u8) -> Quat {
         assert!(self.largest < 4, "a quaternion has four components");
         let max = max_component(bits);
@@ -122,19 +123,14 @@ impl SmallestThree {
         // codes, but a packet may.
         let left_out = (1.0 - sum).max(0.0).sqrt();
         let length = (sum + left_out * left_out).sqrt();
-        let mut components = [0.0; 4];
-        let mut rest = small.iter();
-        for (index, component) in components.iter_mut().enumerate() {
-            let value = if index == usize::from(self.largest) {
-                left_out
-            } else {
-                *rest
-                    .next()
-                    .expect("three of four indices are not the largest")
-            };
-            *component = (value / length) as f32;
-        }
-        Quat::from_array(components)
+        let [a, b, c, rest] =
+            [small[0], small[1], small[2], left_out].map(|value| (value / length) as f32);
+        Quat::from_array(match self.largest {
+            0 => [rest, a, b, c],
+            1 => [a, rest, b, c],
+            2 => [a, b, rest, c],
+            _ => [a, b, c, rest],
+        })
     }
 }
 

@@ -12,6 +12,9 @@ pub(super) const UNIT_ERROR: f32 = 0.05;
 /// An error as large as can be.
 pub(super) const MAX_ERROR: f32 = UNIT_ERROR * MAX_UNIT_ERRORS;
 
+/// The fewest estimated bits of a change.
+pub(super) const MIN_BITS: f32 = 8.0;
+
 /// How a body differs from what was sent of it.
 pub(super) struct Change {
     /// In the scene's units of length.
@@ -38,7 +41,7 @@ impl Change {
         let steps_per_radian = f32::from(1_u16 << schema.component_bits) / 3.0;
         Self {
             error: moved + turned * reach(plan, wanted, slot),
-            bits: 8.0
+            bits: MIN_BITS
                 + 3.0 * (1.0 + moved * steps).log2()
                 + 3.0 * (1.0 + turned * steps_per_radian).log2(),
         }

@@ -1,6 +1,6 @@
 //! What is on its way of each body, and what waits: for those who look on.
 
-use super::Schedule;
+use super::{Due, Schedule};
 
 /// How a body stands after a tick with a budget. Ticks are the sender's.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,7 +65,9 @@ impl Schedule {
                 (None, sent) => Standing::UpToDate { sent },
             }),
         );
-        for (more_urgent, due) in self.due.iter().enumerate() {
+        let mut sorted: Vec<&Due> = self.due.iter().collect();
+        sorted.sort_unstable_by(|due, other| due.order(other));
+        for (more_urgent, due) in sorted.into_iter().enumerate() {
             standings[due.slot] = Standing::Waits(Wait {
                 since: self.due_since[due.slot].unwrap_or(tick),
                 error: due.error,
