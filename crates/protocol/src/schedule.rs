@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 use cubewire_codec::QuantizedSnapshot;
 
-use self::change::{Change, MAX_ERROR, MAX_UNIT_ERRORS, MIN_BITS, UNIT_ERROR};
+use self::change::{Changes, MAX_ERROR, MAX_UNIT_ERRORS, MIN_BITS, UNIT_ERROR};
 
 /// What is to be sent of a tick, and at what price.
 #[derive(Clone, Copy, Debug, Default)]
@@ -139,6 +139,7 @@ impl Schedule {
         }
         let sent = self.sent.as_ref().expect("it was just set");
         wanted.compare(sent, &mut self.differs);
+        let changes = Changes::new(wanted, sent);
         let ticks = tick - self.advanced_to.replace(tick).unwrap_or(tick);
         self.due.clear();
         self.sorted = 0;
@@ -160,7 +161,7 @@ impl Schedule {
                 self.due_since[slot] = None;
                 continue;
             }
-            let change = Change::of(wanted, sent, slot);
+            let change = changes.of(slot);
             self.complete_bits += change.bits;
             if !differs && !is_lost {
                 self.due_since[slot] = None;
