@@ -93,6 +93,7 @@ impl Merged {
         self.baseline.copy_bodies(named, spares);
         self.histories.clear();
         self.hash = named.held().hash;
+        let mut taking = self.baseline.taking(spares);
         // From the oldest on, so that the newest is what stays.
         for (index, other) in others.iter().enumerate().rev() {
             let (Some(other), age) = (*other, index as u16 + 1) else {
@@ -103,9 +104,9 @@ impl Merged {
                     continue;
                 }
                 if let Some(hash) = &mut self.hash {
-                    hash.replace(body, &self.baseline.snapshot, &other.snapshot);
+                    hash.replace(body, taking.snapshot, &other.snapshot);
                 }
-                self.baseline.take_body(body, other, age, spares);
+                taking.take(body, other, age);
                 let state = other.state.as_ref();
                 let history = state.map(|state| state.predictions.of(body));
                 self.histories

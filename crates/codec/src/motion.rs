@@ -201,22 +201,15 @@ impl Motion {
         }
     }
 
-    /// Takes the motion of one body from that to another snapshot, which is older by `ticks`.
-    pub(crate) fn take(
-        &mut self,
-        body: usize,
-        other: &Self,
-        snapshot: &QuantizedSnapshot,
-        ticks: u16,
-    ) {
-        if let Some(from) = &mut self.from {
-            let from = Arc::get_mut(from).expect("a motion of tracks has its own");
-            from.copy_slot(body, other.from.as_deref().unwrap_or(snapshot));
+    /// To take the motion of bodies of other motions, as one of tracks.
+    pub(crate) fn taking(&mut self) -> TakingMotion<'_> {
+        let own = |from| Arc::get_mut(from).expect("a motion of tracks has its own");
+        TakingMotion {
+            from: self.from.as_mut().map(own),
+            moved: &mut self.moved,
+            falling: &mut self.falling,
+            tracks: &mut self.tracks,
         }
-        self.moved[body] = other.moved[body];
-        self.falling.set(body, other.falling.get(body));
-        self.tracks.ages[body] = saturated(ticks);
-        self.tracks.spans[body] = other.span(body) as u8;
     }
 
     /// Ticks since a packet carried the body.
@@ -258,6 +251,33 @@ impl Motion {
             shared.count(from, QuantizedSnapshot::memory_bytes);
         }
         size_of_val(&*self.moved) + self.falling.memory_bytes() + 3 * self.tracks.ages.len()
+    }
+}
+
+/// A motion that takes those of bodies of others. None of what it has is shared, which is not asked for each body.
+pub(crate) struct TakingMotion<'a> {
+    from: Option<&'a mut QuantizedSnapshot>,
+    moved: &'a mut [bool],
+    falling: &'a mut Bits,
+    tracks: &'a mut Tracks,
+}
+
+impl TakingMotion<'_> {
+    /// Takes the motion of one body from that to another snapshot, which is older by `ticks`.
+    pub(crate) fn take(
+        &mut self,
+        body: usize,
+        other: &Motion,
+        snapshot: &QuantizedSnapshot,
+        ticks: u16,
+    ) {
+        if let Some(from) = &mut self.from {
+            from.copy_slot(body, other.from.as_deref().unwrap_or(snapshot));
+        }
+        self.moved[body] = other.moved[body];
+        self.falling.set(body, other.falling.get(body));
+        self.tracks.ages[body] = saturated(ticks);
+        self.tracks.spans[body] = other.span(body) as u8;
     }
 }
 
