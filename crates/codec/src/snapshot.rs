@@ -6,6 +6,7 @@ mod fill;
 mod life;
 mod packed_position;
 mod pool;
+mod records;
 
 use std::sync::Arc;
 

@@ -57,15 +57,15 @@ pub(crate) struct Schedule {
     priorities: Vec<f32>,
     /// The priority with which a body was sent: it comes back if that is lost.
     staked: Vec<f32>,
-    /// What was last sent of each body, and when.
+    /// What was last sent of each body, and when, if not [`NEVER`].
     sent: Option<QuantizedSnapshot>,
-    sent_at: Vec<Option<u64>>,
+    sent_at: Vec<u64>,
     /// Whether the receiver is known to have that.
     is_confirmed: Vec<bool>,
     /// Whether a body differs from what was last sent.
     differs: Vec<bool>,
-    /// Since when a body has been due.
-    due_since: Vec<Option<u64>>,
+    /// Since when a body has been due, or [`NEVER`].
+    due_since: Vec<u64>,
     advanced_to: Option<u64>,
     /// The due bodies that may be sent and were not.
     due: Vec<Due>,
@@ -76,6 +76,9 @@ pub(crate) struct Schedule {
     /// Estimated bits of all that a complete packet carries.
     complete_bits: f32,
 }
+
+/// In place of a tick.
+const NEVER: u64 = u64::MAX;
 
 /// A body that could be sent.
 #[derive(Clone, Copy, Debug)]
@@ -145,33 +148,31 @@ impl Schedule {
         self.sorted = 0;
         self.complete_bits = 0.0;
         for slot in 0..bodies {
-            let is_confirmed = self.sent_at[slot].is_none_or(|sent_at| {
-                let as_of = as_of(slot);
-                let is_confirmed = match as_of {
+            let sent_at = self.sent_at[slot];
+            if sent_at != NEVER {
+                self.is_confirmed[slot] = match as_of(slot) {
                     AsOf::Initial => false,
                     AsOf::Old => self.is_confirmed[slot],
                     AsOf::Tick(tick) => tick >= sent_at,
                 };
-                self.is_confirmed[slot] = is_confirmed;
-                is_confirmed
-            });
-            let differs = self.differs[slot];
-            let is_lost = !is_confirmed && !self.sent_at[slot].is_some_and(&is_in_flight);
+            }
+            let (differs, is_confirmed) = (self.differs[slot], self.is_confirmed[slot]);
             if !differs && is_confirmed {
-                self.due_since[slot] = None;
+                self.due_since[slot] = NEVER;
                 continue;
             }
+            let is_lost = !is_confirmed && !is_in_flight(sent_at);
             let change = changes.of(slot);
             self.complete_bits += change.bits;
             if !differs && !is_lost {
-                self.due_since[slot] = None;
+                self.due_since[slot] = NEVER;
                 continue;
             }
             if is_lost {
                 self.priorities[slot] += std::mem::take(&mut self.staked[slot]);
             }
             let gain = within.gains.get(slot).copied().unwrap_or(1.0);
-            self.due_since[slot].get_or_insert(tick);
+            self.due_since[slot] = self.due_since[slot].min(tick);
             if gain.is_nan() || gain <= 0.0 {
                 continue;
             }
@@ -226,9 +227,9 @@ impl Schedule {
             priorities: vec![0.0; bodies],
             staked: vec![0.0; bodies],
             sent: Some(sent.clone()),
-            sent_at: vec![sent_at; bodies],
-            is_confirmed: vec![false; bodies],
-            due_since: vec![None; bodies],
+            sent_at: vec![sent_at.unwrap_or(NEVER); bodies],
+            is_confirmed: vec![sent_at.is_none(); bodies],
+            due_since: vec![NEVER; bodies],
             scales: [1.0; 2],
             ..Self::default()
         };
@@ -298,17 +299,17 @@ impl Schedule {
         for due in self.due.drain(..count) {
             let slot = due.slot;
             sent.copy_slot(slot, wanted);
-            self.sent_at[slot] = Some(tick);
+            self.sent_at[slot] = tick;
             self.is_confirmed[slot] = false;
             self.staked[slot] = std::mem::take(&mut self.priorities[slot]);
-            self.due_since[slot] = None;
+            self.due_since[slot] = NEVER;
         }
     }
 
     /// Ticks for which the body has been due that has been so longest; 0 if none is.
     pub(crate) fn longest_wait(&self, tick: u64) -> u64 {
-        let first = self.due_since.iter().flatten().min();
-        first.map_or(0, |&since| tick.saturating_sub(since))
+        let first = self.due_since.iter().min().copied();
+        tick.saturating_sub(first.unwrap_or(NEVER))
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct BaselineHistory<'a> {
     pub(crate) moved: &'a [bool],
     /// Ticks from the reference to the snapshot that is coded.
     pub(crate) ticks: i32,
-    /// The reference's own reference; 0 ticks older if that differs by body.
+    /// The reference's own reference, if it is the same for all bodies.
     pub(crate) previous: Option<OlderSnapshot<'a>>,
     pub(crate) motion: &'a Motion,
     /// The additional references, the newer one first.
@@ -120,17 +120,21 @@ impl BaselineHistory<'_> {
     pub(crate) fn of(&self, body: usize) -> KinematicHistory {
         let position = self.reference.position(body);
         let packed = self.reference.smallest_three(body);
-        let pose = |older| self.past_pose(body, position, older);
-        let (mut previous, mut ticks) = (self.previous, self.ticks);
-        if !self.motion.tracks.is_empty() {
-            let span = i32::from(self.motion.span(body));
-            previous = previous
-                .filter(|_| span > 0)
-                .map(|(older, _)| (older, span));
-            ticks = (ticks + i32::from(self.motion.age(body))).min(MAX_TICKS.into());
-        }
-        let previous = pose(previous);
-        let additional = self.additional.map(pose);
+        let pose = |(older, ticks)| self.past_pose(body, position, (older, body), ticks);
+        let (previous, ticks) = match self.motion.tracks.is_empty() {
+            true => (self.previous.and_then(pose), self.ticks),
+            false => {
+                let span = i32::from(self.motion.span(body));
+                let past = self.motion.past(self.reference, body);
+                let past = past.filter(|_| span > 0);
+                let ticks = self.ticks + i32::from(self.motion.age(body));
+                (
+                    past.and_then(|past| self.past_pose(body, position, past, span)),
+                    ticks.min(MAX_TICKS.into()),
+                )
+            }
+        };
+        let additional = self.additional.map(|older| older.and_then(pose));
         let motion_6_ticks = previous.map_or([0; 3], |pose| pose.in_ticks(6));
         let velocity =
             additional[0].map_or(motion_6_ticks.map(|axis| axis / 6), |pose| pose.in_ticks(1));
@@ -157,16 +161,16 @@ impl BaselineHistory<'_> {
         &self,
         body: usize,
         position: Position,
-        older: Option<OlderSnapshot<'_>>,
+        (older, slot): (&QuantizedSnapshot, usize),
+        ticks: i32,
     ) -> Option<PastPose> {
-        let (older, ticks) = older?;
-        if self.plan.has_lives() && !self.reference.is_same_life(older, body) {
+        if self.plan.has_lives() && !self.reference.is_life_of(body, (older, slot)) {
             return None;
         }
-        let from = older.position(body);
+        let from = older.position(slot);
         Some(PastPose {
             displacement: std::array::from_fn(|axis| position[axis] - from[axis]),
-            packed: older.smallest_three(body),
+            packed: older.smallest_three(slot),
             ticks,
         })
     }
