@@ -163,11 +163,6 @@ impl Baseline {
         BaselineView {
             sequence: self.sequence,
             snapshot: &self.snapshot,
-            moved: &self.motion.moved,
-            previous: self
-                .motion
-                .reference()
-                .map(|(snapshot, ticks)| (snapshot, ticks.into())),
             motion: &self.motion,
             state: self.state.as_deref(),
             merged: &[],

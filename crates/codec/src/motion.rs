@@ -304,12 +304,6 @@ impl Motion {
         self.tracks.carried.get(body).copied().unwrap_or(true)
     }
 
-    /// The snapshot that the motion starts from and its age in ticks, if it is known and alike for all bodies.
-    pub(crate) fn reference(&self) -> Option<(&QuantizedSnapshot, u16)> {
-        let from = self.from.as_deref()?;
-        Some((from, self.ticks))
-    }
-
     /// Displacement of a body in 1/512 m; `current` is the snapshot that the motion leads to.
     pub(crate) fn displacement(&self, current: &QuantizedSnapshot, body: usize) -> [i32; 3] {
         let past = self.past(current, body);

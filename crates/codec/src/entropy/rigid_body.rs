@@ -313,9 +313,7 @@ mod tests {
             let snapshots = BaselineHistory {
                 plan: &plan,
                 reference: &reference,
-                moved: &[true],
                 ticks: 64,
-                previous: Some((&previous, 1)),
                 motion: &Motion::default(),
                 additional: [Some((&previous, 1)); 2],
             };
@@ -338,9 +336,7 @@ mod tests {
         let snapshots = BaselineHistory {
             plan: &plan,
             reference: &reference,
-            moved: &[true; 2],
             ticks: 6,
-            previous: None,
             motion: &Motion::default(),
             additional: [None, None],
         };
