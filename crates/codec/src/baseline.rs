@@ -8,7 +8,7 @@ use crate::flags::flagged;
 use crate::ladder;
 use crate::limits::MAX_MERGED;
 use crate::memory::SharedMemory;
-use crate::motion::{Motion, Origin as MotionOrigin, TrackedOrigin};
+use crate::motion::{Motion, Origin as MotionOrigin, TakingMotion, TrackedOrigin};
 use crate::plan::Plan;
 use crate::precision::Precision;
 use crate::sequence::Sequence;
@@ -163,11 +163,6 @@ impl Baseline {
         BaselineView {
             sequence: self.sequence,
             snapshot: &self.snapshot,
-            moved: &self.motion.moved,
-            previous: self
-                .motion
-                .reference()
-                .map(|(snapshot, ticks)| (snapshot, ticks.into())),
             motion: &self.motion,
             state: self.state.as_deref(),
             merged: &[],
@@ -260,13 +255,12 @@ impl Baseline {
             .copy_from(&other.motion, &other.snapshot, spares);
     }
 
-    /// Takes one body of another baseline, which is older by `ticks`.
-    pub(crate) fn take_body(&mut self, body: usize, other: &Self, ticks: u16, spares: &mut Spares) {
-        spares
-            .unshared(&mut self.snapshot)
-            .copy_slot(body, &other.snapshot);
-        self.motion
-            .take(body, &other.motion, &other.snapshot, ticks);
+    /// To take bodies of other baselines, after [`copy_bodies`](Self::copy_bodies).
+    pub(crate) fn taking(&mut self, spares: &mut Spares) -> Taking<'_> {
+        Taking {
+            snapshot: spares.unshared(&mut self.snapshot),
+            motion: self.motion.taking(),
+        }
     }
 
     /// Displacement of a body since the baseline of the packet, in 1/512 m: zero if the
@@ -274,5 +268,20 @@ impl Baseline {
     /// stages use it.
     pub(crate) fn displacement(&self, body: usize) -> [i32; 3] {
         self.motion.displacement(&self.snapshot, body)
+    }
+}
+
+/// A baseline that takes bodies of others.
+pub(crate) struct Taking<'a> {
+    pub(crate) snapshot: &'a mut QuantizedSnapshot,
+    motion: TakingMotion<'a>,
+}
+
+impl Taking<'_> {
+    /// Takes one body of another baseline, which is older by `ticks`.
+    pub(crate) fn take(&mut self, body: usize, other: &Baseline, ticks: u16) {
+        self.snapshot.copy_slot(body, &other.snapshot);
+        self.motion
+            .take(body, &other.motion, &other.snapshot, ticks);
     }
 }

@@ -46,8 +46,8 @@ mod values;
 
 use std::sync::Arc;
 
+use adaptive::SpareStates;
 pub(crate) use adaptive::{AdaptiveState, PackedHistory, StoredState};
-use adaptive::{Keep, SpareStates};
 pub(crate) use bins::{CodingObserver, FixedBins, NonCanonical};
 pub(crate) use bit_cost::BitCostObserver;
 pub(crate) use blend::{BLEND_UNIT, BLENDED, Blend, BlendWeights};
@@ -160,11 +160,9 @@ impl Coder {
         slot: &mut Option<Box<StoredState>>,
     ) {
         let previous = context.state(&self.initial);
-        let keep = match context.coverage {
-            Coverage::Complete => Keep::Changed,
-            Coverage::Partial => Keep::Known,
-        };
-        self.spares.store(&self.next, changed, keep, previous, slot);
+        let coverage = context.coverage;
+        self.spares
+            .store(&self.next, changed, coverage, previous, slot);
     }
 
     /// Encodes `current`. `changed` says which bodies differ from the reference. Additional references are used if they

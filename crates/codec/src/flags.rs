@@ -82,6 +82,28 @@ impl Bits {
         self.0[index / 64] >> (index % 64) & 1 == 1
     }
 
+    /// All flags, 64 in a word.
+    pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
+        self.0.iter().copied()
+    }
+
+    /// The indices of set flags, ascending.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
+        self.words().enumerate().flat_map(|(at, mut word)| {
+            std::iter::from_fn(move || {
+                let flag = NonZero::new(word)?.trailing_zeros();
+                word &= word - 1;
+                Some(at * 64 + flag as usize)
+            })
+        })
+    }
+
+    /// How many flags are set of those before this one in its word.
+    pub(crate) fn before_in_word(&self, index: usize) -> usize {
+        let word = self.0[index / 64];
+        (word & !(u64::MAX << (index % 64))).count_ones() as usize
+    }
+
     /// The first set flag from this index on.
     pub(crate) fn next(&self, index: usize) -> Option<usize> {
         let mut words = (index / 64..).zip(self.0.get(index / 64..)?);
@@ -132,6 +154,7 @@ mod tests {
             assert_eq!(bits.next(from), Some(index));
             from = index + 1;
         }
+        assert_eq!(bits.iter().collect::<Vec<_>>(), set);
         assert_eq!([from, 200, 256].map(|from| bits.next(from)), [None; 3]);
     }
 }

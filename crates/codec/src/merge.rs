@@ -21,7 +21,7 @@ use crate::snapshot::Spares;
 pub(crate) struct Merged {
     baseline: Baseline,
     /// How well the bodies that come from others were predicted.
-    histories: Vec<(u16, Option<PackedHistory>)>,
+    histories: Vec<(u16, PackedHistory)>,
     /// Of the snapshot, if the named baseline has one.
     hash: Option<SnapshotHash>,
 }
@@ -93,6 +93,7 @@ impl Merged {
         self.baseline.copy_bodies(named, spares);
         self.histories.clear();
         self.hash = named.held().hash;
+        let mut taking = self.baseline.taking(spares);
         // From the oldest on, so that the newest is what stays.
         for (index, other) in others.iter().enumerate().rev() {
             let (Some(other), age) = (*other, index as u16 + 1) else {
@@ -103,12 +104,13 @@ impl Merged {
                     continue;
                 }
                 if let Some(hash) = &mut self.hash {
-                    hash.replace(body, &self.baseline.snapshot, &other.snapshot);
+                    hash.replace(body, taking.snapshot, &other.snapshot);
                 }
-                self.baseline.take_body(body, other, age, spares);
+                taking.take(body, other, age);
                 let state = other.state.as_ref();
-                let history = state.and_then(|state| state.history(body));
-                self.histories.push((body as u16, history));
+                let history = state.map(|state| state.predictions.of(body));
+                self.histories
+                    .push((body as u16, history.unwrap_or_default()));
             }
         }
         Ok(())

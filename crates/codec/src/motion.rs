@@ -4,11 +4,15 @@
 //! other packets were lost, so that it can be used to predict the next snapshot. All arithmetic is in
 //! integers, so that both sides get the same result.
 
+mod falls;
+mod past;
+
 use std::sync::Arc;
 
+use self::falls::Falls;
+use self::past::Past;
 use crate::flags::{Bits, flagged};
 use crate::memory::SharedMemory;
-use crate::schema::Linear;
 use crate::snapshot::{QuantizedSnapshot, Spares};
 
 /// Maximum time between two snapshots, in ticks, for a known motion.
@@ -22,8 +26,8 @@ pub const MAX_TICKS: u16 = 64;
 pub(crate) struct Motion {
     /// Ticks since the baseline, `1..=MAX_TICKS`; 0 if the motion is unknown.
     pub(crate) ticks: u16,
-    /// The snapshot that it begins with, shared with the baseline. None if the motion is unknown, and unless
-    /// positions are in 512 steps per metre: no other stages use displacements.
+    /// The snapshot that it begins with, shared with the baseline. None if the motion is unknown or of tracks that are kept,
+    /// and unless positions are in 512 steps per metre: no other stages use displacements.
     from: Option<Arc<QuantizedSnapshot>>,
     /// By body: any field differs from the baseline's.
     pub(crate) moved: Vec<bool>,
@@ -42,6 +46,8 @@ pub(crate) struct Tracks {
     pub(crate) ages: Vec<u8>,
     /// By body: ticks from what it was before to what that packet carried, at most [`MAX_TICKS`]; 0 if unknown.
     spans: Vec<u8>,
+    /// Where bodies were before that, if it is known, and if the tracks are kept.
+    past: Option<Past>,
 }
 
 /// The age of what no packet has carried.
@@ -130,21 +136,22 @@ impl Motion {
             ticks,
             carried,
         } = origin;
-        self.copy_from(before, reference, spares);
+        if let Some(old) = self.from.take() {
+            spares.release(old);
+        }
+        let past = self.take_past(current, &origin);
+        self.copy_tracks(before, current.len());
         let elapsed = ticks.map_or(UNKNOWN_AGE, saturated);
         let Self {
-            from,
             moved,
             falling,
             tracks,
             ..
         } = self;
-        let mut from = from.as_mut().map(|from| spares.unshared(from));
         let falls = Falls::new(current, reference, before);
         for age in &mut tracks.ages {
             *age = age.saturating_add(elapsed);
         }
-        tracks.carried.clear();
         match carried {
             Some(carried) => tracks.carried.extend(carried),
             None => tracks.carried.resize(current.len(), true),
@@ -154,13 +161,11 @@ impl Motion {
             let is_known = (1..=MAX_TICKS).contains(&age);
             moved[body] = is_known && current.differs(reference, body);
             let span = before.span(body);
-            let can_fall = moved[body] && span > 0 && from.is_some();
+            let can_fall = moved[body] && span > 0 && past.is_some();
             falling.set(body, can_fall && falls.is_falling(body, age, span));
-            if let Some(from) = &mut from {
-                from.copy_slot(body, reference);
-            }
             tracks.spans[body] = if is_known { age as u8 } else { 0 };
         }
+        tracks.past = past;
         for (body, moved) in moved.iter_mut().enumerate() {
             // Nothing falls that has not moved.
             if *moved && u16::from(tracks.ages[body]) > MAX_TICKS {
@@ -170,7 +175,46 @@ impl Motion {
         }
     }
 
-    /// Makes this a motion of tracks, with the content of another, which leads to `current`.
+    /// Where the bodies of tracks were before, if that is known. Reuses the memory of the tracks that this has, and that of its
+    /// flags.
+    fn take_past(
+        &mut self,
+        current: &QuantizedSnapshot,
+        origin: &TrackedOrigin<'_>,
+    ) -> Option<Past> {
+        let TrackedOrigin {
+            snapshot: reference,
+            motion: before,
+            carried,
+            ..
+        } = *origin;
+        let past = self.tracks.past.take();
+        let precision = current.precision();
+        if !precision.position.has_usual_steps() {
+            return None;
+        }
+        let mut past = past.unwrap_or_else(|| Past::new(precision));
+        let differs = &mut self.moved;
+        let Some(carried) = carried else {
+            current.compare(reference, differs);
+            past.set(differs, current, |body| (reference, body));
+            return Some(past);
+        };
+        before.flag_past(reference, differs);
+        flagged(carried).for_each(|body| differs[body] = current.differs(reference, body));
+        match (&before.tracks.past, &before.from) {
+            // The usual case, in which there is less to ask for each body.
+            (None, Some(from)) => past.set(differs, current, |body| (&**from, body)),
+            _ => past.set(differs, current, |body| {
+                before.past(reference, body).unwrap_or((reference, body))
+            }),
+        }
+        flagged(carried).for_each(|body| past.replace(body, reference));
+        Some(past)
+    }
+
+    /// Makes this a motion of tracks, with the content of another, which leads to `current`. It can be changed, and takes more
+    /// memory than one that is kept.
     pub(crate) fn copy_from(
         &mut self,
         other: &Self,
@@ -179,44 +223,69 @@ impl Motion {
     ) {
         let own = self.from.take();
         if current.precision().position.has_usual_steps() {
-            let from = other.from.as_deref().unwrap_or(current);
             let mut own = own.unwrap_or_else(|| spares.take());
-            spares.unshared(&mut own).copy_from(from);
+            let from = spares.unshared(&mut own);
+            from.copy_from(other.from.as_deref().unwrap_or(current));
+            if let Some(past) = &other.tracks.past {
+                past.copy_to(from);
+            }
             self.from = Some(own);
         } else if let Some(old) = own {
             spares.release(old);
         }
+        self.copy_tracks(other, current.len());
+    }
+
+    /// Copies all but where the motion begins.
+    fn copy_tracks(&mut self, other: &Self, bodies: usize) {
         self.ticks = 0;
         self.moved.clone_from(&other.moved);
-        self.moved.resize(current.len(), false);
+        self.moved.resize(bodies, false);
         self.falling.clone_from(&other.falling);
-        self.falling.resize(current.len());
+        self.falling.resize(bodies);
         let tracks = &mut self.tracks;
         tracks.clear();
         tracks.ages.extend_from_slice(&other.tracks.ages);
         tracks.spans.extend_from_slice(&other.tracks.spans);
         if other.tracks.is_empty() {
-            tracks.ages.resize(current.len(), 0);
-            tracks.spans.resize(current.len(), other.ticks as u8);
+            tracks.ages.resize(bodies, 0);
+            tracks.spans.resize(bodies, other.ticks as u8);
         }
     }
 
-    /// Takes the motion of one body from that to another snapshot, which is older by `ticks`.
-    pub(crate) fn take(
-        &mut self,
+    /// Where a body was before, as a slot of a snapshot, if that is known. `current` is where the motion leads to.
+    #[inline]
+    pub(crate) fn past<'s>(
+        &'s self,
+        current: &'s QuantizedSnapshot,
         body: usize,
-        other: &Self,
-        snapshot: &QuantizedSnapshot,
-        ticks: u16,
-    ) {
-        if let Some(from) = &mut self.from {
-            let from = Arc::get_mut(from).expect("a motion of tracks has its own");
-            from.copy_slot(body, other.from.as_deref().unwrap_or(snapshot));
+    ) -> Option<(&'s QuantizedSnapshot, usize)> {
+        match &self.tracks.past {
+            Some(past) => Some(past.of(body).unwrap_or((current, body))),
+            None => self.from.as_deref().map(|from| (from, body)),
         }
-        self.moved[body] = other.moved[body];
-        self.falling.set(body, other.falling.get(body));
-        self.tracks.ages[body] = saturated(ticks);
-        self.tracks.spans[body] = other.span(body) as u8;
+    }
+
+    /// Flags the bodies that are not where they were before. Reuses memory.
+    fn flag_past(&self, current: &QuantizedSnapshot, differs: &mut Vec<bool>) {
+        differs.clear();
+        differs.resize(current.len(), false);
+        if let Some(past) = &self.tracks.past {
+            past.flag(differs);
+        } else if let Some(from) = &self.from {
+            current.flag_differing(from, differs);
+        }
+    }
+
+    /// To take the motion of bodies of other motions, as one of tracks.
+    pub(crate) fn taking(&mut self) -> TakingMotion<'_> {
+        let own = |from| Arc::get_mut(from).expect("a motion of tracks has its own");
+        TakingMotion {
+            from: self.from.as_mut().map(own),
+            moved: &mut self.moved,
+            falling: &mut self.falling,
+            tracks: &mut self.tracks,
+        }
     }
 
     /// Ticks since a packet carried the body.
@@ -235,19 +304,14 @@ impl Motion {
         self.tracks.carried.get(body).copied().unwrap_or(true)
     }
 
-    /// The snapshot that the motion starts from and its age in ticks, if it is known; the age is 0 if it differs by body.
-    pub(crate) fn reference(&self) -> Option<(&QuantizedSnapshot, u16)> {
-        let from = self.from.as_deref()?;
-        Some((from, self.ticks))
-    }
-
     /// Displacement of a body in 1/512 m; `current` is the snapshot that the motion leads to.
     pub(crate) fn displacement(&self, current: &QuantizedSnapshot, body: usize) -> [i32; 3] {
-        self.from.as_ref().map_or([0; 3], |from| {
-            if !current.is_same_life(from, body) {
+        let past = self.past(current, body);
+        past.map_or([0; 3], |(from, slot)| {
+            if !current.is_life_of(body, (from, slot)) {
                 return [0; 3];
             }
-            let (now, then) = (current.position(body), from.position(body));
+            let (now, then) = (current.position(body), from.position(slot));
             std::array::from_fn(|axis| now[axis] - then[axis])
         })
     }
@@ -257,7 +321,36 @@ impl Motion {
         if let Some(from) = &self.from {
             shared.count(from, QuantizedSnapshot::memory_bytes);
         }
-        size_of_val(&*self.moved) + self.falling.memory_bytes() + 3 * self.tracks.ages.len()
+        let past = self.tracks.past.as_ref().map_or(0, Past::memory_bytes);
+        size_of_val(&*self.moved) + self.falling.memory_bytes() + 3 * self.tracks.ages.len() + past
+    }
+}
+
+/// A motion that takes those of bodies of others. None of what it has is shared, which is not asked for each body.
+pub(crate) struct TakingMotion<'a> {
+    from: Option<&'a mut QuantizedSnapshot>,
+    moved: &'a mut [bool],
+    falling: &'a mut Bits,
+    tracks: &'a mut Tracks,
+}
+
+impl TakingMotion<'_> {
+    /// Takes the motion of one body from that to another snapshot, which is older by `ticks`.
+    pub(crate) fn take(
+        &mut self,
+        body: usize,
+        other: &Motion,
+        snapshot: &QuantizedSnapshot,
+        ticks: u16,
+    ) {
+        if let Some(from) = &mut self.from {
+            let (past, slot) = other.past(snapshot, body).unwrap_or((snapshot, body));
+            from.copy_to_slot(body, past, slot);
+        }
+        self.moved[body] = other.moved[body];
+        self.falling.set(body, other.falling.get(body));
+        self.tracks.ages[body] = saturated(ticks);
+        self.tracks.spans[body] = other.span(body) as u8;
     }
 }
 
@@ -270,75 +363,10 @@ impl Tracks {
         self.carried.clear();
         self.ages.clear();
         self.spans.clear();
+        self.past = None;
     }
 }
 
 fn saturated(ticks: u16) -> u8 {
     ticks.min(UNKNOWN_AGE.into()) as u8
-}
-
-/// Tells which bodies fall from one snapshot to another.
-struct Falls<'a> {
-    linear: Linear,
-    current: &'a QuantizedSnapshot,
-    baseline: &'a QuantizedSnapshot,
-    /// The motion to the baseline.
-    before: &'a Motion,
-}
-
-impl<'a> Falls<'a> {
-    fn new(
-        current: &'a QuantizedSnapshot,
-        baseline: &'a QuantizedSnapshot,
-        before: &'a Motion,
-    ) -> Self {
-        Self {
-            linear: current.plan().linear,
-            current,
-            baseline,
-            before,
-        }
-    }
-
-    /// Whether a body fell that moved in `ticks`, and before that in `span`.
-    #[inline(always)]
-    fn is_falling(&self, body: usize, ticks: u16, span: u16) -> bool {
-        let height = self.current.position(body)[2];
-        if height <= self.linear.fall_height || !self.current.is_same_life(self.baseline, body) {
-            return false;
-        }
-        let rise = height - self.baseline.position(body)[2];
-        let before = (self.before.displacement(self.baseline, body)[2], span);
-        is_falling(self.linear.gravity, (rise, ticks), before)
-    }
-}
-
-/// Whether the downward acceleration between two vertical displacements, each over its ticks, is above half
-/// of gravity.
-fn is_falling(
-    (numerator, denominator): (i64, i64),
-    (now, ticks): (i32, u16),
-    (before, before_ticks): (i32, u16),
-) -> bool {
-    let (now, before) = (i64::from(now), i64::from(before));
-    let (ticks, before_ticks) = (i64::from(ticks), i64::from(before_ticks));
-    // now / ticks − before / before_ticks < −gravity / 2 × (ticks + before_ticks) / 2, multiplied by the
-    // denominators.
-    (now * before_ticks - before * ticks) * 4 * denominator
-        < -numerator * (ticks + before_ticks) * ticks * before_ticks
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const GRAVITY: (i64, i64) = (25, 9);
-
-    #[test]
-    fn a_body_counts_as_falling_beyond_half_of_gravity() {
-        assert!(is_falling(GRAVITY, (-51, 6), (0, 6)));
-        assert!(!is_falling(GRAVITY, (-50, 6), (0, 6)));
-        assert!(!is_falling(GRAVITY, (0, 6), (0, 6)));
-        assert!(is_falling(GRAVITY, (-30, 6), (30, 6)));
-    }
 }

@@ -6,6 +6,7 @@ mod fill;
 mod life;
 mod packed_position;
 mod pool;
+mod records;
 
 use std::sync::Arc;
 
@@ -230,6 +231,7 @@ impl QuantizedSnapshot {
     /// # Panics
     /// If there is no such body.
     #[must_use]
+    #[inline]
     pub fn body(&self, index: usize) -> BodyState {
         let position = self.position(index);
         BodyState {

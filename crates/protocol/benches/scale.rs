@@ -16,7 +16,7 @@ use criterion::{Criterion, SamplingMode, criterion_group, criterion_main};
 use cubewire_codec::glam::Vec3;
 use cubewire_codec::ladder::{CHANGED_FLAGS, PREDICTED, Rung};
 use cubewire_codec::{BodyState, Plan, QuantizedSnapshot, Snapshot};
-use cubewire_protocol::{BaselineChoice, MAX_BASELINE_AGE_TICKS, RECEIVER_RING};
+use cubewire_protocol::{BaselineChoice, RECEIVER_RING};
 
 use self::play::Play;
 use self::replay::Replay;
@@ -96,9 +96,8 @@ fn long_play(rung: Rung, frames: &[QuantizedSnapshot], within: Option<usize>) ->
 fn scale(criterion: &mut Criterion) {
     let percents = PERCENTS.map(|percent| format!("bytes at {percent} % | "));
     println!(
-        "| bodies | rung | {}MB of {} sent | MB of {RECEIVER_RING} received | MB of both ends |",
+        "| bodies | rung | {}MB sent | MB received | MB of both ends |",
         percents.concat(),
-        MAX_BASELINE_AGE_TICKS + 1,
     );
     println!("| --- | --- |{}", " ---: |".repeat(PERCENTS.len() + 3));
     let mut group = criterion.benchmark_group("scale");

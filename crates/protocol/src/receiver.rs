@@ -13,17 +13,23 @@ use crate::fallback::FallbackReason;
 use crate::feedback::{Ack, Feedback};
 use crate::playout::PlayoutBuffer;
 use crate::ring::BaselineRing;
+use crate::sender::MAX_BASELINE_AGE_TICKS;
 use crate::state_transfer::StateAssembly;
 use crate::tracks::{self, Received};
 use crate::welcome::{MAX_TICK, Welcome};
 
-/// Snapshots that a receiver keeps: twice the sender's, so that it still holds the baseline of a packet
+/// Snapshots that a receiver keeps at most: twice the sender's, so that it still holds the baseline of a packet
 /// that took up to four seconds to arrive.
 pub const RECEIVER_RING: usize = 512;
 
+/// How many snapshots from before the baseline of a packet a receiver keeps: for packets that are late, and the others that
+/// these refer to.
+const KEPT: usize = 63;
+
 /// Decodes packets, keeps the snapshots as baselines for later packets, and plays them back.
 ///
-/// Memory is bounded: [`RECEIVER_RING`] baselines, and the snapshots of the playout buffer.
+/// Memory is bounded: [`RECEIVER_RING`] baselines, and the snapshots of the playout buffer. While acks arrive at the sender, the
+/// baselines are those since the one that its packets name, and 63 before.
 #[derive(Debug)]
 pub struct SnapshotReceiver {
     decoder: Decoder,
@@ -147,7 +153,11 @@ impl SnapshotReceiver {
             // If the states of the two sides differ, the sender must not use this baseline again.
             let report = match error {
                 DecodeError::Desync(sequence) => Some(Feedback::Desync(sequence)),
-                DecodeError::UnknownBaseline(baseline) => Some(Feedback::MissingBaseline(baseline)),
+                // That of a packet that is late may be forgotten.
+                DecodeError::UnknownBaseline(baseline) => {
+                    let is_late = Some(tick) < self.newest;
+                    (!is_late).then_some(Feedback::MissingBaseline(baseline))
+                }
                 DecodeError::Check(_)
                 | DecodeError::NonCanonical { .. }
                 | DecodeError::OutOfRange { .. } => named.map(Feedback::MissingBaseline),
@@ -171,6 +181,7 @@ impl SnapshotReceiver {
         let decoded = std::mem::replace(&mut self.next, old);
         self.received.insert(tick, decoded);
         self.restore();
+        self.forget(tick, &header);
         self.newest = self.newest.max(Some(tick));
         self.ack_due = true;
         Ok(Arrival::Decoded { tick, header, late })
@@ -198,6 +209,19 @@ impl SnapshotReceiver {
             self.engine
                 .restore(tick, snapshot.snapshot(), &self.state.take());
         }
+    }
+
+    /// Forgets the snapshots that no packet is expected to refer to, after the one of `tick`.
+    fn forget(&mut self, tick: u64, header: &Header) {
+        let named = header.baseline.sequence();
+        let age = named.map_or(MAX_BASELINE_AGE_TICKS, |named| {
+            header.sequence.ticks_since(named)
+        });
+        let oldest = tick.saturating_sub(age.into());
+        let awaited = self.state.awaited();
+        let awaited = awaited.filter(|at| at + u64::from(MAX_BASELINE_AGE_TICKS) >= tick);
+        let oldest = oldest.min(awaited.unwrap_or(oldest));
+        self.received.forget_before(oldest, KEPT);
     }
 
     /// Whether a tick is too old or too far ahead. A single packet with a wrong number must not move

@@ -1,5 +1,7 @@
 //! Snapshots by tick, on either side of the link.
 
+use std::collections::VecDeque;
+
 use cubewire_codec::Baseline;
 
 /// A ring of the last snapshots that were sent or received, by the sender's tick. A tick's slot is its
@@ -10,7 +12,14 @@ use cubewire_codec::Baseline;
 #[derive(Clone, Debug)]
 pub struct BaselineRing {
     slots: Vec<Option<(u64, Baseline)>>,
+    /// Of the snapshots that are held, ascending.
+    ticks: VecDeque<u64>,
+    /// Forgotten snapshots, whose memory is reused.
+    spare: Vec<Baseline>,
 }
+
+/// Forgotten snapshots that a ring keeps the memory of: one ack can come in place of several.
+const MAX_SPARE: usize = 8;
 
 impl BaselineRing {
     /// Creates an empty ring for `capacity` snapshots.
@@ -22,6 +31,8 @@ impl BaselineRing {
         assert!(capacity > 0, "the capacity must not be 0");
         Self {
             slots: (0..capacity).map(|_| None).collect(),
+            ticks: VecDeque::with_capacity(capacity + 1),
+            spare: Vec::new(),
         }
     }
 
@@ -32,21 +43,41 @@ impl BaselineRing {
         (*held == tick).then_some(baseline)
     }
 
-    /// Takes the old snapshot out of the slot for `tick`, so that its memory can be reused; an empty
-    /// one if the slot was free.
+    /// Takes the old snapshot out of the slot for `tick`, or a forgotten one, so that its memory can be
+    /// reused; an empty one if there is neither.
     #[must_use]
     pub fn take_slot(&mut self, tick: u64) -> Baseline {
-        let slot = self.slot(tick);
-        let taken = self.slots[slot].take();
-        taken.map(|(_, baseline)| baseline).unwrap_or_default()
+        let taken = self.remove(tick).or_else(|| self.spare.pop());
+        taken.unwrap_or_default()
     }
 
     /// Puts a snapshot into its slot. Returns the one that it replaces, so that its memory can be
     /// reused.
     pub fn insert(&mut self, tick: u64, baseline: Baseline) -> Option<Baseline> {
+        let old = self.remove(tick);
+        let index = self.ticks.partition_point(|&held| held < tick);
+        self.ticks.insert(index, tick);
         let slot = self.slot(tick);
-        let old = self.slots[slot].replace((tick, baseline));
-        old.map(|(_, baseline)| baseline)
+        self.slots[slot] = Some((tick, baseline));
+        old
+    }
+
+    /// Forgets the snapshots before a tick, but for the newest `count` of them.
+    pub fn forget_before(&mut self, tick: u64, count: usize) {
+        let before = self.ticks.partition_point(|&held| held < tick);
+        for _ in count..before {
+            let oldest = self.ticks[0];
+            if let Some(baseline) = self.remove(oldest) {
+                self.recycle(baseline);
+            }
+        }
+    }
+
+    /// Takes a snapshot whose memory can be reused.
+    pub fn recycle(&mut self, baseline: Baseline) {
+        if self.spare.len() < MAX_SPARE {
+            self.spare.push(baseline);
+        }
     }
 
     /// Memory held by the snapshots, bytes. What several of them share counts once.
@@ -54,6 +85,16 @@ impl BaselineRing {
     pub fn memory_bytes(&self) -> usize {
         let held = self.slots.iter().flatten();
         Baseline::memory_bytes_of(held.map(|(_, baseline)| baseline))
+    }
+
+    /// Empties the slot for `tick`.
+    fn remove(&mut self, tick: u64) -> Option<Baseline> {
+        let slot = self.slot(tick);
+        let (held, baseline) = self.slots[slot].take()?;
+        if let Ok(index) = self.ticks.binary_search(&held) {
+            self.ticks.remove(index);
+        }
+        Some(baseline)
     }
 
     fn slot(&self, tick: u64) -> usize {
@@ -76,6 +117,22 @@ mod tests {
         assert!(ring.insert(4, Baseline::default()).is_some());
         assert!(ring.get(0).is_none());
         assert!(ring.get(4).is_some());
+    }
+
+    #[test]
+    fn what_is_forgotten_is_reused() {
+        let mut ring = BaselineRing::new(16);
+        for tick in [0, 1, 3, 2, 7] {
+            ring.insert(tick, Baseline::default());
+        }
+        ring.forget_before(3, 5);
+        assert!(ring.get(0).is_some());
+        ring.forget_before(3, 1);
+        let held = [0, 1, 2, 3, 7].map(|tick| ring.get(tick).is_some());
+        assert_eq!(held, [false, false, true, true, true]);
+        assert_eq!(ring.spare.len(), 2);
+        let _ = ring.take_slot(8);
+        assert_eq!(ring.spare.len(), 1);
     }
 
     #[test]

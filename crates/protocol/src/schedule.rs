@@ -5,9 +5,11 @@ mod standing;
 
 pub use self::standing::{Standing, Wait};
 
+use std::cmp::Ordering;
+
 use cubewire_codec::QuantizedSnapshot;
 
-use self::change::{Change, MAX_ERROR, MAX_UNIT_ERRORS, UNIT_ERROR};
+use self::change::{Changes, MAX_ERROR, MAX_UNIT_ERRORS, MIN_BITS, UNIT_ERROR};
 
 /// What is to be sent of a tick, and at what price.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,23 +57,28 @@ pub(crate) struct Schedule {
     priorities: Vec<f32>,
     /// The priority with which a body was sent: it comes back if that is lost.
     staked: Vec<f32>,
-    /// What was last sent of each body, and when.
+    /// What was last sent of each body, and when, if not [`NEVER`].
     sent: Option<QuantizedSnapshot>,
-    sent_at: Vec<Option<u64>>,
+    sent_at: Vec<u64>,
     /// Whether the receiver is known to have that.
     is_confirmed: Vec<bool>,
     /// Whether a body differs from what was last sent.
     differs: Vec<bool>,
-    /// Since when a body has been due.
-    due_since: Vec<Option<u64>>,
+    /// Since when a body has been due, or [`NEVER`].
+    due_since: Vec<u64>,
     advanced_to: Option<u64>,
-    /// The due bodies that may be sent and were not, the most urgent first.
+    /// The due bodies that may be sent and were not.
     due: Vec<Due>,
+    /// So many of these are the most urgent ones, in order.
+    sorted: usize,
     /// Bits in packets for each estimated one, of complete and partial ones.
     scales: [f32; 2],
     /// Estimated bits of all that a complete packet carries.
     complete_bits: f32,
 }
+
+/// In place of a tick.
+const NEVER: u64 = u64::MAX;
 
 /// A body that could be sent.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +94,12 @@ pub(crate) struct Due {
 impl Due {
     fn is_with(&self, other: &Self) -> bool {
         self.group.is_some() && self.group == other.group
+    }
+
+    /// The most urgent first.
+    fn order(&self, other: &Self) -> Ordering {
+        let urgency = other.priority.total_cmp(&self.priority);
+        urgency.then((self.group, self.slot).cmp(&(other.group, other.slot)))
     }
 }
 
@@ -129,37 +142,37 @@ impl Schedule {
         }
         let sent = self.sent.as_ref().expect("it was just set");
         wanted.compare(sent, &mut self.differs);
+        let changes = Changes::new(wanted, sent);
         let ticks = tick - self.advanced_to.replace(tick).unwrap_or(tick);
         self.due.clear();
+        self.sorted = 0;
         self.complete_bits = 0.0;
         for slot in 0..bodies {
-            let is_confirmed = self.sent_at[slot].is_none_or(|sent_at| {
-                let as_of = as_of(slot);
-                let is_confirmed = match as_of {
+            let sent_at = self.sent_at[slot];
+            if sent_at != NEVER {
+                self.is_confirmed[slot] = match as_of(slot) {
                     AsOf::Initial => false,
                     AsOf::Old => self.is_confirmed[slot],
                     AsOf::Tick(tick) => tick >= sent_at,
                 };
-                self.is_confirmed[slot] = is_confirmed;
-                is_confirmed
-            });
-            let differs = self.differs[slot];
-            let is_lost = !is_confirmed && !self.sent_at[slot].is_some_and(&is_in_flight);
+            }
+            let (differs, is_confirmed) = (self.differs[slot], self.is_confirmed[slot]);
             if !differs && is_confirmed {
-                self.due_since[slot] = None;
+                self.due_since[slot] = NEVER;
                 continue;
             }
-            let change = Change::of(wanted, sent, slot);
+            let is_lost = !is_confirmed && !is_in_flight(sent_at);
+            let change = changes.of(slot);
             self.complete_bits += change.bits;
             if !differs && !is_lost {
-                self.due_since[slot] = None;
+                self.due_since[slot] = NEVER;
                 continue;
             }
             if is_lost {
                 self.priorities[slot] += std::mem::take(&mut self.staked[slot]);
             }
             let gain = within.gains.get(slot).copied().unwrap_or(1.0);
-            self.due_since[slot].get_or_insert(tick);
+            self.due_since[slot] = self.due_since[slot].min(tick);
             if gain.is_nan() || gain <= 0.0 {
                 continue;
             }
@@ -185,10 +198,17 @@ impl Schedule {
         if !within.groups.is_empty() {
             self.join_groups();
         }
-        self.due.sort_unstable_by(|a, b| {
-            let urgency = b.priority.total_cmp(&a.priority);
-            urgency.then((a.group, a.slot).cmp(&(b.group, b.slot)))
-        });
+    }
+
+    /// Sorts so many of the most urgent bodies: few of all that are due fit into a packet.
+    fn sort(&mut self, count: usize) {
+        let rest = &mut self.due[self.sorted..];
+        let more = count.saturating_sub(self.sorted).min(rest.len());
+        if more < rest.len() {
+            rest.select_nth_unstable_by(more, Due::order);
+        }
+        rest[..more].sort_unstable_by(Due::order);
+        self.sorted += more;
     }
 
     /// Makes the due bodies of a group as urgent as the most urgent of them.
@@ -207,9 +227,9 @@ impl Schedule {
             priorities: vec![0.0; bodies],
             staked: vec![0.0; bodies],
             sent: Some(sent.clone()),
-            sent_at: vec![sent_at; bodies],
-            is_confirmed: vec![false; bodies],
-            due_since: vec![None; bodies],
+            sent_at: vec![sent_at.unwrap_or(NEVER); bodies],
+            is_confirmed: vec![sent_at.is_none(); bodies],
+            due_since: vec![NEVER; bodies],
             scales: [1.0; 2],
             ..Self::default()
         };
@@ -225,7 +245,7 @@ impl Schedule {
         }
     }
 
-    /// The due bodies, the most urgent first.
+    /// The due bodies; as many of the most urgent as are [known to fit](Self::fitting), and one, come first, in order.
     pub(crate) fn due(&self) -> &[Due] {
         &self.due
     }
@@ -236,8 +256,9 @@ impl Schedule {
     }
 
     /// How many of the due bodies are expected to fit.
-    pub(crate) fn fitting(&self, bytes: usize) -> usize {
+    pub(crate) fn fitting(&mut self, bytes: usize) -> usize {
         let mut left = bytes.saturating_sub(HEADER_BYTES) as f32 * 8.0 / self.scales[1];
+        self.sort((left / MIN_BITS) as usize + 2);
         let fits = self.due.iter().take_while(|due| {
             left -= due.bits;
             left >= 0.0
@@ -273,21 +294,22 @@ impl Schedule {
     /// Records a packet that carried the first `count` due bodies, or all bodies.
     pub(crate) fn on_sent(&mut self, tick: u64, wanted: &QuantizedSnapshot, count: Option<usize>) {
         let count = count.unwrap_or(self.due.len());
+        self.sorted = self.sorted.saturating_sub(count);
         let sent = self.sent.as_mut().expect("it advanced to this tick");
         for due in self.due.drain(..count) {
             let slot = due.slot;
             sent.copy_slot(slot, wanted);
-            self.sent_at[slot] = Some(tick);
+            self.sent_at[slot] = tick;
             self.is_confirmed[slot] = false;
             self.staked[slot] = std::mem::take(&mut self.priorities[slot]);
-            self.due_since[slot] = None;
+            self.due_since[slot] = NEVER;
         }
     }
 
     /// Ticks for which the body has been due that has been so longest; 0 if none is.
     pub(crate) fn longest_wait(&self, tick: u64) -> u64 {
-        let first = self.due_since.iter().flatten().min();
-        first.map_or(0, |&since| tick.saturating_sub(since))
+        let first = self.due_since.iter().min().copied();
+        tick.saturating_sub(first.unwrap_or(NEVER))
     }
 }
 

@@ -20,11 +20,15 @@ use crate::feedback::{Ack, Feedback, FeedbackError};
 use crate::inputs::InputHistory;
 use crate::ring::BaselineRing;
 use crate::schedule::Schedule;
-use crate::sync::{Held, SceneSync, SyncStatus};
+use crate::sync::{SceneSync, SyncStatus};
 
 /// Maximum age of a baseline; after a longer gap in the acks, packets are relative to the initial
 /// state. Just above four seconds at 60 Hz.
 pub const MAX_BASELINE_AGE_TICKS: u16 = 255;
+
+/// How many snapshots from before the [`CANDIDATES`] a sender keeps: more than can be merged with one of them, and a second
+/// of those of which it may be asked for the state.
+const KEPT: usize = 56;
 
 /// Maximum number of acked snapshots that [`BaselineChoice::Smallest`] tries, newest first.
 pub const CANDIDATES: usize = 8;
@@ -41,8 +45,8 @@ pub enum BaselineChoice {
 
 /// Encodes snapshots for one receiver, and tracks which ones that receiver holds.
 ///
-/// Memory is bounded: 256 snapshots, whatever the receiver does. If no ack arrives for longer than
-/// that, packets are relative to the initial state until the next ack.
+/// Memory is bounded: 256 snapshots, whatever the receiver does. While acks arrive, those are kept that are not acked yet, and
+/// about 64 before. If no ack arrives for longer than 256 ticks, packets are relative to the initial state until the next ack.
 #[derive(Debug)]
 pub struct SnapshotSender {
     encoder: Encoder,
@@ -160,14 +164,10 @@ impl SnapshotSender {
         let baseline = self.newest_acked();
         let is_simulated = stages.delta == Delta::ArithmeticSimulated;
         let inputs = inputs.filter(|inputs| is_simulated && inputs.tick() == tick);
-        let held = Held {
-            sent: &self.sent,
-            acked: &self.acked,
-        };
         let merged = partial::merged(&self.sent, &self.acked);
         let mut references = references(&self.sent, &self.acked, baseline);
         references.merged = &merged;
-        references.simulated = self.sync.choose(&held, inputs);
+        references.simulated = self.sync.choose(&self.acked, inputs);
         let header = self.encoder.encode(
             sequence(tick),
             stages,
@@ -323,7 +323,7 @@ impl SnapshotSender {
         before(&self.acked, tick)
     }
 
-    /// A snapshot as the receiver decodes it, kept for about four seconds after it was sent.
+    /// A snapshot as the receiver decodes it, kept for about a second after it was acked.
     #[must_use]
     pub fn get(&self, tick: u64) -> Option<&Baseline> {
         self.sent.get(tick)
@@ -351,11 +351,11 @@ impl SnapshotSender {
         for tick in std::iter::once(newest).chain(earlier) {
             let is_recent = newest_sent - tick <= MAX_BASELINE_AGE_TICKS.into();
             if is_recent
-                && self.sent.get(tick).is_some()
+                && let Some(sent) = self.sent.get(tick)
                 && let Err(index) = self.acked.binary_search(&tick)
             {
                 self.acked.insert(index, tick);
-                self.sync.on_ack(tick);
+                self.sync.on_ack(tick, sent.origin().is_some());
             }
         }
     }
@@ -367,7 +367,8 @@ impl SnapshotSender {
         newest_sent.checked_sub(age.into())
     }
 
-    /// Begins the packet of `tick`, which is newer than all before: drops the acks that are too old for it.
+    /// Begins the packet of `tick`, which is newer than all before: drops the acks that are too old for it, and the snapshots
+    /// that no packet will be relative to.
     fn begin(&mut self, tick: u64) -> Result<(), SendError> {
         if let Some(newest) = self.newest_sent
             && tick <= newest
@@ -375,6 +376,10 @@ impl SnapshotSender {
             return Err(SendError::Tick { tick, newest });
         }
         self.discard_acks(tick.saturating_sub(MAX_BASELINE_AGE_TICKS.into()));
+        let candidates = self.acked.len().saturating_sub(CANDIDATES);
+        if let Some(&oldest) = self.acked.get(candidates) {
+            self.sent.forget_before(oldest, KEPT);
+        }
         Ok(())
     }
 

@@ -174,10 +174,15 @@ impl StateAssembly {
         }
     }
 
+    /// The tick of a state of which chunks have arrived, until it is taken.
+    pub(crate) fn awaited(&self) -> Option<u64> {
+        (!self.is_taken && !self.chunks.is_empty()).then_some(self.tick)
+    }
+
     /// The tick of the state, if no chunk is missing and it has not been taken.
     pub(crate) fn complete(&self) -> Option<u64> {
-        let is_complete = !self.is_taken && !self.chunks.is_empty();
-        (is_complete && self.chunks.iter().all(Option::is_some)).then_some(self.tick)
+        let awaited = self.awaited();
+        awaited.filter(|_| self.chunks.iter().all(Option::is_some))
     }
 
     /// The bytes of a [complete](Self::complete) state.

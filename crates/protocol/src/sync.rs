@@ -9,10 +9,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use cubewire_codec::simulation::MAX_SIMULATED_TICKS;
-use cubewire_codec::{Baseline, Inputs, Origin, Simulated};
+use cubewire_codec::{Inputs, Origin, Simulated};
 
 use crate::inputs::InputHistory;
-use crate::ring::BaselineRing;
 use crate::state_transfer::StateTransfer;
 
 /// Whether the receiver's world is the sender's.
@@ -50,6 +49,8 @@ pub(crate) struct SceneSync {
     /// Where the receiver's newest world starts, and the tick of the first packet that said so. What was acked before is
     /// of an older world.
     start: Option<(Start, u64)>,
+    /// The newest acked packet that was simulated.
+    simulated: Option<u64>,
     retry_at: u64,
     retry_ticks: u64,
     desyncs: u64,
@@ -69,13 +70,6 @@ enum Start {
     State(u64),
 }
 
-/// What a packet can refer to.
-pub(crate) struct Held<'s> {
-    pub(crate) sent: &'s BaselineRing,
-    /// Ticks of the acked snapshots, ascending.
-    pub(crate) acked: &'s VecDeque<u64>,
-}
-
 impl SceneSync {
     pub(crate) const fn new() -> Self {
         Self {
@@ -84,6 +78,7 @@ impl SceneSync {
             transfer: None,
             wanted_at: None,
             start: None,
+            simulated: None,
             retry_at: 0,
             retry_ticks: FIRST_RETRY_TICKS,
             desyncs: 0,
@@ -125,7 +120,10 @@ impl SceneSync {
         }
     }
 
-    pub(crate) fn on_ack(&mut self, tick: u64) {
+    pub(crate) fn on_ack(&mut self, tick: u64, is_simulated: bool) {
+        if is_simulated {
+            self.simulated = self.simulated.max(Some(tick));
+        }
         if let Some(transfer) = &mut self.transfer {
             transfer.on_ack(tick);
         }
@@ -156,10 +154,11 @@ impl SceneSync {
         self.transfer = None;
     }
 
-    /// Chooses the inputs of the packet of the history's newest tick, and a chunk of a state for it.
+    /// Chooses the inputs of the packet of the history's newest tick, and a chunk of a state for it. `acked` are the ticks of
+    /// the acked snapshots that count, ascending.
     pub(crate) fn choose(
         &mut self,
-        held: &Held<'_>,
+        acked: &VecDeque<u64>,
         history: Option<&InputHistory>,
     ) -> Simulated<'_> {
         self.state_chunk.clear();
@@ -171,9 +170,9 @@ impl SceneSync {
             return Simulated::default();
         };
         let tick = history.tick();
-        let newest_acked = held.acked.back().copied();
+        let newest_acked = acked.back().copied();
         self.drop_useless_transfer(tick, newest_acked.unwrap_or(0));
-        let origin = self.origin(held, history);
+        let origin = self.origin(acked, history);
         self.inputs = origin.and_then(|origin| {
             history.since(tick - u64::from(origin.age()), &mut self.bytes);
             Inputs::new(origin, &self.bytes)
@@ -239,7 +238,7 @@ impl SceneSync {
         }
     }
 
-    fn origin(&self, held: &Held<'_>, history: &InputHistory) -> Option<Origin> {
+    fn origin(&self, acked: &VecDeque<u64>, history: &InputHistory) -> Option<Origin> {
         let tick = history.tick();
         let counts = |at: &u64| self.lost.is_none_or(|lost| *at > lost);
         let first = self.start.map_or(0, |(_, first)| first);
@@ -247,12 +246,11 @@ impl SceneSync {
             let age = u8::try_from(tick.checked_sub(at)?).ok();
             age.filter(|&age| age > 0 && history.knows(at))
         };
-        let is_simulated = |at: &&u64| {
-            let sent = held.sent.get(**at);
-            counts(at) && **at >= first && sent.and_then(Baseline::origin).is_some()
-        };
-        let continued = held.acked.iter().rev().find(is_simulated);
-        if let Some(age) = continued.and_then(|&at| age(at)) {
+        let oldest = acked.front().copied().unwrap_or(u64::MAX);
+        let continued = self
+            .simulated
+            .filter(|at| counts(at) && *at >= first.max(oldest));
+        if let Some(age) = continued.and_then(age) {
             return Some(Origin::Continued(age));
         }
         if let Some(age) = history.started().filter(counts).and_then(age) {
@@ -271,7 +269,7 @@ mod tests {
     /// The link may be good by now: a receiver is not left without a state for minutes.
     #[test]
     fn a_state_that_was_lost_again_and_again_is_still_asked_for_every_second() {
-        let (mut sync, sent, state) = (SceneSync::new(), BaselineRing::new(256), [7; 99].into());
+        let (mut sync, state) = (SceneSync::new(), [7; 99].into());
         let mut history = InputHistory::new(1_000, false);
         let (mut acked, mut wanted) = (VecDeque::new(), Vec::new());
         for tick in 1_001..5_000 {
@@ -280,11 +278,7 @@ mod tests {
             if wanted.last() != Some(&(tick - 1)) {
                 acked.push_back(tick - 1);
             }
-            let held = Held {
-                sent: &sent,
-                acked: &acked,
-            };
-            sync.choose(&held, Some(&history));
+            sync.choose(&acked, Some(&history));
             if sync.wanted_at().is_some() {
                 wanted.push(tick);
                 sync.offer(tick, &state, false);

@@ -13,6 +13,7 @@ use super::model::TrainedModel;
 use super::pages::{Pages, SparePages};
 use crate::flags::{count, flagged};
 use crate::memory::SharedMemory;
+use crate::stages::Coverage;
 
 /// How well a body was predicted in the packet that carried the reference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,19 +28,19 @@ pub(crate) struct PredictionHistory {
     pub(crate) best_position: u8,
 }
 
-/// A [`PredictionHistory`] that is known, in fewer bits:
+/// A [`PredictionHistory`] in fewer bits:
 ///
 /// ```text
-/// best position 2 | best orientation 2 | position 4 | orientation 4
+/// known 1 | best position 2 | best orientation 2 | position 4 | orientation 4
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PackedHistory(u16);
 
 impl PackedHistory {
-    fn unpack(self) -> PredictionHistory {
+    pub(crate) fn unpack(self) -> PredictionHistory {
         let Self(word) = self;
         PredictionHistory {
-            is_known: true,
+            is_known: word >> 12 == 1,
             best_position: (word >> 10 & 3) as u8,
             best_orientation: (word >> 8 & 3) as u8,
             position: (word >> 4 & 15) as u8,
@@ -49,8 +50,9 @@ impl PackedHistory {
 }
 
 impl PredictionHistory {
-    fn pack(self) -> PackedHistory {
-        let word = u16::from(self.best_position) << 10
+    pub(crate) fn pack(self) -> PackedHistory {
+        let word = u16::from(self.is_known) << 12
+            | u16::from(self.best_position) << 10
             | u16::from(self.best_orientation) << 8
             | u16::from(self.position) << 4
             | u16::from(self.orientation);
@@ -89,7 +91,7 @@ pub(crate) struct AdaptiveState {
     /// [`Variant::Plain`].
     pub(crate) errors: Vec<u16>,
     /// By body: from the packet if it has changed the body so far, otherwise from the reference's packet.
-    pub(crate) predictions: Vec<PredictionHistory>,
+    pub(crate) predictions: Vec<PackedHistory>,
     /// Probabilities of the bins of the schema's further fields.
     pub(crate) values: Vec<u16>,
     /// Hash of the packet's snapshot.
@@ -105,21 +107,47 @@ pub(crate) struct StoredState {
     adaptive: [u16; ADAPTIVE_FLAGS],
     /// In pages of fewer bytes, because few of them change.
     errors: Pages<u16, 128>,
-    /// Histories of the bodies that the packet changed, or of all that are known, in ascending order.
-    pub(crate) predictions: Vec<(u16, PackedHistory)>,
+    pub(crate) predictions: StoredHistories,
     /// Probabilities of the bins of the schema's further fields; empty at the start of a chain.
     values: Vec<u16>,
     /// Hash of the packet's snapshot.
     pub(crate) hash: SnapshotHash,
 }
 
-/// Which bodies' histories a state keeps.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Keep {
-    /// Those that the packet changed: the others have not moved since.
-    Changed,
-    /// All that are known.
-    Known,
+/// The histories that a state keeps.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct StoredHistories {
+    /// Those of the bodies that the packet changed, in ascending order: the others have not moved since.
+    changed: Vec<(u16, PackedHistory)>,
+    /// Of a partial packet, those of all bodies instead.
+    all: Vec<PackedHistory>,
+}
+
+impl StoredHistories {
+    pub(crate) fn clear(&mut self) {
+        self.changed.clear();
+        self.all.clear();
+    }
+
+    /// The history of a body.
+    pub(crate) fn of(&self, body: usize) -> PackedHistory {
+        let all = self.all.get(body).copied();
+        all.unwrap_or_else(|| {
+            let found = self
+                .changed
+                .binary_search_by_key(&body, |&(body, _)| body.into());
+            found.map_or(PackedHistory::default(), |index| self.changed[index].1)
+        })
+    }
+
+    /// Sets the histories of all bodies to these. Reuses memory.
+    fn load(&self, bodies: usize, histories: &mut Vec<PackedHistory>) {
+        histories.clone_from(&self.all);
+        histories.resize(bodies, PackedHistory::default());
+        for &(body, history) in &self.changed {
+            histories[usize::from(body)] = history;
+        }
+    }
 }
 
 /// Memory that is reused from packet to packet.
@@ -162,25 +190,18 @@ impl StoredState {
                 Variant::Plain => Pages::new(&[]),
                 Variant::Predicted => Pages::new(&model.errors),
             },
-            predictions: Vec::new(),
+            predictions: StoredHistories::default(),
             values: Vec::new(),
             hash: SnapshotHash::default(),
         }
-    }
-
-    /// The history of a body, if the state keeps it.
-    pub(crate) fn history(&self, body: usize) -> Option<PackedHistory> {
-        let found = self
-            .predictions
-            .binary_search_by_key(&body, |&(body, _)| body.into());
-        found.ok().map(|index| self.predictions[index].1)
     }
 
     /// Bytes of memory in use, without what is shared.
     pub(crate) fn count_memory(&self, shared: &mut SharedMemory) -> usize {
         self.weights.count_memory(shared)
             + self.errors.count_memory(shared)
-            + self.predictions.capacity() * size_of::<(u16, PackedHistory)>()
+            + self.predictions.changed.capacity() * size_of::<(u16, PackedHistory)>()
+            + size_of_val(&*self.predictions.all)
             + size_of_val(&*self.values)
             + size_of::<Self>()
     }
@@ -193,7 +214,7 @@ impl SpareStates {
         &mut self,
         next: &AdaptiveState,
         changed: &[bool],
-        keep: Keep,
+        coverage: Coverage,
         previous: &StoredState,
         slot: &mut Option<Box<StoredState>>,
     ) {
@@ -211,22 +232,15 @@ impl SpareStates {
             .store(&next.weights, &previous.weights, weights);
         stored.errors.store(&next.errors, &previous.errors, errors);
         stored.predictions.clear();
-        match keep {
-            Keep::Changed => {
+        match coverage {
+            Coverage::Complete => {
                 self.most_changed = self.most_changed.max(count(changed));
-                stored.predictions.reserve_exact(self.most_changed);
-                let histories =
-                    flagged(changed).map(|body| (body as u16, next.predictions[body].pack()));
-                stored.predictions.extend(histories);
+                let histories = &mut stored.predictions.changed;
+                histories.reserve_exact(self.most_changed);
+                histories
+                    .extend(flagged(changed).map(|body| (body as u16, next.predictions[body])));
             }
-            Keep::Known => {
-                stored.predictions.reserve_exact(changed.len());
-                let known = (0..).zip(&next.predictions);
-                let known = known.filter(|(_, history)| history.is_known);
-                stored
-                    .predictions
-                    .extend(known.map(|(body, history)| (body, history.pack())));
-            }
+            Coverage::Partial => stored.predictions.all.clone_from(&next.predictions),
         }
         *slot = Some(stored);
     }
@@ -261,19 +275,13 @@ impl AdaptiveState {
         self.load(previous);
         self.values.clone_from(&previous.values);
         self.values.resize(values, EVEN);
-        self.predictions.clear();
-        self.predictions
-            .resize(bodies, PredictionHistory::default());
-        for &(body, history) in &previous.predictions {
-            self.predictions[usize::from(body)] = history.unpack();
-        }
+        previous.predictions.load(bodies, &mut self.predictions);
     }
 
     /// Replaces the histories of bodies that come from other packets.
-    pub(crate) fn merge(&mut self, merged: &[(u16, Option<PackedHistory>)]) {
+    pub(crate) fn merge(&mut self, merged: &[(u16, PackedHistory)]) {
         for &(body, history) in merged {
-            let history = history.map(PackedHistory::unpack);
-            self.predictions[usize::from(body)] = history.unwrap_or_default();
+            self.predictions[usize::from(body)] = history;
         }
     }
 

@@ -31,6 +31,8 @@ pub(crate) struct Scratch {
     histories: Vec<KinematicHistory>,
     resting: Resting,
     untouched: Vec<usize>,
+    /// The resting bodies that a partial packet carries.
+    carried: Vec<usize>,
     /// Slots in which bodies come or go.
     changed_lives: Vec<usize>,
 }
@@ -65,26 +67,32 @@ pub(super) struct BodyContext<'h> {
 }
 
 impl Scratch {
-    /// Sorts the bodies into active ones, by distance to the anchor if there is one, and resting ones. The anchor, which is
-    /// in neither, is returned.
-    fn sort(&mut self, snapshots: &BaselineHistory<'_>) -> Option<usize> {
-        let positions = snapshots.reference.packed_positions();
+    /// Flags the bodies that have a turn of their own: active ones, and the anchor, which is returned, if there is one.
+    fn flag_turns(&mut self, snapshots: &BaselineHistory<'_>) -> Option<usize> {
         snapshots.flag_active(&mut self.has_turn);
-        let is_coded = |body: usize| {
-            let is_changed = self.changed_lives.binary_search(&body).is_ok();
-            snapshots.reference.is_present(body) && !is_changed
-        };
-        let has_lives = snapshots.plan.has_lives();
-        if has_lives {
-            for (body, has_turn) in self.has_turn.iter_mut().enumerate() {
-                *has_turn &= is_coded(body);
+        if snapshots.plan.has_lives() {
+            for body in 0..self.has_turn.len() {
+                self.has_turn[body] &= self.is_coded(snapshots, body);
             }
         }
-        let center = snapshots.center();
-        let anchor = snapshots.anchor().filter(|&anchor| is_coded(anchor));
+        let anchor = snapshots.anchor();
+        let anchor = anchor.filter(|&anchor| self.is_coded(snapshots, anchor));
         if let Some(anchor) = anchor {
             self.has_turn[anchor] = true;
         }
+        anchor
+    }
+
+    /// Whether a body is in the slot, and stays there.
+    fn is_coded(&self, snapshots: &BaselineHistory<'_>, slot: usize) -> bool {
+        let is_changed = self.changed_lives.binary_search(&slot).is_ok();
+        snapshots.reference.is_present(slot) && !is_changed
+    }
+
+    /// Sorts the bodies that have a turn, by distance to the anchor if there is one. The anchor itself is left out.
+    fn sort(&mut self, snapshots: &BaselineHistory<'_>, anchor: Option<usize>) {
+        let center = snapshots.center();
+        let positions = snapshots.reference.packed_positions();
         self.order.clear();
         flagged(&self.has_turn).for_each(|body| {
             let position = positions[body].position();
@@ -94,15 +102,6 @@ impl Scratch {
             }
         });
         self.order.sort_unstable();
-        if has_lives {
-            // Neither active nor resting.
-            for (body, has_turn) in self.has_turn.iter_mut().enumerate() {
-                *has_turn |= !is_coded(body);
-            }
-        }
-        let lengths = &snapshots.plan.lengths;
-        self.resting.reset(positions, &self.has_turn, lengths);
-        anchor
     }
 }
 
@@ -139,17 +138,27 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             return Ok(());
         }
         self.lives(bodies, &mut scratch.changed_lives)?;
-        let anchor = scratch.sort(&self.snapshots);
+        let anchor = scratch.flag_turns(&self.snapshots);
         if self.is_partial {
             return self.carried_bodies(predictor, scratch, anchor, bodies);
         }
+        scratch.sort(&self.snapshots, anchor);
+        if self.snapshots.plan.has_lives() {
+            // Neither active nor resting.
+            for body in 0..scratch.has_turn.len() {
+                scratch.has_turn[body] |= !scratch.is_coded(&self.snapshots, body);
+            }
+        }
+        let lengths = &self.snapshots.plan.lengths;
+        let positions = self.snapshots.reference.packed_positions();
+        scratch.resting.reset(positions, &scratch.has_turn, lengths);
         let Scratch {
             has_turn,
             order,
             histories,
             resting,
             untouched,
-            changed_lives: _,
+            ..
         } = scratch;
         let anchor = anchor.map(|anchor| OrderKey::new(anchor, 0));
         let anchor_first = anchor.iter().chain(&*order);
@@ -190,50 +199,60 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         anchor: Option<usize>,
         bodies: &mut Bodies<'_>,
     ) -> Result<(), NonCanonical> {
+        let reference = self.snapshots.reference;
         let Scratch {
             has_turn,
-            order,
-            histories,
-            resting,
             changed_lives,
+            carried,
             ..
         } = scratch;
-        let reference = self.snapshots.reference;
-        for (body, &is_active) in has_turn.iter().enumerate() {
+        carried.clear();
+        for (body, is_active) in has_turn.iter_mut().enumerate() {
             if changed_lives.binary_search(&body).is_ok() {
                 continue;
             }
-            let class = match (reference.is_present(body), is_active) {
+            let class = match (reference.is_present(body), *is_active) {
                 (false, _) => 0,
                 (true, false) => 1,
                 (true, true) => 2,
             };
-            let age = self.snapshots.motion.age(body);
-            let class = class * AGE_CLASSES + age_class(age);
-            bodies.changed[body] = self.carry_bin(body, class, bodies.changed[body]);
+            let age = age_class(self.snapshots.motion.age(body));
+            let is_carried = self.carry_bin(body, class * AGE_CLASSES + age, bodies.changed[body]);
+            bodies.changed[body] = is_carried;
+            *is_active &= is_carried;
+            if is_carried && class == 1 {
+                carried.push(body);
+            }
         }
         if self.bins.is_past_end() {
             return Err(NonCanonical::PastEnd);
         }
+        scratch.sort(&self.snapshots, anchor);
+        let Scratch {
+            order,
+            histories,
+            resting,
+            carried,
+            ..
+        } = scratch;
+        // Nothing is near a body but those that the packet carries.
+        let lengths = &self.snapshots.plan.lengths;
+        resting.reset_few(reference.packed_positions(), carried, lengths);
+        let anchor = anchor.filter(|&anchor| bodies.changed[anchor]);
         let anchor = anchor.map(|anchor| OrderKey::new(anchor, 0));
-        order.retain(|turn| bodies.changed[turn.body()]);
-        let anchor = anchor.filter(|turn| bodies.changed[turn.body()]);
         let active = anchor.iter().chain(&*order);
         histories.clear();
         histories.extend(active.clone().map(|turn| self.snapshots.of(turn.body())));
         predictor.prepare(histories);
         for (turn, history) in active.zip(&*histories) {
-            let nearest = resting.nearest(turn.body());
             let context = self.context(history, turn.distance());
-            self.carried_body(&context, nearest, predictor, resting, bodies)?;
+            self.carried_body(&context, UNTOUCHED, predictor, resting, bodies)?;
         }
-        for (body, &was_coded) in has_turn.iter().enumerate() {
-            if bodies.changed[body] && !was_coded && reference.is_present(body) {
-                let nearest = resting.nearest(body);
-                let history = self.snapshots.of(body);
-                let context = self.context(&history, self.snapshots.distance_to_anchor(body));
-                self.carried_body(&context, nearest, predictor, resting, bodies)?;
-            }
+        for &body in &*carried {
+            let nearest = resting.nearest(body);
+            let history = self.snapshots.of(body);
+            let context = self.context(&history, self.snapshots.distance_to_anchor(body));
+            self.carried_body(&context, nearest, predictor, resting, bodies)?;
         }
         Ok(())
     }
@@ -372,7 +391,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         };
         BodyContext {
             body: history.body,
-            prediction: self.next.predictions[history.body],
+            prediction: self.next.predictions[history.body].unpack(),
             motion_6_ticks: largest(history.motion_6_ticks),
             velocity: largest(history.velocity),
             rotation_6_ticks: magnitude(history.rotation_6_ticks),
@@ -488,13 +507,14 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         if is_same && !self.is_partial {
             return Err(NonCanonical::Redundant);
         }
-        self.next.predictions[body] = PredictionHistory {
+        let prediction = PredictionHistory {
             is_known: true,
             position: position.residual as u8,
             orientation: orientation.residual as u8,
             best_orientation: orientation.best as u8,
             best_position: position.best as u8,
         };
+        self.next.predictions[body] = prediction.pack();
         let residuals = [orientation.residual, position.residual];
         predictor.update(history, unpacked, position.value, residuals);
         Ok(position.value)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::adaptive::{PackedHistory, StoredState};
 use super::check::SnapshotHash;
-use super::history::{BaselineHistory, OlderSnapshot};
+use super::history::BaselineHistory;
 use super::layout::Variant;
 use crate::motion::Motion;
 use crate::sequence::Sequence;
@@ -25,15 +25,11 @@ const INITIAL_TICKS: u16 = 6;
 pub(crate) struct BaselineView<'a> {
     pub(crate) sequence: Sequence,
     pub(crate) snapshot: &'a Arc<QuantizedSnapshot>,
-    /// By body: whether it differs from the packet's own reference.
-    pub(crate) moved: &'a [bool],
-    /// The packet's own reference, if the motion since is known.
-    pub(crate) previous: Option<OlderSnapshot<'a>>,
     pub(crate) motion: &'a Motion,
     /// The adaptive state, if its packet was coded arithmetically.
     pub(crate) state: Option<&'a StoredState>,
     /// The bodies that are not its packet's, but [merged](crate::merge) from others, and how well they were predicted.
-    pub(crate) merged: &'a [(u16, Option<PackedHistory>)],
+    pub(crate) merged: &'a [(u16, PackedHistory)],
     /// Of the snapshot, if its packet was coded arithmetically.
     pub(crate) hash: Option<SnapshotHash>,
 }
@@ -101,9 +97,7 @@ impl<'a> CodingContext<'a> {
         BaselineHistory {
             plan: self.reference.snapshot.plan(),
             reference: self.reference.snapshot,
-            moved: self.reference.moved,
             ticks: ticks.into(),
-            previous: self.reference.previous,
             motion: self.reference.motion,
             additional: [None, None],
         }

@@ -17,12 +17,9 @@ pub(crate) type OlderSnapshot<'a> = (&'a QuantizedSnapshot, i32);
 pub(crate) struct BaselineHistory<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) reference: &'a QuantizedSnapshot,
-    /// By body: whether it differs from the reference's own reference.
-    pub(crate) moved: &'a [bool],
     /// Ticks from the reference to the snapshot that is coded.
     pub(crate) ticks: i32,
-    /// The reference's own reference; 0 ticks older if that differs by body.
-    pub(crate) previous: Option<OlderSnapshot<'a>>,
+    /// How bodies moved on the way to the reference.
     pub(crate) motion: &'a Motion,
     /// The additional references, the newer one first.
     pub(crate) additional: [Option<OlderSnapshot<'a>>; 2],
@@ -91,7 +88,7 @@ impl BaselineHistory<'_> {
     /// Flags the bodies that moved on the way to the reference. Reuses memory.
     pub(crate) fn flag_active(&self, active: &mut Vec<bool>) {
         active.clear();
-        active.extend(self.moved);
+        active.extend(&self.motion.moved);
         if let Some((older, _)) = self.additional[0] {
             self.reference.flag_differing(older, active);
         }
@@ -120,17 +117,16 @@ impl BaselineHistory<'_> {
     pub(crate) fn of(&self, body: usize) -> KinematicHistory {
         let position = self.reference.position(body);
         let packed = self.reference.smallest_three(body);
-        let pose = |older| self.past_pose(body, position, older);
-        let (mut previous, mut ticks) = (self.previous, self.ticks);
-        if !self.motion.tracks.is_empty() {
-            let span = i32::from(self.motion.span(body));
-            previous = previous
-                .filter(|_| span > 0)
-                .map(|(older, _)| (older, span));
-            ticks = (ticks + i32::from(self.motion.age(body))).min(MAX_TICKS.into());
-        }
-        let previous = pose(previous);
-        let additional = self.additional.map(pose);
+        let pose = |(past, ticks)| self.past_pose(body, position, past, ticks);
+        let span = i32::from(self.motion.span(body));
+        let past = self.motion.past(self.reference, body);
+        let past = past.filter(|_| span > 0).map(|past| (past, span));
+        let previous = past.and_then(pose);
+        let ticks = self.ticks + i32::from(self.motion.age(body));
+        let ticks = ticks.min(MAX_TICKS.into());
+        let additional = self
+            .additional
+            .map(|older| older.and_then(|(older, ticks)| pose(((older, body), ticks))));
         let motion_6_ticks = previous.map_or([0; 3], |pose| pose.in_ticks(6));
         let velocity =
             additional[0].map_or(motion_6_ticks.map(|axis| axis / 6), |pose| pose.in_ticks(1));
@@ -157,16 +153,16 @@ impl BaselineHistory<'_> {
         &self,
         body: usize,
         position: Position,
-        older: Option<OlderSnapshot<'_>>,
+        (older, slot): (&QuantizedSnapshot, usize),
+        ticks: i32,
     ) -> Option<PastPose> {
-        let (older, ticks) = older?;
-        if self.plan.has_lives() && !self.reference.is_same_life(older, body) {
+        if self.plan.has_lives() && !self.reference.is_life_of(body, (older, slot)) {
             return None;
         }
-        let from = older.position(body);
+        let from = older.position(slot);
         Some(PastPose {
             displacement: std::array::from_fn(|axis| position[axis] - from[axis]),
-            packed: older.smallest_three(body),
+            packed: older.smallest_three(slot),
             ticks,
         })
     }

@@ -84,10 +84,11 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             self.whole(index, target.as_ref(), &mut slot)?;
         }
         // Of the body that was there before.
-        self.next.predictions[index] = PredictionHistory {
+        let history = PredictionHistory {
             is_known: true,
             ..PredictionHistory::default()
         };
+        self.next.predictions[index] = history.pack();
         if let Some(decoded) = &mut bodies.decoded {
             decoded.set_slot(index, &slot);
         }

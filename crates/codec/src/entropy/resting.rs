@@ -32,6 +32,15 @@ struct Body {
     nearest: u32,
 }
 
+impl Body {
+    /// In no cell.
+    const NOWHERE: Self = Self {
+        packed: PackedPosition::ORIGIN,
+        next: NONE,
+        nearest: FAR,
+    };
+}
+
 /// Bounds the work, which would otherwise grow with the square of the number of bodies that a sender chooses.
 const MAX_APPROACHED: usize = 512;
 
@@ -52,12 +61,8 @@ impl Resting {
         is_active: &[bool],
         lengths: &Lengths,
     ) {
-        self.cell_bits = lengths.cell_bits;
-        self.anchor_margin = lengths.anchor_margin;
-        self.class_width = 24.0 * lengths.scale;
+        self.clear(positions.len(), lengths);
         let bits = lengths.cell_bits;
-        self.cells.clear();
-        self.cells.resize(CELL_COUNT, NONE);
         let cells: &mut [u32; CELL_COUNT] = self.cells.first_chunk_mut().expect("it was resized");
         let bodies = positions.iter().zip(is_active).zip(0..);
         self.bodies.clear();
@@ -74,7 +79,36 @@ impl Resting {
                     nearest: FAR,
                 }
             }));
-        self.touched.clear(positions.len());
+    }
+
+    /// Starts a packet of which only these bodies are asked for.
+    pub(crate) fn reset_few(
+        &mut self,
+        positions: &[PackedPosition],
+        few: &[usize],
+        lengths: &Lengths,
+    ) {
+        self.clear(positions.len(), lengths);
+        self.bodies.resize(positions.len(), Body::NOWHERE);
+        for &body in few {
+            let packed = positions[body];
+            let [x, y] = packed.shifted_xy(lengths.cell_bits);
+            let next = std::mem::replace(&mut self.cells[cell(x, y)], body as u32);
+            self.bodies[body] = Body {
+                packed,
+                next,
+                nearest: FAR,
+            };
+        }
+    }
+
+    fn clear(&mut self, bodies: usize, lengths: &Lengths) {
+        self.cell_bits = lengths.cell_bits;
+        self.anchor_margin = lengths.anchor_margin;
+        self.class_width = 24.0 * lengths.scale;
+        self.cells.clear();
+        self.cells.resize(CELL_COUNT, NONE);
+        self.touched.clear(bodies);
         self.approached = 0;
     }
 

@@ -97,7 +97,7 @@ impl Predictor for RigidBodyPredictor<'_> {
             }
             _ => Height::Unknown,
         };
-        let group = |history: &KinematicHistory| (height(history) as u8, history.ticks);
+        let group = |history: &KinematicHistory| (height(history) as u8, ticks_alone(history));
         for first in 0..histories.len() {
             if histories[first].extrapolation.is_some() {
                 continue;
@@ -194,6 +194,11 @@ impl Predictor for RigidBodyPredictor<'_> {
     }
 }
 
+/// For how many ticks a body is extrapolated as one on its own.
+fn ticks_alone(history: &KinematicHistory) -> usize {
+    history.ticks.min(MAX_EXTRAPOLATED_TICKS) as usize
+}
+
 /// Bodies that are extrapolated together, if for as many ticks: those that are high up touch nothing, and for others it is
 /// not known what they touch.
 #[derive(Clone, Copy)]
@@ -210,7 +215,6 @@ fn extrapolate(plan: &Plan, histories: &mut [KinematicHistory], indices: &[usize
     let Some(&first) = indices.first() else {
         return;
     };
-    let ticks = histories[first].ticks;
     // The first one fills the lanes that are left over.
     let lanes: [usize; LANES] =
         std::array::from_fn(|lane| indices.get(lane).copied().unwrap_or(first));
@@ -239,11 +243,11 @@ fn extrapolate(plan: &Plan, histories: &mut [KinematicHistory], indices: &[usize
         }
     });
     let velocities = bodies.map(|body| body.velocity);
-    let ticks_alone = ticks.min(MAX_EXTRAPOLATED_TICKS) as usize;
-    extrapolation::run(&mut bodies, ticks_alone, plan);
+    extrapolation::run(&mut bodies, ticks_alone(&histories[first]), plan);
     let turns = std::array::from_fn(|lane| {
+        let ticks = histories[lanes[lane]].ticks as f32;
         let spin = mul_add(spins[0][lane], spins[1][lane], 1.0);
-        spin.map(|spin| spin * 0.5 * DAMPING * ticks as f32 / STEPS as f32)
+        spin.map(|spin| spin * 0.5 * DAMPING * ticks / STEPS as f32)
     });
     let spun = extrapolation::turned_often(&orientations, &turns, STEPS);
     for (lane, &index) in indices.iter().enumerate() {
@@ -309,9 +313,7 @@ mod tests {
             let snapshots = BaselineHistory {
                 plan: &plan,
                 reference: &reference,
-                moved: &[true],
                 ticks: 64,
-                previous: Some((&previous, 1)),
                 motion: &Motion::default(),
                 additional: [Some((&previous, 1)); 2],
             };
@@ -334,9 +336,7 @@ mod tests {
         let snapshots = BaselineHistory {
             plan: &plan,
             reference: &reference,
-            moved: &[true; 2],
             ticks: 6,
-            previous: None,
             motion: &Motion::default(),
             additional: [None, None],
         };

@@ -111,32 +111,53 @@ impl SmallestThree {
     /// # Panics
     /// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`], or `largest` above 3.
     #[must_use]
+    #[inline]
     pub fn dequantize(self, bits: u8) -> Quat {
         assert!(self.largest < 4, "a quaternion has four components");
         let max = max_component(bits);
-        let small = self
-            .components
-            .map(|c| (f64::from(c.min(max)) / f64::from(max) * 2.0 - 1.0) * FRAC_1_SQRT_2);
+        let small = self.components.map(|component| {
+            let component = component.min(max);
+            match NARROW.get(usize::from(max) + 1 + usize::from(component)) {
+                Some(&value) if bits <= MAX_NARROW_BITS => value,
+                _ => value(component, max),
+            }
+        });
         let sum: f64 = small.iter().map(|c| c * c).sum();
         // The squares of three components at their limit sum to more than 1: no quaternion has those
         // codes, but a packet may.
         let left_out = (1.0 - sum).max(0.0).sqrt();
         let length = (sum + left_out * left_out).sqrt();
-        let mut components = [0.0; 4];
-        let mut rest = small.iter();
-        for (index, component) in components.iter_mut().enumerate() {
-            let value = if index == usize::from(self.largest) {
-                left_out
-            } else {
-                *rest
-                    .next()
-                    .expect("three of four indices are not the largest")
-            };
-            *component = (value / length) as f32;
-        }
-        Quat::from_array(components)
+        let [a, b, c, rest] =
+            [small[0], small[1], small[2], left_out].map(|value| (value / length) as f32);
+        Quat::from_array(match self.largest {
+            0 => [rest, a, b, c],
+            1 => [a, rest, b, c],
+            2 => [a, b, rest, c],
+            _ => [a, b, c, rest],
+        })
     }
 }
+
+/// What a component stands for.
+const fn value(component: u16, max: u16) -> f64 {
+    (component as f64 / max as f64 * 2.0 - 1.0) * FRAC_1_SQRT_2
+}
+
+/// The values of all components in few bits, those in `bits` from 2^bits on: looking them up takes less time than dividing.
+static NARROW: [f64; 2 << MAX_NARROW_BITS] = {
+    let mut values = [0.0; 2 << MAX_NARROW_BITS];
+    let mut bits = MIN_BITS;
+    while bits <= MAX_NARROW_BITS {
+        let max = max_component(bits);
+        let mut component = 0;
+        while component <= max {
+            values[max as usize + 1 + component as usize] = value(component, max);
+            component += 1;
+        }
+        bits += 1;
+    }
+    values
+};
 
 /// The length of a quaternion, or `None` if it has no direction.
 pub(crate) fn length(quaternion: Quat) -> Option<f64> {

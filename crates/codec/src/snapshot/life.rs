@@ -173,16 +173,22 @@ impl QuantizedSnapshot {
     /// # Panics
     /// If there is no such slot in both.
     pub fn copy_slot(&mut self, slot: usize, other: &Self) {
+        self.copy_to_slot(slot, other, slot);
+    }
+
+    /// As [`copy_slot`](Self::copy_slot), from another slot of that snapshot.
+    pub(crate) fn copy_to_slot(&mut self, slot: usize, other: &Self, from: usize) {
         assert!(slot < self.len(), "there is no slot {slot}");
-        copy(slot, &mut self.packed_positions, &other.packed_positions);
-        copy(slot, &mut self.positions, &other.positions);
-        copy(slot, &mut self.interacting, &other.interacting);
-        copy(slot, &mut self.quaternions, &other.quaternions);
-        copy(slot, &mut self.narrow, &other.narrow);
-        copy(slot, &mut self.wide, &other.wide);
-        copy(slot, &mut self.velocities, &other.velocities);
-        copy(slot, &mut self.lives, &other.lives);
-        self.set_words(slot, other.words_of(slot));
+        let at = (slot, from);
+        copy(at, &mut self.packed_positions, &other.packed_positions);
+        copy(at, &mut self.positions, &other.positions);
+        copy(at, &mut self.interacting, &other.interacting);
+        copy(at, &mut self.quaternions, &other.quaternions);
+        copy(at, &mut self.narrow, &other.narrow);
+        copy(at, &mut self.wide, &other.wide);
+        copy(at, &mut self.velocities, &other.velocities);
+        copy(at, &mut self.lives, &other.lives);
+        self.set_words(slot, other.words_of(from));
     }
 
     /// The body in a slot, if there is one.
@@ -226,7 +232,13 @@ impl QuantizedSnapshot {
     /// Whether the same body, or none, is in a slot of both.
     #[inline]
     pub(crate) fn is_same_life(&self, other: &Self, slot: usize) -> bool {
-        self.lives.get(slot) == other.lives.get(slot)
+        self.is_life_of(slot, (other, slot))
+    }
+
+    /// Whether the same body, or none, is in a slot and in one of another snapshot.
+    #[inline]
+    pub(crate) fn is_life_of(&self, slot: usize, (other, at): (&Self, usize)) -> bool {
+        self.lives.get(slot) == other.lives.get(at)
     }
 
     /// Whether a body is in the slot.
@@ -276,9 +288,9 @@ impl QuantizedSnapshot {
 }
 
 /// Copies one value of a column, which can be empty.
-fn copy<T: Copy>(slot: usize, to: &mut [T], from: &[T]) {
+fn copy<T: Copy>((slot, from_slot): (usize, usize), to: &mut [T], from: &[T]) {
     if !to.is_empty() {
-        to[slot] = from[slot];
+        to[slot] = from[from_slot];
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is on its way of each body, and what waits: for those who look on.
 
-use super::Schedule;
+use super::{Due, NEVER, Schedule};
 
 /// How a body stands after a tick with a budget. Ticks are the sender's.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -60,14 +60,17 @@ impl Schedule {
         let bodies = 0..self.due_since.len();
         standings.extend(
             bodies.map(|slot| match (self.due_since[slot], self.sent_at[slot]) {
-                (Some(since), _) => Standing::Withheld { since },
-                (None, Some(sent)) if !self.is_confirmed[slot] => Standing::InFlight { sent },
-                (None, sent) => Standing::UpToDate { sent },
+                (NEVER, NEVER) => Standing::UpToDate { sent: None },
+                (NEVER, sent) if self.is_confirmed[slot] => Standing::UpToDate { sent: Some(sent) },
+                (NEVER, sent) => Standing::InFlight { sent },
+                (since, _) => Standing::Withheld { since },
             }),
         );
-        for (more_urgent, due) in self.due.iter().enumerate() {
+        let mut sorted: Vec<&Due> = self.due.iter().collect();
+        sorted.sort_unstable_by(|due, other| due.order(other));
+        for (more_urgent, due) in sorted.into_iter().enumerate() {
             standings[due.slot] = Standing::Waits(Wait {
-                since: self.due_since[due.slot].unwrap_or(tick),
+                since: self.due_since[due.slot].min(tick),
                 error: due.error,
                 priority: due.priority,
                 more_urgent,

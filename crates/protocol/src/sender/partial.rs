@@ -214,7 +214,8 @@ struct Way<'s> {
     newest: Option<u64>,
     /// By body: ticks before that in which a packet carried it that the receiver has.
     ages: &'s [u8],
-    acked: &'s VecDeque<u64>,
+    /// See [`in_flight`].
+    in_flight: u64,
 }
 
 impl<'s> Way<'s> {
@@ -242,11 +243,12 @@ impl<'s> Way<'s> {
                 }
             }
         }
+        let newest = newest.map(|(tick, _)| tick);
         Self {
             tick,
-            newest: newest.map(|(tick, _)| tick),
+            newest,
             ages,
-            acked,
+            in_flight: in_flight(tick, newest, acked),
         }
     }
 
@@ -259,12 +261,20 @@ impl<'s> Way<'s> {
     }
 
     /// Whether what was sent in a tick may yet arrive.
-    fn is_in_flight(&self, sent_at: u64) -> bool {
-        let is_overtaken = self
-            .newest
-            .is_some_and(|newest| newest > sent_at + REORDERED_TICKS);
-        !is_overtaken
-            && self.tick <= sent_at + IN_FLIGHT_TICKS
-            && self.acked.binary_search(&sent_at).is_err()
+    const fn is_in_flight(&self, sent_at: u64) -> bool {
+        let age = self.tick - sent_at;
+        age < u64::BITS as u64 && self.in_flight >> age & 1 == 1
     }
+}
+
+/// The ages of the packets that may yet arrive in a tick, as a mask. `newest` is the newest acked one.
+fn in_flight(tick: u64, newest: Option<u64>, acked: &VecDeque<u64>) -> u64 {
+    let is_in_flight = |age: &u64| {
+        tick.checked_sub(*age).is_some_and(|sent_at| {
+            let is_overtaken = newest.is_some_and(|newest| newest > sent_at + REORDERED_TICKS);
+            !is_overtaken && acked.binary_search(&sent_at).is_err()
+        })
+    };
+    let ages = (0..=IN_FLIGHT_TICKS).filter(is_in_flight);
+    ages.fold(0, |mask, age| mask | 1 << age)
 }

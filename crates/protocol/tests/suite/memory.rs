@@ -6,23 +6,24 @@ use allocation_counter::measure;
 use cubewire_codec::ladder::{CHANGED_FLAGS, PREDICTED};
 use cubewire_codec::schema::Schema;
 use cubewire_codec::{Plan, QuantizedSnapshot, Stages};
-use cubewire_protocol::{BaselineChoice, MAX_BASELINE_AGE_TICKS, RECEIVER_RING, View, Visibility};
+use cubewire_protocol::{BaselineChoice, View, Visibility};
 
 use crate::hostile::turn_over;
 use crate::lives::LIVING;
-use crate::play::Play;
+use crate::play::{ACK_TICKS, Play};
 use crate::recording;
 use crate::world::World;
 
-const SENDER_RING: usize = MAX_BASELINE_AGE_TICKS as usize + 1;
+/// Baselines that an end keeps where an ack takes six ticks, as long as all arrive.
+const KEPT: usize = 64 + ACK_TICKS;
 
 #[test]
-fn a_baseline_takes_at_most_31_kilobytes_with_all_that_an_end_has() {
+fn both_ends_keep_70_baselines_of_at_most_31_kilobytes() {
     let frames = recording::frames("dev-mix");
     let mut figures = Vec::new();
     let total = measure(|| {
         let mut play = Play::new(&frames[0], PREDICTED.stages);
-        for frame in &frames[..RECEIVER_RING + 20] {
+        for frame in &frames[..600] {
             play.send(frame, BaselineChoice::Newest);
             play.deliver(true);
         }
@@ -37,25 +38,25 @@ fn a_baseline_takes_at_most_31_kilobytes_with_all_that_an_end_has() {
         "sender {sender}, receiver {receiver}, both with all else {}",
         total.bytes_current
     );
-    assert!(sender < 31_000 * SENDER_RING, "{sender}");
-    assert!(receiver < 31_000 * RECEIVER_RING, "{receiver}");
+    assert!(sender < 31_000 * KEPT, "{sender}");
+    assert!(receiver < 31_000 * KEPT, "{receiver}");
     // Besides the baselines: headers of shared memory, a copy or two of a snapshot for work, and the snapshots
     // that wait to be played, in floats.
-    let all = (SENDER_RING + RECEIVER_RING) as i64 * 32_000 + 2_000_000;
+    let all = 2 * KEPT as i64 * 32_000 + 2_000_000;
     assert!(total.bytes_current < all, "{}", total.bytes_current);
 }
 
-/// Each has a snapshot from which the motion of its bodies starts of its own, as they were carried at different ticks.
+/// Each has the former poses of its bodies of its own, as they were carried at different ticks, but only where they differ.
 #[test]
-fn a_baseline_of_a_partial_packet_takes_at_most_42_kilobytes() {
+fn a_baseline_of_a_partial_packet_takes_at_most_34_kilobytes() {
     let frames = recording::frames("dev-pull");
     let mut play = Play::new(&frames[0], PREDICTED.stages);
-    for frame in &frames[..SENDER_RING + 20] {
+    for frame in &frames[..2 * KEPT] {
         let is_sent = play.send_within(frame, 130);
         play.deliver(is_sent);
     }
     let sender = play.sender.memory_bytes();
-    assert!(sender < 42_000 * SENDER_RING, "{sender}");
+    assert!(sender < 34_000 * KEPT, "{sender}");
 }
 
 /// Sends the frames again and again until that allocates nothing more.

@@ -1,0 +1,79 @@
+//! Where bodies were before they were carried last.
+
+use crate::flags::{Bits, flagged};
+use crate::plan::Plan;
+use crate::precision::Precision;
+use crate::snapshot::QuantizedSnapshot;
+
+/// Where bodies were before they were carried last: those that were as they are now, which are most, take a bit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Past {
+    /// By body: whether it was different.
+    differs: Bits,
+    /// By word of these bits: the records of bodies before it.
+    ranks: Vec<u16>,
+    records: QuantizedSnapshot,
+}
+
+impl Past {
+    pub(super) fn new(precision: Precision) -> Self {
+        Self {
+            differs: Bits::default(),
+            ranks: Vec::new(),
+            records: QuantizedSnapshot::new(Plan::cubes(), precision),
+        }
+    }
+
+    /// Sets the bodies that were different, and what they were: a slot of a snapshot of the form of `like`. Reuses memory.
+    pub(super) fn set<'r>(
+        &mut self,
+        differs: &[bool],
+        like: &QuantizedSnapshot,
+        was: impl Fn(usize) -> (&'r QuantizedSnapshot, usize),
+    ) {
+        self.differs.clear(differs.len());
+        flagged(differs).for_each(|body| self.differs.set_if(body, true));
+        let mut count = 0;
+        self.ranks.clear();
+        self.ranks.extend(self.differs.words().map(|word| {
+            let rank = count as u16;
+            count += word.count_ones() as usize;
+            rank
+        }));
+        let was = &was;
+        self.records
+            .gather(like, count, || flagged(differs).map(was));
+    }
+
+    /// Sets what a body was, if it was different.
+    pub(super) fn replace(&mut self, body: usize, was: &QuantizedSnapshot) {
+        if let Some(record) = self.record(body) {
+            self.records.copy_to_slot(record, was, body);
+        }
+    }
+
+    /// What a body was, and in which slot, if it was different.
+    pub(super) fn of(&self, body: usize) -> Option<(&QuantizedSnapshot, usize)> {
+        Some((&self.records, self.record(body)?))
+    }
+
+    fn record(&self, body: usize) -> Option<usize> {
+        let rank = usize::from(*self.ranks.get(body / 64)?);
+        let record = rank + self.differs.before_in_word(body);
+        self.differs.get(body).then_some(record)
+    }
+
+    /// Flags the bodies that were different.
+    pub(super) fn flag(&self, differs: &mut [bool]) {
+        self.differs.iter().for_each(|body| differs[body] = true);
+    }
+
+    /// Copies what the bodies were that were different.
+    pub(super) fn copy_to(&self, snapshot: &mut QuantizedSnapshot) {
+        snapshot.scatter(&self.records, || self.differs.iter());
+    }
+
+    pub(super) fn memory_bytes(&self) -> usize {
+        self.differs.memory_bytes() + size_of_val(&*self.ranks) + self.records.memory_bytes()
+    }
+}

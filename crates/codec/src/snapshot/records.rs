@@ -1,0 +1,62 @@
+//! Some slots of snapshots, one after another.
+
+use super::QuantizedSnapshot;
+
+/// Does the same with each column that has values.
+macro_rules! for_each_column {
+    ($like:expr, $do:ident) => {
+        for_each_column!(@ $like, $do, packed_positions, positions, interacting, quaternions);
+        for_each_column!(@ $like, $do, narrow, wide, velocities, lives);
+    };
+    (@ $like:expr, $do:ident, $($column:ident),*) => {$(
+        if !$like.$column.is_empty() {
+            $do!($column);
+        }
+    )*};
+}
+
+impl QuantizedSnapshot {
+    /// Makes this a snapshot of so many slots of others, which are of the scene and precision of `like`. Reuses its memory.
+    pub(crate) fn gather<'r, I: Iterator<Item = (&'r Self, usize)>>(
+        &mut self,
+        like: &Self,
+        count: usize,
+        slots: impl Fn() -> I,
+    ) {
+        self.plan.clone_from(&like.plan);
+        self.clear(like.precision);
+        macro_rules! gather {
+            ($column:ident) => {
+                self.$column.reserve_exact(count);
+                self.$column
+                    .extend(slots().map(|(of, slot)| of.$column[slot]));
+            };
+        }
+        for_each_column!(like, gather);
+        if self.plan.words() > 0 {
+            self.words.reserve_exact(count * self.plan.words());
+            slots().for_each(|(of, slot)| self.words.extend(of.words_of(slot)));
+        }
+    }
+
+    /// Copies all slots of another snapshot of the scene in the same precision to these slots.
+    pub(crate) fn scatter<I: Iterator<Item = usize>>(
+        &mut self,
+        other: &Self,
+        slots: impl Fn() -> I,
+    ) {
+        macro_rules! scatter {
+            ($column:ident) => {
+                for (value, slot) in other.$column.iter().zip(slots()) {
+                    self.$column[slot] = *value;
+                }
+            };
+        }
+        for_each_column!(other, scatter);
+        if self.plan.words() > 0 {
+            for (index, slot) in slots().enumerate() {
+                self.set_words(slot, other.words_of(index));
+            }
+        }
+    }
+}
