@@ -15,6 +15,7 @@
 //! a receiver. The caller transfers the bytes.
 
 mod budget;
+mod channel;
 mod clock;
 mod delay;
 mod engine;
@@ -36,6 +37,9 @@ mod tracks;
 mod welcome;
 
 pub use budget::{BUDGETS_KBPS, ByteBudget};
+pub use channel::{
+    ChannelError, MAX_DATAGRAM_BYTES, MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES, MessageChannel, TooLong,
+};
 pub use clock::SenderClock;
 pub use delay::{AdaptiveDelay, playout_delay};
 pub use engine::Engine;

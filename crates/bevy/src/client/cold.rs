@@ -1,0 +1,151 @@
+//! Cold data as it has arrived, by slot: it may be there before its body, and refer to one that is not there yet.
+
+use std::collections::BTreeSet;
+
+use bevy_ecs::prelude::*;
+
+use super::session::State;
+use crate::cold::{Mapper, from_wire};
+use crate::wire::BodyId;
+
+/// Cold data of the bodies that are visible. Memory is bounded by the slots, each with one message of each component.
+#[derive(Debug)]
+pub(super) struct Cold {
+    /// By slot.
+    bodies: Vec<Option<Entry>>,
+    /// Slots of shown bodies with components that are to be written.
+    dirty: BTreeSet<u16>,
+    /// Slots of shown bodies with components that refer to bodies that are not shown.
+    incomplete: BTreeSet<u16>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    generation: u8,
+    /// Whether the body has left: what comes next is of the next time.
+    has_left: bool,
+    components: Vec<Component>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Component {
+    bytes: Option<Box<[u8]>>,
+    is_dirty: bool,
+}
+
+impl Cold {
+    pub(super) fn new(slots: usize) -> Self {
+        Self {
+            bodies: (0..slots).map(|_| None).collect(),
+            dirty: BTreeSet::new(),
+            incomplete: BTreeSet::new(),
+        }
+    }
+
+    /// Keeps what has arrived of a body of a legal slot.
+    pub(super) fn take(
+        &mut self,
+        body: BodyId,
+        is_first: bool,
+        components: &[(u8, Option<&[u8]>)],
+        count: usize,
+        is_shown: bool,
+    ) {
+        let entry = &mut self.bodies[usize::from(body.slot)];
+        let is_other =
+            |entry: &Entry| entry.generation != body.generation || is_first || entry.has_left;
+        if entry.as_ref().is_none_or(is_other) {
+            // Of components that are not there any more, too, a shown body is told.
+            let is_dirty = true;
+            let component = Component {
+                bytes: None,
+                is_dirty,
+            };
+            *entry = Some(Entry {
+                generation: body.generation,
+                has_left: false,
+                components: vec![component; count],
+            });
+        }
+        let entry = entry.as_mut().expect("it was just set");
+        for &(component, bytes) in components {
+            entry.components[usize::from(component)] = Component {
+                bytes: bytes.map(Box::from),
+                is_dirty: true,
+            };
+        }
+        if is_shown {
+            self.dirty.insert(body.slot);
+        }
+    }
+
+    pub(super) fn leave(&mut self, body: BodyId) {
+        let entry = self.bodies.get_mut(usize::from(body.slot));
+        if let Some(entry) = entry.and_then(Option::as_mut)
+            && entry.generation == body.generation
+        {
+            entry.has_left = true;
+        }
+    }
+
+    /// Whether the data of a body is there.
+    pub(super) fn has(&self, body: BodyId) -> bool {
+        let entry = self.bodies[usize::from(body.slot)].as_ref();
+        entry.is_some_and(|entry| entry.generation == body.generation)
+    }
+
+    /// The body in a slot is new: all of its components are to be written.
+    pub(super) fn on_birth(&mut self, slot: usize) {
+        if let Some(entry) = &mut self.bodies[slot] {
+            for component in &mut entry.components {
+                component.is_dirty = component.bytes.is_some();
+            }
+        }
+        // What refers to it can be written now.
+        let incomplete = std::mem::take(&mut self.incomplete);
+        self.dirty.extend(incomplete);
+    }
+
+    pub(super) fn take_dirty(&mut self) -> BTreeSet<u16> {
+        std::mem::take(&mut self.dirty)
+    }
+}
+
+impl State {
+    /// Writes the components of the body in a slot that are to be written. `entity` is not shown yet, or what is.
+    pub(super) fn write_cold(&mut self, slot: usize, life: u8, body: &mut EntityWorldMut<'_>) {
+        let protocol = std::sync::Arc::clone(&self.protocol);
+        let Some(mut entry) = self.cold.bodies[slot].take() else {
+            return;
+        };
+        if entry.generation == life {
+            let own = (slot, life, body.id());
+            let map = |entity| {
+                let wire = from_wire(entity)?;
+                match (usize::from(wire.slot), wire.generation) == (own.0, own.1) {
+                    true => Some(own.2),
+                    false => self.entity(wire),
+                }
+            };
+            let mut is_incomplete = false;
+            for (component, registered) in entry.components.iter_mut().zip(&protocol.cold) {
+                if !std::mem::take(&mut component.is_dirty) {
+                    continue;
+                }
+                match &component.bytes {
+                    Some(bytes) => {
+                        let mut mapper = Mapper::new(&map);
+                        (registered.write)(body, bytes, &mut mapper);
+                        component.is_dirty = mapper.is_incomplete;
+                        is_incomplete |= mapper.is_incomplete;
+                    }
+                    None => (registered.remove)(body),
+                }
+            }
+            if is_incomplete {
+                self.cold.incomplete.insert(slot as u16);
+            }
+        }
+        self.cold.bodies[slot] = Some(entry);
+    }
+}

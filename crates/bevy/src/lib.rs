@@ -1,0 +1,37 @@
+#![doc = include_str!("../README.md")]
+
+mod body;
+#[cfg(feature = "client")]
+pub mod client;
+mod cold;
+mod forms;
+pub mod mailbox;
+mod messages;
+#[cfg(any(feature = "memory", feature = "renet"))]
+mod pipe;
+mod registry;
+mod schedules;
+#[cfg(feature = "memory")]
+pub mod memory;
+#[cfg(feature = "server")]
+pub mod server;
+#[cfg(all(feature = "server", feature = "client", feature = "memory"))]
+pub mod testing;
+mod wire;
+
+pub use cubewire_protocol as protocol;
+
+pub use body::{BodyKind, Refused, Remote, Replicated};
+#[cfg(feature = "client")]
+pub use client::{ClientPlugin, KeepVanished, PlayoutDelay, Session, VanishReason, Vanished};
+pub use forms::{Field, Pose, Shape};
+pub use mailbox::{Client, Connected, CubewireSystems, Mailbox, Server, connected};
+#[cfg(feature = "memory")]
+pub use memory::MemoryNetwork;
+pub use messages::{FromClient, FromServer, ToClient, ToServer};
+pub use registry::{CubewireAppExt, CubewirePlugin, Protocol};
+#[cfg(feature = "server")]
+pub use server::{
+    ByteBudget, Interest, Peer, ReplicationStats, SendGroup, SendPriority, ServerPlugin,
+    VisibilityAppExt, VisibilityFilter, WhenHidden,
+};

@@ -1,0 +1,247 @@
+//! The sending half: chunks of the stream until they are acked, and messages as they come.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::{
+    ChannelError, FRAGMENT, HAS_ACK, HAS_CHUNK, MAX_DATAGRAM_BYTES, MAX_RELIABLE_BYTES,
+    MAX_UNRELIABLE_BYTES, PIECE_BYTES, TooLong, WHOLE, WINDOW,
+};
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Outgoing {
+    /// What no chunk has yet.
+    stream: VecDeque<u8>,
+    /// Those that are not acked, ascending.
+    chunks: VecDeque<Chunk>,
+    next_chunk: u32,
+    messages: Vec<Vec<u8>>,
+    next_message: u16,
+    /// Smoothed, of chunks that were sent once.
+    round_trip: Option<Duration>,
+}
+
+#[derive(Clone, Debug)]
+struct Chunk {
+    number: u32,
+    bytes: Vec<u8>,
+    sent_at: Duration,
+    resends: u32,
+}
+
+/// A datagram before it is written.
+#[derive(Debug, Default)]
+struct Draft {
+    ack: Option<(u32, u32)>,
+    /// Index of the chunk.
+    chunk: Option<usize>,
+    /// Its flag and its bytes; it always leaves room for an ack.
+    message: Option<(u8, Vec<u8>)>,
+}
+
+impl Draft {
+    /// Bytes without those of a chunk.
+    fn bytes(&self) -> usize {
+        let message = self.message.as_ref().map_or(0, |(_, bytes)| bytes.len());
+        1 + self.ack.map_or(0, |_| ACK_BYTES) + message
+    }
+
+    fn encode(&self, chunks: &VecDeque<Chunk>) -> Vec<u8> {
+        let chunk = self.chunk.map(|index| &chunks[index]);
+        let mut bytes = vec![0];
+        if let Some((expected, after)) = self.ack {
+            bytes[0] |= HAS_ACK;
+            bytes.extend(expected.to_be_bytes());
+            bytes.extend(after.to_be_bytes());
+        }
+        if let Some(chunk) = chunk {
+            bytes[0] |= HAS_CHUNK;
+            bytes.extend(chunk.number.to_be_bytes());
+            bytes.extend((chunk.bytes.len() as u16).to_be_bytes());
+            bytes.extend(&chunk.bytes);
+        }
+        if let Some((flag, message)) = &self.message {
+            bytes[0] |= flag;
+            bytes.extend(message);
+        }
+        bytes
+    }
+}
+
+const ACK_BYTES: usize = 8;
+
+/// Bytes around a chunk.
+const CHUNK_HEAD: usize = 6;
+
+/// Fewest bytes of a chunk for which a datagram is sent while more wait.
+const MIN_CHUNK: usize = 16;
+
+/// Until the first ack.
+const FIRST_ROUND_TRIP: Duration = Duration::from_millis(150);
+
+const MIN_RESEND: Duration = Duration::from_millis(60);
+const MAX_RESEND: Duration = Duration::from_secs(1);
+
+impl Outgoing {
+    pub(super) fn send_reliable(&mut self, message: &[u8]) -> Result<(), TooLong> {
+        let bytes = message.len();
+        let most = MAX_RELIABLE_BYTES;
+        let length = u16::try_from(bytes).map_err(|_| TooLong { bytes, most })?;
+        self.stream.extend(length.to_be_bytes());
+        self.stream.extend(message);
+        Ok(())
+    }
+
+    pub(super) fn send_unreliable(&mut self, message: Vec<u8>) -> Result<(), TooLong> {
+        let (bytes, most) = (message.len(), MAX_UNRELIABLE_BYTES);
+        if bytes > most {
+            return Err(TooLong { bytes, most });
+        }
+        self.messages.push(message);
+        Ok(())
+    }
+
+    pub(super) fn backlog_bytes(&self) -> usize {
+        let chunks = self.chunks.iter().map(|chunk| chunk.bytes.len());
+        self.stream.len() + chunks.sum::<usize>()
+    }
+
+    /// The datagrams, and whether one of them has the ack.
+    pub(super) fn flush(
+        &mut self,
+        now: Duration,
+        ack: Option<(u32, u32)>,
+        allowance: usize,
+        overhead: usize,
+    ) -> (Vec<Vec<u8>>, bool) {
+        let mut drafts = Vec::new();
+        for message in std::mem::take(&mut self.messages) {
+            self.cut(message, &mut drafts);
+        }
+        let mut left = allowance;
+        if ack.is_some() && drafts.is_empty() && left >= overhead + 1 + ACK_BYTES {
+            left -= overhead + 1 + ACK_BYTES;
+            drafts.push(Draft::default());
+        }
+        if let Some(first) = drafts.first_mut() {
+            first.ack = ack;
+        }
+        let is_acked = !drafts.is_empty();
+        for index in self.chunks_to_send(now, left, overhead) {
+            let bytes = CHUNK_HEAD + self.chunks[index].bytes.len();
+            let has_room = |draft: &Draft| {
+                draft.chunk.is_none() && draft.bytes() + bytes <= MAX_DATAGRAM_BYTES
+            };
+            let chunk = Some(index);
+            match drafts.iter_mut().find(|draft| has_room(draft)) {
+                Some(draft) => draft.chunk = chunk,
+                None => drafts.push(Draft {
+                    chunk,
+                    ..Draft::default()
+                }),
+            }
+        }
+        let datagrams = drafts.iter().map(|draft| draft.encode(&self.chunks));
+        (datagrams.collect(), is_acked)
+    }
+
+    /// Cuts an unreliable message into datagrams.
+    fn cut(&mut self, message: Vec<u8>, drafts: &mut Vec<Draft>) {
+        if message.len() <= PIECE_BYTES {
+            drafts.push(Draft {
+                message: Some((WHOLE, message)),
+                ..Draft::default()
+            });
+            return;
+        }
+        let number = self.next_message.to_be_bytes();
+        self.next_message = self.next_message.wrapping_add(1);
+        let pieces = message.chunks(PIECE_BYTES);
+        let last = (pieces.len() - 1) as u8;
+        for (index, piece) in pieces.enumerate() {
+            let head = [number[0], number[1], index as u8, last];
+            drafts.push(Draft {
+                message: Some((FRAGMENT, [&head, piece].concat())),
+                ..Draft::default()
+            });
+        }
+    }
+
+    /// Indices of the chunks that are sent now: overdue ones, then new ones.
+    fn chunks_to_send(
+        &mut self,
+        now: Duration,
+        mut allowance: usize,
+        overhead: usize,
+    ) -> Vec<usize> {
+        let round_trip = self.round_trip.unwrap_or(FIRST_ROUND_TRIP);
+        let wait = (round_trip * 3 / 2 + Duration::from_millis(30)).clamp(MIN_RESEND, MAX_RESEND);
+        let around = overhead + 1 + CHUNK_HEAD;
+        let mut indices = Vec::new();
+        for (index, chunk) in self.chunks.iter_mut().enumerate() {
+            let wait = (wait * (1 << chunk.resends.min(4))).min(MAX_RESEND);
+            let cost = chunk.bytes.len() + around;
+            if now >= chunk.sent_at + wait && cost <= allowance {
+                allowance -= cost;
+                (chunk.sent_at, chunk.resends) = (now, chunk.resends + 1);
+                indices.push(index);
+            }
+        }
+        let first = self.chunks.front().map_or(self.next_chunk, |chunk| chunk.number);
+        while !self.stream.is_empty() && self.next_chunk.wrapping_sub(first) < WINDOW {
+            let room = allowance.saturating_sub(around).min(PIECE_BYTES);
+            if room < self.stream.len().min(MIN_CHUNK) {
+                break;
+            }
+            let bytes: Vec<u8> = self.stream.drain(..room.min(self.stream.len())).collect();
+            allowance -= bytes.len() + around;
+            indices.push(self.chunks.len());
+            self.chunks.push_back(Chunk {
+                number: self.next_chunk,
+                bytes,
+                sent_at: now,
+                resends: 0,
+            });
+            self.next_chunk = self.next_chunk.wrapping_add(1);
+        }
+        indices
+    }
+
+    pub(super) fn on_ack(
+        &mut self,
+        now: Duration,
+        expected: u32,
+        after: u32,
+    ) -> Result<(), ChannelError> {
+        let first = self.chunks.front().map_or(self.next_chunk, |chunk| chunk.number);
+        let sent = self.next_chunk.wrapping_sub(first);
+        if expected.wrapping_sub(first) > sent {
+            // One from before this one is old, and one from the future wrong.
+            return match first.wrapping_sub(expected) <= u32::MAX / 2 {
+                true => Ok(()),
+                false => Err(ChannelError::NeverSent(expected)),
+            };
+        }
+        let has_arrived = |number: u32| {
+            let since = number.wrapping_sub(expected);
+            let is_after = (1..=32).contains(&since) && after >> (since - 1) & 1 == 1;
+            since > u32::MAX / 2 || is_after
+        };
+        let mut newest = None;
+        self.chunks.retain(|chunk| {
+            let arrived = has_arrived(chunk.number);
+            if arrived && chunk.resends == 0 {
+                newest = Some(now.saturating_sub(chunk.sent_at));
+            }
+            !arrived
+        });
+        if let Some(sample) = newest {
+            self.round_trip = Some(match self.round_trip {
+                Some(smoothed) => (smoothed * 7 + sample) / 8,
+                None => sample,
+            });
+        }
+        Ok(())
+    }
+}
+
