@@ -32,6 +32,6 @@ pub use messages::{FromClient, FromServer, ToClient, ToServer};
 pub use registry::{CubewireAppExt, CubewirePlugin, Protocol};
 #[cfg(feature = "server")]
 pub use server::{
-    ByteBudget, Interest, Peer, ReplicationStats, SendGroup, SendPriority, ServerPlugin,
+    ByteBudget, InSlot, Interest, Peer, ReplicationStats, SendGroup, SendPriority, ServerPlugin,
     VisibilityAppExt, VisibilityFilter, WhenHidden,
 };

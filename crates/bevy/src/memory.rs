@@ -91,7 +91,8 @@ impl MemoryNetwork {
         network.new.push(Arc::clone(&wire));
         network.links.push(Arc::clone(&wire));
         drop(network);
-        (Server, MemoryConnection::new(self, wire, 0))
+        let connection = MemoryConnection::new(self, wire, 0);
+        (Server, connection, Mailbox::new(HEADER_BYTES))
     }
 
     /// Changes the conditions of all links.
@@ -138,7 +139,8 @@ impl Plugin for MemoryServer {
         let network = self.0.clone();
         let accept = move |mut commands: Commands<'_, '_>| {
             for wire in network.lock().new.drain(..) {
-                commands.spawn((Client, MemoryConnection::new(&network, wire, 1)));
+                let connection = MemoryConnection::new(&network, wire, 1);
+                commands.spawn((Client, connection, Mailbox::new(HEADER_BYTES)));
             }
         };
         add_transport(app);
@@ -168,7 +170,6 @@ fn add_transport(app: &mut App) {
 
 /// One end of a connection.
 #[derive(Component, Debug)]
-#[require(Mailbox = Mailbox::new(HEADER_BYTES))]
 struct MemoryConnection {
     network: MemoryNetwork,
     wire: Arc<Mutex<Wire>>,

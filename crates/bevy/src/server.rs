@@ -9,6 +9,7 @@ mod visibility;
 use bevy_app::{App, FixedPostUpdate, Plugin, PreStartup, PreUpdate};
 use bevy_ecs::prelude::*;
 
+pub use self::capture::InSlot;
 pub use self::peer::{ByteBudget, Peer};
 pub use self::visibility::{Interest, VisibilityAppExt, VisibilityFilter, WhenHidden};
 

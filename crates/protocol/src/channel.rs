@@ -2,11 +2,11 @@
 //! reliable ones, which arrive once and in order.
 //!
 //! ```text
-//! flags 8 | ack: expected 32, after 32 | chunk: number 32, length 16, bytes | message: the rest
-//!                                                                           | fragment: message 16, index 8, last 8, the rest
+//! flags 8 | ack: expected 32, after 64 | chunks: first 32, count 8, of each: length 8, bytes | message: the rest
+//!                                                       | fragment: message 16, index 8, last 8, the rest
 //! ```
 //!
-//! Big endian; the lower two bits of the flags say whether there are an ack and a chunk, the next two whether there is no
+//! Big endian; the lower two bits of the flags say whether there are an ack and chunks, the next two whether there is no
 //! message, a whole one or a fragment. Reliable messages are a stream, each after its length of 16 bits, that is cut into
 //! numbered chunks; a chunk is sent again until it is acked. `expected` is the first chunk that has not arrived, and a bit of
 //! `after`, from the lowest, stands for each that follows.
@@ -30,14 +30,14 @@ pub const MAX_RELIABLE_BYTES: usize = u16::MAX as usize;
 /// Most bytes of an unreliable message, in 256 fragments.
 pub const MAX_UNRELIABLE_BYTES: usize = 256 * PIECE_BYTES;
 
-/// Most bytes of a chunk, a fragment or a message in one datagram.
+/// Most bytes of chunks, a fragment or a message in one datagram.
 const PIECE_BYTES: usize = 1200;
 
 /// Chunks that may be sent before the first of them is acked, and be received before it.
-const WINDOW: u32 = 128;
+const WINDOW: u32 = 1024;
 
 const HAS_ACK: u8 = 1;
-const HAS_CHUNK: u8 = 2;
+const HAS_CHUNKS: u8 = 2;
 const WHOLE: u8 = 4;
 const FRAGMENT: u8 = 8;
 
@@ -131,29 +131,32 @@ impl MessageChannel {
             return Err(ChannelError::Flags(flags));
         }
         if flags & HAS_ACK != 0 {
-            let ack = [take_u32(&mut rest), take_u32(&mut rest)];
-            let [Some(expected), Some(after)] = ack else {
-                return Err(truncated);
-            };
+            let expected = take(&mut rest).ok_or(truncated)?;
+            let after = take(&mut rest).ok_or(truncated)?;
+            let (expected, after) = (u32::from_be_bytes(expected), u64::from_be_bytes(after));
             self.outgoing.on_ack(now, expected, after)?;
         }
-        let mut chunk = None;
-        if flags & HAS_CHUNK != 0 {
-            let number = take_u32(&mut rest).ok_or(truncated)?;
-            let length = take_u16(&mut rest).ok_or(truncated)?;
-            let (bytes, after) = rest.split_at_checked(length.into()).ok_or(truncated)?;
-            if bytes.is_empty() {
-                return Err(ChannelError::EmptyChunk(number));
+        let mut chunks = Vec::new();
+        if flags & HAS_CHUNKS != 0 {
+            let first = u32::from_be_bytes(take(&mut rest).ok_or(truncated)?);
+            let [count] = take(&mut rest).ok_or(truncated)?;
+            for index in 0..u32::from(count) {
+                let [length] = take(&mut rest).ok_or(truncated)?;
+                let (bytes, after) = rest.split_at_checked(length.into()).ok_or(truncated)?;
+                let number = first.wrapping_add(index);
+                if bytes.is_empty() {
+                    return Err(ChannelError::EmptyChunk(number));
+                }
+                chunks.push((number, bytes));
+                rest = after;
             }
-            chunk = Some((number, bytes));
-            rest = after;
         }
         match flags & (WHOLE | FRAGMENT) {
             WHOLE => self.incoming.on_whole(rest),
             FRAGMENT => self.incoming.on_fragment(rest, truncated)?,
             _ => {}
         }
-        if let Some((number, bytes)) = chunk {
+        for (number, bytes) in chunks {
             self.incoming.on_chunk(number, bytes);
         }
         Ok(())
@@ -176,21 +179,15 @@ impl MessageChannel {
         self.outgoing.backlog_bytes()
     }
 
-    /// Whether an ack is to be sent, or a chunk again or for the first time.
+    /// Whether there is nothing to send, now or again.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.outgoing.backlog_bytes() == 0 && !self.incoming.has_ack()
     }
 }
 
-fn take_u32(bytes: &mut &[u8]) -> Option<u32> {
+fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (taken, rest) = bytes.split_first_chunk()?;
     *bytes = rest;
-    Some(u32::from_be_bytes(*taken))
-}
-
-fn take_u16(bytes: &mut &[u8]) -> Option<u16> {
-    let (taken, rest) = bytes.split_first_chunk()?;
-    *bytes = rest;
-    Some(u16::from_be_bytes(*taken))
+    Some(*taken)
 }

@@ -15,11 +15,27 @@ use crate::cold::{Mapper, to_wire};
 use crate::registry::{Compiled, Protocol};
 use crate::wire::BodyId;
 
-/// The slot of a body.
-#[derive(Component, Clone, Copy, Debug)]
-pub(crate) struct InSlot {
+/// The slot of a body, by which snapshots and [`Standing`](cubewire_protocol::Standing)s know it. Inserted at the server with
+/// the first tick that has the body, and read only.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+#[component(immutable)]
+pub struct InSlot {
     pub(crate) slot: usize,
     pub(crate) life: Life,
+}
+
+impl InSlot {
+    /// Index of the slot.
+    #[must_use]
+    pub const fn slot(&self) -> usize {
+        self.slot
+    }
+
+    /// Kind and generation of the body in it.
+    #[must_use]
+    pub const fn life(&self) -> Life {
+        self.life
+    }
 }
 
 /// All bodies, by slot.

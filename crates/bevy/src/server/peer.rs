@@ -80,7 +80,7 @@ struct Budget {
 }
 
 /// What a [`MessageChannel`](cubewire_protocol::MessageChannel) puts around a snapshot, with an ack, at most.
-const CHANNEL_BYTES: usize = 9;
+const CHANNEL_BYTES: usize = 13;
 
 impl Peer {
     pub(super) const fn new(since: Duration) -> Self {

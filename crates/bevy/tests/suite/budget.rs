@@ -1,7 +1,8 @@
 //! Clients with a byte budget.
 
+use bevy_ecs::message::Messages;
 use cubewire_bevy::{
-    ByteBudget, Connected, FromServer, Mailbox, Peer, SendGroup, SendPriority, ToClient,
+    ByteBudget, Connected, InSlot, FromServer, Mailbox, Peer, SendGroup, SendPriority, ToClient,
 };
 use cubewire_link::{Conditions, Loss};
 
@@ -45,10 +46,7 @@ fn no_second_has_more_than_the_budget_and_all_ends_equal() {
         let mut wire = Vec::new();
         let mut chats = 0;
         for tick in 0..900_usize {
-            for (index, &body) in bodies.iter().enumerate() {
-                let mut transform = server(&mut net).get_mut::<Transform>(body).unwrap();
-                transform.translation.y += ((tick + index) as f32 / 20.0).sin() * 0.05;
-            }
+            shake(&mut net, &bodies, tick);
             if tick % 50 == 0 {
                 server(&mut net).write_message(ToClient::all(Chat("x".repeat(300))));
             }
@@ -64,7 +62,9 @@ fn no_second_has_more_than_the_budget_and_all_ends_equal() {
         let budget = u64::from(kbps) * 125;
         assert!(most <= budget, "{most} of {budget} bytes, {loss}");
         let used = wire[wire.len() - 1] - wire[300];
-        assert!(used > budget * 10 * 6 / 10, "{used} bytes in ten seconds");
+        // Of a lossy link it is learned how much gets through.
+        let part = if loss < 0.2 { 8 } else { 3 };
+        assert!(used > budget * part, "{used} bytes in ten seconds of {budget}");
         assert!(chats >= 15, "{chats} messages");
         net.ticks(1_200);
         assert_eq!(states(server(&mut net), false), states(net.clients[0].world_mut(), true));
@@ -78,8 +78,6 @@ fn no_second_has_more_than_the_budget_and_all_ends_equal() {
     }
 }
 
-use bevy_ecs::message::Messages;
-
 #[test]
 fn urgent_bodies_are_sent_more_often() {
     let mut net = TestNet::new(protocol);
@@ -87,25 +85,23 @@ fn urgent_bodies_are_sent_more_often() {
     net.run_until(|net| net.count::<Connected>(0) == 1);
     let world = server(&mut net);
     let client = world.query_filtered::<Entity, With<Connected>>().single(world).unwrap();
-    world.entity_mut(client).insert(ByteBudget::kbps(48));
+    world.entity_mut(client).insert(ByteBudget::kbps(24));
     let bodies = crowd(&mut net);
     let mut sent = [0_usize; 2];
     let mut before = vec![None; 200];
     for tick in 0..600_usize {
-        for (index, &body) in bodies.iter().enumerate() {
-            let mut transform = server(&mut net).get_mut::<Transform>(body).unwrap();
-            transform.translation.y += ((tick + index) as f32 / 20.0).sin() * 0.05;
-        }
+        shake(&mut net, &bodies, tick);
         net.tick();
         let tick = net.server.world().resource::<cubewire_bevy::ReplicationStats>().tick;
         let peer = net.server.world().get::<Peer>(client).unwrap();
         let mut standings = Vec::new();
         peer.standings(tick, &mut standings);
-        for (slot, standing) in standings.iter().enumerate().take(150) {
-            if let cubewire_bevy::protocol::Standing::InFlight { sent: at } = standing
-                && before[slot].replace(*at) != Some(*at)
+        for (index, &body) in bodies.iter().enumerate() {
+            let slot = net.server.world().get::<InSlot>(body).unwrap().slot();
+            if let cubewire_bevy::protocol::Standing::InFlight { sent: at } = standings[slot]
+                && before[index].replace(at) != Some(at)
             {
-                sent[usize::from(slot >= 10)] += 1;
+                sent[usize::from(index >= 10)] += 1;
             }
         }
     }

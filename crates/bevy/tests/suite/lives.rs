@@ -1,6 +1,6 @@
 //! Bodies appear and vanish.
 
-use cubewire_bevy::{KeepVanished, VanishReason, Vanished};
+use cubewire_bevy::{KeepVanished, Vanished};
 
 use super::*;
 
@@ -189,5 +189,4 @@ fn one_app_can_be_server_and_client() {
     let world = app.world_mut();
     assert_eq!(world.query_filtered::<(), With<Remote>>().iter(world).count(), 1);
     assert_eq!(world.query_filtered::<(), With<Replicated>>().iter(world).count(), 1);
-    _ = VanishReason::Hidden;
 }

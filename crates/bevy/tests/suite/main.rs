@@ -114,7 +114,7 @@ fn play(net: &mut TestNet, bodies: &mut Vec<Entity>, tick: usize) {
     for (index, &body) in bodies.iter().enumerate() {
         let mut transform = world.get_mut::<Transform>(body).unwrap();
         if (index + tick) % 3 > 0 {
-            transform.translation.x += 0.02 * index as f32;
+            transform.translation.x += 0.002 * index as f32;
             transform.rotation *= Quat::from_rotation_z(0.05);
         }
         world.get_mut::<Health>(body).unwrap().0 = ((tick + index) % 100) as u8;
@@ -129,15 +129,29 @@ fn play(net: &mut TestNet, bodies: &mut Vec<Entity>, tick: usize) {
     }
 }
 
+/// Moves bodies to and fro, each in its own way and by chance.
+fn shake(net: &mut TestNet, bodies: &[Entity], tick: usize) {
+    for (index, &body) in bodies.iter().enumerate() {
+        // SplitMix64.
+        let mut chance = (tick * 1_000 + index) as u64;
+        for factor in [0x9E37_79B9_7F4A_7C15, 0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB] {
+            chance = (chance ^ chance >> 30).wrapping_mul(factor);
+        }
+        let chance = chance >> 54;
+        let mut transform = net.server.world_mut().get_mut::<Transform>(body).unwrap();
+        transform.translation.y = 1.0 + chance as f32 / 500.0;
+        transform.rotation = Quat::from_rotation_y(chance as f32);
+    }
+}
+
 /// What is seen of all bodies that have no cold data, in any order.
 fn states(world: &mut World, is_remote: bool) -> Vec<String> {
     let mut bodies = world.query::<(&Transform, &BodyKind, &Health, Has<Remote>)>();
     let bodies = bodies.iter(world).filter(|body| body.3 == is_remote);
     let mut states: Vec<_> = bodies
         .map(|(transform, kind, health, _)| {
-            // In the middle of a step there is a choice.
-            let steps = (transform.translation * 128.0).floor() / 128.0;
-            format!("{} {steps:.2} {}", kind.name(), health.0)
+            let steps = (transform.translation * 128.0).round();
+            format!("{} {steps} {}", kind.name(), health.0)
         })
         .collect();
     states.sort();

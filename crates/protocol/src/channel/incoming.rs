@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{ChannelError, WINDOW, take_u16};
+use super::{ChannelError, WINDOW, take};
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Incoming {
     /// The first chunk that has not arrived.
     expected: u32,
-    /// Chunks after it, by their distance.
+    /// Chunks after it, by number.
     early: BTreeMap<u32, Vec<u8>>,
     is_ack_due: bool,
     /// The stream from the message on that is not complete.
@@ -67,7 +67,7 @@ impl Incoming {
         mut bytes: &[u8],
         truncated: ChannelError,
     ) -> Result<(), ChannelError> {
-        let message = take_u16(&mut bytes).ok_or(truncated)?;
+        let message = u16::from_be_bytes(take(&mut bytes).ok_or(truncated)?);
         let [index, last, ref piece @ ..] = *bytes else {
             return Err(truncated);
         };
@@ -119,13 +119,13 @@ impl Incoming {
     }
 
     /// The first chunk that is missing and those after it that are not, if that is to be said.
-    pub(super) fn take_ack(&mut self) -> Option<(u32, u32)> {
+    pub(super) fn take_ack(&mut self) -> Option<(u32, u64)> {
         if !std::mem::take(&mut self.is_ack_due) {
             return None;
         }
-        let after = self.early.keys().fold(0, |after, number| {
+        let after = self.early.keys().fold(0_u64, |after, number| {
             match number.wrapping_sub(self.expected) {
-                distance @ 1..=32 => after | 1 << (distance - 1),
+                distance @ 1..=64 => after | 1 << (distance - 1),
                 _ => after,
             }
         });

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::{
-    ChannelError, FRAGMENT, HAS_ACK, HAS_CHUNK, MAX_DATAGRAM_BYTES, MAX_RELIABLE_BYTES,
+    ChannelError, FRAGMENT, HAS_ACK, HAS_CHUNKS, MAX_DATAGRAM_BYTES, MAX_RELIABLE_BYTES,
     MAX_UNRELIABLE_BYTES, PIECE_BYTES, TooLong, WHOLE, WINDOW,
 };
 
@@ -29,36 +29,84 @@ struct Chunk {
     resends: u32,
 }
 
+/// Chunks that follow each other, in one datagram.
+#[derive(Debug)]
+struct Run {
+    /// Index of the first.
+    first: usize,
+    count: usize,
+    /// With their headers.
+    bytes: usize,
+}
+
+/// Gathers chunks for so many bytes.
+#[derive(Debug)]
+struct Runs {
+    runs: Vec<Run>,
+    left: usize,
+    /// Bytes around a run in a datagram of its own.
+    around: usize,
+}
+
+impl Runs {
+    /// Adds a chunk, if there is room; indices ascend.
+    fn push(&mut self, index: usize, chunk: &Chunk) -> bool {
+        let bytes = 1 + chunk.bytes.len();
+        let continues = |run: &&mut Run| {
+            run.first + run.count == index && run.count < 255 && run.bytes + bytes <= PIECE_BYTES
+        };
+        match self.runs.last_mut().filter(continues) {
+            Some(run) if bytes <= self.left => {
+                run.count += 1;
+                run.bytes += bytes;
+                self.left -= bytes;
+                true
+            }
+            None if self.around + bytes <= self.left => {
+                self.runs.push(Run {
+                    first: index,
+                    count: 1,
+                    bytes: RUN_HEAD + bytes,
+                });
+                self.left -= self.around + bytes;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
 /// A datagram before it is written.
 #[derive(Debug, Default)]
 struct Draft {
-    ack: Option<(u32, u32)>,
-    /// Index of the chunk.
-    chunk: Option<usize>,
+    ack: Option<(u32, u64)>,
+    run: Option<Run>,
     /// Its flag and its bytes; it always leaves room for an ack.
     message: Option<(u8, Vec<u8>)>,
 }
 
 impl Draft {
-    /// Bytes without those of a chunk.
+    /// Bytes without those of a run.
     fn bytes(&self) -> usize {
         let message = self.message.as_ref().map_or(0, |(_, bytes)| bytes.len());
         1 + self.ack.map_or(0, |_| ACK_BYTES) + message
     }
 
     fn encode(&self, chunks: &VecDeque<Chunk>) -> Vec<u8> {
-        let chunk = self.chunk.map(|index| &chunks[index]);
         let mut bytes = vec![0];
         if let Some((expected, after)) = self.ack {
             bytes[0] |= HAS_ACK;
             bytes.extend(expected.to_be_bytes());
             bytes.extend(after.to_be_bytes());
         }
-        if let Some(chunk) = chunk {
-            bytes[0] |= HAS_CHUNK;
-            bytes.extend(chunk.number.to_be_bytes());
-            bytes.extend((chunk.bytes.len() as u16).to_be_bytes());
-            bytes.extend(&chunk.bytes);
+        if let Some(run) = &self.run {
+            bytes[0] |= HAS_CHUNKS;
+            bytes.extend(chunks[run.first].number.to_be_bytes());
+            bytes.push(run.count as u8);
+            for chunk in chunks.range(run.first..run.first + run.count) {
+                bytes.push(chunk.bytes.len() as u8);
+                bytes.extend(&chunk.bytes);
+            }
         }
         if let Some((flag, message)) = &self.message {
             bytes[0] |= flag;
@@ -68,13 +116,13 @@ impl Draft {
     }
 }
 
-const ACK_BYTES: usize = 8;
+const ACK_BYTES: usize = 12;
 
-/// Bytes around a chunk.
-const CHUNK_HEAD: usize = 6;
+/// Bytes before the chunks of a run.
+const RUN_HEAD: usize = 5;
 
-/// Fewest bytes of a chunk for which a datagram is sent while more wait.
-const MIN_CHUNK: usize = 16;
+/// Most bytes of a chunk: so few that one fits into what the smallest budget allows.
+const CHUNK_BYTES: usize = 80;
 
 /// Until the first ack.
 const FIRST_ROUND_TRIP: Duration = Duration::from_millis(150);
@@ -110,7 +158,7 @@ impl Outgoing {
     pub(super) fn flush(
         &mut self,
         now: Duration,
-        ack: Option<(u32, u32)>,
+        ack: Option<(u32, u64)>,
         allowance: usize,
         overhead: usize,
     ) -> (Vec<Vec<u8>>, bool) {
@@ -127,16 +175,14 @@ impl Outgoing {
             first.ack = ack;
         }
         let is_acked = !drafts.is_empty();
-        for index in self.chunks_to_send(now, left, overhead) {
-            let bytes = CHUNK_HEAD + self.chunks[index].bytes.len();
+        for run in self.runs_to_send(now, left, overhead) {
             let has_room = |draft: &Draft| {
-                draft.chunk.is_none() && draft.bytes() + bytes <= MAX_DATAGRAM_BYTES
+                draft.run.is_none() && draft.bytes() + run.bytes <= MAX_DATAGRAM_BYTES
             };
-            let chunk = Some(index);
             match drafts.iter_mut().find(|draft| has_room(draft)) {
-                Some(draft) => draft.chunk = chunk,
+                Some(draft) => draft.run = Some(run),
                 None => drafts.push(Draft {
-                    chunk,
+                    run: Some(run),
                     ..Draft::default()
                 }),
             }
@@ -167,55 +213,57 @@ impl Outgoing {
         }
     }
 
-    /// Indices of the chunks that are sent now: overdue ones, then new ones.
-    fn chunks_to_send(
-        &mut self,
-        now: Duration,
-        mut allowance: usize,
-        overhead: usize,
-    ) -> Vec<usize> {
+    /// The chunks that are sent now: overdue ones, then new ones.
+    fn runs_to_send(&mut self, now: Duration, allowance: usize, overhead: usize) -> Vec<Run> {
         let round_trip = self.round_trip.unwrap_or(FIRST_ROUND_TRIP);
         let wait = (round_trip * 3 / 2 + Duration::from_millis(30)).clamp(MIN_RESEND, MAX_RESEND);
-        let around = overhead + 1 + CHUNK_HEAD;
-        let mut indices = Vec::new();
+        let mut runs = Runs {
+            runs: Vec::new(),
+            left: allowance,
+            around: overhead + 1 + RUN_HEAD,
+        };
         for (index, chunk) in self.chunks.iter_mut().enumerate() {
             let wait = (wait * (1 << chunk.resends.min(4))).min(MAX_RESEND);
-            let cost = chunk.bytes.len() + around;
-            if now >= chunk.sent_at + wait && cost <= allowance {
-                allowance -= cost;
+            if now >= chunk.sent_at + wait && runs.push(index, chunk) {
                 (chunk.sent_at, chunk.resends) = (now, chunk.resends + 1);
-                indices.push(index);
             }
         }
-        let first = self.chunks.front().map_or(self.next_chunk, |chunk| chunk.number);
-        while !self.stream.is_empty() && self.next_chunk.wrapping_sub(first) < WINDOW {
-            let room = allowance.saturating_sub(around).min(PIECE_BYTES);
-            if room < self.stream.len().min(MIN_CHUNK) {
-                break;
-            }
-            let bytes: Vec<u8> = self.stream.drain(..room.min(self.stream.len())).collect();
-            allowance -= bytes.len() + around;
-            indices.push(self.chunks.len());
-            self.chunks.push_back(Chunk {
+        while !self.stream.is_empty() && self.sent() < WINDOW {
+            let bytes = self.stream.len().min(CHUNK_BYTES);
+            let chunk = Chunk {
                 number: self.next_chunk,
-                bytes,
+                bytes: self.stream.range(..bytes).copied().collect(),
                 sent_at: now,
                 resends: 0,
-            });
+            };
+            if !runs.push(self.chunks.len(), &chunk) {
+                break;
+            }
+            self.stream.drain(..bytes);
+            self.chunks.push_back(chunk);
             self.next_chunk = self.next_chunk.wrapping_add(1);
         }
-        indices
+        runs.runs
+    }
+
+    /// Number of the first chunk that is not acked.
+    fn first(&self) -> u32 {
+        self.chunks.front().map_or(self.next_chunk, |chunk| chunk.number)
+    }
+
+    /// Chunks from the first that is not acked on.
+    fn sent(&self) -> u32 {
+        self.next_chunk.wrapping_sub(self.first())
     }
 
     pub(super) fn on_ack(
         &mut self,
         now: Duration,
         expected: u32,
-        after: u32,
+        after: u64,
     ) -> Result<(), ChannelError> {
-        let first = self.chunks.front().map_or(self.next_chunk, |chunk| chunk.number);
-        let sent = self.next_chunk.wrapping_sub(first);
-        if expected.wrapping_sub(first) > sent {
+        let first = self.first();
+        if expected.wrapping_sub(first) > self.sent() {
             // One from before this one is old, and one from the future wrong.
             return match first.wrapping_sub(expected) <= u32::MAX / 2 {
                 true => Ok(()),
@@ -224,7 +272,7 @@ impl Outgoing {
         }
         let has_arrived = |number: u32| {
             let since = number.wrapping_sub(expected);
-            let is_after = (1..=32).contains(&since) && after >> (since - 1) & 1 == 1;
+            let is_after = (1..=64).contains(&since) && after >> (since - 1) & 1 == 1;
             since > u32::MAX / 2 || is_after
         };
         let mut newest = None;
