@@ -6,13 +6,13 @@ pub mod client;
 mod cold;
 mod forms;
 pub mod mailbox;
+#[cfg(feature = "memory")]
+pub mod memory;
 mod messages;
 #[cfg(any(feature = "memory", feature = "renet"))]
 mod pipe;
 mod registry;
 mod schedules;
-#[cfg(feature = "memory")]
-pub mod memory;
 #[cfg(feature = "server")]
 pub mod server;
 #[cfg(all(feature = "server", feature = "client", feature = "memory"))]

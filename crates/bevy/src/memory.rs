@@ -144,7 +144,10 @@ impl Plugin for MemoryServer {
             }
         };
         add_transport(app);
-        app.add_systems(PreUpdate, accept.in_set(CubewireSystems::Receive).before(receive));
+        app.add_systems(
+            PreUpdate,
+            accept.in_set(CubewireSystems::Receive).before(receive),
+        );
     }
 }
 
@@ -199,7 +202,10 @@ fn receive(
         let mut wire = lock(&connection.wire);
         let mut is_broken = wire.is_closed;
         while let Some(datagram) = wire.links[1 - connection.end].receive(now) {
-            is_broken |= connection.pipe.receive(now, &datagram, &mut mailbox).is_err();
+            is_broken |= connection
+                .pipe
+                .receive(now, &datagram, &mut mailbox)
+                .is_err();
         }
         if is_broken {
             commands.entity(entity).despawn();
@@ -230,6 +236,8 @@ fn close(removed: On<Remove, MemoryConnection>, connections: Query<&MemoryConnec
     if let Ok(connection) = connections.get(removed.entity) {
         lock(&connection.wire).is_closed = true;
         let mut network = connection.network.lock();
-        network.links.retain(|wire| !Arc::ptr_eq(wire, &connection.wire));
+        network
+            .links
+            .retain(|wire| !Arc::ptr_eq(wire, &connection.wire));
     }
 }

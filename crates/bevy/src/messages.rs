@@ -72,10 +72,15 @@ impl MessageEntry {
             name: short_name::<M>(),
             drain: |world| {
                 let mut messages = world.resource_mut::<Messages<ToServer<M>>>();
-                messages.drain().map(|message| (None, encode(&message.0))).collect()
+                messages
+                    .drain()
+                    .map(|message| (None, encode(&message.0)))
+                    .collect()
             },
             deliver: |world, client, bytes| match decode(bytes) {
-                Some(message) => world.write_message(FromClient::<M> { client, message }).is_some(),
+                Some(message) => world
+                    .write_message(FromClient::<M> { client, message })
+                    .is_some(),
                 None => false,
             },
         }

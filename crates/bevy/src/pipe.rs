@@ -22,8 +22,14 @@ impl Pipe {
         mailbox: &mut Mailbox,
     ) -> Result<(), ChannelError> {
         self.0.on_datagram(now, datagram)?;
-        mailbox.incoming.messages.extend(std::iter::from_fn(|| self.0.poll_reliable()));
-        mailbox.incoming.datagrams.extend(std::iter::from_fn(|| self.0.poll_unreliable()));
+        mailbox
+            .incoming
+            .messages
+            .extend(std::iter::from_fn(|| self.0.poll_reliable()));
+        mailbox
+            .incoming
+            .datagrams
+            .extend(std::iter::from_fn(|| self.0.poll_unreliable()));
         Ok(())
     }
 
@@ -38,7 +44,9 @@ impl Pipe {
         }
         let allowance = mailbox.reliable_allowance.unwrap_or(usize::MAX);
         let datagrams = self.0.flush(now, allowance, mailbox.overhead_bytes);
-        let bytes = datagrams.iter().map(|datagram| datagram.len() + mailbox.overhead_bytes);
+        let bytes = datagrams
+            .iter()
+            .map(|datagram| datagram.len() + mailbox.overhead_bytes);
         mailbox.wire_bytes += bytes.sum::<usize>() as u64;
         mailbox.backlog_bytes = self.0.backlog_bytes();
         (mailbox.backlog_bytes <= MAX_BACKLOG_BYTES).then_some(datagrams)

@@ -178,23 +178,30 @@ impl CubewireAppExt for App {
         M: Serialize + DeserializeOwned + Send + Sync + 'static,
     {
         registry(self).inputs.push(MessageEntry::to_server::<M>());
-        self.add_message::<ToServer<M>>().add_message::<FromClient<M>>()
+        self.add_message::<ToServer<M>>()
+            .add_message::<FromClient<M>>()
     }
 
     fn add_message_to_server<M>(&mut self) -> &mut Self
     where
         M: Serialize + DeserializeOwned + Send + Sync + 'static,
     {
-        registry(self).to_server.push(MessageEntry::to_server::<M>());
-        self.add_message::<ToServer<M>>().add_message::<FromClient<M>>()
+        registry(self)
+            .to_server
+            .push(MessageEntry::to_server::<M>());
+        self.add_message::<ToServer<M>>()
+            .add_message::<FromClient<M>>()
     }
 
     fn add_message_to_client<M>(&mut self) -> &mut Self
     where
         M: Serialize + DeserializeOwned + Send + Sync + 'static,
     {
-        registry(self).to_client.push(MessageEntry::to_client::<M>());
-        self.add_message::<ToClient<M>>().add_message::<FromServer<M>>()
+        registry(self)
+            .to_client
+            .push(MessageEntry::to_client::<M>());
+        self.add_message::<ToClient<M>>()
+            .add_message::<FromServer<M>>()
     }
 }
 
@@ -298,12 +305,18 @@ impl Protocol {
         let mut text = plan.schema().text();
         let mut lines = |word: &str, names: &mut dyn Iterator<Item = &'static str>| {
             let names: Vec<_> = names.collect();
-            assert!(names.is_sorted_by(|a, b| a < b), "two of {word} have the same name");
+            assert!(
+                names.is_sorted_by(|a, b| a < b),
+                "two of {word} have the same name"
+            );
             for name in names {
                 text.extend([word, " ", name, "\n"]);
             }
         };
-        lines("component", &mut registry.cold.iter().map(|entry| entry.name));
+        lines(
+            "component",
+            &mut registry.cold.iter().map(|entry| entry.name),
+        );
         for (word, entries) in [
             ("input", &mut registry.inputs),
             ("message-to-server", &mut registry.to_server),
@@ -364,7 +377,10 @@ impl Compiled {
     }
 
     pub(crate) fn kind(&self, name: &str) -> Option<u8> {
-        self.kinds.iter().position(|&kind| kind == name).map(|kind| kind as u8)
+        self.kinds
+            .iter()
+            .position(|&kind| kind == name)
+            .map(|kind| kind as u8)
     }
 }
 
@@ -416,9 +432,15 @@ mod tests {
             health(app).body_kind("crate", Shape::cuboid(bevy_math::Vec3::ONE));
         });
         assert_eq!(forth, back);
-        assert!(forth.starts_with("scene arena\nticks 30\nup y\n"), "{forth}");
+        assert!(
+            forth.starts_with("scene arena\nticks 30\nup y\n"),
+            "{forth}"
+        );
         assert!(forth.contains("field health int 0 100\n"), "{forth}");
-        assert!(forth.ends_with("input u8\nmessage-to-client String\n"), "{forth}");
+        assert!(
+            forth.ends_with("input u8\nmessage-to-client String\n"),
+            "{forth}"
+        );
     }
 
     #[test]

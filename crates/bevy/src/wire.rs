@@ -156,7 +156,10 @@ mod tests {
             let recent = RecentInputs {
                 channel: 0,
                 newest,
-                inputs: inputs[first..newest as usize].iter().map(|input| &input[..]).collect(),
+                inputs: inputs[first..newest as usize]
+                    .iter()
+                    .map(|input| &input[..])
+                    .collect(),
             };
             received.extend(new_inputs(&recent, seen).map(|input| input[0]));
             seen = seen.max(newest);
@@ -175,7 +178,9 @@ mod tests {
     fn a_difference_is_named() {
         assert_eq!(difference("a\nb\n", "a\nb\n"), None);
         let difference = |theirs| difference("scene x\nticks 60\n", theirs).unwrap();
-        assert!(difference("scene x\nticks 30\n").contains("has `ticks 60`, and the client `ticks 30`"));
+        assert!(
+            difference("scene x\nticks 30\n").contains("has `ticks 60`, and the client `ticks 30`")
+        );
         assert!(difference("scene x\n").contains("`ticks 60`, and the client nothing"));
     }
 
@@ -185,7 +190,9 @@ mod tests {
         for length in (0..60).cycle().take(20_000) {
             let bytes: Vec<u8> = (0..length)
                 .map(|_| {
-                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1);
                     (state >> 59) as u8
                 })
                 .collect();

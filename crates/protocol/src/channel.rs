@@ -22,7 +22,7 @@ use self::incoming::Incoming;
 use self::outgoing::Outgoing;
 
 /// Most bytes of a datagram of a [`MessageChannel`].
-pub const MAX_DATAGRAM_BYTES: usize = 1216;
+pub const MAX_DATAGRAM_BYTES: usize = 1 + ACK_BYTES + RUN_HEAD + PIECE_BYTES;
 
 /// Most bytes of a reliable message.
 pub const MAX_RELIABLE_BYTES: usize = u16::MAX as usize;
@@ -32,6 +32,12 @@ pub const MAX_UNRELIABLE_BYTES: usize = 256 * PIECE_BYTES;
 
 /// Most bytes of chunks, a fragment or a message in one datagram.
 const PIECE_BYTES: usize = 1200;
+
+/// Bytes of an ack.
+const ACK_BYTES: usize = 12;
+
+/// Bytes before the chunks of a run, and at least as many as those before a fragment.
+const RUN_HEAD: usize = 5;
 
 /// Chunks that may be sent before the first of them is acked, and be received before it.
 const WINDOW: u32 = 1024;

@@ -38,7 +38,8 @@ mod welcome;
 
 pub use budget::{BUDGETS_KBPS, ByteBudget};
 pub use channel::{
-    ChannelError, MAX_DATAGRAM_BYTES, MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES, MessageChannel, TooLong,
+    ChannelError, MAX_DATAGRAM_BYTES, MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES, MessageChannel,
+    TooLong,
 };
 pub use clock::SenderClock;
 pub use delay::{AdaptiveDelay, playout_delay};

@@ -390,7 +390,10 @@ impl SnapshotSender {
     }
 
     /// The baseline of a packet, and the two before it.
-    fn held_references(&self, baseline: Option<u64>) -> (Option<&Baseline>, [Option<&Baseline>; 2]) {
+    fn held_references(
+        &self,
+        baseline: Option<u64>,
+    ) -> (Option<&Baseline>, [Option<&Baseline>; 2]) {
         let references = references(&self.sent, &self.acked, baseline);
         (references.baseline, references.additional)
     }

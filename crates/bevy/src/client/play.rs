@@ -109,7 +109,10 @@ impl State {
                 if known.life.is_none() {
                     continue;
                 }
-                for (field, value) in self.values[slot * fields..][..fields].iter_mut().enumerate() {
+                for (field, value) in self.values[slot * fields..][..fields]
+                    .iter_mut()
+                    .enumerate()
+                {
                     let new = snapshot.value(slot, field);
                     known.is_changed |= *value != new;
                     *value = new;
@@ -190,12 +193,7 @@ impl State {
         }
     }
 
-    fn write_fields(
-        &mut self,
-        protocol: &Compiled,
-        slot: usize,
-        body: &mut EntityWorldMut<'_>,
-    ) {
+    fn write_fields(&mut self, protocol: &Compiled, slot: usize, body: &mut EntityWorldMut<'_>) {
         self.slots[slot].is_changed = false;
         let fields = protocol.plan.schema().fields.len();
         let values = &self.values[slot * fields..][protocol.hidden_fields()..fields];

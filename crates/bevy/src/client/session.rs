@@ -115,12 +115,15 @@ pub(super) fn begin(
 ) {
     for (server, mut mailbox) in &mut new {
         let Fingerprint { model, arithmetic } = Fingerprint::shipped();
-        mailbox.outgoing.messages.push(encode(&ToServerMail::Hello(Hello {
-            version: VERSION,
-            model,
-            arithmetic,
-            protocol: protocol.text(),
-        })));
+        mailbox
+            .outgoing
+            .messages
+            .push(encode(&ToServerMail::Hello(Hello {
+                version: VERSION,
+                model,
+                arithmetic,
+                protocol: protocol.text(),
+            })));
         commands.entity(server).insert(Session::new(&protocol));
     }
 }
@@ -201,8 +204,12 @@ fn on_message(
             if !components.iter().all(is_known) {
                 return Err(none.to_owned());
             }
-            let shown = slot.shown.filter(|shown| shown.life.generation == body.generation);
-            state.cold.take(body, is_first, &components, count, shown.is_some());
+            let shown = slot
+                .shown
+                .filter(|shown| shown.life.generation == body.generation);
+            state
+                .cold
+                .take(body, is_first, &components, count, shown.is_some());
             Ok(())
         }
     }

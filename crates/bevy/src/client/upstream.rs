@@ -31,7 +31,11 @@ impl Inputs {
     /// One has been in enough datagrams.
     fn sent(&mut self) {
         self.recent.iter_mut().for_each(|(_, sent)| *sent += 1);
-        while self.recent.front().is_some_and(|&(_, sent)| sent >= RECENT_INPUTS) {
+        while self
+            .recent
+            .front()
+            .is_some_and(|&(_, sent)| sent >= RECENT_INPUTS)
+        {
             self.recent.pop_front();
         }
     }
@@ -61,13 +65,18 @@ pub(super) fn send(
         return;
     };
     for (channel, inputs) in state.inputs.iter_mut().zip(inputs) {
-        inputs.into_iter().for_each(|(_, input)| channel.push(input));
+        inputs
+            .into_iter()
+            .for_each(|(_, input)| channel.push(input));
     }
     let Some(receiver) = &mut state.receiver else {
         return;
     };
     let feedback: Vec<_> = std::iter::from_fn(|| receiver.poll_feedback()).collect();
-    let feedback: Vec<_> = feedback.into_iter().map(|feedback| feedback.encode()).collect();
+    let feedback: Vec<_> = feedback
+        .into_iter()
+        .map(|feedback| feedback.encode())
+        .collect();
     let channels = state.inputs.iter().enumerate();
     let channels = channels.filter(|(_, inputs)| !inputs.recent.is_empty());
     let upstream = Upstream {

@@ -148,7 +148,10 @@ pub(super) fn capture(
     world.resource_scope(|world, mut bodies: Mut<'_, Bodies>| {
         let bodies = &mut *bodies;
         bodies.tick += 1;
-        let added: Vec<_> = new.iter(world).map(|(body, kind)| (body, kind.copied())).collect();
+        let added: Vec<_> = new
+            .iter(world)
+            .map(|(body, kind)| (body, kind.copied()))
+            .collect();
         let mut waiting = 0;
         for (entity, kind) in added {
             match kind.and_then(|kind| bodies.insert(kind)) {

@@ -180,7 +180,9 @@ impl Ready {
         budget.bucket.set_bytes_per_second(asked.min(through));
         let available = budget.bucket.available(tick);
         let overhead = mailbox.overhead_bytes + CHANNEL_BYTES;
-        let mut within = budget.bucket.within(tick, MAX_DATAGRAM_BYTES - CHANNEL_BYTES, overhead);
+        let mut within = budget
+            .bucket
+            .within(tick, MAX_DATAGRAM_BYTES - CHANNEL_BYTES, overhead);
         let is_waiting = mailbox.backlog_bytes > 0 || !mailbox.outgoing.messages.is_empty();
         let allowance = if is_waiting { available / 2 } else { 0 };
         mailbox.reliable_allowance = Some(allowance);

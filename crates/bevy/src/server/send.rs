@@ -10,10 +10,10 @@ use bevy_transform::components::Transform;
 use cubewire_codec::QuantizedSnapshot;
 use cubewire_protocol::{BaselineChoice, View, Visibility, Within};
 
+use super::ReplicationStats;
 use super::capture::Bodies;
 use super::peer::{ByteBudget, Peer, PeerState, Ready};
 use super::visibility::{Filters, Hidden, Interest, center, look};
-use super::ReplicationStats;
 use crate::mailbox::{Connected, Mailbox};
 use crate::wire::{BodyId, ToClientMail, encode};
 
@@ -115,7 +115,8 @@ pub(super) fn send_snapshots(
         stats.packets += 1;
         stats.encodes += u64::from(job.same_as.is_none());
         stats.snapshot_bytes += packet.len() as u64;
-        job.peer.on_sent(bodies.tick, packet.len() + job.mailbox.overhead_bytes);
+        job.peer
+            .on_sent(bodies.tick, packet.len() + job.mailbox.overhead_bytes);
         job.mailbox.outgoing.datagrams.push(packet);
     }
 }
@@ -125,7 +126,10 @@ impl Job<'_> {
         let peer = &mut *self.peer;
         let (tick, stages, wanted) = (bodies.tick, peer.stages, &self.wanted);
         let sent = match self.within {
-            None => peer.sender.send(tick, stages, wanted, BaselineChoice::Newest).map(Some),
+            None => peer
+                .sender
+                .send(tick, stages, wanted, BaselineChoice::Newest)
+                .map(Some),
             Some(within) => {
                 let within = Within {
                     gains: &peer.gains,
@@ -185,17 +189,28 @@ fn share(jobs: &mut [Job<'_>]) {
 }
 
 /// Sends cold data of bodies that have become visible, and what of it has changed; and of those that are visible no more, why.
-fn send_lives(bodies: &Bodies, peer: &mut Ready, wanted: &QuantizedSnapshot, mailbox: &mut Mailbox) {
+fn send_lives(
+    bodies: &Bodies,
+    peer: &mut Ready,
+    wanted: &QuantizedSnapshot,
+    mailbox: &mut Mailbox,
+) {
     let mut send = |mail: &ToClientMail<'_>| mailbox.outgoing.messages.push(encode(mail));
     for &(slot, component) in &bodies.changed {
-        let Some(life) = wanted.life(slot).filter(|&life| peer.seen[slot] == Some(life)) else {
+        let Some(life) = wanted
+            .life(slot)
+            .filter(|&life| peer.seen[slot] == Some(life))
+        else {
             continue;
         };
         match peer.visibility[slot] {
             Visibility::Visible => send(&ToClientMail::Cold {
                 body: BodyId::new(slot, life),
                 is_first: false,
-                components: vec![(component as u8, bodies.slots[slot].cold[component].as_deref())],
+                components: vec![(
+                    component as u8,
+                    bodies.slots[slot].cold[component].as_deref(),
+                )],
             }),
             _ => peer.is_stale[slot] = true,
         }

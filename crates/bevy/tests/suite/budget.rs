@@ -2,7 +2,7 @@
 
 use bevy_ecs::message::Messages;
 use cubewire_bevy::{
-    ByteBudget, Connected, InSlot, FromServer, Mailbox, Peer, SendGroup, SendPriority, ToClient,
+    ByteBudget, Connected, FromServer, InSlot, Mailbox, Peer, SendGroup, SendPriority, ToClient,
 };
 use cubewire_link::{Conditions, Loss};
 
@@ -12,7 +12,12 @@ fn crowd(net: &mut TestNet) -> Vec<Entity> {
     (0..150)
         .map(|index| {
             let at = Vec3::new(index as f32 % 12.0 * 2.0, 1.0, index as f32 / 12.0);
-            let body = spawn(net, "crate", at, (Health(50), PlayerName(format!("crate {index}"))));
+            let body = spawn(
+                net,
+                "crate",
+                at,
+                (Health(50), PlayerName(format!("crate {index}"))),
+            );
             if index < 10 {
                 server(net).entity_mut(body).insert(SendPriority(20.0));
             } else if index < 20 {
@@ -39,7 +44,10 @@ fn no_second_has_more_than_the_budget_and_all_ends_equal() {
         net.add_client();
         net.run_until(|net| net.count::<Connected>(0) == 1);
         let world = server(&mut net);
-        let client = world.query_filtered::<Entity, With<Connected>>().single(world).unwrap();
+        let client = world
+            .query_filtered::<Entity, With<Connected>>()
+            .single(world)
+            .unwrap();
         world.entity_mut(client).insert(ByteBudget::kbps(kbps));
         net.ticks(70);
         let bodies = crowd(&mut net);
@@ -58,23 +66,41 @@ fn no_second_has_more_than_the_budget_and_all_ends_equal() {
             };
             wire.push(server(&mut net).get::<Mailbox>(client).unwrap().wire_bytes);
         }
-        let most = wire.windows(61).map(|second| second[60] - second[0]).max().unwrap();
+        let most = wire
+            .windows(61)
+            .map(|second| second[60] - second[0])
+            .max()
+            .unwrap();
         let budget = u64::from(kbps) * 125;
         assert!(most <= budget, "{most} of {budget} bytes, {loss}");
         let used = wire[wire.len() - 1] - wire[300];
         // Of a lossy link it is learned how much gets through.
         let part = if loss < 0.2 { 8 } else { 3 };
-        assert!(used > budget * part, "{used} bytes in ten seconds of {budget}");
+        assert!(
+            used > budget * part,
+            "{used} bytes in ten seconds of {budget}"
+        );
         assert!(chats >= 15, "{chats} messages");
         net.ticks(1_200);
-        assert_eq!(states(server(&mut net), false), states(net.clients[0].world_mut(), true));
+        assert_eq!(
+            states(server(&mut net), false),
+            states(net.clients[0].world_mut(), true)
+        );
         assert_eq!(net.count::<PlayerName>(0), 150);
         let mut standings = Vec::new();
-        let tick = net.server.world().resource::<cubewire_bevy::ReplicationStats>().tick;
+        let tick = net
+            .server
+            .world()
+            .resource::<cubewire_bevy::ReplicationStats>()
+            .tick;
         let peer = net.server.world().get::<Peer>(client).unwrap();
         peer.standings(tick, &mut standings);
         assert_eq!(standings.len(), 200);
-        assert!(standings.iter().all(|standing| standing.waits(tick).is_none()));
+        assert!(
+            standings
+                .iter()
+                .all(|standing| standing.waits(tick).is_none())
+        );
     }
 }
 
@@ -84,7 +110,10 @@ fn urgent_bodies_are_sent_more_often() {
     net.add_client();
     net.run_until(|net| net.count::<Connected>(0) == 1);
     let world = server(&mut net);
-    let client = world.query_filtered::<Entity, With<Connected>>().single(world).unwrap();
+    let client = world
+        .query_filtered::<Entity, With<Connected>>()
+        .single(world)
+        .unwrap();
     world.entity_mut(client).insert(ByteBudget::kbps(24));
     let bodies = crowd(&mut net);
     let mut sent = [0_usize; 2];
@@ -92,7 +121,11 @@ fn urgent_bodies_are_sent_more_often() {
     for tick in 0..600_usize {
         shake(&mut net, &bodies, tick);
         net.tick();
-        let tick = net.server.world().resource::<cubewire_bevy::ReplicationStats>().tick;
+        let tick = net
+            .server
+            .world()
+            .resource::<cubewire_bevy::ReplicationStats>()
+            .tick;
         let peer = net.server.world().get::<Peer>(client).unwrap();
         let mut standings = Vec::new();
         peer.standings(tick, &mut standings);

@@ -13,14 +13,24 @@ fn fields_arrive_as_they_are_and_change() {
     let remote = only::<Health>(&mut net, 0);
     let values = |net: &TestNet| {
         let body = net.clients[0].world().entity(remote);
-        (body.get::<Health>().unwrap().0, body.get::<OnFire>().unwrap().0)
+        (
+            body.get::<Health>().unwrap().0,
+            body.get::<OnFire>().unwrap().0,
+        )
     };
     assert_eq!(values(&net), (100, true), "clamped");
     for health in [3, 99, 0] {
-        net.server.world_mut().entity_mut(body).insert((Health(health), OnFire(health == 99)));
+        net.server
+            .world_mut()
+            .entity_mut(body)
+            .insert((Health(health), OnFire(health == 99)));
         net.run_until(|net| values(net) == (health, health == 99));
     }
-    net.server.world_mut().entity_mut(body).insert(Health(7)).remove::<OnFire>();
+    net.server
+        .world_mut()
+        .entity_mut(body)
+        .insert(Health(7))
+        .remove::<OnFire>();
     net.run_until(|net| values(net) == (7, false));
 }
 
@@ -32,7 +42,8 @@ fn watch(app: &mut App) {
     protocol(app);
     app.init_resource::<Born>().add_observer(
         |added: On<Add, BodyKind>, names: Query<&PlayerName>, mut born: ResMut<Born>| {
-            born.0.push(names.get(added.entity).ok().map(|name| name.0.clone()));
+            born.0
+                .push(names.get(added.entity).ok().map(|name| name.0.clone()));
         },
     );
 }
@@ -69,10 +80,16 @@ fn cold_data_changes_goes_and_comes_later() {
     let name = |net: &TestNet| net.clients[0].world().get::<PlayerName>(remote).cloned();
     assert_eq!(name(&net), None);
     for new in ["Ada", "Grace", ""] {
-        net.server.world_mut().entity_mut(body).insert(PlayerName(new.to_owned()));
+        net.server
+            .world_mut()
+            .entity_mut(body)
+            .insert(PlayerName(new.to_owned()));
         net.run_until(|net| name(net).is_some_and(|name| name.0 == new));
     }
-    net.server.world_mut().entity_mut(body).remove::<PlayerName>();
+    net.server
+        .world_mut()
+        .entity_mut(body)
+        .remove::<PlayerName>();
     net.run_until(|net| name(net).is_none());
     assert_eq!(only::<Remote>(&mut net, 0), remote);
 }
@@ -87,16 +104,26 @@ fn references_become_the_clients_entities_when_both_are_there() {
     let remote = only::<Follows>(&mut net, 0);
     let follows = |net: &TestNet| net.clients[0].world().get::<Follows>(remote).unwrap().0;
     assert_eq!(follows(&net), Entity::PLACEHOLDER, "it is no body");
+    net.server.world_mut().entity_mut(leader).insert((
+        Replicated,
+        BodyKind::named("crate"),
+        Health(5),
+    ));
+    net.ticks(1);
     net.server
         .world_mut()
-        .entity_mut(leader)
-        .insert((Replicated, BodyKind::named("crate"), Health(5)));
-    net.ticks(1);
-    net.server.world_mut().entity_mut(follower).insert(Follows(leader));
+        .entity_mut(follower)
+        .insert(Follows(leader));
     net.run_until(|net| follows(net) != Entity::PLACEHOLDER);
     let target = follows(&net);
-    assert_eq!(net.clients[0].world().get::<Health>(target), Some(&Health(5)));
+    assert_eq!(
+        net.clients[0].world().get::<Health>(target),
+        Some(&Health(5))
+    );
     // A body can refer to itself.
-    net.server.world_mut().entity_mut(follower).insert(Follows(follower));
+    net.server
+        .world_mut()
+        .entity_mut(follower)
+        .insert(Follows(follower));
     net.run_until(|net| follows(net) == remote);
 }

@@ -19,10 +19,16 @@ fn watch(app: &mut App) {
 }
 
 fn other_protocol(app: &mut App) {
-    app.add_plugins(CubewirePlugin::new("arena").hz(60.0).gravity(9.81).floor(0.0).max_bodies(200))
-        .replicate_pose(Pose::within(-100.0..100.0, -10.0..50.0, -100.0..100.0).step(1.0 / 128.0))
-        .body_kind("crate", Shape::cuboid(Vec3::splat(0.5)))
-        .body_kind("hero", Shape::capsule(0.6, 0.5));
+    app.add_plugins(
+        CubewirePlugin::new("arena")
+            .hz(60.0)
+            .gravity(9.81)
+            .floor(0.0)
+            .max_bodies(200),
+    )
+    .replicate_pose(Pose::within(-100.0..100.0, -10.0..50.0, -100.0..100.0).step(1.0 / 128.0))
+    .body_kind("crate", Shape::cuboid(Vec3::splat(0.5)))
+    .body_kind("hero", Shape::capsule(0.6, 0.5));
 }
 
 #[test]
@@ -43,7 +49,13 @@ fn another_protocol_is_refused_with_the_line_that_differs() {
     // At the server its entity goes, too, and others are served.
     net.ticks(400);
     let world = net.server.world_mut();
-    assert_eq!(world.query_filtered::<(), With<Client>>().iter(world).count(), 0);
+    assert_eq!(
+        world
+            .query_filtered::<(), With<Client>>()
+            .iter(world)
+            .count(),
+        0
+    );
     let other = net.add_client();
     net.run_until(|net| net.count::<Remote>(other) == 1);
 }
@@ -52,7 +64,12 @@ fn another_protocol_is_refused_with_the_line_that_differs() {
 fn a_client_that_joins_late_sees_all_and_one_that_leaves_loses_all() {
     let mut net = TestNet::new(protocol);
     for x in 0..30 {
-        spawn(&mut net, "crate", Vec3::X * x as f32, PlayerName(x.to_string()));
+        spawn(
+            &mut net,
+            "crate",
+            Vec3::X * x as f32,
+            PlayerName(x.to_string()),
+        );
     }
     net.ticks(1_000);
     let client = net.add_client_with(|app| {
@@ -63,9 +80,18 @@ fn a_client_that_joins_late_sees_all_and_one_that_leaves_loses_all() {
     net.disconnect(client);
     net.ticks(2);
     assert_eq!(net.count::<Remote>(client), 0);
-    assert_eq!(net.clients[client].world().resource::<Reasons>().0.len(), 30);
+    assert_eq!(
+        net.clients[client].world().resource::<Reasons>().0.len(),
+        30
+    );
     let world = net.server.world_mut();
-    assert_eq!(world.query_filtered::<(), With<Client>>().iter(world).count(), 0);
+    assert_eq!(
+        world
+            .query_filtered::<(), With<Client>>()
+            .iter(world)
+            .count(),
+        0
+    );
     for _ in 0..3 {
         net.reconnect(client);
         net.run_until(|net| net.count::<PlayerName>(client) == 30);
@@ -79,7 +105,10 @@ fn a_client_whose_entity_the_server_despawns_is_disconnected() {
     net.add_client();
     net.run_until(|net| net.count::<Connected>(0) == 1);
     let world = net.server.world_mut();
-    let client = world.query_filtered::<Entity, With<Client>>().single(world).unwrap();
+    let client = world
+        .query_filtered::<Entity, With<Client>>()
+        .single(world)
+        .unwrap();
     world.despawn(client);
     net.run_until(|net| net.count::<Server>(0) == 0);
 }
@@ -87,7 +116,9 @@ fn a_client_whose_entity_the_server_despawns_is_disconnected() {
 /// Bytes by chance, or bytes of the real thing with some of them changed.
 fn hostile(real: &[Vec<u8>], state: &mut u64) -> Vec<u8> {
     let mut random = || {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        *state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         (*state >> 33) as usize
     };
     if real.is_empty() || random() % 2 == 0 {
@@ -121,15 +152,23 @@ fn no_bytes_harm_a_server_or_a_client() {
             let world = app.world_mut();
             for mut mailbox in world.query::<&mut Mailbox>().iter_mut(world) {
                 if tick > 100 {
-                    mailbox.incoming.datagrams.push(hostile(&real[0], &mut state));
+                    mailbox
+                        .incoming
+                        .datagrams
+                        .push(hostile(&real[0], &mut state));
                     if tick % 5 == 0 {
-                        mailbox.incoming.messages.push(hostile(&real[1], &mut state));
+                        mailbox
+                            .incoming
+                            .messages
+                            .push(hostile(&real[1], &mut state));
                     }
                 }
             }
         }
         if tick < 100 {
-            net.server.world_mut().write_message(cubewire_bevy::ToClient::all(Chat("x".into())));
+            net.server
+                .world_mut()
+                .write_message(cubewire_bevy::ToClient::all(Chat("x".into())));
             record(&mut net, &mut real);
         }
         if net.count::<Server>(0) == 0 {
@@ -144,7 +183,11 @@ fn no_bytes_harm_a_server_or_a_client() {
 
 /// Real mail, as the other end sends it.
 fn record(net: &mut TestNet, real: &mut [Vec<Vec<u8>>; 4]) {
-    let protocol = net.clients[0].world().resource::<cubewire_bevy::Protocol>().text().to_owned();
+    let protocol = net.clients[0]
+        .world()
+        .resource::<cubewire_bevy::Protocol>()
+        .text()
+        .to_owned();
     real[1].push([&[0, 1, 2], protocol.as_bytes()].concat());
     real[0].push(vec![1, 7, 0, 0, 5, 0, 0, 0, 0, 1, 0, 3, 2, 1, 9, 1, 8]);
     real[2].push(vec![0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);

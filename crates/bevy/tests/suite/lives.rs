@@ -17,13 +17,16 @@ fn watch(app: &mut App) {
                 let (kind, transform, health, is_remote) = bodies.get(added.entity).unwrap();
                 assert!(is_remote);
                 let x = transform.translation.x;
-                log.0.push(format!("+ {} at {x} with {}", kind.name(), health.0));
+                log.0
+                    .push(format!("+ {} at {x} with {}", kind.name(), health.0));
             },
         )
-        .add_observer(|gone: On<Vanished>, bodies: Query<&BodyKind>, mut log: ResMut<Log>| {
-            let kind = bodies.get(gone.entity).unwrap().name();
-            log.0.push(format!("- {kind} {:?}", gone.reason));
-        });
+        .add_observer(
+            |gone: On<Vanished>, bodies: Query<&BodyKind>, mut log: ResMut<Log>| {
+                let kind = bodies.get(gone.entity).unwrap().name();
+                log.0.push(format!("- {kind} {:?}", gone.reason));
+            },
+        );
 }
 
 fn log(net: &mut TestNet, client: usize) -> Vec<String> {
@@ -54,9 +57,15 @@ fn a_body_that_is_withdrawn_vanishes_and_one_of_another_kind_is_another_one() {
     });
     let body = spawn(&mut net, "hero", Vec3::ZERO, Health(1));
     net.ticks(30);
-    net.server.world_mut().entity_mut(body).insert(BodyKind::named("crate"));
+    net.server
+        .world_mut()
+        .entity_mut(body)
+        .insert(BodyKind::named("crate"));
     net.ticks(30);
-    net.server.world_mut().entity_mut(body).remove::<Replicated>();
+    net.server
+        .world_mut()
+        .entity_mut(body)
+        .remove::<Replicated>();
     net.ticks(30);
     let log = log(&mut net, client);
     assert_eq!(log.len(), 4, "{log:?}");
@@ -104,14 +113,22 @@ fn a_client_can_despawn_and_keep_remote_bodies() {
     world.entity_mut(remote[1].1).insert(KeepVanished);
     // What moves and dies after that does no harm.
     for (tick, body) in bodies.into_iter().enumerate() {
-        net.server.world_mut().get_mut::<Transform>(body).unwrap().translation.y += 1.0;
+        net.server
+            .world_mut()
+            .get_mut::<Transform>(body)
+            .unwrap()
+            .translation
+            .y += 1.0;
         net.ticks(20 + tick);
         net.server.world_mut().despawn(body);
         net.ticks(20);
     }
     assert_eq!(net.count::<Remote>(0), 0);
     let world = net.clients[0].world();
-    assert!(world.get_entity(remote[1].1).is_ok(), "it is the client's own now");
+    assert!(
+        world.get_entity(remote[1].1).is_ok(),
+        "it is the client's own now"
+    );
     assert!(world.get_entity(remote[2].1).is_err());
 }
 
@@ -139,10 +156,15 @@ fn a_client_can_despawn_in_the_middle_of_things() {
 fn slots_are_reused_and_too_many_bodies_wait() {
     let mut net = TestNet::new(protocol);
     net.add_client();
-    let bodies: Vec<_> =
-        (0..210).map(|x| spawn(&mut net, "crate", Vec3::X * x as f32 * 0.4, ())).collect();
+    let bodies: Vec<_> = (0..210)
+        .map(|x| spawn(&mut net, "crate", Vec3::X * x as f32 * 0.4, ()))
+        .collect();
     net.run_until(|net| net.count::<Remote>(0) == 200);
-    let stats = |net: &TestNet| *net.server.world().resource::<cubewire_bevy::ReplicationStats>();
+    let stats = |net: &TestNet| {
+        *net.server
+            .world()
+            .resource::<cubewire_bevy::ReplicationStats>()
+    };
     assert_eq!((stats(&net).bodies, stats(&net).waiting), (200, 10));
     for body in &bodies[..100] {
         net.server.world_mut().despawn(*body);
@@ -161,9 +183,17 @@ fn bodies_that_are_nowhere_do_no_harm() {
     spawn(&mut net, "crate", Vec3::splat(1e30), ());
     net.ticks(40);
     assert_eq!(net.count::<Remote>(0), 1);
-    net.server.world_mut().get_mut::<Transform>(body).unwrap().translation = Vec3::X;
+    net.server
+        .world_mut()
+        .get_mut::<Transform>(body)
+        .unwrap()
+        .translation = Vec3::X;
     net.run_until(|net| net.count::<Remote>(0) == 2);
-    net.server.world_mut().get_mut::<Transform>(body).unwrap().translation = Vec3::NAN;
+    net.server
+        .world_mut()
+        .get_mut::<Transform>(body)
+        .unwrap()
+        .translation = Vec3::NAN;
     net.ticks(40);
     assert_eq!(positions(&mut net, 0)[0], Vec3::X);
 }
@@ -178,15 +208,33 @@ fn one_app_can_be_server_and_client() {
     let network = MemoryNetwork::default();
     app.add_plugins((TaskPoolPlugin::default(), TimePlugin, protocol))
         .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
-        .add_plugins((ServerPlugin, ClientPlugin, network.server(), network.client()));
+        .add_plugins((
+            ServerPlugin,
+            ClientPlugin,
+            network.server(),
+            network.client(),
+        ));
     app.finish();
     app.cleanup();
-    app.world_mut().spawn((Replicated, BodyKind::named("crate")));
+    app.world_mut()
+        .spawn((Replicated, BodyKind::named("crate")));
     for tick in 0..60_u32 {
         network.set_time(std::time::Duration::from_secs(1) * tick / 60);
         app.update();
     }
     let world = app.world_mut();
-    assert_eq!(world.query_filtered::<(), With<Remote>>().iter(world).count(), 1);
-    assert_eq!(world.query_filtered::<(), With<Replicated>>().iter(world).count(), 1);
+    assert_eq!(
+        world
+            .query_filtered::<(), With<Remote>>()
+            .iter(world)
+            .count(),
+        1
+    );
+    assert_eq!(
+        world
+            .query_filtered::<(), With<Replicated>>()
+            .iter(world)
+            .count(),
+        1
+    );
 }

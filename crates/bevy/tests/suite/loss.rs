@@ -36,7 +36,11 @@ fn whatever_is_lost_both_ends_are_equal_in_the_end() {
         let server = states(net.server.world_mut(), false);
         assert_eq!(server.len(), bodies.len());
         for client in 0..2 {
-            assert_eq!(server, states(net.clients[client].world_mut(), true), "client {client}");
+            assert_eq!(
+                server,
+                states(net.clients[client].world_mut(), true),
+                "client {client}"
+            );
         }
     }
 }

@@ -63,32 +63,43 @@ struct Steer(i32);
 struct Chat(String);
 
 fn protocol(app: &mut App) {
-    app.add_plugins(CubewirePlugin::new("arena").hz(60.0).gravity(9.81).floor(0.0).max_bodies(200))
-        .replicate_pose(Pose::within(-100.0..100.0, -10.0..50.0, -100.0..100.0).step(1.0 / 128.0))
-        .body_kind("crate", Shape::cuboid(Vec3::splat(0.5)))
-        .body_kind("hero", Shape::capsule(0.6, 0.4))
-        .replicate_field(
-            "health",
-            Field::int(0..=100),
-            |health: &Health| health.0.into(),
-            |value| Health(value as u8),
-        )
-        .replicate_field(
-            "on-fire",
-            Field::flag(),
-            |fire: &OnFire| fire.0.into(),
-            |value| OnFire(value > 0.5),
-        )
-        .replicate::<PlayerName>()
-        .replicate::<Follows>()
-        .add_input::<Steer>()
-        .add_message_to_server::<Chat>()
-        .add_message_to_client::<Chat>();
+    app.add_plugins(
+        CubewirePlugin::new("arena")
+            .hz(60.0)
+            .gravity(9.81)
+            .floor(0.0)
+            .max_bodies(200),
+    )
+    .replicate_pose(Pose::within(-100.0..100.0, -10.0..50.0, -100.0..100.0).step(1.0 / 128.0))
+    .body_kind("crate", Shape::cuboid(Vec3::splat(0.5)))
+    .body_kind("hero", Shape::capsule(0.6, 0.4))
+    .replicate_field(
+        "health",
+        Field::int(0..=100),
+        |health: &Health| health.0.into(),
+        |value| Health(value as u8),
+    )
+    .replicate_field(
+        "on-fire",
+        Field::flag(),
+        |fire: &OnFire| fire.0.into(),
+        |value| OnFire(value > 0.5),
+    )
+    .replicate::<PlayerName>()
+    .replicate::<Follows>()
+    .add_input::<Steer>()
+    .add_message_to_server::<Chat>()
+    .add_message_to_client::<Chat>();
 }
 
 /// Spawns a body at the server.
 fn spawn(net: &mut TestNet, kind: &'static str, at: Vec3, more: impl Bundle) -> Entity {
-    let body = (Replicated, BodyKind::named(kind), Transform::from_translation(at), more);
+    let body = (
+        Replicated,
+        BodyKind::named(kind),
+        Transform::from_translation(at),
+        more,
+    );
     net.server.world_mut().spawn(body).id()
 }
 
@@ -134,7 +145,11 @@ fn shake(net: &mut TestNet, bodies: &[Entity], tick: usize) {
     for (index, &body) in bodies.iter().enumerate() {
         // SplitMix64.
         let mut chance = (tick * 1_000 + index) as u64;
-        for factor in [0x9E37_79B9_7F4A_7C15, 0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB] {
+        for factor in [
+            0x9E37_79B9_7F4A_7C15,
+            0xBF58_476D_1CE4_E5B9,
+            0x94D0_49BB_1331_11EB,
+        ] {
             chance = (chance ^ chance >> 30).wrapping_mul(factor);
         }
         let chance = chance >> 54;

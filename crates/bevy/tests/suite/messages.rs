@@ -7,7 +7,10 @@ use cubewire_link::{Conditions, Loss};
 use super::*;
 
 fn taken<M: Message>(app: &mut App) -> Vec<M> {
-    app.world_mut().resource_mut::<Messages<M>>().drain().collect()
+    app.world_mut()
+        .resource_mut::<Messages<M>>()
+        .drain()
+        .collect()
 }
 
 fn lossy(loss: f64) -> TestNet {
@@ -27,7 +30,9 @@ fn inputs_arrive_once_and_in_order_whatever_is_lost_and_doubled() {
     net.run_until(|net| net.count::<Connected>(0) == 1);
     let mut received = Vec::new();
     for input in 0..300 {
-        net.clients[0].world_mut().write_message(ToServer(Steer(input)));
+        net.clients[0]
+            .world_mut()
+            .write_message(ToServer(Steer(input)));
         net.tick();
         received.extend(taken::<FromClient<Steer>>(&mut net.server));
     }
@@ -35,7 +40,10 @@ fn inputs_arrive_once_and_in_order_whatever_is_lost_and_doubled() {
         net.tick();
         received.extend(taken::<FromClient<Steer>>(&mut net.server));
     }
-    let client = net.server.world_mut().query_filtered::<Entity, With<Client>>();
+    let client = net
+        .server
+        .world_mut()
+        .query_filtered::<Entity, With<Client>>();
     let client = { client }.single(net.server.world()).unwrap();
     assert!(received.iter().all(|input| input.client == client));
     let received: Vec<_> = received.into_iter().map(|input| input.message.0).collect();
@@ -48,18 +56,32 @@ fn messages_go_both_ways_in_order() {
     let (a, b) = (net.add_client(), net.add_client());
     net.run_until(|net| net.count::<Connected>(a) + net.count::<Connected>(b) == 2);
     let world = net.server.world_mut();
-    let one = world.query_filtered::<Entity, With<Connected>>().iter(world).min().unwrap();
+    let one = world
+        .query_filtered::<Entity, With<Connected>>()
+        .iter(world)
+        .min()
+        .unwrap();
     let mut chats = [Vec::new(), Vec::new(), Vec::new()];
     for number in 0..400 {
         let long = "long ".repeat(number * 7 % 900);
         let chat = Chat(format!("{number} {long}"));
         if number < 50 {
-            net.clients[a].world_mut().write_message(ToServer(chat.clone()));
-            net.server.world_mut().write_message(ToClient::all(chat.clone()));
-            net.server.world_mut().write_message(ToClient::one(one, chat));
+            net.clients[a]
+                .world_mut()
+                .write_message(ToServer(chat.clone()));
+            net.server
+                .world_mut()
+                .write_message(ToClient::all(chat.clone()));
+            net.server
+                .world_mut()
+                .write_message(ToClient::one(one, chat));
         }
         net.tick();
-        chats[0].extend(taken::<FromClient<Chat>>(&mut net.server).into_iter().map(|it| it.message));
+        chats[0].extend(
+            taken::<FromClient<Chat>>(&mut net.server)
+                .into_iter()
+                .map(|it| it.message),
+        );
         for client in [a, b] {
             let received = taken::<FromServer<Chat>>(&mut net.clients[client]);
             chats[1 + client].extend(received.into_iter().map(|it| it.0));
@@ -79,8 +101,12 @@ fn what_is_written_without_a_connection_is_dropped() {
     let mut net = TestNet::new(protocol);
     net.clients.push({
         let mut app = App::new();
-        app.add_plugins((bevy_app::TaskPoolPlugin::default(), bevy_time::TimePlugin, protocol))
-            .add_plugins(cubewire_bevy::ClientPlugin);
+        app.add_plugins((
+            bevy_app::TaskPoolPlugin::default(),
+            bevy_time::TimePlugin,
+            protocol,
+        ))
+        .add_plugins(cubewire_bevy::ClientPlugin);
         app.finish();
         app
     });

@@ -16,7 +16,10 @@ fn counted(net: &mut TestNet, bodies: &mut Vec<Entity>) -> (u64, u64) {
         net.tick();
     }
     let after = stats(net);
-    (after.packets - before.packets, after.encodes - before.encodes)
+    (
+        after.packets - before.packets,
+        after.encodes - before.encodes,
+    )
 }
 
 #[test]
@@ -30,17 +33,28 @@ fn clients_with_the_same_view_share_one_encode() {
     net.ticks(30);
     assert_eq!(counted(&mut net, &mut bodies), (400, 100));
     let world = net.server.world_mut();
-    let first = world.query_filtered::<Entity, With<Connected>>().iter(world).next().unwrap();
+    let first = world
+        .query_filtered::<Entity, With<Connected>>()
+        .iter(world)
+        .next()
+        .unwrap();
     // What one has that comes later is as good, but was coded on its own; so is that of one with a budget.
     net.add_client();
     net.ticks(400);
     assert_eq!(counted(&mut net, &mut bodies), (500, 200));
-    net.server.world_mut().entity_mut(first).insert(ByteBudget::kbps(500));
+    net.server
+        .world_mut()
+        .entity_mut(first)
+        .insert(ByteBudget::kbps(500));
     let (packets, encodes) = counted(&mut net, &mut bodies);
     assert_eq!(packets - encodes, 200);
     net.ticks(60);
     let server = states(net.server.world_mut(), false);
     for client in 0..5 {
-        assert_eq!(server, states(net.clients[client].world_mut(), true), "client {client}");
+        assert_eq!(
+            server,
+            states(net.clients[client].world_mut(), true),
+            "client {client}"
+        );
     }
 }

@@ -37,15 +37,20 @@ struct Reasons(Vec<VanishReason>);
 
 fn watch(app: &mut App) {
     protocol(app);
-    app.init_resource::<Reasons>().add_observer(|gone: On<Vanished>, mut reasons: ResMut<Reasons>| {
-        reasons.0.push(gone.reason);
-    });
+    app.init_resource::<Reasons>().add_observer(
+        |gone: On<Vanished>, mut reasons: ResMut<Reasons>| {
+            reasons.0.push(gone.reason);
+        },
+    );
 }
 
 /// The server's entity of the only client.
 fn client_entity(net: &mut TestNet) -> Entity {
     let world = net.server.world_mut();
-    world.query_filtered::<Entity, With<Connected>>().single(world).unwrap()
+    world
+        .query_filtered::<Entity, With<Connected>>()
+        .single(world)
+        .unwrap()
 }
 
 fn server(net: &mut TestNet) -> &mut World {
@@ -57,7 +62,12 @@ fn a_hidden_body_vanishes_and_comes_back_with_its_cold_data() {
     let mut net = TestNet::new(protocol);
     net.server.add_visibility_filter::<Team>();
     net.add_client_with(watch);
-    let body = spawn(&mut net, "hero", Vec3::X, (Team(1), PlayerName("Ada".into())));
+    let body = spawn(
+        &mut net,
+        "hero",
+        Vec3::X,
+        (Team(1), PlayerName("Ada".into())),
+    );
     spawn(&mut net, "crate", Vec3::ZERO, ());
     net.run_until(|net| net.count::<Remote>(0) == 1);
     net.ticks(30);
@@ -67,12 +77,17 @@ fn a_hidden_body_vanishes_and_comes_back_with_its_cold_data() {
     net.run_until(|net| net.count::<PlayerName>(0) == 1);
     server(&mut net).entity_mut(body).insert(Team(2));
     net.run_until(|net| net.count::<Remote>(0) == 1);
-    server(&mut net).entity_mut(body).insert(PlayerName("Grace".into()));
+    server(&mut net)
+        .entity_mut(body)
+        .insert(PlayerName("Grace".into()));
     net.ticks(30);
     server(&mut net).entity_mut(client).insert(Team(2));
     net.run_until(|net| net.count::<PlayerName>(0) == 1);
     let remote = only::<PlayerName>(&mut net, 0);
-    assert_eq!(net.clients[0].world().get::<PlayerName>(remote).unwrap().0, "Grace");
+    assert_eq!(
+        net.clients[0].world().get::<PlayerName>(remote).unwrap().0,
+        "Grace"
+    );
     server(&mut net).entity_mut(client).remove::<Team>();
     net.run_until(|net| net.count::<Remote>(0) == 1);
     server(&mut net).entity_mut(body).remove::<Team>();
@@ -89,18 +104,31 @@ fn a_frozen_body_stays_as_it_was_and_then_catches_up() {
     let mut net = TestNet::new(protocol);
     net.server.add_visibility_filter::<Fog>();
     net.add_client();
-    let body = spawn(&mut net, "hero", Vec3::X, (Fog(false), PlayerName("Ada".into())));
+    let body = spawn(
+        &mut net,
+        "hero",
+        Vec3::X,
+        (Fog(false), PlayerName("Ada".into())),
+    );
     let never = spawn(&mut net, "hero", Vec3::ZERO, Fog(true));
     net.run_until(|net| net.count::<Remote>(0) == 1);
     server(&mut net).entity_mut(body).insert(Fog(true));
     net.ticks(20);
-    server(&mut net)
-        .entity_mut(body)
-        .insert((Transform::from_xyz(5.0, 0.0, 0.0), PlayerName("Grace".into())));
+    server(&mut net).entity_mut(body).insert((
+        Transform::from_xyz(5.0, 0.0, 0.0),
+        PlayerName("Grace".into()),
+    ));
     net.ticks(30);
     assert_eq!(positions(&mut net, 0), [Vec3::X]);
     let remote = only::<PlayerName>(&mut net, 0);
-    let name = |net: &TestNet| net.clients[0].world().get::<PlayerName>(remote).unwrap().0.clone();
+    let name = |net: &TestNet| {
+        net.clients[0]
+            .world()
+            .get::<PlayerName>(remote)
+            .unwrap()
+            .0
+            .clone()
+    };
     assert_eq!(name(&net), "Ada");
     server(&mut net).entity_mut(body).insert(Fog(false));
     net.run_until(|net| positions(net, 0) == [Vec3::X * 5.0] && name(net) == "Grace");
@@ -116,10 +144,16 @@ fn interest_has_a_margin() {
     let walker = spawn(&mut net, "crate", Vec3::X * 30.0, ());
     net.run_until(|net| net.count::<Remote>(0) == 2);
     let client = client_entity(&mut net);
-    server(&mut net).entity_mut(client).insert(Interest::around(hero, 10.0, 15.0));
+    server(&mut net)
+        .entity_mut(client)
+        .insert(Interest::around(hero, 10.0, 15.0));
     net.run_until(|net| net.count::<Remote>(0) == 1);
     let at = |net: &mut TestNet, x: f32| {
-        server(net).get_mut::<Transform>(walker).unwrap().translation.x = x;
+        server(net)
+            .get_mut::<Transform>(walker)
+            .unwrap()
+            .translation
+            .x = x;
         net.ticks(30);
         net.count::<Remote>(0)
     };
@@ -128,7 +162,11 @@ fn interest_has_a_margin() {
     assert_eq!(at(&mut net, 14.0), 2);
     assert_eq!(at(&mut net, 16.0), 1);
     assert_eq!(at(&mut net, 14.0), 1);
-    server(&mut net).get_mut::<Transform>(hero).unwrap().translation.x = 14.0;
+    server(&mut net)
+        .get_mut::<Transform>(hero)
+        .unwrap()
+        .translation
+        .x = 14.0;
     net.run_until(|net| net.count::<Remote>(0) == 2);
     server(&mut net).entity_mut(client).remove::<Interest>();
     assert_eq!(at(&mut net, 90.0), 2);
@@ -144,14 +182,22 @@ fn values_of_hidden_bodies_change_no_byte() {
         let seen = spawn(&mut net, "hero", Vec3::ZERO, ());
         for tick in 0..100 {
             let mut set = |body, y| {
-                server(&mut net).get_mut::<Transform>(body).unwrap().translation.y = y;
+                server(&mut net)
+                    .get_mut::<Transform>(body)
+                    .unwrap()
+                    .translation
+                    .y = y;
             };
             set(hidden, height * tick as f32);
             set(seen, 0.1 * tick as f32);
             net.tick();
         }
         let world = server(&mut net);
-        world.query::<&cubewire_bevy::Mailbox>().single(world).unwrap().wire_bytes
+        world
+            .query::<&cubewire_bevy::Mailbox>()
+            .single(world)
+            .unwrap()
+            .wire_bytes
     };
     assert_eq!(sent(0.0), sent(0.3));
 }

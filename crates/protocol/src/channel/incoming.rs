@@ -96,7 +96,10 @@ impl Incoming {
         if incomplete.last != last {
             return Err(wrong);
         }
-        incomplete.fragments.entry(index).or_insert_with(|| piece.to_vec());
+        incomplete
+            .fragments
+            .entry(index)
+            .or_insert_with(|| piece.to_vec());
         if incomplete.fragments.len() == usize::from(last) + 1
             && let Some(complete) = self.incomplete.remove(position)
         {
@@ -141,7 +144,10 @@ impl Incoming {
 #[cfg(test)]
 impl Incoming {
     pub(super) fn memory_bytes(&self) -> usize {
-        let fragments = self.incomplete.iter().flat_map(|message| message.fragments.values());
+        let fragments = self
+            .incomplete
+            .iter()
+            .flat_map(|message| message.fragments.values());
         let pieces = self.early.values().chain(fragments);
         pieces.map(Vec::len).sum::<usize>() + self.stream.len()
     }

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::{
-    ChannelError, FRAGMENT, HAS_ACK, HAS_CHUNKS, MAX_DATAGRAM_BYTES, MAX_RELIABLE_BYTES,
-    MAX_UNRELIABLE_BYTES, PIECE_BYTES, TooLong, WHOLE, WINDOW,
+    ACK_BYTES, ChannelError, FRAGMENT, HAS_ACK, HAS_CHUNKS, MAX_DATAGRAM_BYTES, MAX_RELIABLE_BYTES,
+    MAX_UNRELIABLE_BYTES, PIECE_BYTES, RUN_HEAD, TooLong, WHOLE, WINDOW,
 };
 
 #[derive(Clone, Debug, Default)]
@@ -115,11 +115,6 @@ impl Draft {
         bytes
     }
 }
-
-const ACK_BYTES: usize = 12;
-
-/// Bytes before the chunks of a run.
-const RUN_HEAD: usize = 5;
 
 /// Most bytes of a chunk: so few that one fits into what the smallest budget allows.
 const CHUNK_BYTES: usize = 80;
@@ -248,7 +243,9 @@ impl Outgoing {
 
     /// Number of the first chunk that is not acked.
     fn first(&self) -> u32 {
-        self.chunks.front().map_or(self.next_chunk, |chunk| chunk.number)
+        self.chunks
+            .front()
+            .map_or(self.next_chunk, |chunk| chunk.number)
     }
 
     /// Chunks from the first that is not acked on.
@@ -292,4 +289,3 @@ impl Outgoing {
         Ok(())
     }
 }
-

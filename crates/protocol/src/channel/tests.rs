@@ -46,7 +46,9 @@ impl Pair {
         self.now += TICK;
         for from in [0, 1] {
             while let Some(datagram) = self.links[from].receive(self.now) {
-                self.ends[1 - from].on_datagram(self.now, &datagram).unwrap();
+                self.ends[1 - from]
+                    .on_datagram(self.now, &datagram)
+                    .unwrap();
             }
         }
         most
@@ -82,6 +84,8 @@ fn long_unreliable_messages_arrive_whole_or_not_at_all() {
     for message in messages(60).map(|message| message.repeat(3)) {
         sent += 1;
         pair.ends[0].send_unreliable(message).unwrap();
+        // What is acked meanwhile.
+        pair.ends[1].send_reliable(&[7; 2_000]).unwrap();
         for _ in 0..10 {
             pair.step(usize::MAX);
             received.extend(std::iter::from_fn(|| pair.ends[1].poll_unreliable()));
@@ -115,7 +119,10 @@ fn other_bytes_are_refused_and_take_bounded_memory() {
         (&[16], ChannelError::Flags(16)),
         (&[12], ChannelError::Flags(12)),
         (&[1, 0, 0], ChannelError::Truncated(3)),
-        (&[1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0], ChannelError::NeverSent(1)),
+        (
+            &[1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+            ChannelError::NeverSent(1),
+        ),
         (&[2, 0, 0, 0, 0, 1, 0], ChannelError::EmptyChunk(0)),
         (&[2, 0, 0, 0, 0, 1, 2, 9], ChannelError::Truncated(8)),
         (
@@ -139,12 +146,18 @@ fn other_bytes_are_refused_and_take_bounded_memory() {
     for _ in 0..20_000 {
         let bytes: Vec<u8> = (0..40)
             .map(|_| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
                 (state >> 60) as u8
             })
             .collect();
         let _ = end.on_datagram(now, &bytes);
-        while end.poll_reliable().or_else(|| end.poll_unreliable()).is_some() {}
+        while end
+            .poll_reliable()
+            .or_else(|| end.poll_unreliable())
+            .is_some()
+        {}
     }
     assert!(end.incoming.memory_bytes() < 512 * 1024);
 }
@@ -153,7 +166,10 @@ fn other_bytes_are_refused_and_take_bounded_memory() {
 fn messages_that_are_too_long_are_refused() {
     let mut end = MessageChannel::default();
     assert!(end.send_reliable(&vec![0; MAX_RELIABLE_BYTES + 1]).is_err());
-    assert!(end.send_unreliable(vec![0; MAX_UNRELIABLE_BYTES + 1]).is_err());
+    assert!(
+        end.send_unreliable(vec![0; MAX_UNRELIABLE_BYTES + 1])
+            .is_err()
+    );
     assert!(end.send_unreliable(vec![0; MAX_UNRELIABLE_BYTES]).is_ok());
     assert_eq!(end.flush(Duration::ZERO, 0, 0).len(), 256);
 }
