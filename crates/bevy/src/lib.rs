@@ -12,6 +12,8 @@ mod messages;
 #[cfg(any(feature = "memory", feature = "renet"))]
 mod pipe;
 mod registry;
+#[cfg(feature = "renet")]
+pub mod renet;
 mod schedules;
 #[cfg(feature = "server")]
 pub mod server;

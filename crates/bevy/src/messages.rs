@@ -54,11 +54,14 @@ impl<M: Send + Sync + 'static> ToClient<M> {
     }
 }
 
+/// The client to which a message goes, or none for all, and its bytes.
+type Addressed = (Option<Entity>, Vec<u8>);
+
 /// A type of message, and how to get at what apps write and read of it.
 pub(crate) struct MessageEntry {
     pub(crate) name: &'static str,
-    /// Takes what is to be sent: to one client or all, and its bytes.
-    pub(crate) drain: fn(&mut World) -> Vec<(Option<Entity>, Vec<u8>)>,
+    /// Takes what is to be sent.
+    pub(crate) drain: fn(&mut World) -> Vec<Addressed>,
     /// Delivers what has arrived; false if the bytes are none.
     pub(crate) deliver: fn(&mut World, Entity, &[u8]) -> bool,
 }

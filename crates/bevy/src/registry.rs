@@ -238,11 +238,15 @@ impl Registry {
     }
 }
 
+type ReadField = dyn Fn(EntityRef<'_>) -> f64 + Send + Sync;
+
+type WriteField = dyn Fn(&mut EntityWorldMut<'_>, f64) + Send + Sync;
+
 /// A field and how to get at it.
 pub(crate) struct FieldEntry {
     schema: schema::Field,
-    pub(crate) read: Box<dyn Fn(EntityRef<'_>) -> f64 + Send + Sync>,
-    pub(crate) write: Box<dyn Fn(&mut EntityWorldMut<'_>, f64) + Send + Sync>,
+    pub(crate) read: Box<ReadField>,
+    pub(crate) write: Box<WriteField>,
 }
 
 impl FieldEntry {

@@ -61,19 +61,14 @@ impl State {
             && playout.due_tick >= playout.from_tick as f64
         {
             self.learn(&receiver, playout.from_tick);
-            let lives = &playout.from.lives;
-            for (slot, &life) in lives.iter().enumerate().take(self.slots.len()) {
+            let lives = playout.from.lives.iter().take(self.slots.len());
+            for (slot, &life) in lives.enumerate() {
                 self.show_life(world, slot, life, &playout.from.snapshot.bodies[slot]);
-            }
-            for slot in 0..lives.len().min(self.slots.len()) {
-                let Some(shown) = self.slots[slot].shown else {
-                    continue;
-                };
                 // One that waits for the reason why it is gone stays where it was.
-                if lives[slot] != Some(shown.life) {
-                    continue;
-                }
-                if let Some(body) = Interpolation::Linear.slot(&playout, slot) {
+                let shown = self.slots[slot].shown;
+                if let Some(shown) = shown.filter(|shown| life == Some(shown.life))
+                    && let Some(body) = Interpolation::Linear.slot(&playout, slot)
+                {
                     self.show_body(world, slot, shown, &body);
                 }
             }

@@ -107,9 +107,11 @@ impl Session {
     }
 }
 
+type NewConnection = (With<Server>, Without<Session>);
+
 /// Says hello on every new connection.
 pub(super) fn begin(
-    mut new: Query<(Entity, &mut Mailbox), (With<Server>, Without<Session>)>,
+    mut new: Query<(Entity, &mut Mailbox), NewConnection>,
     protocol: Res<Protocol>,
     mut commands: Commands,
 ) {

@@ -17,10 +17,12 @@ use super::visibility::{Filters, Hidden, Interest, center, look};
 use crate::mailbox::{Connected, Mailbox};
 use crate::wire::{BodyId, ToClientMail, encode};
 
+type ReadyClient = (With<Peer>, With<Connected>);
+
 /// Puts messages into the mailboxes of those to whom they go.
 pub(super) fn send_messages(
     world: &mut World,
-    clients: &mut QueryState<(Entity, &'static mut Mailbox), (With<Peer>, With<Connected>)>,
+    clients: &mut QueryState<(Entity, &'static mut Mailbox), ReadyClient>,
 ) {
     let protocol = world.resource::<Bodies>().protocol.clone();
     for (channel, entry) in protocol.to_client.iter().enumerate() {

@@ -3,6 +3,7 @@
 mod budget;
 mod cold;
 mod connection;
+mod examples;
 mod lives;
 mod loss;
 mod messages;
@@ -124,17 +125,17 @@ fn play(net: &mut TestNet, bodies: &mut Vec<Entity>, tick: usize) {
     let world = net.server.world_mut();
     for (index, &body) in bodies.iter().enumerate() {
         let mut transform = world.get_mut::<Transform>(body).unwrap();
-        if (index + tick) % 3 > 0 {
+        if !(index + tick).is_multiple_of(3) {
             transform.translation.x += 0.002 * index as f32;
             transform.rotation *= Quat::from_rotation_z(0.05);
         }
         world.get_mut::<Health>(body).unwrap().0 = ((tick + index) % 100) as u8;
     }
-    if tick % 7 == 0 {
+    if tick.is_multiple_of(7) {
         let at = Vec3::new((tick % 90) as f32, 0.5, 3.0);
         bodies.push(spawn(net, "crate", at, Health(9)));
     }
-    if tick % 11 == 0 && bodies.len() > 5 {
+    if tick.is_multiple_of(11) && bodies.len() > 5 {
         let body = bodies.remove(tick % bodies.len());
         net.server.world_mut().despawn(body);
     }
