@@ -1,9 +1,7 @@
 //! A game that has nothing of the demo: two teams of heroes, among pebbles and boulders that fly about. Heroes lose health,
-//! die and are born again. Each team's client sees what is near its captain, over UDP, for at most 64 kbit/s.
-//!
-//! `cargo run -p cubewire-bevy --features renet --example your_own_game -- --seconds 10`
-//!
-//! There is nothing to draw and there are no keys: each second a line says what the clients see and what they were sent.
+//! die and are born again. Each team's client sees what is near its captain, over UDP, for at most 64 kbit/s. There is nothing
+//! to draw and there are no keys: each second, clients and server say what they see and have sent.
+//! `cargo run -p cubewire-bevy --example your_own_game -- --seconds 10`
 
 use bevy_app::{App, FixedUpdate, Plugins, TaskPoolPlugin};
 use bevy_ecs::prelude::*;
@@ -15,10 +13,8 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Component)]
 struct Health(f64);
-
 #[derive(Component)]
 struct Velocity(Vec3);
-
 #[derive(Component, Clone, Serialize, Deserialize)]
 struct Team(String);
 
@@ -44,14 +40,10 @@ fn body(kind: &'static str, number: usize) -> impl Bundle {
 /// Bodies fly and bounce, and turn back at the edge.
 fn fly(mut bodies: Query<(&mut Transform, &mut Velocity)>) {
     for (mut transform, mut velocity) in &mut bodies {
-        let (is_low, speed) = (transform.translation.y < 0.5, velocity.0.y);
-        velocity.0.y = if is_low {
-            speed.abs()
-        } else {
-            speed - 9.81 / 60.0
-        };
-        if transform.translation.length() > 55.0 {
-            velocity.0 = -transform.translation.normalize() * 5.0;
+        let (at, speed) = (transform.translation, velocity.0.y);
+        velocity.0.y = if at.y < 0.5 { 6.0 } else { speed - 0.16 };
+        if at.length() > 55.0 {
+            velocity.0 = -at.normalize() * 5.0;
         }
         transform.translation += velocity.0 / 60.0;
         transform.rotation = Quat::from_scaled_axis(velocity.0 / 60.0) * transform.rotation;
@@ -83,10 +75,6 @@ fn follow(see: Query<Entity, With<Connected>>, all: Query<(Entity, &Team)>, mut 
     }
 }
 
-fn game(app: &mut App) {
-    app.add_systems(FixedUpdate, (fly, fight, follow));
-}
-
 fn app<Marker>(plugins: impl Plugins<Marker>) -> App {
     let mut app = App::new();
     app.add_plugins((TaskPoolPlugin::default(), TimePlugin, protocol));
@@ -99,6 +87,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let key = Key::random();
     let listener = RenetServer::listen("127.0.0.1:0", key)?; // replication
     let tokens = [1, 2].map(|client| key.token(listener.address(), client));
+    let game = |app: &mut App| {
+        app.add_systems(FixedUpdate, (fly, fight, follow));
+    };
     let server = app((ServerPlugin, listener, game)); // replication
     let client = |token| app((ClientPlugin, RenetClient::connect(token))); // replication
     let [red, blue] = tokens.map(|token| token.map(client));

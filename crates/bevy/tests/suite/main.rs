@@ -8,7 +8,6 @@ mod lives;
 mod loss;
 mod messages;
 mod sharing;
-#[cfg(feature = "renet")]
 mod udp;
 mod visibility;
 
