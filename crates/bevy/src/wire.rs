@@ -54,6 +54,8 @@ pub(crate) enum ToClientMail<'a> {
         channel: u8,
         bytes: &'a [u8],
     },
+    /// The server goes on with this tick after a pause.
+    Tick(u64),
 }
 
 /// A body among all that ever were: of one slot, at most 256 apart.

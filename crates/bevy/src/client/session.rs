@@ -172,6 +172,12 @@ fn on_message(
             world.entity_mut(server).insert(Connected);
             Ok(())
         }
+        ToClientMail::Tick(tick) => {
+            if let Some(receiver) = &mut state.receiver {
+                receiver.sync_tick(now, tick);
+            }
+            Ok(())
+        }
         ToClientMail::Message { channel, bytes } => {
             let protocol = Arc::clone(&state.protocol);
             let entry = protocol.to_client.get(usize::from(channel));

@@ -3,9 +3,11 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bevy_ecs::prelude::*;
 use bevy_tasks::{ComputeTaskPool, TaskPool};
+use bevy_time::{Real, Time};
 use bevy_transform::components::Transform;
 use cubewire_codec::QuantizedSnapshot;
 use cubewire_protocol::{BaselineChoice, View, Visibility, Within};
@@ -19,12 +21,26 @@ use crate::wire::{BodyId, ToClientMail, encode};
 
 type ReadyClient = (With<Peer>, With<Connected>);
 
+/// After a pause that is longer, clients are told which tick it is: half the range of their numbers is nine minutes at 60 Hz.
+const PAUSE: Duration = Duration::from_secs(1);
+
 /// Puts messages into the mailboxes of those to whom they go.
 pub(super) fn send_messages(
     world: &mut World,
     clients: &mut QueryState<(Entity, &'static mut Mailbox), ReadyClient>,
+    mut last: Local<Duration>,
 ) {
-    let protocol = world.resource::<Bodies>().protocol.clone();
+    let bodies = world.resource::<Bodies>();
+    let (protocol, tick) = (bodies.protocol.clone(), bodies.tick);
+    let now = world.resource::<Time<Real>>().elapsed();
+    if now > std::mem::replace(&mut *last, now) + PAUSE {
+        for (_, mut mailbox) in clients.iter_mut(world) {
+            mailbox
+                .outgoing
+                .messages
+                .push(encode(&ToClientMail::Tick(tick)));
+        }
+    }
     for (channel, entry) in protocol.to_client.iter().enumerate() {
         for (to, bytes) in (entry.drain)(world) {
             let message = encode(&ToClientMail::Message {

@@ -113,6 +113,30 @@ fn a_client_whose_entity_the_server_despawns_is_disconnected() {
     net.run_until(|net| net.count::<Server>(0) == 0);
 }
 
+#[test]
+fn a_server_can_pause_for_any_time() {
+    let mut net = TestNet::new(protocol);
+    net.add_client();
+    let body = spawn(&mut net, "crate", Vec3::ZERO, ());
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    // Eleven minutes, after which the same numbers of ticks come again.
+    for _ in 0..40_000 {
+        net.clients[0].update();
+    }
+    let mut paused = net
+        .server
+        .world_mut()
+        .resource_mut::<bevy_time::Time<bevy_time::Real>>();
+    paused.advance_by(std::time::Duration::from_secs(660));
+    net.server
+        .world_mut()
+        .get_mut::<Transform>(body)
+        .unwrap()
+        .translation = Vec3::X;
+    net.ticks(60);
+    assert_eq!(positions(&mut net, 0), [Vec3::X]);
+}
+
 /// Bytes by chance, or bytes of the real thing with some of them changed.
 fn hostile(real: &[Vec<u8>], state: &mut u64) -> Vec<u8> {
     let mut random = || {
