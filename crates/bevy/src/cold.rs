@@ -6,8 +6,7 @@ use bevy_ecs::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::registry::short_name;
-use crate::wire::{BodyId, decode, encode};
+use crate::wire::{BodyId, decode, encode, short_name};
 
 /// A type of component, and how to get at it.
 pub(crate) struct ColdEntry {

@@ -14,7 +14,6 @@ mod pipe;
 mod registry;
 #[cfg(feature = "renet")]
 pub mod renet;
-mod schedules;
 #[cfg(feature = "server")]
 pub mod server;
 #[cfg(all(feature = "server", feature = "client", feature = "memory"))]

@@ -15,6 +15,7 @@
 //! Replication inserts [`Connected`] once both ends have found that they speak the same protocol. Nothing is assumed of the
 //! bytes that arrive.
 
+use bevy_app::{App, FixedPostUpdate, PreUpdate};
 use bevy_ecs::prelude::*;
 
 /// What runs when, in every app with a [`CubewirePlugin`](crate::CubewirePlugin).
@@ -83,6 +84,13 @@ impl Mailbox {
             ..Self::default()
         }
     }
+}
+
+/// Orders the sets.
+pub(crate) fn configure(app: &mut App) {
+    use CubewireSystems::{Capture, Deliver, Flush, Play, Receive, Send};
+    app.configure_sets(PreUpdate, (Receive, Deliver, Play).chain())
+        .configure_sets(FixedPostUpdate, (Capture, Send, Flush).chain());
 }
 
 /// A run condition: whether this client is [`Connected`].

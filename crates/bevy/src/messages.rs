@@ -5,8 +5,7 @@ use bevy_ecs::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::registry::short_name;
-use crate::wire::{decode, encode};
+use crate::wire::{decode, encode, short_name};
 
 /// An input or a message that a client sends. It is dropped while the client is not [`Connected`](crate::Connected).
 #[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]

@@ -81,7 +81,7 @@ impl CubewirePlugin {
 
 impl Plugin for CubewirePlugin {
     fn build(&self, app: &mut App) {
-        crate::schedules::configure(app);
+        crate::mailbox::configure(app);
         app.insert_resource(Registry {
             settings: self.clone(),
             ..Registry::new()
@@ -385,15 +385,6 @@ impl Compiled {
             .iter()
             .position(|&kind| kind == name)
             .map(|kind| kind as u8)
-    }
-}
-
-/// The name of a type without those of modules, also inside of angle brackets.
-pub(crate) fn short_name<T>() -> &'static str {
-    let full = std::any::type_name::<T>();
-    match full.contains('<') {
-        true => full,
-        false => full.rsplit("::").next().unwrap_or(full),
     }
 }
 

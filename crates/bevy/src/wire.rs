@@ -111,6 +111,15 @@ pub(crate) fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
     rest.is_empty().then_some(value)
 }
 
+/// The name of a type without those of modules, also inside of angle brackets.
+pub(crate) fn short_name<T>() -> &'static str {
+    let full = std::any::type_name::<T>();
+    match full.contains('<') {
+        true => full,
+        false => full.rsplit("::").next().unwrap_or(full),
+    }
+}
+
 /// Inputs that have not been seen before, ascending, with the number of the last.
 pub(crate) fn new_inputs<'a>(
     recent: &RecentInputs<'a>,

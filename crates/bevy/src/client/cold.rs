@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use bevy_ecs::prelude::*;
 
-use super::session::State;
-use crate::cold::{Mapper, from_wire};
+use crate::cold::{ColdEntry, Mapper, from_wire};
 use crate::wire::BodyId;
 
 /// Cold data of the bodies that are visible. Memory is bounded by the slots, each with one message of each component.
@@ -109,43 +108,39 @@ impl Cold {
     pub(super) fn take_dirty(&mut self) -> BTreeSet<u16> {
         std::mem::take(&mut self.dirty)
     }
-}
 
-impl State {
-    /// Writes the components of the body in a slot that are to be written. `entity` is not shown yet, or what is.
-    pub(super) fn write_cold(&mut self, slot: usize, life: u8, body: &mut EntityWorldMut<'_>) {
-        let protocol = std::sync::Arc::clone(&self.protocol);
-        let Some(mut entry) = self.cold.bodies[slot].take() else {
+    /// Writes the components of a body that are to be written, with the entities in them as `entity` has them.
+    pub(super) fn write(
+        &mut self,
+        at: BodyId,
+        body: &mut EntityWorldMut<'_>,
+        registered: &[ColdEntry],
+        entity: impl Fn(BodyId) -> Option<Entity>,
+    ) {
+        let Some(entry) = &mut self.bodies[usize::from(at.slot)] else {
             return;
         };
-        if entry.generation == life {
-            let own = (slot, life, body.id());
-            let map = |entity| {
-                let wire = from_wire(entity)?;
-                match (usize::from(wire.slot), wire.generation) == (own.0, own.1) {
-                    true => Some(own.2),
-                    false => self.entity(wire),
-                }
-            };
-            let mut is_incomplete = false;
-            for (component, registered) in entry.components.iter_mut().zip(&protocol.cold) {
-                if !std::mem::take(&mut component.is_dirty) {
-                    continue;
-                }
-                match &component.bytes {
-                    Some(bytes) => {
-                        let mut mapper = Mapper::new(&map);
-                        (registered.write)(body, bytes, &mut mapper);
-                        component.is_dirty = mapper.is_incomplete;
-                        is_incomplete |= mapper.is_incomplete;
-                    }
-                    None => (registered.remove)(body),
-                }
+        if entry.generation != at.generation {
+            return;
+        }
+        let map = |wire| entity(from_wire(wire)?);
+        let mut is_incomplete = false;
+        for (component, registered) in entry.components.iter_mut().zip(registered) {
+            if !std::mem::take(&mut component.is_dirty) {
+                continue;
             }
-            if is_incomplete {
-                self.cold.incomplete.insert(slot as u16);
+            match &component.bytes {
+                Some(bytes) => {
+                    let mut mapper = Mapper::new(&map);
+                    (registered.write)(body, bytes, &mut mapper);
+                    component.is_dirty = mapper.is_incomplete;
+                    is_incomplete |= mapper.is_incomplete;
+                }
+                None => (registered.remove)(body),
             }
         }
-        self.cold.bodies[slot] = Some(entry);
+        if is_incomplete {
+            self.incomplete.insert(at.slot);
+        }
     }
 }

@@ -77,7 +77,7 @@ impl State {
                 if let Some(shown) = self.slots[slot].shown
                     && let Ok(mut body) = world.get_entity_mut(shown.entity)
                 {
-                    self.write_cold(slot, shown.life.generation, &mut body);
+                    self.write_cold(BodyId::new(slot, shown.life), &mut body);
                 }
             }
         }
@@ -158,7 +158,7 @@ impl State {
         let entity = spawned.id();
         self.write_fields(&protocol, slot, &mut spawned);
         self.cold.on_birth(slot);
-        self.write_cold(slot, life.generation, &mut spawned);
+        self.write_cold(BodyId::new(slot, life), &mut spawned);
         let alive_at = self.slots[slot].as_of.unwrap_or(0);
         self.slots[slot].shown = Some(Shown {
             life,

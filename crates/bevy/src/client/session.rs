@@ -10,7 +10,7 @@ use cubewire_codec::{Fingerprint, Life, Limits};
 use cubewire_protocol::{AdaptiveDelay, Arrival, SnapshotReceiver, Welcome, playout_delay};
 
 use super::cold::Cold;
-use super::upstream::Inputs;
+use super::inputs::Inputs;
 use super::{PlayoutDelay, VanishReason};
 use crate::body::refuse;
 use crate::mailbox::{Connected, Mailbox, Server};
@@ -261,9 +261,17 @@ impl State {
         receiver.advance_playout(now, delay);
     }
 
-    /// The entity of a body that is shown.
-    pub(super) fn entity(&self, body: BodyId) -> Option<Entity> {
-        let shown = self.slots.get(usize::from(body.slot))?.shown.as_ref()?;
-        (shown.life.generation == body.generation).then_some(shown.entity)
+    /// Writes the cold data of a body that is to be written.
+    pub(super) fn write_cold(&mut self, at: BodyId, body: &mut EntityWorldMut<'_>) {
+        let (own, slots) = (body.id(), &self.slots);
+        let entity = |other: BodyId| {
+            let shown = slots.get(usize::from(other.slot))?.shown.as_ref();
+            let shown = shown.filter(|shown| shown.life.generation == other.generation);
+            match other == at {
+                true => Some(own),
+                false => shown.map(|shown| shown.entity),
+            }
+        };
+        self.cold.write(at, body, &self.protocol.cold, entity);
     }
 }
