@@ -11,6 +11,7 @@ pub mod memory;
 mod messages;
 #[cfg(any(feature = "memory", feature = "renet"))]
 mod pipe;
+mod protocol;
 mod registry;
 #[cfg(feature = "renet")]
 pub mod renet;
@@ -20,7 +21,7 @@ pub mod server;
 pub mod testing;
 mod wire;
 
-pub use cubewire_protocol as protocol;
+pub use cubewire_protocol;
 
 pub use body::{BodyKind, Refused, Remote, Replicated};
 #[cfg(feature = "client")]
@@ -30,7 +31,8 @@ pub use mailbox::{Client, Connected, CubewireSystems, Mailbox, Server, connected
 #[cfg(feature = "memory")]
 pub use memory::MemoryNetwork;
 pub use messages::{FromClient, FromServer, ToClient, ToServer};
-pub use registry::{CubewireAppExt, CubewirePlugin, Protocol};
+pub use protocol::Protocol;
+pub use registry::{CubewireAppExt, CubewirePlugin};
 #[cfg(feature = "server")]
 pub use server::{
     ByteBudget, InSlot, Interest, Peer, ReplicationStats, SendGroup, SendPriority, ServerPlugin,

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use bevy_app::{App, Plugin};
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Time};
-use cubewire_codec::schema::{self, Axis, FieldForm, Kind, Schema, Slots, World as Scene};
-use cubewire_codec::{Plan, Stages, ladder};
+use cubewire_codec::schema::{Axis, FieldForm, Kind, Schema, Slots, World as Scene};
+use cubewire_codec::{Plan, ladder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::cold::ColdEntry;
 use crate::forms::{Field, Pose, Shape};
 use crate::messages::{FromClient, FromServer, MessageEntry, ToClient, ToServer};
+use crate::protocol::{Compiled, FieldEntry, HAS_COLD, Protocol};
 
 /// The name and the rate of a protocol, and what moves its bodies. Comes before all that is registered.
 ///
@@ -93,8 +94,8 @@ impl Plugin for CubewirePlugin {
     /// If what was registered is no legal schema; the message names what is wrong.
     fn finish(&self, app: &mut App) {
         let registry = app.world_mut().remove_resource::<Registry>();
-        let protocol = Protocol::compile(registry.expect("it was inserted by `build`"));
-        app.insert_resource(protocol);
+        let registry = registry.expect("it was inserted by `build`");
+        app.insert_resource(registry.compile());
     }
 }
 
@@ -120,7 +121,8 @@ pub trait CubewireAppExt {
     ) -> &mut Self;
 
     /// A component that is sent reliably when it changes, while its body is visible. The entities in it (see
-    /// [`Component::map_entities`]) become those of the client, or [`Entity::PLACEHOLDER`] while it has none.
+    /// [`Component::map_entities`]) become those of the client, or [`Entity::PLACEHOLDER`] while it has none. All such
+    /// components of a body together have less than 64 KiB: a client that would be sent more is disconnected.
     fn replicate<C: Component + Clone + Serialize + DeserializeOwned>(&mut self) -> &mut Self;
 
     /// An input that a client writes as [`ToServer`], at most once a tick, and the server reads once as [`FromClient`]. It is
@@ -236,114 +238,58 @@ impl Registry {
             to_client: Vec::new(),
         }
     }
-}
 
-type ReadField = dyn Fn(EntityRef<'_>) -> f64 + Send + Sync;
-
-type WriteField = dyn Fn(&mut EntityWorldMut<'_>, f64) + Send + Sync;
-
-/// A field and how to get at it.
-pub(crate) struct FieldEntry {
-    schema: schema::Field,
-    pub(crate) read: Box<ReadField>,
-    pub(crate) write: Box<WriteField>,
-}
-
-impl FieldEntry {
-    pub(crate) const fn form(&self) -> &FieldForm {
-        &self.schema.form
-    }
-}
-
-/// All that was registered. Exists once plugins have finished.
-#[derive(Resource, Clone, Debug)]
-pub struct Protocol(pub(crate) Arc<Compiled>);
-
-pub(crate) struct Compiled {
-    pub(crate) plan: Arc<Plan>,
-    pub(crate) stages: Stages,
-    pub(crate) text: String,
-    pub(crate) kinds: Vec<&'static str>,
-    /// In the order of the schema, whose first field is [`HAS_COLD`] if there are cold components.
-    pub(crate) fields: Vec<FieldEntry>,
-    pub(crate) cold: Vec<ColdEntry>,
-    pub(crate) inputs: Vec<MessageEntry>,
-    pub(crate) to_server: Vec<MessageEntry>,
-    pub(crate) to_client: Vec<MessageEntry>,
-}
-
-impl std::fmt::Debug for Compiled {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-/// The flag of bodies that have cold data: a client shows them only once it has arrived.
-const HAS_COLD: &str = "has_cold";
-
-impl Protocol {
-    /// All that was registered, a line each: what two ends compare when they connect. Its beginning is that of the
-    /// [schema](schema#text).
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.0.text
-    }
-
-    /// The compiled schema.
-    #[must_use]
-    pub fn plan(&self) -> &Arc<Plan> {
-        &self.0.plan
-    }
-
-    fn compile(mut registry: Registry) -> Self {
+    /// # Panics
+    /// If it is no legal schema.
+    fn compile(mut self) -> Protocol {
         let flags_first = |field: &FieldEntry| field.schema.form != FieldForm::Flag;
-        registry.kinds.sort_by_key(|&(name, _)| name);
-        registry.fields.sort_by(|a, b| {
+        self.kinds.sort_by_key(|&(name, _)| name);
+        self.fields.sort_by(|a, b| {
             let name = a.schema.name.cmp(&b.schema.name);
             flags_first(a).cmp(&flags_first(b)).then(name)
         });
-        registry.cold.sort_by_key(|entry| entry.name);
-        let schema = registry.schema();
+        self.cold.sort_by_key(|entry| entry.name);
+        let schema = self.schema();
         let plan = Plan::new(schema).unwrap_or_else(|error| panic!("illegal protocol: {error}"));
         let stages = plan.legal(*ladder::PREDICTED.stages);
         let mut text = plan.schema().text();
         let mut lines = |word: &str, names: &mut dyn Iterator<Item = &'static str>| {
             let names: Vec<_> = names.collect();
-            assert!(
-                names.is_sorted_by(|a, b| a < b),
-                "two of {word} have the same name"
-            );
+            let is_ascending = names.is_sorted_by(|a, b| a < b);
+            assert!(is_ascending, "two of {word} have the same name: {names:?}");
+            assert!(names.len() <= 256, "there are more than 256 of {word}");
             for name in names {
                 text.extend([word, " ", name, "\n"]);
             }
         };
-        lines(
-            "component",
-            &mut registry.cold.iter().map(|entry| entry.name),
-        );
+        lines("component", &mut self.cold.iter().map(|entry| entry.name));
         for (word, entries) in [
-            ("input", &mut registry.inputs),
-            ("message-to-server", &mut registry.to_server),
-            ("message-to-client", &mut registry.to_client),
+            ("input", &mut self.inputs),
+            ("message-to-server", &mut self.to_server),
+            ("message-to-client", &mut self.to_client),
         ] {
             entries.sort_by_key(|entry| entry.name);
             lines(word, &mut entries.iter().map(|entry| entry.name));
         }
-        Self(Arc::new(Compiled {
+        let is_input = |message: &MessageEntry| {
+            let mut inputs = self.inputs.iter();
+            inputs.any(|input| input.name == message.name)
+        };
+        let both = self.to_server.iter().find(|message| is_input(message));
+        assert!(both.is_none(), "an input is no message to the server, too");
+        Protocol(Arc::new(Compiled {
             stages: stages.unwrap_or_else(|error| panic!("illegal protocol: {error}")),
             plan,
             text,
-            kinds: registry.kinds.iter().map(|&(name, _)| name).collect(),
-            fields: registry.fields,
-            cold: registry.cold,
-            inputs: registry.inputs,
-            to_server: registry.to_server,
-            to_client: registry.to_client,
+            kinds: self.kinds.iter().map(|&(name, _)| name).collect(),
+            fields: self.fields,
+            cold: self.cold,
+            inputs: self.inputs,
+            to_server: self.to_server,
+            to_client: self.to_client,
         }))
     }
-}
 
-impl Registry {
     fn schema(&self) -> Schema {
         let kinds = self.kinds.iter().map(|&(name, shape)| Kind {
             name: name.into(),
@@ -366,25 +312,6 @@ impl Registry {
                 max: settings.max_bodies,
             },
         }
-    }
-}
-
-impl Compiled {
-    /// Whether the first field says that a body has cold data.
-    pub(crate) const fn has_cold(&self) -> bool {
-        !self.cold.is_empty()
-    }
-
-    /// Fields on the wire before those that were registered.
-    pub(crate) fn hidden_fields(&self) -> usize {
-        self.has_cold().into()
-    }
-
-    pub(crate) fn kind(&self, name: &str) -> Option<u8> {
-        self.kinds
-            .iter()
-            .position(|&kind| kind == name)
-            .map(|kind| kind as u8)
     }
 }
 

@@ -11,7 +11,7 @@ use cubewire_protocol::{Interpolation, SnapshotReceiver};
 use super::session::{Session, Shown, SlotState, State};
 use super::{VanishReason, vanish};
 use crate::body::{BodyKind, Remote};
-use crate::registry::Compiled;
+use crate::protocol::Compiled;
 use crate::wire::BodyId;
 
 /// Shows what is due.
@@ -96,7 +96,9 @@ impl State {
             let snapshot = baseline.snapshot();
             for ((slot, known), age) in self.slots.iter_mut().enumerate().zip(baseline.ages()) {
                 let as_of = tick.saturating_sub(age.into());
-                if known.as_of >= Some(as_of) {
+                // The highest age stands for all above it.
+                let is_old = age == u8::MAX && known.as_of.is_some();
+                if is_old || known.as_of >= Some(as_of) {
                     continue;
                 }
                 known.as_of = Some(as_of);

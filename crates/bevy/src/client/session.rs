@@ -14,7 +14,7 @@ use super::inputs::Inputs;
 use super::{PlayoutDelay, VanishReason};
 use crate::body::refuse;
 use crate::mailbox::{Connected, Mailbox, Server};
-use crate::registry::{Compiled, Protocol};
+use crate::protocol::{Compiled, Protocol};
 use crate::wire::{BodyId, Hello, ToClientMail, ToServerMail, VERSION, decode, encode};
 
 /// What a client knows of a server, on the entity of the connection.

@@ -7,7 +7,7 @@ use bevy_ecs::prelude::*;
 use super::inputs::Inputs;
 use super::session::Session;
 use crate::mailbox::{Connected, Mailbox};
-use crate::registry::Protocol;
+use crate::protocol::Protocol;
 use crate::wire::{RecentInputs, ToServerMail, Upstream, encode};
 
 /// Takes what was written and puts it into the mailbox, once a tick. What is written without a connection is dropped.

@@ -12,7 +12,7 @@ use cubewire_protocol::SlotTable;
 use super::{ReplicationStats, SendGroup, SendPriority};
 use crate::body::{BodyKind, Replicated};
 use crate::cold::{Mapper, to_wire};
-use crate::registry::{Compiled, Protocol};
+use crate::protocol::{Compiled, Protocol};
 use crate::wire::BodyId;
 
 /// The slot of a body, by which snapshots and [`Standing`](cubewire_protocol::Standing)s know it. Inserted at the server with

@@ -11,7 +11,7 @@ use cubewire_protocol::{
 };
 
 use crate::mailbox::Mailbox;
-use crate::registry::Compiled;
+use crate::protocol::Compiled;
 
 /// The most that a client is sent in any second, with all headers; on the entity of its connection. Without one, every
 /// packet has all that has changed.

@@ -1,6 +1,7 @@
 //! Clients with a byte budget.
 
 use bevy_ecs::message::Messages;
+use cubewire_bevy::cubewire_protocol::Standing;
 use cubewire_bevy::{
     ByteBudget, Connected, FromServer, InSlot, Mailbox, Peer, SendGroup, SendPriority, ToClient,
 };
@@ -131,7 +132,7 @@ fn urgent_bodies_are_sent_more_often() {
         peer.standings(tick, &mut standings);
         for (index, &body) in bodies.iter().enumerate() {
             let slot = net.server.world().get::<InSlot>(body).unwrap().slot();
-            if let cubewire_bevy::protocol::Standing::InFlight { sent: at } = standings[slot]
+            if let Standing::InFlight { sent: at } = standings[slot]
                 && before[index].replace(at) != Some(at)
             {
                 sent[usize::from(index >= 10)] += 1;
