@@ -106,7 +106,7 @@ fn no_second_has_more_than_the_budget_and_all_ends_equal() {
 }
 
 #[test]
-fn urgent_bodies_are_sent_more_often() {
+fn urgent_bodies_are_sent_more_often_and_groups_in_one_packet() {
     let mut net = TestNet::new(protocol);
     net.add_client();
     net.run_until(|net| net.count::<Connected>(0) == 1);
@@ -119,6 +119,7 @@ fn urgent_bodies_are_sent_more_often() {
     let bodies = crowd(&mut net);
     let mut sent = [0_usize; 2];
     let mut before = vec![None; 200];
+    let mut grouped = 0;
     for tick in 0..600_usize {
         shake(&mut net, &bodies, tick);
         net.tick();
@@ -130,6 +131,7 @@ fn urgent_bodies_are_sent_more_often() {
         let peer = net.server.world().get::<Peer>(client).unwrap();
         let mut standings = Vec::new();
         peer.standings(tick, &mut standings);
+        grouped += usize::from(is_in_one_packet(&net, &standings, &bodies[10..20]));
         for (index, &body) in bodies.iter().enumerate() {
             let slot = net.server.world().get::<InSlot>(body).unwrap().slot();
             if let Standing::InFlight { sent: at } = standings[slot]
@@ -139,6 +141,21 @@ fn urgent_bodies_are_sent_more_often() {
             }
         }
     }
+    assert!(grouped > 30, "{grouped} packets with the group");
     let [urgent, other] = [sent[0] as f64 / 10.0, sent[1] as f64 / 140.0];
     assert!(urgent > 2.0 * other, "{urgent} against {other}");
+}
+
+/// Whether bodies of a group are under way, which then are in the same packet.
+fn is_in_one_packet(net: &TestNet, standings: &[Standing], group: &[Entity]) -> bool {
+    let slots = group
+        .iter()
+        .map(|&body| net.server.world().get::<InSlot>(body).unwrap().slot());
+    let sent = slots.map(|slot| match standings[slot] {
+        Standing::InFlight { sent } => Some(sent),
+        _ => None,
+    });
+    let sent: Vec<_> = sent.collect();
+    assert!(sent.iter().all(|at| *at == sent[0]), "{sent:?}");
+    sent[0].is_some()
 }
