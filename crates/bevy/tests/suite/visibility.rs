@@ -201,3 +201,40 @@ fn values_of_hidden_bodies_change_no_byte() {
     };
     assert_eq!(sent(0.0), sent(0.3));
 }
+
+#[test]
+fn the_reason_is_that_of_this_time_and_not_of_the_last() {
+    let conditions = cubewire_link::Conditions {
+        loss: cubewire_link::Loss::bursts(0.4, 1.0),
+        latency: std::time::Duration::from_millis(30),
+        ..cubewire_link::Conditions::PERFECT
+    };
+    let mut net = TestNet::with_conditions(protocol, conditions, 8);
+    net.server.add_visibility_filter::<Team>();
+    net.add_client_with(watch);
+    let bodies: Vec<_> = (0..40)
+        .map(|x| spawn(&mut net, "hero", Vec3::X * x as f32, ()))
+        .collect();
+    net.run_until(|net| net.count::<Remote>(0) == 40);
+    for &body in &bodies {
+        // Hidden for so short a time that the client may not see that.
+        server(&mut net).entity_mut(body).insert(Team(1));
+        net.tick();
+        server(&mut net).entity_mut(body).remove::<Team>();
+        net.ticks(20);
+    }
+    net.run_until(|net| net.count::<Remote>(0) == 40);
+    net.ticks(60);
+    net.clients[0]
+        .world_mut()
+        .resource_mut::<Reasons>()
+        .0
+        .clear();
+    for body in bodies {
+        server(&mut net).despawn(body);
+        net.ticks(7);
+    }
+    net.run_until(|net| net.count::<Remote>(0) == 0);
+    let reasons = &net.clients[0].world().resource::<Reasons>().0;
+    assert_eq!(*reasons, [VanishReason::Despawned; 40]);
+}
