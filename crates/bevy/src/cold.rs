@@ -14,8 +14,8 @@ pub(crate) struct ColdEntry {
     pub(crate) ticks: fn(EntityRef<'_>) -> Option<ComponentTicks>,
     /// The bytes of a body's component, with the entities in it as they are on the wire.
     pub(crate) read: fn(EntityRef<'_>, &mut Mapper<'_>) -> Option<Vec<u8>>,
-    /// Inserts the component; false if the bytes are none.
-    pub(crate) write: fn(&mut EntityWorldMut<'_>, &[u8], &mut Mapper<'_>) -> bool,
+    /// Inserts the component, unless the bytes are none.
+    pub(crate) write: fn(&mut EntityWorldMut<'_>, &[u8], &mut Mapper<'_>),
     pub(crate) remove: fn(&mut EntityWorldMut<'_>),
 }
 
@@ -30,12 +30,10 @@ impl ColdEntry {
                 Some(encode(&component))
             },
             write: |body, bytes, mapper| {
-                let Some(mut component) = decode::<C>(bytes) else {
-                    return false;
-                };
-                C::map_entities(&mut component, mapper);
-                body.insert(component);
-                true
+                if let Some(mut component) = decode::<C>(bytes) {
+                    C::map_entities(&mut component, mapper);
+                    body.insert(component);
+                }
             },
             remove: |body| {
                 body.remove::<C>();
@@ -47,29 +45,26 @@ impl ColdEntry {
 /// Maps entities to those of the wire, or back.
 pub(crate) struct Mapper<'a> {
     map: &'a dyn Fn(Entity) -> Option<Entity>,
-    /// Whether an entity had no counterpart.
-    pub(crate) is_incomplete: bool,
+    /// The entities that were mapped, as they were before.
+    pub(crate) references: Vec<Entity>,
 }
 
 impl<'a> Mapper<'a> {
     pub(crate) fn new(map: &'a dyn Fn(Entity) -> Option<Entity>) -> Self {
         Self {
             map,
-            is_incomplete: false,
+            references: Vec::new(),
         }
     }
 }
 
 impl EntityMapper for Mapper<'_> {
     fn get_mapped(&mut self, source: Entity) -> Entity {
-        match (self.map)(source) {
-            _ if source == Entity::PLACEHOLDER => source,
-            Some(target) => target,
-            None => {
-                self.is_incomplete = true;
-                Entity::PLACEHOLDER
-            }
+        if source == Entity::PLACEHOLDER {
+            return source;
         }
+        self.references.push(source);
+        (self.map)(source).unwrap_or(Entity::PLACEHOLDER)
     }
 
     fn set_mapped(&mut self, _: Entity, _: Entity) {}

@@ -1,15 +1,5 @@
 //! Two kinds of messages in datagrams that may be lost, late, doubled or out of order: unreliable ones of any length, and
 //! reliable ones, which arrive once and in order.
-//!
-//! ```text
-//! flags 8 | ack: expected 32, after 64 | chunks: first 32, count 8, of each: length 8, bytes | message: the rest
-//!                                                       | fragment: message 16, index 8, last 8, the rest
-//! ```
-//!
-//! Big endian; the lower two bits of the flags say whether there are an ack and chunks, the next two whether there is no
-//! message, a whole one or a fragment. Reliable messages are a stream, each after its length of 16 bits, that is cut into
-//! numbered chunks; a chunk is sent again until it is acked. `expected` is the first chunk that has not arrived, and a bit of
-//! `after`, from the lowest, stands for each that follows.
 
 mod incoming;
 mod outgoing;
@@ -48,6 +38,16 @@ const WHOLE: u8 = 4;
 const FRAGMENT: u8 = 8;
 
 /// One end of a connection, which turns messages into datagrams and back. Time is an argument.
+///
+/// ```text
+/// flags 8 | ack: expected 32, after 64 | chunks: first 32, count 8, of each: length 8, bytes | message: the rest
+///                                                       | fragment: message 16, index 8, last 8, the rest
+/// ```
+///
+/// Big endian; the lower two bits of the flags say whether there are an ack and chunks, the next two whether there is no
+/// message, a whole one or a fragment. Reliable messages are a stream, each after its length of 16 bits, that is cut into
+/// numbered chunks; a chunk is sent again until it is acked. `expected` is the first chunk that has not arrived, and a bit of
+/// `after`, from the lowest, stands for each that follows.
 ///
 /// Memory is bounded whatever the peer sends: by a window of chunks, a reliable message and four unreliable ones. What waits
 /// to be sent is not: see [`backlog_bytes`](Self::backlog_bytes).

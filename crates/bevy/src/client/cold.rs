@@ -14,8 +14,8 @@ pub(super) struct Cold {
     bodies: Vec<Option<Entry>>,
     /// Slots of shown bodies with components that are to be written.
     dirty: BTreeSet<u16>,
-    /// Slots of shown bodies with components that refer to bodies that are not shown.
-    incomplete: BTreeSet<u16>,
+    /// Slots of bodies with components that refer to others.
+    referring: BTreeSet<u16>,
 }
 
 #[derive(Debug)]
@@ -30,6 +30,8 @@ struct Entry {
 struct Component {
     bytes: Option<Box<[u8]>>,
     is_dirty: bool,
+    /// The bodies that it refers to, once it has been written.
+    references: Vec<BodyId>,
 }
 
 impl Cold {
@@ -37,7 +39,7 @@ impl Cold {
         Self {
             bodies: (0..slots).map(|_| None).collect(),
             dirty: BTreeSet::new(),
-            incomplete: BTreeSet::new(),
+            referring: BTreeSet::new(),
         }
     }
 
@@ -55,10 +57,9 @@ impl Cold {
             |entry: &Entry| entry.generation != body.generation || is_first || entry.has_left;
         if entry.as_ref().is_none_or(is_other) {
             // Of components that are not there any more, too, a shown body is told.
-            let is_dirty = true;
             let component = Component {
-                bytes: None,
-                is_dirty,
+                is_dirty: true,
+                ..Component::default()
             };
             *entry = Some(Entry {
                 generation: body.generation,
@@ -71,6 +72,7 @@ impl Cold {
             entry.components[usize::from(component)] = Component {
                 bytes: bytes.map(Box::from),
                 is_dirty: true,
+                references: Vec::new(),
             };
         }
         if is_shown {
@@ -93,16 +95,21 @@ impl Cold {
         entry.is_some_and(|entry| entry.generation == body.generation)
     }
 
-    /// The body in a slot is new: all of its components are to be written.
-    pub(super) fn on_birth(&mut self, slot: usize) {
-        if let Some(entry) = &mut self.bodies[slot] {
+    /// A body is new: all of its components are to be written, and what refers to it again.
+    pub(super) fn on_birth(&mut self, body: BodyId) {
+        if let Some(entry) = &mut self.bodies[usize::from(body.slot)] {
             for component in &mut entry.components {
                 component.is_dirty = component.bytes.is_some();
             }
         }
-        // What refers to it can be written now.
-        let incomplete = std::mem::take(&mut self.incomplete);
-        self.dirty.extend(incomplete);
+        for &slot in &self.referring {
+            let entry = self.bodies[usize::from(slot)].iter_mut();
+            let components = entry.flat_map(|entry| &mut entry.components);
+            for component in components.filter(|component| component.references.contains(&body)) {
+                component.is_dirty = true;
+                self.dirty.insert(slot);
+            }
+        }
     }
 
     pub(super) fn take_dirty(&mut self) -> BTreeSet<u16> {
@@ -124,23 +131,20 @@ impl Cold {
             return;
         }
         let map = |wire| entity(from_wire(wire)?);
-        let mut is_incomplete = false;
+        self.referring.remove(&at.slot);
         for (component, registered) in entry.components.iter_mut().zip(registered) {
-            if !std::mem::take(&mut component.is_dirty) {
-                continue;
-            }
-            match &component.bytes {
-                Some(bytes) => {
-                    let mut mapper = Mapper::new(&map);
-                    (registered.write)(body, bytes, &mut mapper);
-                    component.is_dirty = mapper.is_incomplete;
-                    is_incomplete |= mapper.is_incomplete;
+            if std::mem::take(&mut component.is_dirty) {
+                let mut mapper = Mapper::new(&map);
+                match &component.bytes {
+                    Some(bytes) => (registered.write)(body, bytes, &mut mapper),
+                    None => (registered.remove)(body),
                 }
-                None => (registered.remove)(body),
+                let references = mapper.references.into_iter();
+                component.references = references.filter_map(from_wire).collect();
             }
-        }
-        if is_incomplete {
-            self.incomplete.insert(at.slot);
+            if !component.references.is_empty() {
+                self.referring.insert(at.slot);
+            }
         }
     }
 }

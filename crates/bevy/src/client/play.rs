@@ -159,7 +159,7 @@ impl State {
         let mut spawned = world.spawn(transform(body));
         let entity = spawned.id();
         self.write_fields(&protocol, slot, &mut spawned);
-        self.cold.on_birth(slot);
+        self.cold.on_birth(BodyId::new(slot, life));
         self.write_cold(BodyId::new(slot, life), &mut spawned);
         let alive_at = self.slots[slot].as_of.unwrap_or(0);
         self.slots[slot].shown = Some(Shown {

@@ -62,6 +62,8 @@ pub(crate) struct BodySlot {
     pub(crate) position: Vec3,
     /// By component.
     pub(crate) cold: Vec<Option<Box<[u8]>>>,
+    /// By component: whether it refers to entities, whose slots can change while it does not.
+    refers: Vec<bool>,
 }
 
 impl FromWorld for Bodies {
@@ -84,6 +86,7 @@ impl FromWorld for Bodies {
             slots: vec![
                 BodySlot {
                     position: Vec3::ZERO,
+                    refers: vec![false; cold.len()],
                     cold,
                 };
                 slots
@@ -274,12 +277,18 @@ impl Bodies {
             to_wire(BodyId::new(at.slot, at.life))
         };
         for (index, entry) in self.protocol.cold.iter().enumerate() {
-            let known = &mut self.slots[at.slot].cold[index];
-            let ticks = (entry.ticks)(body);
-            let bytes = match ticks {
+            let slot = &mut self.slots[at.slot];
+            let (known, refers) = (&mut slot.cold[index], &mut slot.refers[index]);
+            let is_same = known.is_some() && !*refers;
+            let bytes = match (entry.ticks)(body) {
                 None => None,
-                Some(ticks) if known.is_some() && !ticks.is_changed(last, this) => continue,
-                Some(_) => (entry.read)(body, &mut Mapper::new(&to_wire)),
+                Some(ticks) if is_same && !ticks.is_changed(last, this) => continue,
+                Some(_) => {
+                    let mut mapper = Mapper::new(&to_wire);
+                    let bytes = (entry.read)(body, &mut mapper);
+                    *refers = !mapper.references.is_empty();
+                    bytes
+                }
             };
             let bytes = bytes.map(Vec::into_boxed_slice);
             if *known != bytes {

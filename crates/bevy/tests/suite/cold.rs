@@ -109,11 +109,6 @@ fn references_become_the_clients_entities_when_both_are_there() {
         BodyKind::named("crate"),
         Health(5),
     ));
-    net.ticks(1);
-    net.server
-        .world_mut()
-        .entity_mut(follower)
-        .insert(Follows(leader));
     net.run_until(|net| follows(net) != Entity::PLACEHOLDER);
     let target = follows(&net);
     assert_eq!(

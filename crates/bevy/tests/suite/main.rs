@@ -10,6 +10,7 @@ mod messages;
 mod sharing;
 mod udp;
 mod visibility;
+mod walk;
 
 use bevy_app::App;
 use bevy_ecs::prelude::*;
