@@ -61,6 +61,8 @@ pub(super) struct Ready {
     pub(super) visibility: Vec<Visibility>,
     /// By slot: the body that was visible in the last tick.
     pub(super) seen: Vec<Option<Life>>,
+    /// By slot: the last body of which the client was sent cold data.
+    pub(super) told: Vec<Option<Life>>,
     /// By slot: whether cold data has changed while the body was frozen.
     pub(super) is_stale: Vec<bool>,
     /// By slot: whether a body is near enough, if the client has an interest.
@@ -131,6 +133,7 @@ impl Ready {
             view: None,
             visibility: Vec::new(),
             seen: vec![None; limits.max_bodies],
+            told: vec![None; limits.max_bodies],
             is_stale: vec![false; limits.max_bodies],
             near: Vec::new(),
             gains: Vec::new(),

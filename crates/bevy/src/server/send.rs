@@ -9,7 +9,7 @@ use bevy_ecs::prelude::*;
 use bevy_tasks::{ComputeTaskPool, TaskPool};
 use bevy_time::{Real, Time};
 use bevy_transform::components::Transform;
-use cubewire_codec::QuantizedSnapshot;
+use cubewire_codec::{Life, QuantizedSnapshot};
 use cubewire_protocol::{BaselineChoice, View, Visibility, Within};
 
 use super::ReplicationStats;
@@ -222,14 +222,17 @@ fn send_lives(
             continue;
         };
         match peer.visibility[slot] {
-            Visibility::Visible => send(&ToClientMail::Cold {
-                body: BodyId::new(slot, life),
-                is_first: false,
-                components: vec![(
-                    component as u8,
-                    bodies.slots[slot].cold[component].as_deref(),
-                )],
-            }),
+            Visibility::Visible => {
+                peer.told[slot] = Some(life);
+                send(&ToClientMail::Cold {
+                    body: BodyId::new(slot, life),
+                    is_first: false,
+                    components: vec![(
+                        component as u8,
+                        bodies.slots[slot].cold[component].as_deref(),
+                    )],
+                });
+            }
             _ => peer.is_stale[slot] = true,
         }
     }
@@ -249,7 +252,11 @@ fn send_lives(
             });
         }
         let cold = &bodies.slots[slot].cold;
-        if let Some(visible) = visible.filter(|_| cold.iter().any(Option::is_some)) {
+        // Of one that had some when it was last visible, too, and has none any more.
+        let is_told =
+            |life: &Life| cold.iter().any(Option::is_some) || peer.told[slot] == Some(*life);
+        if let Some(visible) = visible.filter(is_told) {
+            peer.told[slot] = Some(visible);
             let all = cold.iter().enumerate().filter(|(_, bytes)| bytes.is_some());
             let components = all.map(|(index, bytes)| (index as u8, bytes.as_deref()));
             send(&ToClientMail::Cold {

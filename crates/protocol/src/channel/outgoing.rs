@@ -29,12 +29,14 @@ struct Chunk {
     resends: u32,
 }
 
-/// Chunks that follow each other, in one datagram.
+/// Chunks with numbers that follow each other, in one datagram.
 #[derive(Debug)]
 struct Run {
     /// Index of the first.
     first: usize,
     count: usize,
+    /// Number after the last: between two indices that follow each other, chunks may have been acked.
+    next: u32,
     /// With their headers.
     bytes: usize,
 }
@@ -53,11 +55,15 @@ impl Runs {
     fn push(&mut self, index: usize, chunk: &Chunk) -> bool {
         let bytes = 1 + chunk.bytes.len();
         let continues = |run: &&mut Run| {
-            run.first + run.count == index && run.count < 255 && run.bytes + bytes <= PIECE_BYTES
+            run.first + run.count == index
+                && run.next == chunk.number
+                && run.count < 255
+                && run.bytes + bytes <= PIECE_BYTES
         };
         match self.runs.last_mut().filter(continues) {
             Some(run) if bytes <= self.left => {
                 run.count += 1;
+                run.next = run.next.wrapping_add(1);
                 run.bytes += bytes;
                 self.left -= bytes;
                 true
@@ -66,6 +72,7 @@ impl Runs {
                 self.runs.push(Run {
                     first: index,
                     count: 1,
+                    next: chunk.number.wrapping_add(1),
                     bytes: RUN_HEAD + bytes,
                 });
                 self.left -= self.around + bytes;

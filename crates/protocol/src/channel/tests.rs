@@ -173,3 +173,45 @@ fn messages_that_are_too_long_are_refused() {
     assert!(end.send_unreliable(vec![0; MAX_UNRELIABLE_BYTES]).is_ok());
     assert_eq!(end.flush(Duration::ZERO, 0, 0).len(), 256);
 }
+
+#[test]
+fn messages_arrive_in_order_while_the_allowance_changes() {
+    for seed in 0..30 {
+        let mut pair = Pair::new(0.3, seed + 100);
+        let mut random = seed * 2 + 1;
+        let mut below = |end: u64| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            random % end
+        };
+        let (mut sent, mut received) = (Vec::new(), Vec::new());
+        for tick in 0..3_000 {
+            for _ in 0..below(4) {
+                if tick < 1_500 {
+                    let message = vec![tick as u8; below(300) as usize];
+                    pair.ends[0].send_reliable(&message).unwrap();
+                    sent.push(message);
+                }
+            }
+            if below(3) == 0 {
+                let message = vec![1; below(3_000) as usize];
+                pair.ends[0].send_unreliable(message).unwrap();
+            }
+            if below(5) == 0 {
+                pair.ends[1].send_reliable(&[3; 20]).unwrap();
+            }
+            let allowance = match below(4) {
+                0 => 0,
+                1 => below(300) as usize,
+                2 => below(3_000) as usize,
+                _ => usize::MAX,
+            };
+            pair.step(allowance);
+            received.extend(std::iter::from_fn(|| pair.ends[1].poll_reliable()));
+            while pair.ends[1].poll_unreliable().is_some() {}
+        }
+        assert_eq!(received.len(), sent.len(), "seed {seed}");
+        assert!(received == sent);
+    }
+}
