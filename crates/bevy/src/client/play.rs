@@ -129,13 +129,11 @@ impl State {
             }
             Some(shown) => {
                 let shown = *shown;
-                let told = state.gone.filter(|gone| {
-                    gone.generation == shown.life.generation && gone.tick > shown.alive_at
-                });
+                let told = state.gone.filter(|gone| gone.tick > shown.alive_at);
                 let reason = match (told, life) {
-                    (Some(gone), _) => gone.reason,
-                    // Somebody else has its slot.
-                    (None, Some(_)) => VanishReason::Despawned,
+                    (Some(gone), _) if gone.generation == shown.life.generation => gone.reason,
+                    // Somebody else has had its slot since, or has it.
+                    (Some(_), _) | (None, Some(_)) => VanishReason::Despawned,
                     // The server will say why.
                     (None, None) => return,
                 };

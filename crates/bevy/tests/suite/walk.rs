@@ -121,7 +121,7 @@ fn seen(world: &mut World, is_remote: bool) -> BTreeMap<String, Vec<String>> {
 
 #[test]
 fn whatever_happens_every_client_has_what_it_is_to_see_in_the_end() {
-    for (seed, loss) in [(1, 0.0), (2, 0.05), (3, 0.3), (4, 0.15)] {
+    for (seed, loss) in [(1, 0.1), (4, 0.4), (12, 0.2), (13, 0.3), (20, 0.0)] {
         let conditions = Conditions {
             latency: Duration::from_millis(40),
             jitter: Jitter::Uniform {
@@ -149,15 +149,16 @@ fn whatever_happens_every_client_has_what_it_is_to_see_in_the_end() {
         for client in clients {
             world.entity_mut(client).remove::<Interest>();
         }
-        net.ticks(600);
         let server = seen(net.server.world_mut(), false);
         assert!(server.len() > 10);
-        for client in 0..3 {
-            assert_eq!(
-                server,
-                seen(net.clients[client].world_mut(), true),
-                "{seed}, {client}"
-            );
+        // What waits for a low budget takes its time.
+        for waited in 0.. {
+            net.ticks(60);
+            let clients = [0, 1, 2].map(|client| seen(net.clients[client].world_mut(), true));
+            if clients.iter().all(|client| *client == server) {
+                break;
+            }
+            assert!(waited < 60, "{seed}: {server:?} is not {clients:?}");
         }
         net.server
             .world_mut()
