@@ -5,6 +5,7 @@
 //! ```
 
 use std::path::Path;
+use std::time::Duration;
 use std::{fs, io};
 
 use cubewire_codec::Fingerprint;
@@ -17,7 +18,9 @@ use cubewire_fuzz::{
 };
 use cubewire_link::PRESETS;
 use cubewire_physics::WorldState;
-use cubewire_protocol::{Ack, BaselineChoice, Feedback, Request, RequestAck, Welcome};
+use cubewire_protocol::{
+    Ack, BaselineChoice, Feedback, MessageChannel, Request, RequestAck, Welcome,
+};
 // The compiler's flags make every program of this package call functions of this library.
 use libfuzzer_sys as _;
 
@@ -29,7 +32,7 @@ fn main() -> io::Result<()> {
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
-    let seeds = [packets(), messages(), handshake(), texts()].concat();
+    let seeds = [packets(), messages(), channel(), handshake(), texts()].concat();
     for (number, (target, bytes)) in seeds.into_iter().enumerate() {
         fs::create_dir_all(folder.join(target))?;
         fs::write(folder.join(target).join(number.to_string()), bytes)?;
@@ -82,6 +85,33 @@ fn messages() -> Vec<Seed> {
         ("feedback", messages),
         ("merge", merged),
     ]
+}
+
+/// Datagrams of an end that sends and receives messages of both kinds, of which some have several fragments.
+fn channel() -> Vec<Seed> {
+    let mut ends = [MessageChannel::default(), MessageChannel::default()];
+    let mut datagrams = Vec::new();
+    for tick in 0..12 {
+        let now = Duration::from_millis(16) * tick;
+        for end in &mut ends {
+            end.send_reliable(&vec![1; 40 * tick as usize])
+                .expect("it is short");
+        }
+        let message = vec![2; if tick == 5 { 1300 } else { 30 }];
+        ends[0].send_unreliable(message).expect("it is short");
+        let [theirs, ours] = [0, 1].map(|end| ends[end].flush(now, usize::MAX, 28));
+        for datagram in &theirs {
+            // Longer ones have no number in this format.
+            if datagram.len() < 500 && tick % 4 > 0 {
+                put_message(4, datagram, &mut datagrams);
+            }
+            ends[1].on_datagram(now, datagram).expect("it was sent");
+        }
+        for datagram in &ours {
+            ends[0].on_datagram(now, datagram).expect("it was sent");
+        }
+    }
+    vec![("channel", datagrams)]
 }
 
 /// What is sent before the snapshots and along with them.

@@ -12,9 +12,10 @@
 //! be decoded whether or not other packets arrive. [`AdaptiveRate`] learns from the acks how much gets
 //! through. A receiver that cannot decode its sender's arithmetic coding asks for another rung:
 //! see [`FallbackReason`]. Where bodies come and go, a [`SlotTable`] gives them slots and a [`View`] hides some of them from
-//! a receiver. The caller transfers the bytes.
+//! a receiver. The caller transfers the bytes; over datagrams, a [`MessageChannel`] carries snapshots and reliable messages.
 
 mod budget;
+mod channel;
 mod clock;
 mod delay;
 mod engine;
@@ -36,6 +37,10 @@ mod tracks;
 mod welcome;
 
 pub use budget::{BUDGETS_KBPS, ByteBudget};
+pub use channel::{
+    ChannelError, MAX_DATAGRAM_BYTES, MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES, MessageChannel,
+    TooLong,
+};
 pub use clock::SenderClock;
 pub use delay::{AdaptiveDelay, playout_delay};
 pub use engine::Engine;

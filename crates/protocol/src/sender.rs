@@ -216,6 +216,35 @@ impl SnapshotSender {
         Ok(smallest)
     }
 
+    /// Whether complete packets of both senders are the same from the next one on, as long as both send the same: what they
+    /// are relative to is equal.
+    #[must_use]
+    pub fn is_like(&self, other: &Self) -> bool {
+        let baseline = self.newest_acked();
+        baseline == other.newest_acked()
+            && self.newest_sent == other.newest_sent
+            && self.held_references(baseline) == other.held_references(baseline)
+            && partial::merged(&self.sent, &self.acked)
+                == partial::merged(&other.sent, &other.acked)
+    }
+
+    /// Takes over the packet that another sender has just sent of this tick, which this one [was like](Self::is_like) before:
+    /// the other's [`packet`](Self::packet) is to go to this receiver, too. Only of complete packets.
+    ///
+    /// # Errors
+    /// [`SendError`] if the tick is not newer than the last. The sender remains usable.
+    ///
+    /// # Panics
+    /// If the other has sent nothing of this tick.
+    pub fn send_same(&mut self, tick: u64, other: &Self) -> Result<(), SendError> {
+        self.begin(tick)?;
+        let sent = other.sent.get(tick).expect("the other has just sent it");
+        self.sent.insert(tick, sent.clone());
+        self.newest_sent = Some(tick);
+        self.schedule.stop();
+        Ok(())
+    }
+
     /// If the receiver needs a state of the scene, the tick of the last packet: [`offer_state`](Self::offer_state) sends
     /// it one, of a tick whose snapshot was sent.
     #[must_use]
@@ -358,6 +387,15 @@ impl SnapshotSender {
                 self.sync.on_ack(tick, sent.origin().is_some());
             }
         }
+    }
+
+    /// The baseline of a packet, and the two before it.
+    fn held_references(
+        &self,
+        baseline: Option<u64>,
+    ) -> (Option<&Baseline>, [Option<&Baseline>; 2]) {
+        let references = references(&self.sent, &self.acked, baseline);
+        (references.baseline, references.additional)
     }
 
     /// The newest tick with that number that may have been sent.

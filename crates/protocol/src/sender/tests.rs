@@ -234,3 +234,43 @@ fn no_acks_merge_more_packets_than_a_mask_names() {
     assert!(sender.acked.len() <= usize::from(MAX_BASELINE_AGE_TICKS) + 1);
     assert_eq!(partial::merged(&sender.sent, &sender.acked).len(), 31);
 }
+
+/// Whatever the acks, senders that are alike send the same, and can send it for each other.
+#[test]
+fn senders_that_are_alike_send_the_same() {
+    let (mut senders, mut snapshot) = ([(); 3].map(|()| sender().0), sender().1);
+    let precision = CHANGED_FLAGS.stages.precision();
+    let mut alike = 0;
+    for tick in 1..60_u64 {
+        let moved = BodyState {
+            position: Vec3::new(tick as f32, 0.0, 1.0),
+            ..BodyState::default()
+        };
+        let bodies = vec![moved, BodyState::default(), BodyState::default()];
+        snapshot.quantize(&Snapshot { bodies }, precision).unwrap();
+        let [first, second, third] = &mut senders;
+        let is_like = first.is_like(second);
+        send(first, &snapshot, tick);
+        send(third, &snapshot, tick);
+        let expected = third.packet().bytes.clone();
+        match is_like {
+            true => {
+                alike += 1;
+                second.send_same(tick, first).unwrap();
+                assert!(second.send_same(tick, first).is_err());
+                assert_eq!(second.get(tick), first.get(tick));
+            }
+            false => {
+                send(second, &snapshot, tick);
+            }
+        }
+        assert_eq!(first.packet().bytes, expected);
+        ack(first, tick, 0);
+        ack(third, tick, 0);
+        // Some are late.
+        if tick % 10 < 7 {
+            ack(second, tick, u32::MAX >> (32 - tick.min(32)) >> 1);
+        }
+    }
+    assert!((10..59).contains(&alike), "{alike} of 59");
+}

@@ -1,0 +1,52 @@
+//! What an entity has that is replicated, at either end.
+
+use bevy_ecs::prelude::*;
+use bevy_transform::components::Transform;
+
+/// At a server: clients see this entity. It needs a [`BodyKind`], and its [`Transform`] must be one of the world, without a
+/// parent that moves.
+#[derive(Component, Clone, Copy, Debug, Default)]
+#[require(Transform)]
+pub struct Replicated;
+
+/// At a client: an entity of the server. It is spawned with all that is replicated of it, and [`BodyKind`] and this come last,
+/// so an observer of their `Add` sees all the rest.
+#[derive(Component, Clone, Copy, Debug, Default)]
+#[require(Transform)]
+pub struct Remote;
+
+/// The kind of a body: one that was [registered](crate::CubewireAppExt::body_kind).
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[component(immutable)]
+pub struct BodyKind(&'static str);
+
+impl BodyKind {
+    /// The kind of that name. A body of a kind that was not registered is not replicated, and is counted in
+    /// `ReplicationStats`.
+    #[must_use]
+    pub const fn named(name: &'static str) -> Self {
+        Self(name)
+    }
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.0
+    }
+}
+
+/// Why a connection has been refused. Triggered at its entity, at both ends, before that is despawned.
+#[derive(EntityEvent, Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The connection.
+    pub entity: Entity,
+    /// In a sentence; of different protocols it names the first line that differs.
+    pub reason: String,
+}
+
+/// Refuses a connection, and despawns it.
+pub(crate) fn refuse(world: &mut World, entity: Entity, reason: impl Into<String>) {
+    let reason = reason.into();
+    world.trigger(Refused { entity, reason });
+    world.despawn(entity);
+}

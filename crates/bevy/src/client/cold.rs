@@ -1,0 +1,150 @@
+//! Cold data as it has arrived, by slot: it may be there before its body, and refer to one that is not there yet.
+
+use std::collections::BTreeSet;
+
+use bevy_ecs::prelude::*;
+
+use crate::cold::{ColdEntry, Mapper, from_wire};
+use crate::wire::BodyId;
+
+/// Cold data of the bodies that are visible. Memory is bounded by the slots, each with one message of each component.
+#[derive(Debug)]
+pub(super) struct Cold {
+    /// By slot.
+    bodies: Vec<Option<Entry>>,
+    /// Slots of shown bodies with components that are to be written.
+    dirty: BTreeSet<u16>,
+    /// Slots of bodies with components that refer to others.
+    referring: BTreeSet<u16>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    generation: u8,
+    /// Whether the body has left: what comes next is of the next time.
+    has_left: bool,
+    components: Vec<Component>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Component {
+    bytes: Option<Box<[u8]>>,
+    is_dirty: bool,
+    /// The bodies that it refers to, once it has been written.
+    references: Vec<BodyId>,
+}
+
+impl Cold {
+    pub(super) fn new(slots: usize) -> Self {
+        Self {
+            bodies: (0..slots).map(|_| None).collect(),
+            dirty: BTreeSet::new(),
+            referring: BTreeSet::new(),
+        }
+    }
+
+    /// Keeps what has arrived of a body of a legal slot.
+    pub(super) fn take(
+        &mut self,
+        body: BodyId,
+        is_first: bool,
+        components: &[(u8, Option<&[u8]>)],
+        count: usize,
+        is_shown: bool,
+    ) {
+        let entry = &mut self.bodies[usize::from(body.slot)];
+        let is_other =
+            |entry: &Entry| entry.generation != body.generation || is_first || entry.has_left;
+        if entry.as_ref().is_none_or(is_other) {
+            // Of components that are not there any more, too, a shown body is told.
+            let component = Component {
+                is_dirty: true,
+                ..Component::default()
+            };
+            *entry = Some(Entry {
+                generation: body.generation,
+                has_left: false,
+                components: vec![component; count],
+            });
+        }
+        let entry = entry.as_mut().expect("it was just set");
+        for &(component, bytes) in components {
+            entry.components[usize::from(component)] = Component {
+                bytes: bytes.map(Box::from),
+                is_dirty: true,
+                references: Vec::new(),
+            };
+        }
+        if is_shown {
+            self.dirty.insert(body.slot);
+        }
+    }
+
+    pub(super) fn leave(&mut self, body: BodyId) {
+        let entry = self.bodies.get_mut(usize::from(body.slot));
+        if let Some(entry) = entry.and_then(Option::as_mut)
+            && entry.generation == body.generation
+        {
+            entry.has_left = true;
+        }
+    }
+
+    /// Whether the data of a body is there.
+    pub(super) fn has(&self, body: BodyId) -> bool {
+        let entry = self.bodies[usize::from(body.slot)].as_ref();
+        entry.is_some_and(|entry| entry.generation == body.generation)
+    }
+
+    /// A body is new: all of its components are to be written, and what refers to it again.
+    pub(super) fn on_birth(&mut self, body: BodyId) {
+        if let Some(entry) = &mut self.bodies[usize::from(body.slot)] {
+            for component in &mut entry.components {
+                component.is_dirty = component.bytes.is_some();
+            }
+        }
+        for &slot in &self.referring {
+            let entry = self.bodies[usize::from(slot)].iter_mut();
+            let components = entry.flat_map(|entry| &mut entry.components);
+            for component in components.filter(|component| component.references.contains(&body)) {
+                component.is_dirty = true;
+                self.dirty.insert(slot);
+            }
+        }
+    }
+
+    pub(super) fn take_dirty(&mut self) -> BTreeSet<u16> {
+        std::mem::take(&mut self.dirty)
+    }
+
+    /// Writes the components of a body that are to be written, with the entities in them as `entity` has them.
+    pub(super) fn write(
+        &mut self,
+        at: BodyId,
+        body: &mut EntityWorldMut<'_>,
+        registered: &[ColdEntry],
+        entity: impl Fn(BodyId) -> Option<Entity>,
+    ) {
+        let Some(entry) = &mut self.bodies[usize::from(at.slot)] else {
+            return;
+        };
+        if entry.generation != at.generation {
+            return;
+        }
+        let map = |wire| entity(from_wire(wire)?);
+        self.referring.remove(&at.slot);
+        for (component, registered) in entry.components.iter_mut().zip(registered) {
+            if std::mem::take(&mut component.is_dirty) {
+                let mut mapper = Mapper::new(&map);
+                match &component.bytes {
+                    Some(bytes) => (registered.write)(body, bytes, &mut mapper),
+                    None => (registered.remove)(body),
+                }
+                let references = mapper.references.into_iter();
+                component.references = references.filter_map(from_wire).collect();
+            }
+            if !component.references.is_empty() {
+                self.referring.insert(at.slot);
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Playout: bodies appear, move and vanish as the snapshots say that are due.
+
+use std::sync::Arc;
+
+use bevy_ecs::prelude::*;
+use bevy_time::{Real, Time};
+use bevy_transform::components::Transform;
+use cubewire_codec::{BodyState, Life};
+use cubewire_protocol::{Interpolation, SnapshotReceiver};
+
+use super::session::{Session, Shown, SlotState, State};
+use super::{VanishReason, vanish};
+use crate::body::{BodyKind, Remote};
+use crate::protocol::Compiled;
+use crate::wire::BodyId;
+
+/// Shows what is due.
+pub(super) fn play(world: &mut World, sessions: &mut QueryState<(Entity, &'static mut Session)>) {
+    let now = world.resource::<Time<Real>>().elapsed();
+    let Some((server, session)) = sessions.iter_mut(world).next() else {
+        return;
+    };
+    // Meanwhile observers can do what they like to the world.
+    let Some(mut state) = session.into_inner().0.take() else {
+        return;
+    };
+    state.play(world, now);
+    match world.get_mut::<Session>(server) {
+        Some(mut session) => session.0 = Some(state),
+        // One of them has ended the connection.
+        None => vanish_all(world, state.slots),
+    }
+}
+
+/// The bodies of a connection that has ended vanish.
+pub(super) fn disconnect(
+    removed: On<Remove, Session>,
+    mut sessions: Query<&mut Session>,
+    mut commands: Commands,
+) {
+    if let Ok(mut session) = sessions.get_mut(removed.entity)
+        && let Some(state) = session.0.take()
+    {
+        let slots = state.slots;
+        commands.queue(move |world: &mut World| vanish_all(world, slots));
+    }
+}
+
+fn vanish_all(world: &mut World, slots: Vec<SlotState>) {
+    for shown in slots.into_iter().filter_map(|slot| slot.shown) {
+        vanish(world, shown.entity, VanishReason::Disconnected);
+    }
+}
+
+impl State {
+    fn play(&mut self, world: &mut World, now: std::time::Duration) {
+        let Some(receiver) = self.receiver.take() else {
+            return;
+        };
+        if let Some(playout) = Interpolation::Linear.playout(receiver.playout(), now)
+            && playout.due_tick >= playout.from_tick as f64
+        {
+            self.learn(&receiver, playout.from_tick);
+            let lives = playout.from.lives.iter().take(self.slots.len());
+            for (slot, &life) in lives.enumerate() {
+                self.show_life(world, slot, life, &playout.from.snapshot.bodies[slot]);
+                // One that waits for the reason why it is gone stays where it was.
+                let shown = self.slots[slot].shown;
+                if let Some(shown) = shown.filter(|shown| life == Some(shown.life))
+                    && let Some(body) = Interpolation::Linear.slot(&playout, slot)
+                {
+                    self.show_body(world, slot, shown, &body);
+                }
+            }
+            for slot in self.cold.take_dirty() {
+                let slot = usize::from(slot);
+                if let Some(shown) = self.slots[slot].shown
+                    && let Ok(mut body) = world.get_entity_mut(shown.entity)
+                {
+                    self.write_cold(BodyId::new(slot, shown.life), &mut body);
+                }
+            }
+        }
+        self.receiver = Some(receiver);
+    }
+
+    /// Takes lives and values from the snapshots up to that of a tick.
+    fn learn(&mut self, receiver: &SnapshotReceiver, until: u64) {
+        let later = self.decoded.split_off(&(until + 1));
+        let decoded = std::mem::replace(&mut self.decoded, later);
+        let fields = self.protocol.plan.schema().fields.len();
+        for tick in decoded {
+            let Some(baseline) = receiver.get(tick) else {
+                continue;
+            };
+            let snapshot = baseline.snapshot();
+            for ((slot, known), age) in self.slots.iter_mut().enumerate().zip(baseline.ages()) {
+                let as_of = tick.saturating_sub(age.into());
+                // The highest age stands for all above it.
+                let is_old = age == u8::MAX && known.as_of.is_some();
+                if is_old || known.as_of >= Some(as_of) {
+                    continue;
+                }
+                known.as_of = Some(as_of);
+                known.life = snapshot.life(slot);
+                if known.life.is_none() {
+                    continue;
+                }
+                for (field, value) in self.values[slot * fields..][..fields]
+                    .iter_mut()
+                    .enumerate()
+                {
+                    let new = snapshot.value(slot, field);
+                    known.is_changed |= *value != new;
+                    *value = new;
+                }
+            }
+        }
+    }
+
+    /// Has a body vanish that is gone, and one appear that is there.
+    fn show_life(&mut self, world: &mut World, slot: usize, life: Option<Life>, body: &BodyState) {
+        let state = &mut self.slots[slot];
+        let as_of = state.as_of.unwrap_or(0);
+        match &mut state.shown {
+            Some(shown) if life == Some(shown.life) => {
+                shown.alive_at = as_of;
+                return;
+            }
+            Some(shown) => {
+                let shown = *shown;
+                let told = state.gone.filter(|gone| gone.tick > shown.alive_at);
+                let reason = match (told, life) {
+                    (Some(gone), _) if gone.generation == shown.life.generation => gone.reason,
+                    // Somebody else has had its slot since, or has it.
+                    (Some(_), _) | (None, Some(_)) => VanishReason::Despawned,
+                    // The server will say why.
+                    (None, None) => return,
+                };
+                state.shown = None;
+                vanish(world, shown.entity, reason);
+            }
+            None => {}
+        }
+        let Some(life) = life.filter(|_| self.slots[slot].life == life) else {
+            return;
+        };
+        let fields = self.protocol.plan.schema().fields.len();
+        let has_cold = self.protocol.has_cold() && self.values[slot * fields] == 1;
+        if !has_cold || self.cold.has(BodyId::new(slot, life)) {
+            self.spawn(world, slot, life, body);
+        }
+    }
+
+    fn spawn(&mut self, world: &mut World, slot: usize, life: Life, body: &BodyState) {
+        let protocol = Arc::clone(&self.protocol);
+        let mut spawned = world.spawn(transform(body));
+        let entity = spawned.id();
+        self.write_fields(&protocol, slot, &mut spawned);
+        self.cold.on_birth(BodyId::new(slot, life));
+        self.write_cold(BodyId::new(slot, life), &mut spawned);
+        let alive_at = self.slots[slot].as_of.unwrap_or(0);
+        self.slots[slot].shown = Some(Shown {
+            life,
+            entity,
+            alive_at,
+        });
+        if let Some(&kind) = protocol.kinds.get(usize::from(life.kind)) {
+            spawned.insert((Remote, BodyKind::named(kind)));
+        }
+    }
+
+    /// Moves a body, and writes the values that have changed, unless the client has despawned it.
+    fn show_body(&mut self, world: &mut World, slot: usize, shown: Shown, body: &BodyState) {
+        let Ok(mut entity) = world.get_entity_mut(shown.entity) else {
+            return;
+        };
+        let new = transform(body);
+        if let Some(mut transform) = entity.get_mut::<Transform>()
+            && (transform.translation, transform.rotation) != (new.translation, new.rotation)
+        {
+            (transform.translation, transform.rotation) = (new.translation, new.rotation);
+        }
+        let state = &mut self.slots[slot];
+        if state.is_changed && state.life == Some(shown.life) {
+            let protocol = Arc::clone(&self.protocol);
+            self.write_fields(&protocol, slot, &mut entity);
+        }
+    }
+
+    fn write_fields(&mut self, protocol: &Compiled, slot: usize, body: &mut EntityWorldMut<'_>) {
+        self.slots[slot].is_changed = false;
+        let fields = protocol.plan.schema().fields.len();
+        let values = &self.values[slot * fields..][protocol.hidden_fields()..fields];
+        for (field, &value) in protocol.fields.iter().zip(values) {
+            (field.write)(body, field.form().dequantize(value));
+        }
+    }
+}
+
+fn transform(body: &BodyState) -> Transform {
+    Transform::from_translation(body.position).with_rotation(body.orientation)
+}

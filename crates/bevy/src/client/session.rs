@@ -1,0 +1,277 @@
+//! A connection at a client: what the server has said, and what is shown of it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bevy_ecs::prelude::*;
+use bevy_time::{Real, Time};
+use cubewire_codec::{Fingerprint, Life, Limits};
+use cubewire_protocol::{AdaptiveDelay, Arrival, SnapshotReceiver, Welcome, playout_delay};
+
+use super::cold::Cold;
+use super::inputs::Inputs;
+use super::{PlayoutDelay, VanishReason};
+use crate::body::refuse;
+use crate::mailbox::{Connected, Mailbox, Server};
+use crate::protocol::{Compiled, Protocol};
+use crate::wire::{BodyId, Hello, ToClientMail, ToServerMail, VERSION, decode, encode};
+
+/// What a client knows of a server, on the entity of the connection.
+#[derive(Component, Debug)]
+pub struct Session(
+    /// Taken while bodies are shown.
+    pub(super) Option<Box<State>>,
+);
+
+#[derive(Debug)]
+pub(super) struct State {
+    pub(super) protocol: Arc<Compiled>,
+    pub(super) receiver: Option<SnapshotReceiver>,
+    delay: AdaptiveDelay,
+    /// Ticks of decoded snapshots that have not been looked at.
+    pub(super) decoded: BTreeSet<u64>,
+    /// By slot.
+    pub(super) slots: Vec<SlotState>,
+    /// By slot and field.
+    pub(super) values: Vec<u32>,
+    pub(super) cold: Cold,
+    pub(super) inputs: Vec<Inputs>,
+    undecodable: u64,
+}
+
+/// What is known of a slot and shown.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SlotState {
+    /// Who was in it in the newest snapshot up to the one that is shown that told of it, and its tick.
+    pub(super) life: Option<Life>,
+    pub(super) as_of: Option<u64>,
+    /// Whether values have changed since they were shown.
+    pub(super) is_changed: bool,
+    pub(super) shown: Option<Shown>,
+    pub(super) gone: Option<Gone>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shown {
+    pub(super) life: Life,
+    pub(super) entity: Entity,
+    /// When the body was last known to be there.
+    pub(super) alive_at: u64,
+}
+
+/// What the server has said of a body that is not visible any more.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gone {
+    pub(super) generation: u8,
+    pub(super) tick: u64,
+    pub(super) reason: VanishReason,
+}
+
+impl Session {
+    fn new(protocol: &Protocol) -> Self {
+        let protocol = Arc::clone(&protocol.0);
+        let schema = protocol.plan.schema();
+        let rate = u32::from(schema.ticks_per_second);
+        let slots = protocol.plan.max_slots().unwrap_or(0);
+        Self(Some(Box::new(State {
+            receiver: None,
+            delay: AdaptiveDelay::new(rate, playout_delay(rate)),
+            decoded: BTreeSet::new(),
+            slots: vec![SlotState::default(); slots],
+            values: vec![0; slots * schema.fields.len()],
+            cold: Cold::new(slots),
+            inputs: protocol.inputs.iter().map(|_| Inputs::default()).collect(),
+            undecodable: 0,
+            protocol,
+        })))
+    }
+
+    /// The receiver of snapshots, once the client is [`Connected`].
+    #[must_use]
+    pub fn receiver(&self) -> Option<&SnapshotReceiver> {
+        self.0.as_ref()?.receiver.as_ref()
+    }
+
+    /// Packets that were damaged, or relative to what this client does not have.
+    #[must_use]
+    pub fn undecodable(&self) -> u64 {
+        self.0.as_ref().map_or(0, |state| state.undecodable)
+    }
+
+    /// The entity of the body in a slot of the server, if it is shown.
+    #[must_use]
+    pub fn body(&self, slot: usize) -> Option<Entity> {
+        let shown = self.0.as_ref()?.slots.get(slot)?.shown.as_ref();
+        shown.map(|shown| shown.entity)
+    }
+}
+
+type NewConnection = (With<Server>, Without<Session>);
+
+/// Says hello on every new connection.
+pub(super) fn begin(
+    mut new: Query<(Entity, &mut Mailbox), NewConnection>,
+    protocol: Res<Protocol>,
+    mut commands: Commands,
+) {
+    for (server, mut mailbox) in &mut new {
+        let Fingerprint { model, arithmetic } = Fingerprint::shipped();
+        mailbox
+            .outgoing
+            .messages
+            .push(encode(&ToServerMail::Hello(Hello {
+                version: VERSION,
+                model,
+                arithmetic,
+                protocol: protocol.text(),
+            })));
+        commands.entity(server).insert(Session::new(&protocol));
+    }
+}
+
+/// Takes the mail of the server.
+pub(super) fn deliver(world: &mut World, servers: &mut QueryState<Entity, With<Session>>) {
+    let now = world.resource::<Time<Real>>().elapsed();
+    let servers: Vec<_> = servers.iter(world).collect();
+    for server in servers {
+        let Some(mut mailbox) = world.get_mut::<Mailbox>(server) else {
+            continue;
+        };
+        let mail = std::mem::take(&mut mailbox.incoming);
+        for bytes in &mail.messages {
+            if let Err(reason) = on_message(world, server, now, bytes) {
+                refuse(world, server, reason);
+                break;
+            }
+        }
+        let delay = *world.resource::<PlayoutDelay>();
+        if let Some(mut session) = world.get_mut::<Session>(server)
+            && let Some(state) = &mut session.0
+        {
+            state.on_snapshots(now, delay, &mail.datagrams);
+        }
+    }
+}
+
+fn on_message(
+    world: &mut World,
+    server: Entity,
+    now: Duration,
+    bytes: &[u8],
+) -> Result<(), String> {
+    let none = "the server sent a message that is none";
+    let mut session = world.get_mut::<Session>(server);
+    let Some(state) = session.as_mut().and_then(|session| session.0.as_mut()) else {
+        return Ok(());
+    };
+    match decode(bytes).ok_or(none)? {
+        ToClientMail::Refused(reason) => Err(reason.chars().take(1000).collect()),
+        ToClientMail::Welcome(bytes) => {
+            state.welcome(bytes, now)?;
+            world.entity_mut(server).insert(Connected);
+            Ok(())
+        }
+        ToClientMail::Tick(tick) => {
+            if let Some(receiver) = &mut state.receiver {
+                receiver.sync_tick(now, tick);
+            }
+            Ok(())
+        }
+        ToClientMail::Message { channel, bytes } => {
+            let protocol = Arc::clone(&state.protocol);
+            let entry = protocol.to_client.get(usize::from(channel));
+            let is_delivered = entry.is_some_and(|entry| (entry.deliver)(world, server, bytes));
+            is_delivered.then_some(()).ok_or_else(|| none.to_owned())
+        }
+        ToClientMail::Gone {
+            body,
+            tick,
+            is_hidden,
+        } => {
+            state.cold.leave(body);
+            let slot = state.slots.get_mut(usize::from(body.slot)).ok_or(none)?;
+            slot.gone = Some(Gone {
+                generation: body.generation,
+                tick,
+                reason: match is_hidden {
+                    true => VanishReason::Hidden,
+                    false => VanishReason::Despawned,
+                },
+            });
+            Ok(())
+        }
+        ToClientMail::Cold {
+            body,
+            is_first,
+            components,
+        } => {
+            let count = state.protocol.cold.len();
+            let is_known = |&(component, _): &(u8, _)| usize::from(component) < count;
+            let slot = state.slots.get(usize::from(body.slot)).ok_or(none)?;
+            if !components.iter().all(is_known) {
+                return Err(none.to_owned());
+            }
+            let shown = slot
+                .shown
+                .filter(|shown| shown.life.generation == body.generation);
+            state
+                .cold
+                .take(body, is_first, &components, count, shown.is_some());
+            Ok(())
+        }
+    }
+}
+
+impl State {
+    fn welcome(&mut self, bytes: &[u8], now: Duration) -> Result<(), String> {
+        let max_bodies = self.slots.len();
+        let welcome = Welcome::decode(bytes, Limits { max_bodies });
+        let welcome = welcome.map_err(|error| error.to_string())?;
+        if welcome.plan != self.protocol.plan || self.receiver.is_some() {
+            return Err("the server's welcome is for another protocol, or a second one".to_owned());
+        }
+        let rate = welcome.ticks_per_second().into();
+        let receiver =
+            SnapshotReceiver::new(welcome, Limits { max_bodies }, playout_delay(rate), now);
+        self.receiver = Some(receiver.map_err(|error| error.to_string())?);
+        Ok(())
+    }
+
+    /// Decodes the snapshots that have arrived, and advances playout.
+    fn on_snapshots(&mut self, now: Duration, delay: PlayoutDelay, packets: &[Vec<u8>]) {
+        let Some(receiver) = &mut self.receiver else {
+            return;
+        };
+        for packet in packets {
+            match receiver.on_packet(now, packet) {
+                Ok(Arrival::Decoded { tick, .. }) => {
+                    self.decoded.insert(tick);
+                    let lateness = receiver.playout().clock().lateness(now, tick);
+                    self.delay.arrived(now, tick, lateness);
+                }
+                Ok(_) => {}
+                Err(_) => self.undecodable += 1,
+            }
+        }
+        let delay = match delay {
+            PlayoutDelay::Adaptive => self.delay.update(now),
+            PlayoutDelay::Fixed(delay) => delay,
+        };
+        receiver.advance_playout(now, delay);
+    }
+
+    /// Writes the cold data of a body that is to be written.
+    pub(super) fn write_cold(&mut self, at: BodyId, body: &mut EntityWorldMut<'_>) {
+        let (own, slots) = (body.id(), &self.slots);
+        let entity = |other: BodyId| {
+            let shown = slots.get(usize::from(other.slot))?.shown.as_ref();
+            let shown = shown.filter(|shown| shown.life.generation == other.generation);
+            match other == at {
+                true => Some(own),
+                false => shown.map(|shown| shown.entity),
+            }
+        };
+        self.cold.write(at, body, &self.protocol.cold, entity);
+    }
+}

@@ -1,0 +1,45 @@
+#![doc = include_str!("../README.md")]
+// What is registered has the needs of both ends.
+#![cfg_attr(
+    not(all(feature = "server", feature = "client")),
+    allow(dead_code, reason = "one end needs half of what is registered")
+)]
+
+mod body;
+#[cfg(feature = "client")]
+pub mod client;
+mod cold;
+mod forms;
+pub mod mailbox;
+#[cfg(feature = "memory")]
+pub mod memory;
+mod messages;
+#[cfg(any(feature = "memory", feature = "renet"))]
+mod pipe;
+mod protocol;
+mod registry;
+#[cfg(feature = "renet")]
+pub mod renet;
+#[cfg(feature = "server")]
+pub mod server;
+#[cfg(all(feature = "server", feature = "client", feature = "memory"))]
+pub mod testing;
+mod wire;
+
+pub use cubewire_protocol;
+
+pub use body::{BodyKind, Refused, Remote, Replicated};
+#[cfg(feature = "client")]
+pub use client::{ClientPlugin, KeepVanished, PlayoutDelay, Session, VanishReason, Vanished};
+pub use forms::{Field, Pose, Shape};
+pub use mailbox::{Client, Connected, CubewireSystems, Mailbox, Server, connected};
+#[cfg(feature = "memory")]
+pub use memory::MemoryNetwork;
+pub use messages::{FromClient, FromServer, ToClient, ToServer};
+pub use protocol::Protocol;
+pub use registry::{CubewireAppExt, CubewirePlugin};
+#[cfg(feature = "server")]
+pub use server::{
+    ByteBudget, InSlot, Interest, Peer, ReplicationStats, SendGroup, SendPriority, ServerPlugin,
+    VisibilityAppExt, VisibilityFilter, WhenHidden,
+};

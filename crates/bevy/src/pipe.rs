@@ -1,0 +1,54 @@
+//! Between a mailbox and datagrams: what the transports of this crate have in common.
+
+use std::time::Duration;
+
+use cubewire_protocol::{ChannelError, MessageChannel};
+
+use crate::mailbox::Mailbox;
+
+/// One end of a connection.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Pipe(MessageChannel);
+
+/// What waits for a peer, at most: one that acks nothing for so long is given up.
+const MAX_BACKLOG_BYTES: usize = 8 << 20;
+
+impl Pipe {
+    /// Takes a datagram that has arrived.
+    pub(crate) fn receive(
+        &mut self,
+        now: Duration,
+        datagram: &[u8],
+        mailbox: &mut Mailbox,
+    ) -> Result<(), ChannelError> {
+        self.0.on_datagram(now, datagram)?;
+        mailbox
+            .incoming
+            .messages
+            .extend(std::iter::from_fn(|| self.0.poll_reliable()));
+        mailbox
+            .incoming
+            .datagrams
+            .extend(std::iter::from_fn(|| self.0.poll_unreliable()));
+        Ok(())
+    }
+
+    /// The datagrams to send now, which count as sent. `None` if the connection is to be given up.
+    pub(crate) fn flush(&mut self, now: Duration, mailbox: &mut Mailbox) -> Option<Vec<Vec<u8>>> {
+        for message in mailbox.outgoing.messages.drain(..) {
+            self.0.send_reliable(&message).ok()?;
+        }
+        for datagram in mailbox.outgoing.datagrams.drain(..) {
+            // Of one that is too long, nothing arrives.
+            let _ = self.0.send_unreliable(datagram);
+        }
+        let allowance = mailbox.reliable_allowance.unwrap_or(usize::MAX);
+        let datagrams = self.0.flush(now, allowance, mailbox.overhead_bytes);
+        let bytes = datagrams
+            .iter()
+            .map(|datagram| datagram.len() + mailbox.overhead_bytes);
+        mailbox.wire_bytes += bytes.sum::<usize>() as u64;
+        mailbox.backlog_bytes = self.0.backlog_bytes();
+        (mailbox.backlog_bytes <= MAX_BACKLOG_BYTES).then_some(datagrams)
+    }
+}

@@ -1,0 +1,88 @@
+//! What was registered, compiled: what both ends work with.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bevy_ecs::prelude::*;
+use cubewire_codec::schema::{self, FieldForm};
+use cubewire_codec::{Plan, Stages};
+
+use crate::cold::ColdEntry;
+use crate::messages::MessageEntry;
+
+type ReadField = dyn Fn(EntityRef<'_>) -> f64 + Send + Sync;
+
+type WriteField = dyn Fn(&mut EntityWorldMut<'_>, f64) + Send + Sync;
+
+/// A field and how to get at it.
+pub(crate) struct FieldEntry {
+    pub(crate) schema: schema::Field,
+    pub(crate) read: Box<ReadField>,
+    pub(crate) write: Box<WriteField>,
+}
+
+impl FieldEntry {
+    pub(crate) const fn form(&self) -> &FieldForm {
+        &self.schema.form
+    }
+}
+
+/// All that was registered. Exists once plugins have finished.
+#[derive(Resource, Clone, Debug)]
+pub struct Protocol(pub(crate) Arc<Compiled>);
+
+pub(crate) struct Compiled {
+    pub(crate) plan: Arc<Plan>,
+    pub(crate) stages: Stages,
+    pub(crate) text: String,
+    pub(crate) kinds: Vec<&'static str>,
+    /// In the order of the schema, whose first field is [`HAS_COLD`] if there are cold components.
+    pub(crate) fields: Vec<FieldEntry>,
+    pub(crate) cold: Vec<ColdEntry>,
+    pub(crate) inputs: Vec<MessageEntry>,
+    pub(crate) to_server: Vec<MessageEntry>,
+    pub(crate) to_client: Vec<MessageEntry>,
+}
+
+impl fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// The flag of bodies that have cold data: a client shows them only once it has arrived.
+pub(crate) const HAS_COLD: &str = "has_cold";
+
+impl Protocol {
+    /// All that was registered, a line each: what two ends compare when they connect. Its beginning is that of the
+    /// [schema](schema#text).
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// The compiled schema.
+    #[must_use]
+    pub fn plan(&self) -> &Arc<Plan> {
+        &self.0.plan
+    }
+}
+
+impl Compiled {
+    /// Whether the first field says that a body has cold data.
+    pub(crate) const fn has_cold(&self) -> bool {
+        !self.cold.is_empty()
+    }
+
+    /// Fields on the wire before those that were registered.
+    pub(crate) fn hidden_fields(&self) -> usize {
+        self.has_cold().into()
+    }
+
+    pub(crate) fn kind(&self, name: &str) -> Option<u8> {
+        self.kinds
+            .iter()
+            .position(|&kind| kind == name)
+            .map(|kind| kind as u8)
+    }
+}

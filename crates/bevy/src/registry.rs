@@ -1,0 +1,375 @@
+//! What both ends register in the same `fn(&mut App)`.
+
+use std::sync::Arc;
+
+use bevy_app::{App, Plugin};
+use bevy_ecs::prelude::*;
+use bevy_time::{Fixed, Time};
+use cubewire_codec::schema::{Axis, FieldForm, Kind, Schema, Slots, World as Scene};
+use cubewire_codec::{Plan, ladder};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::cold::ColdEntry;
+use crate::forms::{Field, Pose, Shape};
+use crate::messages::{FromClient, FromServer, MessageEntry, ToClient, ToServer};
+use crate::protocol::{Compiled, FieldEntry, HAS_COLD, Protocol};
+
+/// The name and the rate of a protocol, and what moves its bodies. Comes before all that is registered.
+///
+/// Defaults: 60 ticks a second, gravity of 9.81, no floor, speeds up to 50 units a second, 1024 bodies. y points up.
+#[derive(Clone, Debug)]
+pub struct CubewirePlugin {
+    name: &'static str,
+    ticks_per_second: u16,
+    scene: Scene,
+    max_bodies: u32,
+}
+
+impl CubewirePlugin {
+    /// A protocol of this name: 1 to 32 characters, each of a-z, 0-9, `-` and `_`, as all names of kinds and fields.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self {
+            name,
+            ticks_per_second: 60,
+            scene: Scene {
+                gravity: 9.81,
+                floor: None,
+                max_speed: 50.0,
+                linear: None,
+            },
+            max_bodies: 1024,
+        }
+    }
+
+    /// Ticks a second, `1..=1000`, rounded: the rate of `FixedUpdate` at both ends, and of packets.
+    #[must_use]
+    pub const fn hz(mut self, hz: f64) -> Self {
+        self.ticks_per_second = hz.round() as u16;
+        self
+    }
+
+    /// Downward acceleration in units/s². It and the floor make packets smaller if they are right, and harm nothing if not.
+    #[must_use]
+    pub const fn gravity(mut self, units: f32) -> Self {
+        self.scene.gravity = units;
+        self
+    }
+
+    /// Height of the floor, in units.
+    #[must_use]
+    pub const fn floor(mut self, height: f32) -> Self {
+        self.scene.floor = Some(height);
+        self
+    }
+
+    /// The speed that bodies seldom exceed, in units/s.
+    #[must_use]
+    pub const fn max_speed(mut self, units: f32) -> Self {
+        self.scene.max_speed = units;
+        self
+    }
+
+    /// Most bodies at a time, `1..=65_536`. Each takes 12 bytes and those of its fields in each of up to 256 snapshots that
+    /// a server keeps for a client, and 512 that a client keeps.
+    #[must_use]
+    pub const fn max_bodies(mut self, bodies: u32) -> Self {
+        self.max_bodies = bodies;
+        self
+    }
+}
+
+impl Plugin for CubewirePlugin {
+    fn build(&self, app: &mut App) {
+        crate::mailbox::configure(app);
+        app.insert_resource(Registry {
+            settings: self.clone(),
+            ..Registry::new()
+        })
+        .insert_resource(Time::<Fixed>::from_hz(self.ticks_per_second.max(1).into()));
+    }
+
+    /// # Panics
+    /// If what was registered is no legal schema; the message names what is wrong.
+    fn finish(&self, app: &mut App) {
+        let registry = app.world_mut().remove_resource::<Registry>();
+        let registry = registry.expect("it was inserted by `build`");
+        app.insert_resource(registry.compile());
+    }
+}
+
+/// Registers what is replicated, in the same way at both ends. Needs a [`CubewirePlugin`]; the order does not matter.
+///
+/// # Panics
+/// All methods do if there is no [`CubewirePlugin`] yet.
+pub trait CubewireAppExt {
+    /// Where bodies can be, and how exactly their poses are sent.
+    fn replicate_pose(&mut self, pose: Pose) -> &mut Self;
+
+    /// A kind of body. There are at most 64.
+    fn body_kind(&mut self, name: &'static str, shape: Shape) -> &mut Self;
+
+    /// A component that is sent with the pose, as a number, within the byte budget. There are at most 31 fields. A body
+    /// without the component is sent as if its number were 0, and the client's has the component in any case.
+    fn replicate_field<C: Component>(
+        &mut self,
+        name: &'static str,
+        field: Field,
+        to: impl Fn(&C) -> f64 + Send + Sync + 'static,
+        from: impl Fn(f64) -> C + Send + Sync + 'static,
+    ) -> &mut Self;
+
+    /// A component that is sent reliably when it changes, while its body is visible. The entities in it (see
+    /// [`Component::map_entities`]) become those of the client, or [`Entity::PLACEHOLDER`] while it has none. All such
+    /// components of a body together have less than 64 KiB: a client that would be sent more is disconnected.
+    fn replicate<C: Component + Clone + Serialize + DeserializeOwned>(&mut self) -> &mut Self;
+
+    /// An input that a client writes as [`ToServer`], at most once a tick, and the server reads once as [`FromClient`]. It is
+    /// lost only with eight datagrams in a row.
+    fn add_input<M>(&mut self) -> &mut Self
+    where
+        M: Serialize + DeserializeOwned + Send + Sync + 'static;
+
+    /// A message that a client writes as [`ToServer`], and the server reads as [`FromClient`]: reliable and in order.
+    fn add_message_to_server<M>(&mut self) -> &mut Self
+    where
+        M: Serialize + DeserializeOwned + Send + Sync + 'static;
+
+    /// A message that the server writes as [`ToClient`], and a client reads as [`FromServer`]: reliable and in order.
+    fn add_message_to_client<M>(&mut self) -> &mut Self
+    where
+        M: Serialize + DeserializeOwned + Send + Sync + 'static;
+}
+
+impl CubewireAppExt for App {
+    fn replicate_pose(&mut self, pose: Pose) -> &mut Self {
+        registry(self).pose = pose;
+        self
+    }
+
+    fn body_kind(&mut self, name: &'static str, shape: Shape) -> &mut Self {
+        registry(self).kinds.push((name, shape));
+        self
+    }
+
+    fn replicate_field<C: Component>(
+        &mut self,
+        name: &'static str,
+        field: Field,
+        to: impl Fn(&C) -> f64 + Send + Sync + 'static,
+        from: impl Fn(f64) -> C + Send + Sync + 'static,
+    ) -> &mut Self {
+        registry(self).fields.push(FieldEntry {
+            schema: field.schema(name),
+            read: Box::new(move |body| body.get::<C>().map_or(0.0, &to)),
+            write: Box::new(move |body, value| {
+                body.insert(from(value));
+            }),
+        });
+        self
+    }
+
+    fn replicate<C: Component + Clone + Serialize + DeserializeOwned>(&mut self) -> &mut Self {
+        registry(self).cold.push(ColdEntry::of::<C>());
+        self
+    }
+
+    fn add_input<M>(&mut self) -> &mut Self
+    where
+        M: Serialize + DeserializeOwned + Send + Sync + 'static,
+    {
+        registry(self).inputs.push(MessageEntry::to_server::<M>());
+        self.add_message::<ToServer<M>>()
+            .add_message::<FromClient<M>>()
+    }
+
+    fn add_message_to_server<M>(&mut self) -> &mut Self
+    where
+        M: Serialize + DeserializeOwned + Send + Sync + 'static,
+    {
+        registry(self)
+            .to_server
+            .push(MessageEntry::to_server::<M>());
+        self.add_message::<ToServer<M>>()
+            .add_message::<FromClient<M>>()
+    }
+
+    fn add_message_to_client<M>(&mut self) -> &mut Self
+    where
+        M: Serialize + DeserializeOwned + Send + Sync + 'static,
+    {
+        registry(self)
+            .to_client
+            .push(MessageEntry::to_client::<M>());
+        self.add_message::<ToClient<M>>()
+            .add_message::<FromServer<M>>()
+    }
+}
+
+fn registry(app: &mut App) -> Mut<'_, Registry> {
+    let registry = app.world_mut().get_resource_mut::<Registry>();
+    registry.expect("`CubewirePlugin` comes first")
+}
+
+/// What has been registered so far.
+#[derive(Resource)]
+struct Registry {
+    settings: CubewirePlugin,
+    pose: Pose,
+    kinds: Vec<(&'static str, Shape)>,
+    fields: Vec<FieldEntry>,
+    cold: Vec<ColdEntry>,
+    inputs: Vec<MessageEntry>,
+    to_server: Vec<MessageEntry>,
+    to_client: Vec<MessageEntry>,
+}
+
+impl Registry {
+    fn new() -> Self {
+        Self {
+            settings: CubewirePlugin::new("scene"),
+            pose: Pose::within(-512.0..512.0, -512.0..512.0, -512.0..512.0),
+            kinds: Vec::new(),
+            fields: Vec::new(),
+            cold: Vec::new(),
+            inputs: Vec::new(),
+            to_server: Vec::new(),
+            to_client: Vec::new(),
+        }
+    }
+
+    /// # Panics
+    /// If it is no legal schema.
+    fn compile(mut self) -> Protocol {
+        let flags_first = |field: &FieldEntry| field.schema.form != FieldForm::Flag;
+        self.kinds.sort_by_key(|&(name, _)| name);
+        self.fields.sort_by(|a, b| {
+            let name = a.schema.name.cmp(&b.schema.name);
+            flags_first(a).cmp(&flags_first(b)).then(name)
+        });
+        self.cold.sort_by_key(|entry| entry.name);
+        let schema = self.schema();
+        let plan = Plan::new(schema).unwrap_or_else(|error| panic!("illegal protocol: {error}"));
+        let stages = plan.legal(*ladder::PREDICTED.stages);
+        let mut text = plan.schema().text();
+        let mut lines = |word: &str, names: &mut dyn Iterator<Item = &'static str>| {
+            let names: Vec<_> = names.collect();
+            let is_ascending = names.is_sorted_by(|a, b| a < b);
+            assert!(is_ascending, "two of {word} have the same name: {names:?}");
+            assert!(names.len() <= 256, "there are more than 256 of {word}");
+            for name in names {
+                text.extend([word, " ", name, "\n"]);
+            }
+        };
+        lines("component", &mut self.cold.iter().map(|entry| entry.name));
+        for (word, entries) in [
+            ("input", &mut self.inputs),
+            ("message-to-server", &mut self.to_server),
+            ("message-to-client", &mut self.to_client),
+        ] {
+            entries.sort_by_key(|entry| entry.name);
+            lines(word, &mut entries.iter().map(|entry| entry.name));
+        }
+        let is_input = |message: &MessageEntry| {
+            let mut inputs = self.inputs.iter();
+            inputs.any(|input| input.name == message.name)
+        };
+        let both = self.to_server.iter().find(|message| is_input(message));
+        assert!(both.is_none(), "an input is no message to the server, too");
+        Protocol(Arc::new(Compiled {
+            stages: stages.unwrap_or_else(|error| panic!("illegal protocol: {error}")),
+            plan,
+            text,
+            kinds: self.kinds.iter().map(|&(name, _)| name).collect(),
+            fields: self.fields,
+            cold: self.cold,
+            inputs: self.inputs,
+            to_server: self.to_server,
+            to_client: self.to_client,
+        }))
+    }
+
+    fn schema(&self) -> Schema {
+        let kinds = self.kinds.iter().map(|&(name, shape)| Kind {
+            name: name.into(),
+            shape: shape.schema(),
+        });
+        let cold = (!self.cold.is_empty()).then(|| Field::flag().schema(HAS_COLD));
+        let fields = self.fields.iter().map(|field| field.schema.clone());
+        let settings = &self.settings;
+        Schema {
+            name: settings.name.into(),
+            ticks_per_second: settings.ticks_per_second,
+            up: Axis::Y,
+            position: self.pose.ranges(),
+            component_bits: self.pose.component_bits(),
+            anchor: None,
+            kinds: kinds.collect(),
+            fields: cold.into_iter().chain(fields).collect(),
+            world: settings.scene,
+            slots: Slots::Living {
+                max: settings.max_bodies,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(register: impl FnOnce(&mut App)) -> String {
+        let mut app = App::empty();
+        app.add_plugins(CubewirePlugin::new("arena").hz(30.0).floor(0.0));
+        register(&mut app);
+        app.finish();
+        app.world().resource::<Protocol>().text().to_owned()
+    }
+
+    #[derive(Component)]
+    struct Health(u8);
+
+    fn health(app: &mut App) -> &mut App {
+        app.replicate_field(
+            "health",
+            Field::int(0..=100),
+            |health: &Health| health.0.into(),
+            |value| Health(value as u8),
+        )
+    }
+
+    #[test]
+    fn the_order_of_registration_does_not_matter() {
+        let forth = text(|app| {
+            health(app.body_kind("crate", Shape::cuboid(bevy_math::Vec3::ONE)))
+                .body_kind("ball", Shape::ball(0.5))
+                .add_input::<u8>()
+                .add_message_to_client::<String>();
+        });
+        let back = text(|app| {
+            app.add_message_to_client::<String>()
+                .add_input::<u8>()
+                .body_kind("ball", Shape::ball(0.5));
+            health(app).body_kind("crate", Shape::cuboid(bevy_math::Vec3::ONE));
+        });
+        assert_eq!(forth, back);
+        assert!(
+            forth.starts_with("scene arena\nticks 30\nup y\n"),
+            "{forth}"
+        );
+        assert!(forth.contains("field health int 0 100\n"), "{forth}");
+        assert!(
+            forth.ends_with("input u8\nmessage-to-client String\n"),
+            "{forth}"
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "kind crate")]
+    fn an_illegal_protocol_is_refused_when_plugins_finish() {
+        text(|app| {
+            app.body_kind("crate", Shape::ball(0.0));
+        });
+    }
+}

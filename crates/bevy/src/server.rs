@@ -1,0 +1,77 @@
+//! The server's side: bodies are captured once a tick, and sent to every client.
+
+mod capture;
+mod peer;
+mod receive;
+mod send;
+mod visibility;
+
+use bevy_app::{App, FixedPostUpdate, Plugin, PreStartup, PreUpdate};
+use bevy_ecs::prelude::*;
+
+pub use self::capture::InSlot;
+pub use self::peer::{ByteBudget, Peer};
+pub use self::visibility::{Interest, VisibilityAppExt, VisibilityFilter, WhenHidden};
+
+use self::capture::Bodies;
+use crate::mailbox::CubewireSystems;
+
+/// Replicates all bodies with [`Replicated`](crate::Replicated) to all clients that a transport connects.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ServerPlugin;
+
+impl Plugin for ServerPlugin {
+    fn build(&self, app: &mut App) {
+        app.init_resource::<ReplicationStats>()
+            .init_resource::<visibility::Filters>()
+            .add_observer(capture::forget)
+            .add_observer(capture::withdraw)
+            .add_observer(capture::change_kind)
+            .add_systems(PreStartup, |world: &mut World| {
+                world.init_resource::<Bodies>();
+            })
+            .add_systems(
+                PreUpdate,
+                (receive::admit, receive::deliver)
+                    .chain()
+                    .in_set(CubewireSystems::Deliver),
+            )
+            .add_systems(
+                FixedPostUpdate,
+                (
+                    capture::capture.in_set(CubewireSystems::Capture),
+                    (send::send_messages, send::send_snapshots)
+                        .chain()
+                        .in_set(CubewireSystems::Send),
+                ),
+            );
+    }
+}
+
+/// How urgent a body is for clients with a [`ByteBudget`]: its priority grows so many times as fast while it waits. 1 without
+/// this; a body with 0 or less is sent only where all fits.
+#[derive(Component, Clone, Copy, Debug, PartialEq)]
+pub struct SendPriority(pub f32);
+
+/// To clients with a [`ByteBudget`], bodies of a group are sent in one packet if they fit, and are as urgent as the most
+/// urgent of them.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SendGroup(pub u32);
+
+/// What a server has done.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReplicationStats {
+    /// The number of the last tick.
+    pub tick: u64,
+    /// Bodies that are replicated.
+    pub bodies: usize,
+    /// Bodies that are not, as there are [too many](crate::CubewirePlugin::max_bodies), their kind is not registered, or they
+    /// have been nowhere finite yet.
+    pub waiting: usize,
+    /// Snapshots that were put into mailboxes.
+    pub packets: u64,
+    /// Snapshots that were encoded: clients that see the same, and have received the same, share one.
+    pub encodes: u64,
+    /// Bytes of snapshots that were put into mailboxes.
+    pub snapshot_bytes: u64,
+}

@@ -1,0 +1,300 @@
+//! The server's bodies, quantized once a tick for all clients.
+
+use std::sync::Arc;
+
+use bevy_ecs::change_detection::Tick;
+use bevy_ecs::prelude::*;
+use bevy_math::Vec3;
+use bevy_transform::components::Transform;
+use cubewire_codec::{BodyState, Life, QuantizedSnapshot};
+use cubewire_protocol::SlotTable;
+
+use super::{ReplicationStats, SendGroup, SendPriority};
+use crate::body::{BodyKind, Replicated};
+use crate::cold::{Mapper, to_wire};
+use crate::protocol::{Compiled, Protocol};
+use crate::wire::BodyId;
+
+/// The slot of a body, by which snapshots and [`Standing`](cubewire_protocol::Standing)s know it. Inserted at the server with
+/// the first tick that has the body, and read only.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+#[component(immutable)]
+pub struct InSlot {
+    pub(crate) slot: usize,
+    pub(crate) life: Life,
+}
+
+impl InSlot {
+    /// Index of the slot.
+    #[must_use]
+    pub const fn slot(&self) -> usize {
+        self.slot
+    }
+
+    /// Kind and generation of the body in it.
+    #[must_use]
+    pub const fn life(&self) -> Life {
+        self.life
+    }
+}
+
+/// All bodies, by slot.
+#[derive(Resource)]
+pub(crate) struct Bodies {
+    pub(crate) protocol: Arc<Compiled>,
+    pub(crate) tick: u64,
+    table: SlotTable,
+    pub(crate) world: Arc<QuantizedSnapshot>,
+    /// Snapshots whose memory can be reused once nobody else holds them.
+    pool: Vec<Arc<QuantizedSnapshot>>,
+    pub(crate) slots: Vec<BodySlot>,
+    pub(crate) gains: Vec<f32>,
+    /// Empty if no body has one.
+    pub(crate) groups: Vec<u32>,
+    /// Slots whose bodies have gone since the last tick.
+    gone: Vec<usize>,
+    /// Cold components that changed in this tick.
+    pub(crate) changed: Vec<(usize, usize)>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BodySlot {
+    pub(crate) position: Vec3,
+    /// By component.
+    pub(crate) cold: Vec<Option<Box<[u8]>>>,
+    /// By component: whether it refers to entities, whose slots can change while it does not.
+    refers: Vec<bool>,
+}
+
+impl FromWorld for Bodies {
+    fn from_world(world: &mut World) -> Self {
+        let protocol = world.get_resource::<Protocol>();
+        let protocol = protocol.expect("a server has a `CubewirePlugin`").0.clone();
+        let slots = protocol.plan.max_slots().expect("bodies come and go");
+        let empty = || {
+            let mut empty =
+                QuantizedSnapshot::new(protocol.plan.clone(), protocol.stages.precision());
+            empty.clear_slots(slots);
+            empty
+        };
+        let cold = vec![None; protocol.cold.len()];
+        Self {
+            tick: 0,
+            table: SlotTable::new(slots),
+            world: Arc::new(empty()),
+            pool: Vec::new(),
+            slots: vec![
+                BodySlot {
+                    position: Vec3::ZERO,
+                    refers: vec![false; cold.len()],
+                    cold,
+                };
+                slots
+            ],
+            gains: vec![1.0; slots],
+            groups: Vec::new(),
+            gone: Vec::new(),
+            changed: Vec::new(),
+            protocol,
+        }
+    }
+}
+
+/// A body that leaves its slot, for whatever reason.
+pub(super) fn forget(
+    removed: On<Remove, InSlot>,
+    bodies: Option<ResMut<Bodies>>,
+    slots: Query<&InSlot>,
+) {
+    if let Some(mut bodies) = bodies
+        && let Ok(body) = slots.get(removed.entity)
+    {
+        let tick = bodies.tick;
+        bodies.table.remove(body.slot, tick);
+        bodies.gone.push(body.slot);
+    }
+}
+
+pub(super) fn withdraw(removed: On<Remove, Replicated>, mut commands: Commands) {
+    commands.entity(removed.entity).try_remove::<InSlot>();
+}
+
+/// A body of another kind is another body.
+pub(super) fn change_kind(inserted: On<Insert, BodyKind>, mut commands: Commands) {
+    commands.entity(inserted.entity).try_remove::<InSlot>();
+}
+
+type NewBody = (With<Replicated>, With<Transform>, Without<InSlot>);
+
+type Body = (
+    EntityRef<'static>,
+    Ref<'static, Transform>,
+    &'static InSlot,
+    Option<&'static SendPriority>,
+    Option<&'static SendGroup>,
+);
+
+type BodyItem<'a> = (
+    EntityRef<'a>,
+    Ref<'a, Transform>,
+    &'a InSlot,
+    Option<&'a SendPriority>,
+    Option<&'a SendGroup>,
+);
+
+/// Takes a tick's state of all bodies.
+pub(super) fn capture(
+    world: &mut World,
+    new: &mut QueryState<(Entity, Option<&'static BodyKind>), NewBody>,
+    all: &mut QueryState<Body, With<Replicated>>,
+) {
+    world.resource_scope(|world, mut bodies: Mut<'_, Bodies>| {
+        let bodies = &mut *bodies;
+        bodies.tick += 1;
+        let added: Vec<_> = new
+            .iter(world)
+            .map(|(body, kind)| (body, kind.copied()))
+            .collect();
+        let mut waiting = 0;
+        for (entity, kind) in added {
+            match kind.and_then(|kind| bodies.insert(kind)) {
+                Some(slot) => {
+                    world.entity_mut(entity).insert(slot);
+                }
+                None => waiting += 1,
+            }
+        }
+        let since = (world.last_change_tick(), world.change_tick());
+        let mut shared = bodies.unshared();
+        let snapshot = Arc::get_mut(&mut shared).expect("nobody else holds it");
+        for slot in std::mem::take(&mut bodies.gone) {
+            if bodies.table.get(slot).is_none() {
+                snapshot.remove(slot);
+                bodies.slots[slot].cold.fill(None);
+            }
+        }
+        bodies.changed.clear();
+        bodies.groups.clear();
+        let (mut values, mut count) = (Vec::new(), 0);
+        {
+            let world = &*world;
+            for body in all.query(world) {
+                match bodies.put(snapshot, body, since, &mut values, world) {
+                    true => count += 1,
+                    false => waiting += 1,
+                }
+            }
+        }
+        bodies.world = shared;
+        let mut stats = world.resource_mut::<ReplicationStats>();
+        (stats.tick, stats.bodies, stats.waiting) = (bodies.tick, count, waiting);
+    });
+}
+
+impl Bodies {
+    /// Finds a slot for a body.
+    fn insert(&mut self, kind: BodyKind) -> Option<InSlot> {
+        let kind = self.protocol.kind(kind.name())?;
+        let (slot, life) = self.table.insert(kind, self.tick)?;
+        self.slots[slot].cold.fill(None);
+        Some(InSlot { slot, life })
+    }
+
+    /// A copy of the last snapshot, in memory that is reused.
+    fn unshared(&mut self) -> Arc<QuantizedSnapshot> {
+        let mut pool = self.pool.iter();
+        let free = pool.position(|held| Arc::strong_count(held) == 1);
+        let mut free = match free {
+            Some(index) => self.pool.swap_remove(index),
+            None => Arc::new(QuantizedSnapshot::new(
+                self.protocol.plan.clone(),
+                self.protocol.stages.precision(),
+            )),
+        };
+        let copy = Arc::get_mut(&mut free).expect("nobody else holds it");
+        copy.copy_from(&self.world);
+        self.pool.push(Arc::clone(&self.world));
+        free
+    }
+
+    /// Puts a body into a snapshot, unless nothing of it has changed. False if there is nothing of it yet.
+    fn put(
+        &mut self,
+        snapshot: &mut QuantizedSnapshot,
+        (body, transform, at, priority, group): BodyItem<'_>,
+        since: (Tick, Tick),
+        values: &mut Vec<u32>,
+        world: &World,
+    ) -> bool {
+        let slot = at.slot;
+        self.gains[slot] = priority.map_or(1.0, |priority| priority.0);
+        if let Some(group) = group {
+            self.join(slot, group.0);
+        }
+        self.read_cold(body, at, since, world);
+        let protocol = &self.protocol;
+        values.clear();
+        if protocol.has_cold() {
+            let has_cold = self.slots[slot].cold.iter().any(Option::is_some);
+            values.push(has_cold.into());
+        }
+        let fields = protocol.fields.iter();
+        values.extend(fields.map(|field| field.form().quantize((field.read)(body))));
+        let is_known = snapshot.life(slot) == Some(at.life);
+        let is_same = |(field, &value): (usize, &u32)| snapshot.value(slot, field) == value;
+        if is_known && !transform.is_changed() && values.iter().enumerate().all(is_same) {
+            return true;
+        }
+        let state = BodyState {
+            position: transform.translation,
+            orientation: transform.rotation,
+            ..BodyState::default()
+        };
+        self.slots[slot].position = transform.translation;
+        // One that is not finite stays where it was.
+        snapshot.put(slot, at.life, &state, values).is_ok() || is_known
+    }
+
+    fn join(&mut self, slot: usize, group: u32) {
+        if self.groups.is_empty() {
+            // By itself, each is a group of its own, from the other end of the numbers.
+            let slots = self.slots.len() as u32;
+            self.groups.extend((0..slots).map(|slot| u32::MAX - slot));
+        }
+        self.groups[slot] = group;
+    }
+
+    /// Notes which cold components have changed.
+    fn read_cold(
+        &mut self,
+        body: EntityRef<'_>,
+        at: &InSlot,
+        (last, this): (Tick, Tick),
+        world: &World,
+    ) {
+        let to_wire = |entity: Entity| {
+            let at = world.get::<InSlot>(entity)?;
+            to_wire(BodyId::new(at.slot, at.life))
+        };
+        for (index, entry) in self.protocol.cold.iter().enumerate() {
+            let slot = &mut self.slots[at.slot];
+            let (known, refers) = (&mut slot.cold[index], &mut slot.refers[index]);
+            let is_same = known.is_some() && !*refers;
+            let bytes = match (entry.ticks)(body) {
+                None => None,
+                Some(ticks) if is_same && !ticks.is_changed(last, this) => continue,
+                Some(_) => {
+                    let mut mapper = Mapper::new(&to_wire);
+                    let bytes = (entry.read)(body, &mut mapper);
+                    *refers = !mapper.references.is_empty();
+                    bytes
+                }
+            };
+            let bytes = bytes.map(Vec::into_boxed_slice);
+            if *known != bytes {
+                *known = bytes;
+                self.changed.push((at.slot, index));
+            }
+        }
+    }
+}

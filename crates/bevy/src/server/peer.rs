@@ -1,0 +1,202 @@
+//! What a server knows of one client.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bevy_ecs::prelude::*;
+use cubewire_codec::{Fingerprint, InitialStateError, Life, Limits, Snapshot, Stages, ladder};
+use cubewire_protocol::{
+    AdaptiveRate, ByteBudget as Bucket, MAX_DATAGRAM_BYTES, SnapshotSender, Standing, View,
+    Visibility, Within,
+};
+
+use crate::mailbox::Mailbox;
+use crate::protocol::Compiled;
+
+/// The most that a client is sent in any second, with all headers; on the entity of its connection. Without one, every
+/// packet has all that has changed.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ByteBudget {
+    bytes_per_second: u32,
+}
+
+impl ByteBudget {
+    /// Kilobits a second, at least 16.
+    #[must_use]
+    pub fn kbps(kbps: u32) -> Self {
+        Self {
+            bytes_per_second: kbps.max(16).saturating_mul(125),
+        }
+    }
+
+    /// Bytes a second.
+    #[must_use]
+    pub const fn bytes_per_second(&self) -> u32 {
+        self.bytes_per_second
+    }
+}
+
+/// What a server knows of a client, on the entity of its connection.
+#[derive(Component, Debug)]
+pub struct Peer {
+    pub(super) state: PeerState,
+    pub(super) since: Duration,
+}
+
+#[derive(Debug)]
+pub(super) enum PeerState {
+    /// It has not said hello.
+    Silent,
+    /// It was told that it is refused, and is despawned after a while.
+    Refused(String),
+    Ready(Box<Ready>),
+}
+
+/// A client that is sent snapshots.
+#[derive(Debug)]
+pub(super) struct Ready {
+    pub(super) sender: SnapshotSender,
+    pub(super) stages: Stages,
+    pub(super) view: Option<View>,
+    pub(super) visibility: Vec<Visibility>,
+    /// By slot: the body that was visible in the last tick.
+    pub(super) seen: Vec<Option<Life>>,
+    /// By slot: the last body of which the client was sent cold data.
+    pub(super) told: Vec<Option<Life>>,
+    /// By slot: whether cold data has changed while the body was frozen.
+    pub(super) is_stale: Vec<bool>,
+    /// By slot: whether a body is near enough, if the client has an interest.
+    pub(super) near: Vec<bool>,
+    pub(super) gains: Vec<f32>,
+    budget: Option<Budget>,
+    /// By channel: the number of the last input.
+    pub(super) inputs: Vec<u64>,
+}
+
+#[derive(Debug)]
+struct Budget {
+    bucket: Bucket,
+    rate: AdaptiveRate,
+    /// Bytes on the wire up to the last tick, and when that was.
+    counted: (u64, u64),
+}
+
+/// What a [`MessageChannel`](cubewire_protocol::MessageChannel) puts around a snapshot, with an ack, at most.
+const CHANNEL_BYTES: usize = 13;
+
+impl Peer {
+    pub(super) const fn new(since: Duration) -> Self {
+        Self {
+            state: PeerState::Silent,
+            since,
+        }
+    }
+
+    /// How every slot stands for this client after a tick, if it has a [`ByteBudget`]: see
+    /// [`SnapshotSender::standings`].
+    pub fn standings(&self, tick: u64, standings: &mut Vec<Standing>) {
+        standings.clear();
+        if let PeerState::Ready(ready) = &self.state {
+            ready.sender.standings(tick, standings);
+        }
+    }
+
+    /// The sender of snapshots, once the client is [`Connected`](crate::Connected).
+    #[must_use]
+    pub fn sender(&self) -> Option<&SnapshotSender> {
+        match &self.state {
+            PeerState::Ready(ready) => Some(&ready.sender),
+            _ => None,
+        }
+    }
+}
+
+impl Ready {
+    /// A client with that fingerprint; where the server has another, it is sent no arithmetic coding.
+    pub(super) fn new(
+        protocol: &Compiled,
+        fingerprint: Fingerprint,
+    ) -> Result<Self, InitialStateError> {
+        let plan = &protocol.plan;
+        let limits = Limits {
+            max_bodies: plan.max_slots().unwrap_or(0),
+        };
+        let stages = match fingerprint == Fingerprint::shipped() {
+            true => protocol.stages,
+            false => plan
+                .legal(*ladder::PREDICTED_POSITION.stages)
+                .unwrap_or(protocol.stages),
+        };
+        Ok(Self {
+            sender: SnapshotSender::new(Arc::clone(plan), Snapshot::default(), limits)?,
+            stages,
+            view: None,
+            visibility: Vec::new(),
+            seen: vec![None; limits.max_bodies],
+            told: vec![None; limits.max_bodies],
+            is_stale: vec![false; limits.max_bodies],
+            near: Vec::new(),
+            gains: Vec::new(),
+            budget: None,
+            inputs: vec![0; protocol.inputs.len()],
+        })
+    }
+
+    /// Takes feedback. False if it is none.
+    pub(super) fn on_feedback(&mut self, tick: u64, bytes: &[u8]) -> bool {
+        match self.sender.on_message(bytes) {
+            Ok(cubewire_protocol::Feedback::Ack(ack)) => {
+                if let Some(budget) = &mut self.budget {
+                    budget.rate.on_ack(tick, &ack);
+                }
+                true
+            }
+            outcome => outcome.is_ok(),
+        }
+    }
+
+    /// What may be sent in a tick, if there is a budget, and how much of it reliable messages may take.
+    pub(super) fn within(
+        &mut self,
+        tick: u64,
+        ticks_per_second: u16,
+        asked: Option<ByteBudget>,
+        mailbox: &mut Mailbox,
+    ) -> Option<Within<'static>> {
+        let Some(asked) = asked else {
+            self.budget = None;
+            mailbox.reliable_allowance = None;
+            return None;
+        };
+        let asked = asked.bytes_per_second();
+        let budget = self.budget.get_or_insert_with(|| Budget {
+            bucket: Bucket::new(asked, ticks_per_second),
+            rate: AdaptiveRate::new(ticks_per_second),
+            counted: (tick, mailbox.wire_bytes),
+        });
+        let (before, bytes) = budget.counted;
+        let sent = (mailbox.wire_bytes - bytes) as usize;
+        budget.counted = (tick, mailbox.wire_bytes);
+        budget.bucket.spend(before, sent);
+        budget.rate.update(tick);
+        let through = budget.rate.kbps().map_or(asked, |kbps| kbps * 125);
+        budget.bucket.set_bytes_per_second(asked.min(through));
+        let available = budget.bucket.available(tick);
+        let overhead = mailbox.overhead_bytes + CHANNEL_BYTES;
+        let mut within = budget
+            .bucket
+            .within(tick, MAX_DATAGRAM_BYTES - CHANNEL_BYTES, overhead);
+        let is_waiting = mailbox.backlog_bytes > 0 || !mailbox.outgoing.messages.is_empty();
+        let allowance = if is_waiting { available / 2 } else { 0 };
+        mailbox.reliable_allowance = Some(allowance);
+        within.bytes = within.bytes.saturating_sub(allowance);
+        Some(within)
+    }
+
+    /// Records a snapshot that was put into the mailbox.
+    pub(super) fn on_sent(&mut self, tick: u64, bytes: usize) {
+        if let Some(budget) = &mut self.budget {
+            budget.rate.on_sent(tick, tick, bytes);
+        }
+    }
+}

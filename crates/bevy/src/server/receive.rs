@@ -1,0 +1,167 @@
+//! What clients say: hello, inputs, messages and acks.
+
+use std::time::Duration;
+
+use bevy_ecs::prelude::*;
+use bevy_time::{Real, Time};
+use cubewire_codec::{Fingerprint, Snapshot};
+use cubewire_protocol::Welcome;
+
+use super::capture::Bodies;
+use super::peer::{Peer, PeerState, Ready};
+use super::visibility::Hidden;
+use crate::body::refuse;
+use crate::mailbox::{Client, Connected, Mailbox};
+use crate::wire::{
+    Hello, ToClientMail, ToServerMail, Upstream, VERSION, decode, difference, encode, new_inputs,
+};
+
+/// A client that says nothing, or was refused and does not leave.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Gives every new connection its peer.
+pub(super) fn admit(
+    new: Query<Entity, (With<Client>, Without<Peer>)>,
+    time: Res<Time<Real>>,
+    mut commands: Commands,
+) {
+    for client in &new {
+        let peer = Peer::new(time.elapsed());
+        commands.entity(client).insert((peer, Hidden::default()));
+    }
+}
+
+/// Takes the mail of all clients.
+pub(super) fn deliver(world: &mut World, clients: &mut QueryState<Entity, With<Peer>>) {
+    let now = world.resource::<Time<Real>>().elapsed();
+    let clients: Vec<_> = clients.iter(world).collect();
+    world.resource_scope(|world, bodies: Mut<'_, Bodies>| {
+        for client in clients {
+            let taken = world.get_mut::<Mailbox>(client).map(|mut mailbox| {
+                let mailbox = &mut mailbox.incoming;
+                (
+                    std::mem::take(&mut mailbox.messages),
+                    std::mem::take(&mut mailbox.datagrams),
+                )
+            });
+            let Some((messages, datagrams)) = taken else {
+                continue;
+            };
+            let messages = messages.iter().map(|bytes| (true, bytes));
+            let mail = messages.chain(datagrams.iter().map(|bytes| (false, bytes)));
+            for (is_message, bytes) in mail {
+                let outcome = match is_message {
+                    true => on_message(world, &bodies, client, bytes),
+                    false => on_datagram(world, &bodies, client, bytes),
+                };
+                if let Err(reason) = outcome {
+                    refuse(world, client, reason);
+                    break;
+                }
+            }
+            let peer = world.get::<Peer>(client);
+            let is_late = |peer: &Peer| now > peer.since + PATIENCE;
+            let reason = match peer.filter(|peer| is_late(peer)).map(|peer| &peer.state) {
+                Some(PeerState::Silent) => "the client said no hello".to_owned(),
+                Some(PeerState::Refused(reason)) => reason.clone(),
+                _ => continue,
+            };
+            refuse(world, client, reason);
+        }
+    });
+}
+
+type Outcome = Result<(), &'static str>;
+
+fn on_message(world: &mut World, bodies: &Bodies, client: Entity, bytes: &[u8]) -> Outcome {
+    let mail = decode(bytes).ok_or("the client sent a message that is none")?;
+    let peer = world.get::<Peer>(client).map(|peer| &peer.state);
+    match (mail, peer) {
+        (ToServerMail::Hello(hello), Some(PeerState::Silent)) => {
+            greet(world, bodies, client, &hello);
+            Ok(())
+        }
+        (ToServerMail::Message { channel, bytes }, Some(PeerState::Ready(_))) => {
+            let entry = bodies.protocol.to_server.get(usize::from(channel));
+            match entry {
+                Some(entry) if (entry.deliver)(world, client, bytes) => Ok(()),
+                _ => Err("the client sent a message of no type"),
+            }
+        }
+        // What it sent before it knew.
+        (_, Some(PeerState::Refused(_))) | (_, None) => Ok(()),
+        _ => Err("the client sent a message out of turn"),
+    }
+}
+
+/// Answers a hello.
+fn greet(world: &mut World, bodies: &Bodies, client: Entity, hello: &Hello<'_>) {
+    let protocol = &bodies.protocol;
+    let refusal = match hello.version {
+        VERSION => difference(&protocol.text, hello.protocol),
+        theirs => Some(format!(
+            "the server speaks version {VERSION:#x} of the wire format, and the client {theirs:#x}"
+        )),
+    };
+    let fingerprint = Fingerprint {
+        model: hello.model,
+        arithmetic: hello.arithmetic,
+    };
+    let welcome = Welcome {
+        plan: protocol.plan.clone(),
+        tick: bodies.tick,
+        fingerprint: Fingerprint::shipped(),
+        initial: Snapshot::default(),
+    };
+    let ready = Ready::new(protocol, fingerprint);
+    let (state, answer) = match (refusal, ready, welcome.encode()) {
+        (None, Ok(ready), Ok(welcome)) => {
+            let answer = encode(&ToClientMail::Welcome(&welcome));
+            (PeerState::Ready(Box::new(ready)), answer)
+        }
+        (refusal, ..) => {
+            let reason = refusal.unwrap_or_else(|| "the server has no initial state".to_owned());
+            let answer = encode(&ToClientMail::Refused(&reason));
+            (PeerState::Refused(reason), answer)
+        }
+    };
+    let is_ready = matches!(state, PeerState::Ready(_));
+    let mut client = world.entity_mut(client);
+    if let Some(mut peer) = client.get_mut::<Peer>() {
+        peer.state = state;
+    }
+    if let Some(mut mailbox) = client.get_mut::<Mailbox>() {
+        mailbox.outgoing.messages.push(answer);
+    }
+    if is_ready {
+        client.insert(Connected);
+    }
+}
+
+fn on_datagram(world: &mut World, bodies: &Bodies, client: Entity, bytes: &[u8]) -> Outcome {
+    let none = "the client sent a datagram that is none";
+    let upstream: Upstream<'_> = decode(bytes).ok_or(none)?;
+    let mut peer = world.get_mut::<Peer>(client);
+    let Some(PeerState::Ready(ready)) = peer.as_mut().map(|peer| &mut peer.state) else {
+        // From a client that was refused.
+        return Ok(());
+    };
+    for feedback in upstream.feedback {
+        if !ready.on_feedback(bodies.tick, feedback) {
+            return Err("the client sent feedback that is none");
+        }
+    }
+    let mut inputs = Vec::new();
+    for recent in &upstream.inputs {
+        let channel = usize::from(recent.channel);
+        let seen = ready.inputs.get_mut(channel).ok_or(none)?;
+        inputs.extend(new_inputs(recent, *seen).map(|input| (channel, input)));
+        *seen = (*seen).max(recent.newest);
+    }
+    for (channel, input) in inputs {
+        if !(bodies.protocol.inputs[channel].deliver)(world, client, input) {
+            return Err("the client sent an input that is none");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,269 @@
+//! What goes to clients in a tick: messages, cold data, and a snapshot, which clients share that have the same baseline and
+//! see the same.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bevy_ecs::prelude::*;
+use bevy_tasks::{ComputeTaskPool, TaskPool};
+use bevy_time::{Real, Time};
+use bevy_transform::components::Transform;
+use cubewire_codec::{Life, QuantizedSnapshot};
+use cubewire_protocol::{BaselineChoice, View, Visibility, Within};
+
+use super::ReplicationStats;
+use super::capture::Bodies;
+use super::peer::{ByteBudget, Peer, PeerState, Ready};
+use super::visibility::{Filters, Hidden, Interest, center, look};
+use crate::mailbox::{Connected, Mailbox};
+use crate::wire::{BodyId, ToClientMail, encode};
+
+type ReadyClient = (With<Peer>, With<Connected>);
+
+/// After a pause that is longer, clients are told which tick it is: half the range of their numbers is nine minutes at 60 Hz.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Puts messages into the mailboxes of those to whom they go.
+pub(super) fn send_messages(
+    world: &mut World,
+    clients: &mut QueryState<(Entity, &'static mut Mailbox), ReadyClient>,
+    mut last: Local<Duration>,
+) {
+    let bodies = world.resource::<Bodies>();
+    let (protocol, tick) = (bodies.protocol.clone(), bodies.tick);
+    let now = world.resource::<Time<Real>>().elapsed();
+    if now > std::mem::replace(&mut *last, now) + PAUSE {
+        for (_, mut mailbox) in clients.iter_mut(world) {
+            mailbox
+                .outgoing
+                .messages
+                .push(encode(&ToClientMail::Tick(tick)));
+        }
+    }
+    for (channel, entry) in protocol.to_client.iter().enumerate() {
+        for (to, bytes) in (entry.drain)(world) {
+            let message = encode(&ToClientMail::Message {
+                channel: channel as u8,
+                bytes: &bytes,
+            });
+            for (client, mut mailbox) in clients.iter_mut(world) {
+                if to.is_none_or(|to| to == client) {
+                    mailbox.outgoing.messages.push(message.clone());
+                }
+            }
+        }
+    }
+}
+
+type ClientItem<'a> = (
+    &'a mut Peer,
+    &'a mut Mailbox,
+    Option<&'a ByteBudget>,
+    Option<&'a Interest>,
+    Option<&'a Hidden>,
+    Option<&'a Transform>,
+);
+
+/// What is sent to one client.
+struct Job<'a> {
+    peer: &'a mut Ready,
+    mailbox: &'a mut Mailbox,
+    /// What it is to have: of clients that see the same it is the same.
+    wanted: Arc<QuantizedSnapshot>,
+    within: Option<Within<'static>>,
+    /// Index of a job before, of the same packet.
+    same_as: Option<usize>,
+    is_sent: bool,
+}
+
+/// Sends a tick's snapshot to all clients.
+pub(super) fn send_snapshots(
+    bodies: Res<Bodies>,
+    filters: Res<Filters>,
+    mut stats: ResMut<ReplicationStats>,
+    mut clients: Query<ClientItem<'static>>,
+    centers: Query<&Transform, Without<Peer>>,
+) {
+    let bodies = &*bodies;
+    let ticks_per_second = bodies.protocol.plan.schema().ticks_per_second;
+    let mut views: HashMap<Vec<Visibility>, Arc<QuantizedSnapshot>> = HashMap::new();
+    let mut jobs = Vec::new();
+    for (peer, mailbox, budget, interest, hidden, transform) in &mut clients {
+        let (peer, mailbox) = (peer.into_inner(), mailbox.into_inner());
+        let PeerState::Ready(ready) = &mut peer.state else {
+            continue;
+        };
+        let center = center(interest, transform, &centers);
+        look(bodies, ready, hidden, interest.zip(center));
+        let wanted = wanted(bodies, ready, filters.can_freeze, &mut views);
+        send_lives(bodies, ready, &wanted, mailbox);
+        let within = ready.within(bodies.tick, ticks_per_second, budget.copied(), mailbox);
+        jobs.push(Job {
+            peer: ready,
+            mailbox,
+            wanted,
+            within,
+            same_as: None,
+            is_sent: false,
+        });
+    }
+    share(&mut jobs);
+    let pool = ComputeTaskPool::get_or_init(TaskPool::default);
+    pool.scope(|scope| {
+        for job in jobs.iter_mut().filter(|job| job.same_as.is_none()) {
+            scope.spawn(async move { job.encode(bodies) });
+        }
+    });
+    for index in 0..jobs.len() {
+        let (before, rest) = jobs.split_at_mut(index);
+        let job = &mut rest[0];
+        let packet = match job.same_as {
+            None => job.is_sent.then(|| job.peer.sender.packet().bytes.clone()),
+            Some(leader) => {
+                let leader = &before[leader];
+                let sender = &leader.peer.sender;
+                let sent = leader.is_sent && job.peer.sender.send_same(bodies.tick, sender).is_ok();
+                sent.then(|| sender.packet().bytes.clone())
+            }
+        };
+        let Some(packet) = packet else {
+            continue;
+        };
+        stats.packets += 1;
+        stats.encodes += u64::from(job.same_as.is_none());
+        stats.snapshot_bytes += packet.len() as u64;
+        job.peer
+            .on_sent(bodies.tick, packet.len() + job.mailbox.overhead_bytes);
+        job.mailbox.outgoing.datagrams.push(packet);
+    }
+}
+
+impl Job<'_> {
+    fn encode(&mut self, bodies: &Bodies) {
+        let peer = &mut *self.peer;
+        let (tick, stages, wanted) = (bodies.tick, peer.stages, &self.wanted);
+        let sent = match self.within {
+            None => peer
+                .sender
+                .send(tick, stages, wanted, BaselineChoice::Newest)
+                .map(Some),
+            Some(within) => {
+                let within = Within {
+                    gains: &peer.gains,
+                    groups: &bodies.groups,
+                    ..within
+                };
+                peer.sender.send_within(tick, stages, wanted, within)
+            }
+        };
+        self.is_sent = sent.is_ok_and(|sent| sent.is_some());
+    }
+}
+
+/// What a client is to have.
+fn wanted(
+    bodies: &Bodies,
+    peer: &mut Ready,
+    can_freeze: bool,
+    views: &mut HashMap<Vec<Visibility>, Arc<QuantizedSnapshot>>,
+) -> Arc<QuantizedSnapshot> {
+    let world = &bodies.world;
+    if can_freeze {
+        let view = peer.view.get_or_insert_with(|| View::new(world));
+        return Arc::new(view.of(world, &peer.visibility).clone());
+    }
+    let is_hidden = |visibility: &Visibility| *visibility != Visibility::Visible;
+    if !peer.visibility.iter().any(is_hidden) {
+        return Arc::clone(world);
+    }
+    if let Some(view) = views.get(&peer.visibility) {
+        return Arc::clone(view);
+    }
+    let view = Arc::new(View::new(world).of(world, &peer.visibility).clone());
+    views.insert(peer.visibility.clone(), Arc::clone(&view));
+    view
+}
+
+/// Finds the clients that can be sent the same packet.
+fn share(jobs: &mut [Job<'_>]) {
+    let mut leaders: Vec<usize> = Vec::new();
+    for index in 0..jobs.len() {
+        let job = &jobs[index];
+        if job.within.is_some() {
+            continue;
+        }
+        let is_same = |leader: &&usize| {
+            let leader = &jobs[**leader];
+            Arc::ptr_eq(&leader.wanted, &job.wanted)
+                && leader.peer.stages == job.peer.stages
+                && leader.peer.sender.is_like(&job.peer.sender)
+        };
+        match leaders.iter().find(is_same).copied() {
+            Some(leader) => jobs[index].same_as = Some(leader),
+            None => leaders.push(index),
+        }
+    }
+}
+
+/// Sends cold data of bodies that have become visible, and what of it has changed; and of those that are visible no more, why.
+fn send_lives(
+    bodies: &Bodies,
+    peer: &mut Ready,
+    wanted: &QuantizedSnapshot,
+    mailbox: &mut Mailbox,
+) {
+    let mut send = |mail: &ToClientMail<'_>| mailbox.outgoing.messages.push(encode(mail));
+    for &(slot, component) in &bodies.changed {
+        let Some(life) = wanted
+            .life(slot)
+            .filter(|&life| peer.seen[slot] == Some(life))
+        else {
+            continue;
+        };
+        match peer.visibility[slot] {
+            Visibility::Visible => {
+                peer.told[slot] = Some(life);
+                send(&ToClientMail::Cold {
+                    body: BodyId::new(slot, life),
+                    is_first: false,
+                    components: vec![(
+                        component as u8,
+                        bodies.slots[slot].cold[component].as_deref(),
+                    )],
+                });
+            }
+            _ => peer.is_stale[slot] = true,
+        }
+    }
+    for slot in 0..peer.seen.len() {
+        let visible = wanted.life(slot);
+        let before = std::mem::replace(&mut peer.seen[slot], visible);
+        let is_thawed = peer.is_stale[slot] && peer.visibility[slot] == Visibility::Visible;
+        if before == visible && !is_thawed {
+            continue;
+        }
+        peer.is_stale[slot] = false;
+        if let Some(before) = before.filter(|_| before != visible) {
+            send(&ToClientMail::Gone {
+                body: BodyId::new(slot, before),
+                tick: bodies.tick,
+                is_hidden: bodies.world.life(slot) == Some(before),
+            });
+        }
+        let cold = &bodies.slots[slot].cold;
+        // Of one that had some when it was last visible, too, and has none any more.
+        let is_told =
+            |life: &Life| cold.iter().any(Option::is_some) || peer.told[slot] == Some(*life);
+        if let Some(visible) = visible.filter(is_told) {
+            peer.told[slot] = Some(visible);
+            let all = cold.iter().enumerate().filter(|(_, bytes)| bytes.is_some());
+            let components = all.map(|(index, bytes)| (index as u8, bytes.as_deref()));
+            send(&ToClientMail::Cold {
+                body: BodyId::new(slot, visible),
+                is_first: true,
+                components: components.collect(),
+            });
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Which bodies a client sees.
+
+use bevy_app::{App, FixedPostUpdate};
+use bevy_ecs::component::Immutable;
+use bevy_ecs::lifecycle::RemovedComponents;
+use bevy_ecs::prelude::*;
+use bevy_math::Vec3;
+use bevy_transform::components::Transform;
+use cubewire_protocol::Visibility;
+
+use super::capture::{Bodies, InSlot, capture};
+use super::peer::Peer;
+use crate::mailbox::CubewireSystems;
+
+/// A component of bodies that only some clients see; bodies without it are visible to all. A body with several such
+/// components is visible to clients to which all of them are.
+///
+/// Immutable, as what changes it is an insertion: filters are asked again only then.
+pub trait VisibilityFilter: Component<Mutability = Immutable> {
+    /// What decides, on the entity of the client's connection.
+    type Client: Component;
+
+    /// What a client sees of a body that is not visible to it.
+    const WHEN_HIDDEN: WhenHidden;
+
+    /// Whether a client sees a body with this; `client` is `None` if it has no such component.
+    fn is_visible(&self, client: Option<&Self::Client>) -> bool;
+}
+
+/// What a client sees of a body that is not visible to it. The values of a hidden body, and those of a frozen one since, change
+/// no byte that the client is sent; that a body exists can be guessed from the numbers of slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WhenHidden {
+    /// It vanishes.
+    Despawn,
+    /// It stays as it was. One that was never visible is not there.
+    Freeze,
+}
+
+/// Registers filters at a server.
+pub trait VisibilityAppExt {
+    /// Applies a filter.
+    fn add_visibility_filter<F: VisibilityFilter>(&mut self) -> &mut Self;
+}
+
+impl VisibilityAppExt for App {
+    fn add_visibility_filter<F: VisibilityFilter>(&mut self) -> &mut Self {
+        let mut filters = self.world_mut().get_resource_or_init::<Filters>();
+        let index = filters.count;
+        filters.count += 1;
+        filters.can_freeze |= F::WHEN_HIDDEN == WhenHidden::Freeze;
+        let apply = move |bodies: Query<'_, '_, (&InSlot, &F)>,
+                          changed: Query<'_, '_, (), Changed<F>>,
+                          moved: Query<'_, '_, (), (With<F>, Changed<InSlot>)>,
+                          mut removed: RemovedComponents<'_, '_, F>,
+                          mut clients: Query<'_, '_, (&mut Hidden, Option<Ref<'_, F::Client>>)>,
+                          mut known: Local<'_, usize>| {
+            let count = bodies.iter().len();
+            let is_changed = removed.read().count() > 0
+                || !changed.is_empty()
+                || !moved.is_empty()
+                || count != *known;
+            *known = count;
+            for (mut hidden, client) in &mut clients {
+                let rows = &mut hidden.0;
+                let is_new = rows.len() <= index;
+                let is_client_changed = client.as_ref().is_some_and(|client| client.is_changed());
+                // A component that was taken away shows in nothing else.
+                let has_client = client.is_some();
+                if !(is_changed || is_new || is_client_changed)
+                    && rows[index].has_client == has_client
+                {
+                    continue;
+                }
+                rows.resize_with(rows.len().max(index + 1), Row::default);
+                let row = &mut rows[index];
+                row.has_client = has_client;
+                row.slots.clear();
+                let client = client.as_deref();
+                for (at, filter) in &bodies {
+                    if !filter.is_visible(client) {
+                        row.slots.push(at.slot);
+                    }
+                }
+                row.as_seen = match F::WHEN_HIDDEN {
+                    WhenHidden::Despawn => Visibility::Hidden,
+                    WhenHidden::Freeze => Visibility::Frozen,
+                };
+            }
+        };
+        self.add_systems(
+            FixedPostUpdate,
+            apply.after(capture).in_set(CubewireSystems::Capture),
+        )
+    }
+}
+
+/// How many filters there are.
+#[derive(Resource, Debug, Default)]
+pub(super) struct Filters {
+    count: usize,
+    pub(super) can_freeze: bool,
+}
+
+/// What filters hide from a client, by filter.
+#[derive(Component, Debug, Default)]
+pub(super) struct Hidden(Vec<Row>);
+
+#[derive(Debug, Default)]
+struct Row {
+    has_client: bool,
+    as_seen: Visibility,
+    slots: Vec<usize>,
+}
+
+/// On the entity of a client's connection: it sees what is near, and the nearer, the more often within a
+/// [`ByteBudget`](super::ByteBudget): at distance d, the priority of a body grows 1 / (1 + d / `near`) times as fast.
+#[derive(Component, Clone, Copy, Debug, PartialEq)]
+pub struct Interest {
+    /// A body appears when it is nearer than this, in units.
+    pub near: f32,
+    /// It vanishes when it is further than this, in units: the difference keeps it from flickering.
+    pub far: f32,
+    /// What distances are from: this body or, without one, the `Transform` of the client's entity.
+    pub center: Option<Entity>,
+}
+
+impl Interest {
+    /// What is near a body.
+    #[must_use]
+    pub const fn around(body: Entity, near: f32, far: f32) -> Self {
+        Self {
+            near,
+            far,
+            center: Some(body),
+        }
+    }
+}
+
+/// Works out what a client sees of each slot, and how urgent that is.
+pub(super) fn look(
+    bodies: &Bodies,
+    peer: &mut super::peer::Ready,
+    hidden: Option<&Hidden>,
+    interest: Option<(&Interest, Vec3)>,
+) {
+    let slots = bodies.slots.len();
+    peer.visibility.clear();
+    peer.visibility.resize(slots, Visibility::Visible);
+    for row in hidden.iter().flat_map(|hidden| &hidden.0) {
+        for &slot in &row.slots {
+            let seen = &mut peer.visibility[slot];
+            if *seen != Visibility::Hidden {
+                *seen = row.as_seen;
+            }
+        }
+    }
+    peer.gains.clear();
+    peer.gains.extend(&bodies.gains);
+    let Some((interest, center)) = interest else {
+        peer.near.clear();
+        return;
+    };
+    peer.near.resize(slots, false);
+    for (slot, body) in bodies.slots.iter().enumerate() {
+        let distance = body.position.distance(center);
+        let is_same = peer.seen[slot].is_some() && peer.seen[slot] == bodies.world.life(slot);
+        let limit = match is_same && peer.near[slot] {
+            true => interest.far.max(interest.near),
+            false => interest.near,
+        };
+        peer.near[slot] = distance <= limit;
+        if !peer.near[slot] {
+            peer.visibility[slot] = Visibility::Hidden;
+        }
+        peer.gains[slot] /= 1.0 + distance / interest.near.max(f32::MIN_POSITIVE);
+    }
+}
+
+/// Where the center of an interest is.
+pub(super) fn center(
+    interest: Option<&Interest>,
+    client: Option<&Transform>,
+    bodies: &Query<&Transform, Without<Peer>>,
+) -> Option<Vec3> {
+    let center = interest?.center.and_then(|body| bodies.get(body).ok());
+    center.or(client).map(|transform| transform.translation)
+}

@@ -1,0 +1,222 @@
+//! What the two ends say to each other beside snapshots: postcard of these types.
+//!
+//! Downstream, each datagram is a packet of the codec. Upstream, each is an [`Upstream`].
+
+use cubewire_codec::Life;
+use serde::{Deserialize, Serialize};
+
+/// The first message of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Hello<'a> {
+    /// [`VERSION`] of the client.
+    pub(crate) version: u32,
+    pub(crate) model: u64,
+    pub(crate) arithmetic: u64,
+    /// All that was registered.
+    pub(crate) protocol: &'a str,
+}
+
+/// Changes with the formats of this module, and in the upper half with those of the crates below.
+pub(crate) const VERSION: u32 = (cubewire_protocol::PROTOCOL_VERSION as u32) << 16 | 1;
+
+/// A reliable message of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum ToServerMail<'a> {
+    #[serde(borrow)]
+    Hello(Hello<'a>),
+    Message {
+        channel: u8,
+        bytes: &'a [u8],
+    },
+}
+
+/// A reliable message of a server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum ToClientMail<'a> {
+    /// As the protocol crate writes it.
+    Welcome(&'a [u8]),
+    Refused(&'a str),
+    /// Cold data of a body that has just become visible, or what of it has changed.
+    Cold {
+        body: BodyId,
+        is_first: bool,
+        /// By component: its bytes, or nothing if it was removed.
+        #[serde(borrow)]
+        components: Vec<(u8, Option<&'a [u8]>)>,
+    },
+    /// A body is not visible any more from a tick on.
+    Gone {
+        body: BodyId,
+        tick: u64,
+        is_hidden: bool,
+    },
+    Message {
+        channel: u8,
+        bytes: &'a [u8],
+    },
+    /// The server goes on with this tick after a pause.
+    Tick(u64),
+}
+
+/// A body among all that ever were: of one slot, at most 256 apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct BodyId {
+    pub(crate) slot: u16,
+    pub(crate) generation: u8,
+}
+
+impl BodyId {
+    pub(crate) const fn new(slot: usize, life: Life) -> Self {
+        Self {
+            slot: slot as u16,
+            generation: life.generation,
+        }
+    }
+}
+
+/// A datagram of a client.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Upstream<'a> {
+    /// As the protocol crate writes it.
+    #[serde(borrow)]
+    pub(crate) feedback: Vec<&'a [u8]>,
+    #[serde(borrow)]
+    pub(crate) inputs: Vec<RecentInputs<'a>>,
+}
+
+/// The last inputs on a channel, ascending.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RecentInputs<'a> {
+    pub(crate) channel: u8,
+    /// Number of the last.
+    pub(crate) newest: u64,
+    #[serde(borrow)]
+    pub(crate) inputs: Vec<&'a [u8]>,
+}
+
+/// Inputs in a datagram: what seven lost in a row leave out, the eighth still has.
+pub(crate) const RECENT_INPUTS: usize = 8;
+
+/// The bytes of a value.
+///
+/// # Panics
+/// If the value's own `Serialize` fails.
+pub(crate) fn encode(value: &impl Serialize) -> Vec<u8> {
+    postcard::to_allocvec(value).expect("what is sent can be serialized")
+}
+
+/// A value of these bytes and no more.
+pub(crate) fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
+    let (value, rest) = postcard::take_from_bytes(bytes).ok()?;
+    rest.is_empty().then_some(value)
+}
+
+/// The name of a type without those of modules, also inside of angle brackets.
+pub(crate) fn short_name<T>() -> &'static str {
+    let full = std::any::type_name::<T>();
+    match full.contains('<') {
+        true => full,
+        false => full.rsplit("::").next().unwrap_or(full),
+    }
+}
+
+/// Inputs that have not been seen before, ascending, with the number of the last.
+pub(crate) fn new_inputs<'a>(
+    recent: &RecentInputs<'a>,
+    seen: u64,
+) -> impl Iterator<Item = &'a [u8]> {
+    let count = recent.inputs.len().min(RECENT_INPUTS) as u64;
+    let new = recent.newest.saturating_sub(seen).min(count);
+    let skipped = recent.inputs.len() - new as usize;
+    recent.inputs.clone().into_iter().skip(skipped)
+}
+
+/// The first line that differs of two protocols, in a sentence.
+pub(crate) fn difference(ours: &str, theirs: &str) -> Option<String> {
+    let (mut ours, mut theirs) = (ours.lines(), theirs.lines());
+    loop {
+        let line = |line: Option<&str>| match line {
+            Some(line) => format!("`{}`", line.chars().take(200).collect::<String>()),
+            None => "nothing".to_owned(),
+        };
+        match (ours.next(), theirs.next()) {
+            (None, None) => return None,
+            (our, their) if our == their => {}
+            (our, their) => {
+                let [our, their] = [our, their].map(line);
+                return Some(format!(
+                    "the protocols differ: the server has {our}, and the client {their}"
+                ));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_count_once_however_often_they_arrive() {
+        let inputs: Vec<Vec<u8>> = (0..20).map(|input| vec![input]).collect();
+        let mut received = Vec::new();
+        let mut seen = 0;
+        // Of datagrams 1 to 20 arrive some, some twice and some late.
+        for newest in [1_u64, 1, 3, 2, 9, 8, 17, 20, 19] {
+            let first = newest.saturating_sub(RECENT_INPUTS as u64) as usize;
+            let recent = RecentInputs {
+                channel: 0,
+                newest,
+                inputs: inputs[first..newest as usize]
+                    .iter()
+                    .map(|input| &input[..])
+                    .collect(),
+            };
+            received.extend(new_inputs(&recent, seen).map(|input| input[0]));
+            seen = seen.max(newest);
+        }
+        assert_eq!(received, (0..20).collect::<Vec<u8>>());
+        let hostile = RecentInputs {
+            channel: 0,
+            newest: u64::MAX,
+            inputs: vec![&[7]; 100],
+        };
+        assert_eq!(new_inputs(&hostile, 3).count(), RECENT_INPUTS);
+        assert_eq!(new_inputs(&hostile, u64::MAX).count(), 0);
+    }
+
+    #[test]
+    fn a_difference_is_named() {
+        assert_eq!(difference("a\nb\n", "a\nb\n"), None);
+        let difference = |theirs| difference("scene x\nticks 60\n", theirs).unwrap();
+        assert!(
+            difference("scene x\nticks 30\n").contains("has `ticks 60`, and the client `ticks 30`")
+        );
+        assert!(difference("scene x\n").contains("`ticks 60`, and the client nothing"));
+    }
+
+    #[test]
+    fn any_bytes_are_a_value_or_none() {
+        let mut state = 7_u64;
+        for length in (0..60).cycle().take(20_000) {
+            let bytes: Vec<u8> = (0..length)
+                .map(|_| {
+                    state = state
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1);
+                    (state >> 59) as u8
+                })
+                .collect();
+            let _ = decode::<ToServerMail<'_>>(&bytes);
+            let _ = decode::<ToClientMail<'_>>(&bytes);
+            let _ = decode::<Upstream<'_>>(&bytes);
+        }
+        let upstream = Upstream {
+            feedback: vec![&[1, 2]],
+            inputs: Vec::new(),
+        };
+        let bytes = encode(&upstream);
+        assert_eq!(decode(&bytes), Some(upstream));
+        assert_eq!(decode::<Upstream<'_>>(&[&bytes[..], &[0]].concat()), None);
+    }
+}

@@ -1,0 +1,124 @@
+//! Fields, and components that are sent reliably.
+
+use cubewire_link::{Conditions, Loss};
+
+use super::*;
+
+#[test]
+fn fields_arrive_as_they_are_and_change() {
+    let mut net = TestNet::new(protocol);
+    net.add_client();
+    let body = spawn(&mut net, "hero", Vec3::Y, (Health(250), OnFire(true)));
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    let remote = only::<Health>(&mut net, 0);
+    let values = |net: &TestNet| {
+        let body = net.clients[0].world().entity(remote);
+        (
+            body.get::<Health>().unwrap().0,
+            body.get::<OnFire>().unwrap().0,
+        )
+    };
+    assert_eq!(values(&net), (100, true), "clamped");
+    for health in [3, 99, 0] {
+        net.server
+            .world_mut()
+            .entity_mut(body)
+            .insert((Health(health), OnFire(health == 99)));
+        net.run_until(|net| values(net) == (health, health == 99));
+    }
+    net.server
+        .world_mut()
+        .entity_mut(body)
+        .insert(Health(7))
+        .remove::<OnFire>();
+    net.run_until(|net| values(net) == (7, false));
+}
+
+/// What is known of a body's name when it is born.
+#[derive(Resource, Default)]
+struct Born(Vec<Option<String>>);
+
+fn watch(app: &mut App) {
+    protocol(app);
+    app.init_resource::<Born>().add_observer(
+        |added: On<Add, BodyKind>, names: Query<&PlayerName>, mut born: ResMut<Born>| {
+            born.0
+                .push(names.get(added.entity).ok().map(|name| name.0.clone()));
+        },
+    );
+}
+
+#[test]
+fn a_birth_has_its_cold_data_however_much_is_lost() {
+    for loss in [0.0, 0.3] {
+        let conditions = Conditions {
+            loss: Loss::bursts(loss, 1.0),
+            latency: std::time::Duration::from_millis(30),
+            ..Conditions::PERFECT
+        };
+        let mut net = TestNet::with_conditions(protocol, conditions, 4);
+        net.add_client_with(watch);
+        for number in 0..20 {
+            let name = PlayerName(format!("player {number}"));
+            spawn(&mut net, "hero", Vec3::X * number as f32, name);
+            net.ticks(3);
+        }
+        net.run_until(|net| net.count::<PlayerName>(0) == 20);
+        let born = &net.clients[0].world().resource::<Born>().0;
+        assert_eq!(born.len(), 20);
+        assert!(born.iter().all(Option::is_some), "{born:?}");
+    }
+}
+
+#[test]
+fn cold_data_changes_goes_and_comes_later() {
+    let mut net = TestNet::new(protocol);
+    net.add_client();
+    let body = spawn(&mut net, "hero", Vec3::Y, ());
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    let remote = only::<Remote>(&mut net, 0);
+    let name = |net: &TestNet| net.clients[0].world().get::<PlayerName>(remote).cloned();
+    assert_eq!(name(&net), None);
+    for new in ["Ada", "Grace", ""] {
+        net.server
+            .world_mut()
+            .entity_mut(body)
+            .insert(PlayerName(new.to_owned()));
+        net.run_until(|net| name(net).is_some_and(|name| name.0 == new));
+    }
+    net.server
+        .world_mut()
+        .entity_mut(body)
+        .remove::<PlayerName>();
+    net.run_until(|net| name(net).is_none());
+    assert_eq!(only::<Remote>(&mut net, 0), remote);
+}
+
+#[test]
+fn references_become_the_clients_entities_when_both_are_there() {
+    let mut net = TestNet::new(protocol);
+    net.add_client();
+    let leader = net.server.world_mut().spawn_empty().id();
+    let follower = spawn(&mut net, "hero", Vec3::X, Follows(leader));
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    let remote = only::<Follows>(&mut net, 0);
+    let follows = |net: &TestNet| net.clients[0].world().get::<Follows>(remote).unwrap().0;
+    assert_eq!(follows(&net), Entity::PLACEHOLDER, "it is no body");
+    net.server.world_mut().entity_mut(leader).insert((
+        Replicated,
+        BodyKind::named("crate"),
+        Health(5),
+    ));
+    net.run_until(|net| follows(net) != Entity::PLACEHOLDER);
+    let target = follows(&net);
+    assert_eq!(
+        net.clients[0].world().get::<Health>(target),
+        Some(&Health(5))
+    );
+    // A body can refer to itself.
+    net.server
+        .world_mut()
+        .entity_mut(follower)
+        .insert(Follows(follower));
+    net.run_until(|net| follows(net) == remote);
+}

@@ -1,0 +1,220 @@
+//! Who is admitted, and what becomes of a connection.
+
+use cubewire_bevy::{Client, Connected, Mailbox, Refused, Server, VanishReason, Vanished};
+
+use super::*;
+
+#[derive(Resource, Default)]
+struct Reasons(Vec<String>);
+
+fn watch(app: &mut App) {
+    app.init_resource::<Reasons>()
+        .add_observer(|refused: On<Refused>, mut reasons: ResMut<Reasons>| {
+            reasons.0.push(refused.reason.clone());
+        })
+        .add_observer(|gone: On<Vanished>, mut reasons: ResMut<Reasons>| {
+            assert_eq!(gone.reason, VanishReason::Disconnected);
+            reasons.0.push("vanished".to_owned());
+        });
+}
+
+fn other_protocol(app: &mut App) {
+    app.add_plugins(
+        CubewirePlugin::new("arena")
+            .hz(60.0)
+            .gravity(9.81)
+            .floor(0.0)
+            .max_bodies(200),
+    )
+    .replicate_pose(Pose::within(-100.0..100.0, -10.0..50.0, -100.0..100.0).step(1.0 / 128.0))
+    .body_kind("crate", Shape::cuboid(Vec3::splat(0.5)))
+    .body_kind("hero", Shape::capsule(0.6, 0.5));
+}
+
+#[test]
+fn another_protocol_is_refused_with_the_line_that_differs() {
+    let mut net = TestNet::new(protocol);
+    watch(&mut net.server);
+    let client = net.add_client_with(|app| {
+        other_protocol(app);
+        watch(app);
+    });
+    spawn(&mut net, "crate", Vec3::ZERO, ());
+    net.run_until(|net| net.count::<Server>(client) == 0);
+    let reasons = &net.clients[client].world().resource::<Reasons>().0;
+    let expected = "the protocols differ: the server has `kind hero capsule 0.6 0.4`, and the client \
+                    `kind hero capsule 0.6 0.5`";
+    assert_eq!(*reasons, [expected]);
+    assert_eq!(net.count::<Remote>(client), 0);
+    // At the server its entity goes, too, and others are served.
+    net.ticks(400);
+    let world = net.server.world_mut();
+    assert_eq!(
+        world
+            .query_filtered::<(), With<Client>>()
+            .iter(world)
+            .count(),
+        0
+    );
+    let other = net.add_client();
+    net.run_until(|net| net.count::<Remote>(other) == 1);
+}
+
+#[test]
+fn a_client_that_joins_late_sees_all_and_one_that_leaves_loses_all() {
+    let mut net = TestNet::new(protocol);
+    for x in 0..30 {
+        spawn(
+            &mut net,
+            "crate",
+            Vec3::X * x as f32,
+            PlayerName(x.to_string()),
+        );
+    }
+    net.ticks(1_000);
+    let client = net.add_client_with(|app| {
+        protocol(app);
+        watch(app);
+    });
+    net.run_until(|net| net.count::<PlayerName>(client) == 30);
+    net.disconnect(client);
+    net.ticks(2);
+    assert_eq!(net.count::<Remote>(client), 0);
+    assert_eq!(
+        net.clients[client].world().resource::<Reasons>().0.len(),
+        30
+    );
+    let world = net.server.world_mut();
+    assert_eq!(
+        world
+            .query_filtered::<(), With<Client>>()
+            .iter(world)
+            .count(),
+        0
+    );
+    for _ in 0..3 {
+        net.reconnect(client);
+        net.run_until(|net| net.count::<PlayerName>(client) == 30);
+        net.ticks(7);
+    }
+}
+
+#[test]
+fn a_client_whose_entity_the_server_despawns_is_disconnected() {
+    let mut net = TestNet::new(protocol);
+    net.add_client();
+    net.run_until(|net| net.count::<Connected>(0) == 1);
+    let world = net.server.world_mut();
+    let client = world
+        .query_filtered::<Entity, With<Client>>()
+        .single(world)
+        .unwrap();
+    world.despawn(client);
+    net.run_until(|net| net.count::<Server>(0) == 0);
+}
+
+#[test]
+fn a_server_can_pause_for_any_time() {
+    let mut net = TestNet::new(protocol);
+    net.add_client();
+    let body = spawn(&mut net, "crate", Vec3::ZERO, ());
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    // Eleven minutes, after which the same numbers of ticks come again.
+    for _ in 0..40_000 {
+        net.clients[0].update();
+    }
+    let mut paused = net
+        .server
+        .world_mut()
+        .resource_mut::<bevy_time::Time<bevy_time::Real>>();
+    paused.advance_by(std::time::Duration::from_secs(660));
+    net.server
+        .world_mut()
+        .get_mut::<Transform>(body)
+        .unwrap()
+        .translation = Vec3::X;
+    net.ticks(60);
+    assert_eq!(positions(&mut net, 0), [Vec3::X]);
+}
+
+/// Bytes by chance, or bytes of the real thing with some of them changed.
+fn hostile(real: &[Vec<u8>], state: &mut u64) -> Vec<u8> {
+    let mut random = || {
+        *state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (*state >> 33) as usize
+    };
+    if real.is_empty() || random() % 2 == 0 {
+        return (0..random() % 50).map(|_| random() as u8).collect();
+    }
+    let mut bytes = real[random() % real.len()].clone();
+    for _ in 0..random() % 4 {
+        let length = bytes.len().max(1);
+        if let Some(byte) = bytes.get_mut(random() % length) {
+            *byte = random() as u8;
+        }
+    }
+    bytes.truncate(random() % 400 + 1);
+    bytes
+}
+
+#[test]
+fn no_bytes_harm_a_server_or_a_client() {
+    let mut state = 3;
+    let mut net = TestNet::new(protocol);
+    net.add_client();
+    let mut bodies = Vec::new();
+    let mut real: [Vec<Vec<u8>>; 4] = Default::default();
+    for tick in 0..3_000 {
+        if tick < 300 {
+            play(&mut net, &mut bodies, tick);
+        }
+        net.tick();
+        let apps = [&mut net.server, &mut net.clients[0]];
+        for (app, real) in apps.into_iter().zip(real.chunks_mut(2)) {
+            let world = app.world_mut();
+            for mut mailbox in world.query::<&mut Mailbox>().iter_mut(world) {
+                if tick > 100 {
+                    mailbox
+                        .incoming
+                        .datagrams
+                        .push(hostile(&real[0], &mut state));
+                    if tick % 5 == 0 {
+                        mailbox
+                            .incoming
+                            .messages
+                            .push(hostile(&real[1], &mut state));
+                    }
+                }
+            }
+        }
+        if tick < 100 {
+            net.server
+                .world_mut()
+                .write_message(cubewire_bevy::ToClient::all(Chat("x".into())));
+            record(&mut net, &mut real);
+        }
+        if net.count::<Server>(0) == 0 {
+            net.reconnect(0);
+        }
+    }
+    // And everybody who behaves is served.
+    net.add_client();
+    let count = bodies.len();
+    net.run_until(|net| net.count::<Remote>(1) == count);
+}
+
+/// Real mail, as the other end sends it.
+fn record(net: &mut TestNet, real: &mut [Vec<Vec<u8>>; 4]) {
+    let protocol = net.clients[0]
+        .world()
+        .resource::<cubewire_bevy::Protocol>()
+        .text()
+        .to_owned();
+    real[1].push([&[0, 1, 2], protocol.as_bytes()].concat());
+    real[0].push(vec![1, 7, 0, 0, 5, 0, 0, 0, 0, 1, 0, 3, 2, 1, 9, 1, 8]);
+    real[2].push(vec![0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    real[3].push(vec![2, 3, 4, 1, 1, 0, 1, 2, 9, 9]);
+    real[3].push(vec![3, 3, 4, 9, 1]);
+}

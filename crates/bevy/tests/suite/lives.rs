@@ -1,0 +1,240 @@
+//! Bodies appear and vanish.
+
+use cubewire_bevy::{KeepVanished, Vanished};
+
+use super::*;
+
+/// What a client has seen.
+#[derive(Resource, Default, Debug)]
+struct Log(Vec<String>);
+
+fn watch(app: &mut App) {
+    app.init_resource::<Log>()
+        .add_observer(
+            |added: On<Add, BodyKind>,
+             bodies: Query<(&BodyKind, &Transform, &Health, Has<Remote>)>,
+             mut log: ResMut<Log>| {
+                let (kind, transform, health, is_remote) = bodies.get(added.entity).unwrap();
+                assert!(is_remote);
+                let x = transform.translation.x;
+                log.0
+                    .push(format!("+ {} at {x} with {}", kind.name(), health.0));
+            },
+        )
+        .add_observer(
+            |gone: On<Vanished>, bodies: Query<&BodyKind>, mut log: ResMut<Log>| {
+                let kind = bodies.get(gone.entity).unwrap().name();
+                log.0.push(format!("- {kind} {:?}", gone.reason));
+            },
+        );
+}
+
+fn log(net: &mut TestNet, client: usize) -> Vec<String> {
+    std::mem::take(&mut net.clients[client].world_mut().resource_mut::<Log>().0)
+}
+
+#[test]
+fn observers_see_births_whole_and_deaths_before_they_happen() {
+    let mut net = TestNet::new(protocol);
+    let client = net.add_client_with(|app| {
+        protocol(app);
+        watch(app);
+    });
+    let hero = spawn(&mut net, "hero", Vec3::new(3.0, 1.0, 0.0), Health(77));
+    net.run_until(|net| net.count::<Remote>(client) == 1);
+    assert_eq!(log(&mut net, client), ["+ hero at 3 with 77"]);
+    net.server.world_mut().despawn(hero);
+    net.run_until(|net| net.count::<Remote>(client) == 0);
+    assert_eq!(log(&mut net, client), ["- hero Despawned"]);
+}
+
+#[test]
+fn a_body_that_is_withdrawn_vanishes_and_one_of_another_kind_is_another_one() {
+    let mut net = TestNet::new(protocol);
+    let client = net.add_client_with(|app| {
+        protocol(app);
+        watch(app);
+    });
+    let body = spawn(&mut net, "hero", Vec3::ZERO, Health(1));
+    net.ticks(30);
+    net.server
+        .world_mut()
+        .entity_mut(body)
+        .insert(BodyKind::named("crate"));
+    net.ticks(30);
+    net.server
+        .world_mut()
+        .entity_mut(body)
+        .remove::<Replicated>();
+    net.ticks(30);
+    let log = log(&mut net, client);
+    assert_eq!(log.len(), 4, "{log:?}");
+    assert_eq!(log[0], "+ hero at 0 with 1");
+    assert!(log.contains(&"- hero Despawned".to_owned()), "{log:?}");
+    assert_eq!(log[3], "- crate Despawned");
+    assert!(net.server.world().get_entity(body).is_ok());
+}
+
+#[test]
+fn births_and_deaths_wait_for_playout() {
+    let mut net = TestNet::new(protocol);
+    net.add_client();
+    spawn(&mut net, "crate", Vec3::ZERO, ());
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    net.ticks(60);
+    let second = spawn(&mut net, "crate", Vec3::X, ());
+    net.tick();
+    net.tick();
+    assert_eq!(net.count::<Remote>(0), 1, "it has arrived and is not due");
+    net.ticks(10);
+    assert_eq!(net.count::<Remote>(0), 2);
+    net.server.world_mut().despawn(second);
+    net.tick();
+    net.tick();
+    assert_eq!(net.count::<Remote>(0), 2);
+    net.ticks(10);
+    assert_eq!(net.count::<Remote>(0), 1);
+}
+
+#[test]
+fn a_client_can_despawn_and_keep_remote_bodies() {
+    let mut net = TestNet::new(protocol);
+    net.add_client();
+    let bodies = [0.0, 1.0, 2.0].map(|x| spawn(&mut net, "crate", Vec3::X * x, ()));
+    net.run_until(|net| net.count::<Remote>(0) == 3);
+    let world = net.clients[0].world_mut();
+    let mut remote: Vec<_> = world
+        .query_filtered::<(Entity, &Transform), With<Remote>>()
+        .iter(world)
+        .map(|(body, transform)| (transform.translation.x as i32, body))
+        .collect();
+    remote.sort();
+    world.despawn(remote[0].1);
+    world.entity_mut(remote[1].1).insert(KeepVanished);
+    // What moves and dies after that does no harm.
+    for (tick, body) in bodies.into_iter().enumerate() {
+        net.server
+            .world_mut()
+            .get_mut::<Transform>(body)
+            .unwrap()
+            .translation
+            .y += 1.0;
+        net.ticks(20 + tick);
+        net.server.world_mut().despawn(body);
+        net.ticks(20);
+    }
+    assert_eq!(net.count::<Remote>(0), 0);
+    let world = net.clients[0].world();
+    assert!(
+        world.get_entity(remote[1].1).is_ok(),
+        "it is the client's own now"
+    );
+    assert!(world.get_entity(remote[2].1).is_err());
+}
+
+#[test]
+fn a_client_can_despawn_in_the_middle_of_things() {
+    let mut net = TestNet::new(protocol);
+    net.add_client_with(|app| {
+        protocol(app);
+        app.add_observer(|added: On<Add, Remote>, mut commands: Commands| {
+            commands.entity(added.entity).despawn();
+        })
+        .add_observer(|gone: On<Vanished>, mut commands: Commands| {
+            commands.entity(gone.entity).despawn();
+        });
+    });
+    let mut bodies = Vec::new();
+    for tick in 0..200 {
+        play(&mut net, &mut bodies, tick);
+        net.tick();
+    }
+    assert_eq!(net.count::<Remote>(0), 0);
+}
+
+#[test]
+fn slots_are_reused_and_too_many_bodies_wait() {
+    let mut net = TestNet::new(protocol);
+    net.add_client();
+    let bodies: Vec<_> = (0..210)
+        .map(|x| spawn(&mut net, "crate", Vec3::X * x as f32 * 0.4, ()))
+        .collect();
+    net.run_until(|net| net.count::<Remote>(0) == 200);
+    let stats = |net: &TestNet| {
+        *net.server
+            .world()
+            .resource::<cubewire_bevy::ReplicationStats>()
+    };
+    assert_eq!((stats(&net).bodies, stats(&net).waiting), (200, 10));
+    for body in &bodies[..100] {
+        net.server.world_mut().despawn(*body);
+    }
+    net.ticks(100);
+    assert_eq!((stats(&net).bodies, stats(&net).waiting), (110, 0));
+    assert_eq!(net.count::<Remote>(0), 110);
+}
+
+#[test]
+fn bodies_that_are_nowhere_do_no_harm() {
+    let mut net = TestNet::new(protocol);
+    net.add_client();
+    let body = spawn(&mut net, "crate", Vec3::NAN, ());
+    spawn(&mut net, "of no kind", Vec3::ZERO, ());
+    spawn(&mut net, "crate", Vec3::splat(1e30), ());
+    net.ticks(40);
+    assert_eq!(net.count::<Remote>(0), 1);
+    net.server
+        .world_mut()
+        .get_mut::<Transform>(body)
+        .unwrap()
+        .translation = Vec3::X;
+    net.run_until(|net| net.count::<Remote>(0) == 2);
+    net.server
+        .world_mut()
+        .get_mut::<Transform>(body)
+        .unwrap()
+        .translation = Vec3::NAN;
+    net.ticks(40);
+    assert_eq!(positions(&mut net, 0)[0], Vec3::X);
+}
+
+#[test]
+fn one_app_can_be_server_and_client() {
+    use bevy_app::TaskPoolPlugin;
+    use bevy_time::{TimePlugin, TimeUpdateStrategy};
+    use cubewire_bevy::{ClientPlugin, MemoryNetwork, ServerPlugin};
+
+    let mut app = App::new();
+    let network = MemoryNetwork::default();
+    app.add_plugins((TaskPoolPlugin::default(), TimePlugin, protocol))
+        .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
+        .add_plugins((
+            ServerPlugin,
+            ClientPlugin,
+            network.server(),
+            network.client(),
+        ));
+    app.finish();
+    app.cleanup();
+    app.world_mut()
+        .spawn((Replicated, BodyKind::named("crate")));
+    for tick in 0..60_u32 {
+        network.set_time(std::time::Duration::from_secs(1) * tick / 60);
+        app.update();
+    }
+    let world = app.world_mut();
+    assert_eq!(
+        world
+            .query_filtered::<(), With<Remote>>()
+            .iter(world)
+            .count(),
+        1
+    );
+    assert_eq!(
+        world
+            .query_filtered::<(), With<Replicated>>()
+            .iter(world)
+            .count(),
+        1
+    );
+}

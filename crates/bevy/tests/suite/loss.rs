@@ -1,0 +1,66 @@
+//! Over bad links all ends equal.
+
+use std::time::Duration;
+
+use cubewire_link::{Conditions, Jitter, Loss};
+
+use super::*;
+
+fn conditions(loss: f64) -> Conditions {
+    Conditions {
+        latency: Duration::from_millis(50),
+        jitter: Jitter::Uniform {
+            spread: Duration::from_millis(30),
+        },
+        loss: Loss::bursts(loss, 2.0),
+        duplicate_probability: 0.1,
+        ..Conditions::PERFECT
+    }
+}
+
+#[test]
+fn whatever_is_lost_both_ends_are_equal_in_the_end() {
+    for loss in [0.05, 0.3] {
+        let mut net = TestNet::with_conditions(protocol, conditions(loss), 5);
+        net.add_client();
+        let mut bodies = Vec::new();
+        for tick in 0..600 {
+            play(&mut net, &mut bodies, tick);
+            net.tick();
+            if tick == 300 {
+                net.add_client();
+            }
+        }
+        assert!(bodies.len() > 20);
+        net.ticks(240);
+        let server = states(net.server.world_mut(), false);
+        assert_eq!(server.len(), bodies.len());
+        for client in 0..2 {
+            assert_eq!(
+                server,
+                states(net.clients[client].world_mut(), true),
+                "client {client}"
+            );
+        }
+    }
+}
+
+#[test]
+fn after_a_long_silence_all_is_equal_again() {
+    let mut net = TestNet::with_conditions(protocol, conditions(0.05), 6);
+    net.add_client();
+    let mut bodies = Vec::new();
+    for tick in 0..900 {
+        if tick == 100 || tick == 600 {
+            net.network.set_conditions(Conditions {
+                cut: tick == 100,
+                ..conditions(0.05)
+            });
+        }
+        play(&mut net, &mut bodies, tick);
+        net.tick();
+    }
+    net.ticks(300);
+    let server = states(net.server.world_mut(), false);
+    assert_eq!(server, states(net.clients[0].world_mut(), true));
+}

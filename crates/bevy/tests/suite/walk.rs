@@ -1,0 +1,177 @@
+//! All at once and by chance: bodies, cold data, filters, interests, budgets, loss and reconnections. In the end, every client has
+//! exactly what it is to see.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bevy_ecs::message::Messages;
+use cubewire_bevy::{
+    ByteBudget, Connected, FromServer, Interest, ToClient, VisibilityAppExt, VisibilityFilter,
+    WhenHidden,
+};
+use cubewire_link::{Conditions, Jitter, Loss};
+
+use super::*;
+
+#[derive(Component, Clone, Copy)]
+#[component(immutable)]
+struct Hidden(bool);
+
+impl VisibilityFilter for Hidden {
+    type Client = Connected;
+    const WHEN_HIDDEN: WhenHidden = WhenHidden::Despawn;
+
+    fn is_visible(&self, _: Option<&Connected>) -> bool {
+        !self.0
+    }
+}
+
+/// xorshift64.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % end
+    }
+}
+
+/// A step of one body, or of one connection.
+fn step(net: &mut TestNet, bodies: &mut Vec<Entity>, chance: &mut Chance, number: usize) {
+    let at = |chance: &mut Chance| {
+        let [x, y, z] = [180, 40, 180].map(|end| chance.below(end) as f32);
+        Vec3::new(x - 90.0, y, z - 90.0)
+    };
+    if bodies.len() < 20 || chance.below(12) == 0 && bodies.len() < 150 {
+        let kind = ["crate", "hero"][chance.below(2)];
+        let body = spawn(net, kind, at(chance), Health(chance.below(101) as u8));
+        bodies.push(body);
+    }
+    let index = chance.below(bodies.len());
+    let body = bodies[index];
+    let other = bodies[chance.below(bodies.len())];
+    let choice = chance.below(14);
+    let mut entity = net.server.world_mut().entity_mut(body);
+    match choice {
+        0 => {
+            entity.despawn();
+            bodies.swap_remove(index);
+        }
+        1 | 2 => drop(entity.insert(PlayerName(format!("name {number}"))).id()),
+        3 => drop(entity.remove::<PlayerName>().id()),
+        4 => drop(entity.insert(Hidden(chance.below(2) == 0)).id()),
+        5 => drop(entity.remove::<Hidden>().id()),
+        6 => drop(entity.insert(Follows(other)).id()),
+        7 => drop(entity.insert(Health(chance.below(101) as u8)).id()),
+        8 => drop(entity.insert(Transform::from_translation(at(chance))).id()),
+        _ => {
+            let mut transform = entity.get_mut::<Transform>().unwrap();
+            transform.translation += at(chance) * 0.002;
+        }
+    }
+    if chance.below(150) == 0 {
+        let client = chance.below(net.clients.len());
+        net.reconnect(client);
+    }
+    if chance.below(60) == 0 {
+        let world = net.server.world_mut();
+        let mut clients = world.query_filtered::<Entity, With<Connected>>();
+        let clients: Vec<_> = clients.iter(world).collect();
+        if !clients.is_empty() {
+            let mut client = world.entity_mut(clients[chance.below(clients.len())]);
+            match chance.below(4) {
+                0 => drop(
+                    client
+                        .insert(ByteBudget::kbps(32 + 40 * chance.below(4) as u32))
+                        .id(),
+                ),
+                1 => drop(client.insert(Interest::around(other, 60.0, 80.0)).id()),
+                2 => drop(client.remove::<Interest>().id()),
+                _ => drop(client.remove::<ByteBudget>().id()),
+            }
+        }
+    }
+}
+
+/// All that is seen of bodies, by position.
+fn seen(world: &mut World, is_remote: bool) -> BTreeMap<String, Vec<String>> {
+    let mut bodies = world.query::<(EntityRef, &Transform, &BodyKind)>();
+    let mut seen: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let steps = |transform: &Transform| format!("{}", (transform.translation * 128.0).round());
+    for (body, transform, kind) in bodies.iter(world) {
+        let is_hidden = body.get::<Hidden>().is_some_and(|hidden| hidden.0);
+        if body.contains::<Remote>() != is_remote || is_hidden {
+            continue;
+        }
+        let target = body
+            .get::<Follows>()
+            .and_then(|follows| world.get_entity(follows.0).ok());
+        let target = target.filter(|body| body.get::<Hidden>().is_none_or(|hidden| !hidden.0));
+        let target = target.and_then(|body| body.get::<Transform>().map(steps));
+        let name = body.get::<PlayerName>().map(|name| name.0.clone());
+        let health = body.get::<Health>().unwrap().0;
+        let all = format!("{} {health} {name:?} {target:?}", kind.name());
+        seen.entry(steps(transform)).or_default().push(all);
+    }
+    seen.values_mut().for_each(|bodies| bodies.sort());
+    seen
+}
+
+#[test]
+fn whatever_happens_every_client_has_what_it_is_to_see_in_the_end() {
+    for (seed, loss) in [(1, 0.1), (4, 0.4), (12, 0.2), (13, 0.3), (20, 0.0)] {
+        let conditions = Conditions {
+            latency: Duration::from_millis(40),
+            jitter: Jitter::Uniform {
+                spread: Duration::from_millis(30),
+            },
+            loss: Loss::bursts(loss, 1.5),
+            duplicate_probability: 0.05,
+            ..Conditions::PERFECT
+        };
+        let mut net = TestNet::with_conditions(protocol, conditions, seed);
+        net.server.add_visibility_filter::<Hidden>();
+        (0..3).for_each(|_| _ = net.add_client());
+        let (mut bodies, mut chance) = (Vec::new(), Chance(seed * 7_919));
+        for number in 0..3_000 {
+            step(&mut net, &mut bodies, &mut chance, number);
+            if number % 2 == 0 {
+                net.tick();
+            }
+        }
+        let world = net.server.world_mut();
+        let clients: Vec<_> = world
+            .query_filtered::<Entity, With<Connected>>()
+            .iter(world)
+            .collect();
+        for client in clients {
+            world.entity_mut(client).remove::<Interest>();
+        }
+        let server = seen(net.server.world_mut(), false);
+        assert!(server.len() > 10);
+        // What waits for a low budget takes its time.
+        for waited in 0.. {
+            net.ticks(60);
+            let clients = [0, 1, 2].map(|client| seen(net.clients[client].world_mut(), true));
+            if clients.iter().all(|client| *client == server) {
+                break;
+            }
+            assert!(waited < 60, "{seed}: {server:?} is not {clients:?}");
+        }
+        net.server
+            .world_mut()
+            .write_message(ToClient::all(Chat("over".into())));
+        for _ in 0..200 {
+            net.tick();
+            net.clients.retain_mut(|client| {
+                let mut messages = client
+                    .world_mut()
+                    .resource_mut::<Messages<FromServer<Chat>>>();
+                messages.drain().next().is_none()
+            });
+        }
+        assert!(net.clients.is_empty(), "all have had the last message");
+    }
+}

@@ -1,0 +1,118 @@
+//! Replicates bodies that come and go to a receiver with a byte budget, over a bad link, with no engine:
+//! `cargo run -p cubewire-protocol --example replicate_without_bevy`
+//!
+//! Each second a line says how many bodies there are, how many the receiver shows, and what that took.
+
+use std::error::Error;
+use std::time::Duration;
+
+use cubewire_codec::glam::{Quat, Vec3};
+use cubewire_codec::schema::Schema;
+use cubewire_codec::{
+    BodyState, Fingerprint, Life, Limits, Plan, QuantizedSnapshot, Snapshot, ladder,
+};
+use cubewire_link::{Conditions, Link, Loss};
+use cubewire_protocol::{
+    ByteBudget, Interpolation, SlotTable, SnapshotReceiver, SnapshotSender, Welcome, playout_delay,
+};
+
+/// What both ends know. An app would compare the texts when they connect.
+const SCHEMA: &str = "scene bubbles\nticks 60\nup y\nposition x -50 50 128\nposition y 0 50 128\nposition z -50 50 128
+orientation 9\nkind bubble ball 0.3\nkind drop ball 0.1\nfield health int 0 100
+gravity 0\nmax-speed 20\nslots living 300";
+
+/// Of IPv4 and UDP.
+const HEADER_BYTES: usize = 28;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let plan = Plan::new(Schema::parse(SCHEMA)?)?;
+    let stages = plan.legal(*ladder::PREDICTED.stages)?;
+    let conditions = Conditions {
+        latency: Duration::from_millis(60),
+        loss: Loss::bursts(0.05, 2.0),
+        ..Conditions::PERFECT
+    };
+    let mut down: Link<Vec<u8>> = Link::new(conditions.clone(), 1);
+    let mut up: Link<Vec<u8>> = Link::new(conditions, 2);
+
+    // The receiver gets the welcome first, by any reliable way. The world starts empty.
+    let limits = Limits { max_bodies: 300 };
+    let welcome = Welcome {
+        plan: plan.clone(),
+        tick: 0,
+        fingerprint: Fingerprint::shipped(),
+        initial: Snapshot::default(),
+    };
+    let welcome = Welcome::decode(&welcome.encode()?, limits)?;
+    let delay = playout_delay(60);
+    let mut receiver = SnapshotReceiver::new(welcome, limits, delay, Duration::ZERO)?;
+    let mut sender = SnapshotSender::new(plan.clone(), Snapshot::default(), limits)?;
+    let mut budget = ByteBudget::new(32 * 125, 60);
+
+    let mut table = SlotTable::new(300);
+    let mut bodies: Vec<(usize, Life, u64)> = Vec::new();
+    let mut world = QuantizedSnapshot::new(plan.clone(), stages.precision());
+    world.clear_slots(300);
+    let health = &plan.schema().fields[0].form;
+    let mut bytes = 0;
+    for tick in 1..=600_u64 {
+        let now = Duration::from_secs(1) * tick as u32 / 60;
+        // Bodies rise, turn, and are gone after some seconds; others come.
+        if let Some((slot, life)) = table.insert((tick % 2) as u8, tick) {
+            bodies.push((slot, life, tick));
+        }
+        bodies.retain(|&(slot, _, born)| {
+            let stays = tick - born < 180 + slot as u64;
+            if !stays {
+                table.remove(slot, tick);
+                world.remove(slot);
+            }
+            stays
+        });
+        for &(slot, life, born) in &bodies {
+            let age = (tick - born) as f32 / 60.0;
+            let body = BodyState {
+                position: Vec3::new((slot as f32 * 1.7).sin() * 40.0, age, slot as f32 / 8.0),
+                orientation: Quat::from_rotation_y(age),
+                ..BodyState::default()
+            };
+            world.put(
+                slot,
+                life,
+                &body,
+                &[health.quantize(f64::from(100.0 - age))],
+            )?;
+        }
+        // As much as the budget allows, the most urgent first.
+        let within = budget.within(tick, 1200, HEADER_BYTES);
+        if sender.send_within(tick, stages, &world, within)?.is_some() {
+            let packet = sender.packet().bytes.clone();
+            budget.spend(tick, packet.len() + HEADER_BYTES);
+            bytes += packet.len() + HEADER_BYTES;
+            down.send(now, packet.len() + HEADER_BYTES, packet);
+        }
+        while let Some(packet) = down.receive(now) {
+            // What is damaged or relative to what was lost is an error, which the feedback reports.
+            let _ = receiver.on_packet(now, &packet);
+        }
+        while let Some(feedback) = receiver.poll_feedback() {
+            up.send(now, HEADER_BYTES + 7, feedback.encode());
+        }
+        while let Some(feedback) = up.receive(now) {
+            sender.on_message(&feedback)?;
+        }
+        receiver.advance_playout(now, delay);
+        if tick % 60 == 0 {
+            let shown = Interpolation::Linear.playout(receiver.playout(), now);
+            let lives = shown.map_or(0, |shown| shown.from.lives.iter().flatten().count());
+            let waits = sender.longest_wait(tick);
+            println!(
+                "{:>2} s: {:>3} bodies, {lives:>3} shown; {bytes:>5} bytes; the longest wait is {waits} ticks",
+                tick / 60,
+                bodies.len()
+            );
+            bytes = 0;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,217 @@
+use cubewire_link::{Conditions, Jitter, Link, Loss};
+
+use super::*;
+
+const TICK: Duration = Duration::from_millis(16);
+
+/// Two ends, each over a link of its own.
+struct Pair {
+    ends: [MessageChannel; 2],
+    links: [Link<Vec<u8>>; 2],
+    now: Duration,
+}
+
+impl Pair {
+    fn new(loss: f64, seed: u64) -> Self {
+        let conditions = Conditions {
+            latency: Duration::from_millis(40),
+            jitter: Jitter::Uniform {
+                spread: Duration::from_millis(30),
+            },
+            loss: Loss::bursts(loss, 1.0),
+            duplicate_probability: loss / 2.0,
+            ..Conditions::PERFECT
+        };
+        Self {
+            ends: Default::default(),
+            links: [0, 1].map(|way| Link::new(conditions.clone(), seed * 2 + way)),
+            now: Duration::ZERO,
+        }
+    }
+
+    /// The largest bytes of a flush of the first end.
+    fn step(&mut self, allowance: usize) -> usize {
+        let mut most = 0;
+        for from in [0, 1] {
+            let datagrams = self.ends[from].flush(self.now, allowance, 28);
+            let wire = |datagram: &Vec<u8>| datagram.len() + 28;
+            if from == 0 {
+                most = datagrams.iter().map(wire).sum();
+            }
+            for datagram in datagrams {
+                assert!(datagram.len() <= MAX_DATAGRAM_BYTES);
+                self.links[from].send(self.now, wire(&datagram), datagram);
+            }
+        }
+        self.now += TICK;
+        for from in [0, 1] {
+            while let Some(datagram) = self.links[from].receive(self.now) {
+                self.ends[1 - from]
+                    .on_datagram(self.now, &datagram)
+                    .unwrap();
+            }
+        }
+        most
+    }
+}
+
+fn messages(count: usize) -> impl Iterator<Item = Vec<u8>> {
+    (0..count).map(|number| vec![number as u8; number * number * 7 % 5_000])
+}
+
+#[test]
+fn reliable_messages_arrive_once_and_in_order_whatever_is_lost() {
+    for (loss, seed) in [(0.0, 1), (0.05, 2), (0.3, 3), (0.6, 4)] {
+        let mut pair = Pair::new(loss, seed);
+        for message in messages(40) {
+            pair.ends[0].send_reliable(&message).unwrap();
+        }
+        let mut received = Vec::new();
+        for _ in 0..4_000 {
+            pair.step(usize::MAX);
+            received.extend(std::iter::from_fn(|| pair.ends[1].poll_reliable()));
+        }
+        assert!(received.into_iter().eq(messages(40)), "loss {loss}");
+        assert!(pair.ends[0].is_idle() && pair.ends[1].is_idle());
+        assert_eq!(pair.ends[0].backlog_bytes(), 0);
+    }
+}
+
+#[test]
+fn long_unreliable_messages_arrive_whole_or_not_at_all() {
+    let mut pair = Pair::new(0.05, 5);
+    let (mut received, mut sent) = (Vec::new(), 0);
+    for message in messages(60).map(|message| message.repeat(3)) {
+        sent += 1;
+        pair.ends[0].send_unreliable(message).unwrap();
+        // What is acked meanwhile.
+        pair.ends[1].send_reliable(&[7; 2_000]).unwrap();
+        for _ in 0..10 {
+            pair.step(usize::MAX);
+            received.extend(std::iter::from_fn(|| pair.ends[1].poll_unreliable()));
+        }
+    }
+    assert!(received.len() > sent / 2, "{} of {sent}", received.len());
+    let all: Vec<_> = messages(60).map(|message| message.repeat(3)).collect();
+    assert!(received.iter().all(|message| all.contains(message)));
+}
+
+#[test]
+fn an_allowance_holds_and_all_arrives() {
+    let mut pair = Pair::new(0.1, 6);
+    for message in messages(10) {
+        pair.ends[0].send_reliable(&message).unwrap();
+    }
+    let mut received = 0;
+    for _ in 0..6_000 {
+        assert!(pair.step(120) <= 120);
+        received += std::iter::from_fn(|| pair.ends[1].poll_reliable()).count();
+    }
+    assert_eq!(received, 10);
+}
+
+#[test]
+fn other_bytes_are_refused_and_take_bounded_memory() {
+    let mut end = MessageChannel::default();
+    let now = Duration::ZERO;
+    for (bytes, error) in [
+        (&[][..], ChannelError::Truncated(0)),
+        (&[16], ChannelError::Flags(16)),
+        (&[12], ChannelError::Flags(12)),
+        (&[1, 0, 0], ChannelError::Truncated(3)),
+        (
+            &[1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0],
+            ChannelError::NeverSent(1),
+        ),
+        (&[2, 0, 0, 0, 0, 1, 0], ChannelError::EmptyChunk(0)),
+        (&[2, 0, 0, 0, 0, 1, 2, 9], ChannelError::Truncated(8)),
+        (
+            &[8, 0, 7, 3, 2],
+            ChannelError::Fragment {
+                message: 7,
+                index: 3,
+                last: 2,
+            },
+        ),
+    ] {
+        assert_eq!(end.on_datagram(now, bytes), Err(error));
+    }
+    let long = [0; MAX_DATAGRAM_BYTES + 1];
+    assert!(matches!(
+        end.on_datagram(now, &long),
+        Err(ChannelError::TooLong(_))
+    ));
+    // Every byte string is an error or is taken.
+    let mut state = 1_u64;
+    for _ in 0..20_000 {
+        let bytes: Vec<u8> = (0..40)
+            .map(|_| {
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                (state >> 60) as u8
+            })
+            .collect();
+        let _ = end.on_datagram(now, &bytes);
+        while end
+            .poll_reliable()
+            .or_else(|| end.poll_unreliable())
+            .is_some()
+        {}
+    }
+    assert!(end.incoming.memory_bytes() < 512 * 1024);
+}
+
+#[test]
+fn messages_that_are_too_long_are_refused() {
+    let mut end = MessageChannel::default();
+    assert!(end.send_reliable(&vec![0; MAX_RELIABLE_BYTES + 1]).is_err());
+    assert!(
+        end.send_unreliable(vec![0; MAX_UNRELIABLE_BYTES + 1])
+            .is_err()
+    );
+    assert!(end.send_unreliable(vec![0; MAX_UNRELIABLE_BYTES]).is_ok());
+    assert_eq!(end.flush(Duration::ZERO, 0, 0).len(), 256);
+}
+
+#[test]
+fn messages_arrive_in_order_while_the_allowance_changes() {
+    for seed in 0..10 {
+        let mut pair = Pair::new(0.3, seed + 100);
+        let mut random = seed * 2 + 1;
+        let mut below = |end: u64| {
+            random ^= random << 13;
+            random ^= random >> 7;
+            random ^= random << 17;
+            random % end
+        };
+        let (mut sent, mut received) = (Vec::new(), Vec::new());
+        for tick in 0..3_000 {
+            for _ in 0..below(4) {
+                if tick < 1_500 {
+                    let message = vec![tick as u8; below(300) as usize];
+                    pair.ends[0].send_reliable(&message).unwrap();
+                    sent.push(message);
+                }
+            }
+            if below(3) == 0 {
+                let message = vec![1; below(3_000) as usize];
+                pair.ends[0].send_unreliable(message).unwrap();
+            }
+            if below(5) == 0 {
+                pair.ends[1].send_reliable(&[3; 20]).unwrap();
+            }
+            let allowance = match below(4) {
+                0 => 0,
+                1 => below(300) as usize,
+                2 => below(3_000) as usize,
+                _ => usize::MAX,
+            };
+            pair.step(allowance);
+            received.extend(std::iter::from_fn(|| pair.ends[1].poll_reliable()));
+            while pair.ends[1].poll_unreliable().is_some() {}
+        }
+        assert_eq!(received.len(), sent.len(), "seed {seed}");
+        assert!(received == sent);
+    }
+}
