@@ -15,8 +15,7 @@ use super::lane::Measured;
 use super::settings::{MAX_GRAPH_SECONDS, PanelState};
 use super::style::{GAP, LINE, Look, ROW, SMALL};
 use super::widgets::{
-    AXIS, At, Chart, Pointing, Scale, Switch, chip, flags, legend, legend_width, say_flag, text,
-    triangle,
+    AXIS, At, Chart, Pointing, Switch, chip, flags, legend, legend_width, say_flag, text, triangle,
 };
 use crate::replication::TARGET_KBPS;
 use crate::view::Side;

@@ -58,7 +58,8 @@ fn a_drag_over_the_timeline_goes_to_its_tick_and_with_shift_marks_a_range() {
     harness.key_press(egui::Key::F);
     harness.run();
     let middle = position_of(&harness, 399.0 - METER_TICKS as f32 / 2.0);
-    drag(&mut harness, middle, middle, Modifiers::NONE);
+    let beside = middle - egui::vec2(20.0, 0.0);
+    drag(&mut harness, beside, middle, Modifiers::NONE);
     let moment = *harness.state().moments.last().unwrap();
     assert!(moment.abs_diff(200) <= 5, "{moment}");
 }
