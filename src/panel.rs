@@ -31,7 +31,7 @@ use std::path::PathBuf;
 use bevy::input::keyboard::KeyboardInput;
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
-use bevy_egui::{EguiPrimaryContextPass, egui};
+use bevy_egui::EguiPrimaryContextPass;
 use cubewire_scene::PLAYER;
 
 use crate::history::{HistoryPlugin, HistorySystems, Selection, Show, Wanted};
@@ -127,10 +127,6 @@ impl Plugin for PanelPlugin {
                     .after(ViewSystems::Overlay),
             );
     }
-}
-
-fn figure(ui: &mut egui::Ui, name: &str, value: String) -> egui::Response {
-    widgets::figure(ui, name, value, "")
 }
 
 fn want_history(state: Res<PanelState>, selection: Res<Selection>, mut wanted: ResMut<Wanted>) {

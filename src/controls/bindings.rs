@@ -193,7 +193,7 @@ const OTHER_RUNGS: [(Trigger, Action); 7] = [
 
 /// The key of each rung of the ladder, as people read it.
 pub const RUNG_KEYS: [&str; 16] = [
-    "1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "-", "=", "⌫", "[", "]", "\\",
+    "1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "-", "=", "Bk", "[", "]", "\\",
 ];
 
 impl Binding {

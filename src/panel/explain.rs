@@ -13,7 +13,7 @@ use super::pages::ladder::index_of;
 use super::settings::{Page, PanelSize, PanelState};
 use super::style::{BODY, GAP, Look, SMALL};
 use super::tour::STEPS;
-use super::widgets::{At, Cap, Kind, Pointing, Size, button, key_cap, text, triangle};
+use super::widgets::{At, Kind, Pointing, Size, button, keys, keys_width, text, triangle};
 use crate::controls::{Action, key_of};
 use crate::view::{CubeColors, Inset, Side, ViewMode};
 
@@ -193,7 +193,7 @@ pub(super) fn draw(
             for (index, card) in cards.into_iter().enumerate() {
                 card.draw(ui, index + 1);
             }
-            keys(ui, state, what, what.keys_at(picture), count + 1);
+            start(ui, state, what, what.keys_at(picture), count + 1);
         });
     if what.has_tour {
         pressed = tour_button(ctx, what.keys_at(picture));
@@ -202,7 +202,7 @@ pub(super) fn draw(
 }
 
 /// The card with the keys.
-fn keys(ui: &mut Ui, state: &PanelState, what: &Explained, rect: Rect, number: usize) {
+fn start(ui: &mut Ui, state: &PanelState, what: &Explained, rect: Rect, number: usize) {
     let look = Look::of(ui);
     let again = key_of(Action::Help);
     let how = match (state.has_touch, what.plays_itself) {
@@ -216,33 +216,24 @@ fn keys(ui: &mut Ui, state: &PanelState, what: &Explained, rect: Rect, number: u
     ui.add_space(6.0);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(GAP, GAP);
-        let hints: &[(&[Cap<'_>], &str)] = match (what.plays, state.has_touch) {
+        let hints: &[(&[&str], &str)] = match (what.plays, state.has_touch) {
             (true, true) => &[(&[], "drag to roll, two fingers turn and zoom")],
             (true, false) => &[
-                (
-                    &[
-                        Cap::Arrow(Pointing::Left),
-                        Cap::Arrow(Pointing::Up),
-                        Cap::Arrow(Pointing::Right),
-                    ],
-                    "roll",
-                ),
-                (&[Cap::Text("Z")], "hold: gather cubes"),
-                (&[Cap::Text("Space")], "blow them away"),
-                (&[Cap::Text("L")], "cut the link"),
+                (&["←", "↑", "→"], "roll"),
+                (&["Z"], "hold: gather cubes"),
+                (&["Space"], "blow them away"),
+                (&["L"], "cut the link"),
             ],
             (false, _) => &[
-                (&[Cap::Text("PageUp")], "compress more"),
-                (&[Cap::Text("T")], "trails"),
+                (&["PageUp"], "compress more"),
+                (&["T"], "trails"),
                 (&[], "drag to turn"),
             ],
         };
-        for (caps, words) in hints {
-            for cap in *caps {
-                key_cap(ui, *cap);
-            }
-            ui.label(RichText::new(*words).size(BODY));
-            ui.add_space(12.0);
+        for (names, about) in hints {
+            let width = keys_width(ui, names, about);
+            keys(ui, width, names, about);
+            ui.add_space(16.0);
         }
     });
 }

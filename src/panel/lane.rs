@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use cubewire_codec::Stages;
 use cubewire_protocol::Standing;
 
 use crate::controls::Action;
@@ -55,6 +56,15 @@ pub struct LaneView<'a> {
     pub counts: Option<&'a DeltaCounts>,
     /// What the stages that were tried cost.
     pub tradeoffs: &'a Tradeoffs,
+}
+
+impl LaneView<'_> {
+    /// The stages of what the views show: while they look back, those of the tick that is shown.
+    #[must_use]
+    pub fn stages_shown(&self) -> Stages {
+        let sample = self.past.moment.and_then(|tick| self.meter.at(tick));
+        sample.map_or(self.settings.sender.stages, |sample| sample.stages)
+    }
 }
 
 /// What the buttons of the panel show.

@@ -113,6 +113,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
         let page = page.with_max_y(page.bottom() - toolbar::HEIGHT);
         let asked = page_in(ui, page, state, lane);
         drawn.desyncs = asked.desyncs;
+        drawn.asked = drawn.asked.or(asked.action);
         let below = egui::Rect::from_min_max(
             egui::pos2(page.left(), page.bottom() + 8.0),
             ui.max_rect().right_bottom(),

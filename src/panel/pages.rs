@@ -4,19 +4,20 @@ pub(super) mod halves;
 pub(super) mod ladder;
 pub(super) mod pickers;
 
-mod acks;
-mod axis;
-mod bits;
+mod bars;
 mod budget;
-mod cube;
-mod keys;
+mod help;
+mod kinds;
 mod link;
+mod over_time;
 pub(super) mod packet;
 pub(super) mod peers;
 pub(super) mod ranges;
 mod savings;
 mod stages;
+mod strip;
 mod sync;
+mod without_each;
 
 use bevy_egui::egui::{Id, Rect, Sense, Stroke, Ui, Vec2, WidgetInfo, WidgetType, vec2};
 
@@ -24,6 +25,7 @@ use super::lane::LaneView;
 use super::settings::{Page, PanelState, Tab};
 use super::style::{BODY, CONTROL, Look, SMALL};
 use super::widgets::{At, Choice, focus_ring, note, segmented, text};
+use crate::controls::Action;
 use crate::replication::fallback;
 use packet::inspected::Inspected;
 
@@ -73,12 +75,7 @@ impl Page {
     const fn is_of_the_present(self) -> bool {
         matches!(
             self,
-            Self::Savings
-                | Self::OverTime
-                | Self::WithoutEach
-                | Self::Ranges
-                | Self::Budget
-                | Self::Link
+            Self::OverTime | Self::WithoutEach | Self::Ranges | Self::Budget | Self::Link
         )
     }
 
@@ -154,6 +151,8 @@ pub(super) fn bar(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
 pub(super) struct Asked {
     /// Whether the lane is to lose its world.
     pub(super) desyncs: bool,
+    /// What a key does, too.
+    pub(super) action: Option<Action>,
 }
 
 /// The switch between the pages of the tab that is open, and the page.
@@ -192,9 +191,10 @@ fn caption(ui: &Ui, words: &str) {
 }
 
 fn page(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
+    let stages_shown = lane.stages_shown();
     let LaneView {
         settings,
-        side,
+        side: _,
         meter,
         sync,
         shadow,
@@ -220,17 +220,31 @@ fn page(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
     }
     let mut asked = Asked::default();
     match state.page {
-        Page::Ladder => ladder::draw(ui, state.theme, side, &mut settings.sender, shadow, tick),
-        Page::Savings | Page::OverTime | Page::WithoutEach => {
-            let measures = savings::Measures {
-                side,
-                stages: settings.sender.stages,
-                shadow,
-                ablation,
+        Page::Ladder => {
+            let shown = ladder::Shown {
+                stages: stages_shown,
+                moment: past.moment,
+                meter,
                 tick,
+                shadow,
+                sync,
+                is_local: !is_remote,
             };
-            savings::draw(ui, state, measures);
+            asked.desyncs = ladder::draw(ui, &mut settings.sender, &shown);
         }
+        Page::Savings | Page::OverTime | Page::WithoutEach => match shadow {
+            None => {
+                note(ui, "This is measured where the simulation runs.");
+            }
+            Some(shadow) if state.page == Page::Savings => {
+                let stages = &mut settings.sender.stages;
+                savings::draw(ui, stages, stages_shown, shadow, past.moment);
+            }
+            Some(shadow) if state.page == Page::OverTime => {
+                over_time::draw(ui, state.graph_seconds, stages_shown, shadow);
+            }
+            Some(shadow) => without_each::draw(ui, ablation, shadow, tick),
+        },
         Page::Stages => stages::draw(ui, &mut settings.sender.stages, ablation),
         Page::Ranges => {
             let measured = ranges::Measured {
@@ -244,7 +258,7 @@ fn page(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
             let measured = budget::Measured { meter, standings };
             budget::draw(ui, &mut settings.sender, selection, &measured);
         }
-        Page::Kinds => bits::draw(ui, state, meter, past.moment, is_remote),
+        Page::Kinds => kinds::draw(ui, state, meter, past.moment, is_remote),
         Page::Packet => {
             let inspected = Inspected {
                 meter,
@@ -252,7 +266,7 @@ fn page(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
                 errors,
                 standings,
             };
-            packet::draw(ui, state, selection, &inspected);
+            packet::draw(ui, &mut state.packet_order, selection, &inspected);
         }
         Page::Link => {
             peers::draw(ui, peers);
@@ -269,10 +283,7 @@ fn page(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
                 halves::draw(ui, halves, &shown);
             }
         }
-        Page::Help => keys::draw(ui, state, &status),
-    }
-    if state.page == Page::Ladder {
-        asked.desyncs = sync::draw(ui, &settings.sender, sync, !is_remote);
+        Page::Help => asked.action = help::draw(ui, state, &status, &shown),
     }
     asked
 }

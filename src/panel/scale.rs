@@ -1,60 +1,127 @@
-//! The size of text and panel: the user's choice, or one that follows the size of the window.
+//! The size of text and panel: by the height of the window, and a factor of the user's on top.
 
-use bevy_egui::egui;
+use bevy_egui::egui::{self, gui_zoom::kb_shortcuts};
 
 use super::settings::PanelState;
 use super::settings::SCALES;
 
-/// Applies the scale of `state`, and takes it from egui where the user changed it there, with Ctrl and + or −.
+/// Applies the scale of `state`, after what the user asks for with Ctrl and +, − or 0.
 pub(super) fn follow(ctx: &egui::Context, state: &mut PanelState) {
-    let id = egui::Id::new("scale of the panel");
-    let applied: Option<f32> = ctx.data(|data| data.get_temp(id));
-    let now = ctx.zoom_factor();
-    if applied.is_some_and(|applied| applied != now) {
-        state.scale = Some(now.clamp(*SCALES.start(), *SCALES.end()));
+    // egui's own keys set the whole scale, whatever the window.
+    ctx.options_mut(|options| options.zoom_with_keyboard = false);
+    let pressed = |shortcut| ctx.input_mut(|input| input.consume_shortcut(&shortcut));
+    if pressed(kb_shortcuts::ZOOM_RESET) {
+        state.scale = None;
     }
-    let wanted = state.scale.unwrap_or_else(|| {
-        let window = ctx.viewport_rect().size() * now;
-        automatic(window)
-    });
-    if wanted != now {
+    if pressed(kb_shortcuts::ZOOM_IN) || pressed(kb_shortcuts::ZOOM_IN_SECONDARY) {
+        change(state, 1.0);
+    }
+    if pressed(kb_shortcuts::ZOOM_OUT) {
+        change(state, -1.0);
+    }
+    let wanted = wanted(ctx, state);
+    if wanted != ctx.zoom_factor() {
         ctx.set_zoom_factor(wanted);
     }
-    ctx.data_mut(|data| data.insert_temp(id, wanted));
 }
 
-/// The scale for a window of this size, in points of the window's own scale factor: in quarters, such that
-/// the panel takes about the same share of large windows.
-fn automatic(window: egui::Vec2) -> f32 {
-    let fits = (window.y / HEIGHT).min(window.x / WIDTH);
-    let quarters = (4.0 * fits).floor() / 4.0;
-    quarters.clamp(1.0, *SCALES.end())
+/// Makes text and panel larger by so many steps of 10 %, or smaller.
+pub(super) fn change(state: &mut PanelState, steps: f32) {
+    let factor = state.scale.unwrap_or(1.0);
+    let factor = (STEPS * factor + steps).round() / STEPS;
+    let factor = factor.clamp(*SCALES.start(), *SCALES.end());
+    state.scale = (factor > 1.0).then_some(factor);
 }
 
-/// Size of the window that one more time the scale needs, points.
-const HEIGHT: f32 = 900.0;
-const WIDTH: f32 = 1440.0;
+/// The scale that `state` asks for in this window.
+pub(super) fn wanted(ctx: &egui::Context, state: &PanelState) -> f32 {
+    let height = ctx.viewport_rect().height() * ctx.zoom_factor();
+    by_window(height) * state.scale.unwrap_or(1.0)
+}
+
+/// The scale for a window of this height, in points of its own scale factor. It grows more slowly than the window,
+/// which is looked at from further away.
+fn by_window(height: f32) -> f32 {
+    let scale = (height / HEIGHT).clamp(1.0, 3.0).powf(0.45);
+    (SHARES * scale).round() / SHARES
+}
+
+/// Height of the window at which the scale is 1, points.
+const HEIGHT: f32 = 720.0;
+
+/// Steps of the scale by the window, and of the user's factor, to 1.
+const SHARES: f32 = 20.0;
+const STEPS: f32 = 10.0;
 
 #[cfg(test)]
 mod tests {
+    use bevy_egui::egui::{Event, Key, Modifiers, RawInput, Rect, Vec2};
+
     use super::*;
 
     #[test]
-    fn the_automatic_scale_follows_the_window() {
-        for (width, height, scale) in [
-            (800.0, 450.0, 1.0),
-            (1280.0, 720.0, 1.0),
-            (1440.0, 900.0, 1.0),
-            (1920.0, 1080.0, 1.0),
-            (2560.0, 1440.0, 1.5),
-            (3840.0, 2160.0, 2.25),
-            (3840.0, 600.0, 1.0),
+    fn the_scale_by_itself_follows_the_height_of_the_window() {
+        for (height, scale) in [
+            (1.0, 1.0),
+            (450.0, 1.0),
+            (720.0, 1.0),
+            (1080.0, 1.2),
+            (1440.0, 1.35),
+            (2160.0, 1.65),
+            (9000.0, 1.65),
         ] {
-            assert_eq!(
-                automatic(egui::vec2(width, height)),
-                scale,
-                "{width}x{height}"
-            );
+            assert!((by_window(height) - scale).abs() < 1e-4, "{height}");
+        }
+    }
+
+    #[test]
+    fn the_factor_of_the_user_stays_between_once_and_twice() {
+        let mut state = PanelState::default();
+        change(&mut state, -1.0);
+        assert_eq!(state.scale, None);
+        for _ in 0..20 {
+            change(&mut state, 1.0);
+        }
+        assert_eq!(state.scale, Some(2.0));
+        change(&mut state, -5.0);
+        assert_eq!(state.scale, Some(1.5));
+    }
+
+    /// A frame of a window of 1080 points, in which that key is pressed with Ctrl.
+    fn press(ctx: &egui::Context, state: &mut PanelState, key: Option<Key>) {
+        let size = Vec2::new(1920.0, 1080.0) / ctx.zoom_factor();
+        let modifiers = Modifiers::COMMAND;
+        let event = key.map(|key| Event::Key {
+            key,
+            physical_key: None,
+            pressed: true,
+            repeat: false,
+            modifiers,
+        });
+        let input = RawInput {
+            screen_rect: Some(Rect::from_min_size(egui::Pos2::ZERO, size)),
+            events: event.into_iter().collect(),
+            ..RawInput::default()
+        };
+        let mut output = ctx.run_ui(input, |ui| follow(ui.ctx(), state));
+        output.textures_delta.clear();
+    }
+
+    #[test]
+    fn ctrl_plus_and_minus_multiply_and_ctrl_0_returns_to_the_window() {
+        let (ctx, mut state) = (egui::Context::default(), PanelState::default());
+        for (key, factor) in [
+            (None, None),
+            (Some(Key::Plus), Some(1.1)),
+            (Some(Key::Equals), Some(1.2)),
+            (Some(Key::Minus), Some(1.1)),
+            (Some(Key::Num0), None),
+        ] {
+            press(&ctx, &mut state, key);
+            press(&ctx, &mut state, None);
+            assert_eq!(state.scale, factor, "{key:?}");
+            let whole = 1.2 * factor.unwrap_or(1.0);
+            assert!((ctx.zoom_factor() - whole).abs() < 1e-4, "{key:?}");
         }
     }
 }

@@ -28,7 +28,7 @@ pub struct PanelState {
     pub axis: Axis,
     /// Light or dark.
     pub theme: Theme,
-    /// Factor of the size of text and panel, 0.5 to 4; none follows the size of the window.
+    /// Factor of the size of text and panel, on top of that by the size of the window, 1 to 2; none is 1.
     pub scale: Option<f32>,
     /// Whether the timeline is shown.
     pub timeline: bool,
@@ -311,4 +311,4 @@ pub(super) const MIN_GRAPH_SECONDS: u32 = 10;
 pub(super) const MAX_GRAPH_SECONDS: u32 = 60;
 
 /// See [`PanelState::scale`].
-pub(super) const SCALES: RangeInclusive<f32> = 0.5..=4.0;
+pub(super) const SCALES: RangeInclusive<f32> = 1.0..=2.0;

@@ -98,11 +98,6 @@ impl Look {
     pub(super) const fn of_half(self, side: Side) -> Color32 {
         egui_color(side.color(self.theme))
     }
-
-    /// A font of the words of the panel, and of its figures, whose digits are of equal width.
-    pub(super) const fn font(size: f32) -> FontId {
-        FontId::proportional(size)
-    }
 }
 
 /// Sets the style of `ctx` for a theme, and the colours for the half of the selected lane, if that is known.
@@ -210,34 +205,4 @@ const LOOK: &str = "colours of the panel";
 /// The height of the page below what was drawn so far, without scrolling.
 pub(super) fn page_left(ui: &Ui) -> f32 {
     ui.clip_rect().bottom() - ui.cursor().top()
-}
-
-/// A colour of the palette on the ground, as if it were that opaque.
-pub(super) fn on_ground(look: Look, color: Rgb, share: f32) -> Color32 {
-    look.ground.lerp_to_gamma(egui_color(color), share)
-}
-
-pub(super) const fn half(colors: &cubewire_palette::Colors, side: Side) -> Color32 {
-    egui_color(side.color_of(colors))
-}
-pub(super) fn tint(colors: &cubewire_palette::Colors, color: Rgb, share: f32) -> Color32 {
-    egui_color(colors.ground).lerp_to_gamma(egui_color(color), share)
-}
-pub(super) fn text_over(
-    painter: &egui::Painter,
-    theme: Theme,
-    at: egui::Pos2,
-    align: egui::Align2,
-    text: impl ToString,
-    size: f32,
-) -> egui::Rect {
-    let colors = theme.colors();
-    let ink = egui_color(colors.ink);
-    let font = FontId::proportional(size);
-    let galley = painter.layout_no_wrap(text.to_string(), font, ink);
-    let rect = align.anchor_size(at, galley.size());
-    let ground = egui_color(colors.ground).gamma_multiply(0.85);
-    painter.rect_filled(rect.expand2(vec2(2.0, 0.0)), 0.0, ground);
-    painter.galley(rect.min, galley, ink);
-    rect
 }

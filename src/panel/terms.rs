@@ -207,6 +207,14 @@ pub(super) const fn changed_flags(changed_flags: ChangedFlags) -> Tooltip {
     }
 }
 
+/// How many ticks, in words.
+pub(super) fn ticks(count: u64) -> String {
+    match count {
+        1 => "1 tick".to_owned(),
+        _ => format!("{count} ticks"),
+    }
+}
+
 /// What an accounting counts.
 pub(super) const fn accounting(accounting: Accounting) -> &'static str {
     match accounting {

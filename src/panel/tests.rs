@@ -1,9 +1,12 @@
 //! The panel as people use it: found by its labels, clicked and typed into, without a window.
 
+mod help;
 mod inspect;
 mod labels;
 mod network;
+mod packet;
 mod pages;
+mod rungs;
 mod tour;
 mod tuning;
 mod whole;

@@ -8,10 +8,13 @@ mod choice;
 mod entry;
 mod flags;
 mod keys;
+mod list;
 mod marks;
 mod picker;
 mod shapes;
 mod slider;
+mod stack;
+mod words;
 
 use bevy_egui::egui::{
     self, Align2, Color32, DragValue, FontId, Painter, Rect, Response, Sense, Shape, Stroke,
@@ -24,11 +27,14 @@ pub(super) use chart::{AXIS, Chart, Scale};
 pub(super) use choice::{Choice, chip, segmented};
 pub(super) use entry::{Words, entry, labelled, named, plate, said, words};
 pub(super) use flags::{Switch, flags, paint as flag, say_flag};
-pub(super) use keys::{Cap, key_cap};
+pub(super) use keys::{group, key, keys, keys_width};
+pub(super) use list::list;
 pub(super) use marks::Label;
 pub(super) use picker::picker;
 pub(super) use shapes::{Pointing, ring, triangle};
 pub(super) use slider::{Parameter, Slide, parameter, slider};
+pub(super) use stack::{ramp, stack};
+pub(super) use words::{code, copy_button, label, line, warning};
 
 /// Where a text stands in its row: that far from the left edge, from the right edge, or around a point from the left.
 #[derive(Clone, Copy, Debug)]

@@ -10,7 +10,7 @@ use crate::stages::{
 pub struct Rung {
     /// Name on the command line and in tables.
     pub name: &'static str,
-    /// What it adds, in a phrase.
+    /// What it adds, in a sentence of at most 60 characters.
     pub summary: &'static str,
     /// What the codec does on this rung.
     pub stages: Stages,
@@ -29,14 +29,14 @@ const NINE_BITS: Orientation = Orientation::SmallestThree { bits: 9 };
 /// 321 bits per body.
 pub const UNCOMPRESSED: Rung = Rung {
     name: "uncompressed",
-    summary: "every field of every body as floats",
+    summary: "Every cube 60 times a second, as 32-bit floats.",
     stages: legal(StageOptions::UNCOMPRESSED),
 };
 
 /// 222 bits per body.
 pub const SMALLEST_THREE: Rung = Rung {
     name: "smallest-three",
-    summary: "orientation as its three smallest components, 9 bits each",
+    summary: "Three components of an orientation; the largest follows.",
     stages: legal(StageOptions {
         orientation: NINE_BITS,
         ..UNCOMPRESSED.stages.options()
@@ -46,7 +46,7 @@ pub const SMALLEST_THREE: Rung = Rung {
 /// 159 bits per body.
 pub const VELOCITY: Rung = Rung {
     name: "velocity",
-    summary: "velocity bounded and quantized to 1/32 m/s",
+    summary: "Velocities in 11 bits a component.",
     stages: legal(StageOptions {
         velocity: Velocity::Quantized,
         ..SMALLEST_THREE.stages.options()
@@ -56,7 +56,7 @@ pub const VELOCITY: Rung = Rung {
 /// 127 bits per body at rest, 160 moving.
 pub const AT_REST: Rung = Rung {
     name: "at-rest",
-    summary: "one bit instead of a velocity of zero",
+    summary: "One bit instead of a velocity for cubes at rest.",
     stages: legal(StageOptions {
         velocity: Velocity::AtRestFlag,
         ..VELOCITY.stages.options()
@@ -66,7 +66,7 @@ pub const AT_REST: Rung = Rung {
 /// 126 bits per body.
 pub const NO_VELOCITY: Rung = Rung {
     name: "no-velocity",
-    summary: "no velocity: linear interpolation does not need it",
+    summary: "No velocities: interpolation does without.",
     stages: legal(StageOptions {
         velocity: Velocity::Omitted,
         ..AT_REST.stages.options()
@@ -76,7 +76,7 @@ pub const NO_VELOCITY: Rung = Rung {
 /// 80 bits per body.
 pub const POSITION: Rung = Rung {
     name: "position",
-    summary: "position bounded and quantized to 1/512 m",
+    summary: "Positions on a grid of 2 mm, in 50 bits.",
     stages: legal(StageOptions {
         position: Position::QUANTIZED,
         ..NO_VELOCITY.stages.options()
@@ -86,7 +86,7 @@ pub const POSITION: Rung = Rung {
 /// One bit per body, and 80 for each changed one.
 pub const DELTA: Rung = Rung {
     name: "delta",
-    summary: "only bodies that differ from an acked baseline",
+    summary: "Only cubes that differ from the baseline.",
     stages: legal(StageOptions {
         delta: Delta::ChangedBits,
         ..POSITION.stages.options()
@@ -96,7 +96,7 @@ pub const DELTA: Rung = Rung {
 /// An index for each changed body if that is smaller than changed bits.
 pub const INDEX: Rung = Rung {
     name: "index",
-    summary: "indices instead of changed bits if they are smaller",
+    summary: "A list of indices where few cubes changed.",
     stages: legal(StageOptions {
         delta: Delta::Indices,
         ..DELTA.stages.options()
@@ -106,7 +106,7 @@ pub const INDEX: Rung = Rung {
 /// The distance to the previous changed body instead of an index.
 pub const RELATIVE_INDEX: Rung = Rung {
     name: "relative-index",
-    summary: "indices relative to the previous changed body",
+    summary: "Each index as the distance from the one before.",
     stages: legal(StageOptions {
         delta: Delta::RELATIVE_INDICES,
         ..INDEX.stages.options()
@@ -116,7 +116,7 @@ pub const RELATIVE_INDEX: Rung = Rung {
 /// Positions relative to the baseline's.
 pub const RELATIVE_POSITION: Rung = Rung {
     name: "relative-position",
-    summary: "positions relative to the baseline in two ranges",
+    summary: "Positions as differences from the baseline.",
     stages: legal(StageOptions {
         relative_position: RelativePosition::TWO_RANGES,
         ..RELATIVE_INDEX.stages.options()
@@ -126,7 +126,7 @@ pub const RELATIVE_POSITION: Rung = Rung {
 /// Orientations relative to the baseline's.
 pub const RELATIVE_ORIENTATION: Rung = Rung {
     name: "relative-orientation",
-    summary: "orientations relative to the baseline in two ranges",
+    summary: "Orientations as differences, while the largest stays.",
     stages: legal(StageOptions {
         relative_orientation: RelativeOrientation::TWO_RANGES,
         ..RELATIVE_POSITION.stages.options()
@@ -136,7 +136,7 @@ pub const RELATIVE_ORIENTATION: Rung = Rung {
 /// Flags for whether the position and the orientation of a changed body changed.
 pub const CHANGED_FLAGS: Rung = Rung {
     name: "changed-flags",
-    summary: "one flag each for a changed position and orientation",
+    summary: "A flag each says if position and orientation changed.",
     stages: legal(StageOptions {
         changed_flags: ChangedFlags::Separate,
         ..RELATIVE_ORIENTATION.stages.options()
@@ -146,7 +146,7 @@ pub const CHANGED_FLAGS: Rung = Rung {
 /// Bit-packing with predictions from the baseline's motion.
 pub const PREDICTED_POSITION: Rung = Rung {
     name: "predicted-position",
-    summary: "positions, changed bodies and ranges predicted from motion",
+    summary: "Differences from where the motion would lead.",
     stages: legal(StageOptions {
         delta: Delta::PredictedIndices,
         relative_position: RelativePosition::Predicted,
@@ -159,7 +159,7 @@ pub const PREDICTED_POSITION: Rung = Rung {
 /// Arithmetic coding of residuals relative to the baseline.
 pub const ARITHMETIC: Rung = Rung {
     name: "arithmetic",
-    summary: "arithmetic coding of residuals relative to the baseline",
+    summary: "Fractions of a bit: what is likely takes less than one.",
     stages: legal(StageOptions {
         delta: Delta::Arithmetic,
         ..DELTA.stages.options()
@@ -169,7 +169,7 @@ pub const ARITHMETIC: Rung = Rung {
 /// Arithmetic coding of residuals relative to predictions.
 pub const PREDICTED: Rung = Rung {
     name: "predicted",
-    summary: "arithmetic coding of residuals relative to predictions",
+    summary: "Fractions of a bit for differences from a prediction.",
     stages: legal(StageOptions {
         delta: Delta::ArithmeticPredicted,
         ..DELTA.stages.options()
@@ -179,7 +179,7 @@ pub const PREDICTED: Rung = Rung {
 /// What moved the scene, for a receiver that simulates it, too.
 pub const SIMULATED: Rung = Rung {
     name: "simulated",
-    summary: "only the keys, while both ends simulate the same",
+    summary: "Both ends simulate; a packet has the keys and a check.",
     stages: legal(StageOptions {
         delta: Delta::ArithmeticSimulated,
         ..DELTA.stages.options()
@@ -189,7 +189,7 @@ pub const SIMULATED: Rung = Rung {
 /// Not on the ladder: the 20-byte state of [affine quantization](crate::quantize::affine).
 pub const AFFINE: Rung = Rung {
     name: "affine",
-    summary: "not on the ladder: affine-quantized differences, 20 bytes per body",
+    summary: "Not of the ladder: each cube in 20 bytes, by scale and zero.",
     stages: legal(StageOptions {
         orientation: Orientation::SmallestThree { bits: 10 },
         velocity: Velocity::Affine,
@@ -233,4 +233,18 @@ pub fn rung_of(stages: Stages) -> Option<Rung> {
 /// The ladder and [`AFFINE`].
 pub fn all() -> impl Iterator<Item = Rung> {
     LADDER.into_iter().chain([AFFINE])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rung_is_told_in_one_short_sentence() {
+        for rung in all() {
+            let length = rung.summary.chars().count();
+            assert!((20..=60).contains(&length), "{}: {length}", rung.name);
+            assert!(rung.summary.ends_with('.'), "{}", rung.name);
+        }
+    }
 }

@@ -1,21 +1,20 @@
-//! The ladder: a row for each rung with what it would cost now, which selects it.
+//! The ladder: a row for each rung with what it would cost, which selects it.
 
-use std::ops::RangeInclusive;
-
-use bevy_egui::egui::{
-    self, Align2, Color32, Rect, Sense, StrokeKind, TextStyle, WidgetInfo, WidgetType, pos2, vec2,
-};
+use bevy_egui::egui::{Id, Rangef, Response, Stroke, Ui};
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{AFFINE, LADDER, Rung, SIMULATED, rung_of};
+use cubewire_scene::TICKS_PER_SECOND;
 
-use super::axis::Axis;
+use super::bars::{self, Bars};
+use super::{strip, sync};
 use crate::controls::RUNG_KEYS;
-use crate::panel::{style, terms};
+use crate::panel::style::{LINE, Look, ROW};
+use crate::panel::terms;
+use crate::panel::widgets::{Row, line};
 use crate::replication::{
-    Accounting, SenderSettings, ShadowLadder, ShadowRung, TARGET_KBPS, factor,
+    Accounting, LaneMeter, LaneSync, SenderSettings, ShadowLadder, ShadowRung, TARGET_KBPS, Totals,
+    factor, kbps, rounded,
 };
-use crate::theme::{Theme, egui_color};
-use crate::view::Side;
 
 /// A direction on the ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,247 +43,196 @@ pub(in crate::panel) fn step(current: Option<usize>, last_rung: usize, step: Ste
 
 /// What a rung would cost now, in article accounting; none before it is known.
 pub(in crate::panel) fn kbps_of(shadow: &ShadowLadder, rung: &Rung) -> Option<f64> {
+    kbps_until(shadow, rung, None)
+}
+
+/// What a rung cost in the second up to that tick, or to the newest.
+pub(super) fn kbps_until(shadow: &ShadowLadder, rung: &Rung, tick: Option<u64>) -> Option<f64> {
     let mut rungs = shadow.rungs().iter();
-    let shadowed = rungs.find(|shadowed| shadowed.rung().name == rung.name);
-    shadowed.map(ShadowRung::kbps).filter(|&kbps| kbps > 0.0)
+    let shadowed = rungs.find(|shadowed| shadowed.rung().name == rung.name)?;
+    let since = tick.map(|tick| shadow.newest_tick().unwrap_or(tick).saturating_sub(tick));
+    let kbps = match since {
+        None | Some(0) => ShadowRung::kbps(shadowed),
+        Some(ticks) => {
+            let second = shadowed.history().rev().skip(ticks as usize);
+            let second: Vec<_> = second.take(TICKS_PER_SECOND as usize).collect();
+            kbps(second.iter().sum(), second.len())
+        }
+    };
+    Some(kbps).filter(|&kbps| kbps > 0.0)
 }
 
-pub(in crate::panel) fn draw(
-    ui: &mut egui::Ui,
-    theme: Theme,
-    side: Side,
-    sender: &mut SenderSettings,
-    shadow: Option<&ShadowLadder>,
-    tick: Option<u64>,
-) {
-    let columns = Columns::of(ui.available_rect_before_wrap());
-    let rows = LADDER.len() + 6;
-    let height = (ui.available_height() - AFFINE_GAP) / rows as f32;
-    let height = height.clamp(*ROW_HEIGHT.start(), *ROW_HEIGHT.end());
-    header(ui, &columns, sender, shadow.is_some());
-    let top = ui.cursor().min.y;
-    let whole = shadow.and_then(|shadow| kbps_of(shadow, &LADDER[0]));
-    let mut look = Look {
-        theme,
-        side,
-        columns,
-        height,
-        whole,
-    };
-    ui.spacing_mut().item_spacing.y = 0.0;
-    for (rung, key) in LADDER.iter().zip(RUNG_KEYS) {
-        let kbps = shadow.and_then(|shadow| kbps_of(shadow, rung));
-        look.row(ui, &mut sender.stages, key, rung, kbps);
-    }
-    let rungs_end = ui.cursor().min.y;
-    ui.add_space(AFFINE_GAP);
-    let kbps = shadow.and_then(|shadow| kbps_of(shadow, &AFFINE));
-    look.row(ui, &mut sender.stages, "", &AFFINE, kbps);
-    let Some(shadow) = shadow else {
-        return;
-    };
-    columns.axis().target(ui, top, rungs_end);
-    // The top rung has figures of its own below.
-    if let Some(rung) = rung_of(sender.stages).filter(|rung| *rung != SIMULATED) {
-        ui.label(rung.summary);
-    }
-    if let Some(age) = tick.and_then(|tick| shadow.age_ticks(tick)) {
-        let ticks = if age == 1 { "tick" } else { "ticks" };
-        let text =
-            format!("Computed in the background from the same snapshots, {age} {ticks} behind.");
-        ui.label(egui::RichText::new(text).small().weak());
-    }
-}
-
-/// Horizontal positions, logical points.
+/// What the page shows.
 #[derive(Clone, Copy, Debug)]
-struct Columns {
-    left: f32,
-    name: f32,
-    bar: f32,
-    bar_end: f32,
-    kbps_end: f32,
-    right: f32,
+pub(in crate::panel) struct Shown<'a> {
+    /// The stages of what the views show.
+    pub(in crate::panel) stages: Stages,
+    /// The tick of the past that they show.
+    pub(in crate::panel) moment: Option<u64>,
+    /// Measurements of the lane.
+    pub(in crate::panel) meter: &'a LaneMeter,
+    /// The tick of the simulation.
+    pub(in crate::panel) tick: Option<u64>,
+    pub(in crate::panel) shadow: Option<&'a ShadowLadder>,
+    pub(in crate::panel) sync: Option<&'a LaneSync>,
+    /// Whether the sender is in this process.
+    pub(in crate::panel) is_local: bool,
 }
 
-impl Columns {
-    fn of(rect: Rect) -> Self {
-        let (left, right) = (rect.left(), rect.right());
-        Self {
-            left,
-            name: left + 28.0,
-            bar: left + 156.0,
-            bar_end: (right - 118.0).max(left + 166.0),
-            kbps_end: right - 52.0,
-            right,
+/// Returns whether the lane is to lose its world.
+pub(in crate::panel) fn draw(ui: &mut Ui, sender: &mut SenderSettings, shown: &Shown<'_>) -> bool {
+    let look = Look::of(ui);
+    let bars = Bars::of(ui, 54.0, 54.0);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let height = bars::height(ui, LADDER.len() + 1, AFFINE_GAP + GAP + LINE + ROW);
+    match shown.shadow {
+        Some(shadow) => bars.header(ui, ["rung", "kbps", "less"], &about(sender, shown, shadow)),
+        None => {
+            line(ui, "Requested from the server.", look.muted);
         }
     }
-
-    /// The scale of the bars.
-    const fn axis(&self) -> Axis {
-        Axis {
-            left: self.bar,
-            right: self.bar_end,
-        }
-    }
-
-    /// The position of a bandwidth on the logarithmic scale.
-    fn at(&self, kbps: f64) -> f32 {
-        self.axis().at(kbps)
-    }
-}
-
-fn header(ui: &mut egui::Ui, columns: &Columns, sender: &SenderSettings, is_measured: bool) {
-    let size = vec2(ui.available_width(), *ROW_HEIGHT.start());
-    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
-    let font = TextStyle::Small.resolve(ui.style());
-    let color = ui.visuals().weak_text_color();
-    let text = |x: f32, align: Align2, text: &str| {
-        let at = pos2(x, rect.center().y);
-        ui.painter().text(at, align, text, font.clone(), color);
+    let mut rows = Rows {
+        bars,
+        height,
+        shown,
+        whole: shown.kbps(&LADDER[0]),
+        hovered: None,
     };
-    if !is_measured {
-        text(
-            columns.left,
-            Align2::LEFT_CENTER,
-            "Requested from the server.",
-        );
-        return;
+    let top = ui.cursor().top();
+    for (rung, key) in LADDER.iter().zip(RUNG_KEYS) {
+        rows.draw(ui, &mut sender.stages, key, rung);
     }
-    text(columns.name, Align2::LEFT_CENTER, "rung");
-    let target = format!("log, target {TARGET_KBPS:.0}");
-    text(columns.at(TARGET_KBPS), Align2::CENTER_CENTER, &target);
-    let rate = format!("kbps, {}/s", sender.snapshots_per_second());
-    text(columns.kbps_end, Align2::RIGHT_CENTER, &rate);
-    text(columns.right, Align2::RIGHT_CENTER, "factor");
-    response.on_hover_text(format!(
-        "What each rung would cost for the same snapshots: mean of the last second. {} The bars are on a \
-         logarithmic scale; the line through them is the target of the article, 256 kbps. The factor is \
-         against the first rung.",
-        terms::accounting(Accounting::PayloadAndUdp)
-    ));
+    let bottom = ui.cursor().top();
+    ui.add_space(AFFINE_GAP);
+    rows.draw(ui, &mut sender.stages, "", &AFFINE);
+    if shown.shadow.is_some() {
+        bars.target(ui, Rangef::new(top, bottom));
+    }
+    let desyncs = below(ui, rows.hovered, shown);
+    strip::draw_if_it_fits(ui, || Totals::of(shown.meter.second_until(shown.moment)));
+    desyncs
+}
+
+impl Shown<'_> {
+    fn kbps(&self, rung: &Rung) -> Option<f64> {
+        kbps_until(self.shadow?, rung, self.moment)
+    }
 }
 
 /// What the rows have in common.
-#[derive(Clone, Copy, Debug)]
-struct Look {
-    theme: Theme,
-    side: Side,
-    columns: Columns,
-    /// Height of a row, logical points.
+struct Rows<'a> {
+    bars: Bars,
+    /// Of a row, logical points.
     height: f32,
+    shown: &'a Shown<'a>,
     /// What the first rung costs, kbps.
     whole: Option<f64>,
+    hovered: Option<Rung>,
 }
 
-impl Look {
-    fn row(
-        &mut self,
-        ui: &mut egui::Ui,
-        stages: &mut Stages,
-        key: &str,
-        rung: &Rung,
-        kbps: Option<f64>,
-    ) {
-        let size = vec2(ui.available_width(), self.height);
-        let (_, response) = ui.allocate_exact_size(size, Sense::click());
-        let is_selected = *stages == rung.stages;
-        response.widget_info(|| {
-            let enabled = ui.is_enabled();
-            WidgetInfo::selected(WidgetType::SelectableLabel, enabled, is_selected, rung.name)
-        });
-        if response.clicked() {
+impl Rows<'_> {
+    fn draw(&mut self, ui: &mut Ui, stages: &mut Stages, key: &str, rung: &Rung) {
+        let look = Look::of(ui);
+        let is_shown = self.shown.stages == rung.stages;
+        let row = Row::button(ui, self.height, rung.name, is_shown);
+        if row.response.clicked() {
             *stages = rung.stages;
         }
-        self.paint(ui, &response, is_selected, key, rung, kbps);
-        response.on_hover_text(rung.summary);
-    }
-
-    fn paint(
-        &self,
-        ui: &egui::Ui,
-        response: &egui::Response,
-        is_selected: bool,
-        key: &str,
-        rung: &Rung,
-        kbps: Option<f64>,
-    ) {
-        let (painter, visuals, columns) = (ui.painter(), ui.visuals(), &self.columns);
-        let rect = response.rect;
-        if is_selected {
-            painter.rect_filled(rect, 3.0, visuals.selection.bg_fill);
-        } else if response.hovered() {
-            painter.rect_filled(rect, 3.0, visuals.widgets.hovered.weak_bg_fill);
+        if row.response.hovered() {
+            self.hovered = Some(*rung);
         }
-        if response.has_focus() {
-            let ring = visuals.selection.stroke;
-            painter.rect_stroke(rect, 3.0, ring, StrokeKind::Inside);
+        if is_shown {
+            keep_in_sight(ui, &row.response, rung.stages);
         }
-        let text = |x: f32, align: Align2, text: String, style: TextStyle, color: Color32| {
-            let font = style.resolve(ui.style());
-            painter.text(pos2(x, rect.center().y), align, text, font, color);
-        };
-        let (ink, weak) = (visuals.text_color(), visuals.weak_text_color());
-        let key = key.to_owned();
-        text(
-            columns.left + 3.0,
-            Align2::LEFT_CENTER,
-            key,
-            TextStyle::Small,
-            weak,
-        );
-        let name = rung.name.to_owned();
-        text(
-            columns.name,
-            Align2::LEFT_CENTER,
-            name,
-            TextStyle::Body,
-            ink,
-        );
-        let Some(kbps) = kbps else {
+        bars::name(ui, &row, key, rung.name);
+        let Some(kbps) = self.shown.kbps(rung) else {
             return;
         };
-        let colors = self.theme.colors();
-        let half = self.side.color(self.theme);
-        let color = if kbps <= TARGET_KBPS {
-            egui_color(half)
-        } else {
-            style::tint(colors, half, ABOVE_TARGET)
+        let color = match kbps <= TARGET_KBPS {
+            true => look.half,
+            false => look.above_target,
         };
-        let bar = Rect::from_min_max(
-            pos2(columns.bar, rect.top() + 4.0),
-            pos2(columns.at(kbps), rect.bottom() - 4.0),
-        );
-        painter.rect_filled(bar, 1.0, color);
-        let figure = format!("{kbps:.1}");
-        text(
-            columns.kbps_end,
-            Align2::RIGHT_CENTER,
-            figure,
-            TextStyle::Monospace,
-            ink,
-        );
-        if let Some(whole) = self.whole {
-            let factor = factor(whole / kbps);
-            text(
-                columns.right - 2.0,
-                Align2::RIGHT_CENTER,
-                factor,
-                TextStyle::Monospace,
-                weak,
-            );
-        }
+        let edge = match is_shown {
+            true => Stroke::new(1.0, look.half),
+            false => Stroke::NONE,
+        };
+        self.bars.bar(ui, &row, [0.0, kbps], color, edge);
+        let less = self
+            .whole
+            .map_or_else(String::new, |whole| factor(whole / kbps));
+        let color = match is_shown {
+            true => look.ink,
+            false => look.muted,
+        };
+        let figures = [(rounded(kbps), look.ink), (less, color)];
+        self.bars.figures(ui, &row, figures);
     }
 }
 
-/// Logical points: all rungs are visible in a window of 1280 × 720.
-const ROW_HEIGHT: RangeInclusive<f32> = 18.0..=28.0;
+/// Scrolls to the row of the rung that is shown, when that changes.
+fn keep_in_sight(ui: &Ui, row: &Response, stages: Stages) {
+    let id = Id::new("rung in sight");
+    let before: Option<Stages> = ui.data(|data| data.get_temp(id));
+    if before != Some(stages) {
+        ui.data_mut(|data| data.insert_temp(id, stages));
+        row.scroll_to_me(None);
+    }
+}
+
+/// What the rung does that is pointed at, or shown; below it what the colours mean, or a button. Returns whether the
+/// lane is to lose its world.
+fn below(ui: &mut Ui, hovered: Option<Rung>, shown: &Shown<'_>) -> bool {
+    let look = Look::of(ui);
+    let is_simulated = shown.stages == SIMULATED.stages && shown.moment.is_none();
+    let sync = shown.sync.filter(|_| is_simulated);
+    let rung = hovered.or(rung_of(shown.stages));
+    let about = match (hovered, sync, rung) {
+        (None, Some(sync), _) => {
+            line(ui, sync::state(sync), look.ink).on_hover_text(sync::about(sync.status));
+            return sync::nudge(ui, sync, shown.is_local);
+        }
+        (_, _, Some(rung)) => rung.summary,
+        (_, _, None) => "Stages of your own: see Tuning.",
+    };
+    if sync.is_none() {
+        ui.add_space(GAP);
+    }
+    line(ui, about, look.ink);
+    if let Some(sync) = sync {
+        return sync::nudge(ui, sync, shown.is_local);
+    }
+    if shown.shadow.is_some() {
+        let target = format!("Full colour: at or below the target of {TARGET_KBPS:.0} kbps.");
+        line(ui, target, look.muted);
+    }
+    false
+}
+
+/// What the figures are.
+fn about(sender: &SenderSettings, shown: &Shown<'_>, shadow: &ShadowLadder) -> String {
+    let second = match shown.moment {
+        Some(_) => "the second up to what the views show",
+        None => "the last second",
+    };
+    let mut about = format!(
+        "What each rung would cost for the same snapshots, {} a second: mean of {second}. {} The bars are on a \
+         logarithmic scale; the line through them is the target of the article, {TARGET_KBPS:.0} kbps. How many times \
+         less: than the first rung.",
+        sender.snapshots_per_second(),
+        terms::accounting(Accounting::PayloadAndUdp)
+    );
+    if let Some(age) = shown.tick.and_then(|tick| shadow.age_ticks(tick)) {
+        let ticks = terms::ticks(age);
+        about += &format!(" Encoded beside the game, {ticks} behind it.");
+    }
+    about
+}
 
 /// Logical points between the ladder and the rung that is not part of it.
 const AFFINE_GAP: f32 = 3.0;
 
-/// Share of the half's colour in the bar of a rung above the target.
-const ABOVE_TARGET: f32 = 0.55;
+/// Logical points above what is told about a rung.
+const GAP: f32 = 2.0;
 
 #[cfg(test)]
 mod tests {
@@ -316,11 +264,15 @@ mod tests {
     }
 
     #[test]
-    fn the_scale_of_the_bars_is_logarithmic() {
-        let columns = Columns::of(Rect::from_x_y_ranges(0.0..=380.0, 0.0..=20.0));
-        let decade = columns.at(400.0) - columns.at(40.0);
-        assert!((columns.at(4000.0) - columns.at(400.0) - decade).abs() < 0.01);
-        assert_eq!(columns.at(0.0), columns.bar);
-        assert_eq!(columns.at(1e9), columns.bar_end);
+    fn the_past_has_the_figures_of_its_own_second() {
+        // A packet of 1000 bytes in the first second, of 2000 bytes from then on.
+        let bytes = |_, tick| if tick < 60 { 1_000 } else { 2_000 };
+        let shadow = ShadowLadder::of_bytes(180, bytes);
+        let at = |tick| kbps_until(&shadow, &LADDER[3], tick).unwrap();
+        assert_eq!(at(None), 960.0);
+        assert_eq!(at(Some(179)), at(None));
+        assert_eq!(at(Some(59)), 480.0);
+        assert_eq!(at(Some(89)), 720.0);
+        assert_eq!(at(Some(500)), at(None), "what is not encoded yet");
     }
 }

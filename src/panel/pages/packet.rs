@@ -1,96 +1,101 @@
-//! A packet, bit by bit: its header in words, an icicle chart of what its bits are for, and its bytes.
+//! A packet, bit by bit: an icicle chart of what its bits are for, its bytes, and the selected cube.
 
-mod header;
+mod cube;
+mod facts;
 mod hex;
 mod icicle;
 pub(in crate::panel) mod inspected;
 pub(in crate::panel) mod rows;
+mod share;
+pub(super) mod span;
 
-use bevy_egui::egui::{self, RichText};
-use cubewire_codec::BitKind;
+use bevy_egui::egui::Ui;
+use cubewire_scene::CUBES;
 
-use super::cube;
 use crate::history::Selection;
-use crate::panel::settings::PanelState;
-use crate::panel::style;
-use crate::replication::{Fate, PacketRecord, Sample};
+use crate::panel::style::{GAP, LINE, page_left};
+use crate::panel::widgets::{heading, note};
+use crate::replication::grouped;
+use hex::Pointed;
+use icicle::Top;
 use inspected::Inspected;
 use rows::Order;
 
 pub(super) fn draw(
-    ui: &mut egui::Ui,
-    state: &mut PanelState,
+    ui: &mut Ui,
+    order: &mut Order,
     selection: &mut Selection,
     what: &Inspected<'_>,
 ) {
+    ui.spacing_mut().item_spacing.y = 0.0;
     let mut samples = what.meter.back_from(what.moment);
     let newest = samples.find_map(|sample| Some((sample, sample.snapshots.first()?)));
     let Some((sample, packet)) = newest else {
-        ui.weak("No packet is recorded yet.");
+        note(ui, "No packet is recorded yet.");
         return;
     };
-    ui.spacing_mut().item_spacing.y = 3.0;
-    summary(ui, sample, packet, what);
-    let Some(detail) = packet.detail.as_deref() else {
-        ui.weak("The bytes of this packet are not recorded any more.");
-        return;
-    };
+    let title = format!(
+        "Tick {}: {} bytes for {} of {CUBES} cubes",
+        sample.tick,
+        grouped(packet.payload_bytes as f64),
+        packet.sent_cubes
+    );
+    heading(ui, &title, "");
+    let line = note(ui, facts::words(sample, packet, what));
     if let Some(header) = &packet.header {
-        ui.label(header::words(header, packet))
-            .on_hover_text(format!(
-                "{} bits of the packet.",
-                packet.ledger.kind(BitKind::Header)
-            ));
+        line.on_hover_text(facts::header(header, packet));
     }
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 2.0;
-        for order in Order::ALL {
-            ui.selectable_value(&mut state.packet_order, order, order.name())
-                .on_hover_text(order.about());
-        }
-        ui.weak("wheel zooms, drag moves, double-click fits");
-    });
-    let rows = rows::rows(detail, state.packet_order);
-    let hovered = icicle::draw(ui, state.theme, &rows, selection);
-    if let Some(span) = &hovered {
+    let Some(detail) = packet.detail.as_deref() else {
+        return;
+    };
+    ui.add_space(GAP);
+    let top = Top::draw(ui, packet.ledger.total(), order);
+    ui.add_space(1.0);
+    let rows = rows::rows(detail, *order);
+    let in_chart = icicle::draw(ui, &rows, selection);
+    ui.add_space(2.0 * GAP);
+    if let Some(span) = &in_chart {
         selection.hovered = span.cube;
     }
-    let words = hovered.as_ref().map_or_else(
-        || "Hover a part: its cube lights up in both halves.".to_owned(),
-        rows::Span::words,
-    );
-    ui.label(RichText::new(words).small());
-    // What is left of the page, or little, where a cube is below.
-    let height = match selection.cube {
-        Some(_) => HEX_HEIGHT,
-        None => (style::page_left(ui) - HINT_HEIGHT).max(HEX_HEIGHT),
-    };
-    hex::draw(ui, state.theme, detail, height, hovered.as_ref(), selection);
-    if let Some(index) = selection.cube {
-        ui.separator();
-        cube::draw(ui, state.theme, index, selection, what);
-    } else {
-        ui.weak("Click a cube, in either half, for its last 60 packets.");
+    let height = hex_height(ui, selection, what);
+    let pointed = hex::draw(ui, detail, height, in_chart.as_ref(), selection);
+    let pointed = in_chart.map(Pointed::Span).or(pointed);
+    match &pointed {
+        Some(Pointed::Span(span)) => {
+            selection.hovered = span.cube;
+            top.say(ui, &span.words());
+        }
+        Some(Pointed::Shared) => top.say(ui, &["shared by arithmetically coded bins"]),
+        None if top.is_hovered() => top.say(ui, &[order.offer()]),
+        None => top.say(
+            ui,
+            &[
+                "wheel zooms, drag moves, double click fits",
+                "wheel zooms, drag moves",
+            ],
+        ),
+    }
+    match selection.cube {
+        Some(index) => cube::draw(ui, index, selection, what),
+        None => {
+            ui.add_space(GAP);
+            note(ui, "Click a cube, in either half, for its last 60 packets.");
+        }
     }
 }
 
-/// Logical points.
-const HEX_HEIGHT: f32 = 66.0;
-const HINT_HEIGHT: f32 = 24.0;
-
-fn summary(ui: &mut egui::Ui, sample: &Sample, packet: &PacketRecord, what: &Inspected<'_>) {
-    let newest = what.meter.samples().back().map_or(0, |sample| sample.tick);
-    let arrival = match packet.fate(sample.tick, newest) {
-        Fate::Arrived(arrival) if arrival.is_late => {
-            format!("came too late, after {} ticks", arrival.after_ticks)
+/// The height of the bytes: four rows, and of a higher page half of what is left by the cube, or all of it.
+fn hex_height(ui: &Ui, selection: &Selection, what: &Inspected<'_>) -> f32 {
+    let spare = match selection.cube {
+        Some(cube) => {
+            let below = cube::height(what.standings.get(cube).copied());
+            (page_left(ui) - below - HEX_ROWS * hex::ROW_HEIGHT) / 2.0
         }
-        Fate::Arrived(arrival) => format!("came after {} ticks", arrival.after_ticks),
-        Fate::Lost => "was lost".to_owned(),
-        Fate::OnItsWay => "is on its way".to_owned(),
+        None => page_left(ui) - LINE - GAP - HEX_ROWS * hex::ROW_HEIGHT,
     };
-    let bits = packet.ledger.total();
-    ui.label(format!(
-        "Tick {}: {} bytes, {bits:.0} bits, {} cubes; {arrival}.",
-        sample.tick, packet.payload_bytes, packet.sent_cubes
-    ));
+    let more = (spare / hex::ROW_HEIGHT).floor().max(0.0);
+    (HEX_ROWS + more) * hex::ROW_HEIGHT
 }
+
+/// Rows of bytes at least.
+const HEX_ROWS: f32 = 4.0;

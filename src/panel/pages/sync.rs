@@ -2,54 +2,35 @@
 
 use std::time::Duration;
 
-use bevy_egui::egui::{self, RichText};
-use cubewire_codec::stages::Delta;
+use bevy_egui::egui::Ui;
 use cubewire_protocol::SyncStatus;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::replication::{LaneSync, SenderSettings};
-
-/// Draws nothing on other rungs. `is_local` says whether the sender is in this process. Returns whether the lane is to
-/// lose its world.
-pub(super) fn draw(
-    ui: &mut egui::Ui,
-    sender: &SenderSettings,
-    sync: Option<&LaneSync>,
-    is_local: bool,
-) -> bool {
-    let Some(sync) = sync.filter(|_| sender.stages.delta == Delta::ArithmeticSimulated) else {
-        return false;
-    };
-    ui.scope(|ui| {
-        ui.spacing_mut().item_spacing.y = 2.0;
-        ui.label(status(sync))
-            .on_hover_text(explanation(sync.status));
-        ui.horizontal(|ui| {
-            let figures = RichText::new(figures(sync)).small().weak();
-            ui.label(figures).on_hover_text(FIGURES);
-            is_local && ui.button("nudge").on_hover_text(NUDGE).clicked()
-        })
-        .inner
-    })
-    .inner
-}
+use crate::panel::style::{Look, ROW};
+use crate::panel::widgets::{chip, line};
+use crate::replication::LaneSync;
 
 /// Whether the ends are in sync, in a line.
-fn status(sync: &LaneSync) -> String {
+pub(super) fn state(sync: &LaneSync) -> String {
     match (sync.synced_ticks(), sync.state_progress) {
         (Some(ticks), _) => {
             let seconds = ticks as f64 / f64::from(TICKS_PER_SECOND);
-            format!("In sync for {seconds:.1} s")
+            let after = match sync.desyncs {
+                0 => String::new(),
+                1 => ", after 1 desync".to_owned(),
+                desyncs => format!(", after {desyncs} desyncs"),
+            };
+            format!("In sync for {seconds:.1} s{after}.")
         }
         (None, Some((arrived, chunks))) => {
-            format!("Predicted, and sending a state: {arrived} of {chunks} chunks")
+            format!("Predicted, and sending a state: {arrived} of {chunks} chunks.")
         }
-        (None, None) => "Predicted: waiting for a state".to_owned(),
+        (None, None) => "Predicted: waiting for a state.".to_owned(),
     }
 }
 
-/// What the status means.
-const fn explanation(status: SyncStatus) -> &'static str {
+/// What the state means.
+pub(super) const fn about(status: SyncStatus) -> &'static str {
     match status {
         SyncStatus::Synced { .. } => {
             "Both ends compute the same world, tick by tick. A packet carries the keys since the last tick that the \
@@ -62,20 +43,30 @@ const fn explanation(status: SyncStatus) -> &'static str {
     }
 }
 
+/// The button, where the sender is in this process, and what it takes the receiver. Returns whether the lane is to lose
+/// its world.
+pub(super) fn nudge(ui: &mut Ui, sync: &LaneSync, is_local: bool) -> bool {
+    let look = Look::of(ui);
+    let row = ui.horizontal(|ui| {
+        ui.spacing_mut().item_spacing.x = 8.0;
+        let is_pressed = is_local && {
+            let chip = chip(ui, ROW, 10, "Nudge", false);
+            chip.on_hover_text(NUDGE).clicked()
+        };
+        line(ui, figures(sync), look.muted).on_hover_text(FIGURES);
+        is_pressed
+    });
+    row.inner
+}
+
 /// What it costs.
 fn figures(sync: &LaneSync) -> String {
-    let mut figures = format!(
-        "{:.1} ticks, {} a packet · states: {:.0} kilobits so far",
+    format!(
+        "{:.1} ticks and {} a packet, {:.0} kilobits of states",
         sync.mean_ticks(),
         time(sync.mean_time()),
         sync.state_kilobits
-    );
-    match sync.desyncs {
-        0 => {}
-        1 => figures += " · 1 desync",
-        desyncs => figures += &format!(" · {desyncs} desyncs"),
-    }
-    figures
+    )
 }
 
 fn time(time: Duration) -> String {
@@ -97,17 +88,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_says_whether_the_ends_are_in_sync() {
+    fn the_line_says_whether_the_ends_are_in_sync_and_how_often_they_lost_it() {
         let mut sync = LaneSync::default();
         sync.tick = 1000;
-        assert_eq!(status(&sync), "Predicted: waiting for a state");
+        assert_eq!(state(&sync), "Predicted: waiting for a state.");
         sync.state_progress = Some((8, 21));
         assert_eq!(
-            status(&sync),
-            "Predicted, and sending a state: 8 of 21 chunks"
+            state(&sync),
+            "Predicted, and sending a state: 8 of 21 chunks."
         );
         sync.status = SyncStatus::Synced { since: 262 };
-        assert_eq!(status(&sync), "In sync for 12.3 s");
+        assert_eq!(state(&sync), "In sync for 12.3 s.");
+        sync.desyncs = 2;
+        assert_eq!(state(&sync), "In sync for 12.3 s, after 2 desyncs.");
     }
 
     #[test]

@@ -144,16 +144,3 @@ fn the_panel_keeps_its_width_whatever_it_shows() {
     }
     assert_eq!(wide, Vec::<String>::new());
 }
-
-#[test]
-fn every_option_and_rung_explains_itself_or_its_refusal_under_the_pointer() {
-    for (tab, label, text) in [(Page::Ladder, "delta", ladder::DELTA.summary)] {
-        let mut panel = panel(tab);
-        panel.settings.sender.stages = ladder::PREDICTED_POSITION.stages;
-        let mut harness = open(panel);
-        harness.get_by_label(label).hover();
-        harness.run_steps(60);
-        let tooltip = harness.query_by_label_contains(text);
-        assert!(tooltip.is_some(), "{label}");
-    }
-}

@@ -1,54 +1,73 @@
-//! Pictures of keys.
+//! Keys of the keyboard, in the mono face.
+
+use std::sync::Arc;
 
 use bevy_egui::egui::{
-    FontId, Response, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, vec2,
+    Align2, Color32, FontId, Galley, Painter, Rect, Response, Sense, Stroke, StrokeKind, Ui,
+    WidgetInfo, WidgetType, pos2, vec2,
 };
 
-use super::{Pointing, triangle};
+use super::{At, text, width};
 use crate::panel::style::{Look, SMALL};
 use crate::theme::egui_color;
 
-/// What is on a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::panel) enum Cap<'a> {
-    Arrow(Pointing),
-    Text(&'a str),
+/// The name of a key without a cap, that far from the left of its row.
+pub(in crate::panel) fn key(painter: &Painter, row: Rect, x: f32, name: &str, color: Color32) {
+    let at = pos2(row.left() + x, row.center().y);
+    let font = FontId::monospace(SMALL);
+    painter.text(at, Align2::LEFT_CENTER, name, font, color);
 }
 
-/// Draws a key.
-pub(in crate::panel) fn key_cap(ui: &mut Ui, cap: Cap<'_>) -> Response {
+/// A row of keys with their caps, and what they do.
+pub(in crate::panel) fn keys(ui: &mut Ui, width: f32, names: &[&str], about: &str) -> Response {
     let look = Look::of(ui);
-    let font = FontId::monospace(SMALL);
-    let name = match cap {
-        Cap::Arrow(Pointing::Up) => "up",
-        Cap::Arrow(Pointing::Down) => "down",
-        Cap::Arrow(Pointing::Left) => "left",
-        Cap::Arrow(Pointing::Right) => "right",
-        Cap::Text(text) => text,
-    };
-    let galley = ui.painter().layout_no_wrap(name.to_owned(), font, look.ink);
-    let width = match cap {
-        Cap::Arrow(_) => MIN_WIDTH,
-        Cap::Text(_) => (galley.size().x + 8.0).max(MIN_WIDTH),
-    };
-    let (rect, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
-    let painter = ui.painter();
-    painter.rect_filled(rect, 3.0, look.raised);
-    let edge = Stroke::new(1.0, egui_color(look.theme.colors().key_edge));
-    painter.rect_stroke(rect, 3.0, edge, StrokeKind::Inside);
-    match cap {
-        Cap::Arrow(pointing) => {
-            triangle(painter, rect.center(), vec2(8.0, 8.0), pointing, look.ink)
-        }
-        Cap::Text(_) => {
-            let at = rect.center() - galley.size() / 2.0;
-            painter.galley(at, galley, look.ink);
-        }
+    let (row, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::hover());
+    let said = format!("{}: {about}", names.join(", "));
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
+    let mut x = 0.0;
+    for name in names {
+        x += cap(ui.painter(), look, row, x, name) + 4.0;
     }
+    text(ui.painter(), row, At::Left(x + 4.0), about, SMALL, look.ink);
     response
 }
 
-/// Logical points.
-const HEIGHT: f32 = 18.0;
-const MIN_WIDTH: f32 = 20.0;
+/// How wide such a row is.
+pub(in crate::panel) fn keys_width(ui: &Ui, names: &[&str], about: &str) -> f32 {
+    let caps = names.iter().map(|name| cap_width(ui.painter(), name) + 4.0);
+    caps.sum::<f32>() + 4.0 + width(ui, about, SMALL)
+}
+
+/// The name of a group of keys, as high as a row of them.
+pub(in crate::panel) fn group(ui: &mut Ui, width: f32, name: &str) {
+    let look = Look::of(ui);
+    let (row, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
+    let lower = row.translate(vec2(0.0, 2.0));
+    text(ui.painter(), lower, At::Left(0.0), name, SMALL, look.half);
+}
+
+/// A key's cap. Returns its width.
+fn cap(painter: &Painter, look: Look, row: Rect, x: f32, name: &str) -> f32 {
+    let galley = cap_text(painter, look.ink, name);
+    let width = cap_width(painter, name);
+    let middle = pos2(row.left() + x + width / 2.0, row.center().y);
+    let cap = Rect::from_center_size(middle, vec2(width, 18.0));
+    let edge = egui_color(look.theme.colors().key_edge);
+    painter.rect_filled(cap, 3.0, look.raised);
+    painter.rect_stroke(cap, 3.0, Stroke::new(1.0, edge), StrokeKind::Inside);
+    painter.galley(middle - galley.size() / 2.0, galley, look.ink);
+    width
+}
+
+fn cap_text(painter: &Painter, color: Color32, name: &str) -> Arc<Galley> {
+    painter.layout_no_wrap(name.to_owned(), FontId::monospace(SMALL), color)
+}
+
+fn cap_width(painter: &Painter, name: &str) -> f32 {
+    let galley = cap_text(painter, Color32::PLACEHOLDER, name);
+    (galley.size().x + 10.0).max(20.0)
+}
+
+/// Height of a row of keys, logical points.
+const HEIGHT: f32 = 22.0;

@@ -1,218 +1,211 @@
 //! The bytes of a packet in hex, with the kind of each of their bits.
 
-use bevy_egui::egui::{
-    Align2, Color32, FontId, Painter, Rect, ScrollArea, Sense, Stroke, StrokeKind, Ui, pos2, vec2,
-};
+use std::array;
+
+use bevy_egui::egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Sense, Ui, vec2};
 use cubewire_codec::BitKind;
-use cubewire_palette::bit_kind;
 
-use super::rows::{Span, parts};
+use super::rows::whole_bits;
+use super::span::Span;
 use crate::history::Selection;
-use crate::panel::style;
-use crate::replication::PacketDetail;
-use crate::theme::{Theme, egui_color};
+use crate::panel::style::{LINE, Look, SMALL};
+use crate::panel::widgets::{At, list, text, width};
+use crate::replication::{PacketDetail, grouped};
+use crate::theme::egui_color;
 
-/// Draws the bytes, sixteen a row. Below each, its eight bits in the colour of their kind; those of the
-/// hovered or the selected cube are marked. Arithmetically coded bins share bits, and have no kind.
+/// A bit under the pointer.
+pub(super) enum Pointed {
+    /// It belongs to these.
+    Span(Span),
+    /// Arithmetically coded bins share it.
+    Shared,
+}
+
+/// Draws the bytes, fifteen a row. Below each, its eight bits in the colour of their kind; those of what is pointed at,
+/// or of the selected cube, are inverted. Arithmetically coded bins share bits, and have no kind.
 pub(super) fn draw(
     ui: &mut Ui,
-    theme: Theme,
     packet: &PacketDetail,
     height: f32,
     hovered: Option<&Span>,
-    selection: &mut Selection,
-) {
+    selection: &Selection,
+) -> Option<Pointed> {
     let bits = Bits::of(packet);
     let count = packet.bytes().len().div_ceil(ROW_BYTES);
-    let rows = Rows {
-        theme,
-        packet,
-        bits: &bits,
-        hovered,
-        selection,
-    };
-    let mut over = None;
-    ScrollArea::vertical()
-        .id_salt("bytes of the packet")
-        .max_height(height)
-        .min_scrolled_height(height)
-        .auto_shrink([false, true])
-        .show_rows(ui, ROW_HEIGHT, count, |ui, shown| {
-            for row in shown {
-                over = rows.draw(ui, row).or(over);
+    let offset = width(ui, &grouped(packet.bytes().len() as f64), SMALL) + OFFSET_GAP;
+    let mut pointed = None;
+    list(
+        ui,
+        "bytes of the packet",
+        height,
+        ROW_HEIGHT,
+        count,
+        |ui, shown| {
+            let look = Look::of(ui);
+            let rows = shown.map(|row| {
+                let size = vec2(ui.available_width(), ROW_HEIGHT);
+                let (area, response) = ui.allocate_exact_size(size, Sense::hover());
+                let row = Row {
+                    first: row * ROW_BYTES,
+                    area,
+                    offset,
+                };
+                let bit = response.hover_pos().and_then(|at| row.bit_at(at));
+                (row, bit)
+            });
+            let rows: Vec<_> = rows.collect();
+            let bit = rows.iter().find_map(|(_, bit)| *bit);
+            let bit = bit.filter(|bit| bit / 8 < packet.bytes().len());
+            let under = bit.and_then(|bit| bits.span_at(bit));
+            let lit = Lit {
+                span: under.or(hovered),
+                cube: selection.hovered.or(selection.cube),
+            };
+            for (row, _) in rows {
+                row.draw(ui.painter(), look, packet.bytes(), &bits, &lit);
             }
-        });
-    if let Some(item) = over {
-        selection.hovered = bits.items[item].cube;
-    }
+            pointed = bit.map(|_| under.cloned().map_or(Pointed::Shared, Pointed::Span));
+        },
+    );
+    pointed
 }
 
 /// What each whole bit is for.
 struct Bits {
-    items: Vec<Item>,
+    spans: Vec<Span>,
     /// Where bits begin that are shared.
     shared_from: usize,
 }
 
-struct Item {
-    start: usize,
-    end: usize,
-    kind: BitKind,
-    cube: Option<usize>,
-    /// The part of a field: its prefix or a component.
-    part: Option<&'static str>,
+/// Where a span of whole bits ends in the packet.
+fn end(span: &Span) -> usize {
+    (span.offset.unwrap_or(0.0) + span.bits) as usize
 }
 
 impl Bits {
     fn of(packet: &PacketDetail) -> Self {
-        let mut items = Vec::new();
-        let mut at = 0;
-        for item in packet.items() {
-            // The first fraction is the first bin.
-            if item.bits.fract() != 0.0 {
-                break;
-            }
-            for (part, bits) in parts(&item) {
-                let end = at + bits as usize;
-                items.push(Item {
-                    start: at,
-                    end,
-                    kind: item.kind,
-                    cube: item.body.map(usize::from),
-                    part,
-                });
-                at = end;
-            }
-        }
-        let is_whole = at == packet.bytes().len() * 8;
+        let mut spans = whole_bits(packet);
+        let is_whole = spans.last().map_or(0, end) == packet.bytes().len() * 8;
         if !is_whole {
             // Bins begin with a whole byte; what looks whole after it may be a bin.
-            let head = items.iter().take_while(|item| item.cube.is_none());
-            let head = head
-                .take_while(|item| {
-                    !matches!(
-                        item.kind,
-                        BitKind::Inputs | BitKind::State | BitKind::Selection
-                    )
-                })
-                .count();
-            items.truncate(head);
-            at = items.last().map_or(0, |item| item.end);
+            let is_bin = |span: &Span| {
+                let kinds = [BitKind::Inputs, BitKind::State, BitKind::Selection];
+                span.cube.is_some() || span.kind.is_some_and(|kind| kinds.contains(&kind))
+            };
+            let first_bin = spans.iter().position(is_bin);
+            spans.truncate(first_bin.unwrap_or(spans.len()));
         }
-        Self {
-            items,
-            shared_from: at,
-        }
+        let shared_from = spans.last().map_or(0, end);
+        Self { spans, shared_from }
     }
 
-    /// The item that a bit belongs to; none if it is shared.
-    fn item_at(&self, bit: usize) -> Option<usize> {
+    /// What a bit belongs to; none if it is shared.
+    fn span_at(&self, bit: usize) -> Option<&Span> {
         if bit >= self.shared_from {
             return None;
         }
-        let after = self.items.partition_point(|item| item.end <= bit);
-        (self.items.get(after)?.start <= bit).then_some(after)
+        let after = self.spans.partition_point(|span| end(span) <= bit);
+        let span = self.spans.get(after)?;
+        (span.offset? <= bit as f64).then_some(span)
     }
 }
 
-/// What the rows show.
-struct Rows<'a> {
-    theme: Theme,
-    packet: &'a PacketDetail,
-    bits: &'a Bits,
-    hovered: Option<&'a Span>,
-    selection: &'a Selection,
+/// What is inverted: what is pointed at, else the cube.
+struct Lit<'a> {
+    span: Option<&'a Span>,
+    cube: Option<usize>,
 }
 
-impl Rows<'_> {
-    /// Draws a row. Returns the item under the pointer.
-    fn draw(&self, ui: &mut Ui, row: usize) -> Option<usize> {
-        let (area, response) =
-            ui.allocate_exact_size(vec2(ui.available_width(), ROW_HEIGHT), Sense::hover());
-        let painter = ui.painter_at(area);
-        let colors = self.theme.colors();
-        let text = |at, text: String, color| {
-            let font = FontId::monospace(10.5);
-            painter.text(at, Align2::LEFT_TOP, text, font, egui_color(color));
-        };
-        let first = row * ROW_BYTES;
-        text(area.left_top(), format!("{first:4x}"), colors.muted);
-        let width = ((area.width() - OFFSET_WIDTH) / ROW_BYTES as f32).min(MAX_BYTE_WIDTH);
-        let bit_width = (width - 2.0) / 8.0;
-        let mut over = None;
-        let bytes = self.packet.bytes()[first..].iter().take(ROW_BYTES);
-        for (column, byte) in bytes.enumerate() {
-            let left = area.left() + OFFSET_WIDTH + column as f32 * width;
-            text(pos2(left, area.top()), format!("{byte:02x}"), colors.ink);
-            for bit in 0..8 {
-                let index = (first + column) * 8 + bit;
-                let rect = Rect::from_min_size(
-                    pos2(
-                        left + bit as f32 * bit_width,
-                        area.bottom() - BIT_HEIGHT - 1.0,
-                    ),
-                    vec2(bit_width, BIT_HEIGHT),
+impl Lit<'_> {
+    fn has(&self, other: &Span) -> bool {
+        match self.span {
+            Some(span) => span.covers(other),
+            None => self.cube.is_some() && self.cube == other.cube,
+        }
+    }
+}
+
+/// A row of bytes.
+struct Row {
+    /// Index of the first byte.
+    first: usize,
+    area: Rect,
+    /// Width of the column of offsets.
+    offset: f32,
+}
+
+impl Row {
+    /// Where a byte stands.
+    fn cell(&self, column: usize) -> Rect {
+        let pitch = (self.area.width() - self.offset) / ROW_BYTES as f32;
+        let left = self.area.left() + self.offset + column as f32 * pitch;
+        Rect::from_min_size(
+            Pos2::new(left, self.area.top()),
+            vec2(pitch - CELL_GAP, self.area.height()),
+        )
+    }
+
+    /// The bit at a point, if a byte is there.
+    fn bit_at(&self, at: Pos2) -> Option<usize> {
+        (0..ROW_BYTES).find_map(|column| {
+            let cell = self.cell(column);
+            let bit = (at.x - cell.left()) / cell.width() * 8.0;
+            let is_there = (0.0..8.0).contains(&bit);
+            is_there.then(|| (self.first + column) * 8 + bit as usize)
+        })
+    }
+
+    fn draw(&self, painter: &Painter, look: Look, bytes: &[u8], bits: &Bits, lit: &Lit<'_>) {
+        let line = self.area.with_max_y(self.area.top() + LINE);
+        let offsets = line.with_max_x(line.left() + self.offset - OFFSET_GAP);
+        let offset = grouped(self.first as f64);
+        text(painter, offsets, At::Right(0.0), offset, SMALL, look.muted);
+        let colors = look.theme.colors();
+        for (column, byte) in bytes[self.first..].iter().take(ROW_BYTES).enumerate() {
+            let cell = self.cell(column);
+            let hex = |painter: &Painter, color: Color32| {
+                let middle = cell.with_max_y(line.bottom()).center();
+                let font = FontId::monospace(SMALL);
+                painter.text(
+                    middle,
+                    Align2::CENTER_CENTER,
+                    format!("{byte:02x}"),
+                    font,
+                    color,
                 );
-                self.paint_bit(&painter, rect, index);
-                let reach = Rect::from_x_y_ranges(rect.x_range(), area.y_range());
-                if response.hover_pos().is_some_and(|at| reach.contains(at)) {
-                    over = self.bits.item_at(index).or(over);
-                    response.clone().on_hover_text_at_pointer(self.about(index));
+            };
+            hex(painter, look.ink);
+            let cells: [_; 8] = array::from_fn(|bit| {
+                let span = bits.span_at((self.first + column) * 8 + bit);
+                let kind = span.and_then(|span| span.kind);
+                (kind, span.is_some_and(|span| lit.has(span)))
+            });
+            let mut left = cell.left();
+            for run in cells.chunk_by(|one, other| one == other) {
+                let (kind, is_lit) = run[0];
+                let right = left + run.len() as f32 * cell.width() / 8.0;
+                let whole = Rect::from_x_y_ranges(left..=right, line.y_range());
+                let below = Rect::from_min_max(whole.left_bottom(), whole.right_bottom());
+                let color = kind.map_or(look.line, |kind| egui_color(colors.bit_kind(kind)));
+                painter.rect_filled(below.with_max_y(below.top() + 3.0), 0.0, color);
+                if is_lit {
+                    painter.rect_filled(whole, 0.0, look.ink);
+                    let clip = painter.clip_rect().intersect(whole);
+                    hex(&painter.with_clip_rect(clip), look.ground);
                 }
+                left = right;
             }
         }
-        over
-    }
-
-    fn paint_bit(&self, painter: &Painter, rect: Rect, bit: usize) {
-        let colors = self.theme.colors();
-        let item = self.bits.item_at(bit).map(|item| &self.bits.items[item]);
-        let color: Color32 = match item {
-            Some(item) => egui_color(bit_kind(item.kind)),
-            None => style::tint(colors, colors.ink, 0.2),
-        };
-        painter.rect_filled(rect, 0.0, color);
-        let cube = item.and_then(|item| item.cube);
-        let selection = self.selection;
-        let is_lit = cube.is_some() && (cube == selection.hovered || cube == selection.cube);
-        let is_hovered = self.hovered.is_some_and(|span| {
-            span.offset.is_some_and(|start| {
-                (start..start + span.bits).contains(&(bit as f64)) && item.is_some()
-            })
-        });
-        if is_lit || is_hovered {
-            let mark = rect.expand2(vec2(0.0, 1.0));
-            let stroke = Stroke::new(1.0, egui_color(colors.ink));
-            painter.rect_stroke(mark, 0.0, stroke, StrokeKind::Inside);
-        }
-    }
-
-    /// What a bit is for.
-    fn about(&self, bit: usize) -> String {
-        let Some(item) = self.bits.item_at(bit) else {
-            return format!("bit {bit}: shared by arithmetically coded bins");
-        };
-        let Item {
-            start,
-            end,
-            kind,
-            cube,
-            part,
-        } = &self.bits.items[item];
-        let cube = cube.map_or_else(String::new, |cube| format!(" of cube {cube}"));
-        let part = part.map_or_else(String::new, |part| format!("{part} of the "));
-        format!("bit {bit}: {part}{kind}{cube}, bits {start} to {}", end - 1)
     }
 }
 
 /// Bytes in a row.
-const ROW_BYTES: usize = 16;
+const ROW_BYTES: usize = 15;
 
 /// Logical points.
-const ROW_HEIGHT: f32 = 22.0;
-const BIT_HEIGHT: f32 = 6.0;
-const OFFSET_WIDTH: f32 = 34.0;
-const MAX_BYTE_WIDTH: f32 = 26.0;
+pub(super) const ROW_HEIGHT: f32 = 22.0;
+const CELL_GAP: f32 = 2.0;
+const OFFSET_GAP: f32 = 9.0;
 
 #[cfg(test)]
 mod tests {
@@ -228,7 +221,7 @@ mod tests {
             let detail = packet.detail.as_deref().unwrap();
             let bits = Bits::of(detail);
             let all = detail.bytes().len() * 8;
-            let owned = (0..all).filter(|&bit| bits.item_at(bit).is_some()).count();
+            let owned = (0..all).filter(|&bit| bits.span_at(bit).is_some()).count();
             if rung.stages.delta.is_arithmetic() {
                 // The header and the check.
                 assert_eq!(owned % 8, 0, "{}", rung.name);

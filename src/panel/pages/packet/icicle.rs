@@ -3,59 +3,119 @@
 use std::ops::Range;
 
 use bevy_egui::egui::{
-    self, Align2, Color32, FontId, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, pos2, vec2,
+    self, Color32, Pos2, Rect, Response, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType,
+    pos2, vec2,
 };
-use cubewire_palette::bit_kind;
+use cubewire_palette::bit_kind_label;
 
-use super::rows::Span;
+use super::rows::Order;
+use super::span::{Span, amount};
 use crate::history::Selection;
-use crate::panel::style;
+use crate::panel::style::{LINE, Look, ROW, SMALL};
+use crate::panel::widgets::{At, Pointing, focus_ring, text, triangle, width};
 use crate::panel::zoom::Zoom;
-use crate::theme::{Theme, egui_color};
+use crate::theme::egui_color;
 
-/// Draws the rows, and returns the span under the pointer.
-pub(super) fn draw(
-    ui: &mut Ui,
-    theme: Theme,
-    rows: &[Vec<Span>],
-    selection: &Selection,
-) -> Option<Span> {
-    let total = rows.first()?.first()?.bits;
-    let size = vec2(ui.available_width(), ROW_HEIGHT * rows.len() as f32);
-    let (area, response) = ui.allocate_exact_size(size, Sense::click_and_drag());
+/// The top row: all bits of the packet, and the order of those below, which a click changes.
+pub(super) struct Top {
+    response: Response,
+    /// Where its words end.
+    used: f32,
+}
+
+impl Top {
+    pub(super) fn draw(ui: &mut Ui, total: f64, order: &mut Order) -> Self {
+        let look = Look::of(ui);
+        let size = vec2(ui.available_width(), ROW);
+        let (rect, response) = ui.allocate_exact_size(size, Sense::click());
+        let bits = format!("{} bits", amount(total));
+        let said = format!("{bits}, {}", order.name());
+        response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &said));
+        let painter = ui.painter();
+        painter.rect_filled(rect, 0.0, look.raised);
+        let bits = text(painter, rect, At::Left(6.0), bits, SMALL, look.ink);
+        let after = bits.right() - rect.left() + 8.0;
+        let name = text(
+            painter,
+            rect,
+            At::Left(after),
+            order.name(),
+            SMALL,
+            look.muted,
+        );
+        let caret = pos2(name.right() + 10.0, rect.center().y + 1.0);
+        triangle(painter, caret, vec2(8.0, 5.0), Pointing::Down, look.muted);
+        if response.hovered() {
+            let edge = Stroke::new(1.0, look.quiet);
+            painter.rect_stroke(rect, 0.0, edge, StrokeKind::Inside);
+        }
+        if response.has_focus() {
+            focus_ring(painter, look, rect);
+        }
+        if response.clicked() {
+            *order = order.next();
+        }
+        let used = caret.x + 4.0 - rect.left();
+        Self { response, used }
+    }
+
+    pub(super) fn is_hovered(&self) -> bool {
+        self.response.hovered()
+    }
+
+    /// Says at its right what is pointed at: the first text that fits.
+    pub(super) fn say(&self, ui: &Ui, texts: &[impl AsRef<str>]) {
+        let rect = self.response.rect;
+        let room = rect.width() - self.used - 18.0;
+        let fits = |text: &&str| width(ui, text, SMALL) <= room;
+        if let Some(words) = texts.iter().map(AsRef::as_ref).find(fits) {
+            let muted = Look::of(ui).muted;
+            text(ui.painter(), rect, At::Right(6.0), words, SMALL, muted);
+        }
+    }
+}
+
+/// Draws the rows below the top one, and returns the span under the pointer.
+pub(super) fn draw(ui: &mut Ui, rows: &[Vec<Span>], selection: &Selection) -> Option<Span> {
+    let last = rows.first()?.last()?;
+    let total = last.start + last.bits;
+    let (area, response) =
+        ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::click_and_drag());
     // As a fraction, so that the next packet shows the same part.
     let part = Zoom::new("bits of the packet's chart", MIN_PART, true).shown(ui, &response, area);
     let shown = part.start * total..part.end * total;
-    let painter = ui.painter_at(area);
     let pointer = response.hover_pos();
     let mut hovered = None;
+    let mut top = area.top();
     for (depth, spans) in rows.iter().enumerate() {
-        let top = area.top() + depth as f32 * ROW_HEIGHT;
+        let left = rows.len() - depth;
+        let height = ((area.bottom() - top) / left as f32).ceil();
         let row = Row {
-            painter: &painter,
-            theme,
-            area: Rect::from_x_y_ranges(area.x_range(), top..=top + ROW_HEIGHT - 1.0),
+            painter: ui.painter_at(area),
+            look: Look::of(ui),
+            area: Rect::from_x_y_ranges(area.x_range(), top..=top + height - 1.0),
             shown: shown.clone(),
         };
-        hovered = row.draw(spans, pointer).or(hovered);
-        row.light(spans, selection);
-    }
-    if let Some(span) = &hovered {
-        response.on_hover_text_at_pointer(span.words());
+        hovered = row.draw(ui, spans, pointer).or(hovered);
+        // The row of the cubes; their parts are below it.
+        if left == 2 {
+            row.frame_lit(spans, area.bottom(), selection);
+        }
+        top += height;
     }
     hovered
 }
 
 /// A row of the chart.
-struct Row<'a> {
-    painter: &'a egui::Painter,
-    theme: Theme,
+struct Row {
+    painter: egui::Painter,
+    look: Look,
     area: Rect,
     /// The bits that are in sight.
     shown: Range<f64>,
 }
 
-impl Row<'_> {
+impl Row {
     /// Left and right end of a span.
     fn ends(&self, span: &Span) -> (f32, f32) {
         let x_of = |bit: f64| {
@@ -70,7 +130,7 @@ impl Row<'_> {
     }
 
     /// Draws the spans, and returns the one under the pointer.
-    fn draw(&self, spans: &[Span], pointer: Option<Pos2>) -> Option<Span> {
+    fn draw(&self, ui: &Ui, spans: &[Span], pointer: Option<Pos2>) -> Option<Span> {
         let mut hovered = None;
         // Spans too narrow to see are drawn as one, so that none is lost.
         let mut narrow: Option<(f32, f32)> = None;
@@ -92,83 +152,84 @@ impl Row<'_> {
                 }
             }
             if let Some((from, to)) = narrow.take() {
-                let color = color(self.theme, span).gamma_multiply(0.8);
+                let color = self.color(span).gamma_multiply(0.8);
                 self.painter.rect_filled(self.rect(from, to), 0.0, color);
                 if right - left < MIN_WIDTH {
                     continue;
                 }
             }
-            paint(self.painter, self.theme, rect, span, index % 2 == 1);
+            self.paint(ui, rect, span, index % 2 == 1);
         }
         if let Some((from, to)) = narrow {
-            let colors = self.theme.colors();
-            let color = style::tint(colors, colors.ink, 0.4);
             let rect = self.rect(from, to.max(from + 1.0));
-            self.painter.rect_filled(rect, 0.0, color);
+            self.painter.rect_filled(rect, 0.0, self.look.quiet);
         }
         hovered
     }
 
-    /// Frames the spans of the cubes that are hovered or selected.
-    fn light(&self, spans: &[Span], selection: &Selection) {
-        let ink = egui_color(self.theme.colors().ink);
+    fn color(&self, span: &Span) -> Color32 {
+        match span.kind {
+            Some(kind) => egui_color(self.look.theme.colors().bit_kind(kind)),
+            None => self.look.line,
+        }
+    }
+
+    /// Neighbours too narrow for a gap between them differ in their shade. Words are left out where they do not fit.
+    fn paint(&self, ui: &Ui, rect: Rect, span: &Span, is_odd: bool) {
+        let has_gap = rect.width() > GAP_WIDTH;
+        let shade = if has_gap || !is_odd { 1.0 } else { 0.75 };
+        let gap = f32::from(has_gap);
+        let filled = rect.with_max_x(rect.right() - gap);
+        let color = self.color(span).gamma_multiply(shade);
+        self.painter.rect_filled(filled, 0.0, color);
+        let ink = match span.kind {
+            Some(kind) => bit_kind_label(kind).map(egui_color),
+            None => Some(self.look.ink),
+        };
+        let inside = filled.intersect(self.area);
+        let (Some(ink), true) = (ink, inside.width() > LEAST_LABEL && rect.height() >= LINE) else {
+            return;
+        };
+        let name = match (span.part, span.kind, span.cube) {
+            (Some(part), ..) => part.to_owned(),
+            (None, _, Some(cube)) => cube.to_string(),
+            (None, Some(kind), None) => kind.name().to_owned(),
+            (None, None, None) => return,
+        };
+        let of_name = width(ui, &name, SMALL);
+        if of_name + 2.0 * PADDING > inside.width() {
+            return;
+        }
+        text(&self.painter, inside, At::Left(PADDING), &name, SMALL, ink);
+        let bits = amount(span.bits);
+        let both = of_name + width(ui, &bits, SMALL) + 3.0 * PADDING;
+        if both <= inside.width() {
+            text(&self.painter, inside, At::Right(PADDING), bits, SMALL, ink);
+        }
+    }
+
+    /// Frames the cubes that are hovered or selected, down to the bottom of the chart.
+    fn frame_lit(&self, spans: &[Span], bottom: f32, selection: &Selection) {
         let lit = spans.iter().filter(|span| {
             span.cube.is_some() && (span.cube == selection.hovered || span.cube == selection.cube)
         });
         for span in lit {
             let (left, right) = self.ends(span);
-            let rect = self.rect(left, right.max(left + 2.0));
-            let stroke = Stroke::new(2.0, ink);
+            let rect = self.rect(left - FRAME, right + FRAME).with_max_y(bottom);
+            let stroke = Stroke::new(FRAME, self.look.ink);
             self.painter
                 .rect_stroke(rect, 0.0, stroke, StrokeKind::Inside);
         }
     }
 }
 
-fn color(theme: Theme, span: &Span) -> Color32 {
-    match span.kind {
-        Some(kind) => egui_color(bit_kind(kind)),
-        None => style::tint(theme.colors(), theme.colors().ink, 0.25),
-    }
-}
-
-/// Neighbours too narrow for a gap between them differ in their shade.
-fn paint(painter: &egui::Painter, theme: Theme, rect: Rect, span: &Span, is_odd: bool) {
-    let fill = color(theme, span);
-    let has_gap = rect.width() > GAP_WIDTH;
-    let gap = if has_gap { 0.5 } else { 0.0 };
-    let shade = if has_gap || !is_odd { 1.0 } else { 0.75 };
-    let shaded = fill.gamma_multiply(shade);
-    painter.rect_filled(rect.shrink2(vec2(gap, 0.0)), 0.0, shaded);
-    if rect.width() < LABEL_WIDTH {
-        return;
-    }
-    let name = match (span.part, span.kind, span.cube) {
-        (Some(part), ..) => part.to_owned(),
-        (None, _, Some(cube)) => cube.to_string(),
-        (None, Some(kind), None) => kind.name().to_owned(),
-        (None, None, None) => format!("{:.0} bits", span.bits),
-    };
-    let text = match fill.intensity() > 0.45 {
-        true => Color32::BLACK,
-        false => Color32::WHITE,
-    };
-    let clip = painter.clip_rect().intersect(rect);
-    let at = pos2(clip.left() + 3.0, rect.center().y);
-    painter.with_clip_rect(clip).text(
-        at,
-        Align2::LEFT_CENTER,
-        name,
-        FontId::proportional(10.0),
-        text,
-    );
-}
-
 /// Logical points.
-const ROW_HEIGHT: f32 = 20.0;
+const HEIGHT: f32 = 55.0;
 const MIN_WIDTH: f32 = 1.0;
-const GAP_WIDTH: f32 = 6.0;
-const LABEL_WIDTH: f32 = 20.0;
+const GAP_WIDTH: f32 = 3.0;
+const FRAME: f32 = 2.0;
+const PADDING: f32 = 5.0;
+const LEAST_LABEL: f32 = 16.0;
 
 /// The smallest part of the packet that fills the chart.
 const MIN_PART: f64 = 0.002;

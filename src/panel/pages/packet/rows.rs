@@ -2,22 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use cubewire_codec::{BitItem, BitKind, Form};
+use cubewire_codec::{BitItem, BitKind};
 
+use super::span::Span;
 use crate::replication::PacketDetail;
 
 /// In which order the chart has the bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::panel) enum Order {
-    /// Packet, kind, cube, component: equal kinds together, the cubes with the most bits first.
+    /// Kind, cube, component: equal kinds together, the cubes with the most bits first.
     #[default]
     Kind,
-    /// Packet, cube, component, as they lie in the packet.
+    /// Cube, component, as they lie in the packet.
     InOrder,
 }
 
 impl Order {
-    pub(in crate::panel) const ALL: [Self; 2] = [Self::Kind, Self::InOrder];
+    pub(super) const fn next(self) -> Self {
+        match self {
+            Self::Kind => Self::InOrder,
+            Self::InOrder => Self::Kind,
+        }
+    }
 
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -26,10 +32,11 @@ impl Order {
         }
     }
 
-    pub(super) const fn about(self) -> &'static str {
-        match self {
-            Self::Kind => "Packet, kind, cube, component; the cubes with the most bits first.",
-            Self::InOrder => "Packet, cube, component, as they lie in the packet.",
+    /// What a click would change it to.
+    pub(super) const fn offer(self) -> &'static str {
+        match self.next() {
+            Self::Kind => "click for kinds, most bits first",
+            Self::InOrder => "click for the order of the packet",
         }
     }
 }
@@ -37,78 +44,31 @@ impl Order {
 /// The name of the part of a field that is of no component.
 const PREFIX: &str = "prefix";
 
-/// Some bits of a packet.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Span {
-    /// Where it begins in the chart, bits.
-    pub(super) start: f64,
-    /// How many bits.
-    pub(super) bits: f64,
-    /// None if they are of several kinds.
-    pub(super) kind: Option<BitKind>,
-    pub(super) cube: Option<usize>,
-    pub(super) form: Option<Form>,
-    /// The part of a field: its prefix or a component.
-    pub(super) part: Option<&'static str>,
-    /// Offset in the packet, bits, if it is a single run of bits.
-    pub(super) offset: Option<f64>,
+/// The fields and their parts up to the first fraction of a bit, as they lie in the packet.
+pub(super) fn whole_bits(packet: &PacketDetail) -> Vec<Span> {
+    let items = with_offsets(packet).into_iter();
+    let whole = items.take_while(|(_, item)| item.bits.fract() == 0.0);
+    let fields = whole.map(|(offset, item)| (Span::of(&item, offset), item));
+    fields
+        .flat_map(|(field, item)| part_spans(&item, &field).collect::<Vec<_>>())
+        .collect()
 }
 
-impl Span {
-    /// What it is, for people.
-    pub(super) fn words(&self) -> String {
-        let kind = self.kind.map_or("packet", BitKind::name);
-        let cube = self
-            .cube
-            .map_or_else(String::new, |cube| format!(" of cube {cube}"));
-        let form = self
-            .form
-            .map_or_else(String::new, |form| format!(", {}", form.name()));
-        let offset = self
-            .offset
-            .map_or_else(String::new, |at| format!(", from bit {at:.0}"));
-        let name = match (self.part, self.kind, self.cube) {
-            (Some(part), ..) => format!("{part} of the {kind}{cube}"),
-            (None, None, Some(cube)) => format!("cube {cube}"),
-            _ => format!("{kind}{cube}"),
-        };
-        format!("{name}: {:.1} bits{form}{offset}", self.bits)
-    }
-}
-
-/// Every row, the packet as a whole first. Each row has all of the packet's bits.
+/// Every row. Each has all of the packet's bits.
 pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
     let mut items = with_offsets(packet);
     if order == Order::Kind {
         sort_by_kind(&mut items);
     }
-    let single = |item: &BitItem, offset| Span {
-        start: 0.0,
-        bits: item.bits,
-        kind: Some(item.kind),
-        cube: item.body.map(usize::from),
-        form: item.form,
-        part: None,
-        offset: Some(offset),
-    };
     let fields: Vec<_> = items
         .iter()
-        .map(|(offset, item)| single(item, *offset))
+        .map(|(offset, item)| Span::of(item, *offset))
         .collect();
     let parts: Vec<_> = items
         .iter()
         .zip(&fields)
         .flat_map(|((_, item), field)| part_spans(item, field))
         .collect();
-    let whole = merge(
-        &fields,
-        |_, _| true,
-        |span| Span {
-            kind: None,
-            cube: None,
-            ..span
-        },
-    );
     match order {
         Order::Kind => {
             let kinds = merge(
@@ -121,9 +81,9 @@ pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
                 |a, b| (a.kind, a.cube) == (b.kind, b.cube),
                 |span| span,
             );
-            vec![whole, kinds, cubes, laid_out(parts)]
+            vec![kinds, cubes, laid_out(parts)]
         }
-        Order::InOrder => vec![whole, cubes_in_order(&fields), laid_out(parts)],
+        Order::InOrder => vec![cubes_in_order(&fields), laid_out(parts)],
     }
 }
 
@@ -170,7 +130,7 @@ fn with_offsets(packet: &PacketDetail) -> Vec<(f64, BitItem)> {
 
 /// The parts of an item in the order of a bit-packed packet, with the bits of each: the prefix, if there is
 /// one, and the components by name; or the item itself, without a name, if it has no components.
-pub(super) fn parts(item: &BitItem) -> impl Iterator<Item = (Option<&'static str>, f64)> {
+fn parts(item: &BitItem) -> impl Iterator<Item = (Option<&'static str>, f64)> {
     let named = item.kind.component_names().zip(item.components);
     let parts = match named {
         Some(([a, b, c], components)) => {
@@ -205,6 +165,7 @@ fn part_spans(item: &BitItem, field: &Span) -> impl Iterator<Item = Span> {
         Span {
             bits,
             part,
+            components: field.components.filter(|_| part.is_none()),
             offset: at,
             ..field.clone()
         }
@@ -225,6 +186,7 @@ fn merge(
         clear(Span {
             bits,
             offset: run[0].offset.filter(|_| is_one),
+            components: run[0].components.filter(|_| is_one),
             form: run[0].form.filter(|_| same_form),
             ..run[0].clone()
         })
@@ -255,9 +217,8 @@ mod tests {
             let packet = packet_of(rung.stages);
             let detail = packet.detail.as_deref().unwrap();
             let all = packet.payload_bytes as f64 * 8.0;
-            for order in Order::ALL {
+            for order in [Order::Kind, Order::InOrder] {
                 let rows = rows(detail, order);
-                assert_eq!(rows[0].len(), 1);
                 for row in &rows {
                     let sum: f64 = row.iter().map(|span| span.bits).sum();
                     assert!((sum - all).abs() < 0.01, "{}: {sum} of {all}", rung.name);
@@ -277,15 +238,15 @@ mod tests {
     fn by_kind_there_is_one_span_for_each_kind_and_the_dearest_cube_is_first() {
         let packet = packet_of(ladder::RELATIVE_ORIENTATION.stages);
         let rows = rows(packet.detail.as_deref().unwrap(), Order::Kind);
-        let kinds: Vec<_> = rows[1]
+        let kinds: Vec<_> = rows[0]
             .iter()
             .map(|span| span.kind.unwrap().index())
             .collect();
         assert!(kinds.is_sorted_by(|a, b| a < b), "{kinds:?}");
-        for span in &rows[1] {
+        for span in &rows[0] {
             assert_eq!(span.bits, packet.ledger.kind(span.kind.unwrap()));
         }
-        let positions: Vec<_> = rows[2]
+        let positions: Vec<_> = rows[1]
             .iter()
             .filter(|span| span.kind == Some(BitKind::Position))
             .map(|span| span.bits)
@@ -294,30 +255,17 @@ mod tests {
     }
 
     #[test]
-    fn a_span_says_what_it_is() {
-        let span = Span {
-            start: 0.0,
-            bits: 18.25,
-            kind: Some(BitKind::Position),
-            cube: Some(7),
-            form: Some(Form::Small),
-            part: None,
-            offset: Some(34.0),
-        };
-        assert_eq!(
-            span.words(),
-            "position of cube 7: 18.2 bits, small difference, from bit 34"
-        );
-        let part = Span {
-            bits: 5.0,
-            part: Some("y"),
-            offset: Some(44.0),
-            ..span
-        };
-        assert_eq!(
-            part.words(),
-            "y of the position of cube 7: 5.0 bits, small difference, from bit 44"
-        );
+    fn a_span_covers_what_has_its_kind_its_cube_and_its_part() {
+        let packet = packet_of(ladder::SMALLEST_THREE.stages);
+        let detail = packet.detail.as_deref().unwrap();
+        let bits = whole_bits(detail);
+        for row in rows(detail, Order::Kind) {
+            for span in row {
+                let covered = bits.iter().filter(|part| span.covers(part));
+                let sum: f64 = covered.map(|part| part.bits).sum();
+                assert_eq!(sum, span.bits, "{span:?}");
+            }
+        }
     }
 
     /// Name, bits and offset of each part of a field of cube 1 in the lowest row, in the order of the packet.

@@ -1,0 +1,73 @@
+//! What the acks consist of, the newest ack and baseline, and counts of what the receiver decoded and rejected.
+
+use bevy_egui::egui::{Sense, Ui, vec2};
+use cubewire_scene::TICKS_PER_SECOND;
+
+use crate::panel::terms;
+use crate::panel::widgets::{figure, note};
+use crate::replication::{LaneMeter, Totals, grouped, rounded};
+
+/// The content of a tooltip.
+pub(super) fn explain(ui: &mut Ui, totals: &Totals, meter: &LaneMeter, is_remote: bool) {
+    ui.allocate_exact_size(vec2(WIDTH, 0.0), Sense::hover());
+    ui.set_max_width(WIDTH);
+    let kbps = |bytes| rounded(totals.kbps_of(bytes));
+    figure(
+        ui,
+        "Acks of snapshots",
+        kbps(totals.traffic.ack_bytes),
+        "kbps",
+    );
+    note(ui, terms::SNAPSHOT_ACKS);
+    let transport = kbps(totals.traffic.transport_ack_bytes);
+    figure(ui, "The transport's own acks", transport, "kbps");
+    note(ui, terms::TRANSPORT_ACKS);
+    let age = |age: Option<Option<u16>>| age.map_or_else(|| "–".to_owned(), baseline);
+    let newest = meter.samples().back();
+    let acked = newest.map(|sample| sample.acked_age_ticks);
+    // Only the server knows which acks have arrived.
+    if !is_remote {
+        figure(ui, "Newest ack", age(acked), "");
+        note(ui, terms::NEWEST_ACK);
+    }
+    let sent = meter.samples().iter().rev();
+    let newest = sent.flat_map(|sample| &sample.snapshots).next();
+    let named = newest.map(|packet| packet.reference_age_ticks());
+    figure(ui, "Baseline of the newest packet", age(named), "");
+    note(ui, terms::BASELINE);
+    let counts = [
+        ("Decoded since the start", meter.received, "snapshots"),
+        ("Duplicates", meter.duplicates, "snapshots"),
+        ("Rejected", meter.refused, "packets"),
+    ];
+    for (name, count, unit) in counts {
+        figure(ui, name, grouped(count as f64), unit);
+    }
+    if let Some(refusal) = &meter.last_refusal {
+        note(ui, format!("Last rejection: {refusal}."));
+    }
+}
+
+/// Logical points.
+const WIDTH: f32 = 344.0;
+
+fn baseline(age_ticks: Option<u16>) -> String {
+    match age_ticks {
+        Some(ticks) => {
+            let ms = 1_000 * u32::from(ticks) / TICKS_PER_SECOND;
+            format!("{ticks} ticks, {ms} ms old")
+        }
+        None => "none: initial state".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_age_of_a_baseline_is_shown_in_ticks_and_milliseconds() {
+        assert_eq!(baseline(Some(6)), "6 ticks, 100 ms old");
+        assert_eq!(baseline(None), "none: initial state");
+    }
+}

@@ -1,0 +1,285 @@
+//! What each rung cost in the last seconds, as curves that are named at the right.
+
+use std::ops::RangeInclusive;
+
+use bevy_egui::egui::{
+    Color32, Pos2, Rangef, Rect, Sense, Stroke, Ui, WidgetInfo, WidgetType, pos2, vec2,
+};
+use cubewire_codec::Stages;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::bars::SCALE_KBPS;
+use crate::panel::graph::{SMOOTHING_TICKS, smooth};
+use crate::panel::settings::MAX_GRAPH_SECONDS;
+use crate::panel::style::{LINE, Look, SMALL, page_left};
+use crate::panel::widgets::{AXIS, At, Chart, Scale, legend, line, text};
+use crate::replication::{ShadowLadder, ShadowRung, TARGET_KBPS, rounded};
+
+/// Draws curves that go back as far as the graph, but at least 20 seconds.
+pub(in crate::panel) fn draw(
+    ui: &mut Ui,
+    graph_seconds: u32,
+    present: Stages,
+    shadow: &ShadowLadder,
+) {
+    let look = Look::of(ui);
+    let Some(newest) = shadow.newest_tick() else {
+        line(ui, "Measuring …", look.muted);
+        return;
+    };
+    let seconds = graph_seconds.clamp(MIN_SECONDS, MAX_GRAPH_SECONDS);
+    let curves = shadow.rungs().iter();
+    let curves = curves.map(|rung| Curve::new(rung, newest, seconds, present));
+    let curves: Vec<_> = curves.collect();
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let size = vec2(ui.available_width(), LINE);
+    let (row, said) = ui.allocate_exact_size(size, Sense::hover());
+    ui.add_space(GAP);
+    let height = (page_left(ui) - LINE - GAP).max(MIN_HEIGHT);
+    let size = vec2(ui.available_width(), height);
+    let (all, response) = ui.allocate_exact_size(size, Sense::hover());
+    response.widget_info(|| {
+        let about = "What each rung cost over time, kbps on a logarithmic scale";
+        WidgetInfo::labeled(WidgetType::Image, true, about)
+    });
+    let plot = all.with_min_x(all.left() + AXIS + 6.0);
+    let plot = plot.with_max_x(all.right() - NAMES);
+    let past = -f64::from(seconds)..=0.0;
+    let curves = Curves {
+        chart: Chart::new(ui, plot, past, SCALE_KBPS, Scale::Logarithmic),
+        names: names(&curves, plot.y_range()),
+        curves: &curves,
+        look,
+    };
+    let hovered = response.hover_pos().and_then(|at| curves.nearest(at));
+    curves.draw(ui, hovered.as_ref().map(|hovered| hovered.0));
+    ui.add_space(LINE);
+    let (ago, middle) = (format!("{seconds} s ago"), format!("{} s", seconds / 2));
+    curves.chart.times(ui, [&ago, &middle, "now"]);
+    let words = hovered.map_or_else(|| ABOUT.to_owned(), |(_, words)| words);
+    said.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &words));
+    say(ui, row, look, &words);
+}
+
+/// What is pointed at, and the target, above the curves.
+fn say(ui: &Ui, row: Rect, look: Look, words: &str) {
+    text(ui.painter(), row, At::Left(0.0), words, SMALL, look.ink);
+    let target = format!("target {TARGET_KBPS:.0}");
+    let x = row.width() - NAMES + NAME;
+    legend(ui.painter(), row, x, &target, look.ink, Some(3.0));
+}
+
+/// The rate of a rung.
+#[derive(Clone, Debug)]
+struct Curve {
+    name: &'static str,
+    is_present: bool,
+    /// Seconds before the newest tick, 0 or less, and kbps; oldest first.
+    points: Vec<(f64, f64)>,
+}
+
+impl Curve {
+    /// The newest seconds, up to tick `newest`, thinned by tick so that it does not flicker as it scrolls.
+    fn new(rung: &ShadowRung, newest: u64, seconds: u32, present: Stages) -> Self {
+        let bytes = rung.history();
+        let ticks = (seconds * TICKS_PER_SECOND) as usize;
+        let skipped = bytes.len().saturating_sub(ticks + SMOOTHING_TICKS - 1);
+        let bytes: Vec<usize> = bytes.skip(skipped).collect();
+        let before = bytes.len().saturating_sub(ticks);
+        let rates = smooth(&bytes);
+        let stride = ticks.div_ceil(MAX_POINTS).max(1) as u64;
+        let points = rates.iter().enumerate().skip(before);
+        let points = points.filter_map(|(index, &kbps)| {
+            let back = (rates.len() - 1 - index) as u64;
+            let is_kept = back == 0 || (newest - back.min(newest)).is_multiple_of(stride);
+            let seconds = -(back as f64) / f64::from(TICKS_PER_SECOND);
+            is_kept.then_some((seconds, kbps))
+        });
+        Self {
+            name: rung.rung().name,
+            is_present: rung.rung().stages == present,
+            points: points.collect(),
+        }
+    }
+
+    /// The point nearest to that time, if the curve goes back that far.
+    fn at(&self, seconds: f64) -> Option<(f64, f64)> {
+        let index = self.points.partition_point(|point| point.0 < seconds);
+        let found = self.points.get(index).or(self.points.last()).copied();
+        found.filter(|_| self.points[0].0 <= seconds + 0.5)
+    }
+
+    fn newest_kbps(&self) -> Option<f64> {
+        self.points.last().map(|point| point.1)
+    }
+}
+
+/// The curves in their plot.
+struct Curves<'a> {
+    chart: Chart,
+    curves: &'a [Curve],
+    /// Heights of their names on the screen.
+    names: Vec<f32>,
+    look: Look,
+}
+
+impl Curves<'_> {
+    fn draw(&self, ui: &Ui, hovered: Option<usize>) {
+        self.chart.axis(ui);
+        let (past, look) = (self.chart.x.clone(), self.look);
+        let target = Stroke::new(1.0, look.ink);
+        self.chart.level(past, TARGET_KBPS, target, Some(5.0));
+        // What is highlighted lies over the others.
+        let rank = |index: &usize| (hovered == Some(*index), self.curves[*index].is_present);
+        let mut order: Vec<usize> = (0..self.curves.len()).collect();
+        order.sort_by_key(rank);
+        for index in order {
+            let (width, curve, name) = match rank(&index) {
+                (true, _) => (2.0, look.ink, look.ink),
+                (_, true) => (2.0, look.half, look.half),
+                _ => (1.0, look.quiet, look.muted),
+            };
+            self.curve(ui, index, width, curve, name);
+        }
+    }
+
+    fn curve(&self, ui: &Ui, index: usize, width: f32, color: Color32, name: Color32) {
+        let curve = &self.curves[index];
+        self.chart.line(curve.points.iter().copied(), width, color);
+        let Some(kbps) = curve.newest_kbps() else {
+            return;
+        };
+        // From the end of the curve to its name, which may be higher or lower.
+        let (end, y) = (self.chart.at(0.0, kbps), self.names[index]);
+        let joint = [end, pos2(end.x + NAME - 3.0, y)];
+        ui.painter().line_segment(joint, Stroke::new(1.0, color));
+        let row = Rect::from_center_size(pos2(end.x, y), vec2(0.0, LINE));
+        text(ui.painter(), row, At::Left(NAME), curve.name, SMALL, name);
+    }
+
+    /// The curve that is nearest to the pointer, itself or by its name, and what it says there.
+    fn nearest(&self, pointer: Pos2) -> Option<(usize, String)> {
+        let seconds = self.chart.x_at(pointer.x);
+        let is_name = pointer.x > self.chart.rect.right();
+        let heights = self.curves.iter().enumerate().filter_map(|(index, curve)| {
+            let kbps = curve.at(seconds)?.1;
+            let height = match is_name {
+                true => self.names[index],
+                false => self.chart.y_of(kbps),
+            };
+            Some((index, (height - pointer.y).abs()))
+        });
+        let (index, _) = heights.min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let curve = &self.curves[index];
+        let (seconds, kbps) = curve.at(seconds)?;
+        let when = match seconds < 0.0 {
+            true => format!("{:.1} s ago", -seconds),
+            false => "now".to_owned(),
+        };
+        let (name, kbps) = (curve.name, rounded(kbps));
+        Some((index, format!("{name}: {kbps} kbps, {when}")))
+    }
+}
+
+/// The heights of the names, by curve: at the ends of the curves, as far as they do not overlap.
+fn names(curves: &[Curve], plot: Rangef) -> Vec<f32> {
+    let ends = curves.iter().map(|curve| {
+        let kbps = curve.newest_kbps().unwrap_or(0.0);
+        let fraction = Scale::Logarithmic.fraction(kbps, &SCALE_KBPS) as f32;
+        plot.max - fraction * plot.span()
+    });
+    let ends: Vec<_> = ends.collect();
+    let range = (plot.min + 0.5 * APART)..=(plot.max - 0.5 * APART);
+    spread(&ends, APART, range)
+}
+
+/// Moves heights as little as it takes for them to be `apart`, in the same order, within a range if they fit.
+fn spread(heights: &[f32], apart: f32, range: RangeInclusive<f32>) -> Vec<f32> {
+    let mut order: Vec<usize> = (0..heights.len()).collect();
+    order.sort_by(|&a, &b| heights[a].total_cmp(&heights[b]));
+    let mut spread = heights.to_vec();
+    let mut lowest = *range.start();
+    for &index in &order {
+        spread[index] = spread[index].max(lowest);
+        lowest = spread[index] + apart;
+    }
+    let mut highest = *range.end();
+    for &index in order.iter().rev() {
+        spread[index] = spread[index].min(highest);
+        highest = spread[index] - apart;
+    }
+    spread
+}
+
+const ABOUT: &str = "kbps, mean of a second. Point at a curve.";
+
+/// Seconds that the curves go back, at least.
+const MIN_SECONDS: u32 = 20;
+
+/// Points of a curve, at most: more would not be visible.
+const MAX_POINTS: usize = 240;
+
+/// Logical points: the width of the names, from the plot to a name, and between two of them.
+const NAMES: f32 = 132.0;
+const NAME: f32 = 14.0;
+const APART: f32 = 14.0;
+const MIN_HEIGHT: f32 = 120.0;
+const GAP: f32 = 4.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cubewire_codec::ladder;
+
+    fn curves() -> Vec<Curve> {
+        let shadow = ShadowLadder::of_bytes(2_000, |index, _| 40_000 / (index + 1));
+        let newest = shadow.newest_tick().unwrap();
+        let rungs = shadow.rungs().iter();
+        rungs
+            .map(|rung| Curve::new(rung, newest, 20, ladder::DELTA.stages))
+            .collect()
+    }
+
+    #[test]
+    fn names_do_not_overlap_and_stay_in_order() {
+        let heights = [1.0, 1.01, 1.02, 3.0, 1.0, 4.0];
+        let spread = spread(&heights, 0.1, 1.0..=4.0);
+        let mut order: Vec<usize> = (0..heights.len()).collect();
+        order.sort_by(|&a, &b| spread[a].total_cmp(&spread[b]));
+        for pair in order.windows(2) {
+            assert!(spread[pair[1]] - spread[pair[0]] > 0.1 - 1e-5, "{spread:?}");
+            assert!(heights[pair[1]] >= heights[pair[0]], "{spread:?}");
+        }
+        assert!(spread.iter().all(|height| (1.0..=4.0).contains(height)));
+        assert_eq!(spread[3], 3.0);
+        assert_eq!(spread[5], 4.0);
+    }
+
+    #[test]
+    fn all_names_fit_into_the_page_of_a_small_window() {
+        let curves = curves();
+        let mut names = names(&curves, Rangef::new(100.0, 420.0));
+        names.sort_by(f32::total_cmp);
+        assert!(names.iter().all(|name| (100.0..=420.0).contains(name)));
+        for pair in names.windows(2) {
+            assert!(pair[1] - pair[0] > APART - 1e-3, "{names:?}");
+        }
+    }
+
+    #[test]
+    fn a_curve_shows_the_last_seconds_and_ends_with_the_rate_now() {
+        let curves = curves();
+        assert_eq!(curves.len(), ladder::all().count());
+        let curve = &curves[0];
+        assert!(curve.points.len() <= MAX_POINTS + 1);
+        let (first, last) = (curve.points[0], *curve.points.last().unwrap());
+        assert!((-20.0..-19.5).contains(&first.0), "{first:?}");
+        assert_eq!(last.0, 0.0);
+        assert!((last.1 - 40_000.0 * 8.0 * 60.0 / 1_000.0).abs() < 1e-6);
+        assert_eq!(curve.at(-25.0), None);
+        assert_eq!(curve.at(3.0), Some(last));
+        let present: Vec<_> = curves.iter().filter(|curve| curve.is_present).collect();
+        assert_eq!(present.len(), 1);
+        assert_eq!(present[0].name, "delta");
+    }
+}
