@@ -2,14 +2,14 @@
 
 mod typed;
 
-use std::time::Duration;
-
-use bevy_egui::egui::{Id, Rect, Sense, Ui, pos2};
+use bevy_egui::egui::{Rect, Sense, Ui, pos2};
 
 use super::pickers;
 use crate::panel::lane::{Halves, Measured};
 use crate::panel::style::{self, BODY, CONTROL, Look};
-use crate::panel::widgets::{At, Choice, Kind, button, labelled, picker, segmented, text};
+use crate::panel::widgets::{
+    At, Choice, Kind, button, copy_button, labelled, picker, segmented, text,
+};
 use crate::replication::{LaneSettings, PlayoutDelay};
 use crate::view::{PaneContent, Side};
 
@@ -187,31 +187,18 @@ fn set(halves: &mut Halves, side: Side, settings: &LaneSettings) {
     halves.typed.push((side, content));
 }
 
+/// Copies both halves for the command line.
 fn copy(ui: &mut Ui, width: f32, arguments: Option<(String, String)>) {
-    let id = Id::new("copied at");
-    let now = ui.input(|input| input.time);
-    let copied_at: Option<f64> = ui.data(|data| data.get_temp(id));
-    let is_fresh = copied_at.is_some_and(|at| now - at < COPIED_TIME.as_secs_f64());
-    let title = if is_fresh { "Copied" } else { "Copy command" };
-    let copy = ui.add_enabled_ui(arguments.is_some(), |ui| {
-        button(ui, width, title, "", Kind::Usual { is_on: false })
+    ui.add_enabled_ui(arguments.is_some(), |ui| {
+        let (left, right) = arguments.unwrap_or_default();
+        let command = format!("--left {left} --right {right}");
+        copy_button(ui, width, "Copy command", &command)
+            .on_hover_text(
+                "Arguments for cubewire, which opens the window like this, and for cubewire record.",
+            )
+            .on_disabled_hover_text("A link that replays recorded delays has no text form.");
     });
-    let copy = copy
-        .inner
-        .on_hover_text(
-            "Arguments for cubewire, which opens the window like this, and for cubewire record.",
-        )
-        .on_disabled_hover_text("A link that replays recorded delays has no text form.");
-    if let Some((left, right)) = arguments
-        && copy.clicked()
-    {
-        ui.copy_text(format!("--left {left} --right {right}"));
-        ui.data_mut(|data| data.insert_temp(id, now));
-    }
 }
-
-/// How long the button says that it copied.
-const COPIED_TIME: Duration = Duration::from_secs(2);
 
 /// Logical points.
 const ABOVE: f32 = 8.0;

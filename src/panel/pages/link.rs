@@ -2,6 +2,7 @@
 
 mod arrived;
 mod conditions;
+mod more;
 mod playout;
 
 use bevy_egui::egui::Ui;
@@ -32,7 +33,7 @@ pub(super) fn draw(ui: &mut Ui, settings: &mut LaneSettings, what: &Measured<'_>
     }
     conditions::fields(ui, link);
     if has_room {
-        conditions::more(ui, settings);
+        more::draw(ui, settings);
     }
     divider(ui);
     arrived::draw(ui, what.meter, what.seconds);
@@ -40,7 +41,7 @@ pub(super) fn draw(ui: &mut Ui, settings: &mut LaneSettings, what: &Measured<'_>
     playout::draw(ui, settings, what);
     if !has_room {
         divider(ui);
-        conditions::more(ui, settings);
+        more::draw(ui, settings);
     }
 }
 

@@ -3,15 +3,12 @@
 use std::time::Duration;
 
 use bevy_egui::egui::{DragValue, Response, Ui, Vec2};
-use cubewire_link::{Bandwidth, Conditions, Jitter, Loss, Reordering};
-use cubewire_protocol::{BaselineChoice, CANDIDATES};
+use cubewire_link::{Conditions, Jitter, Loss, Reordering};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::super::pickers;
 use crate::panel::style::{CONTROL, GAP};
-use crate::panel::terms;
-use crate::panel::widgets::{Choice, Kind, button, chip, entry, field, labelled, note, segmented};
-use crate::replication::{LaneSettings, LinkSettings, SenderSettings};
+use crate::panel::widgets::{chip, entry, note};
 
 /// Networks to choose from, and a sentence about the present one.
 pub(super) fn presets(ui: &mut Ui, link: &mut Conditions) {
@@ -90,131 +87,6 @@ pub(super) fn fields(ui: &mut Ui, link: &mut Conditions) {
     if is_changed {
         link.reordering = reordering_of(held_back, link.reordering);
     }
-}
-
-/// What is wanted less often: the kind of jitter, the limit of the link, the baseline; cut and reset.
-pub(super) fn more(ui: &mut Ui, settings: &mut LaneSettings) {
-    ui.spacing_mut().item_spacing.y = BETWEEN;
-    let link = &mut settings.link.conditions;
-    kinds_of_jitter(ui, &mut link.jitter);
-    limit(ui, &mut link.bandwidth);
-    let row = labelled(ui, LABEL, "Baseline", |ui| {
-        baseline(ui, &mut settings.sender)
-    });
-    row.0.on_hover_text(terms::BASELINE);
-    let link = &mut settings.link.conditions;
-    labelled(ui, LABEL, "Link", |ui| {
-        let states = [
-            Choice::new(
-                false,
-                "whole",
-                "Packets go through, under the conditions above.",
-            ),
-            Choice::new(
-                true,
-                "cut",
-                "Drops packets in both directions. Those already on their way still arrive. Key: L.",
-            ),
-        ];
-        segmented(ui, HALF, &mut link.cut, &states);
-        let usual = LinkSettings::default().conditions;
-        ui.add_enabled_ui(*link != usual, |ui| {
-            let reset = button(
-                ui,
-                ui.available_width(),
-                "Reset the link",
-                "",
-                Kind::Secondary,
-            );
-            let reset = reset.on_hover_text("Back to 50 ms each way, without losses.");
-            if reset.clicked() {
-                *link = usual;
-            }
-        });
-    });
-    ui.spacing_mut().item_spacing.y = 0.0;
-}
-
-fn kinds_of_jitter(ui: &mut Ui, jitter: &mut Jitter) {
-    let kind = match jitter {
-        Jitter::None => 0,
-        Jitter::Uniform { .. } => 1,
-        Jitter::LogNormal { .. } => 2,
-    };
-    labelled(ui, LABEL, "Kind of jitter", |ui| {
-        let mut chosen = kind;
-        let kinds = [
-            Choice::new(0, "none", "Every packet takes as long."),
-            Choice::new(1, "uniform", "Uniformly distributed around the delay."),
-            Choice::new(
-                2,
-                "log-normal",
-                "Usually a small extra delay, occasionally a long one.",
-            ),
-        ];
-        let across = ui.available_width() - SIGMA;
-        segmented(ui, across, &mut chosen, &kinds);
-        if chosen != kind {
-            *jitter = match chosen {
-                0 => Jitter::None,
-                1 => Jitter::Uniform { spread: TWO_TICKS },
-                _ => USUAL_TAIL,
-            };
-        }
-        if let Jitter::LogNormal { sigma, .. } = jitter {
-            let drag = DragValue::new(sigma).range(0.0..=2.0).speed(0.01);
-            let sigma = field(ui, SMALL_FIELD, drag.fixed_decimals(1), "sigma");
-            sigma.on_hover_text(
-                "Length of the tail: at 1, one packet in a hundred is ten times as late as usual.",
-            );
-        }
-    });
-}
-
-fn limit(ui: &mut Ui, bandwidth: &mut Option<Bandwidth>) {
-    let row = labelled(ui, LABEL, "Limit", |ui| {
-        let mut is_limited = bandwidth.is_some();
-        let states = [
-            Choice::new(false, "off", "Any number of bits goes through."),
-            Choice::new(true, "on", "A bottleneck, with a queue in front of it."),
-        ];
-        segmented(ui, SMALL_SWITCH, &mut is_limited, &states);
-        if is_limited != bandwidth.is_some() {
-            *bandwidth = is_limited.then_some(FIRST_LIMIT);
-        }
-        let Some(bandwidth) = bandwidth else {
-            return;
-        };
-        ui.spacing_mut().item_spacing.x = 6.0;
-        let mut kbps = bandwidth.bits_per_second as f64 / 1000.0;
-        let drag = DragValue::new(&mut kbps).range(16.0..=1_000_000.0);
-        if field(ui, SMALL_FIELD, drag.fixed_decimals(0), "kbps").changed() {
-            bandwidth.bits_per_second = (kbps * 1000.0).round() as u64;
-        }
-        let drag = DragValue::new(&mut bandwidth.queue_bytes).range(1_500..=1_000_000);
-        field(ui, SMALL_FIELD, drag.speed(100.0), "bytes")
-            .on_hover_text("The queue. Packets that do not fit into it are dropped.");
-    });
-    row.0.on_hover_text(
-        "Bits that the link lets through in a second, and the queue in front of it.",
-    );
-}
-
-fn baseline(ui: &mut Ui, sender: &mut SenderSettings) {
-    let smallest = format!(
-        "The one of the newest {CANDIDATES} acknowledged snapshots that makes the smallest packet. The \
-         sender encodes against each of them."
-    );
-    let choices = [
-        Choice::new(
-            BaselineChoice::Newest,
-            "newest",
-            "The newest acknowledged snapshot.",
-        ),
-        Choice::new(BaselineChoice::Smallest, "smallest", smallest),
-    ];
-    let across = ui.available_width();
-    segmented(ui, across, &mut sender.baseline, &choices);
 }
 
 /// Two entries beside each other.
@@ -329,26 +201,17 @@ fn percent(ui: &mut Ui, width: f32, fraction: &mut f64, max: f64, name: &str) ->
 const MAX_MS: f64 = 1000.0;
 
 /// The article's jitter.
-const TWO_TICKS: Duration = Duration::from_nanos(2 * 1_000_000_000 / TICKS_PER_SECOND as u64);
+pub(super) const TWO_TICKS: Duration =
+    Duration::from_nanos(2 * 1_000_000_000 / TICKS_PER_SECOND as u64);
 
-const USUAL_TAIL: Jitter = Jitter::LogNormal {
+pub(super) const USUAL_TAIL: Jitter = Jitter::LogNormal {
     median: Duration::from_millis(5),
     sigma: 1.0,
 };
 
-const FIRST_LIMIT: Bandwidth = Bandwidth {
-    bits_per_second: 256_000,
-    queue_bytes: 16_000,
-};
-
 /// Logical points.
-const BETWEEN: f32 = 3.0;
+pub(super) const BETWEEN: f32 = 3.0;
 const COLUMNS: f32 = 16.0;
-const LABEL: f32 = 104.0;
-const HALF: f32 = 132.0;
-const SIGMA: f32 = 92.0;
-const SMALL_FIELD: f32 = 52.0;
-const SMALL_SWITCH: f32 = 72.0;
 
 #[cfg(test)]
 mod tests {
