@@ -305,6 +305,7 @@ const PEAK_APART: f32 = 40.0;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::panel::widgets::Scale;
     use crate::replication::{PacketRecord, Sample};
 
     #[test]
