@@ -8,7 +8,8 @@ use crate::history::Selection;
 use crate::panel::style::{LINE, Look, ROW, SMALL, page_left};
 use crate::panel::terms;
 use crate::panel::widgets::{At, Row, heading, text};
-use crate::replication::{LaneMeter, rounded};
+use crate::replication::LaneMeter;
+use crate::words::rounded;
 
 /// The cubes that wait: the longest first, as many as fit.
 pub(super) fn draw(
