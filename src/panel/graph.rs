@@ -160,16 +160,18 @@ fn entries(ui: &Ui, row: Rect, look: Look, lines: &Lines<'_>) {
     let budgets = lines.series.iter();
     let budgets = budgets.filter_map(|(_, series)| Some(series.newest_budget()?.to_string()));
     let budgets = budgets.collect::<Vec<_>>().join(", ");
+    let target = format!("{TARGET_KBPS:.0}");
     let words = [
-        (format!("target {TARGET_KBPS:.0} kbps"), "budget "),
-        (format!("target {TARGET_KBPS:.0}"), "budget "),
-        (format!("{TARGET_KBPS:.0}"), "budget "),
-        (format!("{TARGET_KBPS:.0}"), ""),
+        (format!("target {target} kbps"), Some("budget ")),
+        (format!("target {target}"), Some("budget ")),
+        (target.clone(), Some("budget ")),
+        (target.clone(), Some("")),
+        (target, None),
     ];
     let all = words.into_iter().map(|(target, budget)| {
         let mut entries = lanes.clone();
         entries.push((target, look.ink, Some(5.0)));
-        if !budgets.is_empty() {
+        if let Some(budget) = budget.filter(|_| !budgets.is_empty()) {
             entries.push((format!("{budget}{budgets}"), look.warning, None));
         }
         entries

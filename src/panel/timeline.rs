@@ -185,14 +185,22 @@ fn draw_parts(
         );
         painter.rect_filled(marked, 0.0, look.ink.gamma_multiply(0.18));
     }
-    let flagged = flags(ui, parts.flags, &strip.switches(&axis, newest), None);
+    let shown = axis.middle_of(past.moment.unwrap_or(newest));
+    let label = past.moment.map(|tick| words::moment(tick, newest));
+    let label = label.map(|words| (label_rect(ui, parts.flags, shown, &words), words));
+    let mut switches = strip.switches(&axis, newest);
+    // No flag stands behind the label.
+    let free = label
+        .as_ref()
+        .map(|(rect, _)| rect.expand2(vec2(FLAG, 0.0)));
+    switches.retain(|switch| free.is_none_or(|rect| !rect.x_range().contains(switch.x)));
+    let flagged = flags(ui, parts.flags, &switches, None);
     for &x in &flagged.at {
         painter.vline(x, graph.y_range(), Stroke::new(1.0, look.quiet));
     }
-    let shown = axis.middle_of(past.moment.unwrap_or(newest));
     painter.vline(shown, graph.y_range(), Stroke::new(2.0, look.ink));
-    if let Some(tick) = past.moment {
-        label(ui, parts.flags, shown, &words::moment(tick, newest));
+    if let Some((rect, words)) = label {
+        flag(ui, rect, &words);
     }
     match &flagged.said {
         Some(said) => say_flag(ui, parts.title, said),
@@ -223,12 +231,11 @@ fn tell(strip: &Strip<'_>, axis: &TickAxis, response: &Response, newest: u64) {
     }
 }
 
-/// A label that stands over a point, inside the row.
-fn label(ui: &Ui, row: Rect, x: f32, words: &str) {
+/// Where a label is that stands over a point, inside the row.
+fn label_rect(ui: &Ui, row: Rect, x: f32, words: &str) -> Rect {
     let wide = width(ui, words, SMALL) + 12.0;
     let center = x.clamp(row.left() + wide / 2.0, row.right() - wide / 2.0);
-    let rect = Align2::CENTER_CENTER.anchor_size(pos2(center, row.center().y), vec2(wide, LINE));
-    flag(ui, rect, words);
+    Align2::CENTER_CENTER.anchor_size(pos2(center, row.center().y), vec2(wide, LINE))
 }
 
 /// What is shown, how to move in it, and what the marks mean.
@@ -278,3 +285,6 @@ fn touch(
 const HEIGHT: f32 = 32.0;
 const BETWEEN: f32 = 4.0;
 const TOTALS: f32 = 140.0;
+
+/// Half of a flag with the space beside it, logical points.
+const FLAG: f32 = 16.0;

@@ -318,19 +318,17 @@ pub(super) fn button(
         painter.rect_stroke(rect, 4.0, Stroke::new(1.0, edge), StrokeKind::Inside);
     }
     let inside = rect.shrink2(vec2(8.0, 0.0));
-    if key.is_empty() {
+    let font = FontId::monospace(SMALL);
+    let galley = painter.layout_no_wrap(key.to_owned(), font, muted);
+    // A narrow button leaves out the key.
+    let has_room = width(ui, name, BODY) + GAP + galley.size().x <= inside.width();
+    if key.is_empty() || !has_room {
         let middle = inside.width() / 2.0;
         text(painter, inside, At::Center(middle), name, BODY, ink);
     } else {
         text(painter, inside, At::Left(0.0), name, BODY, ink);
-        let font = FontId::monospace(SMALL);
-        painter.text(
-            inside.right_center(),
-            Align2::RIGHT_CENTER,
-            key,
-            font,
-            muted,
-        );
+        let rect = Align2::RIGHT_CENTER.anchor_size(inside.right_center(), galley.size());
+        painter.galley(rect.min, galley, muted);
     }
     if response.has_focus() {
         focus_ring(painter, look, rect);

@@ -50,11 +50,14 @@ impl Bars {
         let (row, response) = ui.allocate_exact_size(size, Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, names.join(", ")));
         let target = format!("{TARGET_KBPS:.0}");
+        // Where the bars are short, the target alone.
+        let has_room = self.at(10_000.0) - LEFT > MARKS;
+        let [low, high] = if has_room { ["10", "10k"] } else { [""; 2] };
         for (at, words, color) in [
             (At::Left(self.name), names[0], look.muted),
-            (At::Left(LEFT), "10", look.muted),
+            (At::Left(LEFT), low, look.muted),
             (At::Center(self.at(TARGET_KBPS)), &target, look.ink),
-            (At::Center(self.at(10_000.0)), "10k", look.muted),
+            (At::Center(self.at(10_000.0)), high, look.muted),
             (At::Right(self.figure), names[1], look.muted),
             (At::Right(LAST), names[2], look.muted),
         ] {
@@ -150,6 +153,9 @@ const LAST: f32 = 4.0;
 const MIN_WIDTH: f32 = 24.0;
 const MIN_BAR: f32 = 2.0;
 const MAX_ROW: f32 = ROW + GAP;
+
+/// Width from which the ends of the scale are marked, too, logical points.
+const MARKS: f32 = 70.0;
 
 #[cfg(test)]
 mod tests {

@@ -212,7 +212,7 @@ fn spread(heights: &[f32], apart: f32, range: RangeInclusive<f32>) -> Vec<f32> {
     spread
 }
 
-const ABOUT: &str = "kbps, mean of a second. Point at a curve.";
+const ABOUT: &str = "kbps. Point at a curve.";
 
 /// Seconds that the curves go back, at least.
 const MIN_SECONDS: u32 = 20;
@@ -224,7 +224,7 @@ const MAX_POINTS: usize = 240;
 const NAMES: f32 = 132.0;
 const NAME: f32 = 14.0;
 const APART: f32 = 14.0;
-const MIN_HEIGHT: f32 = 120.0;
+const MIN_HEIGHT: f32 = 260.0;
 const GAP: f32 = 4.0;
 
 #[cfg(test)]

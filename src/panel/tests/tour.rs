@@ -114,7 +114,7 @@ fn the_tour_ends_with_a_card_from_the_first_rung_to_the_last() {
         ..Tour::default()
     });
     harness.state_mut().shadow = Some(ShadowLadder::of_bytes(60, |index, _| {
-        36_000 >> index.min(11)
+        36_000 >> index.min(9)
     }));
     harness.run();
     for text in [
