@@ -240,9 +240,9 @@ mod tests {
             let row = text.lines().find(is_row).unwrap();
             row.split_whitespace().collect::<Vec<_>>().join(" ")
         };
-        let wanted = "| uncompressed | 17368.8 | ×1.0 | 36185.0 | |";
+        let wanted = "| uncompressed | 17368.8 | 1.0× | 36185.0 | |";
         assert_eq!(row("uncompressed"), wanted);
-        let wanted = "| predicted | 115.8 | ×150 | 241.2 | below |";
+        let wanted = "| predicted | 115.8 | 150× | 241.2 | below |";
         assert_eq!(row("predicted"), wanted);
         assert!(
             text.ends_with("256 kbps: predicted is the first rung below it"),

@@ -126,6 +126,9 @@ fn next_through_to_the_end_and_back_shows_every_step_and_restores_the_settings()
         assert_eq!(setting(&mut game), wanted, "{}", STEPS[index].title);
         assert!(plays(&game) && tour(&game).plays);
     }
+    // The card at the end is shown over the last step.
+    tap(&mut game, KeyCode::F5);
+    assert!(tour(&game).is_over() && plays(&game));
     tap(&mut game, KeyCode::F5);
     assert_eq!(tour(&game).index, None);
     assert_eq!(setting(&mut game), before);
