@@ -3,14 +3,14 @@
 //! | what | where | while |
 //! | --- | --- | --- |
 //! | sizes, kinds of bits, arrival of packets | [`LaneMeter`] | always |
-//! | their bytes, bits by cube and field | [`PacketDetail`](crate::replication::PacketDetail) | something [wants](Wanted) them |
+//! | their bytes, bits by cube and field | [`PacketDetail`](crate::replication::PacketDetail) | something [wants](Wanted) them: always in the window |
 //! | the cubes of the simulation | [`WorldHistory`] | likewise |
 //! | the displayed cubes of each lane | [`LaneHistory`] | likewise |
 //!
 //! All of it takes at most 64 MiB with two lanes: three times 14 MiB of [`States`](struct@States), twice 10 MiB of details.
 //! Where that is not enough for a minute, the oldest ticks are dropped.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 
 use bevy::prelude::*;
@@ -18,7 +18,7 @@ use cubewire_codec::BodyState;
 
 use crate::controls::Action;
 use crate::replication::{
-    CubeError, CubeErrors, Detailed, DisplayedState, Lane, LaneMeter, METER_TICKS,
+    CubeError, CubeErrors, Detailed, DisplayedState, Lane, LaneMeter, METER_TICKS, Peer,
     ReplicationSystems, Standings, States, between,
 };
 use crate::simulation::CubeWorld;
@@ -36,12 +36,7 @@ impl Plugin for HistoryPlugin {
             .add_observer(on_action)
             .configure_sets(
                 PreUpdate,
-                (
-                    HistorySystems::ViewWants,
-                    HistorySystems::PanelWants,
-                    HistorySystems::Prepare,
-                )
-                    .chain(),
+                (HistorySystems::ViewWants, HistorySystems::Prepare).chain(),
             )
             .add_systems(
                 PreUpdate,
@@ -68,42 +63,26 @@ impl Plugin for HistoryPlugin {
 pub enum HistorySystems {
     /// The view sets what it wants, in [`Wanted`].
     ViewWants,
-    /// The panel does.
-    PanelWants,
     /// Recording starts or ends.
     Prepare,
     /// A tick is recorded, after [`ReplicationSystems::Observe`].
     Record,
 }
 
-/// Something that shows the history. While there is any, it is recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Show {
-    /// The timeline.
-    Timeline,
-    /// The bits of a packet.
-    Packet,
+/// What wants the history. While anything does, it is recorded.
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Wanted {
+    /// The panel, with which one can look back at any time.
+    pub panel: bool,
     /// The cost of each cube, as its colour.
-    Cubes,
+    pub colors: bool,
 }
 
-/// What wants the history.
-#[derive(Resource, Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted(HashSet<Show>);
-
 impl Wanted {
-    /// Whether this wants the history, from now on.
-    pub fn set(&mut self, show: Show, wants: bool) {
-        match wants {
-            true => self.0.insert(show),
-            false => self.0.remove(&show),
-        };
-    }
-
     /// Whether anything does.
     #[must_use]
-    pub fn is_any(&self) -> bool {
-        !self.0.is_empty()
+    pub const fn is_any(self) -> bool {
+        self.panel || self.colors
     }
 }
 
@@ -236,10 +215,12 @@ fn prepare(
     mut commands: Commands,
     mut world: ResMut<WorldHistory>,
     mut moment: ResMut<Moment>,
-    lanes: Query<(Entity, Has<LaneHistory>), With<Lane>>,
+    lanes: Query<(Entity, Has<LaneHistory>, Has<Peer>), With<Lane>>,
 ) {
-    let is_recorded = wanted.is_any();
-    for (lane, has_history) in &lanes {
+    let is_wanted = wanted.is_any();
+    for (lane, has_history, is_of_viewer) in &lanes {
+        // A server has any number of viewers.
+        let is_recorded = is_wanted && !is_of_viewer;
         if is_recorded && !has_history {
             commands.entity(lane).insert(LaneHistory::default());
         } else if !is_recorded && has_history {
@@ -248,7 +229,7 @@ fn prepare(
                 .remove::<(LaneHistory, Detailed, CubeErrors, Standings)>();
         }
     }
-    if !is_recorded && world.0.memory_bytes() > 0 {
+    if !is_wanted && world.0.memory_bytes() > 0 {
         *world = WorldHistory::default();
         *moment = Moment(None);
     }

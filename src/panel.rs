@@ -33,7 +33,7 @@ use bevy::window::exit_on_all_closed;
 use bevy_egui::EguiPrimaryContextPass;
 use cubewire_scene::PLAYER;
 
-use crate::history::{HistoryPlugin, HistorySystems, Selection, Show, Wanted};
+use crate::history::{HistoryPlugin, Wanted};
 use crate::replication::transport::{End, TransportSystems};
 use crate::replication::{DeltaCounts, Lane, ReplicationSystems, WantsAblation};
 use crate::simulation::CubeWorld;
@@ -86,6 +86,7 @@ impl Plugin for PanelPlugin {
         if !app.is_plugin_added::<HistoryPlugin>() {
             app.add_plugins(HistoryPlugin);
         }
+        app.world_mut().resource_mut::<Wanted>().panel = true;
         app.insert_resource(state)
             .add_message::<KeyboardInput>()
             .init_resource::<Inset>()
@@ -115,7 +116,6 @@ impl Plugin for PanelPlugin {
                 FixedUpdate,
                 pages::ranges::tried::record.after(ReplicationSystems::Observe),
             )
-            .add_systems(PreUpdate, want_history.in_set(HistorySystems::PanelWants))
             .init_resource::<WantsAblation>()
             .add_systems(PreUpdate, want_ablation)
             .add_systems(
@@ -125,15 +125,6 @@ impl Plugin for PanelPlugin {
                     .after(ViewSystems::Overlay),
             );
     }
-}
-
-fn want_history(state: Res<PanelState>, selection: Res<Selection>, mut wanted: ResMut<Wanted>) {
-    // The last minute is there when it is asked for.
-    wanted.set(Show::Timeline, true);
-    let pages = [Page::Packet, Page::Budget];
-    let is_shown = pages.into_iter().any(|page| state.shows(page));
-    let is_inspected = is_shown || selection.cube.is_some();
-    wanted.set(Show::Packet, is_inspected);
 }
 
 /// Counts the differences of the selected lane while they are shown.

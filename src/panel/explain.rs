@@ -6,10 +6,8 @@ use bevy_egui::egui::{
     RichText, Sense, Stroke, Ui, UiBuilder, Vec2, pos2, vec2,
 };
 use bevy_egui::input::EguiWantsInput;
-use cubewire_codec::ladder::rung_of;
 
 use super::lane::LaneView;
-use super::pages::ladder::index_of;
 use super::settings::{Page, PanelSize, PanelState};
 use super::style::{BODY, GAP, Look, SMALL};
 use super::tour::STEPS;
@@ -67,8 +65,6 @@ pub(super) struct Explained {
     is_compared: bool,
     /// How far the displayed state lags behind, milliseconds.
     late_ms: u128,
-    /// Index of the present rung, if it has one.
-    rung: Option<usize>,
     /// Whether the tour can be taken.
     has_tour: bool,
 }
@@ -76,21 +72,23 @@ pub(super) struct Explained {
 impl Explained {
     pub(super) fn of(lane: &LaneView<'_>) -> Self {
         let settings = &*lane.settings;
-        let late = settings.link.conditions.latency + settings.playout.rule_delay(&settings.sender);
-        let rung = rung_of(settings.sender.stages);
+        let newest = lane.meter.samples().back();
+        let delay = newest.map(|sample| sample.playout_delay);
+        let delay = delay.filter(|delay| !delay.is_zero());
+        let delay = delay.unwrap_or_else(|| settings.playout.rule_delay(&settings.sender));
+        let late = settings.link.conditions.latency + delay;
         Self {
             plays: lane.status.plays,
             plays_itself: lane.status.plays_itself,
             view: lane.status.view,
             is_compared: lane.shown.len() > 1,
             late_ms: (late.as_millis() + 5) / 10 * 10,
-            rung: rung.and_then(|rung| index_of(rung.stages)),
             has_tour: lane.status.tour.is_some(),
         }
     }
 
     /// The cards that say what is seen, for a view of this size next to the panel.
-    fn cards(&self, look: Look, picture: Rect, state: &PanelState) -> Vec<Card> {
+    fn cards(&self, look: Look, picture: Rect, state: &PanelState, rung: Option<f32>) -> Vec<Card> {
         let mut cards = Vec::new();
         // What plays by itself is left in sight, and a small window has no room for them.
         if self.plays_itself || state.shown_size() != PanelSize::Whole {
@@ -134,8 +132,8 @@ impl Explained {
             color,
         ));
         // Beside the present rung, as far as the ladder is open.
-        let row = self.rung.filter(|_| state.page == Page::Ladder);
-        let row = row.map_or(0.66 * picture.height(), |row| RUNGS + 20.0 * row as f32);
+        let row = rung.filter(|_| state.page == Page::Ladder);
+        let row = row.unwrap_or(0.66 * picture.height());
         let lowest = self.keys_at(picture).top() - CARD - 14.0;
         let y = (row - CARD / 2.0).clamp(top + CARD + 14.0, lowest.max(top + CARD + 14.0));
         let width = 354.0_f32.min(right.width() - 32.0);
@@ -188,7 +186,8 @@ pub(super) fn draw(
         .interactable(false)
         .fade_in(false)
         .show(ctx, |ui| {
-            let cards = what.cards(Look::of(ui), picture, state);
+            let rung = ui.data(|data| data.get_temp(Id::new(PRESENT)));
+            let cards = what.cards(Look::of(ui), picture, state, rung);
             let count = cards.len();
             for (index, card) in cards.into_iter().enumerate() {
                 card.draw(ui, index + 1);
@@ -345,8 +344,8 @@ impl Card {
     }
 }
 
-/// Where the rows of the ladder begin: the middle of the first, logical points.
-const RUNGS: f32 = 298.0;
+/// Where the ladder keeps the height of the present rung.
+const PRESENT: &str = "present rung";
 
 /// Logical points.
 const CARD: f32 = 90.0;

@@ -9,6 +9,7 @@ mod shown;
 use bevy_egui::egui::{
     Align, Color32, Layout, Rect, Response, Sense, Stroke, Ui, UiBuilder, pos2, vec2,
 };
+use cubewire_codec::ladder::LADDER;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::lane::Measured;
@@ -16,6 +17,7 @@ use super::settings::{MAX_GRAPH_SECONDS, PanelState};
 use super::style::{GAP, LINE, Look, ROW, SMALL};
 use super::widgets::{
     AXIS, At, Chart, Pointing, Switch, chip, flags, legend, legend_width, say_flag, text, triangle,
+    within,
 };
 use crate::replication::TARGET_KBPS;
 use crate::view::Side;
@@ -68,10 +70,11 @@ pub(super) fn draw(
     losses(&chart, look, &lines);
     let switches = lines.switches().into_iter().map(|switch| Switch {
         x: chart.x_of(-switch.ago),
+        number: rung_of_tour(state, switch.to),
         ..switch
     });
     let switches: Vec<_> = switches.collect();
-    let flag = flags(ui, above, &switches, state.flag_of_tour);
+    let flag = flags(ui, above, &switches);
     for &x in &flag.at {
         let stroke = Stroke::new(1.0, look.quiet);
         chart.painter().vline(x, plot.y_range(), stroke);
@@ -121,6 +124,12 @@ pub(super) fn draw_slim(
     let past = format!("{} s ago", state.graph_seconds);
     let what = format!("kbps; dashes: target {TARGET_KBPS:.0}");
     chart.times(ui, [&past, &what, "now"]);
+}
+
+/// The number of a rung, counted from 1, by which switches go during the tour.
+fn rung_of_tour(state: &PanelState, name: &str) -> Option<usize> {
+    let index = LADDER.iter().position(|rung| rung.name == name)?;
+    state.is_touring.then_some(index + 1)
 }
 
 /// What the legend means.
@@ -254,9 +263,7 @@ fn peak(ui: &Ui, row: Rect, chart: &Chart, lines: &Lines<'_>, occupied: &[f32]) 
     let Some((seconds, kbps)) = peaks.max_by(|a, b| a.1.total_cmp(&b.1)) else {
         return;
     };
-    let x = chart
-        .x_of(seconds)
-        .clamp(row.left() + 6.0, row.right() - 60.0);
+    let x = within(chart.x_of(seconds), row.left() + 6.0, row.right() - 60.0);
     if occupied.iter().any(|flag| (flag - x).abs() < PEAK_APART) {
         return;
     }

@@ -10,7 +10,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::explain::{self, Explained};
 use super::lane::{Drawn, LaneView};
-use super::pages::ladder::kbps_of;
+use super::pages::ladder::kbps_until;
 use super::pages::pickers;
 use super::settings::{PanelSize, PanelState};
 use super::style::{BODY, BUTTON, GAP, Look, MARGIN, ROW, SMALL};
@@ -20,7 +20,7 @@ use super::tour::{self, End, Guide};
 use super::widgets::{At, BEYOND, Choice, Kind, Pointing, button, segmented, text, triangle};
 use super::{graph, pages, style, terms, timeline, toolbar};
 use crate::controls::{Action, key_of};
-use crate::replication::{Accounting, Totals, millimetres};
+use crate::replication::{Accounting, Totals, millimetres, rung_name};
 use crate::view::Side;
 use crate::words::{factor, grouped};
 
@@ -35,7 +35,7 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
     style::apply(ctx, state.theme, lane.side);
     state.is_narrow = window.width() < NARROW;
     let guide = Guide::of(&lane);
-    state.flag_of_tour = guide.as_ref().map(Guide::number);
+    state.is_touring = guide.is_some();
     let end = End::of(&lane);
     let explained = state.explaining && guide.is_none() && end.is_none();
     let explained = explained.then(|| Explained::of(&lane));
@@ -79,7 +79,10 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
 fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn {
     let window = root.max_rect();
     let width = match state.is_narrow {
-        true => WIDTH.min(MAX_FRACTION * window.width()),
+        true => (MAX_FRACTION * window.width())
+            .max(MIN_WIDTH)
+            .min(WIDTH)
+            .min(window.width()),
         false => WIDTH,
     };
     let look = Look::of(root);
@@ -227,13 +230,14 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
         };
         step(ui, Pointing::Left, "The rung below", Action::RungDown);
         let width = ui.available_width() - BUTTON - GAP;
-        pickers::rung(ui, &mut lane.settings.sender, [width, BUTTON]);
+        let shown = rung_name(lane.stages_shown());
+        pickers::rung_named(ui, &mut lane.settings.sender, shown, [width, BUTTON]);
         step(ui, Pointing::Right, "The rung above", Action::RungUp);
     });
     ui.add_space(8.0);
     let size = vec2(ui.available_width(), ROW);
     let (row, _) = ui.allocate_exact_size(size, Sense::hover());
-    let index = pages::ladder::index_of(lane.settings.sender.stages);
+    let index = pages::ladder::index_of(lane.stages_shown());
     let place = index.map_or("custom stages".to_owned(), |index| {
         format!("rung {} of {}", index + 1, LADDER.len())
     });
@@ -269,7 +273,8 @@ fn header(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Optio
             cost(ui, lane);
             let width = ui.available_width().min(MAX_PICKER);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                pickers::rung(ui, &mut lane.settings.sender, [width, BUTTON]);
+                let shown = rung_name(lane.stages_shown());
+                pickers::rung_named(ui, &mut lane.settings.sender, shown, [width, BUTTON]);
             });
         });
     });
@@ -307,7 +312,9 @@ fn cost(ui: &mut Ui, lane: &LaneView<'_>) {
     let totals = Totals::of(lane.meter.second_until(lane.past.moment));
     let about = about_cost(&totals, lane.past.moment);
     if lane.shown.len() < 2 {
-        let whole = lane.shadow.and_then(|shadow| kbps_of(shadow, &LADDER[0]));
+        let whole = lane
+            .shadow
+            .and_then(|shadow| kbps_until(shadow, &LADDER[0], lane.past.moment));
         let less = whole.zip(measured(lane)).filter(|(_, kbps)| *kbps > 0.0);
         if let Some((whole, kbps)) = less {
             let less = RichText::new(factor(whole / kbps));
@@ -370,6 +377,9 @@ pub(super) const WIDTH: f32 = 408.0;
 
 /// Width of the window below which the panel is a slim bar until it is asked for, logical points.
 const NARROW: f32 = 1000.0;
+
+/// Width below which the panel cannot be read, logical points.
+const MIN_WIDTH: f32 = 320.0;
 
 /// Fraction of a narrow window that the whole panel may cover.
 const MAX_FRACTION: f32 = 0.45;

@@ -57,9 +57,9 @@ pub struct PanelState {
     /// Whether the whole panel has been asked for in a narrow window.
     #[serde(skip)]
     pub(super) is_asked_for: bool,
-    /// The step of the tour that the last switch of stages belongs to, counted from 1.
+    /// Whether the tour is taken.
     #[serde(skip)]
-    pub(super) flag_of_tour: Option<usize>,
+    pub(super) is_touring: bool,
     /// Index of the rung that was last selected.
     #[serde(skip)]
     pub last_rung: usize,
@@ -229,7 +229,7 @@ impl Default for PanelState {
             is_narrow: false,
             is_low: false,
             is_asked_for: false,
-            flag_of_tour: None,
+            is_touring: false,
             last_rung: 0,
             range: None,
             frozen: None,

@@ -31,6 +31,7 @@ use egui_kittest::kittest::{NodeT as _, Queryable as _};
 
 use super::*;
 use crate::controls::Action;
+use crate::history::Selection;
 use crate::replication::{
     Ablation, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, LaneSettings, LaneSync,
     METER_TICKS, PacketDetail, PacketRecord, Peer, PlayoutDelay, ReplicaError, Sample,

@@ -65,6 +65,7 @@ impl<'a> Strip<'a> {
             let changed = pairs.filter(|(before, after)| before.stages != after.stages);
             switches.extend(changed.map(|(before, after)| Switch {
                 x: axis.x_of(after.tick),
+                number: None,
                 ago: newest.saturating_sub(after.tick) as f64 / f64::from(TICKS_PER_SECOND),
                 from: rung_name(before.stages),
                 to: rung_name(after.stages),
@@ -194,7 +195,7 @@ fn draw_parts(
         .as_ref()
         .map(|(rect, _)| rect.expand2(vec2(FLAG, 0.0)));
     switches.retain(|switch| free.is_none_or(|rect| !rect.x_range().contains(switch.x)));
-    let flagged = flags(ui, parts.flags, &switches, None);
+    let flagged = flags(ui, parts.flags, &switches);
     for &x in &flagged.at {
         painter.vline(x, graph.y_range(), Stroke::new(1.0, look.quiet));
     }

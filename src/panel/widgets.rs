@@ -62,6 +62,11 @@ pub(super) fn text(
     painter.text(pos2(x, row.center().y), align, text, font, color)
 }
 
+/// As near to a point as a range allows; its start if the range is empty.
+pub(super) const fn within(x: f32, from: f32, to: f32) -> f32 {
+    x.min(to).max(from)
+}
+
 /// How wide a text is.
 pub(super) fn width(ui: &Ui, text: &str, size: f32) -> f32 {
     let font = FontId::proportional(size);
@@ -221,6 +226,8 @@ pub(super) fn field(ui: &mut Ui, width: f32, value: DragValue<'_>, unit: &str) -
     ui.scope(|ui| {
         ui.spacing_mut().interact_size = vec2(width, CONTROL);
         ui.style_mut().override_font_id = Some(FontId::proportional(SMALL));
+        // What was set elsewhere is shown, not changed.
+        let value = value.clamp_existing_to_range(false);
         let widgets = &mut ui.visuals_mut().widgets;
         for widget in [
             &mut widgets.inactive,

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use cubewire_codec::{BitKind, Form};
 
 use super::side::Side;
-use crate::history::{LaneHistory, Moment, Show, Wanted, WorldHistory};
+use crate::history::{LaneHistory, Moment, Wanted, WorldHistory};
 use crate::named::Named;
 use crate::replication::{
     CubeError, CubeErrors, Lane, LaneMeter, LocalLane, PacketDetail, Standings,
@@ -157,8 +157,7 @@ const AVERAGED_PACKETS: usize = 10;
 const MAX_AGE_TICKS: u64 = 12;
 
 pub(super) fn want_history(colors: Res<CubeColors>, mut wanted: ResMut<Wanted>) {
-    let wants = *colors != CubeColors::Interaction;
-    wanted.set(Show::Cubes, wants);
+    wanted.colors = *colors != CubeColors::Interaction;
 }
 
 type CostingLane<'a> = (

@@ -85,11 +85,12 @@ impl Notices {
         self.are_hidden = are_hidden;
     }
 
-    /// Goes on to the next sentence when the time of the first one is over, or if it is an error, when a key was pressed;
+    /// Goes on to the next sentence when the time of the first one is over, or if it is an error, when something was pressed;
     /// `now` is by the real clock.
-    fn go_on(&mut self, now: Duration, is_key_pressed: bool) {
+    fn go_on(&mut self, now: Duration, is_pressed: bool) {
         let is_over = |sentence: &Sentence| match sentence.is_error {
-            true => is_key_pressed,
+            // Not by the key that caused it.
+            true => is_pressed && sentence.until.is_some_and(|until| until < now + SHOWN_FOR),
             false => sentence.until.is_some_and(|until| until <= now),
         };
         if !self.are_hidden && self.sentences.front().is_some_and(is_over) {
@@ -129,6 +130,8 @@ pub(super) fn follow(
     time: Res<Time<Virtual>>,
     clock: Res<Time<Real>>,
     keys: Option<Res<ButtonInput<KeyCode>>>,
+    buttons: Option<Res<ButtonInput<MouseButton>>>,
+    touches: Option<Res<Touches>>,
     moment: Res<Moment>,
     lanes: Query<&LaneMeter, (With<Lane>, With<Side>)>,
     mut notices: ResMut<Notices>,
@@ -142,8 +145,10 @@ pub(super) fn follow(
     });
     let paused = || "Paused. N steps one tick · P resumes".to_owned();
     notices.state = ago.or_else(|| time.is_paused().then(paused));
-    let is_key_pressed = keys.is_some_and(|keys| keys.get_just_pressed().next().is_some());
-    notices.go_on(clock.elapsed(), is_key_pressed);
+    let is_pressed = keys.is_some_and(|keys| keys.get_just_pressed().next().is_some())
+        || buttons.is_some_and(|buttons| buttons.get_just_pressed().next().is_some())
+        || touches.is_some_and(|touches| touches.any_just_pressed());
+    notices.go_on(clock.elapsed(), is_pressed);
 }
 
 #[cfg(test)]

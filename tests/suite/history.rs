@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
-use cubewire::history::{LaneHistory, Moment, Show, Wanted, WorldHistory};
+use cubewire::history::{LaneHistory, Moment, Wanted, WorldHistory};
 use cubewire::replication::{
     CubeErrors, DeltaCounts, DisplayedState, LaneMeter, LaneSettings, ReplicaError,
 };
@@ -18,7 +18,7 @@ fn game(settings: LaneSettings) -> LaneGame {
 
 fn want(game: &mut LaneGame, wants: bool) {
     let mut wanted = game.app.world_mut().resource_mut::<Wanted>();
-    wanted.set(Show::Timeline, wants);
+    wanted.panel = wants;
 }
 
 /// Positions and orientations of the cubes in a half.

@@ -102,6 +102,7 @@ impl<'a> Lines<'a> {
         let switches = self.series.iter().flat_map(|(_, series)| {
             series.switches().map(|index| Switch {
                 x: 0.0,
+                number: None,
                 ago: -series.seconds(index),
                 from: rung_name(series.stages(index - 1)),
                 to: rung_name(series.stages(index)),

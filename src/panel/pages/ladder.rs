@@ -48,7 +48,11 @@ pub(in crate::panel) fn kbps_of(shadow: &ShadowLadder, rung: &Rung) -> Option<f6
 }
 
 /// What a rung cost in the second up to that tick, or to the newest.
-pub(super) fn kbps_until(shadow: &ShadowLadder, rung: &Rung, tick: Option<u64>) -> Option<f64> {
+pub(in crate::panel) fn kbps_until(
+    shadow: &ShadowLadder,
+    rung: &Rung,
+    tick: Option<u64>,
+) -> Option<f64> {
     let mut rungs = shadow.rungs().iter();
     let shadowed = rungs.find(|shadowed| shadowed.rung().name == rung.name)?;
     let since = tick.map(|tick| shadow.newest_tick().unwrap_or(tick).saturating_sub(tick));

@@ -11,7 +11,18 @@ use crate::replication::{LinkSettings, SEND_INTERVALS, SenderSettings, rung_name
 
 /// The list of rungs.
 pub(in crate::panel) fn rung(ui: &mut Ui, sender: &mut SenderSettings, size: [f32; 2]) {
-    picker(ui, "rung", size, rung_name(sender.stages), |ui| {
+    let present = rung_name(sender.stages);
+    rung_named(ui, sender, present, size);
+}
+
+/// The list of rungs, in which that one is said to be chosen: the one that is shown may be of the past.
+pub(in crate::panel) fn rung_named(
+    ui: &mut Ui,
+    sender: &mut SenderSettings,
+    shown: &str,
+    size: [f32; 2],
+) {
+    picker(ui, "rung", size, shown, |ui| {
         for rung in LADDER {
             ui.selectable_value(&mut sender.stages, rung.stages, rung.name)
                 .on_hover_text(rung.summary);

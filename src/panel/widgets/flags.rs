@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use bevy_egui::egui::{Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2};
 
-use super::{At, text};
+use super::{At, text, within};
 use crate::panel::style::{Look, SMALL};
 
 /// A switch of stages.
@@ -12,6 +12,8 @@ use crate::panel::style::{Look, SMALL};
 pub(in crate::panel) struct Switch {
     /// Where it is in the plot.
     pub(in crate::panel) x: f32,
+    /// Its number, if it is not that of the switch, counted from the oldest.
+    pub(in crate::panel) number: Option<usize>,
     /// How long ago, seconds.
     pub(in crate::panel) ago: f64,
     /// The names of the rungs before and after.
@@ -28,25 +30,19 @@ pub(in crate::panel) struct Flags {
     pub(in crate::panel) said: Option<(String, String)>,
 }
 
-/// Draws a flag for each switch, or one for several whose flags would touch; the oldest comes first. `last` is the number
-/// of the last one if they are not counted.
-pub(in crate::panel) fn flags(
-    ui: &Ui,
-    row: Rect,
-    switches: &[Switch],
-    last: Option<usize>,
-) -> Flags {
+/// Draws a flag for each switch, or one for several whose flags would touch; the oldest comes first.
+pub(in crate::panel) fn flags(ui: &Ui, row: Rect, switches: &[Switch]) -> Flags {
     let look = Look::of(ui);
     let mut flags = Flags::default();
     for (index, group) in grouped(switches).into_iter().enumerate() {
         let newest = switches[group.end - 1];
-        let number = match last.filter(|_| group.end == switches.len()) {
+        let number = match newest.number {
             Some(number) => number.to_string(),
             None if group.len() == 1 => group.end.to_string(),
             None => format!("{}–{}", group.start + 1, group.end),
         };
         let half = width(&number) / 2.0;
-        let center = newest.x.clamp(row.left() + half, row.right() - half);
+        let center = within(newest.x, row.left() + half, row.right() - half);
         let flag = Rect::from_center_size(pos2(center, row.center().y), vec2(2.0 * half, NARROW));
         let id = ui.id().with(("flag", row.top().to_bits(), index));
         let response = ui.interact(flag.expand(2.0), id, Sense::click());
@@ -133,6 +129,7 @@ mod tests {
     fn switches_that_are_close_share_a_flag() {
         let at = |x: f32| Switch {
             x,
+            number: None,
             ago: 1.0,
             from: "delta",
             to: "index",

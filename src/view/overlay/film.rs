@@ -90,10 +90,18 @@ impl Pen<'_> {
         let Some((.., settings)) = lanes.last() else {
             return;
         };
-        let rate = settings.sender.snapshots_per_second();
         let colors = self.colors();
-        let cubes = format!("{CUBES} cubes, {rate} snapshots a second");
+        let rate = settings.sender.snapshots_per_second();
         let network = settings.describe_network();
+        let have = |is: &dyn Fn(&LaneSettings) -> bool| lanes.iter().all(|(.., lane)| is(lane));
+        let cubes = match have(&|lane| lane.sender.snapshots_per_second() == rate) {
+            true => format!("{CUBES} cubes, {rate} snapshots a second"),
+            false => format!("{CUBES} cubes"),
+        };
+        let network = match have(&|lane| lane.describe_network() == network) {
+            true => network,
+            false => String::new(),
+        };
         let small = self.sizes.small;
         let lines = [
             (cubes.as_str(), colors.ink),
