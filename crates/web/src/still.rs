@@ -3,7 +3,7 @@
 use anyhow::{Context, Result};
 
 /// The picture, for the page and for those who share its address. In `assets/screenshots`.
-pub(crate) const PICTURE: &str = "ladder-1280x720-light.png";
+pub(crate) const PICTURE: &str = "ladder-1280x720-dark.png";
 
 /// Around the table of the ladder in the README, which `cubewire-lab figures` writes.
 const BLOCK: [&str; 2] = [
