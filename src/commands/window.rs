@@ -63,7 +63,7 @@ pub struct FrameArgs {
         allow_hyphen_values = true
     )]
     pub size: Size,
-    /// Colours of panel and scene [default: as in the last window, light at first]
+    /// Colours of panel and scene [default: as in the last window, dark at first]
     #[arg(long, value_name = "THEME", value_parser = named::<Theme>())]
     pub theme: Option<Theme>,
     /// The quality of rendering.

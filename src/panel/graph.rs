@@ -202,6 +202,7 @@ fn options(ui: &mut Ui, state: &mut PanelState, lanes: &[Measured<'_>], row: Rec
     let layout = Layout::right_to_left(Align::Center);
     let builder = UiBuilder::new().max_rect(row).layout(layout);
     let mut ui = ui.new_child(builder);
+    ui.spacing_mut().item_spacing.x = GAP;
     let is_frozen = state.frozen.is_some();
     let freeze = chip(&mut ui, ROW, 4, "freeze", is_frozen)
         .on_hover_text("Stops the graph. The game goes on.");
@@ -247,7 +248,7 @@ fn losses(chart: &Chart, look: Look, lines: &Lines<'_>) {
                 at,
                 vec2(6.0, 6.0),
                 Pointing::Up,
-                look.warning,
+                look.error,
             );
         }
     }

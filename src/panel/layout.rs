@@ -10,7 +10,6 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::explain::{self, Explained};
 use super::lane::{Drawn, LaneView};
-use super::pages::ladder::kbps_until;
 use super::pages::pickers;
 use super::settings::{PanelSize, PanelState};
 use super::style::{BODY, BUTTON, GAP, Look, MARGIN, ROW, SMALL};
@@ -309,14 +308,14 @@ fn resize(ui: &mut Ui, state: &PanelState) -> bool {
 /// is from the simulation.
 fn cost(ui: &mut Ui, lane: &LaneView<'_>) {
     let look = Look::of(ui);
-    let totals = Totals::of(lane.meter.second_until(lane.past.moment));
+    let totals = Totals::of(
+        lane.meter
+            .second_until(lane.meter.steady_tick(lane.past.moment)),
+    );
     let about = about_cost(&totals, lane.past.moment);
     if lane.shown.len() < 2 {
-        let whole = lane
-            .shadow
-            .and_then(|shadow| kbps_until(shadow, &LADDER[0], lane.past.moment));
-        let less = whole.zip(measured(lane)).filter(|(_, kbps)| *kbps > 0.0);
-        if let Some((whole, kbps)) = less {
+        if let Some(kbps) = measured(lane).filter(|kbps| *kbps > 0.0) {
+            let whole = lane.settings.sender.uncompressed_kbps();
             let less = RichText::new(factor(whole / kbps));
             ui.label(less.size(BODY)).on_hover_text(&about);
         }
@@ -333,7 +332,7 @@ fn cost(ui: &mut Ui, lane: &LaneView<'_>) {
 
 /// The mean of the last second, kbps. The first packets of a lane have no baseline: a mean of them alone says nothing.
 fn measured(lane: &LaneView<'_>) -> Option<f64> {
-    let moment = lane.past.moment;
+    let moment = lane.meter.steady_tick(lane.past.moment);
     let is_whole = lane.meter.second_until(moment).count() >= TICKS_PER_SECOND as usize;
     let kbps = lane.meter.kbps_until(moment, Accounting::PayloadAndUdp);
     kbps.filter(|_| is_whole)

@@ -138,7 +138,7 @@ fn set(style: &mut egui::Style, look: Look) {
     spacing.slider_rail_height = 4.0;
     spacing.menu_margin = Margin::same(4);
     // Every entry of a list is visible without scrolling.
-    spacing.combo_height = 480.0;
+    spacing.combo_height = 560.0;
     // In the margin, never over the content.
     spacing.scroll.floating = true;
     spacing.scroll.bar_width = 6.0;

@@ -242,7 +242,8 @@ pub(super) fn field(ui: &mut Ui, width: f32, value: DragValue<'_>, unit: &str) -
         let response = ui.allocate_ui_with_layout(size, layout, |ui| ui.add(value));
         let response = response.inner;
         if !unit.is_empty() {
-            note(ui, unit);
+            let unit = egui::RichText::new(unit).size(SMALL).color(look.muted);
+            ui.add(egui::Label::new(unit).truncate());
         }
         response
     })

@@ -273,6 +273,14 @@ impl LaneMeter {
         samples.skip_while(move |sample| tick.is_some_and(|tick| sample.tick > tick))
     }
 
+    /// The tick up to which figures on the screen are means: that of the past which is shown, or the newest that
+    /// keeps them steady, so that they change four times a second.
+    #[must_use]
+    pub fn steady_tick(&self, moment: Option<u64>) -> Option<u64> {
+        let newest = || self.samples.back().map(|sample| sample.tick);
+        moment.or_else(|| newest().map(|tick| tick / STEADY_TICKS * STEADY_TICKS))
+    }
+
     /// Mean over the second up to that tick, or up to the newest one, kilobits a second; none if it is not
     /// recorded.
     #[must_use]
@@ -348,13 +356,18 @@ pub fn kbps(bytes: usize, ticks: usize) -> f64 {
     bytes as f64 * 8.0 / 1000.0 / seconds
 }
 
-/// A distance as text: 3.9 mm, or 150 mm.
+/// A distance as text: 3.9 mm, 150 mm, or 2.7 m.
 #[must_use]
 pub fn millimetres(metres: f64) -> String {
     let mm = 1000.0 * metres;
-    let decimals = usize::from(mm < 99.95);
-    format!("{mm:.decimals$} mm")
+    match mm < 999.5 {
+        true => format!("{mm:.*} mm", usize::from(mm < 99.95)),
+        false => format!("{metres:.1} m"),
+    }
 }
+
+/// See [`LaneMeter::steady_tick`].
+const STEADY_TICKS: u64 = 15;
 
 #[cfg(test)]
 mod tests {

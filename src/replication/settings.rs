@@ -12,6 +12,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use cubewire_text::Spelling;
 use serde::{Deserialize, Serialize};
 
+use super::meter::kbps;
 use super::spelling::{Delay, Kbps, LinkText, Rate, RungText};
 
 /// Round-trip time of the default link: "otherwise delta compression is too easy".
@@ -133,7 +134,17 @@ impl LinkSettings {
     };
 }
 
+/// Bytes of an uncompressed snapshot of the scene, headers of IP and UDP included.
+const UNCOMPRESSED_BYTES: usize = 36_185;
+
 impl SenderSettings {
+    /// What uncompressed snapshots would take at this rate, kilobits a second as the article counts.
+    #[must_use]
+    pub fn uncompressed_kbps(&self) -> f64 {
+        let bytes = self.snapshots_per_second() as usize * UNCOMPRESSED_BYTES;
+        kbps(bytes, TICKS_PER_SECOND as usize)
+    }
+
     /// Snapshots a second, at most as many as ticks.
     #[must_use]
     pub const fn snapshots_per_second(&self) -> u32 {

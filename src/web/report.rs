@@ -64,7 +64,7 @@ pub fn report(world: &mut World) -> Value {
             Outcome::Different(difference) => Some(difference.to_string()),
         }),
         "panel": {
-            "size": panel.size,
+            "size": panel.shown_size(),
             "page": panel.page,
             "theme": panel.theme,
             "scale": panel.scale,

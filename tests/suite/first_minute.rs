@@ -9,14 +9,18 @@ use serde_json::Value;
 use crate::common::script_path;
 use crate::window::{HEIGHT, WIDTH, Window};
 
-/// Width of the panel at its first start, points.
-const PANEL: f32 = 408.0;
+/// Width of the whole panel in this window, points.
+const PANEL: f32 = 360.0;
 
 /// A frame of tests that have to wait long.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The upper of the two rows of tabs, points from the top.
-const TABS: f32 = 201.0;
+/// The tabs, and below them the switch between the pages of one, points from the top.
+const TABS: f32 = 182.0;
+const PAGES: f32 = 218.0;
+
+/// Height of the slim bar and the timeline with two rows, points.
+const BELOW: f32 = 228.0;
 
 /// Clicks at a distance from the panel's left edge and from the window's top, points.
 fn click(window: &Window, from_left: f32, from_top: f32) {
@@ -49,8 +53,8 @@ fn the_tour_begins_with_a_click_and_is_left_with_escape() {
     let window = Window::open(&["--calm"]);
     let at = |index: Value| window.expect("/panel/tour", index);
     window.expect("/panel/explaining", true);
-    // Below the box of the keys, in the middle of the picture: the panel takes half of this window.
-    window.click(200.0, 398.0);
+    // On the card with the keys.
+    window.click(132.0, 282.0);
     at(0.into());
     window.expect("/plays_script", true);
     window.screenshot("tour");
@@ -74,18 +78,19 @@ fn the_tour_begins_with_a_click_and_is_left_with_escape() {
 #[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
 fn tabs_buttons_and_sizes_are_clicked_and_typed() {
     let window = Window::open(&[]);
-    click(&window, 174.0, TABS);
-    window.expect("/panel/tab", "Stages");
-    click(&window, 49.0, TABS + 21.0);
-    window.expect("/panel/tab", "Network");
-    click(&window, 42.0, TABS);
-    window.expect("/panel/tab", "Ladder");
+    window.resize_panel("Whole");
+    for (from_left, page) in [(180.0, "Stages"), (246.0, "Link"), (49.0, "Ladder")] {
+        click(&window, from_left, TABS);
+        window.expect("/panel/page", page);
+    }
 
-    // In the upper of three rows of buttons: the view. In the middle one: the link.
-    click(&window, 240.0, HEIGHT - 65.0);
-    window.expect("/view", "Left");
-    click(&window, 50.0, HEIGHT - 39.0);
+    click(&window, 175.0, HEIGHT - 24.0);
     window.expect("/link_cut", true);
+    // The first entry of the list above its button.
+    click(&window, 245.0, HEIGHT - 24.0);
+    window.screenshot("list");
+    click(&window, 200.0, HEIGHT - 208.0);
+    window.expect("/view", "Left");
     window.screenshot("buttons");
 
     // A key that is held repeats, so each press may count several times.
@@ -104,7 +109,7 @@ fn tabs_buttons_and_sizes_are_clicked_and_typed() {
     // None of these keys was taken for a rung.
     assert_eq!(window.ticks(1)["rung"], "changed-flags");
 
-    for size in ["Slim", "Hidden", "Whole"] {
+    for size in ["Slim", "Hidden", "Slim", "Whole"] {
         window.press("F2");
         window.expect("/panel/size", size);
         window.screenshot(size);
@@ -165,22 +170,22 @@ fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
     assert!(moment(&report).unwrap() < newest);
     window.screenshot("past");
     // The player's cube is in the middle of either half.
-    for x in [0.12, 0.37] {
-        window.click(x * WIDTH, 0.4 * HEIGHT);
+    for x in [0.25, 0.75] {
+        window.click(x * WIDTH, 0.46 * (HEIGHT - BELOW));
         window.wait("a cube", |report| report["panel"]["cube"].is_u64());
         window.screenshot("cube");
-        window.click(10.0, 60.0);
+        window.click(10.0, 20.0);
         window.expect("/panel/cube", Value::Null);
     }
-    // In the strip, near its end.
-    let strip = HEIGHT - 15.0;
-    window.click(390.0, strip);
+    // In the lower row of the strip, near its end.
+    let strip = HEIGHT - 128.0;
+    window.click(640.0, strip);
     window.wait("the clicked tick", |report| {
         moment(report).is_some() && moment(report) != Some(before)
     });
     // A range, whose totals are shown, and which F fits.
     window.xdotool(&["keydown", "shift"]);
-    window.drag([365.0, strip], [390.0, strip]);
+    window.drag([624.0, strip], [640.0, strip]);
     window.xdotool(&["keyup", "shift"]);
     let range = |report: &Value| {
         let ticks = report["panel"]["range"].as_array()?;
@@ -193,7 +198,7 @@ fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
     window.press("f");
     window.screenshot("range");
     // In its middle now.
-    window.click(200.0, strip);
+    window.click(330.0, strip);
     let report = window.wait("a tick of the range", |report| moment(report) != Some(last));
     let clicked = moment(&report).unwrap();
     assert!(
@@ -214,16 +219,19 @@ fn sliders_and_savings_are_moved_and_clicked_while_the_ball_rolls() {
     let script = script_path("katamari");
     let window = Window::open(&["--script", script.to_str().unwrap()]);
     let left = WIDTH - PANEL;
+    window.resize_panel("Whole");
     window.press("Right");
-    click(&window, 238.0, TABS);
-    window.expect("/panel/tab", "Ranges");
+    click(&window, 180.0, TABS);
+    window.expect("/panel/page", "Stages");
+    click(&window, 134.0, PAGES);
+    window.expect("/panel/page", "Ranges");
     let stages = |report: &Value| report["stages"].as_str().unwrap_or_default().to_owned();
     let report = window.frame();
     let before = stages(&report);
     assert!(before.contains("position=quantized+"), "{before}");
     // The steps per metre to their end.
-    let y = 254.0;
-    window.drag([left + 90.0, y], [left + 170.0, y]);
+    let y = 252.0;
+    window.drag([left + 218.0, y], [left + 290.0, y]);
     let report = window.wait("finer positions", |report| {
         stages(report).contains("position=quantized-4096+")
     });
@@ -234,11 +242,15 @@ fn sliders_and_savings_are_moved_and_clicked_while_the_ball_rolls() {
     assert_eq!(report["refused"], 0);
     assert!(report["received"].as_u64() > Some(30));
 
-    click(&window, 112.0, TABS);
-    window.expect("/panel/tab", "Savings");
-    for (from_left, view) in [(97.0, "OverTime"), (163.0, "Ablation"), (40.0, "Steps")] {
-        click(&window, from_left, 254.0);
-        window.expect("/panel/savings", view);
-        window.screenshot(view);
+    click(&window, 49.0, TABS);
+    window.expect("/panel/page", "Ladder");
+    for (from_left, page) in [
+        (199.0, "OverTime"),
+        (293.0, "WithoutEach"),
+        (120.0, "Savings"),
+    ] {
+        click(&window, from_left, PAGES);
+        window.expect("/panel/page", page);
+        window.screenshot(page);
     }
 }

@@ -54,7 +54,7 @@ impl Guide {
             .seen
             .first()
             .map_or_else(|| figure(None), |(_, value)| figure(*value));
-        let mut counts = format!("{}, last second", watch.name());
+        let mut counts = watch.name().to_owned();
         if let Some((_, left)) = self.seen.get(1) {
             counts = format!("at the right; {} at the left", figure(*left).0);
         }
@@ -153,17 +153,13 @@ fn columns(ui: &mut Ui, area: Rect, guide: &Guide) {
     let mut ui = ui.new_child(UiBuilder::new().max_rect(below));
     ui.spacing_mut().item_spacing.y = 2.0;
     let difference = RichText::new(guide.step.difference).size(SMALL);
-    ui.add(Label::new(difference).truncate());
-    match guide.step.task {
-        Some(task) => tick(&mut ui, guide.tour.is_done, task.text()),
-        None => {
-            let who = match guide.tour.plays {
-                true => "A script plays, until you press an arrow key, Space or Z.",
-                false => "You play. Next and Back let the script play again.",
-            };
-            let who = RichText::new(who).size(SMALL).color(look.muted);
-            ui.add(Label::new(who).truncate());
-        }
+    let who = match guide.tour.plays {
+        true => "A script plays, until you press an arrow key, Space or Z.",
+        false => "You play. Next and Back let the script play again.",
+    };
+    ui.add(Label::new(difference).wrap()).on_hover_text(who);
+    if let Some(task) = guide.step.task {
+        tick(&mut ui, guide.tour.is_done, task.text());
     }
 }
 
@@ -205,8 +201,14 @@ fn figure(
         SMALL,
         look.muted,
     );
-    let counts = Label::new(RichText::new(counts).size(SMALL).color(look.muted)).truncate();
-    ui.put(row(48.0, LINE), counts);
+    text(
+        painter,
+        row(48.0, LINE),
+        At::Left(0.0),
+        counts,
+        SMALL,
+        look.muted,
+    );
 }
 
 /// The dots, the link, and the buttons.

@@ -136,7 +136,7 @@ pub const STEPS: [TourStep; 18] = [
         text: "At the left, a physics engine simulates 901 cubes on this machine. The right half is rebuilt from network \
                packets alone, over a link with a round trip of 100 ms.",
         watch: Watch::Error,
-        difference: "The red cubes of both halves are that far apart, at the same tick.",
+        difference: "This far apart are the red cubes of both halves, at the same tick.",
         address: compression!("#introduction"),
         task: Some(Task::TakeOver),
         ..USUAL
@@ -157,7 +157,7 @@ pub const STEPS: [TourStep; 18] = [
                bits name the one that is dropped, and the others take 9 bits each.",
         right: "rung:smallest-three",
         watch: Watch::Orientation,
-        article: figure("29", "bits", "an orientation, instead of 128"),
+        article: figure("29", "bits", "an orientation, not 128"),
         difference: "Both send 2 bits for the largest component and three times 9 for the others.",
         address: compression!("#optimizing-orientation"),
         ..USUAL
@@ -169,7 +169,7 @@ pub const STEPS: [TourStep; 18] = [
         right: "rung:no-velocity",
         watch: Watch::Cube,
         article: figure("126", "bits", "a cube, without its velocity"),
-        difference: "Quantized it was 159; with the flag 127 at rest, or 160 moving.",
+        difference: "159 bits quantized; with the flag 127 at rest, 160 moving.",
         address: compression!("#optimizing-linear-velocity"),
         ..USUAL
     },
@@ -193,7 +193,7 @@ pub const STEPS: [TourStep; 18] = [
         page: Page::Kinds,
         colors: CubeColors::Bits,
         article: figure("54", "kbps", "for the 901 bits alone"),
-        difference: "Here, too, 54 are for these bits. The rest is for the cubes that move.",
+        difference: "54 kbps here, too; the rest is for the cubes that move.",
         address: compression!("#delta-compression"),
         ..USUAL
     },
@@ -204,7 +204,7 @@ pub const STEPS: [TourStep; 18] = [
         right: "rung:index",
         scene: Scene::Rolling,
         watch: Watch::Changed,
-        article: figure("90", "cubes", "up to which indices are shorter"),
+        article: figure("90", "cubes", "where indices stop paying"),
         difference: "The limit is the same here: 90 indices of 10 bits are 900 bits.",
         address: compression!("#incremental-improvements"),
         ..USUAL
@@ -228,7 +228,7 @@ pub const STEPS: [TourStep; 18] = [
         right: "rung:relative-position",
         page: Page::Ranges,
         watch: Watch::Position,
-        article: figure("26.1", "bits", "a changed position, instead of 50"),
+        article: figure("26.1", "bits", "a position, instead of 50"),
         difference: "A ball that rolls moves its cubes further in 100 ms, so that more go in full.",
         address: compression!("#incremental-improvements"),
         ..USUAL
@@ -241,7 +241,7 @@ pub const STEPS: [TourStep; 18] = [
         page: Page::Ranges,
         colors: CubeColors::Form,
         watch: Watch::Orientation,
-        article: figure("23.3", "bits", "an orientation, instead of 29"),
+        article: figure("23.3", "bits", "an orientation, not 29"),
         difference: "How much it saves depends on how fast the ball turns.",
         address: compression!("#incremental-improvements"),
         ..USUAL
@@ -263,7 +263,7 @@ pub const STEPS: [TourStep; 18] = [
         right: "rung:changed-flags,link:article",
         page: Page::Link,
         watch: Watch::Lost,
-        article: figure("5", "%", "lost, and two frames of jitter"),
+        article: figure("5", "%", "lost, and some jitter"),
         difference: "Losses are drawn by chance: a second has a few more or fewer.",
         address: SNAPSHOT_INTERPOLATION,
         task: Some(Task::CutLink),
@@ -279,7 +279,7 @@ pub const STEPS: [TourStep; 18] = [
         has_trails: true,
         page: Page::Link,
         watch: Watch::Error,
-        article: figure("350", "ms", "of delay, to survive two losses"),
+        article: figure("350", "ms", "of delay, for two losses"),
         difference: "The delay follows the article's rule. The error is that of the path between snapshots.",
         address: SNAPSHOT_INTERPOLATION,
         ..USUAL
@@ -291,7 +291,7 @@ pub const STEPS: [TourStep; 18] = [
         left: "rung:changed-flags",
         right: "rung:predicted-position",
         watch: Watch::Position,
-        article: figure("26.1", "bits", "a changed position, not predicted"),
+        article: figure("26.1", "bits", "a position, not predicted"),
         difference: "Compare the halves: the ball is the same, and faster than the article's.",
         address: compression!("#incremental-improvements"),
         ..USUAL
@@ -312,7 +312,7 @@ pub const STEPS: [TourStep; 18] = [
         title: "State synchronization: a budget",
         text: "Fiedler's next article sends what a bandwidth budget allows; the right half has 64 kbps, with all headers. \
                Each cube has a priority accumulator that grows while it waits, faster the further off it is. A packet \
-               carries the most urgent cubes, which begin with 0.",
+               carries the most urgent cubes, whose priority then restarts at 0.",
         left: "rung:predicted",
         right: "rung:predicted,budget:64kbps",
         page: Page::Budget,

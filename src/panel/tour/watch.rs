@@ -33,13 +33,13 @@ impl Watch {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kbps => "bandwidth",
-            Self::Changed => "changed cubes in a packet",
+            Self::Changed => "changed in a packet",
             Self::Cube => "a cube",
             Self::Position => "a changed position",
             Self::Orientation => "an orientation",
             Self::Selection => "the index of a cube",
             Self::Lost => "packets lost",
-            Self::Error => "error of the red cubes",
+            Self::Error => "error of red cubes",
         }
     }
 

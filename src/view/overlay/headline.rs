@@ -5,9 +5,7 @@ use cubewire_codec::ladder;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::text::{Part, Pen};
-use crate::replication::{
-    Accounting, LaneMeter, LaneSettings, Totals, kbps, millimetres, rung_name,
-};
+use crate::replication::{Accounting, LaneMeter, LaneSettings, Totals, millimetres, rung_name};
 use crate::theme::egui_color;
 use crate::view::side::Side;
 use crate::words::{factor, grouped, rounded};
@@ -21,12 +19,6 @@ pub(super) struct Cost {
     pub(super) error: Option<String>,
 }
 
-/// Bytes of an uncompressed snapshot of the scene, headers of IP and UDP included.
-const UNCOMPRESSED_BYTES: usize = 36_185;
-
-/// Figures change at most four times a second: at ticks that this divides.
-const STEADY_TICKS: u64 = 15;
-
 /// Within this factor, two lanes cost the same.
 const SAME: f64 = 1.05;
 
@@ -37,16 +29,10 @@ const PADDING: Vec2 = vec2(0.4, 0.17);
 const TOP: f32 = 12.0;
 const RATIO_TOP: f32 = 24.0;
 
-/// The tick up to which figures are means: of the past that is shown, or the newest that keeps them steady.
-pub(super) fn tick_of(meter: &LaneMeter, moment: Option<u64>) -> Option<u64> {
-    let newest = || meter.samples().back().map(|sample| sample.tick);
-    moment.or_else(|| newest().map(|tick| tick / STEADY_TICKS * STEADY_TICKS))
-}
-
 impl Cost {
     /// None until a second is measured: the first packets of a lane have no baseline.
     pub(super) fn of(meter: &LaneMeter, moment: Option<u64>) -> Option<Self> {
-        let tick = tick_of(meter, moment);
+        let tick = meter.steady_tick(moment);
         let totals = Totals::of(meter.second_until(tick));
         (totals.ticks >= TICKS_PER_SECOND as usize).then(|| Self {
             kbps: totals.kbps(Accounting::PayloadAndUdp),
@@ -94,8 +80,7 @@ impl Pen<'_> {
         cost: Option<&Cost>,
     ) -> Rect {
         let about = about_rung(settings).0;
-        let rate = settings.sender.snapshots_per_second() as usize;
-        let uncompressed = kbps(rate * UNCOMPRESSED_BYTES, TICKS_PER_SECOND as usize);
+        let uncompressed = settings.sender.uncompressed_kbps();
         let (large, line) = match cost {
             None => ("…".to_owned(), about),
             Some(cost) => match cost.less(uncompressed) {
@@ -250,7 +235,13 @@ mod tests {
         encoder
             .encode(sequence, stages, &current, None, &mut packet, None)
             .unwrap();
-        assert_eq!(packet.bytes.len() + HEADER_BYTES, UNCOMPRESSED_BYTES);
+        let bytes = packet.bytes.len() + HEADER_BYTES;
+        let sender = crate::replication::SenderSettings::default();
+        let rate = sender.snapshots_per_second() as usize;
+        assert_eq!(
+            crate::replication::kbps(bytes * rate, 60),
+            sender.uncompressed_kbps()
+        );
     }
 
     #[test]
