@@ -79,8 +79,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
     let window = root.max_rect();
     let width = match state.is_narrow {
         true => (MAX_FRACTION * window.width())
-            .max(MIN_WIDTH)
-            .min(WIDTH)
+            .clamp(MIN_WIDTH, WIDTH)
             .min(window.width()),
         false => WIDTH,
     };

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -125,13 +126,30 @@ impl Notices {
     }
 }
 
+/// What can be pressed.
+#[derive(SystemParam)]
+pub(super) struct Inputs<'w> {
+    keys: Option<Res<'w, ButtonInput<KeyCode>>>,
+    buttons: Option<Res<'w, ButtonInput<MouseButton>>>,
+    touches: Option<Res<'w, Touches>>,
+}
+
+impl Inputs<'_> {
+    fn is_any_pressed(&self) -> bool {
+        let keys = self.keys.as_ref();
+        let buttons = self.buttons.as_ref();
+        let touches = self.touches.as_ref();
+        keys.is_some_and(|keys| keys.get_just_pressed().next().is_some())
+            || buttons.is_some_and(|buttons| buttons.get_just_pressed().next().is_some())
+            || touches.is_some_and(|touches| touches.any_just_pressed())
+    }
+}
+
 /// Shows whether the game is paused, and how long ago it was what is shown.
 pub(super) fn follow(
     time: Res<Time<Virtual>>,
     clock: Res<Time<Real>>,
-    keys: Option<Res<ButtonInput<KeyCode>>>,
-    buttons: Option<Res<ButtonInput<MouseButton>>>,
-    touches: Option<Res<Touches>>,
+    inputs: Inputs<'_>,
     moment: Res<Moment>,
     lanes: Query<&LaneMeter, (With<Lane>, With<Side>)>,
     mut notices: ResMut<Notices>,
@@ -145,10 +163,7 @@ pub(super) fn follow(
     });
     let paused = || "Paused. N steps one tick · P resumes".to_owned();
     notices.state = ago.or_else(|| time.is_paused().then(paused));
-    let is_pressed = keys.is_some_and(|keys| keys.get_just_pressed().next().is_some())
-        || buttons.is_some_and(|buttons| buttons.get_just_pressed().next().is_some())
-        || touches.is_some_and(|touches| touches.any_just_pressed());
-    notices.go_on(clock.elapsed(), is_pressed);
+    notices.go_on(clock.elapsed(), inputs.is_any_pressed());
 }
 
 #[cfg(test)]

@@ -310,9 +310,9 @@ pub const STEPS: [TourStep; 18] = [
     },
     TourStep {
         title: "State synchronization: a budget",
-        text: "Fiedler's next article sends what a bandwidth budget allows; the right half has 64 kbps, with all headers. \
-               Each cube has a priority accumulator that grows while it waits, faster the further off it is. A packet \
-               carries the most urgent cubes, whose priority then restarts at 0.",
+        text: "Fiedler's next article sends what a budget allows; the right half has 64 kbps, with all headers. Each \
+               cube has a priority accumulator that grows while it waits, faster the further off it is. The most \
+               urgent cubes are sent, and restart at 0.",
         left: "rung:predicted",
         right: "rung:predicted,budget:64kbps",
         page: Page::Budget,

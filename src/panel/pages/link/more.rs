@@ -16,7 +16,7 @@ pub(super) fn draw(ui: &mut Ui, settings: &mut LaneSettings) {
     kinds_of_jitter(ui, &mut link.jitter);
     limit(ui, &mut link.bandwidth);
     let row = labelled(ui, LABEL, "Baseline", |ui| {
-        baseline(ui, &mut settings.sender)
+        baseline(ui, &mut settings.sender);
     });
     row.0.on_hover_text(terms::BASELINE);
     let link = &mut settings.link.conditions;
