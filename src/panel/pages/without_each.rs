@@ -10,6 +10,7 @@ use cubewire_codec::stages::{
 };
 
 use super::bars::{Bars, KEY, SHOWN_AS_ZERO, signed};
+use super::stages::switch::name;
 use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
 use crate::panel::terms;
 use crate::panel::widgets::{At, Row, line};
@@ -121,7 +122,7 @@ impl Cost {
                     true => (look.warning, look.warning),
                     false => (look.half, look.ink),
                 };
-                bars.bar(ui, &row, [present, kbps], bar, Stroke::NONE);
+                bars.bar(ui, &row, &self.title, [present, kbps], bar, Stroke::NONE);
                 let figures = [(rounded(kbps), look.ink), (signed(kbps - present), ink)];
                 bars.figures(ui, &row, figures);
             }
@@ -134,7 +135,7 @@ impl Cost {
         bars.target(ui, row.rect.y_range());
         row.response.on_hover_text(self.about);
         if let Some(along) = &self.along {
-            let row = Row::marked(ui, LINE, along, false);
+            let row = Row::show(ui, LINE, along);
             row.text(ui, At::Left(ALONG), along, SMALL, look.muted);
         }
     }
@@ -146,7 +147,8 @@ fn along(ablated: &Ablated) -> Option<String> {
     if let Some(rung) = rung {
         return Some(format!("as on {}", rung.name));
     }
-    let names: Vec<_> = ablated.along.iter().map(|&part| name(part)).collect();
+    let along = ablated.along.iter();
+    let names: Vec<_> = along.map(|&part| name(|it| it.part() == part)).collect();
     (!names.is_empty()).then(|| format!("and with it {}", names.join(", ")))
 }
 
@@ -183,22 +185,6 @@ fn title(ablated: &Ablated) -> &'static str {
             ChangedFlags::Off => "no changed flags",
             _ => "no joint flags",
         },
-    }
-}
-
-/// The name of what was taken along.
-const fn name(part: Part) -> &'static str {
-    match part {
-        Part::Orientation => "orientation",
-        Part::Velocity => "velocity",
-        Part::Position => "position",
-        Part::Delta => "delta",
-        Part::Coding | Part::CodingForPacking => "arithmetic coding",
-        Part::Prediction => "prediction",
-        Part::Simulation => "simulation",
-        Part::RelativePosition => "relative position",
-        Part::RelativeOrientation => "relative orientation",
-        Part::ChangedFlags => "changed flags",
     }
 }
 

@@ -23,7 +23,7 @@ fn buttons_copy_the_command_and_open_the_article() {
     let mut harness = harness(Page::Help);
     click(&mut harness, "Copy command");
     click(&mut harness, "Read the article");
-    let article = Action::Open(crate::panel::tour::STEPS[0].address);
+    let article = Action::Open(STEPS[0].address);
     assert_eq!(harness.state().actions, [Action::CopyLink, article]);
 }
 
