@@ -45,7 +45,7 @@ fn every_network_is_in_sight_and_chosen_by_a_click() {
         let conditions = &harness.state().settings.link.conditions;
         assert_eq!(Preset::of(conditions).unwrap().name, preset.name);
         assert!(says(&harness, preset.summary));
-        for text in [" arrived ", " stalls, ", "off by 4.0 mm"] {
+        for text in [" arrived ", " stalls, 0", "off by 4.0 mm"] {
             let bottom = harness.get_by_label_contains(text).rect().max.y;
             assert!(bottom <= toolbar(&harness), "{text}: {bottom}");
         }
