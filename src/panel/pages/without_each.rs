@@ -5,14 +5,11 @@ use std::time::Duration;
 use bevy_egui::egui::{Stroke, Ui};
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::rung_of;
-use cubewire_codec::stages::{
-    ChangedFlags, Delta, RelativeOrientation, RelativePosition, Velocity,
-};
 
 use super::bars::{Bars, KEY, SHOWN_AS_ZERO, signed};
 use super::stages::switch::name;
 use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
-use crate::panel::terms;
+use crate::panel::terms::{self, Tooltip};
 use crate::panel::widgets::{At, Row, line};
 use crate::replication::{
     Ablated, Ablation, Accounting, Part, ShadowLadder, TARGET_KBPS, rung_name,
@@ -104,9 +101,9 @@ impl Cost {
             };
         };
         Self {
-            title: title(ablated).to_owned(),
+            title: title(ablated),
             along: along(ablated),
-            about: about(ablated.part, present),
+            about: term(ablated.part, present).text,
             kbps,
             is_taken: true,
         }
@@ -153,55 +150,41 @@ fn along(ablated: &Ablated) -> Option<String> {
 }
 
 /// What is taken away, as the title of a row.
-fn title(ablated: &Ablated) -> &'static str {
-    let stages = ablated.stages;
-    match ablated.part {
-        Part::Orientation => "full orientation",
-        Part::Velocity => match stages.velocity {
-            Velocity::Quantized => "no at-rest flag",
-            Velocity::AtRestFlag => "velocity, at-rest flag",
-            _ => "full velocity",
-        },
-        Part::Position => "full position",
-        Part::Delta => match stages.delta {
-            Delta::Off => "no delta",
-            Delta::Indices => "no relative indices",
-            Delta::RelativeIndices { .. } => "no predicted indices",
-            _ => "no delta listing",
-        },
-        Part::Coding => "no arithmetic coding",
-        Part::CodingForPacking => "bit-packed instead",
-        Part::Prediction => "no prediction",
-        Part::Simulation => "no simulation",
-        Part::RelativePosition => match stages.relative_position {
-            RelativePosition::Off => "no relative position",
-            _ => "no predicted position",
-        },
-        Part::RelativeOrientation => match stages.relative_orientation {
-            RelativeOrientation::Off => "no relative orientation",
-            _ => "no growing ranges",
-        },
-        Part::ChangedFlags => match stages.changed_flags {
-            ChangedFlags::Off => "no changed flags",
-            _ => "no joint flags",
-        },
-    }
+fn title(ablated: &Ablated) -> String {
+    let title = match (ablated.part, term(ablated.part, ablated.stages).name) {
+        (Part::Coding, _) => "no arithmetic coding",
+        (Part::CodingForPacking, _) => "bit-packed instead",
+        (Part::Prediction, _) => "no prediction",
+        (Part::Simulation, _) => "no simulation",
+        (Part::Delta, "all cubes") => "no delta",
+        (Part::Delta, "bits") => "no delta listing",
+        (Part::Delta, "indices") => "no relative indices",
+        (Part::Delta, _) => "no predicted indices",
+        (Part::Velocity, "quantized") => "no at-rest flag",
+        (Part::Velocity, "at rest") => "velocity, at-rest flag",
+        (Part::RelativePosition, "two ranges") => "no predicted position",
+        (Part::RelativeOrientation, "two ranges") => "no growing ranges",
+        (Part::ChangedFlags, "separate") => "no joint flags",
+        (part, "off") => return format!("no {}", name(|it| it.part() == part)),
+        (part, left) => return format!("{left} {}", name(|it| it.part() == part)),
+    };
+    title.to_owned()
 }
 
-/// What the present stages do in this part.
-fn about(part: Part, present: Stages) -> &'static str {
+/// What stages do in this part.
+fn term(part: Part, stages: Stages) -> Tooltip {
     match part {
-        Part::Orientation => terms::orientation(present.orientation).text,
-        Part::Velocity => terms::velocity(present.velocity).text,
-        Part::Position => terms::position(present.position).text,
+        Part::Orientation => terms::orientation(stages.orientation),
+        Part::Velocity => terms::velocity(stages.velocity),
+        Part::Position => terms::position(stages.position),
         Part::Delta
         | Part::Coding
         | Part::CodingForPacking
         | Part::Prediction
-        | Part::Simulation => terms::delta(present.delta).text,
-        Part::RelativePosition => terms::relative_position(present.relative_position).text,
-        Part::RelativeOrientation => terms::relative_orientation(present.relative_orientation).text,
-        Part::ChangedFlags => terms::changed_flags(present.changed_flags).text,
+        | Part::Simulation => terms::delta(stages.delta),
+        Part::RelativePosition => terms::relative_position(stages.relative_position),
+        Part::RelativeOrientation => terms::relative_orientation(stages.relative_orientation),
+        Part::ChangedFlags => terms::changed_flags(stages.changed_flags),
     }
 }
 
@@ -237,7 +220,7 @@ mod tests {
             let mut titles = HashSet::new();
             for ablated in ablations(rung.stages) {
                 let title = title(&ablated);
-                assert!(titles.insert(title), "{}: {title}", rung.name);
+                assert!(titles.insert(title.clone()), "{}: {title}", rung.name);
             }
         }
     }
