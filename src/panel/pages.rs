@@ -280,10 +280,10 @@ fn page(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
         }
         Page::Halves => {
             if let Some(halves) = halves {
-                halves::draw(ui, halves, &shown);
+                asked.action = halves::draw(ui, halves, &shown);
             }
         }
-        Page::Help => asked.action = help::draw(ui, state, &status, &shown),
+        Page::Help => asked.action = help::draw(ui, state, &status),
     }
     asked
 }

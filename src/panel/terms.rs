@@ -59,7 +59,7 @@ pub(super) const fn velocity(velocity: Velocity) -> Tooltip {
         Velocity::AtRestFlag => tooltip(
             "at rest",
             "A flag marks cubes at rest, and their velocity is not sent. \
-             On this rung a cube at rest takes 127 bits and a moving one 160.",
+             With it, a cube at rest takes 127 bits and a moving one 160.",
         ),
         Velocity::Omitted => tooltip(
             "omitted",
@@ -205,6 +205,13 @@ pub(super) const fn changed_flags(changed_flags: ChangedFlags) -> Tooltip {
              of changed cubes.",
         ),
     }
+}
+
+/// Begins a sentence with these words.
+pub(super) fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    first.unwrap_or_default() + letters.as_str()
 }
 
 /// How many ticks, in words.

@@ -25,16 +25,16 @@ use super::style::{BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, ROW, SMALL};
 
 pub(super) use chart::{AXIS, Chart, Scale};
 pub(super) use choice::{Choice, chip, segmented};
-pub(super) use entry::{Words, entry, labelled, named, plate, said, words};
+pub(super) use entry::{Words, entry, named, plate, said, words};
 pub(super) use flags::{Switch, flags, paint as flag, say_flag};
-pub(super) use keys::{group, key, keys, keys_width};
+pub(super) use keys::{key, keys, keys_width};
 pub(super) use list::list;
 pub(super) use marks::Label;
 pub(super) use picker::picker;
 pub(super) use shapes::{Pointing, ring, triangle};
 pub(super) use slider::{Parameter, Slide, parameter, slider};
 pub(super) use stack::{ramp, stack};
-pub(super) use words::{code, copy_button, label, line, warning};
+pub(super) use words::{label, line, warning};
 
 /// Where a text stands in its row: that far from the left edge, from the right edge, or around a point from the left.
 #[derive(Clone, Copy, Debug)]

@@ -66,11 +66,20 @@ impl Bars {
         response.on_hover_text(about);
     }
 
-    /// Paints the bar of a row from one bandwidth to another, which follow what changes within 150 ms.
-    pub(super) fn bar(&self, ui: &Ui, row: &Row, ends: [f64; 2], color: Color32, edge: Stroke) {
+    /// Paints the bar of a row from one bandwidth to another, which follow what changes within 150 ms. No other row of
+    /// the page has that name.
+    pub(super) fn bar(
+        &self,
+        ui: &Ui,
+        row: &Row,
+        name: &str,
+        ends: [f64; 2],
+        color: Color32,
+        edge: Stroke,
+    ) {
         let ends = ends.map(|kbps| self.at(kbps));
         let ends = [0, 1].map(|index| {
-            let id = row.response.id.with(index);
+            let id = ui.id().with((name, index));
             ui.ctx().animate_value_with_time(id, ends[index], GLIDE)
         });
         let from = ends[0].min(ends[1]);

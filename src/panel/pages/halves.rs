@@ -2,18 +2,22 @@
 
 mod typed;
 
-use bevy_egui::egui::{Rect, Sense, Ui, pos2};
+use bevy_egui::egui::{Rect, Sense, Ui, pos2, vec2};
 
 use super::pickers;
+use crate::controls::Action;
 use crate::panel::lane::{Halves, Measured};
-use crate::panel::style::{self, BODY, CONTROL, Look};
-use crate::panel::widgets::{
-    At, Choice, Kind, button, copy_button, labelled, picker, segmented, text,
-};
-use crate::replication::{LaneSettings, PlayoutDelay};
+use crate::panel::style::{self, BODY, CONTROL, Look, SMALL};
+use crate::panel::widgets::{At, Choice, Kind, button, named, segmented, text};
+use crate::replication::LaneSettings;
 use crate::view::{PaneContent, Side};
 
-pub(in crate::panel) fn draw(ui: &mut Ui, halves: &mut Halves, lanes: &[Measured<'_>]) {
+/// Returns the action that a button asks for.
+pub(in crate::panel) fn draw(
+    ui: &mut Ui,
+    halves: &mut Halves,
+    lanes: &[Measured<'_>],
+) -> Option<Action> {
     ui.spacing_mut().item_spacing.y = 0.0;
     let of = |side: Side| {
         let lane = lanes.iter().find(|lane| lane.side == side);
@@ -31,7 +35,7 @@ pub(in crate::panel) fn draw(ui: &mut Ui, halves: &mut Halves, lanes: &[Measured
     }
     ui.add_space(BELOW);
     let both = of(Side::Left).zip(of(Side::Right));
-    buttons(ui, halves, both, of);
+    buttons(ui, halves, both)
 }
 
 /// Everything about one half, beside its edge.
@@ -68,7 +72,7 @@ fn what(ui: &mut Ui, halves: &mut Halves, side: Side) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
         let (rect, _) =
-            ui.allocate_exact_size(bevy_egui::egui::vec2(LABEL, CONTROL), Sense::hover());
+            ui.allocate_exact_size(vec2(LABEL, CONTROL), Sense::hover());
         text(ui.painter(), rect, At::Left(0.0), name, BODY, look.half);
         if side == Side::Right {
             let always = ui.weak("always a replica");
@@ -93,64 +97,38 @@ fn what(ui: &mut Ui, halves: &mut Halves, side: Side) {
 }
 
 fn choices(ui: &mut Ui, lane: &mut LaneSettings) {
-    let size = [ui.available_width() - LABEL, CONTROL];
+    let width = ui.available_width() - LABEL;
     ui.add_space(BETWEEN);
-    labelled(ui, LABEL, "Stages", |ui| {
-        pickers::rung(ui, &mut lane.sender, size);
+    named(ui, LABEL, "Stages", SMALL, |ui| {
+        pickers::rung(ui, &mut lane.sender, [width, CONTROL]);
     });
     ui.add_space(BETWEEN);
-    labelled(ui, LABEL, "Network", |ui| {
-        pickers::network(ui, &mut lane.link.conditions, size);
+    named(ui, LABEL, "Network", SMALL, |ui| {
+        pickers::network(ui, &mut lane.link.conditions, [width, CONTROL]);
     });
     ui.add_space(BETWEEN);
-    labelled(ui, LABEL, "Snapshots / s", |ui| {
-        let interval = &mut lane.sender.send_interval_ticks;
-        segmented(ui, RATES, interval, &pickers::rates());
-        labelled(ui, PLAYOUT, "playout", |ui| {
+    named(ui, LABEL, "Snapshots / s", SMALL, |ui| {
+        pickers::rate(ui, RATES, &mut lane.sender);
+        named(ui, PLAYOUT, "playout", SMALL, |ui| {
+            let fixed = lane.playout.rule_delay(&lane.sender);
             let width = ui.available_width();
-            playout(ui, &mut lane.playout.delay, width);
+            pickers::delay(ui, &mut lane.playout.delay, fixed, width);
         });
     });
     ui.add_space(BETWEEN);
-    labelled(ui, LABEL, "Interpolation", |ui| {
-        let kind = &mut lane.playout.interpolation;
-        segmented(ui, size[0], kind, &pickers::interpolations());
-    });
-}
-
-fn playout(ui: &mut Ui, delay: &mut PlayoutDelay, width: f32) {
-    let fixed = match *delay {
-        PlayoutDelay::Fixed(fixed) => Some(fixed),
-        _ => None,
-    };
-    let name = |delay: PlayoutDelay| match delay {
-        PlayoutDelay::Rule => "by rule".to_owned(),
-        PlayoutDelay::Adaptive => "adaptive".to_owned(),
-        PlayoutDelay::Fixed(fixed) => format!("{} ms", fixed.as_millis()),
-    };
-    let choices = [
-        (PlayoutDelay::Rule, pickers::BY_RULE),
-        (PlayoutDelay::Adaptive, pickers::ADAPTIVE),
-    ];
-    let fixed = fixed.map(|fixed| (PlayoutDelay::Fixed(fixed), pickers::FIXED));
-    let chosen = name(*delay);
-    picker(ui, "playout", [width, CONTROL], &chosen, |ui| {
-        for (choice, about) in choices.into_iter().chain(fixed) {
-            ui.selectable_value(delay, choice, name(choice))
-                .on_hover_text(about);
-        }
+    named(ui, LABEL, "Interpolation", SMALL, |ui| {
+        pickers::interpolation(ui, width, &mut lane.playout.interpolation);
     });
 }
 
 /// What applies to both halves.
-fn buttons<'a>(
+fn buttons(
     ui: &mut Ui,
     halves: &mut Halves,
     both: Option<(&LaneSettings, &LaneSettings)>,
-    of: impl Fn(Side) -> Option<&'a LaneSettings>,
-) {
+) -> Option<Action> {
     let width = (ui.available_width() - 2.0 * APART) / 3.0;
-    ui.horizontal(|ui| {
+    let row = ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = APART;
         ui.add_enabled_ui(both.is_some(), |ui| {
             let swap = button(ui, width, "Swap halves", "", Kind::Usual { is_on: false });
@@ -174,30 +152,14 @@ fn buttons<'a>(
                 }
             }
         });
-        let text = |side: Side| match of(side) {
-            Some(settings) => settings.to_text(),
-            None => PaneContent::Simulation.to_text(),
-        };
-        copy(ui, width, text(Side::Left).zip(text(Side::Right)));
+        pickers::copy(ui, width)
     });
+    row.inner
 }
 
 fn set(halves: &mut Halves, side: Side, settings: &LaneSettings) {
     let content = PaneContent::Lane(settings.clone());
     halves.typed.push((side, content));
-}
-
-/// Copies both halves for the command line.
-fn copy(ui: &mut Ui, width: f32, arguments: Option<(String, String)>) {
-    ui.add_enabled_ui(arguments.is_some(), |ui| {
-        let (left, right) = arguments.unwrap_or_default();
-        let command = format!("--left {left} --right {right}");
-        copy_button(ui, width, "Copy command", &command)
-            .on_hover_text(
-                "Arguments for cubewire, which opens the window like this, and for cubewire record.",
-            )
-            .on_disabled_hover_text("A link that replays recorded delays has no text form.");
-    });
 }
 
 /// Logical points.

@@ -2,40 +2,41 @@
 
 mod all_keys;
 
-use bevy_egui::egui::{Id, Popup, RectAlign, Ui, vec2};
+use bevy_egui::egui::{Id, Ui, vec2};
 
-use crate::controls::Action;
-use crate::panel::lane::{Measured, Status};
+use super::pickers;
+use crate::controls::{Action, BINDINGS};
+use crate::panel::lane::Status;
 use crate::panel::scale;
 use crate::panel::settings::PanelState;
 use crate::panel::style::{CONTROL, GAP, Look, SMALL};
+use crate::panel::tour::STEPS;
 use crate::panel::widgets::{
-    At, Choice, Kind, button, chip, code, copy_button, divider, group, keys, label, segmented, text,
+    At, Choice, Kind, button, chip, divider, keys, label, segmented, text,
 };
-use crate::replication::LaneSettings;
 use crate::theme::Theme;
-use crate::view::{PaneContent, Side};
 
 /// Returns the action that a button asks for.
 pub(in crate::panel) fn draw(
     ui: &mut Ui,
     state: &mut PanelState,
     status: &Status<'_>,
-    shown: &[Measured<'_>],
 ) -> Option<Action> {
     ui.spacing_mut().item_spacing = vec2(GAP, 2.0);
     theme(ui, state);
     size(ui, state);
-    let action = command(ui, shown);
+    let copies = command(ui);
     divider(ui);
-    ui.horizontal_top(|ui| {
-        let left = 0.48 * ui.available_width();
-        column(ui, left - GAP, &PLAY_AND_COMPRESS);
-        column(ui, ui.available_width(), &LOOK_SAVE_AND_LEARN);
+    ui.scope(|ui| {
+        ui.spacing_mut().item_spacing.y = 0.0;
+        let width = ui.available_width();
+        for row in OF_MOST_USE.map(|index| &BINDINGS[index]) {
+            let names: Vec<_> = row.keys.split(", ").collect();
+            keys(ui, width, &names, row.about);
+        }
     });
     ui.add_space(GAP);
-    buttons(ui, state, status);
-    action
+    buttons(ui, state, status).or(copies)
 }
 
 fn theme(ui: &mut Ui, state: &mut PanelState) {
@@ -77,74 +78,29 @@ fn size(ui: &mut Ui, state: &mut PanelState) {
     });
 }
 
-/// The command that opens the window with what both halves show.
-fn command(ui: &mut Ui, shown: &[Measured<'_>]) -> Option<Action> {
-    let half = |side| shown.iter().find(|lane| lane.side == side);
-    let lane = |lane: &Measured<'_>| lane.settings.as_ref().and_then(LaneSettings::to_text);
-    let left = match half(Side::Left) {
-        Some(left) => lane(left).map(|left| format!("--left {left} ")),
-        None => PaneContent::Simulation.to_text().map(|_| String::new()),
-    };
-    let right = half(Side::Right).and_then(lane);
-    let arguments = left.zip(right);
+/// The button that copies the command which opens the window with what both halves show.
+fn command(ui: &mut Ui) -> Option<Action> {
     let row = ui.horizontal(|ui| {
         label(ui, NAME, "This view");
-        let width = ui.available_width() - COPY - 8.0;
-        let words = match &arguments {
-            Some((left, right)) => format!("{left}--right {right}"),
-            None => "recorded delays have no text".to_owned(),
-        };
-        code(ui, width, &words);
-        ui.add_space(GAP);
-        let name = match cfg!(target_family = "wasm") {
-            true => "Copy address",
-            false => "Copy command",
-        };
-        let copy = ui.add_enabled_ui(arguments.is_some(), |ui| {
-            button(ui, COPY, name, "", Kind::Usual { is_on: false })
-        });
-        let about = "Copies what opens the window with what both halves show.";
-        copy.inner.on_hover_text(about).clicked()
+        pickers::copy(ui, ui.available_width())
     });
-    row.inner.then_some(Action::CopyLink)
+    row.inner
 }
 
-/// Keys and what they do; without keys it is a heading.
-type Line = (&'static [&'static str], &'static str);
-
-fn column(ui: &mut Ui, width: f32, lines: &[Line]) {
-    ui.vertical(|ui| {
-        ui.spacing_mut().item_spacing.y = 0.0;
-        ui.set_width(width);
-        for (names, about) in lines {
-            if names.is_empty() {
-                group(ui, width, about);
-            } else {
-                keys(ui, width, names, about);
-            }
-        }
-    });
-}
-
-fn buttons(ui: &mut Ui, state: &mut PanelState, status: &Status<'_>) {
+fn buttons(ui: &mut Ui, state: &mut PanelState, status: &Status<'_>) -> Option<Action> {
     let gap = 8.0;
     let room = ui.available_width() - 2.0 * gap;
     let [narrow, wide] = [0.28 * room, 0.36 * room];
-    ui.horizontal(|ui| {
+    let row = ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = gap;
         let opens = button(ui, narrow, "All keys", "", Kind::Secondary);
-        all_keys::draw(ui, opens.clicked());
-        let opens = button(ui, wide, "Read the article", "", Kind::Secondary);
-        let about = opens
-            .clone()
-            .on_hover_text("Snapshot Compression, by Glenn Fiedler.");
-        let popup = Popup::menu(&about).align(RectAlign::TOP_END);
-        popup.show(|ui| {
-            code(ui, ADDRESS, ARTICLE);
-            copy_button(ui, ADDRESS, "Copy the address", ARTICLE);
-        });
+        all_keys::draw(ui, &opens);
+        let article = button(ui, wide, "Read the article", "", Kind::Secondary);
+        let article = article.on_hover_text("Snapshot Compression, by Glenn Fiedler.");
         reset(ui, wide, state, status);
+        article.clicked()
     });
+    row.inner.then_some(Action::Open(STEPS[0].address))
 }
 
 /// The button that resets the panel when it is pressed once more.
@@ -175,38 +131,8 @@ fn reset(ui: &mut Ui, width: f32, state: &mut PanelState, status: &Status<'_>) {
     response.on_hover_text(about);
 }
 
-const PLAY_AND_COMPRESS: [Line; 12] = [
-    (&[], "Play"),
-    (&["Arrows"], "roll"),
-    (&["Z"], "gather cubes"),
-    (&["Space"], "blow them away"),
-    (&["R"], "reset"),
-    (&["P"], "pause, resume"),
-    (&["N"], "one tick"),
-    (&["L"], "cut the link"),
-    (&[], "Compress"),
-    (&["PgUp", "PgDn"], "rung up, down"),
-    (&["1 to 9"], "rungs 1 to 9"),
-    (&["0 to \\"], "rungs 10 to 16"),
-];
-
-const LOOK_SAVE_AND_LEARN: [Line; 13] = [
-    (&[], "Look"),
-    (&["V"], "one half, both, overlay"),
-    (&["B"], "colours by bits, error"),
-    (&["T"], "trails"),
-    (&["H"], "timeline"),
-    (&["Home"], "cameras back"),
-    (&["F2"], "panel: whole, slim, off"),
-    (&[], "Save"),
-    (&["F9"], "replay"),
-    (&["F10", "F12"], "video, picture"),
-    (&[], "Learn"),
-    (&["F1"], "explain the screen"),
-    (&["F3"], "tour; F4 and F5 turn it"),
-];
-
-const ARTICLE: &str = "https://gafferongames.com/post/snapshot_compression/";
+/// Rows of the table of keys.
+const OF_MOST_USE: [usize; 13] = [0, 1, 2, 3, 4, 6, 7, 9, 10, 12, 14, 15, 16];
 
 /// How long the panel asks whether to reset it.
 const ASKING_SECONDS: f64 = 4.0;
@@ -215,30 +141,3 @@ const ASKING_SECONDS: f64 = 4.0;
 const NAME: f32 = 68.0;
 const SWITCH: f32 = 120.0;
 const PERCENT: f32 = 56.0;
-const COPY: f32 = 120.0;
-const ADDRESS: f32 = 376.0;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::controls::BINDINGS;
-
-    #[test]
-    fn every_key_of_the_page_is_one_of_the_game() {
-        let table: Vec<_> = BINDINGS
-            .iter()
-            .flat_map(|row| row.keys.split(", "))
-            .collect();
-        let lines = PLAY_AND_COMPRESS.iter().chain(&LOOK_SAVE_AND_LEARN);
-        for name in lines.flat_map(|(names, _)| *names) {
-            let name = match *name {
-                "Arrows" => "arrow keys",
-                "PgUp" => "PageUp",
-                "PgDn" => "PageDown",
-                "0 to \\" => "0",
-                name => name,
-            };
-            assert!(table.contains(&name), "{name}");
-        }
-    }
-}

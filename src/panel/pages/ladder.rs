@@ -148,6 +148,9 @@ impl Rows<'_> {
         }
         if is_shown {
             keep_in_sight(ui, &row.response, rung.stages);
+            // For the card at the start, whose arrow points here.
+            let middle = row.rect.center().y;
+            ui.data_mut(|data| data.insert_temp(Id::new("present rung"), middle));
         }
         bars::name(ui, &row, key, rung.name);
         let Some(kbps) = self.shown.kbps(rung) else {
@@ -161,7 +164,7 @@ impl Rows<'_> {
             true => Stroke::new(1.0, look.half),
             false => Stroke::NONE,
         };
-        self.bars.bar(ui, &row, [0.0, kbps], color, edge);
+        self.bars.bar(ui, &row, rung.name, [0.0, kbps], color, edge);
         let less = self
             .whole
             .map_or_else(String::new, |whole| factor(whole / kbps));

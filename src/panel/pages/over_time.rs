@@ -55,8 +55,7 @@ pub(in crate::panel) fn draw(
     let hovered = response.hover_pos().and_then(|at| curves.nearest(at));
     curves.draw(ui, hovered.as_ref().map(|hovered| hovered.0));
     ui.add_space(LINE);
-    let (ago, middle) = (format!("{seconds} s ago"), format!("{} s", seconds / 2));
-    curves.chart.times(ui, [&ago, &middle, "now"]);
+    curves.chart.ago(ui, seconds);
     let words = hovered.map_or_else(|| ABOUT.to_owned(), |(_, words)| words);
     said.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &words));
     say(ui, row, look, &words);

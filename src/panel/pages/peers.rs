@@ -71,8 +71,11 @@ pub(super) fn draw(ui: &mut Ui, peers: Peers<'_>) {
             if let Some(round_trip) = connection.round_trip {
                 figure(ui, "round-trip time", millis(round_trip), "ms");
             }
-            if let Some(granted) = &connection.granted {
-                draw_granted(ui, asked, granted);
+            if let Some(text) = connection
+                .granted
+                .and_then(|granted| throttled(asked, &granted))
+            {
+                note(ui, text);
             }
             if matches!(status, ConnectionStatus::Lost(_)) {
                 let width = ui.available_width();
@@ -94,9 +97,11 @@ fn draw_viewers(ui: &mut Ui, serving: &Serving, viewers: &[Viewer<'_>]) {
         draw_viewer(ui, peer, settings, meter);
         let granted = budget.granted(&cost.granted(settings));
         if granted.budget.is_some() {
-            figure(ui, "budget asked, given", budgets(settings, &granted), "");
+            figure(ui, "budget", budgets(settings, &granted), "");
         }
-        draw_granted(ui, settings, &granted);
+        if let Some(text) = throttled(settings, &granted) {
+            note(ui, text);
+        }
         if let Some(reason) = peer.fallback {
             note(ui, fallback_of_viewer(reason));
         }
@@ -116,13 +121,8 @@ fn draw_viewer(ui: &mut Ui, peer: &Peer, settings: &SenderSettings, meter: &Lane
     figure(ui, &peer.address, format!("{rung}, {rate} a second"), "");
     let [alone, wire] =
         [Accounting::PayloadAndUdp, Accounting::OnTheWire].map(|by| rounded(meter.kbps(by)));
-    figure(
-        ui,
-        "sent, with all headers",
-        format!("{alone}, {wire}"),
-        "kbps",
-    )
-    .on_hover_text(terms::accounting(Accounting::OnTheWire));
+    let sent = format!("payload {alone}, on the wire {wire}");
+    figure(ui, "sent", sent, "kbps").on_hover_text(terms::accounting(Accounting::OnTheWire));
     let newest = meter.samples().back();
     let age = newest.and_then(|sample| sample.acked_age_ticks);
     let acked = age.map_or_else(
@@ -135,28 +135,17 @@ fn draw_viewer(ui: &mut Ui, peer: &Peer, settings: &SenderSettings, meter: &Lane
     figure(ui, "newest acked snapshot", acked, "").on_hover_text(terms::NEWEST_ACK);
     let loss = 100.0 * peer.loss_fraction;
     let trip = millis(peer.round_trip);
-    figure(
-        ui,
-        "round-trip time, loss",
-        format!("{trip} ms, {loss:.1}"),
-        "%",
-    );
-}
-
-/// Says what a viewer gets less than it asks for.
-fn draw_granted(ui: &mut Ui, asked: &SenderSettings, granted: &SenderSettings) {
-    if let Some(text) = throttled(asked, granted) {
-        note(ui, text);
-    }
+    let network = format!("round trip {trip} ms, loss {loss:.1}");
+    figure(ui, "network", network, "%");
 }
 
 /// Both budgets.
 fn budgets(asked: &SenderSettings, granted: &SenderSettings) -> String {
     let [asked, granted] = [asked, granted].map(|settings| {
-        let kbps = settings.budget.map(|kbps| format!("{kbps} kbps"));
+        let kbps = settings.budget.map(|kbps| kbps.to_string());
         kbps.unwrap_or_else(|| "none".to_owned())
     });
-    format!("{asked}, {granted}")
+    format!("asked {asked}, given {granted} kbps")
 }
 
 fn throttled(asked: &SenderSettings, granted: &SenderSettings) -> Option<String> {
@@ -201,11 +190,7 @@ fn sentence(status: &ConnectionStatus) -> String {
     match status {
         ConnectionStatus::Connecting => "Connecting …".to_owned(),
         ConnectionStatus::Connected => "Connected.".to_owned(),
-        ConnectionStatus::Lost(why) => {
-            let mut letters = why.chars();
-            let first = letters.next().map(|first| first.to_uppercase().to_string());
-            format!("{}{}.", first.unwrap_or_default(), letters.as_str())
-        }
+        ConnectionStatus::Lost(why) => format!("{}.", terms::capital(&why.replace('`', ""))),
     }
 }
 
@@ -242,12 +227,12 @@ mod tests {
         };
         let said = throttled(&asked, &granted).unwrap();
         assert_eq!(said, "No more than 48 kbps gets through.");
-        assert_eq!(budgets(&asked, &granted), "none, 48 kbps");
+        assert_eq!(budgets(&asked, &granted), "asked none, given 48 kbps");
     }
 
     #[test]
     fn the_reason_for_a_lost_connection_is_shown_as_a_sentence() {
-        let lost = ConnectionStatus::Lost("the server at 10.0.0.1:7000 is full".to_owned());
+        let lost = ConnectionStatus::Lost("the server at `10.0.0.1:7000` is full".to_owned());
         assert_eq!(sentence(&lost), "The server at 10.0.0.1:7000 is full.");
     }
 }

@@ -1,4 +1,6 @@
-//! Pickers and switches that several pages have: of rungs, networks, rates and interpolations.
+//! Pickers, switches and a button that several pages have: of rungs, networks, rates, delays and interpolations.
+
+use std::time::Duration;
 
 use bevy_egui::egui::Ui;
 use cubewire_codec::ladder::LADDER;
@@ -6,8 +8,10 @@ use cubewire_link::{Conditions, PRESETS, Preset};
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::panel::widgets::{Choice, picker};
-use crate::replication::{LinkSettings, SEND_INTERVALS, SenderSettings, rung_name};
+use crate::controls::Action;
+use crate::panel::style::CONTROL;
+use crate::panel::widgets::{Choice, Kind, button, picker, segmented};
+use crate::replication::{LinkSettings, PlayoutDelay, SEND_INTERVALS, SenderSettings, rung_name};
 
 /// The list of rungs.
 pub(in crate::panel) fn rung(ui: &mut Ui, sender: &mut SenderSettings, size: [f32; 2]) {
@@ -78,21 +82,69 @@ pub(super) fn network(ui: &mut Ui, link: &mut Conditions, size: [f32; 2]) {
     .on_hover_text("The conditions of each direction of the link.");
 }
 
-/// Ticks from one snapshot to the next, named as snapshots a second.
-pub(super) fn rates() -> Vec<Choice<u32>> {
-    let rate = |ticks: u32| {
+/// The rate of snapshots.
+pub(super) fn rate(ui: &mut Ui, width: f32, sender: &mut SenderSettings) {
+    let choices = SEND_INTERVALS.map(|ticks| {
         let rate = (TICKS_PER_SECOND / ticks).to_string();
         Choice::new(ticks, rate, "Snapshots a second.")
-    };
-    SEND_INTERVALS.into_iter().map(rate).collect()
+    });
+    segmented(ui, width, &mut sender.send_interval_ticks, &choices);
 }
 
-pub(super) fn interpolations() -> Vec<Choice<Interpolation>> {
-    let choice = |kind: Interpolation| {
+pub(super) fn interpolation(ui: &mut Ui, width: f32, kind: &mut Interpolation) {
+    let choices = Interpolation::ALL.map(|kind| {
         let [short, long] = about(kind);
         Choice::new(kind, kind.name(), format!("{short} {long}"))
+    });
+    segmented(ui, width, kind, &choices);
+}
+
+/// The list of playout delays: one that is fixed is so long at first.
+pub(super) fn delay(ui: &mut Ui, delay: &mut PlayoutDelay, fixed: Duration, width: f32) {
+    let chosen = match *delay {
+        PlayoutDelay::Fixed(fixed) => format!("{} ms", fixed.as_millis()),
+        PlayoutDelay::Rule => BY_RULE.to_owned(),
+        _ => ADAPTIVE.to_owned(),
     };
-    Interpolation::ALL.into_iter().map(choice).collect()
+    let choices = delays(*delay, fixed);
+    picker(ui, "playout", [width, CONTROL], &chosen, |ui| {
+        for choice in choices {
+            ui.selectable_value(delay, choice.value, choice.name)
+                .on_hover_text(choice.about);
+        }
+    });
+}
+
+/// The present one if it is fixed, or else one of `fixed`, is among them.
+pub(super) fn delays(now: PlayoutDelay, fixed: Duration) -> [Choice<PlayoutDelay>; 3] {
+    let fixed = match now {
+        PlayoutDelay::Fixed(_) => now,
+        _ => PlayoutDelay::Fixed(fixed),
+    };
+    [
+        Choice::new(
+            PlayoutDelay::Rule,
+            BY_RULE,
+            "Three snapshot intervals and a few ticks: covers two losses in a row.",
+        ),
+        Choice::new(fixed, "fixed", "Always as long as the field says."),
+        Choice::new(
+            PlayoutDelay::Adaptive,
+            ADAPTIVE,
+            "As long as the packets of the last five seconds needed.",
+        ),
+    ]
+}
+
+/// The button that copies what both halves show. Returns that action when it is pressed.
+pub(super) fn copy(ui: &mut Ui, width: f32) -> Option<Action> {
+    let name = match cfg!(target_family = "wasm") {
+        true => "Copy address",
+        false => "Copy command",
+    };
+    let copy = button(ui, width, name, "", Kind::Usual { is_on: false });
+    let copy = copy.on_hover_text("Copies what opens the window with what both halves show.");
+    copy.clicked().then_some(Action::CopyLink)
 }
 
 /// What a kind of interpolation does, and what follows from it.
@@ -117,11 +169,8 @@ pub(super) const fn about(kind: Interpolation) -> [&'static str; 2] {
     }
 }
 
-/// What [`PlayoutDelay`](crate::replication::PlayoutDelay) chooses from.
-pub(super) const BY_RULE: &str =
-    "Three snapshot intervals and a few ticks: covers two losses in a row.";
-pub(super) const FIXED: &str = "Always as long as the field says.";
-pub(super) const ADAPTIVE: &str = "As long as the packets of the last five seconds needed.";
+const BY_RULE: &str = "by rule";
+const ADAPTIVE: &str = "adaptive";
 
 /// The conditions at the start.
 const USUAL_TITLE: &str = "50 ms each way";
@@ -129,8 +178,6 @@ const USUAL_SUMMARY: &str = "As at the start: a round trip of 100 ms, nothing lo
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]

@@ -27,8 +27,7 @@ pub(in crate::panel) struct Measured<'a> {
 
 pub(in crate::panel) fn draw(ui: &mut Ui, stages: &mut Stages, what: &Measured<'_>) {
     ui.spacing_mut().item_spacing.y = 0.0;
-    steps(ui, stages);
-    component_bits(ui, stages);
+    precisions(ui, stages);
     let counts = what.counts.cloned().unwrap_or_default();
     let second = Totals::of(what.meter.newest(TICKS_PER_SECOND as usize));
     let bits =
@@ -93,21 +92,19 @@ pub(in crate::panel) fn draw(ui: &mut Ui, stages: &mut Stages, what: &Measured<'
     index.draw(ui, stages, |options, [small, large]| {
         options.delta = Delta::RelativeIndices { small, large };
     });
-    divider(ui);
-    histogram::sizes(ui, what.meter);
 }
 
-/// The grid of positions, by powers of two.
-fn steps(ui: &mut Ui, stages: &mut Stages) {
+/// The grid of positions, by powers of two, and the bits of orientations.
+fn precisions(ui: &mut Ui, stages: &mut Stages) {
     let power = |steps: u16| steps.ilog2() as u8;
-    let (mut value, absent) = match stages.position {
+    let (steps, absent) = match stages.position {
         Position::Quantized { steps_per_metre } => (power(steps_per_metre), None),
         _ => (
             power(Position::MAX_STEPS),
             Some("The positions are not quantized."),
         ),
     };
-    let parameter_of_page = Parameter {
+    let grid = Parameter {
         height: HEIGHT,
         label: "Position grid",
         name: "Position grid".to_owned(),
@@ -117,46 +114,47 @@ fn steps(ui: &mut Ui, stages: &mut Stages) {
         is_power: true,
         absent,
     };
-    let response = parameter(ui, &parameter_of_page, &mut value);
-    apply(&response, stages, |options| {
-        options.position = Position::Quantized {
-            steps_per_metre: 1 << value,
-        };
+    edit(ui, stages, &grid, steps, |options, power| {
+        let steps_per_metre = 1 << power;
+        options.position = Position::Quantized { steps_per_metre };
     });
-}
-
-fn component_bits(ui: &mut Ui, stages: &mut Stages) {
-    let (mut bits, absent) = match stages.orientation {
+    let (bits, absent) = match stages.orientation {
         Orientation::SmallestThree { bits } => (bits, None),
         Orientation::Full => (MAX_BITS, Some("The orientations are sent as floats.")),
     };
-    let parameter_of_page = Parameter {
-        height: HEIGHT,
+    let component = Parameter {
         label: "Orientation",
         name: "Orientation".to_owned(),
-        widths: WIDTHS,
         range: MIN_BITS..=MAX_BITS,
         unit: "bits each",
         is_power: false,
         absent,
+        ..grid
     };
-    let response = parameter(ui, &parameter_of_page, &mut bits).on_hover_text(COMPONENT_BITS);
-    apply(&response, stages, |options| {
+    let edited = edit(ui, stages, &component, bits, |options, bits| {
         options.orientation = Orientation::SmallestThree { bits };
     });
+    edited.on_hover_text(COMPONENT_BITS);
 }
 
-/// Sets what was changed if the codec accepts it; says why not if it does not.
-fn apply(response: &Response, stages: &mut Stages, set: impl FnOnce(&mut StageOptions)) {
-    if !response.changed() {
-        return;
+/// A parameter that is set if the codec accepts it; says why not if it does not.
+fn edit(
+    ui: &mut Ui,
+    stages: &mut Stages,
+    of: &Parameter<'_>,
+    mut value: u8,
+    set: impl FnOnce(&mut StageOptions, u8),
+) -> Response {
+    let response = parameter(ui, of, &mut value);
+    if response.changed() {
+        let mut candidate = **stages;
+        set(&mut candidate, value);
+        match candidate.check() {
+            Ok(legal) => *stages = legal,
+            Err(illegal) => response.show_tooltip_text(illegal.to_string()),
+        }
     }
-    let mut candidate = **stages;
-    set(&mut candidate);
-    match candidate.check() {
-        Ok(legal) => *stages = legal,
-        Err(illegal) => response.show_tooltip_text(illegal.to_string()),
-    }
+    response
 }
 
 const ABOUT_POSITION: &str = "Bits that a component of a changed position's difference from the baseline needs. The lines \

@@ -91,7 +91,7 @@ impl Fall {
             (_, false) => (look.half, look.ink, look.muted),
         };
         let ends = [self.from.unwrap_or(0.0), self.to];
-        bars.bar(ui, row, ends, bar, Stroke::NONE);
+        bars.bar(ui, row, self.rung.name, ends, bar, Stroke::NONE);
         let (words, factor) = match self.from {
             None => (rounded(self.to), String::new()),
             Some(from) => (signed(self.to - from), step(from / self.to)),
@@ -106,9 +106,8 @@ fn sum(falls: &[Fall]) -> String {
         return "Measuring …".to_owned();
     };
     format!(
-        "In all kbps: {} − {} = {}, {} less.",
+        "From {} to {} kbps: {} less.",
         rounded(first.to),
-        rounded(first.to - last.to),
         rounded(last.to),
         factor(first.to / last.to)
     )
@@ -169,7 +168,7 @@ mod tests {
         let saved: f64 = falls.iter().filter_map(|fall| fall.saved()).sum();
         assert!((saved - (17_368.8 - 56.1)).abs() < 1e-6);
         let sum = sum(&falls).replace('\u{2009}', " ");
-        assert_eq!(sum, "In all kbps: 17 369 − 17 313 = 56.1, 310× less.");
+        assert_eq!(sum, "From 17 369 to 56.1 kbps: 310× less.");
     }
 
     #[test]

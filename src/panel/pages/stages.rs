@@ -3,18 +3,20 @@
 
 mod offers;
 mod repair;
-mod switch;
+pub(super) mod switch;
 mod words;
 
 use bevy_egui::egui::{Id, Ui};
 use cubewire_codec::Stages;
 
 use crate::panel::style::{CONTROL, LINE, Look, SMALL};
+use crate::panel::terms::capital;
 use crate::panel::widgets::{At, Choice, Row, segmented, width};
 use crate::replication::Ablation;
 use crate::words::rounded;
 use offers::Offer;
 use switch::Switch;
+use words::Wordings;
 
 pub(super) fn draw(ui: &mut Ui, stages: &mut Stages, ablation: Option<&Ablation>) {
     ui.spacing_mut().item_spacing.y = 0.0;
@@ -39,18 +41,14 @@ pub(super) fn draw(ui: &mut Ui, stages: &mut Stages, ablation: Option<&Ablation>
 
 fn choice((index, offer): (usize, &Offer)) -> Choice<Option<usize>> {
     Choice {
-        refusal: offer
-            .refusal
-            .map(|refusal| format!("{}. A click changes what is in the way.", capital(&refusal))),
+        refusal: offer.refusal.map(|refusal| {
+            format!(
+                "{}. A click changes what is in the way.",
+                capital(&refusal.to_string())
+            )
+        }),
         ..Choice::new(Some(index), offer.name, offer.about)
     }
-}
-
-fn capital(sentence: &impl ToString) -> String {
-    let sentence = sentence.to_string();
-    let mut letters = sentence.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
 }
 
 /// The name, why some options are not possible or what a click has changed, and what the stage saves.
@@ -82,12 +80,9 @@ fn title(
     row.text(ui, At::Right(0.0), &figure, SMALL, color);
     let room = row.rect.width() - FIGURE - 2.0 * GAP - width(ui, switch.name(), SMALL);
     let fits = |words: &String| width(ui, words, SMALL) <= room;
-    let (said, color) = match remembered(ui, switch) {
-        Some(changes) => (changes, look.ink),
-        None => (words::reasons(switch, present, offers), look.muted),
-    };
-    if let Some(said) = said.into_iter().find(fits) {
-        row.text(ui, At::Right(FIGURE + GAP), said, SMALL, color);
+    let said = remembered(ui, switch).or_else(|| words::reasons(switch, present, offers));
+    if let Some(said) = said.and_then(|said| said.into_iter().find(fits)) {
+        row.text(ui, At::Right(FIGURE + GAP), said, SMALL, look.muted);
     }
 }
 
@@ -114,18 +109,17 @@ fn figure(kbps: f64) -> String {
     }
 }
 
-/// Keeps what a click has changed besides, in words from long to short, for a while.
-fn remember(ui: &Ui, switch: Switch, changes: Vec<String>) {
+/// Keeps what a click has changed besides, for a while.
+fn remember(ui: &Ui, switch: Switch, changes: Option<Wordings>) {
     let now = ui.input(|input| input.time);
     ui.data_mut(|data| data.insert_temp(Id::new(CHANGED), (now, switch, changes)));
 }
 
-fn remembered(ui: &Ui, switch: Switch) -> Option<Vec<String>> {
-    let kept: Option<(f64, Switch, Vec<String>)> = ui.data(|data| data.get_temp(Id::new(CHANGED)));
+fn remembered(ui: &Ui, switch: Switch) -> Option<Wordings> {
     let now = ui.input(|input| input.time);
-    let (since, of, changes) = kept?;
-    let is_due = of == switch && now - since < SHOWN_SECONDS && !changes.is_empty();
-    is_due.then_some(changes)
+    let (since, of, changes): (f64, Switch, Option<Wordings>) =
+        ui.data(|data| data.get_temp(Id::new(CHANGED)))?;
+    changes.filter(|_| of == switch && now - since < SHOWN_SECONDS)
 }
 
 const CHANGED: &str = "what a click on a stage has changed";

@@ -77,8 +77,8 @@ fn time(time: Duration) -> String {
 }
 
 const FIGURES: &str = "At the receiver, means of the last packets: ticks that it simulates for a packet, and how long it takes to \
-     process one. In sync it simulates each tick once. States are what a receiver needs besides a snapshot to simulate \
-     on.";
+     process one. In sync it simulates each tick once. A state is what a receiver needs, besides a snapshot, to go on by \
+     itself.";
 
 const NUDGE: &str = "The receiver loses its world. Packets are those of the rung predicted until it has been sent the sender's \
      state: watch the bandwidth.";

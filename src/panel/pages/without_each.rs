@@ -5,13 +5,11 @@ use std::time::Duration;
 use bevy_egui::egui::{Stroke, Ui};
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::rung_of;
-use cubewire_codec::stages::{
-    ChangedFlags, Delta, RelativeOrientation, RelativePosition, Velocity,
-};
 
 use super::bars::{Bars, KEY, SHOWN_AS_ZERO, signed};
+use super::stages::switch::name;
 use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
-use crate::panel::terms;
+use crate::panel::terms::{self, Tooltip};
 use crate::panel::widgets::{At, Row, line};
 use crate::replication::{
     Ablated, Ablation, Accounting, Part, ShadowLadder, TARGET_KBPS, rung_name,
@@ -103,9 +101,9 @@ impl Cost {
             };
         };
         Self {
-            title: title(ablated).to_owned(),
+            title: title(ablated),
             along: along(ablated),
-            about: about(ablated.part, present),
+            about: term(ablated.part, present).text,
             kbps,
             is_taken: true,
         }
@@ -121,7 +119,7 @@ impl Cost {
                     true => (look.warning, look.warning),
                     false => (look.half, look.ink),
                 };
-                bars.bar(ui, &row, [present, kbps], bar, Stroke::NONE);
+                bars.bar(ui, &row, &self.title, [present, kbps], bar, Stroke::NONE);
                 let figures = [(rounded(kbps), look.ink), (signed(kbps - present), ink)];
                 bars.figures(ui, &row, figures);
             }
@@ -134,7 +132,7 @@ impl Cost {
         bars.target(ui, row.rect.y_range());
         row.response.on_hover_text(self.about);
         if let Some(along) = &self.along {
-            let row = Row::marked(ui, LINE, along, false);
+            let row = Row::show(ui, LINE, along);
             row.text(ui, At::Left(ALONG), along, SMALL, look.muted);
         }
     }
@@ -146,76 +144,47 @@ fn along(ablated: &Ablated) -> Option<String> {
     if let Some(rung) = rung {
         return Some(format!("as on {}", rung.name));
     }
-    let names: Vec<_> = ablated.along.iter().map(|&part| name(part)).collect();
+    let along = ablated.along.iter();
+    let names: Vec<_> = along.map(|&part| name(|it| it.part() == part)).collect();
     (!names.is_empty()).then(|| format!("and with it {}", names.join(", ")))
 }
 
 /// What is taken away, as the title of a row.
-fn title(ablated: &Ablated) -> &'static str {
-    let stages = ablated.stages;
-    match ablated.part {
-        Part::Orientation => "full orientation",
-        Part::Velocity => match stages.velocity {
-            Velocity::Quantized => "no at-rest flag",
-            Velocity::AtRestFlag => "velocity, at-rest flag",
-            _ => "full velocity",
-        },
-        Part::Position => "full position",
-        Part::Delta => match stages.delta {
-            Delta::Off => "no delta",
-            Delta::Indices => "no relative indices",
-            Delta::RelativeIndices { .. } => "no predicted indices",
-            _ => "no delta listing",
-        },
-        Part::Coding => "no arithmetic coding",
-        Part::CodingForPacking => "bit-packed instead",
-        Part::Prediction => "no prediction",
-        Part::Simulation => "no simulation",
-        Part::RelativePosition => match stages.relative_position {
-            RelativePosition::Off => "no relative position",
-            _ => "no predicted position",
-        },
-        Part::RelativeOrientation => match stages.relative_orientation {
-            RelativeOrientation::Off => "no relative orientation",
-            _ => "no growing ranges",
-        },
-        Part::ChangedFlags => match stages.changed_flags {
-            ChangedFlags::Off => "no changed flags",
-            _ => "no joint flags",
-        },
-    }
+fn title(ablated: &Ablated) -> String {
+    let title = match (ablated.part, term(ablated.part, ablated.stages).name) {
+        (Part::Coding, _) => "no arithmetic coding",
+        (Part::CodingForPacking, _) => "bit-packed instead",
+        (Part::Prediction, _) => "no prediction",
+        (Part::Simulation, _) => "no simulation",
+        (Part::Delta, "all cubes") => "no delta",
+        (Part::Delta, "bits") => "no delta listing",
+        (Part::Delta, "indices") => "no relative indices",
+        (Part::Delta, _) => "no predicted indices",
+        (Part::Velocity, "quantized") => "no at-rest flag",
+        (Part::Velocity, "at rest") => "velocity, at-rest flag",
+        (Part::RelativePosition, "two ranges") => "no predicted position",
+        (Part::RelativeOrientation, "two ranges") => "no growing ranges",
+        (Part::ChangedFlags, "separate") => "no joint flags",
+        (part, "off") => return format!("no {}", name(|it| it.part() == part)),
+        (part, left) => return format!("{left} {}", name(|it| it.part() == part)),
+    };
+    title.to_owned()
 }
 
-/// The name of what was taken along.
-const fn name(part: Part) -> &'static str {
+/// What stages do in this part.
+fn term(part: Part, stages: Stages) -> Tooltip {
     match part {
-        Part::Orientation => "orientation",
-        Part::Velocity => "velocity",
-        Part::Position => "position",
-        Part::Delta => "delta",
-        Part::Coding | Part::CodingForPacking => "arithmetic coding",
-        Part::Prediction => "prediction",
-        Part::Simulation => "simulation",
-        Part::RelativePosition => "relative position",
-        Part::RelativeOrientation => "relative orientation",
-        Part::ChangedFlags => "changed flags",
-    }
-}
-
-/// What the present stages do in this part.
-fn about(part: Part, present: Stages) -> &'static str {
-    match part {
-        Part::Orientation => terms::orientation(present.orientation).text,
-        Part::Velocity => terms::velocity(present.velocity).text,
-        Part::Position => terms::position(present.position).text,
+        Part::Orientation => terms::orientation(stages.orientation),
+        Part::Velocity => terms::velocity(stages.velocity),
+        Part::Position => terms::position(stages.position),
         Part::Delta
         | Part::Coding
         | Part::CodingForPacking
         | Part::Prediction
-        | Part::Simulation => terms::delta(present.delta).text,
-        Part::RelativePosition => terms::relative_position(present.relative_position).text,
-        Part::RelativeOrientation => terms::relative_orientation(present.relative_orientation).text,
-        Part::ChangedFlags => terms::changed_flags(present.changed_flags).text,
+        | Part::Simulation => terms::delta(stages.delta),
+        Part::RelativePosition => terms::relative_position(stages.relative_position),
+        Part::RelativeOrientation => terms::relative_orientation(stages.relative_orientation),
+        Part::ChangedFlags => terms::changed_flags(stages.changed_flags),
     }
 }
 
@@ -251,7 +220,7 @@ mod tests {
             let mut titles = HashSet::new();
             for ablated in ablations(rung.stages) {
                 let title = title(&ablated);
-                assert!(titles.insert(title), "{}: {title}", rung.name);
+                assert!(titles.insert(title.clone()), "{}: {title}", rung.name);
             }
         }
     }

@@ -3,6 +3,7 @@
 use cubewire_codec::Stages;
 use cubewire_codec::stages::StageOptions;
 
+use super::network::{says, toolbar};
 use super::*;
 
 const PAGES: [Page; 4] = [
@@ -26,15 +27,11 @@ fn measured(page: Page, stages: Stages) -> Panel {
     panel
 }
 
-fn says(harness: &Harness<'_, Panel>, text: &str) -> bool {
-    harness.query_all_by_label_contains(text).next().is_some()
-}
-
 #[test]
 fn every_rung_is_in_sight_and_is_selected_by_a_click() {
     for page in [Page::Ladder, Page::Savings] {
         let mut harness = open(measured(page, ladder::DELTA.stages));
-        let toolbar = harness.get_by_label_contains("Pause").rect().min.y;
+        let toolbar = toolbar(&harness);
         let affine = (page == Page::Ladder).then_some(&ladder::AFFINE);
         for rung in LADDER.iter().chain(affine) {
             let row = harness.get_all_by_label(rung.name).last().unwrap();
@@ -109,17 +106,20 @@ fn in_a_low_window_the_present_rung_is_scrolled_into_sight() {
         let row = harness.get_all_by_label("simulated").last().unwrap();
         row.rect().max.y
     };
-    let toolbar = harness.get_by_label_contains("Pause").rect().min.y;
+    let toolbar = toolbar(&harness);
     assert!(bottom(&harness) > toolbar, "it is out of sight at first");
     harness.state_mut().settings.sender.stages = ladder::SIMULATED.stages;
     harness.run_steps(20);
     assert!(bottom(&harness) <= toolbar);
+    let row = harness.get_all_by_label("simulated").last().unwrap();
+    let kept = |data: &egui::util::IdTypeMap| data.get_temp::<f32>(egui::Id::new("present rung"));
+    assert_eq!(harness.ctx.data(kept), Some(row.rect().center().y));
 }
 
 #[test]
 fn the_pages_of_the_tab_are_chosen_by_a_click() {
     let mut harness = open(measured(Page::Savings, ladder::CHANGED_FLAGS.stages));
-    assert!(says(&harness, "In all kbps: "));
+    assert!(says(&harness, "kbps: "));
     assert!(says(&harness, "kbps more than the rung before it, now."));
     assert!(!harness.state().state.shows(Page::WithoutEach));
     click(&mut harness, "Over time");
@@ -157,7 +157,7 @@ fn every_row_is_in_sight_on_every_rung() {
                 _ => "CPU in the background",
             };
             let bottom = harness.get_by_label_contains(last).rect().max.y;
-            let toolbar = harness.get_by_label_contains("Pause").rect().min.y;
+            let toolbar = toolbar(&harness);
             if bottom > toolbar {
                 low.push(format!("{page:?}, {}: {bottom} below {toolbar}", rung.name));
             }
@@ -169,26 +169,25 @@ fn every_row_is_in_sight_on_every_rung() {
 #[test]
 fn without_each_has_the_stage_that_saves_most_first() {
     let harness = open(measured(Page::WithoutEach, ladder::CHANGED_FLAGS.stages));
-    let top = |label: &str| harness.get_by_label(label).rect().min.y;
     // The later in the list of stages, the more it saves here.
     let order = [
+        "now: changed-flags",
         "no changed flags",
         "no relative orientation",
         "no relative position",
     ];
-    assert!(top(order[0]) < top(order[1]) && top(order[1]) < top(order[2]));
-    assert!(top("now: changed-flags") < top(order[0]));
+    let tops = order.map(|label| harness.get_by_label(label).rect().min.y);
+    assert!(tops.is_sorted(), "{tops:?}");
 }
 
 #[test]
 fn costs_are_measured_where_the_simulation_runs() {
     for page in PAGES {
-        let harness = harness(page);
         let text = match page {
             Page::Ladder => "Requested from the server.",
             _ => "This is measured where the simulation runs.",
         };
-        assert!(harness.query_by_label(text).is_some(), "{page:?}");
+        assert!(says(&harness(page), text), "{page:?}");
     }
 }
 
@@ -213,17 +212,11 @@ fn the_top_rung_says_whether_both_ends_are_in_sync_within_the_page() {
         let harness = simulated(sync);
         assert!(says(&harness, text), "{text}");
         let bottom = harness.get_by_label("Nudge").rect().max.y;
-        let toolbar = harness.get_by_label_contains("Pause").rect().min.y;
-        assert!(bottom <= toolbar, "{bottom}, {toolbar}");
+        assert!(bottom <= toolbar(&harness), "{bottom}");
     }
-    let harness = open(measured(Page::Ladder, ladder::PREDICTED.stages));
-    assert!(!says(&harness, "Nudge"));
-}
-
-#[test]
-fn the_top_rung_is_nudged_by_a_click() {
     let mut harness = simulated(LaneSync::default());
     click(&mut harness, "Nudge");
-    harness.run();
     assert_eq!(harness.state().desyncs, 1);
+    let harness = open(measured(Page::Ladder, ladder::PREDICTED.stages));
+    assert!(!says(&harness, "Nudge"));
 }

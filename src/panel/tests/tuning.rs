@@ -1,5 +1,6 @@
 //! Tuning: the stages, their ranges, and the budget.
 
+use super::network::{says, toolbar};
 use super::*;
 
 fn stages(harness: &Harness<'_, Panel>) -> Stages {
@@ -11,15 +12,6 @@ fn with_stages(page: Page, stages: Stages) -> Harness<'static, Panel> {
     let mut panel = panel(page);
     panel.settings.sender.stages = stages;
     open(panel)
-}
-
-fn says(harness: &Harness<'_, Panel>, text: &str) -> bool {
-    harness.query_all_by_label_contains(text).next().is_some()
-}
-
-/// Where the buttons below the page begin.
-fn toolbar(harness: &Harness<'_, Panel>) -> f32 {
-    harness.get_by_label_contains("Pause").rect().min.y
 }
 
 #[test]

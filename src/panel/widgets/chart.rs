@@ -130,35 +130,12 @@ impl Chart {
     /// Level lines at the marks of the vertical axis, and at most four labels at its left: the lowest on the floor.
     pub(in crate::panel) fn axis(&self, ui: &Ui) {
         let marks = self.scale.marks(&self.y);
-        let stroke = Stroke::new(1.0, self.look.line);
-        for &mark in &marks {
-            self.painter
-                .hline(self.rect.x_range(), self.y_of(mark), stroke);
-        }
         let every = marks.len().div_ceil(MAX_LABELS).max(1);
-        let mut free = f32::INFINITY;
-        for &mark in marks.iter().step_by(every) {
-            let y = self.y_of(mark);
-            let inside = (self.rect.top() + LINE / 2.0)..=(self.rect.bottom() - LINE / 2.0 + 2.0);
-            let middle = y.clamp(*inside.start(), *inside.end());
-            if middle + LINE * 0.75 > free {
-                continue;
-            }
-            free = middle - LINE * 0.25;
-            let row = Rect::from_min_max(
-                pos2(self.rect.left() - AXIS, middle - LINE / 2.0),
-                pos2(self.rect.left() - 6.0, middle + LINE / 2.0),
-            );
-            let label = crate::words::grouped(mark);
-            text(
-                ui.painter(),
-                row,
-                At::Right(0.0),
-                label,
-                SMALL,
-                self.look.muted,
-            );
-        }
+        let label = |(index, &mark): (usize, &f64)| match index.is_multiple_of(every) {
+            true => (mark, crate::words::grouped(mark)),
+            false => (mark, String::new()),
+        };
+        self.levels(ui, marks.iter().enumerate().map(label));
     }
 
     /// A line through points, oldest first.
@@ -220,6 +197,12 @@ impl Chart {
     /// The painter, which paints nothing outside.
     pub(in crate::panel) const fn painter(&self) -> &Painter {
         &self.painter
+    }
+
+    /// The times of a plot of the last seconds.
+    pub(in crate::panel) fn ago(&self, ui: &Ui, seconds: u32) {
+        let (ago, half) = (format!("{seconds} s ago"), format!("{} s", seconds / 2));
+        self.times(ui, [&ago, &half, "now"]);
     }
 
     /// Labels of the horizontal axis in a row below: at its start, its middle and its end.

@@ -7,17 +7,7 @@ use bevy_egui::egui::{
 use super::{At, field, text};
 use crate::panel::style::{BODY, BUTTON, CONTROL, Look, SMALL};
 
-/// A name of 12 points that takes `label` of the width, and controls in the rest of the row.
-pub(in crate::panel) fn labelled<R>(
-    ui: &mut Ui,
-    label: f32,
-    name: &str,
-    controls: impl FnOnce(&mut Ui) -> R,
-) -> (Response, R) {
-    named(ui, label, name, SMALL, controls)
-}
-
-/// As [`labelled`], with a name of that size.
+/// A name of that size that takes `label` of the width, and controls in the rest of the row.
 pub(in crate::panel) fn named<R>(
     ui: &mut Ui,
     label: f32,
@@ -51,7 +41,7 @@ pub(in crate::panel) fn entry(
     let row = ui.allocate_ui_with_layout(size, layout, |ui| {
         ui.set_min_width(width);
         let label = width - FIELD - UNIT;
-        labelled(ui, label, name, |ui| {
+        named(ui, label, name, SMALL, |ui| {
             ui.spacing_mut().item_spacing.x = 6.0;
             let response = field(ui, FIELD, value, unit);
             response.widget_info(|| WidgetInfo {

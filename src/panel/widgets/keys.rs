@@ -38,15 +38,6 @@ pub(in crate::panel) fn keys_width(ui: &Ui, names: &[&str], about: &str) -> f32 
     caps.sum::<f32>() + 4.0 + width(ui, about, SMALL)
 }
 
-/// The name of a group of keys, as high as a row of them.
-pub(in crate::panel) fn group(ui: &mut Ui, width: f32, name: &str) {
-    let look = Look::of(ui);
-    let (row, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
-    let lower = row.translate(vec2(0.0, 2.0));
-    text(ui.painter(), lower, At::Left(0.0), name, SMALL, look.half);
-}
-
 /// A key's cap. Returns its width.
 fn cap(painter: &Painter, look: Look, row: Rect, x: f32, name: &str) -> f32 {
     let galley = cap_text(painter, look.ink, name);

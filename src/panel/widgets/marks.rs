@@ -7,15 +7,23 @@ use super::{At, text};
 use crate::panel::style::{LINE, Look, SMALL};
 
 impl Chart {
-    /// Level lines, each with a label at the left of the plot.
-    pub(in crate::panel) fn levels(&self, ui: &Ui, marks: &[(f64, String)]) {
+    /// Level lines from the floor up, each with a label at the left of the plot, unless the one below takes its place.
+    pub(in crate::panel) fn levels(&self, ui: &Ui, marks: impl IntoIterator<Item = (f64, String)>) {
         let look = Look::of(ui);
-        let inside = (self.rect.top() + LINE / 2.0)..=(self.rect.bottom() - LINE / 2.0 + 2.0);
+        let [top, bottom] = [
+            self.rect.top() + LINE / 2.0,
+            self.rect.bottom() - LINE / 2.0 + 2.0,
+        ];
+        let mut free = f32::INFINITY;
         for (y, label) in marks {
-            let y = self.y_of(*y);
+            let y = self.y_of(y);
             let stroke = Stroke::new(1.0, look.line);
             self.painter().hline(self.rect.x_range(), y, stroke);
-            let middle = y.clamp(*inside.start(), *inside.end());
+            let middle = y.clamp(top, bottom);
+            if label.is_empty() || middle + LINE * 0.75 > free {
+                continue;
+            }
+            free = middle - LINE * 0.25;
             let row = Rect::from_min_max(
                 pos2(self.rect.left() - AXIS, middle - LINE / 2.0),
                 pos2(self.rect.left() - 6.0, middle + LINE / 2.0),

@@ -3,7 +3,7 @@
 use bevy_egui::egui::{self, Id, Stroke, Ui, WidgetInfo, vec2};
 
 use crate::panel::style::{CONTROL, LINE, Look, SMALL};
-use crate::panel::widgets::labelled;
+use crate::panel::widgets::named;
 use crate::replication::LaneSettings;
 use crate::view::{PaneContent, Side};
 
@@ -26,7 +26,7 @@ pub(super) fn field(
     let typed: Option<String> = ui.data(|data| data.get_temp(id));
     let typed = typed.filter(|typed| has_focus || parse(typed).is_err());
     let mut text = typed.unwrap_or_else(|| current.clone());
-    let (_, response) = labelled(ui, label, "As text", |ui| {
+    let (_, response) = named(ui, label, "As text", SMALL, |ui| {
         let size = vec2(ui.available_width(), CONTROL);
         ui.visuals_mut().widgets.inactive.bg_stroke = Stroke::new(1.0, look.line);
         let field = egui::TextEdit::singleline(&mut text)

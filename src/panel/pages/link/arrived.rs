@@ -4,7 +4,7 @@ use bevy_egui::egui::{Color32, Rect, Sense, Ui, WidgetInfo, WidgetType, vec2};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
-use crate::panel::widgets::{AXIS, At, Chart, Row, Scale, Words, said, swatch, text, width, words};
+use crate::panel::widgets::{AXIS, At, Chart, Row, Scale, Words, said, swatch, width, words};
 use crate::replication::{Fate, LaneMeter, Sample};
 use crate::words::{grouped, rounded};
 
@@ -116,21 +116,8 @@ fn plot(ui: &mut Ui, quarters: &[Arrivals], seconds: u32) {
         part(index, in_time, in_time + late, look.warning);
         part(index, most - lost, most, look.error);
     }
-    for (at, label) in [(plot.top(), most), (plot.bottom() - LINE, 0.0)] {
-        let row =
-            Rect::from_min_size(area.min, vec2(AXIS, LINE)).translate(vec2(0.0, at - area.top()));
-        text(
-            ui.painter(),
-            row,
-            At::Right(6.0),
-            grouped(label),
-            SMALL,
-            look.muted,
-        );
-    }
-    let ago = format!("{seconds} s ago");
-    let half = format!("{} s", seconds / 2);
-    chart.times(ui, [&ago, &half, "now"]);
+    chart.levels(ui, [0.0, most].map(|mark| (mark, grouped(mark))));
+    chart.ago(ui, seconds);
     let hovered = response.hover_pos().map(|at| chart.x_at(at.x) as usize);
     if let Some(quarter) = hovered.and_then(|index| quarters.get(index)) {
         let Arrivals {

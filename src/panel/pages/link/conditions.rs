@@ -7,11 +7,12 @@ use cubewire_link::{Conditions, Jitter, Loss, Reordering};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::super::pickers;
-use crate::panel::style::{CONTROL, GAP};
-use crate::panel::widgets::{chip, entry, note};
+use crate::panel::style::{CONTROL, GAP, Look};
+use crate::panel::widgets::{chip, entry, line, note};
 
 /// Networks to choose from, and a sentence about the present one.
 pub(super) fn presets(ui: &mut Ui, link: &mut Conditions) {
+    let look = Look::of(ui);
     let (chosen, about) = pickers::network_of(link);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = Vec2::splat(GAP);
@@ -23,8 +24,7 @@ pub(super) fn presets(ui: &mut Ui, link: &mut Conditions) {
         }
     });
     ui.add_space(GAP);
-    let said = format!("{about} In each direction.");
-    note(ui, about).on_hover_text(said);
+    line(ui, about, look.muted);
     ui.add_space(2.0);
 }
 
@@ -38,8 +38,9 @@ pub(super) fn fields(ui: &mut Ui, link: &mut Conditions) {
         ui,
         |ui, width| {
             let name = "Delay";
-            millis(ui, width, &mut link.latency, name)
-                .on_hover_text("One way. The article uses a round-trip time of 100 ms.");
+            millis(ui, width, &mut link.latency, name).on_hover_text(
+                "One way, in each direction. The article uses a round-trip time of 100 ms.",
+            );
         },
         |ui, width| jitter(ui, width, &mut link.jitter),
     );
@@ -111,9 +112,7 @@ fn jitter(ui: &mut Ui, width: f32, jitter: &mut Jitter) {
     if entry.changed() {
         set_jitter(jitter, value);
     }
-    entry.on_hover_text(
-        "How much the delay varies from packet to packet. Its kind is further below.",
-    );
+    entry.on_hover_text("How much the delay varies from packet to packet. See Kind of jitter.");
 }
 
 fn jitter_of(jitter: &Jitter) -> Duration {

@@ -5,8 +5,9 @@ use cubewire_link::{Bandwidth, Jitter};
 use cubewire_protocol::{BaselineChoice, CANDIDATES};
 
 use super::conditions::{BETWEEN, TWO_TICKS, USUAL_TAIL};
+use crate::panel::style::SMALL;
 use crate::panel::terms;
-use crate::panel::widgets::{Choice, Kind, button, field, labelled, segmented};
+use crate::panel::widgets::{Choice, Kind, button, field, named, segmented};
 use crate::replication::{LaneSettings, LinkSettings, SenderSettings};
 
 /// What is wanted less often: the kind of jitter, the limit of the link, the baseline; cut and reset.
@@ -15,12 +16,12 @@ pub(super) fn draw(ui: &mut Ui, settings: &mut LaneSettings) {
     let link = &mut settings.link.conditions;
     kinds_of_jitter(ui, &mut link.jitter);
     limit(ui, &mut link.bandwidth);
-    let row = labelled(ui, LABEL, "Baseline", |ui| {
+    let row = named(ui, LABEL, "Baseline", SMALL, |ui| {
         baseline(ui, &mut settings.sender);
     });
     row.0.on_hover_text(terms::BASELINE);
     let link = &mut settings.link.conditions;
-    labelled(ui, LABEL, "Link", |ui| {
+    named(ui, LABEL, "Link", SMALL, |ui| {
         let states = [
             Choice::new(
                 false,
@@ -58,7 +59,7 @@ fn kinds_of_jitter(ui: &mut Ui, jitter: &mut Jitter) {
         Jitter::Uniform { .. } => 1,
         Jitter::LogNormal { .. } => 2,
     };
-    labelled(ui, LABEL, "Kind of jitter", |ui| {
+    named(ui, LABEL, "Kind of jitter", SMALL, |ui| {
         let mut chosen = kind;
         let kinds = [
             Choice::new(0, "none", "Every packet takes as long."),
@@ -89,7 +90,7 @@ fn kinds_of_jitter(ui: &mut Ui, jitter: &mut Jitter) {
 }
 
 fn limit(ui: &mut Ui, bandwidth: &mut Option<Bandwidth>) {
-    let row = labelled(ui, LABEL, "Limit", |ui| {
+    let row = named(ui, LABEL, "Limit", SMALL, |ui| {
         let mut is_limited = bandwidth.is_some();
         let states = [
             Choice::new(false, "off", "Any number of bits goes through."),

@@ -9,28 +9,24 @@ use super::super::pickers;
 use super::Measured;
 use crate::panel::style::{LINE, Look, SMALL};
 use crate::panel::terms;
-use crate::panel::widgets::{
-    AXIS, At, Chart, Choice, Row, Scale, Words, field, labelled, plate, segmented,
-};
+use crate::panel::widgets::{AXIS, At, Chart, Row, Scale, Words, field, named, plate, segmented};
 use crate::replication::{LaneMeter, LaneSettings, PlayoutDelay, ReplicaError, Sample, Totals};
 use crate::words::rounded;
 
 pub(super) fn draw(ui: &mut Ui, settings: &mut LaneSettings, what: &Measured<'_>) {
-    labelled(ui, LABEL, "Interpolation", |ui| {
+    named(ui, LABEL, "Interpolation", SMALL, |ui| {
         let across = ui.available_width();
-        let kind = &mut settings.playout.interpolation;
-        segmented(ui, across, kind, &pickers::interpolations());
+        pickers::interpolation(ui, across, &mut settings.playout.interpolation);
     });
     ui.add_space(BETWEEN);
-    let row = labelled(ui, LABEL, "Playout delay", |ui| {
+    let row = named(ui, LABEL, "Playout delay", SMALL, |ui| {
         delay(ui, settings, what.meter);
     });
     row.0.on_hover_text(terms::PLAYOUT_DELAY);
     ui.add_space(BETWEEN);
-    labelled(ui, LABEL, "Snapshots / s", |ui| {
+    named(ui, LABEL, "Snapshots / s", SMALL, |ui| {
         let across = ui.available_width();
-        let interval = &mut settings.sender.send_interval_ticks;
-        segmented(ui, across, interval, &pickers::rates());
+        pickers::rate(ui, across, &mut settings.sender);
     });
     ui.add_space(BETWEEN);
     // Always there, so that nothing below jumps.
@@ -49,7 +45,7 @@ fn about(ui: &mut Ui, settings: &LaneSettings) {
     let (said, color) = match settings.lacks_velocity() {
         true => (
             format!(
-                "{} becomes linear: only rungs 1 to 4 send velocities.",
+                "{} becomes linear: these stages send no velocities.",
                 kind.name()
             ),
             look.warning,
@@ -68,11 +64,7 @@ fn delay(ui: &mut Ui, settings: &mut LaneSettings, meter: &LaneMeter) {
         PlayoutDelay::Fixed(fixed) => fixed,
         _ => now,
     };
-    let choices = [
-        Choice::new(PlayoutDelay::Rule, "by rule", pickers::BY_RULE),
-        Choice::new(PlayoutDelay::Fixed(fixed), "fixed", pickers::FIXED),
-        Choice::new(PlayoutDelay::Adaptive, "adaptive", pickers::ADAPTIVE),
-    ];
+    let choices = pickers::delays(*choice, fixed);
     let across = ui.available_width() - FIELD - 8.0;
     segmented(ui, across, choice, &choices);
     let mut ms = fixed.as_secs_f64() * 1000.0;
@@ -153,9 +145,7 @@ fn buffer(ui: &mut Ui, what: &Measured<'_>) {
             mark(x, look.warning);
         }
     }
-    let ago = format!("{} s ago", what.seconds);
-    let half = format!("{} s", what.seconds / 2);
-    chart.times(ui, [&ago, &half, "now"]);
+    chart.ago(ui, what.seconds);
     ui.label(terms::JITTER_BUFFER);
     ui.label("Red: it ran empty. Yellow: one was late.");
 }

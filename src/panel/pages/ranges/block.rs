@@ -3,8 +3,9 @@
 use bevy_egui::egui::{Align, Layout, Ui, vec2};
 use cubewire_codec::{StageOptions, Stages};
 
+use super::edit;
 use super::histogram::{self, Bars};
-use crate::panel::widgets::{Parameter, heading, note, parameter};
+use crate::panel::widgets::{Parameter, heading, note};
 use crate::words::rounded;
 
 /// A histogram with sliders beside it, and the shares of each range.
@@ -42,27 +43,23 @@ impl Block<'_> {
     fn sliders(&self, ui: &mut Ui, stages: &mut Stages, set: impl Fn(&mut StageOptions, [u8; 2])) {
         let absent = self.bars.ranges.is_none().then_some(ABSENT);
         let [small, large] = self.bars.ranges.unwrap_or([1, self.max]);
-        let mut wanted = [small, large];
         let limits = [1..=large, small..=self.max];
-        for ((label, value), range) in NAMES.into_iter().zip(&mut wanted).zip(limits) {
+        for (index, range) in limits.into_iter().enumerate() {
             let of_range = Parameter {
                 height: HEIGHT,
-                label,
-                name: format!("{}, {label}", self.title),
+                label: NAMES[index],
+                name: format!("{}, {}", self.title, NAMES[index]),
                 widths: WIDTHS,
                 range,
                 unit: "",
                 is_power: false,
                 absent,
             };
-            parameter(ui, &of_range, value);
-        }
-        let mut candidate = **stages;
-        set(&mut candidate, wanted);
-        if wanted != [small, large]
-            && let Ok(legal) = candidate.check()
-        {
-            *stages = legal;
+            let mut wanted = [small, large];
+            edit(ui, stages, &of_range, wanted[index], |options, bits| {
+                wanted[index] = bits;
+                set(options, wanted);
+            });
         }
         note(ui, self.shares()).on_hover_text(ABOUT_SHARES);
     }

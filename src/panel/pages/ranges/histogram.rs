@@ -1,13 +1,12 @@
-//! Histograms of what the ranges have to hold, and of the sizes of packets.
+//! A histogram of what the ranges have to hold.
 
 use bevy_egui::egui::{Color32, Rect, Sense, Stroke, Ui, vec2};
 use cubewire_codec::BitKind;
 
 use crate::panel::style::{LINE, Look};
-use crate::panel::widgets::{Chart, Label, Scale, heading};
-use crate::replication::{DELTA_BITS, LaneMeter};
+use crate::panel::widgets::{Chart, Label, Scale};
+use crate::replication::DELTA_BITS;
 use crate::theme::egui_color;
-use crate::words::grouped;
 
 /// What is counted, and the ranges that have to hold it.
 pub(super) struct Bars<'a> {
@@ -74,45 +73,6 @@ fn shade(look: Look, color: Color32, bits: usize, ranges: Option<[u8; 2]>) -> Co
     look.sunken.lerp_to_gamma(color, share)
 }
 
-/// The sizes of the packets of the last minute.
-pub(super) fn sizes(ui: &mut Ui, meter: &LaneMeter) {
-    let look = Look::of(ui);
-    let packets = meter.samples().iter().flat_map(|sample| &sample.snapshots);
-    let sizes: Vec<usize> = packets.map(|packet| packet.payload_bytes).collect();
-    let (bins, step) = binned(&sizes);
-    heading(ui, "Packet size", format!("{step} bytes a bar"));
-    let width = ui.available_width();
-    let (area, response) = ui.allocate_exact_size(vec2(width, PLOT + LINE), Sense::hover());
-    let plot = area.with_max_y(area.bottom() - LINE);
-    let largest = bins.iter().copied().max().unwrap_or(1).max(1) as f64;
-    let end = BINS as f64;
-    let chart = Chart::new(ui, plot, 0.0..=end, 0.0..=largest, Scale::Linear);
-    for (index, count) in bins.iter().enumerate() {
-        let from = index as f64;
-        chart.bar(from..=from + 0.9, *count as f64, look.quiet);
-    }
-    chart.label(ui, false, Label::BeginsAt(0.0), "0", look.muted);
-    let last = format!("{} bytes", grouped((step * BINS) as f64));
-    chart.label(ui, false, Label::EndsAt(end), &last, look.muted);
-    let count = grouped(sizes.len() as f64);
-    response.on_hover_text(format!(
-        "Payloads of the {count} packets of the last minute, in bars of {step} bytes from 0."
-    ));
-}
-
-/// Counts in bins of equal width, a power of two bytes, from 0 to the largest size.
-fn binned(sizes: &[usize]) -> ([usize; BINS], usize) {
-    let largest = sizes.iter().copied().max().unwrap_or(0);
-    let step = (largest / BINS + 1).next_power_of_two();
-    let mut bins = [0; BINS];
-    for size in sizes {
-        bins[size / step] += 1;
-    }
-    (bins, step)
-}
-
-const BINS: usize = 24;
-
 /// Logical points.
 const WIDTH: f32 = 182.0;
 const PLOT: f32 = 44.0;
@@ -120,17 +80,3 @@ pub(super) const HEIGHT: f32 = LINE + PLOT + LINE;
 
 /// Labels that are closer than that stand at the outer sides of their lines.
 const APART: f32 = 18.0;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_size_is_in_a_bin() {
-        for sizes in [vec![], vec![0], vec![23, 24, 700], vec![36_157; 9]] {
-            let (bins, step) = binned(&sizes);
-            assert_eq!(bins.iter().sum::<usize>(), sizes.len());
-            assert!(step.is_power_of_two());
-        }
-    }
-}

@@ -88,8 +88,7 @@ fn axes(ui: &Ui, chart: &Chart) {
         (mark, format!("{mm}{unit}"))
     };
     let marks: Vec<f64> = marks.into_iter().step_by(every).collect();
-    let labels: Vec<_> = marks.iter().enumerate().map(label).collect();
-    chart.levels(ui, &labels);
+    chart.levels(ui, marks.iter().enumerate().map(label));
     let (first, last) = (chart.x.start().round() as i32, chart.x.end().round() as i32);
     let stroke = Stroke::new(1.0, look.line);
     for decade in first..=last {

@@ -5,7 +5,7 @@ use crate::replication::Part;
 
 /// A switch of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Switch {
+pub(in super::super) enum Switch {
     Orientation,
     Velocity,
     Position,
@@ -17,7 +17,7 @@ pub(super) enum Switch {
 }
 
 impl Switch {
-    pub(super) const ALL: [Self; 8] = [
+    pub(in super::super) const ALL: [Self; 8] = [
         Self::Orientation,
         Self::Velocity,
         Self::Position,
@@ -28,7 +28,7 @@ impl Switch {
         Self::ChangedFlags,
     ];
 
-    pub(super) const fn name(self) -> &'static str {
+    pub(in super::super) const fn name(self) -> &'static str {
         match self {
             Self::Selection => "Selection",
             Self::Coding => "Coding",
@@ -55,7 +55,7 @@ impl Switch {
     }
 
     /// What is taken away to measure what it saves.
-    pub(super) const fn part(self) -> Part {
+    pub(in super::super) const fn part(self) -> Part {
         match self {
             Self::Orientation => Part::Orientation,
             Self::Velocity => Part::Velocity,
@@ -67,4 +67,10 @@ impl Switch {
             Self::ChangedFlags => Part::ChangedFlags,
         }
     }
+}
+
+/// The name of the first switch of which that is true, within a sentence.
+pub(in super::super) fn name(is_it: impl Fn(Switch) -> bool) -> String {
+    let found = Switch::ALL.into_iter().find(|switch| is_it(*switch));
+    found.map_or("", Switch::name).to_lowercase()
 }

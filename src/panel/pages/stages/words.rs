@@ -5,10 +5,13 @@ use cubewire_codec::stages::{ChangedFlags, RelativeOrientation, RelativePosition
 
 use super::offers::Offer;
 use super::repair::{Stage, changed};
-use super::switch::Switch;
+use super::switch::{Switch, name};
 
-/// Why some options of a switch are not possible, the longest wording first.
-pub(super) fn reasons(switch: Switch, present: Stages, offers: &[Offer]) -> Vec<String> {
+/// A long wording, and a short one for less room.
+pub(super) type Wordings = [String; 2];
+
+/// Why some options of a switch are not possible.
+pub(super) fn reasons(switch: Switch, present: Stages, offers: &[Offer]) -> Option<Wordings> {
     let mut groups: Vec<(Vec<&str>, String)> = Vec::new();
     for offer in offers.iter().filter(|offer| offer.refusal.is_some()) {
         let reason = reason(switch, present, offer.stages);
@@ -17,24 +20,20 @@ pub(super) fn reasons(switch: Switch, present: Stages, offers: &[Offer]) -> Vec<
             None => groups.push((vec![offer.name], reason)),
         }
     }
-    if groups.is_empty() {
+    let Some((names, reason)) = groups.first() else {
         let is_coded = switch == Switch::Selection && present.delta.is_arithmetic();
-        let is_coded = is_coded.then(|| "a part of the arithmetic coding".to_owned());
-        return is_coded.into_iter().collect();
-    }
-    let [short, full] = [false, true].map(|is_full| {
-        let words = groups.iter().map(|(names, reason)| {
-            // Where several go for one reason, it is told by the first.
-            let names = match is_full {
-                true => names.join(", "),
-                false => names[0].to_owned(),
-            };
-            format!("{names}: {reason}")
-        });
-        words.collect::<Vec<_>>()
-    });
-    let only = groups[0].1.clone();
-    vec![full.join("; "), full[0].clone(), short[0].clone(), only]
+        let coded = [
+            "a part of the arithmetic coding",
+            "of the arithmetic coding",
+        ];
+        return is_coded.then(|| coded.map(str::to_owned));
+    };
+    // Where several go for one reason, it is told by the first.
+    let short = format!("{}: {reason}", names[0]);
+    let long = groups
+        .iter()
+        .map(|(names, reason)| format!("{}: {reason}", names.join(", ")));
+    Some([long.collect::<Vec<_>>().join("; "), short])
 }
 
 /// What is in the way of an option, if these are the stages that a click on it leads to.
@@ -43,7 +42,7 @@ fn reason(switch: Switch, present: Stages, then: Stages) -> String {
     others.retain(|stage| *stage != switch.stage());
     if others.iter().all(|stage| is_off(*stage, then)) {
         let what = match &others[..] {
-            [only] => name(*only).to_owned(),
+            [only] => name(|it| it.stage() == *only),
             [_, _] => "two of those below".to_owned(),
             _ => "the three below".to_owned(),
         };
@@ -56,30 +55,26 @@ fn reason(switch: Switch, present: Stages, then: Stages) -> String {
         return "not with arithmetic coding".to_owned();
     }
     let needs = others.iter().filter(|stage| !is_off(**stage, then));
-    let needs: Vec<&str> = needs.map(|stage| need(*stage)).collect();
+    let needs: Vec<String> = needs.map(|stage| need(*stage)).collect();
     format!("needs {}", needs.join(", "))
 }
 
-/// What a click has changed besides, the longest wording first; nothing if there is nothing.
-pub(super) fn changes(switch: Switch, before: Stages, after: Stages) -> Vec<String> {
+/// What a click has changed besides.
+pub(super) fn changes(switch: Switch, before: Stages, after: Stages) -> Option<Wordings> {
     let mut others = changed(*before, *after);
     others.retain(|stage| *stage != switch.stage());
-    if others.is_empty() {
-        return Vec::new();
-    }
     let part = |stage: &Stage| match is_off(*stage, after) {
-        true => format!("{} off", name(*stage)),
-        false => need(*stage).to_owned(),
+        true => format!("{} off", name(|it| it.stage() == *stage)),
+        false => need(*stage),
     };
     let parts: Vec<String> = others.iter().map(part).collect();
     let stages = match others.len() {
         1 => "stage",
         _ => "stages",
     };
-    vec![
-        format!("now {}", parts.join(", ")),
-        format!("changed {} other {stages}", others.len()),
-    ]
+    let long = format!("now {}", parts.join(", "));
+    let short = format!("changed {} other {stages}", others.len());
+    (!others.is_empty()).then_some([long, short])
 }
 
 const fn is_off(stage: Stage, stages: Stages) -> bool {
@@ -94,27 +89,16 @@ const fn is_off(stage: Stage, stages: Stages) -> bool {
     }
 }
 
-const fn name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Orientation => "orientation",
-        Stage::Velocity => "velocity",
-        Stage::Position => "position",
-        Stage::Delta => "selection",
-        Stage::RelativePosition => "relative position",
-        Stage::RelativeOrientation => "relative orientation",
-        Stage::ChangedFlags => "changed flags",
-    }
-}
-
 /// What a stage is changed to where an option needs it.
-const fn need(stage: Stage) -> &'static str {
-    match stage {
+fn need(stage: Stage) -> String {
+    let need = match stage {
         Stage::Orientation => "smallest three",
         Stage::Velocity => "no velocity",
         Stage::Position => "512 steps a metre",
         Stage::Delta => "a selection",
-        other => name(other),
-    }
+        other => return name(|it| it.stage() == other),
+    };
+    need.to_owned()
 }
 
 #[cfg(test)]
@@ -160,17 +144,17 @@ mod tests {
         ] {
             let stages = rung.stages;
             let reasons = reasons(switch, stages, &offers::of(switch, stages));
-            assert_eq!(reasons[0], said, "{}: {switch:?}", rung.name);
+            assert_eq!(reasons.unwrap()[0], said, "{}: {switch:?}", rung.name);
         }
     }
 
     #[test]
     fn what_a_click_has_changed_besides_is_said() {
         let [before, after] = [ladder::POSITION, ladder::DELTA].map(|rung| rung.stages);
-        assert!(changes(Switch::Selection, before, after).is_empty());
+        assert!(changes(Switch::Selection, before, after).is_none());
         let before = ladder::RELATIVE_ORIENTATION.stages;
         let offers = offers::of(Switch::Orientation, before);
-        let said = changes(Switch::Orientation, before, offers[0].stages);
+        let said = changes(Switch::Orientation, before, offers[0].stages).unwrap();
         assert_eq!(said[0], "now relative orientation off");
         assert_eq!(said[1], "changed 1 other stage");
     }
