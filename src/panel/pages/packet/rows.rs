@@ -1,5 +1,6 @@
 //! The rows of the icicle chart: spans of bits, each row dividing those of the row above.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use cubewire_codec::{BitItem, BitKind};
@@ -93,12 +94,11 @@ fn sort_by_kind(items: &mut [(f64, BitItem)]) {
     for (_, item) in &*items {
         *bits.entry((item.kind.index(), item.body)).or_default() += item.bits;
     }
-    items.sort_by(|(_, a), (_, b)| {
-        let key = |item: &BitItem| (item.kind.index(), item.body);
-        let [of_a, of_b] = [a, b].map(|item| bits[&key(item)]);
-        let kinds = a.kind.index().cmp(&b.kind.index());
-        let most_first = of_b.total_cmp(&of_a);
-        kinds.then(most_first).then(a.body.cmp(&b.body))
+    items.sort_by_cached_key(|(_, item)| {
+        let (kind, body) = (item.kind.index(), item.body);
+        // Numbers that are not negative have the order of their bit patterns.
+        let most_first = Reverse(bits[&(kind, body)].to_bits());
+        (kind, most_first, body)
     });
 }
 
