@@ -11,6 +11,7 @@ mod actions;
 mod explain;
 mod export;
 mod graph;
+mod kept;
 mod lane;
 mod layout;
 mod pages;

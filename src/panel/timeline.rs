@@ -165,7 +165,8 @@ fn draw_parts(
     let response = ui.interact(graph, ui.id().with("minute"), Sense::click_and_drag());
     let past = strip.past;
     let axis = axis::shown(ui, &response, graph, newest, past.moment, *range);
-    let first = past.first.unwrap_or(newest);
+    // A lane that has begun anew has no tick of before.
+    let first = past.first.unwrap_or(newest).min(newest);
     // A click could be the first of a double click, which fits the zoom.
     let touched = if response.dragged() || (response.clicked() && strip.stands) {
         touch(ui, &response, &axis, first..=newest, range)
@@ -235,7 +236,9 @@ fn tell(strip: &Strip<'_>, axis: &TickAxis, response: &Response, newest: u64) {
 /// Where a label is that stands over a point, inside the row.
 fn label_rect(ui: &Ui, row: Rect, x: f32, words: &str) -> Rect {
     let wide = width(ui, words, SMALL) + 12.0;
-    let center = x.clamp(row.left() + wide / 2.0, row.right() - wide / 2.0);
+    let (from, to) = (row.left() + wide / 2.0, row.right() - wide / 2.0);
+    // The row may be narrower than the label.
+    let center = x.min(to).max(from);
     Align2::CENTER_CENTER.anchor_size(pos2(center, row.center().y), vec2(wide, LINE))
 }
 

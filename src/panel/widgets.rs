@@ -33,7 +33,7 @@ pub(super) use marks::Label;
 pub(super) use picker::picker;
 pub(super) use shapes::{Pointing, ring, triangle};
 pub(super) use slider::{Parameter, Slide, parameter, slider};
-pub(super) use stack::{ramp, stack};
+pub(super) use stack::stack;
 pub(super) use words::{label, line, warning};
 
 /// Where a text stands in its row: that far from the left edge, from the right edge, or around a point from the left.

@@ -54,6 +54,8 @@ impl From<&Sample> for Point {
 pub(super) struct Series<'a> {
     points: &'a [Point],
     kbps: Vec<f64>,
+    range: Option<(f64, f64)>,
+    range_without_peaks: Option<(f64, f64)>,
 }
 
 impl<'a> Series<'a> {
@@ -63,10 +65,14 @@ impl<'a> Series<'a> {
         let mut kbps = smooth(&bytes);
         let before = points.len().saturating_sub(ticks);
         kbps.drain(..before);
-        Self {
+        let mut series = Self {
             points: &points[before..],
+            range: range(&kbps),
+            range_without_peaks: None,
             kbps,
-        }
+        };
+        series.range_without_peaks = series.without_peaks();
+        series
     }
 
     pub(super) const fn len(&self) -> usize {
@@ -86,16 +92,18 @@ impl<'a> Series<'a> {
     }
 
     /// Minimum and maximum rate, kbps; none if there are no points.
-    pub(super) fn range(&self) -> Option<(f64, f64)> {
-        let smallest = self.kbps.iter().copied().reduce(f64::min)?;
-        let largest = self.kbps.iter().copied().reduce(f64::max)?;
-        Some((smallest, largest))
+    pub(super) const fn range(&self) -> Option<(f64, f64)> {
+        self.range
     }
 
     /// The [range](Self::range) without peaks, if the largest rates of two smoothing windows, which a single packet may
     /// have caused, are more than twice as large as all others.
-    pub(super) fn range_without_peaks(&self) -> Option<(f64, f64)> {
-        let (smallest, peak) = self.range()?;
+    pub(super) const fn range_without_peaks(&self) -> Option<(f64, f64)> {
+        self.range_without_peaks
+    }
+
+    fn without_peaks(&self) -> Option<(f64, f64)> {
+        let (smallest, peak) = self.range?;
         let mut sorted = self.kbps.clone();
         let index = sorted.len().saturating_sub(1 + 2 * SMOOTHING_TICKS);
         let (_, &mut largest, _) = sorted.select_nth_unstable_by(index, f64::total_cmp);
@@ -116,18 +124,16 @@ impl<'a> Series<'a> {
 
     /// Runs of points above a rate: the time and the rate of the largest of each.
     pub(super) fn peaks_above(&self, kbps: f64) -> impl Iterator<Item = (f64, f64)> {
-        let indices: Vec<usize> = (0..self.kbps.len()).collect();
-        let runs = indices.chunk_by(|&a, &b| (self.kbps[a] > kbps) == (self.kbps[b] > kbps));
-        let largest = |run: &[usize]| {
-            let by_rate = |a: &&usize, b: &&usize| self.kbps[**a].total_cmp(&self.kbps[**b]);
-            run.iter().max_by(by_rate).copied()
-        };
-        let peaks: Vec<_> = runs
-            .filter_map(largest)
-            .filter(|&index| self.kbps[index] > kbps)
-            .map(|index| (self.seconds(index), self.kbps[index]))
-            .collect();
-        peaks.into_iter()
+        let runs = self.kbps.chunk_by(move |&a, &b| (a > kbps) == (b > kbps));
+        let mut end = 0;
+        let peaks = runs.filter_map(move |run| {
+            let first = end;
+            end += run.len();
+            let by_rate = |a: &(usize, &f64), b: &(usize, &f64)| a.1.total_cmp(b.1);
+            let (index, &largest) = run.iter().enumerate().max_by(by_rate)?;
+            Some((self.seconds(first + index), largest))
+        });
+        peaks.filter(move |&(_, largest)| largest > kbps)
     }
 
     /// Times at which packets were lost.
@@ -139,17 +145,14 @@ impl<'a> Series<'a> {
 
     /// Budgets: from when to when, and their kilobits a second.
     pub(super) fn budgets(&self) -> impl Iterator<Item = (RangeInclusive<f64>, f64)> {
-        let indices: Vec<usize> = (0..self.points.len()).collect();
-        let budget = |index: usize| self.points[index].budget_kbps;
-        let runs = indices.chunk_by(|&a, &b| budget(a) == budget(b));
-        let budgets: Vec<_> = runs
-            .filter_map(|run| {
-                let (&first, &last) = (run.first()?, run.last()?);
-                let times = self.seconds(first)..=self.seconds(last);
-                Some((times, budget(first)?.into()))
-            })
-            .collect();
-        budgets.into_iter()
+        let runs = self.points.chunk_by(|a, b| a.budget_kbps == b.budget_kbps);
+        let mut end = 0;
+        runs.filter_map(move |run| {
+            let first = end;
+            end += run.len();
+            let times = self.seconds(first)..=self.seconds(end - 1);
+            Some((times, run[0].budget_kbps?.into()))
+        })
     }
 
     /// The budget now, kilobits a second.
@@ -192,6 +195,13 @@ impl<'a> Series<'a> {
             .filter(|(_, pair)| pair[0].stages != pair[1].stages)
             .map(|(index, _)| index + 1)
     }
+}
+
+/// Minimum and maximum.
+fn range(kbps: &[f64]) -> Option<(f64, f64)> {
+    let smallest = kbps.iter().copied().reduce(f64::min)?;
+    let largest = kbps.iter().copied().reduce(f64::max)?;
+    Some((smallest, largest))
 }
 
 /// The mean over the [`SMOOTHING_TICKS`] up to each tick, or over fewer near the start.

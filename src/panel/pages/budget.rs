@@ -2,11 +2,14 @@
 
 mod waiting;
 
-use bevy_egui::egui::{DragValue, Sense, Ui, WidgetInfo, vec2};
+use std::ptr;
+
+use bevy_egui::egui::{DragValue, Id, Sense, Ui, WidgetInfo, vec2};
 use cubewire_protocol::{BUDGETS_KBPS, Standing};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::history::Selection;
+use crate::panel::kept::kept;
 use crate::panel::style::{BODY, CONTROL, LINE, Look, SMALL};
 use crate::panel::terms;
 use crate::panel::widgets::{
@@ -127,7 +130,7 @@ fn cards(ui: &mut Ui, sender: &SenderSettings, meter: &LaneMeter) {
         None => "kbps".to_owned(),
     };
     let error = second.mean_error_m().map(|metres| rounded(1000.0 * metres));
-    let without = without(sender, meter).map(|metres| rounded(1000.0 * metres));
+    let without = without(ui, sender, meter).map(|metres| rounded(1000.0 * metres));
     let unit = match (&error, without) {
         (None, _) => String::new(),
         (Some(_), Some(without)) => format!("mm; {without} without"),
@@ -147,15 +150,20 @@ fn cards(ui: &mut Ui, sender: &SenderSettings, meter: &LaneMeter) {
     });
 }
 
-/// The mean error that the same stages had without a budget, metres, if the last minute has a second of that.
-fn without(sender: &SenderSettings, meter: &LaneMeter) -> Option<f64> {
+/// The mean error that the same stages had without a budget, metres, if the last minute has a second of that. It is
+/// computed once a second.
+fn without(ui: &Ui, sender: &SenderSettings, meter: &LaneMeter) -> Option<f64> {
     sender.budget?;
-    let samples = meter.samples().iter();
-    let unlimited =
-        samples.filter(|sample| sample.budget_kbps.is_none() && sample.stages == sender.stages);
-    let totals = Totals::of(unlimited);
-    let is_enough = totals.ticks >= TICKS_PER_SECOND as usize;
-    totals.mean_error_m().filter(|_| is_enough)
+    let second = meter.samples().back()?.tick / u64::from(TICKS_PER_SECOND);
+    let key = (ptr::from_ref(meter).addr(), second, sender.stages);
+    kept(ui, Id::new("error without a budget"), key, || {
+        let samples = meter.samples().iter();
+        let unlimited =
+            samples.filter(|sample| sample.budget_kbps.is_none() && sample.stages == sender.stages);
+        let totals = Totals::of(unlimited);
+        let is_enough = totals.ticks >= TICKS_PER_SECOND as usize;
+        totals.mean_error_m().filter(|_| is_enough)
+    })
 }
 
 /// What a budget is at first.

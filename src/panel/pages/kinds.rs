@@ -137,4 +137,4 @@ fn figures(ui: &mut Ui, totals: &Totals, meter: &LaneMeter, is_remote: bool) {
 const BAR_HEIGHT: f32 = 24.0;
 const SHARE: f32 = 96.0;
 /// Of what follows the kinds: a divider, the colours, and the figures.
-const BELOW: f32 = 9.0 + CONTROL + colors::LEGEND + 4.0 * ROW + LINE;
+const BELOW: f32 = 9.0 + CONTROL + 5.0 * ROW + LINE;

@@ -114,7 +114,9 @@ pub(in crate::panel) fn draw(ui: &mut Ui, sender: &mut SenderSettings, shown: &S
         bars.target(ui, Rangef::new(top, bottom));
     }
     let desyncs = below(ui, rows.hovered, shown);
-    strip::draw_if_it_fits(ui, || Totals::of(shown.meter.second_until(shown.moment)));
+    strip::draw_if_it_fits(ui, shown.moment, || {
+        Totals::of(shown.meter.second_until(shown.moment))
+    });
     desyncs
 }
 

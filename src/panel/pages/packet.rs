@@ -9,14 +9,19 @@ pub(in crate::panel) mod rows;
 mod share;
 pub(super) mod span;
 
-use bevy_egui::egui::Ui;
+use std::ptr;
+use std::sync::Arc;
+
+use bevy_egui::egui::{Id, Ui};
 use cubewire_scene::CUBES;
 
 use crate::history::Selection;
+use crate::panel::kept::kept;
 use crate::panel::style::{GAP, LINE, page_left};
 use crate::panel::widgets::{heading, note};
+use crate::replication::PacketDetail;
 use crate::words::grouped;
-use hex::Pointed;
+use hex::{Bits, Pointed};
 use icicle::Top;
 use inspected::Inspected;
 use rows::Order;
@@ -41,31 +46,40 @@ pub(super) fn draw(
         packet.sent_cubes
     );
     heading(ui, &title, "");
-    let line = note(ui, facts::words(sample, packet, what));
-    if let Some(header) = &packet.header {
-        line.on_hover_text(facts::header(header, packet));
-    }
+    note(ui, facts::words(sample, packet, what));
     let Some(detail) = packet.detail.as_deref() else {
         return;
     };
     ui.add_space(GAP);
     let top = Top::draw(ui, packet.ledger.total(), order);
     ui.add_space(1.0);
-    let rows = rows::rows(detail, *order);
-    let in_chart = icicle::draw(ui, &rows, selection);
+    let key = (identity(sample.tick, detail), *order);
+    let id = Id::new("rows and bits of the packet");
+    let parts = kept(ui, id, key, || {
+        Arc::new((rows::rows(detail, *order), Bits::of(detail)))
+    });
+    let (rows, bits) = &*parts;
+    let in_chart = icicle::draw(ui, rows, selection);
     ui.add_space(2.0 * GAP);
     if let Some(span) = &in_chart {
         selection.hovered = span.cube;
     }
     let height = hex_height(ui, selection, what);
-    let pointed = hex::draw(ui, detail, height, in_chart.as_ref(), selection);
+    let pointed = hex::draw(
+        ui,
+        detail.bytes(),
+        bits,
+        height,
+        in_chart.as_ref(),
+        selection,
+    );
     let pointed = in_chart.map(Pointed::Span).or(pointed);
     match &pointed {
         Some(Pointed::Span(span)) => {
             selection.hovered = span.cube;
             top.say(ui, &span.words());
         }
-        Some(Pointed::Shared) => top.say(ui, &["shared by arithmetically coded bins"]),
+        Some(Pointed::Shared) => top.say(ui, &["shared by several values, in fractions of a bit"]),
         None if top.is_hovered() => top.say(ui, &[order.offer()]),
         None => top.say(
             ui,
@@ -82,6 +96,11 @@ pub(super) fn draw(
             note(ui, "Click a cube, in either half, for its last 60 packets.");
         }
     }
+}
+
+/// What tells a packet from all others that are recorded: its tick, and where its detail lies.
+fn identity(tick: u64, detail: &PacketDetail) -> (u64, usize) {
+    (tick, ptr::from_ref(detail).addr())
 }
 
 /// The height of the bytes: four rows, and of a higher page half of what is left by the cube, or all of it.

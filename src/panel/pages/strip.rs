@@ -1,18 +1,18 @@
 //! What the bits of a second are for, as one bar across the page.
 
-use bevy_egui::egui::{Rect, Sense, Ui, WidgetInfo, WidgetType, vec2};
+use bevy_egui::egui::Ui;
 use cubewire_codec::BitKind;
-use cubewire_palette::bit_kind_label;
 
-use crate::panel::style::{CONTROL, GAP, Look, SMALL, page_left};
+use crate::panel::style::{CONTROL, GAP, Look, page_left};
 use crate::panel::terms;
-use crate::panel::widgets::{At, divider, heading, line, text, width};
+use crate::panel::widgets::{divider, heading, line, stack};
 use crate::replication::Totals;
 use crate::theme::egui_color;
 use crate::words::grouped;
 
-/// Draws it if there is room for it above the end of the page. `second` is what it would show.
-pub(super) fn draw_if_it_fits(ui: &mut Ui, second: impl FnOnce() -> Totals) {
+/// Draws it if there is room for it above the end of the page. `second` is what it would show: the last one, or the one
+/// before the moment of the past that is shown.
+pub(super) fn draw_if_it_fits(ui: &mut Ui, moment: Option<u64>, second: impl FnOnce() -> Totals) {
     if page_left(ui) < HEIGHT {
         return;
     }
@@ -22,17 +22,21 @@ pub(super) fn draw_if_it_fits(ui: &mut Ui, second: impl FnOnce() -> Totals) {
     }
     let look = Look::of(ui);
     divider(ui);
+    let title = match moment {
+        Some(_) => "Bits of the second before this tick",
+        None => "Bits of the last second",
+    };
     let bits = grouped(totals.per_snapshot(totals.ledger.total()));
-    heading(
-        ui,
-        "Where the bits go, last second",
-        format!("{bits} bits a packet"),
-    );
+    heading(ui, title, format!("{bits} bits a packet"));
     ui.add_space(GAP);
-    let hovered = bar(ui, look, &totals);
+    let parts = BitKind::DEMO.map(|kind| {
+        let color = look.theme.colors().bit_kind(kind);
+        (totals.ledger.kind(kind), egui_color(color))
+    });
+    let (_, hovered) = stack(ui, CONTROL, &parts);
     ui.add_space(GAP);
-    let words = match hovered {
-        None => "The Packet tab has every bit.".to_owned(),
+    let words = match hovered.map(|index| BitKind::DEMO[index]) {
+        None => largest(&totals),
         Some(kind) => format!(
             "{kind}, {:.1} %: {}",
             100.0 * totals.fraction(kind),
@@ -42,36 +46,15 @@ pub(super) fn draw_if_it_fits(ui: &mut Ui, second: impl FnOnce() -> Totals) {
     line(ui, words, look.muted);
 }
 
-/// A part for each kind, named where its name fits. Returns the kind that is pointed at.
-fn bar(ui: &mut Ui, look: Look, totals: &Totals) -> Option<BitKind> {
-    let size = vec2(ui.available_width(), CONTROL);
-    let (bar, response) = ui.allocate_exact_size(size, Sense::hover());
-    let about = "What the bits of a second are for";
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Image, true, about));
-    let mut hovered = None;
-    let mut left = bar.left();
-    for kind in BitKind::DEMO {
-        let share = totals.fraction(kind);
-        let right = left + bar.width() * share as f32;
-        if share > 0.0 {
-            // A point of ground between two of them.
-            let part = Rect::from_x_y_ranges(left..=(right - 1.0).max(left + 1.0), bar.y_range());
-            let color = egui_color(look.theme.colors().bit_kind(kind));
-            ui.painter().rect_filled(part, 0.0, color);
-            let name = format!("{kind} {:.0} %", 100.0 * share);
-            let fits = width(ui, &name, SMALL) + 12.0 <= part.width();
-            if let Some(ink) = bit_kind_label(kind).filter(|_| fits) {
-                let ink = egui_color(ink);
-                text(ui.painter(), part, At::Left(6.0), name, SMALL, ink);
-            }
-        }
-        let x = response.hover_pos().map(|at| at.x);
-        if x.is_some_and(|x| (left..right).contains(&x)) {
-            hovered = Some(kind);
-        }
-        left = right;
-    }
-    hovered
+/// The kinds with the most bits.
+fn largest(totals: &Totals) -> String {
+    let mut kinds = BitKind::DEMO.map(|kind| (totals.fraction(kind), kind));
+    kinds.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let words = kinds[..3]
+        .iter()
+        .filter(|(fraction, _)| *fraction > 0.0)
+        .map(|(fraction, kind)| format!("{kind} {:.0} %", 100.0 * fraction));
+    words.collect::<Vec<_>>().join(", ")
 }
 
 /// Of all of it, logical points.

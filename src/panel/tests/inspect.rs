@@ -75,18 +75,44 @@ fn the_error_stands_beside_the_kilobits_where_it_is_measured() {
 
 #[test]
 fn the_figures_are_those_of_the_second_before_the_moment() {
-    let mut panel = panel(Page::Ladder);
-    panel.meter = LaneMeter::from_samples((0..400).map(|tick| Sample {
-        tick,
-        snapshots: vec![PacketRecord {
-            payload_bytes: if tick < 200 { 97 } else { 997 },
-            ..PacketRecord::default()
-        }],
-        ..Sample::default()
-    }));
-    let mut harness = open(panel);
-    assert!(harness.query_by_label_contains("492 kbps").is_some());
-    harness.state_mut().past.moment = Some(150);
+    for (page, now, past) in [
+        (Page::Ladder, ["492 kbps"; 2], ["60 kbps"; 2]),
+        (
+            Page::Kinds,
+            ["Last second", "Payload: mean 997 bytes"],
+            [
+                "The second before what is shown",
+                "Payload: mean 97.0 bytes",
+            ],
+        ),
+    ] {
+        let mut panel = panel(page);
+        panel.meter = LaneMeter::from_samples((0..400).map(|tick| Sample {
+            tick,
+            snapshots: vec![PacketRecord {
+                payload_bytes: if tick < 200 { 97 } else { 997 },
+                ..packet_of(ladder::DELTA.stages)
+            }],
+            ..Sample::default()
+        }));
+        let mut harness = open(panel);
+        for (moment, words) in [(None, now), (Some(150), past)] {
+            harness.state_mut().past.moment = moment;
+            harness.run();
+            for words in words {
+                let found = harness.query_all_by_label_contains(words).count();
+                assert!(found > 0, "{page:?}: {words}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_timeline_waits_for_a_lane_that_has_begun_anew() {
+    let mut harness = timeline();
+    harness.state_mut().past.first = Some(500);
     harness.run();
-    assert!(harness.query_by_label_contains("60 kbps").is_some());
+    let (from, to) = (position_of(&harness, 100.0), position_of(&harness, 300.0));
+    drag(&mut harness, from, to, Modifiers::NONE);
+    assert_eq!(harness.state().moments.last(), Some(&399));
 }

@@ -87,7 +87,7 @@ pub(in crate::panel) fn step(
             }
             _ => continue,
         };
-        moment.set_if_neq(Moment(Some(wanted.clamp(first, last))));
+        moment.set_if_neq(Moment(Some(wanted.min(last).max(first))));
     }
 }
 

@@ -1,9 +1,12 @@
 //! What was sent in the marked range, or in what is shown, right of the rows.
 
+use std::ptr;
+
 use bevy_egui::egui::{Rect, Sense, Ui, WidgetInfo, WidgetType};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::{Parts, Strip};
+use crate::panel::kept::kept;
 use crate::panel::settings::TickRange;
 use crate::panel::style::{BODY, LINE, Look, SMALL};
 use crate::panel::widgets::{At, text};
@@ -13,17 +16,25 @@ use crate::words::grouped;
 pub(super) fn draw(ui: &Ui, parts: &Parts, strip: &Strip<'_>, range: TickRange, is_marked: bool) {
     let look = Look::of(ui);
     let painter = ui.painter();
-    let mut seconds = 0.0;
+    // What is only shown moves on with every tick, and is read four times a second.
+    let each = if is_marked { 1 } else { UPDATE_TICKS };
+    let mut seconds = None;
     for (index, (side, lane)) in strip.halves.iter().enumerate() {
         let Some(lane) = lane else {
             continue;
         };
-        let of = Sums::of(lane.meter, range);
+        let id = ui.id().with(("totals", side));
+        let newest = lane.meter.samples().back().map(|sample| sample.tick);
+        let key = (
+            ptr::from_ref(lane.meter).addr(),
+            [each, range.first / each, range.last / each],
+            newest.map(|tick| tick / UPDATE_TICKS),
+        );
+        let of = kept(ui, id, key, || Sums::of(lane.meter, range));
         let row = parts.row(index);
         let beside = Rect::from_x_y_ranges(parts.totals.x_range(), row.y_range());
-        let response = ui.interact(beside, ui.id().with(("totals", side)), Sense::hover());
-        let words = of.words();
-        response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &words));
+        let response = ui.interact(beside, id, Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, of.words()));
         let (rate, marks) = beside.split_top_bottom_at_fraction(0.5);
         if of.totals.ticks > 0 {
             let kbps = grouped(of.totals.kbps(Accounting::PayloadAndUdp));
@@ -34,26 +45,27 @@ pub(super) fn draw(ui: &Ui, parts: &Parts, strip: &Strip<'_>, range: TickRange, 
             let marked = format!("{} lost, {} late", of.lost, of.late);
             text(painter, marks, At::Left(0.0), marked, SMALL, look.ink);
         } else {
-            text(
-                painter,
-                rate,
-                At::Left(0.0),
-                "not recorded",
-                SMALL,
-                look.muted,
-            );
+            let nothing = "not recorded";
+            text(painter, rate, At::Left(0.0), nothing, SMALL, look.muted);
         }
-        response.on_hover_text(words);
-        seconds = of.seconds();
+        seconds = Some(of.seconds());
+        response.on_hover_ui(|ui| {
+            ui.label(of.words());
+        });
     }
-    let below = parts.totals.with_min_y(parts.totals.bottom() - LINE);
-    let what = if is_marked { "marked" } else { "shown" };
-    let words = format!("in the {seconds:.1} s {what}");
-    text(painter, below, At::Left(0.0), words, SMALL, look.muted);
+    if let Some(seconds) = seconds {
+        let below = parts.totals.with_min_y(parts.totals.bottom() - LINE);
+        let what = if is_marked { "marked" } else { "shown" };
+        let words = format!("in the {seconds:.1} s {what}");
+        text(painter, below, At::Left(0.0), words, SMALL, look.muted);
+    }
 }
 
+/// A quarter of a second.
+const UPDATE_TICKS: u64 = TICKS_PER_SECOND as u64 / 4;
+
 /// What a lane sent in a range.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Sums {
     totals: Totals,
     lost: usize,

@@ -7,6 +7,7 @@ use super::Strip;
 use super::axis::TickAxis;
 use crate::panel::lane::Measured;
 use crate::panel::style::{Look, SMALL};
+use crate::panel::terms;
 use crate::panel::widgets::{At, Pointing, flag, ring, text, triangle};
 use crate::replication::{Fate, rung_name};
 use crate::view::Side;
@@ -104,18 +105,22 @@ pub(super) fn describe(measured: &Measured<'_>, tick: u64, newest: u64) -> Strin
     let Some(packet) = sample.snapshots.first() else {
         return format!("{side}, {ago:.2} s ago: {rung}, no packet in this tick");
     };
+    let ticks = |count: u16| terms::ticks(count.into());
     let arrival = match packet.fate(tick, newest) {
         Fate::Arrived(arrival) if arrival.is_late => {
-            format!("arrived {} ticks later, too late", arrival.after_ticks)
+            format!("arrived {} later, too late", ticks(arrival.after_ticks))
         }
-        Fate::Arrived(arrival) => format!("arrived {} ticks later", arrival.after_ticks),
+        Fate::Arrived(arrival) => format!("arrived {} later", ticks(arrival.after_ticks)),
         Fate::Lost => "lost".to_owned(),
         Fate::OnItsWay => "on its way".to_owned(),
     };
     let bytes = packet.payload_bytes;
-    let changed = packet.changed_cubes;
+    let changed = match packet.changed_cubes {
+        1 => "1 cube".to_owned(),
+        cubes => format!("{cubes} cubes"),
+    };
     format!(
-        "{side}, {ago:.2} s ago: {rung}, {bytes} bytes of payload, {changed} cubes changed, {arrival}"
+        "{side}, {ago:.2} s ago: {rung}, {bytes} bytes of payload, {changed} changed, {arrival}"
     )
 }
 

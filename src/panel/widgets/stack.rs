@@ -1,7 +1,6 @@
-//! Bars that are divided into parts, and ramps of colours.
+//! Bars that are divided into parts.
 
-use bevy_egui::egui::epaint::Mesh;
-use bevy_egui::egui::{self, Color32, Painter, Rect, Response, Sense, Shape, Ui, vec2};
+use bevy_egui::egui::{Color32, Rect, Response, Sense, Ui, vec2};
 
 /// A bar across the page, divided in proportion to these values, with a point of ground between the parts. Returns its
 /// response, and the index of the part under the pointer.
@@ -30,21 +29,4 @@ pub(in crate::panel) fn stack(
         left = right;
     }
     (response, hovered)
-}
-
-/// A rectangle whose colour goes through these in equal steps, from left to right.
-pub(in crate::panel) fn ramp(painter: &Painter, rect: Rect, colors: &[Color32]) {
-    let mut mesh = Mesh::default();
-    let last = colors.len().saturating_sub(1).max(1) as f32;
-    for (index, &color) in colors.iter().enumerate() {
-        let x = egui::lerp(rect.x_range(), index as f32 / last);
-        mesh.colored_vertex(egui::pos2(x, rect.top()), color);
-        mesh.colored_vertex(egui::pos2(x, rect.bottom()), color);
-        if index > 0 {
-            let at = 2 * index as u32;
-            mesh.add_triangle(at - 2, at - 1, at);
-            mesh.add_triangle(at - 1, at, at + 1);
-        }
-    }
-    painter.add(Shape::mesh(mesh));
 }

@@ -1,13 +1,13 @@
 //! The cubes that wait for their turn within a budget.
 
-use bevy_egui::egui::{Rect, Sense, Ui, WidgetInfo, WidgetType, pos2, vec2};
+use bevy_egui::egui::Ui;
 use cubewire_protocol::{Standing, Wait};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::history::Selection;
 use crate::panel::style::{LINE, Look, ROW, SMALL, page_left};
 use crate::panel::terms;
-use crate::panel::widgets::{At, Row, heading, text};
+use crate::panel::widgets::{At, Row, heading, line};
 use crate::replication::LaneMeter;
 use crate::words::rounded;
 
@@ -63,7 +63,12 @@ pub(super) fn draw(
         row(ui, selection, columns, (*cube, wait), [now, longest]);
     }
     ui.add_space(4.0);
-    foot(ui, waits.len() - shown);
+    let hint = "Hover a row: the cube is outlined in both halves.";
+    let words = match waits.len() - shown {
+        0 => hint.to_owned(),
+        more => format!("{hint} {more} more"),
+    };
+    line(ui, words, look.muted);
 }
 
 /// A cube that waits: a row that hovers it, and selects it with a click.
@@ -90,29 +95,14 @@ fn row(
         selection.hovered = Some(cube);
     }
     let about = format!(
-        "Due for {ticks} ticks; its surface has moved {mm:.1} mm since it was last sent. Priority {:.1}; {}. A click selects \
+        "Due for {}; its surface has moved {mm:.1} mm since it was last sent. Priority {:.1}; {}. A click selects \
          the cube.",
+        terms::ticks(ticks),
         wait.priority,
         others(wait.more_urgent)
     );
     if row.response.on_hover_text(about).clicked() {
         selection.cube = Some(cube);
-    }
-}
-
-fn foot(ui: &mut Ui, more: usize) {
-    let look = Look::of(ui);
-    let said = match more {
-        0 => HOVER.to_owned(),
-        more => format!("{HOVER} {more} more"),
-    };
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), LINE), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
-    let end = text(ui.painter(), rect, At::Left(0.0), HOVER, SMALL, look.muted).right();
-    if more > 0 {
-        let rest = Rect::from_min_max(pos2(end + 4.0, rect.top()), rect.max);
-        let words = format!("{more} more");
-        text(ui.painter(), rest, At::Left(0.0), words, SMALL, look.ink);
     }
 }
 
@@ -159,8 +149,6 @@ const HALF_TICK: u64 = TICKS_PER_SECOND as u64 / 2;
 
 /// What moves less than that has little to be sent for.
 const SLOW_MM: f32 = 2.0;
-
-const HOVER: &str = "Hover a row: the cube is outlined in both halves.";
 
 /// Rows that are there even if the page has to scroll for them.
 const MIN_ROWS: usize = 3;

@@ -56,7 +56,7 @@ fn baseline(age_ticks: Option<u16>) -> String {
     match age_ticks {
         Some(ticks) => {
             let ms = 1_000 * u32::from(ticks) / TICKS_PER_SECOND;
-            format!("{ticks} ticks, {ms} ms old")
+            format!("{}, {ms} ms old", terms::ticks(ticks.into()))
         }
         None => "none: initial state".to_owned(),
     }

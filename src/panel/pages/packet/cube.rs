@@ -30,7 +30,7 @@ pub(super) fn draw(ui: &mut Ui, cube: usize, selection: &mut Selection, what: &I
         note(ui, words(*standing, now)).on_hover_text(terms::STANDING);
     }
     ui.add_space(GAP);
-    let shares = shares(what, cube);
+    let shares = shares(ui, what, cube);
     graph(ui, &shares);
     let look = Look::of(ui);
     let head = Row::show(ui, LINE, "the last packets of the cube");
@@ -125,15 +125,14 @@ fn title(ui: &mut Ui, cube: usize, error: Option<&CubeError>, selection: &mut Se
 
 /// How the cube stands within the budget, as a sentence.
 fn words(standing: Standing, now: u64) -> String {
-    let ticks = |since: u64| match now.saturating_sub(since) {
-        1 => "1 tick".to_owned(),
-        ticks => format!("{ticks} ticks"),
-    };
+    let ticks = |since: u64| terms::ticks(now.saturating_sub(since));
     match standing {
         Standing::UpToDate { sent: None } => "Up to date: not moved since the start.".to_owned(),
         Standing::UpToDate { sent: Some(sent) } => format!("Up to date: sent {} ago.", ticks(sent)),
         Standing::InFlight { sent } => format!("In flight: sent {} ago.", ticks(sent)),
-        Standing::Withheld { since } => format!("Withheld for {}.", ticks(since)),
+        Standing::Withheld { since } => {
+            format!("Hidden by a visibility filter for {}.", ticks(since))
+        }
         Standing::Waits(wait) => {
             let Wait {
                 since,

@@ -26,14 +26,14 @@ pub(super) enum Pointed {
 /// or of the selected cube, are inverted. Arithmetically coded bins share bits, and have no kind.
 pub(super) fn draw(
     ui: &mut Ui,
-    packet: &PacketDetail,
+    bytes: &[u8],
+    bits: &Bits,
     height: f32,
     hovered: Option<&Span>,
     selection: &Selection,
 ) -> Option<Pointed> {
-    let bits = Bits::of(packet);
-    let count = packet.bytes().len().div_ceil(ROW_BYTES);
-    let offset = width(ui, &grouped(packet.bytes().len() as f64), SMALL) + OFFSET_GAP;
+    let count = bytes.len().div_ceil(ROW_BYTES);
+    let offset = width(ui, &grouped(bytes.len() as f64), SMALL) + OFFSET_GAP;
     let mut pointed = None;
     list(
         ui,
@@ -56,14 +56,14 @@ pub(super) fn draw(
             });
             let rows: Vec<_> = rows.collect();
             let bit = rows.iter().find_map(|(_, bit)| *bit);
-            let bit = bit.filter(|bit| bit / 8 < packet.bytes().len());
+            let bit = bit.filter(|bit| bit / 8 < bytes.len());
             let under = bit.and_then(|bit| bits.span_at(bit));
             let lit = Lit {
                 span: under.or(hovered),
                 cube: selection.hovered.or(selection.cube),
             };
             for (row, _) in rows {
-                row.draw(ui.painter(), look, packet.bytes(), &bits, &lit);
+                row.draw(ui.painter(), look, bytes, bits, &lit);
             }
             pointed = bit.map(|_| under.cloned().map_or(Pointed::Shared, Pointed::Span));
         },
@@ -72,7 +72,8 @@ pub(super) fn draw(
 }
 
 /// What each whole bit is for.
-struct Bits {
+#[derive(Debug)]
+pub(super) struct Bits {
     spans: Vec<Span>,
     /// Where bits begin that are shared.
     shared_from: usize,
@@ -84,7 +85,7 @@ fn end(span: &Span) -> usize {
 }
 
 impl Bits {
-    fn of(packet: &PacketDetail) -> Self {
+    pub(super) fn of(packet: &PacketDetail) -> Self {
         let mut spans = whole_bits(packet);
         let is_whole = spans.last().map_or(0, end) == packet.bytes().len() * 8;
         if !is_whole {

@@ -1,7 +1,5 @@
 //! The rows of the icicle chart: spans of bits, each row dividing those of the row above.
 
-use std::collections::BTreeMap;
-
 use cubewire_codec::{BitItem, BitKind};
 
 use super::span::Span;
@@ -46,12 +44,15 @@ const PREFIX: &str = "prefix";
 
 /// The fields and their parts up to the first fraction of a bit, as they lie in the packet.
 pub(super) fn whole_bits(packet: &PacketDetail) -> Vec<Span> {
-    let items = with_offsets(packet).into_iter();
-    let whole = items.take_while(|(_, item)| item.bits.fract() == 0.0);
-    let fields = whole.map(|(offset, item)| (Span::of(&item, offset), item));
-    fields
-        .flat_map(|(field, item)| part_spans(&item, &field).collect::<Vec<_>>())
-        .collect()
+    let items = with_offsets(packet);
+    let whole = items
+        .iter()
+        .take_while(|(_, item)| item.bits.fract() == 0.0);
+    let mut spans = Vec::with_capacity(2 * items.len());
+    for (offset, item) in whole {
+        spans.extend(part_spans(item, &Span::of(item, *offset)));
+    }
+    spans
 }
 
 /// Every row. Each has all of the packet's bits.
@@ -64,11 +65,10 @@ pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
         .iter()
         .map(|(offset, item)| Span::of(item, *offset))
         .collect();
-    let parts: Vec<_> = items
-        .iter()
-        .zip(&fields)
-        .flat_map(|((_, item), field)| part_spans(item, field))
-        .collect();
+    let mut parts = Vec::with_capacity(2 * items.len());
+    for ((_, item), field) in items.iter().zip(&fields) {
+        parts.extend(part_spans(item, field));
+    }
     match order {
         Order::Kind => {
             let kinds = merge(
@@ -89,17 +89,20 @@ pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
 
 /// Sorts items by kind, then by the bits that their cube has of it, the most first.
 fn sort_by_kind(items: &mut [(f64, BitItem)]) {
-    let mut bits: BTreeMap<(usize, Option<u16>), f64> = BTreeMap::new();
-    for (_, item) in &*items {
-        *bits.entry((item.kind.index(), item.body)).or_default() += item.bits;
+    let key = |item: &BitItem| (item.kind.index(), item.body);
+    items.sort_by_key(|(_, item)| key(item));
+    let mut of_cubes = Vec::with_capacity(items.len());
+    for run in items.chunk_by(|(_, a), (_, b)| key(a) == key(b)) {
+        let bits: f64 = run.iter().map(|(_, item)| item.bits).sum();
+        of_cubes.extend(run.iter().map(|&item| (bits, item)));
     }
-    items.sort_by(|(_, a), (_, b)| {
-        let key = |item: &BitItem| (item.kind.index(), item.body);
-        let [of_a, of_b] = [a, b].map(|item| bits[&key(item)]);
+    of_cubes.sort_by(|(of_a, (_, a)), (of_b, (_, b))| {
         let kinds = a.kind.index().cmp(&b.kind.index());
-        let most_first = of_b.total_cmp(&of_a);
-        kinds.then(most_first).then(a.body.cmp(&b.body))
+        kinds.then(of_b.total_cmp(of_a)).then(a.body.cmp(&b.body))
     });
+    for (item, (_, sorted)) in items.iter_mut().zip(of_cubes) {
+        *item = sorted;
+    }
 }
 
 /// One span for all fields of a cube that follow each other, and one for what says that it is in the packet.

@@ -1,12 +1,16 @@
 //! What a cube took in each of its last packets.
 
 use std::array;
+use std::sync::Arc;
 
+use bevy_egui::egui::{Id, Ui};
 use cubewire_codec::{BitKind, Form};
 
+use super::identity;
 use super::inspected::Inspected;
 use super::span::{amount, short_form};
-use crate::replication::{PacketRecord, demo_index};
+use crate::panel::terms;
+use crate::replication::{PacketDetail, PacketRecord, demo_index};
 
 /// Packets that are shown.
 pub(super) const PACKETS: usize = 60;
@@ -15,6 +19,8 @@ pub(super) const PACKETS: usize = 60;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Share {
     pub(super) tick: u64,
+    /// Of the packet.
+    identity: (u64, usize),
     /// By kind, in the order of [`BitKind::DEMO`].
     bits: [f64; BitKind::DEMO.len()],
     /// By kind, of fields that are sent in components: the bits of each component.
@@ -24,21 +30,39 @@ pub(super) struct Share {
     baseline_age: Option<u16>,
 }
 
-/// The newest packets up to the moment, the newest first.
-pub(super) fn shares(what: &Inspected<'_>, cube: usize) -> Vec<Share> {
+/// The newest packets up to the moment, the newest first. Those that were there in the frame before are kept.
+pub(super) fn shares(ui: &Ui, what: &Inspected<'_>, cube: usize) -> Arc<[Share]> {
     let samples = what.meter.back_from(what.moment);
-    samples
+    let packets = samples
         .flat_map(|sample| sample.snapshots.iter().map(|packet| (sample.tick, packet)))
-        .filter_map(|(tick, packet)| Share::of(tick, packet, cube))
-        .take(PACKETS)
-        .collect()
+        .filter_map(|(tick, packet)| Some((tick, packet, packet.detail.as_deref()?)));
+    let mut packets = packets.take(PACKETS).peekable();
+    let id = Id::new("shares of the cube");
+    let before: Option<(usize, Arc<[Share]>)> = ui.data(|data| data.get_temp(id));
+    let before = before.filter(|(of, _)| *of == cube);
+    let before = before.map_or_else(Default::default, |(_, shares)| shares);
+    let newest = packets.peek();
+    let newest = newest.map(|&(tick, _, detail)| identity(tick, detail));
+    if before.first().map(|share| share.identity) == newest {
+        return before;
+    }
+    let shares = packets.map(|(tick, packet, detail)| {
+        let identity = identity(tick, detail);
+        let known = before.iter().find(|share| share.identity == identity);
+        known
+            .copied()
+            .unwrap_or_else(|| Share::of(tick, packet, detail, cube))
+    });
+    let shares: Arc<[Share]> = shares.collect();
+    ui.data_mut(|data| data.insert_temp(id, (cube, Arc::clone(&shares))));
+    shares
 }
 
 impl Share {
-    fn of(tick: u64, packet: &PacketRecord, cube: usize) -> Option<Self> {
-        let detail = packet.detail.as_deref()?;
+    fn of(tick: u64, packet: &PacketRecord, detail: &PacketDetail, cube: usize) -> Self {
         let mut share = Self {
             tick,
+            identity: identity(tick, detail),
             baseline_age: packet.reference_age_ticks(),
             ..Self::default()
         };
@@ -55,7 +79,7 @@ impl Share {
                 _ => {}
             }
         }
-        Some(share)
+        share
     }
 
     pub(super) fn total(&self) -> f64 {
@@ -108,7 +132,7 @@ impl Share {
         }
         lines.extend(
             self.baseline_age
-                .map(|age| format!("The baseline is {age} ticks older.")),
+                .map(|age| format!("The baseline is {} older.", terms::ticks(age.into()))),
         );
         lines.join("\n")
     }
@@ -125,12 +149,12 @@ mod tests {
     fn the_shares_of_all_cubes_are_the_packet_without_what_they_share() {
         for rung in ladder::all() {
             let packet = packet_of(rung.stages);
+            let detail = packet.detail.as_deref().unwrap();
             let cubes: f64 = (0..10)
-                .filter_map(|cube| Share::of(3, &packet, cube))
-                .map(|share| share.total())
+                .map(|cube| Share::of(3, &packet, detail, cube).total())
                 .sum();
-            let items = packet.detail.as_deref().unwrap().items();
-            let shared: f64 = items
+            let shared: f64 = detail
+                .items()
                 .filter(|item| item.body.is_none())
                 .map(|item| item.bits)
                 .sum();
@@ -143,7 +167,8 @@ mod tests {
     fn a_row_of_the_table_says_how_each_field_is_sent_and_what_its_components_take() {
         let words = |rung: ladder::Rung, cube| {
             let packet = packet_of(rung.stages);
-            Share::of(3, &packet, cube).unwrap().words()
+            let detail = packet.detail.as_deref().unwrap();
+            Share::of(3, &packet, detail, cube).words()
         };
         assert_eq!(
             words(ladder::SMALLEST_THREE, 1),
