@@ -4,7 +4,7 @@
 //! [`Inset`], and triggers events for everything else: [`ChangeLane`](crate::replication::ChangeLane),
 //! [`ShowHalf`](crate::view::ShowHalf), [`SelectHalf`](crate::view::SelectHalf),
 //! [`Reconnect`](crate::replication::Reconnect), [`Export`], and [`Action`](crate::controls::Action) for what
-//! keys do, too. [`draw`] needs only an [`egui::Context`], so that it can run and be timed without a window;
+//! keys do, too. [`draw`] needs only an [`egui::Context`](bevy_egui::egui::Context), so that it can run and be timed without a window;
 //! [`PanelPlugin`] calls it in [`EguiPrimaryContextPass`].
 
 mod actions;
