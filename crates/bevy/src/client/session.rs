@@ -126,7 +126,7 @@ pub(super) fn begin(
                 arithmetic,
                 protocol: protocol.text(),
             })));
-        commands.entity(server).insert(Session::new(&protocol));
+        commands.entity(server).try_insert(Session::new(&protocol));
     }
 }
 

@@ -115,8 +115,15 @@ pub(super) fn forget(
     }
 }
 
-pub(super) fn withdraw(removed: On<Remove, Replicated>, mut commands: Commands) {
-    commands.entity(removed.entity).try_remove::<InSlot>();
+/// What has lost one of these is no body any more.
+pub(super) fn withdraw(
+    removed: On<Remove, (Replicated, BodyKind, Transform)>,
+    bodies: Query<(), With<InSlot>>,
+    mut commands: Commands,
+) {
+    if bodies.contains(removed.entity) {
+        commands.entity(removed.entity).try_remove::<InSlot>();
+    }
 }
 
 /// A body of another kind is another body.
@@ -148,22 +155,23 @@ pub(super) fn capture(
     new: &mut QueryState<(Entity, Option<&'static BodyKind>), NewBody>,
     all: &mut QueryState<Body, With<Replicated>>,
 ) {
+    world.resource_mut::<Bodies>().tick += 1;
+    let mut waiting = 0;
+    for entity in new.iter(world).map(|(body, _)| body).collect::<Vec<_>>() {
+        // Observers of those before can have changed it, and for them the resource is there.
+        let Ok((_, kind)) = new.get(world, entity) else {
+            continue;
+        };
+        let kind = kind.copied();
+        match kind.and_then(|kind| world.resource_mut::<Bodies>().insert(kind)) {
+            Some(slot) => {
+                world.entity_mut(entity).insert(slot);
+            }
+            None => waiting += 1,
+        }
+    }
     world.resource_scope(|world, mut bodies: Mut<'_, Bodies>| {
         let bodies = &mut *bodies;
-        bodies.tick += 1;
-        let added: Vec<_> = new
-            .iter(world)
-            .map(|(body, kind)| (body, kind.copied()))
-            .collect();
-        let mut waiting = 0;
-        for (entity, kind) in added {
-            match kind.and_then(|kind| bodies.insert(kind)) {
-                Some(slot) => {
-                    world.entity_mut(entity).insert(slot);
-                }
-                None => waiting += 1,
-            }
-        }
         let since = (world.last_change_tick(), world.change_tick());
         let mut shared = bodies.unshared();
         let snapshot = Arc::get_mut(&mut shared).expect("nobody else holds it");

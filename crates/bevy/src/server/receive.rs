@@ -1,5 +1,6 @@
 //! What clients say: hello, inputs, messages and acks.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bevy_ecs::prelude::*;
@@ -12,6 +13,7 @@ use super::peer::{Peer, PeerState, Ready};
 use super::visibility::Hidden;
 use crate::body::refuse;
 use crate::mailbox::{Client, Connected, Mailbox};
+use crate::protocol::Compiled;
 use crate::wire::{
     Hello, ToClientMail, ToServerMail, Upstream, VERSION, decode, difference, encode, new_inputs,
 };
@@ -27,62 +29,70 @@ pub(super) fn admit(
 ) {
     for client in &new {
         let peer = Peer::new(time.elapsed());
-        commands.entity(client).insert((peer, Hidden::default()));
+        commands
+            .entity(client)
+            .try_insert((peer, Hidden::default()));
     }
 }
 
 /// Takes the mail of all clients.
 pub(super) fn deliver(world: &mut World, clients: &mut QueryState<Entity, With<Peer>>) {
     let now = world.resource::<Time<Real>>().elapsed();
-    let clients: Vec<_> = clients.iter(world).collect();
-    world.resource_scope(|world, bodies: Mut<'_, Bodies>| {
-        for client in clients {
-            let taken = world.get_mut::<Mailbox>(client).map(|mut mailbox| {
-                let mailbox = &mut mailbox.incoming;
-                (
-                    std::mem::take(&mut mailbox.messages),
-                    std::mem::take(&mut mailbox.datagrams),
-                )
-            });
-            let Some((messages, datagrams)) = taken else {
-                continue;
+    // Observers of what follows need the resource itself.
+    let bodies = world.resource::<Bodies>();
+    let (protocol, tick) = (Arc::clone(&bodies.protocol), bodies.tick);
+    for client in clients.iter(world).collect::<Vec<_>>() {
+        let taken = world.get_mut::<Mailbox>(client).map(|mut mailbox| {
+            let mailbox = &mut mailbox.incoming;
+            (
+                std::mem::take(&mut mailbox.messages),
+                std::mem::take(&mut mailbox.datagrams),
+            )
+        });
+        let Some((messages, datagrams)) = taken else {
+            continue;
+        };
+        let messages = messages.iter().map(|bytes| (true, bytes));
+        let mail = messages.chain(datagrams.iter().map(|bytes| (false, bytes)));
+        for (is_message, bytes) in mail {
+            let outcome = match is_message {
+                true => on_message(world, &protocol, tick, client, bytes),
+                false => on_datagram(world, &protocol, tick, client, bytes),
             };
-            let messages = messages.iter().map(|bytes| (true, bytes));
-            let mail = messages.chain(datagrams.iter().map(|bytes| (false, bytes)));
-            for (is_message, bytes) in mail {
-                let outcome = match is_message {
-                    true => on_message(world, &bodies, client, bytes),
-                    false => on_datagram(world, &bodies, client, bytes),
-                };
-                if let Err(reason) = outcome {
-                    refuse(world, client, reason);
-                    break;
-                }
+            if let Err(reason) = outcome {
+                refuse(world, client, reason);
+                break;
             }
-            let peer = world.get::<Peer>(client);
-            let is_late = |peer: &Peer| now > peer.since + PATIENCE;
-            let reason = match peer.filter(|peer| is_late(peer)).map(|peer| &peer.state) {
-                Some(PeerState::Silent) => "the client said no hello".to_owned(),
-                Some(PeerState::Refused(reason)) => reason.clone(),
-                _ => continue,
-            };
-            refuse(world, client, reason);
         }
-    });
+        let peer = world.get::<Peer>(client);
+        let is_late = |peer: &Peer| now > peer.since + PATIENCE;
+        let reason = match peer.filter(|peer| is_late(peer)).map(|peer| &peer.state) {
+            Some(PeerState::Silent) => "the client said no hello".to_owned(),
+            Some(PeerState::Refused(reason)) => reason.clone(),
+            _ => continue,
+        };
+        refuse(world, client, reason);
+    }
 }
 
 type Outcome = Result<(), &'static str>;
 
-fn on_message(world: &mut World, bodies: &Bodies, client: Entity, bytes: &[u8]) -> Outcome {
+fn on_message(
+    world: &mut World,
+    protocol: &Compiled,
+    tick: u64,
+    client: Entity,
+    bytes: &[u8],
+) -> Outcome {
     let mail = decode(bytes).ok_or("the client sent a message that is none")?;
     let peer = world.get::<Peer>(client).map(|peer| &peer.state);
     match (mail, peer) {
         (ToServerMail::Hello(hello), Some(PeerState::Silent)) => {
-            greet(world, bodies, client, &hello);
+            greet(world, protocol, tick, client, &hello);
             Ok(())
         }
         (ToServerMail::Message { channel, bytes }, Some(PeerState::Ready(_))) => {
-            let entry = bodies.protocol.to_server.get(usize::from(channel));
+            let entry = protocol.to_server.get(usize::from(channel));
             match entry {
                 Some(entry) if (entry.deliver)(world, client, bytes) => Ok(()),
                 _ => Err("the client sent a message of no type"),
@@ -95,8 +105,7 @@ fn on_message(world: &mut World, bodies: &Bodies, client: Entity, bytes: &[u8]) 
 }
 
 /// Answers a hello.
-fn greet(world: &mut World, bodies: &Bodies, client: Entity, hello: &Hello<'_>) {
-    let protocol = &bodies.protocol;
+fn greet(world: &mut World, protocol: &Compiled, tick: u64, client: Entity, hello: &Hello<'_>) {
     let refusal = match hello.version {
         VERSION => difference(&protocol.text, hello.protocol),
         theirs => Some(format!(
@@ -109,7 +118,7 @@ fn greet(world: &mut World, bodies: &Bodies, client: Entity, hello: &Hello<'_>) 
     };
     let welcome = Welcome {
         plan: protocol.plan.clone(),
-        tick: bodies.tick,
+        tick,
         fingerprint: Fingerprint::shipped(),
         initial: Snapshot::default(),
     };
@@ -138,7 +147,13 @@ fn greet(world: &mut World, bodies: &Bodies, client: Entity, hello: &Hello<'_>) 
     }
 }
 
-fn on_datagram(world: &mut World, bodies: &Bodies, client: Entity, bytes: &[u8]) -> Outcome {
+fn on_datagram(
+    world: &mut World,
+    protocol: &Compiled,
+    tick: u64,
+    client: Entity,
+    bytes: &[u8],
+) -> Outcome {
     let none = "the client sent a datagram that is none";
     let upstream: Upstream<'_> = decode(bytes).ok_or(none)?;
     let mut peer = world.get_mut::<Peer>(client);
@@ -147,7 +162,7 @@ fn on_datagram(world: &mut World, bodies: &Bodies, client: Entity, bytes: &[u8])
         return Ok(());
     };
     for feedback in upstream.feedback {
-        if !ready.on_feedback(bodies.tick, feedback) {
+        if !ready.on_feedback(tick, feedback) {
             return Err("the client sent feedback that is none");
         }
     }
@@ -159,7 +174,7 @@ fn on_datagram(world: &mut World, bodies: &Bodies, client: Entity, bytes: &[u8])
         *seen = (*seen).max(recent.newest);
     }
     for (channel, input) in inputs {
-        if !(bodies.protocol.inputs[channel].deliver)(world, client, input) {
+        if !(protocol.inputs[channel].deliver)(world, client, input) {
             return Err("the client sent an input that is none");
         }
     }

@@ -137,6 +137,56 @@ fn a_server_can_pause_for_any_time() {
     assert_eq!(positions(&mut net, 0), [Vec3::X]);
 }
 
+/// The same names, and other types behind them.
+mod other {
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    pub(super) struct Chat(pub(super) u64);
+
+    #[derive(Component, Clone, Serialize, Deserialize)]
+    pub(super) struct PlayerName(u64);
+}
+
+fn lying_protocol(app: &mut App) {
+    other_protocol(app);
+    app.replicate::<other::PlayerName>()
+        .add_message_to_server::<other::Chat>();
+}
+
+fn true_protocol(app: &mut App) {
+    other_protocol(app);
+    app.replicate::<PlayerName>()
+        .add_message_to_server::<Chat>();
+}
+
+#[test]
+fn the_bodies_of_those_who_are_refused_go_with_them() {
+    #[derive(Component)]
+    struct Hero(Entity);
+
+    let mut net = TestNet::new(true_protocol);
+    net.server
+        .add_observer(|new: On<Add, Connected>, mut to: Commands| {
+            let hero = to.spawn((Replicated, BodyKind::named("hero"))).id();
+            to.entity(new.entity).insert(Hero(hero));
+        })
+        .add_observer(
+            |gone: On<Remove, Connected>, heroes: Query<&Hero>, mut to: Commands| {
+                to.entity(heroes.get(gone.entity).unwrap().0).despawn();
+            },
+        );
+    net.add_client();
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    for _ in 0..3 {
+        let liar = net.add_client_with(lying_protocol);
+        net.run_until(|net| net.count::<Remote>(0) == 2);
+        let message = cubewire_bevy::ToServer(other::Chat(9_999_999_999));
+        net.clients[liar].world_mut().write_message(message);
+        net.run_until(|net| net.count::<Remote>(0) == 1 && net.count::<Server>(liar) == 0);
+    }
+}
+
 /// Bytes by chance, or bytes of the real thing with some of them changed.
 fn hostile(real: &[Vec<u8>], state: &mut u64) -> Vec<u8> {
     let mut random = || {
