@@ -258,9 +258,12 @@ impl Bodies {
             orientation: transform.rotation,
             ..BodyState::default()
         };
-        self.slots[slot].position = transform.translation;
+        let is_put = snapshot.put(slot, at.life, &state, values).is_ok();
+        if is_put {
+            self.slots[slot].position = transform.translation;
+        }
         // One that is not finite stays where it was.
-        snapshot.put(slot, at.life, &state, values).is_ok() || is_known
+        is_put || is_known
     }
 
     fn join(&mut self, slot: usize, group: u32) {

@@ -15,7 +15,7 @@ use cubewire_protocol::{BaselineChoice, View, Visibility, Within};
 use super::ReplicationStats;
 use super::capture::Bodies;
 use super::peer::{ByteBudget, Peer, PeerState, Ready};
-use super::visibility::{Filters, Hidden, Interest, center, look};
+use super::visibility::{Filters, Hidden, Interest, look};
 use crate::mailbox::{Connected, Mailbox};
 use crate::wire::{BodyId, ToClientMail, encode};
 
@@ -57,12 +57,12 @@ pub(super) fn send_messages(
 }
 
 type ClientItem<'a> = (
+    Entity,
     &'a mut Peer,
     &'a mut Mailbox,
     Option<&'a ByteBudget>,
     Option<&'a Interest>,
     Option<&'a Hidden>,
-    Option<&'a Transform>,
 );
 
 /// What is sent to one client.
@@ -83,19 +83,21 @@ pub(super) fn send_snapshots(
     filters: Res<Filters>,
     mut stats: ResMut<ReplicationStats>,
     mut clients: Query<ClientItem<'static>>,
-    centers: Query<&Transform, Without<Peer>>,
+    centers: Query<&Transform>,
 ) {
     let bodies = &*bodies;
     let ticks_per_second = bodies.protocol.plan.schema().ticks_per_second;
     let mut views: HashMap<Vec<Visibility>, Arc<QuantizedSnapshot>> = HashMap::new();
     let mut jobs = Vec::new();
-    for (peer, mailbox, budget, interest, hidden, transform) in &mut clients {
+    for (client, peer, mailbox, budget, interest, hidden) in &mut clients {
         let (peer, mailbox) = (peer.into_inner(), mailbox.into_inner());
         let PeerState::Ready(ready) = &mut peer.state else {
             continue;
         };
-        let center = center(interest, transform, &centers);
-        look(bodies, ready, hidden, interest.zip(center));
+        let center = interest.and_then(|interest| interest.center);
+        let center = centers.get(center.unwrap_or(client)).ok();
+        let center = center.map(|center| center.translation);
+        look(bodies, ready, hidden, interest, center);
         let wanted = wanted(bodies, ready, filters.can_freeze, &mut views);
         send_lives(bodies, ready, &wanted, mailbox);
         let within = ready.within(bodies.tick, ticks_per_second, budget.copied(), mailbox);
