@@ -35,7 +35,8 @@ impl BodyKind {
     }
 }
 
-/// Why a connection has been refused. Triggered at its entity, at both ends, before that is despawned.
+/// Why a connection has been refused or given up. Triggered at its entity before that is despawned: at a server, which tells
+/// the client, that is up to five seconds later; it loses [`Connected`](crate::Connected) at once.
 #[derive(EntityEvent, Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// The connection.
@@ -48,5 +49,5 @@ pub struct Refused {
 pub(crate) fn refuse(world: &mut World, entity: Entity, reason: impl Into<String>) {
     let reason = reason.into();
     world.trigger(Refused { entity, reason });
-    world.despawn(entity);
+    let _ = world.try_despawn(entity);
 }

@@ -7,6 +7,7 @@ use bevy_app::{App, FixedPostUpdate, Plugin, PreUpdate};
 use bevy_ecs::prelude::*;
 use cubewire_link::{Conditions, Link};
 
+use crate::body::refuse;
 use crate::mailbox::{Client, CubewireSystems, Mailbox, Server};
 use crate::pipe::Pipe;
 
@@ -220,9 +221,12 @@ fn flush(
     for (entity, mut connection, mut mailbox) in &mut connections {
         let connection = &mut *connection;
         let now = connection.network.now();
-        let Some(datagrams) = connection.pipe.flush(now, &mut mailbox) else {
-            commands.entity(entity).despawn();
-            continue;
+        let datagrams = match connection.pipe.flush(now, &mut mailbox) {
+            Ok(datagrams) => datagrams,
+            Err(reason) => {
+                commands.queue(move |world: &mut World| refuse(world, entity, reason));
+                continue;
+            }
         };
         let mut wire = lock(&connection.wire);
         for datagram in datagrams {

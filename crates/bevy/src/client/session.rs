@@ -181,8 +181,11 @@ fn on_message(
         ToClientMail::Message { channel, bytes } => {
             let protocol = Arc::clone(&state.protocol);
             let entry = protocol.to_client.get(usize::from(channel));
-            let is_delivered = entry.is_some_and(|entry| (entry.deliver)(world, server, bytes));
-            is_delivered.then_some(()).ok_or_else(|| none.to_owned())
+            let entry = entry.ok_or(none)?;
+            let is_delivered = (entry.deliver)(world, server, bytes);
+            is_delivered.then_some(()).ok_or_else(|| {
+                format!("the server sent bytes that are no message `{}`", entry.name)
+            })
         }
         ToClientMail::Gone {
             body,

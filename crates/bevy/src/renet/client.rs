@@ -163,9 +163,12 @@ fn flush(
 ) {
     for (server, mut connection, mut mailbox) in &mut connections {
         let connection = &mut *connection;
-        let Some(datagrams) = connection.pipe.flush(time.elapsed(), &mut mailbox) else {
-            commands.entity(server).despawn();
-            continue;
+        let datagrams = match connection.pipe.flush(time.elapsed(), &mut mailbox) {
+            Ok(datagrams) => datagrams,
+            Err(reason) => {
+                commands.queue(move |world: &mut World| refuse(world, server, reason));
+                continue;
+            }
         };
         for datagram in datagrams {
             if let Ok((_, packet)) = connection.netcode.generate_payload_packet(&datagram) {

@@ -16,6 +16,7 @@ use renetcode::{
 
 use super::datagram::is_from_client;
 use super::{Key, MAX_DATAGRAMS, OVERHEAD_BYTES, PROTOCOL_ID, read, since_1970};
+use crate::body::refuse;
 use crate::mailbox::{Client, CubewireSystems, Mailbox};
 use crate::pipe::Pipe;
 
@@ -235,9 +236,12 @@ fn flush(
     mut commands: Commands,
 ) {
     for (client, mut peer, mut mailbox) in &mut clients {
-        let Some(datagrams) = peer.pipe.flush(time.elapsed(), &mut mailbox) else {
-            commands.entity(client).despawn();
-            continue;
+        let datagrams = match peer.pipe.flush(time.elapsed(), &mut mailbox) {
+            Ok(datagrams) => datagrams,
+            Err(reason) => {
+                commands.queue(move |world: &mut World| refuse(world, client, reason));
+                continue;
+            }
         };
         for datagram in datagrams {
             let host = &mut *host;

@@ -57,8 +57,9 @@ pub(crate) struct Bodies {
     pub(crate) changed: Vec<(usize, usize)>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct BodySlot {
+    pub(crate) entity: Entity,
     pub(crate) position: Vec3,
     /// By component.
     pub(crate) cold: Vec<Option<Box<[u8]>>>,
@@ -85,6 +86,7 @@ impl FromWorld for Bodies {
             pool: Vec::new(),
             slots: vec![
                 BodySlot {
+                    entity: Entity::PLACEHOLDER,
                     position: Vec3::ZERO,
                     refers: vec![false; cold.len()],
                     cold,
@@ -235,6 +237,7 @@ impl Bodies {
         world: &World,
     ) -> bool {
         let slot = at.slot;
+        self.slots[slot].entity = body.id();
         self.gains[slot] = priority.map_or(1.0, |priority| priority.0);
         if let Some(group) = group {
             self.join(slot, group.0);

@@ -49,7 +49,7 @@ pub(super) enum PeerState {
     /// It has not said hello.
     Silent,
     /// It was told that it is refused, and is despawned after a while.
-    Refused(String),
+    Refused,
     Ready(Box<Ready>),
 }
 

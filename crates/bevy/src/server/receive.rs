@@ -11,7 +11,7 @@ use cubewire_protocol::Welcome;
 use super::capture::Bodies;
 use super::peer::{Peer, PeerState, Ready};
 use super::visibility::Hidden;
-use crate::body::refuse;
+use crate::body::Refused;
 use crate::mailbox::{Client, Connected, Mailbox};
 use crate::protocol::Compiled;
 use crate::wire::{
@@ -60,22 +60,47 @@ pub(super) fn deliver(world: &mut World, clients: &mut QueryState<Entity, With<P
                 false => on_datagram(world, &protocol, tick, client, bytes),
             };
             if let Err(reason) = outcome {
-                refuse(world, client, reason);
+                turn_away(world, client, reason);
                 break;
             }
         }
-        let peer = world.get::<Peer>(client);
-        let is_late = |peer: &Peer| now > peer.since + PATIENCE;
-        let reason = match peer.filter(|peer| is_late(peer)).map(|peer| &peer.state) {
-            Some(PeerState::Silent) => "the client said no hello".to_owned(),
-            Some(PeerState::Refused(reason)) => reason.clone(),
-            _ => continue,
-        };
-        refuse(world, client, reason);
+        match world.get::<Peer>(client) {
+            Some(peer) if now <= peer.since + PATIENCE => {}
+            Some(peer) if matches!(peer.state, PeerState::Silent) => {
+                turn_away(world, client, "the client said no hello".to_owned());
+            }
+            Some(peer) if matches!(peer.state, PeerState::Refused) => {
+                world.entity_mut(client).despawn();
+            }
+            _ => {}
+        }
     }
 }
 
-type Outcome = Result<(), &'static str>;
+/// Tells the game and the client why that is refused. Its entity goes once it has left, or after a while.
+pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
+    let since = world.resource::<Time<Real>>().elapsed();
+    let Ok(mut entity) = world.get_entity_mut(client) else {
+        return;
+    };
+    if let Some(mut peer) = entity.get_mut::<Peer>() {
+        (peer.state, peer.since) = (PeerState::Refused, since);
+    }
+    if let Some(mut mailbox) = entity.get_mut::<Mailbox>() {
+        mailbox.reliable_allowance = None;
+        let refused = encode(&ToClientMail::Refused(&reason));
+        mailbox.outgoing.messages.push(refused);
+    }
+    world.trigger(Refused {
+        entity: client,
+        reason,
+    });
+    if let Ok(mut entity) = world.get_entity_mut(client) {
+        entity.remove::<Connected>();
+    }
+}
+
+type Outcome = Result<(), String>;
 
 fn on_message(
     world: &mut World,
@@ -84,23 +109,26 @@ fn on_message(
     client: Entity,
     bytes: &[u8],
 ) -> Outcome {
-    let mail = decode(bytes).ok_or("the client sent a message that is none")?;
     let peer = world.get::<Peer>(client).map(|peer| &peer.state);
-    match (mail, peer) {
-        (ToServerMail::Hello(hello), Some(PeerState::Silent)) => {
+    // What it sent before it knew.
+    let Some(state @ (PeerState::Silent | PeerState::Ready(_))) = peer else {
+        return Ok(());
+    };
+    let mail = decode(bytes).ok_or("the client sent a message that is none")?;
+    match (mail, state) {
+        (ToServerMail::Hello(hello), PeerState::Silent) => {
             greet(world, protocol, tick, client, &hello);
             Ok(())
         }
-        (ToServerMail::Message { channel, bytes }, Some(PeerState::Ready(_))) => {
+        (ToServerMail::Message { channel, bytes }, PeerState::Ready(_)) => {
             let entry = protocol.to_server.get(usize::from(channel));
-            match entry {
-                Some(entry) if (entry.deliver)(world, client, bytes) => Ok(()),
-                _ => Err("the client sent a message of no type"),
-            }
+            let entry = entry.ok_or("the client sent a message of no type")?;
+            let is_delivered = (entry.deliver)(world, client, bytes);
+            is_delivered.then_some(()).ok_or_else(|| {
+                format!("the client sent bytes that are no message `{}`", entry.name)
+            })
         }
-        // What it sent before it knew.
-        (_, Some(PeerState::Refused(_))) | (_, None) => Ok(()),
-        _ => Err("the client sent a message out of turn"),
+        _ => Err("the client sent a message out of turn".to_owned()),
     }
 }
 
@@ -123,28 +151,22 @@ fn greet(world: &mut World, protocol: &Compiled, tick: u64, client: Entity, hell
         initial: Snapshot::default(),
     };
     let ready = Ready::new(protocol, fingerprint);
-    let (state, answer) = match (refusal, ready, welcome.encode()) {
-        (None, Ok(ready), Ok(welcome)) => {
-            let answer = encode(&ToClientMail::Welcome(&welcome));
-            (PeerState::Ready(Box::new(ready)), answer)
-        }
+    let (ready, welcome) = match (refusal, ready, welcome.encode()) {
+        (None, Ok(ready), Ok(welcome)) => (ready, welcome),
         (refusal, ..) => {
             let reason = refusal.unwrap_or_else(|| "the server has no initial state".to_owned());
-            let answer = encode(&ToClientMail::Refused(&reason));
-            (PeerState::Refused(reason), answer)
+            return turn_away(world, client, reason);
         }
     };
-    let is_ready = matches!(state, PeerState::Ready(_));
     let mut client = world.entity_mut(client);
     if let Some(mut peer) = client.get_mut::<Peer>() {
-        peer.state = state;
+        peer.state = PeerState::Ready(Box::new(ready));
     }
     if let Some(mut mailbox) = client.get_mut::<Mailbox>() {
-        mailbox.outgoing.messages.push(answer);
+        let welcome = encode(&ToClientMail::Welcome(&welcome));
+        mailbox.outgoing.messages.push(welcome);
     }
-    if is_ready {
-        client.insert(Connected);
-    }
+    client.insert(Connected);
 }
 
 fn on_datagram(
@@ -155,15 +177,15 @@ fn on_datagram(
     bytes: &[u8],
 ) -> Outcome {
     let none = "the client sent a datagram that is none";
-    let upstream: Upstream<'_> = decode(bytes).ok_or(none)?;
     let mut peer = world.get_mut::<Peer>(client);
     let Some(PeerState::Ready(ready)) = peer.as_mut().map(|peer| &mut peer.state) else {
         // From a client that was refused.
         return Ok(());
     };
+    let upstream: Upstream<'_> = decode(bytes).ok_or(none)?;
     for feedback in upstream.feedback {
         if !ready.on_feedback(tick, feedback) {
-            return Err("the client sent feedback that is none");
+            return Err("the client sent feedback that is none".to_owned());
         }
     }
     let mut inputs = Vec::new();
@@ -174,8 +196,10 @@ fn on_datagram(
         *seen = (*seen).max(recent.newest);
     }
     for (channel, input) in inputs {
-        if !(protocol.inputs[channel].deliver)(world, client, input) {
-            return Err("the client sent an input that is none");
+        let entry = &protocol.inputs[channel];
+        if !(entry.deliver)(world, client, input) {
+            let name = entry.name;
+            return Err(format!("the client sent bytes that are no input `{name}`"));
         }
     }
     Ok(())
