@@ -166,7 +166,6 @@ fn add_transport(app: &mut App) {
 
     if !app.world().contains_resource::<HasTransport>() {
         app.insert_resource(HasTransport)
-            .add_observer(close)
             .add_systems(PreUpdate, receive.in_set(CubewireSystems::Receive))
             .add_systems(FixedPostUpdate, flush.in_set(CubewireSystems::Flush));
     }
@@ -235,13 +234,11 @@ fn flush(
     }
 }
 
-/// The other end notices in its next frame.
-fn close(removed: On<Remove, MemoryConnection>, connections: Query<&MemoryConnection>) {
-    if let Ok(connection) = connections.get(removed.entity) {
-        lock(&connection.wire).is_closed = true;
-        let mut network = connection.network.lock();
-        network
-            .links
-            .retain(|wire| !Arc::ptr_eq(wire, &connection.wire));
+/// The other end notices in its next frame, also if the whole app is dropped.
+impl Drop for MemoryConnection {
+    fn drop(&mut self) {
+        lock(&self.wire).is_closed = true;
+        let mut network = self.network.lock();
+        network.links.retain(|wire| !Arc::ptr_eq(wire, &self.wire));
     }
 }

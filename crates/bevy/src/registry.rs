@@ -209,7 +209,7 @@ impl CubewireAppExt for App {
 
 fn registry(app: &mut App) -> Mut<'_, Registry> {
     let registry = app.world_mut().get_resource_mut::<Registry>();
-    registry.expect("`CubewirePlugin` comes first")
+    registry.expect("`CubewirePlugin` comes first, and all is registered before plugins finish")
 }
 
 /// What has been registered so far.

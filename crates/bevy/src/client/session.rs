@@ -46,8 +46,8 @@ pub(super) struct SlotState {
     /// Who was in it in the newest snapshot up to the one that is shown that told of it, and its tick.
     pub(super) life: Option<Life>,
     pub(super) as_of: Option<u64>,
-    /// Whether values have changed since they were shown.
-    pub(super) is_changed: bool,
+    /// By field, a bit: whether the value has changed since it was shown.
+    pub(super) changed: u32,
     pub(super) shown: Option<Shown>,
     pub(super) gone: Option<Gone>,
 }
@@ -93,10 +93,12 @@ impl Session {
         self.0.as_ref()?.receiver.as_ref()
     }
 
-    /// Packets that were damaged, or relative to what this client does not have.
+    /// Packets that were damaged, or relative to what this client does not have, and components whose bytes are none: the
+    /// log names the first of these.
     #[must_use]
     pub fn undecodable(&self) -> u64 {
-        self.0.as_ref().map_or(0, |state| state.undecodable)
+        let state = self.0.as_ref();
+        state.map_or(0, |state| state.undecodable + state.cold.undecodable)
     }
 
     /// The entity of the body in a slot of the server, if it is shown.

@@ -108,7 +108,11 @@ impl fmt::Debug for Host {
     }
 }
 
-/// A client, on the entity of its connection.
+/// At a server: the number for which a client's [token](Key::token) was made, on the entity of its connection.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[component(immutable)]
+pub struct ClientId(pub u64);
+
 #[derive(Component, Debug)]
 struct RenetPeer {
     id: u64,
@@ -158,7 +162,8 @@ impl Host {
             } => {
                 let _ = socket.send_to(payload, addr);
                 let pipe = Pipe::default();
-                let peer = (Client, Mailbox::new(OVERHEAD_BYTES), RenetPeer { id, pipe });
+                let mailbox = Mailbox::new(OVERHEAD_BYTES);
+                let peer = (Client, ClientId(id), mailbox, RenetPeer { id, pipe });
                 if let Some(before) = self.clients.insert(id, world.spawn(peer).id()) {
                     world.despawn(before);
                 }

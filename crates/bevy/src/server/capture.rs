@@ -1,5 +1,6 @@
 //! The server's bodies, quantized once a tick for all clients.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bevy_ecs::change_detection::Tick;
@@ -12,7 +13,7 @@ use cubewire_protocol::SlotTable;
 use super::{ReplicationStats, SendGroup, SendPriority};
 use crate::body::{BodyKind, Replicated};
 use crate::cold::{Mapper, to_wire};
-use crate::protocol::{Compiled, Protocol};
+use crate::protocol::{Compiled, NO_PROTOCOL, Protocol};
 use crate::wire::BodyId;
 
 /// The slot of a body, by which snapshots and [`Standing`](cubewire_protocol::Standing)s know it. Inserted at the server with
@@ -51,6 +52,8 @@ pub(crate) struct Bodies {
     pub(crate) gains: Vec<f32>,
     /// Empty if no body has one.
     pub(crate) groups: Vec<u32>,
+    /// Kinds that bodies have and that were not registered.
+    unknown: BTreeSet<&'static str>,
     /// Slots whose bodies have gone since the last tick.
     gone: Vec<usize>,
     /// Cold components that changed in this tick.
@@ -69,8 +72,11 @@ pub(crate) struct BodySlot {
 
 impl FromWorld for Bodies {
     fn from_world(world: &mut World) -> Self {
-        let protocol = world.get_resource::<Protocol>();
-        let protocol = protocol.expect("a server has a `CubewirePlugin`").0.clone();
+        let protocol = world
+            .get_resource::<Protocol>()
+            .expect(NO_PROTOCOL)
+            .0
+            .clone();
         let slots = protocol.plan.max_slots().expect("bodies come and go");
         let empty = || {
             let mut empty =
@@ -95,6 +101,7 @@ impl FromWorld for Bodies {
             ],
             gains: vec![1.0; slots],
             groups: Vec::new(),
+            unknown: BTreeSet::new(),
             gone: Vec::new(),
             changed: Vec::new(),
             protocol,
@@ -204,7 +211,12 @@ pub(super) fn capture(
 impl Bodies {
     /// Finds a slot for a body.
     fn insert(&mut self, kind: BodyKind) -> Option<InSlot> {
-        let kind = self.protocol.kind(kind.name())?;
+        let name = kind.name();
+        let kind = self.protocol.kind(name);
+        if kind.is_none() && self.unknown.insert(name) {
+            log::warn!("bodies of kind `{name}` are not replicated: it was not registered");
+        }
+        let kind = kind?;
         let (slot, life) = self.table.insert(kind, self.tick)?;
         self.slots[slot].cold.fill(None);
         Some(InSlot { slot, life })

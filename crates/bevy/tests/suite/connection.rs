@@ -245,6 +245,43 @@ fn what_is_too_large_is_refused_with_its_type_and_size() {
     }
 }
 
+#[test]
+fn the_other_end_learns_at_once_that_an_app_exits_or_is_dropped() {
+    let clients = |net: &mut TestNet| {
+        let world = net.server.world_mut();
+        world
+            .query_filtered::<(), With<Client>>()
+            .iter(world)
+            .count()
+    };
+    let mut net = TestNet::new(protocol);
+    (0..3).for_each(|_| _ = net.add_client());
+    net.ticks(30);
+    assert_eq!(clients(&mut net), 3);
+    drop(net.clients.remove(2));
+    net.ticks(2);
+    assert_eq!(clients(&mut net), 2);
+    let exit = |app: &mut App| _ = app.world_mut().write_message(bevy_app::AppExit::Success);
+    exit(&mut net.clients[1]);
+    net.ticks(2);
+    assert_eq!(clients(&mut net), 1);
+    exit(&mut net.server);
+    net.ticks(2);
+    assert_eq!((net.count::<Server>(0), net.count::<Remote>(0)), (0, 0));
+}
+
+#[test]
+#[should_panic(expected = "need a `CubewirePlugin`, and that `App::finish` was called")]
+fn a_client_without_a_protocol_is_told_so() {
+    let mut app = App::new();
+    app.add_plugins((
+        bevy_app::TaskPoolPlugin::default(),
+        bevy_time::TimePlugin,
+        cubewire_bevy::ClientPlugin,
+    ));
+    app.update();
+}
+
 /// Bytes by chance, or bytes of the real thing with some of them changed.
 fn hostile(real: &[Vec<u8>], state: &mut u64) -> Vec<u8> {
     let mut random = || {
