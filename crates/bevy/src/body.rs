@@ -10,7 +10,8 @@ use bevy_transform::components::Transform;
 pub struct Replicated;
 
 /// At a client: an entity of the server. It is spawned with all that is replicated of it, and [`BodyKind`] and this come last,
-/// so an observer of their `Add` sees all the rest.
+/// so an observer of their `Add` sees all the rest; in an app that is the server, too, that of [`BodyKind`] also fires for the
+/// server's own bodies, which have no `Remote`.
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[require(Transform)]
 pub struct Remote;

@@ -27,7 +27,7 @@ pub enum CubewireSystems {
     Deliver,
     /// `PreUpdate`, after that: remote bodies appear, move and vanish.
     Play,
-    /// `FixedPostUpdate`: a server quantizes its bodies.
+    /// `FixedPostUpdate`: a server quantizes its bodies. What moves them in this schedule must come before.
     Capture,
     /// `FixedPostUpdate`, after that: what is to be sent is put into mailboxes.
     Send,
