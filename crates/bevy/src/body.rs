@@ -10,7 +10,8 @@ use bevy_transform::components::Transform;
 pub struct Replicated;
 
 /// At a client: an entity of the server. It is spawned with all that is replicated of it, and [`BodyKind`] and this come last,
-/// so an observer of their `Add` sees all the rest.
+/// so an observer of their `Add` sees all the rest; in an app that is the server, too, that of [`BodyKind`] also fires for the
+/// server's own bodies, which have no `Remote`.
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[require(Transform)]
 pub struct Remote;
@@ -35,7 +36,8 @@ impl BodyKind {
     }
 }
 
-/// Why a connection has been refused. Triggered at its entity, at both ends, before that is despawned.
+/// Why a connection has been refused or given up. Triggered at its entity before that is despawned: at a server, which tells
+/// the client, that is up to five seconds later; it loses [`Connected`](crate::Connected) at once.
 #[derive(EntityEvent, Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// The connection.
@@ -48,5 +50,5 @@ pub struct Refused {
 pub(crate) fn refuse(world: &mut World, entity: Entity, reason: impl Into<String>) {
     let reason = reason.into();
     world.trigger(Refused { entity, reason });
-    world.despawn(entity);
+    let _ = world.try_despawn(entity);
 }

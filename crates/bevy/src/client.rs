@@ -8,13 +8,14 @@ mod upstream;
 
 use std::time::Duration;
 
-use bevy_app::{App, FixedPostUpdate, Plugin, PreUpdate};
+use bevy_app::{App, FixedPostUpdate, Plugin, PreStartup, PreUpdate};
 use bevy_ecs::prelude::*;
 
 pub use self::session::Session;
 
 use crate::body::Remote;
 use crate::mailbox::CubewireSystems;
+use crate::protocol::{NO_PROTOCOL, Protocol};
 
 /// Shows the bodies of the server that a transport connects to. One at a time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,6 +24,9 @@ pub struct ClientPlugin;
 impl Plugin for ClientPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<PlayoutDelay>()
+            .add_systems(PreStartup, |protocol: Option<Res<'_, Protocol>>| {
+                protocol.expect(NO_PROTOCOL);
+            })
             .add_observer(play::disconnect)
             .add_systems(
                 PreUpdate,

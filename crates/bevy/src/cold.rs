@@ -14,8 +14,8 @@ pub(crate) struct ColdEntry {
     pub(crate) ticks: fn(EntityRef<'_>) -> Option<ComponentTicks>,
     /// The bytes of a body's component, with the entities in it as they are on the wire.
     pub(crate) read: fn(EntityRef<'_>, &mut Mapper<'_>) -> Option<Vec<u8>>,
-    /// Inserts the component, unless the bytes are none.
-    pub(crate) write: fn(&mut EntityWorldMut<'_>, &[u8], &mut Mapper<'_>),
+    /// Inserts the component. False if the bytes are none.
+    pub(crate) write: fn(&mut EntityWorldMut<'_>, &[u8], &mut Mapper<'_>) -> bool,
     pub(crate) remove: fn(&mut EntityWorldMut<'_>),
 }
 
@@ -30,10 +30,11 @@ impl ColdEntry {
                 Some(encode(&component))
             },
             write: |body, bytes, mapper| {
-                if let Some(mut component) = decode::<C>(bytes) {
+                let component = decode::<C>(bytes).map(|mut component| {
                     C::map_entities(&mut component, mapper);
                     body.insert(component);
-                }
+                });
+                component.is_some()
             },
             remove: |body| {
                 body.remove::<C>();

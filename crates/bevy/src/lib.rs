@@ -26,6 +26,8 @@ pub mod server;
 pub mod testing;
 mod wire;
 
+#[cfg(feature = "memory")]
+pub use cubewire_link;
 pub use cubewire_protocol;
 
 pub use body::{BodyKind, Refused, Remote, Replicated};

@@ -15,7 +15,7 @@
 //! Replication inserts [`Connected`] once both ends have found that they speak the same protocol. Nothing is assumed of the
 //! bytes that arrive.
 
-use bevy_app::{App, FixedPostUpdate, PreUpdate};
+use bevy_app::{App, AppExit, FixedPostUpdate, Last, PreUpdate};
 use bevy_ecs::prelude::*;
 
 /// What runs when, in every app with a [`CubewirePlugin`](crate::CubewirePlugin).
@@ -27,7 +27,7 @@ pub enum CubewireSystems {
     Deliver,
     /// `PreUpdate`, after that: remote bodies appear, move and vanish.
     Play,
-    /// `FixedPostUpdate`: a server quantizes its bodies.
+    /// `FixedPostUpdate`: a server quantizes its bodies. What moves them in this schedule must come before.
     Capture,
     /// `FixedPostUpdate`, after that: what is to be sent is put into mailboxes.
     Send,
@@ -86,11 +86,20 @@ impl Mailbox {
     }
 }
 
-/// Orders the sets.
+/// Orders the sets, and ends connections with the app.
 pub(crate) fn configure(app: &mut App) {
     use CubewireSystems::{Capture, Deliver, Flush, Play, Receive, Send};
     app.configure_sets(PreUpdate, (Receive, Deliver, Play).chain())
-        .configure_sets(FixedPostUpdate, (Capture, Send, Flush).chain());
+        .configure_sets(FixedPostUpdate, (Capture, Send, Flush).chain())
+        .add_message::<AppExit>()
+        .add_systems(Last, hang_up.run_if(on_message::<AppExit>));
+}
+
+/// So that the other ends learn at once, and not after a silence.
+fn hang_up(connections: Query<Entity, With<Mailbox>>, mut commands: Commands) {
+    for connection in &connections {
+        commands.entity(connection).try_despawn();
+    }
 }
 
 /// A run condition: whether this client is [`Connected`].

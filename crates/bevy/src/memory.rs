@@ -7,6 +7,7 @@ use bevy_app::{App, FixedPostUpdate, Plugin, PreUpdate};
 use bevy_ecs::prelude::*;
 use cubewire_link::{Conditions, Link};
 
+use crate::body::refuse;
 use crate::mailbox::{Client, CubewireSystems, Mailbox, Server};
 use crate::pipe::Pipe;
 
@@ -165,7 +166,6 @@ fn add_transport(app: &mut App) {
 
     if !app.world().contains_resource::<HasTransport>() {
         app.insert_resource(HasTransport)
-            .add_observer(close)
             .add_systems(PreUpdate, receive.in_set(CubewireSystems::Receive))
             .add_systems(FixedPostUpdate, flush.in_set(CubewireSystems::Flush));
     }
@@ -220,9 +220,12 @@ fn flush(
     for (entity, mut connection, mut mailbox) in &mut connections {
         let connection = &mut *connection;
         let now = connection.network.now();
-        let Some(datagrams) = connection.pipe.flush(now, &mut mailbox) else {
-            commands.entity(entity).despawn();
-            continue;
+        let datagrams = match connection.pipe.flush(now, &mut mailbox) {
+            Ok(datagrams) => datagrams,
+            Err(reason) => {
+                commands.queue(move |world: &mut World| refuse(world, entity, reason));
+                continue;
+            }
         };
         let mut wire = lock(&connection.wire);
         for datagram in datagrams {
@@ -231,13 +234,11 @@ fn flush(
     }
 }
 
-/// The other end notices in its next frame.
-fn close(removed: On<Remove, MemoryConnection>, connections: Query<&MemoryConnection>) {
-    if let Ok(connection) = connections.get(removed.entity) {
-        lock(&connection.wire).is_closed = true;
-        let mut network = connection.network.lock();
-        network
-            .links
-            .retain(|wire| !Arc::ptr_eq(wire, &connection.wire));
+/// The other end notices in its next frame, also if the whole app is dropped.
+impl Drop for MemoryConnection {
+    fn drop(&mut self) {
+        lock(&self.wire).is_closed = true;
+        let mut network = self.network.lock();
+        network.links.retain(|wire| !Arc::ptr_eq(wire, &self.wire));
     }
 }

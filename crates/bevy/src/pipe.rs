@@ -33,10 +33,15 @@ impl Pipe {
         Ok(())
     }
 
-    /// The datagrams to send now, which count as sent. `None` if the connection is to be given up.
-    pub(crate) fn flush(&mut self, now: Duration, mailbox: &mut Mailbox) -> Option<Vec<Vec<u8>>> {
+    /// The datagrams to send now, which count as sent; or why the connection is to be given up.
+    pub(crate) fn flush(
+        &mut self,
+        now: Duration,
+        mailbox: &mut Mailbox,
+    ) -> Result<Vec<Vec<u8>>, &'static str> {
         for message in mailbox.outgoing.messages.drain(..) {
-            self.0.send_reliable(&message).ok()?;
+            let sent = self.0.send_reliable(&message);
+            sent.map_err(|_| "a message is too long to be sent")?;
         }
         for datagram in mailbox.outgoing.datagrams.drain(..) {
             // Of one that is too long, nothing arrives.
@@ -49,6 +54,9 @@ impl Pipe {
             .map(|datagram| datagram.len() + mailbox.overhead_bytes);
         mailbox.wire_bytes += bytes.sum::<usize>() as u64;
         mailbox.backlog_bytes = self.0.backlog_bytes();
-        (mailbox.backlog_bytes <= MAX_BACKLOG_BYTES).then_some(datagrams)
+        match mailbox.backlog_bytes <= MAX_BACKLOG_BYTES {
+            true => Ok(datagrams),
+            false => Err("too much waits for the other end to acknowledge it"),
+        }
     }
 }

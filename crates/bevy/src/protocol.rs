@@ -50,6 +50,10 @@ impl fmt::Debug for Compiled {
     }
 }
 
+/// Why an app panics that has none when it starts.
+pub(crate) const NO_PROTOCOL: &str =
+    "`ServerPlugin` and `ClientPlugin` need a `CubewirePlugin`, and that `App::finish` was called";
+
 /// The flag of bodies that have cold data: a client shows them only once it has arrived.
 pub(crate) const HAS_COLD: &str = "has_cold";
 

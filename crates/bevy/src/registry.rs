@@ -27,7 +27,8 @@ pub struct CubewirePlugin {
 }
 
 impl CubewirePlugin {
-    /// A protocol of this name: 1 to 32 characters, each of a-z, 0-9, `-` and `_`, as all names of kinds and fields.
+    /// A protocol of this name: 1 to 32 characters, each of a-z, 0-9, `-` and `_`, as all names of kinds and fields. Types are
+    /// compared by their names only: when one has changed, change this name (`arena-2`), and older clients are refused.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self {
@@ -122,7 +123,9 @@ pub trait CubewireAppExt {
 
     /// A component that is sent reliably when it changes, while its body is visible. The entities in it (see
     /// [`Component::map_entities`]) become those of the client, or [`Entity::PLACEHOLDER`] while it has none. All such
-    /// components of a body together have less than 64 KiB: a client that would be sent more is disconnected.
+    /// components of a body together have less than 64 KiB: a client that would be sent more is [refused](crate::Refused).
+    ///
+    /// The bytes are postcard, which has no `#[serde(flatten)]`, `untagged` or `skip_serializing_if`.
     fn replicate<C: Component + Clone + Serialize + DeserializeOwned>(&mut self) -> &mut Self;
 
     /// An input that a client writes as [`ToServer`], at most once a tick, and the server reads once as [`FromClient`]. It is
@@ -209,7 +212,7 @@ impl CubewireAppExt for App {
 
 fn registry(app: &mut App) -> Mut<'_, Registry> {
     let registry = app.world_mut().get_resource_mut::<Registry>();
-    registry.expect("`CubewirePlugin` comes first")
+    registry.expect("`CubewirePlugin` comes first, and all is registered before plugins finish")
 }
 
 /// What has been registered so far.

@@ -20,7 +20,7 @@ use renetcode::{NETCODE_KEY_BYTES, NETCODE_MAX_PACKET_BYTES};
 
 pub use client::{RenetClient, RenetConnection};
 pub use renetcode::ConnectToken;
-pub use server::RenetServer;
+pub use server::{ClientId, RenetServer};
 
 /// Distinguishes datagrams from those of others that use netcode.
 const PROTOCOL_ID: u64 = u64::from_be_bytes(*b"cubewire");

@@ -3,6 +3,7 @@
 //! Downstream, each datagram is a packet of the codec. Upstream, each is an [`Upstream`].
 
 use cubewire_codec::Life;
+use cubewire_protocol::MAX_RELIABLE_BYTES;
 use serde::{Deserialize, Serialize};
 
 /// The first message of a client.
@@ -101,8 +102,25 @@ pub(crate) const RECENT_INPUTS: usize = 8;
 ///
 /// # Panics
 /// If the value's own `Serialize` fails.
-pub(crate) fn encode(value: &impl Serialize) -> Vec<u8> {
-    postcard::to_allocvec(value).expect("what is sent can be serialized")
+pub(crate) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
+    postcard::to_allocvec(value)
+        .unwrap_or_else(|error| panic!("`{}` cannot be sent: {error}", short_name::<T>()))
+}
+
+/// The bytes of a reliable message, if it can be sent; or why not, where `what` says what it is.
+pub(crate) fn sendable<T: Serialize>(
+    value: &T,
+    what: impl FnOnce() -> String,
+) -> Result<Vec<u8>, String> {
+    let bytes = encode(value);
+    let (length, most) = (bytes.len(), MAX_RELIABLE_BYTES);
+    match length <= most {
+        true => Ok(bytes),
+        false => Err(format!(
+            "{}: {length} bytes, and at most {most} can be sent",
+            what()
+        )),
+    }
 }
 
 /// A value of these bytes and no more.

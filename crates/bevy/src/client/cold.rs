@@ -16,6 +16,8 @@ pub(super) struct Cold {
     dirty: BTreeSet<u16>,
     /// Slots of bodies with components that refer to others.
     referring: BTreeSet<u16>,
+    /// Components that could not be read.
+    pub(super) undecodable: u64,
 }
 
 #[derive(Debug)]
@@ -40,6 +42,7 @@ impl Cold {
             bodies: (0..slots).map(|_| None).collect(),
             dirty: BTreeSet::new(),
             referring: BTreeSet::new(),
+            undecodable: 0,
         }
     }
 
@@ -136,7 +139,13 @@ impl Cold {
             if std::mem::take(&mut component.is_dirty) {
                 let mut mapper = Mapper::new(&map);
                 match &component.bytes {
-                    Some(bytes) => (registered.write)(body, bytes, &mut mapper),
+                    Some(bytes) if !(registered.write)(body, bytes, &mut mapper) => {
+                        if self.undecodable == 0 {
+                            log::warn!("the server sent bytes that are no `{}`", registered.name);
+                        }
+                        self.undecodable += 1;
+                    }
+                    Some(_) => {}
                     None => (registered.remove)(body),
                 }
                 let references = mapper.references.into_iter();

@@ -111,7 +111,7 @@ impl State {
                     .enumerate()
                 {
                     let new = snapshot.value(slot, field);
-                    known.is_changed |= *value != new;
+                    known.changed |= u32::from(*value != new) << field;
                     *value = new;
                 }
             }
@@ -156,6 +156,7 @@ impl State {
         let protocol = Arc::clone(&self.protocol);
         let mut spawned = world.spawn(transform(body));
         let entity = spawned.id();
+        self.slots[slot].changed = u32::MAX;
         self.write_fields(&protocol, slot, &mut spawned);
         self.cold.on_birth(BodyId::new(slot, life));
         self.write_cold(BodyId::new(slot, life), &mut spawned);
@@ -182,18 +183,23 @@ impl State {
             (transform.translation, transform.rotation) = (new.translation, new.rotation);
         }
         let state = &mut self.slots[slot];
-        if state.is_changed && state.life == Some(shown.life) {
+        if state.changed != 0 && state.life == Some(shown.life) {
             let protocol = Arc::clone(&self.protocol);
             self.write_fields(&protocol, slot, &mut entity);
         }
     }
 
     fn write_fields(&mut self, protocol: &Compiled, slot: usize, body: &mut EntityWorldMut<'_>) {
-        self.slots[slot].is_changed = false;
-        let fields = protocol.plan.schema().fields.len();
-        let values = &self.values[slot * fields..][protocol.hidden_fields()..fields];
-        for (field, &value) in protocol.fields.iter().zip(values) {
-            (field.write)(body, field.form().dequantize(value));
+        let changed = std::mem::take(&mut self.slots[slot].changed);
+        let (fields, hidden) = (
+            protocol.plan.schema().fields.len(),
+            protocol.hidden_fields(),
+        );
+        let values = self.values[slot * fields..][..fields].iter().enumerate();
+        for (field, (bit, &value)) in protocol.fields.iter().zip(values.skip(hidden)) {
+            if changed >> bit & 1 == 1 {
+                (field.write)(body, field.form().dequantize(value));
+            }
         }
     }
 }

@@ -46,8 +46,8 @@ pub(super) struct SlotState {
     /// Who was in it in the newest snapshot up to the one that is shown that told of it, and its tick.
     pub(super) life: Option<Life>,
     pub(super) as_of: Option<u64>,
-    /// Whether values have changed since they were shown.
-    pub(super) is_changed: bool,
+    /// By field, a bit: whether the value has changed since it was shown.
+    pub(super) changed: u32,
     pub(super) shown: Option<Shown>,
     pub(super) gone: Option<Gone>,
 }
@@ -93,10 +93,12 @@ impl Session {
         self.0.as_ref()?.receiver.as_ref()
     }
 
-    /// Packets that were damaged, or relative to what this client does not have.
+    /// Packets that were damaged, or relative to what this client does not have, and components whose bytes are none: the
+    /// log names the first of these.
     #[must_use]
     pub fn undecodable(&self) -> u64 {
-        self.0.as_ref().map_or(0, |state| state.undecodable)
+        let state = self.0.as_ref();
+        state.map_or(0, |state| state.undecodable + state.cold.undecodable)
     }
 
     /// The entity of the body in a slot of the server, if it is shown.
@@ -126,7 +128,7 @@ pub(super) fn begin(
                 arithmetic,
                 protocol: protocol.text(),
             })));
-        commands.entity(server).insert(Session::new(&protocol));
+        commands.entity(server).try_insert(Session::new(&protocol));
     }
 }
 
@@ -181,8 +183,11 @@ fn on_message(
         ToClientMail::Message { channel, bytes } => {
             let protocol = Arc::clone(&state.protocol);
             let entry = protocol.to_client.get(usize::from(channel));
-            let is_delivered = entry.is_some_and(|entry| (entry.deliver)(world, server, bytes));
-            is_delivered.then_some(()).ok_or_else(|| none.to_owned())
+            let entry = entry.ok_or(none)?;
+            let is_delivered = (entry.deliver)(world, server, bytes);
+            is_delivered.then_some(()).ok_or_else(|| {
+                format!("the server sent bytes that are no message `{}`", entry.name)
+            })
         }
         ToClientMail::Gone {
             body,

@@ -6,28 +6,32 @@ use bevy_ecs::prelude::*;
 
 use super::inputs::Inputs;
 use super::session::Session;
+use crate::body::refuse;
 use crate::mailbox::{Connected, Mailbox};
 use crate::protocol::Protocol;
-use crate::wire::{RecentInputs, ToServerMail, Upstream, encode};
+use crate::wire::{RecentInputs, ToServerMail, Upstream, encode, sendable};
 
 /// Takes what was written and puts it into the mailbox, once a tick. What is written without a connection is dropped.
 pub(super) fn send(
     world: &mut World,
-    servers: &mut QueryState<(&'static mut Session, &'static mut Mailbox), With<Connected>>,
+    servers: &mut QueryState<(Entity, &'static mut Session, &'static mut Mailbox), With<Connected>>,
 ) {
     let protocol = Arc::clone(&world.resource::<Protocol>().0);
     let mut drain = |entries: &[crate::messages::MessageEntry]| -> Vec<Vec<_>> {
         entries.iter().map(|entry| (entry.drain)(world)).collect()
     };
     let (inputs, messages) = (drain(&protocol.inputs), drain(&protocol.to_server));
-    let Some((mut session, mut mailbox)) = servers.iter_mut(world).next() else {
+    let Some((server, mut session, mut mailbox)) = servers.iter_mut(world).next() else {
         return;
     };
-    for (channel, messages) in messages.iter().enumerate() {
+    for (channel, (messages, entry)) in messages.iter().zip(&protocol.to_server).enumerate() {
         for (_, bytes) in messages {
             let channel = channel as u8;
             let message = ToServerMail::Message { channel, bytes };
-            mailbox.outgoing.messages.push(encode(&message));
+            match sendable(&message, || format!("a message `{}`", entry.name)) {
+                Ok(message) => mailbox.outgoing.messages.push(message),
+                Err(reason) => return refuse(world, server, reason),
+            }
         }
     }
     let Some(state) = &mut session.0 else {

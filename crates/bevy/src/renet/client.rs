@@ -35,8 +35,7 @@ impl Plugin for RenetClient {
     /// If the operating system gives no socket.
     fn build(&self, app: &mut App) {
         let connection = RenetConnection::new(self.0.clone()).expect("there is a free port");
-        app.add_observer(disconnect)
-            .add_systems(PreUpdate, receive.in_set(CubewireSystems::Receive))
+        app.add_systems(PreUpdate, receive.in_set(CubewireSystems::Receive))
             .add_systems(FixedPostUpdate, flush.in_set(CubewireSystems::Flush))
             .world_mut()
             .spawn(connection);
@@ -150,9 +149,10 @@ fn serve(
         Some(Reason::ConnectionTimedOut) => Err("nothing was heard of the server for ten seconds"),
         Some(Reason::DisconnectedByServer) => Err("the server has ended the connection"),
         Some(Reason::DisconnectedByClient) => Err("the connection has ended"),
-        Some(Reason::ConnectionRequestTimedOut | Reason::ConnectionResponseTimedOut) => {
-            Err("no answer: the server is not running, has another key or another address")
-        }
+        Some(Reason::ConnectionRequestTimedOut | Reason::ConnectionResponseTimedOut) => Err(
+            "no answer: the server is not running, has another key or another address, or a client with this number is \
+             still connected",
+        ),
     }
 }
 
@@ -163,9 +163,12 @@ fn flush(
 ) {
     for (server, mut connection, mut mailbox) in &mut connections {
         let connection = &mut *connection;
-        let Some(datagrams) = connection.pipe.flush(time.elapsed(), &mut mailbox) else {
-            commands.entity(server).despawn();
-            continue;
+        let datagrams = match connection.pipe.flush(time.elapsed(), &mut mailbox) {
+            Ok(datagrams) => datagrams,
+            Err(reason) => {
+                commands.queue(move |world: &mut World| refuse(world, server, reason));
+                continue;
+            }
         };
         for datagram in datagrams {
             if let Ok((_, packet)) = connection.netcode.generate_payload_packet(&datagram) {
@@ -175,12 +178,11 @@ fn flush(
     }
 }
 
-/// Tells the server if somebody has despawned the entity.
-fn disconnect(removed: On<Remove, RenetConnection>, mut connections: Query<&mut RenetConnection>) {
-    if let Ok(mut connection) = connections.get_mut(removed.entity) {
-        let connection = &mut *connection;
-        if let Ok((_, packet)) = connection.netcode.disconnect() {
-            let _ = connection.socket.send(packet);
+/// Tells the server, whoever has despawned the entity or dropped the app.
+impl Drop for RenetConnection {
+    fn drop(&mut self) {
+        if let Ok((_, packet)) = self.netcode.disconnect() {
+            let _ = self.socket.send(packet);
         }
     }
 }

@@ -16,6 +16,7 @@ use renetcode::{
 
 use super::datagram::is_from_client;
 use super::{Key, MAX_DATAGRAMS, OVERHEAD_BYTES, PROTOCOL_ID, read, since_1970};
+use crate::body::refuse;
 use crate::mailbox::{Client, CubewireSystems, Mailbox};
 use crate::pipe::Pipe;
 
@@ -107,7 +108,11 @@ impl fmt::Debug for Host {
     }
 }
 
-/// A client, on the entity of its connection.
+/// At a server: the number for which a client's [token](Key::token) was made, on the entity of its connection.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[component(immutable)]
+pub struct ClientId(pub u64);
+
 #[derive(Component, Debug)]
 struct RenetPeer {
     id: u64,
@@ -157,7 +162,8 @@ impl Host {
             } => {
                 let _ = socket.send_to(payload, addr);
                 let pipe = Pipe::default();
-                let peer = (Client, Mailbox::new(OVERHEAD_BYTES), RenetPeer { id, pipe });
+                let mailbox = Mailbox::new(OVERHEAD_BYTES);
+                let peer = (Client, ClientId(id), mailbox, RenetPeer { id, pipe });
                 if let Some(before) = self.clients.insert(id, world.spawn(peer).id()) {
                     world.despawn(before);
                 }
@@ -235,9 +241,12 @@ fn flush(
     mut commands: Commands,
 ) {
     for (client, mut peer, mut mailbox) in &mut clients {
-        let Some(datagrams) = peer.pipe.flush(time.elapsed(), &mut mailbox) else {
-            commands.entity(client).despawn();
-            continue;
+        let datagrams = match peer.pipe.flush(time.elapsed(), &mut mailbox) {
+            Ok(datagrams) => datagrams,
+            Err(reason) => {
+                commands.queue(move |world: &mut World| refuse(world, client, reason));
+                continue;
+            }
         };
         for datagram in datagrams {
             let host = &mut *host;

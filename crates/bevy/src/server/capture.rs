@@ -1,5 +1,6 @@
 //! The server's bodies, quantized once a tick for all clients.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bevy_ecs::change_detection::Tick;
@@ -12,7 +13,7 @@ use cubewire_protocol::SlotTable;
 use super::{ReplicationStats, SendGroup, SendPriority};
 use crate::body::{BodyKind, Replicated};
 use crate::cold::{Mapper, to_wire};
-use crate::protocol::{Compiled, Protocol};
+use crate::protocol::{Compiled, NO_PROTOCOL, Protocol};
 use crate::wire::BodyId;
 
 /// The slot of a body, by which snapshots and [`Standing`](cubewire_protocol::Standing)s know it. Inserted at the server with
@@ -51,14 +52,17 @@ pub(crate) struct Bodies {
     pub(crate) gains: Vec<f32>,
     /// Empty if no body has one.
     pub(crate) groups: Vec<u32>,
+    /// Kinds that bodies have and that were not registered.
+    unknown: BTreeSet<&'static str>,
     /// Slots whose bodies have gone since the last tick.
     gone: Vec<usize>,
     /// Cold components that changed in this tick.
     pub(crate) changed: Vec<(usize, usize)>,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct BodySlot {
+    pub(crate) entity: Entity,
     pub(crate) position: Vec3,
     /// By component.
     pub(crate) cold: Vec<Option<Box<[u8]>>>,
@@ -68,8 +72,11 @@ pub(crate) struct BodySlot {
 
 impl FromWorld for Bodies {
     fn from_world(world: &mut World) -> Self {
-        let protocol = world.get_resource::<Protocol>();
-        let protocol = protocol.expect("a server has a `CubewirePlugin`").0.clone();
+        let protocol = world
+            .get_resource::<Protocol>()
+            .expect(NO_PROTOCOL)
+            .0
+            .clone();
         let slots = protocol.plan.max_slots().expect("bodies come and go");
         let empty = || {
             let mut empty =
@@ -85,6 +92,7 @@ impl FromWorld for Bodies {
             pool: Vec::new(),
             slots: vec![
                 BodySlot {
+                    entity: Entity::PLACEHOLDER,
                     position: Vec3::ZERO,
                     refers: vec![false; cold.len()],
                     cold,
@@ -93,6 +101,7 @@ impl FromWorld for Bodies {
             ],
             gains: vec![1.0; slots],
             groups: Vec::new(),
+            unknown: BTreeSet::new(),
             gone: Vec::new(),
             changed: Vec::new(),
             protocol,
@@ -115,8 +124,15 @@ pub(super) fn forget(
     }
 }
 
-pub(super) fn withdraw(removed: On<Remove, Replicated>, mut commands: Commands) {
-    commands.entity(removed.entity).try_remove::<InSlot>();
+/// What has lost one of these is no body any more.
+pub(super) fn withdraw(
+    removed: On<Remove, (Replicated, BodyKind, Transform)>,
+    bodies: Query<(), With<InSlot>>,
+    mut commands: Commands,
+) {
+    if bodies.contains(removed.entity) {
+        commands.entity(removed.entity).try_remove::<InSlot>();
+    }
 }
 
 /// A body of another kind is another body.
@@ -148,22 +164,23 @@ pub(super) fn capture(
     new: &mut QueryState<(Entity, Option<&'static BodyKind>), NewBody>,
     all: &mut QueryState<Body, With<Replicated>>,
 ) {
+    world.resource_mut::<Bodies>().tick += 1;
+    let mut waiting = 0;
+    for entity in new.iter(world).map(|(body, _)| body).collect::<Vec<_>>() {
+        // Observers of those before can have changed it, and for them the resource is there.
+        let Ok((_, kind)) = new.get(world, entity) else {
+            continue;
+        };
+        let kind = kind.copied();
+        match kind.and_then(|kind| world.resource_mut::<Bodies>().insert(kind)) {
+            Some(slot) => {
+                world.entity_mut(entity).insert(slot);
+            }
+            None => waiting += 1,
+        }
+    }
     world.resource_scope(|world, mut bodies: Mut<'_, Bodies>| {
         let bodies = &mut *bodies;
-        bodies.tick += 1;
-        let added: Vec<_> = new
-            .iter(world)
-            .map(|(body, kind)| (body, kind.copied()))
-            .collect();
-        let mut waiting = 0;
-        for (entity, kind) in added {
-            match kind.and_then(|kind| bodies.insert(kind)) {
-                Some(slot) => {
-                    world.entity_mut(entity).insert(slot);
-                }
-                None => waiting += 1,
-            }
-        }
         let since = (world.last_change_tick(), world.change_tick());
         let mut shared = bodies.unshared();
         let snapshot = Arc::get_mut(&mut shared).expect("nobody else holds it");
@@ -194,7 +211,12 @@ pub(super) fn capture(
 impl Bodies {
     /// Finds a slot for a body.
     fn insert(&mut self, kind: BodyKind) -> Option<InSlot> {
-        let kind = self.protocol.kind(kind.name())?;
+        let name = kind.name();
+        let kind = self.protocol.kind(name);
+        if kind.is_none() && self.unknown.insert(name) {
+            log::warn!("bodies of kind `{name}` are not replicated: it was not registered");
+        }
+        let kind = kind?;
         let (slot, life) = self.table.insert(kind, self.tick)?;
         self.slots[slot].cold.fill(None);
         Some(InSlot { slot, life })
@@ -227,6 +249,7 @@ impl Bodies {
         world: &World,
     ) -> bool {
         let slot = at.slot;
+        self.slots[slot].entity = body.id();
         self.gains[slot] = priority.map_or(1.0, |priority| priority.0);
         if let Some(group) = group {
             self.join(slot, group.0);
@@ -250,9 +273,12 @@ impl Bodies {
             orientation: transform.rotation,
             ..BodyState::default()
         };
-        self.slots[slot].position = transform.translation;
+        let is_put = snapshot.put(slot, at.life, &state, values).is_ok();
+        if is_put {
+            self.slots[slot].position = transform.translation;
+        }
         // One that is not finite stays where it was.
-        snapshot.put(slot, at.life, &state, values).is_ok() || is_known
+        is_put || is_known
     }
 
     fn join(&mut self, slot: usize, group: u32) {

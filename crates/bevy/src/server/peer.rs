@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bevy_ecs::prelude::*;
+use bevy_math::Vec3;
 use cubewire_codec::{Fingerprint, InitialStateError, Life, Limits, Snapshot, Stages, ladder};
 use cubewire_protocol::{
     AdaptiveRate, ByteBudget as Bucket, MAX_DATAGRAM_BYTES, SnapshotSender, Standing, View,
@@ -48,7 +49,7 @@ pub(super) enum PeerState {
     /// It has not said hello.
     Silent,
     /// It was told that it is refused, and is despawned after a while.
-    Refused(String),
+    Refused,
     Ready(Box<Ready>),
 }
 
@@ -67,6 +68,8 @@ pub(super) struct Ready {
     pub(super) is_stale: Vec<bool>,
     /// By slot: whether a body is near enough, if the client has an interest.
     pub(super) near: Vec<bool>,
+    /// Where the center of its interest was last.
+    pub(super) center: Option<Vec3>,
     pub(super) gains: Vec<f32>,
     budget: Option<Budget>,
     /// By channel: the number of the last input.
@@ -136,6 +139,7 @@ impl Ready {
             told: vec![None; limits.max_bodies],
             is_stale: vec![false; limits.max_bodies],
             near: Vec::new(),
+            center: None,
             gains: Vec::new(),
             budget: None,
             inputs: vec![0; protocol.inputs.len()],

@@ -1,5 +1,6 @@
 //! What clients say: hello, inputs, messages and acks.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bevy_ecs::prelude::*;
@@ -10,8 +11,9 @@ use cubewire_protocol::Welcome;
 use super::capture::Bodies;
 use super::peer::{Peer, PeerState, Ready};
 use super::visibility::Hidden;
-use crate::body::refuse;
+use crate::body::Refused;
 use crate::mailbox::{Client, Connected, Mailbox};
+use crate::protocol::Compiled;
 use crate::wire::{
     Hello, ToClientMail, ToServerMail, Upstream, VERSION, decode, difference, encode, new_inputs,
 };
@@ -27,76 +29,111 @@ pub(super) fn admit(
 ) {
     for client in &new {
         let peer = Peer::new(time.elapsed());
-        commands.entity(client).insert((peer, Hidden::default()));
+        commands
+            .entity(client)
+            .try_insert((peer, Hidden::default()));
     }
 }
 
 /// Takes the mail of all clients.
 pub(super) fn deliver(world: &mut World, clients: &mut QueryState<Entity, With<Peer>>) {
     let now = world.resource::<Time<Real>>().elapsed();
-    let clients: Vec<_> = clients.iter(world).collect();
-    world.resource_scope(|world, bodies: Mut<'_, Bodies>| {
-        for client in clients {
-            let taken = world.get_mut::<Mailbox>(client).map(|mut mailbox| {
-                let mailbox = &mut mailbox.incoming;
-                (
-                    std::mem::take(&mut mailbox.messages),
-                    std::mem::take(&mut mailbox.datagrams),
-                )
-            });
-            let Some((messages, datagrams)) = taken else {
-                continue;
+    // Observers of what follows need the resource itself.
+    let bodies = world.resource::<Bodies>();
+    let (protocol, tick) = (Arc::clone(&bodies.protocol), bodies.tick);
+    for client in clients.iter(world).collect::<Vec<_>>() {
+        let taken = world.get_mut::<Mailbox>(client).map(|mut mailbox| {
+            let mailbox = &mut mailbox.incoming;
+            (
+                std::mem::take(&mut mailbox.messages),
+                std::mem::take(&mut mailbox.datagrams),
+            )
+        });
+        let Some((messages, datagrams)) = taken else {
+            continue;
+        };
+        let messages = messages.iter().map(|bytes| (true, bytes));
+        let mail = messages.chain(datagrams.iter().map(|bytes| (false, bytes)));
+        for (is_message, bytes) in mail {
+            let outcome = match is_message {
+                true => on_message(world, &protocol, tick, client, bytes),
+                false => on_datagram(world, &protocol, tick, client, bytes),
             };
-            let messages = messages.iter().map(|bytes| (true, bytes));
-            let mail = messages.chain(datagrams.iter().map(|bytes| (false, bytes)));
-            for (is_message, bytes) in mail {
-                let outcome = match is_message {
-                    true => on_message(world, &bodies, client, bytes),
-                    false => on_datagram(world, &bodies, client, bytes),
-                };
-                if let Err(reason) = outcome {
-                    refuse(world, client, reason);
-                    break;
-                }
+            if let Err(reason) = outcome {
+                turn_away(world, client, reason);
+                break;
             }
-            let peer = world.get::<Peer>(client);
-            let is_late = |peer: &Peer| now > peer.since + PATIENCE;
-            let reason = match peer.filter(|peer| is_late(peer)).map(|peer| &peer.state) {
-                Some(PeerState::Silent) => "the client said no hello".to_owned(),
-                Some(PeerState::Refused(reason)) => reason.clone(),
-                _ => continue,
-            };
-            refuse(world, client, reason);
         }
-    });
+        match world.get::<Peer>(client) {
+            Some(peer) if now <= peer.since + PATIENCE => {}
+            Some(peer) if matches!(peer.state, PeerState::Silent) => {
+                turn_away(world, client, "the client said no hello".to_owned());
+            }
+            Some(peer) if matches!(peer.state, PeerState::Refused) => {
+                world.entity_mut(client).despawn();
+            }
+            _ => {}
+        }
+    }
 }
 
-type Outcome = Result<(), &'static str>;
+/// Tells the game and the client why that is refused. Its entity goes once it has left, or after a while.
+pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
+    let since = world.resource::<Time<Real>>().elapsed();
+    let Ok(mut entity) = world.get_entity_mut(client) else {
+        return;
+    };
+    if let Some(mut peer) = entity.get_mut::<Peer>() {
+        (peer.state, peer.since) = (PeerState::Refused, since);
+    }
+    if let Some(mut mailbox) = entity.get_mut::<Mailbox>() {
+        mailbox.reliable_allowance = None;
+        let refused = encode(&ToClientMail::Refused(&reason));
+        mailbox.outgoing.messages.push(refused);
+    }
+    world.trigger(Refused {
+        entity: client,
+        reason,
+    });
+    if let Ok(mut entity) = world.get_entity_mut(client) {
+        entity.remove::<Connected>();
+    }
+}
 
-fn on_message(world: &mut World, bodies: &Bodies, client: Entity, bytes: &[u8]) -> Outcome {
-    let mail = decode(bytes).ok_or("the client sent a message that is none")?;
+type Outcome = Result<(), String>;
+
+fn on_message(
+    world: &mut World,
+    protocol: &Compiled,
+    tick: u64,
+    client: Entity,
+    bytes: &[u8],
+) -> Outcome {
     let peer = world.get::<Peer>(client).map(|peer| &peer.state);
-    match (mail, peer) {
-        (ToServerMail::Hello(hello), Some(PeerState::Silent)) => {
-            greet(world, bodies, client, &hello);
+    // What it sent before it knew.
+    let Some(state @ (PeerState::Silent | PeerState::Ready(_))) = peer else {
+        return Ok(());
+    };
+    let mail = decode(bytes).ok_or("the client sent a message that is none")?;
+    match (mail, state) {
+        (ToServerMail::Hello(hello), PeerState::Silent) => {
+            greet(world, protocol, tick, client, &hello);
             Ok(())
         }
-        (ToServerMail::Message { channel, bytes }, Some(PeerState::Ready(_))) => {
-            let entry = bodies.protocol.to_server.get(usize::from(channel));
-            match entry {
-                Some(entry) if (entry.deliver)(world, client, bytes) => Ok(()),
-                _ => Err("the client sent a message of no type"),
-            }
+        (ToServerMail::Message { channel, bytes }, PeerState::Ready(_)) => {
+            let entry = protocol.to_server.get(usize::from(channel));
+            let entry = entry.ok_or("the client sent a message of no type")?;
+            let is_delivered = (entry.deliver)(world, client, bytes);
+            is_delivered.then_some(()).ok_or_else(|| {
+                format!("the client sent bytes that are no message `{}`", entry.name)
+            })
         }
-        // What it sent before it knew.
-        (_, Some(PeerState::Refused(_))) | (_, None) => Ok(()),
-        _ => Err("the client sent a message out of turn"),
+        _ => Err("the client sent a message out of turn".to_owned()),
     }
 }
 
 /// Answers a hello.
-fn greet(world: &mut World, bodies: &Bodies, client: Entity, hello: &Hello<'_>) {
-    let protocol = &bodies.protocol;
+fn greet(world: &mut World, protocol: &Compiled, tick: u64, client: Entity, hello: &Hello<'_>) {
     let refusal = match hello.version {
         VERSION => difference(&protocol.text, hello.protocol),
         theirs => Some(format!(
@@ -109,46 +146,46 @@ fn greet(world: &mut World, bodies: &Bodies, client: Entity, hello: &Hello<'_>) 
     };
     let welcome = Welcome {
         plan: protocol.plan.clone(),
-        tick: bodies.tick,
+        tick,
         fingerprint: Fingerprint::shipped(),
         initial: Snapshot::default(),
     };
     let ready = Ready::new(protocol, fingerprint);
-    let (state, answer) = match (refusal, ready, welcome.encode()) {
-        (None, Ok(ready), Ok(welcome)) => {
-            let answer = encode(&ToClientMail::Welcome(&welcome));
-            (PeerState::Ready(Box::new(ready)), answer)
-        }
+    let (ready, welcome) = match (refusal, ready, welcome.encode()) {
+        (None, Ok(ready), Ok(welcome)) => (ready, welcome),
         (refusal, ..) => {
             let reason = refusal.unwrap_or_else(|| "the server has no initial state".to_owned());
-            let answer = encode(&ToClientMail::Refused(&reason));
-            (PeerState::Refused(reason), answer)
+            return turn_away(world, client, reason);
         }
     };
-    let is_ready = matches!(state, PeerState::Ready(_));
     let mut client = world.entity_mut(client);
     if let Some(mut peer) = client.get_mut::<Peer>() {
-        peer.state = state;
+        peer.state = PeerState::Ready(Box::new(ready));
     }
     if let Some(mut mailbox) = client.get_mut::<Mailbox>() {
-        mailbox.outgoing.messages.push(answer);
+        let welcome = encode(&ToClientMail::Welcome(&welcome));
+        mailbox.outgoing.messages.push(welcome);
     }
-    if is_ready {
-        client.insert(Connected);
-    }
+    client.insert(Connected);
 }
 
-fn on_datagram(world: &mut World, bodies: &Bodies, client: Entity, bytes: &[u8]) -> Outcome {
+fn on_datagram(
+    world: &mut World,
+    protocol: &Compiled,
+    tick: u64,
+    client: Entity,
+    bytes: &[u8],
+) -> Outcome {
     let none = "the client sent a datagram that is none";
-    let upstream: Upstream<'_> = decode(bytes).ok_or(none)?;
     let mut peer = world.get_mut::<Peer>(client);
     let Some(PeerState::Ready(ready)) = peer.as_mut().map(|peer| &mut peer.state) else {
         // From a client that was refused.
         return Ok(());
     };
+    let upstream: Upstream<'_> = decode(bytes).ok_or(none)?;
     for feedback in upstream.feedback {
-        if !ready.on_feedback(bodies.tick, feedback) {
-            return Err("the client sent feedback that is none");
+        if !ready.on_feedback(tick, feedback) {
+            return Err("the client sent feedback that is none".to_owned());
         }
     }
     let mut inputs = Vec::new();
@@ -159,8 +196,10 @@ fn on_datagram(world: &mut World, bodies: &Bodies, client: Entity, bytes: &[u8])
         *seen = (*seen).max(recent.newest);
     }
     for (channel, input) in inputs {
-        if !(bodies.protocol.inputs[channel].deliver)(world, client, input) {
-            return Err("the client sent an input that is none");
+        let entry = &protocol.inputs[channel];
+        if !(entry.deliver)(world, client, input) {
+            let name = entry.name;
+            return Err(format!("the client sent bytes that are no input `{name}`"));
         }
     }
     Ok(())

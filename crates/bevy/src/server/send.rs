@@ -13,11 +13,13 @@ use cubewire_codec::{Life, QuantizedSnapshot};
 use cubewire_protocol::{BaselineChoice, View, Visibility, Within};
 
 use super::ReplicationStats;
-use super::capture::Bodies;
+use super::capture::{Bodies, BodySlot};
 use super::peer::{ByteBudget, Peer, PeerState, Ready};
-use super::visibility::{Filters, Hidden, Interest, center, look};
+use super::receive::turn_away;
+use super::visibility::{Filters, Hidden, Interest, look};
 use crate::mailbox::{Connected, Mailbox};
-use crate::wire::{BodyId, ToClientMail, encode};
+use crate::protocol::Compiled;
+use crate::wire::{BodyId, ToClientMail, encode, sendable};
 
 type ReadyClient = (With<Peer>, With<Connected>);
 
@@ -43,26 +45,32 @@ pub(super) fn send_messages(
     }
     for (channel, entry) in protocol.to_client.iter().enumerate() {
         for (to, bytes) in (entry.drain)(world) {
-            let message = encode(&ToClientMail::Message {
-                channel: channel as u8,
-                bytes: &bytes,
-            });
+            let channel = channel as u8;
+            let bytes = &bytes;
+            let mail = ToClientMail::Message { channel, bytes };
+            let message = sendable(&mail, || format!("a message `{}`", entry.name));
+            let mut refused = Vec::new();
             for (client, mut mailbox) in clients.iter_mut(world) {
-                if to.is_none_or(|to| to == client) {
-                    mailbox.outgoing.messages.push(message.clone());
+                match &message {
+                    _ if to.is_some_and(|to| to != client) => {}
+                    Ok(message) => mailbox.outgoing.messages.push(message.clone()),
+                    Err(reason) => refused.push((client, reason.clone())),
                 }
+            }
+            for (client, reason) in refused {
+                turn_away(world, client, reason);
             }
         }
     }
 }
 
 type ClientItem<'a> = (
+    Entity,
     &'a mut Peer,
     &'a mut Mailbox,
     Option<&'a ByteBudget>,
     Option<&'a Interest>,
     Option<&'a Hidden>,
-    Option<&'a Transform>,
 );
 
 /// What is sent to one client.
@@ -83,21 +91,27 @@ pub(super) fn send_snapshots(
     filters: Res<Filters>,
     mut stats: ResMut<ReplicationStats>,
     mut clients: Query<ClientItem<'static>>,
-    centers: Query<&Transform, Without<Peer>>,
+    centers: Query<&Transform>,
+    mut commands: Commands,
 ) {
     let bodies = &*bodies;
     let ticks_per_second = bodies.protocol.plan.schema().ticks_per_second;
     let mut views: HashMap<Vec<Visibility>, Arc<QuantizedSnapshot>> = HashMap::new();
     let mut jobs = Vec::new();
-    for (peer, mailbox, budget, interest, hidden, transform) in &mut clients {
+    for (client, peer, mailbox, budget, interest, hidden) in &mut clients {
         let (peer, mailbox) = (peer.into_inner(), mailbox.into_inner());
         let PeerState::Ready(ready) = &mut peer.state else {
             continue;
         };
-        let center = center(interest, transform, &centers);
-        look(bodies, ready, hidden, interest.zip(center));
+        let center = interest.and_then(|interest| interest.center);
+        let center = centers.get(center.unwrap_or(client)).ok();
+        let center = center.map(|center| center.translation);
+        look(bodies, ready, hidden, interest, center);
         let wanted = wanted(bodies, ready, filters.can_freeze, &mut views);
-        send_lives(bodies, ready, &wanted, mailbox);
+        if let Err(reason) = send_lives(bodies, ready, &wanted, mailbox) {
+            commands.queue(move |world: &mut World| turn_away(world, client, reason));
+            continue;
+        }
         let within = ready.within(bodies.tick, ticks_per_second, budget.copied(), mailbox);
         jobs.push(Job {
             peer: ready,
@@ -207,13 +221,18 @@ fn share(jobs: &mut [Job<'_>]) {
 }
 
 /// Sends cold data of bodies that have become visible, and what of it has changed; and of those that are visible no more, why.
+/// The error says which data is too large.
 fn send_lives(
     bodies: &Bodies,
     peer: &mut Ready,
     wanted: &QuantizedSnapshot,
     mailbox: &mut Mailbox,
-) {
-    let mut send = |mail: &ToClientMail<'_>| mailbox.outgoing.messages.push(encode(mail));
+) -> Result<(), String> {
+    let mut send = |slot: usize, mail: &ToClientMail<'_>| {
+        let message = sendable(mail, || too_large(&bodies.slots[slot], &bodies.protocol))?;
+        mailbox.outgoing.messages.push(message);
+        Ok::<_, String>(())
+    };
     for &(slot, component) in &bodies.changed {
         let Some(life) = wanted
             .life(slot)
@@ -224,14 +243,17 @@ fn send_lives(
         match peer.visibility[slot] {
             Visibility::Visible => {
                 peer.told[slot] = Some(life);
-                send(&ToClientMail::Cold {
-                    body: BodyId::new(slot, life),
-                    is_first: false,
-                    components: vec![(
-                        component as u8,
-                        bodies.slots[slot].cold[component].as_deref(),
-                    )],
-                });
+                send(
+                    slot,
+                    &ToClientMail::Cold {
+                        body: BodyId::new(slot, life),
+                        is_first: false,
+                        components: vec![(
+                            component as u8,
+                            bodies.slots[slot].cold[component].as_deref(),
+                        )],
+                    },
+                )?;
             }
             _ => peer.is_stale[slot] = true,
         }
@@ -245,11 +267,14 @@ fn send_lives(
         }
         peer.is_stale[slot] = false;
         if let Some(before) = before.filter(|_| before != visible) {
-            send(&ToClientMail::Gone {
-                body: BodyId::new(slot, before),
-                tick: bodies.tick,
-                is_hidden: bodies.world.life(slot) == Some(before),
-            });
+            send(
+                slot,
+                &ToClientMail::Gone {
+                    body: BodyId::new(slot, before),
+                    tick: bodies.tick,
+                    is_hidden: bodies.world.life(slot) == Some(before),
+                },
+            )?;
         }
         let cold = &bodies.slots[slot].cold;
         // Of one that had some when it was last visible, too, and has none any more.
@@ -259,11 +284,25 @@ fn send_lives(
             peer.told[slot] = Some(visible);
             let all = cold.iter().enumerate().filter(|(_, bytes)| bytes.is_some());
             let components = all.map(|(index, bytes)| (index as u8, bytes.as_deref()));
-            send(&ToClientMail::Cold {
-                body: BodyId::new(slot, visible),
-                is_first: true,
-                components: components.collect(),
-            });
+            send(
+                slot,
+                &ToClientMail::Cold {
+                    body: BodyId::new(slot, visible),
+                    is_first: true,
+                    components: components.collect(),
+                },
+            )?;
         }
     }
+    Ok(())
+}
+
+/// What of a body is too large.
+fn too_large(body: &BodySlot, protocol: &Compiled) -> String {
+    let length = |bytes: &Option<Box<[u8]>>| bytes.as_ref().map_or(0, |bytes| bytes.len());
+    let components = body.cold.iter().zip(&protocol.cold);
+    let largest = components.max_by_key(|(bytes, _)| length(bytes));
+    let name = largest.map_or("", |(_, entry)| entry.name);
+    let entity = body.entity;
+    format!("the components of body {entity}, the largest of which is `{name}`")
 }

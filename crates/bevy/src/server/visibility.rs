@@ -5,14 +5,13 @@ use bevy_ecs::component::Immutable;
 use bevy_ecs::lifecycle::RemovedComponents;
 use bevy_ecs::prelude::*;
 use bevy_math::Vec3;
-use bevy_transform::components::Transform;
 use cubewire_protocol::Visibility;
 
 use super::capture::{Bodies, InSlot, capture};
-use super::peer::Peer;
 use crate::mailbox::CubewireSystems;
 
-/// A component of bodies that only some clients see; bodies without it are visible to all. A body with several such
+/// A component of bodies that only some clients see; bodies without it are visible to all. It hides nothing unless it was
+/// [added](VisibilityAppExt::add_visibility_filter) to the server. A body with several such
 /// components is visible to clients to which all of them are.
 ///
 /// Immutable, as what changes it is an insertion: filters are asked again only then.
@@ -63,17 +62,14 @@ impl VisibilityAppExt for App {
             *known = count;
             for (mut hidden, client) in &mut clients {
                 let rows = &mut hidden.0;
-                let is_new = rows.len() <= index;
-                let is_client_changed = client.as_ref().is_some_and(|client| client.is_changed());
-                // A component that was taken away shows in nothing else.
-                let has_client = client.is_some();
-                if !(is_changed || is_new || is_client_changed)
-                    && rows[index].has_client == has_client
-                {
-                    continue;
-                }
                 rows.resize_with(rows.len().max(index + 1), Row::default);
                 let row = &mut rows[index];
+                let is_client_changed = client.as_ref().is_some_and(|client| client.is_changed());
+                // A component that was taken away shows in nothing else.
+                let has_client = Some(client.is_some());
+                if !(is_changed || is_client_changed) && row.has_client == has_client {
+                    continue;
+                }
                 row.has_client = has_client;
                 row.slots.clear();
                 let client = client.as_deref();
@@ -108,7 +104,8 @@ pub(super) struct Hidden(Vec<Row>);
 
 #[derive(Debug, Default)]
 struct Row {
-    has_client: bool,
+    /// Whether the client had the component that decides; `None` before the row was first worked out.
+    has_client: Option<bool>,
     as_seen: Visibility,
     slots: Vec<usize>,
 }
@@ -121,7 +118,8 @@ pub struct Interest {
     pub near: f32,
     /// It vanishes when it is further than this, in units: the difference keeps it from flickering.
     pub far: f32,
-    /// What distances are from: this body or, without one, the `Transform` of the client's entity.
+    /// What distances are from: this body, or for `None` the client's entity. Once that has no `Transform` any more, they are
+    /// from where it was last; a client whose center never had one sees nothing.
     pub center: Option<Entity>,
 }
 
@@ -142,7 +140,8 @@ pub(super) fn look(
     bodies: &Bodies,
     peer: &mut super::peer::Ready,
     hidden: Option<&Hidden>,
-    interest: Option<(&Interest, Vec3)>,
+    interest: Option<&Interest>,
+    center: Option<Vec3>,
 ) {
     let slots = bodies.slots.len();
     peer.visibility.clear();
@@ -157,13 +156,16 @@ pub(super) fn look(
     }
     peer.gains.clear();
     peer.gains.extend(&bodies.gains);
-    let Some((interest, center)) = interest else {
+    let Some(interest) = interest else {
         peer.near.clear();
+        peer.center = None;
         return;
     };
+    peer.center = center.filter(|at| at.is_finite()).or(peer.center);
     peer.near.resize(slots, false);
     for (slot, body) in bodies.slots.iter().enumerate() {
-        let distance = body.position.distance(center);
+        let distance = |center| body.position.distance(center);
+        let distance = peer.center.map_or(f32::MAX, distance);
         let is_same = peer.seen[slot].is_some() && peer.seen[slot] == bodies.world.life(slot);
         let limit = match is_same && peer.near[slot] {
             true => interest.far.max(interest.near),
@@ -175,14 +177,4 @@ pub(super) fn look(
         }
         peer.gains[slot] /= 1.0 + distance / interest.near.max(f32::MIN_POSITIVE);
     }
-}
-
-/// Where the center of an interest is.
-pub(super) fn center(
-    interest: Option<&Interest>,
-    client: Option<&Transform>,
-    bodies: &Query<&Transform, Without<Peer>>,
-) -> Option<Vec3> {
-    let center = interest?.center.and_then(|body| bodies.get(body).ok());
-    center.or(client).map(|transform| transform.translation)
 }

@@ -71,6 +71,91 @@ fn a_birth_has_its_cold_data_however_much_is_lost() {
 }
 
 #[test]
+fn only_the_field_that_has_changed_is_written() {
+    #[derive(Resource, Default, PartialEq, Debug)]
+    struct Changes(usize, usize);
+
+    let mut net = TestNet::new(protocol);
+    net.add_client_with(|app| {
+        protocol(app);
+        app.init_resource::<Changes>().add_systems(
+            bevy_app::Update,
+            |health: Query<(), Changed<Health>>,
+             fire: Query<(), Changed<OnFire>>,
+             mut changes: ResMut<Changes>| {
+                changes.0 += health.iter().count();
+                changes.1 += fire.iter().count();
+            },
+        );
+    });
+    let body = spawn(&mut net, "hero", Vec3::Y, (Health(1), OnFire(false)));
+    let mut changes = |name: &str, bundle: (Health, OnFire), expected: (usize, usize)| {
+        let name = PlayerName(name.to_owned());
+        net.server
+            .world_mut()
+            .entity_mut(body)
+            .insert((bundle, name));
+        net.ticks(30);
+        let changes = net.clients[0].world().resource::<Changes>();
+        assert_eq!(*changes, Changes(expected.0, expected.1));
+    };
+    changes("Ada", (Health(1), OnFire(false)), (1, 1));
+    changes("Ada", (Health(2), OnFire(false)), (2, 1));
+    changes("Ada", (Health(2), OnFire(true)), (2, 2));
+    changes("Grace", (Health(2), OnFire(true)), (2, 2));
+}
+
+/// postcard can write such types, and not read them.
+#[derive(Component, Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Untagged {
+    Number(u32),
+}
+
+#[test]
+fn components_that_cannot_be_read_are_counted() {
+    fn register(app: &mut App) {
+        protocol(app);
+        app.replicate::<Untagged>();
+    }
+    let mut net = TestNet::new(register);
+    net.add_client();
+    spawn(
+        &mut net,
+        "hero",
+        Vec3::Y,
+        (Untagged::Number(7), PlayerName("Ada".into())),
+    );
+    net.run_until(|net| net.count::<PlayerName>(0) == 1);
+    let world = net.clients[0].world_mut();
+    let session = world
+        .query::<&cubewire_bevy::Session>()
+        .single(world)
+        .unwrap();
+    assert_eq!(session.undecodable(), 1);
+}
+
+#[derive(Component, Clone, Deserialize)]
+struct Unwritable;
+
+impl Serialize for Unwritable {
+    fn serialize<S: serde::Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
+        Err(serde::ser::Error::custom("never"))
+    }
+}
+
+#[test]
+#[should_panic(expected = "`Unwritable` cannot be sent")]
+fn a_type_that_cannot_be_written_is_named() {
+    let mut net = TestNet::new(|app| {
+        protocol(app);
+        app.replicate::<Unwritable>();
+    });
+    spawn(&mut net, "hero", Vec3::Y, Unwritable);
+    net.ticks(3);
+}
+
+#[test]
 fn cold_data_changes_goes_and_comes_later() {
     let mut net = TestNet::new(protocol);
     net.add_client();

@@ -7,11 +7,13 @@ use super::*;
 #[derive(Resource, Default)]
 struct Reasons(Vec<String>);
 
+fn refusals(refused: On<Refused>, mut reasons: ResMut<Reasons>) {
+    reasons.0.push(refused.reason.clone());
+}
+
 fn watch(app: &mut App) {
     app.init_resource::<Reasons>()
-        .add_observer(|refused: On<Refused>, mut reasons: ResMut<Reasons>| {
-            reasons.0.push(refused.reason.clone());
-        })
+        .add_observer(refusals)
         .add_observer(|gone: On<Vanished>, mut reasons: ResMut<Reasons>| {
             assert_eq!(gone.reason, VanishReason::Disconnected);
             reasons.0.push("vanished".to_owned());
@@ -46,6 +48,8 @@ fn another_protocol_is_refused_with_the_line_that_differs() {
                     `kind hero capsule 0.6 0.5`";
     assert_eq!(*reasons, [expected]);
     assert_eq!(net.count::<Remote>(client), 0);
+    let reasons = &net.server.world().resource::<Reasons>().0;
+    assert_eq!(*reasons, [expected], "the server is told, too");
     // At the server its entity goes, too, and others are served.
     net.ticks(400);
     let world = net.server.world_mut();
@@ -135,6 +139,147 @@ fn a_server_can_pause_for_any_time() {
         .translation = Vec3::X;
     net.ticks(60);
     assert_eq!(positions(&mut net, 0), [Vec3::X]);
+}
+
+/// The same names, and other types behind them.
+mod other {
+    use super::*;
+
+    #[derive(Serialize, Deserialize)]
+    pub(super) struct Chat(pub(super) u64);
+
+    #[derive(Component, Clone, Serialize, Deserialize)]
+    pub(super) struct PlayerName(u64);
+}
+
+fn lying_protocol(app: &mut App) {
+    other_protocol(app);
+    app.replicate::<other::PlayerName>()
+        .add_message_to_server::<other::Chat>();
+}
+
+fn true_protocol(app: &mut App) {
+    other_protocol(app);
+    app.replicate::<PlayerName>()
+        .add_message_to_server::<Chat>();
+}
+
+#[test]
+fn the_bodies_of_those_who_are_refused_go_with_them() {
+    #[derive(Component)]
+    struct Hero(Entity);
+
+    let mut net = TestNet::new(true_protocol);
+    net.server
+        .init_resource::<Reasons>()
+        .add_observer(refusals)
+        .add_observer(|new: On<Add, Connected>, mut to: Commands| {
+            let hero = to.spawn((Replicated, BodyKind::named("hero"))).id();
+            to.entity(new.entity).insert(Hero(hero));
+        })
+        .add_observer(
+            |gone: On<Remove, Connected>, heroes: Query<&Hero>, mut to: Commands| {
+                to.entity(heroes.get(gone.entity).unwrap().0).despawn();
+            },
+        );
+    net.add_client();
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    for _ in 0..3 {
+        let liar = net.add_client_with(|app| {
+            lying_protocol(app);
+            app.init_resource::<Reasons>().add_observer(refusals);
+        });
+        net.run_until(|net| net.count::<Remote>(0) == 2);
+        let message = cubewire_bevy::ToServer(other::Chat(9_999_999_999));
+        net.clients[liar].world_mut().write_message(message);
+        net.run_until(|net| net.count::<Remote>(0) == 1 && net.count::<Server>(liar) == 0);
+        for app in [&net.server, &net.clients[liar]] {
+            let reasons = &app.world().resource::<Reasons>().0;
+            let is_why =
+                |reason: &String| reason.ends_with("sent bytes that are no message `Chat`");
+            assert!(reasons.iter().any(is_why), "{reasons:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_too_large_is_refused_with_its_type_and_size() {
+    let mut net = TestNet::new(protocol);
+    watch(&mut net.server);
+    net.add_client_with(|app| {
+        protocol(app);
+        watch(app);
+    });
+    let large = || "x".repeat(70_000);
+    for round in 0..3 {
+        net.run_until(|net| net.count::<Connected>(0) == 1);
+        let (mut ends, expected) = match round {
+            0 => {
+                let body = spawn(&mut net, "hero", Vec3::X, PlayerName(large()));
+                net.run_until(|net| net.count::<Server>(0) == 0);
+                net.server.world_mut().despawn(body);
+                let what = format!(
+                    "the components of body {body}, the largest of which is `PlayerName`: 700"
+                );
+                (2, what)
+            }
+            1 => {
+                let message = cubewire_bevy::ToClient::all(Chat(large()));
+                net.server.world_mut().write_message(message);
+                (2, "a message `Chat`: 700".to_owned())
+            }
+            _ => {
+                let message = cubewire_bevy::ToServer(Chat(large()));
+                net.clients[0].world_mut().write_message(message);
+                (1, "a message `Chat`: 700".to_owned())
+            }
+        };
+        net.run_until(|net| net.count::<Server>(0) == 0);
+        for app in [&mut net.clients[0], &mut net.server] {
+            let reasons = std::mem::take(&mut app.world_mut().resource_mut::<Reasons>().0);
+            let is_why = |reason: &&String| reason.starts_with(&expected);
+            ends -= reasons.iter().filter(is_why).count();
+        }
+        assert_eq!(ends, 0, "{expected}");
+        net.reconnect(0);
+    }
+}
+
+#[test]
+fn the_other_end_learns_at_once_that_an_app_exits_or_is_dropped() {
+    let clients = |net: &mut TestNet| {
+        let world = net.server.world_mut();
+        world
+            .query_filtered::<(), With<Client>>()
+            .iter(world)
+            .count()
+    };
+    let mut net = TestNet::new(protocol);
+    (0..3).for_each(|_| _ = net.add_client());
+    net.ticks(30);
+    assert_eq!(clients(&mut net), 3);
+    drop(net.clients.remove(2));
+    net.ticks(2);
+    assert_eq!(clients(&mut net), 2);
+    let exit = |app: &mut App| _ = app.world_mut().write_message(bevy_app::AppExit::Success);
+    exit(&mut net.clients[1]);
+    net.ticks(2);
+    assert_eq!(clients(&mut net), 1);
+    exit(&mut net.server);
+    net.ticks(2);
+    assert_eq!((net.count::<Server>(0), net.count::<Remote>(0)), (0, 0));
+}
+
+#[test]
+#[should_panic(expected = "need a `CubewirePlugin`, and that `App::finish` was called")]
+fn a_client_without_a_protocol_is_told_so() {
+    let mut app = App::new();
+    app.add_plugins((
+        bevy_app::TaskPoolPlugin::default(),
+        bevy_time::TimePlugin,
+        cubewire_bevy::ClientPlugin,
+    ));
+    app.update();
 }
 
 /// Bytes by chance, or bytes of the real thing with some of them changed.

@@ -199,6 +199,45 @@ fn bodies_that_are_nowhere_do_no_harm() {
 }
 
 #[test]
+fn a_body_ends_with_its_kind_or_transform() {
+    let mut net = TestNet::new(protocol);
+    net.add_client();
+    let bodies = [1.0, 2.0].map(|x| spawn(&mut net, "crate", Vec3::X * x, ()));
+    net.run_until(|net| net.count::<Remote>(0) == 2);
+    let world = net.server.world_mut();
+    world.entity_mut(bodies[0]).remove::<BodyKind>();
+    world.entity_mut(bodies[1]).remove::<Transform>();
+    net.run_until(|net| net.count::<Remote>(0) == 0);
+    let world = net.server.world_mut();
+    world.entity_mut(bodies[0]).insert(BodyKind::named("hero"));
+    world.entity_mut(bodies[1]).insert(Transform::default());
+    net.run_until(|net| net.count::<Remote>(0) == 2);
+}
+
+#[test]
+fn observers_of_a_slot_can_end_the_body_and_others() {
+    let mut net = TestNet::new(protocol);
+    net.server.add_observer(
+        |added: On<Add, cubewire_bevy::InSlot>,
+         all: Query<Entity, With<BodyKind>>,
+         mut to: Commands| {
+            to.entity(added.entity).despawn();
+            let other = all.iter().find(|&body| body != added.entity);
+            other.into_iter().for_each(|body| to.entity(body).despawn());
+        },
+    );
+    for round in 0..300 {
+        (0..4).for_each(|x| _ = spawn(&mut net, "crate", Vec3::X * x as f32, ()));
+        net.tick();
+        let stats = net
+            .server
+            .world()
+            .resource::<cubewire_bevy::ReplicationStats>();
+        assert_eq!((stats.bodies, stats.waiting), (0, 0), "{round}");
+    }
+}
+
+#[test]
 fn one_app_can_be_server_and_client() {
     use bevy_app::TaskPoolPlugin;
     use bevy_time::{TimePlugin, TimeUpdateStrategy};

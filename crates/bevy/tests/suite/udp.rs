@@ -2,7 +2,7 @@
 
 use bevy_app::TaskPoolPlugin;
 use bevy_time::{TimePlugin, TimeUpdateStrategy};
-use cubewire_bevy::renet::{Key, RenetClient, RenetConnection, RenetServer};
+use cubewire_bevy::renet::{ClientId, Key, RenetClient, RenetConnection, RenetServer};
 use cubewire_bevy::{Client, ClientPlugin, Refused, Server, ServerPlugin};
 
 use super::*;
@@ -73,6 +73,10 @@ fn bodies_arrive_over_udp_and_a_connection_ends_from_either_end() {
     assert_eq!(server, states(apps[1].world_mut(), true));
 
     // The first client leaves, and the second is thrown out; then the first comes back.
+    let world = apps[0].world_mut();
+    let mut numbers: Vec<_> = world.query::<&ClientId>().iter(world).collect();
+    numbers.sort_by_key(|number| number.0);
+    assert_eq!(numbers, [&ClientId(1), &ClientId(2)]);
     let world = apps[1].world_mut();
     let connection = world
         .query_filtered::<Entity, With<Server>>()
@@ -96,6 +100,16 @@ fn bodies_arrive_over_udp_and_a_connection_ends_from_either_end() {
     let again = RenetConnection::new(key.token(address, 1).unwrap()).unwrap();
     apps[1].world_mut().spawn(again);
     run(&mut apps, |apps| count::<PlayerName>(&mut apps[1]) == 100);
+    // It exits, which the server does not wait ten seconds to learn.
+    apps[1]
+        .world_mut()
+        .write_message(bevy_app::AppExit::Success);
+    apps[1].update();
+    for _ in 0..100 {
+        apps[0].update();
+        std::thread::yield_now();
+    }
+    assert_eq!(count::<Client>(&mut apps[0]), 0);
 }
 
 #[test]

@@ -19,6 +19,22 @@ impl VisibilityFilter for Team {
     }
 }
 
+#[derive(Component)]
+#[component(immutable)]
+struct Guild;
+
+#[derive(Component)]
+struct Member;
+
+impl VisibilityFilter for Guild {
+    type Client = Member;
+    const WHEN_HIDDEN: WhenHidden = WhenHidden::Despawn;
+
+    fn is_visible(&self, client: Option<&Member>) -> bool {
+        client.is_some()
+    }
+}
+
 #[derive(Component, Clone, Copy)]
 #[component(immutable)]
 struct Fog(bool);
@@ -170,6 +186,70 @@ fn interest_has_a_margin() {
     net.run_until(|net| net.count::<Remote>(0) == 2);
     server(&mut net).entity_mut(client).remove::<Interest>();
     assert_eq!(at(&mut net, 90.0), 2);
+}
+
+#[test]
+fn each_of_several_filters_hides_from_those_who_have_nothing() {
+    let mut net = TestNet::new(protocol);
+    net.server
+        .add_visibility_filter::<Team>()
+        .add_visibility_filter::<Guild>();
+    spawn(&mut net, "hero", Vec3::X, Team(1));
+    spawn(&mut net, "hero", Vec3::Y, Guild);
+    spawn(&mut net, "hero", Vec3::ZERO, ());
+    net.ticks(60);
+    for client in 0..3 {
+        net.add_client();
+        net.ticks(60);
+        assert_eq!(positions(&mut net, client), [Vec3::ZERO]);
+    }
+}
+
+#[test]
+fn without_its_center_a_client_sees_what_was_near_it_last() {
+    let mut net = TestNet::new(protocol);
+    let mut bodies: Vec<_> = (0..10)
+        .map(|x| spawn(&mut net, "crate", Vec3::X * x as f32 * 10.0, ()))
+        .collect();
+    net.add_client();
+    net.run_until(|net| net.count::<Remote>(0) == 10);
+    let client = client_entity(&mut net);
+    let nothing = server(&mut net).spawn_empty().id();
+    for center in [Some(nothing), None] {
+        let interest = Interest {
+            near: 25.0,
+            far: 30.0,
+            center,
+        };
+        server(&mut net).entity_mut(client).insert(interest);
+        net.run_until(|net| net.count::<Remote>(0) == 0);
+    }
+    server(&mut net)
+        .entity_mut(client)
+        .insert(Interest::around(bodies[0], 25.0, 30.0));
+    net.run_until(|net| net.count::<Remote>(0) == 3);
+    let center = bodies.remove(0);
+    server(&mut net).despawn(center);
+    net.ticks(60);
+    assert_eq!(positions(&mut net, 0), [Vec3::X * 10.0, Vec3::X * 20.0]);
+    // A body that is nowhere is still where it was.
+    server(&mut net)
+        .get_mut::<Transform>(bodies[0])
+        .unwrap()
+        .translation = Vec3::NAN;
+    net.ticks(60);
+    assert_eq!(positions(&mut net, 0), [Vec3::X * 10.0, Vec3::X * 20.0]);
+    // The client's own entity, and then all.
+    server(&mut net).entity_mut(client).insert((
+        Interest {
+            center: None,
+            ..Interest::around(nothing, 5.0, 5.0)
+        },
+        Transform::from_xyz(50.0, 0.0, 0.0),
+    ));
+    net.run_until(|net| positions(net, 0) == [Vec3::X * 50.0]);
+    server(&mut net).entity_mut(client).remove::<Interest>();
+    net.run_until(|net| net.count::<Remote>(0) == 9);
 }
 
 #[test]
