@@ -138,15 +138,20 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
     drawn
 }
 
-/// The open page, in this rectangle. Marked rows and the scroll bar reach into the margins.
+/// The open page below the switch of its tab, in this rectangle. Marked rows and the scroll bar reach into the margins.
 fn page_in(
     ui: &mut Ui,
     page: egui::Rect,
     state: &mut PanelState,
     lane: LaneView<'_>,
 ) -> pages::Asked {
+    // Never scrolled out of sight.
+    let above = page.with_min_y(page.top() + 8.0);
+    let mut above = ui.new_child(UiBuilder::new().max_rect(above));
+    above.spacing_mut().item_spacing = vec2(GAP, GAP);
+    pages::switch(&mut above, state, &lane);
     let wide = egui::Rect::from_min_max(
-        page.left_top() + vec2(-BEYOND, 8.0),
+        page.left_top() + vec2(-BEYOND, 8.0 + above.min_rect().height()),
         page.right_bottom() + vec2(MARGIN, 0.0),
     );
     let mut child = ui.new_child(UiBuilder::new().max_rect(wide));

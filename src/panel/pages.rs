@@ -155,10 +155,10 @@ pub(super) struct Asked {
     pub(super) action: Option<Action>,
 }
 
-/// The switch between the pages of the tab that is open, and the page.
-pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
+/// The switch between the pages of the tab that is open.
+pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     let pages = state.page.tab().pages().iter();
-    let pages = pages.filter(|page| page.is_there(&lane));
+    let pages = pages.filter(|page| page.is_there(lane));
     let choices = pages.map(|page| Choice::new(*page, page.title(), page.about()));
     let choices: Vec<_> = choices.collect();
     if choices.len() > 1 {
@@ -173,6 +173,10 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> A
         }
         ui.add_space(GAP_BELOW);
     }
+}
+
+/// The page that is open.
+pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
     if lane.past.moment.is_some() && state.page.is_of_the_present() {
         note(
             ui,
