@@ -375,7 +375,7 @@ impl Picture {
         let middle = COLUMNS / 2;
         let columns = if right { middle..COLUMNS } else { 0..middle };
         let top = self.pixels(columns, 0..SCENE.start);
-        count(&top, |red, _, blue| (red - blue).abs() > 80)
+        count(&top, |red, _, blue| (red - blue).abs() > 40)
     }
 
     /// Pixels of the red dot in the corner.
@@ -524,7 +524,7 @@ fn two_lanes_are_compared_and_recorded() {
     window.see("figures of both", |picture| {
         [false, true]
             .iter()
-            .all(|&right| picture.figures(right) > 50)
+            .all(|&right| picture.figures(right) > 8)
     });
 
     window.press("F9");
