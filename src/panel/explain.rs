@@ -8,6 +8,7 @@ use bevy_egui::egui::{
 use bevy_egui::input::EguiWantsInput;
 
 use super::lane::LaneView;
+use super::pages::ladder::PRESENT;
 use super::settings::{Page, PanelSize, PanelState};
 use super::style::{BODY, GAP, Look, SMALL};
 use super::tour::STEPS;
@@ -210,7 +211,9 @@ fn start(ui: &mut Ui, state: &PanelState, what: &Explained, rect: Rect, number: 
         (false, false) => format!("Any key hides these cards. {again} shows them again."),
     };
     let card = Card::new("Start", how, rect, look.ink);
-    let mut ui = card.frame(ui, number);
+    let (mut head, mut ui) = card.frame(ui, number);
+    head.add_space(8.0);
+    head.label(RichText::new(&card.text).size(SMALL).color(look.muted));
     let ui = &mut ui;
     ui.add_space(6.0);
     ui.horizontal_wrapped(|ui| {
@@ -288,7 +291,7 @@ impl Card {
     }
 
     fn draw(&self, ui: &mut Ui, number: usize) {
-        let mut inside = self.frame(ui, number);
+        let (_, mut inside) = self.frame(ui, number);
         let words = RichText::new(&self.text).size(BODY);
         inside.add(Label::new(words).wrap());
         if let Some(tip) = self.arrow {
@@ -306,9 +309,8 @@ impl Card {
         }
     }
 
-    /// The frame with the number and the title; on a card with keys, the text stands beside the title. Returns what is
-    /// below.
-    fn frame(&self, ui: &mut Ui, number: usize) -> Ui {
+    /// The frame with the number and the title. Returns what is beside the title, and what is below.
+    fn frame(&self, ui: &mut Ui, number: usize) -> (Ui, Ui) {
         let look = Look::of(ui);
         let frame = Frame::new()
             .fill(look.ground.gamma_multiply(VEIL))
@@ -334,18 +336,11 @@ impl Card {
                 .layout(Layout::left_to_right(Align::Center)),
         );
         head.label(RichText::new(self.title).size(BODY).color(self.color));
-        if self.title == "Start" {
-            let how = RichText::new(&self.text).size(SMALL).color(look.muted);
-            head.add_space(8.0);
-            head.label(how);
-        }
         ui.allocate_rect(self.rect, Sense::empty());
-        ui.new_child(UiBuilder::new().max_rect(rest.translate(vec2(0.0, 4.0))))
+        let below = UiBuilder::new().max_rect(rest.translate(vec2(0.0, 4.0)));
+        (head, ui.new_child(below))
     }
 }
-
-/// Where the ladder keeps the height of the present rung.
-const PRESENT: &str = "present rung";
 
 /// Logical points.
 const CARD: f32 = 90.0;

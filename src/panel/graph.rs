@@ -55,19 +55,7 @@ pub(super) fn draw(
     let points = points(state, lanes);
     let lines = Lines::shown(state, &points);
     let look = Look::of(ui);
-    let chart = Chart::new(
-        ui,
-        plot,
-        -lines.seconds..=0.0,
-        lines.ends.clone(),
-        lines.scale,
-    );
-    chart.axis(ui);
-    lines.draw(&chart, look, 2.0);
-    if let Some(seconds) = moment.and_then(|tick| lines.seconds_of(tick)) {
-        chart.upright(seconds, Stroke::new(2.0, look.ink));
-    }
-    losses(&chart, look, &lines);
+    let chart = paint(ui, plot, look, &lines, moment);
     let switches = lines.switches().into_iter().map(|switch| Switch {
         x: chart.x_of(-switch.ago),
         number: rung_of_tour(state, switch.to),
@@ -94,6 +82,24 @@ pub(super) fn draw(
     about(ui, words, &response);
 }
 
+/// Paints the plot with its vertical axis, the lines, the moment that the views show, and losses.
+fn paint(ui: &Ui, plot: Rect, look: Look, lines: &Lines<'_>, moment: Option<u64>) -> Chart {
+    let chart = Chart::new(
+        ui,
+        plot,
+        -lines.seconds..=0.0,
+        lines.ends.clone(),
+        lines.scale,
+    );
+    chart.axis(ui);
+    lines.draw(&chart, look, 2.0);
+    if let Some(seconds) = moment.and_then(|tick| lines.seconds_of(tick)) {
+        chart.upright(seconds, Stroke::new(2.0, look.ink));
+    }
+    losses(&chart, look, lines);
+    chart
+}
+
 /// Draws the graph without legend, options and flags, as high as there is room.
 pub(super) fn draw_slim(
     ui: &mut Ui,
@@ -107,20 +113,7 @@ pub(super) fn draw_slim(
         .with_max_y(all.bottom() - LINE);
     let points = points(state, lanes);
     let lines = Lines::shown(state, &points);
-    let look = Look::of(ui);
-    let chart = Chart::new(
-        ui,
-        plot,
-        -lines.seconds..=0.0,
-        lines.ends.clone(),
-        lines.scale,
-    );
-    chart.axis(ui);
-    lines.draw(&chart, look, 2.0);
-    if let Some(seconds) = moment.and_then(|tick| lines.seconds_of(tick)) {
-        chart.upright(seconds, Stroke::new(2.0, look.ink));
-    }
-    losses(&chart, look, &lines);
+    let chart = paint(ui, plot, Look::of(ui), &lines, moment);
     let past = format!("{} s ago", state.graph_seconds);
     let what = format!("kbps; dashes: target {TARGET_KBPS:.0}");
     chart.times(ui, [&past, &what, "now"]);

@@ -100,11 +100,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
         ui.spacing_mut().item_spacing = egui::Vec2::ZERO;
         drawn.asked = header(ui, state, &mut lane);
         ui.add_space(8.0);
-        let plot = if window.height() < LOW {
-            LOW_PLOT
-        } else {
-            PLOT
-        };
+        let plot = if state.is_low { LOW_PLOT } else { PLOT };
         let height = graph::AROUND_PLOT + plot;
         graph::draw(ui, state, &lane.shown, lane.past.moment, height);
         ui.add_space(GAP);

@@ -17,6 +17,9 @@ use crate::replication::{
 };
 use crate::words::{factor, rounded};
 
+/// Where the height of the present rung is kept, for the card that points to it.
+pub(in crate::panel) const PRESENT: &str = "present rung";
+
 /// A direction on the ladder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::panel) enum Step {
@@ -152,7 +155,7 @@ impl Rows<'_> {
             keep_in_sight(ui, &row.response, rung.stages);
             // For the card at the start, whose arrow points here.
             let middle = row.rect.center().y;
-            ui.data_mut(|data| data.insert_temp(Id::new("present rung"), middle));
+            ui.data_mut(|data| data.insert_temp(Id::new(PRESENT), middle));
         }
         bars::name(ui, &row, key, rung.name);
         let Some(kbps) = self.shown.kbps(rung) else {
