@@ -76,7 +76,16 @@ function count(picture, [left, top, right, bottom], isSo) {
 
 const isBlue = ([r, g, b]) => b > 120 && b > 1.8 * r && b > 1.4 * g;
 const isRed = ([r, g, b]) => r > 120 && r > 2 * g && r > 2 * b;
-const isGrey = ([r, g, b]) => Math.max(r, g, b) - Math.min(r, g, b) < 12 && g > 60 && g < 190;
+const isGrey = ([r, g, b]) => Math.max(r, g, b) - Math.min(r, g, b) < 40 && g > 60 && g < 190;
+
+// Where the panel of a window of 1280 × 720 has what is clicked.
+const PANEL = {
+  smallestThree: [960, 317],
+  network: [1150, 215],
+  save: [1226, 697],
+  copyAddress: [1150, 544],
+  csv: [1150, 574],
+};
 
 test('the page loads, and draws the cubes of both halves and the panel', async () => {
   await play('?calm&report', { width: 1280, height: 720 }, async (game) => {
@@ -107,14 +116,15 @@ test('the arrow keys roll the player, and the page does not scroll', async () =>
 });
 
 test('a click in the panel switches a rung, and the kilobits drop', async () => {
-  await play('?calm&report&quality=low&panel=whole&right=rung:uncompressed', {}, async (game) => {
+  const size = { width: 1280, height: 720 };
+  await play('?calm&report&quality=low&right=rung:uncompressed', size, async (game) => {
     const before = await game.until('a second of snapshots', (report) => report.article_kbps > 15_000);
     assert.equal(before.rung, 'uncompressed');
-    await game.page.mouse.click(480, 295);
+    await game.page.mouse.click(...PANEL.smallestThree);
     const after = await game.until('fewer kilobits', (report) => report.article_kbps < 13_000);
     assert.equal(after.rung, 'smallest-three');
-    await game.page.mouse.click(455, 221);
-    await game.until('the tab opens', (report) => report.panel.tab === 'Network');
+    await game.page.mouse.click(...PANEL.network);
+    await game.until('the tab opens', (report) => report.panel.page === 'Link');
   });
 });
 
@@ -192,23 +202,23 @@ test('a screenshot and a table are downloaded, and a link is copied that leads b
     let file = await download;
     assert.match(file.suggestedFilename(), /\.png$/);
     assert.equal(readFileSync(await file.path()).readUInt32BE(16), 1280);
-    // The tab of bits, at its end the buttons.
-    await game.page.mouse.click(1171, 202);
-    await game.until('the tab opens', (report) => report.panel.tab === 'Bits');
-    await game.page.mouse.move(1070, 500);
-    await game.page.mouse.wheel(0, 2_000);
-    // The button is there once the panel has scrolled.
-    file = null;
-    game.page.once('download', (download) => (file = download));
-    await game.until('the table', async () => {
-      await game.page.mouse.click(...CSV);
-      await sleep(1_000);
-      return file;
-    });
-    await game.picture('bits');
+    // A list is laid out a frame after a click has opened or closed it, and takes clicks from the frame after that.
+    const frames = async () => {
+      const before = (await game.report()).frames;
+      await game.until('more frames', (report) => report.frames > before + 3);
+    };
+    const save = async (entry) => {
+      await game.page.mouse.click(...PANEL.save);
+      await frames();
+      await game.page.mouse.click(...entry);
+      await frames();
+    };
+    download = game.page.waitForEvent('download');
+    await save(PANEL.csv);
+    file = await download;
     assert.match(file.suggestedFilename(), /\.csv$/);
     assert.match(readFileSync(await file.path(), 'utf8'), /^tick,/);
-    await game.page.mouse.click(1222, 707);
+    await save(PANEL.copyAddress);
     const copied = () => game.page.evaluate(() => navigator.clipboard.readText());
     let link;
     await game.until('the link', async () => (link = await copied()));
@@ -218,9 +228,6 @@ test('a screenshot and a table are downloaded, and a link is copied that leads b
     await game.until('the same lane', (report) => report.rung === 'changed-flags');
   });
 });
-
-// The button below the table of bits.
-const CSV = [943, 620];
 
 test('the canvas follows the size of the window and its pixel ratio', async () => {
   // Two pixels to a point. What Playwright emulates does not reach the sizes that elements report.
@@ -404,6 +411,9 @@ test('with WebGPU the same program draws the same cubes', async () => {
   try {
     await game.drawn();
     assert.equal(await game.page.evaluate(() => window.cubewire.hasWebGpu), true);
+    // Hides the cards that explain the screen.
+    await game.page.keyboard.press('F1');
+    await game.until('the cards are gone', (report) => !report.panel.explaining);
     await game.until('the player has landed', (report) => report.simulation_tick > 60);
     const picture = pixels(await game.picture('webgpu'));
     assert.ok(count(picture, [0, 0, 200, 150], isBlue) > 100, 'the player');
