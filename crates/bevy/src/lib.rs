@@ -42,6 +42,6 @@ pub use protocol::Protocol;
 pub use registry::{CubewireAppExt, CubewirePlugin};
 #[cfg(feature = "server")]
 pub use server::{
-    ByteBudget, InSlot, Interest, Peer, ReplicationStats, SendGroup, SendPriority, ServerPlugin,
-    VisibilityAppExt, VisibilityFilter, WhenHidden,
+    Bodies, ByteBudget, InSlot, Interest, Peer, ReplicationStats, SendGroup, SendPriority,
+    ServerPlugin, VisibilityAppExt, VisibilityFilter, WhenHidden,
 };

@@ -9,11 +9,10 @@ mod visibility;
 use bevy_app::{App, FixedPostUpdate, Plugin, PreStartup, PreUpdate};
 use bevy_ecs::prelude::*;
 
-pub use self::capture::InSlot;
+pub use self::capture::{Bodies, InSlot};
 pub use self::peer::{ByteBudget, Peer};
 pub use self::visibility::{Interest, VisibilityAppExt, VisibilityFilter, WhenHidden};
 
-use self::capture::Bodies;
 use crate::mailbox::CubewireSystems;
 
 /// Replicates all bodies with [`Replicated`](crate::Replicated) to all clients that a transport connects.

@@ -1,6 +1,7 @@
 //! The server's bodies, quantized once a tick for all clients.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 use bevy_ecs::change_detection::Tick;
@@ -39,9 +40,9 @@ impl InSlot {
     }
 }
 
-/// All bodies, by slot.
+/// All bodies, by slot, as they were captured in the last tick.
 #[derive(Resource)]
-pub(crate) struct Bodies {
+pub struct Bodies {
     pub(crate) protocol: Arc<Compiled>,
     pub(crate) tick: u64,
     table: SlotTable,
@@ -208,7 +209,21 @@ pub(super) fn capture(
     });
 }
 
+impl fmt::Debug for Bodies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Bodies")
+            .field("tick", &self.tick)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Bodies {
+    /// What a client that sees everything is sent: to record a game, and to measure it. Slots are empty before the first tick.
+    #[must_use]
+    pub fn snapshot(&self) -> &QuantizedSnapshot {
+        &self.world
+    }
+
     /// Finds a slot for a body.
     fn insert(&mut self, kind: BodyKind) -> Option<InSlot> {
         let name = kind.name();

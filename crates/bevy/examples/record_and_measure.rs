@@ -1,0 +1,147 @@
+//! Records a game's bodies, and measures what each rung of the ladder takes of them: which one suits a game, before it has a
+//! network. There is nothing to draw and there are no keys. What it writes is a recording for `cubewire-lab`, too, which
+//! can train a model on it: `cargo run -p cubewire-lab -- stats FILE`.
+//! `cargo run -p cubewire-bevy --example record_and_measure -- FILE [SECONDS]`
+
+use std::error::Error;
+use std::path::Path;
+
+use bevy_app::{App, FixedUpdate, TaskPoolPlugin};
+use bevy_ecs::prelude::*;
+use bevy_math::{Quat, Vec3};
+use bevy_time::{TimePlugin, TimeUpdateStrategy};
+use bevy_transform::components::Transform;
+use cubewire_bevy::{
+    Bodies, BodyKind, CubewireAppExt, CubewirePlugin, Pose, Replicated, ServerPlugin, Shape,
+};
+use cubewire_codec::{Baseline, Baselines, Encoder, Limits, Packet, Sequence, Snapshot, ladder};
+use cubewire_recording::{Recording, RecordingFile, Writer};
+
+const BALLS: u32 = 200;
+const HZ: f32 = 60.0;
+
+/// Ticks until a packet's ack is there.
+const ROUND_TRIP: usize = 6;
+
+#[derive(Component)]
+struct Velocity(Vec3);
+
+fn protocol(app: &mut App) {
+    app.add_plugins(
+        CubewirePlugin::new("balls")
+            .hz(HZ.into())
+            .floor(0.0)
+            .max_bodies(BALLS),
+    )
+    .replicate_pose(Pose::within(-32.0..32.0, 0.0..32.0, -32.0..32.0))
+    .body_kind("ball", Shape::ball(0.5));
+}
+
+/// Balls bounce ever lower, and lie still in the end.
+fn bounce(mut balls: Query<(&mut Transform, &mut Velocity)>) {
+    for (mut transform, mut velocity) in &mut balls {
+        if velocity.0 == Vec3::ZERO {
+            continue;
+        }
+        velocity.0.y -= 9.81 / HZ;
+        transform.translation += velocity.0 / HZ;
+        transform.rotation = Quat::from_scaled_axis(velocity.0 / HZ) * transform.rotation;
+        if transform.translation.y < 0.5 {
+            transform.translation.y = 0.5;
+            velocity.0 *= Vec3::new(0.7, -0.7, 0.7);
+            if velocity.0.y < 0.5 {
+                velocity.0 = Vec3::ZERO;
+            }
+        }
+    }
+}
+
+/// Plays the game, and records what the server would send.
+fn record(path: &Path, ticks: u32) -> Result<(), Box<dyn Error>> {
+    let mut app = App::new();
+    app.add_plugins((
+        TaskPoolPlugin::default(),
+        TimePlugin,
+        protocol,
+        ServerPlugin,
+    ))
+    .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
+    .add_systems(FixedUpdate, bounce)
+    .finish();
+    for ball in 0..BALLS {
+        let turn = Quat::from_rotation_y(ball as f32 * 2.4);
+        let at = turn * Vec3::X * (ball as f32).sqrt() + Vec3::Y * (1.0 + ball as f32 % 10.0);
+        let body = (
+            Replicated,
+            BodyKind::named("ball"),
+            Transform::from_translation(at),
+        );
+        app.world_mut().spawn((body, Velocity(turn * Vec3::X)));
+    }
+    app.update();
+    let plan = app.world().resource::<Bodies>().snapshot().plan().clone();
+    let mut writer = Writer::begin(RecordingFile::create(path)?, plan, BALLS as usize)?;
+    for _ in 0..ticks {
+        app.update();
+        writer.frame(app.world().resource::<Bodies>().snapshot())?;
+    }
+    writer.into_inner().finish()?;
+    Ok(())
+}
+
+/// Bytes of all packets of a recording with a rung, each relative to one that a client has after a round trip. `None` if the
+/// scene cannot have the rung.
+fn measure(recording: &Recording, rung: ladder::Rung) -> Result<Option<usize>, Box<dyn Error>> {
+    let plan = &recording.plan;
+    let Ok(stages) = plan.legal(*rung.stages) else {
+        return Ok(None);
+    };
+    if stages.precision() != recording.frames[0].precision() {
+        return Ok(None);
+    }
+    let mut encoder = Encoder::new(plan.clone(), Snapshot::default(), Limits::default())?;
+    let (mut packet, mut bytes) = (Packet::default(), 0);
+    let mut sent = Vec::<Baseline>::new();
+    for (tick, frame) in recording.frames.iter().enumerate() {
+        let at = |age| tick.checked_sub(age).map(|tick| &sent[tick]);
+        let references = Baselines {
+            baseline: at(ROUND_TRIP),
+            additional: [at(ROUND_TRIP + 1), at(ROUND_TRIP + 2)],
+            ..Baselines::default()
+        };
+        let (sequence, mut out) = (Sequence(tick as u16), Baseline::default());
+        encoder.encode(
+            sequence,
+            stages,
+            frame,
+            references,
+            &mut packet,
+            Some(&mut out),
+        )?;
+        bytes += packet.bytes.len();
+        sent.push(out);
+    }
+    Ok(Some(bytes))
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let seconds = |argument: Option<String>| argument.map_or(Ok(10.0), |seconds| seconds.parse());
+    let (Some(path), Ok(seconds)) = (arguments.next(), seconds(arguments.next())) else {
+        eprintln!("usage: record_and_measure FILE [SECONDS]");
+        std::process::exit(2);
+    };
+    record(path.as_ref(), (f32::clamp(seconds, 1.0, 600.0) * HZ) as u32)?;
+    let recording = Recording::read(path.as_ref())?;
+    let packets = recording.frames.len() as f32;
+    println!("{path}: {packets} ticks of {BALLS} balls");
+    println!("{:<21} {:>13} {:>8}", "rung", "bytes a tick", "kbit/s");
+    for rung in ladder::LADDER {
+        if let Some(bytes) = measure(&recording, rung)? {
+            let bytes = bytes as f32 / packets;
+            let kbps = bytes * 8.0 * HZ / 1000.0;
+            println!("{:<21} {bytes:>13.1} {kbps:>8.1}", rung.name);
+        }
+    }
+    Ok(())
+}

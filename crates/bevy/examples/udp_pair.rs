@@ -1,0 +1,116 @@
+//! A server and a client as two programs, over UDP: the server turns a wheel of balls, and the client says where it sees them and
+//! which way they are to turn. There is nothing to draw and there are no keys; Ctrl-C ends either. In two terminals:
+//!
+//! `cargo run -p cubewire-bevy --example udp_pair -- serve 127.0.0.1:5000`
+//! `cargo run -p cubewire-bevy --example udp_pair -- connect 127.0.0.1:5000`
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bevy_app::{App, AppExit, FixedUpdate, ScheduleRunnerPlugin, TaskPoolPlugin};
+use bevy_ecs::prelude::*;
+use bevy_math::{Quat, Vec3};
+use bevy_time::{TimePlugin, common_conditions::on_timer};
+use bevy_transform::components::Transform;
+use cubewire_bevy::{renet::*, *};
+use serde::{Deserialize, Serialize};
+
+/// Which way the wheel is to turn, and how fast.
+#[derive(Serialize, Deserialize)]
+struct Turn(f32);
+
+fn protocol(app: &mut App) {
+    app.add_plugins(CubewirePlugin::new("wheel"))
+        .replicate_pose(Pose::within(-16.0..16.0, 0.0..16.0, -16.0..16.0))
+        .body_kind("ball", Shape::ball(0.5))
+        .add_input::<Turn>();
+}
+
+/// Both programs have this: see "Keys and tokens" in the README.
+const KEY: Key = Key::new([7; 32]);
+
+fn app() -> App {
+    let mut app = App::new();
+    app.add_plugins((TaskPoolPlugin::default(), TimePlugin, protocol))
+        .add_plugins(ScheduleRunnerPlugin::run_loop(Duration::from_secs(1) / 60));
+    app
+}
+
+fn serve(address: &str) -> Result<AppExit, Box<dyn Error>> {
+    let listener = RenetServer::listen(address, KEY)?;
+    println!("listening on {}", listener.address());
+    let mut app = app();
+    app.add_plugins((ServerPlugin, listener))
+        .add_observer(|_: On<Add, Connected>| println!("a client has connected"))
+        .add_observer(|_: On<Remove, Connected>| println!("a client has gone"))
+        .add_systems(FixedUpdate, turn);
+    for ball in 0..12 {
+        let at = Quat::from_rotation_y(ball as f32 / 12.0 * std::f32::consts::TAU) * Vec3::X * 8.0;
+        let transform = Transform::from_translation(at + Vec3::Y);
+        app.world_mut()
+            .spawn((Replicated, BodyKind::named("ball"), transform));
+    }
+    Ok(app.run())
+}
+
+/// Turns the balls as the last input says.
+fn turn(
+    mut inputs: MessageReader<FromClient<Turn>>,
+    mut speed: Local<f32>,
+    mut balls: Query<&mut Transform, With<Replicated>>,
+) {
+    if let Some(turn) = inputs.read().last() {
+        *speed = turn.message.0.clamp(-2.0, 2.0);
+    }
+    for mut ball in &mut balls {
+        ball.rotate_around(Vec3::Y, Quat::from_rotation_y(*speed / 60.0));
+    }
+}
+
+fn connect(server: SocketAddr) -> Result<AppExit, Box<dyn Error>> {
+    let token = KEY.token(server, 1)?;
+    let mut app = app();
+    app.add_plugins((ClientPlugin, RenetClient::connect(token)))
+        .add_observer(|refused: On<Refused>| println!("refused: {}", refused.reason))
+        .add_systems(
+            FixedUpdate,
+            (steer, report.run_if(on_timer(Duration::from_secs(1)))),
+        );
+    Ok(app.run())
+}
+
+/// Two seconds one way, two the other.
+fn steer(mut inputs: MessageWriter<ToServer<Turn>>, mut ticks: Local<u32>) {
+    *ticks += 1;
+    let way = if *ticks / 120 % 2 == 0 { 1.0 } else { -1.0 };
+    inputs.write(ToServer(Turn(way)));
+}
+
+/// Ends the program if nobody reads what it prints.
+fn report(balls: Query<&Transform, With<Remote>>, mut exit: MessageWriter<AppExit>) {
+    let line = match balls.iter().next() {
+        Some(first) => format!(
+            "{} balls; one is at {:.2}",
+            balls.iter().len(),
+            first.translation
+        ),
+        None => "no ball yet".to_owned(),
+    };
+    if writeln!(io::stdout(), "{line}").is_err() {
+        exit.write(AppExit::Success);
+    }
+}
+
+fn main() -> Result<AppExit, Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["serve", address] => serve(address),
+        ["connect", server] => connect(server.parse()?),
+        _ => {
+            eprintln!("usage: udp_pair serve ADDRESS | connect ADDRESS");
+            Ok(AppExit::from_code(2))
+        }
+    }
+}
