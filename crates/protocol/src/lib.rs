@@ -1,18 +1,4 @@
-//! Snapshot replication between the codec and the transport, without sockets, threads or clocks:
-//! the current time is an argument.
-//!
-//! ```text
-//! snapshot ─▶ SnapshotSender ─▶ packet ── any link ──▶ SnapshotReceiver ─▶ PlayoutBuffer ─▶ displayed state
-//!                    ▲                                        │
-//!                    └───────────── Feedback ◀────────────────┘
-//! ```
-//!
-//! Packets and feedback may be lost, late, duplicated or reordered. Each packet is relative to a
-//! snapshot that the receiver has acknowledged, or to the initial state in the [`Welcome`], so it can
-//! be decoded whether or not other packets arrive. [`AdaptiveRate`] learns from the acks how much gets
-//! through. A receiver that cannot decode its sender's arithmetic coding asks for another rung:
-//! see [`FallbackReason`]. Where bodies come and go, a [`SlotTable`] gives them slots and a [`View`] hides some of them from
-//! a receiver. The caller transfers the bytes; over datagrams, a [`MessageChannel`] carries snapshots and reliable messages.
+#![doc = include_str!("../README.md")]
 
 mod budget;
 mod channel;

@@ -8,7 +8,7 @@ use glam::{Quat, Vec3};
 
 use crate::scene::Lane;
 
-/// The initial state and the four others of section 15.
+/// The initial state and the four others of section 20.
 pub(crate) fn example_states() -> (Snapshot, [(Sequence, Snapshot); 4]) {
     let bodies = [
         Vec3::new(0.0, 0.0, 4.0),

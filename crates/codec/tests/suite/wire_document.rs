@@ -154,9 +154,9 @@ fn the_ranges_of_each_class_are_those_of_the_code() {
     }
 }
 
-/// The packets of section 15, by rung.
+/// The packets of section 20, by rung.
 pub(crate) fn example_packets() -> Vec<(&'static str, Vec<Vec<u8>>)> {
-    let start = DOCUMENT.find("## 15 Examples").unwrap();
+    let start = DOCUMENT.find("## 20 Examples").unwrap();
     let end = DOCUMENT.find("\nThe initial state as a block").unwrap();
     let mut examples: Vec<(&str, Vec<Vec<u8>>)> = Vec::new();
     for line in DOCUMENT[start..end].lines() {
@@ -188,7 +188,7 @@ fn to_hex(label: Sequence, bytes: &[u8]) -> String {
     format!("{label} {}\n", lines.join("\n      "))
 }
 
-/// The rungs of section 15, and stages of which every parameter is unusual.
+/// The rungs of section 20, and stages of which every parameter is unusual.
 pub(crate) fn example_stages() -> impl Iterator<Item = (&'static str, Stages)> {
     let unusual = StageOptions {
         position: Position::Quantized {
@@ -254,7 +254,7 @@ fn codes(stages: &Stages) -> String {
     text
 }
 
-/// The text of section 15 from the first packet on.
+/// The text of section 20 from the first packet on.
 fn examples() -> String {
     let (initial, states) = example_states();
     let mut examples = String::new();

@@ -2,6 +2,7 @@
 
 mod conditions;
 mod fallback;
+mod golden;
 mod hostile;
 mod lives;
 mod memory;
