@@ -20,6 +20,12 @@ fn send_by_age(frames: &[(Sequence, Snapshot)], stages: &[Stages], older: &[[u16
     }
 }
 
+fn send_on_both(frames: &[(Sequence, Snapshot)]) {
+    for rung in [ARITHMETIC, PREDICTED] {
+        send_by_age(frames, &[rung.stages], &[[1, 2]]);
+    }
+}
+
 #[test]
 fn any_additional_references_arrive_and_stages_change_in_mid_stream() {
     let (arithmetic, predicted) = (ARITHMETIC.stages, PREDICTED.stages);
@@ -46,7 +52,7 @@ fn any_additional_references_arrive_and_stages_change_in_mid_stream() {
 }
 
 #[test]
-fn worlds_move_as_a_whole() {
+fn worlds_move_as_a_whole_and_bodies_are_put_elsewhere() {
     // More bodies change than can touch or carry others, all close together.
     let mut frames = real_play(12);
     for (frame, (_, state)) in frames.iter_mut().enumerate() {
@@ -56,13 +62,7 @@ fn worlds_move_as_a_whole() {
             body.position.x += 0.01 * (frame * (1 + n % 5)) as f32;
         }
     }
-    for rung in [ARITHMETIC, PREDICTED] {
-        send_by_age(&frames, &[rung.stages], &[[1, 2]]);
-    }
-}
-
-#[test]
-fn bodies_are_put_elsewhere() {
+    send_on_both(&frames);
     // From corner to corner of the world, so that every prediction is far outside.
     let mut frames = real_play(30);
     for (frame, (_, state)) in frames.iter_mut().enumerate() {
@@ -72,9 +72,7 @@ fn bodies_are_put_elsewhere() {
             body.position = Vec3::new(corner, -corner, 16.0 + corner / 17.0);
         }
     }
-    for rung in [ARITHMETIC, PREDICTED] {
-        send_by_age(&frames, &[rung.stages], &[[1, 2]]);
-    }
+    send_on_both(&frames);
 }
 
 #[test]
