@@ -6,7 +6,7 @@ use glam::Vec3;
 use proptest::prelude::*;
 
 use crate::pair::real_play;
-use crate::scene::{Lane, scenes};
+use crate::scene::Lane;
 
 /// Sends frames relative to the sixth frame before. The additional references are older than that by `older`, in
 /// turn; what was not sent, or is 0 older, is not named.
@@ -119,31 +119,6 @@ fn limit_position() -> impl Strategy<Value = Vec3> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
-
-    /// Arithmetic coding adapts from packet to packet, and can name three baselines.
-    #[test]
-    fn any_baselines_arrive(
-        scene in scenes(20, 8),
-        choices in prop::collection::vec(
-            (
-                prop::sample::select(vec![ARITHMETIC, PREDICTED, PREDICTED, CHANGED_FLAGS]),
-                0_usize..4,
-                prop::option::of(0_usize..4),
-                prop::option::of(0_usize..4),
-            ),
-            8,
-        ),
-    ) {
-        let mut lane = Lane::new(&scene.initial, BitLedger::new());
-        let frames = scene.play();
-        for (frame, (rung, age, first, second)) in choices.into_iter().enumerate() {
-            let at = |age: usize| Some(frames[frame.checked_sub(age)?].0);
-            let baseline = at(age).filter(|_| age > 0);
-            let additional = [first, second].map(|more| at(age + more?));
-            let (sequence, snapshot) = &frames[frame];
-            lane.send_naming(*sequence, rung.stages, snapshot, baseline, additional);
-        }
-    }
 
     /// Bodies at distances that are limits of what touches, carries and is near.
     #[test]

@@ -1,6 +1,6 @@
 //! Every legal combination of stages brings every snapshot across, and accounts for every bit.
 
-use cubewire_codec::ladder::{AFFINE, CHANGED_FLAGS, LADDER};
+use cubewire_codec::ladder::{AFFINE, ARITHMETIC, CHANGED_FLAGS, LADDER, PREDICTED};
 use cubewire_codec::stages::{Delta, Orientation, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
     BaselineId, BitItem, BitKind, BitLedger, Header, Sequence, Snapshot, StageOptions, Stages,
@@ -248,17 +248,31 @@ proptest! {
         send_all(&scene, &stages);
     }
 
+    /// Not only the one before, nor always one. Arithmetic coding also adapts from packet to packet.
     #[test]
-    fn any_held_baseline_can_be_named(
-        scene in scenes(40, 8),
-        rung in prop::sample::select(LADDER.to_vec()),
-        ages in prop::collection::vec(1_usize..6, 8),
+    fn any_held_baselines_can_be_named(
+        scene in scenes(20, 8),
+        choices in prop::collection::vec(
+            (
+                prop_oneof![
+                    1 => prop::sample::select(LADDER.to_vec()),
+                    2 => prop::sample::select(vec![ARITHMETIC, PREDICTED]),
+                ],
+                0_usize..6,
+                prop::option::of(0_usize..4),
+                prop::option::of(0_usize..4),
+            ),
+            8,
+        ),
     ) {
         let mut lane = Lane::new(&scene.initial, BitLedger::itemized());
-        let played = scene.play();
-        for (index, (sequence, snapshot)) in played.iter().enumerate() {
-            let baseline = index.checked_sub(ages[index]).map(|before| played[before].0);
-            lane.send(*sequence, rung.stages, snapshot, baseline);
+        let frames = scene.play();
+        for (frame, (rung, age, first, second)) in choices.into_iter().enumerate() {
+            let at = |age: usize| Some(frames[frame.checked_sub(age)?].0);
+            let baseline = at(age).filter(|_| age > 0);
+            let additional = [first, second].map(|more| at(age + more?));
+            let (sequence, snapshot) = &frames[frame];
+            lane.send_naming(*sequence, rung.stages, snapshot, baseline, additional);
             assert_accounted(&lane, rung.stages, snapshot.bodies.len());
         }
     }
