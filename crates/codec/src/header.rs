@@ -158,20 +158,73 @@ mod tests {
         Delta, IllegalStages, Position, RelativeOrientation, RelativePosition, StageOptions,
     };
 
-    #[test]
-    fn every_legal_combination_has_a_descriptor_of_its_own() {
-        let mut seen = HashSet::new();
-        let bits: Vec<u8> = (2..=15).collect();
-        for stages in Stages::every_legal(&bits) {
-            let header = Header {
-                sequence: Sequence(7),
-                baseline: BaselineId::Initial { stages },
-            };
-            let bytes = header.encode();
-            assert_eq!(bytes.len(), 5);
-            assert_eq!(Header::decode(&bytes), Ok(header));
-            assert!(seen.insert(bytes));
+    const SEQUENCE: Sequence = Sequence(7);
+
+    /// Of a packet that names no baseline.
+    fn initial(stages: Stages) -> Header {
+        Header {
+            sequence: SEQUENCE,
+            baseline: BaselineId::Initial { stages },
         }
+    }
+
+    /// Stages whose parameters are not all the usual ones.
+    fn unusual() -> impl Iterator<Item = Stages> {
+        let top = *ladder::CHANGED_FLAGS.stages;
+        let steps = |log| Position::Quantized {
+            steps_per_metre: 1_u16 << log,
+        };
+        let of_steps = (5..=12).map(move |log| StageOptions {
+            position: steps(log),
+            ..top
+        });
+        let ranges = (1..=18).flat_map(|large| (1..=large).map(move |small| (small, large)));
+        let of_ranges = ranges.flat_map(move |(small, large)| {
+            let mut all = [top; 4];
+            all[0].delta = Delta::RelativeIndices { small, large };
+            all[1].relative_position = RelativePosition::TwoRanges { small, large };
+            all[2].relative_orientation = RelativeOrientation::TwoRanges { small, large };
+            // All at once.
+            all[3] = StageOptions {
+                position: steps(5 + large % 8),
+                delta: all[0].delta,
+                relative_position: all[1].relative_position,
+                relative_orientation: all[2].relative_orientation,
+                ..top
+            };
+            all
+        });
+        let all = of_steps.chain(of_ranges);
+        all.filter_map(|options| options.check().ok())
+    }
+
+    #[test]
+    fn all_legal_stages_have_a_descriptor_of_their_own() {
+        let bits: Vec<u8> = (2..=15).collect();
+        let usual: Vec<_> = Stages::every_legal(&bits).collect();
+        for &stages in &usual {
+            assert_eq!(initial(stages).encode().len(), 5);
+        }
+        let (mut seen, mut distinct) = (HashMap::new(), HashSet::new());
+        for stages in usual.iter().copied().chain(unusual()) {
+            let named = BaselineId::Named {
+                sequence: Sequence(9),
+                stages: Some(stages),
+            };
+            for baseline in [initial(stages).baseline, named] {
+                let sequence = SEQUENCE;
+                let header = Header { sequence, baseline };
+                let bytes = header.encode();
+                assert_eq!(Header::decode(&bytes), Ok(header));
+                // What is cut off is missed.
+                let cut = Header::decode(&bytes[..bytes.len() - 1]);
+                assert!(matches!(cut, Err(DecodeError::Truncated { .. })));
+                assert_eq!(*seen.entry(bytes).or_insert(stages), stages);
+            }
+            distinct.insert(stages);
+        }
+        assert_eq!(seen.len(), 2 * distinct.len());
+        assert!(distinct.len() > usual.len() + 400);
     }
 
     #[test]
@@ -211,175 +264,88 @@ mod tests {
         }
     }
 
-    /// Decodes stages that no encoder writes, as a header.
-    fn decode_stages(bits: &str) -> Result<Header, DecodeError> {
-        let bits = format!("{:017b}{}", 1, bits.replace(' ', ""));
-        let bytes: Vec<u8> = bits
-            .as_bytes()
-            .chunks(8)
-            .map(|bits| {
-                let bits = bits.iter().chain([&b'0'; 8]).take(8);
-                bits.fold(0, |byte, bit| 2 * byte + (bit - b'0'))
-            })
-            .collect();
-        Header::decode(&bytes)
-    }
-
-    #[test]
-    fn every_legal_parameter_has_a_descriptor_of_its_own() {
-        let top = *ladder::CHANGED_FLAGS.stages;
-        let ranges = (1..=18).flat_map(|large| (1..=large).map(move |small| (small, large)));
-        let steps = (5..=12).map(|log| StageOptions {
-            position: Position::Quantized {
-                steps_per_metre: 1 << log,
-            },
-            ..top
+    /// The bytes of a header that names no baseline, of these bits of stages.
+    fn with_stages(bits: &str) -> Vec<u8> {
+        let bits = format!("{:016b}1{}", SEQUENCE.0, bits.replace(' ', ""));
+        let bytes = bits.as_bytes().chunks(8).map(|bits| {
+            let bits = bits.iter().chain([&b'0'; 8]).take(8);
+            bits.fold(0, |byte, bit| 2 * byte + (bit - b'0'))
         });
-        let of_ranges = ranges.flat_map(|(small, large)| {
-            let mut all = [top; 4];
-            all[0].delta = Delta::RelativeIndices { small, large };
-            all[1].relative_position = RelativePosition::TwoRanges { small, large };
-            all[2].relative_orientation = RelativeOrientation::TwoRanges { small, large };
-            // All at once.
-            all[3] = StageOptions {
-                position: Position::Quantized {
-                    steps_per_metre: 1 << (5 + large % 8),
-                },
-                delta: all[0].delta,
-                relative_position: all[1].relative_position,
-                relative_orientation: all[2].relative_orientation,
-                ..top
-            };
-            all
-        });
-        let (mut seen, mut distinct) = (HashMap::new(), HashSet::new());
-        for stages in steps
-            .chain(of_ranges)
-            .filter_map(|options| options.check().ok())
-        {
-            for baseline in [
-                BaselineId::Initial { stages },
-                BaselineId::Named {
-                    sequence: Sequence(9),
-                    stages: Some(stages),
-                },
-            ] {
-                let header = Header {
-                    sequence: Sequence(7),
-                    baseline,
-                };
-                let bytes = header.encode();
-                assert_eq!(Header::decode(&bytes), Ok(header));
-                // What is cut off is missed.
-                let cut = Header::decode(&bytes[..bytes.len() - 1]);
-                assert!(matches!(cut, Err(DecodeError::Truncated { .. })));
-                assert_eq!(*seen.entry(bytes).or_insert(stages), stages);
-            }
-            distinct.insert(stages);
-        }
-        assert_eq!(seen.len(), 2 * distinct.len());
-        assert!(distinct.len() > 400);
+        bytes.collect()
     }
 
     #[test]
-    fn unusual_parameters_follow_in_the_order_of_the_stages() {
-        let options = StageOptions {
-            position: Position::Quantized {
-                steps_per_metre: 1024,
-            },
-            relative_position: RelativePosition::TwoRanges { small: 4, large: 8 },
-            ..*ladder::CHANGED_FLAGS.stages
-        };
-        let stages = options.check().unwrap();
-        let header = Header {
-            sequence: Sequence(0),
-            baseline: BaselineId::Initial { stages },
-        };
-        // Orientation 9, velocity omitted, and 3 and 3 instead of 1 and 1.
-        let bits = "1001 011 11 011 11 01 01  101  00011 00111";
-        assert_eq!(decode_stages(bits), Ok(header));
-        assert_eq!(header.encode().len(), 6);
-    }
-
-    #[test]
-    fn whether_a_scene_is_simulated_follows_last() {
-        for (bits, delta) in [
-            ("1001 011 01 110 00 00 00  0", Delta::ArithmeticPredicted),
-            ("1001 011 01 110 00 00 00  1", Delta::ArithmeticSimulated),
+    fn parameters_follow_in_the_order_of_the_stages() {
+        const COMMON: &str = "orientation=smallest-three-9+velocity=omitted+position=quantized";
+        for (bits, more) in [
+            // Orientation 9, velocity omitted, and 3 and 3 instead of 1 and 1.
+            (
+                "1001 011 11 011 11 01 01  101  00011 00111",
+                "-1024+delta=relative-indices+relative-position=two-ranges-4-8\
+                 +relative-orientation=two-ranges+changed-flags=separate",
+            ),
+            // Last, whether the scene is simulated.
+            ("1001 011 01 110 00 00 00  0", "+delta=arithmetic-predicted"),
+            ("1001 011 01 110 00 00 00  1", "+delta=arithmetic-simulated"),
         ] {
-            let options = StageOptions {
-                delta,
-                ..*ladder::DELTA.stages
-            };
-            let stages = options.check().unwrap();
-            let header = Header {
-                sequence: Sequence(0),
-                baseline: BaselineId::Initial { stages },
-            };
-            assert_eq!(decode_stages(bits), Ok(header));
+            let stages = format!("{COMMON}{more}").parse().unwrap();
+            assert_eq!(initial(stages).encode(), with_stages(bits));
         }
     }
 
     #[test]
-    fn usual_parameters_are_not_written() {
-        for (bits, at_bit, stage) in [
-            ("1001 011 11 011 01 01 01  100", 38, "position"),
-            ("1001 011 01 111 01 01 01  00010 00100", 45, "delta"),
+    fn other_bits_are_refused() {
+        let usual = |at_bit, stage| DecodeError::UsualParameters { at_bit, stage };
+        let ranges = |of, max, small, large| {
+            DecodeError::Stages(IllegalStages::Ranges {
+                of,
+                max,
+                small,
+                large,
+            })
+        };
+        let orientations = "relative orientations with components of nine bits";
+        for (bits, error) in [
+            ("1001 011 11 011 01 01 01  100", usual(38, "position")),
+            ("1001 011 01 111 01 01 01  00010 00100", usual(45, "delta")),
             (
                 "1001 011 01 011 11 01 01  00100 01000",
-                45,
-                "relative position",
+                usual(45, "relative position"),
             ),
             (
                 "1001 011 01 011 01 11 01  00100 00111",
-                45,
-                "relative orientation",
+                usual(45, "relative orientation"),
             ),
-        ] {
-            let error = DecodeError::UsualParameters { at_bit, stage };
-            assert_eq!(decode_stages(bits), Err(error));
-        }
-    }
-
-    #[test]
-    fn illegal_parameters_are_refused() {
-        for (bits, reason) in [
             (
                 "1001 011 01 111 01 01 01  00010 00001",
-                IllegalStages::IndexRanges { small: 3, large: 2 },
+                ranges("relative indices", 16, 3, 2),
             ),
             (
                 "1001 011 01 011 11 01 01  00000 11111",
-                IllegalStages::PositionRanges {
-                    small: 1,
-                    large: 32,
-                },
+                ranges("relative positions", 18, 1, 32),
             ),
             (
                 "1001 011 01 011 01 11 01  00000 01010",
-                IllegalStages::OrientationRanges {
-                    small: 1,
-                    large: 11,
-                },
+                ranges(orientations, 10, 1, 11),
             ),
             (
                 "1001 011 11 101 00 00 00  111",
-                IllegalStages::ArithmeticNotAlone,
+                IllegalStages::ArithmeticNotAlone.into(),
             ),
             (
                 "1001 011 11 011 10 00 00  000",
-                IllegalStages::PredictedPositionSteps,
+                IllegalStages::PredictedPositionSteps.into(),
+            ),
+            (
+                "1001 101 01 011 01 01 01",
+                DecodeError::UnusedCode {
+                    at_bit: 24,
+                    stage: "velocity",
+                    code: 5,
+                },
             ),
         ] {
-            assert_eq!(decode_stages(bits), Err(DecodeError::Stages(reason)));
+            assert_eq!(Header::decode(&with_stages(bits)), Err(error));
         }
-        assert!(matches!(
-            decode_stages("1001 101 01 011 01 01 01"),
-            Err(DecodeError::UnusedCode {
-                stage: "velocity",
-                code: 5,
-                ..
-            })
-        ));
     }
 }

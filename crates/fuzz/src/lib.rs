@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_codec::schema::Schema;
-use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
     Baseline, Baselines, BodyState, Coverage, Decoder, Encoder, Fingerprint, Inputs, Life, Limits,
-    Origin, Packet, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot, StageOptions, Stages,
+    Origin, Packet, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
 use cubewire_protocol::{BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
 use glam::{Quat, Vec3};
@@ -20,27 +19,15 @@ pub const CUBES: usize = 50;
 pub const TICKS: u16 = 12;
 
 /// Usual unless a packet says otherwise.
-const UNUSUAL: StageOptions = StageOptions {
-    position: Position::Quantized {
-        steps_per_metre: 4096,
-    },
-    delta: Delta::RelativeIndices { small: 1, large: 2 },
-    relative_position: RelativePosition::TwoRanges {
-        small: 18,
-        large: 18,
-    },
-    relative_orientation: RelativeOrientation::TwoRanges {
-        small: 1,
-        large: 10,
-    },
-    ..ladder::CHANGED_FLAGS.stages.options()
-};
+const UNUSUAL: &str = "orientation=smallest-three-9+velocity=omitted+position=quantized-4096\
+                       +delta=relative-indices-1-2+relative-position=two-ranges-18-18\
+                       +relative-orientation=two-ranges-1-10+changed-flags=separate";
 
 /// Every rung, and stages with unusual parameters.
 pub fn rungs() -> impl Iterator<Item = Rung> {
     let unusual = Rung {
         name: "unusual",
-        stages: UNUSUAL.check().expect("they are legal"),
+        stages: UNUSUAL.parse().expect("they are legal"),
         ..ladder::CHANGED_FLAGS
     };
     ladder::all().chain([unusual])
@@ -88,12 +75,9 @@ pub struct Exchange {
 /// others name the snapshot two ticks before, and where there is a use for them the two before that.
 pub fn exchange() -> Exchange {
     let stages = rungs().map(|rung| rung.stages);
-    exchange_of(Plan::cubes(), world(CUBES, 0), stages, |tick, stages| {
-        let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
-        current
-            .quantize(&world(CUBES, tick + 1), stages.precision())
-            .unwrap();
-        current
+    let snapshot = |tick, stages| quantized(CUBES, tick + 1, stages);
+    exchange_of(Plan::cubes(), world(CUBES, 0), stages, snapshot, |_| {
+        (None, &[])
     })
 }
 
@@ -147,14 +131,17 @@ pub fn exchange_living() -> Exchange {
             }
             current
         },
+        |_| (None, &[]),
     )
 }
 
+/// `simulated` says what a receiver simulates, and gives it a state chunk.
 fn exchange_of(
     plan: Arc<Plan>,
     initial: Snapshot,
     stages: impl IntoIterator<Item = Stages>,
     snapshot: impl Fn(u16, Stages) -> QuantizedSnapshot,
+    simulated: impl Fn(u16) -> (Option<Inputs>, &'static [u8]),
 ) -> Exchange {
     let mut encoder = Encoder::new(Arc::clone(&plan), initial.clone(), Limits::default()).unwrap();
     let decoder = Decoder::new(plan, initial, Limits::default()).unwrap();
@@ -172,12 +159,16 @@ fn exchange_of(
                 .map(|slot| (slot + usize::from(tick)) % 3 == 0)
                 .collect();
             let merged: Vec<&Baseline> = before(3).into_iter().collect();
+            let (inputs, state_chunk) = simulated(tick);
             let references = Baselines {
                 baseline: before(2),
                 additional: [before(3), before(4)],
+                simulated: Simulated {
+                    inputs: inputs.as_ref(),
+                    state_chunk,
+                },
                 merged: &merged,
                 carried: &carried,
-                ..Baselines::default()
             };
             let (mut packet, mut kept) = (Packet::default(), Baseline::default());
             encoder
@@ -203,24 +194,14 @@ fn exchange_of(
 
 /// What a receiver simulates of the small world.
 pub fn simulated(sequence: Sequence) -> Option<QuantizedSnapshot> {
-    let precision = ladder::SIMULATED.stages.precision();
-    let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), precision);
-    snapshot
-        .quantize(&world(CUBES, sequence.0), precision)
-        .ok()?;
-    Some(snapshot)
+    Some(quantized(CUBES, sequence.0, ladder::SIMULATED.stages))
 }
 
 /// Sends the small world on the rung that simulates it, from origins of every kind in turn, and now and then from none.
 pub fn exchange_simulated() -> Exchange {
-    let initial = world(CUBES, 0);
-    let mut encoder = Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
-    let decoder = Decoder::new(Plan::cubes(), initial, Limits::default()).unwrap();
-    let (mut held, mut packets) = (Vec::<Baseline>::new(), Vec::new());
-    for tick in 0..TICKS {
-        let sequence = Sequence(tick);
-        let current = simulated(sequence).unwrap();
-        let before = |ticks: usize| held.iter().rev().nth(ticks - 1);
+    let snapshot = |tick, stages| quantized(CUBES, tick, stages);
+    let stages = [ladder::SIMULATED.stages];
+    exchange_of(Plan::cubes(), world(CUBES, 0), stages, snapshot, |tick| {
         let origin = match tick {
             0..4 => Some(Origin::FromSceneStart(tick as u8 + 1)),
             4..6 => Some(Origin::Continued(2)),
@@ -231,35 +212,8 @@ pub fn exchange_simulated() -> Exchange {
             let inputs: Vec<u8> = (0..origin.age()).map(|tick| tick / 3).collect();
             Inputs::new(origin, &inputs)
         });
-        let references = Baselines {
-            baseline: before(2),
-            additional: [before(3), before(4)],
-            simulated: Simulated {
-                inputs: inputs.as_ref(),
-                state_chunk: &[7; 9][..usize::from(tick % 2) * 9],
-            },
-            ..Baselines::default()
-        };
-        let (mut packet, mut kept) = (Packet::default(), Baseline::default());
-        let stages = ladder::SIMULATED.stages;
-        encoder
-            .encode(
-                sequence,
-                stages,
-                &current,
-                references,
-                &mut packet,
-                Some(&mut kept),
-            )
-            .unwrap();
-        held.push(kept);
-        packets.push(packet.bytes);
-    }
-    Exchange {
-        decoder,
-        held,
-        packets,
-    }
+        (inputs, &[7; 9][..usize::from(tick % 2) * 9])
+    })
 }
 
 /// Cubes of the world that a sender and a receiver of [`pair`] exchange.
@@ -285,11 +239,11 @@ pub fn pair() -> (SnapshotSender, SnapshotReceiver) {
     (sender, receiver)
 }
 
-/// The world of both ends after a tick.
-pub fn quantized(tick: u64, stages: Stages) -> QuantizedSnapshot {
+/// A world after a tick, as stages have it.
+pub fn quantized(cubes: usize, tick: u16, stages: Stages) -> QuantizedSnapshot {
     let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
     snapshot
-        .quantize(&world(PAIR_CUBES, tick as u16), stages.precision())
+        .quantize(&world(cubes, tick), stages.precision())
         .unwrap();
     snapshot
 }
@@ -297,14 +251,9 @@ pub fn quantized(tick: u64, stages: Stages) -> QuantizedSnapshot {
 /// Sends the world of a tick on the rung with the most state.
 pub fn send(sender: &mut SnapshotSender, tick: u64) {
     let stages = ladder::PREDICTED.stages;
-    sender
-        .send(
-            tick,
-            stages,
-            &quantized(tick, stages),
-            BaselineChoice::Newest,
-        )
-        .unwrap();
+    let snapshot = quantized(PAIR_CUBES, tick as u16, stages);
+    let sent = sender.send(tick, stages, &snapshot, BaselineChoice::Newest);
+    sent.unwrap();
 }
 
 /// Several messages in one input: a byte each for what to do before it and, times two and plus the lowest bit of the

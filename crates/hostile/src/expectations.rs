@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::figures::{Compared, Expectation, Figures, Phase};
+use crate::figures::{Expectation, Figures, Phase};
 use crate::newcomers::Newcomers;
 use crate::wire::Tally;
 
@@ -62,16 +62,19 @@ pub(crate) fn of(figures: &Figures, pace: f64) -> Vec<Expectation> {
     judge.honest_viewer();
     judge.longest_gap();
     judge.decoded_snapshots();
-    judge.viewer_behind_the_relay();
-    judge.numbers();
-    judge.ticks_and_memory();
+    judge.server();
     judge.newcomers();
     judge.log_lines();
-    judge.failure();
     for phase in fair {
         judge.share_of(phase);
     }
-    judge.attackers();
+    // What the attackers themselves found wrong.
+    for phase in judge.attacks.clone() {
+        let attackers = phase.attackers.iter();
+        for failure in attackers.flat_map(|attacker| &attacker.failures) {
+            judge.expect(false, format!("during {}: {failure}", phase.name));
+        }
+    }
     judge.all
 }
 
@@ -91,6 +94,17 @@ impl Judge<'_> {
         self.all.push(Expectation { is_met, sentence });
     }
 
+    /// Expects a share of at least `least`. The sentence is about its percentage.
+    fn expect_share(&mut self, share: f64, least: f64, sentence: impl FnOnce(String) -> String) {
+        let percent = format!("{:.1} %", 100.0 * share);
+        let sentence = sentence(percent);
+        let expected = 100.0 * least;
+        self.expect(
+            share >= least,
+            format!("{sentence}, at least {expected} % are expected"),
+        );
+    }
+
     /// The least value of a figure among the attacks, and the name of that attack.
     fn worst(&self, figure: fn(&Phase) -> f64) -> (f64, &'static str) {
         let figures = self.attacks.iter().map(|phase| (figure(phase), phase.name));
@@ -101,39 +115,25 @@ impl Judge<'_> {
 
     fn honest_viewer(&mut self) {
         let viewer = &self.figures.viewer;
-        let losses = viewer.losses.len();
+        let (losses, why) = (viewer.losses.len(), why(&viewer.losses));
         self.expect(
             losses == 0,
-            format!(
-                "the honest viewer lost its connection {losses} times{}",
-                why(&viewer.losses)
-            ),
+            format!("the honest viewer lost its connection {losses} times{why}"),
         );
         let attacks = self.attacks.iter();
         let snapshots: u64 = attacks.map(|phase| phase.watched.snapshots).sum();
         let usual_rate = self.quiet.watched.rate.max(1.0);
         let share = snapshots as f64 / self.seconds / usual_rate;
-        let least = self.pace * LEAST_SNAPSHOTS;
-        self.expect(
-            share >= least,
+        self.expect_share(share, self.pace * LEAST_SNAPSHOTS, |percent| {
             format!(
-                "the honest viewer had {:.1} % of the snapshots per second that it had without attacks, at least {} % \
-                 are expected",
-                100.0 * share,
-                100.0 * least
-            ),
-        );
+                "the honest viewer had {percent} of the snapshots per second that it had without attacks"
+            )
+        });
         let (rate, name) = self.worst(|phase| phase.watched.rate);
-        let share = rate / usual_rate;
         let least = self.pace * LEAST_SNAPSHOTS_IN_A_PHASE;
-        self.expect(
-            share >= least,
-            format!(
-                "it had the fewest during {name}: {:.1} %, at least {} % are expected",
-                100.0 * share,
-                100.0 * least
-            ),
-        );
+        self.expect_share(rate / usual_rate, least, |percent| {
+            format!("it had the fewest during {name}: {percent}")
+        });
     }
 
     fn longest_gap(&mut self) {
@@ -162,39 +162,30 @@ impl Judge<'_> {
             ("the honest viewer", viewer),
             ("the one behind the relay", bystander),
         ] {
-            let Compared {
-                wrong,
-                decoded,
-                sent,
-                ..
-            } = compared;
+            let (wrong, decoded, sent) = (compared.wrong, compared.decoded, compared.sent);
             self.expect(
-                *wrong == 0 && *sent > 0,
+                wrong == 0 && sent > 0,
                 format!(
                     "{who} decoded {wrong} of {decoded} snapshots to something else than was sent; the server wrote \
                      down {sent} of them"
                 ),
             );
         }
-    }
-
-    fn viewer_behind_the_relay(&mut self) {
-        let bystander = &self.figures.bystander;
-        let losses = bystander.losses.len();
+        let (losses, why) = (bystander.losses.len(), why(&bystander.losses));
         let share = bystander.decoded as f64 / bystander.sent.max(1) as f64;
         self.expect(
             losses == 0 && share >= LEAST_THROUGH_RELAY,
             format!(
-                "the viewer behind the relay lost its connection {losses} times{}, and decoded {:.1} % of its \
+                "the viewer behind the relay lost its connection {losses} times{why}, and decoded {:.1} % of its \
                  snapshots, at least {} % are expected",
-                why(&bystander.losses),
                 100.0 * share,
                 100.0 * LEAST_THROUGH_RELAY
             ),
         );
     }
 
-    fn numbers(&mut self) {
+    /// Nonces, ticks, memory, and how the server ended.
+    fn server(&mut self) {
         let Tally {
             keys,
             numbers,
@@ -207,33 +198,29 @@ impl Judge<'_> {
                 "the server encrypted with {numbers} nonces under {keys} keys, and with {repeated} of them twice"
             ),
         );
-    }
-
-    fn ticks_and_memory(&mut self) {
         let attacks = self.attacks.iter();
         let ticks: f64 = attacks
             .map(|phase| phase.watched.ticks * phase.seconds)
             .sum();
         let share = ticks / self.seconds / self.quiet.watched.ticks.max(1.0);
-        let least = self.pace * LEAST_TICKS;
-        self.expect(
-            share >= least,
+        self.expect_share(share, self.pace * LEAST_TICKS, |percent| {
             format!(
-                "the server played {:.1} % of the ticks per second that it played without attacks, at least {} % are \
-                 expected",
-                100.0 * share,
-                100.0 * least
-            ),
-        );
+                "the server played {percent} of the ticks per second that it played without attacks"
+            )
+        });
         let server = &self.figures.server;
         let grown = server.rss_max.saturating_sub(server.rss_quiet);
+        let (megabytes, most) = (grown >> 20, MOST_GROWTH >> 20);
         self.expect(
             grown <= MOST_GROWTH,
-            format!(
-                "the server's memory grew by {} MB, at most {} are expected",
-                grown >> 20,
-                MOST_GROWTH >> 20
-            ),
+            format!("the server's memory grew by {megabytes} MB, at most {most} are expected"),
+        );
+        self.expect(
+            server.failure.is_none(),
+            match &server.failure {
+                None => "the server ran to the end".to_owned(),
+                Some(why) => format!("the server failed: {why}"),
+            },
         );
     }
 
@@ -271,27 +258,20 @@ impl Judge<'_> {
             let Newcomers {
                 came, connected, ..
             } = self.came(of);
-            let left_out = self.left_out(of);
+            let (left_out, percent) = (self.left_out(of), 100.0 * least);
             self.expect(
                 f64::from(connected) >= least * f64::from(came),
                 format!(
-                    "{connected} of {came} newcomers from {origin} were connected, at least {:.0} % are \
-                     expected{left_out}",
-                    100.0 * least
+                    "{connected} of {came} newcomers from {origin} were connected, at least {percent:.0} % are \
+                     expected{left_out}"
                 ),
             );
         }
         let near = self.came(|phase| phase.near);
         let share = f64::from(near.at_once) / f64::from(near.came.max(1));
-        let least = self.pace * LEAST_AT_ONCE;
-        self.expect(
-            share >= least,
-            format!(
-                "{:.1} % of those from nearby within a second, at least {} % are expected",
-                100.0 * share,
-                100.0 * least
-            ),
-        );
+        self.expect_share(share, self.pace * LEAST_AT_ONCE, |percent| {
+            format!("{percent} of those from nearby within a second")
+        });
     }
 
     fn log_lines(&mut self) {
@@ -308,54 +288,24 @@ impl Judge<'_> {
         );
     }
 
-    fn failure(&mut self) {
-        let failure = &self.figures.server.failure;
-        self.expect(
-            failure.is_none(),
-            match failure {
-                None => "the server ran to the end".to_owned(),
-                Some(why) => format!("the server failed: {why}"),
-            },
-        );
-    }
-
     /// Next to many viewers that are as honest, the viewer gets its share, and the game does not slow down.
     fn share_of(&mut self, phase: &Phase) {
-        let (quiet, pace) = (self.quiet, self.pace);
-        let share = phase.watched.rate / quiet.watched.rate.max(1.0);
+        let (quiet, pace, name) = (self.quiet, self.pace, phase.name);
         let ticks = phase.watched.ticks / quiet.watched.ticks.max(1.0);
-        self.expect(
-            share >= pace * LEAST_FAIR_SHARE && ticks >= pace * LEAST_TICKS,
-            format!(
-                "during {} the server played {:.1} % of the ticks, at least {} % are expected, and the honest viewer \
-                 had {:.1} % of the snapshots, at least {} % are expected",
-                phase.name,
-                100.0 * ticks,
-                100.0 * pace * LEAST_TICKS,
-                100.0 * share,
-                100.0 * pace * LEAST_FAIR_SHARE
-            ),
-        );
+        self.expect_share(ticks, pace * LEAST_TICKS, |percent| {
+            format!("during {name} the server played {percent} of the ticks")
+        });
+        let share = phase.watched.rate / quiet.watched.rate.max(1.0);
+        self.expect_share(share, pace * LEAST_FAIR_SHARE, |percent| {
+            format!("during {name} the honest viewer had {percent} of the snapshots")
+        });
         let Newcomers {
             came, connected, ..
         } = phase.near;
         self.expect(
             f64::from(connected) >= pace * f64::from(came),
-            format!(
-                "during {} {connected} of {came} newcomers were connected",
-                phase.name
-            ),
+            format!("during {name} {connected} of {came} newcomers were connected"),
         );
-    }
-
-    /// What the attackers themselves found wrong.
-    fn attackers(&mut self) {
-        for phase in self.attacks.clone() {
-            let attackers = phase.attackers.iter();
-            for failure in attackers.flat_map(|attacker| &attacker.failures) {
-                self.expect(false, format!("during {}: {failure}", phase.name));
-            }
-        }
     }
 }
 

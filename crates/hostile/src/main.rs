@@ -5,6 +5,7 @@
 //! | `cli` | the command line |
 //! | `run` | starts everything, runs the phases, and collects the figures |
 //! | `phases` | no attack, each attack alone, and all at once |
+//! | `program` | programs that are run |
 //! | `server` | the server: its process, its log, its memory and processor time |
 //! | `viewer` | the honest viewer, which notes every snapshot |
 //! | `bystander` | `cubewire view`, whose datagrams go through the relay |
@@ -28,6 +29,7 @@ mod figures;
 mod newcomers;
 mod packets;
 mod phases;
+mod program;
 mod relay;
 mod report;
 mod run;

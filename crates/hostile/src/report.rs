@@ -7,31 +7,13 @@ use cubewire_cli::Table;
 use crate::figures::{Compared, Figures, Phase};
 use crate::wire::Tally;
 
-const TITLES: [&str; 17] = [
-    "attack",
-    "s",
-    "sent",
-    "sent kB",
-    "got kB",
-    "snapshots/s",
-    "gap ms",
-    "long gaps",
-    "stall ms",
-    "ticks/s",
-    "newcomers",
-    "slowest ms",
-    "from afar",
-    "slowest ms",
-    "MB",
-    "% CPU",
-    "log lines",
-];
-
 /// Prints the phases, the notes of the attackers, the sums and the expectations.
 pub(crate) fn print(figures: &Figures, out: &mut impl Write) -> io::Result<()> {
-    let mut table = Table::new(TITLES);
-    for phase in &figures.phases {
-        table.row(row(phase));
+    let rows = figures.phases.iter().map(row);
+    let rows: Vec<_> = rows.collect();
+    let mut table = Table::new(rows[0].each_ref().map(|(title, _)| *title));
+    for row in rows {
+        table.row(row.map(|(_, cell)| cell));
     }
     writeln!(out, "{table}\n")?;
     for phase in &figures.phases {
@@ -63,7 +45,8 @@ pub(crate) fn print(figures: &Figures, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn row(phase: &Phase) -> Vec<String> {
+/// Titles and cells. The quiet phase is always there.
+fn row(phase: &Phase) -> [(&'static str, String); 17] {
     let mut tally = Tally::default();
     for attacker in &phase.attackers {
         tally += attacker.tally;
@@ -71,24 +54,24 @@ fn row(phase: &Phase) -> Vec<String> {
     let Phase {
         watched, near, far, ..
     } = phase;
-    vec![
-        phase.name.to_owned(),
-        format!("{:.1}", phase.seconds),
-        tally.sent.to_string(),
-        (tally.sent_bytes / 1000).to_string(),
-        (tally.received_bytes / 1000).to_string(),
-        format!("{:.1}", watched.rate),
-        format!("{:.0}", watched.longest_gap_ms),
-        watched.long_gaps.to_string(),
-        format!("{:.0}", phase.stall_ms),
-        format!("{:.1}", watched.ticks),
-        format!("{} of {}", near.connected, near.came),
-        format!("{:.0}", near.slowest_ms),
-        format!("{} of {}", far.connected, far.came),
-        format!("{:.0}", far.slowest_ms),
-        (phase.rss >> 20).to_string(),
-        format!("{:.0}", phase.cpu_percent),
-        phase.log_lines.to_string(),
+    [
+        ("attack", phase.name.to_owned()),
+        ("s", format!("{:.1}", phase.seconds)),
+        ("sent", tally.sent.to_string()),
+        ("sent kB", (tally.sent_bytes / 1000).to_string()),
+        ("got kB", (tally.received_bytes / 1000).to_string()),
+        ("snapshots/s", format!("{:.1}", watched.rate)),
+        ("gap ms", format!("{:.0}", watched.longest_gap_ms)),
+        ("long gaps", watched.long_gaps.to_string()),
+        ("stall ms", format!("{:.0}", phase.stall_ms)),
+        ("ticks/s", format!("{:.1}", watched.ticks)),
+        ("newcomers", format!("{} of {}", near.connected, near.came)),
+        ("slowest ms", format!("{:.0}", near.slowest_ms)),
+        ("from afar", format!("{} of {}", far.connected, far.came)),
+        ("slowest ms", format!("{:.0}", far.slowest_ms)),
+        ("MB", (phase.rss >> 20).to_string()),
+        ("% CPU", format!("{:.0}", phase.cpu_percent)),
+        ("log lines", phase.log_lines.to_string()),
     ]
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use cubewire_files::NewFile;
 use serde_json::Value;
 
-use crate::bystander::Bystander;
+use crate::bystander;
 use crate::caller::Target;
 use crate::cli::{Cli, stream};
 use crate::error::HostileError;
@@ -80,7 +80,7 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
         seconds,
         log: cli.log.as_deref(),
     })?;
-    let bystander = Bystander::start(&cubewire, relay_address, &key_file, &decoded, seconds)?;
+    let bystander = bystander::start(&cubewire, relay_address, &key_file, &decoded, seconds)?;
     let target = Target {
         server: address,
         key,
@@ -105,7 +105,7 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
     let course = attack(&scene, &server)?;
     scene.progress.should_stop.store(true, Ordering::Relaxed);
     let notes = joined(watching.join())?;
-    let lost = bystander.finish(END_PATIENCE)?;
+    let lost = bystander::finish(bystander, END_PATIENCE)?;
     relay_should_stop.store(true, Ordering::Relaxed);
     let (fates, mut tally) = joined(relaying.join());
     for one in [notes.tally].into_iter().chain(course.tallies()) {

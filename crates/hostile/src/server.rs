@@ -3,8 +3,8 @@
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::path::Path;
+use std::process::{ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::error::HostileError;
+use crate::program::Program;
 
 /// How to start the server.
 #[derive(Clone, Debug)]
@@ -34,8 +35,7 @@ const SLOTS: u32 = 64;
 /// `cubewire serve`, running.
 #[derive(Debug)]
 pub(crate) struct Server {
-    path: PathBuf,
-    process: Child,
+    program: Program,
     out: BufReader<ChildStdout>,
     log: Log,
 }
@@ -85,8 +85,8 @@ fn parse_key(hex: &str) -> Option<[u8; 32]> {
 impl Server {
     /// Starts the server, and waits until it listens.
     pub(crate) fn start(start: &Start<'_>) -> Result<Self, HostileError> {
-        let path = start.cubewire.to_owned();
-        let mut process = Command::new(start.cubewire)
+        let mut command = Command::new(start.cubewire);
+        command
             .args(["serve", "--headless", "--json"])
             .args(["--bind", &start.bind.to_string()])
             .args(["--public", &format!("{},{}", start.bind, start.relay)])
@@ -98,26 +98,19 @@ impl Server {
             .arg(start.digest)
             .arg("--script")
             .arg(start.script)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|source| HostileError::Start {
-                path: path.clone(),
-                source,
-            })?;
+            .stdout(Stdio::piped());
+        let mut program = Program::start(&mut command)?;
         let log = Log::default();
         let copy = start
             .log
             .map(|path| File::create(path).map_err(HostileError::file(path)));
-        let lines = BufReader::new(process.stderr.take().expect("it is piped"));
+        let lines = BufReader::new(program.process.stderr.take().expect("it is piped"));
         let reader = log.clone();
         let mut copy = copy.transpose()?;
         let reading = thread::spawn(move || reader.read(lines, copy.as_mut()));
         let mut server = Self {
-            path,
-            out: BufReader::new(process.stdout.take().expect("it is piped")),
-            process,
+            out: BufReader::new(program.process.stdout.take().expect("it is piped")),
+            program,
             log,
         };
         let mut line = String::new();
@@ -127,18 +120,15 @@ impl Server {
             Ok(server)
         } else {
             // Its log ends with it.
-            let _ = server.process.kill();
+            let _ = server.program.process.kill();
             let _ = reading.join();
             Err(server.failed("it does not listen"))
         }
     }
 
     fn failed(&self, what: &'static str) -> HostileError {
-        HostileError::Program {
-            path: self.path.clone(),
-            what,
-            said: self.log.last.lock().expect("no thread panics").clone(),
-        }
+        let said = self.log.last.lock().expect("no thread panics").clone();
+        self.program.failed(what, said)
     }
 
     /// Lines logged so far.
@@ -156,7 +146,7 @@ impl Server {
     /// # Errors
     /// If it has ended, or if there is no /proc.
     pub(crate) fn sample(&self) -> Result<Sample, HostileError> {
-        Sample::of(self.process.id()).map_err(HostileError::Process)
+        Sample::of(self.program.process.id()).map_err(HostileError::Process)
     }
 
     /// Ends the server, and returns the figures that it prints.
@@ -164,29 +154,15 @@ impl Server {
     /// # Errors
     /// If it fails, or does not end within `patience`.
     pub(crate) fn finish(mut self, patience: Duration) -> Result<Value, HostileError> {
-        terminate(&self.process);
-        let start = Instant::now();
-        let status = loop {
-            match self.process.try_wait() {
-                Ok(Some(status)) => break status,
-                Ok(None) if start.elapsed() < patience => thread::sleep(Duration::from_millis(50)),
-                _ => return Err(self.failed("it does not end")),
-            }
+        let Some(has_ended) = self.program.end(patience) else {
+            return Err(self.failed("it does not end"));
         };
         let mut text = String::new();
         let _ = self.out.read_to_string(&mut text);
         match serde_json::from_str(&text) {
-            Ok(figures) if has_ended(status) => Ok(figures),
+            Ok(figures) if has_ended => Ok(figures),
             _ => Err(self.failed("it has failed")),
         }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It has ended, unless the measurement has failed.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 
@@ -210,24 +186,6 @@ impl Log {
         }
     }
 }
-
-/// Asks a process to end, as Ctrl-C would.
-pub(crate) fn terminate(process: &Child) {
-    let kill = format!("kill -TERM {}", process.id());
-    // If it fails, the process has ended, or will be found not to end.
-    let _ = Command::new("sh")
-        .args(["-c", &kill])
-        .stderr(Stdio::null())
-        .status();
-}
-
-/// Whether a process has done what it had to until it was [told to end](terminate).
-pub(crate) fn has_ended(status: ExitStatus) -> bool {
-    matches!(status.code(), Some(0 | TERMINATED))
-}
-
-/// The exit code that says so, as a shell has it.
-const TERMINATED: i32 = 143;
 
 /// Memory and processor time of a process.
 #[derive(Clone, Copy, Debug)]

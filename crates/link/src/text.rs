@@ -210,53 +210,29 @@ mod tests {
         assert_eq!(conditions.to_text(), None);
     }
 
+    /// Texts, and the messages about them.
+    const REFUSED: &str = "\
+wifi | unknown condition or preset `wifi` (did you mean `wi-fi`?); NAMES
+ | unknown condition or preset ``; NAMES
+4g+latency | latency must be a time in milliseconds, as in 50ms, not ``
+latency=-5ms | latency must be a time in milliseconds, as in 50ms, not `-5ms`
+4g+latency=50 | latency must be a time in milliseconds, as in 50ms, not `50`
+4g+cut+3g | there is one preset at most, not `4g` and `3g`
+cut=maybe | cut must be yes or no, not `maybe`
+jitter=normal/20ms/5ms | unknown jitter `normal/20ms/5ms`; one of none, uniform, log-normal
+jitter=log-normal/5ms | jitter must be log-normal/MEDIAN/SIGMA, not `log-normal/5ms`
+reordering=0.5 | reordering must be PROBABILITY/MIN_DELAY/MAX_DELAY, not `0.5`
+loss=some | loss must be none, bursts, gilbert-elliott, or a number, not `some`
+cut+loss=none+cut | `cut` is given twice
+loss=1.5 | loss is 1.5, which is out of range; the nearest in range is 1
+loss=bursts/1/3 | `bursts/1/3`: bursts have at least 1 packet on average, and bursts of n packets lose at most n/(n+1) of all, because a packet arrives between two bursts";
+
     #[test]
     fn an_error_names_the_condition_its_value_and_what_is_legal() {
         let names = "one of latency, jitter, loss, duplicate, reordering, bandwidth, cut, perfect, lan, \
                      wi-fi, wi-fi-bad, cable, 4g, 3g, satellite, article, hostile";
-        let time = "must be a time in milliseconds, as in 50ms, not";
-        for (text, message) in [
-            ("", format!("unknown condition or preset ``; {names}")),
-            (
-                "wifi",
-                format!("unknown condition or preset `wifi` (did you mean `wi-fi`?); {names}"),
-            ),
-            ("4g+latency", format!("latency {time} ``")),
-            ("latency=-5ms", format!("latency {time} `-5ms`")),
-            ("4g+latency=50", format!("latency {time} `50`")),
-            (
-                "4g+cut+3g",
-                "there is one preset at most, not `4g` and `3g`".into(),
-            ),
-            ("cut=maybe", "cut must be yes or no, not `maybe`".into()),
-            (
-                "jitter=normal/20ms/5ms",
-                "unknown jitter `normal/20ms/5ms`; one of none, uniform, log-normal".into(),
-            ),
-            (
-                "jitter=log-normal/5ms",
-                "jitter must be log-normal/MEDIAN/SIGMA, not `log-normal/5ms`".into(),
-            ),
-            (
-                "reordering=0.5",
-                "reordering must be PROBABILITY/MIN_DELAY/MAX_DELAY, not `0.5`".into(),
-            ),
-            (
-                "loss=some",
-                "loss must be none, bursts, gilbert-elliott, or a number, not `some`".into(),
-            ),
-            ("cut+loss=none+cut", "`cut` is given twice".into()),
-            (
-                "loss=1.5",
-                "loss is 1.5, which is out of range; the nearest in range is 1".into(),
-            ),
-            (
-                "loss=bursts/1/3",
-                "`bursts/1/3`: bursts have at least 1 packet on average, and bursts of n packets \
-                 lose at most n/(n+1) of all, because a packet arrives between two bursts"
-                    .into(),
-            ),
-        ] {
+        for row in REFUSED.replace("NAMES", names).lines() {
+            let (text, message) = row.split_once(" | ").unwrap();
             let error = text.parse::<Conditions>().unwrap_err();
             assert_eq!(error.to_string(), message);
         }

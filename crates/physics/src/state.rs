@@ -23,7 +23,7 @@ pub struct WorldState {
 }
 
 /// The exact state of a cube.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub(crate) struct ExactBody {
     /// Centre, metres.
     pub(crate) position: Vec3,
@@ -49,13 +49,8 @@ impl WorldState {
     pub fn initial() -> Self {
         let bodies = (0..CUBES).map(|cube| ExactBody {
             position: scene::initial_position(cube),
-            orientation: Quat::IDENTITY,
-            linear_velocity: Vec3::ZERO,
-            angular_velocity: Vec3::ZERO,
-            sleeping: false,
-            seconds_still: 0.0,
             interacting: cube == PLAYER,
-            rest_ticks: 0,
+            ..ExactBody::default()
         });
         Self {
             ticks: 0,

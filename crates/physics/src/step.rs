@@ -5,7 +5,7 @@ use cubewire_scene::{CUBES, GRAVITY, Interaction, Keys, MAX_ANGULAR_SPEED, MAX_L
 use glam::Vec3;
 use rapier3d::prelude::{
     CCDSolver, ColliderHandle, ColliderSet, DefaultBroadPhase, ImpulseJointSet, IslandManager,
-    MultibodyJointSet, NarrowPhase, PhysicsPipeline, RigidBodyHandle, RigidBodySet,
+    MultibodyJointSet, NarrowPhase, PhysicsPipeline, PhysicsWorld, RigidBodyHandle, RigidBodySet,
 };
 
 use crate::forces::apply_forces;
@@ -34,6 +34,23 @@ pub struct Sets<'w> {
     pub ccd_solver: &'w mut CCDSolver,
     /// Working memory: no tick depends on what an earlier one left in it.
     pub pipeline: &'w mut PhysicsPipeline,
+}
+
+impl<'w> From<&'w mut PhysicsWorld> for Sets<'w> {
+    /// All that a world has but its gravity and its parameters: those are the scene's.
+    fn from(world: &'w mut PhysicsWorld) -> Self {
+        Self {
+            islands: &mut world.islands,
+            broad_phase: &mut world.broad_phase,
+            narrow_phase: &mut world.narrow_phase,
+            bodies: &mut world.bodies,
+            colliders: &mut world.colliders,
+            impulse_joints: &mut world.impulse_joints,
+            multibody_joints: &mut world.multibody_joints,
+            ccd_solver: &mut world.ccd_solver,
+            pipeline: &mut world.physics_pipeline,
+        }
+    }
 }
 
 /// What a tick depends on besides Rapier's sets, and what it leaves besides them.

@@ -4,10 +4,7 @@ use std::fmt;
 
 use cubewire_codec::{QuantizeError, QuantizedSnapshot, Snapshot};
 use cubewire_scene::Keys;
-use rapier3d::prelude::{
-    CCDSolver, ColliderSet, DefaultBroadPhase, ImpulseJointSet, IslandManager, MultibodyJointSet,
-    NarrowPhase, PhysicsPipeline, RigidBodyHandle, RigidBodySet,
-};
+use rapier3d::prelude::{PhysicsWorld, RigidBodyHandle, RigidBodySet};
 
 use crate::input::Input;
 use crate::pose::PRECISION;
@@ -18,15 +15,7 @@ use crate::step::{SceneState, Sets};
 /// The whole scene. A clone goes on exactly as the original does.
 pub struct World {
     pub(crate) scene: SceneState,
-    islands: IslandManager,
-    broad_phase: DefaultBroadPhase,
-    narrow_phase: NarrowPhase,
-    pub(crate) bodies: RigidBodySet,
-    colliders: ColliderSet,
-    impulse_joints: ImpulseJointSet,
-    multibody_joints: MultibodyJointSet,
-    ccd_solver: CCDSolver,
-    pipeline: PhysicsPipeline,
+    sets: PhysicsWorld,
 }
 
 impl World {
@@ -34,30 +23,20 @@ impl World {
     #[must_use]
     pub fn new() -> Self {
         let state = WorldState::initial();
-        let mut bodies = RigidBodySet::with_capacity(state.bodies.len());
-        let mut colliders = ColliderSet::new();
+        let mut sets = PhysicsWorld::new();
         let mut handles = Vec::with_capacity(state.bodies.len());
         for solid in solids::solids() {
             let collider = solids::collider(solid);
             if let Solid::Cube { cube, .. } = solid {
-                let body = bodies.insert(solids::body(&state.bodies[cube]));
-                colliders.insert_with_parent(collider, body, &mut bodies);
+                let (body, _) = sets.insert(solids::body(&state.bodies[cube]), collider);
                 handles.push(body);
             } else {
-                colliders.insert(collider);
+                sets.insert_collider(collider, None);
             }
         }
         Self {
             scene: SceneState::new(handles),
-            islands: IslandManager::new(),
-            broad_phase: DefaultBroadPhase::new(),
-            narrow_phase: NarrowPhase::new(),
-            bodies,
-            colliders,
-            impulse_joints: ImpulseJointSet::new(),
-            multibody_joints: MultibodyJointSet::new(),
-            ccd_solver: CCDSolver::new(),
-            pipeline: PhysicsPipeline::new(),
+            sets,
         }
     }
 
@@ -73,7 +52,7 @@ impl World {
     /// The exact state after the last tick.
     #[must_use]
     pub fn state(&self) -> WorldState {
-        self.scene.state(&self.bodies)
+        self.scene.state(&self.sets.bodies)
     }
 
     /// Makes this the world that is [restored](Self::restored) from its own [state](Self::state), rounded. See
@@ -99,24 +78,13 @@ impl World {
     }
 
     fn sets(&mut self) -> (Sets<'_>, &mut SceneState) {
-        let sets = Sets {
-            islands: &mut self.islands,
-            broad_phase: &mut self.broad_phase,
-            narrow_phase: &mut self.narrow_phase,
-            bodies: &mut self.bodies,
-            colliders: &mut self.colliders,
-            impulse_joints: &mut self.impulse_joints,
-            multibody_joints: &mut self.multibody_joints,
-            ccd_solver: &mut self.ccd_solver,
-            pipeline: &mut self.pipeline,
-        };
-        (sets, &mut self.scene)
+        ((&mut self.sets).into(), &mut self.scene)
     }
 
     /// The bodies.
     #[must_use]
     pub const fn bodies(&self) -> &RigidBodySet {
-        &self.bodies
+        &self.sets.bodies
     }
 
     /// The bodies of the cubes, by index.
@@ -147,7 +115,7 @@ impl World {
 
     /// Writes every cube after the last tick into a snapshot.
     pub fn capture(&self, snapshot: &mut Snapshot) {
-        self.scene.capture(&self.bodies, snapshot);
+        self.scene.capture(&self.sets.bodies, snapshot);
     }
 
     /// Writes every cube after the last tick into a snapshot, in the precision of
@@ -171,15 +139,16 @@ impl Clone for World {
     fn clone(&self) -> Self {
         Self {
             scene: self.scene.clone(),
-            islands: self.islands.clone(),
-            broad_phase: self.broad_phase.clone(),
-            narrow_phase: self.narrow_phase.clone(),
-            bodies: self.bodies.clone(),
-            colliders: self.colliders.clone(),
-            impulse_joints: self.impulse_joints.clone(),
-            multibody_joints: self.multibody_joints.clone(),
-            ccd_solver: CCDSolver::new(),
-            pipeline: PhysicsPipeline::new(),
+            sets: PhysicsWorld {
+                islands: self.sets.islands.clone(),
+                broad_phase: self.sets.broad_phase.clone(),
+                narrow_phase: self.sets.narrow_phase.clone(),
+                bodies: self.sets.bodies.clone(),
+                colliders: self.sets.colliders.clone(),
+                impulse_joints: self.sets.impulse_joints.clone(),
+                multibody_joints: self.sets.multibody_joints.clone(),
+                ..PhysicsWorld::new()
+            },
         }
     }
 }

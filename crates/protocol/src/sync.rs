@@ -38,7 +38,7 @@ const LASTING_TICKS: u64 = 600;
 const MARGIN_TICKS: u64 = 20;
 
 /// What the sender of one receiver knows.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct SceneSync {
     status: SyncStatus,
     /// Nothing up to this tick counts any more.
@@ -71,20 +71,10 @@ enum Start {
 }
 
 impl SceneSync {
-    pub(crate) const fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
-            status: SyncStatus::Desynced,
-            lost: None,
-            transfer: None,
-            wanted_at: None,
-            start: None,
-            simulated: None,
-            retry_at: 0,
             retry_ticks: FIRST_RETRY_TICKS,
-            desyncs: 0,
-            inputs: None,
-            state_chunk: Vec::new(),
-            bytes: Vec::new(),
+            ..Self::default()
         }
     }
 

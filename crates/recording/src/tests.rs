@@ -20,8 +20,17 @@ fn parse(bytes: &[u8]) -> Result<Recording, RecordingError> {
     Recording::parse(bytes, Path::new("some.bin"))
 }
 
-fn message(bytes: &[u8]) -> String {
-    parse(bytes).unwrap_err().to_string()
+/// Bytes that are no recording, and a part of what is said of them.
+fn assert_refused(bytes: &[u8], message: &str) {
+    let error = parse(bytes).unwrap_err().to_string();
+    assert!(error.contains(message), "{error}\n{message}");
+}
+
+/// Of these bytes, with some of them changed. A message can name their offset: `@`.
+fn assert_change_refused(bytes: &[u8], at: usize, changed: &[u8], message: &str) {
+    let mut bytes = bytes.to_vec();
+    bytes[at..][..changed.len()].copy_from_slice(changed);
+    assert_refused(&bytes, &message.replace('@', &at.to_string()));
 }
 
 #[test]
@@ -37,37 +46,24 @@ fn frames_are_read_in_order() {
 #[test]
 fn errors_name_the_fault_and_its_offset() {
     let whole = frame(1).repeat(7);
-    assert!(message(&[]).contains("ends at offset 0, after 0 frames"));
-    assert!(message(&whole[..FRAME_BYTES * 6]).contains("after 6 frames"));
-    let cut = message(&whole[..whole.len() - 1]);
-    assert!(
-        cut.contains("ends inside frame 6, at offset 201823"),
-        "{cut}"
-    );
-
-    let mut wrong = whole.clone();
-    let offset = FRAME_BYTES * 6 + RECORD_BYTES * 2 + 4;
-    wrong[offset..offset + 4].copy_from_slice(&512_i32.to_le_bytes());
-    let out_of_range = message(&wrong);
-    assert!(
-        out_of_range.contains(&format!(
-            "orientation_a of cube 2 in frame 6, at offset {offset}, is 512, outside 0..=511"
-        )),
-        "{out_of_range}"
-    );
-
-    let mut far = whole.clone();
-    let offset = FRAME_BYTES * 6 + 16;
-    far[offset..offset + 4].copy_from_slice(&131_072_i32.to_le_bytes());
-    let far = message(&far);
-    assert!(
-        far.contains("position_x of cube 0 in frame 6, at offset 173008, is 131072"),
-        "{far}"
-    );
-
-    let mut differs = frame(1).repeat(3);
-    differs.extend(frame(2).repeat(4));
-    assert!(message(&differs).contains("frame 3, at offset 86496, differs from frame 0"));
+    assert_refused(&[], "ends at offset 0, after 0 frames");
+    assert_refused(&whole[..FRAME_BYTES * 6], "after 6 frames");
+    let cut = &whole[..whole.len() - 1];
+    assert_refused(cut, "ends inside frame 6, at offset 201823");
+    for (at, number, message) in [
+        (RECORD_BYTES * 2 + 4, 512_i32, "orientation_a of cube 2"),
+        (16, 131_072, "position_x of cube 0"),
+    ] {
+        let message = format!("{message} in frame 6, at offset @, is {number}, outside ");
+        assert_change_refused(
+            &whole,
+            FRAME_BYTES * 6 + at,
+            &number.to_le_bytes(),
+            &message,
+        );
+    }
+    let differs = [frame(1).repeat(3), frame(2).repeat(4)].concat();
+    assert_refused(&differs, "frame 3, at offset 86496, differs from frame 0");
 }
 
 const LIVING: &str = "\
@@ -156,148 +152,85 @@ fn a_recording_of_the_cubes_is_the_same_with_and_without_a_header() {
     assert_eq!(read.hash(), bare.hash());
 
     let few = written(&bare.plan, CUBES, &bare.frames[..6]);
-    assert!(message(&few).contains("after 6 frames"));
+    assert_refused(&few, "after 6 frames");
     let header = few.len() - 6 * CUBES * 25;
-    let mut absent = described.clone();
-    absent[header + 25] = 0;
-    let absent = message(&absent);
-    let expected = format!(
-        "alive of slot 1 in frame 0, at offset {}, is 0, outside 1..=1",
-        header + 25
-    );
-    assert!(absent.contains(&expected), "{absent}");
-    let mut differs = described.clone();
-    differs[header + 3 * CUBES * 25 + 9] = 7;
-    let differs = message(&differs);
-    assert!(differs.contains("differs from frame 0"), "{differs}");
-    let mut code = described;
-    code[header + 1..header + 9].fill(0);
-    let code = message(&code);
-    assert!(
-        code.contains(&format!(
-            "orientation of slot 0 in frame 0, at offset {}, is not",
-            header + 1
-        )),
-        "{code}"
-    );
+    for (at, changed, message) in [
+        (
+            25,
+            &[0][..],
+            "alive of slot 1 in frame 0, at offset @, is 0, outside 1..=1",
+        ),
+        (3 * CUBES * 25 + 9, &[7], "differs from frame 0"),
+        (
+            1,
+            &[0; 8],
+            "orientation of slot 0 in frame 0, at offset @, is not",
+        ),
+    ] {
+        assert_change_refused(&described, header + at, changed, message);
+    }
 }
+
+/// Offsets in a body, wrong bytes there, and what is said of them.
+const WRONG: &str = "\
+0 | 2 | alive | 2, outside 0..=1
+1 | 2 | kind | 2, outside 0..=1
+3 | 4 | orientation_largest | 4, outside 0..=3
+9 | 0 8 | orientation_c | 2048, outside 0..=2047
+11 | 0 1 | position_x | 256, outside -256..=255
+19 | 128 0 0 0 | position_z | 128, outside -128..=127
+23 | 2 | shielded | 2, outside 0..=1
+27 | 121 | bank | 121, outside 0..=120
+31 | 255 255 255 255 | target | 4294967295, outside 0..=65536";
 
 #[test]
 fn every_number_of_a_frame_is_checked() {
     let (bytes, _) = living(9);
     // The last frame: an empty slot, a body, and an empty slot.
     let body = bytes.len() - 1 - 35;
-    for (at, wrong, error) in [
-        (
-            0,
-            &[2][..],
-            "alive of slot 1 in frame 8, at offset {}, is 2, outside 0..=1",
-        ),
-        (
-            1,
-            &[2],
-            "kind of slot 1 in frame 8, at offset {}, is 2, outside 0..=1",
-        ),
-        (
-            3,
-            &[4],
-            "orientation_largest of slot 1 in frame 8, at offset {}, is 4, outside 0..=3",
-        ),
-        (
-            9,
-            &[0, 8],
-            "orientation_c of slot 1 in frame 8, at offset {}, is 2048, outside 0..=2047",
-        ),
-        (
-            11,
-            &[0, 1],
-            "position_x of slot 1 in frame 8, at offset {}, is 256, outside -256..=255",
-        ),
-        (
-            19,
-            &[128, 0, 0, 0],
-            "position_z of slot 1 in frame 8, at offset {}, is 128, outside -128..=127",
-        ),
-        (
-            23,
-            &[2],
-            "shielded of slot 1 in frame 8, at offset {}, is 2, outside 0..=1",
-        ),
-        (
-            27,
-            &[121],
-            "bank of slot 1 in frame 8, at offset {}, is 121, outside 0..=120",
-        ),
-        (
-            31,
-            &[255; 4],
-            "target of slot 1 in frame 8, at offset {}, is 4294967295, outside 0..=65536",
-        ),
-    ] {
-        let mut damaged = bytes.clone();
-        let at = body + at;
-        damaged[at..][..wrong.len()].copy_from_slice(wrong);
-        let (message, expected) = (message(&damaged), error.replace("{}", &at.to_string()));
-        assert!(message.contains(&expected), "{message}\n{expected}");
+    for row in WRONG.lines() {
+        let [at, wrong, field, fault] = row.split(" | ").collect::<Vec<_>>()[..] else {
+            panic!("{row}");
+        };
+        let wrong: Vec<u8> = wrong.split(' ').map(|byte| byte.parse().unwrap()).collect();
+        let message = format!("{field} of slot 1 in frame 8, at offset @, is {fault}");
+        assert_change_refused(
+            &bytes,
+            body + at.parse::<usize>().unwrap(),
+            &wrong,
+            &message,
+        );
     }
-    let cut = message(&bytes[..body + 8]);
     let expected = format!("ends inside frame 8, at offset {}", body + 8);
-    assert!(cut.contains(&expected), "{cut}");
+    assert_refused(&bytes[..body + 8], &expected);
 }
+
+/// Headers, and what is said of them.
+const HEADERS: &str = r"cubewire recording  | ends inside the header, at offset 19
+cubewire recording 2\n | the version, at offset 19, is not a line with a whole number from 1 to 1
+cubewire recording 1\n16385\n | the length of the schema, at offset 21, is not a line with a whole number from 1 to 16384
+cubewire recording 1\n+1\n | the length of the schema, at offset 21
+cubewire recording 1\n\n | the length of the schema, at offset 21
+cubewire recording 1\n123456\n | the length of the schema, at offset 21
+cubewire recording 1\n12\nup | ends inside the header, at offset 26
+cubewire recording 1\n5\nup w\n | the schema, at offset 23: line 1: up";
 
 #[test]
 fn every_part_of_a_header_is_checked() {
-    let length = LIVING.len();
+    for row in HEADERS.lines() {
+        let (header, message) = row.split_once(" | ").unwrap();
+        assert_refused(header.replace(r"\n", "\n").as_bytes(), message);
+    }
+    assert_refused(
+        b"cubewire recording 1\n1\n\xff",
+        "the schema, at offset 23: ",
+    );
+    let header = |schema: &str| format!("cubewire recording 1\n{}\n{schema}", schema.len());
+    assert_refused(header(LIVING).as_bytes(), "after 0 frames");
     let fixed = LIVING.replace("living 3", "fixed");
-    let bodies = format!(
+    let message = format!(
         "the number of bodies, at offset {}, is not",
         25 + fixed.len()
     );
-    for (text, error) in [
-        (
-            "cubewire recording ".into(),
-            "ends inside the header, at offset 19",
-        ),
-        (
-            "cubewire recording 2\n".into(),
-            "the version, at offset 19, is not a line with a whole number from 1 to 1",
-        ),
-        (
-            "cubewire recording 1\n16385\n".into(),
-            "the length of the schema, at offset 21, is not a line with a whole number from 1 to 16384",
-        ),
-        (
-            "cubewire recording 1\n+1\n".into(),
-            "the length of the schema, at offset 21",
-        ),
-        (
-            "cubewire recording 1\n\n".into(),
-            "the length of the schema, at offset 21",
-        ),
-        (
-            "cubewire recording 1\n123456\n".into(),
-            "the length of the schema, at offset 21",
-        ),
-        (
-            "cubewire recording 1\n12\nup".into(),
-            "ends inside the header, at offset 26",
-        ),
-        (
-            "cubewire recording 1\n5\nup w\n".into(),
-            "the schema, at offset 23: line 1: up",
-        ),
-        (
-            format!("cubewire recording 1\n{length}\n{LIVING}"),
-            "after 0 frames",
-        ),
-        (
-            format!("cubewire recording 1\n{}\n{fixed}0\n", fixed.len()),
-            &bodies,
-        ),
-    ] {
-        let message = message(text.as_bytes());
-        assert!(message.contains(error), "{message}\n{error}");
-    }
-    let message = message(b"cubewire recording 1\n1\n\xff");
-    assert!(message.contains("the schema, at offset 23: "), "{message}");
+    assert_refused(format!("{}0\n", header(&fixed)).as_bytes(), &message);
 }

@@ -224,43 +224,24 @@ mod tests {
         NOTATION.change(&All::default(), NOTATION.entries(list))
     }
 
+    /// Lists, and how the messages about them begin.
+    const REFUSED: &str = "\
+small-nunber=1 | unknown setting `small-nunber` (did you mean `small-number`?); one of whole,
+whole | whole must be a whole number from 0 to 18446744073709551615, not ``
+small-number=256 | small-number must be a whole number from 0 to 255, not `256`
+fraction=half | fraction must be a number, not `half`
+is-so=maybe | is-so must be yes or no, not `maybe`
+is-so+whole=1+is-so | `is-so` is given twice
+choice=with-numbers-1 | choice must be with-numbers-ONE-OTHER, not `with-numbers-1`
+choice=plain-but-shorter | unknown choice `plain-but-shorter` (did you mean `plain-but-longer`?); one of plain,
+choice=soon | choice must be plain, plain-but-longer, with-numbers, or a time in milliseconds, as in 50ms, not `soon`
+optional=9 | optional must be a time in milliseconds, as in 50ms, not `9`
+pair=1 | pair must be LEFT-RIGHT, not `1`";
+
     #[test]
     fn an_error_names_the_key_its_value_and_what_is_legal() {
-        for (list, message) in [
-            (
-                "small-nunber=1",
-                "unknown setting `small-nunber` (did you mean `small-number`?); one of whole, ",
-            ),
-            (
-                "whole",
-                "whole must be a whole number from 0 to 18446744073709551615, not ``",
-            ),
-            (
-                "small-number=256",
-                "small-number must be a whole number from 0 to 255, not `256`",
-            ),
-            ("fraction=half", "fraction must be a number, not `half`"),
-            ("is-so=maybe", "is-so must be yes or no, not `maybe`"),
-            ("is-so+whole=1+is-so", "`is-so` is given twice"),
-            (
-                "choice=with-numbers-1",
-                "choice must be with-numbers-ONE-OTHER, not `with-numbers-1`",
-            ),
-            (
-                "choice=plain-but-shorter",
-                "unknown choice `plain-but-shorter` (did you mean `plain-but-longer`?); one of plain, ",
-            ),
-            (
-                "choice=soon",
-                "choice must be plain, plain-but-longer, with-numbers, or a time in milliseconds, as in \
-                 50ms, not `soon`",
-            ),
-            (
-                "optional=9",
-                "optional must be a time in milliseconds, as in 50ms, not `9`",
-            ),
-            ("pair=1", "pair must be LEFT-RIGHT, not `1`"),
-        ] {
+        for row in REFUSED.lines() {
+            let (list, message) = row.split_once(" | ").unwrap();
             let error = read(list).unwrap_err().to_string();
             assert!(error.starts_with(message), "{error}");
         }

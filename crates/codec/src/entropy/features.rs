@@ -33,21 +33,14 @@ enum Source {
 impl Feature {
     /// All of them, in the order of a packet.
     pub fn all() -> impl Iterator<Item = Self> {
-        let flags = FLAGS.into_iter().flat_map(|(decision, flag, names)| {
-            features(decision, names, move |input| Source::Flag(flag, input))
-        });
-        let residuals = RESIDUALS.into_iter().flat_map(|(decision, field, names)| {
-            features(decision, names, move |input| Source::Residual(field, input))
-        });
-        let candidates = CANDIDATES.into_iter().flat_map(|(decision, field, names)| {
-            features(decision, names, move |candidate| {
-                Source::Candidate(field, candidate)
+        FEATURES.into_iter().flat_map(|(decision, source, names)| {
+            let features = names.iter().enumerate();
+            features.map(move |(index, name)| Self {
+                decision,
+                name,
+                source: source(index),
             })
-        });
-        let blends = BLENDS.into_iter().flat_map(|(decision, field, names)| {
-            features(decision, names, move |_| Source::Blend(field))
-        });
-        flags.chain(residuals).chain(candidates).chain(blends)
+        })
     }
 
     /// Removes what the model has learned about it.
@@ -69,18 +62,6 @@ impl Feature {
     }
 }
 
-fn features(
-    decision: &'static str,
-    names: &'static [&'static str],
-    source: impl Fn(usize) -> Source,
-) -> impl Iterator<Item = Feature> {
-    names.iter().enumerate().map(move |(index, name)| Feature {
-        decision,
-        name,
-        source: source(index),
-    })
-}
-
 /// Even odds in these slots of both variants.
 fn clear(model: &mut TrainedModel, slots: Range<usize>) {
     for variant in Variant::ALL {
@@ -89,12 +70,13 @@ fn clear(model: &mut TrainedModel, slots: Range<usize>) {
     }
 }
 
-type Names = &'static [&'static str];
+/// A decision or a field, what makes the source of each of its features from their index, and their names.
+type Features = (&'static str, fn(usize) -> Source, &'static [&'static str]);
 
-const FLAGS: [(&str, FlagContexts, Names); 7] = [
+const FEATURES: [Features; 13] = [
     (
         "active body changes",
-        ACTIVE_CHANGES,
+        |input| Source::Flag(ACTIVE_CHANGES, input),
         &[
             "motion and turn since the reference's reference",
             "motion and turn since the additional reference",
@@ -102,12 +84,12 @@ const FLAGS: [(&str, FlagContexts, Names); 7] = [
     ),
     (
         "resting body changes",
-        RESTING_CHANGES,
+        |input| Source::Flag(RESTING_CHANGES, input),
         &["distance of the nearest coded body"],
     ),
     (
         "interacting",
-        TOGGLES,
+        |input| Source::Flag(TOGGLES, input),
         &[
             "distance of the nearest coded body, motion",
             "distance to the player",
@@ -115,30 +97,27 @@ const FLAGS: [(&str, FlagContexts, Names); 7] = [
     ),
     (
         "largest component",
-        SAME_LARGEST,
+        |input| Source::Flag(SAME_LARGEST, input),
         &["margin over the second largest, turn"],
     ),
     (
         "next largest component",
-        NEXT_LARGEST,
+        |input| Source::Flag(NEXT_LARGEST, input),
         &["margin over the second largest"],
     ),
     (
         "orientation is unchanged",
-        SAME_ORIENTATION,
+        |input| Source::Flag(SAME_ORIENTATION, input),
         &["both turns", "clearance, candidate"],
     ),
     (
         "position is unchanged",
-        SAME_POSITION,
+        |input| Source::Flag(SAME_POSITION, input),
         &["both motions", "orientation residual, motion"],
     ),
-];
-
-const RESIDUALS: [(&str, Field, Names); 2] = [
     (
         "orientation residual",
-        Field::Orientation,
+        |input| Source::Residual(Field::Orientation, input),
         &[
             "residuals in the reference's packet and so far",
             "difference of the reference, clearance and distance to the player",
@@ -148,7 +127,7 @@ const RESIDUALS: [(&str, Field, Names); 2] = [
     ),
     (
         "position residual",
-        Field::Position,
+        |input| Source::Residual(Field::Position, input),
         &[
             "residuals in the reference's packet (`arithmetic`) or around (`predicted`), and so far",
             "difference of the reference, change of motion",
@@ -156,18 +135,24 @@ const RESIDUALS: [(&str, Field, Names); 2] = [
             "residuals so far and of the orientation",
         ],
     ),
-];
-
-const CANDIDATES: [(&str, Field, Names); 2] = [
     (
         "candidate orientation",
-        Field::Orientation,
+        |candidate| Source::Candidate(Field::Orientation, candidate),
         &ORIENTATION_CANDIDATES,
     ),
-    ("candidate position", Field::Position, &POSITION_CANDIDATES),
-];
-
-const BLENDS: [(&str, Field, Names); 2] = [
-    ("blended orientation", Field::Orientation, &["the blend"]),
-    ("blended position", Field::Position, &["the blend"]),
+    (
+        "candidate position",
+        |candidate| Source::Candidate(Field::Position, candidate),
+        &POSITION_CANDIDATES,
+    ),
+    (
+        "blended orientation",
+        |_| Source::Blend(Field::Orientation),
+        &["the blend"],
+    ),
+    (
+        "blended position",
+        |_| Source::Blend(Field::Position),
+        &["the blend"],
+    ),
 ];

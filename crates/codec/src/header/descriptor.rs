@@ -31,37 +31,19 @@ struct Codes<T: 'static> {
     all: &'static [T],
 }
 
-const VELOCITY: Codes<Velocity> = Codes {
-    stage: "velocity",
-    bits: 3,
-    all: &Velocity::ALL,
-};
-const POSITION: Codes<Position> = Codes {
-    stage: "position",
-    bits: 2,
-    all: &Position::ALL,
-};
+const VELOCITY: Codes<Velocity> = codes("velocity", 3, &Velocity::ALL);
+const POSITION: Codes<Position> = codes("position", 2, &Position::ALL);
 /// The last variant of [`Delta::ALL`] shares the code of the one before.
-const DELTA: Codes<Delta> = Codes {
-    stage: "delta",
-    bits: 3,
-    all: Delta::ALL.split_last().expect("it is not empty").1,
-};
-const RELATIVE_POSITION: Codes<RelativePosition> = Codes {
-    stage: "relative position",
-    bits: 2,
-    all: &RelativePosition::ALL,
-};
-const RELATIVE_ORIENTATION: Codes<RelativeOrientation> = Codes {
-    stage: "relative orientation",
-    bits: 2,
-    all: &RelativeOrientation::ALL,
-};
-const CHANGED_FLAGS: Codes<ChangedFlags> = Codes {
-    stage: "changed flags",
-    bits: 2,
-    all: &ChangedFlags::ALL,
-};
+const DELTA: Codes<Delta> = codes("delta", 3, Delta::ALL.split_last().expect("it has some").1);
+const RELATIVE_POSITION: Codes<RelativePosition> =
+    codes("relative position", 2, &RelativePosition::ALL);
+const RELATIVE_ORIENTATION: Codes<RelativeOrientation> =
+    codes("relative orientation", 2, &RelativeOrientation::ALL);
+const CHANGED_FLAGS: Codes<ChangedFlags> = codes("changed flags", 2, &ChangedFlags::ALL);
+
+const fn codes<T>(stage: &'static str, bits: u32, all: &'static [T]) -> Codes<T> {
+    Codes { stage, bits, all }
+}
 
 // Where parameters can follow, the code after the last is the largest of its bits.
 const _: () = assert!(

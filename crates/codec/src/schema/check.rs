@@ -274,6 +274,3 @@ fn positive(what: &'static str, value: impl Into<f64>) -> Result<f64, Fault> {
     }
     Ok(value)
 }
-
-#[cfg(test)]
-mod tests;

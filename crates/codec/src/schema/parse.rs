@@ -161,11 +161,14 @@ impl<'a> Words<'a> {
         }
     }
 
+    /// A number, of which [`Schema::check`] checks whether it is within its bounds.
     fn whole<T: TryFrom<i64>>(&mut self, bounds: Whole) -> Result<T, Fault> {
         let word = self.word(bounds.what())?;
-        let value: i64 = word.parse().map_err(|_| bounds.refuse(word))?;
-        bounds.check(value)?;
-        value.try_into().map_err(|_| bounds.refuse(word))
+        let value = word
+            .parse()
+            .ok()
+            .and_then(|value: i64| value.try_into().ok());
+        value.ok_or_else(|| bounds.refuse(word))
     }
 
     fn float<T: FromStr + Into<f64> + Copy>(&mut self, what: &'static str) -> Result<T, Fault> {

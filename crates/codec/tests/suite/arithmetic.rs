@@ -6,7 +6,7 @@ use glam::Vec3;
 use proptest::prelude::*;
 
 use crate::pair::real_play;
-use crate::scene::{Lane, scenes};
+use crate::scene::Lane;
 
 /// Sends frames relative to the sixth frame before. The additional references are older than that by `older`, in
 /// turn; what was not sent, or is 0 older, is not named.
@@ -17,6 +17,12 @@ fn send_by_age(frames: &[(Sequence, Snapshot)], stages: &[Stages], older: &[[u16
         let at = |age: u16| Some(Sequence(sequence.0.wrapping_sub(age)));
         let additional = older.map(|older| at(6 + older).filter(|_| older > 0));
         lane.send_naming(*sequence, *stages, frame, at(6), additional);
+    }
+}
+
+fn send_on_both(frames: &[(Sequence, Snapshot)]) {
+    for rung in [ARITHMETIC, PREDICTED] {
+        send_by_age(frames, &[rung.stages], &[[1, 2]]);
     }
 }
 
@@ -46,7 +52,7 @@ fn any_additional_references_arrive_and_stages_change_in_mid_stream() {
 }
 
 #[test]
-fn worlds_move_as_a_whole() {
+fn worlds_move_as_a_whole_and_bodies_are_put_elsewhere() {
     // More bodies change than can touch or carry others, all close together.
     let mut frames = real_play(12);
     for (frame, (_, state)) in frames.iter_mut().enumerate() {
@@ -56,13 +62,7 @@ fn worlds_move_as_a_whole() {
             body.position.x += 0.01 * (frame * (1 + n % 5)) as f32;
         }
     }
-    for rung in [ARITHMETIC, PREDICTED] {
-        send_by_age(&frames, &[rung.stages], &[[1, 2]]);
-    }
-}
-
-#[test]
-fn bodies_are_put_elsewhere() {
+    send_on_both(&frames);
     // From corner to corner of the world, so that every prediction is far outside.
     let mut frames = real_play(30);
     for (frame, (_, state)) in frames.iter_mut().enumerate() {
@@ -72,9 +72,7 @@ fn bodies_are_put_elsewhere() {
             body.position = Vec3::new(corner, -corner, 16.0 + corner / 17.0);
         }
     }
-    for rung in [ARITHMETIC, PREDICTED] {
-        send_by_age(&frames, &[rung.stages], &[[1, 2]]);
-    }
+    send_on_both(&frames);
 }
 
 #[test]
@@ -121,31 +119,6 @@ fn limit_position() -> impl Strategy<Value = Vec3> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
-
-    /// Arithmetic coding adapts from packet to packet, and can name three baselines.
-    #[test]
-    fn any_baselines_arrive(
-        scene in scenes(20, 8),
-        choices in prop::collection::vec(
-            (
-                prop::sample::select(vec![ARITHMETIC, PREDICTED, PREDICTED, CHANGED_FLAGS]),
-                0_usize..4,
-                prop::option::of(0_usize..4),
-                prop::option::of(0_usize..4),
-            ),
-            8,
-        ),
-    ) {
-        let mut lane = Lane::new(&scene.initial, BitLedger::new());
-        let frames = scene.play();
-        for (frame, (rung, age, first, second)) in choices.into_iter().enumerate() {
-            let at = |age: usize| Some(frames[frame.checked_sub(age)?].0);
-            let baseline = at(age).filter(|_| age > 0);
-            let additional = [first, second].map(|more| at(age + more?));
-            let (sequence, snapshot) = &frames[frame];
-            lane.send_naming(*sequence, rung.stages, snapshot, baseline, additional);
-        }
-    }
 
     /// Bodies at distances that are limits of what touches, carries and is near.
     #[test]

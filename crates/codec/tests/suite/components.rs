@@ -1,43 +1,28 @@
 //! The bits of the components that a ledger lists are those that the decoder reads.
 
 use cubewire_codec::{
-    Baseline, BitItem, BitKind, BitLedger, BodyState, QuantizedSnapshot, Sequence, Snapshot,
-    Stages, ladder,
+    Baseline, BitItem, BitKind, BodyState, QuantizedSnapshot, Sequence, Stages, ladder,
 };
 use glam::{Quat, Vec3};
 
+use crate::forms::{self, snapshot};
 use crate::scene::Lane;
 
-/// Twelve bodies: at rest, near, farther and too far for any range, along each axis.
-fn snapshots() -> [Snapshot; 2] {
-    let mut before = Snapshot::default();
-    for body in 0..12 {
-        before.bodies.push(BodyState {
-            position: Vec3::new(body as f32, 1.0, 2.0),
-            orientation: Quat::from_rotation_z(0.1),
-            ..BodyState::default()
-        });
-    }
-    let mut after = before.clone();
-    for (index, body) in after.bodies.iter_mut().enumerate() {
+/// After a packet of twelve bodies, and one in which they are as they were, near, farther and too far for any range,
+/// along each axis.
+fn lane(stages: Stages) -> Lane {
+    let turned = |_, body: &mut BodyState| body.orientation = Quat::from_rotation_z(0.1);
+    let after = snapshot(12, |index, body| {
+        turned(index, body);
         let (axis, size) = (index / 4, index % 4);
         // A flag changes, so that every rung sends every body.
         body.interacting = true;
         body.position[axis] += [0.0, 0.01, 0.1, 7.0][size];
         body.linear_velocity[axis] = [0.0, 0.1, 1.0, 7.0][size];
-        let turned = Quat::from_axis_angle(Vec3::AXES[axis], [0.0, 0.02, 0.1, 0.5][size]);
-        body.orientation = (turned * body.orientation).normalize();
-    }
-    [before, after]
-}
-
-/// A lane after the second of two packets.
-fn lane(stages: Stages) -> Lane {
-    let [before, after] = snapshots();
-    let mut lane = Lane::new(&before, BitLedger::itemized());
-    lane.send(Sequence(1), stages, &before, None);
-    lane.send(Sequence(7), stages, &after, Some(Sequence(1)));
-    lane
+        let turn = Quat::from_axis_angle(Vec3::AXES[axis], [0.0, 0.02, 0.1, 0.5][size]);
+        body.orientation = (turn * body.orientation).normalize();
+    });
+    forms::lane(stages, &snapshot(12, turned), &after)
 }
 
 /// The three numbers of a body that an item has the components of.

@@ -12,30 +12,37 @@ use crate::scene::Lane;
 /// Steps of a position per metre.
 const STEPS: f32 = 512.0;
 
-fn snapshot(bodies: usize, change: impl Fn(usize, &mut BodyState)) -> Snapshot {
-    let mut snapshot = Snapshot::default();
-    for body in 0..bodies {
-        let mut state = BodyState {
-            position: Vec3::new(body as f32, 1.0, 2.0),
-            orientation: Quat::IDENTITY,
+/// Bodies in a row, changed.
+pub(crate) fn snapshot(bodies: usize, change: impl Fn(usize, &mut BodyState)) -> Snapshot {
+    let body = |index: usize| {
+        let mut body = BodyState {
+            position: Vec3::new(index as f32, 1.0, 2.0),
             ..BodyState::default()
         };
-        change(body, &mut state);
-        snapshot.bodies.push(state);
+        change(index, &mut body);
+        body
+    };
+    Snapshot {
+        bodies: (0..bodies).map(body).collect(),
     }
-    snapshot
 }
 
-/// Forms of a field of each body that is sent with a form, after one tick.
+/// A lane after the second of two packets.
+pub(crate) fn lane(stages: Stages, before: &Snapshot, after: &Snapshot) -> Lane {
+    let mut lane = Lane::new(before, BitLedger::itemized());
+    lane.send(Sequence(1), stages, before, None);
+    lane.send(Sequence(7), stages, after, Some(Sequence(1)));
+    lane
+}
+
+/// Forms of a field of each body that is sent with a form.
 fn forms(
     stages: Stages,
     kind: BitKind,
     before: &Snapshot,
     after: &Snapshot,
 ) -> Vec<(u16, Option<Form>)> {
-    let mut lane = Lane::new(before, BitLedger::itemized());
-    lane.send(Sequence(1), stages, before, None);
-    lane.send(Sequence(2), stages, after, Some(Sequence(1)));
+    let lane = lane(stages, before, after);
     let items = lane.packet.ledger.items().unwrap().iter();
     let mut forms: Vec<_> = items
         .filter(|item| item.kind == kind)

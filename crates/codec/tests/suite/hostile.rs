@@ -1,19 +1,18 @@
 //! No bytes make a decoder panic or lose what it has.
 
 use cubewire_codec::ladder::{AFFINE, ARITHMETIC, CHANGED_FLAGS, LADDER, PREDICTED, Rung};
-use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{
     Baseline, BitLedger, DecodeError, Decoder, Header, Limits, Plan, QuantizedSnapshot, Snapshot,
-    StageOptions, Stages, decode_initial, encode_initial,
+    Stages, decode_initial, encode_initial,
 };
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::TestRunner;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::random::schema;
-use crate::scene::{Lane, scenes};
+use crate::scene::{Lane, scenes, seeded_runner};
 use crate::scenes::{legal_rungs, send};
 
 /// Mutated packets per run, divided among the rungs.
@@ -110,34 +109,19 @@ pub(crate) fn decode_damaged(
 
 /// Unusual parameters of every stage that has some.
 fn unusual() -> Rung {
-    let options = StageOptions {
-        position: Position::Quantized {
-            steps_per_metre: 4096,
-        },
-        delta: Delta::RelativeIndices { small: 1, large: 2 },
-        relative_position: RelativePosition::TwoRanges {
-            small: 18,
-            large: 18,
-        },
-        relative_orientation: RelativeOrientation::TwoRanges {
-            small: 1,
-            large: 10,
-        },
-        ..*CHANGED_FLAGS.stages
-    };
+    let stages = "orientation=smallest-three-9+velocity=omitted+position=quantized-4096\
+                  +delta=relative-indices-1-2+relative-position=two-ranges-18-18\
+                  +relative-orientation=two-ranges-1-10+changed-flags=separate";
     Rung {
         name: "unusual",
-        stages: options.check().unwrap(),
+        stages: stages.parse().unwrap(),
         ..CHANGED_FLAGS
     }
 }
 
 /// Packets of every rung and of unusual parameters, from scenes that the seed chooses.
 fn victims(seed: u64) -> Vec<Victim> {
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let mut runner = seeded_runner(seed);
     let mut victims = Vec::new();
     let more = [ARITHMETIC, PREDICTED, AFFINE, unusual(), unusual()];
     for rung in LADDER.into_iter().chain(more) {
@@ -254,36 +238,32 @@ fn errors_name_the_thing_and_the_position() {
         bodies: vec![Default::default(); 5],
     };
     let mut decoder = Decoder::new(Plan::cubes(), state, Limits::default()).unwrap();
-    let mut message = |bytes: &[u8]| {
-        let mut out = Baseline::default();
-        decoder
-            .decode(bytes, |_| None, &mut out)
-            .unwrap_err()
-            .to_string()
-    };
-    assert_eq!(message(&[]), "the packet ends at bit 0, inside header");
-    assert_eq!(
-        message(&[0, 7, 0b0100_0000, 0b1000_0000]),
-        "the packet is relative to #4, which is not held"
-    );
-    // Orientation 9 bits, velocity code 7.
-    assert_eq!(
-        message(&[0, 7, 0b1100_1111, 0, 0, 0]),
-        "the stage descriptor ending at bit 24 has the unused code 7 for velocity"
-    );
-    // Steps of positions as by code 1, but given.
-    assert_eq!(
-        message(&[0, 7, 0b1100_1011, 0b1101_1010, 0b1011_0000]),
-        "the stage descriptor, at bit 38, spells out the usual parameters of position"
-    );
     // Full orientation, velocity, position, no delta: floats follow, the third of them a NaN.
-    let mut floats = vec![0, 7, 0x80, 0, 0];
-    floats.extend([0x00; 4]);
-    floats.extend([0xff; 8]);
-    assert_eq!(
-        message(&floats),
-        "position of body 0 before bit 132 is not a finite number"
-    );
+    let floats = [&[0, 7, 0x80, 0, 0][..], &[0x00; 4], &[0xff; 8]].concat();
+    for (bytes, message) in [
+        (&[][..], "the packet ends at bit 0, inside header"),
+        (
+            &[0, 7, 0b0100_0000, 0b1000_0000],
+            "the packet is relative to #4, which is not held",
+        ),
+        // Orientation 9 bits, velocity code 7.
+        (
+            &[0, 7, 0b1100_1111, 0, 0, 0],
+            "the stage descriptor ending at bit 24 has the unused code 7 for velocity",
+        ),
+        // Steps of positions as by code 1, but given.
+        (
+            &[0, 7, 0b1100_1011, 0b1101_1010, 0b1011_0000],
+            "the stage descriptor, at bit 38, spells out the usual parameters of position",
+        ),
+        (
+            &floats,
+            "position of body 0 before bit 132 is not a finite number",
+        ),
+    ] {
+        let decoded = decoder.decode(bytes, |_| None, &mut Baseline::default());
+        assert_eq!(decoded.unwrap_err().to_string(), message);
+    }
 }
 
 #[test]

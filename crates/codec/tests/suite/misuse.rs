@@ -130,78 +130,51 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
 #[test]
 fn what_does_not_fit_together_is_not_encoded() {
     let mut encoder = Encoder::new(Plan::cubes(), bodies(3), Limits::default()).unwrap();
-    let delta = ladder::DELTA.stages;
-    let mut packet = Packet::default();
-    let mut kept = Baseline::default();
+    let (mut packet, mut kept) = (Packet::default(), Baseline::default());
+    let mut encode = |stages, snapshot: &QuantizedSnapshot, references: Baselines<'_>| {
+        let out = (&mut packet, Some(&mut kept));
+        let encoded = encoder.encode(Sequence(2), stages, snapshot, references, out.0, out.1);
+        (encoded.map(|_| ()), packet.bytes.clone(), kept.clone())
+    };
+    let (delta, none) = (ladder::DELTA.stages, Baselines::default());
     let current = quantized(&bodies(3), delta);
-    encoder
-        .encode(
-            Sequence(1),
-            delta,
-            &current,
-            None,
-            &mut packet,
-            Some(&mut kept),
-        )
-        .unwrap();
-    let before = (packet.clone(), kept.clone());
+    let (encoded, bytes, kept) = encode(delta, &current, none);
+    assert_eq!(encoded, Ok(()));
 
     let mut other_count = Baseline::default();
     other_count.record(Sequence(1), delta, &quantized(&bodies(2), delta), None);
-    let too_long = Simulated {
-        inputs: None,
-        state_chunk: &[0; MAX_STATE_CHUNK_BYTES + 1],
-    };
     let too_long = Baselines {
-        simulated: too_long,
-        ..Baselines::default()
+        simulated: Simulated {
+            inputs: None,
+            state_chunk: &[0; MAX_STATE_CHUNK_BYTES + 1],
+        },
+        ..none
     };
-    let (simulated, none) = (ladder::SIMULATED.stages, Baselines::default());
-    let attempts = [
-        (ladder::NO_VELOCITY.stages, current.clone(), none),
-        (delta, quantized(&bodies(4), delta), none),
-        (delta, current, Some(&other_count).into()),
-        (simulated, quantized(&bodies(3), simulated), too_long),
-    ];
-    let mut errors = Vec::new();
-    for (stages, snapshot, references) in attempts {
-        let kept = Some(&mut kept);
-        let outcome = encoder.encode(
-            Sequence(2),
-            stages,
-            &snapshot,
-            references,
-            &mut packet,
-            kept,
-        );
-        errors.push(outcome.unwrap_err());
+    let count = |bodies| EncodeError::BodyCount { bodies, initial: 3 };
+    let (simulated, other) = (ladder::SIMULATED.stages, ladder::NO_VELOCITY.stages);
+    for (stages, snapshot, references, error) in [
+        (other, &current, none, None),
+        (delta, &quantized(&bodies(4), delta), none, Some(count(4))),
+        (delta, &current, Some(&other_count).into(), Some(count(2))),
+        (
+            simulated,
+            &quantized(&bodies(3), simulated),
+            too_long,
+            Some(EncodeError::StateChunk(1_024)),
+        ),
+    ] {
+        let (encoded, bytes_now, kept_now) = encode(stages, snapshot, references);
+        match error {
+            Some(error) => assert_eq!(encoded, Err(error)),
+            None => assert!(matches!(encoded, Err(EncodeError::Precision { .. }))),
+        }
+        assert_eq!((bytes_now, kept_now), (bytes.clone(), kept.clone()));
     }
-    assert!(matches!(
-        errors[..],
-        [
-            EncodeError::Precision { .. },
-            EncodeError::BodyCount {
-                bodies: 4,
-                initial: 3
-            },
-            EncodeError::BodyCount {
-                bodies: 2,
-                initial: 3
-            },
-            EncodeError::StateChunk(1_024),
-        ]
-    ));
-    assert_eq!((packet, kept), before);
     // Stages without a baseline ignore it.
-    let (stages, mut packet) = (ladder::POSITION.stages, Packet::default());
-    let snapshot = quantized(&bodies(3), stages);
-    let outcome = encoder.encode(
-        Sequence(2),
-        stages,
-        &snapshot,
-        Some(&other_count),
-        &mut packet,
-        None,
+    let position = ladder::POSITION.stages;
+    let snapshot = quantized(&bodies(3), position);
+    assert_eq!(
+        encode(position, &snapshot, Some(&other_count).into()).0,
+        Ok(())
     );
-    assert!(outcome.is_ok());
 }

@@ -12,6 +12,7 @@ use cubewire_codec::{
 };
 use glam::{Quat, Vec3};
 use proptest::prelude::*;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 /// What a body does from one frame to the next.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +82,14 @@ pub(crate) fn scenes(max_bodies: usize, frames: usize) -> impl Strategy<Value = 
                 first_sequence,
             })
     })
+}
+
+/// What makes the same scenes from the same seed.
+pub(crate) fn seeded_runner(seed: u64) -> TestRunner {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    TestRunner::new_with_rng(Config::default(), rng)
 }
 
 impl Scene {
@@ -278,13 +287,7 @@ impl Lane {
             .iter()
             .copied()
             .any(|other| sent(other).is_some());
-        let bits = self.packet.bytes.len() as f64 * 8.0;
-        let counted = self.packet.ledger.total();
-        if stages.delta.is_arithmetic() {
-            assert!((counted - bits).abs() < 1e-6, "{stages:?}: {counted}");
-        } else {
-            assert_eq!(counted, bits, "{stages:?}");
-        }
+        self.assert_accounted(stages);
         let is_partial = stages.coverage() == Coverage::Partial;
         let is_of_one = !is_partial && !has_merged;
         if is_of_one && !stages.delta.is_arithmetic() {
@@ -333,6 +336,26 @@ impl Lane {
         }
         self.sent.insert(sequence.0, kept);
         self.received.insert(sequence.0, received);
+    }
+
+    /// The ledger of the packet has every bit, and if it lists them, they add up to those of each kind.
+    fn assert_accounted(&self, stages: Stages) {
+        let ledger = &self.packet.ledger;
+        let bits = self.packet.bytes.len() as f64 * 8.0;
+        let is = |counted: f64, bits: f64| match stages.delta.is_arithmetic() {
+            true => assert!((counted - bits).abs() < 1e-6, "{stages:?}: {counted}"),
+            false => assert_eq!(counted, bits, "{stages:?}"),
+        };
+        is(ledger.total(), bits);
+        if let Some(items) = ledger.items() {
+            let mut kinds = [0.0; BitKind::ALL.len()];
+            for item in items {
+                kinds[item.kind.index()] += item.bits;
+            }
+            for kind in BitKind::ALL {
+                is(kinds[kind.index()], ledger.kind(kind));
+            }
+        }
     }
 
     /// Encodes a snapshot, which is not sent.

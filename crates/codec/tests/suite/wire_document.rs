@@ -1,6 +1,6 @@
 //! The tables and examples of WIRE.md agree with the code.
 
-use cubewire_codec::ladder::{AFFINE, CHANGED_FLAGS, LADDER};
+use cubewire_codec::ladder::{AFFINE, LADDER};
 use cubewire_codec::motion::MAX_TICKS;
 use cubewire_codec::predict::CLASSES;
 use cubewire_codec::quantize::affine::{
@@ -9,8 +9,8 @@ use cubewire_codec::quantize::affine::{
 use cubewire_codec::quantize::bounded::{Bounded, POSITION_XY, POSITION_Z, VELOCITY};
 use cubewire_codec::simulation::{MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES};
 use cubewire_codec::stages::{
-    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition,
-    StageOptions, Stages, Velocity,
+    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Stages,
+    Velocity,
 };
 use cubewire_codec::{
     BitLedger, GROWING_ORIENTATION_RANGES, MAX_BODIES, PREDICTED_INDEX_BITS,
@@ -190,19 +190,10 @@ fn to_hex(label: Sequence, bytes: &[u8]) -> String {
 
 /// The rungs of section 20, and stages of which every parameter is unusual.
 pub(crate) fn example_stages() -> impl Iterator<Item = (&'static str, Stages)> {
-    let unusual = StageOptions {
-        position: Position::Quantized {
-            steps_per_metre: 1024,
-        },
-        delta: Delta::RelativeIndices { small: 2, large: 4 },
-        relative_position: RelativePosition::TwoRanges {
-            small: 7,
-            large: 10,
-        },
-        relative_orientation: RelativeOrientation::TwoRanges { small: 3, large: 9 },
-        ..*CHANGED_FLAGS.stages
-    };
-    let unusual = unusual.check().unwrap();
+    let unusual = "orientation=smallest-three-9+velocity=omitted+position=quantized-1024\
+                   +delta=relative-indices-2-4+relative-position=two-ranges-7-10\
+                   +relative-orientation=two-ranges-3-9+changed-flags=separate";
+    let unusual = unusual.parse().unwrap();
     let rungs = LADDER.into_iter().chain([AFFINE]);
     let rungs = rungs.map(|rung| (rung.name, rung.stages));
     rungs.chain([("changed-flags, other parameters", unusual)])

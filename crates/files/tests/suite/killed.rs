@@ -137,6 +137,21 @@ fn writers_in_one_folder_lose_nothing() {
     assert_eq!(names(folder.path()).len(), WRITERS * FILES);
 }
 
+/// Runs a command in a shell that has run this.
+#[cfg(unix)]
+fn run_after(script: &str, command: &Command) {
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", &format!(r#"{script}; exec "$0" "$@""#)])
+        .arg(command.get_program())
+        .args(command.get_args());
+    for (name, value) in command.get_envs() {
+        shell.env(name, value.unwrap());
+    }
+    let output = shell.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
 /// In a process whose files are limited to one or two kilobytes.
 #[cfg(unix)]
 #[test]
@@ -156,18 +171,7 @@ fn what_does_not_fit_leaves_the_file_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a");
     fs::write(&path, "old").unwrap();
-    let again = again("write", folder.path());
-    let script = r#"trap '' XFSZ; ulimit -f 2; exec "$0" "$@""#;
-    let mut limited = Command::new("sh");
-    limited
-        .args(["-c", script])
-        .arg(again.get_program())
-        .args(again.get_args());
-    for (name, value) in again.get_envs() {
-        limited.env(name, value.unwrap());
-    }
-    let output = limited.output().unwrap();
-    assert!(output.status.success(), "{output:?}");
+    run_after("trap '' XFSZ; ulimit -f 2", &again("write", folder.path()));
     assert_eq!(names(folder.path()), ["a"]);
     assert_eq!(fs::read(&path).unwrap(), b"old");
 }
@@ -183,16 +187,7 @@ fn permissions_are_those_of_an_ordinary_file() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let again = again("write", folder.path());
-    let mut masked = Command::new("sh");
-    masked
-        .args(["-c", r#"umask 027; exec "$0" "$@""#])
-        .arg(again.get_program())
-        .args(again.get_args());
-    for (name, value) in again.get_envs() {
-        masked.env(name, value.unwrap());
-    }
-    assert!(masked.output().unwrap().status.success());
+    run_after("umask 027", &again("write", folder.path()));
     for (name, wanted) in [("a", 0o640), ("key", 0o600)] {
         let metadata = fs::metadata(folder.path().join(name)).unwrap();
         assert_eq!(metadata.permissions().mode() & 0o777, wanted, "{name}");

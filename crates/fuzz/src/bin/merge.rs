@@ -22,7 +22,7 @@ fuzz_target!(|bytes: &[u8]| {
             0 => ladder::CHANGED_FLAGS.stages,
             _ => ladder::PREDICTED.stages,
         };
-        let wanted = quantized(tick, stages);
+        let wanted = quantized(PAIR_CUBES, tick as u16, stages);
         let groups = [u32::from(ticks >> 5); PAIR_CUBES / 2];
         let within = Within {
             bytes: bytes.into(),

@@ -10,10 +10,8 @@ use std::sync::{Arc, LazyLock};
 
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED};
-use cubewire_codec::{
-    Baseline, Baselines, Decoder, Encoder, Limits, Packet, Plan, QuantizedSnapshot, Sequence,
-};
-use cubewire_fuzz::{CUBES, world};
+use cubewire_codec::{Baseline, Baselines, Decoder, Encoder, Limits, Packet, Plan, Sequence};
+use cubewire_fuzz::{CUBES, quantized, world};
 use libfuzzer_sys::fuzz_target;
 
 static SHIPPED: LazyLock<Vec<u8>> = LazyLock::new(|| TrainedModel::shipped().to_bytes());
@@ -47,9 +45,7 @@ fn exchange(model: &Arc<TrainedModel>) {
     for stages in [ARITHMETIC.stages, PREDICTED.stages] {
         let mut held: Vec<Baseline> = Vec::new();
         for tick in 0..6 {
-            let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
-            let state = world(CUBES, 6 * tick + 6);
-            current.quantize(&state, stages.precision()).unwrap();
+            let current = quantized(CUBES, 6 * tick + 6, stages);
             let mut newest = held.iter().rev();
             let references = Baselines {
                 baseline: newest.next(),

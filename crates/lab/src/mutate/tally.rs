@@ -9,20 +9,7 @@ use serde_json::{Value, json};
 
 use super::Target;
 
-/// What becomes of a damaged packet.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Outcome {
-    Exact,
-    Wrong,
-    End,
-    Header,
-    Reference,
-    Value,
-    Bins,
-    Check,
-}
-
-/// Their names, in the same order.
+/// What can become of a damaged packet.
 const OUTCOMES: [&str; 8] = [
     "exact",
     "wrong",
@@ -75,36 +62,34 @@ impl Tally {
                 if !is_exact && out.stages().delta.is_arithmetic() {
                     self.passed.insert(hash(bytes));
                 }
-                match is_exact {
-                    true => Outcome::Exact,
-                    false => Outcome::Wrong,
-                }
+                if is_exact { "exact" } else { "wrong" }
             }
             Err(error) => match error {
                 DecodeError::Truncated { .. }
                 | DecodeError::TrailingBytes { .. }
-                | DecodeError::Padding { .. } => Outcome::End,
+                | DecodeError::Padding { .. } => "end",
                 DecodeError::UnusedCode { .. }
                 | DecodeError::UsualParameters { .. }
-                | DecodeError::Stages(_) => Outcome::Header,
+                | DecodeError::Stages(_) => "header",
                 DecodeError::UnknownBaseline(_)
                 | DecodeError::BaselinePrecision(_)
                 | DecodeError::NeedlessBaseline(_)
-                | DecodeError::Desync(_) => Outcome::Reference,
+                | DecodeError::Desync(_) => "reference",
                 DecodeError::BodyIndex { .. }
                 | DecodeError::Absent { .. }
                 | DecodeError::OutOfRange { .. }
                 | DecodeError::NotFinite { .. }
                 | DecodeError::NoDirection { .. }
-                | DecodeError::TooManyBodies(_) => Outcome::Value,
-                DecodeError::NonCanonical { .. } => Outcome::Bins,
+                | DecodeError::TooManyBodies(_) => "value",
+                DecodeError::NonCanonical { .. } => "bins",
                 DecodeError::Check(_) => {
                     self.stopped.insert(hash(bytes));
-                    Outcome::Check
+                    "check"
                 }
             },
         };
-        self.outcomes[outcome as usize] += 1;
+        let index = OUTCOMES.iter().position(|name| *name == outcome);
+        self.outcomes[index.expect("it is one of them")] += 1;
     }
 
     /// Adds the counts of another job.

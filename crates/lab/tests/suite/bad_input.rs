@@ -46,38 +46,31 @@ fn errors_name_the_file_and_the_offset() {
         path
     };
 
-    let missing = error_line(&folder.path().join("missing.bin"));
-    assert!(missing.contains("cannot be opened"), "{missing}");
-    let directory = error_line(folder.path());
-    assert!(directory.contains("cannot be opened"), "{directory}");
-    let empty = error_line(&write("empty.bin", &[]));
-    assert!(
-        empty.contains("ends at offset 0, after 0 frames"),
-        "{empty}"
-    );
-    let mut wrong = frames();
     let offset = FRAME_BYTES * 7 + 32 * 900 + 28;
+    let mut wrong = frames();
     wrong[offset] = 2;
-    let wrong = error_line(&write("wrong.bin", &wrong));
-    assert!(
-        wrong.contains(&format!(
-            "interacting of cube 900 in frame 7, at offset {offset}, is 2, outside 0..=1"
-        )),
-        "{wrong}"
-    );
-
-    let plain = error_line(&write("plain.bin.zst", &frames()));
-    assert!(plain.contains("cannot be read at offset 0"), "{plain}");
-    assert!(plain.contains("zstd: "), "{plain}");
-    let zeros = error_line(&write("zeros.bin", &[0; FRAME_BYTES * 8]));
-    assert!(
-        zeros.contains("orientation of cube 0 in frame 0, at offset 0, is not the quantized form"),
-        "{zeros}"
-    );
-    let compressed = fs::read(recording("dev-push")).unwrap();
-    let damaged = error_line(&write("damaged.bin.zst", &compressed[..50_000]));
+    let is_wrong = format!("cube 900 in frame 7, at offset {offset}, is 2, outside 0..=1");
+    let cut = &fs::read(recording("dev-push")).unwrap()[..50_000];
+    for (path, parts) in [
+        (folder.path().join("missing.bin"), ["cannot be opened"; 2]),
+        (folder.path().to_owned(), ["cannot be opened"; 2]),
+        (write("empty.bin", &[]), ["at offset 0", ", after 0 frames"]),
+        (write("wrong.bin", &wrong), ["interacting of ", &*is_wrong]),
+        (
+            write("plain.bin.zst", &frames()),
+            ["cannot be read at offset 0", "zstd: "],
+        ),
+        (
+            write("zeros.bin", &[0; FRAME_BYTES * 8]),
+            ["orientation of cube 0 in frame 0, at offset 0", "quantized"],
+        ),
+    ] {
+        let line = error_line(&path);
+        assert!(parts.iter().all(|part| line.contains(part)), "{line}");
+    }
+    let damaged = error_line(&write("damaged.bin.zst", cut));
     assert!(damaged.contains("cannot be read at offset "), "{damaged}");
-    assert!(!damaged.contains("at offset 0:"), "{damaged}");
+    assert!(!damaged.contains("at offset 0 of"), "{damaged}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::fs;
 use cubewire_codec::training::Feature;
 use serde_json::Value;
 
-use crate::{clip, failure, lab, output, recording, walkoff};
+use crate::{clip, failure, lab, output, recording, rows, walkoff};
 
 #[test]
 fn a_recording_is_not_measured_with_a_model_trained_on_it() {
@@ -56,11 +56,7 @@ fn ablation_measures_without_every_feature() {
     let trained = clip(folder.path(), "trained.bin", "dev-mix", 400..412);
     let measured = clip(folder.path(), "measured.bin", "dev-mix", 900..912);
 
-    let printed = output(&["ablate", &measured, "--train", &trained, "--json"]);
-    let rows: Vec<Value> = printed
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let rows = rows(&["ablate", &measured, "--train", &trained]);
     assert_eq!(rows.len(), 1 + Feature::all().count());
     assert_eq!(rows[0]["without"], "nothing");
     let bytes = |row: &Value, rung: &str| row[rung].as_f64().unwrap();

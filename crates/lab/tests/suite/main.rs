@@ -41,15 +41,30 @@ fn failure(args: &[&str]) -> String {
     String::from_utf8(assert.get_output().stderr.clone()).unwrap()
 }
 
-/// What `walkoff --json` prints, of which every row is lossless.
+/// The rows of JSON that a successful run prints.
+fn rows(args: &[&str]) -> Vec<Value> {
+    let rows = output(&[args, &["--json"]].concat());
+    let rows = rows.lines().map(|row| serde_json::from_str(row).unwrap());
+    rows.collect()
+}
+
+/// Those of `walkoff`, each of them lossless.
 fn walkoff(args: &[&str]) -> Vec<Value> {
-    let rows = output(&[&["walkoff", "--json"], args].concat());
-    let rows: Vec<Value> = rows
-        .lines()
-        .map(|row| serde_json::from_str(row).unwrap())
-        .collect();
+    let rows = rows(&[&["walkoff"], args].concat());
     assert!(rows.iter().all(|row| row["lossless"] == true), "{rows:?}");
     rows
+}
+
+/// The rungs of rows.
+fn codecs(rows: &[Value]) -> Vec<&str> {
+    let codecs = rows.iter().map(|row| row["codec"].as_str().unwrap());
+    codecs.collect()
+}
+
+/// Mean bytes of a packet on a rung.
+fn mean_bytes(rows: &[Value], rung: &str) -> f64 {
+    let row = rows.iter().find(|row| row["codec"] == rung).unwrap();
+    row["bytes_per_packet"].as_f64().unwrap()
 }
 
 /// A file of the repository.

@@ -3,7 +3,7 @@
 use cubewire_codec::ladder;
 use serde_json::Value;
 
-use crate::{clip, failure, output};
+use crate::{clip, failure, rows};
 
 /// What becomes of a packet.
 const OUTCOMES: [&str; 8] = [
@@ -17,13 +17,6 @@ const OUTCOMES: [&str; 8] = [
     "check",
 ];
 
-fn rows(recording: &str, count: &str, more: &[&str]) -> Vec<Value> {
-    let args = [&["mutate", recording, "--count", count, "--json"], more].concat();
-    let rows = output(&args);
-    let rows = rows.lines().map(|row| serde_json::from_str(row).unwrap());
-    rows.collect()
-}
-
 fn number(row: &Value, name: &str) -> u64 {
     row[name]
         .as_u64()
@@ -35,7 +28,7 @@ fn every_damaged_packet_is_counted_and_every_outcome_occurs() {
     let folder = tempfile::tempdir().unwrap();
     let recording = clip(folder.path(), "a.bin", "dev-mix", 800..900);
     // Not a multiple of the rungs or of the jobs.
-    let rows = rows(&recording, "40500", &["--seed", "1"]);
+    let rows = rows(&["mutate", &recording, "--count", "40500", "--seed", "1"]);
     assert_eq!(rows.len(), ladder::all().count() - 1);
     let mut sums = [0; OUTCOMES.len()];
     for row in &rows {
@@ -64,11 +57,8 @@ fn a_seed_always_gives_the_same_counts_and_another_one_others() {
     let folder = tempfile::tempdir().unwrap();
     let recording = clip(folder.path(), "a.bin", "dev-mix", 800..850);
     let counts = |seed: &str| {
-        let rows = rows(
-            &recording,
-            "2000",
-            &["--codec", "predicted", "--seed", seed],
-        );
+        let args = ["--count", "2000", "--codec", "predicted", "--seed", seed];
+        let rows = rows(&[&["mutate", &*recording][..], &args].concat());
         OUTCOMES.map(|outcome| number(&rows[0], outcome))
     };
     assert_eq!(counts("7"), counts("7"));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::{clip, failure, output, walkoff};
+use crate::{clip, codecs, failure, mean_bytes, output, walkoff};
 
 /// What ships have.
 const FIELDS: [&str; 7] = [
@@ -29,10 +29,7 @@ fn every_rung_that_a_scene_has_is_exact_on_a_recording_of_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = ships(folder.path(), "ships.bin.zst", "1");
     let rows = walkoff(&[&file, "--kinds"]);
-    let codecs: Vec<_> = rows
-        .iter()
-        .map(|row| row["codec"].as_str().unwrap())
-        .collect();
+    let codecs = codecs(&rows);
     assert_eq!(codecs[0], "position");
     assert_eq!(*codecs.last().unwrap(), "predicted");
     for row in &rows {
@@ -45,11 +42,7 @@ fn every_rung_that_a_scene_has_is_exact_on_a_recording_of_it() {
             assert!(kinds[field].as_f64() > Some(0.0), "{field}: {row}");
         }
     }
-    let bytes = |rung: &str| {
-        let row = rows.iter().find(|row| row["codec"] == rung).unwrap();
-        row["bytes_per_packet"].as_f64().unwrap()
-    };
-    assert!(bytes("predicted") < bytes("changed-flags"));
+    assert!(mean_bytes(&rows, "predicted") < mean_bytes(&rows, "changed-flags"));
     walkoff(&[&file, "--loss", "0.3", "--codec", "changed-flags,predicted"]);
     let table = output(&["walkoff", &file, "--codec", "delta", "--kinds"]);
     assert!(table.contains("| bytes a packet | header |"), "{table}");

@@ -2,7 +2,7 @@
 
 use cubewire_codec::ladder::{AFFINE, LADDER, SIMULATED};
 
-use crate::{clip, output, recording, walkoff};
+use crate::{clip, codecs, mean_bytes, output, recording, walkoff};
 
 #[test]
 fn every_rung_is_lossless_and_from_position_on_no_larger_than_the_one_before() {
@@ -10,11 +10,7 @@ fn every_rung_is_lossless_and_from_position_on_no_larger_than_the_one_before() {
     let rows = walkoff(&[&clip(folder.path(), "clip.bin", "dev-mix", 6..1_006)]);
     let rungs = LADDER.iter().filter(|rung| **rung != SIMULATED);
     let rungs: Vec<&str> = rungs.chain([&AFFINE]).map(|rung| rung.name).collect();
-    let codecs: Vec<_> = rows
-        .iter()
-        .map(|row| row["codec"].as_str().unwrap())
-        .collect();
-    assert_eq!(codecs, rungs);
+    assert_eq!(codecs(&rows), rungs);
     let mut before = f64::INFINITY;
     for row in &rows {
         let number = |key: &str| row[key].as_f64().unwrap();
@@ -29,10 +25,7 @@ fn every_rung_is_lossless_and_from_position_on_no_larger_than_the_one_before() {
         }
     }
     // The article's rungs together are a hundred times smaller, and prediction halves that.
-    let bytes = |rung: &str| {
-        let row = rows.iter().find(|row| row["codec"] == rung).unwrap();
-        row["bytes_per_packet"].as_f64().unwrap()
-    };
+    let bytes = |rung: &str| mean_bytes(&rows, rung);
     assert!(bytes("changed-flags") < bytes("uncompressed") / 100.0);
     assert!(bytes("predicted") < bytes("changed-flags") / 1.9);
 }
@@ -96,7 +89,7 @@ fn an_older_baseline_costs_more() {
     let bytes = |rtt: &str| {
         let mix = recording("dev-mix");
         let rows = walkoff(&[&mix, "--codec", "changed-flags", "--rtt-frames", rtt]);
-        rows[0]["bytes_per_packet"].as_f64().unwrap()
+        mean_bytes(&rows, "changed-flags")
     };
     assert!(bytes("3") < bytes("6") && bytes("6") < bytes("12"));
 }

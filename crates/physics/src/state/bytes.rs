@@ -201,8 +201,6 @@ impl ExactBody {
         Ok(Self {
             position: state.position,
             orientation: state.orientation,
-            linear_velocity: Vec3::ZERO,
-            angular_velocity: Vec3::ZERO,
             sleeping,
             seconds_still: match sleeping {
                 true => REST_SECONDS,
@@ -210,6 +208,7 @@ impl ExactBody {
             },
             interacting: state.interacting,
             rest_ticks: if sleeping { rest.into() } else { 0 },
+            ..Self::default()
         })
     }
 }

@@ -10,22 +10,13 @@ use crate::{hash, input};
 
 struct Kept {
     scene: SceneState,
-    islands: IslandManager,
-    broad_phase: DefaultBroadPhase,
-    narrow_phase: NarrowPhase,
-    bodies: RigidBodySet,
-    colliders: ColliderSet,
-    impulse_joints: ImpulseJointSet,
-    multibody_joints: MultibodyJointSet,
-    ccd_solver: CCDSolver,
-    pipeline: PhysicsPipeline,
+    sets: PhysicsWorld,
 }
 
 impl Kept {
     /// What the game spawns, with user data.
     fn new() -> Self {
-        let mut bodies = RigidBodySet::new();
-        let mut colliders = ColliderSet::new();
+        let mut sets = PhysicsWorld::new();
         let mut handles = Vec::new();
         for (data, solid) in (1_000..).zip(solids()) {
             let collider = match solid {
@@ -39,29 +30,20 @@ impl Kept {
             };
             let collider = collider.friction(FRICTION).restitution(0.0).user_data(data);
             let Solid::Cube { centre, .. } = solid else {
-                colliders.insert(collider);
+                sets.insert_collider(collider, None);
                 continue;
             };
             let body = RigidBodyBuilder::dynamic()
                 .translation(centre)
                 .soft_ccd_prediction(LOOK_AHEAD)
                 .user_data(data);
-            let handle = bodies.insert(body);
-            colliders.insert_with_parent(collider, handle, &mut bodies);
-            set_rest_thresholds(&mut bodies[handle]);
+            let (handle, _) = sets.insert(body, collider);
+            set_rest_thresholds(&mut sets.bodies[handle]);
             handles.push(handle);
         }
         Self {
             scene: SceneState::new(handles),
-            islands: IslandManager::new(),
-            broad_phase: DefaultBroadPhase::new(),
-            narrow_phase: NarrowPhase::new(),
-            bodies,
-            colliders,
-            impulse_joints: ImpulseJointSet::new(),
-            multibody_joints: MultibodyJointSet::new(),
-            ccd_solver: CCDSolver::new(),
-            pipeline: PhysicsPipeline::new(),
+            sets,
         }
     }
 
@@ -69,23 +51,13 @@ impl Kept {
         if input.resets {
             *self = Self::new();
         }
-        let mut sets = Sets {
-            islands: &mut self.islands,
-            broad_phase: &mut self.broad_phase,
-            narrow_phase: &mut self.narrow_phase,
-            bodies: &mut self.bodies,
-            colliders: &mut self.colliders,
-            impulse_joints: &mut self.impulse_joints,
-            multibody_joints: &mut self.multibody_joints,
-            ccd_solver: &mut self.ccd_solver,
-            pipeline: &mut self.pipeline,
-        };
+        let mut sets = Sets::from(&mut self.sets);
         sets.advance(&mut self.scene, input);
     }
 
     fn hash(&self) -> u64 {
         let mut snapshot = cubewire_physics::initial_snapshot();
-        self.scene.capture(&self.bodies, &mut snapshot);
+        self.scene.capture(&self.sets.bodies, &mut snapshot);
         state_hash(0, &snapshot)
     }
 }
@@ -104,17 +76,17 @@ fn borrowed_sets_go_on_as_those_of_a_world_over_rebuilds_and_resets() {
         assert_eq!(kept.hash(), hash(&world), "tick {tick}");
         assert_eq!(kept.scene.at_rest(), world.at_rest(), "tick {tick}");
     }
-    let state = kept.scene.state(&kept.bodies);
+    let state = kept.scene.state(&kept.sets.bodies);
     assert_eq!(state.to_bytes(), world.state().to_bytes());
 }
 
 #[test]
 fn a_rebuild_keeps_handles_and_user_data() {
     let describe = |kept: &Kept| {
-        let bodies = kept.bodies.iter();
+        let bodies = kept.sets.bodies.iter();
         let bodies =
             bodies.map(|(handle, body)| (handle, body.user_data, body.colliders().to_vec()));
-        let colliders = kept.colliders.iter();
+        let colliders = kept.sets.colliders.iter();
         let colliders =
             colliders.map(|(handle, collider)| (handle, collider.user_data, collider.parent()));
         (

@@ -6,14 +6,24 @@ use super::*;
 use crate::schedule::{Standing, Within};
 
 fn sender() -> (SnapshotSender, QuantizedSnapshot) {
-    let initial = Snapshot {
-        bodies: vec![BodyState::default(); 3],
-    };
     let precision = CHANGED_FLAGS.stages.precision();
     let mut quantized = QuantizedSnapshot::new(Plan::cubes(), precision);
-    quantized.quantize(&initial, precision).unwrap();
+    let initial = put(&mut quantized, [0.0; 3]);
     let sender = SnapshotSender::new(Plan::cubes(), initial, Limits::default()).unwrap();
     (sender, quantized)
+}
+
+/// Puts the bodies so many metres along the first axis.
+fn put(quantized: &mut QuantizedSnapshot, metres: [f32; 3]) -> Snapshot {
+    let body = |metres: f32| BodyState {
+        position: Vec3::X * metres,
+        ..BodyState::default()
+    };
+    let bodies = metres.map(body).to_vec();
+    let snapshot = Snapshot { bodies };
+    let precision = CHANGED_FLAGS.stages.precision();
+    quantized.quantize(&snapshot, precision).unwrap();
+    snapshot
 }
 
 fn send(sender: &mut SnapshotSender, snapshot: &QuantizedSnapshot, tick: u64) -> Sent {
@@ -152,14 +162,7 @@ fn ticks_must_increase_and_a_rejected_snapshot_changes_nothing() {
 fn a_body_waits_behind_more_urgent_ones_and_is_in_flight_until_its_ack() {
     let (mut sender, mut snapshot) = sender();
     let stages = CHANGED_FLAGS.stages;
-    let moved = |metres: f32| BodyState {
-        position: Vec3::X * metres,
-        ..BodyState::default()
-    };
-    let bodies = [0.25, 0.5, 0.0].map(moved).to_vec();
-    snapshot
-        .quantize(&Snapshot { bodies }, stages.precision())
-        .unwrap();
+    put(&mut snapshot, [0.25, 0.5, 0.0]);
     let after = |sender: &mut SnapshotSender, tick: u64, bytes: usize, gains: &[f32]| {
         let within = Within {
             bytes,
@@ -218,14 +221,7 @@ fn no_acks_merge_more_packets_than_a_mask_names() {
         ..Within::default()
     };
     for tick in 1..=300 {
-        let body = BodyState {
-            position: Vec3::X * tick as f32 / 16.0,
-            ..BodyState::default()
-        };
-        let bodies = vec![body; 3];
-        snapshot
-            .quantize(&Snapshot { bodies }, stages.precision())
-            .unwrap();
+        put(&mut snapshot, [tick as f32 / 16.0; 3]);
         sender.send_within(tick, stages, &snapshot, within).unwrap();
     }
     for tick in (1..=300).chain(1..=300) {
@@ -239,15 +235,9 @@ fn no_acks_merge_more_packets_than_a_mask_names() {
 #[test]
 fn senders_that_are_alike_send_the_same() {
     let (mut senders, mut snapshot) = ([(); 3].map(|()| sender().0), sender().1);
-    let precision = CHANGED_FLAGS.stages.precision();
     let mut alike = 0;
     for tick in 1..60_u64 {
-        let moved = BodyState {
-            position: Vec3::new(tick as f32, 0.0, 1.0),
-            ..BodyState::default()
-        };
-        let bodies = vec![moved, BodyState::default(), BodyState::default()];
-        snapshot.quantize(&Snapshot { bodies }, precision).unwrap();
+        put(&mut snapshot, [tick as f32, 0.0, 0.0]);
         let [first, second, third] = &mut senders;
         let is_like = first.is_like(second);
         send(first, &snapshot, tick);

@@ -117,10 +117,13 @@ impl Pair {
         self.asleep += ticks;
     }
 
-    pub(crate) fn run(&mut self, ticks: u64) {
+    /// Goes on for some ticks, and returns how many snapshots were decoded in them.
+    pub(crate) fn run(&mut self, ticks: u64) -> u64 {
+        let before = self.decoded;
         for _ in 0..ticks {
             self.step();
         }
+        self.decoded - before
     }
 
     pub(crate) fn step(&mut self) {

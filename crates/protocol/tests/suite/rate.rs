@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use cubewire_codec::{Fingerprint, Limits, Plan, Stages, ladder};
+use cubewire_codec::{Plan, Stages, ladder};
 use cubewire_link::{Bandwidth, Conditions, Link, Loss, PRESETS};
 use cubewire_protocol::{
-    AdaptiveRate, BaselineChoice, ByteBudget, Feedback, SnapshotReceiver, SnapshotSender, Welcome,
+    AdaptiveRate, BaselineChoice, ByteBudget, Feedback, SnapshotReceiver, SnapshotSender,
 };
 
+use crate::play::ends;
 use crate::world::World;
 
 /// Bytes that each packet takes beside its own.
@@ -56,22 +57,16 @@ struct Second {
 
 impl Stream {
     fn new(asked_kbps: Option<u32>, conditions: Conditions) -> Self {
-        let (plan, limits) = (Plan::cubes(), Limits::default());
-        let world = World::new(plan.clone(), BODIES, 1);
-        let welcome = Welcome {
-            plan: plan.clone(),
-            tick: 0,
-            fingerprint: Fingerprint::shipped(),
-            initial: world.initial(),
-        };
+        let world = World::new(Plan::cubes(), BODIES, 1);
+        let (sender, receiver) = ends(&world.plan, 0, &world.initial(), time(6), Duration::ZERO);
         let upstream = Conditions {
             bandwidth: None,
             ..conditions.clone()
         };
         Self {
             stages: ladder::CHANGED_FLAGS.stages,
-            sender: SnapshotSender::new(plan, world.initial(), limits).unwrap(),
-            receiver: SnapshotReceiver::new(welcome, limits, time(6), Duration::ZERO).unwrap(),
+            sender,
+            receiver,
             world,
             rate: AdaptiveRate::new(TICKS_PER_SECOND as u16),
             asked_kbps,
