@@ -121,9 +121,7 @@ fn the_history_is_recorded_only_while_something_wants_it() {
 #[test]
 fn every_item_of_every_packet_adds_up_and_arrivals_are_noted() {
     for rung in ["uncompressed", "changed-flags", "predicted"] {
-        let mut settings = lane(rung);
-        settings.link.conditions = "loss=0.1+latency=40ms".parse().unwrap();
-        let mut game = game(settings);
+        let mut game = game(lane(&format!("{rung},link:loss=0.1+latency=40ms")));
         want(&mut game, true);
         steps(&mut game, 240);
         let meter = game.meter();
@@ -166,8 +164,7 @@ fn played(game: &mut LaneGame) -> (Vec<String>, u64) {
 #[test]
 fn looking_changes_no_packet() {
     for rung in ["changed-flags", "predicted"] {
-        let mut settings = lane(rung);
-        settings.link.conditions = "4g".parse().unwrap();
+        let settings = lane(&format!("{rung},link:4g"));
         let closed = played(&mut game(settings.clone()));
         let mut open = game(settings);
         want(&mut open, true);
