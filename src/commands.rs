@@ -1,7 +1,6 @@
 //! The command line. Each file has the arguments and the implementation of one subcommand.
 
 pub mod args;
-mod error;
 mod figures;
 pub mod headless;
 pub mod key;
@@ -22,9 +21,8 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::controls;
-use crate::game::desktop::stop;
-
-pub use error::CommandError;
+use crate::game::Failure;
+use crate::game::desktop::stop::{self, Stopped};
 
 /// Play Glenn Fiedler's cube demo, and see what every bit of its network traffic is for.
 #[derive(Debug, Parser)]
@@ -71,8 +69,8 @@ impl Cli {
     /// Runs the command; it prints to `out`.
     ///
     /// # Errors
-    /// [`CommandError`], whose message is one line.
-    pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
+    /// What went wrong, as one line. An [`io::Error`] is about `out`.
+    pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         match self.command {
             Some(Command::Tour(args)) => args.run(out),
             Some(Command::Headless(args)) => args.run(out),
@@ -92,16 +90,58 @@ impl Cli {
 /// told to end, the exit code says by which signal.
 #[must_use]
 pub fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if let Some(error) = without_session() {
+        return cubewire_cli::fail(error);
+    }
     // Not locked: Bevy prints to it when a system panics, on another thread.
     match cubewire_cli::parse::<Cli>().run(&mut io::stdout()) {
         Ok(()) => stop::exit_code().into(),
-        Err(error) if error.is_closed_output() => stop::exit_code().into(),
+        Err(error) if is_closed_output(&error) => stop::exit_code().into(),
         Err(error) => {
-            let failed = cubewire_cli::fail(&error);
-            match error.is_stop() {
+            let failed = match error.is::<io::Error>() {
+                true => cubewire_cli::fail(format_args!("standard output: {error}")),
+                false => cubewire_cli::fail(&error),
+            };
+            match error.is::<Stopped>() {
                 true => stop::exit_code().into(),
                 false => failed,
             }
         }
     }
+}
+
+/// Where no session has a runtime directory, Mesa's layer that orders graphics adapters says on standard error, again and
+/// again, that there is none. The program then starts itself again without that layer, in the same process. Returns why it
+/// could not.
+#[cfg(target_os = "linux")]
+fn without_session() -> Option<io::Error> {
+    use std::env;
+    use std::os::unix::process::CommandExt;
+    use std::process;
+
+    let is_set = |name: &str| env::var_os(name).is_some();
+    if is_set("XDG_RUNTIME_DIR") || is_set(NO_DEVICE_SELECT) {
+        return None;
+    }
+    let program = match env::current_exe() {
+        Ok(program) => program,
+        Err(error) => return Some(error),
+    };
+    let mut again = process::Command::new(program);
+    again
+        .args(env::args_os().skip(1))
+        .env(NO_DEVICE_SELECT, "1");
+    Some(again.exec())
+}
+
+/// Mesa's variable that leaves out the layer.
+#[cfg(target_os = "linux")]
+const NO_DEVICE_SELECT: &str = "NODEVICE_SELECT";
+
+/// Whether nobody reads standard output any more: its reader has closed it, or the program was told to end, perhaps
+/// because its terminal was closed.
+fn is_closed_output(error: &Failure) -> bool {
+    let output = error.downcast_ref::<io::Error>();
+    output.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe || stop::is_told())
 }

@@ -6,6 +6,9 @@
 
 mod bindings;
 
+use std::hash::Hash;
+
+use bevy::ecs::system::SystemParam;
 use bevy::input::keyboard::{Key, KeyboardInput};
 use bevy::prelude::*;
 use bevy_egui::input::EguiWantsInput;
@@ -116,6 +119,28 @@ fn press(
                 commands.trigger(action);
             }
         }
+    }
+}
+
+/// What can be pressed.
+#[derive(SystemParam, Debug)]
+pub struct Inputs<'w> {
+    keys: Option<Res<'w, ButtonInput<KeyCode>>>,
+    buttons: Option<Res<'w, ButtonInput<MouseButton>>>,
+    touches: Option<Res<'w, Touches>>,
+}
+
+impl Inputs<'_> {
+    /// Whether a key, a button or the screen was pressed since the last frame.
+    #[must_use]
+    pub fn is_any_pressed(&self) -> bool {
+        fn any<T: Copy + Eq + Hash + Send + Sync>(input: Option<&ButtonInput<T>>) -> bool {
+            input.is_some_and(|input| input.get_just_pressed().next().is_some())
+        }
+        let touches = self.touches.as_ref();
+        any(self.keys.as_deref())
+            || any(self.buttons.as_deref())
+            || touches.is_some_and(|touches| touches.any_just_pressed())
     }
 }
 

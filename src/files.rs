@@ -7,6 +7,8 @@ use std::path::Path;
 #[cfg(not(target_family = "wasm"))]
 mod disk;
 #[cfg(not(target_family = "wasm"))]
+pub use disk::FileError;
+#[cfg(not(target_family = "wasm"))]
 pub(crate) use disk::{NewFile, is_for_others, recall, remember, write_private, write_whole};
 
 #[cfg(target_family = "wasm")]

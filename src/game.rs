@@ -9,9 +9,9 @@ pub mod window;
 #[cfg(not(target_family = "wasm"))]
 pub mod desktop;
 
+use std::error::Error;
 use std::path::Path;
 
-use bevy::app::{PluginGroup, PluginGroupBuilder};
 use bevy::ecs::error::BevyError;
 use bevy::prelude::*;
 use cubewire_codec::InitialStateError;
@@ -24,17 +24,21 @@ use crate::view::{self, PaneContent, Selected, Side};
 
 /// The game without a window: simulation, replication in this process, and scripts.
 #[derive(Debug)]
-pub struct GamePlugins;
+pub struct GamePlugin;
 
-impl PluginGroup for GamePlugins {
-    fn build(self) -> PluginGroupBuilder {
-        PluginGroupBuilder::start::<Self>()
-            .add(SimulationPlugin)
-            .add(ReplicationPlugin)
-            .add(MemoryTransportPlugin)
-            .add(ScriptPlugin)
+impl Plugin for GamePlugin {
+    fn build(&self, app: &mut App) {
+        app.add_plugins((
+            SimulationPlugin,
+            ReplicationPlugin,
+            MemoryTransportPlugin,
+            ScriptPlugin,
+        ));
     }
 }
+
+/// Why something failed, as one line.
+pub type Failure = Box<dyn Error + Send + Sync>;
 
 /// A game cannot be set up.
 #[derive(Debug, thiserror::Error)]

@@ -19,7 +19,6 @@
 //! | `crates/fuzz` | fuzz targets: one for each reader of foreign bytes in the other crates |
 //! | `crates/hostile` | attacks a server over loopback, and measures what that costs an honest viewer |
 //! | `crates/web` | the page for browsers, and the program that builds and serves it |
-//! | [`named`] | choices by name, for command line and addresses |
 //! | [`words`] | how numbers and rungs are written on the screen |
 //! | [`theme`] | light or dark, and colours for egui and Bevy |
 //! | `plot` | draws static plots, with the fonts of egui |
@@ -48,7 +47,6 @@ mod display;
 mod files;
 pub mod game;
 pub mod history;
-pub mod named;
 #[cfg(target_family = "wasm")]
 mod page;
 pub mod panel;

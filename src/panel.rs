@@ -176,7 +176,7 @@ fn show_hint(
     notices.hint = if is_due {
         Some("F2 shows the panel")
     } else {
-        is_lost.then_some("the cubes are far away: R resets")
+        is_lost.then_some("The cubes are far away: R resets")
     };
 }
 

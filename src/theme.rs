@@ -8,31 +8,15 @@ use bevy_egui::egui::{Color32, FontData, FontDefinitions, FontFamily};
 use cubewire_palette::{Colors, DARK, LIGHT, Rgb};
 use serde::{Deserialize, Serialize};
 
-use crate::named::Named;
-
 /// The theme of panel and view.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(not(target_family = "wasm"), derive(clap::ValueEnum))]
 pub enum Theme {
     /// Dark text on light surfaces, and a sky by day.
     Light,
     /// Light text on dark surfaces, and a sky at dusk.
     #[default]
     Dark,
-}
-
-impl Named for Theme {
-    const NAMES: &'static [(Self, &'static str, &'static str)] = &[
-        (
-            Self::Light,
-            "light",
-            "Dark text on light surfaces, and a sky by day",
-        ),
-        (
-            Self::Dark,
-            "dark",
-            "Light text on dark surfaces, and a sky at dusk",
-        ),
-    ];
 }
 
 impl Theme {

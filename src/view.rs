@@ -44,7 +44,7 @@ pub use halves::{SelectHalf, ShowHalf, lane_in, show};
 pub use notices::Notices;
 pub use overlay::{Overlay, Part};
 pub use quality::Quality;
-pub use side::{PaneContent, Selected, Side};
+pub use side::{Halves, PaneContent, Selected, Side};
 pub use touch::{TouchKeys, held};
 pub use trails::Trails;
 
@@ -145,7 +145,7 @@ pub enum ViewMode {
     Left,
     /// The right half alone.
     Right,
-    /// Both over each other at the same tick: outlines of the right one over the left one.
+    /// Both over each other at the same tick: outlines of the right one over the left one, where a cube moves or differs.
     Difference,
 }
 

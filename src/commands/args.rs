@@ -9,13 +9,12 @@ use std::sync::Arc;
 
 use bevy::math::UVec2;
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use cubewire_link::{Preset, Trace};
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::error::CommandError;
-use crate::named::Named;
+use crate::files::FileError;
+use crate::game::Failure;
 use crate::recording::{MAX_SECONDS, Script, length_of_play};
 use crate::replication::{self, LaneChange, LaneSettings, SEND_INTERVALS, setting};
 use crate::view::Quality;
@@ -86,57 +85,46 @@ pub(super) fn rates() -> String {
     rates.join(", ")
 }
 
-/// Parses one of an enum's names, and lists them in the help.
-pub(super) fn named<T: Named + Send + Sync>() -> impl TypedValueParser<Value = T> {
-    let names = T::NAMES.iter();
-    let names = names.map(|(_, name, about)| PossibleValue::new(name).help(about));
-    PossibleValuesParser::new(names).try_map(|name| T::by_name(&name))
-}
-
 /// The quality of rendering.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct QualityArg {
     /// How much work goes into a frame
-    #[arg(long, value_name = "QUALITY", value_parser = named::<Quality>(), default_value = "auto")]
-    pub quality: Quality,
+    #[arg(long, value_name = "QUALITY", default_value = "auto")]
+    pub(super) quality: Quality,
 }
 
 /// The initial settings of a lane.
 #[derive(Clone, Debug, Args)]
 pub struct LaneArgs {
-    #[expect(missing_docs, reason = "the help says it")]
     #[arg(long, value_name = "NAME", value_parser = setting("rung"), help = format!(
         "Rung of the ladder to start with: {RUNGS} [default: changed-flags]"
     ))]
-    pub rung: Option<LaneChange>,
-    #[expect(missing_docs, reason = "the help says it")]
+    pub(super) rung: Option<LaneChange>,
     #[arg(long, value_name = "NAME", value_parser = replication::network, help = format!(
         "Simulated network to start with: {} [default: a round trip of 100 ms without loss; for `view`, \
          perfect, in addition to the real network]",
         replication::network_names()
     ))]
-    pub network: Option<&'static Preset>,
+    pub(super) network: Option<&'static Preset>,
     /// File of recorded delays (CSV with the header `sent_ms,delay_ms`) to replay as the simulated network
     #[arg(long, value_name = "FILE", conflicts_with = "network")]
-    pub trace: Option<PathBuf>,
-    #[expect(missing_docs, reason = "the help says it")]
+    pub(super) trace: Option<PathBuf>,
     #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = setting("rate"), help = format!(
         "Snapshots per second to start with: {} [default: 60]", rates()
     ))]
-    pub rate: Option<LaneChange>,
-    #[expect(missing_docs, reason = "the help says it")]
+    pub(super) rate: Option<LaneChange>,
     #[arg(long, value_name = "NAME", value_parser = setting("interpolation"), help = format!(
         "Interpolation to start with: {} [default: linear]",
         interpolations()
     ))]
-    pub interpolation: Option<LaneChange>,
+    pub(super) interpolation: Option<LaneChange>,
     /// Baselines to start with: `newest`, or `smallest`, which takes of several the one with the smallest packet
     /// [default: newest]
     #[arg(long, value_name = "NAME", value_parser = setting("baseline"))]
-    pub baseline: Option<LaneChange>,
+    pub(super) baseline: Option<LaneChange>,
     /// Most kilobits a second on the wire to start with, 16 to 1024 [default: none; for `view`, what gets through]
     #[arg(long, value_name = "KBPS", allow_hyphen_values = true, value_parser = setting("budget"))]
-    pub budget: Option<LaneChange>,
+    pub(super) budget: Option<LaneChange>,
 }
 
 impl LaneArgs {
@@ -144,7 +132,7 @@ impl LaneArgs {
     ///
     /// # Errors
     /// If the trace cannot be read.
-    pub fn apply(&self, lane: &mut LaneSettings) -> Result<(), CommandError> {
+    pub fn apply(&self, lane: &mut LaneSettings) -> Result<(), Failure> {
         let changes = [
             &self.rung,
             &self.rate,
@@ -165,13 +153,9 @@ impl LaneArgs {
     }
 }
 
-fn read_trace(path: &Path) -> Result<Trace, CommandError> {
-    let unreadable = |source| CommandError::Trace {
-        path: path.to_owned(),
-        source,
-    };
-    let file = File::open(path).map_err(|error| unreadable(error.into()))?;
-    Trace::from_csv(file).map_err(unreadable)
+fn read_trace(path: &Path) -> Result<Trace, Failure> {
+    let file = File::open(path).map_err(FileError::at(path))?;
+    Ok(Trace::from_csv(file).map_err(FileError::at(path))?)
 }
 
 /// The script that is played, for how long, and how much of the start is not counted.
@@ -180,10 +164,10 @@ pub struct PlayArgs {
     /// Script of key presses (RON), such as assets/scripts/mix.ron; without one, no key is pressed. The lanes
     /// in the script are ignored, because each command has its own
     #[arg(long, value_name = "FILE")]
-    pub script: Option<PathBuf>,
+    pub(super) script: Option<PathBuf>,
     /// Seconds to play [default: the script's length, or 30]
     #[arg(long, allow_hyphen_values = true)]
-    pub seconds: Option<Seconds>,
+    pub(super) seconds: Option<Seconds>,
     /// Seconds at the start that are played but not measured
     #[arg(
         long,
@@ -192,7 +176,7 @@ pub struct PlayArgs {
         value_parser = skipped_seconds,
         allow_hyphen_values = true
     )]
-    pub skip: f64,
+    pub(super) skip: f64,
 }
 
 impl PlayArgs {
@@ -200,7 +184,7 @@ impl PlayArgs {
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn script(&self) -> Result<Option<Script>, CommandError> {
+    pub fn script(&self) -> Result<Option<Script>, Failure> {
         load_script(self.script.as_deref())
     }
 
@@ -208,7 +192,7 @@ impl PlayArgs {
     ///
     /// # Errors
     /// If nothing would be counted.
-    pub fn ticks(&self, script: Option<&Script>) -> Result<(usize, usize), CommandError> {
+    pub fn ticks(&self, script: Option<&Script>) -> Result<(usize, usize), Failure> {
         let ticks = match (self.seconds, script) {
             (Some(seconds), _) => seconds.ticks() as usize,
             (None, Some(script)) => script.ticks as usize,
@@ -216,10 +200,8 @@ impl PlayArgs {
         };
         let skip = (self.skip * f64::from(TICKS_PER_SECOND)).round();
         if !(0.0..ticks as f64).contains(&skip) {
-            return Err(CommandError::Skip {
-                value: self.skip,
-                legal: "at least 0 and less than the seconds that are played",
-            });
+            let legal = "at least 0 and less than the seconds that are played";
+            return Err(format!("--skip: {} is not {legal}", self.skip).into());
         }
         Ok((ticks, skip as usize))
     }
@@ -236,7 +218,7 @@ impl PlayArgs {
 ///
 /// # Errors
 /// If it cannot be read.
-pub fn load_script(path: Option<&Path>) -> Result<Option<Script>, CommandError> {
+pub fn load_script(path: Option<&Path>) -> Result<Option<Script>, Failure> {
     Ok(path.map(Script::load).transpose()?)
 }
 
@@ -244,13 +226,10 @@ pub fn load_script(path: Option<&Path>) -> Result<Option<Script>, CommandError> 
 ///
 /// # Errors
 /// If there is no such folder.
-pub fn check_folder(path: &Path) -> Result<(), CommandError> {
+pub fn check_folder(path: &Path) -> Result<(), Failure> {
     let folder = fs::metadata(path).and_then(|found| match found.is_dir() {
         true => Ok(()),
         false => Err(io::ErrorKind::NotADirectory.into()),
     });
-    folder.map_err(|source| CommandError::Unwritable {
-        path: path.to_owned(),
-        source,
-    })
+    Ok(folder.map_err(FileError::at(path))?)
 }

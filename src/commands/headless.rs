@@ -13,8 +13,9 @@ use cubewire_link::Preset;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::args::{PlayArgs, RUNGS, Seconds, skipped_seconds};
-use super::error::CommandError;
-use crate::game::desktop::stop;
+use super::figures;
+use crate::game::Failure;
+use crate::game::desktop::stop::{self, Stopped};
 use crate::game::headless::{HeadlessGame, LaneGame};
 use crate::game::profile;
 use crate::replication::{self, ForceDesync, LaneSettings, ReplicaError};
@@ -23,75 +24,75 @@ use capture::Capture;
 use summary::PlayTotals;
 use table::Table;
 
-pub use capture::CaptureError;
 pub use summary::Summary;
 
 /// `cubewire headless`
 #[derive(Clone, Debug, Args)]
 pub struct HeadlessArgs {
-    /// What to play.
     #[command(flatten)]
-    pub play: PlayArgs,
-    #[expect(missing_docs, reason = "the help says it")]
+    pub(super) play: PlayArgs,
     #[arg(long, value_name = "NAME", default_value = "changed-flags", value_parser = replication::rung, help = format!(
         "Rung of the ladder to send with: {RUNGS}"
     ))]
-    pub rung: Rung,
-    #[expect(missing_docs, reason = "the help says it")]
+    pub(super) rung: Rung,
     #[arg(long, value_name = "NAME", value_parser = replication::network, help = format!(
         "Simulated network to send over: {} [default: a round trip of 100 ms without loss]",
         replication::network_names()
     ))]
-    pub network: Option<&'static Preset>,
+    pub(super) network: Option<&'static Preset>,
     /// Most kilobits a second on the wire, 16 to 1024. Where it does not suffice, packets carry the most urgent cubes
     #[arg(long, value_name = "KBPS", value_parser = replication::kbps_of, conflicts_with = "profile")]
-    pub budget: Option<u32>,
+    pub(super) budget: Option<u32>,
     /// Seconds after which the viewer joins the game. It is measured from then on, and the script goes on
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds)]
-    pub join: f64,
+    pub(super) join: f64,
     /// Seconds after which a viewer with the rung `simulated` loses the world that it simulates, again and again
     #[arg(long, value_name = "SECONDS")]
-    pub nudge: Option<Seconds>,
+    pub(super) nudge: Option<Seconds>,
     /// Print JSON
     #[arg(long)]
-    pub json: bool,
+    pub(super) json: bool,
     /// Print instead how long a frame of the window takes, without drawing it
-    #[arg(long, conflicts_with_all = ["skip", "join", "nudge", "json", "capture", "csv"])]
-    pub profile: bool,
+    #[arg(long, conflicts_with_all = ["skip", "join", "nudge", "capture", "csv"])]
+    pub(super) profile: bool,
     /// Write the simulated states as a recording that cubewire-lab reads (zstd if the name ends in .zst)
     #[arg(long, value_name = "FILE")]
-    pub capture: Option<PathBuf>,
+    pub(super) capture: Option<PathBuf>,
     /// Write a table with a row for each tick that is measured: sizes, bits by kind, arrival, playout, errors
     #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
+    pub(super) csv: Option<PathBuf>,
 }
 
 impl HeadlessArgs {
     /// Plays and prints.
     ///
     /// # Errors
-    /// See [`CommandError`]; also if a snapshot was refused, or decoded to something other than what was sent.
-    pub fn run(&self, out: &mut impl Write) -> Result<(), CommandError> {
+    /// What went wrong, as one line; also if a snapshot was refused, or decoded to something other than what was sent.
+    pub fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
         let script = self.play.script()?;
         let (ticks, skip) = self.play.ticks(script.as_ref())?;
         let mut settings = LaneSettings::with_stages(self.rung.stages);
         settings.sender.budget = self.budget;
         if self.budget.is_some() && !self.rung.stages.can_be_partial() {
-            return Err(CommandError::NoBudget(self.rung.name));
+            return Err(format!(
+                "`--budget` needs a rung that lists changed cubes, which `{}` does not",
+                self.rung.name
+            )
+            .into());
         }
         if let Some(network) = self.network {
             settings.link.conditions = network.conditions.clone();
         }
         if self.profile {
             let times = profile::measure(script, settings, ticks)?;
-            return Ok(writeln!(out, "{times}")?);
+            return Ok(figures::print(&times, self.json, out)?);
         }
         let mut capture = self.capture.as_deref().map(Capture::create).transpose()?;
         let mut table = self.csv.as_deref().map(Table::create).transpose()?;
         let mut game = HeadlessGame::new(script);
         stop::play((self.join * f64::from(TICKS_PER_SECOND)) as usize, |_| {
             game.step();
-            Ok::<_, CommandError>(())
+            Ok::<_, Failure>(())
         })?;
         let mut game = LaneGame::join(game, settings)?;
 
@@ -123,7 +124,7 @@ impl HeadlessArgs {
                     table.add(game.meter())?;
                 }
             }
-            Ok::<_, CommandError>(())
+            Ok::<_, Failure>(())
         })?;
 
         if let Some(capture) = capture {
@@ -133,18 +134,22 @@ impl HeadlessArgs {
             table.finish(game.meter())?;
         }
         if played <= skip {
-            return Err(CommandError::Stopped);
+            return Err(Stopped("anything was measured").into());
         }
         let (script, rung) = (self.play.name(), self.rung.name);
         let network = self.network.map(|network| network.name);
         let mut summary = totals.summary(script, rung, network, game.meter(), game.check());
         summary.budget = self.budget.map(|kbps| totals.budget(kbps, summary.wrong));
-        if self.json {
-            let json = serde_json::to_string_pretty(&summary).expect("a summary is plain data");
-            writeln!(out, "{json}")?;
-        } else {
-            summary.print(out)?;
+        match self.json {
+            true => figures::print(&summary, true, out)?,
+            false => summary.print(out)?,
         }
-        CommandError::check_faultless(summary.wrong, summary.refused)
+        match (summary.wrong, summary.refused) {
+            (0, 0) => Ok(()),
+            (wrong, refused) => Err(format!(
+                "{wrong} snapshots were decoded to something other than what was sent, {refused} were refused"
+            )
+            .into()),
+        }
     }
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::error::CommandError;
-use crate::files;
+use crate::files::{self, FileError};
+use crate::game::Failure;
 use crate::transport::udp::Key;
 
 /// `cubewire key`
@@ -14,7 +14,7 @@ use crate::transport::udp::Key;
 pub struct KeyArgs {
     /// Write the key to a new file that only its owner can read, instead of printing it
     #[arg(long, value_name = "FILE")]
-    pub out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
 }
 
 impl KeyArgs {
@@ -22,11 +22,10 @@ impl KeyArgs {
     ///
     /// # Errors
     /// If it cannot be printed or written; also if the file exists, which may be a key in use.
-    pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
+    pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let line = format!("{}\n", Key::random().to_hex());
         if let Some(path) = &self.out {
-            return files::write_private(path, line.as_bytes())
-                .map_err(CommandError::unwritable(path));
+            return Ok(files::write_private(path, line.as_bytes()).map_err(FileError::at(path))?);
         }
         out.write_all(line.as_bytes())?;
         if is_file_for_others() {

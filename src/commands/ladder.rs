@@ -12,10 +12,11 @@ use cubewire_scene::TICKS_PER_SECOND;
 use serde::Serialize;
 
 use super::args::PlayArgs;
-use super::error::CommandError;
+use super::figures;
+use crate::files::FileError;
 use crate::game::desktop::progress;
 use crate::game::headless::LaneGame;
-use crate::game::{GameError, katamari};
+use crate::game::{Failure, GameError, katamari};
 use crate::recording::Script;
 use crate::replication::{HEADER_BYTES, LaneSettings, ShadowRung, TARGET_KBPS, kbps};
 use crate::words::factor;
@@ -23,21 +24,20 @@ use crate::words::factor;
 /// `cubewire ladder`
 #[derive(Clone, Debug, Args)]
 pub struct LadderArgs {
-    /// What to play.
     #[command(flatten)]
-    pub play: PlayArgs,
-    /// PNG file for the plot
-    #[arg(long, value_name = "FILE", default_value = "ladder.png")]
-    pub png: PathBuf,
+    pub(super) play: PlayArgs,
+    /// PNG file for the plot [default: ladder.png, and none with --json]
+    #[arg(long, value_name = "FILE")]
+    pub(super) png: Option<PathBuf>,
     /// Also print the largest packet, and the bits of each kind
     #[arg(long)]
-    pub bits: bool,
+    pub(super) bits: bool,
     /// Print JSON
     #[arg(long, conflicts_with = "bits")]
-    pub json: bool,
+    pub(super) json: bool,
     /// Print instead the names of the rungs, one a line
     #[arg(long, exclusive = true)]
-    pub list: bool,
+    pub(super) list: bool,
 }
 
 /// What one rung cost.
@@ -101,8 +101,8 @@ impl LadderArgs {
     /// Plays, prints and draws.
     ///
     /// # Errors
-    /// See [`CommandError`].
-    pub fn run(&self, out: &mut impl Write) -> Result<(), CommandError> {
+    /// What went wrong, as one line.
+    pub fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
         if self.list {
             return Ok(ladder::all().try_for_each(|rung| writeln!(out, "{}", rung.name))?);
         }
@@ -113,10 +113,13 @@ impl LadderArgs {
         let played = self.play.name().unwrap_or_else(|| "no script".to_owned());
         let file_name = self.play.script.as_ref().and_then(|path| path.file_name());
         let title = file_name.map_or("no script".into(), |name| name.to_string_lossy());
-        plot::draw(&costs, &title, &self.png).map_err(CommandError::unwritable(&self.png))?;
+        let default = (!self.json).then(|| PathBuf::from("ladder.png"));
+        let png = self.png.clone().or(default);
+        if let Some(png) = &png {
+            plot::draw(&costs, &title, png).map_err(FileError::at(png))?;
+        }
         if self.json {
-            let json = serde_json::to_string_pretty(&costs).expect("costs are plain data");
-            writeln!(out, "{json}")?;
+            figures::print(&costs, true, out)?;
         } else {
             let seconds = (ticks - skip) as f64 / f64::from(TICKS_PER_SECOND);
             writeln!(
@@ -128,7 +131,9 @@ impl LadderArgs {
             if self.bits {
                 writeln!(out, "\n{}", details(&costs))?;
             }
-            writeln!(out, "\ndrawn in {}", self.png.display())?;
+            if let Some(png) = png {
+                writeln!(out, "\ndrawn in {}", png.display())?;
+            }
         }
         Ok(())
     }
@@ -137,12 +142,12 @@ impl LadderArgs {
 /// Prints the bandwidth of every rung for a few seconds of `script`, or of a katamari ball.
 ///
 /// # Errors
-/// See [`CommandError`].
+/// What went wrong, as one line.
 pub fn print_demo(
     script: Option<Script>,
     seconds: Option<f64>,
     out: &mut impl Write,
-) -> Result<(), CommandError> {
+) -> Result<(), Failure> {
     let script = script.unwrap_or_else(katamari);
     let game = LaneGame::new(Some(script), LaneSettings::default())?;
     let seconds = seconds.unwrap_or(DEMO_SECONDS);

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::json;
 
-use super::error::CommandError;
+use super::figures;
 use super::warning::warn;
 use super::window::{FrameArgs, opens_window};
-use crate::files::write_whole;
+use crate::files::{FileError, write_whole};
 use crate::game::desktop::progress;
 use crate::game::headless::{LaneGame, tick_by_tick};
 use crate::game::window::{self, WindowSettings};
-use crate::game::{GameError, halves, right_lane};
+use crate::game::{Failure, GameError, halves, right_lane};
 use crate::recording::{
     InputLog, InputLogPlugin, Outcome, ReplayCheck, Script, ScriptPlayback, begin,
 };
@@ -38,7 +38,6 @@ pub struct PlayReplayArgs {
     /// Print JSON; needs --headless
     #[arg(long, requires = "headless", conflicts_with = "ticks")]
     json: bool,
-    /// Settings of the window.
     #[command(flatten)]
     frame: FrameArgs,
 }
@@ -79,8 +78,8 @@ impl PlayReplayArgs {
     /// Plays, in a window if there is a display.
     ///
     /// # Errors
-    /// See [`CommandError`]; also if the states differ from the recorded ones.
-    pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
+    /// What went wrong, as one line; also if the states differ from the recorded ones.
+    pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let script = Script::load(&self.file)?;
         if let Some(path) = &self.ticks {
             return self.write_ticks(script, path, out);
@@ -91,12 +90,12 @@ impl PlayReplayArgs {
         }
         let (left, right) = halves(None, None, Some(&script));
         warn(&left, &right, Some(&script), &[]);
-        Ok(window::run(WindowSettings {
+        window::run(WindowSettings {
             left,
             right,
             script: Some(script),
             ..settings
-        })?)
+        })
     }
 
     /// Without a window, with every rung.
@@ -105,11 +104,11 @@ impl PlayReplayArgs {
         script: Script,
         path: &Path,
         out: &mut impl Write,
-    ) -> Result<(), CommandError> {
+    ) -> Result<(), Failure> {
         let ticks = self.count_ticks(&script);
         let lane = self.lane.clone().unwrap_or_default();
         let text = tick_by_tick(script, ticks, &lane)?;
-        write_whole(path, text.as_bytes()).map_err(CommandError::unwritable(path))?;
+        write_whole(path, text.as_bytes()).map_err(FileError::at(path))?;
         Ok(writeln!(out, "{}: {ticks} ticks", path.display())?)
     }
 
@@ -122,34 +121,23 @@ impl PlayReplayArgs {
     }
 
     /// Without a window.
-    fn play(&self, script: Script, out: &mut impl Write) -> Result<(), CommandError> {
+    fn play(&self, script: Script, out: &mut impl Write) -> Result<(), Failure> {
         let ticks = script.ticks.min(self.count_ticks(&script));
         let played = play(script, ticks)?;
-        let name = self.file.display();
-        let hash = played.hash;
-        if !self.json {
-            writeln!(
-                out,
-                "{name}: {ticks} ticks, hash of every state: {hash:016x}"
-            )?;
-        }
-        let sentence = match played.outcome {
-            None => "This is a script, without recorded states to compare with.",
-            Some(Outcome::Same) => "Every state was as recorded, bit for bit.",
+        let comparison = match played.outcome {
+            None => "this is a script, without recorded states to compare with",
+            Some(Outcome::Same) => "every state was as recorded, bit for bit",
             Some(Outcome::Unfinished) => {
-                "Every state was as recorded so far; the replay was not played to its end."
+                "every state was as recorded so far; the replay was not played to its end"
             }
             Some(Outcome::Different(difference)) => return Err(difference.into()),
         };
-        if !self.json {
-            return Ok(writeln!(out, "{sentence}")?);
-        }
-        let played = json!({
-            "file": name.to_string(),
+        let figures = json!({
+            "file": self.file.display().to_string(),
             "ticks": ticks,
-            "state_hash": format!("{hash:016x}"),
-            "comparison": sentence,
+            "state_hash": format!("{:016x}", played.hash),
+            "comparison": comparison,
         });
-        Ok(writeln!(out, "{played:#}")?)
+        Ok(figures::print(&figures, self.json, out)?)
     }
 }

@@ -8,19 +8,22 @@ use std::path::PathBuf;
 use bevy::math::UVec2;
 use clap::{Args, value_parser};
 use cubewire_scene::TICKS_PER_SECOND;
+use cubewire_text::TextError;
 
 use super::args::{
-    QualityArg, RUNGS, Seconds, Size, interpolations, load_script, named, rates, skipped_seconds,
+    QualityArg, RUNGS, Seconds, Size, interpolations, load_script, rates, skipped_seconds,
 };
-use super::error::CommandError;
+use super::figures;
 use super::warning::warn;
+use crate::files::FileError;
 use crate::game::desktop::film::{Film, Look};
 use crate::game::desktop::progress;
 use crate::game::desktop::record::record;
 use crate::game::desktop::series::{Series, record_series};
-use crate::game::{halves, right_lane};
+use crate::game::desktop::stop;
+use crate::game::{Failure, halves, right_lane};
 use crate::recording::video::{FORMATS, Format, extensions};
-use crate::recording::{MAX_SECONDS, Outcome, Switch, SwitchError};
+use crate::recording::{MAX_SECONDS, Outcome, Switch};
 use crate::replication::{self, LaneSettings};
 use crate::theme::Theme;
 use crate::view::{CubeColors, Overlay, PaneContent, Part, Side};
@@ -97,15 +100,15 @@ pub struct RecordArgs {
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
     /// Hide these parts of the overlay
-    #[arg(long, value_name = "PARTS", value_delimiter = ',', value_parser = named::<Part>())]
+    #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     hide: Vec<Part>,
     #[command(flatten)]
     quality: QualityArg,
     /// Colours of panel and scene
-    #[arg(long, value_parser = named::<Theme>(), default_value = "dark")]
+    #[arg(long, default_value = "dark")]
     theme: Theme,
     /// What the colours of the cubes show
-    #[arg(long, value_parser = named::<CubeColors>(), default_value = "interaction", alias = "color")]
+    #[arg(long, default_value = "interaction", alias = "color")]
     colour: CubeColors,
     /// Name of the left half [default: Simulation, or Replica]
     #[arg(long, value_name = "TEXT")]
@@ -145,19 +148,20 @@ impl RecordArgs {
     /// Films.
     ///
     /// # Errors
-    /// See [`CommandError`].
-    pub fn run(&self, out: &mut impl Write) -> Result<(), CommandError> {
+    /// What went wrong, as one line.
+    pub fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
         let size = self.size.map(|size| size.0);
         if let Some(series) = self.series {
             let report = |line: &str| writeln!(out, "{line}").and_then(|()| out.flush());
             let size = size.unwrap_or_else(|| series.size());
-            return Ok(record_series(series, size, self.look(), &self.out, report)?);
+            return record_series(series, size, self.look(), &self.out, report);
         }
         let film = self.film(size.unwrap_or(DEFAULT_SIZE))?;
         let progress = progress(film.frames, "frames");
         let take = record(&film, &self.out, &progress)?;
         progress.finish_and_clear();
-        Report::new(&self.out, &film, &take).print(self.json, out)?;
+        stop::say_if_early(take.frames, film.frames, "frames");
+        figures::print(&Report::new(&self.out, &film, &take), self.json, out)?;
         match take.replay {
             Some(Outcome::Different(difference)) => Err(difference.into()),
             _ => Ok(()),
@@ -172,13 +176,14 @@ impl RecordArgs {
         }
     }
 
-    fn film(&self, size: UVec2) -> Result<Film, CommandError> {
+    fn film(&self, size: UVec2) -> Result<Film, Failure> {
         let path = self.script.as_ref().or(self.replay.as_ref());
         let script = load_script(path.map(PathBuf::as_path))?;
         if let (Some(path), Some(script)) = (&self.replay, &script)
             && script.recorded.is_none()
         {
-            return Err(CommandError::NotAReplay { path: path.clone() });
+            let hint = "this is a script, not a replay; play it with --script";
+            return Err(FileError::at(path)(hint).into());
         }
         let format = Format::of(&self.out);
         let default_fps = format.map_or(FORMATS[0].default_fps, |format| format.default_fps);
@@ -191,10 +196,8 @@ impl RecordArgs {
         };
         let skipped_ticks = (self.skip * rate).round();
         if !(0.0..=MAX_SECONDS * rate).contains(&skipped_ticks) || seconds <= 0.0 {
-            return Err(CommandError::Skip {
-                value: self.skip,
-                legal: "at least 0 and less than the length of the script",
-            });
+            let legal = "at least 0 and less than the length of the script";
+            return Err(format!("--skip: {} is not {legal}", self.skip).into());
         }
         let (left, right) = halves(self.left.clone(), self.right.clone(), script.as_ref());
         let mut steps = script.iter().flat_map(|script| &script.steps);
@@ -203,13 +206,11 @@ impl RecordArgs {
         let mut switches = Vec::new();
         for TimedSwitch { text, switch } in &self.at {
             if switch.at as f64 >= seconds * rate {
-                return Err(CommandError::LateSwitch {
-                    text: text.clone(),
-                    seconds,
-                });
+                return Err(format!("--at: {text}: the film is over after {seconds} s").into());
             }
             if switch.side == Side::Left && !has_left_lane {
-                return Err(CommandError::NoLeftLane { text: text.clone() });
+                let why = "the left half shows the simulation, which has nothing to switch";
+                return Err(format!("--at: {text}: {why}").into());
             }
             switches.push(switch.clone());
         }
@@ -247,15 +248,11 @@ struct TimedSwitch {
 
 impl TimedSwitch {
     fn parse(text: &str) -> Result<Self, String> {
-        let switch = text.parse();
-        let switch = switch.map_err(|error| match error {
-            // There may be several switches, and this does not quote which one it is about.
-            SwitchError::Lane(error) => format!("{text}: {error}"),
-            error => error.to_string(),
-        });
+        let switch: Result<_, TextError> = text.parse();
         Ok(Self {
             text: text.to_owned(),
-            switch: switch?,
+            // There may be several switches.
+            switch: switch.map_err(|error| format!("{text}: {error}"))?,
         })
     }
 }

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::args::{Size, named};
-use super::error::CommandError;
+use super::args::Size;
+use crate::files::FileError;
+use crate::game::Failure;
 use crate::game::desktop::screenshots::{Pictures, SHOTS, Shot};
 use crate::theme::Theme;
 
@@ -25,7 +26,7 @@ pub struct ScreenshotsArgs {
     #[arg(long, value_name = "WxH", default_value = "1280x720")]
     size: Vec<Size>,
     /// Theme; may be repeated
-    #[arg(long, value_parser = named::<Theme>(), default_values = ["light", "dark"])]
+    #[arg(long, default_values = ["light", "dark"])]
     theme: Vec<Theme>,
 }
 
@@ -40,9 +41,9 @@ impl ScreenshotsArgs {
     /// Takes the pictures and prints their paths.
     ///
     /// # Errors
-    /// See [`CommandError`].
-    pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
-        fs::create_dir_all(&self.out).map_err(CommandError::unwritable(&self.out))?;
+    /// What went wrong, as one line.
+    pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
+        fs::create_dir_all(&self.out).map_err(FileError::at(&self.out))?;
         let shots = match &self.only[..] {
             [] => &SHOTS,
             only => only,

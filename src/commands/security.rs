@@ -2,55 +2,24 @@
 
 use std::env;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use crate::files;
-use crate::transport::udp::{Key, KeyError, Security};
+use crate::game::Failure;
+use crate::transport::udp::{Key, Security};
 
 /// Who may connect.
 #[derive(Clone, Debug, Args)]
-pub struct SecurityArgs {
+pub(super) struct SecurityArgs {
     /// File with a key of `cubewire key --out FILE`, which only you can read [default: the environment variable `CUBEWIRE_KEY`]
     #[arg(long, value_name = "FILE")]
-    pub key_file: Option<PathBuf>,
+    pub(super) key_file: Option<PathBuf>,
     /// Use no key, which works within this machine alone, for all of its programs
     #[arg(long, conflicts_with = "key_file")]
-    pub insecure: bool,
-}
-
-/// There is no key to connect with.
-#[derive(Debug, thiserror::Error)]
-pub enum NoKey {
-    /// None was given.
-    #[error(
-        "a key is needed: name its file with --key-file or put it into {KEY_VARIABLE} (`cubewire \
-         key --out FILE` makes one); or use --insecure, which works on this machine alone"
-    )]
-    Missing,
-    /// The file cannot be read.
-    #[error("--key-file: {}: {source}", path.display())]
-    Unreadable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// Other users can read the file.
-    #[error("--key-file: {path}: others can read it, so that it is no secret: `chmod 600 {path}`", path = path.display())]
-    NotPrivate {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The text is not a key.
-    #[error("{origin}: {source}")]
-    NotAKey {
-        /// Where it came from.
-        origin: String,
-        /// Why.
-        source: KeyError,
-    },
+    pub(super) insecure: bool,
 }
 
 /// Environment variable with the key, used if no file is given.
@@ -60,40 +29,42 @@ impl SecurityArgs {
     /// Reads the key.
     ///
     /// # Errors
-    /// [`NoKey`]
-    pub fn security(&self) -> Result<Security, NoKey> {
+    /// If there is none, or it cannot be used.
+    pub(super) fn security(&self) -> Result<Security, Failure> {
         if self.insecure {
             return Ok(Security::Insecure);
         }
         let (origin, text) = match &self.key_file {
             Some(path) => (path.display().to_string(), read_key(path)?),
             None => {
-                let text = env::var(KEY_VARIABLE).map_err(|_| NoKey::Missing)?;
+                let text = env::var(KEY_VARIABLE).map_err(|_| {
+                    format!(
+                        "a key is needed: name its file with --key-file or put it into {KEY_VARIABLE} (`cubewire \
+                         key --out FILE` makes one); or use --insecure, which works on this machine alone"
+                    )
+                })?;
                 (KEY_VARIABLE.to_owned(), text)
             }
         };
-        let key: Key = text
-            .parse()
-            .map_err(|source| NoKey::NotAKey { origin, source })?;
-        Ok(Security::Key(key))
+        let key: Result<Key, _> = text.parse();
+        Ok(Security::Key(
+            key.map_err(|error| format!("{origin}: {error}"))?,
+        ))
     }
 }
 
 /// More than any key is long, with space around it.
 const MAX_KEY_BYTES: u64 = 1 << 10;
 
-fn read_key(path: &Path) -> Result<String, NoKey> {
-    let unreadable = |source| NoKey::Unreadable {
-        path: path.to_owned(),
-        source,
-    };
+fn read_key(path: &Path) -> Result<String, Failure> {
+    let name = path.display();
+    let unreadable = |error: io::Error| format!("--key-file: {name}: {error}");
     let file = File::open(path).map_err(unreadable)?;
     // The metadata of the open file, as the path may lead elsewhere by now.
     let metadata = file.metadata().map_err(unreadable)?;
     if files::is_for_others(&metadata) {
-        return Err(NoKey::NotPrivate {
-            path: path.to_owned(),
-        });
+        let why = format!("others can read it, so that it is no secret: `chmod 600 {name}`");
+        return Err(format!("--key-file: {name}: {why}").into());
     }
-    files::read_open(file, MAX_KEY_BYTES).map_err(unreadable)
+    Ok(files::read_open(file, MAX_KEY_BYTES).map_err(unreadable)?)
 }

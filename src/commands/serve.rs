@@ -8,10 +8,11 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use serde::Serialize;
 
-use super::error::CommandError;
 use super::figures;
 use super::security::SecurityArgs;
 use super::window::{WindowArgs, opens_window};
+use crate::files::FileError;
+use crate::game::Failure;
 use crate::game::desktop::peers;
 use crate::game::desktop::real_time::{self, RealTimePlugin, finish_digest};
 use crate::game::headless::HeadlessGame;
@@ -25,28 +26,26 @@ use crate::transport::udp::{Security, ServerSettings, UdpServer, ViewerBudget};
 pub struct ServeArgs {
     /// Address to listen at, such as 192.168.1.5:7000
     #[arg(long, value_name = "ADDR")]
-    pub bind: SocketAddr,
+    pub(super) bind: SocketAddr,
     /// Addresses that viewers connect to, separated by commas [default: that of --bind]
     #[arg(long, value_name = "ADDRS", value_delimiter = ',')]
-    pub public: Vec<SocketAddr>,
-    /// Who may connect.
+    pub(super) public: Vec<SocketAddr>,
     #[command(flatten)]
-    pub security: SecurityArgs,
+    pub(super) security: SecurityArgs,
     /// Maximum number of connected viewers, up to 64; each takes about 8 MB
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = RangedU64ValueParser::<usize>::new().range(1..=ServerSettings::MAX_VIEWERS as u64), allow_hyphen_values = true)]
-    pub viewers: usize,
+    pub(super) viewers: usize,
     /// Run without a window
     #[arg(long)]
-    pub headless: bool,
+    pub(super) headless: bool,
     /// Write a CSV file at the end with a hash of every snapshot that was sent; needs --headless
     #[arg(long, value_name = "FILE", requires = "headless")]
-    pub digest: Option<PathBuf>,
+    pub(super) digest: Option<PathBuf>,
     /// Print the figures at the end as JSON; needs --headless
     #[arg(long, requires = "headless")]
-    pub json: bool,
-    /// The game.
+    pub(super) json: bool,
     #[command(flatten)]
-    pub window: WindowArgs,
+    pub(super) window: WindowArgs,
 }
 
 /// Figures of a run without a window.
@@ -69,8 +68,8 @@ impl ServeArgs {
     /// Plays and serves, in a window if there is a display.
     ///
     /// # Errors
-    /// See [`CommandError`].
-    pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
+    /// What went wrong, as one line.
+    pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let security = self.security.security()?;
         let server = UdpServer::new(&ServerSettings {
             bind: self.bind,
@@ -92,7 +91,7 @@ impl ServeArgs {
         )?;
         out.flush()?;
         if opens_window {
-            return Ok(peers::serve(settings, server)?);
+            return peers::serve(settings, server);
         }
         self.serve(settings.script, server, settings.seconds, out)
     }
@@ -104,18 +103,18 @@ impl ServeArgs {
         server: UdpServer,
         seconds: Option<f64>,
         out: &mut impl Write,
-    ) -> Result<(), CommandError> {
+    ) -> Result<(), Failure> {
         let mut game = HeadlessGame::with_plugins(script, (UdpServerPlugin, RealTimePlugin));
         game.app
             .insert_resource(server)
             .init_resource::<EncodeBudget>();
         if let Some(path) = &self.digest {
-            let digest = Digest::create(path).map_err(CommandError::unwritable(path))?;
+            let digest = Digest::create(path).map_err(FileError::at(path))?;
             game.app.insert_resource(digest);
         }
         real_time::play(&mut game.app, seconds, |_| true);
         if let Some(path) = &self.digest {
-            finish_digest(game.app.world_mut()).map_err(CommandError::unwritable(path))?;
+            finish_digest(game.app.world_mut()).map_err(FileError::at(path))?;
         }
         let server = game.app.world().resource::<UdpServer>();
         let rebuilds = game.app.world().resource::<Rebuilds>();
@@ -127,30 +126,6 @@ impl ServeArgs {
             traffic: server.traffic(),
             budgets: server.budgets().collect(),
         };
-        Ok(figures::print(&served, served.rows(), self.json, out)?)
-    }
-}
-
-impl Served {
-    /// For people.
-    fn rows(&self) -> [(&'static str, String); 11] {
-        let traffic = &self.traffic;
-        let rows = [
-            ("ticks", self.ticks),
-            ("viewers admitted", self.viewers),
-            ("rebuilds of the scene", self.rebuilds),
-            (
-                "most rebuilds in a minute",
-                self.most_rebuilds_in_a_minute as u64,
-            ),
-            ("datagrams sent", traffic.sent),
-            ("bytes sent", traffic.sent_bytes),
-            ("datagrams received", traffic.received),
-            ("bytes received", traffic.received_bytes),
-            ("bytes of no viewer's lane", traffic.unassigned_bytes),
-            ("datagrams ignored", traffic.ignored),
-            ("datagrams not accepted by the system", traffic.unsent),
-        ];
-        rows.map(|(name, value)| (name, value.to_string()))
+        Ok(figures::print(&served, self.json, out)?)
     }
 }

@@ -5,34 +5,32 @@ use std::io::Write;
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
 
-use super::error::CommandError;
 use super::window::FrameArgs;
 use crate::display;
+use crate::game::Failure;
 use crate::game::window::{self, WindowSettings};
 use crate::panel::{Figure, STEPS};
 
 /// `cubewire tour`
 #[derive(Clone, Debug, Args)]
 pub struct TourArgs {
-    #[expect(missing_docs, reason = "the help says it")]
     #[arg(default_value_t = 1, value_parser = RangedU64ValueParser::<usize>::new().range(1..=STEPS.len() as u64), allow_negative_numbers = true, help = format!(
         "Step to begin with, 1 to {}", STEPS.len()
     ))]
-    pub step: usize,
-    /// Settings of the window.
+    pub(super) step: usize,
     #[command(flatten)]
-    pub frame: FrameArgs,
+    pub(super) frame: FrameArgs,
 }
 
 impl TourArgs {
     /// Opens the window with the step; without a display, says so and prints what it and those after it say.
     ///
     /// # Errors
-    /// See [`CommandError`].
-    pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
+    /// What went wrong, as one line.
+    pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let settings = self.settings()?;
         let Some(missing) = display::missing() else {
-            return Ok(window::run(settings)?);
+            return window::run(settings);
         };
         writeln!(
             out,
@@ -45,7 +43,7 @@ impl TourArgs {
     ///
     /// # Errors
     /// If there is no such folder.
-    pub fn settings(&self) -> Result<WindowSettings, CommandError> {
+    pub fn settings(&self) -> Result<WindowSettings, Failure> {
         Ok(WindowSettings {
             // The tour plays its own scripts.
             calm: true,

@@ -10,11 +10,12 @@ use clap::{Args, value_parser};
 use serde::Serialize;
 
 use super::args::LaneArgs;
-use super::error::CommandError;
 use super::figures;
 use super::security::SecurityArgs;
 use super::warning::warn;
 use super::window::{FrameArgs, opens_window};
+use crate::files::FileError;
+use crate::game::Failure;
 use crate::game::desktop::peers;
 use crate::game::desktop::real_time::{self, RealTimePlugin, finish_digest};
 use crate::game::desktop::viewer::HeadlessViewer;
@@ -30,28 +31,25 @@ use crate::view::PaneContent;
 pub struct ViewArgs {
     /// The server, such as 192.168.1.5:7000
     #[arg(long, value_name = "ADDR")]
-    pub connect: String,
-    /// Who may connect.
+    pub(super) connect: String,
     #[command(flatten)]
-    pub security: SecurityArgs,
+    pub(super) security: SecurityArgs,
     /// Close the connection after this many seconds without traffic
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = value_parser!(u64).range(1..=ViewerSettings::MAX_TIMEOUT.as_secs()), allow_hyphen_values = true)]
-    pub timeout: u64,
+    pub(super) timeout: u64,
     /// Run without a window
     #[arg(long)]
-    pub headless: bool,
+    pub(super) headless: bool,
     /// Write a CSV file at the end with a hash of every snapshot that was decoded; needs --headless
     #[arg(long, value_name = "FILE", requires = "headless")]
-    pub digest: Option<PathBuf>,
+    pub(super) digest: Option<PathBuf>,
     /// Print the figures at the end as JSON; needs --headless
     #[arg(long, requires = "headless")]
-    pub json: bool,
-    /// What to request, and what to add to the real network.
+    pub(super) json: bool,
     #[command(flatten)]
-    pub lane: LaneArgs,
-    /// Settings of the window.
+    pub(super) lane: LaneArgs,
     #[command(flatten)]
-    pub frame: FrameArgs,
+    pub(super) frame: FrameArgs,
 }
 
 /// Figures of a run without a window.
@@ -79,8 +77,8 @@ impl ViewArgs {
     /// Shows the replica, in a window if there is a display.
     ///
     /// # Errors
-    /// See [`CommandError`].
-    pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
+    /// What went wrong, as one line.
+    pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let mut lane = LaneSettings {
             link: LinkSettings::PERFECT,
             ..LaneSettings::default()
@@ -101,7 +99,7 @@ impl ViewArgs {
             right: lane,
             ..settings
         };
-        Ok(peers::view(&settings, viewer)?)
+        peers::view(&settings, viewer)
     }
 
     /// Without a window: until the time is up, the program is told to end or the connection is lost. Prints nothing
@@ -112,11 +110,11 @@ impl ViewArgs {
         server: SocketAddr,
         lane: LaneSettings,
         out: &mut impl Write,
-    ) -> Result<(), CommandError> {
+    ) -> Result<(), Failure> {
         let stages = lane.sender.stages;
         let mut viewer = HeadlessViewer::with_plugins(viewer, lane, RealTimePlugin);
         if let Some(path) = &self.digest {
-            let digest = Digest::create(path).map_err(CommandError::unwritable(path))?;
+            let digest = Digest::create(path).map_err(FileError::at(path))?;
             viewer.app.insert_resource(digest);
         }
         let mut was_connected = false;
@@ -141,16 +139,17 @@ impl ViewArgs {
         real_time::play(&mut viewer.app, seconds, goes_on);
         if !was_connected {
             let connection = viewer.connection();
-            return Err(CommandError::NeverConnected(match connection.status {
+            let why = match connection.status {
                 ConnectionStatus::Lost(why) => why,
                 ConnectionStatus::Connecting | ConnectionStatus::Connected => {
                     let seconds = start.elapsed().as_secs_f64().round().max(1.0) as u64;
                     ViewError::NoAnswer { server, seconds }.to_string()
                 }
-            }));
+            };
+            return Err(format!("never connected: {why}").into());
         }
         if let Some(path) = &self.digest {
-            finish_digest(viewer.app.world_mut()).map_err(CommandError::unwritable(path))?;
+            finish_digest(viewer.app.world_mut()).map_err(FileError::at(path))?;
         }
         let (meter, connection) = (viewer.meter(), viewer.connection());
         let viewed = Viewed {
@@ -163,52 +162,22 @@ impl ViewArgs {
             article_kbps: meter.kbps(Accounting::PayloadAndUdp),
             wire_kbps: meter.kbps(Accounting::OnTheWire),
         };
-        figures::print(&viewed, viewed.rows(), self.json, out)?;
+        figures::print(&viewed, self.json, out)?;
         match connection.status {
-            ConnectionStatus::Lost(why) => Err(CommandError::ConnectionLost(why)),
+            ConnectionStatus::Lost(why) => Err(why.into()),
             ConnectionStatus::Connecting | ConnectionStatus::Connected => Ok(()),
         }
     }
 }
 
-impl Viewed {
-    /// For people.
-    fn rows(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let viewer = self.viewer.map(|viewer| ("viewer", viewer.to_string()));
-        let counts = [
-            ("snapshots decoded", self.snapshots),
-            ("snapshots received again", self.duplicates),
-            ("packets refused", self.refused),
-            ("stalls of playout", self.stalls),
-        ];
-        let rates = [
-            ("kbps of the last second", self.article_kbps),
-            ("the same on the wire", self.wire_kbps),
-        ];
-        let counts = counts.map(|(name, count)| (name, count.to_string()));
-        let rates = rates.map(|(name, kbps)| (name, format!("{kbps:.1}")));
-        let fallback = self.fallback.clone();
-        let fallback = fallback.map(|why| ("other stages than asked for", why));
-        let rows = viewer.into_iter().chain(counts);
-        rows.chain(rates).chain(fallback)
-    }
-}
-
 /// The first address of a host name and a port.
-fn resolve(given: &str) -> Result<SocketAddr, CommandError> {
-    let unknown = |reason: String| CommandError::Address {
-        given: given.to_owned(),
-        reason,
+fn resolve(given: &str) -> Result<SocketAddr, Failure> {
+    let found = match given.to_socket_addrs() {
+        Ok(mut addresses) => addresses.next().ok_or("the name has no address".to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+            Err("not a host and a port, as in 192.168.1.5:7000".to_owned())
+        }
+        Err(error) => Err(error.to_string()),
     };
-    let mut addresses = given
-        .to_socket_addrs()
-        .map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidInput => {
-                unknown("not a host and a port, as in 192.168.1.5:7000".to_owned())
-            }
-            _ => unknown(error.to_string()),
-        })?;
-    addresses
-        .next()
-        .ok_or_else(|| unknown("the name has no address".to_owned()))
+    Ok(found.map_err(|reason| format!("--connect: {given}: {reason}"))?)
 }

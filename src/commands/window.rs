@@ -6,13 +6,12 @@ use std::path::PathBuf;
 use clap::Args;
 use directories::ProjectDirs;
 
-use super::args::{LaneArgs, QualityArg, Seconds, Size, check_folder, load_script, named};
-use super::error::CommandError;
+use super::args::{LaneArgs, QualityArg, Seconds, Size, check_folder, load_script};
 use super::ladder;
 use super::warning::warn;
 use crate::display;
 use crate::game::window::{self, WindowSettings};
-use crate::game::{halves, right_lane};
+use crate::game::{Failure, halves, right_lane};
 use crate::replication::LaneSettings;
 use crate::theme::Theme;
 use crate::view::PaneContent;
@@ -20,12 +19,11 @@ use crate::view::PaneContent;
 /// `cubewire`
 #[derive(Clone, Debug, Args)]
 pub struct WindowArgs {
-    /// The lane.
     #[command(flatten)]
-    pub lane: LaneArgs,
+    pub(super) lane: LaneArgs,
     /// What the left half shows: `simulation`, or a lane to compare with
     #[arg(long, value_name = "simulation|LANE")]
-    pub left: Option<PaneContent>,
+    pub(super) left: Option<PaneContent>,
     /// The lane in the right half, as in `rung:delta,link:4g,interpolation:hermite,rate:10`, or with
     /// `stages:…` instead of `rung:…`
     #[arg(
@@ -34,16 +32,15 @@ pub struct WindowArgs {
         value_parser = right_lane,
         conflicts_with_all = ["rung", "network", "trace", "rate", "interpolation"]
     )]
-    pub right: Option<LaneSettings>,
+    pub(super) right: Option<LaneSettings>,
     /// Script of key presses (RON) to play instead of the keyboard
     #[arg(long, value_name = "FILE")]
-    pub script: Option<PathBuf>,
+    pub(super) script: Option<PathBuf>,
     /// Do not play by itself if no key is pressed for 20 seconds
     #[arg(long)]
-    pub calm: bool,
-    /// Settings of the window.
+    pub(super) calm: bool,
     #[command(flatten)]
-    pub frame: FrameArgs,
+    pub(super) frame: FrameArgs,
 }
 
 /// Arguments of every command that opens a window.
@@ -51,10 +48,10 @@ pub struct WindowArgs {
 pub struct FrameArgs {
     /// Folder for replays (F9), videos (F10), pictures (F12) and exports
     #[arg(long, value_name = "DIR", default_value = ".")]
-    pub recordings: PathBuf,
+    pub(super) recordings: PathBuf,
     /// Stop after this many seconds
     #[arg(long, allow_hyphen_values = true)]
-    pub seconds: Option<Seconds>,
+    pub(super) seconds: Option<Seconds>,
     /// Size of the window
     #[arg(
         long,
@@ -62,24 +59,23 @@ pub struct FrameArgs {
         default_value = "1440x900",
         allow_hyphen_values = true
     )]
-    pub size: Size,
+    pub(super) size: Size,
     /// Colours of panel and scene [default: as in the last window, dark at first]
-    #[arg(long, value_name = "THEME", value_parser = named::<Theme>())]
-    pub theme: Option<Theme>,
-    /// The quality of rendering.
+    #[arg(long, value_name = "THEME")]
+    pub(super) theme: Option<Theme>,
     #[command(flatten)]
-    pub quality: QualityArg,
+    pub(super) quality: QualityArg,
 }
 
 impl WindowArgs {
     /// Opens the window; without a display, says so and prints the ladder.
     ///
     /// # Errors
-    /// See [`CommandError`].
-    pub fn run(self, out: &mut impl Write) -> Result<(), CommandError> {
+    /// What went wrong, as one line.
+    pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let settings = self.settings()?;
         let Some(missing) = display::missing() else {
-            return Ok(window::run(settings)?);
+            return window::run(settings);
         };
         writeln!(
             out,
@@ -93,7 +89,7 @@ impl WindowArgs {
     ///
     /// # Errors
     /// If a file cannot be read, or there is no such folder.
-    pub fn settings(&self) -> Result<WindowSettings, CommandError> {
+    pub fn settings(&self) -> Result<WindowSettings, Failure> {
         let script = load_script(self.script.as_deref())?;
         let (left, mut right) = halves(self.left.clone(), self.right.clone(), script.as_ref());
         self.lane.apply(&mut right)?;
@@ -113,7 +109,7 @@ impl FrameArgs {
     ///
     /// # Errors
     /// If there is no such folder.
-    pub fn settings(&self) -> Result<WindowSettings, CommandError> {
+    pub fn settings(&self) -> Result<WindowSettings, Failure> {
         check_folder(&self.recordings)?;
         Ok(WindowSettings {
             left: PaneContent::Simulation,
@@ -141,7 +137,7 @@ fn panel_file() -> Option<PathBuf> {
 ///
 /// # Errors
 /// If that cannot be printed.
-pub fn opens_window(headless: bool, out: &mut impl Write) -> Result<bool, CommandError> {
+pub fn opens_window(headless: bool, out: &mut impl Write) -> Result<bool, Failure> {
     if headless {
         return Ok(false);
     }

@@ -12,8 +12,6 @@ pub mod viewer;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-pub use record::RecordError;
-
 /// A progress bar on standard error, hidden where that is not a terminal.
 #[must_use]
 pub fn progress(steps: u64, unit: &'static str) -> ProgressBar {

@@ -8,7 +8,7 @@ use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 use cubewire_codec::ladder;
 
-use super::{GameError, GamePlugins};
+use super::{GameError, GamePlugin};
 use crate::recording::{Script, ScriptPlayback};
 use crate::replication::{LaneCheck, LaneMeter, LaneSettings, ShadowLadder, spawn_lane};
 use crate::simulation::{CubeWorld, state_hash};
@@ -109,7 +109,7 @@ impl HeadlessGame {
 
     fn build<M>(script: Option<Script>, plugins: impl Plugins<M>) -> Self {
         let mut app = App::new();
-        app.add_plugins((MinimalPlugins, TransformPlugin, GamePlugins))
+        app.add_plugins((MinimalPlugins, TransformPlugin, GamePlugin))
             .add_plugins(plugins)
             .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
         if let Some(script) = script {

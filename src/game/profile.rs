@@ -3,13 +3,13 @@
 //! In a window, the shadow ladder has the time until the next frame, and that in which the frame is drawn.
 //! Here a frame follows the other at once, and what the shadow's task takes is not part of any frame's time.
 
-use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
 use bevy::input::InputPlugin;
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use bevy_egui::{EguiContext, EguiPrimaryContextPass, EguiUserTextures, PrimaryEguiContext, egui};
+use serde::Serialize;
 
 use super::headless::HeadlessGame;
 use super::{GameError, show_halves};
@@ -18,13 +18,21 @@ use crate::recording::Script;
 use crate::replication::{LaneSettings, ShadowLadder};
 use crate::view::{PaneContent, ViewPlugin};
 
-/// Times of a play's frames, of which there is at least one.
-#[derive(Clone, Debug)]
+/// How long the frames of a play take, milliseconds.
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct FrameTimes {
-    /// In ascending order.
-    frames: Vec<Duration>,
+    /// Frames that were measured, at least one.
+    pub frames: usize,
+    /// Mean of a frame.
+    pub mean_ms: f64,
+    /// Half of the frames take less.
+    pub median_ms: f64,
+    /// 99 of 100 frames take less.
+    pub percentile_99_ms: f64,
+    /// The slowest frame.
+    pub worst_ms: f64,
     /// What the shadow ladder's task takes in addition, mean of the last ticks.
-    shadow: Duration,
+    pub shadow_ms: f64,
 }
 
 /// Plays this many ticks, at least one, with a lane in the right half and the whole panel, one tick a frame, as fast as
@@ -57,7 +65,16 @@ pub fn measure(
         }
     }
     frames.sort_unstable();
-    Ok(FrameTimes { frames, shadow })
+    let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+    let at = |percent: usize| ms(frames[(frames.len() - 1) * percent / 100]);
+    Ok(FrameTimes {
+        frames: frames.len(),
+        mean_ms: ms(frames.iter().sum()) / frames.len() as f64,
+        median_ms: at(50),
+        percentile_99_ms: at(99),
+        worst_ms: at(100),
+        shadow_ms: ms(shadow),
+    })
 }
 
 /// The work of egui in a frame.
@@ -76,20 +93,4 @@ fn lay_out_panel(world: &mut World) -> Result<(), BevyError> {
     debug_assert!(!triangles.is_empty(), "there is a panel to draw");
     output.drop_without_applying_deltas();
     Ok(())
-}
-
-impl Display for FrameTimes {
-    /// Mean, median, 99th percentile and worst, in milliseconds.
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let ms = |time: Duration| time.as_secs_f64() * 1000.0;
-        let at = |percent: usize| ms(self.frames[(self.frames.len() - 1) * percent / 100]);
-        let mean = ms(self.frames.iter().sum()) / self.frames.len() as f64;
-        let [median, late, worst] = [50, 99, 100].map(at);
-        let shadow = ms(self.shadow);
-        write!(
-            f,
-            "a frame: {mean:.3} ms mean, {median:.3} median, {late:.3} for 99 %, {worst:.3} at worst\n\
-             in a task, every rung: {shadow:.3} ms"
-        )
-    }
 }

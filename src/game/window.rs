@@ -11,7 +11,7 @@ use bevy::prelude::*;
 use bevy::window::WindowResolution;
 use bevy_egui::{EguiPlugin, EguiPostUpdateSet};
 
-use super::{GameError, GamePlugins, show_halves};
+use super::{Failure, GamePlugin, show_halves};
 use crate::controls::Action;
 use crate::display;
 use crate::panel::{PanelPlugin, PanelState};
@@ -48,22 +48,11 @@ pub struct WindowSettings {
     pub tour: Option<usize>,
 }
 
-/// Why the window closed, or did not open.
-#[derive(Debug, thiserror::Error)]
-pub enum WindowError {
-    /// The game cannot be set up.
-    #[error(transparent)]
-    Game(#[from] GameError),
-    /// A system failed.
-    #[error("the game ended with {0}")]
-    Failed(std::num::NonZeroU8),
-}
-
 /// Opens the window and runs the game until it is closed.
 ///
 /// # Errors
-/// [`WindowError`]
-pub fn run(settings: WindowSettings) -> Result<(), WindowError> {
+/// If the game cannot be set up, or a system failed.
+pub fn run(settings: WindowSettings) -> Result<(), Failure> {
     let mut app = open(&settings);
     add_game(&mut app, settings)?;
     run_app(app)
@@ -88,10 +77,10 @@ pub fn open(settings: &WindowSettings) -> App {
 }
 
 /// Runs the app until its window is closed.
-pub(super) fn run_app(mut app: App) -> Result<(), WindowError> {
+pub(super) fn run_app(mut app: App) -> Result<(), Failure> {
     match app.run() {
         AppExit::Success => Ok(()),
-        AppExit::Error(code) => Err(WindowError::Failed(code)),
+        AppExit::Error(code) => Err(format!("the game ended with {code}").into()),
     }
 }
 
@@ -99,7 +88,7 @@ pub(super) fn run_app(mut app: App) -> Result<(), WindowError> {
 ///
 /// # Errors
 /// If a lane cannot be set up.
-pub fn add_game(app: &mut App, settings: WindowSettings) -> Result<(), WindowError> {
+pub fn add_game(app: &mut App, settings: WindowSettings) -> Result<(), Failure> {
     add_frame(app, &settings);
     if settings.script.is_none() && !settings.calm {
         autoplay::install(app);
@@ -138,8 +127,8 @@ fn browse(action: On<Action>) {
 }
 
 /// Adds the game, with the simulation or a lane in the left half and a lane in the right half.
-pub(super) fn add_play(app: &mut App, settings: WindowSettings) -> Result<(), WindowError> {
-    app.add_plugins((GamePlugins, KeyboardPlugin, InputLogPlugin));
+pub(super) fn add_play(app: &mut App, settings: WindowSettings) -> Result<(), Failure> {
+    app.add_plugins((GamePlugin, KeyboardPlugin, InputLogPlugin));
     // A replay is compared with its recording, so nothing may intervene.
     if settings
         .script

@@ -345,8 +345,8 @@ impl Card {
 /// Logical points.
 const CARD: f32 = 90.0;
 const HALF: f32 = 386.0;
-const BELOW_HEADLINE: f32 = 112.0;
-const BELOW_LEGEND: f32 = 160.0;
+const BELOW_HEADLINE: f32 = 164.0;
+const BELOW_LEGEND: f32 = 164.0;
 const ABOVE_CAPTIONS: f32 = 48.0;
 
 /// Width of the card with the keys from which its button stands beside them, logical points.

@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use super::graph::axis::Axis;
 use super::graph::series::Points;
 use super::pages::packet::rows::Order;
-use crate::named::Named;
 use crate::theme::Theme;
 use crate::view::{CubeColors, Side};
 
@@ -81,18 +80,6 @@ pub enum PanelSize {
     Slim,
     /// Nothing.
     Hidden,
-}
-
-impl Named for PanelSize {
-    const NAMES: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Whole, "whole", "Everything, at the right"),
-        (
-            Self::Slim,
-            "slim",
-            "A bar with the rung and the graph, at the bottom",
-        ),
-        (Self::Hidden, "hidden", "Nothing"),
-    ];
 }
 
 impl PanelSize {

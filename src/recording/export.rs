@@ -128,7 +128,7 @@ fn on_export(
     let selected = lanes.iter().find(|(.., is_selected)| *is_selected);
     let Some((side, meter, _)) = selected.filter(|(_, meter, _)| !meter.samples().is_empty())
     else {
-        notices.fail("nothing was measured yet".to_owned(), time.elapsed());
+        notices.fail("Nothing was measured yet".to_owned(), time.elapsed());
         return;
     };
     let history = || -> Vec<Sample> { meter.samples().iter().cloned().collect() };

@@ -67,7 +67,7 @@ fn on_action(
     mut notices: ResMut<Notices>,
 ) {
     if *action == Action::Video && cfg!(target_family = "wasm") {
-        let sentence = "a browser records no video: `cubewire record` does";
+        let sentence = "A browser records no video: `cubewire record` does";
         notices.show(sentence.to_owned(), time.elapsed());
     }
     if *action != Action::Replay {
@@ -77,7 +77,7 @@ fn on_action(
         Some(mut log) if log.recorded_ticks().is_none() => log.begin(),
         Some(mut log) => notices.show(replay::end(&mut log, &folder.0), time.elapsed()),
         None => {
-            let sentence = "a viewer cannot record replays; F10 records a video";
+            let sentence = "A viewer cannot record replays; F10 records a video";
             notices.show(sentence.to_owned(), time.elapsed());
         }
     }
@@ -86,7 +86,7 @@ fn on_action(
 /// Shows the length of the replay so far over the scene.
 fn show_length(log: Option<Res<InputLog>>, mut notices: ResMut<Notices>) {
     let replay = replay_seconds(log.as_deref());
-    let text = replay.map(|seconds| format!("replay {}", clock(seconds, 1)));
+    let text = replay.map(|seconds| format!("Replay {}", clock(seconds, 1)));
     if notices.replay != text {
         notices.replay = text;
     }

@@ -5,11 +5,11 @@ use bevy::prelude::*;
 use super::replay::{InputLog, ReplayCheck};
 use super::script::Script;
 use super::switch::Switch;
-use crate::replication::{LaneSettings, LaneSettingsQuery, RebuildsAsRecorded};
+use crate::replication::RebuildsAsRecorded;
 use crate::simulation::{
     CubeWorld, HeldKeys, RebuildSimulation, ResetSimulation, SimulationSystems,
 };
-use crate::view::{Overlay, PaneContent, ShowHalf, Side};
+use crate::view::{Halves, Overlay, PaneContent, ShowHalf, Side};
 
 /// Plays the script of the [`ScriptPlayback`], if that resource exists.
 #[derive(Debug)]
@@ -149,22 +149,14 @@ fn play(
 #[derive(Event, Clone, Debug)]
 struct Shown(ShowHalf);
 
-type Lanes<'w, 's> = Query<'w, 's, (&'static Side, LaneSettingsQuery)>;
-
-fn settings_in(lanes: &Lanes<'_, '_>, side: Side) -> Option<LaneSettings> {
-    let mut lanes = lanes.iter();
-    let found = lanes.find(|(other, _)| **other == side);
-    found.map(|(_, settings)| settings.get())
-}
-
 /// Changes settings of the lane in a half, if there is one.
-fn on_switch(switch: On<Switch>, lanes: Lanes<'_, '_>, mut commands: Commands) -> Result {
-    let Some(mut settings) = settings_in(&lanes, switch.side) else {
-        return Ok(());
-    };
-    switch.apply(&mut settings)?;
-    let (side, content) = (switch.side, PaneContent::Lane(settings));
-    commands.trigger(Shown(ShowHalf { side, content }));
+fn on_switch(switch: On<Switch>, halves: Halves<'_, '_>, mut commands: Commands) -> Result {
+    let side = switch.side;
+    if let PaneContent::Lane(mut settings) = halves.content(side) {
+        switch.apply(&mut settings)?;
+        let content = PaneContent::Lane(settings);
+        commands.trigger(Shown(ShowHalf { side, content }));
+    }
     Ok(())
 }
 
@@ -172,22 +164,19 @@ fn on_switch(switch: On<Switch>, lanes: Lanes<'_, '_>, mut commands: Commands) -
 fn on_shown(
     shown: On<Shown>,
     time: Res<Time<Fixed>>,
-    lanes: Lanes<'_, '_>,
+    halves: Halves<'_, '_>,
     overlay: Option<ResMut<Overlay>>,
     mut commands: Commands,
 ) {
-    let Shown(ShowHalf { side, content }) = shown.event();
-    let title = match (settings_in(&lanes, *side), content) {
-        (Some(old), PaneContent::Lane(new)) => old.describe_change(new),
-        (None, PaneContent::Lane(new)) => Some(new.rung_name().to_owned()),
-        (Some(_), PaneContent::Simulation) => Some("simulation".to_owned()),
-        (None, PaneContent::Simulation) => None,
+    let Shown(shown) = shown.event();
+    let title = match (halves.content(shown.side), &shown.content) {
+        (PaneContent::Lane(old), PaneContent::Lane(new)) => old.describe_change(new),
+        (PaneContent::Simulation, PaneContent::Lane(new)) => Some(new.rung_name().to_owned()),
+        (PaneContent::Lane(_), PaneContent::Simulation) => Some("simulation".to_owned()),
+        (PaneContent::Simulation, PaneContent::Simulation) => None,
     };
     if let (Some(title), Some(mut overlay)) = (title, overlay) {
-        overlay.announce(*side, title, time.elapsed());
+        overlay.announce(shown.side, title, time.elapsed());
     }
-    commands.trigger(ShowHalf {
-        side: *side,
-        content: content.clone(),
-    });
+    commands.trigger(shown.clone());
 }

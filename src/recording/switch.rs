@@ -20,20 +20,6 @@ pub struct Switch {
     change: LaneChange,
 }
 
-/// Why a text cannot be parsed as a switch.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum SwitchError {
-    /// The time cannot be parsed or is out of range.
-    #[error("`{given}` is not a time from 0s to 86400s, as in `4s` or `2.5s`")]
-    Time {
-        /// What was given.
-        given: String,
-    },
-    /// A setting is unknown, or its value is invalid.
-    #[error(transparent)]
-    Lane(#[from] TextError),
-}
-
 /// The longest play: one day.
 pub const MAX_SECONDS: f64 = 86_400.0;
 
@@ -69,14 +55,15 @@ impl Switch {
 }
 
 impl FromStr for Switch {
-    type Err = SwitchError;
+    type Err = TextError;
 
-    fn from_str(text: &str) -> Result<Self, SwitchError> {
+    fn from_str(text: &str) -> Result<Self, TextError> {
         let (time, rest) = text.split_once(':').unwrap_or((text, ""));
         let seconds = time.strip_suffix('s').and_then(|s| s.parse::<f64>().ok());
         let seconds = seconds.filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds));
-        let seconds = seconds.ok_or_else(|| SwitchError::Time {
-            given: time.to_owned(),
+        let seconds = seconds.ok_or_else(|| {
+            let wanted = "a time from 0s to 86400s, as in `4s` or `2.5s`";
+            TextError::Other(format!("`{time}` is not {wanted}"))
         })?;
         let (side, rest) = match rest.split_once('.') {
             Some(("left", rest)) => (Side::Left, rest),

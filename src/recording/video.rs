@@ -1,55 +1,148 @@
 //! Video files from raw frames: H.264 in MP4, GIF, or numbered PNGs.
 //!
 //! A video is written to disk frame by frame, so memory use does not depend on its length, and gets its
-//! name when it is [finished](FrameSink::finish). Equal frames give equal files: encoders use no clock, no
+//! name when it is [finished](Video::finish). Equal frames give equal files: encoders use no clock, no
 //! seed and no threads. The caller supplies the frames.
 
-use std::path::Path;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-mod error;
 mod gif;
 mod mp4;
 mod png;
 
-pub use error::VideoError;
-pub use mp4::Mp4;
+pub use crate::files::FileError;
+use crate::files::NewFile;
+use mp4::Mp4;
 pub use png::write_png;
 
+/// A video that is being written. If it is dropped before it is [finished](Self::finish), there is no file, except
+/// for numbered PNGs already written.
+pub struct Video {
+    path: PathBuf,
+    size: (u32, u32),
+    is_empty: bool,
+    /// None after an error, so that an incomplete file is never finished.
+    encoder: Option<Box<dyn Encode>>,
+}
+
 /// Writes the frames of one video, in order.
-pub trait FrameSink: Send {
+trait Encode: Send {
+    /// Appends a frame, which is shown from `at`, counted from the start of the video, or as soon as the frame
+    /// before has been shown for its time.
+    fn add(&mut self, frame: &[u8], at: Option<Duration>) -> io::Result<()>;
+
+    /// Completes the file, gives it its name, and returns that. The last frame is shown until `end`, or for its time.
+    fn finish(self: Box<Self>, end: Option<Duration>) -> io::Result<PathBuf>;
+
+    /// The file that is being written.
+    fn path(&self) -> PathBuf;
+}
+
+impl Video {
+    /// Begins a video. The extension of `path` selects the format: `.mp4`, `.gif` or `.png`. PNG files are
+    /// numbered: `a/cubes.png` gives `a/cubes-00000.png` and so on, and replaces existing files of such names.
+    /// `size` is width and height in pixels; `fps` is frames a second, ignored for PNG.
+    ///
+    /// # Errors
+    /// If the extension is unknown, the format does not support the size or the rate, or the file cannot be
+    /// created.
+    pub fn create(path: &Path, size: (u32, u32), fps: u32) -> Result<Self, FileError> {
+        let opened = match Format::of(path) {
+            Some(format) => (format.open)(path, size, fps),
+            None => {
+                let reason = format!("the name of a video must end in {}", extensions());
+                Err(io::Error::other(reason))
+            }
+        };
+        opened
+            .map(|encoder| Self::new(path.to_owned(), encoder, size))
+            .map_err(FileError::at(path))
+    }
+
+    /// Begins an MP4 that gets the first free name of the form `cubewire-1.mp4` in a folder.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create).
+    pub fn create_numbered(folder: &Path, size: (u32, u32), fps: u32) -> Result<Self, FileError> {
+        let create = || NewFile::create_numbered(folder, "mp4");
+        Mp4::begin(create, size, fps)
+            .map(|mp4| Self::new(mp4.path(), Box::new(mp4), size))
+            .map_err(FileError::at(folder))
+    }
+
+    fn new(path: PathBuf, encoder: Box<dyn Encode>, size: (u32, u32)) -> Self {
+        Self {
+            path,
+            size,
+            is_empty: true,
+            encoder: Some(encoder),
+        }
+    }
+
     /// Appends a frame of width × height × 4 bytes: sRGB, RGBA with one byte per channel, rows from the
     /// top, no padding. Alpha is ignored.
     ///
     /// # Errors
-    ///
     /// If the frame has another length; the video is then unchanged. If it cannot be encoded or written;
     /// the video is then given up.
-    fn add(&mut self, frame: &[u8]) -> Result<(), VideoError>;
+    pub fn add(&mut self, frame: &[u8]) -> Result<(), FileError> {
+        self.append(frame, None)
+    }
 
-    /// Completes the file and gives it its name. A video that is dropped without this leaves no file,
-    /// except for numbered PNGs already written.
+    /// Appends a frame as [`add`](Self::add) does, to an MP4. It is shown from `at`, counted from the start of the
+    /// video, until the next frame. The first frame is always shown from the start; a frame that is not
+    /// later than the previous one is shown a thousandth of a frame after it.
     ///
     /// # Errors
+    /// As [`add`](Self::add).
+    pub fn add_at(&mut self, frame: &[u8], at: Duration) -> Result<(), FileError> {
+        self.append(frame, Some(at))
+    }
+
+    fn append(&mut self, frame: &[u8], at: Option<Duration>) -> Result<(), FileError> {
+        check_frame(&self.path, self.size, frame)?;
+        let mut encoder = self.encoder.take().ok_or_else(|| self.given_up())?;
+        let added = encoder.add(frame, at);
+        added.map_err(FileError::at(&encoder.path()))?;
+        self.encoder = Some(encoder);
+        self.is_empty = false;
+        Ok(())
+    }
+
+    /// Completes the file, gives it its name, and returns that. The last frame is shown as long as the others or, in an
+    /// MP4, until `end`, counted from the start of the video.
     ///
+    /// # Errors
     /// If there was no frame, if an earlier error gave the video up, or if the file cannot be written.
-    fn finish(self: Box<Self>) -> Result<(), VideoError>;
+    pub fn finish(mut self, end: Option<Duration>) -> Result<PathBuf, FileError> {
+        let encoder = self.encoder.take().ok_or_else(|| self.given_up())?;
+        if self.is_empty {
+            return Err(FileError::at(&self.path)(
+                "a video must have at least one frame",
+            ));
+        }
+        encoder.finish(end).map_err(FileError::at(&self.path))
+    }
+
+    fn given_up(&self) -> FileError {
+        FileError::at(&self.path)("the video was given up at an earlier error")
+    }
 }
 
-/// Begins a video. The extension of `path` selects the format: `.mp4`, `.gif` or `.png`. PNG files are
-/// numbered: `a/cubes.png` gives `a/cubes-00000.png` and so on, and replaces existing files of such names.
-/// `size` is width and height in pixels; `fps` is frames a second, ignored for PNG.
-///
-/// # Errors
-///
-/// If the extension is unknown, the format does not support the size or the rate, or the file cannot be
-/// created.
-pub fn open(path: &Path, size: (u32, u32), fps: u32) -> Result<Box<dyn FrameSink>, VideoError> {
-    let format = Format::of(path).ok_or_else(|| VideoError::Extension { path: path.into() })?;
-    (format.open)(path, size, fps)
+impl fmt::Debug for Video {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Video")
+            .field("path", &self.path)
+            .field("size", &self.size)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Creates a file: its path, size in pixels, and frames per second.
-type Open = fn(&Path, (u32, u32), u32) -> Result<Box<dyn FrameSink>, VideoError>;
+type Open = fn(&Path, (u32, u32), u32) -> io::Result<Box<dyn Encode>>;
 
 /// A kind of video file.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +159,10 @@ pub const FORMATS: [Format; 3] = [
     Format {
         extension: "mp4",
         default_fps: 60,
-        open: |path, size, fps| Ok(Box::new(Mp4::create(path, size, fps)?)),
+        open: |path, size, fps| {
+            let create = || NewFile::create(path);
+            Ok(Box::new(Mp4::begin(create, size, fps)?))
+        },
     },
     Format {
         extension: "gif",
@@ -104,16 +200,21 @@ pub const fn round(channel: u8) -> u8 {
     channel & 0xfc | channel >> 6
 }
 
-fn check_frame(path: &Path, (width, height): (u32, u32), frame: &[u8]) -> Result<(), VideoError> {
-    let expected = u64::from(width) * u64::from(height) * 4;
-    if frame.len() as u64 == expected {
-        return Ok(());
+fn check_frame(path: &Path, (width, height): (u32, u32), frame: &[u8]) -> Result<(), FileError> {
+    let (wanted, found) = (u64::from(width) * u64::from(height) * 4, frame.len());
+    match found as u64 == wanted {
+        true => Ok(()),
+        false => Err(FileError::at(path)(format!(
+            "a frame must have {wanted} bytes, not {found}"
+        ))),
     }
-    Err(VideoError::FrameLength {
-        path: path.into(),
-        expected,
-        actual: frame.len(),
-    })
+}
+
+/// The format does not support the size.
+fn unsupported((width, height): (u32, u32), limits: &str) -> io::Error {
+    io::Error::other(format!(
+        "its size must be from {limits} pixels, not {width}x{height}"
+    ))
 }
 
 #[cfg(test)]
@@ -139,7 +240,7 @@ mod tests {
 
     fn refusal(name: &str, size: (u32, u32), fps: u32) -> String {
         let folder = tempfile::tempdir().unwrap();
-        let error = open(&folder.path().join(name), size, fps).err().unwrap();
+        let error = Video::create(&folder.path().join(name), size, fps).unwrap_err();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         let text = error.to_string();
         let (path, reason) = text.split_once(": ").unwrap();
@@ -193,14 +294,14 @@ mod tests {
     fn a_frame_of_another_size_is_rejected_and_the_video_continues() {
         let folder = tempfile::tempdir().unwrap();
         for name in ["a.mp4", "a.gif", "a.png"] {
-            let mut video = open(&folder.path().join(name), (64, 32), 50).unwrap();
+            let mut video = Video::create(&folder.path().join(name), (64, 32), 50).unwrap();
             for length in [0, 64 * 32 * 3, 64 * 32 * 4 + 1] {
                 let error = video.add(&vec![0; length]).unwrap_err().to_string();
                 let text = format!("{name}: a frame must have 8192 bytes, not {length}");
                 assert!(error.ends_with(&text), "{error}");
             }
             video.add(&[0; 8192]).unwrap();
-            video.finish().unwrap();
+            video.finish(None).unwrap();
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
     }
@@ -210,11 +311,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for name in ["a.mp4", "a.gif", "a.png"] {
             let path = folder.path().join(name);
-            let error = open(&path, (64, 64), 50).unwrap().finish().unwrap_err();
-            assert!(matches!(error, VideoError::Empty { .. }), "{error}");
+            let empty = Video::create(&path, (64, 64), 50).unwrap();
+            let error = empty.finish(None).unwrap_err().to_string();
+            assert!(error.ends_with("at least one frame"), "{error}");
         }
         for name in ["a.mp4", "a.gif"] {
-            let mut video = open(&folder.path().join(name), (64, 64), 50).unwrap();
+            let mut video = Video::create(&folder.path().join(name), (64, 64), 50).unwrap();
             video.add(&scene((64, 64), 0)).unwrap();
             drop(video);
         }
@@ -228,11 +330,11 @@ mod tests {
             let files = ["1", "2"].map(|part| {
                 let folder = folder.path().join(part);
                 fs::create_dir_all(&folder).unwrap();
-                let mut video = open(&folder.join(name), (192, 128), 50).unwrap();
+                let mut video = Video::create(&folder.join(name), (192, 128), 50).unwrap();
                 for n in 0..20 {
                     video.add(&scene((192, 128), n)).unwrap();
                 }
-                video.finish().unwrap();
+                video.finish(None).unwrap();
                 let name = if name == "a.png" { "a-00019.png" } else { name };
                 fs::read(folder.join(name)).unwrap()
             });
@@ -268,15 +370,15 @@ mod tests {
             .into_iter()
             .flat_map(|side| names.map(|name| (side, name)))
         {
-            let mut video = open(&folder.path().join(name), (side, side), 50).unwrap();
+            let mut video = Video::create(&folder.path().join(name), (side, side), 50).unwrap();
             let noise = |n: u32| n.wrapping_mul(2_654_435_769).rotate_left(9) as u8;
             let frame: Vec<u8> = (0..side * side * 4).map(noise).collect();
             let error = if let Err(error) = video.add(&frame) {
                 assert!(video.add(&frame).is_err());
-                assert!(video.finish().is_err());
+                assert!(video.finish(None).is_err());
                 error.to_string()
             } else {
-                video.finish().unwrap_err().to_string()
+                video.finish(None).unwrap_err().to_string()
             };
             assert!(error.ends_with(": File too large (os error 27)"), "{error}");
             assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);

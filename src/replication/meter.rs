@@ -111,6 +111,8 @@ pub struct Sample {
     pub stages: Stages,
     /// The budget of the lane, kilobits a second on the wire, if it keeps to one.
     pub budget_kbps: Option<u32>,
+    /// Ticks from one snapshot to the next that the lane asks for.
+    pub send_interval_ticks: u32,
     /// Snapshots that were sent in this tick: one or, at a lower send rate, none. For a viewer, those that
     /// it received.
     pub snapshots: Vec<PacketRecord>,
@@ -140,6 +142,7 @@ impl Default for Sample {
             tick: 0,
             stages: cubewire_codec::ladder::UNCOMPRESSED.stages,
             budget_kbps: None,
+            send_interval_ticks: 1,
             snapshots: Vec::new(),
             longest_wait_ticks: 0,
             traffic: Traffic::default(),

@@ -70,6 +70,7 @@ pub(super) fn send(
             tick,
             stages,
             budget_kbps: settings.kept_budget(),
+            send_interval_ticks: settings.send_interval_ticks,
             acked_age_ticks: age(tick, sender.0.newest_acked()),
             ..Sample::default()
         };

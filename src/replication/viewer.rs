@@ -96,14 +96,15 @@ fn welcome(
 }
 
 /// Begins the sample of a tick, by the viewer's own count.
-fn begin(mut tick: Local<u64>, mut lanes: Query<&mut LaneMeter>) {
+fn begin(mut tick: Local<u64>, mut lanes: Query<(&SenderSettings, &mut LaneMeter)>) {
     *tick += 1;
-    for mut meter in &mut lanes {
+    for (settings, mut meter) in &mut lanes {
         let last = meter.samples().back();
         let stages = last.map_or(Sample::default().stages, |sample| sample.stages);
         meter.begin(Sample {
             tick: *tick,
             stages,
+            send_interval_ticks: settings.send_interval_ticks,
             ..Sample::default()
         });
     }

@@ -8,7 +8,7 @@ use bevy::prelude::*;
 use bevy_egui::{EguiPostUpdateSet, EguiPrimaryContextPass};
 use cubewire_codec::Form;
 use cubewire_palette::{CUBE, INTERACTING_CUBE, Rgb, amount, form};
-use cubewire_scene::{PLAYER, side};
+use cubewire_scene::{CUBES, PLAYER, side};
 
 use super::canvas::Canvas;
 use super::costs::{Cost, Costs, CubeColors};
@@ -157,7 +157,6 @@ impl Paint {
         &self.amounts[index.min(AMOUNTS - 1)]
     }
 
-    /// Under the outlines, which stand out from grey in either theme, no other cube is red.
     fn of(
         &self,
         cube: &ViewCube,
@@ -166,8 +165,7 @@ impl Paint {
         colors: CubeColors,
         costs: &Costs,
     ) -> Look<'_> {
-        let is_over = mode == ViewMode::Difference;
-        if is_over && side == Side::Right {
+        if mode == ViewMode::Difference && side == Side::Right {
             return (&self.outline, &self.over);
         }
         if colors != CubeColors::Interaction {
@@ -177,7 +175,7 @@ impl Paint {
         }
         match (cube.index, cube.interacting) {
             (PLAYER, _) => (&self.rimmed, &self.player),
-            (_, true) if !is_over => (&self.cube, &self.red),
+            (_, true) => (&self.cube, &self.red),
             _ => (&self.cube, &self.grey),
         }
     }
@@ -252,12 +250,13 @@ type DressedCube<'a> = (
     &'a Side,
     Ref<'a, ViewCube>,
     &'a mut Transform,
+    &'a mut Visibility,
     &'a mut Mesh3d,
     &'a mut MeshMaterial3d<StandardMaterial>,
 );
 
-/// Sets mesh, material and size of cubes that changed, or of all if the view mode changed or their colours show
-/// costs.
+/// Sets mesh, material and size of cubes that changed, or of all if the view mode changed, their colours show costs, or
+/// one half lies over the other.
 fn colour(
     mode: Res<ViewMode>,
     colors: Res<CubeColors>,
@@ -268,9 +267,21 @@ fn colour(
     let Some(paint) = paint else {
         return;
     };
-    let all = mode.is_changed() || colors.is_changed() || *colors != CubeColors::Interaction;
-    for (&half, cube, mut transform, mut mesh, mut material) in &mut cubes {
+    let is_over = *mode == ViewMode::Difference;
+    let has_costs = *colors != CubeColors::Interaction;
+    let all = mode.is_changed() || colors.is_changed() || has_costs || is_over;
+    let mut under = vec![Transform::IDENTITY; CUBES];
+    for (_, cube, transform, ..) in cubes.iter().filter(|(half, ..)| **half == Side::Left) {
+        under[cube.index] = *transform;
+    }
+    for (&half, cube, mut transform, mut visibility, mut mesh, mut material) in &mut cubes {
         if all || cube.is_changed() {
+            let is_over = is_over && half == Side::Right;
+            let is_shown = !is_over || stands_out(&cube, &transform, &under[cube.index]);
+            visibility.set_if_neq(match is_shown {
+                true => Visibility::Inherited,
+                false => Visibility::Hidden,
+            });
             let wanted = paint.of(&cube, half, *mode, *colors, &costs);
             if mesh.0 != *wanted.0 {
                 mesh.0 = wanted.0.clone();
@@ -286,6 +297,15 @@ fn colour(
         }
     }
 }
+
+/// Whether a replica's cube is outlined over that of the simulation: it moves, or it is not where that is.
+fn stands_out(cube: &ViewCube, shown: &Transform, under: &Transform) -> bool {
+    let turned = shown.rotation.angle_between(under.rotation) * side(cube.index);
+    cube.interacting || shown.translation.distance(under.translation) + turned > SEEN_METRES
+}
+
+/// A quarter of a pixel at the usual distance.
+const SEEN_METRES: f32 = 0.005;
 
 #[cfg(test)]
 mod tests {
@@ -337,5 +357,54 @@ mod tests {
         assert_eq!(mesh(CubeColors::Bits, ViewMode::Split), paint.cube);
         let over = mesh(CubeColors::Bits, ViewMode::Difference);
         assert_eq!(over, paint.outline);
+    }
+
+    #[test]
+    fn what_is_awake_or_elsewhere_is_outlined_over_cubes_of_the_usual_colours() {
+        let mut world = World::new();
+        world.init_resource::<Assets<Mesh>>();
+        world.init_resource::<Assets<StandardMaterial>>();
+        world.insert_resource(ViewMode::Difference);
+        world.init_resource::<CubeColors>();
+        world.init_resource::<Costs>();
+        let at = Transform::from_xyz(1.0, 2.0, 0.2);
+        let off = |metres: f32| Transform::from_xyz(1.0 + metres, 2.0, 0.2);
+        let turned = at.with_rotation(Quat::from_rotation_z(0.1));
+        let over = [
+            (at, false),
+            (off(0.001), false),
+            (off(0.02), false),
+            (turned, false),
+            (at, true),
+        ];
+        let mut outlines = Vec::new();
+        for (index, (shown, interacting)) in (1..).zip(over) {
+            let cube = ViewCube { index, interacting };
+            world.spawn((Side::Left, cube, at, Visibility::default()));
+            outlines.push(
+                world
+                    .spawn((Side::Right, cube, shown, Visibility::default()))
+                    .id(),
+            );
+        }
+        world.run_system_once(dress_cubes).unwrap();
+        world.run_system_once(colour).unwrap();
+        let seen = outlines
+            .iter()
+            .map(|&cube| *world.get::<Visibility>(cube).unwrap());
+        let seen: Vec<_> = seen
+            .map(|visibility| visibility != Visibility::Hidden)
+            .collect();
+        assert_eq!(seen, [false, false, true, true, true]);
+        let mut under = world.query::<(&Side, &ViewCube, &MeshMaterial3d<StandardMaterial>)>();
+        let under = under.iter(&world).filter(|(half, ..)| **half == Side::Left);
+        let red = &world.resource::<Paint>().red;
+        let is_red = under.map(|(_, cube, material)| (material.0 == *red, cube.interacting));
+        assert!(
+            is_red
+                .clone()
+                .all(|(is_red, interacting)| is_red == interacting)
+        );
+        assert_eq!(is_red.count(), 5);
     }
 }

@@ -15,14 +15,6 @@ pub struct Canvas {
     pub scale_factor: f32,
 }
 
-impl Canvas {
-    /// Size in logical points.
-    #[must_use]
-    pub fn logical_size(&self) -> Vec2 {
-        self.size.as_vec2() / self.scale_factor.max(f32::MIN_POSITIVE)
-    }
-}
-
 /// Copies size and scale factor of the primary window.
 pub(super) fn follow_window(
     window: Option<Single<&Window, With<PrimaryWindow>>>,

@@ -5,13 +5,13 @@ use cubewire_codec::{BitKind, Form};
 
 use super::side::Side;
 use crate::history::{LaneHistory, Moment, Wanted, WorldHistory};
-use crate::named::Named;
 use crate::replication::{
     CubeError, CubeErrors, Lane, LaneMeter, LocalLane, PacketDetail, Standings,
 };
 
 /// What the colour of a cube shows.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(not(target_family = "wasm"), derive(clap::ValueEnum))]
 pub enum CubeColors {
     /// Whether it is interacting: red.
     #[default]
@@ -26,37 +26,6 @@ pub enum CubeColors {
     Angle,
     /// For how long it has waited to be sent within the budget, ticks.
     Wait,
-}
-
-impl Named for CubeColors {
-    const NAMES: &'static [(Self, &'static str, &'static str)] = &[
-        (
-            Self::Interaction,
-            "interaction",
-            "Whether a cube is interacting: red",
-        ),
-        (
-            Self::Bits,
-            "bits",
-            "The bits that it takes in a packet, mean of the last ten",
-        ),
-        (Self::Form, "form", "How the newest packet carries it"),
-        (
-            Self::Distance,
-            "distance",
-            "Its distance from the simulation's cube, millimetres",
-        ),
-        (
-            Self::Angle,
-            "angle",
-            "Its angle to the simulation's cube, degrees",
-        ),
-        (
-            Self::Wait,
-            "wait",
-            "For how long it has waited to be sent within the budget, ticks",
-        ),
-    ];
 }
 
 impl CubeColors {

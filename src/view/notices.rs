@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::side::Side;
+use crate::controls::Inputs;
 use crate::history::Moment;
 use crate::replication::{Lane, LaneMeter};
 
@@ -126,25 +126,6 @@ impl Notices {
     }
 }
 
-/// What can be pressed.
-#[derive(SystemParam)]
-pub(super) struct Inputs<'w> {
-    keys: Option<Res<'w, ButtonInput<KeyCode>>>,
-    buttons: Option<Res<'w, ButtonInput<MouseButton>>>,
-    touches: Option<Res<'w, Touches>>,
-}
-
-impl Inputs<'_> {
-    fn is_any_pressed(&self) -> bool {
-        let keys = self.keys.as_ref();
-        let buttons = self.buttons.as_ref();
-        let touches = self.touches.as_ref();
-        keys.is_some_and(|keys| keys.get_just_pressed().next().is_some())
-            || buttons.is_some_and(|buttons| buttons.get_just_pressed().next().is_some())
-            || touches.is_some_and(|touches| touches.any_just_pressed())
-    }
-}
-
 /// Shows whether the game is paused, and how long ago it was what is shown.
 pub(super) fn follow(
     time: Res<Time<Virtual>>,
@@ -179,7 +160,7 @@ mod tests {
     #[test]
     fn what_is_said_during_a_video_is_shown_after_it() {
         let mut notices = Notices {
-            replay: Some("replay 0:01.0".to_owned()),
+            replay: Some("Replay 0:01.0".to_owned()),
             ..Notices::default()
         };
         notices.show("before".to_owned(), SECOND);
@@ -190,7 +171,7 @@ mod tests {
         notices.hide(false, SECOND * 60);
         notices.go_on(SECOND * 60, true);
         assert_eq!(shown(&notices), "before");
-        assert_eq!(notices.recording(), "replay 0:01.0");
+        assert_eq!(notices.recording(), "Replay 0:01.0");
         notices.go_on(SECOND * 60 + SHOWN_FOR, false);
         assert_eq!(shown(&notices), "during");
         notices.go_on(SECOND * 60 + 2 * SHOWN_FOR, false);

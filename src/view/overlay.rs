@@ -14,7 +14,6 @@ use bevy::prelude::*;
 use bevy_egui::egui::Rect;
 
 use super::side::Side;
-use crate::named::Named;
 
 pub(super) use shown::draw;
 
@@ -36,6 +35,7 @@ pub struct Overlay {
 
 /// A part of the overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(target_family = "wasm"), derive(clap::ValueEnum))]
 pub enum Part {
     /// The name of a half.
     Labels,
@@ -51,34 +51,6 @@ pub enum Part {
     Link,
     /// Titles that announce changed settings.
     Titles,
-}
-
-impl Named for Part {
-    const NAMES: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Labels, "labels", "The name of a half"),
-        (
-            Self::Figures,
-            "figures",
-            "The bandwidth and the ratio in large type",
-        ),
-        (Self::Heading, "heading", "The title of a film"),
-        (
-            Self::Graph,
-            "graph",
-            "The graph below a film, with the conditions and the credit",
-        ),
-        (Self::Rung, "rung", "The rung of a lane"),
-        (
-            Self::Link,
-            "link",
-            "The network of a lane, its send rate and its interpolation",
-        ),
-        (
-            Self::Titles,
-            "titles",
-            "Titles that announce changed settings",
-        ),
-    ];
 }
 
 impl Overlay {

@@ -10,10 +10,10 @@ use wgpu::{Backend, DeviceType};
 
 use super::notices::Notices;
 use crate::display;
-use crate::named::Named;
 
 /// How much work goes into a frame.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(not(target_family = "wasm"), derive(clap::ValueEnum))]
 pub enum Quality {
     /// High on a graphics card, low where the driver draws in software; a window changes to low if frames
     /// take too long.
@@ -23,23 +23,6 @@ pub enum Quality {
     Low,
     /// Supersampling, soft shadows and ambient occlusion.
     High,
-}
-
-impl Named for Quality {
-    const NAMES: &'static [(Self, &'static str, &'static str)] = &[
-        (
-            Self::Auto,
-            "auto",
-            "High on a graphics card, low where the driver draws in software; a window changes to low if \
-             frames take too long",
-        ),
-        (Self::Low, "low", "Four samples a pixel, plain shadows"),
-        (
-            Self::High,
-            "high",
-            "Supersampling, soft shadows and ambient occlusion",
-        ),
-    ];
 }
 
 /// The quality that is drawn.
@@ -131,7 +114,7 @@ pub(super) fn lower(
     if slow.add(time.delta()) {
         *detail = Detail::Low;
         let high = display::setting("quality", "high");
-        let sentence = format!("low quality from now on: frames took too long ({high} keeps it)");
+        let sentence = format!("Low quality from now on: frames took too long ({high} keeps it)");
         notices.show(sentence, time.elapsed());
     }
 }

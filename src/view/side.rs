@@ -2,12 +2,13 @@
 
 use std::str::FromStr;
 
+use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use cubewire_palette::{Colors, Rgb};
 use cubewire_text::TextError;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
-use crate::replication::LaneSettings;
+use crate::replication::{LaneSettings, LaneSettingsQuery};
 use crate::theme::Theme;
 
 /// A half of the screen. A lane with this component is shown in that half; without a lane, the half shows
@@ -87,6 +88,21 @@ impl PaneContent {
             Self::Simulation => Some(SIMULATION.to_owned()),
             Self::Lane(lane) => lane.to_text(),
         }
+    }
+}
+
+/// What the halves show.
+#[derive(SystemParam, Debug)]
+pub struct Halves<'w, 's>(Query<'w, 's, (&'static Side, LaneSettingsQuery)>);
+
+impl Halves<'_, '_> {
+    /// What a half shows.
+    #[must_use]
+    pub fn content(&self, side: Side) -> PaneContent {
+        let lane = self.0.iter().find(|(other, _)| **other == side);
+        lane.map_or(PaneContent::Simulation, |(_, lane)| {
+            PaneContent::Lane(lane.get())
+        })
     }
 }
 

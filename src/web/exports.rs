@@ -139,7 +139,7 @@ pub fn tick_by_tick(name: &str, text: &str, ticks: u32, lane: &str) -> Result<St
     headless::tick_by_tick(script, ticks.into(), &lane).map_err(sentence)
 }
 
-/// Plays a script with the panel laid out but nothing drawn, and returns how long the frames take: see
+/// Plays a script with the panel laid out but nothing drawn, and returns how long the frames take as JSON: see
 /// [`profile::FrameTimes`].
 ///
 /// # Errors
@@ -148,7 +148,7 @@ pub fn tick_by_tick(name: &str, text: &str, ticks: u32, lane: &str) -> Result<St
 pub fn frame_times(name: &str, text: &str, ticks: u32) -> Result<String, String> {
     let script = Script::parse(text, Path::new(name)).map_err(sentence)?;
     let times = profile::measure(Some(script), LaneSettings::default(), ticks as usize);
-    Ok(times.map_err(sentence)?.to_string())
+    serde_json::to_string_pretty(&times.map_err(sentence)?).map_err(sentence)
 }
 
 /// Publishes a new report for the page's scripts five times a second.

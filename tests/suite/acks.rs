@@ -1,11 +1,9 @@
 //! What acks cost: our own of snapshots, and the transport's of its packets.
 
-use cubewire::game::headless::LaneGame;
 use cubewire::replication::{LinkSettings, Sample, Totals};
 use cubewire::transport::udp::Security;
-use cubewire_link::{Conditions, Loss};
 
-use crate::common::{lane, preset, script, steps};
+use crate::common::{game, steps};
 use crate::udp::{lanes, server, step, viewer};
 
 /// Kilobits a second.
@@ -32,11 +30,8 @@ fn acks(samples: &[Sample]) -> Acks {
 }
 
 /// Acks of the last four of six seconds.
-fn acks_over(conditions: Conditions, send_interval_ticks: u32) -> Acks {
-    let mut settings = lane("changed-flags");
-    settings.sender.send_interval_ticks = send_interval_ticks;
-    settings.link.conditions = conditions;
-    let mut game = LaneGame::new(Some(script("katamari")), settings).unwrap();
+fn acks_over(lane: &str) -> Acks {
+    let mut game = game("katamari", lane);
     steps(&mut game, 360);
     assert_eq!((game.check().wrong, game.meter().refused), (0, 0));
     acks(&game.meter().newest(240).cloned().collect::<Vec<_>>())
@@ -44,15 +39,15 @@ fn acks_over(conditions: Conditions, send_interval_ticks: u32) -> Acks {
 
 #[test]
 fn the_transports_acks_cost_a_third_of_ours_and_baselines_are_a_round_trip_old() {
-    let default = acks_over(LinkSettings::default().conditions, 1);
+    let default = acks_over("changed-flags");
     assert_eq!(default.baseline_age, 6.0);
     assert!((20.0..21.0).contains(&default.ours), "{default:?}");
     assert!(default.transports < 7.0, "{default:?}");
-    let perfect = acks_over(preset("perfect"), 1);
+    let perfect = acks_over("changed-flags,link:perfect");
     assert_eq!(perfect.baseline_age, 1.0);
     assert!(perfect.transports < 7.0, "{perfect:?}");
     // Snapshots that arrive together are acknowledged together.
-    let article = acks_over(preset("article"), 1);
+    let article = acks_over("changed-flags,link:article");
     assert!(article.baseline_age < 7.0, "{article:?}");
     assert!(article.ours < default.ours, "{article:?}");
     assert!(article.transports < 7.0, "{article:?}");
@@ -60,19 +55,15 @@ fn the_transports_acks_cost_a_third_of_ours_and_baselines_are_a_round_trip_old()
 
 #[test]
 fn fewer_snapshots_need_fewer_acks() {
-    let acks = acks_over(LinkSettings::default().conditions, 6);
+    let acks = acks_over("changed-flags,rate:10");
     assert_eq!(acks.baseline_age, 6.0);
     assert!(acks.ours < 3.5 && acks.transports < 1.5, "{acks:?}");
 }
 
 #[test]
 fn a_lost_ack_costs_no_baseline_that_the_next_ack_does_not_give_back() {
-    let half = Conditions {
-        loss: Loss::Independent { probability: 0.5 },
-        ..LinkSettings::default().conditions
-    };
     // A snapshot and its ack arrive in one of four cases: the newest acked is three ticks older.
-    let acks = acks_over(half, 1);
+    let acks = acks_over("changed-flags,link:latency=50ms+loss=0.5");
     assert!((8.0..10.0).contains(&acks.baseline_age), "{acks:?}");
 }
 
@@ -83,10 +74,7 @@ fn over_udp_acks_travel_with_snapshots_and_the_server_still_knows_the_network() 
     let mut bad = viewer(&game, "changed-flags");
     let lane = bad.lane;
     let mut link = bad.app.world_mut().get_mut::<LinkSettings>(lane).unwrap();
-    link.conditions = Conditions {
-        loss: Loss::Independent { probability: 0.1 },
-        ..LinkSettings::default().conditions
-    };
+    link.conditions = "latency=50ms+loss=0.1".parse().unwrap();
     step(&mut game, &mut [&mut good, &mut bad], 600);
     let mut served = lanes(&mut game);
     served.sort_by_key(|(peer, ..)| peer.round_trip);

@@ -19,8 +19,7 @@ fn standings(game: &LaneGame) -> Option<Vec<Standing>> {
 
 #[test]
 fn how_the_cubes_stand_is_known_while_it_is_shown_and_there_is_a_budget() {
-    let mut settings = lane("predicted");
-    settings.sender.budget = Some(32);
+    let settings = lane("predicted,budget:32kbps");
     let mut game = LaneGame::with_plugins(Some(script("katamari")), settings, ViewPlugin).unwrap();
     steps(&mut game, 300);
     assert_eq!(standings(&game), None);

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use assert_cmd::Command;
+use clap::CommandFactory;
+use cubewire::commands::Cli;
 use cubewire::controls::{BINDINGS, Binding};
 use cubewire_codec::ladder::{self, LADDER};
 use cubewire_link::PRESETS;
@@ -56,6 +58,17 @@ fn headless_prints_figures_for_programs() {
     );
     let article = figures["article"]["mean_kbps"].as_f64().unwrap();
     assert!((article - (bytes + 28.0) * 60.0 * 8.0 / 1000.0).abs() < 1e-6);
+}
+
+#[test]
+fn times_of_frames_are_printed_for_people_and_for_programs() {
+    let profile = ["headless", "--seconds", "0.2", "--profile"];
+    let figures = json(cubewire(&profile).arg("--json"));
+    assert_eq!(figures["frames"], 12);
+    let of = |name: &str| figures[name].as_f64().unwrap();
+    assert!(of("median_ms") > 0.0 && of("worst_ms") >= of("percentile_99_ms"));
+    let table = printed(&mut cubewire(&profile));
+    assert!(table.contains("| percentile 99 ms | "), "{table}");
 }
 
 #[test]
@@ -124,7 +137,14 @@ fn the_ladder_is_printed_and_drawn() {
     let header = |line: &&str| line.contains(" largest, kbps | header |");
     assert!(details.lines().any(|line| header(&line)), "{details}");
 
-    let costs = json(ladder().arg("--json"));
+    let drawn = fs::metadata(&png).unwrap().modified().unwrap();
+    let mut ladder = cubewire(&["ladder", "--json", "--seconds", "2", "--script"]);
+    ladder
+        .arg(script_path("rolling"))
+        .current_dir(folder.path());
+    let costs = json(&mut ladder);
+    let still = fs::metadata(&png).unwrap().modified().unwrap();
+    assert_eq!(drawn, still, "a picture was not asked for");
     let costs = costs.as_array().unwrap();
     assert_eq!(costs[0]["factor"], 1.0);
     let mean = |index: usize| costs[index]["mean_kbps"].as_f64().unwrap();
@@ -176,17 +196,23 @@ fn without_a_display_it_says_so_and_prints_the_ladder() {
     assert!(said.contains("| predicted-position "), "{said}");
 }
 
-fn help(command: &[&str]) -> String {
-    printed(cubewire(command).arg("--help"))
+/// What `--help` says after a command.
+fn help(command: &str) -> String {
+    let mut program = Cli::command();
+    let command = match command {
+        "" => &mut program,
+        name => program.find_subcommand_mut(name).unwrap(),
+    };
+    command.render_help().to_string()
 }
 
 #[test]
 fn help_names_the_keys_and_the_commands() {
-    for command in [&[][..], &["headless"], &["ladder"]] {
+    for command in ["", "headless", "ladder"] {
         let help = help(command);
         assert!(help.contains("--script <FILE>"), "{help}");
     }
-    let help = help(&[]);
+    let help = help("");
     for Binding { keys, about, .. } in BINDINGS {
         let is_row = |line: &str| {
             let about_here = line.trim().strip_prefix(keys);
@@ -205,24 +231,19 @@ fn the_rungs_are_listed_once() {
     let listed = printed(&mut cubewire(&["ladder", "--list"]));
     let names: Vec<_> = ladder::all().map(|rung| rung.name).collect();
     assert_eq!(listed.lines().collect::<Vec<_>>(), names);
-    for command in [&[][..], &["headless"], &["record"], &["serve"], &["view"]] {
-        let help = help(command);
-        assert!(help.contains("`cubewire ladder --list`"), "{help}");
-        assert!(!help.contains("relative-orientation"), "{help}");
-    }
 }
 
 #[test]
-fn help_names_every_network_where_one_is_chosen() {
-    let words = |help: &str| -> HashSet<String> {
+fn help_names_every_network_and_where_the_rungs_are_listed_where_one_is_chosen() {
+    for command in ["", "headless", "record", "serve", "view"] {
+        let help = help(command);
+        assert!(help.contains("`cubewire ladder --list`"), "{help}");
+        assert!(!help.contains("relative-orientation"), "{help}");
         let words = help.split(|c: char| c != '-' && !c.is_ascii_alphanumeric());
-        words.map(str::to_owned).collect()
-    };
-    for command in [&[][..], &["headless"], &["record"], &["serve"], &["view"]] {
-        let words = words(&help(command));
+        let words: HashSet<_> = words.collect();
         for preset in &PRESETS {
             let name = preset.name;
-            assert!(words.contains(name), "{command:?} --help: no {name}");
+            assert!(words.contains(name), "{command} --help: no {name}");
         }
     }
 }

@@ -10,8 +10,6 @@ use cubewire::game::headless::{HeadlessGame, LaneGame};
 use cubewire::recording::Script;
 use cubewire::replication::LaneSettings;
 use cubewire::view::{Side, ViewCube};
-use cubewire_codec::ladder;
-use cubewire_link::{Conditions, Preset};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -47,14 +45,9 @@ pub(crate) fn random() -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// The default lane, over one rung.
+/// The default lane, over one rung. Other settings may follow that, as in `delta,rate:20`.
 pub(crate) fn lane(rung: &str) -> LaneSettings {
-    LaneSettings::with_stages(ladder::rung(rung).unwrap().stages)
-}
-
-/// A network by its name.
-pub(crate) fn preset(name: &str) -> Conditions {
-    Preset::by_name(name).unwrap().conditions.clone()
+    format!("rung:{rung}").parse().unwrap()
 }
 
 /// A game that plays one of our scripts over one rung.

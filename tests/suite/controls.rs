@@ -72,25 +72,41 @@ fn arrow_keys_roll_the_player_until_they_are_let_go() {
 }
 
 #[test]
-fn p_pauses_at_once_and_goes_on() {
+fn p_pauses_at_once_n_steps_one_tick_r_puts_everything_back_and_v_goes_through_the_views() {
     let mut game = game();
-    game.step();
+    steps(&mut game, 200);
     let tick = game.cubes().tick();
     tap(&mut game, KeyCode::KeyP);
     steps(&mut game, 10);
     assert_eq!(game.cubes().tick(), tick);
+    assert!(player(&game).distance(initial_position(PLAYER)) > 5.0);
+    tap(&mut game, KeyCode::KeyR);
+    assert!(player(&game).distance(initial_position(PLAYER)) < 0.1);
+    let tick = game.cubes().tick();
     tap(&mut game, KeyCode::KeyP);
     assert!(game.cubes().tick() > tick);
-}
-
-#[test]
-fn n_steps_exactly_one_tick_whether_paused_or_not() {
-    let mut game = game();
-    game.step();
+    // Whether paused or not.
     let tick = game.cubes().tick();
     for step in 1..4 {
         tap(&mut game, KeyCode::KeyN);
         assert_eq!(game.cubes().tick(), tick + step);
+    }
+    // A pause forgets messages as play does.
+    for _ in 0..100 {
+        key(&mut game, KeyCode::KeyX, ButtonState::Pressed);
+        game.step();
+    }
+    let kept = game.app.world().resource::<Messages<KeyboardInput>>();
+    assert!(kept.len() < 5, "{} messages", kept.len());
+    let modes = [
+        ViewMode::Left,
+        ViewMode::Right,
+        ViewMode::Difference,
+        ViewMode::Split,
+    ];
+    for mode in modes {
+        tap(&mut game, KeyCode::KeyV);
+        assert_eq!(*game.app.world().resource::<ViewMode>(), mode);
     }
 }
 
@@ -121,45 +137,6 @@ fn ends_that_simulate_are_in_sync_again_after_single_steps() {
     assert_eq!(game.cubes().tick(), tick + 60);
     let synced = synced(&game).expect("they are in sync again");
     assert!((30..55).contains(&synced), "{synced} ticks");
-}
-
-#[test]
-fn r_puts_everything_back_also_during_a_pause() {
-    let mut game = game();
-    steps(&mut game, 200);
-    tap(&mut game, KeyCode::KeyP);
-    assert!(player(&game).distance(initial_position(PLAYER)) > 5.0);
-    tap(&mut game, KeyCode::KeyR);
-    assert!(player(&game).distance(initial_position(PLAYER)) < 0.1);
-}
-
-#[test]
-fn v_goes_through_the_views() {
-    let mut game = game();
-    let mut seen = Vec::new();
-    for _ in 0..4 {
-        tap(&mut game, KeyCode::KeyV);
-        seen.push(*game.app.world().resource::<ViewMode>());
-    }
-    let modes = [
-        ViewMode::Left,
-        ViewMode::Right,
-        ViewMode::Difference,
-        ViewMode::Split,
-    ];
-    assert_eq!(seen, modes);
-}
-
-#[test]
-fn a_pause_forgets_messages_as_play_does() {
-    let mut game = game();
-    tap(&mut game, KeyCode::KeyP);
-    for _ in 0..100 {
-        key(&mut game, KeyCode::KeyX, ButtonState::Pressed);
-        game.step();
-    }
-    let kept = game.app.world().resource::<Messages<KeyboardInput>>();
-    assert!(kept.len() < 5, "{} messages", kept.len());
 }
 
 #[test]

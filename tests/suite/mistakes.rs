@@ -157,9 +157,14 @@ fn a_file_that_cannot_be_used_is_named_with_the_position_in_it() {
             "c.ron",
             b"ticks = 9",
             "--script",
-            "c.ron: this is no script: a script is a RON file, as in ",
+            "c.ron:1:1: this is not a script: a script is a RON file, as in ",
         ),
-        ("d.ron", b"\xff\xfe", "play", "d.ron: this is no script: "),
+        (
+            "d.ron",
+            b"\xff\xfe",
+            "play",
+            "d.ron: this is not a script: ",
+        ),
         (
             "e.csv",
             b"sent_ms,delay_ms\n0,20\n16,soon\n",

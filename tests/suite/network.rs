@@ -1,7 +1,5 @@
 //! Lanes over networks that lose, delay, repeat and reorder.
 
-use std::time::Duration;
-
 use bevy::prelude::*;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::{
@@ -18,7 +16,7 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::common::{lane, preset, script, steps};
+use crate::common::{lane, script, steps};
 
 /// A play with several lanes.
 struct Play {
@@ -84,8 +82,7 @@ fn cross(ticks: usize, presets: &[&'static Preset], rungs: &[Rung]) {
         .flat_map(|&preset| rungs.iter().map(move |&rung| (preset, rung)));
     let mut crossings: Vec<_> = pairs
         .map(|(preset, rung)| {
-            let mut settings = lane(rung.name);
-            settings.link.conditions = preset.conditions.clone();
+            let settings = lane(&format!("{},link:{}", rung.name, preset.name));
             let lane = game.spawn_lane(settings).unwrap();
             let mut entity = game.app.world_mut().entity_mut(lane);
             entity.insert(LaneCheck::default());
@@ -263,27 +260,11 @@ fn any_settings(random: &mut ChaCha8Rng, stages: &[Stages]) -> LaneSettings {
 }
 
 #[test]
-fn a_replica_that_stands_still_is_off() {
-    let mut jerky = lane("changed-flags");
-    jerky.sender.send_interval_ticks = 6;
-    jerky.playout.interpolation = Interpolation::None;
-    let mut play = Play::new([jerky, lane("changed-flags")], 300);
-    let errors = play.mean_errors(300);
-    assert!(errors[0] > 10.0 * errors[1], "{errors:?} m");
-}
-
-#[test]
 fn with_more_loss_the_display_gets_worse_and_the_data_does_not() {
     let percents = [0, 50, 80, 95];
     let lanes = percents.map(|percent| {
-        let mut settings = lane("changed-flags");
-        settings.link.conditions.loss = match percent {
-            0 => Loss::None,
-            _ => Loss::Independent {
-                probability: f64::from(percent) / 100.0,
-            },
-        };
-        settings
+        let loss = f64::from(percent) / 100.0;
+        lane(&format!("changed-flags,link:latency=50ms+loss={loss}"))
     });
     let mut play = Play::new(lanes, 300);
     let mut last = 0.0;
@@ -297,13 +278,12 @@ fn with_more_loss_the_display_gets_worse_and_the_data_does_not() {
 
 #[test]
 fn fewer_snapshots_a_second_cost_less_and_show_less() {
-    let lanes = SEND_INTERVALS.map(|ticks| {
-        let mut settings = lane("changed-flags");
-        settings.sender.send_interval_ticks = ticks;
-        settings
-    });
-    let mut play = Play::new(lanes, 300);
+    let lanes = [60, 30, 20, 10].map(|rate| lane(&format!("changed-flags,rate:{rate}")));
+    let jerky = lane("changed-flags,rate:10,interpolation:none");
+    let mut play = Play::new(lanes.into_iter().chain([jerky]), 300);
     let errors = play.mean_errors(300);
+    // A replica that stands still is off.
+    assert!(errors[4] > 10.0 * errors[0], "{errors:?} m");
     let mut last = (f64::INFINITY, 0.0);
     let meters = play.each::<LaneMeter>().zip(SEND_INTERVALS);
     for ((meter, ticks), error) in meters.zip(errors) {
@@ -319,17 +299,8 @@ fn fewer_snapshots_a_second_cost_less_and_show_less() {
 
 #[test]
 fn a_curve_through_velocities_beats_the_line_at_ten_a_second() {
-    let interpolations = [
-        Interpolation::Linear,
-        Interpolation::Hermite,
-        Interpolation::Extrapolate,
-    ];
-    let lanes = interpolations.map(|interpolation| {
-        let mut settings = lane("at-rest");
-        settings.sender.send_interval_ticks = 6;
-        settings.playout.interpolation = interpolation;
-        settings
-    });
+    let lanes = ["linear", "hermite", "extrapolate"]
+        .map(|kind| lane(&format!("at-rest,rate:10,interpolation:{kind}")));
     let errors = Play::new(lanes, 200).mean_errors(300);
     let [line, curve, beyond] = errors[..] else {
         unreachable!("three lanes")
@@ -341,21 +312,19 @@ fn a_curve_through_velocities_beats_the_line_at_ten_a_second() {
 
 #[test]
 fn the_playout_delay_is_by_rule_by_hand_or_adaptive() {
-    let lane = |delay, network: &str, interval| {
-        let mut settings = LaneSettings::default();
-        settings.sender.send_interval_ticks = interval;
-        settings.link.conditions = preset(network);
-        settings.playout.delay = delay;
-        settings
-    };
-    let ruled = SEND_INTERVALS.map(|ticks| lane(PlayoutDelay::Rule, "perfect", ticks));
-    let fixed = PlayoutDelay::Fixed(Duration::from_millis(120));
-    let others = [
-        lane(fixed, "perfect", 1),
-        lane(PlayoutDelay::Adaptive, "perfect", 1),
-        lane(PlayoutDelay::Adaptive, "article", 1),
-    ];
-    let play = Play::new(ruled.into_iter().chain(others), 600);
+    let play = Play::new(
+        [
+            "link:perfect",
+            "link:perfect,rate:30",
+            "link:perfect,rate:20",
+            "link:perfect,rate:10",
+            "link:perfect,playout:120ms",
+            "link:perfect,playout:adaptive",
+            "link:article,playout:adaptive",
+        ]
+        .map(|settings| lane(&format!("changed-flags,{settings}"))),
+        600,
+    );
     let delays = play.each::<LaneMeter>().map(|meter| {
         let sample = meter.samples().back().unwrap();
         sample.playout_delay.as_millis()
@@ -369,12 +338,8 @@ fn the_playout_delay_is_by_rule_by_hand_or_adaptive() {
 
 #[test]
 fn enough_delay_prevents_stalls() {
-    let lanes = [20, 250].map(|ms| {
-        let mut settings = lane("changed-flags");
-        settings.link.conditions = preset("article");
-        settings.playout.delay = PlayoutDelay::Fixed(Duration::from_millis(ms));
-        settings
-    });
+    let lanes =
+        ["20ms", "250ms"].map(|delay| lane(&format!("changed-flags,link:article,playout:{delay}")));
     let play = Play::new(lanes, 600);
     let stalls: Vec<_> = play.each::<LaneMeter>().map(|meter| meter.stalls).collect();
     assert!(stalls[0] > 25, "{stalls:?} stalls");
@@ -383,11 +348,10 @@ fn enough_delay_prevents_stalls() {
 
 #[test]
 fn the_smallest_baseline_is_nearly_always_the_newest() {
-    let lanes = [BaselineChoice::Newest, BaselineChoice::Smallest].map(|baseline| {
-        let mut settings = lane("predicted-position");
-        settings.sender.baseline = baseline;
-        settings.link.conditions = preset("article");
-        settings
+    let lanes = ["newest", "smallest"].map(|baseline| {
+        lane(&format!(
+            "predicted-position,link:article,baseline:{baseline}"
+        ))
     });
     let play = Play::new(lanes, 500);
     play.assert_faultless();

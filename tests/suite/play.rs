@@ -5,12 +5,12 @@ use std::fmt::Display;
 use cubewire::game::headless::{HeadlessGame, LaneGame};
 use cubewire::recording::ScriptPlayback;
 use cubewire::replication::{LaneSettings, Totals};
-use cubewire::simulation::{HeldKeys, ResetSimulation, state_hash};
+use cubewire::simulation::{ResetSimulation, state_hash};
 use cubewire_codec::BodyState;
-use cubewire_physics::{Input, World};
 use cubewire_scene::{CEILING, CUBES, PLAYER, WALL, side};
 
 use crate::common::{game, script, steps};
+use crate::replays::hash_without_bevy;
 
 /// Hash of every state of the next ticks.
 fn hash(game: &mut LaneGame, ticks: usize) -> u64 {
@@ -43,32 +43,11 @@ fn after_a_reset_the_game_goes_as_from_a_cold_start() {
     assert_eq!(hash(&mut game, 400), cold);
 }
 
-/// Plays a script, also in a world without Bevy: after every tick the states are the same to the bit.
-fn check_without_bevy(name: &str, ticks: u64) {
-    let script = script(name);
-    let mut game = HeadlessGame::new(Some(script.clone()));
-    let mut world = World::new();
-    for tick in 0..ticks {
-        game.step();
-        let HeldKeys(keys) = *game.app.world().resource();
-        world.advance(Input {
-            resets: script.resets_at(tick),
-            keys,
-            ..Input::default()
-        });
-        let hash = state_hash(0, &world.snapshot());
-        assert_eq!(
-            hash,
-            state_hash(0, game.cubes().current()),
-            "{name}, tick {tick}"
-        );
-    }
-}
-
 #[test]
 fn a_world_without_bevy_goes_as_the_game_does() {
     for name in ["mix", "katamari"] {
-        check_without_bevy(name, 500);
+        let with_bevy = hash(&mut game(name, "changed-flags"), 500);
+        assert_eq!(hash_without_bevy(&script(name), 500), with_bevy, "{name}");
     }
 }
 

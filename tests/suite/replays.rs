@@ -126,7 +126,7 @@ fn what_f9_wrote_down_is_repeated_bit_for_bit() {
 }
 
 /// The hash of all states of a world without Bevy that is given what moves the replay's.
-fn hash_without_bevy(replay: &Script, ticks: u64) -> u64 {
+pub(crate) fn hash_without_bevy(replay: &Script, ticks: u64) -> u64 {
     let mut world = cubewire_physics::World::new();
     (0..ticks).fold(0, |hash, tick| {
         world.advance(Input {
@@ -177,12 +177,9 @@ fn a_minute_of_scripted_play_is_repeated() {
     let (replay, hash) = recorded("mix", 3_600);
     replay.save(&path).unwrap();
     let said = printed(cubewire(&["play", "--headless"]).arg(&path));
-    let wanted = format!("3600 ticks, hash of every state: {hash:016x}\n");
-    assert!(said.contains(&wanted), "{said}");
-    assert!(
-        said.ends_with("Every state was as recorded, bit for bit.\n"),
-        "{said}"
-    );
+    for wanted in ["3600", &format!("{hash:016x}"), "as recorded, bit for bit"] {
+        assert!(said.contains(&format!("{wanted} |")), "{said}");
+    }
 
     // A world without Bevy, given the replay's keys, goes through the same states.
     assert_eq!(hash_without_bevy(&replay, 3_600), hash);

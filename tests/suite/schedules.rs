@@ -2,7 +2,6 @@
 //! among them, their order is fixed.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use bevy::log::LogPlugin;
 use bevy::prelude::*;
@@ -10,19 +9,21 @@ use bevy::render::RenderPlugin;
 use bevy::render::settings::WgpuSettings;
 use bevy::time::TimeUpdateStrategy;
 use bevy::winit::WinitPlugin;
+use cubewire::game::Failure;
 use cubewire::game::desktop::offscreen::{self, Interface};
 use cubewire::game::desktop::peers::{add_server, add_viewer};
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::LaneGame;
-use cubewire::game::window::{WindowError, WindowSettings, add_game};
+use cubewire::game::window::{WindowSettings, add_game};
 use cubewire::recording::Script;
 use cubewire::replication::{Digest, LaneMeter, LaneSettings};
 use cubewire::simulation::CubeWorld;
 use cubewire::transport::UdpServerPlugin;
-use cubewire::transport::udp::{Security, ServerSettings, UdpServer, UdpViewer, ViewerSettings};
+use cubewire::transport::udp::{Security, UdpServer, UdpViewer};
 use cubewire::view::{Overlay, PaneContent, Quality};
 
 use crate::common::{lane, script};
+use crate::udp::{dial, listen};
 
 /// Pairs of systems that run in any order, though it matters: at least one of them is ours.
 fn ambiguities(app: &mut App) -> Vec<String> {
@@ -79,7 +80,7 @@ fn bevy() -> App {
 
 fn window(
     script: Option<Script>,
-    add: impl FnOnce(&mut App, WindowSettings) -> Result<(), WindowError>,
+    add: impl FnOnce(&mut App, WindowSettings) -> Result<(), Failure>,
 ) -> App {
     let folder = tempfile::tempdir().unwrap();
     let mut app = bevy();
@@ -102,22 +103,11 @@ fn window(
 }
 
 fn server() -> UdpServer {
-    UdpServer::new(&ServerSettings {
-        bind: ([127, 0, 0, 1], 0).into(),
-        public: Vec::new(),
-        security: Security::Insecure,
-        max_viewers: 1,
-    })
-    .unwrap()
+    listen(Security::Insecure, 1)
 }
 
 fn viewer() -> UdpViewer {
-    UdpViewer::new(ViewerSettings {
-        server: server().address(),
-        security: Security::Insecure,
-        timeout: Duration::from_secs(1),
-    })
-    .unwrap()
+    dial(server().address(), Security::Insecure)
 }
 
 #[test]

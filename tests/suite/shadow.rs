@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::{
-    ChangeLane, LaneMeter, LaneSettings, LinkSettings, PacketRecord, SenderSettings, ShadowLadder,
-    ShadowRung, Totals, kbps,
+    ChangeLane, LaneMeter, LaneSettings, PacketRecord, ShadowLadder, ShadowRung, Totals, kbps,
 };
 use cubewire::simulation::{CubeWorld, ResetSimulation};
 use cubewire_codec::ladder::{self, Rung};
@@ -14,7 +13,6 @@ use cubewire_codec::{
     Baseline, Baselines, Encoder, Inputs, Limits, Origin, Packet, Plan, QuantizedSnapshot,
     Sequence, Simulated, Snapshot,
 };
-use cubewire_link::{Conditions, Loss};
 
 use crate::common::{lane, script};
 
@@ -122,14 +120,7 @@ fn step(game: &mut LaneGame, expected: &mut InTheFrame) {
 }
 
 fn lossy(rung: &str) -> LaneSettings {
-    let link = LinkSettings {
-        conditions: Conditions {
-            loss: Loss::Independent { probability: 0.2 },
-            ..LinkSettings::default().conditions
-        },
-        seed: 3,
-    };
-    LaneSettings { link, ..lane(rung) }
+    lane(&format!("{rung},link:latency=50ms+loss=0.2,seed:3"))
 }
 
 #[test]
@@ -139,13 +130,7 @@ fn what_is_encoded_in_the_background_costs_what_it_would_in_the_frame() {
         let settings = match tick {
             60 => Some(lane("predicted")),
             120 => Some(lossy("uncompressed")),
-            180 => Some(LaneSettings {
-                sender: SenderSettings {
-                    send_interval_ticks: 3,
-                    ..lane("delta").sender
-                },
-                ..lossy("delta")
-            }),
+            180 => Some(lossy("delta,rate:20")),
             _ => None,
         };
         if let Some(settings) = settings {

@@ -95,9 +95,7 @@ fn an_ablation_of_arithmetic_coding_costs_about_what_the_shadow_ladder_says() {
 
 #[test]
 fn at_a_lower_rate_the_ticks_between_packets_count() {
-    let mut settings = lane("changed-flags");
-    settings.sender.send_interval_ticks = 3;
-    let mut game = ablated(settings);
+    let mut game = ablated(lane("changed-flags,rate:20"));
     step(&mut game, 180);
     for (name, ablated, shadowed) in figures(&mut game) {
         assert_eq!(ablated, shadowed, "{name}");

@@ -93,8 +93,7 @@ fn of_two_lanes_only_the_cut_one_is_stale() {
 
 #[test]
 fn a_lane_that_never_got_a_snapshot_is_stale() {
-    let mut settings = lane("delta");
-    settings.link.conditions.cut = true;
+    let settings = lane("delta,link:latency=50ms+cut");
     let mut game = LaneGame::with_plugins(None, settings, ViewPlugin).unwrap();
     steps(&mut game, 60);
     let world = game.app.world();

@@ -20,7 +20,7 @@ use cubewire::transport::udp::{
     Key, Security, ServeError, ServerSettings, UdpServer, UdpViewer, ViewError, ViewerSettings,
 };
 use cubewire_codec::ladder;
-use cubewire_link::{Bandwidth, Conditions};
+use cubewire_link::Conditions;
 
 use crate::common::{eventually, lane, pause, script};
 
@@ -56,8 +56,22 @@ pub(crate) fn server_at_own_address() -> HeadlessGame {
 }
 
 pub(crate) fn server(security: Security, max_viewers: usize) -> HeadlessGame {
+    play(listen(security, max_viewers))
+}
+
+pub(crate) fn listen(security: Security, max_viewers: usize) -> UdpServer {
     let bind = LOOPBACK.parse().unwrap();
-    play(UdpServer::new(&settings(bind, security, max_viewers)).unwrap())
+    UdpServer::new(&settings(bind, security, max_viewers)).unwrap()
+}
+
+pub(crate) fn dial(server: SocketAddr, security: Security) -> UdpViewer {
+    let timeout = Duration::from_secs(TIMEOUT_SECONDS as u64);
+    UdpViewer::new(ViewerSettings {
+        server,
+        security,
+        timeout,
+    })
+    .unwrap()
 }
 
 fn play(server: UdpServer) -> HeadlessGame {
@@ -82,16 +96,11 @@ pub(crate) fn udp(game: &HeadlessGame) -> &UdpServer {
 }
 
 pub(crate) fn viewer_at(server: SocketAddr, security: Security, rung: &str) -> HeadlessViewer {
-    let settings = ViewerSettings {
-        server,
-        security,
-        timeout: Duration::from_secs(TIMEOUT_SECONDS as u64),
-    };
     let lane = LaneSettings {
         link: LinkSettings::PERFECT,
         ..lane(rung)
     };
-    let mut viewer = HeadlessViewer::new(UdpViewer::new(settings).unwrap(), lane);
+    let mut viewer = HeadlessViewer::new(dial(server, security), lane);
     viewer.app.init_resource::<Digest>();
     viewer
 }
@@ -496,13 +505,7 @@ fn where_it_may_not_listen_or_dial_it_says_so() {
 /// A snapshot that is relative to an old baseline takes eight datagrams, more than its queue holds; one
 /// that is relative to a recent baseline takes one.
 pub(crate) fn narrow() -> Conditions {
-    Conditions {
-        bandwidth: Some(Bandwidth {
-            bits_per_second: 200_000,
-            queue_bytes: 6_000,
-        }),
-        ..Conditions::PERFECT
-    }
+    "bandwidth=200000/6000".parse().unwrap()
 }
 
 pub(crate) fn set_link(viewer: &mut HeadlessViewer, link: Conditions) {
@@ -537,11 +540,7 @@ fn after_a_cut_a_narrow_way_is_not_choked_with_snapshots_that_never_arrive_whole
     let mut game = server(Security::Insecure, 8);
     let mut viewer = viewer(&game, "delta");
     step(&mut game, &mut [&mut viewer], 60);
-    let cut = Conditions {
-        cut: true,
-        ..Conditions::PERFECT
-    };
-    set_link(&mut viewer, cut);
+    set_link(&mut viewer, "perfect+cut".parse().unwrap());
     // So long that every baseline is too old, and less than either end's patience.
     step(&mut game, &mut [&mut viewer], 280);
     set_link(&mut viewer, narrow());

@@ -6,7 +6,7 @@ use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::SenderSettings;
 use cubewire::transport::udp::Security;
-use cubewire_link::{Bandwidth, Conditions, Loss};
+use cubewire_link::Conditions;
 
 use crate::udp::{agreeing, lanes, narrow, seconds, server, set_link, step, udp, viewer};
 
@@ -105,13 +105,7 @@ fn over_a_way_that_loses_some_a_viewer_is_given_what_it_asks_for() {
     let mut game = server(Security::Insecure, 8);
     let mut viewer = viewer(&game, "changed-flags");
     ask(&mut viewer, Some(128));
-    set_link(
-        &mut viewer,
-        Conditions {
-            loss: Loss::Independent { probability: 0.05 },
-            ..Conditions::PERFECT
-        },
-    );
+    set_link(&mut viewer, "loss=0.05".parse().unwrap());
     seconds(&mut game, &mut viewer, 5);
     for _ in 0..15 {
         let [(_, kbits)] = seconds(&mut game, &mut viewer, 1)[..] else {
@@ -128,16 +122,7 @@ fn snapshots_that_have_to_be_whole_are_sent_less_often_over_a_narrow_way() {
     let mut game = server(Security::Insecure, 8);
     let mut viewer = viewer(&game, "uncompressed");
     seconds(&mut game, &mut viewer, 1);
-    set_link(
-        &mut viewer,
-        Conditions {
-            bandwidth: Some(Bandwidth {
-                bits_per_second: 1_500_000,
-                queue_bytes: 256_000,
-            }),
-            ..Conditions::PERFECT
-        },
-    );
+    set_link(&mut viewer, "bandwidth=1500000/256000".parse().unwrap());
     seconds(&mut game, &mut viewer, 25);
     let sent = seconds(&mut game, &mut viewer, 10);
     println!("decoded, and kbit sent, in each second: {sent:?}");

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use cubewire::recording::video::{Mp4, open};
+use cubewire::recording::video::Video;
 
 use crate::decode::{Frames, Mp4Info, read_mp4};
 
@@ -49,11 +49,11 @@ fn made(fill: impl FnOnce(&Path)) -> (Mp4Info, Frames) {
 #[test]
 fn every_frame_is_there_at_its_time_with_its_colours() {
     let (info, frames) = made(|path| {
-        let mut video = open(path, SIZE, 60).unwrap();
+        let mut video = Video::create(path, SIZE, 60).unwrap();
         for n in 0..30 {
             video.add(&frame(n)).unwrap();
         }
-        video.finish().unwrap();
+        video.finish(None).unwrap();
     });
     assert_eq!(info.size, (320, 180));
     assert_eq!(info.duration, Duration::from_millis(500));
@@ -82,11 +82,11 @@ fn every_frame_is_there_at_its_time_with_its_colours() {
 #[test]
 fn a_player_has_to_go_back_two_seconds_at_most() {
     let (info, frames) = made(|path| {
-        let mut video = open(path, SIZE, 10).unwrap();
+        let mut video = Video::create(path, SIZE, 10).unwrap();
         for n in 0..45 {
             video.add(&frame(n)).unwrap();
         }
-        video.finish().unwrap();
+        video.finish(None).unwrap();
     });
     assert_eq!(frames.len(), 45);
     assert_eq!(info.keyframes, [0, 20, 40]);
@@ -97,11 +97,11 @@ fn a_captured_frame_is_shown_when_it_was_seen() {
     // Late, again at the same time, earlier, after a pause.
     let times_ms = [7, 40, 40, 30, 2500];
     let (info, frames) = made(|path| {
-        let mut video = Mp4::create(path, SIZE, 60).unwrap();
+        let mut video = Video::create(path, SIZE, 60).unwrap();
         for (n, ms) in times_ms.into_iter().enumerate() {
             video.add_at(&frame(n), Duration::from_millis(ms)).unwrap();
         }
-        video.finish_at(Duration::from_millis(3_500)).unwrap();
+        video.finish(Some(Duration::from_millis(3_500))).unwrap();
     });
     assert_eq!(frames.len(), 5);
     let ticks: Vec<f64> = info

@@ -45,7 +45,7 @@ pub(crate) fn run(args: &SearchArgs, out: &mut impl Write) -> Result<(), LabErro
         };
         let mut ranked: Vec<Ranked> = question.sets().into_iter().map(rank).collect();
         ranked.sort_by(|a, b| a.mean.total_cmp(&b.mean));
-        bar.suspend(|| question.print(&ranked, args.top.into(), out))?;
+        bar.suspend(|| question.print(&ranked, args, out))?;
     }
     bar.finish_and_clear();
     Ok(())
@@ -58,19 +58,26 @@ struct Ranked {
 }
 
 impl Question {
-    fn print(&self, ranked: &[Ranked], top: usize, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "\n{}\n", self.title)?;
-        let mut table = Table::new(["rank", "ranges", self.unit]);
+    fn print(&self, ranked: &[Ranked], args: &SearchArgs, out: &mut impl Write) -> io::Result<()> {
+        // A program is told of what with every row.
+        let title = args.json.then_some("question");
+        let header = title.into_iter().chain(["rank", "ranges", self.unit]);
+        let mut table = Table::new(header);
         for (rank, row) in ranked.iter().enumerate() {
             let is_current = row.bits == self.current;
-            if rank >= top && !is_current {
+            if rank >= args.top.into() && !is_current {
                 continue;
             }
             let mark = if is_current { ", current" } else { "" };
             let bits: Vec<String> = row.bits.iter().map(u8::to_string).collect();
             let rank = format!("{}{mark}", rank + 1);
-            table.row([rank, bits.join(" "), format!("{:.3}", row.mean)]);
+            let cells = [rank, bits.join(" "), format!("{:.3}", row.mean)];
+            let title = title.map(|_| self.title.clone());
+            table.row(title.into_iter().chain(cells));
         }
-        writeln!(out, "{table}")
+        match args.json {
+            true => write!(out, "{}", table.json_lines("value")),
+            false => writeln!(out, "\n{}\n\n{table}", self.title),
+        }
     }
 }

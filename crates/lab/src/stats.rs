@@ -203,13 +203,21 @@ impl Stats {
         }
     }
 
-    pub(crate) fn print(&self, out: &mut impl Write) -> io::Result<()> {
-        self.print_changes(out)?;
-        self.print_distributions(out)?;
-        self.print_costs(out)
+    /// Prints the tables, for people or for programs.
+    pub(crate) fn print(&self, json: bool, out: &mut impl Write) -> io::Result<()> {
+        let tables = [self.changes(), self.distributions(), self.costs()];
+        if json {
+            let lines = tables.map(|table| table.json_lines("value"));
+            return out.write_all(lines.concat().as_bytes());
+        }
+        writeln!(
+            out,
+            "{}",
+            tables.map(|table| table.to_string()).join("\n\n")
+        )
     }
 
-    fn print_changes(&self, out: &mut impl Write) -> io::Result<()> {
+    fn changes(&self) -> Table {
         let counts = &self.counts;
         let percent = |part: u64, whole: u64| {
             let fraction = part as f64 / whole.max(1) as f64;
@@ -256,10 +264,10 @@ impl Stats {
                 table.row([format!("changed bodies that have {what}"), share]);
             }
         }
-        writeln!(out, "{table}")
+        table
     }
 
-    fn print_distributions(&self, out: &mut impl Write) -> io::Result<()> {
+    fn distributions(&self) -> Table {
         let [x, y, z] = self.plan.bounds().map(|bounds| bounds.steps_per_unit);
         let steps = match x == y && y == z {
             true => format!("positions (1/{x})"),
@@ -284,11 +292,10 @@ impl Stats {
                 percent(&self.orientation_differences),
             ]);
         }
-        writeln!(out)?;
-        writeln!(out, "{table}")
+        table
     }
 
-    fn print_costs(&self, out: &mut impl Write) -> io::Result<()> {
+    fn costs(&self) -> Table {
         let counts = &self.counts;
         let schema = self.plan.schema();
         let is_sent = |kind| self.costs.iter().any(|cost| cost.ledger.kind(kind) > 0.0);
@@ -318,7 +325,6 @@ impl Stats {
             row.push(per(cost.ledger.content(), counts.changed));
             table.row(row);
         }
-        writeln!(out)?;
-        writeln!(out, "{table}")
+        table
     }
 }

@@ -1,28 +1,13 @@
 //! Writes the simulated states as a recording. The first six frames are the initial state.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
-use cubewire_codec::{Plan, QuantizeError, QuantizedSnapshot, Snapshot, ladder};
+use cubewire_codec::{Plan, QuantizedSnapshot, Snapshot, ladder};
 use cubewire_recording::{BASELINE_FRAMES, RecordingFile, Writer};
 
+use crate::files::FileError;
+use crate::game::Failure;
 use crate::simulation::CubeWorld;
-
-/// Why a play cannot be captured.
-#[derive(Debug, thiserror::Error)]
-pub enum CaptureError {
-    /// The file cannot be written.
-    #[error("{}: {source}", path.display())]
-    Unwritable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// A state cannot be quantized.
-    #[error(transparent)]
-    Quantize(#[from] QuantizeError),
-}
 
 /// A recording that is being written; the file gets its name once it is finished.
 pub(super) struct Capture {
@@ -33,12 +18,12 @@ pub(super) struct Capture {
 
 impl Capture {
     /// Begins a recording with the initial state.
-    pub(super) fn create(path: &Path) -> Result<Self, CaptureError> {
+    pub(super) fn create(path: &Path) -> Result<Self, Failure> {
         let initial = CubeWorld::default();
         let cubes = initial.current().bodies.len();
         let writer = RecordingFile::create(path)
             .and_then(|file| Writer::begin(file, Plan::cubes(), cubes))
-            .map_err(|source| unwritable(path, source))?;
+            .map_err(FileError::at(path))?;
         let mut capture = Self {
             path: path.to_owned(),
             writer,
@@ -51,23 +36,16 @@ impl Capture {
     }
 
     /// Appends the state of a tick.
-    pub(super) fn add(&mut self, snapshot: &Snapshot) -> Result<(), CaptureError> {
+    pub(super) fn add(&mut self, snapshot: &Snapshot) -> Result<(), Failure> {
         self.quantized
             .quantize(snapshot, ladder::POSITION.stages.precision())?;
         let written = self.writer.frame(&self.quantized);
-        written.map_err(|source| unwritable(&self.path, source))
+        Ok(written.map_err(FileError::at(&self.path))?)
     }
 
     /// Puts the file in its place.
-    pub(super) fn finish(self) -> Result<(), CaptureError> {
+    pub(super) fn finish(self) -> Result<(), Failure> {
         let finished = self.writer.into_inner().finish();
-        finished.map_err(|source| unwritable(&self.path, source))
-    }
-}
-
-fn unwritable(path: &Path, source: io::Error) -> CaptureError {
-    CaptureError::Unwritable {
-        path: path.to_owned(),
-        source,
+        Ok(finished.map_err(FileError::at(&self.path))?)
     }
 }

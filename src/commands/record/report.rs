@@ -1,7 +1,6 @@
-//! What became of a film, as text and as JSON.
+//! What became of a film.
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
@@ -23,6 +22,8 @@ pub(super) struct Report {
     height: u32,
     /// Bytes of the file; null for pictures.
     bytes: Option<u64>,
+    /// The same in megabits a second.
+    mbps: Option<f64>,
     /// The left one and the right one.
     halves: [Half; Side::ALL.len()],
     /// CRC-32 of the frames, hexadecimal.
@@ -68,14 +69,17 @@ impl Report {
                     .collect(),
             }
         });
+        let seconds = take.frames as f64 / f64::from(film.frames_per_second);
+        let bytes = fs::metadata(path).ok().map(|file| file.len());
         Self {
             file: path.display().to_string(),
             frames: take.frames,
             wanted_frames: film.frames,
-            seconds: take.frames as f64 / f64::from(film.frames_per_second),
+            seconds,
             width: film.size.x,
             height: film.size.y,
-            bytes: fs::metadata(path).ok().map(|file| file.len()),
+            bytes,
+            mbps: bytes.map(|bytes| bytes as f64 * 8.0 / 1e6 / seconds),
             halves,
             crc32: format!("{:08x}", take.checksum),
             replay: take.replay.as_ref().map(|outcome| match outcome {
@@ -86,84 +90,5 @@ impl Report {
                 Outcome::Different(_) => "a state was not as recorded",
             }),
         }
-    }
-
-    /// Prints it, for programs or for people.
-    ///
-    /// # Errors
-    /// If writing to `out` fails.
-    pub(super) fn print(&self, json: bool, out: &mut impl Write) -> io::Result<()> {
-        if json {
-            let json = serde_json::to_string_pretty(self).expect("a report is plain data");
-            return writeln!(out, "{json}");
-        }
-        let size = self.bytes.map_or_else(String::new, |bytes| {
-            let megabits = bytes as f64 * 8.0 / 1e6 / self.seconds;
-            format!(", {:.1} MB, {megabits:.1} Mbps", bytes as f64 / 1e6)
-        });
-        writeln!(
-            out,
-            "{}: {} frames, {:.2} s, {}x{}{size}",
-            self.file, self.frames, self.seconds, self.width, self.height
-        )?;
-        if self.frames < self.wanted_frames {
-            let (frames, wanted) = (self.frames, self.wanted_frames);
-            writeln!(out, "stopped early, after {frames} of {wanted} frames")?;
-        }
-        for half in &self.halves {
-            let kbps = half.mean_kbps.map_or_else(String::new, |kbps| {
-                format!("; {kbps:.1} kbps, mean of the film")
-            });
-            writeln!(out, "{}, at first: {}{kbps}", half.half, half.shows)?;
-            if half.by_stages.len() > 1 {
-                for StagesKbps { stages, mean_kbps } in &half.by_stages {
-                    writeln!(out, "  {mean_kbps:.1} kbps with {stages}")?;
-                }
-            }
-        }
-        writeln!(out, "CRC-32 of the frames: {}", self.crc32)?;
-        match self.replay {
-            Some(sentence) => writeln!(out, "{sentence}"),
-            None => Ok(()),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn people_and_programs_are_told_the_same() {
-        let half = |half, mean_kbps| Half {
-            half,
-            shows: "rung:delta".to_owned(),
-            mean_kbps,
-            by_stages: Vec::new(),
-        };
-        let report = Report {
-            file: "a.mp4".to_owned(),
-            frames: 30,
-            wanted_frames: 60,
-            seconds: 0.5,
-            width: 64,
-            height: 36,
-            bytes: Some(500_000),
-            halves: [half("left", None), half("right", Some(12.34))],
-            crc32: "0000abcd".to_owned(),
-            replay: Some("every state was as recorded"),
-        };
-        let print = |json| {
-            let mut out = Vec::new();
-            report.print(json, &mut out).unwrap();
-            String::from_utf8(out).unwrap()
-        };
-        let text = "a.mp4: 30 frames, 0.50 s, 64x36, 0.5 MB, 8.0 Mbps\nstopped early, after 30 of 60 frames\n\
-            left, at first: rung:delta\nright, at first: rung:delta; 12.3 kbps, mean of the film\n\
-            CRC-32 of the frames: 0000abcd\nevery state was as recorded\n";
-        assert_eq!(print(false), text);
-        let json: serde_json::Value = serde_json::from_str(&print(true)).unwrap();
-        assert_eq!(json["halves"][1]["mean_kbps"], 12.34);
-        assert_eq!(json["replay"], "every state was as recorded");
     }
 }

@@ -3,8 +3,8 @@
 use bevy::prelude::*;
 use cubewire_codec::Stages;
 
-use super::offscreen::{Interface, OffScreen, OffScreenError};
-use crate::game::GameError;
+use super::offscreen::{Interface, OffScreen};
+use crate::game::{Failure, GameError};
 use crate::recording::{Outcome, ReplayCheck, Script, ScriptPlayback, Switch, begin};
 use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, Sample, Totals, kbps};
 use crate::simulation::CubeWorld;
@@ -63,34 +63,23 @@ pub struct Take {
     pub replay: Option<Outcome>,
 }
 
-/// Why a film cannot be rendered.
-#[derive(Debug, thiserror::Error)]
-pub enum FilmError {
-    /// A frame cannot be drawn.
-    #[error(transparent)]
-    OffScreen(#[from] OffScreenError),
-    /// The game cannot be set up.
-    #[error(transparent)]
-    Game(#[from] GameError),
-}
-
 impl Film {
     /// Renders the film and calls `frame` with each frame: RGBA, one byte per channel, rows from the top.
     /// Ends early if `frame` returns an error, or if the program is told to end.
     ///
     /// # Errors
-    /// [`FilmError`], or what `frame` returns.
-    pub fn shoot<E: From<FilmError>>(
+    /// As [`set_up`](Self::set_up); if a frame cannot be drawn, or what `frame` returns.
+    pub fn shoot(
         &self,
-        mut frame: impl FnMut(Vec<u8>) -> Result<(), E>,
-    ) -> Result<Take, E> {
+        mut frame: impl FnMut(Vec<u8>) -> Result<(), Failure>,
+    ) -> Result<Take, Failure> {
         let mut renderer = self.set_up()?;
         let mut checksum = crc32fast::Hasher::new();
         let mut sent = [Sent::default(), Sent::default()];
         let mut tick = renderer.app.world().resource::<CubeWorld>().tick();
         let mut frames = 0;
         while frames < self.frames && renderer.app.should_exit().is_none() {
-            let pixels = renderer.frame().map_err(FilmError::from)?;
+            let pixels = renderer.frame()?;
             checksum.update(&pixels);
             frame(pixels)?;
             frames += 1;
@@ -118,8 +107,8 @@ impl Film {
     /// Plays what comes before the first frame, and is ready to draw it.
     ///
     /// # Errors
-    /// [`FilmError`]
-    pub fn set_up(&self) -> Result<OffScreen, FilmError> {
+    /// If the adapter does not support the size, or a lane cannot be set up.
+    pub fn set_up(&self) -> Result<OffScreen, Failure> {
         let mut renderer = OffScreen::new(self.size, self.frames_per_second, Interface::Film)?;
         let app = &mut renderer.app;
         let mut overlay = self.overlay.clone();

@@ -2,6 +2,7 @@
 //!
 //! Nothing depends on the real clock, so the frames do not depend on how long rendering takes.
 
+use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -30,7 +31,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::stop::StopPlugin;
 use crate::display::log_plugin;
-use crate::game::GamePlugins;
+use crate::game::{Failure, GamePlugin};
 use crate::panel::PanelPlugin;
 use crate::recording::InputLogPlugin;
 use crate::view::{AppearancePlugin, Canvas, ViewPlugin, settle_cameras};
@@ -71,27 +72,6 @@ pub struct OffScreen {
     frames: u64,
 }
 
-/// Why a frame cannot be drawn.
-#[derive(Debug, thiserror::Error)]
-pub enum OffScreenError {
-    /// The size exceeds the limit of the adapter.
-    #[error("{width}x{height}: this graphics adapter draws up to {max}x{max}")]
-    TooLarge {
-        /// Width, pixels.
-        width: u32,
-        /// Height, pixels.
-        height: u32,
-        /// Maximum of both, pixels.
-        max: u32,
-    },
-    /// The shaders were not ready in time.
-    #[error("the shaders are not ready after {} s", SHADER_TIMEOUT.as_secs())]
-    NotReady,
-    /// The adapter failed to draw or to copy a frame.
-    #[error("the graphics adapter drew no frame: {0}")]
-    NoFrame(String),
-}
-
 impl OffScreen {
     /// Sets up the game at tick 0 without lanes, drawn at `size` pixels and `frames_per_second`, at least 1,
     /// with an interface over it.
@@ -101,11 +81,7 @@ impl OffScreen {
     ///
     /// # Panics
     /// In Bevy, if there is no graphics adapter.
-    pub fn new(
-        size: UVec2,
-        frames_per_second: u32,
-        interface: Interface,
-    ) -> Result<Self, OffScreenError> {
+    pub fn new(size: UVec2, frames_per_second: u32, interface: Interface) -> Result<Self, Failure> {
         let mut app = App::new();
         app.add_plugins((plugins(), StopPlugin))
             .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
@@ -119,18 +95,15 @@ impl OffScreen {
         let device = app.world().resource::<RenderDevice>();
         let max = device.limits().max_texture_dimension_2d;
         if size.max_element() > max {
-            return Err(OffScreenError::TooLarge {
-                width: size.x,
-                height: size.y,
-                max,
-            });
+            let UVec2 { x, y } = size;
+            let limit = format!("this graphics adapter draws up to {max}x{max}");
+            return Err(format!("{x}x{y}: {limit}").into());
         }
         let row = RenderDevice::align_copy_bytes_per_row(size.x as usize * BYTES_PER_PIXEL);
         let bytes = (row * size.y as usize) as u64;
         if bytes > device.limits().max_buffer_size {
-            return Err(OffScreenError::NoFrame(format!(
-                "a frame of {bytes} bytes exceeds the adapter's buffer size"
-            )));
+            let why = format!("a frame of {bytes} bytes exceeds the adapter's buffer size");
+            return Err(no_frame(why).into());
         }
         let buffer = device.create_buffer(&BufferDescriptor {
             label: Some("frame"),
@@ -183,7 +156,7 @@ impl OffScreen {
     ///
     /// # Errors
     /// If the shaders are not loaded and compiled within two minutes.
-    pub fn warm_up(&mut self) -> Result<(), OffScreenError> {
+    pub fn warm_up(&mut self) -> Result<(), Failure> {
         let start = Instant::now();
         let mut ready = 0;
         while ready < WARM_UP_UPDATES {
@@ -194,7 +167,8 @@ impl OffScreen {
             if waiting.next().is_none() {
                 ready += 1;
             } else if start.elapsed() > SHADER_TIMEOUT {
-                return Err(OffScreenError::NotReady);
+                let seconds = SHADER_TIMEOUT.as_secs();
+                return Err(format!("the shaders are not ready after {seconds} s").into());
             } else {
                 ready = 0;
                 thread::sleep(SHADER_POLL_INTERVAL);
@@ -207,7 +181,7 @@ impl OffScreen {
     ///
     /// # Errors
     /// If the adapter fails.
-    pub fn frame(&mut self) -> Result<Vec<u8>, OffScreenError> {
+    pub fn frame(&mut self) -> Result<Vec<u8>, Failure> {
         let tick = self.app.world().resource::<Time<Fixed>>().timestep();
         let due = |frame| due(frame, self.frames_per_second, tick);
         let step = due(self.frames + 1) - due(self.frames);
@@ -218,15 +192,14 @@ impl OffScreen {
         self.read()
     }
 
-    fn read(&self) -> Result<Vec<u8>, OffScreenError> {
-        let no_frame = OffScreenError::NoFrame;
+    fn read(&self) -> Result<Vec<u8>, Failure> {
         let render = self.app.sub_app(RenderApp).world();
         let device = render.resource::<RenderDevice>();
         let queue = render.resource::<RenderQueue>();
         let images = render.resource::<RenderAssets<GpuImage>>();
         let image = images
             .get(&self.image)
-            .ok_or_else(|| no_frame("nothing was drawn".to_owned()))?;
+            .ok_or_else(|| no_frame("nothing was drawn"))?;
         let row = RenderDevice::align_copy_bytes_per_row(self.size.x as usize * BYTES_PER_PIXEL);
         let mut encoder = device.create_command_encoder(&CommandEncoderDescriptor::default());
         encoder.copy_texture_to_buffer(
@@ -250,11 +223,8 @@ impl OffScreen {
         });
         device
             .poll(PollType::wait_indefinitely())
-            .map_err(|error| no_frame(error.to_string()))?;
-        receiver
-            .recv()
-            .map_err(|error| no_frame(error.to_string()))?
-            .map_err(|error| no_frame(error.to_string()))?;
+            .map_err(no_frame)?;
+        receiver.recv().map_err(no_frame)?.map_err(no_frame)?;
         let padded = slice.get_mapped_range();
         let mut frame = Vec::with_capacity(self.size.element_product() as usize * BYTES_PER_PIXEL);
         for row in padded.chunks_exact(row) {
@@ -264,6 +234,11 @@ impl OffScreen {
         self.buffer.unmap();
         Ok(frame)
     }
+}
+
+/// The adapter failed to draw or to copy a frame.
+fn no_frame(why: impl Display) -> String {
+    format!("the graphics adapter drew no frame: {why}")
 }
 
 /// What frames are drawn on.
@@ -326,7 +301,7 @@ pub enum Interface {
 pub fn add_game(app: &mut App, interface: Interface) {
     app.add_plugins((
         EguiPlugin::default(),
-        GamePlugins,
+        GamePlugin,
         InputLogPlugin,
         ViewPlugin,
         AppearancePlugin,

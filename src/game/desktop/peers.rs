@@ -3,7 +3,8 @@
 use bevy::prelude::*;
 
 use crate::controls::ControlsPlugin;
-use crate::game::window::{self, WindowError, WindowSettings};
+use crate::game::Failure;
+use crate::game::window::{self, WindowSettings};
 use crate::panel::{Page, PanelState};
 use crate::replication::{DisplayedState, EncodeBudget, ViewerPlugin, spawn_receiving_lane};
 use crate::transport::udp::{UdpServer, UdpViewer};
@@ -13,8 +14,8 @@ use crate::view::{Selected, Side, ViewMode};
 /// Plays the game in a window, and serves viewers in other processes.
 ///
 /// # Errors
-/// [`WindowError`]
-pub fn serve(settings: WindowSettings, server: UdpServer) -> Result<(), WindowError> {
+/// See [`window::run`].
+pub fn serve(settings: WindowSettings, server: UdpServer) -> Result<(), Failure> {
     let mut app = window::open(&settings);
     add_server(&mut app, settings, server)?;
     window::run_app(app)
@@ -23,8 +24,8 @@ pub fn serve(settings: WindowSettings, server: UdpServer) -> Result<(), WindowEr
 /// Shows the game of a server in a window.
 ///
 /// # Errors
-/// [`WindowError`]
-pub fn view(settings: &WindowSettings, viewer: UdpViewer) -> Result<(), WindowError> {
+/// See [`window::run`].
+pub fn view(settings: &WindowSettings, viewer: UdpViewer) -> Result<(), Failure> {
     let mut app = window::open(settings);
     add_viewer(&mut app, settings, viewer);
     window::run_app(app)
@@ -38,7 +39,7 @@ pub fn add_server(
     app: &mut App,
     settings: WindowSettings,
     server: UdpServer,
-) -> Result<(), WindowError> {
+) -> Result<(), Failure> {
     window::add_frame(app, &settings);
     open_peers_tab(app);
     window::add_play(app, settings)?;

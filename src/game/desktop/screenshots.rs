@@ -7,14 +7,14 @@ use std::time::Duration;
 use bevy::prelude::*;
 use png::Compression;
 
-use super::offscreen::{Interface, OffScreen, OffScreenError};
-use super::record::RecordError;
+use super::offscreen::{Interface, OffScreen};
 use super::record::check_adapter;
-use crate::game::{GameError, ball, katamari, right_lane, show_halves};
+use super::stop::Stopped;
+use crate::game::{Failure, GameError, ball, katamari, right_lane, show_halves};
 use crate::history::{Moment, Selection};
 use crate::panel::{Page, PanelSize, PanelState, Tour};
 use crate::recording::ScriptPlayback;
-use crate::recording::video::{VideoError, round, write_png};
+use crate::recording::video::{round, write_png};
 use crate::replication::Ablation;
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
@@ -25,7 +25,9 @@ use crate::view::{CubeColors, Notices, Side, Trails, ViewMode};
 pub struct Shot {
     /// The first part of the file's name.
     pub name: &'static str,
-    /// How the panel differs from its defaults.
+    page: Page,
+    colors: CubeColors,
+    /// How else the panel differs from its defaults.
     panel: fn(&mut PanelState),
     view: ViewMode,
     /// What the halves show, in the text form.
@@ -48,153 +50,134 @@ enum Focus {
     Ball,
 }
 
-/// A shot of the simulation next to the default lane.
-const fn usual(name: &'static str, panel: fn(&mut PanelState)) -> Shot {
+/// A page of the panel, beside the simulation and the default lane.
+const fn page(name: &'static str, page: Page) -> Shot {
+    halves(name, ["simulation", "rung:changed-flags"], page)
+}
+
+/// A page beside these halves.
+const fn halves(name: &'static str, halves: [&'static str; Side::ALL.len()], page: Page) -> Shot {
     Shot {
         name,
-        panel,
+        page,
+        colors: CubeColors::Interaction,
+        panel: |_| {},
         view: ViewMode::Split,
-        halves: ["simulation", "rung:changed-flags"],
+        halves,
         focus: Focus::Katamari,
+    }
+}
+
+const fn colors(name: &'static str, colors: CubeColors) -> Shot {
+    Shot {
+        colors,
+        ..page(name, Page::Kinds)
+    }
+}
+
+const fn panel(name: &'static str, panel: fn(&mut PanelState)) -> Shot {
+    Shot {
+        panel,
+        ..page(name, Page::Ladder)
     }
 }
 
 const fn view(name: &'static str, view: ViewMode) -> Shot {
     Shot {
         view,
-        ..usual(name, |_| {})
+        ..page(name, Page::Ladder)
     }
 }
 
 /// A page that needs a history of packets.
-const fn cube(name: &'static str, right: &'static str, panel: fn(&mut PanelState)) -> Shot {
+const fn cube(name: &'static str, right: &'static str, page: Page) -> Shot {
     Shot {
-        halves: ["simulation", right],
         focus: Focus::Cube,
-        ..usual(name, panel)
+        ..halves(name, ["simulation", right], page)
     }
 }
 
 /// Two kinds of interpolation.
-const fn ball_rolling(name: &'static str, halves: [&'static str; Side::ALL.len()]) -> Shot {
+const fn ball_rolling(name: &'static str, kinds: [&'static str; Side::ALL.len()]) -> Shot {
     Shot {
-        halves,
+        panel: |it| it.size = PanelSize::Hidden,
         focus: Focus::Ball,
-        ..usual(name, |panel| panel.size = PanelSize::Hidden)
+        ..halves(name, kinds, Page::Ladder)
     }
 }
 
 /// Every tab, every view, and two steps of the tour.
 pub const SHOTS: [Shot; 30] = [
-    usual("ladder", |_| {}),
-    usual("savings-steps", |panel| panel.page = Page::Savings),
-    usual("savings-time", |panel| {
-        panel.page = Page::OverTime;
-    }),
-    usual("savings-ablation", |panel| {
-        panel.page = Page::WithoutEach;
-    }),
-    usual("stages", |panel| panel.page = Page::Stages),
-    usual("bits", |panel| panel.page = Page::Kinds),
-    Shot {
-        halves: ["simulation", "rung:changed-flags,link:wi-fi-bad"],
-        ..usual("network", |panel| panel.page = Page::Link)
-    },
-    usual("halves", |panel| panel.page = Page::Halves),
-    usual("keys", |panel| panel.page = Page::Help),
-    usual("slim", |panel| panel.size = PanelSize::Slim),
-    usual("hidden", |panel| panel.size = PanelSize::Hidden),
-    usual("explained", |panel| panel.explaining = true),
+    page("ladder", Page::Ladder),
+    page("savings-steps", Page::Savings),
+    page("savings-time", Page::OverTime),
+    page("savings-ablation", Page::WithoutEach),
+    page("stages", Page::Stages),
+    page("bits", Page::Kinds),
+    halves(
+        "network",
+        ["simulation", "rung:changed-flags,link:wi-fi-bad"],
+        Page::Link,
+    ),
+    page("halves", Page::Halves),
+    page("keys", Page::Help),
+    panel("slim", |it| it.size = PanelSize::Slim),
+    panel("hidden", |it| it.size = PanelSize::Hidden),
+    panel("explained", |it| it.explaining = true),
     view("left", ViewMode::Left),
     view("right", ViewMode::Right),
     view("overlay", ViewMode::Difference),
+    halves(
+        "compared",
+        ["rung:delta", "rung:changed-flags"],
+        Page::Halves,
+    ),
+    cube("ranges", "rung:changed-flags", Page::Ranges),
+    cube("budget", "rung:changed-flags,budget:64kbps", Page::Budget),
+    cube("packet", "rung:changed-flags", Page::Packet),
+    cube("packet-arithmetic", "rung:predicted", Page::Packet),
+    colors("cubes-bits", CubeColors::Bits),
+    colors("cubes-form", CubeColors::Form),
+    colors("cubes-distance", CubeColors::Distance),
+    colors("cubes-angle", CubeColors::Angle),
     Shot {
-        halves: ["rung:delta", "rung:changed-flags"],
-        ..usual("compared", |panel| panel.page = Page::Halves)
+        colors: CubeColors::Wait,
+        ..cube("cubes-wait", "rung:predicted,budget:64kbps", Page::Packet)
     },
-    cube("ranges", "rung:changed-flags", |panel| {
-        panel.page = Page::Ranges;
-    }),
-    cube("budget", "rung:changed-flags,budget:64kbps", |panel| {
-        panel.page = Page::Budget;
-    }),
-    cube("packet", "rung:changed-flags", |panel| {
-        panel.page = Page::Packet;
-    }),
-    cube("packet-arithmetic", "rung:predicted", |panel| {
-        panel.page = Page::Packet;
-    }),
-    usual("cubes-bits", |panel| {
-        (panel.page, panel.colors) = (Page::Kinds, CubeColors::Bits);
-    }),
-    usual("cubes-form", |panel| {
-        (panel.page, panel.colors) = (Page::Kinds, CubeColors::Form);
-    }),
-    usual("cubes-distance", |panel| {
-        (panel.page, panel.colors) = (Page::Kinds, CubeColors::Distance);
-    }),
-    usual("cubes-angle", |panel| {
-        (panel.page, panel.colors) = (Page::Kinds, CubeColors::Angle);
-    }),
-    cube("cubes-wait", "rung:predicted,budget:64kbps", |panel| {
-        (panel.page, panel.colors) = (Page::Packet, CubeColors::Wait);
-    }),
     Shot {
-        halves: ["rung:delta,link:hostile", "rung:predicted,link:wi-fi-bad"],
+        panel: |it| it.timeline = true,
         focus: Focus::Past,
-        ..usual("timeline", |panel| {
-            (panel.page, panel.timeline) = (Page::Kinds, true);
-        })
+        ..halves(
+            "timeline",
+            ["rung:delta,link:hostile", "rung:predicted,link:wi-fi-bad"],
+            Page::Kinds,
+        )
     },
-    ball_rolling(
-        "none-linear",
-        [
-            "rung:at-rest,rate:10,interpolation:none",
-            "rung:at-rest,rate:10,interpolation:linear",
-        ],
-    ),
-    ball_rolling(
-        "hermite-extrapolate",
-        [
-            "rung:at-rest,rate:10,interpolation:hermite",
-            "rung:at-rest,rate:10,interpolation:extrapolate",
-        ],
-    ),
+    ball_rolling("none-linear", [NONE, LINEAR]),
+    ball_rolling("hermite-extrapolate", [HERMITE, EXTRAPOLATE]),
     Shot {
         focus: Focus::Tour(0),
-        ..usual("tour-1", |_| {})
+        ..page("tour-1", Page::Ladder)
     },
     Shot {
-        halves: [
-            "rung:predicted,budget:128kbps",
-            "rung:predicted,budget:32kbps",
-        ],
+        colors: CubeColors::Wait,
         focus: Focus::Tour(16),
-        ..usual("tour-17", |panel| {
-            (panel.page, panel.colors) = (Page::Link, CubeColors::Wait);
-        })
+        ..halves(
+            "tour-17",
+            [
+                "rung:predicted,budget:128kbps",
+                "rung:predicted,budget:32kbps",
+            ],
+            Page::Link,
+        )
     },
 ];
 
-/// Why there are no pictures.
-#[derive(Debug, thiserror::Error)]
-pub enum ScreenshotError {
-    /// There is no graphics adapter.
-    #[error(transparent)]
-    Adapter(#[from] RecordError),
-    /// A picture cannot be drawn.
-    #[error(transparent)]
-    OffScreen(#[from] OffScreenError),
-    /// The game cannot be set up.
-    #[error(transparent)]
-    Game(#[from] GameError),
-    /// A picture cannot be written.
-    #[error(transparent)]
-    File(#[from] VideoError),
-    /// The program was told to end.
-    #[error("it was stopped before the last picture")]
-    Stopped,
-}
+/// Kinds of interpolation.
+const NONE: &str = "rung:at-rest,rate:10,interpolation:none";
+const LINEAR: &str = "rung:at-rest,rate:10,interpolation:linear";
+const HERMITE: &str = "rung:at-rest,rate:10,interpolation:hermite";
+const EXTRAPOLATE: &str = "rung:at-rest,rate:10,interpolation:extrapolate";
 
 /// What to take, and where to write it: each picture as `name-WIDTHxHEIGHT-theme.png`.
 #[derive(Clone, Copy, Debug)]
@@ -213,8 +196,8 @@ impl Pictures<'_> {
     /// Takes them all, and calls `done` with the path of each.
     ///
     /// # Errors
-    /// [`ScreenshotError`]
-    pub fn take(&self, mut done: impl FnMut(&Path)) -> Result<(), ScreenshotError> {
+    /// If there is no adapter, or a picture cannot be drawn or written; [`Stopped`] if the program was told to end.
+    pub fn take(&self, mut done: impl FnMut(&Path)) -> Result<(), Failure> {
         check_adapter()?;
         for shot in self.shots {
             let mut renderer = shot.set_up(self.size)?;
@@ -227,7 +210,7 @@ impl Pictures<'_> {
                 let frame: Vec<u8> = renderer.frame()?.into_iter().map(round).collect();
                 // What was skipped may not have been played.
                 if renderer.app.should_exit().is_some() {
-                    return Err(ScreenshotError::Stopped);
+                    return Err(Stopped("the last picture").into());
                 }
                 let path = path(self.folder, shot, self.size, theme);
                 write_png(&path, self.size.into(), &frame, Compression::High)?;
@@ -240,12 +223,13 @@ impl Pictures<'_> {
 
 impl Shot {
     /// Opens what is shown, and plays until it has figures.
-    fn set_up(&self, size: UVec2) -> Result<OffScreen, ScreenshotError> {
+    fn set_up(&self, size: UVec2) -> Result<OffScreen, Failure> {
         let (script, ticks) = match self.focus {
             Focus::Ball => (ball(), BALL_TICKS),
             _ => (katamari(), KATAMARI_TICKS),
         };
         let mut panel = PanelState::default();
+        (panel.page, panel.colors) = (self.page, self.colors);
         (self.panel)(&mut panel);
         let mut renderer = OffScreen::new(size, FRAMES_PER_SECOND, Interface::Panel)?;
         let world = renderer.app.world_mut();

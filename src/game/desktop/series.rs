@@ -5,7 +5,7 @@ mod page;
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use bevy::math::UVec2;
 use clap::ValueEnum;
@@ -15,9 +15,10 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::film::{Film, Look, Take};
 use super::progress;
-use super::record::{RecordError, check_adapter, record};
-use crate::files::write_whole;
-use crate::game::{ball, katamari};
+use super::record::{check_adapter, record};
+use super::stop::Stopped;
+use crate::files::{FileError, write_whole};
+use crate::game::{Failure, ball, katamari};
 use crate::recording::Script;
 use crate::replication::{LaneSettings, PlayoutSettings, SenderSettings};
 use crate::view::{Overlay, PaneContent, Side};
@@ -72,25 +73,6 @@ pub struct Episode {
     pub caption: String,
     /// What is recorded.
     pub film: Film,
-}
-
-/// Why a series was not recorded.
-#[derive(Debug, thiserror::Error)]
-pub enum SeriesError {
-    /// A video could not be recorded.
-    #[error(transparent)]
-    Record(#[from] RecordError),
-    /// The folder or its page cannot be written.
-    #[error("{}: {source}", path.display())]
-    Unwritable {
-        /// The folder or file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// The report of a video cannot be written.
-    #[error("standard output: {0}")]
-    Output(io::Error),
 }
 
 /// The videos of a series in order, each of `size` pixels.
@@ -198,20 +180,16 @@ const INTERPOLATIONS: [(Interpolation, &str); Interpolation::ALL.len()] = [
 /// that plays them. Calls `report` with a line about each video.
 ///
 /// # Errors
-/// [`SeriesError`]. Videos that were finished before remain.
+/// If a video cannot be recorded, or what `report` returns. Videos that were finished before remain.
 pub fn record_series(
     series: Series,
     size: UVec2,
     look: Look,
     folder: &Path,
-    mut report: impl FnMut(&str) -> Result<(), io::Error>,
-) -> Result<(), SeriesError> {
-    let unwritable = |path: &Path| {
-        let path = path.to_owned();
-        move |source| SeriesError::Unwritable { path, source }
-    };
+    mut report: impl FnMut(&str) -> io::Result<()>,
+) -> Result<(), Failure> {
     check_adapter()?;
-    fs::create_dir_all(folder).map_err(unwritable(folder))?;
+    fs::create_dir_all(folder).map_err(FileError::at(folder))?;
     let mut episodes = episodes(series, size);
     for episode in &mut episodes {
         episode.film.look = look;
@@ -224,7 +202,7 @@ pub fn record_series(
         let file = format!("{}.mp4", episode.name);
         let take = match record(&episode.film, &folder.join(&file), &bar) {
             // Write the page for the videos finished so far.
-            Err(RecordError::Stopped) if !clips.is_empty() => break,
+            Err(error) if error.is::<Stopped>() && !clips.is_empty() => break,
             take => take?,
         };
         let line = figures(&episode.film, &take);
@@ -236,22 +214,20 @@ pub fn record_series(
             size,
             mean_kbps: take.mean_kbps,
         });
-        bar.suspend(|| report(&format!("{file}: {} frames; {line}", take.frames)))
-            .map_err(SeriesError::Output)?;
+        bar.suspend(|| report(&format!("{file}: {} frames; {line}", take.frames)))?;
         if take.frames < episode.film.frames {
             // The program was told to end.
             break;
         }
     }
     if bar.position() < frames {
-        bar.suspend(|| report("stopped: the series is incomplete"))
-            .map_err(SeriesError::Output)?;
+        bar.suspend(|| report("stopped: the series is incomplete"))?;
     }
     bar.finish_and_clear();
     let path = folder.join("index.html");
     let page = page::html(&clips).map_err(io::Error::other);
-    page.and_then(|page| write_whole(&path, page.as_bytes()))
-        .map_err(unwritable(&path))
+    let written = page.and_then(|page| write_whole(&path, page.as_bytes()));
+    Ok(written.map_err(FileError::at(&path))?)
 }
 
 /// What each half shows, with its bandwidth.

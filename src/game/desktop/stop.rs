@@ -41,6 +41,11 @@ fn exit(mut exits: MessageWriter<AppExit>) {
     exits.write(AppExit::Success);
 }
 
+/// There is no result, because the program was told to end before something was there.
+#[derive(Debug, thiserror::Error)]
+#[error("it was stopped before {0}")]
+pub struct Stopped(pub &'static str);
+
 /// From now on, whoever asks [`is_told`] has to end the program. A second signal ends it at once.
 fn listen() {
     static LISTENS: Once = Once::new();
@@ -92,11 +97,16 @@ pub fn play<E>(ticks: usize, mut step: impl FnMut(usize) -> Result<(), E>) -> Re
         progress.inc(1);
     }
     progress.finish_and_clear();
-    if played < ticks {
-        // If it is closed, nobody waits for the line.
-        let _ = writeln!(io::stderr(), "stopped after {played} of {ticks} ticks");
-    }
+    say_if_early(played as u64, ticks as u64, "ticks");
     Ok(played)
+}
+
+/// Says on standard error if fewer were done than wanted.
+pub fn say_if_early(done: u64, wanted: u64, unit: &str) {
+    if done < wanted {
+        // If it is closed, nobody waits for the line.
+        let _ = writeln!(io::stderr(), "stopped after {done} of {wanted} {unit}");
+    }
 }
 
 /// Whether whoever started the program had it ignore the signal, as `nohup` does: that is respected.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 
-use crate::controls::ControlsSystems;
+use crate::controls::{ControlsSystems, Inputs};
 use crate::game::katamari;
 use crate::recording::ScriptPlayback;
 use crate::view::Notices;
@@ -12,7 +12,7 @@ use crate::view::Notices;
 /// How long the game waits for a first key or click.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-const NOTICE: &str = "playing by itself: press any key to take over";
+const NOTICE: &str = "Playing by itself: press any key to take over";
 
 /// Plays [`katamari`] if nobody has pressed anything after [`PATIENCE`], until somebody does.
 pub(super) fn install(app: &mut App) {
@@ -38,9 +38,7 @@ enum Autoplay {
 
 fn autoplay(
     time: Res<Time<Real>>,
-    keys: Res<ButtonInput<KeyCode>>,
-    buttons: Res<ButtonInput<MouseButton>>,
-    touches: Res<Touches>,
+    inputs: Inputs<'_>,
     mut state: ResMut<Autoplay>,
     mut notices: ResMut<Notices>,
     mut commands: Commands,
@@ -48,11 +46,8 @@ fn autoplay(
     if *state == Autoplay::Over {
         return;
     }
-    let somebody = keys.get_just_pressed().next().is_some()
-        || buttons.get_just_pressed().next().is_some()
-        || touches.any_just_pressed();
     match *state {
-        _ if somebody => {
+        _ if inputs.is_any_pressed() => {
             if *state == Autoplay::Playing {
                 commands.remove_resource::<ScriptPlayback>();
                 notices.autoplay = None;

@@ -51,7 +51,7 @@ fn fast_forward(
 }
 
 fn show_lead_in(time: Res<Time<Real>>, mut notices: ResMut<Notices>) {
-    let sentence = "playing the lead-in of the replay first, fast";
+    let sentence = "Playing the lead-in of the replay first, fast";
     notices.show(sentence.to_owned(), time.elapsed());
 }
 
@@ -62,8 +62,8 @@ fn show_outcome(
     mut notices: ResMut<Notices>,
 ) {
     let sentence = match check.outcome() {
-        Outcome::Same => "the replay is over: every state matched the recording".to_owned(),
-        Outcome::Different(difference) => difference.to_string(),
+        Outcome::Same => "The replay is over: every state matched the recording".to_owned(),
+        Outcome::Different(difference) => format!("The replay is over: {difference}"),
         Outcome::Unfinished => return,
     };
     if *is_shown {

@@ -1,5 +1,6 @@
 //! Throws the switches of the tour and plays its scripts; afterwards everything is as it was.
 
+use bevy::ecs::system::SystemState;
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 use bevy_egui::input::EguiWantsInput;
@@ -9,10 +10,10 @@ use crate::controls::{Action, ControlsSystems};
 use crate::game::{ball, katamari, rolling};
 use crate::panel::{Page, PanelState, PanelSystems, STEPS, Scene, Task, Tour, TourStep};
 use crate::recording::{Script, ScriptPlayback};
-use crate::replication::{LaneSettingsQuery, LinkSettings};
+use crate::replication::LinkSettings;
 use crate::simulation::ResetSimulation;
 use crate::view::{
-    self, CubeColors, PaneContent, SelectHalf, Selected, Side, TouchKeys, Trails, ViewMode,
+    self, CubeColors, Halves, PaneContent, SelectHalf, Selected, Side, TouchKeys, Trails, ViewMode,
 };
 
 /// Makes it possible to take the tour.
@@ -42,9 +43,7 @@ pub(super) fn install(app: &mut App) {
 pub(super) fn begin(app: &mut App, index: usize) {
     app.add_systems(PostStartup, move |world: &mut World| {
         world.trigger(Action::Tour);
-        if let Some(mut tour) = world.get_resource_mut::<Tour>() {
-            tour.index = Some(index);
-        }
+        world.resource_mut::<Tour>().index = Some(index);
     });
 }
 
@@ -82,19 +81,17 @@ impl Setting {
     fn of(world: &mut World) -> Self {
         let mut selected = world.query_filtered::<&Side, With<Selected>>();
         let selected = selected.iter(world).next().copied();
-        let panel = world.get_resource::<PanelState>();
-        let (page, colors) = panel
-            .map(|panel| (panel.page, panel.colors))
-            .unwrap_or_default();
+        let mut halves = SystemState::<Halves<'_, '_>>::new(world);
+        let halves = halves.get(world).expect("a query is always there");
+        let halves = Side::ALL.map(|side| halves.content(side));
+        let panel = world.resource::<PanelState>();
         Self {
-            page,
-            colors,
-            halves: Side::ALL.map(|side| half_in(world, side)),
+            page: panel.page,
+            colors: panel.colors,
+            halves,
             selected: selected.unwrap_or(Side::Right),
-            view: world.get_resource().copied().unwrap_or_default(),
-            has_trails: world
-                .get_resource::<Trails>()
-                .is_some_and(|trails| trails.shown),
+            view: *world.resource(),
+            has_trails: world.resource::<Trails>().shown,
         }
     }
 
@@ -115,27 +112,12 @@ impl Setting {
         }
         world.trigger(SelectHalf(self.selected));
         world.flush();
-        if let Some(mut view) = world.get_resource_mut::<ViewMode>() {
-            view.set_if_neq(self.view);
-        }
-        if let Some(mut trails) = world.get_resource_mut::<Trails>() {
-            trails.shown = self.has_trails;
-        }
-        if let Some(mut panel) = world.get_resource_mut::<PanelState>() {
-            panel.page = self.page;
-            panel.colors = self.colors;
-        }
+        world.resource_mut::<ViewMode>().set_if_neq(self.view);
+        world.resource_mut::<Trails>().shown = self.has_trails;
+        let mut panel = world.resource_mut::<PanelState>();
+        (panel.page, panel.colors) = (self.page, self.colors);
         Ok(())
     }
-}
-
-fn half_in(world: &mut World, side: Side) -> PaneContent {
-    let Some(lane) = view::lane_in(world, side) else {
-        return PaneContent::Simulation;
-    };
-    let mut lanes = world.query::<LaneSettingsQuery>();
-    let settings = lanes.get(world, lane).map(|lane| lane.get());
-    settings.map_or(PaneContent::Simulation, PaneContent::Lane)
 }
 
 fn script(scene: Scene) -> Script {
@@ -177,9 +159,7 @@ impl Course {
                 script: world.get_resource().cloned(),
             });
             // As when the tour begins with the program.
-            if let Some(mut panel) = world.get_resource_mut::<PanelState>() {
-                panel.explaining = false;
-            }
+            world.resource_mut::<PanelState>().explaining = false;
         }
         if world.resource::<Time<Virtual>>().is_paused() {
             world.trigger(Action::Pause);
@@ -236,7 +216,7 @@ fn hand_over(
 
 /// Ticks off the task of the step once it is done.
 fn tick_off(
-    view: Option<Res<ViewMode>>,
+    view: Res<ViewMode>,
     link: Option<Single<&LinkSettings, With<Selected>>>,
     mut tour: ResMut<Tour>,
     mut course: ResMut<Course>,
@@ -249,7 +229,7 @@ fn tick_off(
     course.was_cut |= is_cut;
     let is_done = match tour.step().and_then(|step| step.task) {
         Some(Task::TakeOver) => course.scene.is_none(),
-        Some(Task::Overlay) => view.is_some_and(|view| *view == ViewMode::Difference),
+        Some(Task::Overlay) => *view == ViewMode::Difference,
         Some(Task::CutLink) => course.was_cut && !is_cut,
         None => false,
     };

@@ -175,7 +175,7 @@ pub(in crate::panel) fn show_connection(
 ) {
     let notice = connection.and_then(|connection| match &connection.status {
         ConnectionStatus::Connected => None,
-        ConnectionStatus::Connecting => Some(format!("connecting to {} …", connection.server)),
+        ConnectionStatus::Connecting => Some(format!("Connecting to {} …", connection.server)),
         lost @ ConnectionStatus::Lost(_) => {
             Some(format!("{}\nPress Enter to reconnect.", sentence(lost)))
         }

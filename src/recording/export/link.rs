@@ -5,37 +5,35 @@ use bevy_egui::{EguiContext, PrimaryEguiContext};
 
 use crate::controls::Action;
 use crate::display;
-use crate::replication::{LaneSettings, LaneSettingsQuery};
-use crate::view::{Notices, PaneContent, Side};
+use crate::replication::LaneSettings;
+use crate::view::{Halves, Notices, PaneContent, Side};
 
 /// Copies the address of the page or, where there is none, the command line.
 pub(super) fn on_action(
     action: On<Action>,
     time: Res<Time<Real>>,
-    lanes: Query<(&Side, LaneSettingsQuery)>,
+    halves: Halves<'_, '_>,
     mut egui: Query<&mut EguiContext, With<PrimaryEguiContext>>,
     mut notices: ResMut<Notices>,
 ) {
     if *action != Action::CopyLink {
         return;
     }
-    let lane = |side: Side| {
-        let lane = lanes.iter().find(|(other, _)| **other == side);
-        lane.map(|(_, lane)| lane.get())
+    let text = match (halves.content(Side::Left), halves.content(Side::Right)) {
+        (left, PaneContent::Lane(right)) => match display::address() {
+            Some(address) => query(&left, &right).map(|query| address + &query),
+            None => command(&left, &right),
+        },
+        (_, PaneContent::Simulation) => None,
     };
-    let left = lane(Side::Left).map_or(PaneContent::Simulation, PaneContent::Lane);
-    let text = lane(Side::Right).and_then(|right| match display::address() {
-        Some(address) => Some(address + &query(&left, &right)?),
-        None => command(&left, &right),
-    });
     let sentence = match text {
         Some(text) => {
             if let Ok(mut egui) = egui.single_mut() {
                 display::copy(egui.get_mut(), &text);
             }
-            format!("copied: {text}")
+            format!("Copied: {text}")
         }
-        None => "no link: recorded delays have no text".to_owned(),
+        None => "No link: recorded delays have no text".to_owned(),
     };
     notices.show(sentence, time.elapsed());
 }

@@ -10,7 +10,7 @@ use crate::recording::replay::InputLog;
 pub(super) fn end(log: &mut InputLog, folder: &Path) -> String {
     let Some(script) = log.replay() else {
         log.end();
-        return "no replay: no tick was played".to_owned();
+        return "No replay: no tick was played".to_owned();
     };
     let file = NewFile::create_numbered(folder, "ron");
     match file.and_then(|file| script.write(file)) {

@@ -12,7 +12,7 @@ use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use bevy::window::PrimaryWindow;
 
 use super::SharedPicture;
-use crate::recording::video::{Mp4, VideoError};
+use crate::recording::video::{FileError, Video};
 use crate::view::Notices;
 
 pub(super) use plugin::VideoPlugin;
@@ -32,18 +32,18 @@ pub(super) struct Videos {
     current: Option<Capture>,
     /// Number of videos so far.
     count: u64,
-    finishing: Vec<(Finished, Encoder)>,
+    finishing: Vec<(Figures, Encoder)>,
 }
 
-/// The length of the video that is being recorded, and what was dropped of it.
+/// The length of a video and its frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Progress {
+pub(super) struct Figures {
     pub(super) length: Duration,
-    /// Frames.
+    pub(super) frames: u64,
     pub(super) dropped: u64,
 }
 
-type Encoder = JoinHandle<Result<Mp4, VideoError>>;
+type Encoder = JoinHandle<Result<Video, FileError>>;
 
 /// A picture of the window, and its time since the start of the video.
 type Message = (Image, Duration);
@@ -63,14 +63,6 @@ struct Capture {
     encoder: Encoder,
 }
 
-/// The figures that are reported for a finished video.
-#[derive(Clone, Copy, Debug)]
-struct Finished {
-    length: Duration,
-    frames: u64,
-    dropped: u64,
-}
-
 /// The video for which a screenshot was requested, and the time since its start.
 #[derive(Component, Clone, Copy, Debug)]
 struct Requested {
@@ -88,7 +80,7 @@ impl Videos {
         folder: &Path,
         window: Option<&Window>,
         now: Duration,
-    ) -> Result<(), VideoError> {
+    ) -> Result<(), FileError> {
         match (self.current.take(), window) {
             (Some(capture), _) => self.finishing.push(capture.finish(now)),
             (None, Some(window)) => {
@@ -102,12 +94,9 @@ impl Videos {
     }
 
     /// None if no video is being recorded.
-    pub(super) fn progress(&self, now: Duration) -> Option<Progress> {
-        let capture = self.current.as_ref()?;
-        Some(Progress {
-            length: now - capture.start,
-            dropped: capture.dropped,
-        })
+    pub(super) fn progress(&self, now: Duration) -> Option<Figures> {
+        let capture = self.current.as_ref();
+        capture.map(|capture| capture.figures(now))
     }
 
     /// Ends the current video, waits for every encoder, and reports.
@@ -122,9 +111,9 @@ impl Videos {
 }
 
 impl Capture {
-    fn begin(folder: &Path, number: u64, window: UVec2, now: Duration) -> Result<Self, VideoError> {
+    fn begin(folder: &Path, number: u64, window: UVec2, now: Duration) -> Result<Self, FileError> {
         let size = window / 2 * 2;
-        let mut video = Mp4::create_numbered(folder, size.into(), FRAMES_PER_SECOND)?;
+        let mut video = Video::create_numbered(folder, size.into(), FRAMES_PER_SECOND)?;
         let (sender, receiver) = sync_channel::<Message>(MAX_WAITING_FRAMES);
         let encoder = thread::spawn(move || {
             for (picture, at) in receiver {
@@ -161,18 +150,21 @@ impl Capture {
         }
     }
 
-    fn finish(self, now: Duration) -> (Finished, Encoder) {
-        // Dropping the sender ends the encoder.
-        let finished = Finished {
+    fn figures(&self, now: Duration) -> Figures {
+        Figures {
             length: now - self.start,
             frames: self.frames,
             dropped: self.dropped,
-        };
-        (finished, self.encoder)
+        }
+    }
+
+    /// Dropping the sender ends the encoder.
+    fn finish(self, now: Duration) -> (Figures, Encoder) {
+        (self.figures(now), self.encoder)
     }
 }
 
-impl Finished {
+impl Figures {
     fn describe(self, path: &Path) -> String {
         let dropped = match self.dropped {
             0 => "none dropped".to_owned(),
@@ -200,7 +192,7 @@ fn end_if_resized(
     if let Some(capture) = resized {
         let now = time.elapsed();
         notices.show(
-            "the video was ended, as the window was resized".to_owned(),
+            "The video was ended, as the window was resized".to_owned(),
             now,
         );
         videos.finishing.push(capture.finish(now));
@@ -277,11 +269,11 @@ fn collect(time: Res<Time<Real>>, mut videos: ResMut<Videos>, mut notices: ResMu
     }
 }
 
-fn outcome(finished: Finished, encoder: Encoder) -> String {
+fn outcome(finished: Figures, encoder: Encoder) -> String {
     let Ok(encoded) = encoder.join() else {
-        return "no video: the encoder failed".to_owned();
+        return "No video: the encoder failed".to_owned();
     };
-    match encoded.and_then(|video| video.finish_at(finished.length)) {
+    match encoded.and_then(|video| video.finish(Some(finished.length))) {
         Ok(path) => finished.describe(&path),
         Err(error) => error.to_string(),
     }
@@ -290,17 +282,11 @@ fn outcome(finished: Finished, encoder: Encoder) -> String {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::path::PathBuf;
 
     use bevy::asset::RenderAssetUsages;
     use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
 
     use super::*;
-
-    fn gone() -> VideoError {
-        let path = PathBuf::from("a.mp4");
-        VideoError::GivenUp { path }
-    }
 
     fn picture(size: UVec2, bytes: Vec<u8>) -> Image {
         let size = Extent3d {
@@ -335,7 +321,7 @@ mod tests {
             frames: 0,
             dropped: 0,
             sender,
-            encoder: thread::spawn(|| Err(gone())),
+            encoder: thread::spawn(|| Video::create(Path::new("a"), (2, 2), 1)),
         };
         for frame in 0..5 {
             capture.add(Image::default(), Duration::from_millis(frame));

@@ -4,9 +4,8 @@ use bevy::prelude::*;
 use cubewire_scene::Keys;
 
 use crate::recording::script::{HASH_EVERY, Key, Recorded, Script, Step};
-use crate::replication::{LaneSettings, LaneSettingsQuery};
 use crate::simulation::{CubeWorld, HeldKeys, RebuildSimulation, ResetSimulation, state_hash};
-use crate::view::{PaneContent, Side};
+use crate::view::{Halves, PaneContent, Side};
 
 /// The held keys and what the halves showed since the physics world was built, with a hash of all states.
 #[derive(Resource, Clone, Debug, Default)]
@@ -14,22 +13,13 @@ pub struct InputLog {
     has_begun: bool,
     script: Script,
     held: Keys,
-    shown: [Shown; Side::ALL.len()],
+    /// What the halves showed in the previous tick; none before the first.
+    shown: [Option<PaneContent>; Side::ALL.len()],
     hash: u64,
     states: Vec<u64>,
     /// The tick of the log at which the recording began; none if there is no recording.
     recording: Option<u64>,
     keeps_resets: bool,
-}
-
-/// What a half showed in the previous tick.
-#[derive(Clone, Debug, Default, PartialEq)]
-enum Shown {
-    /// Nothing was recorded yet.
-    #[default]
-    Nothing,
-    Simulation,
-    Lane(Box<LaneSettings>),
 }
 
 impl InputLog {
@@ -102,35 +92,21 @@ impl InputLog {
     }
 
     /// Records what a half shows, and returns it if it has changed. Lanes without a text form are omitted.
-    fn record_content(
-        &mut self,
-        side: Side,
-        lane: Option<&LaneSettings>,
-    ) -> Option<Box<PaneContent>> {
+    fn record_content(&mut self, side: Side, content: PaneContent) -> Option<Box<PaneContent>> {
         let shown = &mut self.shown[side as usize];
-        let is_same = match (&*shown, lane) {
-            (Shown::Lane(before), Some(now)) => **before == *now,
-            (Shown::Simulation, None) => true,
-            _ => false,
-        };
-        if is_same {
+        if shown.as_ref() == Some(&content) {
             return None;
         }
-        *shown = lane.map_or(Shown::Simulation, |lane| {
-            Shown::Lane(Box::new(lane.clone()))
-        });
-        let content = match lane {
-            Some(lane) => PaneContent::Lane(lane.clone()),
-            None if side == Side::Left => PaneContent::Simulation,
-            None => return None,
-        };
-        content.to_text().map(|_| Box::new(content))
+        *shown = Some(content.clone());
+        // No script shows the simulation at the right.
+        let is_written = side == Side::Left || content != PaneContent::Simulation;
+        (is_written && content.to_text().is_some()).then(|| Box::new(content))
     }
 }
 
 pub(super) fn record_input(
     held: Res<HeldKeys>,
-    lanes: Query<(&Side, LaneSettingsQuery)>,
+    halves: Halves<'_, '_>,
     mut resets: MessageReader<ResetSimulation>,
     rebuilds: Res<RebuildSimulation>,
     mut log: ResMut<InputLog>,
@@ -141,11 +117,7 @@ pub(super) fn record_input(
         log.restart();
     }
     let at = log.script.ticks;
-    let [left, right] = Side::ALL.map(|side| {
-        let lane = lanes.iter().find(|(other, _)| **other == side);
-        let settings = lane.map(|(_, settings)| settings.get());
-        log.record_content(side, settings.as_ref())
-    });
+    let [left, right] = Side::ALL.map(|side| log.record_content(side, halves.content(side)));
     let mut step = Step {
         at,
         reset: is_reset && at > 0,

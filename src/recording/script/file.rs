@@ -26,7 +26,7 @@ pub struct ScriptError {
     reason: String,
 }
 
-const NO_SCRIPT: &str = " this is no script: a script is a RON file, as in \
+const NO_SCRIPT: &str = " this is not a script: a script is a RON file, as in \
                          `(ticks: 240, steps: [(at: 60, hold: [Right])])`";
 
 impl Script {
@@ -68,7 +68,9 @@ impl Script {
             .map_err(|error| match error.code {
                 Error::ExpectedAttribute
                 | Error::ExpectedNamedStructLike(_)
-                | Error::ExpectedDifferentStructName { .. } => NO_SCRIPT.to_owned(),
+                | Error::ExpectedDifferentStructName { .. } => {
+                    format!("{}:{NO_SCRIPT}", error.span.start)
+                }
                 _ => error.to_string(),
             })?;
         script.check_sum()?;

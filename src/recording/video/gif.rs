@@ -5,58 +5,46 @@
 //! later colours, such as that of the first red cube, are not known when the first frame is written. Channels are
 //! rounded, so that flat faces stay flat, which compresses better.
 
-use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use ::gif::{Encoder, EncodingError, Frame, Repeat};
 
-use super::error::VideoError;
-use super::{FrameSink, check_frame, round};
+use super::{Encode, round, unsupported};
 use crate::files::NewFile;
 
 /// A GIF that is being written.
 pub(super) struct Gif {
-    path: PathBuf,
     size: (u16, u16),
     /// Duration of each frame, in hundredths of a second.
     delay: u16,
-    /// None after an error, so that an incomplete file is never finished.
-    encoder: Option<Encoder<NewFile>>,
+    encoder: Encoder<NewFile>,
     /// The last frame, rounded; empty before the first.
     shown: Vec<[u8; 3]>,
 }
 
 impl Gif {
-    pub(super) fn create(path: &Path, size: (u32, u32), fps: u32) -> Result<Self, VideoError> {
+    pub(super) fn create(path: &Path, size: (u32, u32), fps: u32) -> io::Result<Self> {
         let sides = (u16::try_from(size.0), u16::try_from(size.1));
         let (Ok(width @ 1..), Ok(height @ 1..)) = sides else {
-            return Err(VideoError::size(path, size, "1x1 to 65535x65535"));
+            return Err(unsupported(size, "1x1 to 65535x65535"));
         };
         // Players treat a delay of 0 or 1 as a mistake and show such a frame for longer.
-        let delay = match fps {
-            1 | 2 | 4 | 5 | 10 | 20 | 25 | 50 => (100 / fps) as u16,
-            _ => {
-                return Err(VideoError::Rate {
-                    path: path.into(),
-                    rule: "a GIF counts time in hundredths of a second, so it must have \
-                           1, 2, 4, 5, 10, 20, 25 or 50 frames a second",
-                    fps,
-                });
-            }
-        };
-        let begin = || {
-            let file = NewFile::create(path)?;
-            let mut encoder = Encoder::new(file, width, height, &[]).map_err(reason)?;
-            encoder.set_repeat(Repeat::Infinite).map_err(reason)?;
-            Ok(encoder)
-        };
+        if !matches!(fps, 1 | 2 | 4 | 5 | 10 | 20 | 25 | 50) {
+            return Err(io::Error::other(format!(
+                "a GIF counts time in hundredths of a second, so it must have 1, 2, 4, 5, 10, 20, 25 or 50 frames \
+                 a second, not {fps}"
+            )));
+        }
+        let file = NewFile::create(path)?;
+        let mut encoder = Encoder::new(file, width, height, &[]).map_err(reason)?;
+        encoder.set_repeat(Repeat::Infinite).map_err(reason)?;
         Ok(Self {
-            path: path.to_owned(),
             size: (width, height),
-            delay,
-            encoder: Some(begin().map_err(VideoError::io(path))?),
+            delay: (100 / fps) as u16,
+            encoder,
             shown: Vec::new(),
         })
     }
@@ -93,44 +81,19 @@ impl Gif {
     }
 }
 
-impl FrameSink for Gif {
-    fn add(&mut self, frame: &[u8]) -> Result<(), VideoError> {
-        let (width, height) = self.size;
-        check_frame(&self.path, (width.into(), height.into()), frame)?;
-        let Some(mut encoder) = self.encoder.take() else {
-            return Err(VideoError::GivenUp {
-                path: self.path.clone(),
-            });
-        };
+impl Encode for Gif {
+    fn add(&mut self, frame: &[u8], _: Option<Duration>) -> io::Result<()> {
         let (pixels, _) = frame.as_chunks();
-        let written = encoder.write_frame(&self.draw(pixels)).map_err(reason);
-        written.map_err(VideoError::io(&self.path))?;
-        self.encoder = Some(encoder);
-        Ok(())
+        let frame = self.draw(pixels);
+        self.encoder.write_frame(&frame).map_err(reason)
     }
 
-    fn finish(self: Box<Self>) -> Result<(), VideoError> {
-        let path = self.path;
-        let Some(encoder) = self.encoder else {
-            return Err(VideoError::GivenUp { path });
-        };
-        if self.shown.is_empty() {
-            return Err(VideoError::Empty { path });
-        }
-        let file = encoder.into_inner().map_err(reason);
-        file.and_then(NewFile::finish)
-            .map(drop)
-            .map_err(VideoError::io(&path))
+    fn finish(self: Box<Self>, _: Option<Duration>) -> io::Result<PathBuf> {
+        self.encoder.into_inner().map_err(reason)?.finish()
     }
-}
 
-impl fmt::Debug for Gif {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gif")
-            .field("path", &self.path)
-            .field("size", &self.size)
-            .field("delay", &self.delay)
-            .finish_non_exhaustive()
+    fn path(&self) -> PathBuf {
+        self.encoder.get_ref().path().to_owned()
     }
 }
 
@@ -167,7 +130,7 @@ mod tests {
     use ::gif::{ColorOutput, DecodeOptions, Decoder};
 
     use super::*;
-    use crate::recording::video::open;
+    use crate::recording::video::Video;
     use crate::recording::video::tests::scene;
 
     const SIZE: (u32, u32) = (192, 128);
@@ -175,11 +138,11 @@ mod tests {
     fn written(frames: &[Vec<u8>]) -> (tempfile::TempDir, Decoder<File>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.gif");
-        let mut video = open(&path, SIZE, 25).unwrap();
+        let mut video = Video::create(&path, SIZE, 25).unwrap();
         for frame in frames {
             video.add(frame).unwrap();
         }
-        video.finish().unwrap();
+        video.finish(None).unwrap();
         let mut options = DecodeOptions::new();
         options.set_color_output(ColorOutput::RGBA);
         let decoder = options.read_info(File::open(path).unwrap()).unwrap();

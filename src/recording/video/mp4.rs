@@ -4,10 +4,9 @@
 //! quality, and no frame is skipped. The quantizer depends on the size of the picture. The container follows ISO/IEC 14496-12 and -15, with the sample table
 //! at the end.
 
-use std::fmt;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::num::NonZeroU32;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use openh264::OpenH264API;
@@ -23,8 +22,7 @@ use shiguredo_mp4::boxes::{SampleEntry, UnknownBox};
 use shiguredo_mp4::mux::{Mp4FileMuxer, Sample};
 use shiguredo_mp4::{BoxSize, BoxType, TrackKind};
 
-use super::error::VideoError;
-use super::{FrameSink, check_frame};
+use super::{Encode, unsupported};
 use crate::files::NewFile;
 
 mod yuv;
@@ -32,156 +30,12 @@ mod yuv;
 use yuv::Yuv;
 
 /// An MP4 that is being written.
-pub struct Mp4 {
-    path: PathBuf,
-    size: (u32, u32),
-    frames: u64,
-    timescale: NonZeroU32,
-    /// None after an error, so that an incomplete file is never finished.
-    writer: Option<Mp4Writer>,
-}
-
-impl Mp4 {
-    /// Begins a video. `size` is width and height in pixels; `fps` is frames a second, 1 to 1000.
-    ///
-    /// # Errors
-    ///
-    /// If the width or the height is odd or not supported by the encoder, if the rate is out of range, or if
-    /// the file cannot be created.
-    pub fn create(path: &Path, size: (u32, u32), fps: u32) -> Result<Self, VideoError> {
-        Self::begin(path, NewFile::create, size, fps)
-    }
-
-    /// Begins a video that gets the first free name of the form `cubewire-1.mp4` in a folder.
-    ///
-    /// # Errors
-    ///
-    /// As [`create`](Self::create).
-    pub fn create_numbered(folder: &Path, size: (u32, u32), fps: u32) -> Result<Self, VideoError> {
-        let create = |folder: &Path| NewFile::create_numbered(folder, "mp4");
-        Self::begin(folder, create, size, fps)
-    }
-
-    fn begin(
-        path: &Path,
-        create: impl FnOnce(&Path) -> io::Result<NewFile>,
-        size: (u32, u32),
-        fps: u32,
-    ) -> Result<Self, VideoError> {
-        let (width, height) = size;
-        if width % 2 != 0 || height % 2 != 0 {
-            return Err(VideoError::OddSize {
-                path: path.into(),
-                width,
-                height,
-            });
-        }
-        // The minimum is that of the encoder, the maximum that of its crate.
-        if width.min(height) < 16 || width.max(height) > 3840 || width.min(height) > 2160 {
-            let limits = "16x16 to 3840x2160 or 2160x3840";
-            return Err(VideoError::size(path, size, limits));
-        }
-        let timescale = NonZeroU32::new(fps.saturating_mul(TICKS_PER_FRAME));
-        let Some(timescale) = timescale.filter(|_| fps <= 1000) else {
-            return Err(VideoError::Rate {
-                path: path.into(),
-                rule: "an MP4 must have 1 to 1000 frames a second",
-                fps,
-            });
-        };
-        let file = create(path).map_err(VideoError::io(path))?;
-        let path = file.path().to_owned();
-        let writer = Mp4Writer::begin(file, size, fps).map_err(VideoError::io(&path))?;
-        Ok(Self {
-            path,
-            size,
-            frames: 0,
-            timescale,
-            writer: Some(writer),
-        })
-    }
-
-    /// Appends a frame as [`FrameSink::add`] does. It is shown from `at`, counted from the start of the
-    /// video, until the next frame. The first frame is always shown from the start; a frame that is not
-    /// later than the previous one is shown a thousandth of a frame after it. The last is shown for the
-    /// duration of one frame.
-    ///
-    /// # Errors
-    ///
-    /// As [`FrameSink::add`].
-    pub fn add_at(&mut self, frame: &[u8], at: Duration) -> Result<(), VideoError> {
-        self.add_at_tick(frame, self.tick(at))
-    }
-
-    /// Finishes as [`FrameSink::finish`] does, and returns where the file is. The last frame is shown until `end`,
-    /// counted from the start of the video.
-    ///
-    /// # Errors
-    ///
-    /// As [`FrameSink::finish`].
-    pub fn finish_at(self, end: Duration) -> Result<PathBuf, VideoError> {
-        let tick = self.tick(end);
-        self.finish_at_tick(Some(tick))
-    }
-
-    fn tick(&self, time: Duration) -> u64 {
-        let ticks = time.as_nanos() * u128::from(self.timescale.get());
-        u64::try_from((ticks + 500_000_000) / 1_000_000_000).unwrap_or(u64::MAX)
-    }
-
-    fn finish_at_tick(self, end: Option<u64>) -> Result<PathBuf, VideoError> {
-        let path = self.path;
-        let Some(writer) = self.writer else {
-            return Err(VideoError::GivenUp { path });
-        };
-        if self.frames == 0 {
-            return Err(VideoError::Empty { path });
-        }
-        writer.finish(end).map_err(VideoError::io(&path))
-    }
-
-    fn add_at_tick(&mut self, frame: &[u8], tick: u64) -> Result<(), VideoError> {
-        check_frame(&self.path, self.size, frame)?;
-        let Some(mut writer) = self.writer.take() else {
-            return Err(VideoError::GivenUp {
-                path: self.path.clone(),
-            });
-        };
-        writer
-            .add(frame, tick, self.timescale)
-            .map_err(VideoError::io(&self.path))?;
-        self.writer = Some(writer);
-        self.frames += 1;
-        Ok(())
-    }
-}
-
-impl FrameSink for Mp4 {
-    fn add(&mut self, frame: &[u8]) -> Result<(), VideoError> {
-        self.add_at_tick(frame, self.frames * u64::from(TICKS_PER_FRAME))
-    }
-
-    fn finish(self: Box<Self>) -> Result<(), VideoError> {
-        self.finish_at_tick(None).map(drop)
-    }
-}
-
-impl fmt::Debug for Mp4 {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Mp4")
-            .field("path", &self.path)
-            .field("size", &self.size)
-            .field("frames", &self.frames)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Encodes frames and writes them to the file. Dropped at the first error.
-struct Mp4Writer {
+pub(super) struct Mp4 {
     yuv: Yuv,
     encoder: Encoder,
     muxer: Mp4FileMuxer,
     file: NewFile,
+    timescale: NonZeroU32,
     /// Length of the file so far, bytes.
     length: u64,
     /// The newest sample and its tick. It is in the file, but its duration is known only with the next one.
@@ -190,8 +44,36 @@ struct Mp4Writer {
     keyframe: u64,
 }
 
-impl Mp4Writer {
-    fn begin(mut file: NewFile, size: (u32, u32), fps: u32) -> io::Result<Self> {
+impl Mp4 {
+    /// Begins a video in the file that `create` returns. `size` is width and height in pixels; `fps` is frames a
+    /// second, 1 to 1000.
+    ///
+    /// # Errors
+    /// If the width or the height is odd or not supported by the encoder, if the rate is out of range, or if
+    /// the file cannot be created.
+    pub(super) fn begin(
+        create: impl FnOnce() -> io::Result<NewFile>,
+        size: (u32, u32),
+        fps: u32,
+    ) -> io::Result<Self> {
+        let (width, height) = size;
+        // H.264 in 4:2:0 has one chroma sample for each 2×2 pixels.
+        if width % 2 != 0 || height % 2 != 0 {
+            return Err(io::Error::other(format!(
+                "an MP4 needs an even width and an even height, not {width}x{height}"
+            )));
+        }
+        // The minimum is that of the encoder, the maximum that of its crate.
+        if width.min(height) < 16 || width.max(height) > 3840 || width.min(height) > 2160 {
+            return Err(unsupported(size, "16x16 to 3840x2160 or 2160x3840"));
+        }
+        let timescale = NonZeroU32::new(fps.saturating_mul(TICKS_PER_FRAME));
+        let Some(timescale) = timescale.filter(|_| fps <= 1000) else {
+            return Err(io::Error::other(format!(
+                "an MP4 must have 1 to 1000 frames a second, not {fps}"
+            )));
+        };
+        let mut file = create()?;
         let api = OpenH264API::from_source();
         let encoder = Encoder::with_api_config(api, config(size, fps)).map_err(io::Error::other)?;
         let muxer = Mp4FileMuxer::new().map_err(io::Error::other)?;
@@ -202,17 +84,40 @@ impl Mp4Writer {
             length: muxer.initial_boxes_bytes().len() as u64,
             muxer,
             file,
+            timescale,
             newest: None,
             keyframe: 0,
         })
     }
 
-    fn add(&mut self, frame: &[u8], tick: u64, timescale: NonZeroU32) -> io::Result<()> {
-        let tick = match &self.newest {
-            Some((_, newest)) => tick.max(newest + 1),
-            None => 0,
+    fn tick(&self, time: Duration) -> u64 {
+        let ticks = time.as_nanos() * u128::from(self.timescale.get());
+        u64::try_from((ticks + 500_000_000) / 1_000_000_000).unwrap_or(u64::MAX)
+    }
+
+    /// Begins the frame after the newest one at a tick, or when the newest one was shown for its time. Returns the tick.
+    fn end_newest(&mut self, tick: Option<u64>) -> io::Result<u64> {
+        let Some((mut sample, start)) = self.newest.take() else {
+            return Ok(0);
         };
-        if tick - self.keyframe >= KEYFRAME_SECONDS * u64::from(timescale.get()) {
+        let tick = match tick {
+            Some(tick) => tick.max(start + 1),
+            None => start + u64::from(TICKS_PER_FRAME),
+        };
+        sample.duration = u32::try_from(tick - start)
+            .map_err(|_| io::Error::other("a frame lasts too long for an MP4"))?;
+        self.muxer
+            .append_sample(&sample)
+            .map_err(io::Error::other)?;
+        Ok(tick)
+    }
+}
+
+impl Encode for Mp4 {
+    fn add(&mut self, frame: &[u8], at: Option<Duration>) -> io::Result<()> {
+        let is_first = self.newest.is_none();
+        let tick = self.end_newest(at.map(|at| self.tick(at)))?;
+        if tick - self.keyframe >= KEYFRAME_SECONDS * u64::from(self.timescale.get()) {
             self.encoder.force_intra_frame();
         }
         self.yuv.read(frame);
@@ -235,14 +140,11 @@ impl Mp4Writer {
             }
         }
         self.file.write_all(&data)?;
-
-        let first = self.newest.is_none();
-        self.end_newest(tick)?;
         let sample = Sample {
             track_kind: TrackKind::Video,
-            sample_entry: first.then(|| sample_entry(&annex_b)).transpose()?,
+            sample_entry: is_first.then(|| sample_entry(&annex_b)).transpose()?,
             keyframe,
-            timescale,
+            timescale: self.timescale,
             duration: TICKS_PER_FRAME,
             composition_time_offset: None,
             data_offset: self.length,
@@ -256,28 +158,18 @@ impl Mp4Writer {
         Ok(())
     }
 
-    fn end_newest(&mut self, tick: u64) -> io::Result<()> {
-        if let Some((mut sample, start)) = self.newest.take() {
-            sample.duration = u32::try_from(tick - start)
-                .map_err(|_| io::Error::other("a frame lasts too long for an MP4"))?;
-            self.muxer
-                .append_sample(&sample)
-                .map_err(io::Error::other)?;
-        }
-        Ok(())
-    }
-
-    fn finish(mut self, end: Option<u64>) -> io::Result<PathBuf> {
-        if let Some((_, newest)) = self.newest {
-            let end = end.map(|end| end.max(newest + 1));
-            self.end_newest(end.unwrap_or(newest + u64::from(TICKS_PER_FRAME)))?;
-        }
+    fn finish(mut self: Box<Self>, end: Option<Duration>) -> io::Result<PathBuf> {
+        self.end_newest(end.map(|end| self.tick(end)))?;
         let boxes = self.muxer.finalize().map_err(io::Error::other)?;
         for (offset, bytes) in boxes.offset_and_bytes_pairs() {
             self.file.seek(SeekFrom::Start(offset))?;
             self.file.write_all(bytes)?;
         }
         self.file.finish()
+    }
+
+    fn path(&self) -> PathBuf {
+        self.file.path().to_owned()
     }
 }
 

@@ -3,16 +3,15 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use ::png::Compression;
 
-use super::error::VideoError;
-use super::{FrameSink, check_frame};
-use crate::files::NewFile;
+use super::{Encode, check_frame, unsupported};
+use crate::files::{FileError, NewFile};
 use crate::recording::picture::write_rgb;
 
 /// Numbered PNGs: RGB, one byte per channel.
-#[derive(Debug)]
 pub(super) struct Pngs {
     path: PathBuf,
     size: (u32, u32),
@@ -21,14 +20,13 @@ pub(super) struct Pngs {
 
 impl Pngs {
     /// `path` is the path of the files without their numbers.
-    pub(super) fn create(path: &Path, size: (u32, u32)) -> Result<Self, VideoError> {
+    pub(super) fn create(path: &Path, size: (u32, u32)) -> io::Result<Self> {
         let sides = 1..=0xffff;
         if !sides.contains(&size.0) || !sides.contains(&size.1) {
-            return Err(VideoError::size(path, size, "1x1 to 65535x65535"));
+            return Err(unsupported(size, "1x1 to 65535x65535"));
         }
         // Fail now rather than at the first frame.
-        let first = numbered(path, 0);
-        NewFile::create(&first).map_err(VideoError::io(&first))?;
+        NewFile::create(&numbered(path, 0))?;
         Ok(Self {
             path: path.to_owned(),
             size,
@@ -37,7 +35,7 @@ impl Pngs {
     }
 }
 
-/// Writes a picture as a PNG file: RGB, one byte per channel. `frame` is as for [`FrameSink::add`].
+/// Writes a picture as a PNG file: RGB, one byte per channel. `frame` is as for [`Video::add`](super::Video::add).
 ///
 /// # Errors
 /// If the frame does not have this size, or the file cannot be written.
@@ -46,40 +44,39 @@ pub fn write_png(
     size: (u32, u32),
     frame: &[u8],
     compression: Compression,
-) -> Result<(), VideoError> {
+) -> Result<(), FileError> {
     check_frame(path, size, frame)?;
-    let (pixels, _) = frame.as_chunks::<4>();
-    let rgb: Vec<_> = pixels.iter().map(|&[r, g, b, _]| [r, g, b]).collect();
-    let write = || {
-        let mut file = NewFile::create(path)?;
-        write_rgb(&mut file, size, rgb.as_flattened(), compression)?;
-        file.finish()
-    };
-    write().map(drop).map_err(VideoError::io(path))
+    write(path, size, frame, compression).map_err(FileError::at(path))
 }
 
-impl FrameSink for Pngs {
-    fn add(&mut self, frame: &[u8]) -> Result<(), VideoError> {
-        check_frame(&self.path, self.size, frame)?;
-        let path = numbered(&self.path, self.written);
-        write_png(&path, self.size, frame, Compression::Fast)?;
+fn write(path: &Path, size: (u32, u32), frame: &[u8], compression: Compression) -> io::Result<()> {
+    let (pixels, _) = frame.as_chunks::<4>();
+    let rgb: Vec<_> = pixels.iter().map(|&[r, g, b, _]| [r, g, b]).collect();
+    let mut file = NewFile::create(path)?;
+    write_rgb(&mut file, size, rgb.as_flattened(), compression)?;
+    file.finish().map(drop)
+}
+
+impl Encode for Pngs {
+    fn add(&mut self, frame: &[u8], _: Option<Duration>) -> io::Result<()> {
+        write(&self.path(), self.size, frame, Compression::Fast)?;
         self.written += 1;
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<(), VideoError> {
-        if self.written == 0 {
-            return Err(VideoError::Empty { path: self.path });
-        }
+    fn finish(self: Box<Self>, _: Option<Duration>) -> io::Result<PathBuf> {
         // Remove the remaining files of an earlier, longer video.
         for number in self.written.. {
-            let path = numbered(&self.path, number);
-            match fs::remove_file(&path) {
+            match fs::remove_file(numbered(&self.path, number)) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => break,
-                removed => removed.map_err(VideoError::io(&path))?,
+                removed => removed?,
             }
         }
-        Ok(())
+        Ok(self.path)
+    }
+
+    fn path(&self) -> PathBuf {
+        numbered(&self.path, self.written)
     }
 }
 
@@ -96,17 +93,17 @@ mod tests {
     use std::io::BufReader;
 
     use super::*;
-    use crate::recording::video::open;
+    use crate::recording::video::Video;
     use crate::recording::video::tests::scene;
 
     #[test]
     fn every_frame_is_a_numbered_file_that_decodes_to_the_same_pixels() {
         let folder = tempfile::tempdir().unwrap();
-        let mut video = open(&folder.path().join("a.cubes.PNG"), (96, 64), 0).unwrap();
+        let mut video = Video::create(&folder.path().join("a.cubes.PNG"), (96, 64), 0).unwrap();
         for n in 0..3 {
             video.add(&scene((96, 64), n)).unwrap();
         }
-        video.finish().unwrap();
+        video.finish(None).unwrap();
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
         for n in 0..3 {
             let file = File::open(folder.path().join(format!("a.cubes-0000{n}.png"))).unwrap();
@@ -138,29 +135,25 @@ mod tests {
         };
         fs::write(folder.path().join("a-1.png"), "an unrelated file").unwrap();
         for frames in [4, 2] {
-            let mut video = open(&folder.path().join("a.png"), (16, 16), 1).unwrap();
+            let mut video = Video::create(&folder.path().join("a.png"), (16, 16), 1).unwrap();
             for n in 0..frames {
                 video.add(&scene((16, 16), n)).unwrap();
             }
-            video.finish().unwrap();
+            video.finish(None).unwrap();
         }
         assert_eq!(names(), ["a-00000.png", "a-00001.png", "a-1.png"]);
     }
 
     #[test]
-    fn a_frame_that_cannot_be_written_does_not_use_up_its_number() {
+    fn a_frame_that_cannot_be_written_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let later = folder.path().join("later");
         let path = later.join("a.png");
-        assert!(open(&path, (16, 16), 1).is_err());
+        assert!(Video::create(&path, (16, 16), 1).is_err());
         fs::create_dir(&later).unwrap();
-        let mut video = open(&path, (16, 16), 1).unwrap();
+        let mut video = Video::create(&path, (16, 16), 1).unwrap();
         fs::remove_dir(&later).unwrap();
-        let frame = scene((16, 16), 0);
-        let error = video.add(&frame).unwrap_err().to_string();
+        let error = video.add(&scene((16, 16), 0)).unwrap_err().to_string();
         assert!(error.contains("later/a-00000.png: "), "{error}");
-        fs::create_dir(&later).unwrap();
-        video.add(&frame).unwrap();
-        assert!(later.join("a-00000.png").exists());
     }
 }

@@ -27,7 +27,6 @@ const PADDING: Vec2 = vec2(0.4, 0.17);
 
 /// From the top of the picture, points.
 const TOP: f32 = 12.0;
-const RATIO_TOP: f32 = 24.0;
 
 impl Cost {
     /// None until a second is measured: the first packets of a lane have no baseline.
@@ -61,12 +60,17 @@ impl Cost {
     }
 }
 
-/// How many times less the cheaper of two lanes costs.
-pub(super) fn ratio([left, right]: [&Cost; 2]) -> Option<String> {
+/// How many times less the cheaper of two lanes costs, and than what.
+pub(super) fn ratio([left, right]: [&Cost; 2]) -> Option<(String, &'static str)> {
     let (least, most) = (left.kbps.min(right.kbps), left.kbps.max(right.kbps));
+    let than = if left.kbps < right.kbps {
+        "left, than right"
+    } else {
+        "right, than left"
+    };
     (least >= 0.5).then(|| match most / least {
-        ..SAME => "the same".to_owned(),
-        less => format!("{} less", factor(less)),
+        ..SAME => ("the same".to_owned(), "left and right"),
+        less => (format!("{} less", factor(less)), than),
     })
 }
 
@@ -166,17 +170,14 @@ impl Pen<'_> {
     }
 
     /// Paints the ratio between two lanes, on the line between the halves.
-    pub(super) fn ratio(&self, picture: Rect, ratio: &str) {
+    pub(super) fn ratio(&self, picture: Rect, (ratio, than): (String, &str)) {
         let colors = self.colors();
-        let line = self.line(&[(ratio, self.sizes.ratio, colors.ground)], f32::INFINITY);
+        let line = |text: &str, size| self.line(&[(text, size, colors.ground)], f32::INFINITY);
+        let lines = [line(&ratio, self.sizes.ratio), line(than, self.sizes.small)];
         let padding = vec2(0.75, 0.2) * self.sizes.ratio;
-        let at = pos2(picture.center().x, picture.min.y + RATIO_TOP);
-        let pill = Align2::CENTER_TOP.anchor_size(at, line.size() + 2.0 * padding);
-        let radius = pill.height() / 2.0;
-        self.painter
-            .rect_filled(pill, radius, egui_color(colors.ink));
-        self.painter
-            .galley(pill.min + padding, line, egui_color(colors.ground));
+        let at = pos2(picture.center().x, picture.min.y + TOP);
+        let fill = egui_color(colors.ink);
+        self.ground(at, Align2::CENTER_TOP, padding, &lines, fill);
     }
 
     /// Paints a sentence about what the pointer is over.
@@ -271,12 +272,11 @@ mod tests {
     #[test]
     fn a_ratio_is_from_the_dearer_to_the_cheaper_half() {
         let [dear, cheap] = [cost(4_341.0), cost(216.0)];
-        assert_eq!(ratio([&dear, &cheap]).as_deref(), Some("20× less"));
-        assert_eq!(ratio([&dear, &cheap]), ratio([&cheap, &dear]));
-        assert_eq!(
-            ratio([&cost(100.0), &cost(104.0)]).as_deref(),
-            Some("the same")
-        );
+        let less = |than| Some(("20× less".to_owned(), than));
+        assert_eq!(ratio([&dear, &cheap]), less("right, than left"));
+        assert_eq!(ratio([&cheap, &dear]), less("left, than right"));
+        let same = Some(("the same".to_owned(), "left and right"));
+        assert_eq!(ratio([&cost(100.0), &cost(104.0)]), same);
         assert_eq!(ratio([&cost(100.0), &cost(0.0)]), None);
         assert_eq!(cheap.less(17_368.8).as_deref(), Some("80× less"));
         assert_eq!(cost(17_300.0).less(17_368.8), None);

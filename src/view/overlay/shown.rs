@@ -143,6 +143,7 @@ impl Shown<'_, '_> {
             if let (Some(sample), Some(settings)) = (sample, &mut settings) {
                 settings.sender.stages = sample.stages;
                 settings.sender.budget = sample.budget_kbps;
+                settings.sender.send_interval_ticks = sample.send_interval_ticks;
             }
             Some(Half {
                 side,
@@ -234,7 +235,7 @@ impl Shown<'_, '_> {
             && let (Some(left), Some(right)) = (&left.cost, &right.cost)
             && let Some(ratio) = headline::ratio([left, right])
         {
-            pen.ratio(picture, &ratio);
+            pen.ratio(picture, ratio);
         }
         plates
     }
@@ -269,8 +270,7 @@ impl Shown<'_, '_> {
         };
         if let Some((text, is_error)) = self.notices.shown() {
             let color = if is_error { colors.error } else { colors.ink };
-            strip(picture, top, text, color);
-            top += row;
+            top = pen.paragraph(picture, top, text, color).max.y + 4.0;
         }
         if self.overlay.shows(Part::Titles) {
             let areas = Side::ALL.map(|side| {
@@ -297,12 +297,12 @@ impl Shown<'_, '_> {
         let stale = stale.map(|stale| {
             let seconds = stale.age.as_secs_f64();
             match stale.has_any {
-                true => format!("last snapshot {seconds:.1} s ago"),
-                false => format!("no snapshot for {seconds:.1} s"),
+                true => format!("Last snapshot {seconds:.1} s ago"),
+                false => format!("No snapshot for {seconds:.1} s"),
             }
         });
         let is_cut = half.settings.as_ref()?.link.conditions.cut;
-        let cut = is_cut.then(|| "link cut".to_owned());
+        let cut = is_cut.then(|| "Link cut".to_owned());
         // A film has no keys.
         let has_key = is_cut && half.is_selected && self.window.is_some();
         let key = has_key.then(|| "L restores it".to_owned());

@@ -83,6 +83,9 @@ const NARROW_HALF: f32 = 320.0;
 /// Smallest readable type, physical pixels.
 const MIN_PIXELS: f32 = 9.0;
 
+/// Rows of a notice, at most.
+const MAX_ROWS: usize = 3;
+
 /// Width of the frame around a stale half, points.
 const FRAME: f32 = 4.0;
 
@@ -136,11 +139,23 @@ impl Pen<'_> {
         padding: Vec2,
         lines: &[Arc<Galley>],
     ) -> Rect {
+        self.ground(at, anchor, padding, lines, self.veil())
+    }
+
+    /// As [`plate`](Self::plate), on a ground of this colour.
+    pub(super) fn ground(
+        &self,
+        at: Pos2,
+        anchor: Align2,
+        padding: Vec2,
+        lines: &[Arc<Galley>],
+        fill: Color32,
+    ) -> Rect {
         let size = lines.iter().fold(Vec2::ZERO, |size, line| {
             vec2(size.x.max(line.size().x), size.y + line.size().y)
         });
         let plate = anchor.anchor_size(at, size + 2.0 * padding);
-        self.painter.rect_filled(plate, RADIUS, self.veil());
+        self.painter.rect_filled(plate, RADIUS, fill);
         let inside = plate.shrink2(padding);
         let mut top = inside.min.y;
         for line in lines {
@@ -160,6 +175,23 @@ impl Pen<'_> {
         let line = self.line(parts, width - 2.0 * padding);
         let padding = vec2(padding, (2.0 * self.sizes.small - line.size().y) / 2.0);
         self.plate(at, anchor, padding, &[line])
+    }
+
+    /// Paints small type in up to [`MAX_ROWS`] rows, centred below a point of a rectangle's upper edge. Returns the
+    /// ground's rectangle.
+    pub(super) fn paragraph(&self, over: Rect, top: f32, text: &str, color: Rgb) -> Rect {
+        let padding = Vec2::splat(0.5 * self.sizes.small);
+        let font = FontId::proportional(self.sizes.small);
+        let mut job = LayoutJob::simple(
+            text.to_owned(),
+            font,
+            egui_color(color),
+            over.width() - 2.0 * (self.sizes.margin + padding.x),
+        );
+        job.wrap.max_rows = MAX_ROWS;
+        let lines = [self.painter.layout_job(job)];
+        let at = Pos2::new(over.center().x, top);
+        self.plate(at, Align2::CENTER_TOP, padding, &lines)
     }
 
     /// Dims a stale half and frames it.
@@ -227,6 +259,22 @@ pub(super) mod tests {
                 assert_eq!(line.rows.len(), 1);
                 assert_eq!(line.elided, width < 500.0);
             }
+        });
+    }
+
+    #[test]
+    fn a_notice_has_a_row_for_each_of_its_lines_and_for_what_does_not_fit() {
+        with_pen(|pen| {
+            let height = |text: &str, width| {
+                let over = Rect::from_min_size(Pos2::ZERO, vec2(width, 700.0));
+                let ground = pen.paragraph(over, 100.0, text, pen.colors().ink);
+                assert!(over.contains_rect(ground), "{ground}");
+                ground.height()
+            };
+            let rows = ["one", "one\ntwo", "one\ntwo\nthree"].map(|text| height(text, 900.0));
+            assert!(rows.is_sorted() && rows[0] < rows[1] && rows[1] < rows[2]);
+            assert_eq!(height("one two three four", 110.0), rows[1]);
+            assert_eq!(height(&"many words ".repeat(90), 900.0), rows[2]);
         });
     }
 

@@ -1,4 +1,4 @@
-// Plays a script in the program of the page, and prints what `cubewire headless --profile` prints natively: how long a
+// Plays a script in the program of the page, and prints what `cubewire headless --profile --json` prints natively: how long a
 // frame takes, without drawing.
 
 import { argumentsOf, game } from './program.mjs';

@@ -8,7 +8,7 @@ use bevy::prelude::*;
 use bevy::time::TimeSystems;
 use bevy::window::{PrimaryWindow, exit_on_all_closed};
 
-use super::{Progress, Videos, capture, collect, end_if_resized};
+use super::{Figures, Videos, capture, collect, end_if_resized};
 use crate::controls::Action;
 use crate::panel::PanelSystems;
 use crate::recording::live::{
@@ -102,7 +102,7 @@ fn show_title(
 }
 
 /// The title of the window during a video: the lengths, and the usual title.
-fn title(usual: &str, video: Progress, replay_seconds: Option<f64>) -> String {
+fn title(usual: &str, video: Figures, replay_seconds: Option<f64>) -> String {
     let dropped = (video.dropped > 0).then(|| format!(", {} frames dropped", video.dropped));
     let replay = replay_seconds.map(|seconds| format!(", {} replay", clock(seconds, 0)));
     format!(
@@ -129,8 +129,9 @@ mod tests {
 
     #[test]
     fn a_title_names_what_is_recorded_and_what_was_dropped() {
-        let video = |dropped| Progress {
+        let video = |dropped| Figures {
             length: Duration::from_millis(12_900),
+            frames: 700,
             dropped,
         };
         assert_eq!(title("Cubewire", video(0), None), "● 0:12 video — Cubewire");
