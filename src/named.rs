@@ -1,9 +1,16 @@
 //! Choices by name: on the command line and in the address of a page.
 
 /// An enum whose variants have names for people to type.
-pub trait Named: Copy + 'static {
+pub trait Named: Copy + PartialEq + 'static {
     /// Every variant with its name and what it is.
     const NAMES: &'static [(Self, &'static str, &'static str)];
+
+    /// The next variant, in a cycle.
+    #[must_use]
+    fn next(self) -> Self {
+        let index = Self::NAMES.iter().position(|(value, ..)| *value == self);
+        Self::NAMES[index.map_or(0, |index| (index + 1) % Self::NAMES.len())].0
+    }
 
     /// The variant of this name.
     ///
@@ -33,9 +40,13 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_none_is_answered_with_all_names() {
+    fn variants_are_found_by_name_and_follow_each_other() {
         assert_eq!(Side::by_name("right"), Ok(Side('r')));
         let error = Side::by_name("Right").unwrap_err();
         assert_eq!(error, "`Right` is none of left, right");
+        assert_eq!(
+            [Side('l'), Side('r')].map(Side::next),
+            [Side('r'), Side('l')]
+        );
     }
 }

@@ -70,22 +70,15 @@ impl CubeColors {
         Self::Wait,
     ];
 
-    /// The next one, in a cycle.
-    #[must_use]
-    pub fn next(self) -> Self {
-        let index = Self::ALL.iter().position(|&each| each == self);
-        Self::ALL[(index.unwrap_or(0) + 1) % Self::ALL.len()]
-    }
-
     /// The name on a button.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Interaction => "usual",
+            Self::Interaction => "as they are",
             Self::Bits => "bits",
             Self::Form => "form",
-            Self::Distance => "error mm",
-            Self::Angle => "error °",
+            Self::Distance => "error",
+            Self::Angle => "angle",
             Self::Wait => "wait",
         }
     }
