@@ -52,7 +52,6 @@ pub mod named;
 #[cfg(target_family = "wasm")]
 mod page;
 pub mod panel;
-mod plot;
 pub mod recording;
 pub mod replication;
 pub mod simulation;

@@ -1,18 +1,21 @@
 //! The ladder as a plot: a bar for each rung, on a logarithmic scale.
 
+use std::error::Error;
 use std::io;
 use std::path::Path;
 
-use cubewire_palette::LIGHT;
+use cubewire_palette::{LIGHT, Rgb};
+use plotters::coord::Shift;
 use plotters::coord::ranged1d::SegmentValue;
 use plotters::prelude::*;
+use plotters::style::register_font;
 use png::Compression;
 
 use super::{RungCost, figure};
 use crate::files::write_whole;
-use crate::plot::{self, Area, Drawn, rgb, text};
 use crate::recording::picture::write_rgb;
 use crate::replication::TARGET_KBPS;
+use crate::theme;
 
 /// Width, height without bars, and height of a bar, pixels.
 const WIDTH: u32 = 1200;
@@ -26,13 +29,41 @@ const INK: RGBColor = rgb(LIGHT.ink);
 /// Draws the costs of a play into a PNG file. `played` names the play.
 pub(super) fn draw(costs: &[RungCost], played: &str, path: &Path) -> io::Result<()> {
     let size = (WIDTH, FRAME + costs.len() as u32 * ROW);
-    let pixels = plot::pixels(size, &LIGHT, |area| chart(costs, played, area))?;
+    let pixels = pixels(size, costs, played)?;
     let mut file = Vec::new();
     write_rgb(&mut file, size, &pixels, Compression::High)?;
     write_whole(path, &file)
 }
 
-fn chart(costs: &[RungCost], played: &str, area: &Area<'_>) -> Drawn {
+/// A colour of the palette as plotters takes it.
+const fn rgb(Rgb(red, green, blue): Rgb) -> RGBColor {
+    RGBColor(red, green, blue)
+}
+
+/// The style of text of this height in pixels.
+fn text(height: f64) -> TextStyle<'static> {
+    (FONT, height).into_font().color(&INK)
+}
+
+const FONT: &str = "Inter";
+
+/// The plot in rows from the top, three bytes for each pixel.
+fn pixels(size: (u32, u32), costs: &[RungCost], played: &str) -> io::Result<Vec<u8>> {
+    register_font(FONT, FontStyle::Normal, theme::INTER)
+        .map_err(|_| io::Error::other("the font of the plot is not one"))?;
+    let mut pixels = vec![0; size.0 as usize * size.1 as usize * 3];
+    let area = BitMapBackend::with_buffer(&mut pixels, size).into_drawing_area();
+    let drawn = chart(costs, played, &area).map_err(|error| io::Error::other(error.to_string()));
+    drop(area);
+    drawn.map(|()| pixels)
+}
+
+fn chart(
+    costs: &[RungCost],
+    played: &str,
+    area: &DrawingArea<BitMapBackend<'_>, Shift>,
+) -> Result<(), Box<dyn Error>> {
+    area.fill(&rgb(LIGHT.ground))?;
     let kbps = || costs.iter().map(|cost| cost.mean_kbps.max(1.0));
     // From a power of ten below everything.
     let from = 10_f64.powf((kbps().fold(TARGET_KBPS, f64::min) * 0.8).log10().floor());
@@ -42,7 +73,7 @@ fn chart(costs: &[RungCost], played: &str, area: &Area<'_>) -> Drawn {
     );
     let rows = costs.len();
     let mut chart = ChartBuilder::on(area)
-        .caption(title, text(22.0, INK))
+        .caption(title, text(22.0))
         .margin(16)
         .x_label_area_size(30)
         .y_label_area_size(250)
@@ -55,7 +86,7 @@ fn chart(costs: &[RungCost], played: &str, area: &Area<'_>) -> Drawn {
         .bold_line_style(BAR)
         .light_line_style(TRANSPARENT)
         .axis_style(BAR)
-        .label_style(text(17.0, INK))
+        .label_style(text(17.0))
         .x_label_formatter(&|kbps| format!("{kbps:.0}"))
         .y_labels(rows)
         .y_label_formatter(&|row| match row {
@@ -76,7 +107,7 @@ fn chart(costs: &[RungCost], played: &str, area: &Area<'_>) -> Drawn {
     }))?;
     let target = vec![(TARGET_KBPS, line(0)), (TARGET_KBPS, line(rows))];
     chart.draw_series([PathElement::new(target, INK.stroke_width(2))])?;
-    Ok(())
+    Ok(area.present()?)
 }
 
 #[cfg(test)]
@@ -94,7 +125,7 @@ mod tests {
             bits: Vec::new(),
         });
         let size = (WIDTH, FRAME + 4 * ROW);
-        let pixels = plot::pixels(size, &LIGHT, |area| chart(&costs, "a.ron", area)).unwrap();
+        let pixels = pixels(size, &costs, "a.ron").unwrap();
         let count = |RGBColor(red, green, blue): RGBColor| {
             let pixels = pixels.as_chunks::<3>().0.iter();
             pixels.filter(|pixel| **pixel == [red, green, blue]).count() as u32
