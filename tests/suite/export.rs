@@ -1,14 +1,14 @@
 //! Files with what is measured: of a play without a window, and those that the panel asks for.
 
 use std::collections::{HashMap, VecDeque};
-use std::fs::{self, File};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use cubewire::controls::Action;
 use cubewire::game::headless::LaneGame;
 use cubewire::recording::RecordingFolder;
 use cubewire::recording::export::{COLUMNS, ExportPlugin};
-use cubewire::replication::{Accounting, Detailed, LaneMeter, Sample, Totals};
+use cubewire::replication::{Detailed, LaneMeter, Sample, Totals};
 use cubewire::view::{Notices, ViewPlugin};
 use cubewire_codec::BitKind;
 use serde_json::Value;

@@ -317,7 +317,7 @@ mod tests {
             point.has_losses = index == 60;
             point.budget_kbps = match index {
                 ..31 => None,
-                ..61 => Some(64),
+                31..61 => Some(64),
                 _ => Some(32),
             };
         }
