@@ -327,9 +327,13 @@ pub(super) fn link(ui: &mut Ui, words: &str) -> Response {
 
 /// Something to do, with a box that is ticked once it is done.
 pub(super) fn tick(ui: &mut Ui, mut is_done: bool, words: &str) {
-    ui.spacing_mut().interact_size.y = LINE;
-    let words = egui::RichText::new(words).size(SMALL);
-    ui.add_enabled(false, egui::Checkbox::new(&mut is_done, words));
+    let edge = Stroke::new(1.0, Look::of(ui).ink);
+    ui.scope(|ui| {
+        ui.spacing_mut().interact_size.y = LINE;
+        ui.visuals_mut().widgets.noninteractive.bg_stroke = edge;
+        let words = egui::RichText::new(words).size(SMALL);
+        ui.add_enabled(false, egui::Checkbox::new(&mut is_done, words));
+    });
 }
 
 /// A line of a legend: a stroke, or a dashed one, and its name. Returns where the next begins.
