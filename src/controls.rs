@@ -53,6 +53,10 @@ pub enum Action {
     Video,
     /// Saves a picture of the window.
     Screenshot,
+    /// Saves the last minute of the selected lane as a table: a row for each tick.
+    SaveCsv,
+    /// Saves the last minute with the header of every packet, and its bits where they are recorded.
+    SaveJsonLines,
     /// Copies what both halves show, as an address or a command.
     CopyLink,
     /// Connects to the server again.

@@ -21,7 +21,6 @@
 //! | `crates/web` | the page for browsers, and the program that builds and serves it |
 //! | [`words`] | how numbers and rungs are written on the screen |
 //! | [`theme`] | light or dark, and colours for egui and Bevy |
-//! | `plot` | draws static plots, with the fonts of egui |
 //! | [`simulation`] | the authoritative world: bodies, player forces, 60 Hz step |
 //! | [`replication`] | lanes: capture → quantize → encode → transport → decode → playout |
 //! | [`transport`] | transfers a lane's messages, in memory over a simulated link or over UDP |
@@ -50,7 +49,6 @@ pub mod history;
 #[cfg(target_family = "wasm")]
 mod page;
 pub mod panel;
-mod plot;
 pub mod recording;
 pub mod replication;
 pub mod simulation;

@@ -3,13 +3,12 @@
 //! It reads samples of lanes and the shadow ladder. It writes its own [`PanelState`] and the view's
 //! [`Inset`], and triggers events for everything else: [`ChangeLane`](crate::replication::ChangeLane),
 //! [`ShowHalf`](crate::view::ShowHalf), [`SelectHalf`](crate::view::SelectHalf),
-//! [`Reconnect`](crate::replication::Reconnect), [`Export`], and [`Action`](crate::controls::Action) for what
+//! [`Reconnect`](crate::replication::Reconnect), and [`Action`](crate::controls::Action) for the rest, most of which
 //! keys do, too. [`draw`] needs only an [`egui::Context`](bevy_egui::egui::Context), so that it can run and be timed without a window;
 //! [`PanelPlugin`] calls it in [`EguiPrimaryContextPass`].
 
 mod actions;
 mod explain;
-mod export;
 mod graph;
 mod kept;
 mod lane;
@@ -27,9 +26,11 @@ mod widgets;
 mod zoom;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use bevy::input::keyboard::KeyboardInput;
 use bevy::prelude::*;
+use bevy::time::common_conditions::on_real_timer;
 use bevy::window::exit_on_all_closed;
 use bevy_egui::EguiPrimaryContextPass;
 use cubewire_scene::PLAYER;
@@ -41,9 +42,7 @@ use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{CubeColors, FixedScale, Inset, Notices, Selected, ViewSystems};
 
-pub use export::Export;
 pub use graph::axis::Axis;
-pub use graph::{ShownGraph, ShownLine, ShownPoint};
 pub use lane::{Drawn, Halves, LaneView, Measured, Past, Status};
 pub use layout::draw;
 pub use pages::peers::Peers;
@@ -80,6 +79,7 @@ impl Plugin for PanelPlugin {
                 .add_systems(
                     Last,
                     settings::file::save
+                        .run_if(on_real_timer(SAVE_INTERVAL).or_else(on_message::<AppExit>))
                         .in_set(PanelSystems::Save)
                         .after(exit_on_all_closed),
                 );
@@ -182,6 +182,9 @@ fn show_hint(
 
 /// Distance of the player from the middle at which no cube is in sight, metres: the grid ends at 14.5.
 const FAR_METRES: f32 = 35.0;
+
+/// Time between two attempts to save the settings. They are saved when the app exits, too.
+const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How long the hint is shown, seconds.
 const HINT_SECONDS: f32 = 5.0;

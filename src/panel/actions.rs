@@ -65,7 +65,6 @@ pub(super) fn record_rung(
 #[cfg(test)]
 mod tests {
     use bevy::input::ButtonInput;
-    use cubewire_codec::Stages;
 
     use super::super::settings::PanelSize;
     use super::*;
@@ -92,13 +91,12 @@ mod tests {
         app.update();
     }
 
-    fn stages(app: &App, lane: Entity) -> Stages {
-        app.world().get::<SenderSettings>(lane).unwrap().stages
-    }
-
-    fn is_cut(app: &App, lane: Entity) -> bool {
-        let link = app.world().get::<LinkSettings>(lane).unwrap();
-        link.conditions.cut
+    /// The rung of the lane, and whether its link is cut.
+    fn lane_of(app: &App, lane: Entity) -> (Option<usize>, bool) {
+        let lane = app.world().entity(lane);
+        let rung = index_of(lane.get::<SenderSettings>().unwrap().stages);
+        let link = lane.get::<LinkSettings>().unwrap();
+        (rung, link.conditions.cut)
     }
 
     #[test]
@@ -108,44 +106,39 @@ mod tests {
         for (key, action) in presses {
             if let (Trigger::Key(key), Action::Rung(rung)) = (*key, *action) {
                 tap(&mut app, key);
-                assert_eq!(stages(&app, lane), LADDER[rung].stages, "{key:?}");
+                assert_eq!(lane_of(&app, lane), (Some(rung), false), "{key:?}");
             }
         }
     }
 
     #[test]
-    fn page_keys_climb_and_descend() {
+    fn keys_climb_and_descend_and_cut_the_link_unless_held_with_ctrl() {
         let (mut app, lane) = app();
-        tap(&mut app, KeyCode::Digit3);
-        tap(&mut app, KeyCode::PageUp);
-        assert_eq!(stages(&app, lane), LADDER[3].stages);
-        tap(&mut app, KeyCode::PageDown);
-        tap(&mut app, KeyCode::PageDown);
-        assert_eq!(stages(&app, lane), LADDER[1].stages);
-        assert_eq!(app.world().resource::<PanelState>().last_rung, 1);
-    }
-
-    #[test]
-    fn l_cuts_the_link_and_f2_shrinks_the_panel() {
-        let (mut app, lane) = app();
-        tap(&mut app, KeyCode::KeyL);
-        assert!(is_cut(&app, lane));
-        tap(&mut app, KeyCode::KeyL);
-        assert!(!is_cut(&app, lane));
-        for size in [PanelSize::Slim, PanelSize::Hidden, PanelSize::Whole] {
-            tap(&mut app, KeyCode::F2);
-            assert_eq!(app.world().resource::<PanelState>().size, size);
+        for (key, rung, is_cut) in [
+            (KeyCode::Digit3, 2, false),
+            (KeyCode::PageUp, 3, false),
+            (KeyCode::PageDown, 2, false),
+            (KeyCode::PageDown, 1, false),
+            (KeyCode::KeyL, 1, true),
+            (KeyCode::KeyL, 1, false),
+        ] {
+            tap(&mut app, key);
+            assert_eq!(lane_of(&app, lane), (Some(rung), is_cut), "{key:?}");
+            assert_eq!(app.world().resource::<PanelState>().last_rung, rung);
         }
-    }
-
-    #[test]
-    fn keys_held_with_ctrl_are_not_the_games() {
-        let (mut app, lane) = app();
-        let before = stages(&app, lane);
         let mut keys = app.world_mut().resource_mut::<ButtonInput<KeyCode>>();
         keys.press(KeyCode::ControlLeft);
         keys.press(KeyCode::Minus);
         app.update();
-        assert_eq!(stages(&app, lane), before);
+        assert_eq!(lane_of(&app, lane), (Some(1), false));
+    }
+
+    #[test]
+    fn f2_shrinks_the_panel() {
+        let (mut app, _) = app();
+        for size in [PanelSize::Slim, PanelSize::Hidden, PanelSize::Whole] {
+            tap(&mut app, KeyCode::F2);
+            assert_eq!(app.world().resource::<PanelState>().size, size);
+        }
     }
 }

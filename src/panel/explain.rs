@@ -2,8 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_egui::egui::{
-    Align, Area, Color32, Context, CornerRadius, Frame, Id, Label, Layout, Order, Pos2, Rect,
-    RichText, Sense, Stroke, Ui, UiBuilder, Vec2, pos2, vec2,
+    Align, Area, Color32, Context, Id, Label, Layout, Order, Pos2, Rect, RichText, Sense, Stroke,
+    Ui, UiBuilder, pos2, vec2,
 };
 use bevy_egui::input::EguiWantsInput;
 
@@ -12,7 +12,9 @@ use super::pages::ladder::PRESENT;
 use super::settings::{Page, PanelSize, PanelState};
 use super::style::{BODY, GAP, Look, SMALL};
 use super::tour::STEPS;
-use super::widgets::{At, Kind, Pointing, Size, button, keys, keys_width, text, triangle};
+use super::widgets::{
+    At, Kind, Pointing, button, keys, keys_width, over_picture, text, triangle, within,
+};
 use crate::controls::{Action, key_of};
 use crate::view::{CubeColors, Inset, Side, ViewMode};
 
@@ -117,54 +119,61 @@ impl Explained {
                     "901 cubes in a physics engine, on this machine. You roll the blue one.",
                 ),
             };
-            let text = text.to_owned();
-            cards.push(Card::new(title, text, over(left), look.of_half(Side::Left)));
+            cards.push(Card {
+                title,
+                text: text.to_owned(),
+                rect: over(left),
+                color: look.of_half(Side::Left),
+                arrow: None,
+            });
         }
-        let text = format!(
-            "Rebuilt from network packets alone, {} ms later. Can you see a difference?",
-            self.late_ms
-        );
-        let half = if is_split { right } else { picture };
-        let color = look.of_half(Side::Right);
-        cards.push(Card::new(
-            "What another machine sees",
-            text,
-            over(half),
-            color,
-        ));
+        cards.push(Card {
+            title: "What another machine sees",
+            text: format!(
+                "Rebuilt from network packets alone, {} ms later. Can you see a difference?",
+                self.late_ms
+            ),
+            rect: over(if is_split { right } else { picture }),
+            color: look.of_half(Side::Right),
+            arrow: None,
+        });
         // Beside the present rung, as far as the ladder is open.
         let row = rung.filter(|_| state.page == Page::Ladder);
         let row = row.unwrap_or(0.66 * picture.height());
-        let lowest = self.keys_at(picture).top() - CARD - 14.0;
-        let y = (row - CARD / 2.0).clamp(top + CARD + 14.0, lowest.max(top + CARD + 14.0));
-        let width = 354.0_f32.min(right.width() - 32.0);
-        let rect = Rect::from_min_size(pos2(picture.right() - 24.0 - width, y), vec2(width, CARD));
+        let highest = top + CARD + 14.0;
+        let lowest = start_card(picture).top() - CARD - 14.0;
+        let y = within(row - CARD / 2.0, highest, lowest.max(highest));
+        let size = vec2((right.width() - 32.0).min(354.0), CARD);
         let text =
             "Each rung of the ladder compresses more. Click one, or press PageUp and PageDown.";
         cards.push(Card {
+            title: "What it costs",
+            text: text.to_owned(),
+            rect: Rect::from_min_size(pos2(picture.right() - 24.0 - size.x, y), size),
+            color: look.ink,
             arrow: Some(pos2(
                 picture.right() - 2.0,
                 row.clamp(y + 8.0, y + CARD - 8.0),
             )),
-            ..Card::new("What it costs", text.to_owned(), rect, look.ink)
         });
         cards
     }
+}
 
-    /// Where the card with the keys is: at the bottom, above the captions.
-    fn keys_at(&self, picture: Rect) -> Rect {
-        let width = picture.width() - 48.0;
-        let height = if width < ONE_ROW {
-            2.0 * CARD - 40.0
-        } else {
-            CARD + 14.0
-        };
-        let bottom = picture.bottom() - ABOVE_CAPTIONS;
-        Rect::from_min_max(
-            pos2(picture.left() + 24.0, bottom - height),
-            pos2(picture.left() + 24.0 + width, bottom),
-        )
-    }
+/// Where the card with the keys is: at the bottom, above the captions. In a low window it is low, so that it does not
+/// cover what is played with.
+fn start_card(picture: Rect) -> Rect {
+    let width = picture.width() - 48.0;
+    let height = match width < ONE_ROW {
+        true => 2.0 * CARD - 40.0,
+        false if picture.height() < LOW => 76.0,
+        false => CARD + 14.0,
+    };
+    let bottom = picture.bottom() - ABOVE_CAPTIONS;
+    Rect::from_min_size(
+        pos2(picture.left() + 24.0, bottom - height),
+        vec2(width, height),
+    )
 }
 
 /// Draws the explanation over the view, next to the panel that covers `inset`. Returns the action of its
@@ -180,7 +189,7 @@ pub(super) fn draw(
     if picture.width() < 120.0 || picture.height() < 120.0 {
         return None;
     }
-    let mut pressed = None;
+    let start = start_card(picture);
     Area::new(Id::new("explanation"))
         .order(Order::Middle)
         .fixed_pos(picture.min)
@@ -189,20 +198,16 @@ pub(super) fn draw(
         .show(ctx, |ui| {
             let rung = ui.data(|data| data.get_temp(Id::new(PRESENT)));
             let cards = what.cards(Look::of(ui), picture, state, rung);
-            let count = cards.len();
-            for (index, card) in cards.into_iter().enumerate() {
+            for (index, card) in cards.iter().enumerate() {
                 card.draw(ui, index + 1);
             }
-            start(ui, state, what, what.keys_at(picture), count + 1);
+            draw_start(ui, state, what, start, cards.len() + 1);
         });
-    if what.has_tour {
-        pressed = tour_button(ctx, what.keys_at(picture));
-    }
-    pressed
+    what.has_tour.then(|| tour_button(ctx, start)).flatten()
 }
 
 /// The card with the keys.
-fn start(ui: &mut Ui, state: &PanelState, what: &Explained, rect: Rect, number: usize) {
+fn draw_start(ui: &mut Ui, state: &PanelState, what: &Explained, rect: Rect, number: usize) {
     let look = Look::of(ui);
     let again = key_of(Action::Help);
     let how = match (state.has_touch, what.plays_itself) {
@@ -210,11 +215,9 @@ fn start(ui: &mut Ui, state: &PanelState, what: &Explained, rect: Rect, number: 
         (false, true) => format!("Any key takes over. {again} shows these cards again."),
         (false, false) => format!("Any key hides these cards. {again} shows them again."),
     };
-    let card = Card::new("Start", how, rect, look.ink);
-    let (mut head, mut ui) = card.frame(ui, number);
+    let (mut head, mut ui) = frame(ui, rect, look.ink, number, "Start");
     head.add_space(8.0);
-    head.label(RichText::new(&card.text).size(SMALL).color(look.muted));
-    let ui = &mut ui;
+    head.label(RichText::new(how).size(SMALL).color(look.muted));
     ui.add_space(6.0);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(GAP, GAP);
@@ -242,10 +245,12 @@ fn start(ui: &mut Ui, state: &PanelState, what: &Explained, rect: Rect, number: 
 
 /// The button of the card with the keys: in an area of its own, so that a click on the cards is a click into the view.
 fn tour_button(ctx: &Context, card: Rect) -> Option<Action> {
-    let size = vec2(184.0, 44.0);
+    let has_caption = card.width() >= ONE_ROW && card.height() > CARD;
+    let size = vec2(if has_caption { 184.0 } else { 152.0 }, 44.0);
     let at = match card.width() < ONE_ROW {
         true => pos2(card.left() + 16.0, card.bottom() - size.y - 10.0),
-        false => pos2(card.right() - size.x - 16.0, card.top() + 14.0),
+        false if has_caption => pos2(card.right() - size.x - 16.0, card.top() + 14.0),
+        false => pos2(card.right() - size.x - 16.0, card.center().y - size.y / 2.0),
     };
     let area = Area::new(Id::new("explanation of the tour"))
         .order(Order::Middle)
@@ -253,10 +258,10 @@ fn tour_button(ctx: &Context, card: Rect) -> Option<Action> {
         .fade_in(false);
     let shown = area.show(ctx, |ui| {
         let look = Look::of(ui);
-        let size = Size::Card(size.x);
+        ui.spacing_mut().interact_size.y = size.y;
         let key = key_of(Action::Tour);
-        let tour = button(ui, size, "Take the tour", key, Kind::Primary);
-        if card.width() >= ONE_ROW {
+        let tour = button(ui, size.x, "Take the tour", key, Kind::Primary);
+        if has_caption {
             ui.vertical_centered(|ui| {
                 let steps = format!("{} steps through the article", STEPS.len());
                 ui.label(RichText::new(steps).size(SMALL).color(look.muted));
@@ -280,77 +285,50 @@ struct Card {
 }
 
 impl Card {
-    const fn new(title: &'static str, text: String, rect: Rect, color: Color32) -> Self {
-        Self {
-            title,
-            text,
-            rect,
-            color,
-            arrow: None,
-        }
-    }
-
     fn draw(&self, ui: &mut Ui, number: usize) {
-        let (_, mut inside) = self.frame(ui, number);
+        let (_, mut inside) = frame(ui, self.rect, self.color, number, self.title);
         let words = RichText::new(&self.text).size(BODY);
         inside.add(Label::new(words).wrap());
         if let Some(tip) = self.arrow {
             let stroke = Stroke::new(1.0, self.color);
-            ui.painter()
-                .hline(self.rect.right()..=tip.x - 8.0, tip.y, stroke);
-            let at = tip - vec2(4.0, 0.0);
-            triangle(
-                ui.painter(),
-                at,
-                vec2(8.0, 10.0),
-                Pointing::Right,
-                self.color,
-            );
+            let painter = ui.painter();
+            painter.hline(self.rect.right()..=tip.x - 8.0, tip.y, stroke);
+            let (at, size) = (tip - vec2(4.0, 0.0), vec2(8.0, 10.0));
+            triangle(painter, at, size, Pointing::Right, self.color);
         }
     }
+}
 
-    /// The frame with the number and the title. Returns what is beside the title, and what is below.
-    fn frame(&self, ui: &mut Ui, number: usize) -> (Ui, Ui) {
-        let look = Look::of(ui);
-        let frame = Frame::new()
-            .fill(look.ground.gamma_multiply(VEIL))
-            .stroke(Stroke::new(1.0, self.color))
-            .corner_radius(CornerRadius::same(8));
-        ui.painter().add(frame.paint(self.rect));
-        let inside = self.rect.shrink2(vec2(16.0, 12.0));
-        let (title, rest) = inside.split_top_bottom_at_y(inside.top() + 20.0);
-        let center = pos2(title.left() + 10.0, title.center().y);
-        ui.painter().circle_filled(center, 10.0, self.color);
-        let circle = Rect::from_center_size(center, Vec2::splat(20.0));
-        text(
-            ui.painter(),
-            circle,
-            At::Center(10.0),
-            number,
-            SMALL,
-            look.ground,
-        );
-        let mut head = ui.new_child(
-            UiBuilder::new()
-                .max_rect(title.with_min_x(title.left() + 28.0))
-                .layout(Layout::left_to_right(Align::Center)),
-        );
-        head.label(RichText::new(self.title).size(BODY).color(self.color));
-        ui.allocate_rect(self.rect, Sense::empty());
-        let below = UiBuilder::new().max_rect(rest.translate(vec2(0.0, 4.0)));
-        (head, ui.new_child(below))
-    }
+/// The frame of a card with its number and its title. Returns what is beside the title, and what is below.
+fn frame(ui: &mut Ui, rect: Rect, color: Color32, number: usize, title: &str) -> (Ui, Ui) {
+    let look = Look::of(ui);
+    ui.painter().add(over_picture(look, color).paint(rect));
+    let inside = rect.shrink2(vec2(16.0, 12.0));
+    let (row, rest) = inside.split_top_bottom_at_y(inside.top() + 20.0);
+    let center = pos2(row.left() + 10.0, row.center().y);
+    ui.painter().circle_filled(center, 10.0, color);
+    let middle = At::Center(10.0);
+    text(ui.painter(), row, middle, number, SMALL, look.ground);
+    let mut head = ui.new_child(
+        UiBuilder::new()
+            .max_rect(row.with_min_x(row.left() + 28.0))
+            .layout(Layout::left_to_right(Align::Center)),
+    );
+    head.label(RichText::new(title).size(BODY).color(color));
+    ui.allocate_rect(rect, Sense::empty());
+    let below = UiBuilder::new().max_rect(rest.translate(vec2(0.0, 4.0)));
+    (head, ui.new_child(below))
 }
 
 /// Logical points.
 const CARD: f32 = 90.0;
 const HALF: f32 = 386.0;
 const BELOW_HEADLINE: f32 = 164.0;
-const BELOW_LEGEND: f32 = 164.0;
+
 const ABOVE_CAPTIONS: f32 = 48.0;
 
 /// Width of the card with the keys from which its button stands beside them, logical points.
-const ONE_ROW: f32 = 760.0;
+const ONE_ROW: f32 = 740.0;
 
-/// Opacity of the cards.
-const VEIL: f32 = 0.95;
+/// Height of the picture below which that card is low, logical points.
+const LOW: f32 = 480.0;

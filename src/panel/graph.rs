@@ -4,7 +4,6 @@
 pub(super) mod axis;
 mod lines;
 pub(super) mod series;
-mod shown;
 
 use bevy_egui::egui::{
     Align, Color32, Layout, Rect, Response, Sense, Stroke, Ui, UiBuilder, pos2, vec2,
@@ -16,18 +15,16 @@ use super::lane::Measured;
 use super::settings::{MAX_GRAPH_SECONDS, PanelState};
 use super::style::{GAP, LINE, Look, ROW, SMALL};
 use super::widgets::{
-    AXIS, At, Chart, Pointing, Switch, chip, flags, legend, legend_width, say_flag, text, triangle,
-    within,
+    AXIS, At, Chart, Pointing, chip, flags, legend, legend_width, switches, text, triangle, within,
 };
 use crate::replication::TARGET_KBPS;
 use crate::view::Side;
 use crate::words::{grouped, rounded};
 use axis::Axis;
-use lines::{Lines, newest};
+use lines::Lines;
 use series::{Point, Points};
 
 pub(super) use series::{SMOOTHING_TICKS, smooth};
-pub use shown::{ShownGraph, ShownLine, ShownPoint};
 
 /// Height of all rows but the plot, logical points.
 pub(super) const AROUND_PLOT: f32 = ROW + GAP + LINE + 2.0 + LINE;
@@ -53,28 +50,28 @@ pub(super) fn draw(
         .with_min_y(above.bottom() + 2.0)
         .with_max_y(all.bottom() - LINE);
     let points = points(state, lanes);
-    let lines = Lines::shown(state, &points);
+    let lines = Lines::new(&points, state.graph_seconds, state.axis);
     let look = Look::of(ui);
     let chart = paint(ui, plot, look, &lines, moment);
-    let switches = lines.switches().into_iter().map(|switch| Switch {
-        x: chart.x_of(-switch.ago),
-        number: rung_of_tour(state, switch.to),
-        ..switch
+    let stages = lines.series.iter().map(|(_, series)| {
+        let points = series.points.iter();
+        points.map(|point| point.stages)
     });
-    let switches: Vec<_> = switches.collect();
-    let flag = flags(ui, above, &switches);
-    for &x in &flag.at {
-        let stroke = Stroke::new(1.0, look.quiet);
-        chart.painter().vline(x, plot.y_range(), stroke);
+    let mut switches = switches(stages, |ago| chart.x_of(-ago));
+    if state.is_touring {
+        // The tour is about rungs.
+        for switch in &mut switches {
+            let rung = LADDER.iter().position(|rung| rung.stages == switch.to);
+            switch.number = rung.map(|index| index + 1);
+        }
     }
-    peak(ui, above, &chart, &lines, &flag.at);
+    let occupied = flags(ui, above, &chart, &switches);
+    peak(ui, above, &chart, &lines, &occupied);
     times(ui, &chart, state);
     let chips = options(ui, state, lanes, top);
     let words = top.with_max_x(chips.left() - GAP);
     let hovered = response.hover_pos().filter(|at| plot.contains(*at));
-    if let Some(said) = flag.said {
-        say_flag(ui, words, &said);
-    } else if let Some(said) = hovered.and_then(|at| rates(&lines, chart.x_at(at.x))) {
+    if let Some(said) = hovered.and_then(|at| rates(&lines, chart.x_at(at.x))) {
         text(ui.painter(), words, At::Left(0.0), said, SMALL, look.ink);
     } else {
         entries(ui, words, look, &lines);
@@ -112,17 +109,11 @@ pub(super) fn draw_slim(
         .with_min_x(all.left() + AXIS)
         .with_max_y(all.bottom() - LINE);
     let points = points(state, lanes);
-    let lines = Lines::shown(state, &points);
+    let lines = Lines::new(&points, state.graph_seconds, state.axis);
     let chart = paint(ui, plot, Look::of(ui), &lines, moment);
     let past = format!("{} s ago", state.graph_seconds);
     let what = format!("kbps; dashes: target {TARGET_KBPS:.0}");
     chart.times(ui, [&past, &what, "now"]);
-}
-
-/// The number of a rung, counted from 1, by which switches go during the tour.
-fn rung_of_tour(state: &PanelState, name: &str) -> Option<usize> {
-    let index = LADDER.iter().position(|rung| rung.name == name)?;
-    state.is_touring.then_some(index + 1)
 }
 
 /// What the legend means.
@@ -138,14 +129,22 @@ fn about(ui: &Ui, words: Rect, response: &Response) {
 /// The points that the graph shows, and those before them that it needs for smoothing.
 fn points(state: &PanelState, lanes: &[Measured<'_>]) -> Vec<(Side, Vec<Point>)> {
     let wanted = (state.graph_seconds * TICKS_PER_SECOND) as usize + SMOOTHING_TICKS - 1;
-    let Some(frozen) = &state.frozen else {
-        return newest(lanes, wanted);
-    };
-    let newest = frozen.iter().map(|(side, points)| {
-        let newest = points.len().saturating_sub(wanted);
-        (*side, points[newest..].to_vec())
-    });
-    newest.collect()
+    match &state.frozen {
+        Some(frozen) => {
+            let newest = frozen.iter().map(|(side, points)| {
+                let before = points.len().saturating_sub(wanted);
+                (*side, points[before..].to_vec())
+            });
+            newest.collect()
+        }
+        None => {
+            let newest = lanes.iter().map(|lane| {
+                let points = lane.meter.newest(wanted).map(Point::from);
+                (lane.side, points.collect())
+            });
+            newest.collect()
+        }
+    }
 }
 
 /// The names of the lines: as many words as there is room for.
@@ -293,7 +292,7 @@ fn rates(lines: &Lines<'_>, seconds: f64) -> Option<String> {
             continue;
         };
         ago = Some(-series.seconds(index));
-        let kbps = rounded(series.kbps(index));
+        let kbps = rounded(series.kbps[index]);
         said.push(match lines.series.len() {
             1 => format!("{kbps} kbps"),
             _ => format!("{} {kbps}", side.name()),
@@ -308,7 +307,6 @@ const PEAK_APART: f32 = 40.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::panel::widgets::Scale;
     use crate::replication::{PacketRecord, Sample};
 
     #[test]
@@ -325,11 +323,11 @@ mod tests {
             samples.map(|sample| Point::from(&sample)).collect()
         };
         let lanes = [(Side::Right, points())];
-        let lines = Lines::new(&lanes, 2, |_| Scale::Linear);
+        let lines = Lines::new(&lanes, 2, Axis::Linear);
         assert_eq!(rates(&lines, -1.0).as_deref(), Some("1.0 s ago: 60.0 kbps"));
         assert_eq!(rates(&lines, -5.0), None);
         let lanes = [(Side::Left, points()), (Side::Right, points())];
-        let lines = Lines::new(&lanes, 2, |_| Scale::Linear);
+        let lines = Lines::new(&lanes, 2, Axis::Linear);
         let both = "1.0 s ago: left 60.0, right 60.0";
         assert_eq!(rates(&lines, -1.0).as_deref(), Some(both));
     }

@@ -10,9 +10,8 @@ use crate::history::Selection;
 use crate::replication::{
     Ablation, CubeError, DeltaCounts, LaneMeter, LaneSettings, LaneSync, ReplicaError, ShadowLadder,
 };
-use crate::view::{CubeColors, Inset, PaneContent, Side, ViewMode};
+use crate::view::{Inset, PaneContent, Side, ViewMode};
 
-use super::export::Export;
 use super::pages::peers::Peers;
 use super::pages::ranges::tried::Tradeoffs;
 use super::tour::state::Tour;
@@ -84,12 +83,6 @@ pub struct Status<'a> {
     pub records_video: bool,
     /// Whether the game plays by itself.
     pub plays_itself: bool,
-    /// Whether the screen is being explained.
-    pub explains: bool,
-    /// Whether the timeline is shown.
-    pub has_timeline: bool,
-    /// What the colours of the cubes show.
-    pub colors: CubeColors,
     /// Where the state of the panel is kept.
     pub settings: Option<&'a Path>,
     /// The tour, where one can be taken.
@@ -114,8 +107,6 @@ pub struct Drawn {
     pub inset: Inset,
     /// The action whose button was pressed.
     pub asked: Option<Action>,
-    /// The file whose button was pressed.
-    pub export: Option<Export>,
     /// Whether the lane is to lose its world: see [`ForceDesync`](crate::replication::ForceDesync).
     pub desyncs: bool,
     /// The tick of the past to show.

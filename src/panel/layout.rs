@@ -14,7 +14,6 @@ use super::pages::pickers;
 use super::settings::{PanelSize, PanelState};
 use super::style::{BODY, BUTTON, GAP, Look, MARGIN, ROW, SMALL};
 use super::timeline::Strip;
-use super::toolbar::Pressed;
 use super::tour::{self, End, Guide};
 use super::widgets::{At, BEYOND, Choice, Kind, Pointing, button, segmented, text, triangle};
 use super::{graph, pages, style, terms, timeline, toolbar};
@@ -48,7 +47,7 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
     state.is_low = window.height() < LOW;
     let strip = state
         .shows_timeline(lane.status.is_paused)
-        .then(|| Strip::of(&lane));
+        .then(|| Strip::of(&lane, state));
     let mut drawn = match state.shown_size() {
         PanelSize::Whole => whole(&mut root, state, lane),
         PanelSize::Slim => slim(&mut root, state, lane),
@@ -98,7 +97,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
         .frame(Frame::new().fill(look.ground).inner_margin(margin));
     let panel = panel.show(root, |ui| {
         ui.spacing_mut().item_spacing = egui::Vec2::ZERO;
-        drawn.asked = header(ui, state, &mut lane);
+        drawn.asked = header(ui, &mut lane);
         ui.add_space(8.0);
         let plot = if state.is_low { LOW_PLOT } else { PLOT };
         let height = graph::AROUND_PLOT + plot;
@@ -120,11 +119,8 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
         let whole = (page.left() - MARGIN)..=(page.right() + MARGIN);
         ui.painter().hline(whole, page.bottom() - 0.5, line);
         let mut below = ui.new_child(UiBuilder::new().max_rect(below));
-        match toolbar::draw(&mut below, &status, link_is_cut) {
-            Some(Pressed::Action(action)) => drawn.asked = Some(action),
-            Some(Pressed::Export(export)) => drawn.export = Some(export),
-            None => {}
-        }
+        let pressed = toolbar::draw(&mut below, state, &status, link_is_cut);
+        drawn.asked = drawn.asked.or(pressed);
     });
     let rect = panel.response.rect;
     let edge = Stroke::new(1.0, look.line);
@@ -191,9 +187,13 @@ fn slim(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn 
         graph::draw_slim(&mut at(plot), state, &lane.shown, lane.past.moment);
         let mut ui = at(right);
         ui.spacing_mut().item_spacing.y = 8.0;
+        // One thing to press: the tour, until a card over the picture offers it, or its next step.
+        let is_offered = state.is_touring || state.explaining;
+        let usual = Kind::Usual { is_on: false };
+        let tour = if is_offered { usual } else { Kind::Primary };
         for (name, action, kind) in [
-            ("Panel", Action::Panel, Kind::Usual { is_on: false }),
-            ("Tour", Action::Tour, Kind::Primary),
+            ("Panel", Action::Panel, usual),
+            ("Tour", Action::Tour, tour),
         ] {
             let is_there = action != Action::Tour || lane.status.tour.is_some();
             if is_there && button(&mut ui, SLIM_BUTTONS, name, key_of(action), kind).clicked() {
@@ -211,19 +211,10 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing = vec2(GAP, 0.0);
         let mut step = |ui: &mut Ui, pointing, name, action| {
-            let usual = Kind::Usual { is_on: false };
-            let step = button(ui, BUTTON, "", "", usual);
-            step.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, name));
-            let color = Look::of(ui).ink;
-            triangle(
-                ui.painter(),
-                step.rect.center(),
-                vec2(6.0, 9.0),
-                pointing,
-                color,
-            );
-            let about = format!("{name}: {}", key_of(action));
-            if step.on_hover_text(about).clicked() {
+            let step = plain_button(ui, name, action);
+            let (at, color) = (step.rect.center(), Look::of(ui).ink);
+            triangle(ui.painter(), at, vec2(6.0, 9.0), pointing, color);
+            if step.clicked() {
                 pressed = Some(action);
             }
         };
@@ -251,8 +242,8 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     pressed
 }
 
-/// The lane, its rung, what it costs, and the button that changes the size of the panel.
-fn header(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Option<Action> {
+/// The lane, its rung, what it costs, and the button that shrinks the panel.
+fn header(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     let mut action = None;
     let size = vec2(ui.available_width(), BUTTON);
     ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
@@ -266,7 +257,7 @@ fn header(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Optio
             segmented(ui, SIDES, &mut halves.selected, &sides);
         }
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if resize(ui, state) {
+            if shrink(ui) {
                 action = Some(Action::Panel);
             }
             cost(ui, lane);
@@ -280,28 +271,24 @@ fn header(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Optio
     action
 }
 
-/// The button that shrinks the panel to the slim bar, or shows all of it.
-fn resize(ui: &mut Ui, state: &PanelState) -> bool {
-    let look = Look::of(ui);
-    let is_whole = state.shown_size() == PanelSize::Whole;
-    let (rect, response) = ui.allocate_exact_size(vec2(BUTTON, BUTTON), Sense::click());
-    let name = match is_whole {
-        true => "Shrink the panel",
-        false => "Show the whole panel",
-    };
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, name));
+/// A square button for an icon, which says its name and its key under the pointer.
+fn plain_button(ui: &mut Ui, name: &str, action: Action) -> Response {
+    let button = button(ui, BUTTON, "", "", Kind::Usual { is_on: false });
+    button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, name));
+    button.on_hover_text(format!("{name}: {}", key_of(action)))
+}
+
+/// The button that shrinks the panel to the slim bar.
+fn shrink(ui: &mut Ui) -> bool {
+    let response = plain_button(ui, "Shrink the panel", Action::Panel);
+    let color = Look::of(ui).muted;
+    let screen = egui::Rect::from_center_size(response.rect.center(), vec2(14.0, 12.0));
+    let edge = Stroke::new(1.0, color);
     let painter = ui.painter();
-    painter.rect_filled(rect, 4.0, look.raised);
-    let screen = egui::Rect::from_center_size(rect.center(), vec2(14.0, 12.0));
-    let edge = Stroke::new(1.0, look.muted);
     painter.rect_stroke(screen, 1.0, edge, StrokeKind::Inside);
-    let part = match is_whole {
-        true => screen.with_min_y(screen.bottom() - 4.0),
-        false => screen.with_min_x(screen.right() - 5.0),
-    };
-    painter.rect_filled(part.shrink(1.0), 0.0, look.muted);
-    let about = format!("{name}: {}", key_of(Action::Panel));
-    response.on_hover_text(about).clicked()
+    let part = screen.with_min_y(screen.bottom() - 4.0);
+    painter.rect_filled(part.shrink(1.0), 0.0, color);
+    response.clicked()
 }
 
 /// The bandwidth of the lane, how many times less than uncompressed it is if it is shown alone, and how far the replica

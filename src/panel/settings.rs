@@ -62,9 +62,9 @@ pub struct PanelState {
     /// Index of the rung that was last selected.
     #[serde(skip)]
     pub last_rung: usize,
-    /// The range of the timeline whose totals are shown.
+    /// First and last tick of the range whose totals the timeline shows.
     #[serde(skip)]
-    pub(super) range: Option<TickRange>,
+    pub range: Option<[u64; 2]>,
     /// What a paused graph shows.
     #[serde(skip)]
     pub(super) frozen: Option<Vec<(Side, Points)>>,
@@ -170,30 +170,10 @@ impl Tab {
 impl Page {
     /// The tab that it belongs to.
     #[must_use]
-    pub const fn tab(self) -> Tab {
-        match self {
-            Self::Ladder | Self::Savings | Self::OverTime | Self::WithoutEach => Tab::Ladder,
-            Self::Packet | Self::Kinds => Tab::Packet,
-            Self::Stages | Self::Ranges | Self::Budget => Tab::Tuning,
-            Self::Link | Self::Halves => Tab::Network,
-            Self::Help => Tab::Help,
-        }
-    }
-}
-
-/// Ticks from the first to the last, both included.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct TickRange {
-    pub(super) first: u64,
-    pub(super) last: u64,
-}
-
-impl TickRange {
-    pub(super) fn between(one: u64, other: u64) -> Self {
-        Self {
-            first: one.min(other),
-            last: one.max(other),
-        }
+    pub fn tab(self) -> Tab {
+        let mut tabs = Tab::ALL.into_iter();
+        let tab = tabs.find(|tab| tab.pages().contains(&self));
+        tab.unwrap_or(Tab::Help)
     }
 }
 
@@ -239,17 +219,6 @@ impl PanelState {
     /// If they cannot be written as RON.
     pub fn to_text(&self) -> Result<String, ron::Error> {
         ron::ser::to_string_pretty(self, ron::ser::PrettyConfig::default())
-    }
-
-    /// First and last tick of the range whose totals the timeline shows.
-    #[must_use]
-    pub fn range(&self) -> Option<[u64; 2]> {
-        self.range.map(|range| [range.first, range.last])
-    }
-
-    /// Shows the totals of the ticks from the first to the last.
-    pub fn mark_range(&mut self, [first, last]: [u64; 2]) {
-        self.range = Some(TickRange::between(first, last));
     }
 
     /// How much of the panel is shown: in a narrow window it is slim until the whole is asked for.

@@ -1,8 +1,7 @@
 //! The style of the panel: type, spacing, and the colours of the theme and of the selected half.
 
 use bevy_egui::egui::{
-    self, Color32, CornerRadius, FontFamily, FontId, Id, Margin, Stroke, TextStyle, Ui, Visuals,
-    vec2,
+    self, Color32, CornerRadius, FontId, Id, Margin, Stroke, TextStyle, Ui, Visuals, vec2,
 };
 
 use crate::theme::{Theme, egui_color, fonts};
@@ -55,28 +54,18 @@ pub(super) struct Look {
 impl Look {
     fn new(theme: Theme, side: Side) -> Self {
         let colors = theme.colors();
-        let [ground, raised, sunken, line] =
-            [colors.ground, colors.raised, colors.sunken, colors.line].map(egui_color);
-        let [ink, muted, warning, error, quiet] = [
-            colors.ink,
-            colors.muted,
-            colors.warning,
-            colors.error,
-            colors.quiet,
-        ]
-        .map(egui_color);
         Self {
             theme,
             side,
-            ground,
-            raised,
-            sunken,
-            line,
-            ink,
-            muted,
-            warning,
-            error,
-            quiet,
+            ground: egui_color(colors.ground),
+            raised: egui_color(colors.raised),
+            sunken: egui_color(colors.sunken),
+            line: egui_color(colors.line),
+            ink: egui_color(colors.ink),
+            muted: egui_color(colors.muted),
+            warning: egui_color(colors.warning),
+            error: egui_color(colors.error),
+            quiet: egui_color(colors.quiet),
             impossible: [colors.impossible_ground, colors.impossible].map(egui_color),
             above_target: egui_color(colors.above_target),
             half: egui_color(side.color_of(colors)),
@@ -122,15 +111,14 @@ pub(super) fn apply(ctx: &egui::Context, theme: Theme, side: Side) {
 }
 
 fn set(style: &mut egui::Style, look: Look) {
-    for (text, size, family) in [
-        (TextStyle::Small, SMALL, FontFamily::Proportional),
-        (TextStyle::Body, BODY, FontFamily::Proportional),
-        (TextStyle::Button, BODY, FontFamily::Proportional),
-        (TextStyle::Heading, LARGE, FontFamily::Proportional),
-        (TextStyle::Monospace, SMALL, FontFamily::Monospace),
-    ] {
-        style.text_styles.insert(text, FontId::new(size, family));
-    }
+    style.text_styles = [
+        (TextStyle::Small, FontId::proportional(SMALL)),
+        (TextStyle::Body, FontId::proportional(BODY)),
+        (TextStyle::Button, FontId::proportional(BODY)),
+        (TextStyle::Heading, FontId::proportional(LARGE)),
+        (TextStyle::Monospace, FontId::monospace(SMALL)),
+    ]
+    .into();
     let spacing = &mut style.spacing;
     spacing.item_spacing = vec2(GAP, GAP);
     spacing.button_padding = vec2(8.0, 2.0);
@@ -179,9 +167,13 @@ fn visuals(look: Look) -> Visuals {
         widget.corner_radius = CornerRadius::same(4);
         widget.expansion = 0.0;
     }
-    for widget in [&mut widgets.hovered, &mut widgets.active, &mut widgets.open] {
+    // The rim of a light corner is blended too dark: an edge all around hides that.
+    widgets.inactive.bg_stroke = Stroke::new(1.0, look.line);
+    for widget in [&mut widgets.hovered, &mut widgets.open] {
         widget.bg_stroke = Stroke::new(1.0, look.quiet);
     }
+    // What is pressed, and the ring around what has the focus of the keyboard.
+    widgets.active.bg_stroke = Stroke::new(2.0, look.ink);
     widgets.noninteractive.weak_bg_fill = look.impossible[0];
     widgets.noninteractive.bg_stroke = Stroke::new(1.0, look.line);
     visuals

@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy_egui::EguiContexts;
 use cubewire_protocol::Standing;
 
-use super::lane::{Drawn, Halves, LaneView, Measured, Past, Status};
+use super::lane::{Halves, LaneView, Measured, Past, Status};
 use super::layout::draw;
 use super::pages::peers::{Peers, Viewer};
 use super::pages::ranges::tried::Tradeoffs;
@@ -68,7 +68,7 @@ pub(super) struct Shown<'w, 's> {
 }
 
 impl Shown<'_, '_> {
-    fn status(&self, state: &PanelState) -> Status<'_> {
+    fn status(&self) -> Status<'_> {
         Status {
             plays: self.world.is_some(),
             is_paused: self.clock.is_paused(),
@@ -77,9 +77,6 @@ impl Shown<'_, '_> {
             records_replay: self.notices.replay.is_some(),
             records_video: self.notices.are_hidden(),
             plays_itself: self.notices.autoplay.is_some(),
-            explains: state.explaining,
-            has_timeline: state.timeline,
-            colors: state.colors,
             settings: self.file.as_ref().map(|file| file.path()),
             tour: self.tour.as_deref().copied(),
         }
@@ -113,20 +110,16 @@ impl Shown<'_, '_> {
         }
         past
     }
-}
 
-impl Shown<'_, '_> {
     /// The lanes in the halves, the left one first.
     fn shown(&self) -> Vec<Measured<'_>> {
-        let mut shown: Vec<_> = self
-            .halves
-            .iter()
-            .map(|(&side, settings, meter)| Measured {
-                side,
-                meter,
-                settings: Some(settings.get()),
-            })
-            .collect();
+        let shown = self.halves.iter();
+        let shown = shown.map(|(&side, settings, meter)| Measured {
+            side,
+            meter,
+            settings: Some(settings.get()),
+        });
+        let mut shown: Vec<_> = shown.collect();
         shown.sort_by_key(|lane| lane.side);
         shown
     }
@@ -217,7 +210,7 @@ pub(super) fn draw_lane(
         peers,
         shown,
         halves: (!is_remote).then_some(&mut new_halves),
-        status: lanes.status(&state),
+        status: lanes.status(),
         past: lanes.past(),
         selection: &mut new_selection,
         errors: errors.unwrap_or_default(),
@@ -228,13 +221,22 @@ pub(super) fn draw_lane(
     let clock_runs = lanes.world.is_some() && !lanes.clock.is_paused();
     let drawn = draw(ctx, &mut new_state, lane);
     if let Some(tick) = drawn.moment {
-        commands.queue(move |world: &mut World| show_moment(world, tick, clock_runs));
+        // A tick of the past is shown while the game is paused.
+        if clock_runs {
+            commands.trigger(Action::Pause);
+        }
+        commands.insert_resource(Moment(Some(tick)));
     }
     inset.set_if_neq(drawn.inset.scaled(ctx.zoom_factor()));
     shared.set(&new_state, new_selection);
     state.set_if_neq(new_state);
     let entity = selected.entity;
-    trigger_pressed(&mut commands, entity, &drawn);
+    if let Some(action) = drawn.asked {
+        commands.trigger(action);
+    }
+    if drawn.desyncs {
+        commands.trigger(ForceDesync { entity });
+    }
     if reconnect {
         commands.trigger(Reconnect);
     }
@@ -242,27 +244,6 @@ pub(super) fn draw_lane(
     if new_settings != settings {
         let settings = new_settings;
         commands.trigger(ChangeLane { entity, settings });
-    }
-}
-
-/// Shows a tick of the past. The game has to be paused.
-fn show_moment(world: &mut World, tick: u64, clock_runs: bool) {
-    if clock_runs {
-        world.trigger(Action::Pause);
-    }
-    world.resource_mut::<Moment>().0 = Some(tick);
-}
-
-/// Triggers what the buttons ask for.
-fn trigger_pressed(commands: &mut Commands<'_, '_>, entity: Entity, drawn: &Drawn) {
-    if let Some(action) = drawn.asked {
-        commands.trigger(action);
-    }
-    if let Some(export) = drawn.export {
-        commands.trigger(export);
-    }
-    if drawn.desyncs {
-        commands.trigger(ForceDesync { entity });
     }
 }
 

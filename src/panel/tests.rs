@@ -3,6 +3,7 @@
 mod help;
 mod inspect;
 mod labels;
+mod low;
 mod network;
 mod packet;
 mod pages;
@@ -55,7 +56,6 @@ struct Panel {
     tradeoffs: Tradeoffs,
     /// The actions of all buttons that were pressed.
     actions: Vec<Action>,
-    exports: Vec<Export>,
     moments: Vec<u64>,
     desyncs: usize,
     typed: Vec<(Side, PaneContent)>,
@@ -209,7 +209,6 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
     let drawn = draw(ui.ctx(), state, lane);
     panel.drawn = drawn;
     panel.actions.extend(drawn.asked);
-    panel.exports.extend(drawn.export);
     panel.desyncs += usize::from(drawn.desyncs);
     panel.moments.extend(drawn.moment);
     if let Some(halves) = &mut panel.halves {

@@ -6,7 +6,6 @@
 mod axis;
 mod columns;
 mod keys;
-mod row;
 mod totals;
 mod words;
 
@@ -18,37 +17,41 @@ use bevy_egui::egui::{
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::lane::{LaneView, Measured, Past};
-use super::settings::TickRange;
+use super::settings::PanelState;
 use super::style::{BODY, LINE, Look, MARGIN, ROW, SMALL};
-use super::widgets::{At, Switch, flag, flags, say_flag, text, width};
-use crate::replication::rung_name;
+use super::widgets::{
+    At, Chart, Pointing, Scale, flag, flags, ring, switches, text, triangle, width, within,
+};
 use crate::view::Side;
-use axis::TickAxis;
 
 pub(super) use keys::step;
 
 /// What the timeline draws.
 pub(super) struct Strip<'a> {
-    /// The halves from left to right; without a lane, the simulation.
+    /// The halves from left to right; without a lane, the simulation, unless the window is low.
     halves: Vec<(Side, Option<Measured<'a>>)>,
     past: Past,
     /// The newest tick of the selected lane.
     newest: Option<u64>,
     /// Whether the game stands still.
     stands: bool,
+    /// Height of a row, logical points.
+    row: f32,
 }
 
 impl<'a> Strip<'a> {
-    pub(super) fn of(lane: &LaneView<'a>) -> Self {
+    pub(super) fn of(lane: &LaneView<'a>, state: &PanelState) -> Self {
+        let has_simulation = lane.status.plays && !state.is_low;
         let halves = Side::ALL.into_iter().filter_map(|side| {
             let measured = lane.shown.iter().find(|measured| measured.side == side);
-            (measured.is_some() || lane.status.plays).then(|| (side, measured.cloned()))
+            (measured.is_some() || has_simulation).then(|| (side, measured.cloned()))
         });
         Self {
             halves: halves.collect(),
             past: lane.past,
             newest: lane.meter.samples().back().map(|sample| sample.tick),
             stands: lane.past.moment.is_some() || lane.status.is_paused,
+            row: if state.is_low { LOW } else { HEIGHT },
         }
     }
 
@@ -56,69 +59,9 @@ impl<'a> Strip<'a> {
         self.halves.iter().filter_map(|(_, lane)| lane.as_ref())
     }
 
-    /// The switches of stages in all lanes, oldest first.
-    fn switches(&self, axis: &TickAxis, newest: u64) -> Vec<Switch> {
-        let mut switches = Vec::new();
-        for lane in self.lanes() {
-            let samples = lane.meter.samples();
-            let pairs = samples.iter().zip(samples.iter().skip(1));
-            let changed = pairs.filter(|(before, after)| before.stages != after.stages);
-            switches.extend(changed.map(|(before, after)| Switch {
-                x: axis.x_of(after.tick),
-                number: None,
-                ago: newest.saturating_sub(after.tick) as f64 / f64::from(TICKS_PER_SECOND),
-                from: rung_name(before.stages),
-                to: rung_name(after.stages),
-            }));
-        }
-        switches.retain(|switch| (axis.left..axis.right).contains(&switch.x));
-        switches.sort_by(|a, b| a.x.total_cmp(&b.x));
-        switches
-    }
-}
-
-/// The rectangles of the parts.
-#[derive(Clone, Copy, Debug)]
-struct Parts {
-    title: Rect,
-    flags: Rect,
-    /// The rows of all halves.
-    graph: Rect,
-    times: Rect,
-    /// Right of the rows.
-    totals: Rect,
-}
-
-impl Parts {
-    fn of(all: Rect, rows: usize) -> Self {
-        let right = all.right() - TOTALS;
-        let row = |top: f32, height: f32| {
-            Rect::from_min_max(pos2(all.left(), top), pos2(right, top + height))
-        };
-        let title = row(all.top(), ROW).with_max_x(all.right());
-        let flags = row(title.bottom() + 2.0, LINE);
-        let graph = row(
-            flags.bottom() + 2.0,
-            rows as f32 * (HEIGHT + BETWEEN) - BETWEEN,
-        );
-        let times = row(graph.bottom(), LINE);
-        let totals = Rect::from_min_max(
-            pos2(right + MARGIN, graph.top()),
-            pos2(all.right(), times.bottom()),
-        );
-        Self {
-            title,
-            flags,
-            graph,
-            times,
-            totals,
-        }
-    }
-
-    /// The row of a half.
-    fn row(&self, index: usize) -> Rect {
-        let top = self.graph.top() + index as f32 * (HEIGHT + BETWEEN);
-        Rect::from_x_y_ranges(self.graph.x_range(), top..=top + HEIGHT)
+    /// Height of the rows with what is between them.
+    fn height(&self) -> f32 {
+        self.halves.len() as f32 * (self.row + BETWEEN) - BETWEEN
     }
 }
 
@@ -126,104 +69,160 @@ impl Parts {
 pub(super) fn draw(
     root: &mut Ui,
     strip: &Strip<'_>,
-    range: &mut Option<TickRange>,
+    range: &mut Option<[u64; 2]>,
 ) -> (f32, Option<u64>) {
     let look = Look::of(root);
-    let rows = strip.halves.len();
-    let height = 8.0 + ROW + LINE + 4.0 + rows as f32 * (HEIGHT + BETWEEN) + LINE;
     let margin = Margin {
-        left: MARGIN as i8,
-        right: MARGIN as i8,
-        top: 8,
-        bottom: 0,
+        bottom: 4,
+        ..Margin::symmetric(MARGIN as i8, 8)
     };
     let mut chosen = None;
     let panel = Panel::bottom(Id::new("timeline"))
         .resizable(false)
         .show_separator_line(false)
-        .exact_size(height)
+        .exact_size(margin.sum().y + ROW + LINE + 4.0 + strip.height() + LINE)
         .frame(Frame::new().fill(look.ground).inner_margin(margin));
     let panel = panel.show(root, |ui| {
         let all = ui.max_rect();
         let edge = Stroke::new(1.0, look.line);
         let whole = all.left() - MARGIN..=all.right() + MARGIN;
         ui.painter().hline(whole, all.top() - 7.5, edge);
-        chosen = draw_parts(ui, &Parts::of(all, rows), strip, range);
+        chosen = draw_rows(ui, all, strip, range);
     });
     (panel.response.rect.height(), chosen)
 }
 
-fn draw_parts(
+/// The title, and below it the flags, the rows of the halves with their totals at the right, and the times.
+fn draw_rows(
     ui: &mut Ui,
-    parts: &Parts,
+    all: Rect,
     strip: &Strip<'_>,
-    range: &mut Option<TickRange>,
+    range: &mut Option<[u64; 2]>,
 ) -> Option<u64> {
     let newest = strip.newest?;
     let look = Look::of(ui);
-    let graph = parts.graph;
+    let (first_row, below) = all.split_top_bottom_at_y(all.top() + ROW);
+    let left = below.with_max_x(below.right() - TOTALS);
+    let above = Rect::from_min_size(left.min + vec2(0.0, 2.0), vec2(left.width(), LINE));
+    let graph = Rect::from_min_size(
+        above.left_bottom() + vec2(0.0, 2.0),
+        vec2(left.width(), strip.height()),
+    );
     let response = ui.interact(graph, ui.id().with("minute"), Sense::click_and_drag());
     let past = strip.past;
-    let axis = axis::shown(ui, &response, graph, newest, past.moment, *range);
+    let shown = axis::shown(ui, &response, graph, newest, past.moment, *range);
+    let chart = Chart::over(ui, graph, shown);
     // A lane that has begun anew has no tick of before.
     let first = past.first.unwrap_or(newest).min(newest);
     // A click could be the first of a double click, which fits the zoom.
     let touched = if response.dragged() || (response.clicked() && strip.stands) {
-        touch(ui, &response, &axis, first..=newest, range)
+        touch(ui, &response, &chart, first..=newest, range)
     } else {
         None
     };
-    for (index, (_, lane)) in strip.halves.iter().enumerate() {
-        row::draw(ui, parts.row(index), lane.as_ref(), &axis);
+    let rows: Vec<Rect> = (0..strip.halves.len())
+        .map(|index| {
+            let top = graph.top() + index as f32 * (strip.row + BETWEEN);
+            Rect::from_x_y_ranges(graph.x_range(), top..=top + strip.row)
+        })
+        .collect();
+    for (row, (_, lane)) in rows.iter().zip(&strip.halves) {
+        draw_row(ui, *row, lane.as_ref(), &chart.x);
     }
-    let painter = ui.painter_at(graph);
     // What cannot be shown any more.
-    let unknown = Rect::from_x_y_ranges(graph.min.x..=axis.x_of(first), graph.y_range());
-    painter.rect_filled(unknown, 0.0, look.ink.gamma_multiply(0.12));
+    let unknown = *chart.x.start()..=first as f64;
+    if unknown.start() < unknown.end() {
+        chart.veil(unknown, 0.0, look.ink.gamma_multiply(0.12));
+    }
     if let Some(range) = range {
-        let marked = Rect::from_x_y_ranges(
-            axis.x_of(range.first)..=axis.x_of(range.last + 1),
-            graph.y_range(),
-        );
-        painter.rect_filled(marked, 0.0, look.ink.gamma_multiply(0.18));
+        let marked = range[0] as f64..=(range[1] + 1) as f64;
+        chart.veil(marked, 0.0, look.ink.gamma_multiply(0.18));
     }
-    let shown = axis.middle_of(past.moment.unwrap_or(newest));
-    let label = past.moment.map(|tick| words::moment(tick, newest));
-    let label = label.map(|words| (label_rect(ui, parts.flags, shown, &words), words));
-    let mut switches = strip.switches(&axis, newest);
-    // No flag stands behind the label.
-    let free = label
-        .as_ref()
-        .map(|(rect, _)| rect.expand2(vec2(FLAG, 0.0)));
-    switches.retain(|switch| free.is_none_or(|rect| !rect.x_range().contains(switch.x)));
-    let flagged = flags(ui, parts.flags, &switches);
-    for &x in &flagged.at {
-        painter.vline(x, graph.y_range(), Stroke::new(1.0, look.quiet));
-    }
-    painter.vline(shown, graph.y_range(), Stroke::new(2.0, look.ink));
-    if let Some((rect, words)) = label {
-        flag(ui, rect, &words);
-    }
-    match &flagged.said {
-        Some(said) => say_flag(ui, parts.title, said),
-        None => title(ui, parts.title, strip, newest.saturating_sub(first)),
-    }
-    words::times(ui, parts.times, &axis, newest);
-    totals::draw(
-        ui,
-        parts,
-        strip,
-        range.unwrap_or_else(|| axis.range(first..=newest)),
-        range.is_some(),
-    );
-    tell(strip, &axis, &response, newest);
+    marks(ui, above, &chart, strip, newest);
+    title(ui, first_row, strip, newest.saturating_sub(first));
+    words::times(ui, &chart, newest);
+    let summed = range.unwrap_or_else(|| {
+        let last = (chart.x.end().ceil() as u64).saturating_sub(1);
+        [
+            (chart.x.start().floor() as u64).max(first),
+            last.min(newest),
+        ]
+    });
+    let beside = below.with_min_x(graph.right() + MARGIN);
+    totals::draw(ui, beside, &rows, strip, (summed, range.is_some()));
+    tell(strip, &chart, &response, newest);
     touched
 }
 
+/// The row of a half: a bar for each column, and above it the marks of lost and late packets.
+fn draw_row(ui: &Ui, row: Rect, lane: Option<&Measured<'_>>, shown: &RangeInclusive<f64>) {
+    let look = Look::of(ui);
+    let painter = ui.painter_at(row);
+    painter.rect_filled(row, 0.0, look.sunken);
+    let Some(lane) = lane else {
+        let words = "the simulation: nothing sent";
+        text(&painter, row, At::Left(8.0), words, SMALL, look.muted);
+        return;
+    };
+    let bars = row.with_min_y(row.top() + MARKS);
+    let bars = Chart::new(ui, bars, shown.clone(), SCALE, Scale::Logarithmic);
+    let mut free = row.left();
+    for (ticks, column) in columns::columns(lane.meter, shown, row.width()) {
+        let middle = bars.x_of((ticks.start() + ticks.end()) / 2.0);
+        if column.kbps > 0.0 {
+            bars.bar(ticks, column.kbps, look.of_half(lane.side));
+        }
+        // One mark a column, and none over another; what is lost counts more than what is late.
+        if middle - MARK / 2.0 < free || !(column.is_lost || column.is_late) {
+            continue;
+        }
+        free = middle + MARK / 2.0;
+        let at = pos2(middle, row.top() + MARKS / 2.0);
+        if column.is_lost {
+            let size = vec2(MARK, MARK - 1.0);
+            triangle(&painter, at, size, Pointing::Down, look.error);
+        } else {
+            ring(&painter, at, MARK / 2.0 - 1.0, look.warning);
+        }
+    }
+}
+
+/// The moment that is shown, and the switches of stages, with their flags.
+fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
+    let look = Look::of(ui);
+    let moment = strip.past.moment;
+    let shown = moment.unwrap_or(newest) as f64 + 0.5;
+    let stages = strip.lanes().map(|lane| {
+        let samples = lane.meter.samples().iter();
+        samples.map(|sample| sample.stages)
+    });
+    let mut switches = switches(stages, |ago| {
+        chart.x_of(newest as f64 - ago * f64::from(TICKS_PER_SECOND))
+    });
+    switches.retain(|switch| above.x_range().contains(switch.x));
+    let label = moment.map(|tick| {
+        let words = words::moment(tick, newest);
+        let half = width(ui, &words, SMALL) / 2.0 + 6.0;
+        // The row may be narrower than the label.
+        let x = within(chart.x_of(shown), above.left() + half, above.right() - half);
+        let center = pos2(x, above.center().y);
+        let rect = Align2::CENTER_CENTER.anchor_size(center, vec2(2.0 * half, LINE));
+        // No flag stands behind the label.
+        let occupied = rect.expand2(vec2(FLAG, 0.0));
+        switches.retain(|switch| !occupied.x_range().contains(switch.x));
+        (rect, words)
+    });
+    flags(ui, above, chart, &switches);
+    chart.upright(shown, Stroke::new(2.0, look.ink));
+    if let Some((rect, words)) = label {
+        flag(ui, rect, &words);
+    }
+}
+
 /// What the pointer is over, lane by lane.
-fn tell(strip: &Strip<'_>, axis: &TickAxis, response: &Response, newest: u64) {
+fn tell(strip: &Strip<'_>, chart: &Chart, response: &Response, newest: u64) {
     if let Some(hovered) = response.hover_pos() {
-        let tick = axis.tick_at(hovered.x);
+        let tick = chart.x_at(hovered.x).floor() as i64;
         response.clone().on_hover_ui_at_pointer(|ui| {
             ui.set_max_width(320.0);
             for measured in strip.lanes() {
@@ -231,15 +230,6 @@ fn tell(strip: &Strip<'_>, axis: &TickAxis, response: &Response, newest: u64) {
             }
         });
     }
-}
-
-/// Where a label is that stands over a point, inside the row.
-fn label_rect(ui: &Ui, row: Rect, x: f32, words: &str) -> Rect {
-    let wide = width(ui, words, SMALL) + 12.0;
-    let (from, to) = (row.left() + wide / 2.0, row.right() - wide / 2.0);
-    // The row may be narrower than the label.
-    let center = x.min(to).max(from);
-    Align2::CENTER_CENTER.anchor_size(pos2(center, row.center().y), vec2(wide, LINE))
 }
 
 /// What is shown, how to move in it, and what the marks mean.
@@ -261,11 +251,12 @@ fn title(ui: &Ui, row: Rect, strip: &Strip<'_>, recorded: u64) {
 fn touch(
     ui: &Ui,
     response: &Response,
-    axis: &TickAxis,
+    chart: &Chart,
     known: RangeInclusive<u64>,
-    range: &mut Option<TickRange>,
+    range: &mut Option<[u64; 2]>,
 ) -> Option<u64> {
-    let tick_at = |x: f32| axis.tick_at(x).clamp(*known.start(), *known.end());
+    // What lies before the first tick is the first.
+    let tick_at = |x: f32| (chart.x_at(x).floor() as u64).clamp(*known.start(), *known.end());
     let tick = tick_at(response.interact_pointer_pos()?.x);
     let id = response.id.with("begin of the range");
     if response.drag_started() {
@@ -280,15 +271,23 @@ fn touch(
     if response.dragged()
         && let Some(begin) = begin
     {
-        *range = Some(TickRange::between(begin, tick));
+        *range = Some([begin.min(tick), begin.max(tick)]);
     }
     Some(tick)
 }
 
-/// Logical points.
+/// The scale of the bars, kbps.
+const SCALE: RangeInclusive<f64> = 1.0..=20_000.0;
+
+/// Logical points: a row, the same in a low window, the space between rows, and the column of the totals.
 const HEIGHT: f32 = 32.0;
+const LOW: f32 = 24.0;
 const BETWEEN: f32 = 4.0;
 const TOTALS: f32 = 140.0;
+
+/// Logical points: the room for marks at the top of a row, and their size.
+const MARKS: f32 = 10.0;
+const MARK: f32 = 8.0;
 
 /// Half of a flag with the space beside it, logical points.
 const FLAG: f32 = 16.0;

@@ -1,119 +1,110 @@
 //! Buttons for what keys do, each with its key: three to play, and two lists, of what to look at and of what to save.
 
-use bevy_egui::egui::{Popup, RectAlign, Response, Ui, Vec2, vec2};
+use std::borrow::Cow;
 
-use super::export::Export;
+use bevy_egui::egui::{self, Popup, RectAlign, RichText, Ui, Vec2, vec2};
+
 use super::lane::Status;
+use super::settings::PanelState;
 use super::style::{BUTTON, GAP, Look};
 use super::widgets::{Kind, Pointing, button, triangle};
 use crate::controls::{Action, key_of};
 use crate::view::{CubeColors, ViewMode};
 
-/// What a button or an entry of a list asks for.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Pressed {
-    Action(Action),
-    Export(Export),
-}
-
 /// A button, or an entry of a list.
 struct Entry {
-    name: &'static str,
-    asks: Pressed,
+    name: Cow<'static, str>,
+    action: Action,
     is_enabled: bool,
     is_on: bool,
     about: &'static str,
 }
 
 impl Entry {
-    const fn new(name: &'static str, action: Action, about: &'static str) -> Self {
+    fn new(name: impl Into<Cow<'static, str>>, action: Action, about: &'static str) -> Self {
         Self {
-            name,
-            asks: Pressed::Action(action),
+            name: name.into(),
+            action,
             is_enabled: true,
             is_on: false,
             about,
         }
     }
 
-    const fn on(self, is_on: bool) -> Self {
+    fn on(self, is_on: bool) -> Self {
         Self { is_on, ..self }
     }
 
-    const fn enabled(self, is_enabled: bool) -> Self {
+    fn enabled(self, is_enabled: bool) -> Self {
         Self { is_enabled, ..self }
     }
 
-    fn draw(&self, ui: &mut Ui, width: f32) -> bool {
-        let key = match self.asks {
-            Pressed::Action(action) => key_of(action),
-            Pressed::Export(_) => "",
-        };
-        let kind = Kind::Usual { is_on: self.is_on };
-        let shown = ui.add_enabled_ui(self.is_enabled, |ui| {
-            button(ui, width, self.name, key, kind)
-        });
-        let refusal = match self.asks {
-            Pressed::Action(Action::Video) => "A browser records no videos.",
+    /// Shows it as this widget. Returns its action if it was pressed.
+    fn show(&self, ui: &mut Ui, widget: impl egui::Widget) -> Option<Action> {
+        let refusal = match self.action {
+            Action::Video => "A browser records no videos.",
             _ => "The server has this.",
         };
-        let shown = shown
-            .inner
-            .on_hover_text(self.about)
-            .on_disabled_hover_text(refusal);
-        shown.clicked()
+        let shown = ui.add_enabled(self.is_enabled, widget);
+        let shown = shown.on_hover_text(self.about);
+        let shown = shown.on_disabled_hover_text(refusal);
+        shown.clicked().then_some(self.action)
     }
 }
 
-/// Draws the buttons in one row. Returns what the one that was pressed asks for.
-pub(super) fn draw(ui: &mut Ui, status: &Status<'_>, link_is_cut: bool) -> Option<Pressed> {
+/// Draws the buttons in one row. Returns the action of the one that was pressed.
+pub(super) fn draw(
+    ui: &mut Ui,
+    state: &PanelState,
+    status: &Status<'_>,
+    link_is_cut: bool,
+) -> Option<Action> {
     let mut pressed = None;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing = Vec2::splat(GAP);
         let room = ui.available_width() - 2.0 * LIST - 5.0 * GAP;
         for (entry, share) in playing(status, link_is_cut).iter().zip(SHARES) {
-            if entry.draw(ui, room * share) {
-                pressed = Some(entry.asks);
-            }
+            let kind = Kind::Usual { is_on: entry.is_on };
+            let key = key_of(entry.action);
+            let widget = |ui: &mut Ui| button(ui, room * share, &entry.name, key, kind);
+            pressed = pressed.or(entry.show(ui, widget));
         }
         ui.add_space(GAP);
-        pressed =
-            pressed
-                .or(list(ui, "Look", &looking(status)))
-                .or(list(ui, "Save", &saving(status)));
+        pressed = pressed
+            .or(list(ui, "Look", &looking(state, status)))
+            .or(list(ui, "Save", &saving(status)));
     });
     pressed
 }
 
 /// A button that opens a list.
-fn list(ui: &mut Ui, name: &str, entries: &[Entry]) -> Option<Pressed> {
+fn list(ui: &mut Ui, name: &str, entries: &[Entry]) -> Option<Action> {
     let opens = button(ui, LIST, name, " ", Kind::Usual { is_on: false });
-    caret(ui, &opens);
-    let mut pressed = None;
-    let popup = Popup::menu(&opens).align(RectAlign::TOP_END).width(ENTRY);
-    popup.show(|ui| {
-        ui.spacing_mut().item_spacing = vec2(GAP, 2.0);
-        for entry in entries {
-            if entry.draw(ui, ENTRY) {
-                pressed = Some(entry.asks);
-                ui.close();
-            }
-        }
-    });
-    pressed
-}
-
-fn caret(ui: &Ui, button: &Response) {
-    let at = button.rect.right_center() - vec2(12.0, 0.0);
+    let caret = opens.rect.right_center() - vec2(12.0, 0.0);
     let color = Look::of(ui).muted;
-    triangle(ui.painter(), at, vec2(8.0, 5.0), Pointing::Down, color);
+    triangle(ui.painter(), caret, vec2(8.0, 5.0), Pointing::Down, color);
+    let popup = Popup::menu(&opens).align(RectAlign::TOP_END).width(ENTRY);
+    let shown = popup.show(|ui| {
+        ui.spacing_mut().button_padding.x = 8.0;
+        let pressed = entries.iter().fold(None, |pressed, entry| {
+            let key = RichText::new(key_of(entry.action)).monospace();
+            let widget = egui::Button::new(&*entry.name).shortcut_text(key);
+            let widget = widget.selected(entry.is_on).min_size(vec2(ENTRY, BUTTON));
+            pressed.or(entry.show(ui, widget))
+        });
+        if pressed.is_some() {
+            ui.close();
+        }
+        pressed
+    });
+    shown?.inner
 }
 
 const fn either(is_on: bool, on: &'static str, off: &'static str) -> &'static str {
     if is_on { on } else { off }
 }
 
-const fn playing(status: &Status<'_>, link_is_cut: bool) -> [Entry; 3] {
+fn playing(status: &Status<'_>, link_is_cut: bool) -> [Entry; 3] {
     [
         Entry::new(
             either(status.is_paused, "Resume", "Pause"),
@@ -133,7 +124,7 @@ const fn playing(status: &Status<'_>, link_is_cut: bool) -> [Entry; 3] {
     ]
 }
 
-fn looking(status: &Status<'_>) -> [Entry; 6] {
+fn looking(state: &PanelState, status: &Status<'_>) -> [Entry; 6] {
     [
         Entry::new(
             match status.view {
@@ -148,18 +139,11 @@ fn looking(status: &Status<'_>) -> [Entry; 6] {
         .on(status.view != ViewMode::Split)
         .enabled(status.plays),
         Entry::new(
-            match status.colors {
-                CubeColors::Interaction => "Colours: as they are",
-                CubeColors::Bits => "Colours: by bits",
-                CubeColors::Form => "Colours: by form",
-                CubeColors::Distance => "Colours: by distance",
-                CubeColors::Angle => "Colours: by angle",
-                CubeColors::Wait => "Colours: by waiting",
-            },
+            format!("Colours: {}", state.colors.name()),
             Action::CubeColors,
             "Colours the cubes by the bits that they take, by how they are sent, by their error, or by how long they wait.",
         )
-        .on(status.colors != CubeColors::Interaction),
+        .on(state.colors != CubeColors::Interaction),
         Entry::new(
             either(status.has_trails, "Trails: shown", "Trails: hidden"),
             Action::Trails,
@@ -167,11 +151,11 @@ fn looking(status: &Status<'_>) -> [Entry; 6] {
         )
         .on(status.has_trails),
         Entry::new(
-            either(status.has_timeline, "Timeline: shown", "Timeline: hidden"),
+            either(state.timeline, "Timeline: shown", "Timeline: hidden"),
             Action::Timeline,
             "The last minute below the views: pause, and go back to any tick.",
         )
-        .on(status.has_timeline),
+        .on(state.timeline),
         Entry::new(
             "Camera: turn back",
             Action::ResetCamera,
@@ -182,12 +166,13 @@ fn looking(status: &Status<'_>) -> [Entry; 6] {
             Action::Help,
             "Explains the screen with a card for each part.",
         )
-        .on(status.explains),
+        .on(state.explaining),
     ]
 }
 
-fn saving(status: &Status<'_>) -> Vec<Entry> {
-    let mut entries = vec![
+fn saving(status: &Status<'_>) -> [Entry; 6] {
+    let is_page = cfg!(target_family = "wasm");
+    [
         Entry::new(
             "Picture",
             Action::Screenshot,
@@ -199,7 +184,7 @@ fn saving(status: &Status<'_>) -> Vec<Entry> {
             "Records the screen to an MP4.",
         )
         .on(status.records_video)
-        .enabled(cfg!(not(target_family = "wasm"))),
+        .enabled(!is_page),
         Entry::new(
             either(status.records_replay, "Stop the replay", "Replay"),
             Action::Replay,
@@ -208,24 +193,26 @@ fn saving(status: &Status<'_>) -> Vec<Entry> {
         .on(status.records_replay)
         .enabled(status.plays),
         Entry::new(
-            either(cfg!(target_family = "wasm"), "Copy address", "Copy command"),
+            either(is_page, "Copy address", "Copy command"),
             Action::CopyLink,
             either(
-                cfg!(target_family = "wasm"),
+                is_page,
                 "Copies the address of this page with what both halves show.",
                 "Copies the command that opens the window with what both halves show.",
             ),
         )
         .enabled(status.plays),
-    ];
-    entries.extend(Export::ALL.map(|export| Entry {
-        name: export.name(),
-        asks: Pressed::Export(export),
-        is_enabled: true,
-        is_on: false,
-        about: export.about(),
-    }));
-    entries
+        Entry::new(
+            "Last minute, CSV",
+            Action::SaveCsv,
+            "The last minute of this lane: a row for each tick.",
+        ),
+        Entry::new(
+            "Last minute, JSON lines",
+            Action::SaveJsonLines,
+            "The last minute as an object for each tick, with the headers of its packets and what every bit of them is for.",
+        ),
+    ]
 }
 
 /// Shares of the room that the buttons to play take.

@@ -16,17 +16,20 @@ mod slider;
 mod stack;
 mod words;
 
+use std::sync::Arc;
+
 use bevy_egui::egui::{
-    self, Align2, Color32, DragValue, FontId, Painter, Rect, Response, Sense, Shape, Stroke,
-    StrokeKind, Ui, Vec2, WidgetInfo, WidgetType, pos2, vec2,
+    self, Align2, Color32, DragValue, FontId, Galley, Painter, Rect, Response, Sense, Shape,
+    Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
 };
 
 use super::style::{BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, ROW, SMALL};
+use crate::view::Side;
 
 pub(super) use chart::{AXIS, Chart, Scale};
 pub(super) use choice::{Choice, chip, segmented};
 pub(super) use entry::{Words, entry, named, plate, said, words};
-pub(super) use flags::{Switch, flags, paint as flag, say_flag};
+pub(super) use flags::{flags, paint as flag, switches};
 pub(super) use keys::{key, keys, keys_width};
 pub(super) use list::list;
 pub(super) use marks::Label;
@@ -44,6 +47,11 @@ pub(super) enum At {
     Center(f32),
 }
 
+/// Lays out a text in one line. What is measured and what is painted, in any colour, share one layout.
+pub(super) fn laid_out(painter: &Painter, text: impl ToString, font: FontId) -> Arc<Galley> {
+    painter.layout_no_wrap(text.to_string(), font, Color32::PLACEHOLDER)
+}
+
 /// Paints a text in the vertical middle of a row. Returns its rectangle.
 pub(super) fn text(
     painter: &Painter,
@@ -58,8 +66,10 @@ pub(super) fn text(
         At::Right(x) => (row.right() - x, Align2::RIGHT_CENTER),
         At::Center(x) => (row.left() + x, Align2::CENTER_CENTER),
     };
-    let font = FontId::proportional(size);
-    painter.text(pos2(x, row.center().y), align, text, font, color)
+    let galley = laid_out(painter, text, FontId::proportional(size));
+    let rect = align.anchor_size(pos2(x, row.center().y), galley.size());
+    painter.galley(rect.min, galley, color);
+    rect
 }
 
 /// As near to a point as a range allows; its start if the range is empty.
@@ -69,11 +79,9 @@ pub(super) const fn within(x: f32, from: f32, to: f32) -> f32 {
 
 /// How wide a text is.
 pub(super) fn width(ui: &Ui, text: &str, size: f32) -> f32 {
-    let font = FontId::proportional(size);
-    let galley = ui
-        .painter()
-        .layout_no_wrap(text.to_owned(), font, Color32::PLACEHOLDER);
-    galley.size().x
+    laid_out(ui.painter(), text, FontId::proportional(size))
+        .size()
+        .x
 }
 
 /// A row of a table or a list, across the page.
@@ -106,11 +114,11 @@ impl Row {
         let wide = rect.expand2(vec2(BEYOND, 0.0));
         let painter = ui.painter();
         if is_selected {
-            painter.rect_filled(wide, 3.0, look.tint);
+            painter.rect_filled(wide, 0.0, look.tint);
             let edge = wide.with_max_x(wide.left() + 3.0);
             painter.rect_filled(edge, 0.0, look.half);
         } else if response.hovered() {
-            painter.rect_filled(wide, 3.0, look.raised);
+            painter.rect_filled(wide, 0.0, look.raised);
         }
         if response.has_focus() {
             focus_ring(painter, look, wide);
@@ -172,36 +180,45 @@ pub(super) fn card(ui: &mut Ui, width: f32, caption: &str, value: &str, unit: &s
     let look = Look::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(width, 56.0), Sense::hover());
     response.widget_info(|| {
-        WidgetInfo::labeled(
-            WidgetType::Label,
-            true,
-            format!("{caption}: {value} {unit}"),
-        )
+        let said = format!("{caption}: {value} {unit}");
+        WidgetInfo::labeled(WidgetType::Label, true, said)
     });
-    let painter = ui.painter();
-    painter.rect_filled(rect, 4.0, look.raised);
+    raised(ui, rect);
     let inside = rect.shrink2(vec2(10.0, 5.0));
-    let (above, below) = inside.split_top_bottom_at_y(inside.top() + LINE);
-    text(painter, above, At::Left(0.0), caption, SMALL, look.muted);
-    let number = text(painter, below, At::Left(0.0), value, LARGE, look.ink);
-    let after = number.width() + 8.0;
-    text(
-        painter,
-        below.translate(vec2(0.0, 3.0)),
-        At::Left(after),
-        unit,
-        SMALL,
-        look.muted,
-    );
+    key_figure(ui, inside, [caption, value, unit], look.ink);
     response
+}
+
+/// Paints a caption at the top of an area, and below it a large number in that colour, and its unit.
+pub(super) fn key_figure(ui: &Ui, area: Rect, [caption, value, unit]: [&str; 3], color: Color32) {
+    let (look, painter) = (Look::of(ui), ui.painter());
+    let (above, below) = area.split_top_bottom_at_y(area.top() + LINE);
+    let number = below.with_max_y(below.top() + 30.0);
+    text(painter, above, At::Left(0.0), caption, SMALL, look.muted);
+    let value = text(painter, number, At::Left(0.0), value, LARGE, color);
+    let (after, number) = (value.width() + 8.0, number.translate(vec2(0.0, 3.0)));
+    text(painter, number, At::Left(after), unit, SMALL, look.muted);
+}
+
+/// The frame of a card over the picture.
+pub(super) fn over_picture(look: Look, edge: Color32) -> egui::Frame {
+    egui::Frame::new()
+        .fill(look.ground.gamma_multiply(0.95))
+        .stroke(Stroke::new(1.0, edge))
+        .corner_radius(8)
+}
+
+/// Paints what is raised from the ground: a card.
+pub(super) fn raised(ui: &Ui, rect: Rect) {
+    let look = Look::of(ui);
+    let edge = Stroke::new(1.0, look.line);
+    ui.painter()
+        .rect(rect, 4.0, look.raised, edge, StrokeKind::Inside);
 }
 
 /// A line across the page, with space above and below.
 pub(super) fn divider(ui: &mut Ui) {
-    let look = Look::of(ui);
-    let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width(), 9.0), Sense::hover());
-    let stroke = Stroke::new(1.0, look.line);
-    ui.painter().hline(rect.x_range(), rect.center().y, stroke);
+    ui.add(egui::Separator::default().horizontal().spacing(9.0));
 }
 
 /// Muted words of 12 points, which wrap.
@@ -261,121 +278,62 @@ pub(super) enum Kind {
     Secondary,
 }
 
-/// Width and height of a [`button`], logical points.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Size {
-    Usual(f32),
-    /// On the card of the tour.
-    Tour(f32),
-    /// On a card over the picture.
-    Card(f32),
-}
-
-impl From<f32> for Size {
-    fn from(width: f32) -> Self {
-        Self::Usual(width)
-    }
-}
-
-impl Size {
-    const fn points(self) -> Vec2 {
-        match self {
-            Self::Usual(width) => vec2(width, BUTTON),
-            Self::Tour(width) => vec2(width, 36.0),
-            Self::Card(width) => vec2(width, 44.0),
-        }
-    }
-}
-
-/// A button with the key that does the same.
-pub(super) fn button(
-    ui: &mut Ui,
-    size: impl Into<Size>,
-    name: &str,
-    key: &str,
-    kind: Kind,
-) -> Response {
+/// A button of that width with the key that does the same, as high as the controls around it, 28 points at least.
+pub(super) fn button(ui: &mut Ui, width: f32, name: &str, key: &str, kind: Kind) -> Response {
     let look = Look::of(ui);
-    let size = size.into().points();
-    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
     let is_enabled = ui.is_enabled();
     let is_on = kind == Kind::Usual { is_on: true };
+    let (ink, muted) = match kind {
+        _ if !is_enabled => (look.impossible[1], look.impossible[1]),
+        Kind::Primary => (look.ground, look.ground),
+        _ => (look.ink, look.muted),
+    };
+    let name_and_key = [
+        laid_out(ui.painter(), name, FontId::proportional(BODY)),
+        laid_out(ui.painter(), key, FontId::monospace(SMALL)),
+    ];
+    let words: f32 = name_and_key.iter().map(|galley| galley.size().x).sum();
+    // A narrow button leaves out the key.
+    let has_key = !key.is_empty() && words + GAP <= width - 16.0;
+    let mut atoms = egui::Atoms::new(egui::RichText::new(name).size(BODY).color(ink));
+    if has_key {
+        atoms.push_right(egui::Atom::grow());
+        let key = egui::RichText::new(key).monospace().size(SMALL);
+        atoms.push_right(key.color(muted));
+    }
+    let size = vec2(width, ui.spacing().interact_size.y.max(BUTTON));
+    let mut button = egui::Button::new(atoms)
+        .gap(0.0)
+        .min_size(size)
+        .wrap_mode(egui::TextWrapMode::Extend)
+        .selected(is_on);
+    if kind == Kind::Primary && is_enabled {
+        button = button.fill(look.of_half(Side::Right));
+    } else if kind == Kind::Secondary {
+        button = button.fill(look.ground).stroke(Stroke::new(1.0, look.line));
+    }
+    let response = ui.add_sized(size, button);
     let said = format!("{name} {key}");
     response.widget_info(|| {
         WidgetInfo::selected(WidgetType::Button, is_enabled, is_on, said.trim_end())
     });
-    let (fill, ink, muted) = match kind {
-        _ if !is_enabled => (look.impossible[0], look.impossible[1], look.impossible[1]),
-        Kind::Usual { is_on: true } => (look.tint, look.ink, look.muted),
-        Kind::Usual { is_on: false } => (look.raised, look.ink, look.muted),
-        Kind::Primary => (
-            look.of_half(crate::view::Side::Right),
-            look.ground,
-            look.ground,
-        ),
-        Kind::Secondary => (look.ground, look.ink, look.muted),
-    };
-    let painter = ui.painter();
-    painter.rect_filled(rect, 4.0, fill);
-    let is_lit = kind == Kind::Secondary || (response.hovered() && is_enabled);
-    let edge = match response.hovered() {
-        true => look.quiet,
-        false => look.line,
-    };
-    if is_lit {
-        painter.rect_stroke(rect, 4.0, Stroke::new(1.0, edge), StrokeKind::Inside);
-    }
-    let inside = rect.shrink2(vec2(8.0, 0.0));
-    let font = FontId::monospace(SMALL);
-    let galley = painter.layout_no_wrap(key.to_owned(), font, muted);
-    // A narrow button leaves out the key.
-    let has_room = width(ui, name, BODY) + GAP + galley.size().x <= inside.width();
-    if key.is_empty() || !has_room {
-        let middle = inside.width() / 2.0;
-        text(painter, inside, At::Center(middle), name, BODY, ink);
-    } else {
-        text(painter, inside, At::Left(0.0), name, BODY, ink);
-        let rect = Align2::RIGHT_CENTER.anchor_size(inside.right_center(), galley.size());
-        painter.galley(rect.min, galley, muted);
-    }
-    if response.has_focus() {
-        focus_ring(painter, look, rect);
-    }
     response
 }
 
 /// Underlined words that can be pressed.
 pub(super) fn link(ui: &mut Ui, words: &str) -> Response {
-    let look = Look::of(ui);
-    let size = vec2(width(ui, words, SMALL), ROW);
-    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Link, true, words));
-    let shown = text(ui.painter(), rect, At::Left(0.0), words, SMALL, look.ink);
-    let color = match response.hovered() || response.has_focus() {
-        true => look.ink,
-        false => look.quiet,
-    };
-    let line = Stroke::new(1.0, color);
-    ui.painter()
-        .hline(shown.x_range(), shown.bottom() + 1.0, line);
-    response.on_hover_cursor(egui::CursorIcon::PointingHand)
+    ui.link(egui::RichText::new(words).size(SMALL).underline())
 }
 
 /// Something to do, with a box that is ticked once it is done.
-pub(super) fn tick(ui: &mut Ui, is_done: bool, words: &str) {
-    let look = Look::of(ui);
-    let size = vec2(ui.available_width(), LINE);
-    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
-    response.widget_info(|| WidgetInfo::selected(WidgetType::Checkbox, true, is_done, words));
-    let painter = ui.painter();
-    let square = Rect::from_center_size(pos2(rect.left() + 6.0, rect.center().y), vec2(12.0, 12.0));
-    painter.rect_stroke(square, 2.0, Stroke::new(1.0, look.ink), StrokeKind::Inside);
-    if is_done {
-        let at = |x: f32, y: f32| square.min + vec2(x, y);
-        let mark = vec![at(2.5, 6.0), at(5.0, 9.0), at(9.5, 3.0)];
-        painter.add(Shape::line(mark, Stroke::new(2.0, look.ink)));
-    }
-    text(painter, rect, At::Left(20.0), words, SMALL, look.ink);
+pub(super) fn tick(ui: &mut Ui, mut is_done: bool, words: &str) {
+    let edge = Stroke::new(1.0, Look::of(ui).ink);
+    ui.scope(|ui| {
+        ui.spacing_mut().interact_size.y = LINE;
+        ui.visuals_mut().widgets.noninteractive.bg_stroke = edge;
+        let words = egui::RichText::new(words).size(SMALL);
+        ui.add_enabled(false, egui::Checkbox::new(&mut is_done, words));
+    });
 }
 
 /// A line of a legend: a stroke, or a dashed one, and its name. Returns where the next begins.

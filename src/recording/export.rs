@@ -3,7 +3,6 @@
 //! Files get the first free name of the form `cubewire-1.csv` in the [`RecordingFolder`]. They are written by
 //! a task, and appear whole or not at all.
 
-mod graph;
 mod json;
 mod link;
 mod rows;
@@ -18,21 +17,18 @@ use bevy::tasks::futures::check_ready;
 use bevy::tasks::{IoTaskPool, Task, TaskPool, block_on};
 use bevy::window::exit_on_all_closed;
 use cubewire_scene::TICKS_PER_SECOND;
-use png::Compression;
 
 use super::live::{CaptureSystems, CollectSystems, RecordingFolder};
-use super::picture::write_rgb;
+use crate::controls::Action;
 use crate::files::NewFile;
-use crate::panel::{Export, Measured, PanelState, ShownGraph};
-use crate::replication::{Lane, LaneMeter, Sample};
+use crate::replication::{LaneMeter, Sample};
 use crate::view::{Notices, Selected, Side};
 
-pub use graph::{GRAPH_SIZE, graph_pixels, write_graph_csv};
 pub use json::write_json_lines;
 pub use link::query;
 pub use rows::{COLUMNS, Column, CsvRows};
 
-/// Handles [`Export`] and F12. Needs [`RecordingFolder`] and [`PanelState`].
+/// Handles the [`Action`]s that save what is measured, and F12. Needs a [`RecordingFolder`].
 #[derive(Debug)]
 pub struct ExportPlugin;
 
@@ -41,7 +37,7 @@ impl Plugin for ExportPlugin {
         app.init_resource::<Notices>()
             .init_resource::<Saving>()
             .init_resource::<screenshot::Wanted>()
-            .add_observer(on_export)
+            .add_observer(on_action)
             .add_observer(link::on_action)
             .add_observer(screenshot::on_action)
             .add_systems(
@@ -104,65 +100,36 @@ fn report(notices: &mut Notices, result: Result<String, String>, now: Duration) 
     }
 }
 
-/// A lane in a half of the screen.
-type ShownLane = (&'static Side, &'static LaneMeter, Has<Selected>);
-
-fn on_export(
-    export: On<Export>,
+fn on_action(
+    action: On<Action>,
     time: Res<Time<Real>>,
     folder: Res<RecordingFolder>,
-    panel: Res<PanelState>,
-    lanes: Query<ShownLane, With<Lane>>,
+    lane: Option<Single<(&Side, &LaneMeter), With<Selected>>>,
     mut saving: ResMut<Saving>,
     mut notices: ResMut<Notices>,
 ) {
-    let mut measured: Vec<_> = lanes
-        .iter()
-        .map(|(&side, meter, _)| Measured {
-            side,
-            meter,
-            settings: None,
-        })
-        .collect();
-    measured.sort_by_key(|lane| lane.side);
-    let selected = lanes.iter().find(|(.., is_selected)| *is_selected);
-    let Some((side, meter, _)) = selected.filter(|(_, meter, _)| !meter.samples().is_empty())
-    else {
+    let action = *action;
+    if !matches!(action, Action::SaveCsv | Action::SaveJsonLines) {
+        return;
+    }
+    let lane = lane.map(Single::into_inner);
+    let Some((side, meter)) = lane.filter(|(_, meter)| !meter.samples().is_empty()) else {
         notices.fail("Nothing was measured yet".to_owned(), time.elapsed());
         return;
     };
-    let history = || -> Vec<Sample> { meter.samples().iter().cloned().collect() };
-    let seconds = meter.samples().len() as f64 / f64::from(TICKS_PER_SECOND);
-    let of_lane = format!("the last {seconds:.1} s of the {} half", side.name());
-    let of_graph = format!("the graph of the last {} s", panel.graph_seconds);
-    match *export {
-        Export::Csv => {
-            let samples = history();
-            saving.save(&folder.0, "csv", of_lane, move |file| {
-                let mut rows = CsvRows::begin(file)?;
-                samples.iter().try_for_each(|sample| rows.add(sample))?;
-                rows.finish().map(drop)
-            });
-        }
-        Export::JsonLines => {
-            let samples = history();
-            saving.save(&folder.0, "jsonl", of_lane, move |file| {
-                write_json_lines(&samples, file)
-            });
-        }
-        Export::GraphPng => {
-            let graph = ShownGraph::of(&panel, &measured);
-            saving.save(&folder.0, "graph.png", of_graph, move |file| {
-                let pixels = graph_pixels(&graph)?;
-                write_rgb(file, GRAPH_SIZE, &pixels, Compression::High)
-            });
-        }
-        Export::GraphCsv => {
-            let graph = ShownGraph::of(&panel, &measured);
-            saving.save(&folder.0, "graph.csv", of_graph, move |file| {
-                write_graph_csv(&graph, file)
-            });
-        }
+    let samples: Vec<Sample> = meter.samples().iter().cloned().collect();
+    let seconds = samples.len() as f64 / f64::from(TICKS_PER_SECOND);
+    let about = format!("the last {seconds:.1} s of the {} half", side.name());
+    if action == Action::SaveCsv {
+        saving.save(&folder.0, "csv", about, move |file| {
+            let mut rows = CsvRows::begin(file)?;
+            samples.iter().try_for_each(|sample| rows.add(sample))?;
+            rows.finish().map(drop)
+        });
+    } else {
+        saving.save(&folder.0, "jsonl", about, move |file| {
+            write_json_lines(&samples, file)
+        });
     }
 }
 

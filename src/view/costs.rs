@@ -39,22 +39,25 @@ impl CubeColors {
         Self::Wait,
     ];
 
-    /// The next one, in a cycle.
+    /// The one after it, in a cycle.
     #[must_use]
     pub fn next(self) -> Self {
-        let index = Self::ALL.iter().position(|&each| each == self);
-        Self::ALL[(index.unwrap_or(0) + 1) % Self::ALL.len()]
+        let mut following = Self::ALL
+            .into_iter()
+            .cycle()
+            .skip_while(|&mode| mode != self);
+        following.nth(1).expect("a cycle goes on")
     }
 
     /// The name on a button.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Interaction => "usual",
+            Self::Interaction => "as they are",
             Self::Bits => "bits",
             Self::Form => "form",
-            Self::Distance => "error mm",
-            Self::Angle => "error °",
+            Self::Distance => "error",
+            Self::Angle => "angle",
             Self::Wait => "wait",
         }
     }

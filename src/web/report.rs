@@ -73,7 +73,7 @@ pub fn report(world: &mut World) -> Value {
             "timeline": panel.timeline,
             "colors": format!("{:?}", panel.colors),
             "moment": world.resource::<Moment>().0,
-            "range": panel.range(),
+            "range": panel.range,
             "cube": world.resource::<Selection>().cube,
         },
     });

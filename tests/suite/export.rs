@@ -1,18 +1,16 @@
 //! Files with what is measured: of a play without a window, and those that the panel asks for.
 
 use std::collections::{HashMap, VecDeque};
-use std::fs::{self, File};
-use std::io::BufReader;
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use cubewire::controls::Action;
 use cubewire::game::headless::LaneGame;
-use cubewire::panel::{Export, PanelState};
 use cubewire::recording::RecordingFolder;
-use cubewire::recording::export::{COLUMNS, ExportPlugin, GRAPH_SIZE};
-use cubewire::replication::{Accounting, Detailed, LaneMeter, Sample, Totals};
+use cubewire::recording::export::{COLUMNS, ExportPlugin};
+use cubewire::replication::{Detailed, LaneMeter, Sample, Totals};
 use cubewire::view::{Notices, ViewPlugin};
 use cubewire_codec::BitKind;
-use cubewire_palette::{DARK, Rgb};
 use serde_json::Value;
 
 use crate::command_line::{cubewire, json, printed};
@@ -195,7 +193,7 @@ fn a_table_that_cannot_be_written_is_refused_before_the_play() {
 }
 
 /// Asks for a file, waits for it, and returns the sentence about it.
-fn export(game: &mut LaneGame, export: Export) -> String {
+fn export(game: &mut LaneGame, export: Action) -> String {
     let world = game.app.world_mut();
     world.insert_resource(Notices::default());
     world.trigger(export);
@@ -207,12 +205,11 @@ fn export(game: &mut LaneGame, export: Export) -> String {
 }
 
 #[test]
-fn the_buttons_save_the_last_minute_and_the_graph() {
+fn the_buttons_save_the_last_minute() {
     let folder = tempfile::tempdir().unwrap();
     let mut game = lossy_game("predicted");
     let world = game.app.world_mut();
     world.insert_resource(RecordingFolder(folder.path().to_owned()));
-    world.insert_resource(PanelState::default());
     let lane = game.lane;
     for tick in 0..700 {
         if tick == 400 {
@@ -223,31 +220,13 @@ fn the_buttons_save_the_last_minute_and_the_graph() {
     pause(&mut game.app, true);
 
     let path = |name: &str| -> PathBuf { folder.path().join(name) };
-    for (wanted, name, about) in [
-        (
-            Export::Csv,
-            "cubewire-1.csv",
-            "the last 11.7 s of the right half",
-        ),
-        (
-            Export::JsonLines,
-            "cubewire-1.jsonl",
-            "the last 11.7 s of the right half",
-        ),
-        (
-            Export::GraphPng,
-            "cubewire-1.graph.png",
-            "the graph of the last",
-        ),
-        (
-            Export::GraphCsv,
-            "cubewire-1.graph.csv",
-            "the graph of the last",
-        ),
+    for (wanted, name) in [
+        (Action::SaveCsv, "cubewire-1.csv"),
+        (Action::SaveJsonLines, "cubewire-1.jsonl"),
     ] {
+        let about = "the last 11.7 s of the right half";
         let said = export(&mut game, wanted);
-        let start = format!("{}: {about}", path(name).display());
-        assert!(said.starts_with(&start), "{said}");
+        assert_eq!(said, format!("{}: {about}", path(name).display()));
     }
     let meter = game.app.world().get::<LaneMeter>(lane).unwrap();
     let samples = meter.samples();
@@ -258,8 +237,6 @@ fn the_buttons_save_the_last_minute_and_the_graph() {
     assert_eq!(table.sum("payload_bytes"), totals.payload_bytes as f64);
     assert_eq!(table.sum("sent_cubes"), totals.sent_cubes as f64);
     assert_lines(&path("cubewire-1.jsonl"), &table, samples);
-    assert_graph(&path("cubewire-1.graph.csv"), meter);
-    assert_picture(&path("cubewire-1.graph.png"));
 }
 
 /// The lines say the same as the table, and what the packets are made of.
@@ -332,32 +309,6 @@ fn assert_packet(packet: &Value, sample: &Sample) -> usize {
     divided
 }
 
-/// The graph ends with the figure of the panel.
-fn assert_graph(csv: &Path, meter: &LaneMeter) {
-    let graph = Table::read(csv);
-    assert_eq!(graph.names, ["tick", "seconds", "right_kbps"]);
-    let last = graph
-        .column("right_kbps")
-        .last()
-        .copied()
-        .flatten()
-        .unwrap();
-    let kbps = meter.kbps(Accounting::PayloadAndUdp);
-    assert!((last - kbps).abs() < 1e-6, "{last}, {kbps}");
-}
-
-fn assert_picture(png: &Path) {
-    let png = File::open(png).unwrap();
-    let mut reader = png::Decoder::new(BufReader::new(png)).read_info().unwrap();
-    let mut rgb = vec![0; reader.output_buffer_size().unwrap()];
-    let info = reader.next_frame(&mut rgb).unwrap();
-    assert_eq!((info.width, info.height), GRAPH_SIZE);
-    let Rgb(red, green, blue) = DARK.ground;
-    let pixels = rgb.as_chunks::<3>().0.iter();
-    let drawn = pixels.filter(|pixel| **pixel != [red, green, blue]).count();
-    assert!(drawn > 4_000, "{drawn} pixels");
-}
-
 #[test]
 fn a_missing_folder_is_one_sentence_and_nothing_is_left() {
     let folder = tempfile::tempdir().unwrap();
@@ -365,9 +316,8 @@ fn a_missing_folder_is_one_sentence_and_nothing_is_left() {
     let mut game = lossy_game("delta");
     let world = game.app.world_mut();
     world.insert_resource(RecordingFolder(missing.clone()));
-    world.insert_resource(PanelState::default());
     game.step();
-    for wanted in Export::ALL {
+    for wanted in [Action::SaveCsv, Action::SaveJsonLines] {
         let said = export(&mut game, wanted);
         let reason = "No such file or directory (os error 2)";
         assert_eq!(said, format!("{}: {reason}", missing.display()));

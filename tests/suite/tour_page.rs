@@ -23,7 +23,7 @@ fn section((number, step): (usize, &TourStep)) -> String {
     let address = step.address;
     format!(
         "<section data-step=\"{number}\">\n<h2>{number}. {title}</h2>\n<p>{text}</p>\n\
-         <p class=\"article\">{article}{difference} <a href=\"{address}\">This part of the article</a></p>\n</section>\n"
+         <p class=\"article\">{article}{difference} <a href=\"{address}\">Read the article</a></p>\n</section>\n"
     )
 }
 

@@ -266,7 +266,7 @@ impl Shot {
             world.resource_mut::<Time<Virtual>>().pause();
             world.insert_resource(Moment(Some(past)));
             let mut panel = world.resource_mut::<PanelState>();
-            panel.mark_range([past - PAST_TICKS, past]);
+            panel.range = Some([past - PAST_TICKS, past]);
         }
         Ok(renderer)
     }

@@ -24,38 +24,25 @@ impl Axis {
 
     /// The scale for these lines.
     pub(super) fn scale(self, lines: &[(Side, Series<'_>)]) -> Scale {
-        match self.is_logarithmic(lines) {
-            true => Scale::Logarithmic,
-            false => Scale::Linear,
-        }
-    }
-
-    /// Whether it is logarithmic for these lines.
-    fn is_logarithmic(self, lines: &[(Side, Series<'_>)]) -> bool {
+        let lines = || lines.iter().map(|(_, series)| series);
+        let newest = lines().filter_map(|series| series.kbps.last());
+        let newest = newest.map(|&kbps| (kbps, kbps));
+        let all = lines().filter_map(|series| series.range_without_peaks);
         match self {
-            Self::Automatic => {
-                let newest = lines.iter().filter_map(|(_, series)| series.newest_kbps());
-                let ends = smallest_and_largest(newest.map(|kbps| (kbps, kbps)));
-                let ranges = lines
-                    .iter()
-                    .filter_map(|(_, series)| series.range_without_peaks());
-                let all = smallest_and_largest(ranges);
-                ends.is_some_and(|ends| differ(ends, MUCH_BETWEEN_LANES))
-                    || all.is_some_and(|all| differ(all, MUCH_IN_ALL))
+            Self::Automatic if !differ(newest, MUCH_BETWEEN_LANES) && !differ(all, MUCH_IN_ALL) => {
+                Scale::Linear
             }
-            Self::Linear => false,
-            Self::Logarithmic => true,
+            Self::Linear => Scale::Linear,
+            Self::Automatic | Self::Logarithmic => Scale::Logarithmic,
         }
     }
 }
 
-fn smallest_and_largest(ranges: impl Iterator<Item = (f64, f64)>) -> Option<(f64, f64)> {
-    ranges.reduce(|all, range| (all.0.min(range.0), all.1.max(range.1)))
-}
-
-/// Whether one rate is more than `factor` times the other. Headers alone are the least that is sent.
-fn differ((smallest, largest): (f64, f64), factor: f64) -> bool {
-    largest > factor * smallest.max(HEADERS_KBPS)
+/// Whether the largest rate of these ranges is more than `factor` times the smallest. Headers alone are the least that
+/// is sent.
+fn differ(ranges: impl Iterator<Item = (f64, f64)>, factor: f64) -> bool {
+    let whole = ranges.reduce(|all, range| (all.0.min(range.0), all.1.max(range.1)));
+    whole.is_some_and(|(smallest, largest)| largest > factor * smallest.max(HEADERS_KBPS))
 }
 
 /// The axis is logarithmic if one lane now takes more than this many times what another does.
@@ -108,7 +95,7 @@ mod tests {
                     (side, Series::new(points, *ticks, Accounting::PayloadAndUdp))
                 })
                 .collect();
-            Axis::Automatic.is_logarithmic(&lines)
+            Axis::Automatic.scale(&lines) == Scale::Logarithmic
         };
         assert!(!is_logarithmic(&[(&steady, all)]));
         assert!(!is_logarithmic(&[(&from_rest, all)]));

@@ -5,31 +5,12 @@ use std::ops::RangeInclusive;
 use bevy_egui::egui::Stroke;
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::axis::Axis;
 use super::series::{Point, Series};
-use crate::panel::lane::Measured;
-use crate::panel::settings::PanelState;
 use crate::panel::style::Look;
-use crate::panel::widgets::{Chart, Scale, Switch};
-use crate::replication::{Accounting, TARGET_KBPS, rung_name};
+use crate::panel::widgets::{Chart, Scale};
+use crate::replication::{Accounting, TARGET_KBPS};
 use crate::view::Side;
-
-/// The accounting of the graph: that of the article, unless a lane has a budget, which counts every byte on the wire.
-pub(super) fn accounting(lanes: &[(Side, Vec<Point>)]) -> Accounting {
-    let mut newest = lanes.iter().filter_map(|(_, points)| points.last());
-    match newest.any(|point| point.budget_kbps.is_some()) {
-        true => Accounting::OnTheWire,
-        false => Accounting::PayloadAndUdp,
-    }
-}
-
-/// The newest points of each lane.
-pub(super) fn newest(lanes: &[Measured<'_>], ticks: usize) -> Vec<(Side, Vec<Point>)> {
-    let lines = lanes.iter().map(|lane| {
-        let points = lane.meter.newest(ticks).map(Point::from);
-        (lane.side, points.collect())
-    });
-    lines.collect()
-}
 
 /// The lines of all lanes, and the axis that they share.
 #[derive(Debug)]
@@ -43,24 +24,25 @@ pub(super) struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of the newest `seconds`; `scale` is chosen by what they show if it is not given.
-    pub(super) fn new(
-        lanes: &'a [(Side, Vec<Point>)],
-        seconds: u32,
-        choose: impl FnOnce(&[(Side, Series<'a>)]) -> Scale,
-    ) -> Self {
+    /// The lines of the newest `seconds`.
+    pub(super) fn new(lanes: &'a [(Side, Vec<Point>)], seconds: u32, axis: Axis) -> Self {
         let ticks = (seconds * TICKS_PER_SECOND) as usize;
-        let accounting = accounting(lanes);
+        // That of the article, unless a lane has a budget, which counts every byte on the wire.
+        let mut newest = lanes.iter().filter_map(|(_, points)| points.last());
+        let accounting = match newest.any(|point| point.budget_kbps.is_some()) {
+            true => Accounting::OnTheWire,
+            false => Accounting::PayloadAndUdp,
+        };
         let series = lanes.iter().map(|(side, points)| {
             let series = Series::new(points, ticks, accounting);
             (*side, series)
         });
         let series: Vec<_> = series.collect();
-        let scale = choose(&series);
+        let scale = axis.scale(&series);
         let range = series.iter().filter_map(|(_, series)| match scale {
-            Scale::Logarithmic => series.range(),
+            Scale::Logarithmic => series.range,
             // A single packet, such as the first one of a lane, does not squash all others.
-            Scale::Linear => series.range_without_peaks(),
+            Scale::Linear => series.range_without_peaks,
         });
         let budgets = series.iter().flat_map(|(_, series)| series.budgets());
         let budgets = budgets.map(|(_, kbps)| (kbps, kbps));
@@ -77,17 +59,10 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The lines as the graph shows them.
-    pub(super) fn shown(state: &PanelState, points: &'a [(Side, Vec<Point>)]) -> Self {
-        Self::new(points, state.graph_seconds, |series| {
-            state.axis.scale(series)
-        })
-    }
-
     /// Where a tick lies, if the graph goes back that far.
     pub(super) fn seconds_of(&self, tick: u64) -> Option<f64> {
         let (_, series) = self.series.first()?;
-        let newest = series.tick(series.len().checked_sub(1)?);
+        let newest = series.points.last()?.tick;
         let seconds = (tick as f64 - newest as f64) / f64::from(TICKS_PER_SECOND);
         (-self.seconds..=0.0).contains(&seconds).then_some(seconds)
     }
@@ -95,22 +70,6 @@ impl<'a> Lines<'a> {
     pub(super) fn has_budget(&self) -> bool {
         let mut series = self.series.iter();
         series.any(|(_, series)| series.newest_budget().is_some())
-    }
-
-    /// The switches of stages, oldest first. Where they are is left to the plot.
-    pub(super) fn switches(&self) -> Vec<Switch> {
-        let switches = self.series.iter().flat_map(|(_, series)| {
-            series.switches().map(|index| Switch {
-                x: 0.0,
-                number: None,
-                ago: -series.seconds(index),
-                from: rung_name(series.stages(index - 1)),
-                to: rung_name(series.stages(index)),
-            })
-        });
-        let mut switches: Vec<_> = switches.collect();
-        switches.sort_by(|a, b| b.ago.total_cmp(&a.ago));
-        switches
     }
 
     pub(super) fn draw(&self, chart: &Chart, look: Look, width: f32) {
@@ -128,7 +87,7 @@ impl<'a> Lines<'a> {
                 chart.level(times, kbps, budget, None);
             }
             let points = series.thinned();
-            let points = points.map(|index| (series.seconds(index), series.kbps(index)));
+            let points = points.map(|index| (series.seconds(index), series.kbps[index]));
             chart.line(points, width, look.of_half(*side));
         }
     }

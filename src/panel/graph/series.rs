@@ -52,10 +52,13 @@ impl From<&Sample> for Point {
 /// The newest points with their smoothed rates, indexed from the oldest.
 #[derive(Clone, Debug)]
 pub(super) struct Series<'a> {
-    points: &'a [Point],
-    kbps: Vec<f64>,
-    range: Option<(f64, f64)>,
-    range_without_peaks: Option<(f64, f64)>,
+    pub(super) points: &'a [Point],
+    pub(super) kbps: Vec<f64>,
+    /// Minimum and maximum rate, kbps; none if there are no points.
+    pub(super) range: Option<(f64, f64)>,
+    /// The range without peaks, if the largest rates of two smoothing windows, which a single packet may have caused,
+    /// are more than twice as large as all others.
+    pub(super) range_without_peaks: Option<(f64, f64)>,
 }
 
 impl<'a> Series<'a> {
@@ -67,39 +70,15 @@ impl<'a> Series<'a> {
         kbps.drain(..before);
         let mut series = Self {
             points: &points[before..],
-            range: range(&kbps),
+            range: kbps.iter().fold(None, |range, &kbps| {
+                let (low, high) = range.unwrap_or((kbps, kbps));
+                Some((kbps.min(low), kbps.max(high)))
+            }),
             range_without_peaks: None,
             kbps,
         };
         series.range_without_peaks = series.without_peaks();
         series
-    }
-
-    pub(super) const fn len(&self) -> usize {
-        self.points.len()
-    }
-
-    pub(super) fn tick(&self, index: usize) -> u64 {
-        self.points[index].tick
-    }
-
-    pub(super) fn stages(&self, index: usize) -> Stages {
-        self.points[index].stages
-    }
-
-    pub(super) fn kbps(&self, index: usize) -> f64 {
-        self.kbps[index]
-    }
-
-    /// Minimum and maximum rate, kbps; none if there are no points.
-    pub(super) const fn range(&self) -> Option<(f64, f64)> {
-        self.range
-    }
-
-    /// The [range](Self::range) without peaks, if the largest rates of two smoothing windows, which a single packet may
-    /// have caused, are more than twice as large as all others.
-    pub(super) const fn range_without_peaks(&self) -> Option<(f64, f64)> {
-        self.range_without_peaks
     }
 
     fn without_peaks(&self) -> Option<(f64, f64)> {
@@ -114,7 +93,7 @@ impl<'a> Series<'a> {
 
     /// Whether the newest rate is above this one, and stages were switched in the last two smoothing windows.
     fn rises_after_switch(&self, kbps: f64) -> bool {
-        let (Some(newest), Some(rate)) = (self.points.last(), self.newest_kbps()) else {
+        let (Some(newest), Some(&rate)) = (self.points.last(), self.kbps.last()) else {
             return false;
         };
         let recent = self.points.len().saturating_sub(2 * SMOOTHING_TICKS);
@@ -160,11 +139,6 @@ impl<'a> Series<'a> {
         self.points.last()?.budget_kbps
     }
 
-    /// The newest rate.
-    pub(super) fn newest_kbps(&self) -> Option<f64> {
-        self.kbps.last().copied()
-    }
-
     /// Time of a point relative to the newest, seconds: 0 or less.
     pub(super) fn seconds(&self, index: usize) -> f64 {
         let back = self.points.len() - 1 - index;
@@ -187,21 +161,6 @@ impl<'a> Series<'a> {
             move |&index: &usize| index == newest || self.points[index].tick.is_multiple_of(stride);
         (0..self.points.len()).filter(kept)
     }
-
-    /// The indices of the points with other stages than the point before.
-    pub(super) fn switches(&self) -> impl Iterator<Item = usize> {
-        let pairs = self.points.windows(2).enumerate();
-        pairs
-            .filter(|(_, pair)| pair[0].stages != pair[1].stages)
-            .map(|(index, _)| index + 1)
-    }
-}
-
-/// Minimum and maximum.
-fn range(kbps: &[f64]) -> Option<(f64, f64)> {
-    let smallest = kbps.iter().copied().reduce(f64::min)?;
-    let largest = kbps.iter().copied().reduce(f64::max)?;
-    Some((smallest, largest))
 }
 
 /// The mean over the [`SMOOTHING_TICKS`] up to each tick, or over fewer near the start.
@@ -250,7 +209,7 @@ mod tests {
         assert_eq!(article.kbps.len(), 60);
         assert!(article.kbps.iter().all(|kbps| (kbps - 60.0).abs() < 1e-9));
         let wire = Series::new(&points, 60, Accounting::OnTheWire);
-        let (smallest, largest) = wire.range().unwrap();
+        let (smallest, largest) = wire.range.unwrap();
         assert!(largest - smallest < 1e-9 && (largest - 120.0).abs() < 1e-9);
     }
 
@@ -286,28 +245,24 @@ mod tests {
 
     #[test]
     fn a_long_series_is_downsampled_and_keeps_its_newest_point() {
-        let points = points(3_600);
-        let series = Series::new(&points, 3_600, Accounting::PayloadAndUdp);
+        let many = points(3_600);
+        let series = Series::new(&many, 3_600, Accounting::PayloadAndUdp);
         let indices: Vec<usize> = series.thinned().collect();
         assert!((599..=601).contains(&indices.len()), "{}", indices.len());
         assert_eq!(indices.last(), Some(&3_599));
 
-        let later = Series::new(&points[1..], 3_599, Accounting::PayloadAndUdp);
+        let later = Series::new(&many[1..], 3_599, Accounting::PayloadAndUdp);
         let ticks = |series: &Series<'_>| -> Vec<u64> {
-            series.thinned().map(|index| series.tick(index)).collect()
+            let indices = series.thinned();
+            indices.map(|index| series.points[index].tick).collect()
         };
         assert_eq!(ticks(&series)[10..500], ticks(&later)[10..500]);
-    }
 
-    #[test]
-    fn a_short_series_keeps_every_point() {
-        let points = points(30);
-        let series = Series::new(&points, 600, Accounting::PayloadAndUdp);
+        let few = points(30);
+        let series = Series::new(&few, 600, Accounting::PayloadAndUdp);
         assert_eq!(series.thinned().count(), 30);
         let nothing = Series::new(&[], 600, Accounting::PayloadAndUdp);
-        assert_eq!(nothing.thinned().count(), 0);
-        assert_eq!(nothing.range(), None);
-        assert_eq!(nothing.index_at(0.0), None);
+        assert_eq!((nothing.thinned().count(), nothing.range), (0, None));
     }
 
     #[test]
@@ -319,16 +274,8 @@ mod tests {
         }
         assert_eq!(series.index_at(0.5), Some(119));
         assert_eq!(series.index_at(-2.1), None);
-    }
-
-    #[test]
-    fn a_switch_is_reported_where_the_stages_differ() {
-        let mut points = points(20);
-        for point in &mut points[7..] {
-            point.stages = ladder::DELTA.stages;
-        }
-        let series = Series::new(&points, 20, Accounting::PayloadAndUdp);
-        assert_eq!(series.switches().collect::<Vec<_>>(), [7]);
+        let nothing = Series::new(&[], 600, Accounting::PayloadAndUdp);
+        assert_eq!(nothing.index_at(0.0), None);
     }
 
     #[test]
@@ -336,9 +283,9 @@ mod tests {
         let mut points = points(400);
         points[3].article_bytes = 140_000;
         let series = Series::new(&points, 400, Accounting::PayloadAndUdp);
-        let (_, largest) = series.range().unwrap();
+        let (_, largest) = series.range.unwrap();
         assert!(largest > 1_000.0);
-        let (_, usual) = series.range_without_peaks().unwrap();
+        let (_, usual) = series.range_without_peaks.unwrap();
         assert!((usual - 60.0).abs() < 1e-9);
         let peaks: Vec<_> = series.peaks_above(100.0).collect();
         assert_eq!(peaks.len(), 1);
@@ -354,23 +301,25 @@ mod tests {
             point.article_bytes = 140_000;
         }
         let series = Series::new(&points, 400, Accounting::PayloadAndUdp);
-        assert_eq!(series.range_without_peaks(), series.range());
+        assert_eq!(series.range_without_peaks, series.range);
         // Without a switch, it is a peak.
         for point in &mut points {
             point.stages = ladder::POSITION.stages;
         }
         let series = Series::new(&points, 400, Accounting::PayloadAndUdp);
-        assert_ne!(series.range_without_peaks(), series.range());
+        assert_ne!(series.range_without_peaks, series.range);
     }
 
     #[test]
-    fn each_budget_lasts_until_the_next() {
+    fn budgets_and_losses_are_where_the_samples_have_them() {
         let mut points = points(121);
-        for point in &mut points[31..61] {
-            point.budget_kbps = Some(64);
-        }
-        for point in &mut points[61..] {
-            point.budget_kbps = Some(32);
+        for (index, point) in points.iter_mut().enumerate() {
+            point.has_losses = index == 60;
+            point.budget_kbps = match index {
+                ..31 => None,
+                31..61 => Some(64),
+                _ => Some(32),
+            };
         }
         let series = Series::new(&points, 121, Accounting::PayloadAndUdp);
         let budgets: Vec<_> = series.budgets().collect();
@@ -378,13 +327,6 @@ mod tests {
         let second = series.seconds(61)..=0.0;
         assert_eq!(budgets, [(first, 64.0), (second, 32.0)]);
         assert_eq!(series.newest_budget(), Some(32));
-    }
-
-    #[test]
-    fn losses_are_where_the_samples_have_them() {
-        let mut points = points(120);
-        points[59].has_losses = true;
-        let series = Series::new(&points, 120, Accounting::PayloadAndUdp);
         assert_eq!(series.losses().collect::<Vec<_>>(), [-1.0]);
     }
 }

@@ -4,39 +4,18 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use bevy::log::warn;
+use bevy::log::{warn, warn_once};
 use bevy::prelude::*;
 
 use super::PanelState;
 use crate::files;
-
-/// Why settings cannot be loaded or saved.
-#[derive(Debug, thiserror::Error)]
-enum SettingsError {
-    #[error("{}: {source}", path.display())]
-    File { path: PathBuf, source: io::Error },
-    #[error("{}: {source}", path.display())]
-    Syntax {
-        path: PathBuf,
-        source: Box<ron::error::SpannedError>,
-    },
-    #[error("the panel's settings cannot be written as RON: {0}")]
-    Unwritable(#[from] ron::Error),
-}
 
 /// Where the settings are saved, and what was last saved there.
 #[derive(Resource, Debug)]
 pub(in crate::panel) struct SettingsFile {
     path: PathBuf,
     saved: String,
-    /// Whether [`PanelState`] may have changed since then.
-    touched: bool,
-    /// Time of the last attempt to save, by the real clock.
-    tried_at: Duration,
-    /// Whether a failure was already logged.
-    warned: bool,
 }
 
 impl SettingsFile {
@@ -48,16 +27,13 @@ impl SettingsFile {
         Self {
             path,
             saved: loaded.to_text().unwrap_or_default(),
-            touched: false,
-            tried_at: Duration::ZERO,
-            warned: false,
         }
     }
 
-    fn save(&mut self, state: &PanelState) -> Result<(), SettingsError> {
-        let text = state.to_text()?;
+    fn save(&mut self, state: &PanelState) -> io::Result<()> {
+        let text = state.to_text().map_err(io::Error::other)?;
         if text != self.saved {
-            store(&self.path, &text)?;
+            files::remember(&self.path, &text)?;
             self.saved = text;
         }
         Ok(())
@@ -67,63 +43,24 @@ impl SettingsFile {
 /// Loads the settings from a file. If it is missing or invalid, returns the defaults; if it is invalid,
 /// logs a warning.
 pub(in crate::panel) fn load_or_default(path: &Path) -> PanelState {
-    match load(path) {
-        Ok(state) => state,
-        Err(SettingsError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-            PanelState::default()
+    let text = files::recall(path);
+    let state = text.and_then(|text| PanelState::parse(&text).map_err(io::Error::other));
+    state.unwrap_or_else(|error| {
+        if error.kind() != io::ErrorKind::NotFound {
+            let path = path.display();
+            warn!("the panel starts with its defaults: {path}: {error}");
         }
-        Err(error) => {
-            warn!("the panel starts with its defaults: {error}");
-            PanelState::default()
-        }
-    }
-}
-
-/// Saves changes, at most once per [`SAVE_INTERVAL`], and when the app exits.
-pub(in crate::panel) fn save(
-    state: Res<PanelState>,
-    mut file: ResMut<SettingsFile>,
-    time: Res<Time<Real>>,
-    mut exits: MessageReader<AppExit>,
-) {
-    let leaving = exits.read().count() > 0;
-    if state.is_changed() {
-        file.touched = true;
-    }
-    let now = time.elapsed();
-    if !file.touched || !(leaving || now >= file.tried_at + SAVE_INTERVAL) {
-        return;
-    }
-    file.touched = false;
-    file.tried_at = now;
-    if let Err(error) = file.save(&state)
-        && !file.warned
-    {
-        warn!("the panel's settings are not saved: {error}");
-        file.warned = true;
-    }
-}
-
-fn load(path: &Path) -> Result<PanelState, SettingsError> {
-    let text = files::recall(path).map_err(|source| SettingsError::File {
-        path: path.to_owned(),
-        source,
-    })?;
-    PanelState::parse(&text).map_err(|source| SettingsError::Syntax {
-        path: path.to_owned(),
-        source: Box::new(source),
+        PanelState::default()
     })
 }
 
-fn store(path: &Path, text: &str) -> Result<(), SettingsError> {
-    files::remember(path, text).map_err(|source| SettingsError::File {
-        path: path.to_owned(),
-        source,
-    })
+/// Saves changes. A failure is logged once.
+pub(in crate::panel) fn save(state: Res<PanelState>, mut file: ResMut<SettingsFile>) {
+    if let Err(error) = file.save(&state) {
+        let path = file.path.display();
+        warn_once!("the panel's settings are not saved: {path}: {error}");
+    }
 }
-
-/// Minimum time between two attempts to save.
-const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {

@@ -11,7 +11,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::super::settings::PanelState;
 use crate::controls::Action;
 use crate::history::{LaneHistory, Moment};
-use crate::replication::LaneMeter;
+use crate::replication::{LaneMeter, Sample};
 use crate::simulation::CubeWorld;
 use crate::view::Selected;
 
@@ -33,43 +33,33 @@ pub(in crate::panel) fn step(
     mut moment: ResMut<Moment>,
     mut commands: Commands,
 ) {
+    // Held keys repeat.
+    let pressed = keyboard.inputs.read().filter(|key| key.state.is_pressed());
+    let pressed: Vec<KeyCode> = pressed.map(|key| key.key_code).collect();
     if moment.0.is_none() && state.range.is_some() {
         state.range = None;
     }
     let egui = keyboard.egui.as_ref();
     let is_typing = egui.is_some_and(|egui| egui.wants_any_keyboard_input());
     let stands = moment.0.is_some() || (world.is_some() && clock.is_paused());
-    if !state.shows_timeline(stands) || !stands || is_typing {
-        keyboard.inputs.clear();
-        return;
-    }
-    let Some((history, meter)) = lane.map(|lane| lane.into_inner()) else {
-        keyboard.inputs.clear();
+    let lane = lane.filter(|_| state.shows_timeline(stands) && stands && !is_typing);
+    let Some((history, meter)) = lane.map(Single::into_inner) else {
         return;
     };
     let Some((first, last)) = history.ticks(meter).map(RangeInclusive::into_inner) else {
-        keyboard.inputs.clear();
         return;
     };
-    if state.range.is_some_and(|range| range.last < first) {
+    if state.range.is_some_and(|[_, last]| last < first) {
         state.range = None;
     }
-    let is_far = keyboard
-        .keys
-        .any_pressed([KeyCode::ShiftLeft, KeyCode::ShiftRight]);
-    let ticks = if is_far {
-        u64::from(TICKS_PER_SECOND)
-    } else {
-        1
+    let shift = [KeyCode::ShiftLeft, KeyCode::ShiftRight];
+    let ticks = match keyboard.keys.any_pressed(shift) {
+        true => u64::from(TICKS_PER_SECOND),
+        false => 1,
     };
-    // Held keys repeat.
-    for input in keyboard
-        .inputs
-        .read()
-        .filter(|input| input.state.is_pressed())
-    {
+    for key in pressed {
         let at = moment.0.unwrap_or(last);
-        let wanted = match input.key_code {
+        let wanted = match key {
             KeyCode::ArrowLeft => at.saturating_sub(ticks),
             KeyCode::ArrowRight => at + ticks,
             KeyCode::Comma => packet_before(meter, at).unwrap_or(at),
@@ -91,24 +81,30 @@ pub(in crate::panel) fn step(
     }
 }
 
+/// A tick in which a packet was sent.
+const fn is_packet(sample: &Sample) -> bool {
+    !sample.snapshots.is_empty()
+}
+
 /// The last tick before `tick` in which a packet was sent.
 fn packet_before(meter: &LaneMeter, tick: u64) -> Option<u64> {
-    let mut samples = meter.back_from(tick.checked_sub(1));
-    let found = samples.find(|sample| !sample.snapshots.is_empty())?;
-    (found.tick < tick).then_some(found.tick)
+    let mut before = meter.back_from(Some(tick.checked_sub(1)?));
+    before
+        .find(|sample| is_packet(sample))
+        .map(|found| found.tick)
 }
 
 /// The first tick after `tick` in which a packet was sent.
 fn packet_after(meter: &LaneMeter, tick: u64) -> Option<u64> {
-    let samples = meter.samples().iter();
-    let mut later = samples.filter(|sample| sample.tick > tick && !sample.snapshots.is_empty());
-    later.next().map(|sample| sample.tick)
+    let mut samples = meter.samples().iter();
+    let after = samples.find(|sample| sample.tick > tick && is_packet(sample));
+    after.map(|found| found.tick)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replication::{PacketRecord, Sample};
+    use crate::replication::PacketRecord;
 
     #[test]
     fn packets_are_found_in_both_directions() {

@@ -5,21 +5,27 @@ use std::ptr;
 use bevy_egui::egui::{Rect, Sense, Ui, WidgetInfo, WidgetType};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::{Parts, Strip};
+use super::Strip;
 use crate::panel::kept::kept;
-use crate::panel::settings::TickRange;
 use crate::panel::style::{BODY, LINE, Look, SMALL};
 use crate::panel::widgets::{At, text};
 use crate::replication::{Accounting, Fate, LaneMeter, Totals};
 use crate::words::grouped;
 
-pub(super) fn draw(ui: &Ui, parts: &Parts, strip: &Strip<'_>, range: TickRange, is_marked: bool) {
+/// Draws the totals of each row beside it, and below all of them which time they are of.
+pub(super) fn draw(
+    ui: &Ui,
+    area: Rect,
+    rows: &[Rect],
+    strip: &Strip<'_>,
+    (range, is_marked): ([u64; 2], bool),
+) {
     let look = Look::of(ui);
     let painter = ui.painter();
     // What is only shown moves on with every tick, and is read four times a second.
     let each = if is_marked { 1 } else { UPDATE_TICKS };
     let mut seconds = None;
-    for (index, (side, lane)) in strip.halves.iter().enumerate() {
+    for ((side, lane), row) in strip.halves.iter().zip(rows) {
         let Some(lane) = lane else {
             continue;
         };
@@ -27,12 +33,11 @@ pub(super) fn draw(ui: &Ui, parts: &Parts, strip: &Strip<'_>, range: TickRange, 
         let newest = lane.meter.samples().back().map(|sample| sample.tick);
         let key = (
             ptr::from_ref(lane.meter).addr(),
-            [each, range.first / each, range.last / each],
+            [each, range[0] / each, range[1] / each],
             newest.map(|tick| tick / UPDATE_TICKS),
         );
         let of = kept(ui, id, key, || Sums::of(lane.meter, range));
-        let row = parts.row(index);
-        let beside = Rect::from_x_y_ranges(parts.totals.x_range(), row.y_range());
+        let beside = Rect::from_x_y_ranges(area.x_range(), row.y_range());
         let response = ui.interact(beside, id, Sense::hover());
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, of.words()));
         let (rate, marks) = beside.split_top_bottom_at_fraction(0.5);
@@ -54,7 +59,7 @@ pub(super) fn draw(ui: &Ui, parts: &Parts, strip: &Strip<'_>, range: TickRange, 
         });
     }
     if let Some(seconds) = seconds {
-        let below = parts.totals.with_min_y(parts.totals.bottom() - LINE);
+        let below = area.with_min_y(area.bottom() - LINE);
         let what = if is_marked { "marked" } else { "shown" };
         let words = format!("in the {seconds:.1} s {what}");
         text(painter, below, At::Left(0.0), words, SMALL, look.muted);
@@ -73,11 +78,11 @@ struct Sums {
 }
 
 impl Sums {
-    fn of(meter: &LaneMeter, range: TickRange) -> Self {
+    fn of(meter: &LaneMeter, [first, last]: [u64; 2]) -> Self {
         let newest = meter.samples().back().map_or(0, |sample| sample.tick);
         let samples = || {
-            let samples = meter.back_from(Some(range.last));
-            samples.take_while(|sample| sample.tick >= range.first)
+            let samples = meter.back_from(Some(last));
+            samples.take_while(|sample| sample.tick >= first)
         };
         let (mut lost, mut late) = (0, 0);
         let packets = samples().flat_map(|sample| {
@@ -143,13 +148,11 @@ mod tests {
             }],
             ..Sample::default()
         }));
-        let range = TickRange::between(179, 120);
-        assert_eq!(range, TickRange::between(120, 179));
         let words = |meter: &LaneMeter, range| Sums::of(meter, range).words();
         // 60 packets with 28 bytes of headers each, in a second.
         let expected = "1.00 s: 60 packets, 6300 bytes of payload, mean 105.0, largest 400; 63.8 kbps; 0 lost, 1 late";
-        assert_eq!(words(&meter, range), expected);
-        let one_more = words(&meter, TickRange::between(119, 179));
+        assert_eq!(words(&meter, [120, 179]), expected);
+        let one_more = words(&meter, [119, 179]);
         assert!(one_more.contains("61 packets"), "{one_more}");
         assert!(one_more.ends_with("1 lost, 1 late"), "{one_more}");
         // What is not recorded any more does not count as time.
@@ -157,9 +160,9 @@ mod tests {
             tick,
             ..Sample::default()
         }));
-        let older = words(&younger, TickRange::between(0, 9));
+        let older = words(&younger, [0, 9]);
         assert!(older.starts_with("0.08 s: 0 packets"), "{older}");
-        let none = words(&meter, TickRange::between(700, 710));
+        let none = words(&meter, [700, 710]);
         assert_eq!(none, "not recorded");
     }
 }

@@ -4,12 +4,11 @@ use bevy_egui::egui::{Rect, Ui, pos2, vec2};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::Strip;
-use super::axis::TickAxis;
 use crate::panel::lane::Measured;
 use crate::panel::style::{Look, SMALL};
 use crate::panel::terms;
-use crate::panel::widgets::{At, Pointing, flag, ring, text, triangle};
-use crate::replication::{Fate, rung_name};
+use crate::panel::widgets::{At, Chart, Pointing, flag, ring, text, triangle};
+use crate::replication::{Fate, METER_TICKS, rung_name};
 use crate::view::Side;
 use crate::words::grouped;
 
@@ -25,7 +24,7 @@ pub(super) fn hints(strip: &Strip<'_>, recorded: u64) -> [String; 3] {
             "Esc or P resumes".to_owned(),
         ];
     }
-    let recorded = seconds(recorded);
+    let recorded = seconds(recorded as f64);
     [
         format!("{recorded:.0} s recorded, {memory} · drag or pause to go back, the wheel zooms"),
         format!("{recorded:.0} s recorded, {memory}"),
@@ -35,7 +34,7 @@ pub(super) fn hints(strip: &Strip<'_>, recorded: u64) -> [String; 3] {
 
 /// The tick that is shown, and how long ago it was.
 pub(super) fn moment(tick: u64, newest: u64) -> String {
-    let ago = seconds(newest.saturating_sub(tick));
+    let ago = seconds(newest.saturating_sub(tick) as f64);
     format!("{ago:.1} s ago, tick {}", grouped(tick as f64))
 }
 
@@ -45,60 +44,47 @@ pub(super) fn legend(ui: &Ui, row: Rect) -> f32 {
     let painter = ui.painter();
     let y = row.center().y;
     let mut right = row.right();
-    let mut entry = |name: &str| {
+    let mut entry = |name: &str, mark: f32| {
         let at = At::Right(row.right() - right);
         let name = text(painter, row, at, name, SMALL, look.ink);
-        right = name.left() - 30.0;
-        pos2(name.left() - 10.0, y)
+        right = name.left() - mark - 16.0;
+        pos2(name.left() - 6.0 - mark / 2.0, y)
     };
-    ring(painter, entry("late"), 3.5, look.warning);
-    let lost = entry("lost");
+    ring(painter, entry("late", 8.0), 3.5, look.warning);
+    let lost = entry("lost", 8.0);
     triangle(painter, lost, vec2(8.0, 7.0), Pointing::Down, look.error);
-    let switch = entry("switch");
-    let size = vec2(16.0, 16.0);
-    flag(
-        ui,
-        Rect::from_center_size(switch - vec2(3.0, 0.0), size),
-        "1",
-    );
-    right -= 6.0;
-    let at = At::Right(row.right() - right);
-    let bytes = text(painter, row, at, "bytes", SMALL, look.ink);
-    for (index, side) in Side::ALL.into_iter().enumerate() {
-        let center = pos2(bytes.left() - 12.0 + 5.0 * index as f32, y);
-        let bar = Rect::from_center_size(center, vec2(4.0, 10.0));
+    let switch = Rect::from_center_size(entry("switch", 16.0), vec2(16.0, 16.0));
+    flag(ui, switch, "1");
+    let bytes = entry("bytes", 10.0);
+    for (x, side) in [-2.5, 2.5].into_iter().zip(Side::ALL) {
+        let bar = Rect::from_center_size(bytes + vec2(x, 0.0), vec2(4.0, 10.0));
         painter.rect_filled(bar, 0.0, look.of_half(side));
     }
-    bytes.left() - 18.0
+    bytes.x - 6.0
 }
 
-/// Times below the rows: the ends and what lies between them.
-pub(super) fn times(ui: &Ui, row: Rect, axis: &TickAxis, newest: u64) {
-    let look = Look::of(ui);
-    let ago = |tick: f64| (newest as f64 + 1.0 - tick) / f64::from(TICKS_PER_SECOND);
-    let (from, to) = (ago(axis.from), ago(axis.to));
-    let decimals = usize::from(axis.is_zoomed());
-    for quarter in 0..=4_u8 {
-        let share = f64::from(quarter) / 4.0;
-        let time = from + share * (to - from);
-        let (words, at) = match quarter {
-            0 => (format!("{time:.decimals$} s ago"), At::Left(0.0)),
-            4 if time.abs() < 1e-3 => ("now".to_owned(), At::Right(0.0)),
-            4 => (format!("{time:.decimals$}"), At::Right(0.0)),
-            _ => (
-                format!("{time:.decimals$}"),
-                At::Center(share as f32 * row.width()),
-            ),
-        };
-        text(ui.painter(), row, at, words, SMALL, look.muted);
-    }
+/// Times below the rows: the ends and the middle.
+pub(super) fn times(ui: &Ui, chart: &Chart, newest: u64) {
+    let (from, to) = (*chart.x.start(), *chart.x.end());
+    let ago = |tick: f64| seconds(newest as f64 + 1.0 - tick);
+    let decimals = usize::from(to - from < METER_TICKS as f64);
+    let [from, middle] =
+        [from, (from + to) / 2.0].map(|tick| format!("{:.decimals$} s ago", ago(tick)));
+    let to = match ago(to) {
+        ..1e-3 => "now".to_owned(),
+        ago => format!("{ago:.decimals$} s ago"),
+    };
+    chart.times(ui, [&from, &middle, &to]);
 }
 
-/// A tick of a lane in words.
-pub(super) fn describe(measured: &Measured<'_>, tick: u64, newest: u64) -> String {
-    let ago = seconds(newest.saturating_sub(tick));
+/// A tick of a lane in words. One before the first of the game is negative.
+pub(super) fn describe(measured: &Measured<'_>, tick: i64, newest: u64) -> String {
+    let ago = seconds(newest as f64 - tick as f64).max(0.0);
     let side = measured.side.name();
-    let Some(sample) = measured.meter.at(tick) else {
+    let sample = u64::try_from(tick)
+        .ok()
+        .and_then(|tick| measured.meter.at(tick));
+    let Some(sample) = sample else {
         return format!("{side}, {ago:.2} s ago: not recorded");
     };
     let rung = rung_name(sample.stages);
@@ -106,7 +92,7 @@ pub(super) fn describe(measured: &Measured<'_>, tick: u64, newest: u64) -> Strin
         return format!("{side}, {ago:.2} s ago: {rung}, no packet in this tick");
     };
     let ticks = |count: u16| terms::ticks(count.into());
-    let arrival = match packet.fate(tick, newest) {
+    let arrival = match packet.fate(sample.tick, newest) {
         Fate::Arrived(arrival) if arrival.is_late => {
             format!("arrived {} later, too late", ticks(arrival.after_ticks))
         }
@@ -124,6 +110,30 @@ pub(super) fn describe(measured: &Measured<'_>, tick: u64, newest: u64) -> Strin
     )
 }
 
-fn seconds(ticks: u64) -> f64 {
-    ticks as f64 / f64::from(TICKS_PER_SECOND)
+fn seconds(ticks: f64) -> f64 {
+    ticks / f64::from(TICKS_PER_SECOND)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::replication::{LaneMeter, Sample};
+
+    #[test]
+    fn what_was_before_the_start_is_as_long_ago_as_it_is_pointed_at() {
+        let samples = (0..60).map(|tick| Sample {
+            tick,
+            ..Sample::default()
+        });
+        let meter = LaneMeter::from_samples(samples);
+        let measured = Measured {
+            side: Side::Right,
+            meter: &meter,
+            settings: None,
+        };
+        let said = |tick| describe(&measured, tick, 59);
+        assert_eq!(said(-1), "right, 1.00 s ago: not recorded");
+        assert_eq!(said(-541), "right, 10.00 s ago: not recorded");
+        assert!(said(29).starts_with("right, 0.50 s ago: uncompressed"));
+    }
 }

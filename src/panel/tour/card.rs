@@ -3,7 +3,7 @@
 
 use bevy_egui::egui::{
     self, Align, Frame, Label, Layout, Margin, Panel, Rect, RichText, Sense, Stroke, Ui, UiBuilder,
-    WidgetInfo, WidgetType, pos2, vec2,
+    WidgetInfo, WidgetType, vec2,
 };
 
 use super::seen;
@@ -12,7 +12,7 @@ use super::steps::{STEPS, TourStep};
 use crate::controls::{Action, key_of};
 use crate::panel::lane::LaneView;
 use crate::panel::style::{BODY, GAP, LARGE, LINE, Look, ROW, SMALL};
-use crate::panel::widgets::{At, Kind, Size, button, link, text, tick};
+use crate::panel::widgets::{At, Kind, button, key_figure, link, text, tick};
 use crate::view::Side;
 
 /// What the card shows.
@@ -123,33 +123,21 @@ fn said(ui: &mut Ui, guide: &Guide, has_figures: bool) {
 /// The article's figure, the one here and now, how they differ, and what to do.
 fn columns(ui: &mut Ui, area: Rect, guide: &Guide) {
     let look = Look::of(ui);
-    let top = area.top() + 14.0;
-    let column = |index: f32| {
-        let left = area.left() + index * 0.5 * area.width();
-        Rect::from_min_size(pos2(left, top), vec2(0.5 * area.width() - 12.0, FIGURE))
-    };
-    let [value, unit, counts] = guide.now();
-    let mut now = 0.0;
-    if let Some(article) = guide.step.article {
-        let (value, unit, counts) = (article.value, article.unit, article.counts);
-        figure(
-            ui,
-            column(0.0),
-            "the article",
-            [value, unit, counts],
-            look.ink,
-        );
-        now = 1.0;
+    let area = area.with_min_y(area.top() + 14.0);
+    let (figures, below) = area.split_top_bottom_at_y(area.top() + FIGURE);
+    let now = guide.now();
+    let now = ["here, now", &now[0], &now[1], &now[2]];
+    let now = (now, look.of_half(Side::Right));
+    let article = guide.step.article.map(|article| {
+        let article = ["the article", article.value, article.unit, article.counts];
+        (article, look.ink)
+    });
+    let shown = article.into_iter().chain([now]);
+    let (left, right) = figures.split_left_right_at_fraction(0.5);
+    for (half, (words, color)) in [left, right].into_iter().zip(shown) {
+        figure(ui, half.with_max_x(half.right() - 12.0), words, color);
     }
-    let right = look.of_half(Side::Right);
-    figure(
-        ui,
-        column(now),
-        "here, now",
-        [&value, &unit, &counts],
-        right,
-    );
-    let below = Rect::from_min_max(pos2(area.left(), top + FIGURE + 2.0), area.right_bottom());
+    let below = below.with_min_y(below.top() + 2.0);
     let mut ui = ui.new_child(UiBuilder::new().max_rect(below));
     ui.spacing_mut().item_spacing.y = 2.0;
     let difference = RichText::new(guide.step.difference).size(SMALL);
@@ -167,8 +155,7 @@ fn columns(ui: &mut Ui, area: Rect, guide: &Guide) {
 fn figure(
     ui: &mut Ui,
     area: Rect,
-    caption: &str,
-    [value, unit, counts]: [&str; 3],
+    [caption, value, unit, counts]: [&str; 4],
     color: egui::Color32,
 ) {
     let look = Look::of(ui);
@@ -177,33 +164,15 @@ fn figure(
         let said = format!("{caption}: {value} {unit}, {counts}");
         WidgetInfo::labeled(WidgetType::Label, true, said)
     });
-    let painter = ui.painter();
-    painter.vline(area.left(), area.y_range(), Stroke::new(1.0, look.line));
-    let row = |from: f32, height: f32| {
-        let top = area.top() + from;
-        Rect::from_x_y_ranges(area.left() + 16.0..=area.right(), top..=top + height)
-    };
+    let edge = Stroke::new(1.0, look.line);
+    ui.painter().vline(area.left(), area.y_range(), edge);
+    let inside = area.with_min_x(area.left() + 16.0);
+    key_figure(ui, inside, [caption, value, unit], color);
+    let below = inside.with_min_y(inside.top() + 48.0);
+    let below = below.with_max_y(below.top() + LINE);
     text(
-        painter,
-        row(0.0, LINE),
-        At::Left(0.0),
-        caption,
-        SMALL,
-        look.muted,
-    );
-    let number = text(painter, row(18.0, 28.0), At::Left(0.0), value, LARGE, color);
-    let after = number.width() + 8.0;
-    text(
-        painter,
-        row(22.0, 28.0),
-        At::Left(after),
-        unit,
-        SMALL,
-        look.muted,
-    );
-    text(
-        painter,
-        row(48.0, LINE),
+        ui.painter(),
+        below,
         At::Left(0.0),
         counts,
         SMALL,
@@ -220,41 +189,24 @@ fn controls(ui: &mut Ui, area: Rect, guide: &Guide) -> Option<Action> {
             .layout(Layout::right_to_left(Align::Center)),
     );
     ui.spacing_mut().item_spacing.x = 8.0;
+    ui.spacing_mut().interact_size.y = 36.0;
     let is_last = guide.index + 1 == STEPS.len();
     let next = if is_last { "Done" } else { "Next" };
-    // In the past, Escape goes elsewhere.
-    let leave = Action::Tour;
+    let usual = Kind::Usual { is_on: false };
     let mut pressed = None;
-    for (name, key, action, width, kind, is_enabled) in [
-        (
-            next,
-            key_of(Action::TourNext),
-            Action::TourNext,
-            136.0,
-            Kind::Primary,
-            true,
-        ),
-        (
-            "Back",
-            key_of(Action::TourBack),
-            Action::TourBack,
-            76.0,
-            Kind::Usual { is_on: false },
-            guide.index > 0,
-        ),
-        (
-            "Leave",
-            key_of(Action::LeaveTour),
-            leave,
-            92.0,
-            Kind::Secondary,
-            true,
-        ),
+    for (name, key, width, kind) in [
+        (next, Action::TourNext, 136.0, Kind::Primary),
+        ("Back", Action::TourBack, 76.0, usual),
+        ("Leave", Action::LeaveTour, 92.0, Kind::Secondary),
     ] {
-        let size = Size::Tour(width);
-        let shown = ui.add_enabled_ui(is_enabled, |ui| button(ui, size, name, key, kind));
-        if shown.inner.clicked() {
-            pressed = Some(action);
+        let widget = |ui: &mut Ui| button(ui, width, name, key_of(key), kind);
+        let is_enabled = key != Action::TourBack || guide.index > 0;
+        if ui.add_enabled(is_enabled, widget).clicked() {
+            pressed = Some(match key {
+                // In the past, Escape goes elsewhere.
+                Action::LeaveTour => Action::Tour,
+                action => action,
+            });
         }
     }
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
@@ -264,7 +216,7 @@ fn controls(ui: &mut Ui, area: Rect, guide: &Guide) -> Option<Action> {
         let number = format!("{} of {}", guide.number(), STEPS.len());
         ui.label(RichText::new(number).size(SMALL));
         ui.add_space(16.0);
-        if ui.available_width() > LINK && link(ui, "This part of the article").clicked() {
+        if ui.available_width() > LINK && link(ui, "Read the article").clicked() {
             pressed = Some(Action::Open(guide.step.address));
         }
     });

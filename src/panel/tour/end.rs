@@ -1,8 +1,8 @@
 //! The card at the end of the tour: from the first rung to the last.
 
 use bevy_egui::egui::{
-    Align2, Area, Context, CornerRadius, Frame, Id, Label, Margin, Order, Rect, RichText, Sense,
-    Stroke, Ui, Vec2, pos2, vec2,
+    Align2, Area, Context, Id, Label, Margin, Order, Rect, RichText, Sense, Stroke, Ui, Vec2, pos2,
+    vec2,
 };
 use cubewire_codec::ladder::LADDER;
 
@@ -11,7 +11,7 @@ use crate::controls::{Action, key_of};
 use crate::panel::lane::LaneView;
 use crate::panel::pages::ladder::kbps_of;
 use crate::panel::style::{BODY, LINE, Look, SMALL};
-use crate::panel::widgets::{At, Chart, Kind, Scale, Size, button, text};
+use crate::panel::widgets::{At, Chart, Kind, Scale, button, over_picture, text};
 use crate::replication::TARGET_KBPS;
 use crate::view::{Inset, Side};
 use crate::words::{factor, grouped};
@@ -44,12 +44,8 @@ impl End {
             .fade_in(false);
         let shown = area.show(ctx, |ui| {
             let look = Look::of(ui);
-            let frame = Frame::new()
-                .fill(look.ground.gamma_multiply(0.95))
-                .stroke(Stroke::new(2.0, look.of_half(Side::Right)))
-                .corner_radius(CornerRadius::same(8))
-                .inner_margin(Margin::symmetric(24, 20));
-            frame
+            over_picture(look, look.of_half(Side::Right))
+                .inner_margin(Margin::symmetric(24, 20))
                 .show(ui, |ui| {
                     ui.set_width(width - 52.0);
                     ui.spacing_mut().item_spacing = Vec2::splat(8.0);
@@ -117,20 +113,21 @@ fn buttons(ui: &mut Ui) -> Option<Action> {
     let mut pressed = None;
     let width = (ui.available_width() - 16.0) / 3.0;
     ui.horizontal(|ui| {
-        let (size, usual) = (Size::Card(width), Kind::Usual { is_on: false });
+        ui.spacing_mut().interact_size.y = 44.0;
+        let usual = Kind::Usual { is_on: false };
         let leave = key_of(Action::LeaveTour);
-        if button(ui, size, "Play on", leave, Kind::Primary).clicked() {
+        if button(ui, width, "Play on", leave, Kind::Primary).clicked() {
             pressed = Some(Action::Tour);
         }
         if cfg!(not(target_family = "wasm")) {
-            let film = button(ui, size, "Film it", key_of(Action::Video), usual);
+            let film = button(ui, width, "Film it", key_of(Action::Video), usual);
             let about = "Records the window to an MP4 while you climb the ladder again. The command cubewire record \
                          makes films without a window.";
             if film.on_hover_text(about).clicked() {
                 pressed = Some(Action::Video);
             }
         }
-        if button(ui, size, "Read the article", "", usual).clicked() {
+        if button(ui, width, "Read the article", "", usual).clicked() {
             pressed = Some(Action::Open(STEPS[0].address));
         }
     });

@@ -32,7 +32,7 @@ pub struct TourStep {
     pub article: Option<Figure>,
     /// How what is seen here differs from the article, and why; or what to see.
     pub difference: &'static str,
-    /// The address of the part of the article that it is about.
+    /// The address of the article that it is about.
     pub address: &'static str,
     /// Something to do. The tour goes on without it, too.
     pub task: Option<Task>,
@@ -96,15 +96,8 @@ impl Task {
     }
 }
 
-/// A part of *Snapshot Compression*.
-macro_rules! compression {
-    ($part:literal) => {
-        concat!(
-            "https://gafferongames.com/post/snapshot_compression/",
-            $part
-        )
-    };
-}
+/// *Snapshot Compression*, Glenn Fiedler, 2015.
+const SNAPSHOT_COMPRESSION: &str = "https://gafferongames.com/post/snapshot_compression/";
 
 /// The default lane next to the simulation.
 const USUAL: TourStep = TourStep {
@@ -119,7 +112,7 @@ const USUAL: TourStep = TourStep {
     watch: Watch::Kbps,
     article: None,
     difference: "",
-    address: compression!(""),
+    address: SNAPSHOT_COMPRESSION,
     task: None,
 };
 
@@ -137,7 +130,6 @@ pub const STEPS: [TourStep; 18] = [
                packets alone, over a link with a round trip of 100 ms.",
         watch: Watch::Error,
         difference: "This far apart are the red cubes of both halves, at the same tick.",
-        address: compression!("#introduction"),
         task: Some(Task::TakeOver),
         ..USUAL
     },
@@ -148,7 +140,6 @@ pub const STEPS: [TourStep; 18] = [
         right: "rung:uncompressed",
         article: figure("17.4", "Mbps", "321 bits a cube"),
         difference: "Both count the headers of IP and UDP.",
-        address: compression!("#starting-point--60hz"),
         ..USUAL
     },
     TourStep {
@@ -159,7 +150,6 @@ pub const STEPS: [TourStep; 18] = [
         watch: Watch::Orientation,
         article: figure("29", "bits", "an orientation, not 128"),
         difference: "Both send 2 bits for the largest component and three times 9 for the others.",
-        address: compression!("#optimizing-orientation"),
         ..USUAL
     },
     TourStep {
@@ -170,7 +160,6 @@ pub const STEPS: [TourStep; 18] = [
         watch: Watch::Cube,
         article: figure("126", "bits", "a cube, without its velocity"),
         difference: "159 bits quantized; with the flag 127 at rest, 160 moving.",
-        address: compression!("#optimizing-linear-velocity"),
         ..USUAL
     },
     TourStep {
@@ -181,7 +170,6 @@ pub const STEPS: [TourStep; 18] = [
         watch: Watch::Cube,
         article: figure("80", "bits", "a cube: 4.3 Mbps"),
         difference: "Both send 50 bits of position, 29 of orientation and 1 of colour.",
-        address: compression!("#optimizing-position"),
         task: Some(Task::Overlay),
         ..USUAL
     },
@@ -194,7 +182,6 @@ pub const STEPS: [TourStep; 18] = [
         colors: CubeColors::Bits,
         article: figure("54", "kbps", "for the 901 bits alone"),
         difference: "54 kbps here, too; the rest is for the cubes that move.",
-        address: compression!("#delta-compression"),
         ..USUAL
     },
     TourStep {
@@ -206,7 +193,6 @@ pub const STEPS: [TourStep; 18] = [
         watch: Watch::Changed,
         article: figure("90", "cubes", "where indices stop paying"),
         difference: "The limit is the same here: 90 indices of 10 bits are 900 bits.",
-        address: compression!("#incremental-improvements"),
         ..USUAL
     },
     TourStep {
@@ -218,7 +204,6 @@ pub const STEPS: [TourStep; 18] = [
         watch: Watch::Selection,
         article: figure("5.5", "bits", "an index, instead of 10"),
         difference: "Fewer where the cubes that changed are neighbours, more in a ball of scattered ones.",
-        address: compression!("#incremental-improvements"),
         ..USUAL
     },
     TourStep {
@@ -230,7 +215,6 @@ pub const STEPS: [TourStep; 18] = [
         watch: Watch::Position,
         article: figure("26.1", "bits", "a position, instead of 50"),
         difference: "A ball that rolls moves its cubes further in 100 ms, so that more go in full.",
-        address: compression!("#incremental-improvements"),
         ..USUAL
     },
     TourStep {
@@ -243,7 +227,6 @@ pub const STEPS: [TourStep; 18] = [
         watch: Watch::Orientation,
         article: figure("23.3", "bits", "an orientation, not 29"),
         difference: "How much it saves depends on how fast the ball turns.",
-        address: compression!("#incremental-improvements"),
         ..USUAL
     },
     TourStep {
@@ -253,7 +236,6 @@ pub const STEPS: [TourStep; 18] = [
                last stage of the article.",
         article: figure("256", "kbps", "its target"),
         difference: "Below the target while few cubes move; a big ball goes past it.",
-        address: compression!("#incremental-improvements"),
         ..USUAL
     },
     TourStep {
@@ -293,7 +275,6 @@ pub const STEPS: [TourStep; 18] = [
         watch: Watch::Position,
         article: figure("26.1", "bits", "a position, not predicted"),
         difference: "Compare the halves: the ball is the same, and faster than the article's.",
-        address: compression!("#incremental-improvements"),
         ..USUAL
     },
     TourStep {
@@ -305,7 +286,6 @@ pub const STEPS: [TourStep; 18] = [
         right: "rung:predicted",
         article: figure("256", "kbps", "its target"),
         difference: "Not in the article, which leaves it as an exercise.",
-        address: compression!("#conclusion"),
         ..USUAL
     },
     TourStep {

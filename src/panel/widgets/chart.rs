@@ -94,16 +94,20 @@ impl Chart {
         y: RangeInclusive<f64>,
         scale: Scale,
     ) -> Self {
-        let look = Look::of(ui);
-        ui.painter().rect_filled(rect, 0.0, look.sunken);
-        let painter = ui.painter_at(rect.expand(1.0));
+        let over = Self::over(ui, rect, x);
+        ui.painter().rect_filled(rect, 0.0, over.look.sunken);
+        Self { y, scale, ..over }
+    }
+
+    /// A plot without a ground of its own, over several that share its horizontal axis.
+    pub(in crate::panel) fn over(ui: &Ui, rect: Rect, x: RangeInclusive<f64>) -> Self {
         Self {
             rect,
             x,
-            y,
-            scale,
-            look,
-            painter,
+            y: 0.0..=1.0,
+            scale: Scale::Linear,
+            look: Look::of(ui),
+            painter: ui.painter_at(rect.expand(1.0)),
         }
     }
 

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use bevy_egui::egui::{
-    Rect, Response, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
+    Button, Rect, Response, RichText, Sense, Stroke, TextWrapMode, Ui, WidgetInfo, WidgetType,
+    pos2, vec2,
 };
 
-use super::{At, focus_ring, text, width};
+use super::width;
 use crate::panel::style::{CONTROL, Look, SMALL};
 
 /// A segment of a switch.
@@ -54,7 +55,7 @@ pub(in crate::panel) fn segmented<T: PartialEq + Clone>(
         let right = left + name + padding;
         let rect = Rect::from_min_max(pos2(left, all.top()), pos2(right, all.bottom()));
         left = right + 1.0;
-        let response = segment(ui, rect, index, choice, *value == choice.value);
+        let response = segment(ui, rect, choice, *value == choice.value);
         if response.clicked() {
             pressed = Some(index);
             if choice.refusal.is_none() {
@@ -65,17 +66,16 @@ pub(in crate::panel) fn segmented<T: PartialEq + Clone>(
     pressed
 }
 
-fn segment<T>(
-    ui: &mut Ui,
-    rect: Rect,
-    index: usize,
-    choice: &Choice<T>,
-    is_selected: bool,
-) -> Response {
+fn segment<T>(ui: &mut Ui, rect: Rect, choice: &Choice<T>, is_selected: bool) -> Response {
     let look = Look::of(ui);
-    let id = ui.next_auto_id().with((index, "segment"));
-    let response = ui.interact(rect, id, Sense::click());
     let is_possible = choice.refusal.is_none();
+    let name = RichText::new(&*choice.name).size(SMALL);
+    let button = match is_possible {
+        true => Button::new(name).selected(is_selected),
+        false => Button::new(name.color(look.impossible[1])).fill(look.impossible[0]),
+    };
+    let button = button.wrap_mode(TextWrapMode::Extend).min_size(rect.size());
+    let response = ui.place(rect, button.corner_radius(2));
     response.widget_info(|| {
         WidgetInfo::selected(
             WidgetType::RadioButton,
@@ -84,25 +84,10 @@ fn segment<T>(
             &*choice.name,
         )
     });
-    let (fill, ink) = match (is_possible, is_selected) {
-        (false, _) => (look.impossible[0], look.impossible[1]),
-        (true, true) => (look.tint, look.ink),
-        (true, false) => (look.raised, look.ink),
-    };
-    let painter = ui.painter();
-    painter.rect_filled(rect, 2.0, fill);
     if is_selected {
         let line = rect.with_min_y(rect.bottom() - 2.0);
-        painter.rect_filled(line, 0.0, look.half);
-    } else if response.hovered() && is_possible {
-        let edge = Stroke::new(1.0, look.quiet);
-        painter.rect_stroke(rect, 2.0, edge, StrokeKind::Inside);
+        ui.painter().rect_filled(line, 0.0, look.half);
     }
-    if response.has_focus() {
-        focus_ring(painter, look, rect);
-    }
-    let middle = At::Center(rect.width() / 2.0);
-    text(painter, rect, middle, &choice.name, SMALL, ink);
     match &choice.refusal {
         Some(refusal) => response.on_hover_text(format!("{refusal}\n{}", choice.about)),
         None if choice.about.is_empty() => response,
@@ -119,35 +104,20 @@ pub(in crate::panel) fn chip(
     is_on: bool,
 ) -> Response {
     let look = Look::of(ui);
-    let size = vec2(width(ui, name, SMALL) + 14.0, height);
-    let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-    let is_enabled = ui.is_enabled();
-    response.widget_info(|| WidgetInfo::selected(WidgetType::Button, is_enabled, is_on, name));
-    let painter = ui.painter();
-    let (fill, ink) = match (is_enabled, is_on) {
-        (false, _) => (look.impossible[0], look.impossible[1]),
-        (true, true) => (look.tint, look.ink),
-        (true, false) => (look.raised, look.ink),
+    let words = RichText::new(name).size(SMALL);
+    let mut chip = match ui.is_enabled() {
+        true => Button::new(words),
+        false => Button::new(words.color(look.impossible[1])),
     };
-    painter.rect_filled(rect, radius, fill);
-    let edge = if is_on {
-        look.half
-    } else if response.hovered() {
-        look.quiet
-    } else {
-        fill
-    };
-    painter.rect_stroke(rect, radius, Stroke::new(1.0, edge), StrokeKind::Inside);
-    if response.has_focus() {
-        focus_ring(painter, look, rect);
+    if is_on {
+        chip = chip.stroke(Stroke::new(1.0, look.half));
     }
-    text(
-        painter,
-        rect,
-        At::Center(rect.width() / 2.0),
-        name,
-        SMALL,
-        ink,
-    );
-    response
+    let size = vec2(width(ui, name, SMALL) + 14.0, height);
+    ui.add_sized(
+        size,
+        chip.wrap_mode(TextWrapMode::Extend)
+            .min_size(size)
+            .corner_radius(radius)
+            .selected(is_on),
+    )
 }

@@ -4,7 +4,7 @@ use bevy_egui::egui::{
     Align, Color32, DragValue, Layout, Rect, Response, Sense, Ui, WidgetInfo, WidgetType, vec2,
 };
 
-use super::{At, field, text};
+use super::{At, field, raised, text};
 use crate::panel::style::{BODY, BUTTON, CONTROL, Look, SMALL};
 
 /// A name of that size that takes `label` of the width, and controls in the rest of the row.
@@ -73,10 +73,9 @@ pub(in crate::panel) fn said(words: &Words) -> String {
 
 /// A card of one line.
 pub(in crate::panel) fn plate(ui: &mut Ui, width: f32, line: &Words) -> Response {
-    let look = Look::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(width, BUTTON), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, said(line)));
-    ui.painter().rect_filled(rect, 4.0, look.raised);
+    raised(ui, rect);
     words(ui, rect, 10.0, line, BODY);
     response
 }

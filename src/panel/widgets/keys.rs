@@ -1,13 +1,11 @@
 //! Keys of the keyboard, in the mono face.
 
-use std::sync::Arc;
-
 use bevy_egui::egui::{
-    Align2, Color32, FontId, Galley, Painter, Rect, Response, Sense, Stroke, StrokeKind, Ui,
-    WidgetInfo, WidgetType, pos2, vec2,
+    Align2, Color32, FontId, Painter, Rect, Response, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
+    WidgetType, pos2, vec2,
 };
 
-use super::{At, text, width};
+use super::{At, laid_out, text, width};
 use crate::panel::style::{Look, SMALL};
 use crate::theme::egui_color;
 
@@ -40,23 +38,18 @@ pub(in crate::panel) fn keys_width(ui: &Ui, names: &[&str], about: &str) -> f32 
 
 /// A key's cap. Returns its width.
 fn cap(painter: &Painter, look: Look, row: Rect, x: f32, name: &str) -> f32 {
-    let galley = cap_text(painter, look.ink, name);
     let width = cap_width(painter, name);
     let middle = pos2(row.left() + x + width / 2.0, row.center().y);
     let cap = Rect::from_center_size(middle, vec2(width, 18.0));
-    let edge = egui_color(look.theme.colors().key_edge);
-    painter.rect_filled(cap, 3.0, look.raised);
-    painter.rect_stroke(cap, 3.0, Stroke::new(1.0, edge), StrokeKind::Inside);
+    let edge = Stroke::new(1.0, egui_color(look.theme.colors().key_edge));
+    painter.rect(cap, 3.0, look.raised, edge, StrokeKind::Inside);
+    let galley = laid_out(painter, name, FontId::monospace(SMALL));
     painter.galley(middle - galley.size() / 2.0, galley, look.ink);
     width
 }
 
-fn cap_text(painter: &Painter, color: Color32, name: &str) -> Arc<Galley> {
-    painter.layout_no_wrap(name.to_owned(), FontId::monospace(SMALL), color)
-}
-
 fn cap_width(painter: &Painter, name: &str) -> f32 {
-    let galley = cap_text(painter, Color32::PLACEHOLDER, name);
+    let galley = laid_out(painter, name, FontId::monospace(SMALL));
     (galley.size().x + 10.0).max(20.0)
 }
 

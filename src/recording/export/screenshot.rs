@@ -6,9 +6,10 @@ use bevy::prelude::*;
 use bevy::render::view::screenshot::{Capturing, Screenshot, ScreenshotCaptured};
 use png::Compression;
 
-use super::{RecordingFolder, Saving, write_rgb};
+use super::{RecordingFolder, Saving};
 use crate::controls::Action;
 use crate::recording::live::SharedPicture;
+use crate::recording::picture::write_rgb;
 
 /// Whether a picture of the next frame is to be saved.
 #[derive(Resource, Debug, Default)]
@@ -65,7 +66,6 @@ mod tests {
 
     use super::super::ExportPlugin;
     use super::*;
-    use crate::panel::PanelState;
     use crate::recording::live::LivePlugin;
     use crate::view::Notices;
     use bevy::window::PrimaryWindow;
@@ -94,7 +94,6 @@ mod tests {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, LivePlugin, ExportPlugin))
             .init_resource::<Notices>()
-            .init_resource::<PanelState>()
             .insert_resource(RecordingFolder(folder.path().to_owned()));
         app.world_mut().spawn((Window::default(), PrimaryWindow));
         app.update();

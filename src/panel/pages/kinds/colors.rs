@@ -23,7 +23,7 @@ pub(super) fn draw(ui: &mut Ui, colors: &mut CubeColors, is_fixed: &mut bool, is
         }
     });
     let choices = CubeColors::ALL.map(|colors| {
-        let mut choice = Choice::new(colors, name(colors), terms::cube_colors(colors));
+        let mut choice = Choice::new(colors, colors.name(), terms::cube_colors(colors));
         let is_known = !(is_remote && colors.is_of_sender());
         choice.refusal = (!is_known).then(|| "Only the sender knows.".to_owned());
         choice
@@ -37,14 +37,3 @@ pub(super) fn draw(ui: &mut Ui, colors: &mut CubeColors, is_fixed: &mut bool, is
 
 const FIXED: &str = "A fixed scale ends at the same amount always. Otherwise it ends at a power of two that reaches the \
     largest amount.";
-
-const fn name(colors: CubeColors) -> &'static str {
-    match colors {
-        CubeColors::Interaction => "as they are",
-        CubeColors::Bits => "bits",
-        CubeColors::Form => "form",
-        CubeColors::Distance => "error",
-        CubeColors::Angle => "angle",
-        CubeColors::Wait => "wait",
-    }
-}
