@@ -5,6 +5,7 @@
 
 mod chart;
 mod choice;
+mod controls;
 mod entry;
 mod flags;
 mod keys;
@@ -25,6 +26,7 @@ use super::style::{BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, ROW, SMALL};
 
 pub(super) use chart::{AXIS, Chart, Scale};
 pub(super) use choice::{Choice, chip, segmented};
+pub(super) use controls::{choices, switch};
 pub(super) use entry::{Words, entry, named, plate, said, words};
 pub(super) use flags::{Switch, flags, paint as flag, say_flag};
 pub(super) use keys::{key, keys, keys_width};
