@@ -16,7 +16,7 @@ use super::widgets::{
     At, Kind, Pointing, button, keys, keys_width, over_picture, text, triangle, within,
 };
 use crate::controls::{Action, key_of};
-use crate::view::{CubeColors, Inset, Side, ViewMode};
+use crate::view::{Inset, Side, ViewMode};
 
 /// Ends the explanation with the first key, or with a click into the view.
 pub(super) fn end_with_first_input(
@@ -99,11 +99,7 @@ impl Explained {
         }
         let (left, right) = picture.split_left_right_at_fraction(0.5);
         let is_split = self.view == ViewMode::Split;
-        let top = picture.top()
-            + match state.colors {
-                CubeColors::Interaction => BELOW_HEADLINE,
-                _ => BELOW_LEGEND,
-            };
+        let top = picture.top() + BELOW_HEADLINE;
         let over = |half: Rect| {
             let width = (half.width() - 48.0).min(HALF);
             Rect::from_min_size(pos2(half.center().x - width / 2.0, top), vec2(width, CARD))
@@ -324,7 +320,6 @@ fn frame(ui: &mut Ui, rect: Rect, color: Color32, number: usize, title: &str) ->
 const CARD: f32 = 90.0;
 const HALF: f32 = 386.0;
 const BELOW_HEADLINE: f32 = 164.0;
-
 const ABOVE_CAPTIONS: f32 = 48.0;
 
 /// Width of the card with the keys from which its button stands beside them, logical points.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use cubewire_codec::Stages;
 use cubewire_protocol::Standing;
+use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::controls::Action;
 use crate::history::Selection;
@@ -63,6 +64,25 @@ impl LaneView<'_> {
     pub fn stages_shown(&self) -> Stages {
         let sample = self.past.moment.and_then(|tick| self.meter.at(tick));
         sample.map_or(self.settings.sender.stages, |sample| sample.stages)
+    }
+
+    /// Whether any packet of the last two seconds has arrived. While none does, as through a link that is cut, how many
+    /// times less it costs says nothing.
+    pub(super) fn arrives(&self) -> bool {
+        let samples = self.meter.back_from(self.past.moment);
+        let mut samples = samples.take(2 * TICKS_PER_SECOND as usize);
+        samples.any(|sample| {
+            sample
+                .snapshots
+                .iter()
+                .any(|packet| packet.arrival.is_some())
+        })
+    }
+
+    /// The newest tick of its meter; 0 before there is one.
+    pub(super) fn now(&self) -> u64 {
+        let newest = self.meter.samples().back();
+        newest.map_or(0, |sample| sample.tick)
     }
 }
 

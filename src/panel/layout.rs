@@ -110,7 +110,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
         let page = page.with_max_y(page.bottom() - toolbar::HEIGHT);
         let asked = page_in(ui, page, state, lane);
         drawn.desyncs = asked.desyncs;
-        drawn.asked = drawn.asked.or(asked.action);
+        drawn.asked = drawn.asked.or(asked.asked);
         let below = egui::Rect::from_min_max(
             egui::pos2(page.left(), page.bottom() + 8.0),
             ui.max_rect().right_bottom(),
@@ -131,12 +131,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
 }
 
 /// The open page below the switch of its tab, in this rectangle. Marked rows and the scroll bar reach into the margins.
-fn page_in(
-    ui: &mut Ui,
-    page: egui::Rect,
-    state: &mut PanelState,
-    lane: LaneView<'_>,
-) -> pages::Asked {
+fn page_in(ui: &mut Ui, page: egui::Rect, state: &mut PanelState, lane: LaneView<'_>) -> Drawn {
     // Never scrolled out of sight.
     let above = page.with_min_y(page.top() + 8.0);
     let mut above = ui.new_child(UiBuilder::new().max_rect(above));
@@ -303,7 +298,11 @@ fn cost(ui: &mut Ui, lane: &LaneView<'_>) {
     if lane.shown.len() < 2 {
         if let Some(kbps) = measured(lane).filter(|kbps| *kbps > 0.0) {
             let whole = lane.settings.sender.uncompressed_kbps();
-            let less = RichText::new(factor(whole / kbps));
+            let less = match lane.arrives() {
+                true => factor(whole / kbps),
+                false => "–".to_owned(),
+            };
+            let less = RichText::new(less);
             ui.label(less.size(BODY)).on_hover_text(&about);
         }
         if let Some(error) = totals.mean_error_m().map(millimetres) {

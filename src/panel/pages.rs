@@ -21,13 +21,11 @@ mod without_each;
 
 use bevy_egui::egui::{Id, Rect, Sense, Stroke, Ui, Vec2, WidgetInfo, WidgetType, vec2};
 
-use super::lane::LaneView;
+use super::lane::{Drawn, LaneView};
 use super::settings::{Page, PanelState, Tab};
 use super::style::{BODY, CONTROL, Look, SMALL};
 use super::widgets::{At, Choice, focus_ring, note, segmented, text};
-use crate::controls::Action;
 use crate::replication::fallback;
-use packet::inspected::Inspected;
 
 impl Page {
     pub(super) const fn title(self) -> &'static str {
@@ -146,15 +144,6 @@ pub(super) fn bar(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     });
 }
 
-/// What the buttons of a page ask for.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Asked {
-    /// Whether the lane is to lose its world.
-    pub(super) desyncs: bool,
-    /// What a key does, too.
-    pub(super) action: Option<Action>,
-}
-
 /// The switch between the pages of the tab that is open.
 pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     let pages = state.page.tab().pages().iter();
@@ -168,126 +157,53 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
             _ => SWITCH.min(ui.available_width()),
         };
         segmented(ui, width, &mut state.page, &choices);
-        if state.page == Page::Stages && lane.ablation.is_some() {
-            caption(ui, "saves kbps now");
+        if state.page == Page::Stages {
+            let end = ui.cursor().top() - ui.spacing().item_spacing.y;
+            let row = Rect::from_x_y_ranges(ui.max_rect().x_range(), end - CONTROL..=end);
+            let (words, color) = (stages::caption(lane), Look::of(ui).muted);
+            text(ui.painter(), row, At::Right(0.0), words, SMALL, color);
         }
         ui.add_space(GAP_BELOW);
     }
 }
 
-/// The page that is open.
-pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
+/// The page that is open. Returns what its buttons ask for.
+pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn {
     if lane.past.moment.is_some() && state.page.is_of_the_present() {
         note(
             ui,
             "These figures are of the present: of the past there are packets and cubes only.",
         );
     }
-    page(ui, state, lane)
-}
-
-/// Muted words at the right of what was drawn last.
-fn caption(ui: &Ui, words: &str) {
-    let end = ui.cursor().top() - ui.spacing().item_spacing.y;
-    let row = Rect::from_x_y_ranges(ui.max_rect().x_range(), end - CONTROL..=end);
-    let color = Look::of(ui).muted;
-    text(ui.painter(), row, At::Right(0.0), words, SMALL, color);
-}
-
-fn page(ui: &mut Ui, state: &mut PanelState, lane: LaneView<'_>) -> Asked {
-    let stages_shown = lane.stages_shown();
-    let LaneView {
-        settings,
-        side: _,
-        meter,
-        sync,
-        shadow,
-        ablation,
-        tick,
-        replica_error,
-        peers,
-        shown,
-        halves,
-        status,
-        past,
-        selection,
-        errors,
-        standings,
-        counts,
-        tradeoffs,
-    } = lane;
-    let is_remote = peers.is_server();
     if matches!(state.page, Page::Ladder | Page::Stages | Page::Link)
-        && let Some(text) = fallback(settings.sender.stages, meter.fallback)
+        && let Some(text) = fallback(lane.settings.sender.stages, lane.meter.fallback)
     {
         note(ui, text);
     }
-    let mut asked = Asked::default();
-    match state.page {
-        Page::Ladder => {
-            let shown = ladder::Shown {
-                stages: stages_shown,
-                moment: past.moment,
-                meter,
-                tick,
-                shadow,
-                sync,
-                is_local: !is_remote,
-            };
-            asked.desyncs = ladder::draw(ui, &mut settings.sender, &shown);
+    ui.spacing_mut().item_spacing.y = 0.0;
+    let mut asked = Drawn::default();
+    let lane = &mut lane;
+    match (state.page, lane.shadow) {
+        (Page::Savings | Page::OverTime | Page::WithoutEach, None) => {
+            note(ui, "This is measured where the simulation runs.");
         }
-        Page::Savings | Page::OverTime | Page::WithoutEach => match shadow {
-            None => {
-                note(ui, "This is measured where the simulation runs.");
-            }
-            Some(shadow) if state.page == Page::Savings => {
-                let stages = &mut settings.sender.stages;
-                savings::draw(ui, stages, stages_shown, shadow, past.moment);
-            }
-            Some(shadow) if state.page == Page::OverTime => {
-                over_time::draw(ui, state.graph_seconds, stages_shown, shadow);
-            }
-            Some(shadow) => without_each::draw(ui, ablation, shadow, tick),
-        },
-        Page::Stages => stages::draw(ui, &mut settings.sender.stages, ablation),
-        Page::Ranges => {
-            let measured = ranges::Measured {
-                counts,
-                meter,
-                tradeoffs,
-            };
-            ranges::draw(ui, &mut settings.sender.stages, &measured);
+        (Page::Savings, Some(shadow)) => savings::draw(ui, lane, shadow),
+        (Page::OverTime, Some(shadow)) => {
+            over_time::draw(ui, state.graph_seconds, lane.stages_shown(), shadow);
         }
-        Page::Budget => {
-            let measured = budget::Measured { meter, standings };
-            budget::draw(ui, &mut settings.sender, selection, &measured);
+        (Page::WithoutEach, Some(shadow)) => without_each::draw(ui, lane, shadow),
+        (Page::Ladder, _) => asked.desyncs = ladder::draw(ui, lane),
+        (Page::Packet, _) => packet::draw(ui, &mut state.packet_order, lane),
+        (Page::Kinds, _) => kinds::draw(ui, state, lane),
+        (Page::Stages, _) => stages::draw(ui, lane),
+        (Page::Ranges, _) => ranges::draw(ui, lane),
+        (Page::Budget, _) => budget::draw(ui, lane),
+        (Page::Link, _) => {
+            peers::draw(ui, &mut lane.peers);
+            link::draw(ui, lane, state.graph_seconds);
         }
-        Page::Kinds => kinds::draw(ui, state, meter, past.moment, is_remote),
-        Page::Packet => {
-            let inspected = Inspected {
-                meter,
-                moment: past.moment,
-                errors,
-                standings,
-            };
-            packet::draw(ui, &mut state.packet_order, selection, &inspected);
-        }
-        Page::Link => {
-            peers::draw(ui, peers);
-            let measured = link::Measured {
-                meter,
-                replica_error,
-                seconds: state.graph_seconds,
-                is_remote,
-            };
-            link::draw(ui, settings, &measured);
-        }
-        Page::Halves => {
-            if let Some(halves) = halves {
-                asked.action = halves::draw(ui, halves, &shown);
-            }
-        }
-        Page::Help => asked.action = help::draw(ui, state, &status),
+        (Page::Halves, _) => asked.asked = halves::draw(ui, lane),
+        (Page::Help, _) => asked.asked = help::draw(ui, state, &lane.status),
     }
     asked
 }

@@ -3,6 +3,7 @@
 use bevy_egui::egui::{
     self, Color32, CornerRadius, FontId, Id, Margin, Stroke, TextStyle, Ui, Visuals, vec2,
 };
+use cubewire_codec::BitKind;
 
 use crate::theme::{Theme, egui_color, fonts};
 use crate::view::Side;
@@ -85,6 +86,11 @@ impl Look {
     /// The colour of a half.
     pub(super) const fn of_half(self, side: Side) -> Color32 {
         egui_color(side.color(self.theme))
+    }
+
+    /// The colour of a kind of bits.
+    pub(super) fn kind(self, kind: BitKind) -> Color32 {
+        egui_color(self.theme.colors().bit_kind(kind))
     }
 }
 

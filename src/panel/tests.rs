@@ -34,7 +34,7 @@ use super::*;
 use crate::controls::Action;
 use crate::history::Selection;
 use crate::replication::{
-    Ablation, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, LaneSettings, LaneSync,
+    Ablation, Arrival, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, LaneSettings, LaneSync,
     METER_TICKS, PacketDetail, PacketRecord, Peer, PlayoutDelay, ReplicaError, Sample,
     ServerConnection, Serving, ShadowLadder, SocketTraffic,
 };
@@ -116,6 +116,33 @@ pub(super) fn packet_of(stages: Stages) -> PacketRecord {
     }
 }
 
+/// A page of a lane with these stages and everything that can be measured of it: packets that take six ticks, what each
+/// rung costs, the fourth more than the third, and what the stages cost without each of them.
+fn measured(page: Page, stages: Stages) -> Panel {
+    let mut panel = panel(page);
+    panel.settings.sender.stages = stages;
+    let packet = packet_of(stages);
+    panel.meter = LaneMeter::from_samples((0..400).map(|tick| Sample {
+        tick,
+        stages,
+        snapshots: vec![PacketRecord {
+            arrival: (tick < 394).then_some(Arrival {
+                after_ticks: 6,
+                is_late: false,
+            }),
+            ..packet.clone()
+        }],
+        ..Sample::default()
+    }));
+    let bytes = |index: usize| 36_000 / (index + 1) + 6_000 * usize::from(index == 3);
+    panel.shadow = Some(ShadowLadder::of_bytes(1_500, move |index, tick| {
+        bytes(index) + tick as usize % 50
+    }));
+    panel.ablation = Some(Ablation::of_bytes(stages, 1_495, |index| 100 + 900 * index));
+    panel.tick = Some(1_500);
+    panel
+}
+
 const SIZE: egui::Vec2 = egui::vec2(1280.0, 720.0);
 
 fn harness(page: Page) -> Harness<'static, Panel> {
@@ -152,61 +179,52 @@ fn open(panel: Panel) -> Harness<'static, Panel> {
 
 /// Draws the panel, and notes what the user asks for.
 fn show(ui: &mut egui::Ui, panel: &mut Panel) {
-    let Panel {
-        state,
-        settings,
-        meter,
-        halves,
-        status,
-        server,
-        wants_reconnect,
-        viewers,
-        selection,
-        tradeoffs,
-        sync,
-        shadow,
-        ablation,
-        tick,
-        past,
-        standings,
-        ..
-    } = panel;
-    let sender = settings.sender;
+    let sender = panel.settings.sender;
     let (cost, budget) = (LaneCost::default(), LaneBudget::default());
-    let peers = match (server, viewers) {
+    let peers = match (&panel.server, &panel.viewers) {
         (Some(connection), _) => Peers::Server {
             connection,
             asked: &sender,
-            reconnect: wants_reconnect,
+            reconnect: &mut panel.wants_reconnect,
         },
         (None, Some((serving, peer))) => Peers::Viewers {
             serving,
-            viewers: vec![(peer, &sender, &cost, &budget, meter)],
+            viewers: vec![(peer, &sender, &cost, &budget, &panel.meter)],
         },
         (None, None) => Peers::None,
     };
-    let shown = in_halves(meter, settings, halves.as_ref());
+    // The left half may show the simulation.
+    let is_lane = |side: &&Side| {
+        let halves = panel.halves.as_ref();
+        **side == Side::Right || halves.is_some_and(|halves| halves.left_is_lane)
+    };
+    let shown = Side::ALL.iter().filter(is_lane).map(|&side| Measured {
+        side,
+        meter: &panel.meter,
+        settings: Some(panel.settings.clone()),
+    });
+    let shown = shown.collect();
     let lane = LaneView {
-        settings,
+        settings: &mut panel.settings,
         side: Side::Right,
-        meter,
-        sync: sync.as_ref(),
-        shadow: shadow.as_ref(),
-        ablation: ablation.as_ref(),
-        tick: *tick,
+        meter: &panel.meter,
+        sync: panel.sync.as_ref(),
+        shadow: panel.shadow.as_ref(),
+        ablation: panel.ablation.as_ref(),
+        tick: panel.tick,
         replica_error: None,
-        past: *past,
-        selection,
+        past: panel.past,
+        selection: &mut panel.selection,
         errors: &[],
-        standings,
+        standings: &panel.standings,
         counts: None,
-        tradeoffs,
+        tradeoffs: &panel.tradeoffs,
         peers,
         shown,
-        halves: halves.as_mut(),
-        status: status.clone(),
+        halves: panel.halves.as_mut(),
+        status: panel.status.clone(),
     };
-    let drawn = draw(ui.ctx(), state, lane);
+    let drawn = draw(ui.ctx(), &mut panel.state, lane);
     panel.drawn = drawn;
     panel.actions.extend(drawn.asked);
     panel.desyncs += usize::from(drawn.desyncs);
@@ -216,25 +234,64 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
     }
 }
 
-/// The lane in the right half, and in the left one if that shows a lane.
-fn in_halves<'a>(
-    meter: &'a LaneMeter,
-    settings: &LaneSettings,
-    halves: Option<&Halves>,
-) -> Vec<Measured<'a>> {
-    let is_compared = halves.is_some_and(|halves| halves.left_is_lane);
-    let first = usize::from(!is_compared);
-    let measured = |&side: &Side| Measured {
-        side,
-        meter,
-        settings: Some(settings.clone()),
-    };
-    Side::ALL[first..].iter().map(measured).collect()
-}
-
 fn click(harness: &mut Harness<'_, Panel>, label: &str) {
     harness.get_by_label(label).click();
     harness.run();
+}
+
+/// Clicks on what has that label among others.
+fn click_on(harness: &mut Harness<'_, Panel>, label: &str) {
+    harness.get_by_label_contains(label).click();
+    harness.run();
+}
+
+fn change(harness: &mut Harness<'_, Panel>, change: impl FnOnce(&mut Panel)) {
+    change(harness.state_mut());
+    harness.run();
+}
+
+/// Rests the pointer on what has that label, until its tooltip is shown.
+fn hover(harness: &mut Harness<'_, Panel>, label: &str) {
+    harness.get_by_label_contains(label).hover();
+    harness.run_steps(60);
+}
+
+fn says(harness: &Harness<'_, Panel>, text: &str) -> bool {
+    harness.query_all_by_label_contains(text).next().is_some()
+}
+
+fn is_disabled(harness: &Harness<'_, Panel>, label: &str) -> bool {
+    harness
+        .get_by_label_contains(label)
+        .accesskit_node()
+        .is_disabled()
+}
+
+/// Where the buttons below the page begin.
+fn toolbar(harness: &Harness<'_, Panel>) -> f32 {
+    harness.get_by_label_contains("Pause").rect().min.y
+}
+
+/// The lower end of what was drawn last with that label.
+fn bottom(harness: &Harness<'_, Panel>, label: &str) -> f32 {
+    let found = harness.get_all_by_label_contains(label).last().unwrap();
+    found.rect().max.y
+}
+
+fn type_over(harness: &mut Harness<'_, Panel>, text: &str) {
+    harness.key_press_modifiers(Modifiers::COMMAND, egui::Key::A);
+    harness.event(egui::Event::Text(text.to_owned()));
+    harness.run();
+}
+
+fn server(status: ConnectionStatus) -> ServerConnection {
+    ServerConnection {
+        server: "192.168.1.5:7000".to_owned(),
+        status,
+        round_trip: None,
+        id: None,
+        granted: None,
+    }
 }
 
 /// Every page.

@@ -5,6 +5,7 @@
 
 mod chart;
 mod choice;
+mod controls;
 mod entry;
 mod flags;
 mod keys;
@@ -28,6 +29,7 @@ use crate::view::Side;
 
 pub(super) use chart::{AXIS, Chart, Scale};
 pub(super) use choice::{Choice, chip, segmented};
+pub(super) use controls::{choices, switch};
 pub(super) use entry::{Words, entry, named, plate, said, words};
 pub(super) use flags::{flags, paint as flag, switches};
 pub(super) use keys::{key, keys, keys_width};

@@ -5,77 +5,67 @@ mod waiting;
 use std::ptr;
 
 use bevy_egui::egui::{DragValue, Id, Sense, Ui, WidgetInfo, vec2};
-use cubewire_protocol::{BUDGETS_KBPS, Standing};
+use cubewire_protocol::BUDGETS_KBPS;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::history::Selection;
 use crate::panel::kept::kept;
+use crate::panel::lane::LaneView;
 use crate::panel::style::{BODY, CONTROL, LINE, Look, SMALL};
 use crate::panel::terms;
 use crate::panel::widgets::{
-    At, Choice, Scale, Slide, card, field, named, note, segmented, slider, text,
+    At, Scale, Slide, card, choices, field, named, note, segmented, slider, text,
 };
-use crate::replication::{Accounting, LaneMeter, SenderSettings, Totals};
+use crate::replication::{Accounting, Totals};
 use crate::words::{grouped, rounded};
 
-/// What the page reads.
-pub(super) struct Measured<'a> {
-    pub(super) meter: &'a LaneMeter,
-    pub(super) standings: &'a [Standing],
-}
-
-pub(super) fn draw(
-    ui: &mut Ui,
-    sender: &mut SenderSettings,
-    selection: &mut Selection,
-    what: &Measured<'_>,
-) {
-    ui.spacing_mut().item_spacing.y = 0.0;
+pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     ui.add_space(2.0);
-    switch(ui, sender);
-    ui.add_space(4.0);
-    limit(ui, sender);
-    note(ui, about(sender)).on_hover_text(terms::BUDGET);
-    ui.add_space(8.0);
-    cards(ui, sender, what.meter);
-    ui.add_space(10.0);
-    waiting::draw(ui, selection, what.meter, what.standings);
-}
-
-/// The budget as a number, and whether there is one.
-fn switch(ui: &mut Ui, sender: &mut SenderSettings) {
     let kept = ui.id().with("budget that was set last");
     let last: u32 = ui.data(|data| data.get_temp(kept)).unwrap_or(FIRST_KBPS);
+    let budget = &mut lane.settings.sender.budget;
+    switch(ui, budget, last);
+    ui.add_space(4.0);
+    let Some(mut kbps) = *budget else {
+        note(ui, OFF);
+        return;
+    };
+    ui.data_mut(|data| data.insert_temp(kept, kbps));
+    limit(ui, &mut kbps);
+    *budget = Some(kbps);
+    let about = match lane.settings.sender.stages.can_be_partial() {
+        true => "No second takes more. What does not fit waits, by priority.",
+        false => "These stages send all cubes or none: there are fewer snapshots.",
+    };
+    note(ui, about).on_hover_text(terms::BUDGET);
+    ui.add_space(8.0);
+    cards(ui, lane, kbps);
+    ui.add_space(10.0);
+    waiting::draw(ui, lane);
+}
+
+/// Whether there is a budget, and if there is one, its number.
+fn switch(ui: &mut Ui, budget: &mut Option<u32>, last: u32) {
     let width = ui.available_width();
     named(ui, width - SWITCH - NUMBER, "Budget", BODY, |ui| {
-        let mut kbps = sender.budget.unwrap_or(last);
-        let drag = DragValue::new(&mut kbps).range(BUDGETS_KBPS);
-        let number = field(ui, FIELD, drag, "kbps");
-        number.widget_info(|| WidgetInfo {
-            label: Some("Budget in kbps".to_owned()),
-            ..WidgetInfo::drag_value(true, f64::from(kbps))
-        });
-        if number.changed() {
-            sender.budget = Some(kbps);
+        if let Some(kbps) = budget {
+            let drag = DragValue::new(kbps).range(BUDGETS_KBPS);
+            let number = field(ui, FIELD, drag, "kbps");
+            number.widget_info(|| WidgetInfo {
+                label: Some("Budget in kbps".to_owned()),
+                ..WidgetInfo::drag_value(true, f64::from(*kbps))
+            });
         }
         ui.add_space(ui.available_width() - SWITCH);
-        let mut is_limited = sender.budget.is_some();
-        let choices = [
-            Choice::new(false, "off", "Everything that has changed is sent at once."),
-            Choice::new(true, "on", terms::BUDGET),
-        ];
-        segmented(ui, SWITCH, &mut is_limited, &choices);
-        if is_limited != sender.budget.is_some() {
-            sender.budget = is_limited.then_some(last);
-        }
+        let states = choices([
+            (None, "off", "Everything that has changed is sent at once."),
+            (Some(budget.unwrap_or(last)), "on", terms::BUDGET),
+        ]);
+        segmented(ui, SWITCH, budget, &states);
     });
-    if let Some(kbps) = sender.budget {
-        ui.data_mut(|data| data.insert_temp(kept, kbps));
-    }
 }
 
 /// The slider, with ticks at the powers of two.
-fn limit(ui: &mut Ui, sender: &mut SenderSettings) {
+fn limit(ui: &mut Ui, kbps: &mut u32) {
     let look = Look::of(ui);
     let [least, most] = [*BUDGETS_KBPS.start(), *BUDGETS_KBPS.end()];
     let slide = Slide {
@@ -86,14 +76,10 @@ fn limit(ui: &mut Ui, sender: &mut SenderSettings) {
         knob: KNOB,
         color: look.warning,
     };
-    let mut kbps = f64::from(sender.budget.unwrap_or(most));
-    ui.add_enabled_ui(sender.budget.is_some(), |ui| {
-        let slid = slider(ui, &slide, &mut kbps);
-        if slid.changed() {
-            sender.budget = Some(kbps.round() as u32);
-        }
-        slid.on_disabled_hover_text("There is no budget: everything that has changed is sent.");
-    });
+    let mut wanted = f64::from(*kbps);
+    if slider(ui, &slide, &mut wanted).changed() {
+        *kbps = wanted.round() as u32;
+    }
     let (row, _) = ui.allocate_exact_size(vec2(slide.width, TICK + LINE), Sense::hover());
     let labels = row.with_min_y(row.top() + TICK);
     let ticks = least.ilog2()..=most.ilog2();
@@ -106,37 +92,21 @@ fn limit(ui: &mut Ui, sender: &mut SenderSettings) {
         };
         let mark = row.top()..=row.top() + TICK - 1.0;
         ui.painter().vline(row.left() + x, mark, (1.0, look.quiet));
-        let color = match sender.budget == Some(tick) {
-            true => look.ink,
-            false => look.muted,
-        };
+        let color = if *kbps == tick { look.ink } else { look.muted };
         text(ui.painter(), labels, at, tick, SMALL, color);
     }
 }
 
-const fn about(sender: &SenderSettings) -> &'static str {
-    match (sender.budget, sender.stages.can_be_partial()) {
-        (None, _) => "Without a budget, all that has changed is sent at once.",
-        (Some(_), true) => "No second takes more. What does not fit waits, by priority.",
-        (Some(_), false) => "These stages send all cubes or none: there are fewer snapshots.",
-    }
-}
-
-fn cards(ui: &mut Ui, sender: &SenderSettings, meter: &LaneMeter) {
-    let second = Totals::of(meter.newest(TICKS_PER_SECOND as usize));
+fn cards(ui: &mut Ui, lane: &LaneView<'_>, kbps: u32) {
+    let second = Totals::of(lane.meter.newest(TICKS_PER_SECOND as usize));
     let sent = grouped(second.kbps(Accounting::OnTheWire));
-    let of = match sender.budget {
-        Some(budget) => format!("of {budget} kbps"),
-        None => "kbps".to_owned(),
+    let of = format!("of {kbps} kbps");
+    let mm = |metres: f64| rounded(1000.0 * metres);
+    let (error, unit) = match (second.mean_error_m().map(mm), without(ui, lane).map(mm)) {
+        (None, _) => ("not measured".to_owned(), String::new()),
+        (Some(error), Some(without)) => (error, format!("mm; {without} without")),
+        (Some(error), None) => (error, "mm".to_owned()),
     };
-    let error = second.mean_error_m().map(|metres| rounded(1000.0 * metres));
-    let without = without(ui, sender, meter).map(|metres| rounded(1000.0 * metres));
-    let unit = match (&error, without) {
-        (None, _) => String::new(),
-        (Some(_), Some(without)) => format!("mm; {without} without"),
-        (Some(_), None) => "mm".to_owned(),
-    };
-    let error = error.unwrap_or_else(|| "not measured".to_owned());
     let width = (ui.available_width() - BETWEEN) / 2.0;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = BETWEEN;
@@ -152,19 +122,22 @@ fn cards(ui: &mut Ui, sender: &SenderSettings, meter: &LaneMeter) {
 
 /// The mean error that the same stages had without a budget, metres, if the last minute has a second of that. It is
 /// computed once a second.
-fn without(ui: &Ui, sender: &SenderSettings, meter: &LaneMeter) -> Option<f64> {
-    sender.budget?;
-    let second = meter.samples().back()?.tick / u64::from(TICKS_PER_SECOND);
-    let key = (ptr::from_ref(meter).addr(), second, sender.stages);
+fn without(ui: &Ui, lane: &LaneView<'_>) -> Option<f64> {
+    let (meter, stages) = (lane.meter, lane.settings.sender.stages);
+    let second = lane.now() / u64::from(TICKS_PER_SECOND);
+    let key = (ptr::from_ref(meter).addr(), second, stages);
     kept(ui, Id::new("error without a budget"), key, || {
         let samples = meter.samples().iter();
         let unlimited =
-            samples.filter(|sample| sample.budget_kbps.is_none() && sample.stages == sender.stages);
+            samples.filter(|sample| sample.budget_kbps.is_none() && sample.stages == stages);
         let totals = Totals::of(unlimited);
         let is_enough = totals.ticks >= TICKS_PER_SECOND as usize;
         totals.mean_error_m().filter(|_| is_enough)
     })
 }
+
+const OFF: &str = "A budget limits what the lane may send in a second: the cubes that matter most go first, and the others \
+     wait for their turn.";
 
 /// What a budget is at first.
 const FIRST_KBPS: u32 = 64;

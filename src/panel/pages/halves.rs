@@ -2,26 +2,22 @@
 
 mod typed;
 
-use bevy_egui::egui::{Rect, Sense, Ui, pos2, vec2};
+use bevy_egui::egui::{Rect, Response, Sense, Ui, pos2, vec2};
 
 use super::pickers;
 use crate::controls::Action;
-use crate::panel::lane::{Halves, Measured};
+use crate::panel::lane::{Halves, LaneView};
 use crate::panel::style::{self, BODY, CONTROL, Look, SMALL};
-use crate::panel::widgets::{At, Choice, Kind, button, named, segmented, text};
-use crate::replication::LaneSettings;
+use crate::panel::widgets::{At, Kind, button, choices, named, segmented, text};
+use crate::replication::{LaneSettings, rung_name};
 use crate::view::{PaneContent, Side};
 
 /// Returns the action that a button asks for.
-pub(in crate::panel) fn draw(
-    ui: &mut Ui,
-    halves: &mut Halves,
-    lanes: &[Measured<'_>],
-) -> Option<Action> {
-    ui.spacing_mut().item_spacing.y = 0.0;
+pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
+    let halves = lane.halves.as_deref_mut()?;
     let of = |side: Side| {
-        let lane = lanes.iter().find(|lane| lane.side == side);
-        lane.and_then(|lane| lane.settings.as_ref())
+        let shown = lane.shown.iter().find(|shown| shown.side == side);
+        shown.and_then(|shown| shown.settings.as_ref())
     };
     for side in Side::ALL {
         ui.add_space(ABOVE);
@@ -33,7 +29,7 @@ pub(in crate::panel) fn draw(
         let color = Look::of(ui).of_half(side);
         ui.painter().rect_filled(edge, 0.0, color);
     }
-    ui.add_space(BELOW);
+    ui.add_space(ABOVE);
     let both = of(Side::Left).zip(of(Side::Right));
     buttons(ui, halves, both)
 }
@@ -44,16 +40,16 @@ fn half(ui: &mut Ui, halves: &mut Halves, side: Side, settings: Option<&LaneSett
         ui.add_space(EDGE + BESIDE);
         ui.vertical(|ui| {
             ui.set_width(ui.available_width());
+            ui.spacing_mut().item_spacing.y = BETWEEN;
             what(ui, halves, side);
             let Some(settings) = settings else {
                 return;
             };
             let mut picked = settings.clone();
-            choices(ui, &mut picked);
+            pick(ui, &mut picked);
             if picked != *settings {
                 halves.typed.push((side, PaneContent::Lane(picked)));
             }
-            ui.add_space(BETWEEN);
             if let Some(content) = typed::field(ui, LABEL, side, settings) {
                 halves.typed.push((side, content));
             }
@@ -71,54 +67,39 @@ fn what(ui: &mut Ui, halves: &mut Halves, side: Side) {
     let width = ui.available_width();
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 0.0;
-        let (rect, _) =
-            ui.allocate_exact_size(vec2(LABEL, CONTROL), Sense::hover());
+        let (rect, _) = ui.allocate_exact_size(vec2(LABEL, CONTROL), Sense::hover());
         text(ui.painter(), rect, At::Left(0.0), name, BODY, look.half);
         if side == Side::Right {
             let always = ui.weak("always a replica");
             always.on_hover_text("The other end of the network, rebuilt from packets alone.");
             return;
         }
-        let contents = [
-            Choice::new(
+        let contents = choices([
+            (
                 false,
                 "simulation",
                 "The physics itself, without any network.",
             ),
-            Choice::new(
-                true,
-                "a replica",
-                "A second replica to compare with: the same snapshots, with other settings. It starts with those of the \
-                 right one.",
-            ),
-        ];
+            (true, "a replica", REPLICA),
+        ]);
         segmented(ui, width - LABEL, &mut halves.left_is_lane, &contents);
     });
 }
 
-fn choices(ui: &mut Ui, lane: &mut LaneSettings) {
-    let width = ui.available_width() - LABEL;
-    ui.add_space(BETWEEN);
+fn pick(ui: &mut Ui, lane: &mut LaneSettings) {
+    let size = [ui.available_width() - LABEL, CONTROL];
     named(ui, LABEL, "Stages", SMALL, |ui| {
-        pickers::rung(ui, &mut lane.sender, [width, CONTROL]);
+        let shown = rung_name(lane.sender.stages);
+        pickers::rung_named(ui, &mut lane.sender, shown, size);
     });
-    ui.add_space(BETWEEN);
     named(ui, LABEL, "Network", SMALL, |ui| {
-        pickers::network(ui, &mut lane.link.conditions, [width, CONTROL]);
+        pickers::network(ui, &mut lane.link.conditions, size);
     });
-    ui.add_space(BETWEEN);
     named(ui, LABEL, "Snapshots / s", SMALL, |ui| {
         pickers::rate(ui, RATES, &mut lane.sender);
-        named(ui, PLAYOUT, "playout", SMALL, |ui| {
-            let fixed = lane.playout.rule_delay(&lane.sender);
-            let width = ui.available_width();
-            pickers::delay(ui, &mut lane.playout.delay, fixed, width);
-        });
+        named(ui, PLAYOUT, "playout", SMALL, |ui| pickers::delay(ui, lane));
     });
-    ui.add_space(BETWEEN);
-    named(ui, LABEL, "Interpolation", SMALL, |ui| {
-        pickers::interpolation(ui, width, &mut lane.playout.interpolation);
-    });
+    pickers::interpolation(ui, LABEL, &mut lane.playout.interpolation);
 }
 
 /// What applies to both halves.
@@ -128,28 +109,31 @@ fn buttons(
     both: Option<(&LaneSettings, &LaneSettings)>,
 ) -> Option<Action> {
     let width = (ui.available_width() - 2.0 * APART) / 3.0;
+    let selected = halves.selected;
+    let mut set = |side: Side, settings: &LaneSettings| {
+        let content = PaneContent::Lane(settings.clone());
+        halves.typed.push((side, content));
+    };
+    let usual = |ui: &mut Ui, name, about| -> Response {
+        button(ui, width, name, "", Kind::Usual { is_on: false })
+            .on_hover_text(about)
+            .on_disabled_hover_text("The left half shows the simulation.")
+    };
     let row = ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = APART;
         ui.add_enabled_ui(both.is_some(), |ui| {
-            let swap = button(ui, width, "Swap halves", "", Kind::Usual { is_on: false });
-            let swap = swap
-                .on_hover_text("Each half gets the settings of the other.")
-                .on_disabled_hover_text("The left half shows the simulation.");
-            if let Some((left, right)) = both.filter(|_| swap.clicked()) {
-                set(halves, Side::Left, right);
-                set(halves, Side::Right, left);
+            let about = "Each half gets the settings of the other.";
+            let swap = usual(ui, "Swap halves", about).clicked();
+            let about = "The other half gets the settings of the one that the panel is about.";
+            let same = usual(ui, "Same settings", about).clicked();
+            let Some((left, right)) = both else {
+                return;
+            };
+            if swap || (same && selected == Side::Right) {
+                set(Side::Left, right);
             }
-            let same = button(ui, width, "Same settings", "", Kind::Usual { is_on: false });
-            let same = same
-                .on_hover_text(
-                    "The other half gets the settings of the one that the panel is about.",
-                )
-                .on_disabled_hover_text("The left half shows the simulation.");
-            if let Some((left, right)) = both.filter(|_| same.clicked()) {
-                match halves.selected {
-                    Side::Left => set(halves, Side::Right, left),
-                    Side::Right => set(halves, Side::Left, right),
-                }
+            if swap || (same && selected == Side::Left) {
+                set(Side::Right, left);
             }
         });
         pickers::copy(ui, width)
@@ -157,14 +141,11 @@ fn buttons(
     row.inner
 }
 
-fn set(halves: &mut Halves, side: Side, settings: &LaneSettings) {
-    let content = PaneContent::Lane(settings.clone());
-    halves.typed.push((side, content));
-}
+const REPLICA: &str = "A second replica to compare with: the same snapshots, with other settings. It starts with those of the \
+     right one.";
 
 /// Logical points.
 const ABOVE: f32 = 8.0;
-const BELOW: f32 = 8.0;
 const BETWEEN: f32 = 2.0;
 const EDGE: f32 = 3.0;
 const BESIDE: f32 = 10.0;

@@ -12,7 +12,7 @@ use crate::panel::settings::PanelState;
 use crate::panel::style::{CONTROL, GAP, Look, SMALL};
 use crate::panel::tour::STEPS;
 use crate::panel::widgets::{
-    At, Choice, Kind, button, chip, divider, keys, label, segmented, text,
+    At, Kind, button, chip, choices, divider, keys, label, segmented, text,
 };
 use crate::theme::Theme;
 
@@ -23,9 +23,20 @@ pub(in crate::panel) fn draw(
     status: &Status<'_>,
 ) -> Option<Action> {
     ui.spacing_mut().item_spacing = vec2(GAP, 2.0);
-    theme(ui, state);
+    ui.horizontal(|ui| {
+        label(ui, NAME, "Theme");
+        let states = choices([
+            (Theme::Dark, "dark", "Light text on dark surfaces."),
+            (Theme::Light, "light", "Dark text on light surfaces."),
+        ]);
+        segmented(ui, SWITCH, &mut state.theme, &states);
+    });
     size(ui, state);
-    let copies = command(ui);
+    let row = ui.horizontal(|ui| {
+        label(ui, NAME, "This view");
+        pickers::copy(ui, ui.available_width())
+    });
+    let copies = row.inner;
     divider(ui);
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
@@ -37,17 +48,6 @@ pub(in crate::panel) fn draw(
     });
     ui.add_space(GAP);
     buttons(ui, state, status).or(copies)
-}
-
-fn theme(ui: &mut Ui, state: &mut PanelState) {
-    ui.horizontal(|ui| {
-        label(ui, NAME, "Theme");
-        let themes = [
-            Choice::new(Theme::Dark, "dark", "Light text on dark surfaces."),
-            Choice::new(Theme::Light, "light", "Dark text on light surfaces."),
-        ];
-        segmented(ui, SWITCH, &mut state.theme, &themes);
-    });
 }
 
 fn size(ui: &mut Ui, state: &mut PanelState) {
@@ -76,15 +76,6 @@ fn size(ui: &mut Ui, state: &mut PanelState) {
             state.scale = None;
         }
     });
-}
-
-/// The button that copies the command which opens the window with what both halves show.
-fn command(ui: &mut Ui) -> Option<Action> {
-    let row = ui.horizontal(|ui| {
-        label(ui, NAME, "This view");
-        pickers::copy(ui, ui.available_width())
-    });
-    row.inner
 }
 
 fn buttons(ui: &mut Ui, state: &mut PanelState, status: &Status<'_>) -> Option<Action> {

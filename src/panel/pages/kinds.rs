@@ -1,70 +1,46 @@
 //! The payload of a second by kind of bits, what the cubes' colours show, and what it comes to.
 
 mod acks;
-mod colors;
 
 use bevy_egui::egui::Ui;
 use cubewire_codec::BitKind;
 use cubewire_scene::CUBES;
 
+use super::strip;
+use crate::panel::lane::LaneView;
 use crate::panel::settings::PanelState;
-use crate::panel::style::{BODY, CONTROL, GAP, LINE, Look, ROW, SMALL, page_left};
+use crate::panel::style::{BODY, CONTROL, LINE, Look, ROW, SMALL, page_left};
 use crate::panel::terms;
-use crate::panel::widgets::{At, Row, divider, figure, note, stack, swatch};
-use crate::replication::{Accounting, LaneMeter, Totals};
-use crate::theme::egui_color;
+use crate::panel::widgets::{At, Choice, Row, chip, divider, figure, note, segmented, swatch};
+use crate::replication::{Accounting, Totals};
+use crate::view::CubeColors;
 use crate::words::{grouped, rounded};
 
-pub(super) fn draw(
-    ui: &mut Ui,
-    state: &mut PanelState,
-    meter: &LaneMeter,
-    moment: Option<u64>,
-    is_remote: bool,
-) {
-    let totals = Totals::of(meter.second_until(moment));
-    ui.spacing_mut().item_spacing.y = 0.0;
-    let second = match moment {
+pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
+    let totals = Totals::of(lane.meter.second_until(lane.past.moment));
+    let second = match lane.past.moment {
         Some(_) => "The second before what is shown",
         None => "Last second",
     };
-    title(ui, second, &totals);
-    if totals.snapshots == 0 {
-        note(ui, "Nothing was sent.");
-    } else {
-        kinds(ui, &totals);
+    let (bar, hovered) = strip::bar(ui, second, &totals);
+    if let Some(kind) = hovered {
+        bar.on_hover_text_at_pointer(strip::about(kind, &totals));
+    }
+    match totals.snapshots {
+        0 => {
+            note(ui, "Nothing was sent.");
+        }
+        _ => kinds(ui, &totals),
     }
     divider(ui);
-    colors::draw(ui, &mut state.colors, &mut state.fixed_scale, is_remote);
-    figures(ui, &totals, meter, is_remote);
+    colors(ui, state, lane.peers.is_server());
+    figures(ui, &totals, lane);
 }
 
-/// Which second, and the bits of a packet in it.
-fn title(ui: &mut Ui, second: &str, totals: &Totals) {
-    let look = Look::of(ui);
-    let bits = grouped(totals.per_snapshot(totals.ledger.total()));
-    let unit = "bits a packet";
-    let row = Row::show(ui, ROW, &format!("{second}: {bits} {unit}"));
-    row.text(ui, At::Left(0.0), second, BODY, look.ink);
-    let unit = row.text(ui, At::Right(0.0), unit, BODY, look.muted);
-    let left = At::Right(unit.width() + GAP);
-    row.text(ui, left, bits, BODY, look.ink);
-}
-
-/// A bar by kind, a row for each, and the names of those without bits.
+/// A row for each kind, and the names of those without bits.
 fn kinds(ui: &mut Ui, totals: &Totals) {
     let look = Look::of(ui);
-    let color = |kind| egui_color(look.theme.colors().bit_kind(kind));
     let of_kind = |kind: &BitKind| totals.ledger.kind(*kind);
-    let share = |kind| format!("{:.1} %", 100.0 * totals.fraction(kind));
-    ui.add_space(GAP);
-    let parts = BitKind::DEMO.map(|kind| (of_kind(&kind), color(kind)));
-    let (bar, hovered) = stack(ui, BAR_HEIGHT, &parts);
-    if let Some(kind) = hovered.map(|index| BitKind::DEMO[index]) {
-        let about = terms::bit_kind(kind);
-        bar.on_hover_text_at_pointer(format!("{kind}: {}\n{about}", share(kind)));
-    }
-    ui.add_space(GAP);
     let head = Row::show(ui, LINE, "bits by kind");
     head.text(ui, At::Left(0.0), "kind", SMALL, look.muted);
     head.text(ui, At::Right(SHARE), "share", SMALL, look.muted);
@@ -76,11 +52,15 @@ fn kinds(ui: &mut Ui, totals: &Totals) {
     let height = (left / used.len() as f32).clamp(ROW - 2.0, ROW + 2.0);
     for kind in used {
         let bits = rounded(totals.per_snapshot(of_kind(&kind)));
-        let said = format!("{kind}: {}, {bits} bits a packet", share(kind));
-        let row = Row::show(ui, height, &said);
-        swatch(ui.painter(), row.rect, 0.0, color(kind));
+        let share = format!("{:.1} %", 100.0 * totals.fraction(kind));
+        let row = Row::show(
+            ui,
+            height,
+            &format!("{kind}: {share}, {bits} bits a packet"),
+        );
+        swatch(ui.painter(), row.rect, 0.0, look.kind(kind));
         row.text(ui, At::Left(18.0), kind, BODY, look.ink);
-        row.text(ui, At::Right(SHARE), share(kind), SMALL, look.muted);
+        row.text(ui, At::Right(SHARE), share, SMALL, look.muted);
         row.text(ui, At::Right(0.0), bits, SMALL, look.ink);
         row.response.on_hover_text(terms::bit_kind(kind));
     }
@@ -94,7 +74,31 @@ fn kinds(ui: &mut Ui, totals: &Totals) {
     }
 }
 
-fn figures(ui: &mut Ui, totals: &Totals, meter: &LaneMeter, is_remote: bool) {
+/// What the cubes' colours show. What they mean is said over the picture.
+fn colors(ui: &mut Ui, state: &mut PanelState, is_remote: bool) {
+    let look = Look::of(ui);
+    let row = Row::show(ui, ROW, "Colour cubes");
+    row.text(ui, At::Left(0.0), "Colour cubes", BODY, look.ink);
+    if !matches!(state.colors, CubeColors::Interaction | CubeColors::Form) {
+        let fixed = row.controls(ui, |ui| chip(ui, ROW, 4, "fixed", state.fixed_scale));
+        if fixed.on_hover_text(FIXED).clicked() {
+            state.fixed_scale = !state.fixed_scale;
+        }
+    }
+    let choices = CubeColors::ALL.into_iter().map(|colors| {
+        let mut choice = Choice::new(colors, colors.name(), terms::cube_colors(colors));
+        let is_known = !(is_remote && colors.is_of_sender());
+        choice.refusal = (!is_known).then(|| "Only the sender knows.".to_owned());
+        choice
+    });
+    let across = ui.available_width();
+    segmented(ui, across, &mut state.colors, &choices.collect::<Vec<_>>());
+    if is_remote {
+        note(ui, "Error, angle and wait: only the sender knows.");
+    }
+}
+
+fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     let per_cube = totals.bits_per_sent_cube();
     let bits = per_cube.map_or_else(|| "–".to_owned(), rounded);
     figure(ui, "A cube in a packet takes", bits, "bits").on_hover_text(
@@ -117,7 +121,7 @@ fn figures(ui: &mut Ui, totals: &Totals, meter: &LaneMeter, is_remote: bool) {
     let acks = totals.traffic.ack_bytes + totals.traffic.transport_ack_bytes;
     let acks = rounded(totals.kbps_of(acks));
     figure(ui, "Acks, the other way", acks, "kbps")
-        .on_hover_ui(|ui| acks::explain(ui, totals, meter, is_remote));
+        .on_hover_ui(|ui| acks::explain(ui, totals, lane));
     note(
         ui,
         format!(
@@ -133,8 +137,10 @@ fn figures(ui: &mut Ui, totals: &Totals, meter: &LaneMeter, is_remote: bool) {
     ));
 }
 
+const FIXED: &str = "A fixed scale ends at the same amount always. Otherwise it ends at a power of two that reaches the \
+    largest amount.";
+
 /// Logical points.
-const BAR_HEIGHT: f32 = 24.0;
 const SHARE: f32 = 96.0;
 /// Of what follows the kinds: a divider, the colours, and the figures.
 const BELOW: f32 = 9.0 + CONTROL + 5.0 * ROW + LINE;

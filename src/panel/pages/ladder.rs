@@ -1,20 +1,17 @@
 //! The ladder: a row for each rung with what it would cost, which selects it.
 
-use bevy_egui::egui::{Id, Rangef, Response, Stroke, Ui};
+use bevy_egui::egui::{Id, Rangef, Response, Ui};
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{AFFINE, LADDER, Rung, SIMULATED, rung_of};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::bars::{self, Bars};
-use super::{strip, sync};
+use super::{bars, strip, sync};
 use crate::controls::RUNG_KEYS;
+use crate::panel::lane::LaneView;
 use crate::panel::style::{LINE, Look, ROW};
 use crate::panel::terms;
-use crate::panel::widgets::{Row, line};
-use crate::replication::{
-    Accounting, LaneMeter, LaneSync, SenderSettings, ShadowLadder, ShadowRung, TARGET_KBPS, Totals,
-    kbps,
-};
+use crate::panel::widgets::line;
+use crate::replication::{Accounting, ShadowLadder, ShadowRung, TARGET_KBPS, kbps};
 use crate::words::{factor, rounded};
 
 /// Where the height of the present rung is kept, for the card that points to it.
@@ -70,120 +67,62 @@ pub(in crate::panel) fn kbps_until(
     Some(kbps).filter(|&kbps| kbps > 0.0)
 }
 
-/// What the page shows.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::panel) struct Shown<'a> {
-    /// The stages of what the views show.
-    pub(in crate::panel) stages: Stages,
-    /// The tick of the past that they show.
-    pub(in crate::panel) moment: Option<u64>,
-    /// Measurements of the lane.
-    pub(in crate::panel) meter: &'a LaneMeter,
-    /// The tick of the simulation.
-    pub(in crate::panel) tick: Option<u64>,
-    pub(in crate::panel) shadow: Option<&'a ShadowLadder>,
-    pub(in crate::panel) sync: Option<&'a LaneSync>,
-    /// Whether the sender is in this process.
-    pub(in crate::panel) is_local: bool,
-}
-
 /// Returns whether the lane is to lose its world.
-pub(in crate::panel) fn draw(ui: &mut Ui, sender: &mut SenderSettings, shown: &Shown<'_>) -> bool {
+pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
     let look = Look::of(ui);
-    let bars = Bars::of(ui, 54.0, 54.0);
-    ui.spacing_mut().item_spacing.y = 0.0;
     let height = bars::height(ui, LADDER.len() + 1, AFFINE_GAP + GAP + LINE + ROW);
-    match shown.shadow {
-        Some(shadow) => bars.header(ui, ["rung", "kbps", "less"], &about(sender, shown, shadow)),
+    match lane.shadow {
+        Some(shadow) => {
+            let about = about(lane, shadow);
+            bars::header(ui, bars::NAME, ["rung", "kbps", "less"], about);
+        }
         None => {
             line(ui, "Requested from the server.", look.muted);
         }
     }
-    let mut rows = Rows {
-        bars,
-        height,
-        shown,
-        whole: shown.kbps(&LADDER[0]),
-        hovered: None,
-    };
+    let (shown, shadow, moment) = (lane.stages_shown(), lane.shadow, lane.past.moment);
+    let kbps = |rung: &Rung| kbps_until(shadow?, rung, moment);
+    let whole = kbps(&LADDER[0]).filter(|_| lane.arrives());
+    let mut hovered = None;
     let top = ui.cursor().top();
-    for (rung, key) in LADDER.iter().zip(RUNG_KEYS) {
-        rows.draw(ui, &mut sender.stages, key, rung);
+    let mut bottom = top;
+    for (rung, key) in LADDER.iter().zip(RUNG_KEYS).chain([(&AFFINE, "")]) {
+        if *rung == AFFINE {
+            bottom = ui.cursor().top();
+            ui.add_space(AFFINE_GAP);
+        }
+        let is_shown = rung.stages == shown;
+        let stages = &mut lane.settings.sender.stages;
+        let row = bars::rung(ui, height, (rung, key), shown, stages);
+        if row.response.hovered() {
+            hovered = Some(*rung);
+        }
+        if is_shown {
+            keep_in_sight(ui, &row.response, shown);
+        }
+        if let Some(kbps) = kbps(rung) {
+            let bar = match kbps <= TARGET_KBPS {
+                true => look.half,
+                false => look.above_target,
+            };
+            let less = whole.map_or("–".to_owned(), |whole| factor(whole / kbps));
+            let color = if is_shown { look.ink } else { look.muted };
+            let figures = [(rounded(kbps), look.ink), (less, color)];
+            bars::bar(ui, &row, rung.name, [0.0, kbps], bar, figures);
+        }
     }
-    let bottom = ui.cursor().top();
-    ui.add_space(AFFINE_GAP);
-    rows.draw(ui, &mut sender.stages, "", &AFFINE);
-    if shown.shadow.is_some() {
-        bars.target(ui, Rangef::new(top, bottom));
+    if shadow.is_some() {
+        bars::target(ui, Rangef::new(top, bottom));
     }
-    let desyncs = below(ui, rows.hovered, shown);
-    strip::draw_if_it_fits(ui, shown.moment, || {
-        Totals::of(shown.meter.second_until(shown.moment))
-    });
+    let desyncs = below(ui, hovered, lane);
+    strip::draw_if_it_fits(ui, lane);
     desyncs
 }
 
-impl Shown<'_> {
-    fn kbps(&self, rung: &Rung) -> Option<f64> {
-        kbps_until(self.shadow?, rung, self.moment)
-    }
-}
-
-/// What the rows have in common.
-struct Rows<'a> {
-    bars: Bars,
-    /// Of a row, logical points.
-    height: f32,
-    shown: &'a Shown<'a>,
-    /// What the first rung costs, kbps.
-    whole: Option<f64>,
-    hovered: Option<Rung>,
-}
-
-impl Rows<'_> {
-    fn draw(&mut self, ui: &mut Ui, stages: &mut Stages, key: &str, rung: &Rung) {
-        let look = Look::of(ui);
-        let is_shown = self.shown.stages == rung.stages;
-        let row = Row::button(ui, self.height, rung.name, is_shown);
-        if row.response.clicked() {
-            *stages = rung.stages;
-        }
-        if row.response.hovered() {
-            self.hovered = Some(*rung);
-        }
-        if is_shown {
-            keep_in_sight(ui, &row.response, rung.stages);
-            // For the card at the start, whose arrow points here.
-            let middle = row.rect.center().y;
-            ui.data_mut(|data| data.insert_temp(Id::new(PRESENT), middle));
-        }
-        bars::name(ui, &row, key, rung.name);
-        let Some(kbps) = self.shown.kbps(rung) else {
-            return;
-        };
-        let color = match kbps <= TARGET_KBPS {
-            true => look.half,
-            false => look.above_target,
-        };
-        let edge = match is_shown {
-            true => Stroke::new(1.0, look.half),
-            false => Stroke::NONE,
-        };
-        self.bars.bar(ui, &row, rung.name, [0.0, kbps], color, edge);
-        let less = self
-            .whole
-            .map_or_else(String::new, |whole| factor(whole / kbps));
-        let color = match is_shown {
-            true => look.ink,
-            false => look.muted,
-        };
-        let figures = [(rounded(kbps), look.ink), (less, color)];
-        self.bars.figures(ui, &row, figures);
-    }
-}
-
-/// Scrolls to the row of the rung that is shown, when that changes.
+/// Scrolls to the row of the rung that is shown, when that changes, and keeps its height.
 fn keep_in_sight(ui: &Ui, row: &Response, stages: Stages) {
+    let height = row.rect.center().y;
+    ui.data_mut(|data| data.insert_temp(Id::new(PRESENT), height));
     let id = Id::new("rung in sight");
     let before: Option<Stages> = ui.data(|data| data.get_temp(id));
     if before != Some(stages) {
@@ -194,27 +133,27 @@ fn keep_in_sight(ui: &Ui, row: &Response, stages: Stages) {
 
 /// What the rung does that is pointed at, or shown; below it what the colours mean, or a button. Returns whether the
 /// lane is to lose its world.
-fn below(ui: &mut Ui, hovered: Option<Rung>, shown: &Shown<'_>) -> bool {
+fn below(ui: &mut Ui, hovered: Option<Rung>, lane: &LaneView<'_>) -> bool {
     let look = Look::of(ui);
-    let is_simulated = shown.stages == SIMULATED.stages && shown.moment.is_none();
-    let sync = shown.sync.filter(|_| is_simulated);
-    let rung = hovered.or(rung_of(shown.stages));
-    let about = match (hovered, sync, rung) {
+    let shown = lane.stages_shown();
+    let is_simulated = shown == SIMULATED.stages && lane.past.moment.is_none();
+    let sync = lane.sync.filter(|_| is_simulated);
+    match (hovered, sync, hovered.or(rung_of(shown))) {
         (None, Some(sync), _) => {
             line(ui, sync::state(sync), look.ink).on_hover_text(sync::about(sync.status));
-            return sync::nudge(ui, sync, shown.is_local);
         }
-        (_, _, Some(rung)) => rung.summary,
-        (_, _, None) => "Stages of your own: see Tuning.",
-    };
-    if sync.is_none() {
-        ui.add_space(GAP);
+        (_, _, rung) => {
+            if sync.is_none() {
+                ui.add_space(GAP);
+            }
+            let about = rung.map_or("Stages of your own: see Tuning.", |rung| rung.summary);
+            line(ui, about, look.ink);
+        }
     }
-    line(ui, about, look.ink);
     if let Some(sync) = sync {
-        return sync::nudge(ui, sync, shown.is_local);
+        return sync::nudge(ui, sync, !lane.peers.is_server());
     }
-    if shown.shadow.is_some() {
+    if lane.shadow.is_some() {
         let target = format!("Full colour: at or below the target of {TARGET_KBPS:.0} kbps.");
         line(ui, target, look.muted);
     }
@@ -222,8 +161,8 @@ fn below(ui: &mut Ui, hovered: Option<Rung>, shown: &Shown<'_>) -> bool {
 }
 
 /// What the figures are.
-fn about(sender: &SenderSettings, shown: &Shown<'_>, shadow: &ShadowLadder) -> String {
-    let second = match shown.moment {
+fn about(lane: &LaneView<'_>, shadow: &ShadowLadder) -> String {
+    let second = match lane.past.moment {
         Some(_) => "the second up to what the views show",
         None => "the last second",
     };
@@ -231,10 +170,10 @@ fn about(sender: &SenderSettings, shown: &Shown<'_>, shadow: &ShadowLadder) -> S
         "What each rung would cost for the same snapshots, {} a second: mean of {second}. {} The bars are on a \
          logarithmic scale; the line through them is the target of the article, {TARGET_KBPS:.0} kbps. How many times \
          less: than the first rung.",
-        sender.snapshots_per_second(),
+        lane.settings.sender.snapshots_per_second(),
         terms::accounting(Accounting::PayloadAndUdp)
     );
-    if let Some(age) = shown.tick.and_then(|tick| shadow.age_ticks(tick)) {
+    if let Some(age) = lane.tick.and_then(|tick| shadow.age_ticks(tick)) {
         let ticks = terms::ticks(age);
         about += &format!(" Encoded beside the game, {ticks} behind it.");
     }
@@ -254,26 +193,18 @@ mod tests {
     const TOP: usize = LADDER.len() - 1;
 
     #[test]
-    fn every_rung_is_found_at_its_index() {
-        for (at, rung) in LADDER.iter().enumerate() {
-            assert_eq!(index_of(rung.stages), Some(at), "{}", rung.name);
+    fn steps_stay_on_the_ladder_and_lead_back_to_the_last_rung() {
+        for (current, last_rung, to, rung) in [
+            (Some(4), 0, Step::Up, 5),
+            (Some(4), 0, Step::Down, 3),
+            (Some(TOP), 0, Step::Up, TOP),
+            (Some(0), 9, Step::Down, 0),
+            (None, 7, Step::Up, 7),
+            (None, 7, Step::Down, 7),
+            (None, usize::MAX, Step::Down, TOP),
+        ] {
+            assert_eq!(step(current, last_rung, to), rung, "{current:?}, {to:?}");
         }
-        assert_eq!(index_of(AFFINE.stages), None);
-    }
-
-    #[test]
-    fn steps_stay_on_the_ladder() {
-        assert_eq!(step(Some(4), 0, Step::Up), 5);
-        assert_eq!(step(Some(4), 0, Step::Down), 3);
-        assert_eq!(step(Some(TOP), 0, Step::Up), TOP);
-        assert_eq!(step(Some(0), 9, Step::Down), 0);
-    }
-
-    #[test]
-    fn steps_from_custom_stages_lead_to_the_last_rung() {
-        assert_eq!(step(None, 7, Step::Up), 7);
-        assert_eq!(step(None, 7, Step::Down), 7);
-        assert_eq!(step(None, usize::MAX, Step::Down), TOP);
     }
 
     #[test]

@@ -7,25 +7,15 @@ mod playout;
 
 use bevy_egui::egui::Ui;
 
+use crate::panel::lane::LaneView;
 use crate::panel::style::page_left;
 use crate::panel::widgets::{divider, note};
-use crate::replication::{LaneMeter, LaneSettings, ReplicaError};
 
-/// What the page reads.
-pub(super) struct Measured<'a> {
-    pub(super) meter: &'a LaneMeter,
-    pub(super) replica_error: Option<&'a ReplicaError>,
-    /// Seconds that the graphs go back.
-    pub(super) seconds: u32,
-    /// Whether the sender is in another process.
-    pub(super) is_remote: bool,
-}
-
-pub(super) fn draw(ui: &mut Ui, settings: &mut LaneSettings, what: &Measured<'_>) {
-    ui.spacing_mut().item_spacing.y = 0.0;
+/// Draws it with graphs that go back that many seconds.
+pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     let has_room = page_left(ui) >= ROOMY;
-    let link = &mut settings.link.conditions;
-    match what.is_remote {
+    let link = &mut lane.settings.link.conditions;
+    match lane.peers.is_server() {
         true => {
             note(ui, "Simulated, in addition to the real network:");
         }
@@ -33,17 +23,20 @@ pub(super) fn draw(ui: &mut Ui, settings: &mut LaneSettings, what: &Measured<'_>
     }
     conditions::fields(ui, link);
     if has_room {
-        more::draw(ui, settings);
+        more::draw(ui, lane.settings);
     }
     divider(ui);
-    arrived::draw(ui, what.meter, what.seconds);
+    arrived::draw(ui, lane.meter, seconds);
     divider(ui);
-    playout::draw(ui, settings, what);
+    playout::draw(ui, lane, seconds);
     if !has_room {
         divider(ui);
-        more::draw(ui, settings);
+        more::draw(ui, lane.settings);
     }
 }
+
+/// Width of the names of what is set, logical points.
+const LABEL: f32 = 104.0;
 
 /// Height of a page on which everything is in sight, below the switch of the tab, logical points.
 const ROOMY: f32 = 402.0 + 5.0 * 27.0;

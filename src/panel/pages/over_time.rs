@@ -17,12 +17,7 @@ use crate::replication::{ShadowLadder, ShadowRung, TARGET_KBPS};
 use crate::words::rounded;
 
 /// Draws curves that go back as far as the graph, but at least 20 seconds.
-pub(in crate::panel) fn draw(
-    ui: &mut Ui,
-    graph_seconds: u32,
-    present: Stages,
-    shadow: &ShadowLadder,
-) {
+pub(super) fn draw(ui: &mut Ui, graph_seconds: u32, present: Stages, shadow: &ShadowLadder) {
     let look = Look::of(ui);
     let Some(newest) = shadow.newest_tick() else {
         line(ui, "Measuring …", look.muted);
@@ -32,13 +27,11 @@ pub(in crate::panel) fn draw(
     let curves = shadow.rungs().iter();
     let curves = curves.map(|rung| Curve::new(rung, newest, seconds, present));
     let curves: Vec<_> = curves.collect();
-    ui.spacing_mut().item_spacing.y = 0.0;
-    let size = vec2(ui.available_width(), LINE);
-    let (row, said) = ui.allocate_exact_size(size, Sense::hover());
+    let across = ui.available_width();
+    let (row, said) = ui.allocate_exact_size(vec2(across, LINE), Sense::hover());
     ui.add_space(GAP);
     let height = (page_left(ui) - LINE - GAP).max(MIN_HEIGHT);
-    let size = vec2(ui.available_width(), height);
-    let (all, response) = ui.allocate_exact_size(size, Sense::hover());
+    let (all, response) = ui.allocate_exact_size(vec2(across, height), Sense::hover());
     response.widget_info(|| {
         let about = "What each rung cost over time, kbps on a logarithmic scale";
         WidgetInfo::labeled(WidgetType::Image, true, about)
@@ -58,11 +51,6 @@ pub(in crate::panel) fn draw(
     curves.chart.ago(ui, seconds);
     let words = hovered.map_or_else(|| ABOUT.to_owned(), |(_, words)| words);
     said.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &words));
-    say(ui, row, look, &words);
-}
-
-/// What is pointed at, and the target, above the curves.
-fn say(ui: &Ui, row: Rect, look: Look, words: &str) {
     text(ui.painter(), row, At::Left(0.0), words, SMALL, look.ink);
     let target = format!("target {TARGET_KBPS:.0}");
     let x = row.width() - NAMES + NAME;
@@ -253,17 +241,6 @@ mod tests {
         assert!(spread.iter().all(|height| (1.0..=4.0).contains(height)));
         assert_eq!(spread[3], 3.0);
         assert_eq!(spread[5], 4.0);
-    }
-
-    #[test]
-    fn all_names_fit_into_the_page_of_a_small_window() {
-        let curves = curves();
-        let mut names = names(&curves, Rangef::new(100.0, 420.0));
-        names.sort_by(f32::total_cmp);
-        assert!(names.iter().all(|name| (100.0..=420.0).contains(name)));
-        for pair in names.windows(2) {
-            assert!(pair[1] - pair[0] > APART - 1e-3, "{names:?}");
-        }
     }
 
     #[test]

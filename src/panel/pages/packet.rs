@@ -1,13 +1,12 @@
 //! A packet, bit by bit: an icicle chart of what its bits are for, its bytes, and the selected cube.
 
 mod cube;
-mod facts;
+mod fate;
 mod hex;
 mod icicle;
-pub(in crate::panel) mod inspected;
 pub(in crate::panel) mod rows;
 mod share;
-pub(super) mod span;
+mod span;
 
 use std::ptr;
 use std::sync::Arc;
@@ -15,25 +14,18 @@ use std::sync::Arc;
 use bevy_egui::egui::{Id, Ui};
 use cubewire_scene::CUBES;
 
-use crate::history::Selection;
 use crate::panel::kept::kept;
+use crate::panel::lane::LaneView;
 use crate::panel::style::{GAP, LINE, page_left};
 use crate::panel::widgets::{heading, note};
 use crate::replication::PacketDetail;
 use crate::words::grouped;
-use hex::{Bits, Pointed};
+use hex::Bits;
 use icicle::Top;
-use inspected::Inspected;
 use rows::Order;
 
-pub(super) fn draw(
-    ui: &mut Ui,
-    order: &mut Order,
-    selection: &mut Selection,
-    what: &Inspected<'_>,
-) {
-    ui.spacing_mut().item_spacing.y = 0.0;
-    let mut samples = what.meter.back_from(what.moment);
+pub(super) fn draw(ui: &mut Ui, order: &mut Order, lane: &mut LaneView<'_>) {
+    let mut samples = lane.meter.back_from(lane.past.moment);
     let newest = samples.find_map(|sample| Some((sample, sample.snapshots.first()?)));
     let Some((sample, packet)) = newest else {
         note(ui, "No packet is recorded yet.");
@@ -46,7 +38,7 @@ pub(super) fn draw(
         packet.sent_cubes
     );
     heading(ui, &title, "");
-    note(ui, facts::words(sample, packet, what));
+    note(ui, fate::words(lane, sample, packet));
     let Some(detail) = packet.detail.as_deref() else {
         return;
     };
@@ -59,38 +51,27 @@ pub(super) fn draw(
         Arc::new((rows::rows(detail, *order), Bits::of(detail)))
     });
     let (rows, bits) = &*parts;
-    let in_chart = icicle::draw(ui, rows, selection);
+    let in_chart = icicle::draw(ui, rows, lane.selection);
     ui.add_space(2.0 * GAP);
-    if let Some(span) = &in_chart {
-        selection.hovered = span.cube;
+    if let Some(span) = in_chart {
+        lane.selection.hovered = span.cube;
     }
-    let height = hex_height(ui, selection, what);
-    let pointed = hex::draw(
-        ui,
-        detail.bytes(),
-        bits,
-        height,
-        in_chart.as_ref(),
-        selection,
-    );
-    let pointed = in_chart.map(Pointed::Span).or(pointed);
-    match &pointed {
-        Some(Pointed::Span(span)) => {
-            selection.hovered = span.cube;
+    let height = hex_height(ui, lane);
+    let in_bytes = hex::draw(ui, detail.bytes(), bits, height, in_chart, lane.selection);
+    match in_chart.map(Some).or(in_bytes) {
+        Some(Some(span)) => {
+            lane.selection.hovered = span.cube;
             top.say(ui, &span.words());
         }
-        Some(Pointed::Shared) => top.say(ui, &["shared by several values, in fractions of a bit"]),
-        None if top.is_hovered() => top.say(ui, &[order.offer()]),
-        None => top.say(
-            ui,
-            &[
-                "wheel zooms, drag moves, double click fits",
-                "wheel zooms, drag moves",
-            ],
-        ),
+        Some(None) => top.say(ui, &["shared by several values, in fractions of a bit"]),
+        None if top.is_hovered() => top.say(ui, &[order.texts()[1]]),
+        None => {
+            let [long, short] = ["wheel zooms, drag moves", "double click fits"];
+            top.say(ui, &[&format!("{long}, {short}"), long]);
+        }
     }
-    match selection.cube {
-        Some(index) => cube::draw(ui, index, selection, what),
+    match lane.selection.cube {
+        Some(index) => cube::draw(ui, index, lane),
         None => {
             ui.add_space(GAP);
             note(ui, "Click a cube, in either half, for its last 60 packets.");
@@ -104,13 +85,11 @@ fn identity(tick: u64, detail: &PacketDetail) -> (u64, usize) {
 }
 
 /// The height of the bytes: four rows, and of a higher page half of what is left by the cube, or all of it.
-fn hex_height(ui: &Ui, selection: &Selection, what: &Inspected<'_>) -> f32 {
-    let spare = match selection.cube {
-        Some(cube) => {
-            let below = cube::height(what.standings.get(cube).copied());
-            (page_left(ui) - below - HEX_ROWS * hex::ROW_HEIGHT) / 2.0
-        }
-        None => page_left(ui) - LINE - GAP - HEX_ROWS * hex::ROW_HEIGHT,
+fn hex_height(ui: &Ui, lane: &LaneView<'_>) -> f32 {
+    let left = page_left(ui) - HEX_ROWS * hex::ROW_HEIGHT;
+    let spare = match lane.selection.cube {
+        Some(cube) => (left - cube::height(lane.standings.get(cube).copied())) / 2.0,
+        None => left - LINE - GAP,
     };
     let more = (spare / hex::ROW_HEIGHT).floor().max(0.0);
     (HEX_ROWS + more) * hex::ROW_HEIGHT

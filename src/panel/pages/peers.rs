@@ -55,88 +55,101 @@ impl Peers<'_> {
 }
 
 /// Draws nothing where both ends are in this process.
-pub(super) fn draw(ui: &mut Ui, peers: Peers<'_>) {
-    ui.spacing_mut().item_spacing.y = 0.0;
+pub(super) fn draw(ui: &mut Ui, peers: &mut Peers<'_>) {
     match peers {
         Peers::None => return,
-        Peers::Viewers { serving, viewers } => draw_viewers(ui, serving, &viewers),
+        Peers::Viewers { serving, viewers } => {
+            let count = match viewers.len() {
+                0 => "Nobody watches yet".to_owned(),
+                1 => "1 viewer".to_owned(),
+                count => format!("{count} viewers"),
+            };
+            heading(ui, &count, format!("at {}", serving.address));
+            for viewer in viewers {
+                draw_viewer(ui, viewer);
+                divider(ui);
+            }
+            let megabytes = |bytes: u64| format!("{:.2}", bytes as f64 / 1e6);
+            let traffic = serving.traffic;
+            for (name, value, unit) in [
+                ("sent to all", megabytes(traffic.sent_bytes), "MB"),
+                ("received", megabytes(traffic.received_bytes), "MB"),
+                (
+                    "ignored, unknown senders",
+                    grouped(traffic.ignored as f64),
+                    "datagrams",
+                ),
+            ] {
+                figure(ui, name, value, unit);
+            }
+        }
         Peers::Server {
             connection,
             asked,
             reconnect,
         } => {
             heading(ui, "Server", &connection.server);
-            let status = &connection.status;
-            note(ui, sentence(status));
+            note(ui, sentence(&connection.status));
             if let Some(round_trip) = connection.round_trip {
                 figure(ui, "round-trip time", millis(round_trip), "ms");
             }
-            if let Some(text) = connection
-                .granted
-                .and_then(|granted| throttled(asked, &granted))
-            {
+            let granted = connection.granted.as_ref();
+            if let Some(text) = granted.and_then(|granted| throttled(asked, granted)) {
                 note(ui, text);
             }
-            if matches!(status, ConnectionStatus::Lost(_)) {
+            if matches!(connection.status, ConnectionStatus::Lost(_)) {
                 let width = ui.available_width();
-                *reconnect |= button(ui, width, "Reconnect", "Enter", Kind::Primary).clicked();
+                **reconnect |= button(ui, width, "Reconnect", "Enter", Kind::Primary).clicked();
             }
         }
     }
     divider(ui);
 }
 
-fn draw_viewers(ui: &mut Ui, serving: &Serving, viewers: &[Viewer<'_>]) {
-    let count = match viewers.len() {
-        0 => "Nobody watches yet".to_owned(),
-        1 => "1 viewer".to_owned(),
-        count => format!("{count} viewers"),
-    };
-    heading(ui, &count, format!("at {}", serving.address));
-    for (peer, settings, cost, budget, meter) in viewers {
-        draw_viewer(ui, peer, settings, meter);
-        let granted = budget.granted(&cost.granted(settings));
-        if granted.budget.is_some() {
-            figure(ui, "budget", budgets(settings, &granted), "");
-        }
-        if let Some(text) = throttled(settings, &granted) {
-            note(ui, text);
-        }
-        if let Some(reason) = peer.fallback {
-            note(ui, fallback_of_viewer(reason));
-        }
-        divider(ui);
-    }
-    let megabytes = |bytes: u64| format!("{:.2}", bytes as f64 / 1e6);
-    let traffic = serving.traffic;
-    figure(ui, "sent to all", megabytes(traffic.sent_bytes), "MB");
-    figure(ui, "received", megabytes(traffic.received_bytes), "MB");
-    let ignored = grouped(traffic.ignored as f64);
-    figure(ui, "ignored, unknown senders", ignored, "datagrams");
-}
-
-fn draw_viewer(ui: &mut Ui, peer: &Peer, settings: &SenderSettings, meter: &LaneMeter) {
+fn draw_viewer(ui: &mut Ui, &(peer, settings, cost, budget, meter): &Viewer<'_>) {
     let rung = rung_name(settings.stages);
     let rate = settings.snapshots_per_second();
-    figure(ui, &peer.address, format!("{rung}, {rate} a second"), "");
     let [alone, wire] =
         [Accounting::PayloadAndUdp, Accounting::OnTheWire].map(|by| rounded(meter.kbps(by)));
-    let sent = format!("payload {alone}, on the wire {wire}");
-    figure(ui, "sent", sent, "kbps").on_hover_text(terms::accounting(Accounting::OnTheWire));
-    let newest = meter.samples().back();
-    let age = newest.and_then(|sample| sample.acked_age_ticks);
+    let age = meter
+        .samples()
+        .back()
+        .and_then(|sample| sample.acked_age_ticks);
     let acked = age.map_or_else(
         || "none yet".to_owned(),
-        |ticks| {
-            let ticks = u32::from(ticks);
-            format!("{} ms ago", 1_000 * ticks / TICKS_PER_SECOND)
-        },
+        |ticks| format!("{} ms ago", 1_000 * u32::from(ticks) / TICKS_PER_SECOND),
     );
-    figure(ui, "newest acked snapshot", acked, "").on_hover_text(terms::NEWEST_ACK);
-    let loss = 100.0 * peer.loss_fraction;
-    let trip = millis(peer.round_trip);
-    let network = format!("round trip {trip} ms, loss {loss:.1}");
-    figure(ui, "network", network, "%");
+    let (trip, loss) = (millis(peer.round_trip), 100.0 * peer.loss_fraction);
+    for (name, value, unit, about) in [
+        (&*peer.address, format!("{rung}, {rate} a second"), "", ""),
+        (
+            "sent",
+            format!("payload {alone}, on the wire {wire}"),
+            "kbps",
+            terms::accounting(Accounting::OnTheWire),
+        ),
+        ("newest acked snapshot", acked, "", terms::NEWEST_ACK),
+        (
+            "network",
+            format!("round trip {trip} ms, loss {loss:.1}"),
+            "%",
+            "",
+        ),
+    ] {
+        let figure = figure(ui, name, value, unit);
+        if !about.is_empty() {
+            figure.on_hover_text(about);
+        }
+    }
+    let granted = budget.granted(&cost.granted(settings));
+    if granted.budget.is_some() {
+        figure(ui, "budget", budgets(settings, &granted), "");
+    }
+    let throttled = throttled(settings, &granted);
+    let fallback = peer.fallback.map(fallback_of_viewer);
+    for text in throttled.into_iter().chain(fallback) {
+        note(ui, text);
+    }
 }
 
 /// Both budgets.

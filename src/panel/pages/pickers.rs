@@ -2,21 +2,34 @@
 
 use std::time::Duration;
 
-use bevy_egui::egui::Ui;
+use bevy_egui::egui::{Response, Ui};
 use cubewire_codec::ladder::LADDER;
-use cubewire_link::{Conditions, PRESETS, Preset};
+use cubewire_link::{Conditions, PRESETS};
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::controls::Action;
 use crate::panel::style::CONTROL;
-use crate::panel::widgets::{Choice, Kind, button, picker, segmented};
-use crate::replication::{LinkSettings, PlayoutDelay, SEND_INTERVALS, SenderSettings, rung_name};
+use crate::panel::widgets::{Choice, Kind, button, choices, picker, segmented, switch};
+use crate::replication::{
+    LaneSettings, LinkSettings, PlayoutDelay, SEND_INTERVALS, SenderSettings,
+};
 
-/// The list of rungs.
-pub(in crate::panel) fn rung(ui: &mut Ui, sender: &mut SenderSettings, size: [f32; 2]) {
-    let present = rung_name(sender.stages);
-    rung_named(ui, sender, present, size);
+/// A list of choices, in which that one is said to be chosen.
+fn list<T: PartialEq + Clone>(
+    ui: &mut Ui,
+    id: &str,
+    size: [f32; 2],
+    shown: &str,
+    value: &mut T,
+    choices: &[Choice<T>],
+) -> Response {
+    picker(ui, id, size, shown, |ui| {
+        for choice in choices {
+            ui.selectable_value(value, choice.value.clone(), &*choice.name)
+                .on_hover_text(&*choice.about);
+        }
+    })
 }
 
 /// The list of rungs, in which that one is said to be chosen: the one that is shown may be of the past.
@@ -26,60 +39,46 @@ pub(in crate::panel) fn rung_named(
     shown: &str,
     size: [f32; 2],
 ) {
-    picker(ui, "rung", size, shown, |ui| {
-        for rung in LADDER {
-            ui.selectable_value(&mut sender.stages, rung.stages, rung.name)
-                .on_hover_text(rung.summary);
-        }
-    })
-    .on_hover_text("The stages of compression in use. PageUp and PageDown change the rung.");
+    let rungs = LADDER.map(|rung| Choice::new(rung.stages, rung.name, rung.summary));
+    list(ui, "rung", size, shown, &mut sender.stages, &rungs)
+        .on_hover_text("The stages of compression in use. PageUp and PageDown change the rung.");
 }
 
-/// Conditions to choose from: the name, a sentence, and what they are.
-pub(super) fn networks() -> impl Iterator<Item = (&'static str, &'static str, Conditions)> {
+/// Conditions to choose from, for a link that is cut or not.
+pub(super) fn networks(cut: bool) -> Vec<Choice<Conditions>> {
     let presets = PRESETS.iter();
-    let presets = presets.map(|preset| (preset.title, preset.summary, preset.conditions.clone()));
+    let presets = presets.map(|preset| (preset.title, preset.summary, &preset.conditions));
+    let usual = LinkSettings::default().conditions;
     let usual = (
-        USUAL_TITLE,
-        USUAL_SUMMARY,
-        LinkSettings::default().conditions,
+        "50 ms each way",
+        "As at the start: a round trip of 100 ms, nothing lost.",
+        &usual,
     );
-    presets.chain([usual])
+    let networks = presets.chain([usual]).map(|(name, about, conditions)| {
+        let conditions = Conditions {
+            cut,
+            ..conditions.clone()
+        };
+        Choice::new(conditions, name, about)
+    });
+    networks.collect()
 }
 
-/// The name of these conditions, and a sentence about them, whether the link is cut or not.
-pub(super) fn network_of(link: &Conditions) -> (&'static str, &'static str) {
-    match Preset::of(link) {
-        Some(preset) => (preset.title, preset.summary),
-        None if with_cut(LinkSettings::default().conditions, link.cut) == *link => {
-            (USUAL_TITLE, USUAL_SUMMARY)
-        }
-        None => ("custom", "Conditions of your own, in each direction."),
-    }
-}
-
-/// Changes the conditions, but not whether the link is cut.
-pub(super) fn set_network(link: &mut Conditions, conditions: Conditions) {
-    *link = with_cut(conditions, link.cut);
-}
-
-const fn with_cut(mut conditions: Conditions, cut: bool) -> Conditions {
-    conditions.cut = cut;
-    conditions
+/// The one of [`networks`] that these conditions are, or another by the name of `custom`.
+pub(super) fn network_of(link: &Conditions) -> Choice<Conditions> {
+    let mut networks = networks(link.cut).into_iter();
+    let known = networks.find(|network| network.value == *link);
+    known.unwrap_or_else(|| {
+        let about = "Conditions of your own, in each direction.";
+        Choice::new(link.clone(), "custom", about)
+    })
 }
 
 /// The list of networks.
 pub(super) fn network(ui: &mut Ui, link: &mut Conditions, size: [f32; 2]) {
-    let (chosen, _) = network_of(link);
-    picker(ui, "network", size, chosen, |ui| {
-        for (name, about, conditions) in networks() {
-            let label = ui.selectable_label(name == chosen, name);
-            if label.on_hover_text(about).clicked() {
-                set_network(link, conditions);
-            }
-        }
-    })
-    .on_hover_text("The conditions of each direction of the link.");
+    let (chosen, networks) = (network_of(link), networks(link.cut));
+    list(ui, "network", size, &chosen.name, link, &networks)
+        .on_hover_text("The conditions of each direction of the link.");
 }
 
 /// The rate of snapshots.
@@ -91,49 +90,52 @@ pub(super) fn rate(ui: &mut Ui, width: f32, sender: &mut SenderSettings) {
     segmented(ui, width, &mut sender.send_interval_ticks, &choices);
 }
 
-pub(super) fn interpolation(ui: &mut Ui, width: f32, kind: &mut Interpolation) {
+/// A row with its name, which takes `label` of the width.
+pub(super) fn interpolation(ui: &mut Ui, label: f32, kind: &mut Interpolation) {
     let choices = Interpolation::ALL.map(|kind| {
         let [short, long] = about(kind);
         Choice::new(kind, kind.name(), format!("{short} {long}"))
     });
-    segmented(ui, width, kind, &choices);
+    switch(ui, label, "Interpolation", kind, &choices);
 }
 
-/// The list of playout delays: one that is fixed is so long at first.
-pub(super) fn delay(ui: &mut Ui, delay: &mut PlayoutDelay, fixed: Duration, width: f32) {
-    let chosen = match *delay {
+/// The list of playout delays. A fixed one is that of the rule at first.
+pub(super) fn delay(ui: &mut Ui, lane: &mut LaneSettings) {
+    let rule = lane.playout.rule_delay(&lane.sender);
+    let fixed = match lane.playout.delay {
+        PlayoutDelay::Fixed(fixed) => fixed,
+        _ => rule,
+    };
+    let delay = &mut lane.playout.delay;
+    let choices = delays(fixed);
+    let chosen = choices.iter().find(|choice| choice.value == *delay);
+    let shown = match *delay {
         PlayoutDelay::Fixed(fixed) => format!("{} ms", fixed.as_millis()),
-        PlayoutDelay::Rule => BY_RULE.to_owned(),
-        _ => ADAPTIVE.to_owned(),
+        _ => chosen.map_or_else(String::new, |choice| choice.name.to_string()),
     };
-    let choices = delays(*delay, fixed);
-    picker(ui, "playout", [width, CONTROL], &chosen, |ui| {
-        for choice in choices {
-            ui.selectable_value(delay, choice.value, choice.name)
-                .on_hover_text(choice.about);
-        }
-    });
+    let size = [ui.available_width(), CONTROL];
+    list(ui, "playout", size, &shown, delay, &choices);
 }
 
-/// The present one if it is fixed, or else one of `fixed`, is among them.
-pub(super) fn delays(now: PlayoutDelay, fixed: Duration) -> [Choice<PlayoutDelay>; 3] {
-    let fixed = match now {
-        PlayoutDelay::Fixed(_) => now,
-        _ => PlayoutDelay::Fixed(fixed),
-    };
-    [
-        Choice::new(
+/// How the playout delay is chosen: one of `fixed` is among them.
+pub(super) fn delays(fixed: Duration) -> [Choice<PlayoutDelay>; 3] {
+    choices([
+        (
             PlayoutDelay::Rule,
-            BY_RULE,
+            "by rule",
             "Three snapshot intervals and a few ticks: covers two losses in a row.",
         ),
-        Choice::new(fixed, "fixed", "Always as long as the field says."),
-        Choice::new(
+        (
+            PlayoutDelay::Fixed(fixed),
+            "fixed",
+            "Always as long as the field says.",
+        ),
+        (
             PlayoutDelay::Adaptive,
-            ADAPTIVE,
+            "adaptive",
             "As long as the packets of the last five seconds needed.",
         ),
-    ]
+    ])
 }
 
 /// The button that copies what both halves show. Returns that action when it is pressed.
@@ -169,32 +171,22 @@ pub(super) const fn about(kind: Interpolation) -> [&'static str; 2] {
     }
 }
 
-const BY_RULE: &str = "by rule";
-const ADAPTIVE: &str = "adaptive";
-
-/// The conditions at the start.
-const USUAL_TITLE: &str = "50 ms each way";
-const USUAL_SUMMARY: &str = "As at the start: a round trip of 100 ms, nothing lost.";
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_network_is_recognised_even_if_the_link_is_cut() {
-        for (name, about, conditions) in networks() {
-            let mut link = Conditions {
-                cut: true,
-                ..Conditions::default()
-            };
-            set_network(&mut link, conditions);
-            assert!(link.cut);
-            assert_eq!(network_of(&link), (name, about));
+        for cut in [false, true] {
+            for network in networks(cut) {
+                assert_eq!(network.value.cut, cut);
+                assert_eq!(network_of(&network.value).name, network.name);
+            }
         }
         let other = Conditions {
             latency: Duration::from_millis(49),
             ..Conditions::default()
         };
-        assert_eq!(network_of(&other).0, "custom");
+        assert_eq!(network_of(&other).name, "custom");
     }
 }

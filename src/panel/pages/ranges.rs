@@ -2,7 +2,6 @@
 //! replica.
 
 mod block;
-mod histogram;
 mod tradeoff;
 pub(in crate::panel) mod tried;
 
@@ -12,95 +11,74 @@ use cubewire_codec::stages::{Delta, Orientation, Position, RelativeOrientation, 
 use cubewire_codec::{BitKind, StageOptions, Stages};
 use cubewire_scene::TICKS_PER_SECOND;
 
+use crate::panel::lane::LaneView;
 use crate::panel::widgets::{Parameter, divider, parameter};
-use crate::replication::{DeltaCounts, LaneMeter, Totals};
+use crate::replication::Totals;
 use block::Block;
-use histogram::Bars;
-use tried::Tradeoffs;
 
-/// What the page reads.
-pub(in crate::panel) struct Measured<'a> {
-    pub(in crate::panel) counts: Option<&'a DeltaCounts>,
-    pub(in crate::panel) meter: &'a LaneMeter,
-    pub(in crate::panel) tradeoffs: &'a Tradeoffs,
-}
-
-pub(in crate::panel) fn draw(ui: &mut Ui, stages: &mut Stages, what: &Measured<'_>) {
-    ui.spacing_mut().item_spacing.y = 0.0;
+pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
+    let stages = &mut lane.settings.sender.stages;
     precisions(ui, stages);
-    let counts = what.counts.cloned().unwrap_or_default();
-    let second = Totals::of(what.meter.newest(TICKS_PER_SECOND as usize));
-    let bits =
-        |kind| (second.sent_cubes > 0).then(|| second.ledger.kind(kind) / second.sent_cubes as f64);
-    let position = Block {
-        title: "Position difference",
-        bars: Bars {
-            about: ABOUT_POSITION,
-            counts: &counts.position,
-            last: usize::from(RelativePosition::MAX_RANGE_BITS),
-            kind: BitKind::Position,
-            ranges: stages.relative_position.range_bits(),
-        },
-        beyond: 0.0,
-        bits_a_cube: bits(BitKind::Position),
-        max: RelativePosition::MAX_RANGE_BITS,
-    };
+    let counts = lane.counts.cloned().unwrap_or_default();
+    let second = Totals::of(lane.meter.newest(TICKS_PER_SECOND as usize));
     let [other, same] = counts.largest;
     let beyond = other / (other + same).max(1.0);
-    let about = format!(
+    let about_orientation = format!(
         "Bits that a component of a changed orientation's difference from the baseline needs. {:.1} % of the \
          orientations omit another component than the baseline's, and are sent whole.",
         100.0 * beyond
     );
+    let position = Block {
+        title: "Position difference",
+        about: ABOUT_POSITION,
+        counts: &counts.position,
+        last: usize::from(RelativePosition::MAX_RANGE_BITS),
+        kind: BitKind::Position,
+        ranges: stages.relative_position.range_bits(),
+        set: |options, [small, large]| {
+            options.relative_position = RelativePosition::TwoRanges { small, large };
+        },
+        beyond: 0.0,
+        max: RelativePosition::MAX_RANGE_BITS,
+    };
     let orientation = Block {
         title: "Orientation difference",
-        bars: Bars {
-            about: &about,
-            counts: &counts.orientation,
-            last: usize::from(RelativeOrientation::MAX_RANGE_BITS) + 2,
-            kind: BitKind::Orientation,
-            ranges: stages.relative_orientation.range_bits(),
+        about: &about_orientation,
+        counts: &counts.orientation,
+        last: usize::from(RelativeOrientation::MAX_RANGE_BITS) + 2,
+        kind: BitKind::Orientation,
+        ranges: stages.relative_orientation.range_bits(),
+        set: |options, [small, large]| {
+            options.relative_orientation = RelativeOrientation::TwoRanges { small, large };
         },
         beyond,
-        bits_a_cube: bits(BitKind::Orientation),
         max: RelativeOrientation::MAX_RANGE_BITS,
     };
     let index = Block {
         title: "Distance to the next cube",
-        bars: Bars {
-            about: "Bits of the distance from one changed cube to the next, less 1.",
-            counts: &counts.index,
-            last: INDEX_BITS,
-            kind: BitKind::Selection,
-            ranges: stages.delta.range_bits(),
-        },
+        about: "Bits of the distance from one changed cube to the next, less 1.",
+        counts: &counts.index,
+        last: INDEX_BITS,
+        kind: BitKind::Selection,
+        ranges: stages.delta.range_bits(),
+        set: |options, [small, large]| options.delta = Delta::RelativeIndices { small, large },
         beyond: 0.0,
-        bits_a_cube: bits(BitKind::Selection),
         max: Delta::MAX_RANGE_BITS,
     };
+    position.draw(ui, stages, &second);
+    orientation.draw(ui, stages, &second);
     divider(ui);
-    position.draw(ui, stages, |options, [small, large]| {
-        options.relative_position = RelativePosition::TwoRanges { small, large };
-    });
-    divider(ui);
-    orientation.draw(ui, stages, |options, [small, large]| {
-        options.relative_orientation = RelativeOrientation::TwoRanges { small, large };
-    });
-    divider(ui);
-    tradeoff::draw(ui, *stages, what.tradeoffs);
-    divider(ui);
-    index.draw(ui, stages, |options, [small, large]| {
-        options.delta = Delta::RelativeIndices { small, large };
-    });
+    tradeoff::draw(ui, *stages, lane.tradeoffs);
+    index.draw(ui, stages, &second);
 }
 
 /// The grid of positions, by powers of two, and the bits of orientations.
 fn precisions(ui: &mut Ui, stages: &mut Stages) {
     let power = |steps: u16| steps.ilog2() as u8;
     let (steps, absent) = match stages.position {
-        Position::Quantized { steps_per_metre } => (power(steps_per_metre), None),
+        Position::Quantized { steps_per_metre } => (steps_per_metre, None),
         _ => (
-            power(Position::MAX_STEPS),
+            Position::MAX_STEPS,
             Some("The positions are not quantized."),
         ),
     };
@@ -114,7 +92,7 @@ fn precisions(ui: &mut Ui, stages: &mut Stages) {
         is_power: true,
         absent,
     };
-    edit(ui, stages, &grid, steps, |options, power| {
+    edit(ui, stages, &grid, power(steps), |options, power| {
         let steps_per_metre = 1 << power;
         options.position = Position::Quantized { steps_per_metre };
     });

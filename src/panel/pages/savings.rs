@@ -1,51 +1,52 @@
 //! A waterfall: what each rung saves over the one before.
 
-use bevy_egui::egui::{Rangef, Stroke, Ui};
-use cubewire_codec::Stages;
+use bevy_egui::egui::{Rangef, Ui};
 use cubewire_codec::ladder::{LADDER, Rung};
 
-use super::bars::{self, Bars, SHOWN_AS_ZERO, signed, step};
+use super::bars::{self, SHOWN_AS_ZERO, signed, step};
 use super::ladder::kbps_until;
 use crate::controls::RUNG_KEYS;
+use crate::panel::lane::LaneView;
 use crate::panel::style::{LINE, Look};
 use crate::panel::terms;
-use crate::panel::widgets::{Row, line, warning};
+use crate::panel::widgets::{line, warning};
 use crate::replication::{Accounting, ShadowLadder, TARGET_KBPS};
 use crate::words::{factor, rounded};
 
-/// Draws the steps up to that tick, or to the newest. A click on a rung selects it; `shown` is that of the views.
-pub(in crate::panel) fn draw(
-    ui: &mut Ui,
-    stages: &mut Stages,
-    shown: Stages,
-    shadow: &ShadowLadder,
-    moment: Option<u64>,
-) {
+/// Draws the steps of the second that the views show. A click on a rung selects it.
+pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, shadow: &ShadowLadder) {
     let look = Look::of(ui);
-    let kbps = |rung: Rung| (rung, kbps_until(shadow, &rung, moment));
+    let kbps = |rung: Rung| (rung, kbps_until(shadow, &rung, lane.past.moment));
     let falls = Fall::all(LADDER.into_iter().map(kbps));
-    let bars = Bars::of(ui, 58.0, 62.0);
-    ui.spacing_mut().item_spacing.y = 0.0;
+    let (shown, arrives) = (lane.stages_shown(), lane.arrives());
     let height = bars::height(ui, LADDER.len(), GAP + 3.0 * LINE);
-    bars.header(ui, ["rung", "saves", "step"], &about());
+    bars::header(ui, bars::NAME, ["rung", "saves", "step"], about());
     let top = ui.cursor().top();
     for (fall, key) in falls.iter().zip(RUNG_KEYS) {
-        let is_shown = fall.rung.stages == shown;
-        let row = Row::button(ui, height, fall.rung.name, is_shown);
-        if row.response.clicked() {
-            *stages = fall.rung.stages;
-        }
-        bars::name(ui, &row, key, fall.rung.name);
-        fall.paint(ui, &row, bars, look);
-        row.response.on_hover_text(fall.rung.summary);
+        let (rung, stages) = (&fall.rung, &mut lane.settings.sender.stages);
+        let row = bars::rung(ui, height, (rung, key), shown, stages);
+        let (bar, figure, less) = match (fall.from, fall.costs_more()) {
+            (None, _) => (look.quiet, look.ink, look.muted),
+            (_, true) => (look.warning, look.warning, look.warning),
+            (_, false) => (look.half, look.ink, look.muted),
+        };
+        let (words, times) = match fall.from {
+            None => (rounded(fall.to), String::new()),
+            Some(from) if arrives => (signed(fall.to - from), step(from / fall.to)),
+            Some(from) => (signed(fall.to - from), "–".to_owned()),
+        };
+        let ends = [fall.from.unwrap_or(0.0), fall.to];
+        let figures = [(words, figure), (times, less)];
+        bars::bar(ui, &row, rung.name, ends, bar, figures);
+        row.response.on_hover_text(rung.summary);
     }
     if !falls.is_empty() {
-        bars.target(ui, Rangef::new(top, ui.cursor().top()));
+        bars::target(ui, Rangef::new(top, ui.cursor().top()));
     }
     ui.add_space(GAP);
-    line(ui, sum(&falls), look.ink);
-    if let Some((sentence, why)) = dearer(&falls) {
-        warning(ui, sentence).on_hover_text(why);
+    line(ui, sum(&falls, arrives), look.ink);
+    if let Some(sentence) = dearer(&falls) {
+        warning(ui, sentence).on_hover_text(DEARER);
     }
 }
 
@@ -83,58 +84,34 @@ impl Fall {
     fn costs_more(self) -> bool {
         self.saved().is_some_and(|saved| saved <= -SHOWN_AS_ZERO)
     }
-
-    fn paint(self, ui: &Ui, row: &Row, bars: Bars, look: Look) {
-        let (bar, figure, less) = match (self.from, self.costs_more()) {
-            (None, _) => (look.quiet, look.ink, look.muted),
-            (_, true) => (look.warning, look.warning, look.warning),
-            (_, false) => (look.half, look.ink, look.muted),
-        };
-        let ends = [self.from.unwrap_or(0.0), self.to];
-        bars.bar(ui, row, self.rung.name, ends, bar, Stroke::NONE);
-        let (words, factor) = match self.from {
-            None => (rounded(self.to), String::new()),
-            Some(from) => (signed(self.to - from), step(from / self.to)),
-        };
-        bars.figures(ui, row, [(words, figure), (factor, less)]);
-    }
 }
 
 /// What all steps come to.
-fn sum(falls: &[Fall]) -> String {
+fn sum(falls: &[Fall], arrives: bool) -> String {
     let (Some(first), Some(last)) = (falls.first(), falls.last()) else {
         return "Measuring …".to_owned();
     };
-    format!(
-        "From {} to {} kbps: {} less.",
-        rounded(first.to),
-        rounded(last.to),
-        factor(first.to / last.to)
-    )
+    let ends = format!("From {} to {} kbps", rounded(first.to), rounded(last.to));
+    match arrives {
+        true => format!("{ends}: {} less.", factor(first.to / last.to)),
+        false => format!("{ends}, while nothing arrives."),
+    }
 }
 
-/// Which rungs cost more than the one before, and why that can be.
-fn dearer(falls: &[Fall]) -> Option<(String, String)> {
-    let dearer: Vec<_> = falls.iter().filter(|fall| fall.costs_more()).collect();
-    let first = dearer.first()?;
-    let names: Vec<_> = dearer.iter().map(|fall| fall.rung.name).collect();
-    let sentence = match (names.split_last()?, first.saved()) {
-        ((name, []), Some(saved)) => format!(
-            "{name} costs {} kbps more than the rung before it, now.",
-            rounded(-saved)
-        ),
-        ((last, others), _) => format!(
-            "Now {} and {last} cost more than the rungs before them.",
-            others.join(", ")
-        ),
+/// Which rungs cost more than the one before.
+fn dearer(falls: &[Fall]) -> Option<String> {
+    let dearer = falls.iter().filter(|fall| fall.costs_more());
+    let names: Vec<_> = dearer.map(|fall| fall.rung.name).collect();
+    let more = match names.len() {
+        0 => return None,
+        1 => "costs more than the rung before it",
+        _ => "cost more than the rungs before them",
     };
-    let why = format!(
-        "A stage has a price, such as a flag for each cube. It pays off if enough cubes profit: {} does not, for these \
-         snapshots.",
-        first.rung.name
-    );
-    Some((sentence, why))
+    Some(format!("{} {more}, now.", names.join(", ")))
 }
+
+const DEARER: &str = "A stage has a price, such as a flag for each cube. It pays off if enough cubes profit, which for these \
+     snapshots they do not.";
 
 fn about() -> String {
     format!(
@@ -167,22 +144,23 @@ mod tests {
         }
         let saved: f64 = falls.iter().filter_map(|fall| fall.saved()).sum();
         assert!((saved - (17_368.8 - 56.1)).abs() < 1e-6);
-        let sum = sum(&falls).replace('\u{2009}', " ");
-        assert_eq!(sum, "From 17 369 to 56.1 kbps: 310× less.");
+        let sum = sum(&falls, true);
+        assert_eq!(sum, "From 17\u{2009}369 to 56.1 kbps: 310× less.");
     }
 
     #[test]
     fn what_costs_more_than_the_rung_before_is_told() {
-        let said = |costs| dearer(&falls(costs)).map(|(sentence, _)| sentence);
-        assert_eq!(
-            said(COSTS).unwrap(),
-            "at-rest costs 101 kbps more than the rung before it, now."
-        );
-        assert_eq!(
-            said([3.0, 4.0, 2.0, 5.0, 6.0]).unwrap(),
-            "Now smallest-three, at-rest and no-velocity cost more than the rungs before them."
-        );
-        assert_eq!(said([9.0, 8.0, 7.0, 7.04, 5.0]), None, "shown as 7.0");
+        for (costs, said) in [
+            (COSTS, "at-rest costs more than the rung before it, now."),
+            (
+                [3.0, 4.0, 2.0, 5.0, 4.0],
+                "smallest-three, at-rest cost more than the rungs before them, now.",
+            ),
+        ] {
+            assert_eq!(dearer(&falls(costs)).unwrap(), said);
+        }
+        let shown_alike = [9.0, 8.0, 7.0, 7.04, 5.0];
+        assert_eq!(dearer(&falls(shown_alike)), None);
     }
 
     #[test]
@@ -193,6 +171,6 @@ mod tests {
             (LADDER[2], Some(1.0)),
         ]);
         assert_eq!(known.len(), 1);
-        assert_eq!(sum(&[]), "Measuring …");
+        assert_eq!(sum(&[], true), "Measuring …");
     }
 }

@@ -3,132 +3,136 @@
 
 mod offers;
 mod repair;
-pub(super) mod switch;
-mod words;
 
-use bevy_egui::egui::{Id, Ui};
+use bevy_egui::egui::Ui;
 use cubewire_codec::Stages;
 
+use super::bars::SHOWN_AS_ZERO;
+use crate::panel::lane::LaneView;
 use crate::panel::style::{CONTROL, LINE, Look, SMALL};
-use crate::panel::terms::capital;
 use crate::panel::widgets::{At, Choice, Row, segmented, width};
-use crate::replication::Ablation;
+use crate::replication::{Ablation, AblationRow, Part};
 use crate::words::rounded;
-use offers::Offer;
-use switch::Switch;
-use words::Wordings;
+use repair::besides;
 
-pub(super) fn draw(ui: &mut Ui, stages: &mut Stages, ablation: Option<&Ablation>) {
-    ui.spacing_mut().item_spacing.y = 0.0;
+/// The switches, by what is taken away to measure what each saves.
+pub(super) const SWITCHES: [(Part, &str); 8] = [
+    (Part::Orientation, "Orientation"),
+    (Part::Velocity, "Velocity"),
+    (Part::Position, "Position"),
+    (Part::Delta, "Selection"),
+    (Part::Coding, "Coding"),
+    (Part::RelativePosition, "Relative position"),
+    (Part::RelativeOrientation, "Relative orientation"),
+    (Part::ChangedFlags, "Changed flags"),
+];
+
+/// The name of a part within a sentence; empty if it has no switch.
+pub(super) fn name(part: Part) -> String {
+    let found = SWITCHES.into_iter().find(|switch| switch.0 == part);
+    found.map_or("", |switch| switch.1).to_lowercase()
+}
+
+pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
+    let stages = &mut lane.settings.sender.stages;
     // An option that was clicked applies to all switches from the next frame on.
     let present = *stages;
-    for switch in Switch::ALL {
-        let offers = offers::of(switch, present);
+    for (part, name) in SWITCHES {
+        let offers = offers::of(part, present);
+        let saved = lane.ablation.map(|ablation| saved(ablation, part, present));
         ui.add_space(ABOVE);
-        title(ui, switch, &offers, present, ablation);
+        title(ui, (part, name), &offers, present, saved);
         ui.add_space(BETWEEN);
-        let mut on = offers.iter().position(|offer| offer.is_on);
-        let choices: Vec<_> = offers.iter().enumerate().map(choice).collect();
-        let across = ui.available_width();
-        let pressed = segmented(ui, across, &mut on, &choices);
-        if let Some(offer) = pressed.map(|index| &offers[index]) {
-            *stages = offer.stages;
-            remember(ui, switch, words::changes(switch, present, offer.stages));
+        let (across, mut on) = (ui.available_width(), present);
+        if let Some(index) = segmented(ui, across, &mut on, &offers) {
+            *stages = offers[index].value;
         }
         ui.add_space(BELOW);
     }
 }
 
-fn choice((index, offer): (usize, &Offer)) -> Choice<Option<usize>> {
-    Choice {
-        refusal: offer.refusal.map(|refusal| {
-            format!(
-                "{}. A click changes what is in the way.",
-                capital(&refusal.to_string())
-            )
-        }),
-        ..Choice::new(Some(index), offer.name, offer.about)
-    }
-}
-
-/// The name, why some options are not possible or what a click has changed, and what the stage saves.
+/// The name, what some options change besides, and what the stage saves.
 fn title(
     ui: &mut Ui,
-    switch: Switch,
-    offers: &[Offer],
+    (part, name): (Part, &str),
+    offers: &[Choice<Stages>],
     present: Stages,
-    ablation: Option<&Ablation>,
+    saved: Option<Option<f64>>,
 ) {
     let look = Look::of(ui);
-    let saved = ablation.map(|ablation| saved(ablation, switch, present));
-    let figure = match saved {
-        None => String::new(),
-        Some(None) => "…".to_owned(),
-        Some(Some(kbps)) => figure(kbps),
+    let (figure, color) = match saved {
+        None => (String::new(), look.muted),
+        Some(None) => ("…".to_owned(), look.muted),
+        Some(Some(kbps)) if kbps.abs() < SHOWN_AS_ZERO => ("0".to_owned(), look.muted),
+        Some(Some(kbps)) if kbps < 0.0 => (rounded(kbps), look.warning),
+        Some(Some(kbps)) => (rounded(kbps), look.ink),
     };
-    let about = match figure.is_empty() {
-        true => switch.name().to_owned(),
-        false => format!("{}: saves {figure} kbps", switch.name()),
+    let about = match saved {
+        None => name.to_owned(),
+        Some(_) => format!("{name}: saves {figure} kbps"),
     };
     let row = Row::show(ui, LINE, &about);
-    row.text(ui, At::Left(0.0), switch.name(), SMALL, look.ink);
-    let color = match saved.flatten() {
-        Some(kbps) if kbps <= -LEAST => look.warning,
-        Some(kbps) if kbps >= LEAST => look.ink,
-        _ => look.muted,
-    };
+    row.text(ui, At::Left(0.0), name, SMALL, look.ink);
     row.text(ui, At::Right(0.0), &figure, SMALL, color);
-    let room = row.rect.width() - FIGURE - 2.0 * GAP - width(ui, switch.name(), SMALL);
+    let room = row.rect.width() - FIGURE - 2.0 * GAP - width(ui, name, SMALL);
     let fits = |words: &String| width(ui, words, SMALL) <= room;
-    let said = remembered(ui, switch).or_else(|| words::reasons(switch, present, offers));
+    let said = needs(part, present, offers);
     if let Some(said) = said.and_then(|said| said.into_iter().find(fits)) {
         row.text(ui, At::Right(FIGURE + GAP), said, SMALL, look.muted);
     }
 }
 
+/// What options that do not go with the other stages change besides, in full and in short.
+fn needs(part: Part, present: Stages, offers: &[Choice<Stages>]) -> Option<[String; 2]> {
+    let refused = offers.iter().filter(|offer| offer.refusal.is_some());
+    let refused = refused.filter_map(|offer| {
+        let besides = besides(part, present, offer.value)?;
+        Some((&*offer.name, besides))
+    });
+    let refused: Vec<_> = refused.collect();
+    let Some((first, [_, count])) = refused.first() else {
+        let is_coded = part == Part::Delta && present.delta.is_arithmetic();
+        let coded = [
+            "a part of the arithmetic coding",
+            "of the arithmetic coding",
+        ];
+        return is_coded.then(|| coded.map(str::to_owned));
+    };
+    let alike = refused.chunk_by(|(_, a), (_, b)| a == b).map(|alike| {
+        let names: Vec<_> = alike.iter().map(|(name, _)| *name).collect();
+        format!("{}: {}", names.join(", "), alike[0].1[0])
+    });
+    let long = alike.collect::<Vec<_>>().join("; ");
+    Some([long, format!("{first}: changes {count}")])
+}
+
 /// What the stage saves against none of it, kbps: none before that is measured, 0 if there is none of it.
-fn saved(ablation: &Ablation, switch: Switch, present: Stages) -> Option<f64> {
-    if ablation.present() != present {
-        return None;
-    }
-    let rows = ablation.rows();
-    let now = rows.first()?.kbps()?;
+fn saved(ablation: &Ablation, part: Part, present: Stages) -> Option<f64> {
+    let rows = measured(ablation, present)?;
     // The last of a part takes all of it away.
     let mut rows = rows.iter().rev();
-    let without = rows.find(|row| row.ablated().is_some_and(|row| row.part == switch.part()));
-    match without {
-        Some(row) => Some(row.kbps()? - now),
-        None => Some(0.0),
+    let without = rows.find(|row| row.ablated().is_some_and(|row| row.part == part));
+    without.map_or(Some(0.0), |row| {
+        Some(row.kbps()? - ablation.rows()[0].kbps()?)
+    })
+}
+
+/// The figures of these stages: none before every row is measured. The ablation lags behind a change of stages.
+pub(super) fn measured(ablation: &Ablation, present: Stages) -> Option<&[AblationRow]> {
+    let rows = ablation.rows();
+    let is_measured = rows.iter().all(|row| row.kbps().is_some());
+    (ablation.present() == present && is_measured).then_some(rows)
+}
+
+/// What the figures at the right of the titles are; nothing where none are measured.
+pub(super) fn caption(lane: &LaneView<'_>) -> &'static str {
+    let present = lane.settings.sender.stages;
+    match lane.ablation.map(|ablation| measured(ablation, present)) {
+        None => "",
+        Some(None) => "measuring …",
+        Some(Some(_)) => "saves kbps now",
     }
 }
-
-fn figure(kbps: f64) -> String {
-    match kbps.abs() < LEAST {
-        true => "0".to_owned(),
-        false => rounded(kbps),
-    }
-}
-
-/// Keeps what a click has changed besides, for a while.
-fn remember(ui: &Ui, switch: Switch, changes: Option<Wordings>) {
-    let now = ui.input(|input| input.time);
-    ui.data_mut(|data| data.insert_temp(Id::new(CHANGED), (now, switch, changes)));
-}
-
-fn remembered(ui: &Ui, switch: Switch) -> Option<Wordings> {
-    let now = ui.input(|input| input.time);
-    let (since, of, changes): (f64, Switch, Option<Wordings>) =
-        ui.data(|data| data.get_temp(Id::new(CHANGED)))?;
-    changes.filter(|_| of == switch && now - since < SHOWN_SECONDS)
-}
-
-const CHANGED: &str = "what a click on a stage has changed";
-
-/// How long that is shown.
-const SHOWN_SECONDS: f64 = 4.0;
-
-/// Differences that count, kbps.
-const LEAST: f64 = 0.05;
 
 /// Logical points: 50 for a stage, with a line and a control.
 const ABOVE: f32 = 3.0;
@@ -136,3 +140,57 @@ const BETWEEN: f32 = 3.0;
 const BELOW: f32 = 50.0 - ABOVE - LINE - BETWEEN - CONTROL;
 const FIGURE: f32 = 56.0;
 const GAP: f32 = 10.0;
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::ladder;
+
+    use super::*;
+
+    #[test]
+    fn what_an_option_changes_besides_is_told_before_a_click() {
+        for (rung, part, said) in [
+            (
+                ladder::CHANGED_FLAGS,
+                Part::Orientation,
+                "full: without relative orientation",
+            ),
+            (
+                ladder::CHANGED_FLAGS,
+                Part::Position,
+                "full, affine: without relative position",
+            ),
+            (
+                ladder::CHANGED_FLAGS,
+                Part::Delta,
+                "all cubes: changes 3 other stages",
+            ),
+            (
+                ladder::CHANGED_FLAGS,
+                Part::Coding,
+                "arithmetic: changes 3 other stages",
+            ),
+            (
+                ladder::UNCOMPRESSED,
+                Part::ChangedFlags,
+                "separate, joint: with a selection",
+            ),
+            (
+                ladder::PREDICTED,
+                Part::Position,
+                "full, affine: without arithmetic coding",
+            ),
+            (
+                ladder::PREDICTED,
+                Part::Delta,
+                "a part of the arithmetic coding",
+            ),
+        ] {
+            let offers = offers::of(part, rung.stages);
+            let needs = needs(part, rung.stages, &offers).unwrap();
+            assert!(needs.contains(&said.to_owned()), "{}: {needs:?}", rung.name);
+        }
+        let offers = offers::of(Part::Delta, ladder::POSITION.stages);
+        assert_eq!(needs(Part::Delta, ladder::POSITION.stages, &offers), None);
+    }
+}

@@ -1,141 +1,96 @@
 //! What the present stages would cost without one of them.
 
+use std::cmp::Reverse;
 use std::time::Duration;
 
-use bevy_egui::egui::{Stroke, Ui};
+use bevy_egui::egui::Ui;
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::rung_of;
 
-use super::bars::{Bars, KEY, SHOWN_AS_ZERO, signed};
-use super::stages::switch::name;
+use super::bars::{self, KEY, SHOWN_AS_ZERO, signed};
+use super::stages::{measured, name};
+use crate::panel::lane::LaneView;
 use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
 use crate::panel::terms::{self, Tooltip};
 use crate::panel::widgets::{At, Row, line};
-use crate::replication::{
-    Ablated, Ablation, Accounting, Part, ShadowLadder, TARGET_KBPS, rung_name,
-};
+use crate::replication::{Ablated, Accounting, Part, ShadowLadder, TARGET_KBPS, rung_name};
 use crate::words::rounded;
 
-/// Draws what is measured, by tick `now`. `shadow` is what else is encoded in the background.
-pub(in crate::panel) fn draw(
-    ui: &mut Ui,
-    ablation: Option<&Ablation>,
-    shadow: &ShadowLadder,
-    now: Option<u64>,
-) {
+/// Draws what is measured of the lane's stages. `shadow` is what else is encoded in the background.
+pub(super) fn draw(ui: &mut Ui, lane: &LaneView<'_>, shadow: &ShadowLadder) {
     let look = Look::of(ui);
-    let Some(ablation) = ablation else {
-        line(ui, "Starts with the next tick.", look.muted);
+    let stages = lane.settings.sender.stages;
+    let ablation = lane.ablation;
+    let rows = ablation.and_then(|ablation| Some((ablation, measured(ablation, stages)?)));
+    let Some((ablation, rows)) = rows else {
+        line(ui, "Measuring these stages …", look.muted);
         return;
     };
-    let bars = Bars::of(ui, 58.0, 62.0).without_keys();
-    let rows = ablation.rows().iter();
-    let rows = rows.map(|row| Cost::of(row.ablated(), row.kbps(), ablation.present()));
-    let mut rows: Vec<_> = rows.collect();
-    let present = rows.first().and_then(|row| row.kbps);
+    let mut rows: Vec<_> = rows
+        .iter()
+        .map(|row| (row.ablated(), row.kbps().unwrap_or(0.0)))
+        .collect();
+    let present = rows[0].1;
     // By what can be seen, so that rows that are alike do not change places.
-    rows.sort_by_key(|row| {
-        let ends = present.zip(row.kbps);
-        let length = ends.map_or(0, |(present, kbps)| bars.length([present, kbps]));
-        (row.is_taken, std::cmp::Reverse(length))
-    });
-    ui.spacing_mut().item_spacing.y = 0.0;
-    bars.header(ui, ["one stage less", "kbps", "to now"], &header());
-    for row in &rows {
-        row.draw(ui, bars, look, present);
+    let length = |kbps| bars::length(ui, [present, kbps]);
+    rows.sort_by_key(|&(ablated, kbps)| (ablated.is_some(), Reverse(length(kbps))));
+    bars::header(ui, KEY, ["one stage less", "kbps", "to now"], header());
+    for (ablated, kbps) in rows {
+        row(ui, ablated, stages, [present, kbps]);
     }
     ui.add_space(GAP);
-    let age = now.and_then(|tick| ablation.age_ticks(tick));
+    let age = lane.tick.and_then(|tick| ablation.age_ticks(tick));
     let times = [shadow.mean_time_per_tick(), ablation.mean_time_per_tick()];
-    for words in footer(age, ablation.share(), times) {
+    for words in footer(age.unwrap_or(0), ablation.share(), times) {
         line(ui, words, look.muted).on_hover_text(BACKGROUND);
     }
 }
 
+/// What the stages cost, or what is left of them.
+fn row(ui: &mut Ui, ablated: Option<&Ablated>, stages: Stages, [present, kbps]: [f64; 2]) {
+    let look = Look::of(ui);
+    let (title, about) = match ablated {
+        None => {
+            let about = "The present stages of this lane.";
+            (format!("now: {}", rung_name(stages)), about)
+        }
+        Some(ablated) => (title(ablated), term(ablated.part, stages).text),
+    };
+    let row = Row::marked(ui, ROW, &title, ablated.is_none());
+    row.text(ui, At::Left(KEY), &title, BODY, look.ink);
+    let (bar, ink) = match kbps - present <= -SHOWN_AS_ZERO {
+        true => (look.warning, look.warning),
+        false => (look.half, look.ink),
+    };
+    let more = ablated.map_or_else(String::new, |_| signed(kbps - present));
+    let figures = [(rounded(kbps), look.ink), (more, ink)];
+    bars::bar(ui, &row, &title, [present, kbps], bar, figures);
+    // Not through what else is taken away.
+    bars::target(ui, row.rect.y_range());
+    row.response.on_hover_text(about);
+    if let Some(along) = ablated.and_then(along) {
+        let row = Row::show(ui, LINE, &along);
+        row.text(ui, At::Left(ALONG), along, SMALL, look.muted);
+    }
+}
+
 /// How old the figures are, how many ticks they are of, and what they cost to get.
-fn footer(age: Option<u64>, share: f64, [shadow, ablation]: [Duration; 2]) -> [String; 2] {
+fn footer(age: u64, share: f64, times: [Duration; 2]) -> [String; 2] {
     let share = match share {
         // What is rounded to all is not all.
-        share if share >= 1.0 => "every tick is encoded".to_owned(),
+        1.0.. => "every tick is encoded".to_owned(),
         share => format!(
             "{:.0} % of the ticks are encoded",
             (100.0 * share).min(99.0)
         ),
     };
-    let age = age.map_or_else(
-        || "Not enough ticks yet".to_owned(),
-        |age| format!("{} old", terms::ticks(age)),
-    );
-    let ms = |time: Duration| 1_000.0 * time.as_secs_f64();
+    let [shadow, ablation] = times.map(|time| 1_000.0 * time.as_secs_f64());
     [
-        format!("{age}; {share}."),
+        format!("{} old; {share}.", terms::ticks(age)),
         format!(
-            "CPU in the background, a tick: ladder {:.2} ms, this page {:.2} ms.",
-            ms(shadow),
-            ms(ablation)
+            "CPU in the background, a tick: ladder {shadow:.2} ms, this page {ablation:.2} ms."
         ),
     ]
-}
-
-/// What the stages cost, or what is left of them.
-#[derive(Clone, Debug)]
-struct Cost {
-    title: String,
-    /// What was taken along, or put in its place.
-    along: Option<String>,
-    about: &'static str,
-    kbps: Option<f64>,
-    /// Whether something is taken away.
-    is_taken: bool,
-}
-
-impl Cost {
-    fn of(ablated: Option<&Ablated>, kbps: Option<f64>, present: Stages) -> Self {
-        let Some(ablated) = ablated else {
-            return Self {
-                title: format!("now: {}", rung_name(present)),
-                along: None,
-                about: "The present stages of this lane.",
-                kbps,
-                is_taken: false,
-            };
-        };
-        Self {
-            title: title(ablated),
-            along: along(ablated),
-            about: term(ablated.part, present).text,
-            kbps,
-            is_taken: true,
-        }
-    }
-
-    fn draw(&self, ui: &mut Ui, bars: Bars, look: Look, present: Option<f64>) {
-        let row = Row::marked(ui, ROW, &self.title, !self.is_taken);
-        row.text(ui, At::Left(KEY), &self.title, BODY, look.ink);
-        match (self.kbps, present) {
-            (Some(kbps), Some(present)) if self.is_taken => {
-                let is_cheaper = kbps - present <= -SHOWN_AS_ZERO;
-                let (bar, ink) = match is_cheaper {
-                    true => (look.warning, look.warning),
-                    false => (look.half, look.ink),
-                };
-                bars.bar(ui, &row, &self.title, [present, kbps], bar, Stroke::NONE);
-                let figures = [(rounded(kbps), look.ink), (signed(kbps - present), ink)];
-                bars.figures(ui, &row, figures);
-            }
-            (kbps, _) => {
-                let kbps = kbps.map_or_else(|| "…".to_owned(), rounded);
-                bars.figures(ui, &row, [(kbps, look.ink), (String::new(), look.ink)]);
-            }
-        }
-        // Not through what else is taken away.
-        bars.target(ui, row.rect.y_range());
-        row.response.on_hover_text(self.about);
-        if let Some(along) = &self.along {
-            let row = Row::show(ui, LINE, along);
-            row.text(ui, At::Left(ALONG), along, SMALL, look.muted);
-        }
-    }
 }
 
 /// What goes with what is taken away, or comes in its place.
@@ -144,8 +99,7 @@ fn along(ablated: &Ablated) -> Option<String> {
     if let Some(rung) = rung {
         return Some(format!("as on {}", rung.name));
     }
-    let along = ablated.along.iter();
-    let names: Vec<_> = along.map(|&part| name(|it| it.part() == part)).collect();
+    let names: Vec<_> = ablated.along.iter().map(|&part| name(part)).collect();
     (!names.is_empty()).then(|| format!("and with it {}", names.join(", ")))
 }
 
@@ -165,8 +119,8 @@ fn title(ablated: &Ablated) -> String {
         (Part::RelativePosition, "two ranges") => "no predicted position",
         (Part::RelativeOrientation, "two ranges") => "no growing ranges",
         (Part::ChangedFlags, "separate") => "no joint flags",
-        (part, "off") => return format!("no {}", name(|it| it.part() == part)),
-        (part, left) => return format!("{left} {}", name(|it| it.part() == part)),
+        (part, "off") => return format!("no {}", name(part)),
+        (part, left) => return format!("{left} {}", name(part)),
     };
     title.to_owned()
 }
@@ -250,17 +204,12 @@ mod tests {
     #[test]
     fn the_footer_says_how_old_how_many_and_how_dear() {
         let times = [Duration::from_micros(1_100), Duration::from_micros(940)];
-        assert_eq!(
-            footer(Some(1), 1.0, times),
-            [
-                "1 tick old; every tick is encoded.",
-                "CPU in the background, a tick: ladder 1.10 ms, this page 0.94 ms."
-            ]
-        );
-        let [first, _] = footer(None, 0.999, times);
-        assert_eq!(
-            first,
-            "Not enough ticks yet; 99 % of the ticks are encoded."
-        );
+        let ms = "CPU in the background, a tick: ladder 1.10 ms, this page 0.94 ms.";
+        for (age, share, said) in [
+            (1, 1.0, "1 tick old; every tick is encoded."),
+            (2, 0.999, "2 ticks old; 99 % of the ticks are encoded."),
+        ] {
+            assert_eq!(footer(age, share, times), [said, ms]);
+        }
     }
 }

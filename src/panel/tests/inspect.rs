@@ -67,10 +67,11 @@ fn a_drag_over_the_timeline_goes_to_its_tick_and_with_shift_marks_a_range() {
 #[test]
 fn the_error_stands_beside_the_kilobits_where_it_is_measured() {
     let mut harness = harness(Page::Ladder);
-    assert!(harness.query_by_label_contains("4.0 mm").is_some());
-    harness.state_mut().meter = LaneMeter::from_samples([Sample::default()]);
-    harness.run();
-    assert!(harness.query_by_label_contains(" mm").is_none());
+    assert!(says(&harness, "4.0 mm"));
+    change(&mut harness, |panel| {
+        panel.meter = LaneMeter::from_samples([Sample::default()])
+    });
+    assert!(!says(&harness, " mm"));
 }
 
 #[test]
@@ -97,21 +98,18 @@ fn the_figures_are_those_of_the_second_before_the_moment() {
         }));
         let mut harness = open(panel);
         for (moment, words) in [(None, now), (Some(150), past)] {
-            harness.state_mut().past.moment = moment;
-            harness.run();
+            change(&mut harness, |panel| panel.past.moment = moment);
             for words in words {
-                let found = harness.query_all_by_label_contains(words).count();
-                assert!(found > 0, "{page:?}: {words}");
+                assert!(says(&harness, words), "{page:?}: {words}");
             }
         }
     }
 }
 
 #[test]
-fn the_timeline_waits_for_a_lane_that_has_begun_anew() {
+fn the_timeline_waits_for_a_lane_that_has_begun_again() {
     let mut harness = timeline();
-    harness.state_mut().past.first = Some(500);
-    harness.run();
+    change(&mut harness, |panel| panel.past.first = Some(500));
     let (from, to) = (position_of(&harness, 100.0), position_of(&harness, 300.0));
     drag(&mut harness, from, to, Modifiers::NONE);
     assert_eq!(harness.state().moments.last(), Some(&399));

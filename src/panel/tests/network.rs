@@ -2,15 +2,6 @@
 
 use super::*;
 
-pub(super) fn says(harness: &Harness<'_, Panel>, text: &str) -> bool {
-    harness.query_all_by_label_contains(text).next().is_some()
-}
-
-/// Where the buttons below the page begin.
-pub(super) fn toolbar(harness: &Harness<'_, Panel>) -> f32 {
-    harness.get_by_label_contains("Pause").rect().min.y
-}
-
 /// The page of the link in a window so high that it need not scroll.
 fn high() -> Harness<'static, Panel> {
     let mut harness = Harness::builder()
@@ -21,23 +12,6 @@ fn high() -> Harness<'static, Panel> {
 }
 
 #[test]
-fn the_link_is_cut_reset_and_limited_and_the_baseline_chosen() {
-    let mut harness = high();
-    click(&mut harness, "cut");
-    assert!(harness.state().settings.link.conditions.cut);
-    click(&mut harness, "20");
-    click(&mut harness, "smallest");
-    let sender = harness.state().settings.sender;
-    assert_eq!(sender.snapshots_per_second(), 20);
-    assert_eq!(sender.baseline, BaselineChoice::Smallest);
-    click(&mut harness, "on");
-    let conditions = &harness.state().settings.link.conditions;
-    assert_eq!(conditions.bandwidth.unwrap().bits_per_second, 256_000);
-    click(&mut harness, "Reset the link");
-    assert_eq!(harness.state().settings.link, LaneSettings::default().link);
-}
-
-#[test]
 fn every_network_is_in_sight_and_chosen_by_a_click() {
     let mut harness = harness(Page::Link);
     for preset in &cubewire_link::PRESETS {
@@ -45,10 +19,6 @@ fn every_network_is_in_sight_and_chosen_by_a_click() {
         let conditions = &harness.state().settings.link.conditions;
         assert_eq!(Preset::of(conditions).unwrap().name, preset.name);
         assert!(says(&harness, preset.summary));
-        for text in [" arrived ", " stalls, 0", "off by 4.0 mm"] {
-            let bottom = harness.get_by_label_contains(text).rect().max.y;
-            assert!(bottom <= toolbar(&harness), "{text}: {bottom}");
-        }
     }
     click(&mut harness, "50 ms each way");
     assert_eq!(harness.state().settings.link, LaneSettings::default().link);
@@ -66,9 +36,7 @@ fn what_is_typed_into_a_field_is_a_condition_of_the_link() {
         let field = harness.get_all_by_label(name).last().unwrap();
         field.focus();
         harness.run();
-        harness.key_press_modifiers(Modifiers::COMMAND, egui::Key::A);
-        harness.event(egui::Event::Text(typed.to_owned()));
-        harness.run();
+        type_over(&mut harness, typed);
         harness.key_press(egui::Key::Enter);
         harness.run();
     }
@@ -83,35 +51,31 @@ fn what_is_typed_into_a_field_is_a_condition_of_the_link() {
 }
 
 #[test]
-fn interpolation_and_delay_are_chosen_and_missing_velocities_are_warned_of() {
+fn missing_velocities_are_warned_of() {
     let mut harness = harness(Page::Link);
     click(&mut harness, "hermite");
-    click(&mut harness, "adaptive");
-    let playout = harness.state().settings.playout;
-    assert_eq!(playout.interpolation, Interpolation::Hermite);
-    assert_eq!(playout.delay, PlayoutDelay::Adaptive);
     assert!(says(&harness, "hermite becomes linear"));
-    harness.state_mut().settings.sender.stages = ladder::AT_REST.stages;
-    harness.run();
+    change(&mut harness, |panel| {
+        panel.settings.sender.stages = ladder::AT_REST.stages
+    });
     assert!(!says(&harness, "becomes linear"));
-    click(&mut harness, "fixed");
-    let delay = harness.state().settings.playout.delay;
-    assert!(matches!(delay, PlayoutDelay::Fixed(_)));
 }
 
 #[test]
 fn all_of_the_link_is_in_sight_in_a_high_window() {
-    let high = high();
-    let last = high.get_by_label("Reset the link").rect().max.y;
-    let cards = high.get_by_label_contains("off by 4.0 mm").rect();
-    assert!(last < cards.min.y && cards.max.y <= toolbar(&high));
+    let mut high = high();
+    let (reset, error) = ("Reset the link", "off by 4.0 mm");
+    assert!(bottom(&high, reset) < bottom(&high, error));
+    assert!(bottom(&high, error) <= toolbar(&high));
+    click(&mut high, "cut");
+    click(&mut high, reset);
+    assert_eq!(high.state().settings.link, LaneSettings::default().link);
 }
 
 #[test]
 fn the_stalls_explain_the_jitter_buffer_under_the_pointer() {
     let mut harness = harness(Page::Link);
-    harness.get_by_label_contains(" stalls, ").hover();
-    harness.run_steps(60);
+    hover(&mut harness, " stalls, ");
     assert!(says(&harness, "Snapshots that have arrived and wait"));
 }
 
@@ -120,20 +84,21 @@ fn a_server_lists_its_viewers() {
     let mut harness = harness(Page::Link);
     let address = "192.168.1.9:41000";
     assert!(!says(&harness, address), "there are no peers yet");
-    harness.state_mut().viewers = Some((
-        Serving {
-            address: "192.168.1.5:7000".to_owned(),
-            traffic: SocketTraffic::default(),
-        },
-        Peer {
-            id: 1,
-            address: address.to_owned(),
-            round_trip: Duration::from_millis(31),
-            loss_fraction: 0.02,
-            fallback: Some(FallbackReason::Model),
-        },
-    ));
-    harness.run();
+    change(&mut harness, |panel| {
+        panel.viewers = Some((
+            Serving {
+                address: "192.168.1.5:7000".to_owned(),
+                traffic: SocketTraffic::default(),
+            },
+            Peer {
+                id: 1,
+                address: address.to_owned(),
+                round_trip: Duration::from_millis(31),
+                loss_fraction: 0.02,
+                fallback: Some(FallbackReason::Model),
+            },
+        ))
+    });
     for text in [
         address,
         "1 viewer",
@@ -150,13 +115,8 @@ fn a_viewer_that_lost_its_server_reconnects_with_a_click() {
     let mut harness = harness(Page::Link);
     assert!(says(&harness, "Satellite"));
     harness.state_mut().halves = None;
-    harness.state_mut().server = Some(ServerConnection {
-        server: "192.168.1.5:7000".to_owned(),
-        status: ConnectionStatus::Lost("the server closed the connection".to_owned()),
-        round_trip: None,
-        id: None,
-        granted: None,
-    });
+    let lost = ConnectionStatus::Lost("the server closed the connection".to_owned());
+    harness.state_mut().server = Some(server(lost));
     harness.run();
     assert!(!says(&harness, "The two halves"));
     assert!(!says(&harness, "Satellite"), "the network is a real one");
@@ -178,18 +138,13 @@ fn a_second_lane_and_the_settings_of_each_are_picked() {
     };
     assert_eq!(side, Side::Right);
     assert_eq!(lane.sender.snapshots_per_second(), 30);
-    let bottom = harness.get_by_label("Copy command").rect().max.y;
-    assert!(bottom <= toolbar(&harness), "{bottom}");
-    click(&mut harness, "Copy command");
-    assert_eq!(harness.state().actions, [Action::CopyLink]);
 }
 
 #[test]
 fn both_halves_are_swapped_or_made_alike() {
     let mut harness = harness(Page::Halves);
     for name in ["Swap halves", "Same settings"] {
-        let button = harness.get_by_label(name);
-        assert!(button.accesskit_node().is_disabled(), "{name}");
+        assert!(is_disabled(&harness, name), "{name}");
     }
     click(&mut harness, "a replica");
     click(&mut harness, "Swap halves");
@@ -199,11 +154,8 @@ fn both_halves_are_swapped_or_made_alike() {
     };
     assert_eq!(sides(&harness), Side::ALL);
     click(&mut harness, "Same settings");
-    assert_eq!(
-        sides(&harness)[2..],
-        [Side::Left],
-        "the right one is selected"
-    );
+    // The right one is selected.
+    assert_eq!(sides(&harness)[2..], [Side::Left]);
 }
 
 #[test]
@@ -212,9 +164,7 @@ fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip
     let type_text = |harness: &mut Harness<'_, Panel>, text: &str| {
         harness.get_by_role(Role::TextInput).focus();
         harness.run();
-        harness.key_press_modifiers(Modifiers::COMMAND, egui::Key::A);
-        harness.event(egui::Event::Text(text.to_owned()));
-        harness.run();
+        type_over(harness, text);
     };
     type_text(&mut harness, "rung:indxe");
     let error = "unknown rung \"indxe\"";
@@ -247,8 +197,9 @@ fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip
 fn a_lane_without_the_arithmetic_coding_that_was_chosen_says_why() {
     let mut harness = harness(Page::Link);
     let text = "predicted-position instead of predicted: the two machines compute differently.";
-    harness.state_mut().meter.fallback = Some(FallbackReason::Arithmetic);
-    harness.run();
+    change(&mut harness, |panel| {
+        panel.meter.fallback = Some(FallbackReason::Arithmetic)
+    });
     assert!(!says(&harness, text), "it was not chosen");
     harness.state_mut().settings.sender.stages = ladder::PREDICTED.stages;
     for page in [Page::Ladder, Page::Stages, Page::Link] {

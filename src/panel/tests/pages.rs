@@ -1,6 +1,9 @@
-//! Each page of the panel.
+//! What holds for each page of the panel.
+
+use cubewire_codec::stages::Delta;
 
 use super::*;
+use crate::view::CubeColors;
 
 #[test]
 fn a_tab_opens_with_a_click_and_its_pages_with_another() {
@@ -16,15 +19,132 @@ fn a_tab_opens_with_a_click_and_its_pages_with_another() {
                     .click();
                 harness.run();
             }
-            assert_eq!(harness.state().state.page, *page);
-            assert!(harness.query_by_label("freeze").is_some(), "{page:?}");
+            assert!(harness.state().state.shows(*page));
+            assert!(says(&harness, "freeze"), "{page:?}");
         }
     }
     click(&mut harness, "Network");
-    assert_eq!(
-        harness.state().state.page,
-        Page::Halves,
-        "the one that was open"
-    );
+    assert_eq!(harness.state().state.page, Page::Halves, "it was open last");
     assert_eq!(harness.state().settings, LaneSettings::default());
+    harness.state_mut().state.size = PanelSize::Slim;
+    assert!(!harness.state().state.shows(Page::Halves));
+}
+
+#[test]
+fn a_click_sets_what_its_label_says() {
+    let cases: [(Page, &str, fn(&Panel) -> bool); 21] = [
+        (Page::Help, "light", |it| it.state.theme == Theme::Light),
+        (Page::Help, "+", |it| it.state.scale == Some(1.1)),
+        (Page::Help, "Copy command", |it| {
+            it.actions == [Action::CopyLink]
+        }),
+        (Page::Help, "Read the article", |it| {
+            it.actions == [Action::Open(STEPS[0].address)]
+        }),
+        (Page::Link, "cut", |it| it.settings.link.conditions.cut),
+        (Page::Link, "20", |it| {
+            it.settings.sender.snapshots_per_second() == 20
+        }),
+        (Page::Link, "smallest", |it| {
+            it.settings.sender.baseline == BaselineChoice::Smallest
+        }),
+        (Page::Link, "on", |it| {
+            let limit = it.settings.link.conditions.bandwidth;
+            limit.is_some_and(|limit| limit.bits_per_second == 256_000)
+        }),
+        (Page::Link, "hermite", |it| {
+            it.settings.playout.interpolation == Interpolation::Hermite
+        }),
+        (Page::Link, "adaptive", |it| {
+            it.settings.playout.delay == PlayoutDelay::Adaptive
+        }),
+        (Page::Link, "fixed", |it| {
+            matches!(it.settings.playout.delay, PlayoutDelay::Fixed(_))
+        }),
+        (Page::Halves, "a replica", |it| {
+            it.halves.as_ref().unwrap().left_is_lane
+        }),
+        (Page::Halves, "Copy command", |it| {
+            it.actions == [Action::CopyLink]
+        }),
+        (Page::Kinds, "bits", |it| {
+            it.state.colors == CubeColors::Bits
+        }),
+        (Page::Kinds, "form", |it| {
+            it.state.colors == CubeColors::Form
+        }),
+        (Page::Kinds, "error", |it| {
+            it.state.colors == CubeColors::Distance
+        }),
+        (Page::Kinds, "angle", |it| {
+            it.state.colors == CubeColors::Angle
+        }),
+        (Page::Kinds, "wait", |it| {
+            it.state.colors == CubeColors::Wait
+        }),
+        (Page::Stages, "bits", |it| {
+            it.settings.sender.stages.delta == Delta::ChangedBits
+        }),
+        (Page::Budget, "on", |it| {
+            it.settings.sender.budget == Some(64)
+        }),
+        (Page::Ladder, "Shrink the panel", |it| {
+            it.actions == [Action::Panel]
+        }),
+    ];
+    for (page, label, is_set) in cases {
+        let mut harness = harness(page);
+        harness.set_size(egui::vec2(1280.0, 900.0));
+        harness.run();
+        assert!(!is_set(harness.state()), "{page:?}: {label}");
+        click(&mut harness, label);
+        assert!(is_set(harness.state()), "{page:?}: {label}");
+    }
+}
+
+#[test]
+fn every_page_ends_above_the_toolbar_on_every_rung() {
+    let mut low = Vec::new();
+    for (page, last) in [
+        (Page::Ladder, "at or below the target"),
+        (Page::Savings, "costs more than the rung before it"),
+        (Page::OverTime, "over time, kbps"),
+        (Page::WithoutEach, "CPU in the background"),
+        (Page::Packet, "397, "),
+        (Page::Kinds, "Payload: "),
+        (Page::Stages, "joint"),
+        (Page::Link, " stalls, 0"),
+        (Page::Halves, "Copy command"),
+        (Page::Help, "All keys"),
+    ] {
+        for rung in ladder::all() {
+            let mut panel = measured(page, rung.stages);
+            panel.state.colors = CubeColors::Bits;
+            panel.selection.cube = Some(1);
+            panel.standings = vec![Standing::UpToDate { sent: None }; 10];
+            let harness = open(panel);
+            let (bottom, toolbar) = (bottom(&harness, last), toolbar(&harness));
+            if bottom > toolbar {
+                low.push(format!("{page:?}, {}: {bottom} below {toolbar}", rung.name));
+            }
+        }
+    }
+    assert_eq!(low, Vec::<String>::new());
+}
+
+#[test]
+fn the_panel_keeps_its_width_whatever_it_shows() {
+    let mut wide = Vec::new();
+    for is_compared in [false, true] {
+        for page in pages() {
+            let mut panel = measured(page, ladder::RELATIVE_ORIENTATION.stages);
+            panel.halves.as_mut().unwrap().left_is_lane = is_compared;
+            panel.settings.playout.interpolation = Interpolation::Extrapolate;
+            let drawn = open(panel).state().drawn.inset.right;
+            if drawn != 408.0 {
+                wide.push(format!("{page:?}, two lanes: {is_compared}: {drawn}"));
+            }
+        }
+    }
+    assert_eq!(wide, Vec::<String>::new());
 }

@@ -1,31 +1,8 @@
 //! The tab about the ladder: what each rung costs, saves, and would cost without its stages.
 
-use cubewire_codec::Stages;
 use cubewire_codec::stages::StageOptions;
 
-use super::network::{says, toolbar};
 use super::*;
-
-const PAGES: [Page; 4] = [
-    Page::Ladder,
-    Page::Savings,
-    Page::OverTime,
-    Page::WithoutEach,
-];
-
-/// A page with figures of a lane that has these stages.
-fn measured(page: Page, stages: Stages) -> Panel {
-    let mut panel = panel(page);
-    panel.settings.sender.stages = stages;
-    // The fourth rung costs more than the third.
-    let bytes = |index: usize| 36_000 / (index + 1) + 6_000 * usize::from(index == 3);
-    panel.shadow = Some(ShadowLadder::of_bytes(1_500, move |index, tick| {
-        bytes(index) + tick as usize % 50
-    }));
-    panel.ablation = Some(Ablation::of_bytes(stages, 1_495, |index| 100 + 900 * index));
-    panel.tick = Some(1_500);
-    panel
-}
 
 #[test]
 fn every_rung_is_in_sight_and_is_selected_by_a_click() {
@@ -54,8 +31,7 @@ fn below_the_ladder_is_told_what_a_rung_does_and_nothing_moves() {
     assert!(says(&harness, ladder::DELTA.summary));
     assert!(says(&harness, "at or below the target of 256 kbps"));
     let before = row(&harness);
-    let hovered = harness.get_all_by_label("predicted").last().unwrap();
-    hovered.hover();
+    harness.hover_at(before.center());
     harness.run();
     assert!(says(&harness, ladder::PREDICTED.summary));
     assert!(!says(&harness, ladder::DELTA.summary));
@@ -88,8 +64,7 @@ fn the_ladder_marks_the_rung_of_the_tick_that_the_views_show() {
         (Some(300), ladder::DELTA),
         (Some(9_000), ladder::DELTA),
     ] {
-        harness.state_mut().past.moment = moment;
-        harness.run();
+        change(&mut harness, |panel| panel.past.moment = moment);
         assert!(says(&harness, shown.summary), "{moment:?}");
         assert_eq!(harness.state().settings.sender.stages, ladder::DELTA.stages);
     }
@@ -117,23 +92,6 @@ fn in_a_low_window_the_present_rung_is_scrolled_into_sight() {
 }
 
 #[test]
-fn the_pages_of_the_tab_are_chosen_by_a_click() {
-    let mut harness = open(measured(Page::Savings, ladder::CHANGED_FLAGS.stages));
-    assert!(says(&harness, "kbps: "));
-    assert!(says(&harness, "kbps more than the rung before it, now."));
-    assert!(!harness.state().state.shows(Page::WithoutEach));
-    click(&mut harness, "Over time");
-    assert!(says(&harness, "Point at a curve"));
-    click(&mut harness, "Without each");
-    for text in ["no changed flags", "5 ticks old", "CPU in the background"] {
-        assert!(says(&harness, text), "{text}");
-    }
-    assert!(harness.state().state.shows(Page::WithoutEach));
-    harness.state_mut().state.size = PanelSize::Slim;
-    assert!(!harness.state().state.shows(Page::WithoutEach));
-}
-
-#[test]
 fn a_curve_says_its_rung_and_rate_under_the_pointer() {
     let mut harness = open(measured(Page::OverTime, ladder::DELTA.stages));
     let plot = harness.get_by_label_contains("over time, kbps").rect();
@@ -145,30 +103,9 @@ fn a_curve_says_its_rung_and_rate_under_the_pointer() {
 }
 
 #[test]
-fn every_row_is_in_sight_on_every_rung() {
-    let mut low = Vec::new();
-    for page in PAGES {
-        for rung in ladder::all() {
-            let harness = open(measured(page, rung.stages));
-            let last = match page {
-                Page::Ladder => "at or below the target",
-                Page::Savings => "kbps more than the rung before it",
-                Page::OverTime => "over time, kbps",
-                _ => "CPU in the background",
-            };
-            let bottom = harness.get_by_label_contains(last).rect().max.y;
-            let toolbar = toolbar(&harness);
-            if bottom > toolbar {
-                low.push(format!("{page:?}, {}: {bottom} below {toolbar}", rung.name));
-            }
-        }
-    }
-    assert_eq!(low, Vec::<String>::new());
-}
-
-#[test]
 fn without_each_has_the_stage_that_saves_most_first() {
-    let harness = open(measured(Page::WithoutEach, ladder::CHANGED_FLAGS.stages));
+    let mut harness = open(measured(Page::WithoutEach, ladder::CHANGED_FLAGS.stages));
+    assert!(says(&harness, "5 ticks old"));
     // The later in the list of stages, the more it saves here.
     let order = [
         "now: changed-flags",
@@ -178,15 +115,47 @@ fn without_each_has_the_stage_that_saves_most_first() {
     ];
     let tops = order.map(|label| harness.get_by_label(label).rect().min.y);
     assert!(tops.is_sorted(), "{tops:?}");
+    // The figures are those of the stages that were measured.
+    change(&mut harness, |panel| {
+        panel.settings.sender.stages = ladder::DELTA.stages
+    });
+    assert!(says(&harness, "Measuring these stages") && !says(&harness, "now: "));
+}
+
+#[test]
+fn while_nothing_arrives_no_ratio_is_shown() {
+    for (page, ratio) in [(Page::Ladder, "×"), (Page::Savings, "less.")] {
+        let mut harness = open(measured(page, ladder::SIMULATED.stages));
+        let has_ratio = |harness: &Harness<'_, Panel>| {
+            let painted = &harness.output().shapes;
+            painted.iter().any(|clipped| match &clipped.shape {
+                egui::Shape::Text(text) => text.galley.text().ends_with(ratio),
+                _ => false,
+            })
+        };
+        assert!(has_ratio(&harness), "{page:?}");
+        for tick in 400..520 {
+            let sample = Sample {
+                tick,
+                snapshots: vec![packet_of(ladder::SIMULATED.stages)],
+                ..Sample::default()
+            };
+            harness.state_mut().meter.begin(sample);
+        }
+        harness.run();
+        assert!(!has_ratio(&harness), "{page:?}");
+    }
 }
 
 #[test]
 fn costs_are_measured_where_the_simulation_runs() {
-    for page in PAGES {
-        let text = match page {
-            Page::Ladder => "Requested from the server.",
-            _ => "This is measured where the simulation runs.",
-        };
+    let there = "This is measured where the simulation runs.";
+    for (page, text) in [
+        (Page::Ladder, "Requested from the server."),
+        (Page::Savings, there),
+        (Page::OverTime, there),
+        (Page::WithoutEach, there),
+    ] {
         assert!(says(&harness(page), text), "{page:?}");
     }
 }

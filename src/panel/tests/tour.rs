@@ -1,6 +1,7 @@
 //! The box of the tour, and the button that opens it.
 
 use super::*;
+
 /// The panel with a step of the tour.
 fn at(index: usize, size: egui::Vec2) -> Harness<'static, Panel> {
     let mut panel = panel(Page::Ladder);
@@ -93,17 +94,16 @@ fn the_card_is_below_the_halves_with_all_of_its_text() {
 
 #[test]
 fn what_is_seen_now_is_the_mean_of_the_last_second() {
-    let says = |index: usize, text: &str| {
-        let harness = at(index, SIZE);
-        let found = harness.query_all_by_label_contains(text).next();
-        assert!(found.is_some(), "{index}: {text}");
-    };
-    says(0, "here, now: 4.0 mm");
-    // 523 bytes in the mean, and 28 of headers.
-    says(1, "here, now: 264 kbps");
-    says(6, "here, now: 70 cubes");
     let ten = STEPS.iter().position(|step| step.has_trails).unwrap();
-    says(ten, "4.0 at the left");
+    for (index, text) in [
+        (0, "here, now: 4.0 mm"),
+        // 523 bytes in the mean, and 28 of headers.
+        (1, "here, now: 264 kbps"),
+        (6, "here, now: 70 cubes"),
+        (ten, "4.0 at the left"),
+    ] {
+        assert!(says(&at(index, SIZE), text), "{index}: {text}");
+    }
 }
 
 #[test]
@@ -122,12 +122,10 @@ fn the_tour_ends_with_a_card_from_the_first_rung_to_the_last() {
         "kbps",
         "less. The article ends at rung 12",
     ] {
-        let found = harness.query_all_by_label_contains(text).next();
-        assert!(found.is_some(), "{text}");
+        assert!(says(&harness, text), "{text}");
     }
     for (name, action) in [("Play on Esc", Action::Tour), ("Film it", Action::Video)] {
-        harness.get_by_label_contains(name).click();
-        harness.run();
+        click_on(&mut harness, name);
         assert_eq!(harness.state_mut().actions.pop(), Some(action), "{name}");
     }
     click(&mut harness, "Read the article");
@@ -152,17 +150,17 @@ fn a_task_is_ticked_once_it_is_done() {
 #[test]
 fn the_explanation_has_a_button_that_begins_the_tour_where_there_is_one() {
     let mut harness = harness(Page::Ladder);
-    harness.state_mut().state.explaining = true;
-    harness.run();
-    assert!(harness.query_by_label_contains("Take the tour").is_none());
-    harness.state_mut().status.tour = Some(Tour::default());
-    harness.run();
-    harness.get_by_label_contains("Take the tour").click();
-    harness.run();
+    change(&mut harness, |panel| panel.state.explaining = true);
+    assert!(!says(&harness, "Take the tour"));
+    change(&mut harness, |panel| {
+        panel.status.tour = Some(Tour::default())
+    });
+    click_on(&mut harness, "Take the tour");
     assert_eq!(harness.state().actions, [Action::Tour]);
     // In the tour nothing else is explained.
-    harness.state_mut().status.tour = Some(Tour::default().after(Action::Tour));
-    harness.run();
-    assert!(harness.query_by_label_contains("Take the tour").is_none());
+    change(&mut harness, |panel| {
+        panel.status.tour = Some(Tour::default().after(Action::Tour))
+    });
+    assert!(!says(&harness, "Take the tour"));
     assert!(harness.query_by_label(STEPS[0].title).is_some());
 }

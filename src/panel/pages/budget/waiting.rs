@@ -5,35 +5,29 @@ use cubewire_protocol::{Standing, Wait};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::history::Selection;
+use crate::panel::lane::LaneView;
 use crate::panel::style::{LINE, Look, ROW, SMALL, page_left};
 use crate::panel::terms;
 use crate::panel::widgets::{At, Row, heading, line};
-use crate::replication::LaneMeter;
 use crate::words::rounded;
 
 /// The cubes that wait: the longest first, as many as fit.
-pub(super) fn draw(
-    ui: &mut Ui,
-    selection: &mut Selection,
-    meter: &LaneMeter,
-    standings: &[Standing],
-) {
-    let newest = meter.samples().back();
-    let now = newest.map_or(0, |sample| sample.tick);
-    let waits = standings.iter().enumerate();
-    let mut waits: Vec<(usize, Wait)> = waits
-        .filter_map(|(cube, standing)| match standing {
-            Standing::Waits(wait) => Some((cube, *wait)),
-            _ => None,
-        })
-        .collect();
+pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
+    let now = lane.now();
+    let waits = lane.standings.iter().enumerate();
+    let waits = waits.filter_map(|(cube, standing)| match standing {
+        Standing::Waits(wait) => Some((cube, *wait)),
+        _ => None,
+    });
+    let mut waits: Vec<(usize, Wait)> = waits.collect();
     waits.sort_by_key(|(_, wait)| (wait.since, wait.more_urgent));
     // With a budget, not every tick has a packet.
-    let mut newest = meter.back_from(None).take(TICKS_PER_SECOND as usize);
-    let changed = newest.find_map(|sample| sample.snapshots.first());
-    let changed = changed
-        .map_or(0, |packet| packet.changed_cubes)
-        .max(waits.len());
+    let mut packets = lane
+        .meter
+        .second_until(None)
+        .flat_map(|sample| &sample.snapshots);
+    let changed = packets.next().map_or(0, |packet| packet.changed_cubes);
+    let changed = changed.max(waits.len());
     let longest = waits
         .first()
         .map_or(0, |(_, wait)| now.saturating_sub(wait.since));
@@ -46,13 +40,12 @@ pub(super) fn draw(
         ticks => format!("longest {} ms", millis(ticks)),
     };
     heading(ui, &title, right).on_hover_text(terms::STANDING);
-    let columns = Columns::of(ui.available_width());
-    let header = Row::show(ui, ROW - 2.0, "cube, why it waits, how long, off by");
     let look = Look::of(ui);
+    let header = Row::show(ui, ROW - 2.0, "cube, why it waits, how long, off by");
     for (at, name) in [
         (At::Left(0.0), "cube"),
-        (At::Left(columns.why), "why it waits"),
-        (At::Left(columns.long), "how long, ms"),
+        (At::Left(WHY), "why it waits"),
+        (At::Left(header.rect.width() - BARS), "how long, ms"),
         (At::Right(0.0), "off, mm"),
     ] {
         header.text(ui, at, name, SMALL, look.muted);
@@ -60,7 +53,7 @@ pub(super) fn draw(
     let room = ((page_left(ui) - LINE - 6.0) / ROW).max(0.0) as usize;
     let shown = waits.len().min(room.max(MIN_ROWS));
     for (cube, wait) in &waits[..shown] {
-        row(ui, selection, columns, (*cube, wait), [now, longest]);
+        row(ui, lane.selection, (*cube, wait), [now, longest]);
     }
     ui.add_space(4.0);
     let hint = "Hover a row: the cube is outlined in both halves.";
@@ -75,7 +68,6 @@ pub(super) fn draw(
 fn row(
     ui: &mut Ui,
     selection: &mut Selection,
-    columns: Columns,
     (cube, wait): (usize, &Wait),
     [now, longest]: [u64; 2],
 ) {
@@ -85,12 +77,17 @@ fn row(
     let mm = 1000.0 * f64::from(wait.error);
     let name = format!("Cube {cube}: {why}, {ms} ms, {} mm", rounded(mm));
     let row = Row::button(ui, ROW, &name, selection.cube == Some(cube));
-    row.text(ui, At::Left(0.0), cube, SMALL, look.ink);
-    row.text(ui, At::Left(columns.why), why, SMALL, look.ink);
-    let bar = BAR * ticks as f32 / longest.max(1) as f32;
-    row.bar(ui, columns.long, columns.long + bar, look.warning);
-    row.text(ui, At::Left(columns.long + bar + 6.0), ms, SMALL, look.ink);
-    row.text(ui, At::Right(0.0), rounded(mm), SMALL, look.ink);
+    let long = row.rect.width() - BARS;
+    let end = long + BAR * ticks as f32 / longest.max(1) as f32;
+    row.bar(ui, long, end, look.warning);
+    for (at, words) in [
+        (At::Left(0.0), cube.to_string()),
+        (At::Left(WHY), why),
+        (At::Left(end + 6.0), ms.to_string()),
+        (At::Right(0.0), rounded(mm)),
+    ] {
+        row.text(ui, at, words, SMALL, look.ink);
+    }
     if row.response.hovered() || row.response.has_focus() {
         selection.hovered = Some(cube);
     }
@@ -128,22 +125,6 @@ const fn millis(ticks: u64) -> u64 {
     (1000 * ticks + HALF_TICK) / TICKS_PER_SECOND as u64
 }
 
-/// Where the columns begin, from the left.
-#[derive(Clone, Copy, Debug)]
-struct Columns {
-    why: f32,
-    long: f32,
-}
-
-impl Columns {
-    const fn of(width: f32) -> Self {
-        Self {
-            why: 48.0,
-            long: width - 160.0,
-        }
-    }
-}
-
 /// To round to the nearest.
 const HALF_TICK: u64 = TICKS_PER_SECOND as u64 / 2;
 
@@ -153,27 +134,30 @@ const SLOW_MM: f32 = 2.0;
 /// Rows that are there even if the page has to scroll for them.
 const MIN_ROWS: usize = 3;
 
-/// Logical points.
+/// Logical points: from the left to the reasons, from the right to the bars, and the longest of these.
+const WHY: f32 = 48.0;
+const BARS: f32 = 160.0;
 const BAR: f32 = 64.0;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn wait(error: f32, more_urgent: usize) -> Wait {
-        Wait {
-            since: 90,
-            error,
-            priority: 1.0,
-            more_urgent,
-        }
-    }
-
     #[test]
     fn a_cube_waits_as_it_is_slow_or_as_others_are_more_urgent() {
-        assert_eq!(why(&wait(0.011, 8), 10), "moves 1.1 mm a tick");
-        assert_eq!(why(&wait(0.9, 8), 10), "8 are more urgent");
-        assert_eq!(why(&wait(0.9, 1), 10), "1 is more urgent");
-        assert_eq!(why(&wait(0.9, 0), 10), "next, it did not fit");
+        for (error, more_urgent, said) in [
+            (0.011, 8, "moves 1.1 mm a tick"),
+            (0.9, 8, "8 are more urgent"),
+            (0.9, 1, "1 is more urgent"),
+            (0.9, 0, "next, it did not fit"),
+        ] {
+            let wait = Wait {
+                since: 90,
+                error,
+                priority: 1.0,
+                more_urgent,
+            };
+            assert_eq!(why(&wait, 10), said);
+        }
     }
 }

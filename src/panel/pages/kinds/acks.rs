@@ -3,39 +3,54 @@
 use bevy_egui::egui::{Sense, Ui, vec2};
 use cubewire_scene::TICKS_PER_SECOND;
 
+use crate::panel::lane::LaneView;
 use crate::panel::terms;
 use crate::panel::widgets::{figure, note};
-use crate::replication::{LaneMeter, Totals};
+use crate::replication::Totals;
 use crate::words::{grouped, rounded};
 
 /// The content of a tooltip.
-pub(super) fn explain(ui: &mut Ui, totals: &Totals, meter: &LaneMeter, is_remote: bool) {
+pub(super) fn explain(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     ui.allocate_exact_size(vec2(WIDTH, 0.0), Sense::hover());
     ui.set_max_width(WIDTH);
+    let meter = lane.meter;
     let kbps = |bytes| rounded(totals.kbps_of(bytes));
-    figure(
-        ui,
-        "Acks of snapshots",
-        kbps(totals.traffic.ack_bytes),
-        "kbps",
-    );
-    note(ui, terms::SNAPSHOT_ACKS);
-    let transport = kbps(totals.traffic.transport_ack_bytes);
-    figure(ui, "The transport's own acks", transport, "kbps");
-    note(ui, terms::TRANSPORT_ACKS);
     let age = |age: Option<Option<u16>>| age.map_or_else(|| "–".to_owned(), baseline);
-    let newest = meter.samples().back();
-    let acked = newest.map(|sample| sample.acked_age_ticks);
-    // Only the server knows which acks have arrived.
-    if !is_remote {
-        figure(ui, "Newest ack", age(acked), "");
-        note(ui, terms::NEWEST_ACK);
+    let acked = meter.samples().back().map(|sample| sample.acked_age_ticks);
+    let mut sent = meter
+        .samples()
+        .iter()
+        .rev()
+        .flat_map(|sample| &sample.snapshots);
+    let named = sent.next().map(|packet| packet.reference_age_ticks());
+    let traffic = &totals.traffic;
+    for (name, value, unit, about) in [
+        (
+            "Acks of snapshots",
+            kbps(traffic.ack_bytes),
+            "kbps",
+            terms::SNAPSHOT_ACKS,
+        ),
+        (
+            "The transport's own acks",
+            kbps(traffic.transport_ack_bytes),
+            "kbps",
+            terms::TRANSPORT_ACKS,
+        ),
+        (NEWEST, age(acked), "", terms::NEWEST_ACK),
+        (
+            "Baseline of the newest packet",
+            age(named),
+            "",
+            terms::BASELINE,
+        ),
+    ] {
+        // Only the server knows which acks have arrived.
+        if name != NEWEST || !lane.peers.is_server() {
+            figure(ui, name, value, unit);
+            note(ui, about);
+        }
     }
-    let sent = meter.samples().iter().rev();
-    let newest = sent.flat_map(|sample| &sample.snapshots).next();
-    let named = newest.map(|packet| packet.reference_age_ticks());
-    figure(ui, "Baseline of the newest packet", age(named), "");
-    note(ui, terms::BASELINE);
     let counts = [
         ("Decoded since the start", meter.received, "snapshots"),
         ("Duplicates", meter.duplicates, "snapshots"),
@@ -48,6 +63,8 @@ pub(super) fn explain(ui: &mut Ui, totals: &Totals, meter: &LaneMeter, is_remote
         note(ui, format!("Last rejection: {refusal}."));
     }
 }
+
+const NEWEST: &str = "Newest ack";
 
 /// Logical points.
 const WIDTH: f32 = 344.0;

@@ -1,52 +1,15 @@
 //! What arrived, in time or late, and what was lost: a bar for each quarter of a second.
 
-use bevy_egui::egui::{Color32, Rect, Sense, Ui, WidgetInfo, WidgetType, vec2};
+use bevy_egui::egui::{Color32, Rect, Sense, Ui, vec2};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
 use crate::panel::widgets::{AXIS, At, Chart, Row, Scale, Words, said, swatch, width, words};
-use crate::replication::{Fate, LaneMeter, Sample};
+use crate::replication::{Fate, LaneMeter};
 use crate::words::{grouped, rounded};
 
-/// What became of snapshots.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Arrivals {
-    in_time: usize,
-    late: usize,
-    lost: usize,
-}
-
-impl Arrivals {
-    /// Those of one tick. What the link has lost is known at once, other losses after a while.
-    fn of(sample: &Sample, newest: u64) -> Self {
-        let mut arrivals = Self::default();
-        for packet in &sample.snapshots {
-            match packet.fate(sample.tick, newest) {
-                Fate::Arrived(arrival) if arrival.is_late => arrivals.late += 1,
-                Fate::Arrived(_) => arrivals.in_time += 1,
-                Fate::Lost => arrivals.lost += 1,
-                Fate::OnItsWay => arrivals.lost += usize::from(sample.lost > 0),
-            }
-        }
-        // A viewer has no snapshot of a tick whose packet was lost.
-        if sample.snapshots.is_empty() {
-            arrivals.lost += sample.lost;
-        }
-        arrivals
-    }
-
-    const fn all(self) -> usize {
-        self.in_time + self.late + self.lost
-    }
-
-    const fn plus(self, other: Self) -> Self {
-        Self {
-            in_time: self.in_time + other.in_time,
-            late: self.late + other.late,
-            lost: self.lost + other.lost,
-        }
-    }
-}
+/// How many snapshots arrived in time, how many late, and how many were lost.
+type Arrivals = [usize; 3];
 
 pub(super) fn draw(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     let quarters = quarters(meter, seconds);
@@ -66,7 +29,20 @@ fn quarters(meter: &LaneMeter, seconds: u32) -> Vec<Arrivals> {
         let Some(index) = quarters.len().checked_sub(1 + back) else {
             break;
         };
-        quarters[index] = quarters[index].plus(Arrivals::of(sample, newest));
+        let [in_time, late, lost] = &mut quarters[index];
+        // What the link has lost is known at once, other losses after a while.
+        for packet in &sample.snapshots {
+            match packet.fate(sample.tick, newest) {
+                Fate::Arrived(arrival) if arrival.is_late => *late += 1,
+                Fate::Arrived(_) => *in_time += 1,
+                Fate::Lost => *lost += 1,
+                Fate::OnItsWay => *lost += usize::from(sample.lost > 0),
+            }
+        }
+        // A viewer has no snapshot of a tick whose packet was lost.
+        if sample.snapshots.is_empty() {
+            *lost += sample.lost;
+        }
     }
     quarters
 }
@@ -98,8 +74,8 @@ fn plot(ui: &mut Ui, quarters: &[Arrivals], seconds: u32) {
     let size = vec2(ui.available_width(), HEIGHT + LINE);
     let (area, response) = ui.allocate_exact_size(size, Sense::hover());
     let plot = Rect::from_min_max(area.min + vec2(AXIS, 0.0), area.max - vec2(0.0, LINE));
-    let most = quarters.iter().map(|quarter| quarter.all()).max();
-    let most = most.unwrap_or(0).max(1) as f64;
+    let all = quarters.iter().map(|quarter| quarter.iter().sum());
+    let most = all.fold(1, usize::max) as f64;
     let count = quarters.len() as f64;
     let chart = Chart::new(ui, plot, 0.0..=count, 0.0..=most, Scale::Linear);
     let part = |index: usize, from: f64, to: f64, color: Color32| {
@@ -110,8 +86,7 @@ fn plot(ui: &mut Ui, quarters: &[Arrivals], seconds: u32) {
         }
     };
     for (index, quarter) in quarters.iter().enumerate() {
-        let [in_time, late, lost] =
-            [quarter.in_time, quarter.late, quarter.lost].map(|count| count as f64);
+        let [in_time, late, lost] = quarter.map(|count| count as f64);
         part(index, 0.0, in_time, look.quiet);
         part(index, in_time, in_time + late, look.warning);
         part(index, most - lost, most, look.error);
@@ -119,43 +94,36 @@ fn plot(ui: &mut Ui, quarters: &[Arrivals], seconds: u32) {
     chart.levels(ui, [0.0, most].map(|mark| (mark, grouped(mark))));
     chart.ago(ui, seconds);
     let hovered = response.hover_pos().map(|at| chart.x_at(at.x) as usize);
-    if let Some(quarter) = hovered.and_then(|index| quarters.get(index)) {
-        let Arrivals {
-            in_time,
-            late,
-            lost,
-        } = quarter;
+    if let Some([in_time, late, lost]) = hovered.and_then(|index| quarters.get(index)) {
         response.on_hover_text_at_pointer(format!("{in_time} in time, {late} late, {lost} lost"));
     }
 }
 
 fn counts(ui: &mut Ui, meter: &LaneMeter, quarters: &[Arrivals]) {
     let look = Look::of(ui);
-    let all = quarters
-        .iter()
-        .fold(Arrivals::default(), |sum, quarter| sum.plus(*quarter));
+    let sum = |index: usize| quarters.iter().map(|quarter| quarter[index]).sum::<usize>();
+    let [in_time, late, lost] = [sum(0), sum(1), sum(2)];
     let share = |count: usize| {
-        let percent = 100.0 * count as f64 / all.all().max(1) as f64;
+        let percent = 100.0 * count as f64 / (in_time + late + lost).max(1) as f64;
         format!("{} %", rounded(percent))
     };
     let number = |count: usize| grouped(count as f64);
     let line: Words = vec![
-        (number(all.in_time + all.late), look.ink),
+        (number(in_time + late), look.ink),
         (" arrived  ·  ".to_owned(), look.ink),
-        (number(all.lost), look.error),
-        (format!(" lost, {}  ·  ", share(all.lost)), look.ink),
-        (number(all.late), look.warning),
-        (format!(" late, {}", share(all.late)), look.ink),
+        (number(lost), look.error),
+        (format!(" lost, {}  ·  ", share(lost)), look.ink),
+        (number(late), look.warning),
+        (format!(" late, {}", share(late)), look.ink),
     ];
-    let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), ROW), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, said(&line)));
-    words(ui, rect, 0.0, &line, SMALL);
+    let row = Row::show(ui, ROW, &said(&line));
+    words(ui, row.rect, 0.0, &line, SMALL);
     let link = meter.link;
     let since = |count: u64| {
         let percent = 100.0 * count as f64 / link.sent.max(1) as f64;
         format!("{}, {} %", grouped(count as f64), rounded(percent))
     };
-    response.on_hover_text(format!(
+    row.response.on_hover_text(format!(
         "Snapshots of the time above. Since the start, {} datagrams with snapshots were sent: lost {}; dropped as the queue \
          was full {}; duplicated {}; arrived out of order {}.",
         grouped(link.sent as f64),
@@ -175,7 +143,7 @@ const HEIGHT: f32 = 48.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replication::{Arrival, PacketRecord};
+    use crate::replication::{Arrival, PacketRecord, Sample};
 
     fn sample(tick: u64, arrival: Option<Arrival>, lost: usize) -> Sample {
         let packet = PacketRecord {
@@ -207,17 +175,10 @@ mod tests {
         }));
         let quarters = quarters(&meter, 3);
         assert_eq!(quarters.len(), 12);
-        let shown = |index: usize| {
-            (
-                quarters[index].in_time,
-                quarters[index].late,
-                quarters[index].lost,
-            )
-        };
-        assert_eq!(shown(2), (0, 15, 0), "late");
-        assert_eq!(shown(3), (0, 0, 15), "lost for longer than a second");
-        assert_eq!(shown(4), (15, 0, 0));
-        assert_eq!(shown(11), (9, 0, 1), "the others are on their way");
         assert_eq!(quarters[..2], [Arrivals::default(); 2]);
+        assert_eq!(quarters[2], [0, 15, 0], "late");
+        assert_eq!(quarters[3], [0, 0, 15], "lost for longer than a second");
+        assert_eq!(quarters[4], [15, 0, 0]);
+        assert_eq!(quarters[11], [9, 0, 1], "the others are on their way");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bevy_egui::egui::{DragValue, Response, Ui, Vec2};
+use bevy_egui::egui::{DragValue, Ui, Vec2};
 use cubewire_link::{Conditions, Jitter, Loss, Reordering};
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -13,13 +13,13 @@ use crate::panel::widgets::{chip, entry, line, note};
 /// Networks to choose from, and a sentence about the present one.
 pub(super) fn presets(ui: &mut Ui, link: &mut Conditions) {
     let look = Look::of(ui);
-    let (chosen, about) = pickers::network_of(link);
+    let about = pickers::network_of(link).about;
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = Vec2::splat(GAP);
-        for (name, about, conditions) in pickers::networks() {
-            let preset = chip(ui, CONTROL, 12, name, name == chosen);
-            if preset.on_hover_text(about).clicked() {
-                pickers::set_network(link, conditions);
+        for network in pickers::networks(link.cut) {
+            let preset = chip(ui, CONTROL, 12, &network.name, *link == network.value);
+            if preset.on_hover_text(network.about).clicked() {
+                *link = network.value;
             }
         }
     });
@@ -28,93 +28,114 @@ pub(super) fn presets(ui: &mut Ui, link: &mut Conditions) {
     ui.add_space(2.0);
 }
 
+/// The figures, two in each row, in the order of [`figures`]: a name, a unit, and what it is.
+const FIGURES: [(&str, &str, &str); 6] = [
+    (
+        "Delay",
+        "ms",
+        "One way, in each direction. The article uses a round-trip time of 100 ms.",
+    ),
+    (
+        JITTER,
+        "ms",
+        "How much the delay varies from packet to packet. See Kind of jitter.",
+    ),
+    ("Lost", "%", "The share of packets that never arrives."),
+    (
+        "Burst",
+        "packets",
+        "Mean number of packets lost in a row. At 1, losses are independent.",
+    ),
+    (
+        "Duplicated",
+        "%",
+        "The share of packets that arrives twice.",
+    ),
+    (
+        "Reordered",
+        "%",
+        "The share of packets that is held back, so that later ones overtake them.",
+    ),
+];
+
+const JITTER: &str = "Jitter, mean";
+
 /// Six figures in two columns.
 pub(super) fn fields(ui: &mut Ui, link: &mut Conditions) {
     if link.trace.is_some() {
         note(ui, "Delay and loss are replayed from a recorded trace.");
         return;
     }
-    pair(
-        ui,
-        |ui, width| {
-            let name = "Delay";
-            millis(ui, width, &mut link.latency, name).on_hover_text(
-                "One way, in each direction. The article uses a round-trip time of 100 ms.",
-            );
-        },
-        |ui, width| jitter(ui, width, &mut link.jitter),
-    );
-    let mut loss = link.loss.mean_fraction();
-    let mut burst = burst_packets(link.loss);
-    let before = (loss, burst);
-    pair(
-        ui,
-        |ui, width| {
-            percent(ui, width, &mut loss, 95.0, "Lost")
-                .on_hover_text("The share of packets that never arrives.");
-        },
-        |ui, width| {
-            let drag = DragValue::new(&mut burst).range(1.0..=20.0).speed(0.05);
-            entry(ui, width, "Burst", drag.fixed_decimals(1), "packets").on_hover_text(
-                "Mean number of packets lost in a row. At 1, losses are independent.",
-            );
-        },
-    );
-    if before != (loss, burst) {
-        link.loss = loss_of(loss, burst);
+    let before = figures(link);
+    let mut after = before;
+    let width = (ui.available_width() - COLUMNS) / 2.0;
+    for (values, of) in after.chunks_mut(2).zip(FIGURES.chunks(2)) {
+        ui.horizontal(|ui| {
+            ui.spacing_mut().item_spacing.x = COLUMNS;
+            for (value, &(name, unit, about)) in values.iter_mut().zip(of) {
+                let name = match link.jitter {
+                    Jitter::Uniform { .. } if name == JITTER => "Jitter, ±",
+                    _ => name,
+                };
+                let (range, speed, decimals) = match unit {
+                    "ms" => (0.0..=1_000.0, 0.5, usize::from(value.fract() > 0.005)),
+                    "%" => (0.0..=95.0, 0.1, 1),
+                    _ => (1.0..=20.0, 0.05, 1),
+                };
+                let drag = DragValue::new(value).range(range).speed(speed);
+                let drag = drag.fixed_decimals(decimals);
+                entry(ui, width, name, drag, unit).on_hover_text(about);
+            }
+        });
+        ui.add_space(BETWEEN);
     }
-    let mut held_back = link.reordering.map_or(0.0, |held| held.probability);
-    let mut is_changed = false;
-    pair(
-        ui,
-        |ui, width| {
-            percent(
-                ui,
-                width,
-                &mut link.duplicate_probability,
-                50.0,
-                "Duplicated",
-            )
-            .on_hover_text("The share of packets that arrives twice.");
-        },
-        |ui, width| {
-            let entry = percent(ui, width, &mut held_back, 50.0, "Reordered");
-            is_changed = entry.changed();
-            entry.on_hover_text(
-                "The share of packets that is held back, so that later ones overtake them.",
-            );
-        },
-    );
-    if is_changed {
-        link.reordering = reordering_of(held_back, link.reordering);
-    }
+    set(link, before, after);
 }
 
-/// Two entries beside each other.
-fn pair(ui: &mut Ui, left: impl FnOnce(&mut Ui, f32), right: impl FnOnce(&mut Ui, f32)) {
-    let width = (ui.available_width() - COLUMNS) / 2.0;
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = COLUMNS;
-        left(ui, width);
-        right(ui, width);
-    });
-    ui.add_space(BETWEEN);
+/// What the fields show: milliseconds, packets and percent.
+fn figures(link: &Conditions) -> [f64; 6] {
+    [
+        1_000.0 * link.latency.as_secs_f64(),
+        1_000.0 * jitter_of(&link.jitter).as_secs_f64(),
+        100.0 * link.loss.mean_fraction(),
+        burst_packets(link.loss),
+        100.0 * link.duplicate_probability,
+        100.0 * link.reordering.map_or(0.0, |held| held.probability),
+    ]
+}
+
+/// Sets the figures that differ from what they were before.
+fn set(link: &mut Conditions, before: [f64; 6], after: [f64; 6]) {
+    let [delay, jitter, lost, burst, twice, held_back] = after;
+    let is_new = |index: usize| before[index] != after[index];
+    let millis = |ms: f64| Duration::from_secs_f64(ms.max(0.0) / 1_000.0);
+    if is_new(0) {
+        link.latency = millis(delay);
+    }
+    if is_new(1) {
+        set_jitter(&mut link.jitter, millis(jitter));
+    }
+    if is_new(2) || is_new(3) {
+        link.loss = loss_of(lost / 100.0, burst);
+    }
+    if is_new(4) {
+        link.duplicate_probability = twice / 100.0;
+    }
+    if is_new(5) {
+        let usual = Reordering {
+            probability: 0.0,
+            min_delay: TWO_TICKS / 2,
+            max_delay: 2 * TWO_TICKS,
+        };
+        let reordering = Reordering {
+            probability: held_back / 100.0,
+            ..link.reordering.unwrap_or(usual)
+        };
+        link.reordering = (held_back > 0.0).then_some(reordering);
+    }
 }
 
 /// The mean of a jitter that only delays, or how far one reaches that goes both ways.
-fn jitter(ui: &mut Ui, width: f32, jitter: &mut Jitter) {
-    let name = match jitter {
-        Jitter::Uniform { .. } => "Jitter, ±",
-        _ => "Jitter, mean",
-    };
-    let mut value = jitter_of(jitter);
-    let entry = millis(ui, width, &mut value, name);
-    if entry.changed() {
-        set_jitter(jitter, value);
-    }
-    entry.on_hover_text("How much the delay varies from packet to packet. See Kind of jitter.");
-}
-
 fn jitter_of(jitter: &Jitter) -> Duration {
     match *jitter {
         Jitter::None => Duration::ZERO,
@@ -162,43 +183,6 @@ fn burst_packets(loss: Loss) -> f64 {
     }
 }
 
-fn reordering_of(probability: f64, before: Option<Reordering>) -> Option<Reordering> {
-    let usual = Reordering {
-        probability,
-        min_delay: TWO_TICKS / 2,
-        max_delay: 2 * TWO_TICKS,
-    };
-    let changed = Reordering {
-        probability,
-        ..before.unwrap_or(usual)
-    };
-    (probability > 0.0).then_some(changed)
-}
-
-fn millis(ui: &mut Ui, width: f32, value: &mut Duration, name: &str) -> Response {
-    let mut ms = value.as_secs_f64() * 1000.0;
-    let decimals = usize::from(ms < 99.95 && ms.fract() > 0.005);
-    let drag = DragValue::new(&mut ms).range(0.0..=MAX_MS).speed(0.5);
-    let entry = entry(ui, width, name, drag.fixed_decimals(decimals), "ms");
-    if entry.changed() {
-        *value = Duration::from_secs_f64(ms.max(0.0) / 1000.0);
-    }
-    entry
-}
-
-fn percent(ui: &mut Ui, width: f32, fraction: &mut f64, max: f64, name: &str) -> Response {
-    let mut percent = *fraction * 100.0;
-    let drag = DragValue::new(&mut percent).range(0.0..=max).speed(0.1);
-    let entry = entry(ui, width, name, drag.fixed_decimals(1), "%");
-    if entry.changed() {
-        *fraction = percent / 100.0;
-    }
-    entry
-}
-
-/// The longest delay and the most jitter that the fields accept.
-const MAX_MS: f64 = 1000.0;
-
 /// The article's jitter.
 pub(super) const TWO_TICKS: Duration =
     Duration::from_nanos(2 * 1_000_000_000 / TICKS_PER_SECOND as u64);
@@ -217,20 +201,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn losses_convert_back_to_what_the_fields_show() {
-        for (fraction, burst) in [(0.05, 1.0), (0.2, 4.0), (0.5, 10.0)] {
-            let loss = loss_of(fraction, burst);
-            assert!((loss.mean_fraction() - fraction).abs() < 1e-9);
-            assert!((burst_packets(loss) - burst).abs() < 1e-9);
+    fn the_fields_show_what_was_set_and_that_is_legal() {
+        for wanted in [
+            [8.0, 12.0, 5.0, 1.0, 3.0, 5.0],
+            [8.0, 0.0, 50.0, 10.0, 0.0, 0.0],
+            // As many as can be lost in bursts of four.
+            [0.0, 0.0, 80.0, 4.0, 0.0, 0.0],
+        ] {
+            let mut link = Conditions::default();
+            let before = figures(&link);
+            set(&mut link, before, wanted);
+            assert!(link.check().is_ok());
+            for (shown, wanted) in figures(&link).into_iter().zip(wanted) {
+                assert!((shown - wanted).abs() < 1e-4, "{shown}");
+            }
         }
         assert_eq!(loss_of(0.0, 3.0), Loss::None);
-        let max = loss_of(0.95, 4.0);
-        assert!((max.mean_fraction() - 0.8).abs() < 1e-6);
-        let link = Conditions {
-            loss: max,
-            ..Conditions::default()
-        };
-        assert!(link.check().is_ok());
+        assert!((loss_of(0.95, 4.0).mean_fraction() - 0.8).abs() < 1e-6);
     }
 
     #[test]

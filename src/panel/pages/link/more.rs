@@ -1,14 +1,15 @@
 //! What is set about a link less often: the kind of jitter, a limit, the baseline, the cut.
 
 use bevy_egui::egui::{DragValue, Ui};
-use cubewire_link::{Bandwidth, Jitter};
+use cubewire_link::{Bandwidth, Conditions, Jitter};
 use cubewire_protocol::{BaselineChoice, CANDIDATES};
 
+use super::LABEL;
 use super::conditions::{BETWEEN, TWO_TICKS, USUAL_TAIL};
 use crate::panel::style::SMALL;
 use crate::panel::terms;
-use crate::panel::widgets::{Choice, Kind, button, field, named, segmented};
-use crate::replication::{LaneSettings, LinkSettings, SenderSettings};
+use crate::panel::widgets::{Choice, Kind, button, choices, field, named, segmented, switch};
+use crate::replication::{LaneSettings, LinkSettings};
 
 /// What is wanted less often: the kind of jitter, the limit of the link, the baseline; cut and reset.
 pub(super) fn draw(ui: &mut Ui, settings: &mut LaneSettings) {
@@ -16,41 +17,46 @@ pub(super) fn draw(ui: &mut Ui, settings: &mut LaneSettings) {
     let link = &mut settings.link.conditions;
     kinds_of_jitter(ui, &mut link.jitter);
     limit(ui, &mut link.bandwidth);
-    let row = named(ui, LABEL, "Baseline", SMALL, |ui| {
-        baseline(ui, &mut settings.sender);
-    });
-    row.0.on_hover_text(terms::BASELINE);
-    let link = &mut settings.link.conditions;
+    let smallest = format!(
+        "The one of the newest {CANDIDATES} acknowledged snapshots that makes the smallest packet. The \
+         sender encodes against each of them."
+    );
+    let newest = "The newest acknowledged snapshot.";
+    let baselines = [
+        Choice::new(BaselineChoice::Newest, "newest", newest),
+        Choice::new(BaselineChoice::Smallest, "smallest", smallest),
+    ];
+    let baseline = &mut settings.sender.baseline;
+    switch(ui, LABEL, "Baseline", baseline, &baselines).on_hover_text(terms::BASELINE);
+    cut(ui, link);
+    ui.spacing_mut().item_spacing.y = 0.0;
+}
+
+fn cut(ui: &mut Ui, link: &mut Conditions) {
     named(ui, LABEL, "Link", SMALL, |ui| {
-        let states = [
-            Choice::new(
+        let states = choices([
+            (
                 false,
                 "whole",
                 "Packets go through, under the conditions above.",
             ),
-            Choice::new(
+            (
                 true,
                 "cut",
                 "Drops packets in both directions. Those already on their way still arrive. Key: L.",
             ),
-        ];
+        ]);
         segmented(ui, HALF, &mut link.cut, &states);
         let usual = LinkSettings::default().conditions;
         ui.add_enabled_ui(*link != usual, |ui| {
-            let reset = button(
-                ui,
-                ui.available_width(),
-                "Reset the link",
-                "",
-                Kind::Secondary,
-            );
+            let across = ui.available_width();
+            let reset = button(ui, across, "Reset the link", "", Kind::Secondary);
             let reset = reset.on_hover_text("Back to 50 ms each way, without losses.");
             if reset.clicked() {
                 *link = usual;
             }
         });
     });
-    ui.spacing_mut().item_spacing.y = 0.0;
 }
 
 fn kinds_of_jitter(ui: &mut Ui, jitter: &mut Jitter) {
@@ -61,17 +67,17 @@ fn kinds_of_jitter(ui: &mut Ui, jitter: &mut Jitter) {
     };
     named(ui, LABEL, "Kind of jitter", SMALL, |ui| {
         let mut chosen = kind;
-        let kinds = [
-            Choice::new(0, "none", "Every packet takes as long."),
-            Choice::new(1, "uniform", "Uniformly distributed around the delay."),
-            Choice::new(
+        let across = ui.available_width() - SIGMA;
+        let states = choices([
+            (0, "none", "Every packet takes as long."),
+            (1, "uniform", "Uniformly distributed around the delay."),
+            (
                 2,
                 "log-normal",
                 "Usually a small extra delay, occasionally a long one.",
             ),
-        ];
-        let across = ui.available_width() - SIGMA;
-        segmented(ui, across, &mut chosen, &kinds);
+        ]);
+        segmented(ui, across, &mut chosen, &states);
         if chosen != kind {
             *jitter = match chosen {
                 0 => Jitter::None,
@@ -92,10 +98,10 @@ fn kinds_of_jitter(ui: &mut Ui, jitter: &mut Jitter) {
 fn limit(ui: &mut Ui, bandwidth: &mut Option<Bandwidth>) {
     let row = named(ui, LABEL, "Limit", SMALL, |ui| {
         let mut is_limited = bandwidth.is_some();
-        let states = [
-            Choice::new(false, "off", "Any number of bits goes through."),
-            Choice::new(true, "on", "A bottleneck, with a queue in front of it."),
-        ];
+        let states = choices([
+            (false, "off", "Any number of bits goes through."),
+            (true, "on", "A bottleneck, with a queue in front of it."),
+        ]);
         segmented(ui, SMALL_SWITCH, &mut is_limited, &states);
         if is_limited != bandwidth.is_some() {
             *bandwidth = is_limited.then_some(FIRST_LIMIT);
@@ -118,30 +124,12 @@ fn limit(ui: &mut Ui, bandwidth: &mut Option<Bandwidth>) {
     );
 }
 
-fn baseline(ui: &mut Ui, sender: &mut SenderSettings) {
-    let smallest = format!(
-        "The one of the newest {CANDIDATES} acknowledged snapshots that makes the smallest packet. The \
-         sender encodes against each of them."
-    );
-    let choices = [
-        Choice::new(
-            BaselineChoice::Newest,
-            "newest",
-            "The newest acknowledged snapshot.",
-        ),
-        Choice::new(BaselineChoice::Smallest, "smallest", smallest),
-    ];
-    let across = ui.available_width();
-    segmented(ui, across, &mut sender.baseline, &choices);
-}
-
 const FIRST_LIMIT: Bandwidth = Bandwidth {
     bits_per_second: 256_000,
     queue_bytes: 16_000,
 };
 
 /// Logical points.
-const LABEL: f32 = 104.0;
 const HALF: f32 = 132.0;
 const SIGMA: f32 = 92.0;
 const SMALL_FIELD: f32 = 52.0;

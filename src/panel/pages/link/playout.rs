@@ -6,54 +6,42 @@ use bevy_egui::egui::{Color32, DragValue, Rect, Sense, Ui, WidgetInfo, vec2};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::super::pickers;
-use super::Measured;
+use super::LABEL;
+use crate::panel::lane::LaneView;
 use crate::panel::style::{LINE, Look, SMALL};
 use crate::panel::terms;
-use crate::panel::widgets::{AXIS, At, Chart, Row, Scale, Words, field, named, plate, segmented};
+use crate::panel::widgets::{AXIS, Chart, Scale, field, line, named, plate, segmented};
 use crate::replication::{LaneMeter, LaneSettings, PlayoutDelay, ReplicaError, Sample, Totals};
 use crate::words::rounded;
 
-pub(super) fn draw(ui: &mut Ui, settings: &mut LaneSettings, what: &Measured<'_>) {
-    named(ui, LABEL, "Interpolation", SMALL, |ui| {
-        let across = ui.available_width();
-        pickers::interpolation(ui, across, &mut settings.playout.interpolation);
-    });
-    ui.add_space(BETWEEN);
+pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
+    let settings = &mut *lane.settings;
+    ui.spacing_mut().item_spacing.y = BETWEEN;
+    pickers::interpolation(ui, LABEL, &mut settings.playout.interpolation);
     let row = named(ui, LABEL, "Playout delay", SMALL, |ui| {
-        delay(ui, settings, what.meter);
+        delay(ui, settings, lane.meter);
     });
     row.0.on_hover_text(terms::PLAYOUT_DELAY);
-    ui.add_space(BETWEEN);
     named(ui, LABEL, "Snapshots / s", SMALL, |ui| {
         let across = ui.available_width();
         pickers::rate(ui, across, &mut settings.sender);
     });
-    ui.add_space(BETWEEN);
     // Always there, so that nothing below jumps.
-    about(ui, settings);
+    let look = Look::of(ui);
+    let kind = settings.playout.interpolation;
+    if settings.lacks_velocity() {
+        let lacks = "becomes linear: these stages send no velocities.";
+        line(ui, format!("{} {lacks}", kind.name()), look.warning);
+    } else {
+        line(ui, pickers::about(kind)[0], look.muted);
+    }
+    ui.spacing_mut().item_spacing.y = 0.0;
     let width = (ui.available_width() - 8.0) / 2.0;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 8.0;
-        stalls(ui, width, what);
-        error(ui, width, what);
+        stalls(ui, width, lane.meter, seconds);
+        error(ui, width, lane);
     });
-}
-
-fn about(ui: &mut Ui, settings: &LaneSettings) {
-    let look = Look::of(ui);
-    let kind = settings.playout.interpolation;
-    let (said, color) = match settings.lacks_velocity() {
-        true => (
-            format!(
-                "{} becomes linear: these stages send no velocities.",
-                kind.name()
-            ),
-            look.warning,
-        ),
-        false => (pickers::about(kind)[0].to_owned(), look.muted),
-    };
-    let row = Row::show(ui, LINE, &said);
-    row.text(ui, At::Left(0.0), said, SMALL, color);
 }
 
 fn delay(ui: &mut Ui, settings: &mut LaneSettings, meter: &LaneMeter) {
@@ -64,9 +52,8 @@ fn delay(ui: &mut Ui, settings: &mut LaneSettings, meter: &LaneMeter) {
         PlayoutDelay::Fixed(fixed) => fixed,
         _ => now,
     };
-    let choices = pickers::delays(*choice, fixed);
     let across = ui.available_width() - FIELD - 8.0;
-    segmented(ui, across, choice, &choices);
+    segmented(ui, across, choice, &pickers::delays(fixed));
     let mut ms = fixed.as_secs_f64() * 1000.0;
     let drag = DragValue::new(&mut ms).range(0.0..=MAX_DELAY_MS).speed(1.0);
     let number = field(ui, FIELD, drag.fixed_decimals(0).suffix(" ms"), "");
@@ -81,25 +68,16 @@ fn delay(ui: &mut Ui, settings: &mut LaneSettings, meter: &LaneMeter) {
 }
 
 /// How often playout stood still, and for how long.
-fn stalls(ui: &mut Ui, width: f32, what: &Measured<'_>) {
+fn stalls(ui: &mut Ui, width: f32, meter: &LaneMeter, seconds: u32) {
     let look = Look::of(ui);
-    let ticks = (what.seconds * TICKS_PER_SECOND) as usize;
-    let samples = what.meter.newest(ticks);
+    let samples = meter.newest((seconds * TICKS_PER_SECOND) as usize);
     let (count, starved) = stalls_of(samples.map(|sample| sample.starved));
     let time = starved as f64 / f64::from(TICKS_PER_SECOND);
-    let color = match count {
-        0 => look.ink,
-        _ => look.warning,
-    };
+    let color = if count == 0 { look.ink } else { look.warning };
     let noun = if count == 1 { "stall" } else { "stalls" };
-    let line: Words = vec![
-        (count.to_string(), color),
-        (
-            format!(" {noun}, {time:.2} s in {} s", what.seconds),
-            look.ink,
-        ),
-    ];
-    plate(ui, width, &line).on_hover_ui(|ui| buffer(ui, what));
+    let words = format!(" {noun}, {time:.2} s in {seconds} s");
+    let words = vec![(count.to_string(), color), (words, look.ink)];
+    plate(ui, width, &words).on_hover_ui(|ui| buffer(ui, meter, seconds));
 }
 
 /// How often there is a first one in a row, and how many there are.
@@ -114,18 +92,18 @@ fn stalls_of(starved: impl Iterator<Item = bool>) -> (usize, usize) {
 }
 
 /// The jitter buffer of the last seconds.
-fn buffer(ui: &mut Ui, what: &Measured<'_>) {
+fn buffer(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     let look = Look::of(ui);
-    let second = Totals::of(what.meter.newest(TICKS_PER_SECOND as usize));
+    let second = Totals::of(meter.newest(TICKS_PER_SECOND as usize));
     ui.label(terms::STALLS);
+    let (stalls, late) = (meter.stalls, second.late);
     ui.label(format!(
-        "{} since the start. Late in the last second: {}.",
-        what.meter.stalls, second.late
+        "{stalls} since the start. Late in the last second: {late}."
     ));
     let (area, _) = ui.allocate_exact_size(vec2(320.0, 60.0 + LINE), Sense::hover());
     let plot = Rect::from_min_max(area.min + vec2(AXIS, 0.0), area.max - vec2(0.0, LINE));
-    let ticks = (what.seconds * TICKS_PER_SECOND) as usize;
-    let samples: Vec<&Sample> = what.meter.newest(ticks).collect();
+    let ticks = (seconds * TICKS_PER_SECOND) as usize;
+    let samples: Vec<&Sample> = meter.newest(ticks).collect();
     let most = samples.iter().map(|sample| sample.buffered).max();
     let most = most.unwrap_or(0).max(MIN_BUFFERED) as f64;
     let chart = Chart::new(ui, plot, 0.0..=ticks as f64, 0.0..=most, Scale::Linear);
@@ -145,36 +123,33 @@ fn buffer(ui: &mut Ui, what: &Measured<'_>) {
             mark(x, look.warning);
         }
     }
-    chart.ago(ui, what.seconds);
+    chart.ago(ui, seconds);
     ui.label(terms::JITTER_BUFFER);
     ui.label("Red: it ran empty. Yellow: one was late.");
 }
 
 /// How far what is shown is from the simulation.
-fn error(ui: &mut Ui, width: f32, what: &Measured<'_>) {
+fn error(ui: &mut Ui, width: f32, lane: &LaneView<'_>) {
     let look = Look::of(ui);
-    let samples = what.meter.newest(TICKS_PER_SECOND as usize);
+    let samples = lane.meter.newest(TICKS_PER_SECOND as usize);
     let errors = samples.map(|sample| sample.replica_error);
     let errors: Vec<ReplicaError> = errors.filter(|error| error.tick.is_some()).collect();
-    if errors.is_empty() {
-        let line = vec![("error not measured".to_owned(), look.muted)];
-        plate(ui, width, &line).on_hover_text(
+    let now = lane.replica_error.or(errors.last());
+    let Some(now) = now.filter(|_| !errors.is_empty()) else {
+        let words = vec![("error not measured".to_owned(), look.muted)];
+        plate(ui, width, &words).on_hover_text(
             "The simulation is in another process: there is nothing to compare with.",
         );
         return;
-    }
-    let mean = |of: &dyn Fn(&ReplicaError) -> f32| {
+    };
+    let mean = |of: fn(&ReplicaError) -> f32| {
         let sum: f64 = errors.iter().map(|error| f64::from(of(error))).sum();
-        sum / errors.len() as f64
+        sum / errors.len().max(1) as f64
     };
-    let mm = rounded(1000.0 * mean(&|error| error.mean_m));
-    let degrees = mean(&|error| error.mean_degrees);
-    let line = vec![(format!("off by {mm} mm, {degrees:.2}°"), look.ink)];
-    let card = plate(ui, width, &line);
-    let Some(now) = what.replica_error.or(errors.last()) else {
-        return;
-    };
-    card.on_hover_text(format!(
+    let mm = rounded(1000.0 * mean(|error| error.mean_m));
+    let degrees = mean(|error| error.mean_degrees);
+    let words = vec![(format!("off by {mm} mm, {degrees:.2}°"), look.ink)];
+    plate(ui, width, &words).on_hover_text(format!(
         "Displayed state against the simulation at the same tick. Mean of the red cubes over a second: {mm} mm, \
          {degrees:.2}°. The worst cube now: {} mm, {:.2}°.",
         rounded(1000.0 * f64::from(now.max_m)),
@@ -189,7 +164,6 @@ const MAX_DELAY_MS: f64 = 1000.0;
 const MIN_BUFFERED: usize = 8;
 
 /// Logical points.
-const LABEL: f32 = 104.0;
 const FIELD: f32 = 64.0;
 const BETWEEN: f32 = 2.0;
 const MARK: f32 = 6.0;

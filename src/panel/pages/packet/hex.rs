@@ -11,73 +11,55 @@ use crate::history::Selection;
 use crate::panel::style::{LINE, Look, SMALL};
 use crate::panel::widgets::{At, list, text, width};
 use crate::replication::PacketDetail;
-use crate::theme::egui_color;
 use crate::words::grouped;
-
-/// A bit under the pointer.
-pub(super) enum Pointed {
-    /// It belongs to these.
-    Span(Span),
-    /// Arithmetically coded bins share it.
-    Shared,
-}
 
 /// Draws the bytes, fifteen a row. Below each, its eight bits in the colour of their kind; those of what is pointed at,
 /// or of the selected cube, are inverted. Arithmetically coded bins share bits, and have no kind.
-pub(super) fn draw(
+///
+/// Returns what the bit under the pointer belongs to, if there is one: nothing if bins share it.
+pub(super) fn draw<'a>(
     ui: &mut Ui,
     bytes: &[u8],
-    bits: &Bits,
+    bits: &'a Bits,
     height: f32,
-    hovered: Option<&Span>,
+    in_chart: Option<&'a Span>,
     selection: &Selection,
-) -> Option<Pointed> {
+) -> Option<Option<&'a Span>> {
     let count = bytes.len().div_ceil(ROW_BYTES);
     let offset = width(ui, &grouped(bytes.len() as f64), SMALL) + OFFSET_GAP;
     let mut pointed = None;
-    list(
-        ui,
-        "bytes of the packet",
-        height,
-        ROW_HEIGHT,
-        count,
-        |ui, shown| {
-            let look = Look::of(ui);
-            let rows = shown.map(|row| {
-                let size = vec2(ui.available_width(), ROW_HEIGHT);
-                let (area, response) = ui.allocate_exact_size(size, Sense::hover());
-                let row = Row {
-                    first: row * ROW_BYTES,
-                    area,
-                    offset,
-                };
-                let bit = response.hover_pos().and_then(|at| row.bit_at(at));
-                (row, bit)
-            });
-            let rows: Vec<_> = rows.collect();
-            let bit = rows.iter().find_map(|(_, bit)| *bit);
-            let bit = bit.filter(|bit| bit / 8 < bytes.len());
-            let under = bit.and_then(|bit| bits.span_at(bit));
-            let lit = Lit {
-                span: under.or(hovered),
-                cube: selection.hovered.or(selection.cube),
+    let id = "bytes of the packet";
+    list(ui, id, height, ROW_HEIGHT, count, |ui, shown| {
+        let size = vec2(ui.available_width(), ROW_HEIGHT);
+        let rows = shown.map(|row| {
+            let (area, response) = ui.allocate_exact_size(size, Sense::hover());
+            let row = Row {
+                first: row * ROW_BYTES,
+                area,
+                offset,
             };
-            for (row, _) in rows {
-                row.draw(ui.painter(), look, bytes, bits, &lit);
-            }
-            pointed = bit.map(|_| under.cloned().map_or(Pointed::Shared, Pointed::Span));
-        },
-    );
+            let bit = response.hover_pos().and_then(|at| row.bit_at(at));
+            let bit = bit.filter(|bit| bit / 8 < bytes.len());
+            pointed = pointed.or(bit.map(|bit| bits.span_at(bit)));
+            row
+        });
+        let rows: Vec<_> = rows.collect();
+        let span = pointed.flatten().or(in_chart);
+        let cube = selection.hovered.or(selection.cube);
+        let is_lit = |other: &Span| match span {
+            Some(span) => span.covers(other),
+            None => cube.is_some() && cube == other.cube,
+        };
+        for row in rows {
+            row.draw(ui, bytes, bits, &is_lit);
+        }
+    });
     pointed
 }
 
-/// What each whole bit is for.
+/// What each whole bit is for, as they lie in the packet.
 #[derive(Debug)]
-pub(super) struct Bits {
-    spans: Vec<Span>,
-    /// Where bits begin that are shared.
-    shared_from: usize,
-}
+pub(super) struct Bits(Vec<Span>);
 
 /// Where a span of whole bits ends in the packet.
 fn end(span: &Span) -> usize {
@@ -97,33 +79,14 @@ impl Bits {
             let first_bin = spans.iter().position(is_bin);
             spans.truncate(first_bin.unwrap_or(spans.len()));
         }
-        let shared_from = spans.last().map_or(0, end);
-        Self { spans, shared_from }
+        Self(spans)
     }
 
     /// What a bit belongs to; none if it is shared.
     fn span_at(&self, bit: usize) -> Option<&Span> {
-        if bit >= self.shared_from {
-            return None;
-        }
-        let after = self.spans.partition_point(|span| end(span) <= bit);
-        let span = self.spans.get(after)?;
+        let after = self.0.partition_point(|span| end(span) <= bit);
+        let span = self.0.get(after)?;
         (span.offset? <= bit as f64).then_some(span)
-    }
-}
-
-/// What is inverted: what is pointed at, else the cube.
-struct Lit<'a> {
-    span: Option<&'a Span>,
-    cube: Option<usize>,
-}
-
-impl Lit<'_> {
-    fn has(&self, other: &Span) -> bool {
-        match self.span {
-            Some(span) => span.covers(other),
-            None => self.cube.is_some() && self.cube == other.cube,
-        }
     }
 }
 
@@ -157,39 +120,34 @@ impl Row {
         })
     }
 
-    fn draw(&self, painter: &Painter, look: Look, bytes: &[u8], bits: &Bits, lit: &Lit<'_>) {
+    fn draw(&self, ui: &Ui, bytes: &[u8], bits: &Bits, is_lit: &impl Fn(&Span) -> bool) {
+        let (look, painter) = (Look::of(ui), ui.painter());
         let line = self.area.with_max_y(self.area.top() + LINE);
         let offsets = line.with_max_x(line.left() + self.offset - OFFSET_GAP);
         let offset = grouped(self.first as f64);
         text(painter, offsets, At::Right(0.0), offset, SMALL, look.muted);
-        let colors = look.theme.colors();
+        let font = FontId::monospace(SMALL);
         for (column, byte) in bytes[self.first..].iter().take(ROW_BYTES).enumerate() {
             let cell = self.cell(column);
+            let middle = cell.with_max_y(line.bottom()).center();
             let hex = |painter: &Painter, color: Color32| {
-                let middle = cell.with_max_y(line.bottom()).center();
-                let font = FontId::monospace(SMALL);
-                painter.text(
-                    middle,
-                    Align2::CENTER_CENTER,
-                    format!("{byte:02x}"),
-                    font,
-                    color,
-                );
+                let hex = format!("{byte:02x}");
+                painter.text(middle, Align2::CENTER_CENTER, hex, font.clone(), color);
             };
             hex(painter, look.ink);
             let cells: [_; 8] = array::from_fn(|bit| {
                 let span = bits.span_at((self.first + column) * 8 + bit);
                 let kind = span.and_then(|span| span.kind);
-                (kind, span.is_some_and(|span| lit.has(span)))
+                (kind, span.is_some_and(is_lit))
             });
             let mut left = cell.left();
             for run in cells.chunk_by(|one, other| one == other) {
                 let (kind, is_lit) = run[0];
                 let right = left + run.len() as f32 * cell.width() / 8.0;
                 let whole = Rect::from_x_y_ranges(left..=right, line.y_range());
-                let below = Rect::from_min_max(whole.left_bottom(), whole.right_bottom());
-                let color = kind.map_or(look.line, |kind| egui_color(colors.bit_kind(kind)));
-                painter.rect_filled(below.with_max_y(below.top() + 3.0), 0.0, color);
+                let below = line.bottom()..=line.bottom() + 3.0;
+                let color = kind.map_or(look.line, |kind| look.kind(kind));
+                painter.rect_filled(Rect::from_x_y_ranges(left..=right, below), 0.0, color);
                 if is_lit {
                     painter.rect_filled(whole, 0.0, look.ink);
                     let clip = painter.clip_rect().intersect(whole);

@@ -2,23 +2,20 @@
 
 use std::ops::Range;
 
-use bevy_egui::egui::{
-    self, Color32, Pos2, Rect, Response, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType,
-    pos2, vec2,
-};
+use bevy_egui::egui::{self, Color32, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 use cubewire_palette::bit_kind_label;
 
 use super::rows::Order;
 use super::span::{Span, amount};
 use crate::history::Selection;
 use crate::panel::style::{LINE, Look, ROW, SMALL};
-use crate::panel::widgets::{At, Pointing, focus_ring, text, triangle, width};
+use crate::panel::widgets::{self, At, Pointing, text, triangle, width};
 use crate::panel::zoom::Zoom;
 use crate::theme::egui_color;
 
 /// The top row: all bits of the packet, and the order of those below, which a click changes.
 pub(super) struct Top {
-    response: Response,
+    row: widgets::Row,
     /// Where its words end.
     used: f32,
 }
@@ -26,57 +23,43 @@ pub(super) struct Top {
 impl Top {
     pub(super) fn draw(ui: &mut Ui, total: f64, order: &mut Order) -> Self {
         let look = Look::of(ui);
-        let size = vec2(ui.available_width(), ROW);
-        let (rect, response) = ui.allocate_exact_size(size, Sense::click());
-        let bits = format!("{} bits", amount(total));
-        let said = format!("{bits}, {}", order.name());
-        response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &said));
-        let painter = ui.painter();
-        painter.rect_filled(rect, 0.0, look.raised);
-        let bits = text(painter, rect, At::Left(6.0), bits, SMALL, look.ink);
-        let after = bits.right() - rect.left() + 8.0;
-        let name = text(
-            painter,
-            rect,
-            At::Left(after),
-            order.name(),
-            SMALL,
-            look.muted,
-        );
-        let caret = pos2(name.right() + 10.0, rect.center().y + 1.0);
-        triangle(painter, caret, vec2(8.0, 5.0), Pointing::Down, look.muted);
-        if response.hovered() {
-            let edge = Stroke::new(1.0, look.quiet);
-            painter.rect_stroke(rect, 0.0, edge, StrokeKind::Inside);
-        }
-        if response.has_focus() {
-            focus_ring(painter, look, rect);
-        }
-        if response.clicked() {
+        let (bits, [name, _]) = (format!("{} bits", amount(total)), order.texts());
+        let row = widgets::Row::button(ui, ROW, &format!("{bits}, {name}"), false);
+        ui.painter().rect_filled(row.rect, 0.0, look.raised);
+        let bits = row.text(ui, At::Left(6.0), bits, SMALL, look.ink);
+        let after = At::Left(bits.right() - row.rect.left() + 8.0);
+        let name = row.text(ui, after, name, SMALL, look.muted);
+        let caret = pos2(name.right() + 10.0, row.rect.center().y + 1.0);
+        let size = vec2(8.0, 5.0);
+        triangle(ui.painter(), caret, size, Pointing::Down, look.muted);
+        if row.response.clicked() {
             *order = order.next();
         }
-        let used = caret.x + 4.0 - rect.left();
-        Self { response, used }
+        let used = caret.x + 4.0 - row.rect.left();
+        Self { row, used }
     }
 
     pub(super) fn is_hovered(&self) -> bool {
-        self.response.hovered()
+        self.row.response.hovered()
     }
 
     /// Says at its right what is pointed at: the first text that fits.
     pub(super) fn say(&self, ui: &Ui, texts: &[impl AsRef<str>]) {
-        let rect = self.response.rect;
-        let room = rect.width() - self.used - 18.0;
+        let room = self.row.rect.width() - self.used - 18.0;
         let fits = |text: &&str| width(ui, text, SMALL) <= room;
         if let Some(words) = texts.iter().map(AsRef::as_ref).find(fits) {
             let muted = Look::of(ui).muted;
-            text(ui.painter(), rect, At::Right(6.0), words, SMALL, muted);
+            self.row.text(ui, At::Right(6.0), words, SMALL, muted);
         }
     }
 }
 
 /// Draws the rows below the top one, and returns the span under the pointer.
-pub(super) fn draw(ui: &mut Ui, rows: &[Vec<Span>], selection: &Selection) -> Option<Span> {
+pub(super) fn draw<'a>(
+    ui: &mut Ui,
+    rows: &'a [Vec<Span>],
+    selection: &Selection,
+) -> Option<&'a Span> {
     let last = rows.first()?.last()?;
     let total = last.start + last.bits;
     let (area, response) =
@@ -130,10 +113,10 @@ impl Row {
     }
 
     /// Draws the spans, and returns the one under the pointer.
-    fn draw(&self, ui: &Ui, spans: &[Span], pointer: Option<Pos2>) -> Option<Span> {
+    fn draw<'a>(&self, ui: &Ui, spans: &'a [Span], pointer: Option<Pos2>) -> Option<&'a Span> {
         let mut hovered = None;
-        // Spans too narrow to see are drawn as one, so that none is lost.
-        let mut narrow: Option<(f32, f32)> = None;
+        // Spans too narrow to see are drawn as one, so that none is lost: where the first of them begins.
+        let mut narrow = None;
         let first = spans.partition_point(|span| span.start + span.bits < self.shown.start);
         for (index, span) in spans.iter().enumerate().skip(first) {
             if span.start > self.shown.end {
@@ -142,36 +125,33 @@ impl Row {
             let (left, right) = self.ends(span);
             let rect = self.rect(left, right);
             if pointer.is_some_and(|at| rect.contains(at) && at.x < right) {
-                hovered = Some(span.clone());
+                hovered = Some(span);
             }
-            if right - left < MIN_WIDTH {
-                let from = narrow.map_or(left, |(from, _)| from);
-                narrow = Some((from, right));
-                if right - from < MIN_WIDTH {
-                    continue;
-                }
+            let from = narrow.take().unwrap_or(left);
+            if right - from < MIN_WIDTH {
+                narrow = Some(from);
+                continue;
             }
-            if let Some((from, to)) = narrow.take() {
+            let is_narrow = right - left < MIN_WIDTH;
+            let to = if is_narrow { right } else { left };
+            if from < to {
                 let color = self.color(span).gamma_multiply(0.8);
                 self.painter.rect_filled(self.rect(from, to), 0.0, color);
-                if right - left < MIN_WIDTH {
-                    continue;
-                }
             }
-            self.paint(ui, rect, span, index % 2 == 1);
+            if !is_narrow {
+                self.paint(ui, rect, span, index % 2 == 1);
+            }
         }
-        if let Some((from, to)) = narrow {
-            let rect = self.rect(from, to.max(from + 1.0));
+        if let Some(from) = narrow {
+            let rect = self.rect(from, from + 1.0);
             self.painter.rect_filled(rect, 0.0, self.look.quiet);
         }
         hovered
     }
 
     fn color(&self, span: &Span) -> Color32 {
-        match span.kind {
-            Some(kind) => egui_color(self.look.theme.colors().bit_kind(kind)),
-            None => self.look.line,
-        }
+        span.kind
+            .map_or(self.look.line, |kind| self.look.kind(kind))
     }
 
     /// Neighbours too narrow for a gap between them differ in their shade. Words are left out where they do not fit.

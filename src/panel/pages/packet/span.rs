@@ -5,7 +5,7 @@ use cubewire_codec::{BitItem, BitKind, Form};
 use crate::words::{grouped, rounded};
 
 /// Some bits of a packet.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Span {
     /// Where it begins in the chart, bits.
     pub(super) start: f64,
@@ -45,28 +45,21 @@ impl Span {
 
     /// What it is, for people: the longest text first, the shortest last.
     pub(super) fn words(&self) -> [String; 4] {
-        let part = self
-            .part
-            .map_or_else(String::new, |part| format!("{part} of "));
-        let cube = self.cube.map(|cube| format!("cube {cube}"));
+        let part = self.part.map(|part| format!("{part} of "));
         let kind = self.kind.map(|kind| kind.name().to_owned());
+        let cube = self.cube.map(|cube| format!("cube {cube}"));
         let name = [kind, cube].into_iter().flatten().collect::<Vec<_>>();
-        let name = format!("{part}{}", name.join(", "));
-        let form = self.form.map(short_form);
-        let form = form.map_or_else(String::new, |form| format!(", {form}"));
+        let name = part.unwrap_or_default() + &name.join(", ");
+        let form = self.form.map(|form| format!(", {}", short_form(form)));
+        let form = form.unwrap_or_default();
         let offset = self.offset.map(|at| format!(", from bit {}", grouped(at)));
         let all = amount(self.bits);
-        let each = match self
-            .kind
-            .and_then(BitKind::component_names)
-            .zip(self.components)
-        {
-            Some(([a, b, c], components)) => {
-                let [x, y, z] = components.map(amount);
-                format!("{a} {x}, {b} {y}, {c} {z}")
-            }
-            None => all.clone(),
-        };
+        let names = self.kind.and_then(BitKind::component_names);
+        let each = names.zip(self.components).map(|([a, b, c], components)| {
+            let [x, y, z] = components.map(amount);
+            format!("{a} {x}, {b} {y}, {c} {z}")
+        });
+        let each = each.unwrap_or_else(|| all.clone());
         [
             format!("{name}{form}: {each} bits{}", offset.unwrap_or_default()),
             format!("{name}{form}: {each} bits"),
@@ -85,7 +78,7 @@ pub(super) fn amount(bits: f64) -> String {
 }
 
 /// The name of a form where there is little room.
-pub(in crate::panel) const fn short_form(form: Form) -> &'static str {
+pub(super) const fn short_form(form: Form) -> &'static str {
     match form {
         Form::Exact => "exact",
         Form::Small => "small",

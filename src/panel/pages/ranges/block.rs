@@ -1,134 +1,170 @@
-//! Two ranges of a stage: what they have to hold, and the sliders that set them.
+//! Two ranges of a stage: a histogram of what they have to hold, and the sliders that set them.
 
-use bevy_egui::egui::{Align, Layout, Ui, vec2};
-use cubewire_codec::{StageOptions, Stages};
+use bevy_egui::egui::{Align, Layout, Rect, Sense, Stroke, Ui, vec2};
+use cubewire_codec::{BitKind, StageOptions, Stages};
 
 use super::edit;
-use super::histogram::{self, Bars};
-use crate::panel::widgets::{Parameter, heading, note};
+use crate::panel::style::{LINE, Look};
+use crate::panel::widgets::{Chart, Label, Parameter, Scale, divider, heading, note};
+use crate::replication::{DELTA_BITS, Totals};
 use crate::words::rounded;
 
-/// A histogram with sliders beside it, and the shares of each range.
+/// What is counted, the ranges that have to hold it, and how they are set.
 pub(super) struct Block<'a> {
     pub(super) title: &'static str,
-    pub(super) bars: Bars<'a>,
+    pub(super) about: &'a str,
+    pub(super) counts: &'a [f32; DELTA_BITS],
+    /// The number of bits of the last bar, which has those above, too.
+    pub(super) last: usize,
+    pub(super) kind: BitKind,
+    /// Ends of the ranges, bits.
+    pub(super) ranges: Option<[u8; 2]>,
+    pub(super) set: fn(&mut StageOptions, [u8; 2]),
     /// The share that has no difference, and is sent whole.
     pub(super) beyond: f32,
-    pub(super) bits_a_cube: Option<f64>,
     /// The most bits that a range can have.
     pub(super) max: u8,
 }
 
 impl Block<'_> {
     /// Draws it. What the sliders set takes effect if the codec accepts it.
-    pub(super) fn draw(
-        &self,
-        ui: &mut Ui,
-        stages: &mut Stages,
-        set: impl Fn(&mut StageOptions, [u8; 2]),
-    ) {
-        let bits = self.bits_a_cube.map(rounded);
-        let bits = bits.map_or_else(String::new, |bits| format!("{bits} bits a cube"));
-        heading(ui, self.title, bits).on_hover_text(self.bars.about);
+    pub(super) fn draw(&self, ui: &mut Ui, stages: &mut Stages, second: &Totals) {
+        divider(ui);
+        let bits = match second.sent_cubes {
+            0 => String::new(),
+            cubes => {
+                let bits = rounded(second.ledger.kind(self.kind) / cubes as f64);
+                format!("{bits} bits a cube")
+            }
+        };
+        heading(ui, self.title, bits).on_hover_text(self.about);
         ui.add_space(2.0);
-        let size = vec2(ui.available_width(), histogram::HEIGHT);
+        let size = vec2(ui.available_width(), LINE + PLOT + LINE);
         ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Min), |ui| {
             ui.spacing_mut().item_spacing.x = 0.0;
-            histogram::draw(ui, &self.bars);
+            self.histogram(ui);
             ui.add_space(BESIDE);
-            ui.vertical(|ui| self.sliders(ui, stages, set));
+            ui.vertical(|ui| self.sliders(ui, stages));
         });
     }
 
-    fn sliders(&self, ui: &mut Ui, stages: &mut Stages, set: impl Fn(&mut StageOptions, [u8; 2])) {
-        let absent = self.bars.ranges.is_none().then_some(ABSENT);
-        let [small, large] = self.bars.ranges.unwrap_or([1, self.max]);
-        let limits = [1..=large, small..=self.max];
-        for (index, range) in limits.into_iter().enumerate() {
+    /// A bar for each number of bits, with the ends of the ranges above.
+    fn histogram(&self, ui: &mut Ui) {
+        let look = Look::of(ui);
+        let size = vec2(WIDTH, LINE + PLOT + LINE);
+        let (area, response) = ui.allocate_exact_size(size, Sense::hover());
+        let plot = Rect::from_min_size(area.min + vec2(0.0, LINE), vec2(WIDTH, PLOT));
+        let end = self.last as f64 + 1.0;
+        let mut counts = self.counts[..=self.last].to_vec();
+        counts[self.last] += self.counts[self.last + 1..].iter().sum::<f32>();
+        let largest = counts.iter().copied().fold(1e-6, f32::max);
+        let chart = Chart::new(ui, plot, 0.0..=end, 0.0..=largest.into(), Scale::Linear);
+        let gap = end / f64::from(WIDTH);
+        for (bits, count) in counts.iter().enumerate() {
+            // Full in the small range, paler in the large one, palest beyond.
+            let share = match self.ranges.map(|ranges| ranges.map(usize::from)) {
+                Some([small, _]) if bits <= small => 1.0,
+                Some([_, large]) if bits <= large => 0.7,
+                Some(_) => 0.35,
+                None => 1.0,
+            };
+            let color = look.sunken.lerp_to_gamma(look.kind(self.kind), share);
+            let from = bits as f64;
+            chart.bar(from..=from + 1.0 - gap, f64::from(*count), color);
+        }
+        if let Some(ranges) = self.ranges {
+            let ends = ranges.map(|bits| (f64::from(bits) + 1.0).min(end));
+            let is_close = chart.x_of(ends[1]) - chart.x_of(ends[0]) < APART;
+            let at = match is_close {
+                true => [Label::EndsAt(ends[0]), Label::BeginsAt(ends[1])],
+                false => ends.map(Label::Around),
+            };
+            for ((bits, end), at) in ranges.into_iter().zip(ends).zip(at) {
+                chart.upright(end, Stroke::new(1.0, look.ink));
+                chart.label(ui, true, at, &bits.to_string(), look.ink);
+            }
+        }
+        chart.label(ui, false, Label::BeginsAt(0.0), "0", look.muted);
+        let last = format!("{} bits", self.last);
+        chart.label(ui, false, Label::EndsAt(end), &last, look.muted);
+        let hovered = response.hover_pos().map(|at| chart.x_at(at.x) as usize);
+        let said = hovered.map(|bits| {
+            let bits = bits.min(self.last);
+            let share = 100.0 * counts[bits] / counts.iter().sum::<f32>().max(1e-6);
+            let more = if bits == self.last { " or more" } else { "" };
+            format!("{bits} bits{more}: {share:.1} %\n")
+        });
+        response.on_hover_text_at_pointer(said.unwrap_or_default() + self.about);
+    }
+
+    fn sliders(&self, ui: &mut Ui, stages: &mut Stages) {
+        let [small, large] = self.ranges.unwrap_or([1, self.max]);
+        let limits = [("small", 1..=large), ("large", small..=self.max)];
+        for (index, (label, range)) in limits.into_iter().enumerate() {
             let of_range = Parameter {
                 height: HEIGHT,
-                label: NAMES[index],
-                name: format!("{}, {}", self.title, NAMES[index]),
+                label,
+                name: format!("{}, {label}", self.title),
                 widths: WIDTHS,
                 range,
                 unit: "",
                 is_power: false,
-                absent,
+                absent: self.ranges.is_none().then_some(ABSENT),
             };
             let mut wanted = [small, large];
             edit(ui, stages, &of_range, wanted[index], |options, bits| {
                 wanted[index] = bits;
-                set(options, wanted);
+                (self.set)(options, wanted);
             });
         }
-        note(ui, self.shares()).on_hover_text(ABOUT_SHARES);
-    }
-
-    /// The shares of the small range, of the large one, and of what is beyond.
-    fn shares(&self) -> String {
-        let Some(ranges) = self.bars.ranges else {
-            return "no ranges with these stages".to_owned();
-        };
-        let all: f32 = self.bars.counts.iter().sum();
-        let [small, large] = ranges.map(usize::from);
-        let up_to = |bits: usize| {
-            let inside = self.bars.counts.iter().take(bits + 1).sum::<f32>();
-            100.0 * inside / all.max(1e-6) * (1.0 - self.beyond)
-        };
-        match all > 0.0 {
-            true => format!(
-                "{:.0} % · {:.0} % · {:.0} % whole",
-                up_to(small),
-                up_to(large) - up_to(small),
-                100.0 - up_to(large)
-            ),
-            false => "nothing has changed yet".to_owned(),
-        }
+        let shares = shares(self.ranges, self.counts, self.beyond);
+        note(ui, shares).on_hover_text(ABOUT_SHARES);
     }
 }
 
-const NAMES: [&str; 2] = ["small", "large"];
+/// The shares of the small range, of the large one, and of what is beyond.
+fn shares(ranges: Option<[u8; 2]>, counts: &[f32; DELTA_BITS], beyond: f32) -> String {
+    let Some(ranges) = ranges else {
+        return "no ranges with these stages".to_owned();
+    };
+    let all: f32 = counts.iter().sum();
+    if all == 0.0 {
+        return "nothing has changed yet".to_owned();
+    }
+    let [small, large] = ranges.map(|bits| {
+        let inside: f32 = counts.iter().take(usize::from(bits) + 1).sum();
+        100.0 * inside / all * (1.0 - beyond)
+    });
+    let (between, whole) = (large - small, 100.0 - large);
+    format!("{small:.0} % · {between:.0} % · {whole:.0} % whole")
+}
 
 const ABSENT: &str = "The stages have no such two ranges: see Stages.";
 
 const ABOUT_SHARES: &str =
     "Of all: in the small range, in the large one, and beyond both, where the value is sent whole.";
 
-/// Logical points.
+/// Logical points: of the histogram, and of the sliders beside it.
+const WIDTH: f32 = 182.0;
+const PLOT: f32 = 44.0;
 const BESIDE: f32 = 16.0;
 const HEIGHT: f32 = 26.0;
 const WIDTHS: [f32; 3] = [40.0, 76.0, 44.0];
 
+/// Labels that are closer than that stand at the outer sides of their lines.
+const APART: f32 = 18.0;
+
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::BitKind;
-
     use super::*;
-    use crate::replication::DELTA_BITS;
-
-    fn shares(ranges: Option<[u8; 2]>, beyond: f32) -> String {
-        let mut counts = [0.0; DELTA_BITS];
-        (counts[2], counts[5], counts[6], counts[12]) = (10.0, 10.0, 60.0, 20.0);
-        let block = Block {
-            title: "",
-            bars: Bars {
-                about: "",
-                counts: &counts,
-                last: 12,
-                kind: BitKind::Position,
-                ranges,
-            },
-            beyond,
-            bits_a_cube: None,
-            max: 18,
-        };
-        block.shares()
-    }
 
     #[test]
     fn shares_are_those_of_each_range_and_of_what_is_beyond() {
-        assert_eq!(shares(Some([5, 9]), 0.0), "20 % · 60 % · 20 % whole");
-        assert_eq!(shares(Some([5, 9]), 0.5), "10 % · 30 % · 60 % whole");
-        assert_eq!(shares(None, 0.0), "no ranges with these stages");
+        let mut counts = [0.0; DELTA_BITS];
+        (counts[2], counts[5], counts[6], counts[12]) = (10.0, 10.0, 60.0, 20.0);
+        let said = |ranges, beyond| shares(ranges, &counts, beyond);
+        assert_eq!(said(Some([5, 9]), 0.0), "20 % · 60 % · 20 % whole");
+        assert_eq!(said(Some([5, 9]), 0.5), "10 % · 30 % · 60 % whole");
+        assert_eq!(said(None, 0.0), "no ranges with these stages");
     }
 }

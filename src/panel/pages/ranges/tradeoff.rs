@@ -1,9 +1,8 @@
 //! Rate and distortion: draws what the stages that were tried cost, and the replica error with them.
 
 use std::mem::discriminant;
-use std::ops::RangeInclusive;
 
-use bevy_egui::egui::{Rect, Sense, Stroke, Ui, vec2};
+use bevy_egui::egui::{Rect, Sense, Shape, Stroke, Ui, vec2};
 use cubewire_codec::Stages;
 
 use super::tried::{Tradeoff, Tradeoffs};
@@ -26,29 +25,25 @@ pub(super) fn draw(ui: &mut Ui, stages: Stages, tradeoffs: &Tradeoffs) {
     let plot = Rect::from_min_max(area.min + vec2(AXIS, 0.0), area.max - vec2(0.0, LINE));
     let chart = chart(ui, plot, tried);
     axes(ui, &chart);
-    // What differs from the present in its parameters alone is joined.
-    let mut family: Vec<_> = tried
-        .iter()
-        .filter(|tried| is_akin(tried.stages, stages))
-        .collect();
-    family.sort_by(|a, b| a.kbps.total_cmp(&b.kbps));
     let at = |tried: &Tradeoff| (tried.kbps.log10(), micrometres(tried));
-    chart.line(family.iter().map(|tried| at(tried)), 1.0, look.half);
-    let painter = chart.painter();
-    for tried in tried {
-        let (x, y) = at(tried);
-        let color = match is_akin(tried.stages, stages) {
-            true => look.half,
-            false => look.quiet,
-        };
-        painter.circle_filled(chart.at(x, y), 3.0, color);
-    }
-    if let Some(now) = now {
-        let (x, y) = at(now);
-        painter.circle_filled(chart.at(x, y), 5.0, look.ink);
+    let place = |tried: &Tradeoff| chart.at(at(tried).0, at(tried).1);
+    // What differs from the present in its parameters alone is joined.
+    let (mut akin, others): (Vec<&Tradeoff>, Vec<&Tradeoff>) = tried
+        .iter()
+        .partition(|tried| is_akin(tried.stages, stages));
+    akin.sort_by(|a, b| a.kbps.total_cmp(&b.kbps));
+    chart.line(akin.iter().map(|tried| at(tried)), 1.0, look.half);
+    let now: Vec<_> = now.into_iter().collect();
+    for (points, radius, color) in [
+        (others, 3.0, look.quiet),
+        (akin, 3.0, look.half),
+        (now, 5.0, look.ink),
+    ] {
+        for tried in points {
+            chart.painter().circle_filled(place(tried), radius, color);
+        }
     }
     let near = response.hover_pos().and_then(|pointer| {
-        let place = |tried: &Tradeoff| chart.at(at(tried).0, at(tried).1);
         let distance = |tried: &&Tradeoff| place(tried).distance(pointer);
         let nearest = tried
             .iter()
@@ -61,20 +56,20 @@ pub(super) fn draw(ui: &mut Ui, stages: Stages, tradeoffs: &Tradeoffs) {
 
 /// An empty plot: common logarithms of kbps across, micrometres up.
 fn chart(ui: &Ui, plot: Rect, tried: &[Tradeoff]) -> Chart {
-    let ends = |values: &mut dyn Iterator<Item = f64>, usual: [f64; 2]| -> RangeInclusive<f64> {
-        let [least, most] = usual;
-        let (least, most) = values.fold((least, most), |(least, most), value| {
-            (least.min(value), most.max(value))
-        });
-        Scale::Logarithmic.ends(least, most)
+    let ends = |usual: &[f64], of: fn(&Tradeoff) -> f64| {
+        let values = tried.iter().map(of).chain(usual.iter().copied());
+        let least = values.clone().fold(f64::INFINITY, f64::min);
+        Scale::Logarithmic.ends(least, values.fold(0.0, f64::max))
     };
-    let kbps = ends(
-        &mut tried.iter().map(|tried| tried.kbps),
-        [TARGET_KBPS, TARGET_KBPS],
-    );
-    let error = ends(&mut tried.iter().map(micrometres), [800.0, 1_200.0]);
+    let kbps = ends(&[TARGET_KBPS], |tried| tried.kbps);
     let x = kbps.start().log10()..=kbps.end().log10();
-    Chart::new(ui, plot, x, error, Scale::Logarithmic)
+    Chart::new(
+        ui,
+        plot,
+        x,
+        ends(&[800.0, 1_200.0], micrometres),
+        Scale::Logarithmic,
+    )
 }
 
 fn axes(ui: &Ui, chart: &Chart) {
@@ -103,19 +98,11 @@ fn axes(ui: &Ui, chart: &Chart) {
         chart.label(ui, false, at, &kbps, look.muted);
     }
     let target = TARGET_KBPS.log10();
-    let ends = [
-        chart.at(target, *chart.y.start()),
-        chart.at(target, *chart.y.end()),
-    ];
-    let dashes = bevy_egui::egui::Shape::dashed_line(&ends, Stroke::new(1.0, look.ink), 5.0, 3.0);
+    let ends = [chart.y.start(), chart.y.end()].map(|y| chart.at(target, *y));
+    let dashes = Shape::dashed_line(&ends, Stroke::new(1.0, look.ink), 5.0, 3.0);
     chart.painter().extend(dashes);
-    chart.label(
-        ui,
-        false,
-        Label::Around(target),
-        &grouped(TARGET_KBPS),
-        look.ink,
-    );
+    let kbps = grouped(TARGET_KBPS);
+    chart.label(ui, false, Label::Around(target), &kbps, look.ink);
 }
 
 /// Whether stages differ in their parameters alone.

@@ -3,112 +3,93 @@
 use std::mem;
 
 use cubewire_codec::stages::{
-    ChangedFlags, Delta, IllegalStages, Orientation, Position, RelativeOrientation,
-    RelativePosition, Velocity,
+    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
 };
 use cubewire_codec::{StageOptions, Stages};
 
-use super::repair::{fixed_bits, repaired};
-use super::switch::Switch;
+use super::repair::{NINE_BITS, fixed_bits, repaired};
 use crate::panel::terms::{self, Tooltip};
+use crate::panel::widgets::Choice;
+use crate::replication::Part;
 
-/// An option of a switch.
-#[derive(Clone, Debug)]
-pub(super) struct Offer {
-    pub(super) name: &'static str,
-    pub(super) about: &'static str,
-    pub(super) is_on: bool,
-    /// Why it does not go with the other stages as they are.
-    pub(super) refusal: Option<IllegalStages>,
-    /// The stages with it, and with as few others changed as it takes.
-    pub(super) stages: Stages,
-}
-
-/// The options of a switch, from left to right.
-pub(super) fn of(switch: Switch, present: Stages) -> Vec<Offer> {
-    let with = |set: &dyn Fn(&mut StageOptions)| {
+/// The options of the switch of a part, from left to right: each as the stages with it, and with as few others changed
+/// as it takes.
+pub(super) fn of(part: Part, present: Stages) -> Vec<Choice<Stages>> {
+    let mut offers = Vec::new();
+    let mut offer = |Tooltip { name, text }, set: &dyn Fn(&mut StageOptions)| {
         let mut options = *present;
         set(&mut options);
-        options
+        let stages = repaired(options, part).unwrap_or(present);
+        let mut choice = Choice::new(stages, name, text);
+        choice.refusal = options.check().err().map(|illegal| {
+            let illegal = terms::capital(&illegal.to_string());
+            format!("{illegal}. A click changes what is in the way.")
+        });
+        offers.push(choice);
     };
-    let offers: Vec<(Tooltip, StageOptions)> = match switch {
-        Switch::Orientation => {
-            let all = [Orientation::Full, Orientation::SmallestThree { bits: 9 }];
-            let all = with_chosen(all, present.orientation).into_iter();
-            all.map(|it| (terms::orientation(it), with(&|to| to.orientation = it)))
-                .collect()
+    match part {
+        Part::Orientation => {
+            for it in with_chosen([Orientation::Full, NINE_BITS], present.orientation) {
+                offer(terms::orientation(it), &|to| to.orientation = it);
+            }
         }
-        Switch::Velocity => {
-            let all = Velocity::ALL.into_iter();
-            all.map(|it| (terms::velocity(it), with(&|to| to.velocity = it)))
-                .collect()
+        Part::Velocity => {
+            for it in Velocity::ALL {
+                offer(terms::velocity(it), &|to| to.velocity = it);
+            }
         }
-        Switch::Position => {
-            let all = with_chosen(Position::ALL, present.position).into_iter();
-            all.map(|it| (terms::position(it), with(&|to| to.position = it)))
-                .collect()
+        Part::Position => {
+            for it in with_chosen(Position::ALL, present.position) {
+                offer(terms::position(it), &|to| to.position = it);
+            }
         }
-        Switch::Selection => {
-            let all = with_chosen(Delta::ALL, present.delta).into_iter();
-            all.filter(|it| !it.is_arithmetic())
-                .map(|it| (terms::delta(it), with(&|to| to.delta = it)))
-                .collect()
+        Part::Delta => {
+            let all = with_chosen(Delta::ALL, present.delta);
+            for it in all.into_iter().filter(|it| !it.is_arithmetic()) {
+                offer(terms::delta(it), &|to| to.delta = it);
+            }
         }
-        Switch::Coding => {
+        Part::RelativePosition => {
+            for it in with_chosen(RelativePosition::ALL, present.relative_position) {
+                offer(terms::relative_position(it), &|to| {
+                    to.relative_position = it
+                });
+            }
+        }
+        Part::RelativeOrientation => {
+            for it in with_chosen(RelativeOrientation::ALL, present.relative_orientation) {
+                let set = |to: &mut StageOptions| to.relative_orientation = it;
+                offer(terms::relative_orientation(it), &set);
+            }
+        }
+        Part::ChangedFlags => {
+            for it in ChangedFlags::ALL {
+                offer(terms::changed_flags(it), &|to| to.changed_flags = it);
+            }
+        }
+        _ => {
             let fixed = fixed_bits(present.delta);
-            let coded = Delta::ALL.into_iter().filter(|it| it.is_arithmetic());
-            let coded = coded.map(|it| (terms::delta(it), with(&|to| to.delta = it)));
-            let fixed = (terms::FIXED_BITS, with(&|to| to.delta = fixed));
-            [fixed].into_iter().chain(coded).collect()
+            offer(terms::FIXED_BITS, &|to| to.delta = fixed);
+            for it in Delta::ALL.into_iter().filter(|it| it.is_arithmetic()) {
+                offer(terms::delta(it), &|to| to.delta = it);
+            }
         }
-        Switch::RelativePosition => {
-            let all = with_chosen(RelativePosition::ALL, present.relative_position).into_iter();
-            all.map(|it| {
-                let options = with(&|to| to.relative_position = it);
-                (terms::relative_position(it), options)
-            })
-            .collect()
-        }
-        Switch::RelativeOrientation => {
-            let all = RelativeOrientation::ALL;
-            let all = with_chosen(all, present.relative_orientation).into_iter();
-            all.map(|it| {
-                let options = with(&|to| to.relative_orientation = it);
-                (terms::relative_orientation(it), options)
-            })
-            .collect()
-        }
-        Switch::ChangedFlags => {
-            let all = ChangedFlags::ALL.into_iter();
-            all.map(|it| (terms::changed_flags(it), with(&|to| to.changed_flags = it)))
-                .collect()
-        }
-    };
-    let offer = |(Tooltip { name, text }, options): (Tooltip, StageOptions)| Offer {
-        name,
-        about: text,
-        is_on: options == *present,
-        refusal: options.check().err(),
-        stages: repaired(options, switch.stage()).unwrap_or(present),
-    };
-    offers.into_iter().map(offer).collect()
+    }
+    offers
 }
 
 /// The variants of a stage, the chosen one with its parameters instead of the usual ones.
 fn with_chosen<T: Copy, const VARIANTS: usize>(
-    mut variants: [T; VARIANTS],
+    variants: [T; VARIANTS],
     chosen: T,
 ) -> [T; VARIANTS] {
-    for variant in &mut variants {
-        if mem::discriminant(variant) == mem::discriminant(&chosen) {
-            *variant = chosen;
-        }
-    }
-    variants
+    let is_chosen = |variant: &T| mem::discriminant(variant) == mem::discriminant(&chosen);
+    variants.map(|variant| if is_chosen(&variant) { chosen } else { variant })
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::SWITCHES;
     use super::*;
 
     #[test]
@@ -124,10 +105,13 @@ mod tests {
     #[test]
     fn every_switch_has_one_option_on_but_for_the_selection_of_arithmetic_coding() {
         for present in Stages::every_legal(&[9, 10]) {
-            for switch in Switch::ALL {
-                let on = of(switch, present).iter().filter(|it| it.is_on).count();
-                let is_coded = switch == Switch::Selection && present.delta.is_arithmetic();
-                assert_eq!(on, usize::from(!is_coded), "{present}: {switch:?}");
+            for (part, name) in SWITCHES {
+                let on = of(part, present)
+                    .iter()
+                    .filter(|it| it.value == present)
+                    .count();
+                let is_coded = part == Part::Delta && present.delta.is_arithmetic();
+                assert_eq!(on, usize::from(!is_coded), "{present}: {name}");
             }
         }
     }

@@ -1,95 +1,106 @@
 //! The smallest change of the other stages with which an option is legal.
 
 use cubewire_codec::stages::{
-    ChangedFlags, Delta, IllegalStages, Orientation, Position, RelativeOrientation,
-    RelativePosition, Velocity,
+    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
 };
 use cubewire_codec::{StageOptions, Stages};
 
-/// A stage of the codec.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
-    Orientation,
-    Velocity,
-    Position,
-    Delta,
-    RelativePosition,
-    RelativeOrientation,
-    ChangedFlags,
+use super::name;
+use crate::replication::Part;
+
+/// The stage that the switch of a part sets: two of them set the delta.
+fn stage(part: Part) -> Part {
+    match part {
+        Part::Coding => Part::Delta,
+        part => part,
+    }
 }
 
 /// The stages in which these differ.
-pub(super) fn changed(from: StageOptions, to: StageOptions) -> Vec<Stage> {
+fn changed(from: StageOptions, to: StageOptions) -> Vec<Part> {
     let differs = [
-        (Stage::Orientation, from.orientation != to.orientation),
-        (Stage::Velocity, from.velocity != to.velocity),
-        (Stage::Position, from.position != to.position),
-        (Stage::Delta, from.delta != to.delta),
+        (Part::Orientation, from.orientation != to.orientation),
+        (Part::Velocity, from.velocity != to.velocity),
+        (Part::Position, from.position != to.position),
+        (Part::Delta, from.delta != to.delta),
         (
-            Stage::RelativePosition,
+            Part::RelativePosition,
             from.relative_position != to.relative_position,
         ),
         (
-            Stage::RelativeOrientation,
+            Part::RelativeOrientation,
             from.relative_orientation != to.relative_orientation,
         ),
-        (Stage::ChangedFlags, from.changed_flags != to.changed_flags),
+        (Part::ChangedFlags, from.changed_flags != to.changed_flags),
     ];
     let differs = differs.into_iter().filter(|(_, differs)| *differs);
-    differs.map(|(stage, _)| stage).collect()
+    differs.map(|(part, _)| part).collect()
 }
 
-/// Makes options legal without a change of the stage that is `kept`: takes away what does not go with it, and adds what it
-/// needs. None if that is not possible.
-pub(super) fn repaired(mut options: StageOptions, kept: Stage) -> Option<Stages> {
-    // Each step settles a stage for good.
-    for _ in 0..STEPS {
-        match options.check() {
-            Ok(stages) => return Some(stages),
-            Err(error) => mend(&mut options, kept, error)?,
+/// What a click on an option changes besides its own stage, in words, and in how many stages; none if that is all.
+pub(super) fn besides(part: Part, present: Stages, then: Stages) -> Option<[String; 2]> {
+    let mut others = changed(*present, *then);
+    others.retain(|other| *other != stage(part));
+    let (mut off, mut on) = (Vec::new(), Vec::new());
+    for other in &others {
+        match other {
+            Part::Orientation => on.push("smallest three".to_owned()),
+            Part::Velocity => on.push("no velocity".to_owned()),
+            Part::Position => on.push("512 steps a metre".to_owned()),
+            Part::Delta if present.delta.is_arithmetic() => {
+                off.push("arithmetic coding".to_owned());
+            }
+            Part::Delta => on.push("a selection".to_owned()),
+            // An option needs these off alone.
+            other => off.push(name(*other)),
         }
     }
-    None
+    let parts = [("with", on), ("without", off)];
+    let parts = parts.into_iter().filter(|(_, names)| !names.is_empty());
+    let parts: Vec<_> = parts
+        .map(|(how, names)| format!("{how} {}", names.join(", ")))
+        .collect();
+    let count = match others.len() {
+        0 => return None,
+        1 => "1 other stage".to_owned(),
+        count => format!("{count} other stages"),
+    };
+    Some([parts.join(", "), count])
 }
 
-/// Removes one reason.
-fn mend(options: &mut StageOptions, kept: Stage, error: IllegalStages) -> Option<()> {
-    use IllegalStages as Is;
-    let needs_delta = matches!(
-        error,
-        Is::RelativePositionWithoutDelta
-            | Is::RelativeOrientationWithoutDelta
-            | Is::ChangedFlagsWithoutDelta
-    );
-    match error {
-        _ if needs_delta && kept != Stage::Delta => options.delta = Delta::ChangedBits,
-        Is::RelativePositionUnquantized | Is::PredictedPositionSteps | Is::GrowingRangesSteps
-            if kept != Stage::Position =>
-        {
-            options.position = Position::QUANTIZED;
+/// What can make options legal: a stage, and what becomes of it.
+const REPAIRS: [(Part, fn(&mut StageOptions)); 8] = [
+    (Part::Delta, |it| it.delta = fixed_bits(it.delta)),
+    (Part::Delta, |it| it.delta = Delta::ChangedBits),
+    (Part::Position, |it| it.position = Position::QUANTIZED),
+    (Part::Orientation, |it| it.orientation = NINE_BITS),
+    (Part::Velocity, |it| it.velocity = Velocity::Omitted),
+    (Part::RelativePosition, |it| {
+        it.relative_position = RelativePosition::Off
+    }),
+    (Part::RelativeOrientation, |it| {
+        it.relative_orientation = RelativeOrientation::Off
+    }),
+    (Part::ChangedFlags, |it| {
+        it.changed_flags = ChangedFlags::Off
+    }),
+];
+
+/// Makes options legal with as few repairs as it takes, none of the stage of the part that is `kept`. None if that is not
+/// possible.
+pub(super) fn repaired(options: StageOptions, kept: Part) -> Option<Stages> {
+    let mut subsets: Vec<u32> = (0..1 << REPAIRS.len()).collect();
+    subsets.sort_by_key(|subset| subset.count_ones());
+    let mut subsets = subsets.into_iter();
+    subsets.find_map(|subset| {
+        let mut options = options;
+        for (index, (part, repair)) in REPAIRS.into_iter().enumerate() {
+            if subset & (1 << index) != 0 {
+                (part != stage(kept)).then(|| repair(&mut options))?;
+            }
         }
-        Is::RelativeOrientationUnquantized if kept != Stage::Orientation => {
-            options.orientation = NINE_BITS;
-        }
-        Is::RelativePositionWithoutDelta
-        | Is::RelativePositionUnquantized
-        | Is::PredictedPositionSteps => options.relative_position = RelativePosition::Off,
-        Is::RelativeOrientationWithoutDelta
-        | Is::RelativeOrientationUnquantized
-        | Is::GrowingRangesSteps => options.relative_orientation = RelativeOrientation::Off,
-        Is::ChangedFlagsWithoutDelta => options.changed_flags = ChangedFlags::Off,
-        Is::ArithmeticNotAlone if kept == Stage::Delta => {
-            options.orientation = NINE_BITS;
-            options.velocity = Velocity::Omitted;
-            options.position = Position::QUANTIZED;
-            options.relative_position = RelativePosition::Off;
-            options.relative_orientation = RelativeOrientation::Off;
-            options.changed_flags = ChangedFlags::Off;
-        }
-        Is::ArithmeticNotAlone => options.delta = fixed_bits(options.delta),
-        _ => return None,
-    }
-    Some(())
+        options.check().ok()
+    })
 }
 
 /// How cubes are listed without arithmetic coding.
@@ -101,37 +112,54 @@ pub(super) const fn fixed_bits(delta: Delta) -> Delta {
     }
 }
 
-const NINE_BITS: Orientation = Orientation::SmallestThree { bits: 9 };
-
-/// There are seven stages, and one of them stays.
-const STEPS: usize = 7;
+pub(super) const NINE_BITS: Orientation = Orientation::SmallestThree { bits: 9 };
 
 #[cfg(test)]
 mod tests {
-    use super::super::offers;
-    use super::super::switch::Switch;
+    use cubewire_codec::ladder;
+
+    use super::super::{SWITCHES, offers};
     use super::*;
 
     #[test]
     fn an_option_keeps_its_stage_and_changes_as_few_others_as_it_can() {
         let legal: Vec<Stages> = Stages::every_legal(&[9]).collect();
         for &present in &legal {
-            for switch in Switch::ALL {
-                for offer in offers::of(switch, present) {
-                    let changes = changed(*present, *offer.stages);
-                    let is_changed = changes.contains(&switch.stage());
-                    assert_eq!(is_changed, !offer.is_on, "{present}: {}", offer.name);
+            for (part, _) in SWITCHES {
+                for offer in offers::of(part, present) {
+                    let changes = changed(*present, *offer.value);
+                    let is_changed = changes.contains(&stage(part));
+                    assert_eq!(
+                        is_changed,
+                        offer.value != present,
+                        "{present}: {}",
+                        offer.name
+                    );
                     if offer.refusal.is_none() {
                         assert!(changes.len() <= 1);
                         continue;
                     }
                     let keeps =
-                        |other: &Stages| !changed(*offer.stages, **other).contains(&switch.stage());
+                        |other: &Stages| !changed(*offer.value, **other).contains(&stage(part));
                     let others = legal.iter().filter(|other| keeps(other));
                     let least = others.map(|other| changed(*present, **other).len()).min();
                     assert_eq!(Some(changes.len()), least, "{present}: {}", offer.name);
                 }
             }
         }
+    }
+
+    #[test]
+    fn what_a_click_changes_besides_is_told_in_full_and_in_short() {
+        let [position, delta, most] = [
+            ladder::POSITION,
+            ladder::DELTA,
+            ladder::RELATIVE_ORIENTATION,
+        ]
+        .map(|rung| rung.stages);
+        assert_eq!(besides(Part::Delta, position, delta), None);
+        let full = offers::of(Part::Orientation, most)[0].value;
+        let said = besides(Part::Orientation, most, full).unwrap();
+        assert_eq!(said, ["without relative orientation", "1 other stage"]);
     }
 }
