@@ -1,7 +1,7 @@
 //! Asteroids that collide in a sphere around a small planetoid, without gravity.
 //!
-//! The scene of KinematicSoup's *Unity Network Transform Benchmark*, rebuilt from its description: what that leaves open
-//! (rocks, friction, the planetoid's size) is as a new Unity project has it, or chosen here.
+//! The scene of the *Unity Network Transform Benchmark*, rebuilt from its description: what that leaves open (rocks, friction,
+//! the planetoid's size) is as a new Unity project has it, or chosen here.
 
 use std::borrow::Cow;
 
