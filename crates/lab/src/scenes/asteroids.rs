@@ -158,7 +158,7 @@ fn form(random: &mut ChaCha8Rng) -> [Vec3; CORNERS] {
     std::array::from_fn(|_| orientation(random) * Vec3::X * random.random_range(CORNER_DISTANCE))
 }
 
-/// Where a body of a scale starts: at random in the sphere, and then outwards until nothing that has a place is near.
+/// Where a body of a scale starts: at random in the sphere, and from there outwards until no other body is near.
 fn start(scale: f32, taken: &[(Vec3, f32)], random: &mut ChaCha8Rng) -> Vec3 {
     let mut position = loop {
         let position = within_one(random);
