@@ -14,6 +14,7 @@
 //! | `crates/scene` | the rules of the demo: initial layout, the player's forces, interacting cubes |
 //! | `crates/protocol` | sender and receiver: acks, baselines, jitter buffer, interpolation |
 //! | `crates/bevy` | replication for any Bevy game: registration, server and client plugins, transports |
+//! | `crates/compare` | other replication libraries, measured beside `crates/bevy` |
 //! | `crates/physics` | one tick of the demo on Rapier's sets, without Bevy |
 //! | `crates/lab` | measures the codec on recordings, from the command line |
 //! | `crates/fuzz` | fuzz targets: one for each reader of foreign bytes in the other crates |

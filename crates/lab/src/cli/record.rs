@@ -25,6 +25,15 @@ pub(crate) enum RecordScene {
         #[command(flatten)]
         options: RecordOptions,
     },
+    /// 250 asteroids that collide in a sphere without gravity, 30 frames a second: the scene of the Unity Network
+    /// Transform Benchmark, rebuilt from its description
+    Asteroids {
+        /// Seconds of the scene before the first frame
+        #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+        after: u16,
+        #[command(flatten)]
+        options: RecordOptions,
+    },
     /// 40 slots of ships and drones in space
     Ships {
         #[command(flatten)]
@@ -43,7 +52,7 @@ pub(crate) struct RecordOptions {
         allow_negative_numbers = true
     )]
     pub(crate) seed: u64,
-    /// Number of frames, at 60 a second
+    /// Number of frames, at 60 a second if the scene says no other
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(7..=100_000), allow_negative_numbers = true)]
     pub(crate) frames: u32,
     /// Record poses and lives only

@@ -11,7 +11,7 @@ mod play;
 mod tests;
 mod walkers;
 
-use glam::{Quat, Vec3, Vec4};
+use glam::Vec3;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rapier3d::prelude::{PhysicsWorld, RigidBodyBuilder};
@@ -26,6 +26,7 @@ use self::play::Tuning;
 use self::walkers::Walker;
 use super::frame::{Scene, SceneBody, SceneFrame, TICKS_PER_SECOND};
 use super::heading::Heading;
+use super::orientation;
 use super::slots::Slots;
 
 /// Downward acceleration, metres per second squared.
@@ -295,15 +296,5 @@ impl Scene for Arena {
         self.advance();
         self.describe();
         &self.frame
-    }
-}
-
-/// Any orientation, each as likely as others.
-fn orientation(random: &mut ChaCha8Rng) -> Quat {
-    loop {
-        let point = Vec4::from_array(std::array::from_fn(|_| random.random_range(-1.0..1.0)));
-        if (0.01..1.0).contains(&point.length_squared()) {
-            return Quat::from_vec4(point.normalize());
-        }
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use cubewire_codec::schema::{Axis, Range, Schema, Slots, World};
 
 use super::frame::TICKS_PER_SECOND;
-use super::{arena, ships};
+use super::{arena, asteroids, ships};
 
 /// The arena: positions in 1/128 m.
 pub(crate) const ARENA: Schema = Schema {
@@ -50,5 +50,26 @@ pub(crate) const SHIPS: Schema = Schema {
     },
     slots: Slots::Living {
         max: ships::SLOTS as u32,
+    },
+};
+
+/// The asteroids: positions in 0.01 m, and components of orientations in less than 0.001.
+pub(crate) const ASTEROIDS: Schema = Schema {
+    name: Cow::Borrowed("asteroids"),
+    ticks_per_second: asteroids::TICKS_PER_SECOND,
+    up: Axis::Y,
+    position: [Range::new(-64.0, 64.0, 100.0); 3],
+    component_bits: 11,
+    anchor: None,
+    kinds: Cow::Borrowed(&asteroids::KINDS),
+    fields: Cow::Borrowed(&[]),
+    world: World {
+        gravity: 0.0,
+        floor: None,
+        max_speed: 20.0,
+        linear: None,
+    },
+    slots: Slots::Living {
+        max: asteroids::BODIES as u32,
     },
 };

@@ -95,6 +95,9 @@ fn equal_seeds_make_equal_frames_and_others_do_not() {
     assert_eq!(arena(Play::Rolling, 1), rolling);
     assert_ne!(arena(Play::Rolling, 2).last(), rolling.last());
     assert_ne!(arena(Play::Damped, 1).last(), rolling.last());
+    let asteroids = |seed| hashes(Asteroids::new(seed, 0));
+    assert_eq!(asteroids(1), asteroids(1));
+    assert_ne!(asteroids(2).last(), asteroids(1).last());
 }
 
 #[test]
@@ -103,6 +106,12 @@ fn the_arena_keeps_to_its_bounds_and_bodies_come_and_go() {
     // Twenty a second.
     assert!((90..=110).contains(&births), "{births}");
     assert!((80..=120).contains(&deaths), "{deaths}");
+}
+
+#[test]
+fn asteroids_keep_to_their_bounds_and_all_stay() {
+    let changes = check(Asteroids::new(3, 0), &ASTEROIDS, 64.0);
+    assert_eq!(changes, [0, 0]);
 }
 
 #[test]

@@ -1,0 +1,153 @@
+//! Libraries with plugins for a server's and a client's app.
+
+use std::time::{Duration, Instant};
+
+use bevy::ecs::component::Mutable;
+use bevy::prelude::*;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::engine::Engine;
+use crate::scene::{Body, Frame, Grid, Packed};
+use crate::wire::{Mail, Way};
+
+/// What is different from library to library.
+pub trait Library {
+    /// Adds a body to the server's world.
+    fn spawn(&self, world: &mut World, slot: Slot, body: &Body);
+
+    fn change(&self, entity: &mut EntityWorldMut, body: &Body);
+
+    /// Puts mail that has arrived into the app of an end.
+    fn deliver(&mut self, end: End, app: &mut App, mail: Mail);
+
+    /// Takes the mail that an app sends.
+    fn collect(&mut self, end: End, app: &mut App) -> Vec<Mail>;
+
+    /// The bodies of the client.
+    fn shown(&self, client: &mut App, frame: &mut Frame);
+}
+
+/// Which app.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Server,
+    Client,
+}
+
+/// The slot of the scene, with the generation of the body in it.
+#[derive(Component, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Slot(pub u16, pub u8);
+
+pub struct Apps<L> {
+    pub server: App,
+    pub client: App,
+    pub library: L,
+}
+
+impl<L: Library> Apps<L> {
+    /// Makes the server's world that of a frame.
+    fn apply(&mut self, frame: &Frame) {
+        let world = self.server.world_mut();
+        let mut entities = vec![None; frame.len()];
+        for (entity, slot) in world.query::<(Entity, &Slot)>().iter(world) {
+            entities[usize::from(slot.0)] = Some((entity, slot.1));
+        }
+        for (slot, (body, entity)) in frame.iter().zip(entities).enumerate() {
+            let generation = body.map(|body| body.life.1);
+            let same = entity.filter(|&(_, other)| Some(other) == generation);
+            if let Some((entity, _)) = entity.filter(|_| same.is_none()) {
+                world.despawn(entity);
+            }
+            match (body, same) {
+                (Some(body), Some((same, _))) => {
+                    self.library.change(&mut world.entity_mut(same), body);
+                }
+                (Some(body), None) => {
+                    self.library
+                        .spawn(world, Slot(slot as u16, body.life.1), body);
+                }
+                (None, _) => {}
+            }
+        }
+    }
+}
+
+impl<L: Library> Engine for Apps<L> {
+    fn step(&mut self, now: u64, frame: &Frame, down: &mut Way, up: &mut Way) -> Duration {
+        for mail in up.receive(now) {
+            self.library.deliver(End::Server, &mut self.server, mail);
+        }
+        self.apply(frame);
+        let start = Instant::now();
+        self.server.update();
+        let time = start.elapsed();
+        for mail in self.library.collect(End::Server, &mut self.server) {
+            down.send(now, mail);
+        }
+        for mail in down.receive(now) {
+            self.library.deliver(End::Client, &mut self.client, mail);
+        }
+        self.client.update();
+        for mail in self.library.collect(End::Client, &mut self.client) {
+            up.send(now, mail);
+        }
+        time
+    }
+
+    fn shown(&mut self, frame: &mut Frame) {
+        self.library.shown(&mut self.client, frame);
+    }
+}
+
+/// How a body is a component, of libraries that know of no poses.
+pub trait Form: Component<Mutability = Mutable> + PartialEq + Serialize + DeserializeOwned {
+    fn of(grid: &Grid, body: &Body) -> Self;
+
+    fn body(&self, grid: &Grid) -> Body;
+
+    fn change(entity: &mut EntityWorldMut, new: Self) {
+        let old = entity.get_mut::<Self>();
+        old.expect("bodies are spawned with it").set_if_neq(new);
+    }
+
+    fn shown(client: &mut App, grid: &Grid, frame: &mut Frame) {
+        let world = client.world_mut();
+        for (slot, form) in world.query::<(&Slot, &Self)>().iter(world) {
+            frame[usize::from(slot.0)] = Some(form.body(grid));
+        }
+    }
+}
+
+/// Numbers as the game has them.
+#[derive(Component, PartialEq, Serialize, Deserialize)]
+pub struct Plain(Vec3, Quat, bool);
+
+impl Form for Plain {
+    fn of(_: &Grid, body: &Body) -> Self {
+        Self(body.position, body.rotation, body.flag)
+    }
+
+    fn body(&self, _: &Grid) -> Body {
+        Body {
+            life: (0, 0),
+            position: self.0,
+            rotation: self.1,
+            flag: self.2,
+        }
+    }
+}
+
+/// Quantized and packed by hand.
+#[derive(Component, PartialEq, Serialize, Deserialize)]
+pub struct Bits(Packed);
+
+impl Form for Bits {
+    fn of(grid: &Grid, body: &Body) -> Self {
+        Self(grid.pack(body))
+    }
+
+    fn body(&self, grid: &Grid) -> Body {
+        grid.unpack(self.0)
+    }
+}

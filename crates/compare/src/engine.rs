@@ -1,0 +1,119 @@
+//! What is measured of each library.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::scene::{Body, Frame, Scene};
+use crate::wire::{Conditions, Way};
+
+/// A server and a client of a library.
+pub trait Engine {
+    /// A tick: the server takes the frame and sends it down; the client takes what has arrived, and acks it up. Returns the
+    /// time that the server took.
+    fn step(&mut self, now: u64, frame: &Frame, down: &mut Way, up: &mut Way) -> Duration;
+
+    /// The bodies that the client has, by slot of the scene.
+    fn shown(&mut self, frame: &mut Frame);
+}
+
+/// A library in one of the ways to use it.
+pub struct Variant {
+    pub library: &'static str,
+    pub name: &'static str,
+    pub start: fn(&Scene) -> Box<dyn Engine>,
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outcome {
+    pub scene: String,
+    pub library: &'static str,
+    pub variant: &'static str,
+    pub round_trip_ticks: u64,
+    pub loss: f64,
+    /// Payload from the server to the client, without the headers of UDP and IP.
+    pub bytes_a_tick: f64,
+    pub datagrams_a_tick: f64,
+    /// With 28 bytes of headers for each datagram.
+    pub wire_kilobytes_a_second: f64,
+    /// Payload from the client to the server.
+    pub ack_bytes_a_tick: f64,
+    /// Median time of a tick of the server, without that in which the game writes the bodies.
+    pub server_us: f64,
+    /// Distance and angle between a body at the client and in the newest frame that can have arrived, at most.
+    pub worst_error_mm: f64,
+    pub worst_error_degrees: f64,
+    /// Bodies that the client lacks or has too many, at most at a time.
+    pub wrong_bodies: usize,
+}
+
+/// Ticks in which the client joins and gets the first frame. These are not measured.
+const JOIN_TICKS: usize = 300;
+
+pub fn measure(scene: &Scene, variant: &Variant, on: Conditions) -> Outcome {
+    let mut engine = (variant.start)(scene);
+    let there = on.round_trip / 2;
+    let (mut down, mut up) = (
+        Way::new(there, on, 1),
+        Way::new(on.round_trip - there, on, 2),
+    );
+    for now in 0..JOIN_TICKS {
+        engine.step(now as u64, &scene.frames[0], &mut down, &mut up);
+    }
+    let mut shown = vec![None; scene.slots()];
+    let before = [down.bytes, down.count, up.bytes];
+    let mut times = Vec::new();
+    let mut worst = Worst::default();
+    for (tick, frame) in scene.frames.iter().enumerate() {
+        times.push(engine.step((JOIN_TICKS + tick) as u64, frame, &mut down, &mut up));
+        shown.fill(None);
+        engine.shown(&mut shown);
+        worst.add(&scene.frames[tick.saturating_sub(there as usize)], &shown);
+    }
+    times.sort_unstable();
+    let (after, ticks) = (
+        [down.bytes, down.count, up.bytes],
+        scene.frames.len() as f64,
+    );
+    let [bytes, datagrams, acks] = [0, 1, 2].map(|i| (after[i] - before[i]) as f64 / ticks);
+    let wire = (bytes + 28.0 * datagrams) * f64::from(scene.schema.ticks_per_second);
+    Outcome {
+        scene: scene.name.clone(),
+        library: variant.library,
+        variant: variant.name,
+        round_trip_ticks: on.round_trip,
+        loss: on.loss,
+        bytes_a_tick: bytes,
+        datagrams_a_tick: datagrams,
+        wire_kilobytes_a_second: wire / 1e3,
+        ack_bytes_a_tick: acks,
+        server_us: times[times.len() / 2].as_secs_f64() * 1e6,
+        worst_error_mm: f64::from(worst.metres) * 1e3,
+        worst_error_degrees: f64::from(worst.radians).to_degrees(),
+        wrong_bodies: worst.bodies,
+    }
+}
+
+#[derive(Debug, Default)]
+struct Worst {
+    metres: f32,
+    radians: f32,
+    bodies: usize,
+}
+
+impl Worst {
+    fn add(&mut self, sent: &[Option<Body>], shown: &[Option<Body>]) {
+        let pairs = sent.iter().zip(shown);
+        let wrong = pairs.clone().filter(|(a, b)| a.is_some() != b.is_some());
+        self.bodies = self.bodies.max(wrong.count());
+        for (sent, shown) in pairs.filter_map(|(a, b)| a.zip(*b)) {
+            let metres = sent.position.distance(shown.position);
+            let sign = sent.rotation.dot(shown.rotation).signum();
+            // Of the chord, which is exact for small angles, too.
+            let chord = (sent.rotation * sign - shown.rotation).length();
+            self.metres = self.metres.max(metres);
+            self.radians = self.radians.max(4.0 * (chord / 2.0).min(1.0).asin());
+        }
+    }
+}

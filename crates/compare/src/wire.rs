@@ -1,0 +1,88 @@
+//! Two ways between a server and a client, with a latency in ticks, that lose datagrams.
+
+use std::collections::VecDeque;
+
+/// What a link does to datagrams.
+#[derive(Clone, Copy, Debug)]
+pub struct Conditions {
+    /// Ticks to the other end and back.
+    pub round_trip: u64,
+    /// Fraction of datagrams that are lost, in each direction.
+    pub loss: f64,
+}
+
+/// Most bytes of a datagram: a transport sends longer mail in several.
+const DATAGRAM_BYTES: usize = 1200;
+
+/// What is sent at a time.
+#[derive(Debug)]
+pub struct Mail {
+    /// Whether it is sent again after each round trip until it has arrived, and does so in order.
+    pub is_reliable: bool,
+    /// Known to both ends from what the bytes have around them in a transport, and not counted.
+    pub channel: usize,
+    pub bytes: Vec<u8>,
+}
+
+/// One direction.
+#[derive(Debug)]
+pub struct Way {
+    latency: u64,
+    conditions: Conditions,
+    /// What is on its way, with the tick in which it arrives: what is reliable, and the rest.
+    queues: [VecDeque<(u64, Mail)>; 2],
+    random: u64,
+    /// Bytes and datagrams that were sent.
+    pub bytes: u64,
+    pub count: u64,
+}
+
+impl Way {
+    pub fn new(latency: u64, conditions: Conditions, seed: u64) -> Self {
+        Self {
+            latency,
+            conditions,
+            queues: Default::default(),
+            random: seed,
+            bytes: 0,
+            count: 0,
+        }
+    }
+
+    pub fn send(&mut self, now: u64, mail: Mail) {
+        let mut due = now + self.latency;
+        while self.loses(mail.bytes.len()) {
+            if !mail.is_reliable {
+                return;
+            }
+            due += self.conditions.round_trip.max(1);
+        }
+        let queue = &mut self.queues[usize::from(!mail.is_reliable)];
+        let before = queue.back().map_or(0, |&(before, _)| before);
+        queue.push_back((due.max(before), mail));
+    }
+
+    /// Whether mail of this length is lost, as it is if one of its datagrams is; it is counted.
+    fn loses(&mut self, bytes: usize) -> bool {
+        self.bytes += bytes as u64;
+        let datagrams = bytes.div_ceil(DATAGRAM_BYTES).max(1);
+        self.count += datagrams as u64;
+        (0..datagrams).fold(false, |is_lost, _| is_lost | self.chance())
+    }
+
+    fn chance(&mut self) -> bool {
+        // SplitMix64.
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.random ^ (self.random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (((mixed ^ (mixed >> 31)) >> 11) as f64) < self.conditions.loss * 2_f64.powi(53)
+    }
+
+    /// What has arrived, reliable mail first.
+    pub fn receive(&mut self, now: u64) -> impl Iterator<Item = Mail> {
+        self.queues.iter_mut().flat_map(move |queue| {
+            let due = queue.partition_point(|&(due, _)| due <= now);
+            queue.drain(..due).map(|(_, mail)| mail)
+        })
+    }
+}
