@@ -69,7 +69,7 @@ fn the_error_stands_beside_the_kilobits_where_it_is_measured() {
     let mut harness = harness(Page::Ladder);
     assert!(says(&harness, "4.0 mm"));
     change(&mut harness, |panel| {
-        panel.meter = LaneMeter::from_samples([Sample::default()])
+        panel.meter = LaneMeter::from_samples([Sample::default()]);
     });
     assert!(!says(&harness, " mm"));
 }

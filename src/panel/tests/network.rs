@@ -56,7 +56,7 @@ fn missing_velocities_are_warned_of() {
     click(&mut harness, "hermite");
     assert!(says(&harness, "hermite becomes linear"));
     change(&mut harness, |panel| {
-        panel.settings.sender.stages = ladder::AT_REST.stages
+        panel.settings.sender.stages = ladder::AT_REST.stages;
     });
     assert!(!says(&harness, "becomes linear"));
 }
@@ -97,7 +97,7 @@ fn a_server_lists_its_viewers() {
                 loss_fraction: 0.02,
                 fallback: Some(FallbackReason::Model),
             },
-        ))
+        ));
     });
     for text in [
         address,
@@ -198,7 +198,7 @@ fn a_lane_without_the_arithmetic_coding_that_was_chosen_says_why() {
     let mut harness = harness(Page::Link);
     let text = "predicted-position instead of predicted: the two machines compute differently.";
     change(&mut harness, |panel| {
-        panel.meter.fallback = Some(FallbackReason::Arithmetic)
+        panel.meter.fallback = Some(FallbackReason::Arithmetic);
     });
     assert!(!says(&harness, text), "it was not chosen");
     harness.state_mut().settings.sender.stages = ladder::PREDICTED.stages;

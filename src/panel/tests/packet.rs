@@ -167,7 +167,7 @@ fn the_acks_tell_their_parts_and_what_the_receiver_decoded() {
         assert!(says(&harness, part), "{part}");
     }
     change(&mut harness, |panel| {
-        panel.server = Some(server(ConnectionStatus::Connected))
+        panel.server = Some(server(ConnectionStatus::Connected));
     });
     assert!(!says(&harness, "Newest ack"), "only the sender knows");
 }
@@ -192,7 +192,7 @@ fn a_viewer_cannot_colour_the_cubes_by_what_only_the_sender_knows() {
     let mut harness = harness(Page::Kinds);
     assert!(!says(&harness, "only the sender knows"));
     change(&mut harness, |panel| {
-        panel.server = Some(server(ConnectionStatus::Connected))
+        panel.server = Some(server(ConnectionStatus::Connected));
     });
     assert!(says(&harness, "only the sender knows"));
     for (name, expected) in [("form", false), ("error", true), ("wait", true)] {

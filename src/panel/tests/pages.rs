@@ -30,9 +30,12 @@ fn a_tab_opens_with_a_click_and_its_pages_with_another() {
     assert!(!harness.state().state.shows(Page::Halves));
 }
 
+/// A page, what is clicked on it, and whether that has had its effect.
+type Case = (Page, &'static str, fn(&Panel) -> bool);
+
 #[test]
 fn a_click_sets_what_its_label_says() {
-    let cases: [(Page, &str, fn(&Panel) -> bool); 21] = [
+    let cases: [Case; 21] = [
         (Page::Help, "light", |it| it.state.theme == Theme::Light),
         (Page::Help, "+", |it| it.state.scale == Some(1.1)),
         (Page::Help, "Copy command", |it| {

@@ -117,7 +117,7 @@ fn without_each_has_the_stage_that_saves_most_first() {
     assert!(tops.is_sorted(), "{tops:?}");
     // The figures are those of the stages that were measured.
     change(&mut harness, |panel| {
-        panel.settings.sender.stages = ladder::DELTA.stages
+        panel.settings.sender.stages = ladder::DELTA.stages;
     });
     assert!(says(&harness, "Measuring these stages") && !says(&harness, "now: "));
 }

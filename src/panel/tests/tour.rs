@@ -153,13 +153,13 @@ fn the_explanation_has_a_button_that_begins_the_tour_where_there_is_one() {
     change(&mut harness, |panel| panel.state.explaining = true);
     assert!(!says(&harness, "Take the tour"));
     change(&mut harness, |panel| {
-        panel.status.tour = Some(Tour::default())
+        panel.status.tour = Some(Tour::default());
     });
     click_on(&mut harness, "Take the tour");
     assert_eq!(harness.state().actions, [Action::Tour]);
     // In the tour nothing else is explained.
     change(&mut harness, |panel| {
-        panel.status.tour = Some(Tour::default().after(Action::Tour))
+        panel.status.tour = Some(Tour::default().after(Action::Tour));
     });
     assert!(!says(&harness, "Take the tour"));
     assert!(harness.query_by_label(STEPS[0].title).is_some());

@@ -108,7 +108,7 @@ fn sliders_set_what_the_codec_accepts_and_are_disabled_without_their_stage() {
     assert_eq!(small, 1);
     // Predicted positions have no such ranges, and no other steps.
     change(&mut harness, |panel| {
-        panel.settings.sender.stages = ladder::PREDICTED_POSITION.stages
+        panel.settings.sender.stages = ladder::PREDICTED_POSITION.stages;
     });
     drag(&mut harness, "Position grid", 4.0);
     assert_eq!(stages(&harness), ladder::PREDICTED_POSITION.stages);
@@ -191,7 +191,7 @@ fn the_error_is_compared_with_what_it_was_before_the_budget() {
     let mut harness = waiting(1);
     // The meter has the errors of these stages, without a budget.
     change(&mut harness, |panel| {
-        panel.settings.sender.stages = ladder::UNCOMPRESSED.stages
+        panel.settings.sender.stages = ladder::UNCOMPRESSED.stages;
     });
     assert!(says(&harness, "mm; 4.0 without"));
 }

@@ -52,7 +52,7 @@ pub(super) fn of(part: Part, present: Stages) -> Vec<Choice<Stages>> {
         Part::RelativePosition => {
             for it in with_chosen(RelativePosition::ALL, present.relative_position) {
                 offer(terms::relative_position(it), &|to| {
-                    to.relative_position = it
+                    to.relative_position = it;
                 });
             }
         }

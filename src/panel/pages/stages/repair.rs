@@ -68,21 +68,24 @@ pub(super) fn besides(part: Part, present: Stages, then: Stages) -> Option<[Stri
     Some([parts.join(", "), count])
 }
 
-/// What can make options legal: a stage, and what becomes of it.
-const REPAIRS: [(Part, fn(&mut StageOptions)); 8] = [
+/// A stage, and what becomes of it.
+type Repair = (Part, fn(&mut StageOptions));
+
+/// What can make options legal.
+const REPAIRS: [Repair; 8] = [
     (Part::Delta, |it| it.delta = fixed_bits(it.delta)),
     (Part::Delta, |it| it.delta = Delta::ChangedBits),
     (Part::Position, |it| it.position = Position::QUANTIZED),
     (Part::Orientation, |it| it.orientation = NINE_BITS),
     (Part::Velocity, |it| it.velocity = Velocity::Omitted),
     (Part::RelativePosition, |it| {
-        it.relative_position = RelativePosition::Off
+        it.relative_position = RelativePosition::Off;
     }),
     (Part::RelativeOrientation, |it| {
-        it.relative_orientation = RelativeOrientation::Off
+        it.relative_orientation = RelativeOrientation::Off;
     }),
     (Part::ChangedFlags, |it| {
-        it.changed_flags = ChangedFlags::Off
+        it.changed_flags = ChangedFlags::Off;
     }),
 ];
 
