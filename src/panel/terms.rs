@@ -241,10 +241,6 @@ pub(super) const SNAPSHOT_ACKS: &str = "Upstream: the receiver reports the newes
      acknowledged. Each ack takes 42 bytes, most of them headers: 20 kbps at 60 a second, and 10 more \
      over UDP, where it is encrypted.";
 
-pub(super) const TRANSPORT_ACKS: &str = "In both directions: renet, the transport, acknowledges every \
-     packet, to know what to resend, the round trip and the loss. These acks travel in the datagrams of \
-     snapshots and snapshot acks, so each takes about 7 bytes: 7 kbps at 60 snapshots a second.";
-
 pub(super) const PAYLOAD: &str =
     "The bytes of an encoded snapshot, without any headers of the transport, UDP or IP.";
 

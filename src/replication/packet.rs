@@ -3,7 +3,6 @@
 
 use cubewire_codec::{BitLedger, Decoder, Header, Packet, Stages, ladder};
 use cubewire_scene::TICKS_PER_SECOND;
-use renet::Bytes;
 
 use super::HEADER_BYTES;
 use super::detail::PacketDetail;
@@ -63,7 +62,7 @@ impl PacketRecord {
         decoder: &Decoder,
         header: Header,
         stages: Stages,
-        bytes: &Bytes,
+        bytes: &[u8],
         is_late: bool,
     ) -> Option<Self> {
         let ledger = decoder.ledger()?;
@@ -79,7 +78,7 @@ impl PacketRecord {
                 after_ticks: 0,
                 is_late,
             }),
-            detail: is_detailed.then(|| Box::new(PacketDetail::new(ledger, bytes.clone()))),
+            detail: is_detailed.then(|| Box::new(PacketDetail::new(ledger, bytes.into()))),
             ..Self::default()
         })
     }

@@ -4,7 +4,6 @@ use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
 use cubewire_protocol::SendError;
-use renet::Bytes;
 
 use super::budget::{EncodeBudget, LaneCost};
 use super::detail::{Detailed, PacketDetail};
@@ -29,7 +28,7 @@ type AckedLane<'a> = (
 /// Processes the acks that have arrived.
 pub(super) fn receive_acks(world: Res<CubeWorld>, mut lanes: Query<AckedLane<'_>>) {
     for (mut mail, mut sender, mut meter, mut limit) in &mut lanes {
-        while let Some(message) = mail.0.take() {
+        while let Some(message) = mail.take() {
             match sender.0.on_message(&message) {
                 Ok(feedback) => limit.on_feedback(world.tick(), &feedback),
                 Err(_) => meter.refused_acks += 1,
@@ -190,15 +189,14 @@ impl Due<'_> {
         if let (Some(cost), Some(budget)) = (&mut self.cost, budget) {
             budget.spend(cost, granted.baseline, took);
         }
-        let bytes = Bytes::from(packet.bytes.clone());
-        let detail = || PacketDetail::new(&packet.ledger, bytes.clone());
+        let detail = || PacketDetail::new(&packet.ledger, packet.bytes.as_slice().into());
         self.sample.snapshots.push(PacketRecord {
             header: Some(sent.header),
             acked_ages_ticks: [newest, second, third].map(|acked| age(tick, acked)),
             detail: self.is_detailed.then(|| Box::new(detail())),
             ..PacketRecord::new(packet, stages)
         });
-        self.mail.0.outgoing.push(bytes);
+        self.mail.outgoing.push(packet.bytes.clone());
         Ok(())
     }
 }

@@ -15,17 +15,13 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use cubewire_codec::{Sequence, Snapshot};
-use cubewire_protocol::FallbackReason;
-use renet::{ClientId, RenetServer};
+use cubewire_protocol::{FallbackReason, MessageChannel};
 use renetcode::NetcodeServer;
 use serde::Serialize;
 
 use super::Security;
 use super::pacer::Pacer;
 use crate::replication::{SocketTraffic, Traffic};
-use crate::transport::acks::Flush;
-use crate::transport::config;
-use crate::transport::guard::Guard;
 
 use handshakes::Handshakes;
 pub use plugin::UdpServerPlugin;
@@ -39,14 +35,17 @@ pub struct UdpServer {
     socket: Socket,
     address: SocketAddr,
     handshakes: Handshakes,
-    renet: RenetServer,
-    clients: BTreeMap<ClientId, Client>,
+    /// By the number that each chose.
+    clients: BTreeMap<u64, Client>,
     /// See [`ServerSettings`].
     max_viewers: usize,
     /// Viewers that were admitted since the start.
     admitted: u64,
     reports: Reports,
-    since_flush: Duration,
+    /// Time since the app's start, in this frame.
+    now: Duration,
+    /// When datagrams were last sent.
+    flushed: Duration,
     /// Those of the viewers that were connected when it ended.
     last_budgets: Vec<ViewerBudget>,
 }
@@ -78,16 +77,17 @@ struct Client {
     address: SocketAddr,
     /// Its end of netcode: see [`handshakes`].
     netcode: Box<NetcodeServer>,
-    guard: Guard,
+    channel: MessageChannel,
     /// The initial state that its welcome carries.
     initial: Snapshot,
     /// Its lane and the number of its last request; none before its first request.
     lane: Option<(Entity, Sequence)>,
     /// Why it does not ask for arithmetic coding, if it says so.
     fallback: Option<FallbackReason>,
-    connected_for: Duration,
-    /// Time since its last request was acked.
-    since_ack: Duration,
+    /// When it connected.
+    since: Duration,
+    /// Whether it has sent a request that was not acked.
+    awaits_ack: bool,
     /// Whether it has another version of the protocol.
     is_refused: bool,
     /// Acks from it that were invalid.
@@ -96,7 +96,6 @@ struct Client {
     pacer: Pacer,
     /// Traffic that its lane's meter has not counted yet.
     traffic: Traffic,
-    renet_flush: Flush,
     /// Asked for, and given.
     kbps: [Option<u32>; 2],
 }
@@ -153,12 +152,12 @@ impl UdpServer {
             },
             address,
             handshakes: Handshakes::new(settings.security, public_addresses),
-            renet: RenetServer::new(config()),
             clients: BTreeMap::new(),
             max_viewers: settings.max_viewers.clamp(1, ServerSettings::MAX_VIEWERS),
             admitted: 0,
             reports: Reports::default(),
-            since_flush: Duration::ZERO,
+            now: Duration::ZERO,
+            flushed: Duration::ZERO,
             last_budgets: Vec::new(),
         })
     }

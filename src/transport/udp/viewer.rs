@@ -5,8 +5,6 @@ mod session;
 mod settings;
 mod systems;
 
-use std::time::Duration;
-
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 
@@ -95,7 +93,7 @@ impl UdpViewer {
             },
             round_trip: session
                 .ok()
-                .map(|session| Duration::from_secs_f64(session.renet.rtt().max(0.0))),
+                .and_then(|session| session.channel.round_trip()),
             id: session.ok().map(|session| session.netcode.client_id()),
             granted: session.ok().and_then(|session| session.granted()),
         }

@@ -8,11 +8,11 @@ use std::time::Duration;
 use bevy_app::{App, FixedPostUpdate, Plugin, PreUpdate};
 use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time};
+use cubewire_protocol::netcode::is_from_server;
 use renetcode::{
     ClientAuthentication, ConnectToken, DisconnectReason, NETCODE_MAX_PACKET_BYTES, NetcodeClient,
 };
 
-use super::datagram::is_from_server;
 use super::{MAX_DATAGRAMS, OVERHEAD_BYTES, read, since_1970};
 use crate::body::refuse;
 use crate::mailbox::{CubewireSystems, Mailbox, Server};

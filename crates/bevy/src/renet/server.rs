@@ -10,11 +10,11 @@ use std::time::Duration;
 use bevy_app::{App, FixedPostUpdate, Plugin, PreUpdate};
 use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time};
+use cubewire_protocol::netcode::is_from_client;
 use renetcode::{
     NETCODE_MAX_PACKET_BYTES, NetcodeServer, ServerAuthentication, ServerConfig, ServerResult,
 };
 
-use super::datagram::is_from_client;
 use super::{Key, MAX_DATAGRAMS, OVERHEAD_BYTES, PROTOCOL_ID, read, since_1970};
 use crate::body::refuse;
 use crate::mailbox::{Client, CubewireSystems, Mailbox};
@@ -128,7 +128,7 @@ fn receive(world: &mut World) {
             let Some((length, from)) = read(&host.socket, &mut buffer) else {
                 break;
             };
-            if is_from_client(&buffer[..length]) {
+            if is_from_client(&buffer[..length], since_1970()) {
                 host.on_datagram(world, now, from, &mut buffer[..length]);
             }
         }

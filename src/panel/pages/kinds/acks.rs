@@ -12,17 +12,9 @@ use crate::words::{grouped, rounded};
 pub(super) fn explain(ui: &mut Ui, totals: &Totals, meter: &LaneMeter, is_remote: bool) {
     ui.allocate_exact_size(vec2(WIDTH, 0.0), Sense::hover());
     ui.set_max_width(WIDTH);
-    let kbps = |bytes| rounded(totals.kbps_of(bytes));
-    figure(
-        ui,
-        "Acks of snapshots",
-        kbps(totals.traffic.ack_bytes),
-        "kbps",
-    );
+    let kbps = rounded(totals.kbps_of(totals.traffic.ack_bytes));
+    figure(ui, "Acks of snapshots", kbps, "kbps");
     note(ui, terms::SNAPSHOT_ACKS);
-    let transport = kbps(totals.traffic.transport_ack_bytes);
-    figure(ui, "The transport's own acks", transport, "kbps");
-    note(ui, terms::TRANSPORT_ACKS);
     let age = |age: Option<Option<u16>>| age.map_or_else(|| "–".to_owned(), baseline);
     let newest = meter.samples().back();
     let acked = newest.map(|sample| sample.acked_age_ticks);

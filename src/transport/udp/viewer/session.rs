@@ -8,27 +8,25 @@ use std::time::Duration;
 use cubewire_codec::schema::CUBES as CUBES_SCHEMA;
 use cubewire_codec::{Limits, Sequence};
 use cubewire_link::{Conditions, Link};
-use cubewire_protocol::{FallbackReason, PROTOCOL_VERSION, Request, RequestAck, Welcome};
+use cubewire_protocol::netcode::{TOKEN_SECONDS, is_from_server};
+use cubewire_protocol::{
+    FallbackReason, MessageChannel, PROTOCOL_VERSION, Request, RequestAck, Welcome,
+};
 use cubewire_scene::CUBES;
-use renet::RenetClient;
 use renetcode::{
     ClientAuthentication, ConnectToken, DisconnectReason, NETCODE_MAX_PACKET_BYTES, NetcodeClient,
 };
 
-use super::super::datagram::validate_from_server;
-use super::super::{PROTOCOL_ID, Security, TOKEN_SECONDS, since_1970, token_data};
+use super::super::{PROTOCOL_ID, Security, since_1970, token_data};
 use super::error::ViewError;
 use super::settings::ViewerSettings;
+use crate::replication::transport::End;
 use crate::replication::{HEADER_BYTES, SenderSettings, Traffic};
-use crate::transport::acks::{Flush, attribute_bytes, bundle, packets};
-use crate::transport::guard::Guard;
-use crate::transport::{REQUESTS, WELCOME, config};
 
 pub(super) struct Session {
     socket: UdpSocket,
     pub(super) netcode: NetcodeClient,
-    pub(super) renet: RenetClient,
-    guard: Guard,
+    pub(super) channel: MessageChannel,
     /// The simulated link downstream, in addition to the real network.
     pub(super) downstream: Link<Vec<u8>>,
     /// The simulated link upstream, in addition to the real network.
@@ -43,7 +41,6 @@ pub(super) struct Session {
     /// Traffic that the meter has not counted yet.
     pub(super) traffic: Traffic,
     pub(super) since_flush: Duration,
-    pub(super) renet_flush: Flush,
 }
 
 /// The derived implementation would show the keys.
@@ -70,8 +67,8 @@ struct Requested {
     request: Request,
     /// The newest ack of it.
     ack: Option<RequestAck>,
-    /// Time since it was last sent.
-    since: Duration,
+    /// Time since the last time that it was sent was acked; none before.
+    since_ack: Option<Duration>,
 }
 
 impl Session {
@@ -92,15 +89,12 @@ impl Session {
         });
         let socket = socket.map_err(|source| ViewError::Socket { server, source })?;
         let netcode = netcode(settings)?;
-        let mut renet = RenetClient::new(config());
-        renet.set_connected();
         let seed = netcode.client_id();
         let link = |direction| Link::new(Conditions::PERFECT, seed.wrapping_add(direction));
         Ok(Self {
             socket,
             netcode,
-            renet,
-            guard: Guard::for_client(),
+            channel: MessageChannel::default(),
             downstream: link(0),
             upstream: link(1),
             is_welcomed: false,
@@ -109,7 +103,6 @@ impl Session {
             since_refusal: None,
             traffic: Traffic::default(),
             since_flush: Duration::ZERO,
-            renet_flush: Flush::default(),
         })
     }
 
@@ -131,15 +124,13 @@ impl Session {
                 Ok(length) => {
                     self.since_refusal = None;
                     let bytes = length + HEADER_BYTES;
-                    if !validate_from_server(&buffer[..length]) {
+                    if !is_from_server(&buffer[..length]) {
                         self.traffic.control_bytes += bytes;
                         continue;
                     }
                     match self.netcode.process_packet(&mut buffer[..length]) {
                         Some(payload) => {
-                            for (purpose, bytes) in attribute_bytes(payload, bytes) {
-                                self.traffic.count_downstream(purpose, bytes);
-                            }
+                            self.traffic.count(End::Sender, payload, bytes);
                             self.downstream.send(now, bytes, payload.to_vec());
                         }
                         None => self.traffic.control_bytes += bytes,
@@ -152,24 +143,9 @@ impl Session {
                 Err(_) => {}
             }
         }
-        self.renet.update(delta);
         while let Some(datagram) = self.downstream.receive(now) {
-            for packet in packets(&datagram) {
-                if let Err(hostile) = self.guard.admit(packet) {
-                    return Err(ViewError::Hostile {
-                        server,
-                        reason: hostile.to_string(),
-                    });
-                }
-                self.renet.process_packet(packet);
-                self.renet_flush.received(packet);
-            }
-        }
-        if let Some(reason) = self.renet.disconnect_reason() {
-            return Err(ViewError::Hostile {
-                server,
-                reason: reason.to_string(),
-            });
+            let taken = self.channel.on_datagram(now, &datagram);
+            taken.map_err(|hostile| ViewError::hostile(server, &hostile))?;
         }
         if let Some((datagram, _)) = self.netcode.update(delta)
             && self.socket.send(datagram).is_ok()
@@ -222,9 +198,12 @@ impl Session {
         })
     }
 
-    /// Takes the welcome, if it has just arrived.
+    /// Takes the welcome, which is the first reliable message, if it has just arrived.
     pub(super) fn welcome(&mut self, server: SocketAddr) -> Result<Option<Welcome>, ViewError> {
-        let Some(message) = self.renet.receive_message(WELCOME) else {
+        if self.is_welcomed {
+            return Ok(None);
+        }
+        let Some(message) = self.channel.poll_reliable() else {
             return Ok(None);
         };
         let welcome = Welcome::decode(&message, Limits::default())?;
@@ -243,19 +222,25 @@ impl Session {
         Ok(Some(welcome))
     }
 
-    /// Processes request acks, and returns the newest tick in them.
-    pub(super) fn receive_request_acks(&mut self) -> Option<u64> {
-        let mut newest = None;
-        while let Some(message) = self.renet.receive_message(REQUESTS) {
-            if let (Ok(ack), Some(last)) = (RequestAck::decode(&message), &mut self.requested) {
-                newest = newest.max(Some(ack.tick));
-                let is_news = last.ack.is_none_or(|last| last.tick <= ack.tick);
-                if ack.number == last.request.number && is_news {
-                    last.ack = Some(ack);
-                }
+    /// Processes request acks, which are the other reliable messages, and returns the tick of the newest.
+    pub(super) fn receive_request_acks(
+        &mut self,
+        server: SocketAddr,
+    ) -> Result<Option<u64>, ViewError> {
+        let mut tick = None;
+        while self.is_welcomed
+            && let Some(message) = self.channel.poll_reliable()
+        {
+            let ack = RequestAck::decode(&message);
+            let ack = ack.map_err(|hostile| ViewError::hostile(server, &hostile))?;
+            tick = Some(ack.tick);
+            if let Some(last) = &mut self.requested
+                && ack.number == last.request.number
+            {
+                (last.ack, last.since_ack) = (Some(ack), Some(Duration::ZERO));
             }
         }
-        newest
+        Ok(tick)
     }
 
     /// What the server sends, if that is less than what was requested.
@@ -279,8 +264,8 @@ impl Session {
         })
     }
 
-    /// Requests the lane's sender settings, repeatedly until the server acks the request; with a fallback, stages
-    /// without arithmetic coding.
+    /// Requests the lane's sender settings when they change, and again from time to time, as each ack says what the server
+    /// sends and its tick; with a fallback, stages without arithmetic coding.
     pub(super) fn request(
         &mut self,
         settings: &SenderSettings,
@@ -301,17 +286,18 @@ impl Session {
         };
         let is_due = match &mut self.requested {
             Some(last) if last.request == wanted => {
-                last.since += delta;
-                last.ack.is_none() && last.since >= REQUEST_INTERVAL
+                last.since_ack = last.since_ack.map(|since| since + delta);
+                last.since_ack
+                    .is_some_and(|since| since >= REQUEST_INTERVAL)
             }
-            _ => {
-                self.requested = Some(Requested {
+            requested => {
+                *requested = Some(Requested {
                     request: Request {
                         number: number.next(),
                         ..wanted
                     },
                     ack: None,
-                    since: Duration::ZERO,
+                    since_ack: None,
                 });
                 true
             }
@@ -319,9 +305,10 @@ impl Session {
         if let Some(last) = &mut self.requested
             && is_due
         {
-            last.since = Duration::ZERO;
-            self.renet.send_message(REQUESTS, last.request.encode());
-            self.renet_flush.sends();
+            last.since_ack = None;
+            self.channel
+                .send_reliable(&last.request.encode())
+                .expect("a request is a few bytes long");
         }
     }
 
@@ -333,22 +320,23 @@ impl Session {
         }
     }
 
-    /// Sends renet's outgoing packets over the simulated link, and those that leave it to the server,
-    /// `passed` after the last flush.
-    pub(super) fn flush(&mut self, now: Duration, passed: Duration) {
-        if self.renet_flush.take(passed) {
-            for payload in bundle(self.renet.get_packets_to_send()) {
-                let bytes = payload.len() + HEADER_BYTES;
-                self.upstream.send(now, bytes, payload);
-            }
+    /// Sends acks and requests over the simulated link, and what leaves it to the server.
+    pub(super) fn flush(&mut self, now: Duration, acks: impl Iterator<Item = Vec<u8>>) {
+        for ack in acks {
+            self.channel
+                .send_unreliable(ack)
+                .expect("an ack is a few bytes long");
+        }
+        for payload in self.channel.flush(now, usize::MAX, HEADER_BYTES) {
+            let bytes = payload.len() + HEADER_BYTES;
+            self.upstream.send(now, bytes, payload);
         }
         while let Some(payload) = self.upstream.receive(now) {
             if let Ok((_, datagram)) = self.netcode.generate_payload_packet(&payload)
                 && self.socket.send(datagram).is_ok()
             {
-                for (purpose, bytes) in attribute_bytes(&payload, datagram.len() + HEADER_BYTES) {
-                    self.traffic.count_upstream(purpose, bytes);
-                }
+                let bytes = datagram.len() + HEADER_BYTES;
+                self.traffic.count(End::Receiver, &payload, bytes);
             }
         }
     }
@@ -385,5 +373,5 @@ const RECENT: Duration = Duration::from_secs(1);
 /// Datagrams processed in one frame, at most: two seconds of uncompressed snapshots.
 const MAX_DATAGRAMS: usize = 4096;
 
-/// Interval at which an unacked request is repeated.
-const REQUEST_INTERVAL: Duration = Duration::from_millis(100);
+/// Time from the ack of a request to the next request.
+const REQUEST_INTERVAL: Duration = Duration::from_secs(1);
