@@ -1,6 +1,6 @@
 //! Who is admitted, and what becomes of a connection.
 
-use cubewire_bevy::{Client, Connected, Mailbox, Refused, Server, VanishReason, Vanished};
+use cubewire_bevy::{Client, Mailbox, Refused, Server, VanishReason, Vanished};
 
 use super::*;
 
@@ -20,17 +20,9 @@ fn watch(app: &mut App) {
         });
 }
 
-fn other_protocol(app: &mut App) {
-    app.add_plugins(
-        CubewirePlugin::new("arena")
-            .hz(60.0)
-            .gravity(9.81)
-            .floor(0.0)
-            .max_bodies(200),
-    )
-    .replicate_pose(Pose::within(-100.0..100.0, -10.0..50.0, -100.0..100.0).step(1.0 / 128.0))
-    .body_kind("crate", Shape::cuboid(Vec3::splat(0.5)))
-    .body_kind("hero", Shape::capsule(0.6, 0.5));
+/// Of the clients that the server has.
+fn clients(net: &mut TestNet) -> usize {
+    all::<Client>(&mut net.server).len()
 }
 
 #[test]
@@ -38,7 +30,7 @@ fn another_protocol_is_refused_with_the_line_that_differs() {
     let mut net = TestNet::new(protocol);
     watch(&mut net.server);
     let client = net.add_client_with(|app| {
-        other_protocol(app);
+        poses(app, Shape::capsule(0.6, 0.5));
         watch(app);
     });
     spawn(&mut net, "crate", Vec3::ZERO, ());
@@ -52,14 +44,7 @@ fn another_protocol_is_refused_with_the_line_that_differs() {
     assert_eq!(*reasons, [expected], "the server is told, too");
     // At the server its entity goes, too, and others are served.
     net.ticks(400);
-    let world = net.server.world_mut();
-    assert_eq!(
-        world
-            .query_filtered::<(), With<Client>>()
-            .iter(world)
-            .count(),
-        0
-    );
+    assert_eq!(clients(&mut net), 0);
     let other = net.add_client();
     net.run_until(|net| net.count::<Remote>(other) == 1);
 }
@@ -68,12 +53,8 @@ fn another_protocol_is_refused_with_the_line_that_differs() {
 fn a_client_that_joins_late_sees_all_and_one_that_leaves_loses_all() {
     let mut net = TestNet::new(protocol);
     for x in 0..30 {
-        spawn(
-            &mut net,
-            "crate",
-            Vec3::X * x as f32,
-            PlayerName(x.to_string()),
-        );
+        let name = PlayerName(x.to_string());
+        spawn(&mut net, "crate", Vec3::X * x as f32, name);
     }
     net.ticks(1_000);
     let client = net.add_client_with(|app| {
@@ -84,18 +65,9 @@ fn a_client_that_joins_late_sees_all_and_one_that_leaves_loses_all() {
     net.disconnect(client);
     net.ticks(2);
     assert_eq!(net.count::<Remote>(client), 0);
-    assert_eq!(
-        net.clients[client].world().resource::<Reasons>().0.len(),
-        30
-    );
-    let world = net.server.world_mut();
-    assert_eq!(
-        world
-            .query_filtered::<(), With<Client>>()
-            .iter(world)
-            .count(),
-        0
-    );
+    let reasons = &net.clients[client].world().resource::<Reasons>().0;
+    assert_eq!(reasons.len(), 30);
+    assert_eq!(clients(&mut net), 0);
     for _ in 0..3 {
         net.reconnect(client);
         net.run_until(|net| net.count::<PlayerName>(client) == 30);
@@ -108,12 +80,8 @@ fn a_client_whose_entity_the_server_despawns_is_disconnected() {
     let mut net = TestNet::new(protocol);
     net.add_client();
     net.run_until(|net| net.count::<Connected>(0) == 1);
-    let world = net.server.world_mut();
-    let client = world
-        .query_filtered::<Entity, With<Client>>()
-        .single(world)
-        .unwrap();
-    world.despawn(client);
+    let client = client_entity(&mut net);
+    server(&mut net).despawn(client);
     net.run_until(|net| net.count::<Server>(0) == 0);
 }
 
@@ -127,16 +95,9 @@ fn a_server_can_pause_for_any_time() {
     for _ in 0..40_000 {
         net.clients[0].update();
     }
-    let mut paused = net
-        .server
-        .world_mut()
-        .resource_mut::<bevy_time::Time<bevy_time::Real>>();
-    paused.advance_by(std::time::Duration::from_secs(660));
-    net.server
-        .world_mut()
-        .get_mut::<Transform>(body)
-        .unwrap()
-        .translation = Vec3::X;
+    let mut paused = server(&mut net).resource_mut::<bevy_time::Time<bevy_time::Real>>();
+    paused.advance_by(Duration::from_secs(660));
+    put(&mut net, body, Vec3::X);
     net.ticks(60);
     assert_eq!(positions(&mut net, 0), [Vec3::X]);
 }
@@ -153,14 +114,14 @@ mod other {
 }
 
 fn lying_protocol(app: &mut App) {
-    other_protocol(app);
-    app.replicate::<other::PlayerName>()
+    poses(app, Shape::UNKNOWN)
+        .replicate::<other::PlayerName>()
         .add_message_to_server::<other::Chat>();
 }
 
 fn true_protocol(app: &mut App) {
-    other_protocol(app);
-    app.replicate::<PlayerName>()
+    poses(app, Shape::UNKNOWN)
+        .replicate::<PlayerName>()
         .add_message_to_server::<Chat>();
 }
 
@@ -217,7 +178,7 @@ fn what_is_too_large_is_refused_with_its_type_and_size() {
             0 => {
                 let body = spawn(&mut net, "hero", Vec3::X, PlayerName(large()));
                 net.run_until(|net| net.count::<Server>(0) == 0);
-                net.server.world_mut().despawn(body);
+                server(&mut net).despawn(body);
                 let what = format!(
                     "the components of body {body}, the largest of which is `PlayerName`: 700"
                 );
@@ -225,7 +186,7 @@ fn what_is_too_large_is_refused_with_its_type_and_size() {
             }
             1 => {
                 let message = cubewire_bevy::ToClient::all(Chat(large()));
-                net.server.world_mut().write_message(message);
+                server(&mut net).write_message(message);
                 (2, "a message `Chat`: 700".to_owned())
             }
             _ => {
@@ -247,13 +208,6 @@ fn what_is_too_large_is_refused_with_its_type_and_size() {
 
 #[test]
 fn the_other_end_learns_at_once_that_an_app_exits_or_is_dropped() {
-    let clients = |net: &mut TestNet| {
-        let world = net.server.world_mut();
-        world
-            .query_filtered::<(), With<Client>>()
-            .iter(world)
-            .count()
-    };
     let mut net = TestNet::new(protocol);
     (0..3).for_each(|_| _ = net.add_client());
     net.ticks(30);
@@ -320,24 +274,18 @@ fn no_bytes_harm_a_server_or_a_client() {
         for (app, real) in apps.into_iter().zip(real.chunks_mut(2)) {
             let world = app.world_mut();
             for mut mailbox in world.query::<&mut Mailbox>().iter_mut(world) {
+                let incoming = &mut mailbox.incoming;
                 if tick > 100 {
-                    mailbox
-                        .incoming
-                        .datagrams
-                        .push(hostile(&real[0], &mut state));
+                    incoming.datagrams.push(hostile(&real[0], &mut state));
                     if tick % 5 == 0 {
-                        mailbox
-                            .incoming
-                            .messages
-                            .push(hostile(&real[1], &mut state));
+                        incoming.messages.push(hostile(&real[1], &mut state));
                     }
                 }
             }
         }
         if tick < 100 {
-            net.server
-                .world_mut()
-                .write_message(cubewire_bevy::ToClient::all(Chat("x".into())));
+            let chat = cubewire_bevy::ToClient::all(Chat("x".into()));
+            server(&mut net).write_message(chat);
             record(&mut net, &mut real);
         }
         if net.count::<Server>(0) == 0 {
