@@ -1,19 +1,19 @@
-//! Admits viewers. Each viewer is a lane whose receiving half is in another process.
+//! Admits viewers, in addition to the local lanes. Each is a lane whose receiving half is in another process.
 
 mod connections;
 mod handshakes;
-mod plugin;
 mod reports;
-mod settings;
 mod socket;
 mod systems;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use bevy::prelude::*;
+use bevy::window::exit_on_all_closed;
 use cubewire_codec::{Sequence, Snapshot};
 use cubewire_protocol::{FallbackReason, MessageChannel};
 use renetcode::NetcodeServer;
@@ -21,13 +21,97 @@ use serde::Serialize;
 
 use super::Security;
 use super::pacer::Pacer;
-use crate::replication::{SocketTraffic, Traffic};
+use crate::replication::transport::{End, TransportSystems};
+use crate::replication::{Serving, SocketTraffic, Traffic};
 
 use handshakes::Handshakes;
-pub use plugin::UdpServerPlugin;
 use reports::Reports;
-pub use settings::{ServeError, ServerSettings};
 use socket::Socket;
+
+/// Admits viewers while there is a [`UdpServer`]. Needs
+/// [`ReplicationPlugin`](crate::replication::ReplicationPlugin).
+///
+/// The socket is served in every frame, so that viewers stay connected while the game is paused.
+#[derive(Debug)]
+pub struct UdpServerPlugin;
+
+impl Plugin for UdpServerPlugin {
+    fn build(&self, app: &mut App) {
+        let is_serving = resource_exists::<UdpServer>;
+        app.add_systems(
+            PreUpdate,
+            systems::receive
+                .in_set(TransportSystems::Receive(End::Sender))
+                .run_if(is_serving),
+        )
+        .add_systems(
+            Update,
+            (systems::flush, publish)
+                .chain()
+                .in_set(TransportSystems::Flush(End::Sender))
+                .run_if(is_serving),
+        )
+        .add_systems(
+            Last,
+            systems::close
+                .after(exit_on_all_closed)
+                .run_if(is_serving)
+                .run_if(on_message::<AppExit>),
+        );
+    }
+}
+
+fn publish(server: Res<UdpServer>, serving: Option<ResMut<Serving>>, mut commands: Commands) {
+    let traffic = server.traffic();
+    match serving {
+        // The address stays.
+        Some(mut serving) if serving.traffic != traffic => serving.traffic = traffic,
+        Some(_) => {}
+        None => commands.insert_resource(Serving {
+            address: server.address().to_string(),
+            traffic,
+        }),
+    }
+}
+
+/// Where a server listens, and which viewers it admits.
+#[derive(Clone, Debug)]
+pub struct ServerSettings {
+    /// Address to listen at. With port 0 the operating system chooses the port.
+    pub bind: SocketAddr,
+    /// Addresses that viewers connect to; if empty, the bound address.
+    pub public: Vec<SocketAddr>,
+    /// Which viewers are admitted.
+    pub security: Security,
+    /// Connected viewers, at most: 1 to [`MAX_VIEWERS`](Self::MAX_VIEWERS). Other values are clamped.
+    pub max_viewers: usize,
+}
+
+impl ServerSettings {
+    /// A viewer takes about 8 MB, and 12 at most: the last 256 snapshots as it decodes them, for baselines.
+    pub const MAX_VIEWERS: usize = 64;
+}
+
+/// Why a server cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The address is in use, belongs to another machine, or is not permitted.
+    #[error("cannot listen at {address}: {source}")]
+    Bind {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// Without a key, only loopback addresses are allowed.
+    #[error("{0} can be reached from other machines, which needs a key")]
+    InsecureInPublic(SocketAddr),
+    /// Connect tokens name the address that they are valid for.
+    #[error(
+        "{0} is every address of this machine: name the one that viewers connect to with --public"
+    )]
+    NoPublicAddress(SocketAddr),
+}
 
 /// The server's end of every viewer's connection.
 #[derive(Resource)]

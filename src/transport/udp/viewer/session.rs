@@ -18,8 +18,8 @@ use renetcode::{
 };
 
 use super::super::{PROTOCOL_ID, Security, since_1970, token_data};
+use super::ViewerSettings;
 use super::error::ViewError;
-use super::settings::ViewerSettings;
 use crate::replication::transport::End;
 use crate::replication::{HEADER_BYTES, SenderSettings, Traffic};
 
