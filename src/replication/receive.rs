@@ -6,10 +6,10 @@ use cubewire_codec::Baseline;
 use cubewire_protocol::Arrival;
 
 use super::Replica;
+use super::lane::Sender;
 use super::meter::LaneMeter;
 use super::packet::PacketRecord;
 use super::playout::Playback;
-use super::sender::Sender;
 use super::settings::{PlayoutSettings, SenderSettings};
 use super::sync::status::LaneSync;
 use super::transport::ReceiverMail;

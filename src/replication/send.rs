@@ -10,14 +10,13 @@ use cubewire_protocol::SendError;
 
 use super::budget::{EncodeBudget, LaneCost};
 use super::detail::{Detailed, PacketDetail};
+use super::lane::{Sender, Standings, is_due};
 use super::lane_budget::{Allowed, LaneBudget};
 use super::meter::{LaneMeter, Sample};
 use super::packet::PacketRecord;
 use super::quantized::QuantizedWorld;
 use super::rebuilds::Rebuilds;
-use super::sender::{Sender, is_due};
 use super::settings::SenderSettings;
-use super::standings::Standings;
 use super::transport::SenderMail;
 use crate::simulation::CubeWorld;
 
