@@ -163,13 +163,10 @@ fn flush(
 ) {
     for (server, mut connection, mut mailbox) in &mut connections {
         let connection = &mut *connection;
-        let datagrams = match connection.pipe.flush(time.elapsed(), &mut mailbox) {
-            Ok(datagrams) => datagrams,
-            Err(reason) => {
-                commands.queue(move |world: &mut World| refuse(world, server, reason));
-                continue;
-            }
-        };
+        let now = time.elapsed();
+        let datagrams = connection
+            .pipe
+            .flush(now, server, &mut mailbox, &mut commands);
         for datagram in datagrams {
             if let Ok((_, packet)) = connection.netcode.generate_payload_packet(&datagram) {
                 let _ = connection.socket.send(packet);
