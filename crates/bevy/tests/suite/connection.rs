@@ -1,6 +1,7 @@
 //! Who is admitted, and what becomes of a connection.
 
 use cubewire_bevy::{Client, Mailbox, Refused, Server, VanishReason, Vanished};
+use cubewire_link::Jitter;
 
 use super::*;
 
@@ -100,6 +101,35 @@ fn a_server_can_pause_for_any_time() {
     put(&mut net, body, Vec3::X);
     net.ticks(60);
     assert_eq!(positions(&mut net, 0), [Vec3::X]);
+}
+
+#[test]
+fn after_a_long_silence_all_is_equal_again() {
+    let bad = Conditions {
+        latency: Duration::from_millis(50),
+        jitter: Jitter::Uniform {
+            spread: Duration::from_millis(30),
+        },
+        loss: Loss::bursts(0.05, 2.0),
+        duplicate_probability: 0.1,
+        ..Conditions::PERFECT
+    };
+    let mut net = TestNet::with_conditions(protocol, bad.clone(), 6);
+    net.add_client();
+    let mut bodies = Vec::new();
+    for tick in 0..900 {
+        if tick == 100 || tick == 600 {
+            net.network.set_conditions(Conditions {
+                cut: tick == 100,
+                ..bad.clone()
+            });
+        }
+        play(&mut net, &mut bodies, tick);
+        net.tick();
+    }
+    net.ticks(300);
+    let expected = states(server(&mut net), false);
+    assert_eq!(expected, states(net.clients[0].world_mut(), true));
 }
 
 /// The same names, and other types behind them.
@@ -237,30 +267,25 @@ fn a_client_without_a_protocol_is_told_so() {
 }
 
 /// Bytes by chance, or bytes of the real thing with some of them changed.
-fn hostile(real: &[Vec<u8>], state: &mut u64) -> Vec<u8> {
-    let mut random = || {
-        *state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (*state >> 33) as usize
-    };
-    if real.is_empty() || random() % 2 == 0 {
-        return (0..random() % 50).map(|_| random() as u8).collect();
+fn hostile(real: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
+    if real.is_empty() || chance.below(2) == 0 {
+        let length = chance.below(50);
+        return chance.bytes(length);
     }
-    let mut bytes = real[random() % real.len()].clone();
-    for _ in 0..random() % 4 {
-        let length = bytes.len().max(1);
-        if let Some(byte) = bytes.get_mut(random() % length) {
-            *byte = random() as u8;
+    let mut bytes = real[chance.below(real.len())].clone();
+    for _ in 0..chance.below(4) {
+        let index = chance.below(bytes.len().max(1));
+        if let Some(byte) = bytes.get_mut(index) {
+            *byte = chance.below(256) as u8;
         }
     }
-    bytes.truncate(random() % 400 + 1);
+    bytes.truncate(chance.below(400) + 1);
     bytes
 }
 
 #[test]
 fn no_bytes_harm_a_server_or_a_client() {
-    let mut state = 3;
+    let mut chance = Chance(3);
     let mut net = TestNet::new(protocol);
     net.add_client();
     let mut bodies = Vec::new();
@@ -276,9 +301,9 @@ fn no_bytes_harm_a_server_or_a_client() {
             for mut mailbox in world.query::<&mut Mailbox>().iter_mut(world) {
                 let incoming = &mut mailbox.incoming;
                 if tick > 100 {
-                    incoming.datagrams.push(hostile(&real[0], &mut state));
+                    incoming.datagrams.push(hostile(&real[0], &mut chance));
                     if tick % 5 == 0 {
-                        incoming.messages.push(hostile(&real[1], &mut state));
+                        incoming.messages.push(hostile(&real[1], &mut chance));
                     }
                 }
             }

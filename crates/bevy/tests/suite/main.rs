@@ -5,7 +5,6 @@ mod cold;
 mod connection;
 mod examples;
 mod lives;
-mod loss;
 mod messages;
 mod sharing;
 mod udp;
@@ -169,6 +168,22 @@ fn only<C: Component>(net: &mut TestNet, client: usize) -> Entity {
     let world = net.clients[client].world_mut();
     let mut bodies = world.query_filtered::<Entity, (With<Remote>, With<C>)>();
     bodies.single(world).expect("there is one")
+}
+
+/// xorshift64.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % end
+    }
+
+    fn bytes(&mut self, length: usize) -> Vec<u8> {
+        (0..length).map(|_| self.below(256) as u8).collect()
+    }
 }
 
 /// Bodies that roll along x, turn, appear and vanish; how many there are follows from the tick.

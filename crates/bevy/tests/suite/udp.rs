@@ -140,16 +140,9 @@ fn datagrams_of_strangers_do_no_harm() {
     let token = key.token(address, 1).unwrap();
     let stranger = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let mut server = serving(server);
-    let mut state = 1_u64;
+    let mut chance = Chance(1);
     for length in (0..1_300).step_by(3) {
-        let bytes: Vec<u8> = (0..length)
-            .map(|_| {
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
-                (state >> 56) as u8
-            })
-            .collect();
+        let bytes = chance.bytes(length);
         stranger.send_to(&bytes, address).unwrap();
         server.update();
     }

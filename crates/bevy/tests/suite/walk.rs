@@ -23,18 +23,6 @@ impl VisibilityFilter for Hidden {
     }
 }
 
-/// xorshift64.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % end
-    }
-}
-
 /// A step of one body, or of one connection.
 fn step(net: &mut TestNet, bodies: &mut Vec<Entity>, chance: &mut Chance, number: usize) {
     let at = |chance: &mut Chance| {
