@@ -1,7 +1,6 @@
 //! The client's side: remote bodies appear, move and vanish as the server's did, one playout delay later.
 
 mod cold;
-mod inputs;
 mod play;
 mod session;
 mod upstream;

@@ -212,22 +212,13 @@ fn observers_of_a_slot_can_end_the_body_and_others() {
 
 #[test]
 fn one_app_can_be_server_and_client() {
-    use bevy_app::TaskPoolPlugin;
-    use bevy_time::{TimePlugin, TimeUpdateStrategy};
     use cubewire_bevy::{ClientPlugin, MemoryNetwork, ServerPlugin};
 
-    let mut app = App::new();
     let network = MemoryNetwork::default();
-    app.add_plugins((TaskPoolPlugin::default(), TimePlugin, protocol))
-        .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
-        .add_plugins((
-            ServerPlugin,
-            ClientPlugin,
-            network.server(),
-            network.client(),
-        ));
-    app.finish();
-    app.cleanup();
+    let mut app = cubewire_bevy::testing::app(|app| {
+        app.add_plugins((protocol, ServerPlugin, ClientPlugin))
+            .add_plugins((network.server(), network.client()));
+    });
     app.world_mut()
         .spawn((Replicated, BodyKind::named("crate")));
     for tick in 0..60_u32 {

@@ -72,17 +72,9 @@ fn messages_go_both_ways_in_order() {
 #[test]
 fn what_is_written_without_a_connection_is_dropped() {
     let mut net = TestNet::new(protocol);
-    net.clients.push({
-        let mut app = App::new();
-        app.add_plugins((
-            bevy_app::TaskPoolPlugin::default(),
-            bevy_time::TimePlugin,
-            protocol,
-        ))
-        .add_plugins(cubewire_bevy::ClientPlugin);
-        app.finish();
-        app
-    });
+    net.clients.push(cubewire_bevy::testing::app(|app| {
+        app.add_plugins((protocol, cubewire_bevy::ClientPlugin));
+    }));
     net.clients[0].world_mut().write_message(ToServer(Steer(1)));
     net.ticks(3);
     let is_connected = net.clients[0].world_mut().run_system_once(connected);

@@ -1,26 +1,15 @@
 //! Over real sockets on this machine.
 
-use bevy_app::TaskPoolPlugin;
-use bevy_time::{TimePlugin, TimeUpdateStrategy};
 use cubewire_bevy::renet::{
     ClientId, ConnectToken, Key, RenetClient, RenetConnection, RenetServer,
 };
+use cubewire_bevy::testing::app;
 use cubewire_bevy::{Client, ClientPlugin, Refused, Server, ServerPlugin};
 
 use super::*;
 
 /// How often apps are updated until something has to be so. Time is turned by hand, so that this is no wait.
 const MAX_FRAMES: usize = 20_000;
-
-fn app(more: impl FnOnce(&mut App)) -> App {
-    let mut app = App::new();
-    app.add_plugins((TaskPoolPlugin::default(), TimePlugin, protocol))
-        .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
-    more(&mut app);
-    app.finish();
-    app.cleanup();
-    app
-}
 
 #[track_caller]
 fn run(apps: &mut [App], mut is_so: impl FnMut(&mut [App]) -> bool) {
@@ -40,13 +29,13 @@ fn count<C: Component>(app: &mut App) -> usize {
 
 fn serving(server: RenetServer) -> App {
     app(|app| {
-        app.add_plugins((ServerPlugin, server));
+        app.add_plugins((protocol, ServerPlugin, server));
     })
 }
 
 fn connecting(token: ConnectToken) -> App {
     app(|app| {
-        app.add_plugins((ClientPlugin, RenetClient::connect(token)));
+        app.add_plugins((protocol, ClientPlugin, RenetClient::connect(token)));
     })
 }
 
@@ -118,7 +107,7 @@ fn a_client_with_another_key_is_told_that_nobody_answers() {
     let token = Key::random().token(server.address(), 1).unwrap();
     let client = app(|app| {
         app.init_resource::<Reason>()
-            .add_plugins((ClientPlugin, RenetClient::connect(token)))
+            .add_plugins((protocol, ClientPlugin, RenetClient::connect(token)))
             .add_observer(|refused: On<Refused>, mut reason: ResMut<Reason>| {
                 reason.0.clone_from(&refused.reason);
             });
