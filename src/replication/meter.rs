@@ -91,7 +91,7 @@ impl Traffic {
 }
 
 /// One tick of a lane.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Sample {
     /// The simulation's tick; a viewer counts its own.
     pub tick: u64,
@@ -120,26 +120,6 @@ pub struct Sample {
     pub starved: bool,
     /// The replica error, of lanes that measure it; without a tick otherwise.
     pub replica_error: ReplicaError,
-}
-
-impl Default for Sample {
-    fn default() -> Self {
-        Self {
-            tick: 0,
-            stages: cubewire_codec::ladder::UNCOMPRESSED.stages,
-            budget_kbps: None,
-            snapshots: Vec::new(),
-            longest_wait_ticks: 0,
-            traffic: Traffic::default(),
-            acked_age_ticks: None,
-            lost: 0,
-            late: 0,
-            buffered: 0,
-            playout_delay: Duration::ZERO,
-            starved: false,
-            replica_error: ReplicaError::default(),
-        }
-    }
 }
 
 impl Sample {
