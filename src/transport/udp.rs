@@ -1,4 +1,4 @@
-//! renet over netcode over UDP: a [server](UdpServer) that admits viewers, and a [viewer](UdpViewer).
+//! netcode over UDP: a [server](UdpServer) that admits viewers, and a [viewer](UdpViewer).
 //!
 //! netcode encrypts and authenticates every datagram, and admits clients that present a connect token
 //! made with the server's private key. Here every viewer has the key and makes its own token; a game

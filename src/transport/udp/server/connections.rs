@@ -8,7 +8,7 @@ use bevy::prelude::*;
 use cubewire_codec::{Fingerprint, Plan};
 use cubewire_protocol::netcode::{is_from_client, is_request};
 use cubewire_protocol::{MessageChannel, PROTOCOL_VERSION, Welcome};
-use renetcode::{NETCODE_MAX_PACKET_BYTES, ServerResult};
+use renetcode::{NETCODE_MAX_PACKET_BYTES, NetcodeServer, ServerResult};
 
 use super::super::pacer::Pacer;
 use super::super::viewer::ViewerSettings;
@@ -135,15 +135,7 @@ impl UdpServer {
             self.reports.trouble(&format!(
                 "viewer {address} is refused: another has its number"
             ));
-            if let ServerResult::ClientDisconnected {
-                payload: Some(payload),
-                ..
-            } = netcode.disconnect(id)
-            {
-                let bytes = self.socket.send(payload, address);
-                self.socket.unassigned(bytes);
-            }
-            return;
+            return self.dismiss(&mut netcode, id, address);
         }
         let welcome = Welcome {
             plan: Plan::cubes(),
@@ -188,20 +180,25 @@ impl UdpServer {
         self.clients.insert(id, client);
     }
 
+    /// Tells a client that it is disconnected, unless it disconnected itself.
+    fn dismiss(&mut self, netcode: &mut NetcodeServer, id: u64, address: SocketAddr) {
+        if let ServerResult::ClientDisconnected {
+            payload: Some(payload),
+            ..
+        } = netcode.disconnect(id)
+        {
+            let bytes = self.socket.send(payload, address);
+            self.socket.unassigned(bytes);
+        }
+    }
+
     /// Disconnects a client, logs the reason, and notifies the client unless it disconnected itself.
     pub(super) fn remove(&mut self, id: u64, why: &str, commands: &mut Commands<'_, '_>) {
         let Some(mut client) = self.clients.remove(&id) else {
             return;
         };
-        if let ServerResult::ClientDisconnected {
-            payload: Some(payload),
-            ..
-        } = client.netcode.disconnect(id)
-        {
-            let bytes = self.socket.send(payload, client.address);
-            self.socket.unassigned(bytes);
-        }
         let address = client.address;
+        self.dismiss(&mut client.netcode, id, address);
         self.reports
             .viewer(&format!("viewer {address} is disconnected: {why}"));
         self.socket.unassigned(client.traffic.total_bytes());

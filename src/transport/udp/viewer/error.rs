@@ -91,12 +91,3 @@ pub enum ViewError {
         reason: String,
     },
 }
-
-impl ViewError {
-    pub(super) fn hostile(server: SocketAddr, reason: &impl ToString) -> Self {
-        Self::Hostile {
-            server,
-            reason: reason.to_string(),
-        }
-    }
-}

@@ -24,6 +24,7 @@ use crate::replication::transport::End;
 use crate::replication::{HEADER_BYTES, SenderSettings, Traffic};
 
 pub(super) struct Session {
+    settings: ViewerSettings,
     socket: UdpSocket,
     pub(super) netcode: NetcodeClient,
     pub(super) channel: MessageChannel,
@@ -33,8 +34,9 @@ pub(super) struct Session {
     pub(super) upstream: Link<Vec<u8>>,
     pub(super) is_welcomed: bool,
     requested: Option<Requested>,
-    /// How long netcode has tried to connect, altogether and with this token.
-    connecting: Connecting,
+    /// How long netcode has tried to connect, and how many times with another token.
+    connecting: Duration,
+    retries: u32,
     /// Time since the server's machine last reported that no process listens at the address, if nothing has arrived
     /// since.
     since_refusal: Option<Duration>,
@@ -53,22 +55,16 @@ impl fmt::Debug for Session {
     }
 }
 
-/// A handshake that is not completed.
-#[derive(Clone, Copy, Debug, Default)]
-struct Connecting {
-    total: Duration,
-    with_token: Duration,
-    retries: u32,
-}
-
 /// The last request.
 #[derive(Clone, Copy, Debug)]
 struct Requested {
     request: Request,
     /// The newest ack of it.
     ack: Option<RequestAck>,
-    /// Time since the last time that it was sent was acked; none before.
-    since_ack: Option<Duration>,
+    /// Whether it was acked since it was last sent.
+    is_acked: bool,
+    /// Time since it was last sent.
+    since: Duration,
 }
 
 impl Session {
@@ -92,6 +88,7 @@ impl Session {
         let seed = netcode.client_id();
         let link = |direction| Link::new(Conditions::PERFECT, seed.wrapping_add(direction));
         Ok(Self {
+            settings: settings.clone(),
             socket,
             netcode,
             channel: MessageChannel::default(),
@@ -99,7 +96,8 @@ impl Session {
             upstream: link(1),
             is_welcomed: false,
             requested: None,
-            connecting: Connecting::default(),
+            connecting: Duration::ZERO,
+            retries: 0,
             since_refusal: None,
             traffic: Traffic::default(),
             since_flush: Duration::ZERO,
@@ -107,14 +105,8 @@ impl Session {
     }
 
     /// Processes the datagrams that have arrived, and keeps the connection alive.
-    pub(super) fn receive(
-        &mut self,
-        now: Duration,
-        delta: Duration,
-        settings: &ViewerSettings,
-    ) -> Result<(), ViewError> {
-        let server = settings.server;
-        self.retry(delta, settings)?;
+    pub(super) fn receive(&mut self, now: Duration, delta: Duration) -> Result<(), ViewError> {
+        self.retry(delta)?;
         if let Some(since) = &mut self.since_refusal {
             *since += delta;
         }
@@ -145,7 +137,7 @@ impl Session {
         }
         while let Some(datagram) = self.downstream.receive(now) {
             let taken = self.channel.on_datagram(now, &datagram);
-            taken.map_err(|hostile| ViewError::hostile(server, &hostile))?;
+            taken.map_err(|hostile| self.hostile(&hostile))?;
         }
         if let Some((datagram, _)) = self.netcode.update(delta)
             && self.socket.send(datagram).is_ok()
@@ -156,24 +148,24 @@ impl Session {
     }
 
     /// Restarts the handshake from time to time: a server under attack may have given it up.
-    fn retry(&mut self, delta: Duration, settings: &ViewerSettings) -> Result<(), ViewError> {
+    fn retry(&mut self, delta: Duration) -> Result<(), ViewError> {
         if self.netcode.is_connecting() {
-            self.connecting.total += delta;
-            self.connecting.with_token += delta;
-            if self.connecting.with_token >= RETRY_INTERVAL * (self.connecting.retries + 1) {
-                self.connecting.with_token = Duration::ZERO;
-                self.connecting.retries += 1;
-                self.netcode = netcode(settings)?;
+            self.connecting += delta;
+            if self.connecting >= RETRY_INTERVAL * ((self.retries + 1) * (self.retries + 2) / 2) {
+                self.retries += 1;
+                self.netcode = netcode(&self.settings)?;
             }
         }
         Ok(())
     }
 
     /// Fails if netcode has closed the connection, or did not establish one in time.
-    pub(super) fn check(&self, settings: &ViewerSettings) -> Result<(), ViewError> {
-        let server = settings.server;
-        let seconds = settings.timeout.as_secs();
-        let is_late = self.netcode.is_connecting() && self.connecting.total > settings.timeout;
+    pub(super) fn check(&self) -> Result<(), ViewError> {
+        let ViewerSettings {
+            server, timeout, ..
+        } = self.settings;
+        let seconds = timeout.as_secs();
+        let is_late = self.netcode.is_connecting() && self.connecting > timeout;
         let reason = match self.netcode.disconnect_reason() {
             None if is_late => DisconnectReason::ConnectionRequestTimedOut,
             None => return Ok(()),
@@ -198,8 +190,16 @@ impl Session {
         })
     }
 
+    fn hostile(&self, reason: &impl ToString) -> ViewError {
+        ViewError::Hostile {
+            server: self.settings.server,
+            reason: reason.to_string(),
+        }
+    }
+
     /// Takes the welcome, which is the first reliable message, if it has just arrived.
-    pub(super) fn welcome(&mut self, server: SocketAddr) -> Result<Option<Welcome>, ViewError> {
+    pub(super) fn welcome(&mut self) -> Result<Option<Welcome>, ViewError> {
+        let server = self.settings.server;
         if self.is_welcomed {
             return Ok(None);
         }
@@ -222,22 +222,20 @@ impl Session {
         Ok(Some(welcome))
     }
 
-    /// Processes request acks, which are the other reliable messages, and returns the tick of the newest.
-    pub(super) fn receive_request_acks(
-        &mut self,
-        server: SocketAddr,
-    ) -> Result<Option<u64>, ViewError> {
+    /// Processes request acks, which are the other reliable messages, and returns the tick of the newest, unless it had to be
+    /// sent again for so long that it is old.
+    pub(super) fn receive_request_acks(&mut self) -> Result<Option<u64>, ViewError> {
         let mut tick = None;
         while self.is_welcomed
             && let Some(message) = self.channel.poll_reliable()
         {
             let ack = RequestAck::decode(&message);
-            let ack = ack.map_err(|hostile| ViewError::hostile(server, &hostile))?;
-            tick = Some(ack.tick);
+            let ack = ack.map_err(|hostile| self.hostile(&hostile))?;
             if let Some(last) = &mut self.requested
                 && ack.number == last.request.number
             {
-                (last.ack, last.since_ack) = (Some(ack), Some(Duration::ZERO));
+                (last.ack, last.is_acked) = (Some(ack), true);
+                tick = (last.since <= MAX_TICK_AGE).then_some(ack.tick);
             }
         }
         Ok(tick)
@@ -286,9 +284,8 @@ impl Session {
         };
         let is_due = match &mut self.requested {
             Some(last) if last.request == wanted => {
-                last.since_ack = last.since_ack.map(|since| since + delta);
-                last.since_ack
-                    .is_some_and(|since| since >= REQUEST_INTERVAL)
+                last.since += delta;
+                last.is_acked && last.since >= REQUEST_INTERVAL
             }
             requested => {
                 *requested = Some(Requested {
@@ -297,7 +294,8 @@ impl Session {
                         ..wanted
                     },
                     ack: None,
-                    since_ack: None,
+                    is_acked: false,
+                    since: Duration::ZERO,
                 });
                 true
             }
@@ -305,7 +303,7 @@ impl Session {
         if let Some(last) = &mut self.requested
             && is_due
         {
-            last.since_ack = None;
+            (last.is_acked, last.since) = (false, Duration::ZERO);
             self.channel
                 .send_reliable(&last.request.encode())
                 .expect("a request is a few bytes long");
@@ -373,5 +371,9 @@ const RECENT: Duration = Duration::from_secs(1);
 /// Datagrams processed in one frame, at most: two seconds of uncompressed snapshots.
 const MAX_DATAGRAMS: usize = 4096;
 
-/// Time from the ack of a request to the next request.
+/// Time from a request to the next, once it is acked.
 const REQUEST_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The age at which a tick would be taken for that of a server that has paused: see
+/// [`sync_tick`](cubewire_protocol::SnapshotReceiver::sync_tick).
+const MAX_TICK_AGE: Duration = Duration::from_secs(1);

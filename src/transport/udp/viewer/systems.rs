@@ -32,7 +32,6 @@ pub(super) fn receive(
     let (lane, sender, link_settings, mut mail, mut meter, mut replica) = lane.into_inner();
     let has_replica = replica.is_some();
     let viewer = &mut *viewer;
-    let server = viewer.settings.server;
     let Ok(session) = &mut viewer.session else {
         return;
     };
@@ -42,11 +41,11 @@ pub(super) fn receive(
             link.set_conditions(link_settings.conditions.clone());
         }
     }
-    let received = session.receive(time.elapsed(), time.delta(), &viewer.settings);
-    let received = received.and_then(|()| session.check(&viewer.settings));
+    let received = session.receive(time.elapsed(), time.delta());
+    let received = received.and_then(|()| session.check());
     let received = received.and_then(|()| {
-        let welcome = session.welcome(server)?;
-        Ok((welcome, session.receive_request_acks(server)?))
+        let welcome = session.welcome()?;
+        Ok((welcome, session.receive_request_acks()?))
     });
     let (welcome, tick) = match received {
         Ok(received) => received,
