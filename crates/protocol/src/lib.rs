@@ -12,7 +12,8 @@
 //! be decoded whether or not other packets arrive. [`AdaptiveRate`] learns from the acks how much gets
 //! through. A receiver that cannot decode its sender's arithmetic coding asks for another rung:
 //! see [`FallbackReason`]. Where bodies come and go, a [`SlotTable`] gives them slots and a [`View`] hides some of them from
-//! a receiver. The caller transfers the bytes; over datagrams, a [`MessageChannel`] carries snapshots and reliable messages.
+//! a receiver. The caller transfers the bytes; over datagrams, a [`MessageChannel`] carries snapshots and
+//! reliable messages, and [`netcode`] checks those that are encrypted.
 
 mod budget;
 mod channel;

@@ -62,7 +62,7 @@ fn offend(caller: &mut Caller, random: &mut impl Rng) {
     let mut bytes = vec![0; random.random_range(0..1200)];
     random.fill_bytes(&mut bytes);
     match random.random_range(0..10) {
-        // Thousands of reliable messages, all empty.
+        // A hundred reliable messages, all empty.
         0 => caller.say(
             &[
                 &[2, 0, 0, 0, random.random_range(0..9), 1, 240][..],
