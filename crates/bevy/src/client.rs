@@ -1,6 +1,7 @@
 //! The client's side: remote bodies appear, move and vanish as the server's did, one playout delay later.
 
 mod cold;
+mod inputs;
 mod play;
 mod session;
 mod upstream;

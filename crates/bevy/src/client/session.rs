@@ -10,7 +10,7 @@ use cubewire_codec::{Fingerprint, Life, Limits};
 use cubewire_protocol::{AdaptiveDelay, Arrival, SnapshotReceiver, Welcome, playout_delay};
 
 use super::cold::Cold;
-use super::upstream::Inputs;
+use super::inputs::Inputs;
 use super::{PlayoutDelay, VanishReason};
 use crate::body::refuse;
 use crate::mailbox::{Connected, Mailbox, Server};

@@ -1,15 +1,15 @@
 //! What a client sends: messages, and in a datagram each tick its acks and its last inputs.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 
+use super::inputs::Inputs;
 use super::session::Session;
 use crate::body::refuse;
 use crate::mailbox::{Connected, Mailbox};
 use crate::protocol::Protocol;
-use crate::wire::{RECENT_INPUTS, RecentInputs, ToServerMail, Upstream, encode, sendable};
+use crate::wire::{RecentInputs, ToServerMail, Upstream, encode, sendable};
 
 /// Takes what was written and puts it into the mailbox, once a tick. What is written without a connection is dropped.
 pub(super) fn send(
@@ -66,35 +66,4 @@ pub(super) fn send(
         mailbox.outgoing.datagrams.push(encode(&upstream));
     }
     state.inputs.iter_mut().for_each(Inputs::sent);
-}
-
-/// The last inputs on a channel.
-#[derive(Debug, Default)]
-pub(super) struct Inputs {
-    /// Number of the last.
-    pub(super) newest: u64,
-    /// With the number of datagrams that each has been in.
-    pub(super) recent: VecDeque<(Vec<u8>, usize)>,
-}
-
-impl Inputs {
-    pub(super) fn push(&mut self, input: Vec<u8>) {
-        self.newest += 1;
-        self.recent.push_back((input, 0));
-        if self.recent.len() > RECENT_INPUTS {
-            self.recent.pop_front();
-        }
-    }
-
-    /// One has been in enough datagrams.
-    pub(super) fn sent(&mut self) {
-        self.recent.iter_mut().for_each(|(_, sent)| *sent += 1);
-        while self
-            .recent
-            .front()
-            .is_some_and(|&(_, sent)| sent >= RECENT_INPUTS)
-        {
-            self.recent.pop_front();
-        }
-    }
 }
