@@ -68,7 +68,7 @@ pub fn show_halves(
 ) -> Result<(), GameError> {
     view::show(world, Side::Right, PaneContent::Lane(right))?;
     view::show(world, Side::Left, left)?;
-    let shadow = ShadowLadder::new(world.resource::<CubeWorld>().current())?;
+    let shadow = ShadowLadder::new(world.resource::<CubeWorld>().current());
     let mut selected = world.query_filtered::<Entity, With<Selected>>();
     if let Ok(lane) = selected.single(world) {
         world.entity_mut(lane).insert(shadow);

@@ -62,7 +62,7 @@ pub struct RungCost {
 /// # Errors
 /// If the game cannot be set up.
 pub fn measure(mut game: LaneGame, ticks: usize, skip: usize) -> Result<Vec<RungCost>, GameError> {
-    game.add_shadow()?;
+    game.add_shadow();
     let progress = progress(ticks as u64, "ticks");
     for tick in 0..ticks {
         if tick == skip

@@ -186,14 +186,10 @@ impl LaneGame {
     }
 
     /// Adds a shadow ladder to the lane, which measures every rung, as in the window.
-    ///
-    /// # Errors
-    /// If the codec refuses the initial state.
-    pub fn add_shadow(&mut self) -> Result<(), GameError> {
-        let shadow = ShadowLadder::new(CubeWorld::default().current())?;
+    pub fn add_shadow(&mut self) {
+        let shadow = ShadowLadder::new(CubeWorld::default().current());
         let lane = self.lane;
         self.app.world_mut().entity_mut(lane).insert(shadow);
-        Ok(())
     }
 
     /// The shadow ladder, with figures up to the newest tick; none if the lane has no shadow.

@@ -238,12 +238,8 @@ pub(super) const fn accounting(accounting: Accounting) -> &'static str {
 
 pub(super) const SNAPSHOT_ACKS: &str = "Upstream: the receiver reports the newest snapshot that it \
      has decoded, and which of the 32 ticks before it. The sender encodes against a snapshot that was \
-     acknowledged. Each ack takes 42 bytes, most of them headers: 20 kbps at 60 a second, and 10 more \
+     acknowledged. Each ack takes 36 bytes, most of them headers: 17 kbps at 60 a second, and 10 more \
      over UDP, where it is encrypted.";
-
-pub(super) const TRANSPORT_ACKS: &str = "In both directions: renet, the transport, acknowledges every \
-     packet, to know what to resend, the round trip and the loss. These acks travel in the datagrams of \
-     snapshots and snapshot acks, so each takes about 7 bytes: 7 kbps at 60 snapshots a second.";
 
 pub(super) const PAYLOAD: &str =
     "The bytes of an encoded snapshot, without any headers of the transport, UDP or IP.";

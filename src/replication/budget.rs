@@ -57,8 +57,8 @@ impl Default for Throttle {
 /// What encoding costs on a lane, and what the budget leaves of its settings.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct LaneCost {
-    newest: MeanTime,
-    smallest: MeanTime,
+    /// Of a snapshot, by [`BaselineChoice`].
+    means: [MeanTime; 2],
     throttle: Throttle,
 }
 
@@ -79,10 +79,7 @@ impl LaneCost {
     /// What a snapshot costs; none before the first. It is measured while there is an [`EncodeBudget`].
     #[must_use]
     pub fn of(&self, choice: BaselineChoice) -> Option<Duration> {
-        match choice {
-            BaselineChoice::Newest => self.newest.measured(),
-            BaselineChoice::Smallest => self.smallest.measured(),
-        }
+        self.means[choice as usize].measured()
     }
 
     /// Whether a snapshot is due: the lanes take turns.
@@ -91,23 +88,14 @@ impl LaneCost {
         asked.sends_at(tick) && turn.is_multiple_of(self.throttle.one_in.into())
     }
 
-    fn mean(&mut self, choice: BaselineChoice) -> &mut MeanTime {
-        match choice {
-            BaselineChoice::Newest => &mut self.newest,
-            BaselineChoice::Smallest => &mut self.smallest,
-        }
-    }
-
     /// Processor time a tick, if it gets all that it asks for, and with the newest baseline.
     fn demand(&self, asked: &SenderSettings) -> [Duration; 2] {
-        let newest = self.newest.measured().unwrap_or(FIRST_GUESS);
-        let full = match asked.baseline {
-            BaselineChoice::Newest => newest,
-            BaselineChoice::Smallest => self
-                .smallest
-                .measured()
-                .unwrap_or(newest * ENCODES_OF_SMALLEST),
+        let newest = self.of(BaselineChoice::Newest).unwrap_or(FIRST_GUESS);
+        let encodes = match asked.baseline {
+            BaselineChoice::Newest => 1,
+            BaselineChoice::Smallest => ENCODES_OF_SMALLEST,
         };
+        let full = self.of(asked.baseline).unwrap_or(newest * encodes);
         [full, newest].map(|cost| cost / asked.send_interval_ticks.max(1))
     }
 }
@@ -132,7 +120,7 @@ impl EncodeBudget {
 
     /// Counts what an encode on a lane took.
     pub(super) fn spend(&self, cost: &mut LaneCost, choice: BaselineChoice, took: Duration) {
-        cost.mean(choice).add(took);
+        cost.means[choice as usize].add(took);
         self.spent
             .fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
     }

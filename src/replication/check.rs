@@ -3,8 +3,8 @@
 use bevy::prelude::*;
 
 use super::Replica;
+use super::lane::Sender;
 use super::receive::{Decoded, DecodedPacket};
-use super::sender::Sender;
 
 /// Results of the comparison since the component was added to a lane.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]

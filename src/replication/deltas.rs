@@ -3,8 +3,8 @@
 use bevy::prelude::*;
 use cubewire_codec::QuantizedSnapshot;
 
+use super::lane::Sender;
 use super::meter::LaneMeter;
-use super::sender::Sender;
 use crate::simulation::CubeWorld;
 
 /// Numbers of bits that are distinguished: 0 to 20.

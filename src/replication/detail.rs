@@ -1,10 +1,10 @@
 //! The bytes of packets, and what each of their bits is for, recorded while something shows them.
 
 use std::slice;
+use std::sync::Arc;
 
 use bevy::prelude::*;
 use cubewire_codec::{BitItem, BitKind, BitLedger, Form};
-use renet::Bytes;
 
 /// While a lane has this component, its [`PacketRecord`](super::PacketRecord)s have a
 /// [detail](super::PacketRecord::detail).
@@ -14,7 +14,7 @@ pub struct Detailed;
 /// A packet, and the purpose of each of its bits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PacketDetail {
-    bytes: Bytes,
+    bytes: Arc<[u8]>,
     items: Box<[CompactItem]>,
     /// Ends of the items that have components, in their order: in most packets, less than half of them.
     ends: Box<[Ends]>,
@@ -121,11 +121,11 @@ impl Ends {
 impl PacketDetail {
     /// The ledger is that of the packet. There are no items if it is not itemized.
     #[must_use]
-    pub fn new(ledger: &BitLedger, bytes: Bytes) -> Self {
+    pub fn new(ledger: &BitLedger, bytes: Arc<[u8]>) -> Self {
         Self::of_items(ledger.items().unwrap_or_default(), bytes)
     }
 
-    fn of_items(items: &[BitItem], bytes: Bytes) -> Self {
+    fn of_items(items: &[BitItem], bytes: Arc<[u8]>) -> Self {
         let divided = items.iter().filter(|item| item.components.is_some());
         Self {
             bytes,
@@ -166,7 +166,7 @@ mod tests {
 
     /// What comes back of these items.
     fn kept(items: &[BitItem]) -> Vec<BitItem> {
-        let detail = PacketDetail::of_items(items, Bytes::new());
+        let detail = PacketDetail::of_items(items, Arc::default());
         detail.items().collect()
     }
 

@@ -8,10 +8,10 @@ use bevy::prelude::*;
 use cubewire_codec::{Baseline, Snapshot};
 
 use super::Replica;
+use super::lane::Sender;
 use super::meter::LaneMeter;
 use super::peer::{Peer, ServerConnection};
 use super::receive::Decoded;
-use super::sender::Sender;
 use crate::files::NewFile;
 use crate::simulation::{CubeWorld, state_hash};
 

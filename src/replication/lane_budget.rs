@@ -40,7 +40,7 @@ pub(super) enum Allowed {
 /// The overhead until the first packet has been seen on the wire.
 const FIRST_OVERHEAD: usize = 64;
 
-/// The most that IP, UDP, netcode and renet take.
+/// The most that IP, UDP, netcode and the message channel take.
 const MAX_OVERHEAD: usize = 72;
 
 /// The longest time that a whole snapshot takes, so that its ack arrives before it is
@@ -67,6 +67,11 @@ impl LaneBudget {
             rate: Some(AdaptiveRate::new(TICKS_PER_SECOND as u16)),
             ..Self::default()
         }
+    }
+
+    /// Part of the last few hundred packets that was lost, 0 to 1; known over a real network.
+    pub(crate) fn loss_fraction(&self) -> f64 {
+        self.rate.as_ref().map_or(0.0, AdaptiveRate::loss)
     }
 
     /// What gets through of the settings that were asked for.

@@ -6,12 +6,12 @@ use std::time::Duration;
 use bevy::prelude::*;
 use cubewire_codec::{DecodeError, Stages};
 use cubewire_link::LinkStats;
-use cubewire_protocol::FallbackReason;
+use cubewire_protocol::{FallbackReason, MessageChannel};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::displayed::ReplicaError;
 use super::packet::{Arrival, PacketRecord};
-use super::transport::Purpose;
+use super::transport::End;
 
 /// The article's target for a snapshot stream, kilobits a second.
 pub const TARGET_KBPS: f64 = 256.0;
@@ -57,10 +57,8 @@ pub struct Traffic {
     pub packets: usize,
     /// Bytes of snapshot acks.
     pub ack_bytes: usize,
-    /// Bytes of the transport's own acks, in both directions.
-    pub transport_ack_bytes: usize,
-    /// Bytes that establish and maintain the connection, in both directions: handshake, welcome, requests
-    /// and their acks, keep-alives. Only between processes.
+    /// Bytes that establish and maintain the connection, in both directions: handshake, welcome, requests, the acks of
+    /// both, keep-alives. Only between processes.
     pub control_bytes: usize,
 }
 
@@ -70,40 +68,30 @@ impl Traffic {
         self.wire_bytes += other.wire_bytes;
         self.packets += other.packets;
         self.ack_bytes += other.ack_bytes;
-        self.transport_ack_bytes += other.transport_ack_bytes;
         self.control_bytes += other.control_bytes;
     }
 
     /// All bytes.
     #[must_use]
     pub const fn total_bytes(&self) -> usize {
-        self.wire_bytes + self.ack_bytes + self.transport_ack_bytes + self.control_bytes
+        self.wire_bytes + self.ack_bytes + self.control_bytes
     }
 
-    /// Counts a packet from the sender to the receiver, with its IP and UDP headers.
-    pub const fn count_downstream(&mut self, purpose: Purpose, bytes: usize) {
-        match purpose {
-            Purpose::Snapshots => {
+    /// Counts a datagram that one end has sent, of `bytes` with all headers.
+    pub fn count(&mut self, from: End, datagram: &[u8], bytes: usize) {
+        match (MessageChannel::has_message(datagram), from) {
+            (false, _) => self.control_bytes += bytes,
+            (true, End::Receiver) => self.ack_bytes += bytes,
+            (true, End::Sender) => {
                 self.wire_bytes += bytes;
                 self.packets += 1;
             }
-            Purpose::TransportAck => self.transport_ack_bytes += bytes,
-            Purpose::Control => self.control_bytes += bytes,
-        }
-    }
-
-    /// Counts a packet from the receiver to the sender.
-    pub const fn count_upstream(&mut self, purpose: Purpose, bytes: usize) {
-        match purpose {
-            Purpose::Snapshots => self.ack_bytes += bytes,
-            Purpose::TransportAck => self.transport_ack_bytes += bytes,
-            Purpose::Control => self.control_bytes += bytes,
         }
     }
 }
 
 /// One tick of a lane.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Sample {
     /// The simulation's tick; a viewer counts its own.
     pub tick: u64,
@@ -134,27 +122,6 @@ pub struct Sample {
     pub starved: bool,
     /// The replica error, of lanes that measure it; without a tick otherwise.
     pub replica_error: ReplicaError,
-}
-
-impl Default for Sample {
-    fn default() -> Self {
-        Self {
-            tick: 0,
-            stages: cubewire_codec::ladder::UNCOMPRESSED.stages,
-            budget_kbps: None,
-            send_interval_ticks: 1,
-            snapshots: Vec::new(),
-            longest_wait_ticks: 0,
-            traffic: Traffic::default(),
-            acked_age_ticks: None,
-            lost: 0,
-            late: 0,
-            buffered: 0,
-            playout_delay: Duration::ZERO,
-            starved: false,
-            replica_error: ReplicaError::default(),
-        }
-    }
 }
 
 impl Sample {
@@ -207,8 +174,6 @@ pub struct LaneMeter {
     pub refused: u64,
     /// Malformed acks since the start.
     pub refused_acks: u64,
-    /// Packets that were dropped before they reached the transport, since the start.
-    pub hostile: u64,
     /// Why the decoder last rejected a packet.
     pub last_refusal: Option<DecodeError>,
     /// Why the receiving half does without arithmetic coding, if it does.
@@ -335,14 +300,6 @@ impl LaneMeter {
         self.samples.back_mut().expect("a sample was just pushed")
     }
 
-    /// Counts a packet that was dropped before it reached the transport; logs the first.
-    pub(crate) fn refuse_packet(&mut self, why: &dyn std::error::Error) {
-        self.hostile += 1;
-        if self.hostile == 1 {
-            warn!("dropped a hostile packet; more are not logged: {why}");
-        }
-    }
-
     pub(super) fn refuse(&mut self, error: DecodeError) {
         self.refused += 1;
         self.last_refusal = Some(error);
@@ -404,9 +361,6 @@ mod tests {
         );
         assert!((meter.kbps(Accounting::PayloadAndUdp) - 60.0).abs() < 1e-9);
     }
-
-    #[test]
-    fn a_factor_has_a_decimal_while_it_is_small() {}
 
     #[test]
     fn a_distance_below_100_mm_has_a_decimal() {

@@ -1,15 +1,14 @@
 //! The record of a packet: made by the end that encodes or decodes it, used by meters, panels, reports and
 //! the shadow ladder.
 
-use cubewire_codec::{BitLedger, Decoder, Header, Packet, Stages, ladder};
+use cubewire_codec::{BitLedger, Decoder, Header, Packet, Stages};
 use cubewire_scene::TICKS_PER_SECOND;
-use renet::Bytes;
 
 use super::HEADER_BYTES;
 use super::detail::PacketDetail;
 
 /// One encoded snapshot.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PacketRecord {
     /// Stages that it was encoded with.
     pub stages: Stages,
@@ -47,14 +46,11 @@ impl PacketRecord {
     pub fn new(packet: &Packet, stages: Stages) -> Self {
         Self {
             stages,
-            header: None,
             payload_bytes: packet.bytes.len(),
             ledger: packet.ledger.by_kind(),
             changed_cubes: packet.changed_bodies,
             sent_cubes: packet.sent_bodies,
-            acked_ages_ticks: [None; 3],
-            arrival: None,
-            detail: None,
+            ..Self::default()
         }
     }
 
@@ -63,7 +59,7 @@ impl PacketRecord {
         decoder: &Decoder,
         header: Header,
         stages: Stages,
-        bytes: &Bytes,
+        bytes: &[u8],
         is_late: bool,
     ) -> Option<Self> {
         let ledger = decoder.ledger()?;
@@ -79,7 +75,7 @@ impl PacketRecord {
                 after_ticks: 0,
                 is_late,
             }),
-            detail: is_detailed.then(|| Box::new(PacketDetail::new(ledger, bytes.clone()))),
+            detail: is_detailed.then(|| Box::new(PacketDetail::new(ledger, bytes.into()))),
             ..Self::default()
         })
     }
@@ -120,12 +116,5 @@ impl PacketRecord {
             None if newest.saturating_sub(sent) > LOST_TICKS => Fate::Lost,
             None => Fate::OnItsWay,
         }
-    }
-}
-
-/// An empty packet of uncompressed stages.
-impl Default for PacketRecord {
-    fn default() -> Self {
-        Self::new(&Packet::default(), ladder::UNCOMPRESSED.stages)
     }
 }

@@ -29,13 +29,6 @@ impl Entry {
 }
 
 impl QuantizedWorld {
-    /// What [`get`](Self::get) has returned for this tick and precision before.
-    pub(super) fn found(&self, tick: u64, precision: Precision) -> Option<&Arc<QuantizedSnapshot>> {
-        let mut snapshots = self.snapshots.iter();
-        let entry = snapshots.find(|entry| entry.precision == precision)?;
-        entry.of(tick)
-    }
-
     /// The `newest` state, that of `tick`, in a precision.
     ///
     /// # Errors
@@ -90,7 +83,5 @@ mod tests {
         assert_eq!(quantized.snapshots.len(), 2);
         assert!(quantized.snapshots[0].of(7).is_some());
         assert!(quantized.snapshots[1].of(0).is_some());
-        assert_eq!(quantized.found(7, coarse), Some(&first));
-        assert_eq!(quantized.found(7, full), None);
     }
 }

@@ -10,7 +10,7 @@ use bevy::prelude::*;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::budget::LaneCost;
-use super::sender::{Sender, is_due};
+use super::lane::{Sender, is_due};
 use super::settings::SenderSettings;
 use crate::simulation::{CubeWorld, RebuildSimulation};
 

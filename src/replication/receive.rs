@@ -6,10 +6,10 @@ use cubewire_codec::Baseline;
 use cubewire_protocol::Arrival;
 
 use super::Replica;
+use super::lane::Sender;
 use super::meter::LaneMeter;
 use super::packet::PacketRecord;
 use super::playout::Playback;
-use super::sender::Sender;
 use super::settings::{PlayoutSettings, SenderSettings};
 use super::sync::status::LaneSync;
 use super::transport::ReceiverMail;
@@ -66,7 +66,7 @@ pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
         let waits = playout.effective_interpolation(sender.stages).waits();
         let receiver = &mut replica.0;
         decoded.0.clear();
-        while let Some(message) = mail.0.take() {
+        while let Some(message) = mail.take() {
             let newest = receiver.newest();
             let simulated_ticks = receiver.engine().simulated_ticks();
             let started = Instant::now();
@@ -103,7 +103,7 @@ pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
             }
         }
         while let Some(feedback) = receiver.poll_feedback() {
-            mail.0.outgoing.push(feedback.encode().into());
+            mail.outgoing.push(feedback.encode());
         }
     }
 }

@@ -1,21 +1,22 @@
 //! The sending half of a lane.
 
+use std::sync::Arc;
+
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
+use cubewire_codec::QuantizedSnapshot;
 use cubewire_protocol::SendError;
-use renet::Bytes;
 
 use super::budget::{EncodeBudget, LaneCost};
 use super::detail::{Detailed, PacketDetail};
+use super::lane::{Sender, Standings, is_due};
 use super::lane_budget::{Allowed, LaneBudget};
 use super::meter::{LaneMeter, Sample};
 use super::packet::PacketRecord;
 use super::quantized::QuantizedWorld;
 use super::rebuilds::Rebuilds;
-use super::sender::{Sender, is_due};
 use super::settings::SenderSettings;
-use super::standings::Standings;
 use super::transport::SenderMail;
 use crate::simulation::CubeWorld;
 
@@ -29,7 +30,7 @@ type AckedLane<'a> = (
 /// Processes the acks that have arrived.
 pub(super) fn receive_acks(world: Res<CubeWorld>, mut lanes: Query<AckedLane<'_>>) {
     for (mut mail, mut sender, mut meter, mut limit) in &mut lanes {
-        while let Some(message) = mail.0.take() {
+        while let Some(message) = mail.take() {
             match sender.0.on_message(&message) {
                 Ok(feedback) => limit.on_feedback(world.tick(), &feedback),
                 Err(_) => meter.refused_acks += 1,
@@ -78,8 +79,9 @@ pub(super) fn send(
         let must_send = rebuilds.is_planned() && sender.0.wants_state().is_some();
         let is_due = is_due(lane, settings, cost.as_deref(), tick);
         if must_send || is_due && !matches!(allowed, Allowed::Nothing) {
-            quantized.get(tick, world.current(), stages.precision())?;
+            let snapshot = quantized.get(tick, world.current(), stages.precision())?;
             due.push(Due {
+                snapshot: Arc::clone(snapshot),
                 settings,
                 mail,
                 sender,
@@ -99,15 +101,15 @@ pub(super) fn send(
     // So that it is not always the same lane that finds no time left.
     let first = tick as usize % due.len().max(1);
     due.rotate_left(first);
-    let (world, quantized, budget) = (&*world, &*quantized, budget.as_deref());
+    let (world, budget) = (&*world, budget.as_deref());
     let results = match due.len() {
         0 | 1 => due
             .into_iter()
-            .map(|lane| lane.send(world, quantized, budget))
+            .map(|lane| lane.send(world, budget))
             .collect(),
         _ => ComputeTaskPool::get_or_init(TaskPool::default).scope(|scope| {
             for lane in due {
-                scope.spawn(async move { lane.send(world, quantized, budget) });
+                scope.spawn(async move { lane.send(world, budget) });
             }
         }),
     };
@@ -116,6 +118,7 @@ pub(super) fn send(
 
 /// A lane on which a snapshot is due.
 struct Due<'a> {
+    snapshot: Arc<QuantizedSnapshot>,
     settings: &'a SenderSettings,
     mail: Mut<'a, SenderMail>,
     sender: Mut<'a, Sender>,
@@ -133,15 +136,10 @@ struct Due<'a> {
 
 impl Due<'_> {
     /// Encodes, unless there is no time, and begins the meter's sample.
-    fn send(
-        mut self,
-        world: &CubeWorld,
-        quantized: &QuantizedWorld,
-        budget: Option<&EncodeBudget>,
-    ) -> Result<(), SendError> {
+    fn send(mut self, world: &CubeWorld, budget: Option<&EncodeBudget>) -> Result<(), SendError> {
         let has_time = budget.is_none_or(EncodeBudget::has_time);
         if self.cost.is_none() || self.must_send || has_time {
-            self.encode(world, quantized, budget)?;
+            self.encode(world, budget)?;
         }
         self.meter.begin(self.sample);
         Ok(())
@@ -150,14 +148,9 @@ impl Due<'_> {
     fn encode(
         &mut self,
         world: &CubeWorld,
-        quantized: &QuantizedWorld,
         budget: Option<&EncodeBudget>,
     ) -> Result<(), SendError> {
-        let (tick, stages) = (world.tick(), self.sample.stages);
-        // It has been quantized before.
-        let Some(quantized) = quantized.found(tick, stages.precision()) else {
-            return Ok(());
-        };
+        let (tick, stages, snapshot) = (world.tick(), self.sample.stages, &self.snapshot);
         let granted = match &self.cost {
             Some(cost) => cost.granted(self.settings),
             None => *self.settings,
@@ -169,9 +162,9 @@ impl Due<'_> {
         }
         let inputs = Some(world.inputs());
         let sent = match self.allowed {
-            Allowed::Within(within) => protocol.send_within(tick, stages, quantized, within)?,
+            Allowed::Within(within) => protocol.send_within(tick, stages, snapshot, within)?,
             Allowed::Whole | Allowed::Nothing => {
-                Some(protocol.send_simulated(tick, stages, quantized, granted.baseline, inputs)?)
+                Some(protocol.send_simulated(tick, stages, snapshot, granted.baseline, inputs)?)
             }
         };
         if matches!(self.allowed, Allowed::Within(_)) {
@@ -191,15 +184,14 @@ impl Due<'_> {
         if let (Some(cost), Some(budget)) = (&mut self.cost, budget) {
             budget.spend(cost, granted.baseline, took);
         }
-        let bytes = Bytes::from(packet.bytes.clone());
-        let detail = || PacketDetail::new(&packet.ledger, bytes.clone());
+        let detail = || PacketDetail::new(&packet.ledger, packet.bytes.as_slice().into());
         self.sample.snapshots.push(PacketRecord {
             header: Some(sent.header),
             acked_ages_ticks: [newest, second, third].map(|acked| age(tick, acked)),
             detail: self.is_detailed.then(|| Box::new(detail())),
             ..PacketRecord::new(packet, stages)
         });
-        self.mail.0.outgoing.push(bytes);
+        self.mail.outgoing.push(packet.bytes.clone());
         Ok(())
     }
 }

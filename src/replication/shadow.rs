@@ -24,8 +24,8 @@ use std::time::Duration;
 
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
+use cubewire_codec::Snapshot;
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_codec::{InitialStateError, Snapshot};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::mean::MeanTime;
@@ -34,7 +34,7 @@ use super::packet::PacketRecord;
 use super::totals::Totals;
 use crate::simulation::CubeWorld;
 
-use encoders::{Batch, Encoders, ShadowTick};
+use encoders::Batch;
 use worker::Worker;
 
 /// Ticks that may wait to be encoded: those of a frame that took a quarter of a second. If one more would
@@ -52,14 +52,10 @@ const SHARE_OF_FRAME: f32 = 0.25;
 #[derive(Component, Debug)]
 pub struct ShadowLadder {
     rungs: Vec<ShadowRung>,
-    /// Ticks to encode, oldest first.
-    queue: Vec<ShadowTick>,
     worker: Worker,
     /// The newest tick that the figures include.
     newest: Option<u64>,
     mean_time: MeanTime,
-    /// Snapshots that were encoded, kept to reuse their memory.
-    spare: Vec<Snapshot>,
 }
 
 /// One rung of the shadow ladder.
@@ -74,31 +70,27 @@ pub struct ShadowRung {
 }
 
 impl ShadowLadder {
-    /// A shadow of every rung.
-    ///
-    /// # Errors
-    /// If the codec refuses the initial state.
-    pub fn new(initial: &Snapshot) -> Result<Self, InitialStateError> {
+    /// A shadow of every rung, of a lane that began with that state.
+    #[must_use]
+    pub fn new(initial: &Snapshot) -> Self {
         let rungs = ladder::all().map(|rung| ShadowRung {
             rung,
             bytes: VecDeque::new(),
             totals: Totals::default(),
         });
         let stages = ladder::all().map(|rung| rung.stages);
-        Ok(Self {
+        Self {
             rungs: rungs.collect(),
-            queue: Vec::new(),
-            worker: Worker::new(Encoders::new(initial, stages)?),
+            worker: Worker::new(initial.clone(), stages.collect()),
             newest: None,
             mean_time: MeanTime::default(),
-            spare: Vec::new(),
-        })
+        }
     }
 
     /// A ladder that has counted this many ticks, with `bytes` by index of the rung and tick.
     #[cfg(test)]
     pub(crate) fn of_bytes(ticks: u64, bytes: impl Fn(usize, u64) -> usize) -> Self {
-        let mut shadow = Self::new(CubeWorld::default().current()).unwrap();
+        let mut shadow = Self::new(CubeWorld::default().current());
         for tick in 0..ticks {
             for (index, rung) in shadow.rungs.iter_mut().enumerate() {
                 let payload_bytes = bytes(index, tick) - super::HEADER_BYTES;
@@ -142,13 +134,8 @@ impl ShadowLadder {
     /// # Errors
     /// If a snapshot cannot be encoded.
     pub fn finish(&mut self) -> Result {
-        loop {
-            self.wait()?;
-            if self.queue.is_empty() {
-                return Ok(());
-            }
-            self.start(Duration::MAX)?;
-        }
+        let batches = self.worker.finish();
+        self.count(batches)
     }
 
     /// Finishes, and clears the totals. The baselines of the rungs stay.
@@ -163,23 +150,16 @@ impl ShadowLadder {
         Ok(())
     }
 
-    /// Queues what a lane has sent in the newest tick.
-    fn push(&mut self, world: &CubeWorld, sent: Option<&PacketRecord>) {
-        self.queue
-            .push(ShadowTick::new(world, sent, &mut self.spare));
-    }
-
     /// Lets a task encode the queue, unless one is at work. Without threads, encodes at once, until this time
     /// is over, but at least one tick.
     fn start(&mut self, time: Duration) -> Result {
-        if self.worker.has_threads() {
-            let batch = self.worker.start(&mut self.queue, usize::MAX);
+        if self.worker.has_threads {
+            let batch = self.worker.start(usize::MAX);
             return self.count(batch);
         }
         let start = Instant::now();
-        while !self.queue.is_empty() {
-            let batch = self.worker.start(&mut self.queue, 1);
-            self.count(batch)?;
+        while let Some(batch) = self.worker.start(1) {
+            self.count([batch])?;
             if start.elapsed() >= time {
                 break;
             }
@@ -193,27 +173,20 @@ impl ShadowLadder {
         self.count(batch)
     }
 
-    /// Waits until the task has ended, and counts what it has encoded.
-    fn wait(&mut self) -> Result {
-        let batch = self.worker.wait();
-        self.count(batch)
-    }
-
-    fn count(&mut self, batch: Option<Batch>) -> Result {
-        let Some(batch) = batch else {
-            return Ok(());
-        };
-        if let Some(time) = batch.time_per_tick() {
-            self.mean_time.add(time);
-        }
-        for (tick, packets) in batch.encoded {
-            for (index, rung) in self.rungs.iter_mut().enumerate() {
-                rung.count(packets.get(index));
+    fn count(&mut self, batches: impl IntoIterator<Item = Batch>) -> Result {
+        for batch in batches {
+            if let Some(time) = batch.time_per_tick() {
+                self.mean_time.add(time);
             }
-            self.newest = Some(tick.tick);
-            self.spare.push(tick.snapshot);
+            for (tick, packets) in batch.encoded {
+                for (index, rung) in self.rungs.iter_mut().enumerate() {
+                    rung.count(packets.get(index));
+                }
+                self.newest = Some(tick);
+            }
+            batch.result?;
         }
-        batch.result
+        Ok(())
     }
 }
 
@@ -266,13 +239,13 @@ pub(super) fn queue(
         let sent = meter.samples().back();
         let sent = sent.and_then(|sample| sample.snapshots.first());
         shadow.poll()?;
-        shadow.push(&world, sent);
-        if !shadow.worker.has_threads() {
+        shadow.worker.push(&world, sent);
+        if !shadow.worker.has_threads {
             // A tick for a tick: encoding all that waits would take a second.
-            if shadow.queue.len() > MAX_QUEUED_WITHOUT_THREADS {
+            if shadow.worker.queued() > MAX_QUEUED_WITHOUT_THREADS {
                 shadow.start(Duration::ZERO)?;
             }
-        } else if shadow.queue.len() > MAX_QUEUED {
+        } else if shadow.worker.queued() > MAX_QUEUED {
             shadow.finish()?;
         }
     }
@@ -312,21 +285,19 @@ mod tests {
     #[test]
     fn without_threads_a_frame_encodes_only_as_long_as_it_may() {
         let world = CubeWorld::default();
-        let mut shadow = ShadowLadder::new(world.current()).unwrap();
-        let stages = ladder::all().map(|rung| rung.stages);
-        let encoders = Encoders::new(world.current(), stages).unwrap();
-        shadow.worker = Worker::without_threads(encoders);
+        let mut shadow = ShadowLadder::new(world.current());
+        shadow.worker.has_threads = false;
         let sent = PacketRecord::default();
         for _ in 0..3 {
-            shadow.push(&world, Some(&sent));
+            shadow.worker.push(&world, Some(&sent));
         }
         // One tick even where there is no time.
         shadow.start(Duration::ZERO).unwrap();
-        assert_eq!(shadow.queue.len(), 2);
+        assert_eq!(shadow.worker.queued(), 2);
         assert_eq!(shadow.rungs()[0].history().len(), 1);
         shadow.start(Duration::MAX).unwrap();
-        assert_eq!(shadow.queue.len(), 0);
-        shadow.push(&world, Some(&sent));
+        assert_eq!(shadow.worker.queued(), 0);
+        shadow.worker.push(&world, Some(&sent));
         shadow.finish().unwrap();
         assert_eq!(shadow.rungs()[0].history().len(), 4);
     }

@@ -17,11 +17,10 @@ use cubewire_protocol::{SnapshotReceiver, Welcome};
 
 use super::Replica;
 use super::budget::LaneCost;
-use super::lane::LocalLane;
+use super::lane::{LocalLane, Sender};
 use super::lane_budget::LaneBudget;
 use super::playout::Playback;
 use super::receive::Decoded;
-use super::sender::Sender;
 use super::settings::{LaneSettings, LinkSettings, PlayoutSettings, SenderSettings};
 use crate::simulation::CubeWorld;
 

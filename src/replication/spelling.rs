@@ -71,7 +71,7 @@ impl Spelling<u32> for Rate {
     }
 }
 
-/// Most kilobits a second, or any number.
+/// Most kilobits a second.
 pub(super) struct Kbps;
 
 /// The budget of that many kilobits a second.
@@ -84,16 +84,13 @@ pub fn kbps_of(text: &str) -> Result<u32, TextError> {
     kbps.ok_or_else(|| TextError::value(text, "from 16kbps to 1024kbps, as in 64kbps"))
 }
 
-impl Spelling<Option<u32>> for Kbps {
-    fn write(budget: &Option<u32>) -> Option<String> {
-        Some(budget.map_or_else(|| "none".to_owned(), |kbps| format!("{kbps}kbps")))
+impl Spelling<u32> for Kbps {
+    fn write(kbps: &u32) -> Option<String> {
+        Some(format!("{kbps}kbps"))
     }
 
-    fn read(text: &str) -> Result<Option<u32>, TextError> {
-        match text {
-            "none" => Ok(None),
-            text => kbps_of(text).map(Some),
-        }
+    fn read(text: &str) -> Result<u32, TextError> {
+        kbps_of(text)
     }
 }
 

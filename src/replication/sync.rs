@@ -6,10 +6,9 @@ pub(super) mod status;
 use bevy::prelude::*;
 use cubewire_codec::BitKind;
 
-use super::lane::LocalLane;
+use super::lane::{LocalLane, Sender};
 use super::meter::LaneMeter;
 use super::receive::Decoded;
-use super::sender::Sender;
 use status::LaneSync;
 
 /// The receiver of a local lane loses the world that it simulates. Its packets are those of `predicted` until it has

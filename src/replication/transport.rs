@@ -24,7 +24,6 @@
 use std::collections::VecDeque;
 
 use bevy::prelude::*;
-use renet::Bytes;
 
 /// The phases of a transport.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,13 +49,13 @@ pub(crate) const SLICE_BYTES: usize = 1200;
 /// Messages between one end of a lane and its transport.
 #[derive(Debug, Default)]
 pub(crate) struct Mailbox {
-    pub(crate) outgoing: Vec<Bytes>,
-    incoming: VecDeque<Bytes>,
+    pub(crate) outgoing: Vec<Vec<u8>>,
+    incoming: VecDeque<Vec<u8>>,
 }
 
 impl Mailbox {
     /// Adds a message that has arrived. If the lane does not take messages, the oldest are dropped.
-    pub(crate) fn deliver(&mut self, message: Bytes) {
+    pub(crate) fn deliver(&mut self, message: Vec<u8>) {
         if self.incoming.len() == MAX_INCOMING {
             self.incoming.pop_front();
         }
@@ -64,7 +63,7 @@ impl Mailbox {
     }
 
     /// Takes the oldest message.
-    pub(crate) fn take(&mut self) -> Option<Bytes> {
+    pub(crate) fn take(&mut self) -> Option<Vec<u8>> {
         self.incoming.pop_front()
     }
 }
@@ -73,20 +72,9 @@ impl Mailbox {
 const MAX_INCOMING: usize = 1024;
 
 /// The sender's mailbox.
-#[derive(Component, Debug, Default)]
-pub(crate) struct SenderMail(pub(crate) Mailbox);
+#[derive(Component, Debug, Default, Deref, DerefMut)]
+pub(crate) struct SenderMail(Mailbox);
 
 /// The receiver's mailbox.
-#[derive(Component, Debug, Default)]
-pub(crate) struct ReceiverMail(pub(crate) Mailbox);
-
-/// The purpose of a transport's packet, by which its bytes are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    /// A snapshot downstream, a snapshot ack upstream, or a fragment of one.
-    Snapshots,
-    /// The transport's own acks.
-    TransportAck,
-    /// The welcome, requests and their acks, and keep-alives.
-    Control,
-}
+#[derive(Component, Debug, Default, Deref, DerefMut)]
+pub(crate) struct ReceiverMail(Mailbox);

@@ -1,10 +1,9 @@
-//! renet over netcode over UDP: a [server](UdpServer) that admits viewers, and a [viewer](UdpViewer).
+//! netcode over UDP: a [server](UdpServer) that admits viewers, and a [viewer](UdpViewer).
 //!
 //! netcode encrypts and authenticates every datagram, and admits clients that present a connect token
 //! made with the server's private key. Here every viewer has the key and makes its own token; a game
 //! would keep the key on its servers and hand out tokens.
 
-mod datagram;
 mod pacer;
 mod server;
 mod viewer;
@@ -110,9 +109,6 @@ fn token_data(version: u16) -> [u8; NETCODE_USER_DATA_BYTES] {
 fn token_version(data: &[u8; NETCODE_USER_DATA_BYTES]) -> u16 {
     u16::from_be_bytes([data[0], data[1]])
 }
-
-/// How long a connect token can be used to connect. The clocks of both machines may differ by as much.
-const TOKEN_SECONDS: u64 = 60;
 
 /// netcode's clock, by which tokens expire.
 fn since_1970() -> Duration {

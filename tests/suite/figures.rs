@@ -89,7 +89,7 @@ fn no_rung_from_position_to_relative_orientation_costs_more_than_the_one_before(
 fn the_shadow_of_the_lanes_own_rung_costs_what_the_lane_does() {
     for name in ["changed-flags", "simulated"] {
         let mut game = game("katamari", name);
-        game.add_shadow().unwrap();
+        game.add_shadow();
         steps(&mut game, 240);
         let lane = Totals::of(game.meter().samples()).kbps(Accounting::PayloadAndUdp);
         let shadow = game.shadow().unwrap().unwrap();

@@ -186,7 +186,7 @@ fn looking_changes_no_packet() {
             .world_mut()
             .entity_mut(lane)
             .insert((DeltaCounts::default(), CubeErrors::default()));
-        open.add_shadow().unwrap();
+        open.add_shadow();
         let open = played(&mut open);
         assert!(open == closed, "{rung}");
     }

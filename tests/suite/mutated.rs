@@ -1,9 +1,8 @@
 //! Texts from outside, damaged at random: each is refused with a reason, or what it is read as obeys its bounds and
 //! comes back from what is printed for it.
 //!
-//! Readers of bytes are tested elsewhere: the crates' readers are fuzzed in `crates/fuzz`, and the tests of
-//! [`cubewire::transport`] damage packets and datagrams. `CUBEWIRE_MUTATIONS` sets the number of damaged texts of
-//! each kind, and `CUBEWIRE_SEED` the seed.
+//! Readers of bytes are tested elsewhere: those of the crates are fuzzed in `crates/fuzz`, and `udp_hostile` sends damaged
+//! datagrams. `CUBEWIRE_MUTATIONS` sets the number of damaged texts of each kind, and `CUBEWIRE_SEED` the seed.
 
 use std::fmt::Display;
 use std::fs;

@@ -360,7 +360,7 @@ fn titles_name_what_changed_and_the_half_only_where_two_lanes_are_shown() {
 #[test]
 fn a_lane_with_another_seed_is_another_lane() {
     let mut game = game(None);
-    game.add_shadow().unwrap();
+    game.add_shadow();
     let first = game.lane;
     let world = game.app.world_mut();
     let lane = |text: &str| PaneContent::Lane(text.parse().unwrap());
@@ -379,7 +379,7 @@ fn a_lane_with_another_seed_is_another_lane() {
 #[test]
 fn the_panel_is_about_a_lane_that_is_there() {
     let mut game = game(None);
-    game.add_shadow().unwrap();
+    game.add_shadow();
     game.step();
     let world = game.app.world_mut();
     let left = PaneContent::Lane("rung:index".parse().unwrap());

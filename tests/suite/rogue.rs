@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
 use cubewire_codec::{Sequence, ladder};
-use cubewire_protocol::{BaselineChoice, Request};
+use cubewire_protocol::{BaselineChoice, Feedback, MessageChannel, Request};
 use renetcode::{ClientAuthentication, ConnectToken, NetcodeClient};
 
 use crate::udp::{address, deliver, socket, step, udp};
@@ -15,7 +15,7 @@ use crate::udp::{address, deliver, socket, step, udp};
 pub(crate) struct Rogue {
     pub(crate) socket: UdpSocket,
     pub(crate) netcode: NetcodeClient,
-    sequence: u8,
+    channel: MessageChannel,
 }
 
 impl Rogue {
@@ -26,7 +26,7 @@ impl Rogue {
         Self {
             socket,
             netcode,
-            sequence: 0,
+            channel: MessageChannel::default(),
         }
     }
 
@@ -64,12 +64,30 @@ impl Rogue {
         }
     }
 
-    /// A small unreliable message, as renet packs it.
-    pub(crate) fn message(&mut self, channel: u8, message: &[u8]) {
-        self.sequence += 1;
-        let mut packet = vec![1, self.sequence, channel, 0, 1, message.len() as u8];
-        packet.extend(message);
-        self.say(&packet);
+    /// Sends a request.
+    pub(crate) fn request(&mut self, request: &Request) {
+        self.reliable(&request.encode());
+    }
+
+    /// Sends acks.
+    pub(crate) fn feedback(&mut self, feedback: &Feedback) {
+        self.unreliable(&feedback.encode());
+    }
+
+    pub(crate) fn reliable(&mut self, message: &[u8]) {
+        self.channel.send_reliable(message).unwrap();
+        self.flush();
+    }
+
+    pub(crate) fn unreliable(&mut self, message: &[u8]) {
+        self.channel.send_unreliable(message.to_vec()).unwrap();
+        self.flush();
+    }
+
+    fn flush(&mut self) {
+        for payload in self.channel.flush(Duration::ZERO, usize::MAX, 0) {
+            self.say(&payload);
+        }
     }
 }
 

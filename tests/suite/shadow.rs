@@ -109,7 +109,7 @@ impl InTheFrame {
 
 fn shadowed(settings: LaneSettings) -> (LaneGame, InTheFrame) {
     let mut game = LaneGame::new(Some(script("katamari")), settings).unwrap();
-    game.add_shadow().unwrap();
+    game.add_shadow();
     let expected = InTheFrame::new(CubeWorld::default().current());
     (game, expected)
 }

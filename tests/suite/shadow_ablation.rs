@@ -10,7 +10,7 @@ use crate::common::{lane, script};
 /// A game that has played for a while before something wants an ablation.
 fn ablated(settings: LaneSettings) -> LaneGame {
     let mut game = LaneGame::new(Some(script("katamari")), settings).unwrap();
-    game.add_shadow().unwrap();
+    game.add_shadow();
     step(&mut game, 60);
     game.app.insert_resource(WantsAblation(true));
     game

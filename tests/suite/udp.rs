@@ -261,10 +261,10 @@ fn the_meters_count_the_bytes_that_the_socket_sends() {
     let served = lanes(&mut game);
     let sum = |bytes: fn(&Sample) -> usize| served[0].2.iter().map(bytes).sum::<usize>() as u64;
     let (wire, acks) = (sum(|s| s.traffic.wire_bytes), sum(|s| s.traffic.ack_bytes));
-    let others = sum(|s| s.traffic.transport_ack_bytes + s.traffic.control_bytes);
+    let others = sum(|s| s.traffic.control_bytes);
     let all = traffic.sent_bytes + traffic.received_bytes;
     assert_eq!(wire + acks + others + unassigned_bytes, all);
-    // netcode and renet put some 30 bytes to each packet.
+    // IP, UDP and netcode put some 50 bytes to each packet.
     let article = sum(|s| s.bytes(Accounting::PayloadAndUdp));
     let packets = sum(|s| s.traffic.packets);
     assert!(wire > article + 20 * packets && wire < article + 60 * packets);

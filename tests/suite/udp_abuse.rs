@@ -20,7 +20,7 @@ use crate::udp::{
 fn junk_does_not_keep_a_dead_viewer_connected() {
     let mut game = server(Security::Insecure, 1);
     let mut dead = Rogue::connect(&mut game, &mut [], PROTOCOL_VERSION);
-    dead.message(2, &request().encode());
+    dead.request(&request());
     step(&mut game, &mut [], 2);
     assert_eq!(lanes(&mut game).len(), 1);
     // Shaped like a connection request that expires soon enough.
@@ -104,7 +104,7 @@ fn who_acks_what_was_never_sent_is_sent_away() {
     let mut honest = viewer(&game, "delta");
     step(&mut game, &mut [&mut honest], 30);
     let mut rogue = Rogue::connect(&mut game, &mut [&mut honest], PROTOCOL_VERSION);
-    rogue.message(2, &request().encode());
+    rogue.request(&request());
     step(&mut game, &mut [&mut honest], 2);
     let tick = game.cubes().tick();
     for ahead in 0..30 {
@@ -112,7 +112,7 @@ fn who_acks_what_was_never_sent_is_sent_away() {
             newest: Sequence((tick + 100 + ahead) as u16),
             earlier: u32::MAX,
         };
-        rogue.message(0, &Feedback::Ack(ack).encode());
+        rogue.feedback(&Feedback::Ack(ack));
         rogue.step();
         step(&mut game, &mut [&mut honest], 1);
     }

@@ -9,8 +9,7 @@ use cubewire::replication::ConnectionStatus;
 use cubewire::transport::udp::Security;
 use cubewire_codec::schema::{CUBES, Schema};
 use cubewire_codec::{BodyState, Fingerprint, Plan, Sequence, Snapshot, ladder};
-use cubewire_protocol::{PROTOCOL_VERSION, Request, Welcome};
-use octets::OctetsMut;
+use cubewire_protocol::{MessageChannel, PROTOCOL_VERSION, Request, Welcome};
 use rand::{Rng, RngExt};
 use renetcode::{NetcodeServer, ServerAuthentication, ServerConfig, ServerResult};
 
@@ -48,28 +47,21 @@ fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
         wild[2] = 7;
         let mut small = request().encode();
         small[6] = 15;
-        let many = [&[1, 1, 2, 0xFF, 0][..], &[0; 1200]].concat();
-        let garbage: [(&str, u8, &[u8]); 8] = [
-            ("thousands of empty messages", 255, &many),
-            ("a packet of no kind", 255, &[9, 1, 0, 0]),
-            ("an empty packet", 255, &[]),
-            (
-                "a slice past the end, which makes renet panic",
-                255,
-                &[3, 1, 0, 1, 9, 3, 1, 7],
-            ),
-            ("a reliable message", 255, &[0, 1, 1, 0, 1, 5, 0]),
-            ("a request for no such rate", 2, &wild),
-            ("a request for too small a budget", 2, &small),
-            ("a request that is none", 2, &[0, 1, 2]),
+        let many = [&[2, 0, 0, 0, 0, 1, 240][..], &[0; 240]].concat();
+        type Say = fn(&mut Rogue, &[u8]);
+        let garbage: [(&str, Say, &[u8]); 8] = [
+            ("a hundred empty messages", Rogue::say, &many),
+            ("a datagram of no kind", Rogue::say, &[16, 1, 0, 0]),
+            ("an empty datagram", Rogue::say, &[]),
+            ("a fragment past the end", Rogue::say, &[8, 0, 7, 3, 2]),
+            ("a request for no such rate", Rogue::reliable, &wild),
+            ("a request for too small a budget", Rogue::reliable, &small),
+            ("a request that is none", Rogue::reliable, &[0, 1, 2]),
+            ("acks that are too long", Rogue::unreliable, &[0; 20_000]),
         ];
-        for (what, channel, bytes) in garbage {
+        for (what, say, bytes) in garbage {
             let mut rogue = Rogue::connect(game, &mut [bystander], PROTOCOL_VERSION);
-            if channel == 255 {
-                rogue.say(bytes);
-            } else {
-                rogue.message(channel, bytes);
-            }
+            say(&mut rogue, bytes);
             step(game, &mut [bystander], 3);
             assert_eq!(udp(game).connected(), 1, "{what}");
         }
@@ -79,7 +71,7 @@ fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
 #[test]
 fn datagrams_that_are_no_packets_keep_no_connection() {
     attacked(|game, bystander| {
-        // What never gets to renet: netcode's own header.
+        // What never gets further: netcode's own header.
         let raw: [&[u8]; 4] = [
             &[0x95; 40],
             &[0x25; 18],
@@ -113,10 +105,10 @@ fn datagrams_that_are_no_packets_keep_no_connection() {
 fn a_lane_goes_on_after_acks_that_are_none() {
     attacked(|game, bystander| {
         let mut rogue = Rogue::connect(game, &mut [bystander], PROTOCOL_VERSION);
-        rogue.message(2, &request().encode());
+        rogue.request(&request());
         step(game, &mut [bystander], 2);
-        rogue.message(0, &[77, 1, 2]);
-        rogue.message(0, &[0; 7]);
+        rogue.unreliable(&[77, 1, 2]);
+        rogue.unreliable(&[0; 7]);
         step(game, &mut [bystander], 3);
         assert_eq!(lanes(game).len(), 2);
     });
@@ -149,7 +141,7 @@ fn another_version_gets_the_welcome_that_says_so_and_no_snapshots() {
     let mut game = server(Security::Insecure, 8);
     let mut rogue = Rogue::connect(&mut game, &mut [], PROTOCOL_VERSION + 1);
     for _ in 0..60 {
-        rogue.message(2, &request().encode());
+        rogue.request(&request());
         rogue.step();
         step(&mut game, &mut [], 1);
     }
@@ -174,8 +166,8 @@ fn two_requests_in_one_frame_end_with_the_second() {
         ..first
     };
     for _ in 0..3 {
-        rogue.message(2, &first.encode());
-        rogue.message(2, &second.encode());
+        rogue.request(&first);
+        rogue.request(&second);
         step(&mut game, &mut [], 1);
     }
     assert_eq!(lanes(&mut game)[0].1.stages, ladder::POSITION.stages);
@@ -257,22 +249,11 @@ impl RogueServer {
         deliver();
     }
 
-    /// Sends a welcome as renet would: in slices, reliably.
     fn welcome(&mut self, message: &[u8]) {
-        let slices = message.chunks(1200);
-        let count = slices.len();
-        for (index, slice) in slices.enumerate() {
-            let mut packet = [0; 1300];
-            let mut bytes = OctetsMut::with_slice(&mut packet);
-            bytes.put_u8(2).unwrap();
-            bytes.put_varint(index as u64).unwrap();
-            bytes.put_u8(1).unwrap();
-            for value in [0, index, count, slice.len()] {
-                bytes.put_varint(value as u64).unwrap();
-            }
-            bytes.put_bytes(slice).unwrap();
-            let length = bytes.off();
-            self.say(&packet[..length]);
+        let mut channel = MessageChannel::default();
+        channel.send_reliable(message).unwrap();
+        for payload in channel.flush(Duration::ZERO, usize::MAX, 0) {
+            self.say(&payload);
         }
     }
 }
@@ -315,11 +296,11 @@ fn a_viewer_says_what_is_wrong_with_its_server() {
         assert!(lost(&viewer).contains(why), "{}", lost(&viewer));
     }
     let hostile: [&[u8]; 5] = [
-        &[9, 1, 0, 0],
+        &[16, 1, 0, 0],
         &[],
-        &[3, 1, 0, 1, 9, 3, 1, 7],
-        &[2, 1, 1, 9, 0, 3, 1, 7],
-        &[0, 1, 1, 0, 1, 5, 0],
+        &[8, 0, 7, 3, 2],
+        &[2, 0, 0, 0, 0, 1, 0],
+        &[1, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0],
     ];
     for payload in hostile {
         let mut server = RogueServer::new();

@@ -37,7 +37,7 @@ pub use forms::{Field, Pose, Shape};
 pub use mailbox::{Client, Connected, CubewireSystems, Mailbox, Server, connected};
 #[cfg(feature = "memory")]
 pub use memory::MemoryNetwork;
-pub use messages::{FromClient, FromServer, ToClient, ToServer};
+pub use messages::{FromClient, FromServer, NetMessage, ToClient, ToServer};
 pub use protocol::Protocol;
 pub use registry::{CubewireAppExt, CubewirePlugin};
 #[cfg(feature = "server")]

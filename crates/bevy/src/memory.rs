@@ -7,7 +7,6 @@ use bevy_app::{App, FixedPostUpdate, Plugin, PreUpdate};
 use bevy_ecs::prelude::*;
 use cubewire_link::{Conditions, Link};
 
-use crate::body::refuse;
 use crate::mailbox::{Client, CubewireSystems, Mailbox, Server};
 use crate::pipe::Pipe;
 
@@ -69,14 +68,30 @@ impl MemoryNetwork {
 
     /// The plugin for the server's app.
     #[must_use]
-    pub fn server(&self) -> MemoryServer {
-        MemoryServer(self.clone())
+    pub fn server(&self) -> impl Plugin + use<> {
+        let network = self.clone();
+        move |app: &mut App| {
+            let network = network.clone();
+            let accept = move |mut commands: Commands<'_, '_>| {
+                for wire in network.lock().new.drain(..) {
+                    let connection = MemoryConnection::new(&network, wire, 1);
+                    commands.spawn((Client, connection, Mailbox::new(HEADER_BYTES)));
+                }
+            };
+            let accept = accept.in_set(CubewireSystems::Receive).before(receive);
+            add_transport(app);
+            app.add_systems(PreUpdate, accept);
+        }
     }
 
     /// The plugin for an app that connects when it starts.
     #[must_use]
-    pub fn client(&self) -> MemoryClient {
-        MemoryClient(self.clone())
+    pub fn client(&self) -> impl Plugin + use<> {
+        let network = self.clone();
+        move |app: &mut App| {
+            add_transport(app);
+            app.world_mut().spawn(network.connect());
+        }
     }
 
     /// Connects: the components of the entity of a client's connection.
@@ -125,38 +140,6 @@ impl MemoryNetwork {
 /// What a panic elsewhere has left is still a network.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// See [`MemoryNetwork::server`].
-#[derive(Clone, Debug)]
-pub struct MemoryServer(MemoryNetwork);
-
-/// See [`MemoryNetwork::client`].
-#[derive(Clone, Debug)]
-pub struct MemoryClient(MemoryNetwork);
-
-impl Plugin for MemoryServer {
-    fn build(&self, app: &mut App) {
-        let network = self.0.clone();
-        let accept = move |mut commands: Commands<'_, '_>| {
-            for wire in network.lock().new.drain(..) {
-                let connection = MemoryConnection::new(&network, wire, 1);
-                commands.spawn((Client, connection, Mailbox::new(HEADER_BYTES)));
-            }
-        };
-        add_transport(app);
-        app.add_systems(
-            PreUpdate,
-            accept.in_set(CubewireSystems::Receive).before(receive),
-        );
-    }
-}
-
-impl Plugin for MemoryClient {
-    fn build(&self, app: &mut App) {
-        add_transport(app);
-        app.world_mut().spawn(self.0.connect());
-    }
 }
 
 /// The systems of both ends, once in an app that has both.
@@ -220,13 +203,9 @@ fn flush(
     for (entity, mut connection, mut mailbox) in &mut connections {
         let connection = &mut *connection;
         let now = connection.network.now();
-        let datagrams = match connection.pipe.flush(now, &mut mailbox) {
-            Ok(datagrams) => datagrams,
-            Err(reason) => {
-                commands.queue(move |world: &mut World| refuse(world, entity, reason));
-                continue;
-            }
-        };
+        let datagrams = connection
+            .pipe
+            .flush(now, entity, &mut mailbox, &mut commands);
         let mut wire = lock(&connection.wire);
         for datagram in datagrams {
             wire.links[connection.end].send(now, datagram.len() + HEADER_BYTES, datagram);

@@ -7,6 +7,11 @@ use serde::de::DeserializeOwned;
 
 use crate::wire::{decode, encode, short_name};
 
+/// What inputs and messages can be: anything that serde can write and read.
+pub trait NetMessage: Serialize + DeserializeOwned + Send + Sync + 'static {}
+
+impl<M: Serialize + DeserializeOwned + Send + Sync + 'static> NetMessage for M {}
+
 /// An input or a message that a client sends. It is dropped while the client is not [`Connected`](crate::Connected).
 #[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToServer<M: Send + Sync + 'static>(pub M);
@@ -66,10 +71,7 @@ pub(crate) struct MessageEntry {
 }
 
 impl MessageEntry {
-    pub(crate) fn to_server<M>() -> Self
-    where
-        M: Serialize + DeserializeOwned + Send + Sync + 'static,
-    {
+    pub(crate) fn to_server<M: NetMessage>() -> Self {
         Self {
             name: short_name::<M>(),
             drain: |world| {
@@ -88,10 +90,7 @@ impl MessageEntry {
         }
     }
 
-    pub(crate) fn to_client<M>() -> Self
-    where
-        M: Serialize + DeserializeOwned + Send + Sync + 'static,
-    {
+    pub(crate) fn to_client<M: NetMessage>() -> Self {
         Self {
             name: short_name::<M>(),
             drain: |world| {

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use bevy_ecs::prelude::*;
 use cubewire_protocol::{ChannelError, MessageChannel};
 
+use crate::body::refuse;
 use crate::mailbox::Mailbox;
 
 /// One end of a connection.
@@ -33,8 +35,22 @@ impl Pipe {
         Ok(())
     }
 
-    /// The datagrams to send now, which count as sent; or why the connection is to be given up.
+    /// The datagrams of a connection to send now, which count as sent. If it is to be given up, there are none, and it is
+    /// [refused](refuse).
     pub(crate) fn flush(
+        &mut self,
+        now: Duration,
+        connection: Entity,
+        mailbox: &mut Mailbox,
+        commands: &mut Commands<'_, '_>,
+    ) -> Vec<Vec<u8>> {
+        self.datagrams(now, mailbox).unwrap_or_else(|reason| {
+            commands.queue(move |world: &mut World| refuse(world, connection, reason));
+            Vec::new()
+        })
+    }
+
+    fn datagrams(
         &mut self,
         now: Duration,
         mailbox: &mut Mailbox,

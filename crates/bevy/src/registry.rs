@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::cold::ColdEntry;
 use crate::forms::{Field, Pose, Shape};
-use crate::messages::{FromClient, FromServer, MessageEntry, ToClient, ToServer};
+use crate::messages::{FromClient, FromServer, MessageEntry, NetMessage, ToClient, ToServer};
 use crate::protocol::{Compiled, FieldEntry, HAS_COLD, Protocol};
 
 /// The name and the rate of a protocol, and what moves its bodies. Comes before all that is registered.
@@ -130,19 +130,13 @@ pub trait CubewireAppExt {
 
     /// An input that a client writes as [`ToServer`], at most once a tick, and the server reads once as [`FromClient`]. It is
     /// lost only with eight datagrams in a row.
-    fn add_input<M>(&mut self) -> &mut Self
-    where
-        M: Serialize + DeserializeOwned + Send + Sync + 'static;
+    fn add_input<M: NetMessage>(&mut self) -> &mut Self;
 
     /// A message that a client writes as [`ToServer`], and the server reads as [`FromClient`]: reliable and in order.
-    fn add_message_to_server<M>(&mut self) -> &mut Self
-    where
-        M: Serialize + DeserializeOwned + Send + Sync + 'static;
+    fn add_message_to_server<M: NetMessage>(&mut self) -> &mut Self;
 
     /// A message that the server writes as [`ToClient`], and a client reads as [`FromServer`]: reliable and in order.
-    fn add_message_to_client<M>(&mut self) -> &mut Self
-    where
-        M: Serialize + DeserializeOwned + Send + Sync + 'static;
+    fn add_message_to_client<M: NetMessage>(&mut self) -> &mut Self;
 }
 
 impl CubewireAppExt for App {
@@ -178,19 +172,13 @@ impl CubewireAppExt for App {
         self
     }
 
-    fn add_input<M>(&mut self) -> &mut Self
-    where
-        M: Serialize + DeserializeOwned + Send + Sync + 'static,
-    {
+    fn add_input<M: NetMessage>(&mut self) -> &mut Self {
         registry(self).inputs.push(MessageEntry::to_server::<M>());
         self.add_message::<ToServer<M>>()
             .add_message::<FromClient<M>>()
     }
 
-    fn add_message_to_server<M>(&mut self) -> &mut Self
-    where
-        M: Serialize + DeserializeOwned + Send + Sync + 'static,
-    {
+    fn add_message_to_server<M: NetMessage>(&mut self) -> &mut Self {
         registry(self)
             .to_server
             .push(MessageEntry::to_server::<M>());
@@ -198,10 +186,7 @@ impl CubewireAppExt for App {
             .add_message::<FromClient<M>>()
     }
 
-    fn add_message_to_client<M>(&mut self) -> &mut Self
-    where
-        M: Serialize + DeserializeOwned + Send + Sync + 'static,
-    {
+    fn add_message_to_client<M: NetMessage>(&mut self) -> &mut Self {
         registry(self)
             .to_client
             .push(MessageEntry::to_client::<M>());

@@ -8,7 +8,6 @@
 //! [netcode 1.02]: https://github.com/mas-bandwidth/netcode/blob/main/STANDARD.md
 
 mod client;
-mod datagram;
 mod server;
 
 use std::fmt;
@@ -16,6 +15,7 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use cubewire_protocol::netcode::TOKEN_SECONDS;
 use renetcode::{NETCODE_KEY_BYTES, NETCODE_MAX_PACKET_BYTES};
 
 pub use client::{RenetClient, RenetConnection};
@@ -30,9 +30,6 @@ const OVERHEAD_BYTES: usize = 28 + 25;
 
 /// Datagrams that are read in a frame, at most.
 const MAX_DATAGRAMS: usize = 4096;
-
-/// How long a token can be used to connect. The clocks of both machines may differ by as much.
-const TOKEN_SECONDS: u64 = 60;
 
 /// After so long a silence a connection has ended.
 const TIMEOUT_SECONDS: i32 = 10;

@@ -55,10 +55,11 @@ impl TestNet {
     pub fn with_conditions(protocol: fn(&mut App), conditions: Conditions, seed: u64) -> Self {
         let network = MemoryNetwork::new(conditions, seed);
         network.set_time(Duration::ZERO);
-        let mut server = app(protocol);
-        server.add_plugins((ServerPlugin, network.server()));
         Self {
-            server: finished(server),
+            server: app(|app| {
+                protocol(app);
+                app.add_plugins((ServerPlugin, network.server()));
+            }),
             clients: Vec::new(),
             network,
             protocol,
@@ -73,9 +74,10 @@ impl TestNet {
 
     /// As [`add_client`](Self::add_client), of another protocol or with more in its app.
     pub fn add_client_with(&mut self, protocol: impl FnOnce(&mut App)) -> usize {
-        let mut client = app(protocol);
-        client.add_plugins((ClientPlugin, self.network.client()));
-        self.clients.push(finished(client));
+        self.clients.push(app(|app| {
+            protocol(app);
+            app.add_plugins((ClientPlugin, self.network.client()));
+        }));
         self.clients.len() - 1
     }
 
@@ -136,16 +138,12 @@ impl TestNet {
     }
 }
 
-/// An app with time and tasks, and nothing to see.
-fn app(protocol: impl FnOnce(&mut App)) -> App {
+/// An app with time and tasks and what is added to it, and nothing to see. Each update is a tick.
+pub fn app(add: impl FnOnce(&mut App)) -> App {
     let mut app = App::new();
     app.add_plugins((TaskPoolPlugin::default(), TimePlugin))
         .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
-    protocol(&mut app);
-    app
-}
-
-fn finished(mut app: App) -> App {
+    add(&mut app);
     app.finish();
     app.cleanup();
     app

@@ -1,16 +1,15 @@
-//! One connection of netcode, for those who say what they like over it.
+//! One connection, for those who say what they like over it.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use cubewire_protocol::PROTOCOL_VERSION;
+use cubewire_protocol::{Feedback, MessageChannel, PROTOCOL_VERSION, Request};
 use renetcode::{
     ClientAuthentication, ConnectToken, NETCODE_KEY_BYTES, NETCODE_USER_DATA_BYTES, NetcodeClient,
 };
 
-use crate::packets;
 use crate::wire::{MAX_DATAGRAM_BYTES, STEP, Wire};
 
 /// The server, and the key to it.
@@ -50,7 +49,7 @@ pub(crate) fn since_1970() -> Duration {
     now.unwrap_or_default()
 }
 
-/// A client of netcode with its socket.
+/// A client of netcode with its socket, and the channel in its datagrams.
 pub(crate) struct Caller {
     pub(crate) wire: Wire,
     netcode: Box<NetcodeClient>,
@@ -59,8 +58,15 @@ pub(crate) struct Caller {
     /// How much later datagrams are taken than they arrive.
     pub(crate) delay: Duration,
     delayed: VecDeque<(Instant, Vec<u8>)>,
-    /// Numbers of the packets of renet.
-    sequence: u64,
+    channel: MessageChannel,
+    start: Instant,
+}
+
+/// Messages that have arrived.
+#[derive(Debug, Default)]
+pub(crate) struct Mail {
+    pub(crate) reliable: Vec<Vec<u8>>,
+    pub(crate) unreliable: Vec<Vec<u8>>,
 }
 
 impl Caller {
@@ -76,13 +82,14 @@ impl Caller {
             updated: Instant::now(),
             delay: Duration::ZERO,
             delayed: VecDeque::new(),
-            sequence: 0,
+            channel: MessageChannel::default(),
+            start: Instant::now(),
         }
     }
 
     /// Takes up to `at_most` datagrams that have arrived, sends what netcode has to send, and returns the
-    /// payloads.
-    pub(crate) fn step(&mut self, at_most: usize) -> Vec<Vec<u8>> {
+    /// messages.
+    pub(crate) fn step(&mut self, at_most: usize) -> Mail {
         let now = Instant::now();
         let mut buffer = [0; MAX_DATAGRAM_BYTES];
         for _ in 0..at_most {
@@ -94,14 +101,20 @@ impl Caller {
                     .push_back((now + self.delay, datagram.to_vec()));
             }
         }
-        let mut payloads = Vec::new();
+        let mut mail = Mail::default();
         while let Some((_, mut datagram)) = self.delayed.pop_front_if(|(due, _)| *due <= now) {
-            if let Some(payload) = self.netcode.process_packet(&mut datagram) {
-                payloads.push(payload.to_vec());
-            }
+            let Some(payload) = self.netcode.process_packet(&mut datagram) else {
+                continue;
+            };
+            // One that cannot be read is of a connection that this end has spoilt.
+            let _ = self.channel.on_datagram(self.start.elapsed(), payload);
+            mail.reliable
+                .extend(std::iter::from_fn(|| self.channel.poll_reliable()));
+            mail.unreliable
+                .extend(std::iter::from_fn(|| self.channel.poll_unreliable()));
         }
         self.update();
-        payloads
+        mail
     }
 
     /// Sends what netcode has to send, and reads nothing.
@@ -153,16 +166,35 @@ impl Caller {
         }
     }
 
-    /// The next number of a packet of renet.
-    pub(crate) const fn next_sequence(&mut self) -> u64 {
-        self.sequence += 1;
-        self.sequence
+    /// Sends a request, or sends it again.
+    pub(crate) fn request(&mut self, request: &Request) {
+        self.reliable(&request.encode());
     }
 
-    /// Sends a message, as renet would.
-    pub(crate) fn message(&mut self, channel: u8, message: &[u8]) {
-        let packet = packets::message(self.next_sequence(), channel, 1, message);
-        self.say(&packet);
+    /// Sends acks.
+    pub(crate) fn feedback(&mut self, feedback: &Feedback) {
+        self.unreliable(feedback.encode());
+    }
+
+    /// Sends a reliable message.
+    pub(crate) fn reliable(&mut self, message: &[u8]) {
+        let queued = self.channel.send_reliable(message);
+        queued.expect("messages here are short");
+        self.flush();
+    }
+
+    /// Sends an unreliable message.
+    pub(crate) fn unreliable(&mut self, message: Vec<u8>) {
+        let queued = self.channel.send_unreliable(message);
+        queued.expect("messages here are short");
+        self.flush();
+    }
+
+    /// Sends what the channel has to send.
+    pub(crate) fn flush(&mut self) {
+        for payload in self.channel.flush(self.start.elapsed(), usize::MAX, 0) {
+            self.say(&payload);
+        }
     }
 
     /// Ends the connection, and returns the socket.

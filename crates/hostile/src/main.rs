@@ -12,8 +12,7 @@
 //! | `newcomers` | honest viewers that come and go |
 //! | `relay` | a bad network between a viewer and the server, which also captures datagrams |
 //! | `attacks` | the attackers |
-//! | `caller` | one connection of netcode |
-//! | `packets` | packets of renet, written by hand |
+//! | `caller` | one connection |
 //! | `wire` | sockets that count, on loopback addresses only |
 //! | `figures` | what is measured in a phase |
 //! | `expectations` | what must hold |
@@ -27,7 +26,6 @@ mod error;
 mod expectations;
 mod figures;
 mod newcomers;
-mod packets;
 mod phases;
 mod program;
 mod relay;

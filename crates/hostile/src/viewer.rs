@@ -12,11 +12,9 @@ use cubewire_protocol::{
 use cubewire_scene::TICK;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
-use renet::{ChannelConfig, ConnectionConfig, RenetClient, SendType};
 
-use crate::caller::{Caller, Target};
+use crate::caller::{Caller, Mail, Target};
 use crate::error::HostileError;
-use crate::packets::{REQUESTS, SNAPSHOTS, WELCOME, split};
 use crate::wire::{STEP, Tally, Wire};
 
 /// A snapshot that was decoded.
@@ -93,38 +91,26 @@ pub(crate) const TIMEOUT_SECONDS: i32 = 10;
 
 const SHORTEST_STALL: Duration = Duration::from_millis(20);
 
-/// How often a request is repeated that was not acked.
-const REQUEST_INTERVAL: Duration = Duration::from_millis(100);
-
 /// One connection of a viewer, which does what an honest one does.
 pub(crate) struct Viewer {
     id: u64,
     pub(crate) caller: Caller,
     request: Request,
-    renet: RenetClient,
     receiver: Option<SnapshotReceiver>,
-    stepped: Instant,
     flushed: Instant,
-    requested: Option<Instant>,
-    is_acked: bool,
+    is_requested: bool,
     snapshot: Snapshot,
 }
 
 impl Viewer {
     pub(crate) fn new(id: u64, caller: Caller, request: Request) -> Self {
-        let mut renet = RenetClient::new(config());
-        renet.set_connected();
-        let now = Instant::now();
         Self {
             id,
             caller,
             request,
-            renet,
             receiver: None,
-            stepped: now,
-            flushed: now,
-            requested: None,
-            is_acked: false,
+            flushed: Instant::now(),
+            is_requested: false,
             snapshot: Snapshot::default(),
         }
     }
@@ -132,25 +118,20 @@ impl Viewer {
     /// Takes what has arrived, notes the snapshots, and answers. `start` is when its clock began.
     pub(crate) fn step(&mut self, start: Instant, notes: &mut Notes) {
         let now = Instant::now();
-        self.renet
-            .update(now - std::mem::replace(&mut self.stepped, now));
-        for payload in self.caller.step(usize::MAX) {
-            let (first, second) = split(&payload);
-            for packet in [first, second] {
-                if !packet.is_empty() {
-                    self.renet.process_packet(packet);
-                }
-            }
-        }
-        self.take_messages(start, now, notes);
+        let mail = self.caller.step(usize::MAX);
+        self.take(mail, start, now, notes);
         if now - self.flushed >= TICK {
             self.flushed = now;
-            self.flush(now);
+            self.flush();
         }
     }
 
-    fn take_messages(&mut self, start: Instant, now: Instant, notes: &mut Notes) {
-        while let Some(message) = self.renet.receive_message(WELCOME) {
+    fn take(&mut self, mail: Mail, start: Instant, now: Instant, notes: &mut Notes) {
+        for message in mail.reliable {
+            if self.receiver.is_some() {
+                notes.refused += u64::from(RequestAck::decode(&message).is_err());
+                continue;
+            }
             let welcome = Welcome::decode(&message, Limits::default());
             let delay = playout_delay(60);
             let receiver = welcome.ok().and_then(|welcome| {
@@ -159,12 +140,7 @@ impl Viewer {
             notes.refused += u64::from(receiver.is_none());
             self.receiver = receiver;
         }
-        while let Some(message) = self.renet.receive_message(REQUESTS) {
-            if let Ok(ack) = RequestAck::decode(&message) {
-                self.is_acked |= ack.number == self.request.number;
-            }
-        }
-        while let Some(message) = self.renet.receive_message(SNAPSHOTS) {
+        for message in mail.unreliable {
             let Some(receiver) = &mut self.receiver else {
                 continue;
             };
@@ -186,25 +162,16 @@ impl Viewer {
         }
     }
 
-    fn flush(&mut self, now: Instant) {
-        let Some(receiver) = &mut self.receiver else {
-            return self.send();
-        };
-        let is_due = |since: Instant| now - since >= REQUEST_INTERVAL;
-        if !self.is_acked && self.requested.is_none_or(is_due) {
-            self.requested = Some(now);
-            self.renet.send_message(REQUESTS, self.request.encode());
+    fn flush(&mut self) {
+        if let Some(receiver) = &mut self.receiver {
+            if !std::mem::replace(&mut self.is_requested, true) {
+                self.caller.request(&self.request);
+            }
+            while let Some(feedback) = receiver.poll_feedback() {
+                self.caller.feedback(&feedback);
+            }
         }
-        while let Some(feedback) = receiver.poll_feedback() {
-            self.renet.send_message(SNAPSHOTS, feedback.encode());
-        }
-        self.send();
-    }
-
-    fn send(&mut self) {
-        for packet in self.renet.get_packets_to_send() {
-            self.caller.say(&packet);
-        }
+        self.caller.flush();
     }
 }
 
@@ -217,32 +184,6 @@ pub(crate) fn request() -> Request {
         baseline: BaselineChoice::Newest,
         fallback: None,
         budget_kbps: None,
-    }
-}
-
-/// The channels of `src/transport.rs`.
-fn config() -> ConnectionConfig {
-    const BYTES: usize = 16 << 20;
-    let channel = |channel_id, send_type| ChannelConfig {
-        channel_id,
-        max_memory_usage_bytes: BYTES,
-        send_type,
-    };
-    let upstream = vec![
-        channel(SNAPSHOTS, SendType::Unreliable),
-        channel(REQUESTS, SendType::Unreliable),
-    ];
-    let mut downstream = upstream.clone();
-    downstream.push(channel(
-        WELCOME,
-        SendType::ReliableOrdered {
-            resend_time: Duration::from_millis(300),
-        },
-    ));
-    ConnectionConfig {
-        available_bytes_per_tick: BYTES as u64,
-        server_channels_config: downstream,
-        client_channels_config: upstream,
     }
 }
 

@@ -49,8 +49,8 @@ const FRAGMENT: u8 = 8;
 /// numbered chunks; a chunk is sent again until it is acked. `expected` is the first chunk that has not arrived, and a bit of
 /// `after`, from the lowest, stands for each that follows.
 ///
-/// Memory is bounded whatever the peer sends: by a window of chunks, a reliable message and four unreliable ones. What waits
-/// to be sent is not: see [`backlog_bytes`](Self::backlog_bytes).
+/// Memory is bounded whatever the peer sends: by a window of chunks, a reliable message and four of the longest unreliable
+/// ones. What waits to be sent is not: see [`backlog_bytes`](Self::backlog_bytes).
 #[derive(Clone, Debug, Default)]
 pub struct MessageChannel {
     incoming: Incoming,
@@ -183,6 +183,19 @@ impl MessageChannel {
     #[must_use]
     pub fn backlog_bytes(&self) -> usize {
         self.outgoing.backlog_bytes()
+    }
+
+    /// Round-trip time, smoothed, of what was reliable and did not have to be sent again; none before the first.
+    #[must_use]
+    pub const fn round_trip(&self) -> Option<Duration> {
+        self.outgoing.round_trip()
+    }
+
+    /// Whether a datagram carries an unreliable message, or a fragment of one.
+    #[must_use]
+    pub fn has_message(datagram: &[u8]) -> bool {
+        let flags = datagram.first();
+        flags.is_some_and(|flags| flags & (WHOLE | FRAGMENT) != 0)
     }
 
     /// Whether there is nothing to send, now or again.

@@ -9,6 +9,7 @@ mod fallback;
 mod feedback;
 mod inputs;
 mod interpolation;
+pub mod netcode;
 mod playout;
 mod rate;
 mod receiver;

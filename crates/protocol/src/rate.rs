@@ -136,6 +136,12 @@ impl AdaptiveRate {
         self.way.on_ack(tick, ack);
     }
 
+    /// Part of the last few hundred packets that was lost, 0 to 1.
+    #[must_use]
+    pub const fn loss(&self) -> f64 {
+        self.way.mean_loss()
+    }
+
     /// Changes the limit, once a tick.
     pub fn update(&mut self, tick: u64) {
         self.way.advance(tick);

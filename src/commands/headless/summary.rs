@@ -60,10 +60,8 @@ pub struct Summary {
     pub packets_per_second: f64,
     /// What states of the scene for the receiver take of both.
     pub states_kbps: f64,
-    /// Our acks, in wire accounting.
+    /// Acks of snapshots, in wire accounting.
     pub acks_kbps: f64,
-    /// The transport's own acks, in wire accounting.
-    pub transport_acks_kbps: f64,
     /// Cubes that differed from the baseline, mean.
     pub changed_cubes: f64,
     /// Mean payload of a snapshot.
@@ -175,7 +173,6 @@ impl PlayTotals {
             packets_per_second: sums.packets_per_second(),
             states_kbps: sums.kbps_of((sums.ledger.kind(BitKind::State) / 8.0) as usize),
             acks_kbps: sums.kbps_of(sums.traffic.ack_bytes),
-            transport_acks_kbps: sums.kbps_of(sums.traffic.transport_ack_bytes),
             changed_cubes: sums.per_snapshot(sums.changed_cubes as f64),
             payload_bytes: sums.per_snapshot(sums.ledger.total() / 8.0),
             largest_payload_bytes: sums.max_payload_bytes,
@@ -218,13 +215,12 @@ impl Summary {
         writeln!(
             out,
             "  payload  {:>10.1} bytes mean{:>10} bytes at most, {:.0} packets a second\n  \
-             acks     {:>10.1} kbps ours {:>10.1} kbps the transport's\n  \
+             acks     {:>10.1} kbps\n  \
              changed  {:>10.1} cubes against the baseline, mean",
             self.payload_bytes,
             self.largest_payload_bytes,
             self.packets_per_second,
             self.acks_kbps,
-            self.transport_acks_kbps,
             self.changed_cubes,
         )?;
         if let Some(budget) = &self.budget {

@@ -133,7 +133,7 @@ pub const SHOTS: [Shot; 30] = [
         Page::Halves,
     ),
     cube("ranges", "rung:changed-flags", Page::Ranges),
-    cube("budget", "rung:changed-flags,budget:64kbps", Page::Budget),
+    cube("budget", "rung:changed-flags,budget:32kbps", Page::Budget),
     cube("packet", "rung:changed-flags", Page::Packet),
     cube("packet-arithmetic", "rung:predicted", Page::Packet),
     colors("cubes-bits", CubeColors::Bits),

@@ -118,8 +118,7 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
         rounded(totals.kbps(article)),
         terms::accounting(article)
     ));
-    let acks = totals.traffic.ack_bytes + totals.traffic.transport_ack_bytes;
-    let acks = rounded(totals.kbps_of(acks));
+    let acks = rounded(totals.kbps_of(totals.traffic.ack_bytes));
     figure(ui, "Acks, the other way", acks, "kbps")
         .on_hover_ui(|ui| acks::explain(ui, totals, lane));
     note(

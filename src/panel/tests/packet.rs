@@ -154,7 +154,6 @@ fn every_kind_has_a_row_or_is_named_as_not_used() {
 fn the_acks_tell_their_parts_and_what_the_receiver_decoded() {
     let parts = [
         "Acks of snapshots",
-        "The transport's own acks",
         "Newest ack: 6 ticks, 100 ms old",
         "Baseline of the newest packet",
         "Decoded since the start",

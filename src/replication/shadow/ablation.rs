@@ -13,11 +13,11 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_codec::{Snapshot, Stages};
+use cubewire_codec::Stages;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::ShadowLadder;
-use super::encoders::{Batch, ShadowTick};
+use super::encoders::Batch;
 use super::worker::Worker;
 use crate::replication::meter::{LaneMeter, kbps};
 use crate::replication::packet::PacketRecord;
@@ -39,15 +39,11 @@ pub struct Ablation {
     rows: Vec<AblationRow>,
     sampling: Sampling,
     budget: Budget,
-    /// Ticks to encode, oldest first.
-    queue: Vec<ShadowTick>,
     /// For each tick in the queue or with the task, oldest first, whether it counts.
     counts: VecDeque<bool>,
     worker: Worker,
     /// The newest tick that the figures include.
     newest: Option<u64>,
-    /// Snapshots that were encoded, kept to reuse their memory.
-    spare: Vec<Snapshot>,
 }
 
 /// The present stages of a lane, or what is left of them without a part.
@@ -89,9 +85,10 @@ impl AblationRow {
 }
 
 impl Ablation {
-    /// The ablation of these stages, for a lane that began with `initial`. A task sets it up.
+    /// The ablation of these stages, for a lane that began with the scene.
     #[must_use]
-    pub fn new(initial: Snapshot, present: Stages) -> Self {
+    pub fn new(present: Stages) -> Self {
+        let initial = CubeWorld::default().current().clone();
         let row = |ablated: Option<Ablated>| AblationRow {
             stages: ablated.as_ref().map_or(present, |ablated| ablated.stages),
             ablated,
@@ -105,19 +102,16 @@ impl Ablation {
             rows,
             sampling: Sampling::default(),
             budget: Budget::default(),
-            queue: Vec::new(),
             counts: VecDeque::new(),
-            worker: Worker::set_up(initial, stages),
+            worker: Worker::new(initial, stages),
             newest: None,
-            spare: Vec::new(),
         }
     }
 
     /// An ablation that has counted every tick up to `newest`, with `bytes` for each row.
     #[cfg(test)]
     pub(crate) fn of_bytes(present: Stages, newest: u64, bytes: impl Fn(usize) -> usize) -> Self {
-        let initial = CubeWorld::default().current().clone();
-        let mut ablation = Self::new(initial, present);
+        let mut ablation = Self::new(present);
         for (index, row) in ablation.rows.iter_mut().enumerate() {
             (0..TICKS_PER_SECOND).for_each(|_| row.count(bytes(index)));
         }
@@ -160,15 +154,8 @@ impl Ablation {
     /// # Errors
     /// If a snapshot cannot be encoded.
     pub fn finish(&mut self) -> Result {
-        loop {
-            let batch = self.worker.wait();
-            self.count(batch)?;
-            if self.queue.is_empty() {
-                return Ok(());
-            }
-            let batch = self.worker.start(&mut self.queue, usize::MAX);
-            self.count(batch)?;
-        }
+        let batches = self.worker.finish();
+        self.count(batches)
     }
 
     /// Queues what a lane has sent in the newest tick, if that tick is chosen.
@@ -181,8 +168,7 @@ impl Ablation {
         if choice == Choice::Skip {
             return;
         }
-        self.queue
-            .push(ShadowTick::new(world, sent, &mut self.spare));
+        self.worker.push(world, sent);
         self.counts.push_back(choice == Choice::Count);
     }
 
@@ -191,26 +177,24 @@ impl Ablation {
         self.budget.earn(passed);
         let batch = self.worker.poll();
         self.count(batch)?;
-        let batch = self.worker.start(&mut self.queue, self.budget.ticks());
+        let batch = self.worker.start(self.budget.ticks());
         self.count(batch)
     }
 
-    fn count(&mut self, batch: Option<Batch>) -> Result {
-        let Some(batch) = batch else {
-            return Ok(());
-        };
-        self.budget.spend(batch.time, batch.time_per_tick());
-        for (tick, packets) in batch.encoded {
-            if self.counts.pop_front() == Some(true) {
-                for (index, row) in self.rows.iter_mut().enumerate() {
-                    let bytes = packets.get(index).map_or(0, PacketRecord::article_bytes);
-                    row.count(bytes);
+    fn count(&mut self, batches: impl IntoIterator<Item = Batch>) -> Result {
+        for batch in batches {
+            self.budget.spend(batch.time, batch.time_per_tick());
+            for (tick, packets) in batch.encoded {
+                if self.counts.pop_front() == Some(true) {
+                    for (index, row) in self.rows.iter_mut().enumerate() {
+                        row.count(packets.get(index).map_or(0, PacketRecord::article_bytes));
+                    }
+                    self.newest = Some(tick);
                 }
-                self.newest = Some(tick.tick);
             }
-            self.spare.push(tick.snapshot);
+            batch.result?;
         }
-        batch.result
+        Ok(())
     }
 }
 
@@ -250,9 +234,7 @@ pub(in crate::replication) fn queue(
                 ablation.push(&world, sample.snapshots.first());
             }
             _ => {
-                let initial = CubeWorld::default().current().clone();
-                let ablation = Ablation::new(initial, sample.stages);
-                commands.entity(lane).insert(ablation);
+                commands.entity(lane).insert(Ablation::new(sample.stages));
             }
         }
     }

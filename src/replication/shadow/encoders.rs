@@ -5,8 +5,7 @@ use std::time::Duration;
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use cubewire_codec::{
-    Baselines, Encoder, InitialStateError, Inputs, Limits, Origin, Packet, Plan, Sequence,
-    Simulated, Snapshot, Stages,
+    Baselines, Encoder, Inputs, Limits, Origin, Packet, Plan, Sequence, Simulated, Snapshot, Stages,
 };
 use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
 
@@ -20,24 +19,23 @@ const RING: usize = MAX_BASELINE_AGE_TICKS as usize + 1;
 /// A tick to encode.
 #[derive(Debug)]
 pub(super) struct ShadowTick {
-    pub(super) tick: u64,
+    tick: u64,
     /// Ages of the acked snapshots, as in [`PacketRecord::acked_ages_ticks`]; none if the lane sent
     /// nothing in this tick.
-    pub(super) acked_ages_ticks: Option<[Option<u16>; 3]>,
+    acked_ages_ticks: Option<[Option<u16>; 3]>,
     /// The cubes; of no meaning if nothing was sent.
-    pub(super) snapshot: Snapshot,
+    snapshot: Snapshot,
     /// What a receiver in sync would simulate them with.
     inputs: Option<Inputs>,
 }
 
 impl ShadowTick {
-    /// What a lane has sent in the newest tick. Takes the memory of a spare snapshot, if there is one.
+    /// What a lane has sent in the newest tick, in the memory of a snapshot that nobody needs.
     pub(super) fn new(
         world: &CubeWorld,
         sent: Option<&PacketRecord>,
-        spare: &mut Vec<Snapshot>,
+        mut snapshot: Snapshot,
     ) -> Self {
-        let mut snapshot = spare.pop().unwrap_or_default();
         if sent.is_some() {
             snapshot.bodies.clone_from(&world.current().bodies);
         }
@@ -70,6 +68,9 @@ fn inputs(world: &CubeWorld, acked_age_ticks: Option<u16>) -> Option<Inputs> {
 /// An encoder for each of some stages, with the baselines that its own packets carried.
 #[derive(Debug)]
 pub(super) struct Encoders {
+    initial: Snapshot,
+    stages: Vec<Stages>,
+    /// Set up by the first task, as that takes longer than a frame has; empty before.
     each: Vec<StagesEncoder>,
     quantized: QuantizedWorld,
     packet: Packet,
@@ -87,7 +88,9 @@ struct StagesEncoder {
 pub(super) struct Batch {
     /// Oldest first, each with the packets of all stages, in their order; without packets if nothing was
     /// sent.
-    pub(super) encoded: Vec<(ShadowTick, Vec<PacketRecord>)>,
+    pub(super) encoded: Vec<(u64, Vec<PacketRecord>)>,
+    /// The snapshots of these ticks, which nobody needs any more.
+    pub(super) spare: Vec<Snapshot>,
     /// If a tick failed, those after it were not encoded.
     pub(super) result: Result,
     /// How long this took.
@@ -105,44 +108,49 @@ impl Batch {
 }
 
 impl Encoders {
-    pub(super) fn new(
-        initial: &Snapshot,
-        stages: impl IntoIterator<Item = Stages>,
-    ) -> Result<Self, InitialStateError> {
-        let mut each = Vec::new();
-        for stages in stages {
-            each.push(StagesEncoder {
-                stages,
-                encoder: Encoder::new(Plan::cubes(), initial.clone(), Limits::default())?,
-                sent: BaselineRing::new(RING),
-            });
-        }
-        Ok(Self {
-            each,
+    pub(super) fn new(initial: Snapshot, stages: Vec<Stages>) -> Self {
+        Self {
+            initial,
+            stages,
+            each: Vec::new(),
             quantized: QuantizedWorld::default(),
             packet: Packet::default(),
-        })
+        }
     }
 
     /// Encodes ticks in this order.
     pub(super) fn encode_all(&mut self, ticks: Vec<ShadowTick>) -> Batch {
-        let start = Instant::now();
+        let mut result = self.set_up();
         let mut encoded = Vec::with_capacity(ticks.len());
-        let mut result = Ok(());
-        for tick in ticks {
-            match self.encode(&tick) {
-                Ok(packets) => encoded.push((tick, packets)),
-                Err(error) => {
-                    result = Err(error);
-                    break;
-                }
+        let start = Instant::now();
+        for tick in &ticks {
+            if result.is_ok() {
+                result = self
+                    .encode(tick)
+                    .map(|packets| encoded.push((tick.tick, packets)));
             }
         }
         Batch {
             encoded,
-            result,
             time: start.elapsed(),
+            spare: ticks.into_iter().map(|tick| tick.snapshot).collect(),
+            result,
         }
+    }
+
+    fn set_up(&mut self) -> Result {
+        if self.each.is_empty() {
+            let each = self.stages.iter().map(|&stages| {
+                let encoder = Encoder::new(Plan::cubes(), self.initial.clone(), Limits::default())?;
+                Ok(StagesEncoder {
+                    stages,
+                    encoder,
+                    sent: BaselineRing::new(RING),
+                })
+            });
+            self.each = each.collect::<Result<_>>()?;
+        }
+        Ok(())
     }
 
     fn encode(&mut self, tick: &ShadowTick) -> Result<Vec<PacketRecord>> {

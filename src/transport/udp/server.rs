@@ -1,37 +1,117 @@
-//! Admits viewers. Each viewer is a lane whose receiving half is in another process.
+//! Admits viewers, in addition to the local lanes. Each is a lane whose receiving half is in another process.
 
 mod connections;
 mod handshakes;
-mod plugin;
 mod reports;
-mod settings;
 mod socket;
 mod systems;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use bevy::prelude::*;
+use bevy::window::exit_on_all_closed;
 use cubewire_codec::{Sequence, Snapshot};
-use cubewire_protocol::FallbackReason;
-use renet::{ClientId, RenetServer};
+use cubewire_protocol::{FallbackReason, MessageChannel};
 use renetcode::NetcodeServer;
 use serde::Serialize;
 
 use super::Security;
 use super::pacer::Pacer;
-use crate::replication::{SocketTraffic, Traffic};
-use crate::transport::acks::Flush;
-use crate::transport::config;
-use crate::transport::guard::Guard;
+use crate::replication::transport::{End, TransportSystems};
+use crate::replication::{Serving, SocketTraffic, Traffic};
 
 use handshakes::Handshakes;
-pub use plugin::UdpServerPlugin;
 use reports::Reports;
-pub use settings::{ServeError, ServerSettings};
 use socket::Socket;
+
+/// Admits viewers while there is a [`UdpServer`]. Needs
+/// [`ReplicationPlugin`](crate::replication::ReplicationPlugin).
+///
+/// The socket is served in every frame, so that viewers stay connected while the game is paused.
+#[derive(Debug)]
+pub struct UdpServerPlugin;
+
+impl Plugin for UdpServerPlugin {
+    fn build(&self, app: &mut App) {
+        let is_serving = resource_exists::<UdpServer>;
+        app.add_systems(
+            PreUpdate,
+            systems::receive
+                .in_set(TransportSystems::Receive(End::Sender))
+                .run_if(is_serving),
+        )
+        .add_systems(
+            Update,
+            (systems::flush, publish)
+                .chain()
+                .in_set(TransportSystems::Flush(End::Sender))
+                .run_if(is_serving),
+        )
+        .add_systems(
+            Last,
+            systems::close
+                .after(exit_on_all_closed)
+                .run_if(is_serving)
+                .run_if(on_message::<AppExit>),
+        );
+    }
+}
+
+fn publish(server: Res<UdpServer>, serving: Option<ResMut<Serving>>, mut commands: Commands) {
+    let traffic = server.traffic();
+    match serving {
+        // The address stays.
+        Some(mut serving) if serving.traffic != traffic => serving.traffic = traffic,
+        Some(_) => {}
+        None => commands.insert_resource(Serving {
+            address: server.address().to_string(),
+            traffic,
+        }),
+    }
+}
+
+/// Where a server listens, and which viewers it admits.
+#[derive(Clone, Debug)]
+pub struct ServerSettings {
+    /// Address to listen at. With port 0 the operating system chooses the port.
+    pub bind: SocketAddr,
+    /// Addresses that viewers connect to; if empty, the bound address.
+    pub public: Vec<SocketAddr>,
+    /// Which viewers are admitted.
+    pub security: Security,
+    /// Connected viewers, at most: 1 to [`MAX_VIEWERS`](Self::MAX_VIEWERS). Other values are clamped.
+    pub max_viewers: usize,
+}
+
+impl ServerSettings {
+    /// A viewer takes about 8 MB, and 12 at most: the last 256 snapshots as it decodes them, for baselines.
+    pub const MAX_VIEWERS: usize = 64;
+}
+
+/// Why a server cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The address is in use, belongs to another machine, or is not permitted.
+    #[error("cannot listen at {address}: {source}")]
+    Bind {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// Without a key, only loopback addresses are allowed.
+    #[error("{0} can be reached from other machines, which needs a key")]
+    InsecureInPublic(SocketAddr),
+    /// Connect tokens name the address that they are valid for.
+    #[error(
+        "{0} is every address of this machine: name the one that viewers connect to with --public"
+    )]
+    NoPublicAddress(SocketAddr),
+}
 
 /// The server's end of every viewer's connection.
 #[derive(Resource)]
@@ -39,14 +119,17 @@ pub struct UdpServer {
     socket: Socket,
     address: SocketAddr,
     handshakes: Handshakes,
-    renet: RenetServer,
-    clients: BTreeMap<ClientId, Client>,
+    /// By the number that each chose.
+    clients: BTreeMap<u64, Client>,
     /// See [`ServerSettings`].
     max_viewers: usize,
     /// Viewers that were admitted since the start.
     admitted: u64,
     reports: Reports,
-    since_flush: Duration,
+    /// Time since the app's start, in this frame.
+    now: Duration,
+    /// When datagrams were last sent.
+    flushed: Duration,
     /// Those of the viewers that were connected when it ended.
     last_budgets: Vec<ViewerBudget>,
 }
@@ -78,16 +161,17 @@ struct Client {
     address: SocketAddr,
     /// Its end of netcode: see [`handshakes`].
     netcode: Box<NetcodeServer>,
-    guard: Guard,
+    channel: MessageChannel,
     /// The initial state that its welcome carries.
     initial: Snapshot,
     /// Its lane and the number of its last request; none before its first request.
     lane: Option<(Entity, Sequence)>,
     /// Why it does not ask for arithmetic coding, if it says so.
     fallback: Option<FallbackReason>,
-    connected_for: Duration,
-    /// Time since its last request was acked.
-    since_ack: Duration,
+    /// When it connected.
+    since: Duration,
+    /// Whether it has sent a request that was not acked.
+    awaits_ack: bool,
     /// Whether it has another version of the protocol.
     is_refused: bool,
     /// Acks from it that were invalid.
@@ -96,7 +180,6 @@ struct Client {
     pacer: Pacer,
     /// Traffic that its lane's meter has not counted yet.
     traffic: Traffic,
-    renet_flush: Flush,
     /// Asked for, and given.
     kbps: [Option<u32>; 2],
 }
@@ -153,12 +236,12 @@ impl UdpServer {
             },
             address,
             handshakes: Handshakes::new(settings.security, public_addresses),
-            renet: RenetServer::new(config()),
             clients: BTreeMap::new(),
             max_viewers: settings.max_viewers.clamp(1, ServerSettings::MAX_VIEWERS),
             admitted: 0,
             reports: Reports::default(),
-            since_flush: Duration::ZERO,
+            now: Duration::ZERO,
+            flushed: Duration::ZERO,
             last_budgets: Vec::new(),
         })
     }

@@ -2,20 +2,37 @@
 
 mod error;
 mod session;
-mod settings;
 mod systems;
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 
+use super::Security;
 use crate::replication::transport::{End, TransportSystems};
 use crate::replication::{ConnectionStatus, Reconnect, ServerConnection};
 
 pub use error::ViewError;
 use session::Session;
-pub use settings::ViewerSettings;
+
+/// Which server to connect to, and how.
+#[derive(Clone, Debug)]
+pub struct ViewerSettings {
+    /// Address of the server.
+    pub server: SocketAddr,
+    /// How the server admits viewers.
+    pub security: Security,
+    /// Silence after which the connection is closed: whole seconds, from one to
+    /// [`MAX_TIMEOUT`](Self::MAX_TIMEOUT).
+    pub timeout: Duration,
+}
+
+impl ViewerSettings {
+    /// After that long, the server closes the connection in any case.
+    pub const MAX_TIMEOUT: Duration = Duration::from_secs(30);
+}
 
 /// The viewer's end of the connection.
 #[derive(Resource, Debug)]
@@ -95,7 +112,7 @@ impl UdpViewer {
             },
             round_trip: session
                 .ok()
-                .map(|session| Duration::from_secs_f64(session.renet.rtt().max(0.0))),
+                .and_then(|session| session.channel.round_trip()),
             id: session.ok().map(|session| session.netcode.client_id()),
             granted: session.ok().and_then(|session| session.granted()),
         }

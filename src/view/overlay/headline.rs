@@ -60,17 +60,17 @@ impl Cost {
     }
 }
 
-/// How many times less the cheaper of two lanes costs, and than what.
+/// How many times less the cheaper of two lanes costs, and where it is.
 pub(super) fn ratio([left, right]: [&Cost; 2]) -> Option<(String, &'static str)> {
     let (least, most) = (left.kbps.min(right.kbps), left.kbps.max(right.kbps));
-    let than = if left.kbps < right.kbps {
-        "left, than right"
+    let side = if left.kbps < right.kbps {
+        "on the left"
     } else {
-        "right, than left"
+        "on the right"
     };
     (least >= 0.5).then(|| match most / least {
         ..SAME => ("the same".to_owned(), "left and right"),
-        less => (format!("{} less", factor(less)), than),
+        less => (format!("{} less", factor(less)), side),
     })
 }
 
@@ -170,10 +170,10 @@ impl Pen<'_> {
     }
 
     /// Paints the ratio between two lanes, on the line between the halves.
-    pub(super) fn ratio(&self, picture: Rect, (ratio, than): (String, &str)) {
+    pub(super) fn ratio(&self, picture: Rect, (ratio, side): (String, &str)) {
         let colors = self.colors();
         let line = |text: &str, size| self.line(&[(text, size, colors.ground)], f32::INFINITY);
-        let lines = [line(&ratio, self.sizes.ratio), line(than, self.sizes.small)];
+        let lines = [line(&ratio, self.sizes.ratio), line(side, self.sizes.small)];
         let padding = vec2(0.75, 0.2) * self.sizes.ratio;
         let at = pos2(picture.center().x, picture.min.y + TOP);
         let fill = egui_color(colors.ink);
@@ -273,8 +273,8 @@ mod tests {
     fn a_ratio_is_from_the_dearer_to_the_cheaper_half() {
         let [dear, cheap] = [cost(4_341.0), cost(216.0)];
         let less = |than| Some(("20× less".to_owned(), than));
-        assert_eq!(ratio([&dear, &cheap]), less("right, than left"));
-        assert_eq!(ratio([&cheap, &dear]), less("left, than right"));
+        assert_eq!(ratio([&dear, &cheap]), less("on the right"));
+        assert_eq!(ratio([&cheap, &dear]), less("on the left"));
         let same = Some(("the same".to_owned(), "left and right"));
         assert_eq!(ratio([&cost(100.0), &cost(104.0)]), same);
         assert_eq!(ratio([&cost(100.0), &cost(0.0)]), None);

@@ -8,11 +8,11 @@ use std::time::Duration;
 use bevy_app::{App, FixedPostUpdate, Plugin, PreUpdate};
 use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time};
+use cubewire_protocol::netcode::is_from_server;
 use renetcode::{
     ClientAuthentication, ConnectToken, DisconnectReason, NETCODE_MAX_PACKET_BYTES, NetcodeClient,
 };
 
-use super::datagram::is_from_server;
 use super::{MAX_DATAGRAMS, OVERHEAD_BYTES, read, since_1970};
 use crate::body::refuse;
 use crate::mailbox::{CubewireSystems, Mailbox, Server};
@@ -163,13 +163,10 @@ fn flush(
 ) {
     for (server, mut connection, mut mailbox) in &mut connections {
         let connection = &mut *connection;
-        let datagrams = match connection.pipe.flush(time.elapsed(), &mut mailbox) {
-            Ok(datagrams) => datagrams,
-            Err(reason) => {
-                commands.queue(move |world: &mut World| refuse(world, server, reason));
-                continue;
-            }
-        };
+        let now = time.elapsed();
+        let datagrams = connection
+            .pipe
+            .flush(now, server, &mut mailbox, &mut commands);
         for datagram in datagrams {
             if let Ok((_, packet)) = connection.netcode.generate_payload_packet(&datagram) {
                 let _ = connection.socket.send(packet);

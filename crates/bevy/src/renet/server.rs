@@ -10,13 +10,12 @@ use std::time::Duration;
 use bevy_app::{App, FixedPostUpdate, Plugin, PreUpdate};
 use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time};
+use cubewire_protocol::netcode::is_from_client;
 use renetcode::{
     NETCODE_MAX_PACKET_BYTES, NetcodeServer, ServerAuthentication, ServerConfig, ServerResult,
 };
 
-use super::datagram::is_from_client;
 use super::{Key, MAX_DATAGRAMS, OVERHEAD_BYTES, PROTOCOL_ID, read, since_1970};
-use crate::body::refuse;
 use crate::mailbox::{Client, CubewireSystems, Mailbox};
 use crate::pipe::Pipe;
 
@@ -128,7 +127,7 @@ fn receive(world: &mut World) {
             let Some((length, from)) = read(&host.socket, &mut buffer) else {
                 break;
             };
-            if is_from_client(&buffer[..length]) {
+            if is_from_client(&buffer[..length], since_1970()) {
                 host.on_datagram(world, now, from, &mut buffer[..length]);
             }
         }
@@ -147,20 +146,11 @@ impl Host {
         from: SocketAddr,
         bytes: &mut [u8],
     ) {
-        let socket = Arc::clone(&self.socket);
-        match self.netcode.process_packet(from, bytes) {
-            ServerResult::None => {}
-            ServerResult::PacketToSend { addr, payload } => {
-                // One that cannot be sent is lost.
-                let _ = socket.send_to(payload, addr);
-            }
-            ServerResult::ClientConnected {
-                client_id: id,
-                addr,
-                payload,
-                ..
-            } => {
-                let _ = socket.send_to(payload, addr);
+        let result = self.netcode.process_packet(from, bytes);
+        answer(&self.socket, &result);
+        match result {
+            ServerResult::None | ServerResult::PacketToSend { .. } => {}
+            ServerResult::ClientConnected { client_id: id, .. } => {
                 let pipe = Pipe::default();
                 let mailbox = Mailbox::new(OVERHEAD_BYTES);
                 let peer = (Client, ClientId(id), mailbox, RenetPeer { id, pipe });
@@ -168,16 +158,7 @@ impl Host {
                     world.despawn(before);
                 }
             }
-            ServerResult::ClientDisconnected {
-                client_id,
-                addr,
-                payload,
-            } => {
-                if let Some(payload) = payload {
-                    let _ = socket.send_to(payload, addr);
-                }
-                self.forget(world, client_id);
-            }
+            ServerResult::ClientDisconnected { client_id, .. } => self.forget(world, client_id),
             ServerResult::Payload { client_id, payload } => {
                 let Some(&client) = self.clients.get(&client_id) else {
                     return;
@@ -200,29 +181,15 @@ impl Host {
 
     /// Keeps a connection alive, or ends it.
     fn update(&mut self, world: &mut World, id: u64) {
-        match self.netcode.update_client(id) {
-            ServerResult::PacketToSend { addr, payload } => {
-                let _ = self.socket.send_to(payload, addr);
-            }
-            ServerResult::ClientDisconnected { addr, payload, .. } => {
-                if let Some(payload) = payload {
-                    let _ = self.socket.send_to(payload, addr);
-                }
-                self.forget(world, id);
-            }
-            _ => {}
+        let result = self.netcode.update_client(id);
+        answer(&self.socket, &result);
+        if matches!(result, ServerResult::ClientDisconnected { .. }) {
+            self.forget(world, id);
         }
     }
 
     fn disconnect(&mut self, id: u64) {
-        if let ServerResult::ClientDisconnected {
-            addr,
-            payload: Some(payload),
-            ..
-        } = self.netcode.disconnect(id)
-        {
-            let _ = self.socket.send_to(payload, addr);
-        }
+        answer(&self.socket, &self.netcode.disconnect(id));
     }
 
     fn forget(&mut self, world: &mut World, id: u64) {
@@ -234,6 +201,22 @@ impl Host {
     }
 }
 
+/// Sends what netcode has to send.
+fn answer(socket: &UdpSocket, result: &ServerResult<'_, '_>) {
+    let answer = match result {
+        ServerResult::PacketToSend { addr, payload }
+        | ServerResult::ClientConnected { addr, payload, .. } => Some((addr, &**payload)),
+        ServerResult::ClientDisconnected { addr, payload, .. } => {
+            payload.as_ref().map(|payload| (addr, &**payload))
+        }
+        ServerResult::None | ServerResult::Payload { .. } => None,
+    };
+    if let Some((to, payload)) = answer {
+        // One that cannot be sent is lost.
+        let _ = socket.send_to(payload, to);
+    }
+}
+
 fn flush(
     mut host: ResMut<Host>,
     time: Res<Time<Real>>,
@@ -241,13 +224,8 @@ fn flush(
     mut commands: Commands,
 ) {
     for (client, mut peer, mut mailbox) in &mut clients {
-        let datagrams = match peer.pipe.flush(time.elapsed(), &mut mailbox) {
-            Ok(datagrams) => datagrams,
-            Err(reason) => {
-                commands.queue(move |world: &mut World| refuse(world, client, reason));
-                continue;
-            }
-        };
+        let now = time.elapsed();
+        let datagrams = peer.pipe.flush(now, client, &mut mailbox, &mut commands);
         for datagram in datagrams {
             let host = &mut *host;
             if let Ok((to, packet)) = host.netcode.generate_payload_packet(peer.id, &datagram) {

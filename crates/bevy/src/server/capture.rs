@@ -143,15 +143,7 @@ pub(super) fn change_kind(inserted: On<Insert, BodyKind>, mut commands: Commands
 
 type NewBody = (With<Replicated>, With<Transform>, Without<InSlot>);
 
-type Body = (
-    EntityRef<'static>,
-    Ref<'static, Transform>,
-    &'static InSlot,
-    Option<&'static SendPriority>,
-    Option<&'static SendGroup>,
-);
-
-type BodyItem<'a> = (
+type Body<'a> = (
     EntityRef<'a>,
     Ref<'a, Transform>,
     &'a InSlot,
@@ -163,7 +155,7 @@ type BodyItem<'a> = (
 pub(super) fn capture(
     world: &mut World,
     new: &mut QueryState<(Entity, Option<&'static BodyKind>), NewBody>,
-    all: &mut QueryState<Body, With<Replicated>>,
+    all: &mut QueryState<Body<'static>, With<Replicated>>,
 ) {
     world.resource_mut::<Bodies>().tick += 1;
     let mut waiting = 0;
@@ -258,7 +250,7 @@ impl Bodies {
     fn put(
         &mut self,
         snapshot: &mut QuantizedSnapshot,
-        (body, transform, at, priority, group): BodyItem<'_>,
+        (body, transform, at, priority, group): Body<'_>,
         since: (Tick, Tick),
         values: &mut Vec<u32>,
         world: &World,

@@ -1,11 +1,9 @@
 //! Clients with a byte budget.
 
-use bevy_ecs::message::Messages;
 use cubewire_bevy::cubewire_protocol::Standing;
 use cubewire_bevy::{
-    ByteBudget, Connected, FromServer, InSlot, Mailbox, Peer, SendGroup, SendPriority, ToClient,
+    ByteBudget, FromServer, InSlot, Mailbox, Peer, SendGroup, SendPriority, ToClient,
 };
-use cubewire_link::{Conditions, Loss};
 
 use super::*;
 
@@ -13,43 +11,44 @@ fn crowd(net: &mut TestNet) -> Vec<Entity> {
     (0..150)
         .map(|index| {
             let at = Vec3::new(index as f32 % 12.0 * 2.0, 1.0, index as f32 / 12.0);
-            let body = spawn(
-                net,
-                "crate",
-                at,
-                (Health(50), PlayerName(format!("crate {index}"))),
-            );
-            if index < 10 {
-                server(net).entity_mut(body).insert(SendPriority(20.0));
-            } else if index < 20 {
-                server(net).entity_mut(body).insert(SendGroup(1));
+            let name = PlayerName(format!("crate {index}"));
+            let body = spawn(net, "crate", at, (Health(50), name));
+            match index {
+                0..10 => insert(net, body, SendPriority(20.0)),
+                10..20 => insert(net, body, SendGroup(1)),
+                _ => {}
             }
             body
         })
         .collect()
 }
 
-fn server(net: &mut TestNet) -> &mut World {
-    net.server.world_mut()
+/// A client with a budget, at the server.
+fn limited(net: &mut TestNet, kbps: u32) -> Entity {
+    net.add_client();
+    net.run_until(|net| net.count::<Connected>(0) == 1);
+    let client = client_entity(net);
+    insert(net, client, ByteBudget::kbps(kbps));
+    client
+}
+
+/// How the bodies stand for a client, by slot.
+fn standings(net: &TestNet, client: Entity) -> Vec<Standing> {
+    let mut standings = Vec::new();
+    let peer = net.server.world().get::<Peer>(client).unwrap();
+    peer.standings(stats(net).tick, &mut standings);
+    standings
+}
+
+fn slot(net: &TestNet, body: Entity) -> usize {
+    net.server.world().get::<InSlot>(body).unwrap().slot()
 }
 
 #[test]
 fn no_second_has_more_than_the_budget_and_all_ends_equal() {
     for (loss, kbps) in [(0.0, 64), (0.1, 32), (0.3, 128)] {
-        let conditions = Conditions {
-            loss: Loss::bursts(loss, 1.0),
-            latency: std::time::Duration::from_millis(30),
-            ..Conditions::PERFECT
-        };
-        let mut net = TestNet::with_conditions(protocol, conditions, 21);
-        net.add_client();
-        net.run_until(|net| net.count::<Connected>(0) == 1);
-        let world = server(&mut net);
-        let client = world
-            .query_filtered::<Entity, With<Connected>>()
-            .single(world)
-            .unwrap();
-        world.entity_mut(client).insert(ByteBudget::kbps(kbps));
+        let mut net = lossy(loss, 21);
+        let client = limited(&mut net, kbps);
         net.ticks(70);
         let bodies = crowd(&mut net);
         let mut wire = Vec::new();
@@ -60,18 +59,11 @@ fn no_second_has_more_than_the_budget_and_all_ends_equal() {
                 server(&mut net).write_message(ToClient::all(Chat("x".repeat(300))));
             }
             net.tick();
-            chats += {
-                let world = net.clients[0].world_mut();
-                let mut received = world.resource_mut::<Messages<FromServer<Chat>>>();
-                received.drain().count()
-            };
+            chats += taken::<FromServer<Chat>>(&mut net.clients[0]).len();
             wire.push(server(&mut net).get::<Mailbox>(client).unwrap().wire_bytes);
         }
-        let most = wire
-            .windows(61)
-            .map(|second| second[60] - second[0])
-            .max()
-            .unwrap();
+        let seconds = wire.windows(61).map(|second| second[60] - second[0]);
+        let most = seconds.max().unwrap();
         let budget = u64::from(kbps) * 125;
         assert!(most <= budget, "{most} of {budget} bytes, {loss}");
         let used = wire[wire.len() - 1] - wire[300];
@@ -88,34 +80,17 @@ fn no_second_has_more_than_the_budget_and_all_ends_equal() {
             states(net.clients[0].world_mut(), true)
         );
         assert_eq!(net.count::<PlayerName>(0), 150);
-        let mut standings = Vec::new();
-        let tick = net
-            .server
-            .world()
-            .resource::<cubewire_bevy::ReplicationStats>()
-            .tick;
-        let peer = net.server.world().get::<Peer>(client).unwrap();
-        peer.standings(tick, &mut standings);
+        let (standings, tick) = (standings(&net, client), stats(&net).tick);
         assert_eq!(standings.len(), 200);
-        assert!(
-            standings
-                .iter()
-                .all(|standing| standing.waits(tick).is_none())
-        );
+        let mut waiting = standings.iter().map(|standing| standing.waits(tick));
+        assert!(waiting.all(|waits| waits.is_none()));
     }
 }
 
 #[test]
 fn urgent_bodies_are_sent_more_often_and_groups_in_one_packet() {
     let mut net = TestNet::new(protocol);
-    net.add_client();
-    net.run_until(|net| net.count::<Connected>(0) == 1);
-    let world = server(&mut net);
-    let client = world
-        .query_filtered::<Entity, With<Connected>>()
-        .single(world)
-        .unwrap();
-    world.entity_mut(client).insert(ByteBudget::kbps(24));
+    let client = limited(&mut net, 24);
     let bodies = crowd(&mut net);
     let mut sent = [0_usize; 2];
     let mut before = vec![None; 200];
@@ -123,18 +98,10 @@ fn urgent_bodies_are_sent_more_often_and_groups_in_one_packet() {
     for tick in 0..600_usize {
         shake(&mut net, &bodies, tick);
         net.tick();
-        let tick = net
-            .server
-            .world()
-            .resource::<cubewire_bevy::ReplicationStats>()
-            .tick;
-        let peer = net.server.world().get::<Peer>(client).unwrap();
-        let mut standings = Vec::new();
-        peer.standings(tick, &mut standings);
+        let standings = standings(&net, client);
         grouped += usize::from(is_in_one_packet(&net, &standings, &bodies[10..20]));
         for (index, &body) in bodies.iter().enumerate() {
-            let slot = net.server.world().get::<InSlot>(body).unwrap().slot();
-            if let Standing::InFlight { sent: at } = standings[slot]
+            if let Standing::InFlight { sent: at } = standings[slot(&net, body)]
                 && before[index].replace(at) != Some(at)
             {
                 sent[usize::from(index >= 10)] += 1;
@@ -148,10 +115,7 @@ fn urgent_bodies_are_sent_more_often_and_groups_in_one_packet() {
 
 /// Whether bodies of a group are under way, which then are in the same packet.
 fn is_in_one_packet(net: &TestNet, standings: &[Standing], group: &[Entity]) -> bool {
-    let slots = group
-        .iter()
-        .map(|&body| net.server.world().get::<InSlot>(body).unwrap().slot());
-    let sent = slots.map(|slot| match standings[slot] {
+    let sent = group.iter().map(|&body| match standings[slot(net, body)] {
         Standing::InFlight { sent } => Some(sent),
         _ => None,
     });

@@ -1,7 +1,5 @@
 //! Fields, and components that are sent reliably.
 
-use cubewire_link::{Conditions, Loss};
-
 use super::*;
 
 #[test]
@@ -20,17 +18,12 @@ fn fields_arrive_as_they_are_and_change() {
     };
     assert_eq!(values(&net), (100, true), "clamped");
     for health in [3, 99, 0] {
-        net.server
-            .world_mut()
-            .entity_mut(body)
-            .insert((Health(health), OnFire(health == 99)));
+        let new = (Health(health), OnFire(health == 99));
+        insert(&mut net, body, new);
         net.run_until(|net| values(net) == (health, health == 99));
     }
-    net.server
-        .world_mut()
-        .entity_mut(body)
-        .insert(Health(7))
-        .remove::<OnFire>();
+    insert(&mut net, body, Health(7));
+    server(&mut net).entity_mut(body).remove::<OnFire>();
     net.run_until(|net| values(net) == (7, false));
 }
 
@@ -51,12 +44,7 @@ fn watch(app: &mut App) {
 #[test]
 fn a_birth_has_its_cold_data_however_much_is_lost() {
     for loss in [0.0, 0.3] {
-        let conditions = Conditions {
-            loss: Loss::bursts(loss, 1.0),
-            latency: std::time::Duration::from_millis(30),
-            ..Conditions::PERFECT
-        };
-        let mut net = TestNet::with_conditions(protocol, conditions, 4);
+        let mut net = lossy(loss, 4);
         net.add_client_with(watch);
         for number in 0..20 {
             let name = PlayerName(format!("player {number}"));
@@ -91,10 +79,7 @@ fn only_the_field_that_has_changed_is_written() {
     let body = spawn(&mut net, "hero", Vec3::Y, (Health(1), OnFire(false)));
     let mut changes = |name: &str, bundle: (Health, OnFire), expected: (usize, usize)| {
         let name = PlayerName(name.to_owned());
-        net.server
-            .world_mut()
-            .entity_mut(body)
-            .insert((bundle, name));
+        insert(&mut net, body, (bundle, name));
         net.ticks(30);
         let changes = net.clients[0].world().resource::<Changes>();
         assert_eq!(*changes, Changes(expected.0, expected.1));
@@ -120,19 +105,12 @@ fn components_that_cannot_be_read_are_counted() {
     }
     let mut net = TestNet::new(register);
     net.add_client();
-    spawn(
-        &mut net,
-        "hero",
-        Vec3::Y,
-        (Untagged::Number(7), PlayerName("Ada".into())),
-    );
+    let more = (Untagged::Number(7), PlayerName("Ada".into()));
+    spawn(&mut net, "hero", Vec3::Y, more);
     net.run_until(|net| net.count::<PlayerName>(0) == 1);
     let world = net.clients[0].world_mut();
-    let session = world
-        .query::<&cubewire_bevy::Session>()
-        .single(world)
-        .unwrap();
-    assert_eq!(session.undecodable(), 1);
+    let mut session = world.query::<&cubewire_bevy::Session>();
+    assert_eq!(session.single(world).unwrap().undecodable(), 1);
 }
 
 #[derive(Component, Clone, Deserialize)]
@@ -165,16 +143,10 @@ fn cold_data_changes_goes_and_comes_later() {
     let name = |net: &TestNet| net.clients[0].world().get::<PlayerName>(remote).cloned();
     assert_eq!(name(&net), None);
     for new in ["Ada", "Grace", ""] {
-        net.server
-            .world_mut()
-            .entity_mut(body)
-            .insert(PlayerName(new.to_owned()));
+        insert(&mut net, body, PlayerName(new.to_owned()));
         net.run_until(|net| name(net).is_some_and(|name| name.0 == new));
     }
-    net.server
-        .world_mut()
-        .entity_mut(body)
-        .remove::<PlayerName>();
+    server(&mut net).entity_mut(body).remove::<PlayerName>();
     net.run_until(|net| name(net).is_none());
     assert_eq!(only::<Remote>(&mut net, 0), remote);
 }
@@ -189,21 +161,12 @@ fn references_become_the_clients_entities_when_both_are_there() {
     let remote = only::<Follows>(&mut net, 0);
     let follows = |net: &TestNet| net.clients[0].world().get::<Follows>(remote).unwrap().0;
     assert_eq!(follows(&net), Entity::PLACEHOLDER, "it is no body");
-    net.server.world_mut().entity_mut(leader).insert((
-        Replicated,
-        BodyKind::named("crate"),
-        Health(5),
-    ));
+    let body = (Replicated, BodyKind::named("crate"), Health(5));
+    insert(&mut net, leader, body);
     net.run_until(|net| follows(net) != Entity::PLACEHOLDER);
-    let target = follows(&net);
-    assert_eq!(
-        net.clients[0].world().get::<Health>(target),
-        Some(&Health(5))
-    );
+    let target = net.clients[0].world().get::<Health>(follows(&net));
+    assert_eq!(target, Some(&Health(5)));
     // A body can refer to itself.
-    net.server
-        .world_mut()
-        .entity_mut(follower)
-        .insert(Follows(follower));
+    insert(&mut net, follower, Follows(follower));
     net.run_until(|net| follows(net) == remote);
 }

@@ -1,6 +1,7 @@
 //! Who is admitted, and what becomes of a connection.
 
-use cubewire_bevy::{Client, Connected, Mailbox, Refused, Server, VanishReason, Vanished};
+use cubewire_bevy::{Client, Mailbox, Refused, Server, VanishReason, Vanished};
+use cubewire_link::Jitter;
 
 use super::*;
 
@@ -20,17 +21,9 @@ fn watch(app: &mut App) {
         });
 }
 
-fn other_protocol(app: &mut App) {
-    app.add_plugins(
-        CubewirePlugin::new("arena")
-            .hz(60.0)
-            .gravity(9.81)
-            .floor(0.0)
-            .max_bodies(200),
-    )
-    .replicate_pose(Pose::within(-100.0..100.0, -10.0..50.0, -100.0..100.0).step(1.0 / 128.0))
-    .body_kind("crate", Shape::cuboid(Vec3::splat(0.5)))
-    .body_kind("hero", Shape::capsule(0.6, 0.5));
+/// Of the clients that the server has.
+fn clients(net: &mut TestNet) -> usize {
+    all::<Client>(&mut net.server).len()
 }
 
 #[test]
@@ -38,7 +31,7 @@ fn another_protocol_is_refused_with_the_line_that_differs() {
     let mut net = TestNet::new(protocol);
     watch(&mut net.server);
     let client = net.add_client_with(|app| {
-        other_protocol(app);
+        poses(app, Shape::capsule(0.6, 0.5));
         watch(app);
     });
     spawn(&mut net, "crate", Vec3::ZERO, ());
@@ -52,14 +45,7 @@ fn another_protocol_is_refused_with_the_line_that_differs() {
     assert_eq!(*reasons, [expected], "the server is told, too");
     // At the server its entity goes, too, and others are served.
     net.ticks(400);
-    let world = net.server.world_mut();
-    assert_eq!(
-        world
-            .query_filtered::<(), With<Client>>()
-            .iter(world)
-            .count(),
-        0
-    );
+    assert_eq!(clients(&mut net), 0);
     let other = net.add_client();
     net.run_until(|net| net.count::<Remote>(other) == 1);
 }
@@ -68,12 +54,8 @@ fn another_protocol_is_refused_with_the_line_that_differs() {
 fn a_client_that_joins_late_sees_all_and_one_that_leaves_loses_all() {
     let mut net = TestNet::new(protocol);
     for x in 0..30 {
-        spawn(
-            &mut net,
-            "crate",
-            Vec3::X * x as f32,
-            PlayerName(x.to_string()),
-        );
+        let name = PlayerName(x.to_string());
+        spawn(&mut net, "crate", Vec3::X * x as f32, name);
     }
     net.ticks(1_000);
     let client = net.add_client_with(|app| {
@@ -84,18 +66,9 @@ fn a_client_that_joins_late_sees_all_and_one_that_leaves_loses_all() {
     net.disconnect(client);
     net.ticks(2);
     assert_eq!(net.count::<Remote>(client), 0);
-    assert_eq!(
-        net.clients[client].world().resource::<Reasons>().0.len(),
-        30
-    );
-    let world = net.server.world_mut();
-    assert_eq!(
-        world
-            .query_filtered::<(), With<Client>>()
-            .iter(world)
-            .count(),
-        0
-    );
+    let reasons = &net.clients[client].world().resource::<Reasons>().0;
+    assert_eq!(reasons.len(), 30);
+    assert_eq!(clients(&mut net), 0);
     for _ in 0..3 {
         net.reconnect(client);
         net.run_until(|net| net.count::<PlayerName>(client) == 30);
@@ -108,12 +81,8 @@ fn a_client_whose_entity_the_server_despawns_is_disconnected() {
     let mut net = TestNet::new(protocol);
     net.add_client();
     net.run_until(|net| net.count::<Connected>(0) == 1);
-    let world = net.server.world_mut();
-    let client = world
-        .query_filtered::<Entity, With<Client>>()
-        .single(world)
-        .unwrap();
-    world.despawn(client);
+    let client = client_entity(&mut net);
+    server(&mut net).despawn(client);
     net.run_until(|net| net.count::<Server>(0) == 0);
 }
 
@@ -127,18 +96,40 @@ fn a_server_can_pause_for_any_time() {
     for _ in 0..40_000 {
         net.clients[0].update();
     }
-    let mut paused = net
-        .server
-        .world_mut()
-        .resource_mut::<bevy_time::Time<bevy_time::Real>>();
-    paused.advance_by(std::time::Duration::from_secs(660));
-    net.server
-        .world_mut()
-        .get_mut::<Transform>(body)
-        .unwrap()
-        .translation = Vec3::X;
+    let mut paused = server(&mut net).resource_mut::<bevy_time::Time<bevy_time::Real>>();
+    paused.advance_by(Duration::from_secs(660));
+    put(&mut net, body, Vec3::X);
     net.ticks(60);
     assert_eq!(positions(&mut net, 0), [Vec3::X]);
+}
+
+#[test]
+fn after_a_long_silence_all_is_equal_again() {
+    let bad = Conditions {
+        latency: Duration::from_millis(50),
+        jitter: Jitter::Uniform {
+            spread: Duration::from_millis(30),
+        },
+        loss: Loss::bursts(0.05, 2.0),
+        duplicate_probability: 0.1,
+        ..Conditions::PERFECT
+    };
+    let mut net = TestNet::with_conditions(protocol, bad.clone(), 6);
+    net.add_client();
+    let mut bodies = Vec::new();
+    for tick in 0..900 {
+        if tick == 100 || tick == 600 {
+            net.network.set_conditions(Conditions {
+                cut: tick == 100,
+                ..bad.clone()
+            });
+        }
+        play(&mut net, &mut bodies, tick);
+        net.tick();
+    }
+    net.ticks(300);
+    let expected = states(server(&mut net), false);
+    assert_eq!(expected, states(net.clients[0].world_mut(), true));
 }
 
 /// The same names, and other types behind them.
@@ -153,14 +144,14 @@ mod other {
 }
 
 fn lying_protocol(app: &mut App) {
-    other_protocol(app);
-    app.replicate::<other::PlayerName>()
+    poses(app, Shape::UNKNOWN)
+        .replicate::<other::PlayerName>()
         .add_message_to_server::<other::Chat>();
 }
 
 fn true_protocol(app: &mut App) {
-    other_protocol(app);
-    app.replicate::<PlayerName>()
+    poses(app, Shape::UNKNOWN)
+        .replicate::<PlayerName>()
         .add_message_to_server::<Chat>();
 }
 
@@ -217,7 +208,7 @@ fn what_is_too_large_is_refused_with_its_type_and_size() {
             0 => {
                 let body = spawn(&mut net, "hero", Vec3::X, PlayerName(large()));
                 net.run_until(|net| net.count::<Server>(0) == 0);
-                net.server.world_mut().despawn(body);
+                server(&mut net).despawn(body);
                 let what = format!(
                     "the components of body {body}, the largest of which is `PlayerName`: 700"
                 );
@@ -225,7 +216,7 @@ fn what_is_too_large_is_refused_with_its_type_and_size() {
             }
             1 => {
                 let message = cubewire_bevy::ToClient::all(Chat(large()));
-                net.server.world_mut().write_message(message);
+                server(&mut net).write_message(message);
                 (2, "a message `Chat`: 700".to_owned())
             }
             _ => {
@@ -247,13 +238,6 @@ fn what_is_too_large_is_refused_with_its_type_and_size() {
 
 #[test]
 fn the_other_end_learns_at_once_that_an_app_exits_or_is_dropped() {
-    let clients = |net: &mut TestNet| {
-        let world = net.server.world_mut();
-        world
-            .query_filtered::<(), With<Client>>()
-            .iter(world)
-            .count()
-    };
     let mut net = TestNet::new(protocol);
     (0..3).for_each(|_| _ = net.add_client());
     net.ticks(30);
@@ -283,30 +267,25 @@ fn a_client_without_a_protocol_is_told_so() {
 }
 
 /// Bytes by chance, or bytes of the real thing with some of them changed.
-fn hostile(real: &[Vec<u8>], state: &mut u64) -> Vec<u8> {
-    let mut random = || {
-        *state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (*state >> 33) as usize
-    };
-    if real.is_empty() || random() % 2 == 0 {
-        return (0..random() % 50).map(|_| random() as u8).collect();
+fn hostile(real: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
+    if real.is_empty() || chance.below(2) == 0 {
+        let length = chance.below(50);
+        return chance.bytes(length);
     }
-    let mut bytes = real[random() % real.len()].clone();
-    for _ in 0..random() % 4 {
-        let length = bytes.len().max(1);
-        if let Some(byte) = bytes.get_mut(random() % length) {
-            *byte = random() as u8;
+    let mut bytes = real[chance.below(real.len())].clone();
+    for _ in 0..chance.below(4) {
+        let index = chance.below(bytes.len().max(1));
+        if let Some(byte) = bytes.get_mut(index) {
+            *byte = chance.below(256) as u8;
         }
     }
-    bytes.truncate(random() % 400 + 1);
+    bytes.truncate(chance.below(400) + 1);
     bytes
 }
 
 #[test]
 fn no_bytes_harm_a_server_or_a_client() {
-    let mut state = 3;
+    let mut chance = Chance(3);
     let mut net = TestNet::new(protocol);
     net.add_client();
     let mut bodies = Vec::new();
@@ -320,24 +299,18 @@ fn no_bytes_harm_a_server_or_a_client() {
         for (app, real) in apps.into_iter().zip(real.chunks_mut(2)) {
             let world = app.world_mut();
             for mut mailbox in world.query::<&mut Mailbox>().iter_mut(world) {
+                let incoming = &mut mailbox.incoming;
                 if tick > 100 {
-                    mailbox
-                        .incoming
-                        .datagrams
-                        .push(hostile(&real[0], &mut state));
+                    incoming.datagrams.push(hostile(&real[0], &mut chance));
                     if tick % 5 == 0 {
-                        mailbox
-                            .incoming
-                            .messages
-                            .push(hostile(&real[1], &mut state));
+                        incoming.messages.push(hostile(&real[1], &mut chance));
                     }
                 }
             }
         }
         if tick < 100 {
-            net.server
-                .world_mut()
-                .write_message(cubewire_bevy::ToClient::all(Chat("x".into())));
+            let chat = cubewire_bevy::ToClient::all(Chat("x".into()));
+            server(&mut net).write_message(chat);
             record(&mut net, &mut real);
         }
         if net.count::<Server>(0) == 0 {

@@ -43,7 +43,7 @@ fn observers_see_births_whole_and_deaths_before_they_happen() {
     let hero = spawn(&mut net, "hero", Vec3::new(3.0, 1.0, 0.0), Health(77));
     net.run_until(|net| net.count::<Remote>(client) == 1);
     assert_eq!(log(&mut net, client), ["+ hero at 3 with 77"]);
-    net.server.world_mut().despawn(hero);
+    server(&mut net).despawn(hero);
     net.run_until(|net| net.count::<Remote>(client) == 0);
     assert_eq!(log(&mut net, client), ["- hero Despawned"]);
 }
@@ -57,15 +57,9 @@ fn a_body_that_is_withdrawn_vanishes_and_one_of_another_kind_is_another_one() {
     });
     let body = spawn(&mut net, "hero", Vec3::ZERO, Health(1));
     net.ticks(30);
-    net.server
-        .world_mut()
-        .entity_mut(body)
-        .insert(BodyKind::named("crate"));
+    insert(&mut net, body, BodyKind::named("crate"));
     net.ticks(30);
-    net.server
-        .world_mut()
-        .entity_mut(body)
-        .remove::<Replicated>();
+    server(&mut net).entity_mut(body).remove::<Replicated>();
     net.ticks(30);
     let log = log(&mut net, client);
     assert_eq!(log.len(), 4, "{log:?}");
@@ -88,7 +82,7 @@ fn births_and_deaths_wait_for_playout() {
     assert_eq!(net.count::<Remote>(0), 1, "it has arrived and is not due");
     net.ticks(10);
     assert_eq!(net.count::<Remote>(0), 2);
-    net.server.world_mut().despawn(second);
+    server(&mut net).despawn(second);
     net.tick();
     net.tick();
     assert_eq!(net.count::<Remote>(0), 2);
@@ -113,14 +107,9 @@ fn a_client_can_despawn_and_keep_remote_bodies() {
     world.entity_mut(remote[1].1).insert(KeepVanished);
     // What moves and dies after that does no harm.
     for (tick, body) in bodies.into_iter().enumerate() {
-        net.server
-            .world_mut()
-            .get_mut::<Transform>(body)
-            .unwrap()
-            .translation
-            .y += 1.0;
+        put(&mut net, body, Vec3::Y);
         net.ticks(20 + tick);
-        net.server.world_mut().despawn(body);
+        server(&mut net).despawn(body);
         net.ticks(20);
     }
     assert_eq!(net.count::<Remote>(0), 0);
@@ -160,14 +149,9 @@ fn slots_are_reused_and_too_many_bodies_wait() {
         .map(|x| spawn(&mut net, "crate", Vec3::X * x as f32 * 0.4, ()))
         .collect();
     net.run_until(|net| net.count::<Remote>(0) == 200);
-    let stats = |net: &TestNet| {
-        *net.server
-            .world()
-            .resource::<cubewire_bevy::ReplicationStats>()
-    };
     assert_eq!((stats(&net).bodies, stats(&net).waiting), (200, 10));
     for body in &bodies[..100] {
-        net.server.world_mut().despawn(*body);
+        server(&mut net).despawn(*body);
     }
     net.ticks(100);
     assert_eq!((stats(&net).bodies, stats(&net).waiting), (110, 0));
@@ -183,17 +167,9 @@ fn bodies_that_are_nowhere_do_no_harm() {
     spawn(&mut net, "crate", Vec3::splat(1e30), ());
     net.ticks(40);
     assert_eq!(net.count::<Remote>(0), 1);
-    net.server
-        .world_mut()
-        .get_mut::<Transform>(body)
-        .unwrap()
-        .translation = Vec3::X;
+    put(&mut net, body, Vec3::X);
     net.run_until(|net| net.count::<Remote>(0) == 2);
-    net.server
-        .world_mut()
-        .get_mut::<Transform>(body)
-        .unwrap()
-        .translation = Vec3::NAN;
+    put(&mut net, body, Vec3::NAN);
     net.ticks(40);
     assert_eq!(positions(&mut net, 0)[0], Vec3::X);
 }
@@ -204,11 +180,11 @@ fn a_body_ends_with_its_kind_or_transform() {
     net.add_client();
     let bodies = [1.0, 2.0].map(|x| spawn(&mut net, "crate", Vec3::X * x, ()));
     net.run_until(|net| net.count::<Remote>(0) == 2);
-    let world = net.server.world_mut();
+    let world = server(&mut net);
     world.entity_mut(bodies[0]).remove::<BodyKind>();
     world.entity_mut(bodies[1]).remove::<Transform>();
     net.run_until(|net| net.count::<Remote>(0) == 0);
-    let world = net.server.world_mut();
+    let world = server(&mut net);
     world.entity_mut(bodies[0]).insert(BodyKind::named("hero"));
     world.entity_mut(bodies[1]).insert(Transform::default());
     net.run_until(|net| net.count::<Remote>(0) == 2);
@@ -229,51 +205,26 @@ fn observers_of_a_slot_can_end_the_body_and_others() {
     for round in 0..300 {
         (0..4).for_each(|x| _ = spawn(&mut net, "crate", Vec3::X * x as f32, ()));
         net.tick();
-        let stats = net
-            .server
-            .world()
-            .resource::<cubewire_bevy::ReplicationStats>();
+        let stats = stats(&net);
         assert_eq!((stats.bodies, stats.waiting), (0, 0), "{round}");
     }
 }
 
 #[test]
 fn one_app_can_be_server_and_client() {
-    use bevy_app::TaskPoolPlugin;
-    use bevy_time::{TimePlugin, TimeUpdateStrategy};
     use cubewire_bevy::{ClientPlugin, MemoryNetwork, ServerPlugin};
 
-    let mut app = App::new();
     let network = MemoryNetwork::default();
-    app.add_plugins((TaskPoolPlugin::default(), TimePlugin, protocol))
-        .insert_resource(TimeUpdateStrategy::FixedTimesteps(1))
-        .add_plugins((
-            ServerPlugin,
-            ClientPlugin,
-            network.server(),
-            network.client(),
-        ));
-    app.finish();
-    app.cleanup();
+    let mut app = cubewire_bevy::testing::app(|app| {
+        app.add_plugins((protocol, ServerPlugin, ClientPlugin))
+            .add_plugins((network.server(), network.client()));
+    });
     app.world_mut()
         .spawn((Replicated, BodyKind::named("crate")));
     for tick in 0..60_u32 {
-        network.set_time(std::time::Duration::from_secs(1) * tick / 60);
+        network.set_time(Duration::from_secs(1) * tick / 60);
         app.update();
     }
-    let world = app.world_mut();
-    assert_eq!(
-        world
-            .query_filtered::<(), With<Remote>>()
-            .iter(world)
-            .count(),
-        1
-    );
-    assert_eq!(
-        world
-            .query_filtered::<(), With<Replicated>>()
-            .iter(world)
-            .count(),
-        1
-    );
+    assert_eq!(all::<Remote>(&mut app).len(), 1);
+    assert_eq!(all::<Replicated>(&mut app).len(), 1);
 }

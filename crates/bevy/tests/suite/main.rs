@@ -5,21 +5,25 @@ mod cold;
 mod connection;
 mod examples;
 mod lives;
-mod loss;
 mod messages;
 mod sharing;
 mod udp;
 mod visibility;
 mod walk;
 
+use std::time::Duration;
+
 use bevy_app::App;
+use bevy_ecs::message::Messages;
 use bevy_ecs::prelude::*;
 use bevy_math::{Quat, Vec3};
 use bevy_transform::components::Transform;
 use cubewire_bevy::testing::TestNet;
 use cubewire_bevy::{
-    BodyKind, CubewireAppExt, CubewirePlugin, Field, Pose, Remote, Replicated, Shape,
+    BodyKind, Connected, CubewireAppExt, CubewirePlugin, Field, Pose, Remote, Replicated,
+    ReplicationStats, Shape,
 };
+use cubewire_link::{Conditions, Loss};
 use serde::{Deserialize, Serialize};
 
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
@@ -63,45 +67,91 @@ struct Steer(i32);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Chat(String);
 
+/// Bodies without anything but a pose.
+fn poses(app: &mut App, hero: Shape) -> &mut App {
+    app.add_plugins(CubewirePlugin::new("arena").floor(0.0).max_bodies(200))
+        .replicate_pose(Pose::within(-100.0..100.0, -10.0..50.0, -100.0..100.0))
+        .body_kind("crate", Shape::cuboid(Vec3::splat(0.5)))
+        .body_kind("hero", hero)
+}
+
 fn protocol(app: &mut App) {
-    app.add_plugins(
-        CubewirePlugin::new("arena")
-            .hz(60.0)
-            .gravity(9.81)
-            .floor(0.0)
-            .max_bodies(200),
-    )
-    .replicate_pose(Pose::within(-100.0..100.0, -10.0..50.0, -100.0..100.0).step(1.0 / 128.0))
-    .body_kind("crate", Shape::cuboid(Vec3::splat(0.5)))
-    .body_kind("hero", Shape::capsule(0.6, 0.4))
-    .replicate_field(
-        "health",
-        Field::int(0..=100),
-        |health: &Health| health.0.into(),
-        |value| Health(value as u8),
-    )
-    .replicate_field(
-        "on-fire",
-        Field::flag(),
-        |fire: &OnFire| fire.0.into(),
-        |value| OnFire(value > 0.5),
-    )
-    .replicate::<PlayerName>()
-    .replicate::<Follows>()
-    .add_input::<Steer>()
-    .add_message_to_server::<Chat>()
-    .add_message_to_client::<Chat>();
+    poses(app, Shape::capsule(0.6, 0.4))
+        .replicate_field(
+            "health",
+            Field::int(0..=100),
+            |health: &Health| health.0.into(),
+            |value| Health(value as u8),
+        )
+        .replicate_field(
+            "on-fire",
+            Field::flag(),
+            |fire: &OnFire| fire.0.into(),
+            |value| OnFire(value > 0.5),
+        )
+        .replicate::<PlayerName>()
+        .replicate::<Follows>()
+        .add_input::<Steer>()
+        .add_message_to_server::<Chat>()
+        .add_message_to_client::<Chat>();
+}
+
+/// A network that loses this part of the datagrams, one by one, and delays them by 30 ms.
+fn lossy(loss: f64, seed: u64) -> TestNet {
+    let conditions = Conditions {
+        loss: Loss::bursts(loss, 1.0),
+        latency: Duration::from_millis(30),
+        ..Conditions::PERFECT
+    };
+    TestNet::with_conditions(protocol, conditions, seed)
+}
+
+/// The server's world.
+fn server(net: &mut TestNet) -> &mut World {
+    net.server.world_mut()
+}
+
+/// What the server has done.
+fn stats(net: &TestNet) -> ReplicationStats {
+    *net.server.world().resource()
+}
+
+/// All entities with a component.
+fn all<C: Component>(app: &mut App) -> Vec<Entity> {
+    let world = app.world_mut();
+    let mut all = world.query_filtered::<Entity, With<C>>();
+    all.iter(world).collect()
+}
+
+/// The server's entity of the only client.
+fn client_entity(net: &mut TestNet) -> Entity {
+    let clients = all::<Connected>(&mut net.server);
+    assert_eq!(clients.len(), 1);
+    clients[0]
+}
+
+/// Takes the messages of a type.
+fn taken<M: Message>(app: &mut App) -> Vec<M> {
+    let mut messages = app.world_mut().resource_mut::<Messages<M>>();
+    messages.drain().collect()
 }
 
 /// Spawns a body at the server.
 fn spawn(net: &mut TestNet, kind: &'static str, at: Vec3, more: impl Bundle) -> Entity {
-    let body = (
-        Replicated,
-        BodyKind::named(kind),
-        Transform::from_translation(at),
-        more,
-    );
-    net.server.world_mut().spawn(body).id()
+    let at = Transform::from_translation(at);
+    let body = (Replicated, BodyKind::named(kind), at, more);
+    server(net).spawn(body).id()
+}
+
+/// Moves a body of the server.
+fn put(net: &mut TestNet, body: Entity, at: Vec3) {
+    let mut transform = server(net).get_mut::<Transform>(body).unwrap();
+    transform.translation = at;
+}
+
+/// Inserts into an entity of the server.
+fn insert(net: &mut TestNet, entity: Entity, bundle: impl Bundle) {
+    server(net).entity_mut(entity).insert(bundle);
 }
 
 /// The positions of a client's bodies, in the order of x.
@@ -120,9 +170,25 @@ fn only<C: Component>(net: &mut TestNet, client: usize) -> Entity {
     bodies.single(world).expect("there is one")
 }
 
+/// xorshift64.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % end
+    }
+
+    fn bytes(&mut self, length: usize) -> Vec<u8> {
+        (0..length).map(|_| self.below(256) as u8).collect()
+    }
+}
+
 /// Bodies that roll along x, turn, appear and vanish; how many there are follows from the tick.
 fn play(net: &mut TestNet, bodies: &mut Vec<Entity>, tick: usize) {
-    let world = net.server.world_mut();
+    let world = server(net);
     for (index, &body) in bodies.iter().enumerate() {
         let mut transform = world.get_mut::<Transform>(body).unwrap();
         if !(index + tick).is_multiple_of(3) {
@@ -137,7 +203,7 @@ fn play(net: &mut TestNet, bodies: &mut Vec<Entity>, tick: usize) {
     }
     if tick.is_multiple_of(11) && bodies.len() > 5 {
         let body = bodies.remove(tick % bodies.len());
-        net.server.world_mut().despawn(body);
+        server(net).despawn(body);
     }
 }
 
@@ -154,7 +220,7 @@ fn shake(net: &mut TestNet, bodies: &[Entity], tick: usize) {
             chance = (chance ^ chance >> 30).wrapping_mul(factor);
         }
         let chance = chance >> 54;
-        let mut transform = net.server.world_mut().get_mut::<Transform>(body).unwrap();
+        let mut transform = server(net).get_mut::<Transform>(body).unwrap();
         transform.translation.y = 1.0 + chance as f32 / 500.0;
         transform.rotation = Quat::from_rotation_y(chance as f32);
     }

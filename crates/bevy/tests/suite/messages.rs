@@ -1,22 +1,15 @@
 //! Inputs and messages.
 
-use bevy_ecs::message::Messages;
-use cubewire_bevy::{Client, Connected, FromClient, FromServer, ToClient, ToServer, connected};
-use cubewire_link::{Conditions, Loss};
+use bevy_ecs::system::RunSystemOnce;
+use cubewire_bevy::{FromClient, FromServer, ToClient, ToServer, connected};
 
 use super::*;
 
-fn taken<M: Message>(app: &mut App) -> Vec<M> {
-    app.world_mut()
-        .resource_mut::<Messages<M>>()
-        .drain()
-        .collect()
-}
-
-fn lossy(loss: f64) -> TestNet {
+/// Datagrams that come twice, late or not at all.
+fn doubling(loss: f64) -> TestNet {
     let conditions = Conditions {
         loss: Loss::bursts(loss, 1.0),
-        latency: std::time::Duration::from_millis(40),
+        latency: Duration::from_millis(40),
         duplicate_probability: 0.2,
         ..Conditions::PERFECT
     };
@@ -25,26 +18,19 @@ fn lossy(loss: f64) -> TestNet {
 
 #[test]
 fn inputs_arrive_once_and_in_order_whatever_is_lost_and_doubled() {
-    let mut net = lossy(0.25);
+    let mut net = doubling(0.25);
     net.add_client();
     net.run_until(|net| net.count::<Connected>(0) == 1);
     let mut received = Vec::new();
-    for input in 0..300 {
-        net.clients[0]
-            .world_mut()
-            .write_message(ToServer(Steer(input)));
+    for input in 0..312 {
+        if input < 300 {
+            let world = net.clients[0].world_mut();
+            world.write_message(ToServer(Steer(input)));
+        }
         net.tick();
         received.extend(taken::<FromClient<Steer>>(&mut net.server));
     }
-    for _ in 0..12 {
-        net.tick();
-        received.extend(taken::<FromClient<Steer>>(&mut net.server));
-    }
-    let client = net
-        .server
-        .world_mut()
-        .query_filtered::<Entity, With<Client>>();
-    let client = { client }.single(net.server.world()).unwrap();
+    let client = client_entity(&mut net);
     assert!(received.iter().all(|input| input.client == client));
     let received: Vec<_> = received.into_iter().map(|input| input.message.0).collect();
     assert_eq!(received, (0..300).collect::<Vec<_>>());
@@ -52,36 +38,23 @@ fn inputs_arrive_once_and_in_order_whatever_is_lost_and_doubled() {
 
 #[test]
 fn messages_go_both_ways_in_order() {
-    let mut net = lossy(0.2);
+    let mut net = doubling(0.2);
     let (a, b) = (net.add_client(), net.add_client());
     net.run_until(|net| net.count::<Connected>(a) + net.count::<Connected>(b) == 2);
-    let world = net.server.world_mut();
-    let one = world
-        .query_filtered::<Entity, With<Connected>>()
-        .iter(world)
-        .min()
-        .unwrap();
+    let one = all::<Connected>(&mut net.server)[0];
     let mut chats = [Vec::new(), Vec::new(), Vec::new()];
     for number in 0..400 {
         let long = "long ".repeat(number * 7 % 900);
         let chat = Chat(format!("{number} {long}"));
         if number < 50 {
-            net.clients[a]
-                .world_mut()
-                .write_message(ToServer(chat.clone()));
-            net.server
-                .world_mut()
-                .write_message(ToClient::all(chat.clone()));
-            net.server
-                .world_mut()
-                .write_message(ToClient::one(one, chat));
+            let client = net.clients[a].world_mut();
+            client.write_message(ToServer(chat.clone()));
+            server(&mut net).write_message(ToClient::all(chat.clone()));
+            server(&mut net).write_message(ToClient::one(one, chat));
         }
         net.tick();
-        chats[0].extend(
-            taken::<FromClient<Chat>>(&mut net.server)
-                .into_iter()
-                .map(|it| it.message),
-        );
+        let received = taken::<FromClient<Chat>>(&mut net.server);
+        chats[0].extend(received.into_iter().map(|it| it.message));
         for client in [a, b] {
             let received = taken::<FromServer<Chat>>(&mut net.clients[client]);
             chats[1 + client].extend(received.into_iter().map(|it| it.0));
@@ -99,31 +72,12 @@ fn messages_go_both_ways_in_order() {
 #[test]
 fn what_is_written_without_a_connection_is_dropped() {
     let mut net = TestNet::new(protocol);
-    net.clients.push({
-        let mut app = App::new();
-        app.add_plugins((
-            bevy_app::TaskPoolPlugin::default(),
-            bevy_time::TimePlugin,
-            protocol,
-        ))
-        .add_plugins(cubewire_bevy::ClientPlugin);
-        app.finish();
-        app
-    });
+    net.clients.push(cubewire_bevy::testing::app(|app| {
+        app.add_plugins((protocol, cubewire_bevy::ClientPlugin));
+    }));
     net.clients[0].world_mut().write_message(ToServer(Steer(1)));
     net.ticks(3);
-    let is_connected = net.clients[0].world_mut().run_system_once_with_result();
-    assert!(!is_connected);
+    let is_connected = net.clients[0].world_mut().run_system_once(connected);
+    assert!(!is_connected.unwrap());
     net.reconnect(0);
-}
-
-trait RunConnected {
-    fn run_system_once_with_result(&mut self) -> bool;
-}
-
-impl RunConnected for World {
-    fn run_system_once_with_result(&mut self) -> bool {
-        use bevy_ecs::system::RunSystemOnce;
-        self.run_system_once(connected).unwrap()
-    }
 }

@@ -1,12 +1,8 @@
 //! Clients that see the same share the work.
 
-use cubewire_bevy::{ByteBudget, Connected, ReplicationStats};
+use cubewire_bevy::ByteBudget;
 
 use super::*;
-
-fn stats(net: &TestNet) -> ReplicationStats {
-    *net.server.world().resource()
-}
 
 /// Packets and encodes of a hundred ticks.
 fn counted(net: &mut TestNet, bodies: &mut Vec<Entity>) -> (u64, u64) {
@@ -16,10 +12,8 @@ fn counted(net: &mut TestNet, bodies: &mut Vec<Entity>) -> (u64, u64) {
         net.tick();
     }
     let after = stats(net);
-    (
-        after.packets - before.packets,
-        after.encodes - before.encodes,
-    )
+    let encodes = after.encodes - before.encodes;
+    (after.packets - before.packets, encodes)
 }
 
 #[test]
@@ -32,29 +26,17 @@ fn clients_with_the_same_view_share_one_encode() {
     net.run_until(|net| (0..4).all(|client| net.count::<Connected>(client) == 1));
     net.ticks(30);
     assert_eq!(counted(&mut net, &mut bodies), (400, 100));
-    let world = net.server.world_mut();
-    let first = world
-        .query_filtered::<Entity, With<Connected>>()
-        .iter(world)
-        .next()
-        .unwrap();
+    let first = all::<Connected>(&mut net.server)[0];
     // What one has that comes later is as good, but was coded on its own; so is that of one with a budget.
     net.add_client();
     net.ticks(400);
     assert_eq!(counted(&mut net, &mut bodies), (500, 200));
-    net.server
-        .world_mut()
-        .entity_mut(first)
-        .insert(ByteBudget::kbps(500));
+    insert(&mut net, first, ByteBudget::kbps(500));
     let (packets, encodes) = counted(&mut net, &mut bodies);
     assert_eq!(packets - encodes, 200);
     net.ticks(60);
-    let server = states(net.server.world_mut(), false);
-    for client in 0..5 {
-        assert_eq!(
-            server,
-            states(net.clients[client].world_mut(), true),
-            "client {client}"
-        );
+    let expected = states(server(&mut net), false);
+    for client in &mut net.clients {
+        assert_eq!(expected, states(client.world_mut(), true));
     }
 }

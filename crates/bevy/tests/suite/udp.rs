@@ -1,24 +1,15 @@
 //! Over real sockets on this machine.
 
-use bevy_app::TaskPoolPlugin;
-use bevy_time::{TimePlugin, TimeUpdateStrategy};
-use cubewire_bevy::renet::{ClientId, Key, RenetClient, RenetConnection, RenetServer};
+use cubewire_bevy::renet::{
+    ClientId, ConnectToken, Key, RenetClient, RenetConnection, RenetServer,
+};
+use cubewire_bevy::testing::app;
 use cubewire_bevy::{Client, ClientPlugin, Refused, Server, ServerPlugin};
 
 use super::*;
 
 /// How often apps are updated until something has to be so. Time is turned by hand, so that this is no wait.
 const MAX_FRAMES: usize = 20_000;
-
-fn app(more: impl FnOnce(&mut App)) -> App {
-    let mut app = App::new();
-    app.add_plugins((TaskPoolPlugin::default(), TimePlugin, protocol))
-        .insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
-    more(&mut app);
-    app.finish();
-    app.cleanup();
-    app
-}
 
 #[track_caller]
 fn run(apps: &mut [App], mut is_so: impl FnMut(&mut [App]) -> bool) {
@@ -33,8 +24,19 @@ fn run(apps: &mut [App], mut is_so: impl FnMut(&mut [App]) -> bool) {
 }
 
 fn count<C: Component>(app: &mut App) -> usize {
-    let world = app.world_mut();
-    world.query_filtered::<(), With<C>>().iter(world).count()
+    all::<C>(app).len()
+}
+
+fn serving(server: RenetServer) -> App {
+    app(|app| {
+        app.add_plugins((protocol, ServerPlugin, server));
+    })
+}
+
+fn connecting(token: ConnectToken) -> App {
+    app(|app| {
+        app.add_plugins((protocol, ClientPlugin, RenetClient::connect(token)));
+    })
 }
 
 #[test]
@@ -42,16 +44,8 @@ fn bodies_arrive_over_udp_and_a_connection_ends_from_either_end() {
     let key = Key::random();
     let server = RenetServer::listen("127.0.0.1:0", key).unwrap();
     let address = server.address();
-    let client = |number| {
-        let token = key.token(address, number).unwrap();
-        app(|app| {
-            app.add_plugins((ClientPlugin, RenetClient::connect(token)));
-        })
-    };
-    let server = app(|app| {
-        app.add_plugins((ServerPlugin, server));
-    });
-    let mut apps = [server, client(1), client(2)];
+    let client = |number| connecting(key.token(address, number).unwrap());
+    let mut apps = [serving(server), client(1), client(2)];
     for x in 0..100 {
         let name = PlayerName(format!(
             "body {x} with a name that makes the first packets long"
@@ -77,19 +71,11 @@ fn bodies_arrive_over_udp_and_a_connection_ends_from_either_end() {
     let mut numbers: Vec<_> = world.query::<&ClientId>().iter(world).collect();
     numbers.sort_by_key(|number| number.0);
     assert_eq!(numbers, [&ClientId(1), &ClientId(2)]);
-    let world = apps[1].world_mut();
-    let connection = world
-        .query_filtered::<Entity, With<Server>>()
-        .single(world)
-        .unwrap();
-    world.despawn(connection);
+    let connection = all::<Server>(&mut apps[1])[0];
+    apps[1].world_mut().despawn(connection);
     run(&mut apps, |apps| count::<Client>(&mut apps[0]) == 1);
-    let world = apps[0].world_mut();
-    let second = world
-        .query_filtered::<Entity, With<Client>>()
-        .single(world)
-        .unwrap();
-    world.despawn(second);
+    let second = all::<Client>(&mut apps[0])[0];
+    apps[0].world_mut().despawn(second);
     run(&mut apps, |apps| {
         count::<RenetConnection>(&mut apps[2]) == 0
     });
@@ -119,17 +105,14 @@ fn a_client_with_another_key_is_told_that_nobody_answers() {
 
     let server = RenetServer::listen("127.0.0.1:0", Key::random()).unwrap();
     let token = Key::random().token(server.address(), 1).unwrap();
-    let server = app(|app| {
-        app.add_plugins((ServerPlugin, server));
-    });
     let client = app(|app| {
         app.init_resource::<Reason>()
-            .add_plugins((ClientPlugin, RenetClient::connect(token)))
+            .add_plugins((protocol, ClientPlugin, RenetClient::connect(token)))
             .add_observer(|refused: On<Refused>, mut reason: ResMut<Reason>| {
                 reason.0.clone_from(&refused.reason);
             });
     });
-    let mut apps = [server, client];
+    let mut apps = [serving(server), client];
     run(&mut apps, |apps| {
         !apps[1].world().resource::<Reason>().0.is_empty()
     });
@@ -144,29 +127,15 @@ fn datagrams_of_strangers_do_no_harm() {
     let server = RenetServer::listen("127.0.0.1:0", key).unwrap();
     let address = server.address();
     let token = key.token(address, 1).unwrap();
-    let server = app(|app| {
-        app.add_plugins((ServerPlugin, server));
-    });
     let stranger = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-    let mut apps = [server];
-    let mut state = 1_u64;
+    let mut server = serving(server);
+    let mut chance = Chance(1);
     for length in (0..1_300).step_by(3) {
-        let bytes: Vec<u8> = (0..length)
-            .map(|_| {
-                state = state
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1);
-                (state >> 56) as u8
-            })
-            .collect();
+        let bytes = chance.bytes(length);
         stranger.send_to(&bytes, address).unwrap();
-        apps[0].update();
+        server.update();
     }
-    let [server] = apps;
-    let client = app(|app| {
-        app.add_plugins((ClientPlugin, RenetClient::connect(token)));
-    });
-    run(&mut [server, client], |apps| {
-        count::<cubewire_bevy::Connected>(&mut apps[1]) == 1
+    run(&mut [server, connecting(token)], |apps| {
+        count::<Connected>(&mut apps[1]) == 1
     });
 }

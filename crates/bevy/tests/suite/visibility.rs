@@ -1,7 +1,7 @@
 //! Who sees what.
 
 use cubewire_bevy::{
-    Connected, Interest, VanishReason, Vanished, VisibilityAppExt, VisibilityFilter, WhenHidden,
+    Interest, VanishReason, Vanished, VisibilityAppExt, VisibilityFilter, WhenHidden,
 };
 
 use super::*;
@@ -60,17 +60,11 @@ fn watch(app: &mut App) {
     );
 }
 
-/// The server's entity of the only client.
-fn client_entity(net: &mut TestNet) -> Entity {
-    let world = net.server.world_mut();
-    world
-        .query_filtered::<Entity, With<Connected>>()
-        .single(world)
-        .unwrap()
-}
-
-fn server(net: &mut TestNet) -> &mut World {
-    net.server.world_mut()
+/// The name of the only named body of the client.
+fn name(net: &mut TestNet) -> String {
+    let remote = only::<PlayerName>(net, 0);
+    let name = net.clients[0].world().get::<PlayerName>(remote);
+    name.unwrap().0.clone()
 }
 
 #[test]
@@ -78,32 +72,22 @@ fn a_hidden_body_vanishes_and_comes_back_with_its_cold_data() {
     let mut net = TestNet::new(protocol);
     net.server.add_visibility_filter::<Team>();
     net.add_client_with(watch);
-    let body = spawn(
-        &mut net,
-        "hero",
-        Vec3::X,
-        (Team(1), PlayerName("Ada".into())),
-    );
+    let ada = (Team(1), PlayerName("Ada".into()));
+    let body = spawn(&mut net, "hero", Vec3::X, ada);
     spawn(&mut net, "crate", Vec3::ZERO, ());
     net.run_until(|net| net.count::<Remote>(0) == 1);
     net.ticks(30);
     assert_eq!(net.count::<Remote>(0), 1, "the client has no team");
     let client = client_entity(&mut net);
-    server(&mut net).entity_mut(client).insert(Team(1));
+    insert(&mut net, client, Team(1));
     net.run_until(|net| net.count::<PlayerName>(0) == 1);
-    server(&mut net).entity_mut(body).insert(Team(2));
+    insert(&mut net, body, Team(2));
     net.run_until(|net| net.count::<Remote>(0) == 1);
-    server(&mut net)
-        .entity_mut(body)
-        .insert(PlayerName("Grace".into()));
+    insert(&mut net, body, PlayerName("Grace".into()));
     net.ticks(30);
-    server(&mut net).entity_mut(client).insert(Team(2));
+    insert(&mut net, client, Team(2));
     net.run_until(|net| net.count::<PlayerName>(0) == 1);
-    let remote = only::<PlayerName>(&mut net, 0);
-    assert_eq!(
-        net.clients[0].world().get::<PlayerName>(remote).unwrap().0,
-        "Grace"
-    );
+    assert_eq!(name(&mut net), "Grace");
     server(&mut net).entity_mut(client).remove::<Team>();
     net.run_until(|net| net.count::<Remote>(0) == 1);
     server(&mut net).entity_mut(body).remove::<Team>();
@@ -120,35 +104,20 @@ fn a_frozen_body_stays_as_it_was_and_then_catches_up() {
     let mut net = TestNet::new(protocol);
     net.server.add_visibility_filter::<Fog>();
     net.add_client();
-    let body = spawn(
-        &mut net,
-        "hero",
-        Vec3::X,
-        (Fog(false), PlayerName("Ada".into())),
-    );
+    let ada = (Fog(false), PlayerName("Ada".into()));
+    let body = spawn(&mut net, "hero", Vec3::X, ada);
     let never = spawn(&mut net, "hero", Vec3::ZERO, Fog(true));
     net.run_until(|net| net.count::<Remote>(0) == 1);
-    server(&mut net).entity_mut(body).insert(Fog(true));
+    insert(&mut net, body, Fog(true));
     net.ticks(20);
-    server(&mut net).entity_mut(body).insert((
-        Transform::from_xyz(5.0, 0.0, 0.0),
-        PlayerName("Grace".into()),
-    ));
+    put(&mut net, body, Vec3::X * 5.0);
+    insert(&mut net, body, PlayerName("Grace".into()));
     net.ticks(30);
     assert_eq!(positions(&mut net, 0), [Vec3::X]);
-    let remote = only::<PlayerName>(&mut net, 0);
-    let name = |net: &TestNet| {
-        net.clients[0]
-            .world()
-            .get::<PlayerName>(remote)
-            .unwrap()
-            .0
-            .clone()
-    };
-    assert_eq!(name(&net), "Ada");
-    server(&mut net).entity_mut(body).insert(Fog(false));
+    assert_eq!(name(&mut net), "Ada");
+    insert(&mut net, body, Fog(false));
     net.run_until(|net| positions(net, 0) == [Vec3::X * 5.0] && name(net) == "Grace");
-    server(&mut net).entity_mut(never).insert(Fog(false));
+    insert(&mut net, never, Fog(false));
     net.run_until(|net| net.count::<Remote>(0) == 2);
 }
 
@@ -160,16 +129,10 @@ fn interest_has_a_margin() {
     let walker = spawn(&mut net, "crate", Vec3::X * 30.0, ());
     net.run_until(|net| net.count::<Remote>(0) == 2);
     let client = client_entity(&mut net);
-    server(&mut net)
-        .entity_mut(client)
-        .insert(Interest::around(hero, 10.0, 15.0));
+    insert(&mut net, client, Interest::around(hero, 10.0, 15.0));
     net.run_until(|net| net.count::<Remote>(0) == 1);
     let at = |net: &mut TestNet, x: f32| {
-        server(net)
-            .get_mut::<Transform>(walker)
-            .unwrap()
-            .translation
-            .x = x;
+        put(net, walker, Vec3::X * x);
         net.ticks(30);
         net.count::<Remote>(0)
     };
@@ -178,11 +141,7 @@ fn interest_has_a_margin() {
     assert_eq!(at(&mut net, 14.0), 2);
     assert_eq!(at(&mut net, 16.0), 1);
     assert_eq!(at(&mut net, 14.0), 1);
-    server(&mut net)
-        .get_mut::<Transform>(hero)
-        .unwrap()
-        .translation
-        .x = 14.0;
+    put(&mut net, hero, Vec3::X * 14.0);
     net.run_until(|net| net.count::<Remote>(0) == 2);
     server(&mut net).entity_mut(client).remove::<Interest>();
     assert_eq!(at(&mut net, 90.0), 2);
@@ -221,32 +180,26 @@ fn without_its_center_a_client_sees_what_was_near_it_last() {
             far: 30.0,
             center,
         };
-        server(&mut net).entity_mut(client).insert(interest);
+        insert(&mut net, client, interest);
         net.run_until(|net| net.count::<Remote>(0) == 0);
     }
-    server(&mut net)
-        .entity_mut(client)
-        .insert(Interest::around(bodies[0], 25.0, 30.0));
+    insert(&mut net, client, Interest::around(bodies[0], 25.0, 30.0));
     net.run_until(|net| net.count::<Remote>(0) == 3);
     let center = bodies.remove(0);
     server(&mut net).despawn(center);
     net.ticks(60);
     assert_eq!(positions(&mut net, 0), [Vec3::X * 10.0, Vec3::X * 20.0]);
     // A body that is nowhere is still where it was.
-    server(&mut net)
-        .get_mut::<Transform>(bodies[0])
-        .unwrap()
-        .translation = Vec3::NAN;
+    put(&mut net, bodies[0], Vec3::NAN);
     net.ticks(60);
     assert_eq!(positions(&mut net, 0), [Vec3::X * 10.0, Vec3::X * 20.0]);
     // The client's own entity, and then all.
-    server(&mut net).entity_mut(client).insert((
-        Interest {
-            center: None,
-            ..Interest::around(nothing, 5.0, 5.0)
-        },
-        Transform::from_xyz(50.0, 0.0, 0.0),
-    ));
+    let interest = Interest {
+        center: None,
+        ..Interest::around(nothing, 5.0, 5.0)
+    };
+    let own = Transform::from_xyz(50.0, 0.0, 0.0);
+    insert(&mut net, client, (interest, own));
     net.run_until(|net| positions(net, 0) == [Vec3::X * 50.0]);
     server(&mut net).entity_mut(client).remove::<Interest>();
     net.run_until(|net| net.count::<Remote>(0) == 9);
@@ -261,35 +214,20 @@ fn values_of_hidden_bodies_change_no_byte() {
         let hidden = spawn(&mut net, "hero", Vec3::X, (Team(1), PlayerName("x".into())));
         let seen = spawn(&mut net, "hero", Vec3::ZERO, ());
         for tick in 0..100 {
-            let mut set = |body, y| {
-                server(&mut net)
-                    .get_mut::<Transform>(body)
-                    .unwrap()
-                    .translation
-                    .y = y;
-            };
-            set(hidden, height * tick as f32);
-            set(seen, 0.1 * tick as f32);
+            put(&mut net, hidden, Vec3::new(1.0, height * tick as f32, 0.0));
+            put(&mut net, seen, Vec3::Y * 0.1 * tick as f32);
             net.tick();
         }
         let world = server(&mut net);
-        world
-            .query::<&cubewire_bevy::Mailbox>()
-            .single(world)
-            .unwrap()
-            .wire_bytes
+        let mut mailbox = world.query::<&cubewire_bevy::Mailbox>();
+        mailbox.single(world).unwrap().wire_bytes
     };
     assert_eq!(sent(0.0), sent(0.3));
 }
 
 #[test]
 fn the_reason_is_that_of_this_time_and_not_of_the_last() {
-    let conditions = cubewire_link::Conditions {
-        loss: cubewire_link::Loss::bursts(0.4, 1.0),
-        latency: std::time::Duration::from_millis(30),
-        ..cubewire_link::Conditions::PERFECT
-    };
-    let mut net = TestNet::with_conditions(protocol, conditions, 8);
+    let mut net = lossy(0.4, 8);
     net.server.add_visibility_filter::<Team>();
     net.add_client_with(watch);
     let bodies: Vec<_> = (0..40)
@@ -298,18 +236,14 @@ fn the_reason_is_that_of_this_time_and_not_of_the_last() {
     net.run_until(|net| net.count::<Remote>(0) == 40);
     for &body in &bodies {
         // Hidden for so short a time that the client may not see that.
-        server(&mut net).entity_mut(body).insert(Team(1));
+        insert(&mut net, body, Team(1));
         net.tick();
         server(&mut net).entity_mut(body).remove::<Team>();
         net.ticks(20);
     }
     net.run_until(|net| net.count::<Remote>(0) == 40);
     net.ticks(60);
-    net.clients[0]
-        .world_mut()
-        .resource_mut::<Reasons>()
-        .0
-        .clear();
+    net.clients[0].insert_resource(Reasons::default());
     for body in bodies {
         server(&mut net).despawn(body);
         net.ticks(7);

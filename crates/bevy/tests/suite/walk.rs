@@ -2,14 +2,11 @@
 //! exactly what it is to see.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use bevy_ecs::message::Messages;
 use cubewire_bevy::{
-    ByteBudget, Connected, FromServer, Interest, ToClient, VisibilityAppExt, VisibilityFilter,
-    WhenHidden,
+    ByteBudget, FromServer, Interest, ToClient, VisibilityAppExt, VisibilityFilter, WhenHidden,
 };
-use cubewire_link::{Conditions, Jitter, Loss};
+use cubewire_link::Jitter;
 
 use super::*;
 
@@ -23,18 +20,6 @@ impl VisibilityFilter for Hidden {
 
     fn is_visible(&self, _: Option<&Connected>) -> bool {
         !self.0
-    }
-}
-
-/// xorshift64.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as usize % end
     }
 }
 
@@ -76,11 +61,9 @@ fn step(net: &mut TestNet, bodies: &mut Vec<Entity>, chance: &mut Chance, number
         net.reconnect(client);
     }
     if chance.below(60) == 0 {
-        let world = net.server.world_mut();
-        let mut clients = world.query_filtered::<Entity, With<Connected>>();
-        let clients: Vec<_> = clients.iter(world).collect();
+        let clients = all::<Connected>(&mut net.server);
         if !clients.is_empty() {
-            let mut client = world.entity_mut(clients[chance.below(clients.len())]);
+            let mut client = server(net).entity_mut(clients[chance.below(clients.len())]);
             match chance.below(4) {
                 0 => drop(
                     client
@@ -141,36 +124,25 @@ fn whatever_happens_every_client_has_what_it_is_to_see_in_the_end() {
                 net.tick();
             }
         }
-        let world = net.server.world_mut();
-        let clients: Vec<_> = world
-            .query_filtered::<Entity, With<Connected>>()
-            .iter(world)
-            .collect();
-        for client in clients {
-            world.entity_mut(client).remove::<Interest>();
+        for client in all::<Connected>(&mut net.server) {
+            server(&mut net).entity_mut(client).remove::<Interest>();
         }
-        let server = seen(net.server.world_mut(), false);
-        assert!(server.len() > 10);
+        let expected = seen(server(&mut net), false);
+        assert!(expected.len() > 10);
         // What waits for a low budget takes its time.
         for waited in 0.. {
             net.ticks(60);
             let clients = [0, 1, 2].map(|client| seen(net.clients[client].world_mut(), true));
-            if clients.iter().all(|client| *client == server) {
+            if clients.iter().all(|client| *client == expected) {
                 break;
             }
-            assert!(waited < 60, "{seed}: {server:?} is not {clients:?}");
+            assert!(waited < 60, "{seed}: {expected:?} is not {clients:?}");
         }
-        net.server
-            .world_mut()
-            .write_message(ToClient::all(Chat("over".into())));
+        server(&mut net).write_message(ToClient::all(Chat("over".into())));
         for _ in 0..200 {
             net.tick();
-            net.clients.retain_mut(|client| {
-                let mut messages = client
-                    .world_mut()
-                    .resource_mut::<Messages<FromServer<Chat>>>();
-                messages.drain().next().is_none()
-            });
+            net.clients
+                .retain_mut(|client| taken::<FromServer<Chat>>(client).is_empty());
         }
         assert!(net.clients.is_empty(), "all have had the last message");
     }

@@ -2,6 +2,7 @@
 
 use std::ops::Deref;
 
+use crate::ladder;
 use crate::precision::StepsPerMetreError;
 use crate::quantize::smallest_three::{ComponentBitsError, MAX_ARITHMETIC_BITS};
 use crate::stages::{
@@ -13,6 +14,13 @@ use crate::stages::{
 /// [text](super::text).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stages(StageOptions, Coverage);
+
+/// Those of [`ladder::UNCOMPRESSED`].
+impl Default for Stages {
+    fn default() -> Self {
+        ladder::UNCOMPRESSED.stages
+    }
+}
 
 /// Which of the bodies that changed are in a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

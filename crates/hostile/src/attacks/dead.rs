@@ -11,7 +11,6 @@ use rand::{Rng, RngExt};
 use super::garbage::HEAD;
 use super::{Field, Outcome, is_over};
 use crate::caller::{Caller, since_1970};
-use crate::packets::{REQUESTS, SNAPSHOTS};
 use crate::viewer::request;
 use crate::wire::{MAX_DATAGRAM_BYTES, STEP};
 
@@ -69,9 +68,9 @@ fn live(field: &Field, caller: &mut Caller) {
     let start = Instant::now();
     while start.elapsed() < LIFE {
         caller.step(usize::MAX);
-        caller.message(REQUESTS, &request().encode());
+        caller.request(&request());
         let (newest, earlier) = (field.newest(), 0);
-        caller.message(SNAPSHOTS, &Feedback::Ack(Ack { newest, earlier }).encode());
+        caller.feedback(&Feedback::Ack(Ack { newest, earlier }));
         thread::sleep(16 * STEP);
     }
 }

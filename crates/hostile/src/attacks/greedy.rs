@@ -9,7 +9,6 @@ use cubewire_protocol::{Ack, Feedback};
 use rand::RngExt;
 
 use super::{Field, Outcome, is_over, uncompressed};
-use crate::packets::{self, REQUESTS, SNAPSHOTS};
 use crate::wire::STEP;
 
 pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
@@ -20,7 +19,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
         let mut caller = field.caller(TIMEOUT_SECONDS)?;
         if caller.connect(PATIENCE).is_some() {
             connections += 1;
-            caller.message(REQUESTS, &uncompressed().encode());
+            caller.request(&uncompressed());
         }
         // Half of them also acknowledge what has not been sent.
         let is_bold = field.random.random_bool(0.5);
@@ -28,8 +27,6 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
         while !is_over(until) && caller.is_connected() {
             caller.step(usize::MAX);
             newest += field.random.random_range(0..64);
-            let acks = packets::ack(caller.next_sequence(), newest);
-            caller.say(&acks);
             let (ahead, earlier) = match is_bold {
                 true => (field.random.random_range(0..8), u32::MAX),
                 false => (0, 0),
@@ -38,9 +35,9 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
                 newest: Sequence(field.newest().0.wrapping_add(ahead)),
                 earlier,
             });
-            caller.message(SNAPSHOTS, &feedback.encode());
+            caller.feedback(&feedback);
             if newest % 64 == 0 {
-                caller.message(REQUESTS, &uncompressed().encode());
+                caller.request(&uncompressed());
             }
             thread::sleep(8 * STEP);
         }

@@ -9,7 +9,6 @@ use rand::{Rng, RngExt};
 
 use super::{Field, Outcome, is_over, uncompressed};
 use crate::caller::Caller;
-use crate::packets::{self, REQUESTS, SNAPSHOTS, WELCOME};
 use crate::viewer::request;
 
 pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
@@ -20,7 +19,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
         let mut caller = field.caller(TIMEOUT_SECONDS)?;
         if caller.connect(PATIENCE).is_some() {
             connections += 1;
-            caller.message(REQUESTS, &request().encode());
+            caller.request(&request());
         }
         // Half of them behave for a while, as requests change.
         let is_patient = field.random.random_bool(0.5);
@@ -56,36 +55,36 @@ fn change(caller: &mut Caller, random: &mut impl Rng) {
         budget_kbps: [None, Some(16), Some(1024)][random.random_range(0..3)],
         ..uncompressed()
     };
-    caller.message(REQUESTS, &request.encode());
+    caller.request(&request);
 }
 
 fn offend(caller: &mut Caller, random: &mut impl Rng) {
-    let sequence = caller.next_sequence();
-    let mut any = || random.random::<u64>() >> random.random_range(2..64);
-    let numbers = [any(), any(), any(), any()];
-    let mut bytes = vec![0; random.random_range(0..1300)];
+    let mut bytes = vec![0; random.random_range(0..1200)];
     random.fill_bytes(&mut bytes);
-    let payload = match random.random_range(0..9) {
-        // Thousands of messages, all empty.
-        0 => {
-            let mut packet = packets::message(sequence, REQUESTS, u16::MAX, &[]);
-            packet.resize(1200, 0);
-            packet
-        }
-        1 => packets::packet(random.random_range(0..6), numbers[0], WELCOME, &numbers),
-        2 => packets::packet(
-            3,
-            sequence,
-            SNAPSHOTS,
-            &[numbers[0], numbers[1], numbers[2], 5],
+    match random.random_range(0..10) {
+        // A hundred reliable messages, all empty.
+        0 => caller.say(
+            &[
+                &[2, 0, 0, 0, random.random_range(0..9), 1, 240][..],
+                &[0; 240],
+            ]
+            .concat(),
         ),
-        3 => packets::packet(2, sequence, WELCOME, &[0, 70_000, 3, 5]),
-        // More ranges than there are bytes.
-        4 => packets::packet(4, sequence, 9, &[0, 1 << 40, 1, 1]),
-        5 => packets::message(sequence, REQUESTS, 1, &bytes[..bytes.len().min(64)]),
-        6 => packets::message(sequence, SNAPSHOTS, 1, &bytes[..bytes.len().min(16)]),
-        7 => Vec::new(),
-        _ => bytes,
-    };
-    caller.say(&payload);
+        // A number that was never sent, or is far ahead.
+        1 | 2 => {
+            let flags = random.random_range(1..=2);
+            caller.say(&[&[flags][..], &bytes].concat());
+        }
+        3 => caller.say(&[8, 0, 7, 3, 2]),
+        // Fragments of messages that are never complete.
+        4 => {
+            let number: [u8; 2] = random.random();
+            caller.say(&[&[8, number[0], number[1], 0, 255][..], &bytes].concat());
+        }
+        5 => caller.reliable(&bytes[..bytes.len().min(64)]),
+        6 => caller.unreliable(bytes[..bytes.len().min(16)].to_vec()),
+        7 => caller.say(&[]),
+        8 => caller.unreliable(bytes.repeat(100)),
+        _ => caller.say(&bytes),
+    }
 }

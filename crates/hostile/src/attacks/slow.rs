@@ -5,7 +5,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Field, Outcome, is_over, uncompressed};
-use crate::packets::REQUESTS;
 use crate::wire::STEP;
 
 pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
@@ -21,7 +20,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
         .filter(|caller| caller.is_connected())
         .count();
     for caller in &mut callers {
-        caller.message(REQUESTS, &uncompressed().encode());
+        caller.request(&uncompressed());
     }
     while !is_over(until) {
         for caller in &mut callers {

@@ -12,7 +12,6 @@ use renetcode::ConnectToken;
 
 use super::{Field, Outcome, factor, is_over, uncompressed};
 use crate::caller::Caller;
-use crate::packets::{self, REQUESTS, SNAPSHOTS};
 use crate::wire::{MAX_DATAGRAM_BYTES, STEP, Tally};
 
 pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
@@ -69,23 +68,21 @@ fn round(field: &mut Field, until: Instant) -> io::Result<(Tally, Tally)> {
     own.update();
     relay_next(&mut own, &mut victim);
     if victim.is_connected() {
-        victim.message(REQUESTS, &uncompressed().encode());
+        victim.request(&uncompressed());
     }
     let mut newest = 0;
     while !is_over(until) {
         own.step(usize::MAX);
         victim.update();
         newest += 16;
-        let acks = packets::ack(victim.next_sequence(), newest);
-        victim.say(&acks);
         let feedback = Feedback::Ack(Ack {
             newest: field.newest(),
             earlier: u32::MAX,
         });
-        victim.message(SNAPSHOTS, &feedback.encode());
+        victim.feedback(&feedback);
         victim.wire.drain();
         if newest % 256 == 0 {
-            victim.message(REQUESTS, &uncompressed().encode());
+            victim.request(&uncompressed());
         }
         thread::sleep(ACK_INTERVAL);
     }

@@ -26,8 +26,11 @@ struct Incomplete {
     fragments: BTreeMap<u8, Vec<u8>>,
 }
 
-/// Messages that can be incomplete at a time.
-const MAX_INCOMPLETE: usize = 4;
+/// Messages that are so much older or newer than a fragment are given up: their numbers come again.
+const NUMBERS: u16 = 64;
+
+/// Fragments of incomplete messages, at most: those of four of the longest.
+const MAX_FRAGMENTS: usize = 4 * 256;
 
 impl Incoming {
     pub(super) fn on_chunk(&mut self, number: u32, bytes: &[u8]) {
@@ -79,12 +82,16 @@ impl Incoming {
         if index > last {
             return Err(wrong);
         }
+        let fragments = self.incomplete.iter().map(|held| held.fragments.len());
+        if fragments.sum::<usize>() >= MAX_FRAGMENTS {
+            self.incomplete.pop_front();
+        }
         let mut known = self.incomplete.iter();
         let position = known.position(|incomplete| incomplete.message == message);
         let position = position.unwrap_or_else(|| {
-            if self.incomplete.len() == MAX_INCOMPLETE {
-                self.incomplete.pop_front();
-            }
+            let distance = |held: u16| message.wrapping_sub(held).min(held.wrapping_sub(message));
+            self.incomplete
+                .retain(|incomplete| distance(incomplete.message) < NUMBERS);
             self.incomplete.push_back(Incomplete {
                 message,
                 last,

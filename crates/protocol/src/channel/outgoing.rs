@@ -151,6 +151,10 @@ impl Outgoing {
         Ok(())
     }
 
+    pub(super) const fn round_trip(&self) -> Option<Duration> {
+        self.round_trip
+    }
+
     pub(super) fn backlog_bytes(&self) -> usize {
         let chunks = self.chunks.iter().map(|chunk| chunk.bytes.len());
         self.stream.len() + chunks.sum::<usize>()

@@ -106,6 +106,42 @@ fn long_unreliable_messages_arrive_whole_or_not_at_all() {
 }
 
 #[test]
+fn messages_may_interleave_and_numbers_come_again() {
+    let [mut from, mut to] = <[MessageChannel; 2]>::default();
+    let mut send = |message: u32| {
+        let bytes = message.to_be_bytes().repeat(800);
+        from.send_unreliable(bytes).unwrap();
+        from.flush(Duration::ZERO, 0, 0)
+    };
+    let mut deliver = |datagram: &[u8]| {
+        to.on_datagram(Duration::ZERO, datagram).unwrap();
+        to.poll_unreliable().map(|message| message[..4].to_vec())
+    };
+    let twenty: Vec<_> = (0..20).map(&mut send).collect();
+    for piece in 0..3 {
+        for (message, datagrams) in (0_u32..).zip(&twenty) {
+            let arrived = deliver(&datagrams[piece]);
+            let complete = (piece == 2).then(|| message.to_be_bytes().to_vec());
+            assert_eq!(arrived, complete);
+        }
+    }
+    // Of the first that has its number again, one piece has arrived.
+    for message in 20..1 << 16 {
+        let datagrams = send(message);
+        if message % 64 == 20 {
+            deliver(&datagrams[0]);
+        }
+    }
+    for message in 1 << 16..(1 << 16) + 90 {
+        let arrived = send(message)
+            .iter()
+            .filter_map(|piece| deliver(piece))
+            .last();
+        assert_eq!(arrived, Some(message.to_be_bytes().to_vec()));
+    }
+}
+
+#[test]
 fn other_bytes_are_refused_and_take_bounded_memory() {
     let mut end = MessageChannel::default();
     let now = Duration::ZERO;

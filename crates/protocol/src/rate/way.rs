@@ -20,6 +20,9 @@ pub(super) struct Way {
     /// Whether packets were lost, the newest in the lowest bit, and how many of the bits count.
     lost: u64,
     counted: u32,
+    /// Mean of what was lost, 0 to 1, of the last few hundred packets, whatever else counts; and of how many.
+    mean_loss: f64,
+    known: u32,
     /// Losses of packets that were sent before do not count.
     counts_from: u64,
     /// When the first arrived that was sent from then on.
@@ -50,6 +53,9 @@ const ARRIVALS_TICKS: u64 = 2 * DELAY_TICKS;
 
 /// Fewest packets that tell a loss, of up to 64.
 const FEWEST_COUNTED: u32 = 20;
+
+/// Packets of the mean loss.
+const MEAN_PACKETS: u32 = 256;
 
 /// A packet is lost if one that was sent so much later has arrived.
 const LATE_TICKS: u64 = 12;
@@ -110,6 +116,9 @@ impl Way {
     }
 
     fn count(&mut self, packet: Pending) {
+        self.known = (self.known + 1).min(MEAN_PACKETS);
+        let is_lost = f64::from(u8::from(!packet.has_arrived));
+        self.mean_loss += (is_lost - self.mean_loss) / f64::from(self.known);
         if packet.tick >= self.counts_from {
             self.lost = self.lost << 1 | u64::from(!packet.has_arrived);
             self.counted = (self.counted + 1).min(u64::BITS);
@@ -169,6 +178,11 @@ impl Way {
         }
         let newest = self.lost << (u64::BITS - self.counted);
         f64::from(newest.count_ones()) / f64::from(self.counted)
+    }
+
+    /// Part of the last few hundred packets that was lost.
+    pub(super) const fn mean_loss(&self) -> f64 {
+        self.mean_loss
     }
 
     /// Bytes a second that arrive, at least for half a second.

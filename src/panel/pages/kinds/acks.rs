@@ -14,7 +14,6 @@ pub(super) fn explain(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     ui.allocate_exact_size(vec2(WIDTH, 0.0), Sense::hover());
     ui.set_max_width(WIDTH);
     let meter = lane.meter;
-    let kbps = |bytes| rounded(totals.kbps_of(bytes));
     let age = |age: Option<Option<u16>>| age.map_or_else(|| "–".to_owned(), baseline);
     let acked = meter.samples().back().map(|sample| sample.acked_age_ticks);
     let mut sent = meter
@@ -23,19 +22,12 @@ pub(super) fn explain(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
         .rev()
         .flat_map(|sample| &sample.snapshots);
     let named = sent.next().map(|packet| packet.reference_age_ticks());
-    let traffic = &totals.traffic;
     for (name, value, unit, about) in [
         (
             "Acks of snapshots",
-            kbps(traffic.ack_bytes),
+            rounded(totals.kbps_of(totals.traffic.ack_bytes)),
             "kbps",
             terms::SNAPSHOT_ACKS,
-        ),
-        (
-            "The transport's own acks",
-            kbps(traffic.transport_ack_bytes),
-            "kbps",
-            terms::TRANSPORT_ACKS,
         ),
         (NEWEST, age(acked), "", terms::NEWEST_ACK),
         (

@@ -196,12 +196,25 @@ fn legalized(options: StageOptions) -> Option<(Stages, Vec<Part>)> {
 }
 
 /// Takes away a dependent part, if it is there.
-fn without(mut options: StageOptions, part: Part) -> StageOptions {
+fn without(options: StageOptions, part: Part) -> StageOptions {
+    let delta = match options.delta.is_arithmetic() {
+        true => Delta::ChangedBits,
+        false => options.delta,
+    };
+    let lesser = StageOptions {
+        delta,
+        ..*ladder::UNCOMPRESSED.stages
+    };
+    with(options, part, &lesser)
+}
+
+/// Options with a dependent part as in others.
+const fn with(mut options: StageOptions, part: Part, other: &StageOptions) -> StageOptions {
     match part {
-        Part::RelativePosition => options.relative_position = RelativePosition::Off,
-        Part::RelativeOrientation => options.relative_orientation = RelativeOrientation::Off,
-        Part::ChangedFlags => options.changed_flags = ChangedFlags::Off,
-        Part::Coding if options.delta.is_arithmetic() => options.delta = Delta::ChangedBits,
+        Part::RelativePosition => options.relative_position = other.relative_position,
+        Part::RelativeOrientation => options.relative_orientation = other.relative_orientation,
+        Part::ChangedFlags => options.changed_flags = other.changed_flags,
+        Part::Coding => options.delta = other.delta,
         _ => {}
     }
     options
@@ -215,30 +228,8 @@ mod tests {
 
     /// The dependent parts in which two stages differ.
     fn differing(a: Stages, b: Stages) -> HashSet<Part> {
-        let differs = [
-            a.relative_position != b.relative_position,
-            a.relative_orientation != b.relative_orientation,
-            a.changed_flags != b.changed_flags,
-            a.delta != b.delta,
-        ];
-        let differing = DEPENDENT.into_iter().zip(differs);
-        let differing = differing.filter(|(_, differs)| *differs);
-        differing.map(|(part, _)| part).collect()
-    }
-
-    /// Stages with one dependent part as in others.
-    fn restored(stages: Stages, part: Part, present: Stages) -> StageOptions {
-        let mut options = *stages;
-        match part {
-            Part::RelativePosition => options.relative_position = present.relative_position,
-            Part::RelativeOrientation => {
-                options.relative_orientation = present.relative_orientation;
-            }
-            Part::ChangedFlags => options.changed_flags = present.changed_flags,
-            Part::Coding => options.delta = present.delta,
-            part => panic!("{part:?} depends on nothing"),
-        }
-        options
+        let differs = |part: &Part| with(*a, *part, &b) != *a;
+        DEPENDENT.into_iter().filter(differs).collect()
     }
 
     /// What an ablation takes away by itself, as a dependent part.
@@ -288,7 +279,7 @@ mod tests {
                 expected.extend(own(*part));
                 assert_eq!(differing(*stages, present), expected, "{name}");
                 for &dependent in along {
-                    let more = restored(*stages, dependent, present);
+                    let more = with(**stages, dependent, &present);
                     assert!(more.check().is_err(), "{name}: {dependent:?} could stay");
                 }
             }

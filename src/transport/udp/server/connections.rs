@@ -6,21 +6,18 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use cubewire_codec::{Fingerprint, Plan};
-use cubewire_protocol::{PROTOCOL_VERSION, Welcome};
-use renet::{ClientId, RenetServer};
-use renetcode::{NETCODE_MAX_PACKET_BYTES, ServerResult};
+use cubewire_protocol::netcode::{is_from_client, is_request};
+use cubewire_protocol::{MessageChannel, PROTOCOL_VERSION, Welcome};
+use renetcode::{NETCODE_MAX_PACKET_BYTES, NetcodeServer, ServerResult};
 
-use super::super::datagram::{is_request, validate_from_client};
 use super::super::pacer::Pacer;
-use super::super::token_version;
 use super::super::viewer::ViewerSettings;
+use super::super::{since_1970, token_version};
 use super::handshakes::{Connected, Step};
 use super::{Client, UdpServer};
+use crate::replication::transport::End;
 use crate::replication::{HEADER_BYTES, Traffic};
 use crate::simulation::CubeWorld;
-use crate::transport::WELCOME;
-use crate::transport::acks::{Flush, attribute_bytes, packets};
-use crate::transport::guard::Guard;
 
 impl UdpServer {
     /// Processes the datagrams that have arrived, up to [`MAX_DATAGRAMS`].
@@ -32,7 +29,7 @@ impl UdpServer {
                     let bytes = length + HEADER_BYTES;
                     self.socket.traffic.received += 1;
                     self.socket.traffic.received_bytes += bytes as u64;
-                    if !validate_from_client(&buffer[..length]) {
+                    if !is_from_client(&buffer[..length], since_1970()) {
                         self.socket.unassigned(bytes);
                         self.ignore(from);
                         continue;
@@ -100,29 +97,16 @@ impl UdpServer {
     }
 
     /// Processes a datagram from the address of a client, which may not be its own.
-    fn client_datagram(
-        &mut self,
-        id: ClientId,
-        datagram: &mut [u8],
-        commands: &mut Commands<'_, '_>,
-    ) {
+    fn client_datagram(&mut self, id: u64, datagram: &mut [u8], commands: &mut Commands<'_, '_>) {
         let bytes = datagram.len() + HEADER_BYTES;
         let Some(client) = self.clients.get_mut(&id) else {
             return;
         };
         match client.netcode.process_packet(client.address, datagram) {
             ServerResult::Payload { payload, .. } => {
-                for (purpose, bytes) in attribute_bytes(payload, bytes) {
-                    client.traffic.count_upstream(purpose, bytes);
-                }
-                for packet in packets(payload) {
-                    if let Err(hostile) = client.guard.admit(packet) {
-                        self.remove(id, &hostile.to_string(), commands);
-                        return;
-                    }
-                    client.renet_flush.received(packet);
-                    // The client is connected, so renet knows its id.
-                    drop(self.renet.process_packet_from(packet, id));
+                client.traffic.count(End::Receiver, payload, bytes);
+                if let Err(hostile) = client.channel.on_datagram(self.now, payload) {
+                    self.remove(id, &hostile.to_string(), commands);
                 }
             }
             ServerResult::ClientDisconnected { .. } => {
@@ -151,15 +135,7 @@ impl UdpServer {
             self.reports.trouble(&format!(
                 "viewer {address} is refused: another has its number"
             ));
-            if let ServerResult::ClientDisconnected {
-                payload: Some(payload),
-                ..
-            } = netcode.disconnect(id)
-            {
-                let bytes = self.socket.send(payload, address);
-                self.socket.unassigned(bytes);
-            }
-            return;
+            return self.dismiss(&mut netcode, id, address);
         }
         let welcome = Welcome {
             plan: Plan::cubes(),
@@ -170,26 +146,26 @@ impl UdpServer {
         let message = welcome
             .encode()
             .expect("the simulation's states are finite");
-        self.renet.add_connection(id);
-        self.renet.send_message(id, WELCOME, message);
+        let mut channel = MessageChannel::default();
+        channel
+            .send_reliable(&message)
+            .expect("the demo's welcome is no longer than a message may be");
         let version = token_version(&user_data);
-        let mut client = Client {
+        let client = Client {
             address,
             netcode,
-            guard: Guard::for_server(),
+            channel,
             initial: welcome.initial,
             lane: None,
             fallback: None,
-            connected_for: Duration::ZERO,
-            since_ack: Duration::ZERO,
+            since: self.now,
+            awaits_ack: false,
             is_refused: version != PROTOCOL_VERSION,
             refused_acks: 0,
             pacer: Pacer::default(),
             traffic: Traffic::default(),
-            renet_flush: Flush::default(),
             kbps: [None; 2],
         };
-        client.renet_flush.sends();
         if client.is_refused {
             // The welcome carries the version of this program.
             self.reports.trouble(&format!(
@@ -204,21 +180,25 @@ impl UdpServer {
         self.clients.insert(id, client);
     }
 
-    /// Disconnects a client, logs the reason, and notifies the client unless it disconnected itself.
-    pub(super) fn remove(&mut self, id: ClientId, why: &str, commands: &mut Commands<'_, '_>) {
-        let Some(mut client) = self.clients.remove(&id) else {
-            return;
-        };
+    /// Tells a client that it is disconnected, unless it disconnected itself.
+    fn dismiss(&mut self, netcode: &mut NetcodeServer, id: u64, address: SocketAddr) {
         if let ServerResult::ClientDisconnected {
             payload: Some(payload),
             ..
-        } = client.netcode.disconnect(id)
+        } = netcode.disconnect(id)
         {
-            let bytes = self.socket.send(payload, client.address);
+            let bytes = self.socket.send(payload, address);
             self.socket.unassigned(bytes);
         }
-        self.renet.remove_connection(id);
+    }
+
+    /// Disconnects a client, logs the reason, and notifies the client unless it disconnected itself.
+    pub(super) fn remove(&mut self, id: u64, why: &str, commands: &mut Commands<'_, '_>) {
+        let Some(mut client) = self.clients.remove(&id) else {
+            return;
+        };
         let address = client.address;
+        self.dismiss(&mut client.netcode, id, address);
         self.reports
             .viewer(&format!("viewer {address} is disconnected: {why}"));
         self.socket.unassigned(client.traffic.total_bytes());
@@ -234,7 +214,7 @@ impl UdpServer {
             let why = match client.netcode.update_client(id) {
                 ServerResult::PacketToSend { payload, .. } => {
                     client.traffic.control_bytes += self.socket.send(payload, client.address);
-                    client.why_remove(id, &self.renet)
+                    client.why_remove(id, self.now)
                 }
                 ServerResult::ClientDisconnected { payload, .. } => {
                     if let Some(payload) = payload {
@@ -242,13 +222,12 @@ impl UdpServer {
                     }
                     Some(TIMED_OUT.to_owned())
                 }
-                _ => client.why_remove(id, &self.renet),
+                _ => client.why_remove(id, self.now),
             };
             if let Some(why) = why {
                 leaving.push((id, why));
             }
         }
-        while self.renet.get_event().is_some() {}
         for (id, why) in leaving {
             self.remove(id, &why, commands);
         }
@@ -257,15 +236,15 @@ impl UdpServer {
 
 impl Client {
     /// Why the client cannot stay connected, if it cannot.
-    fn why_remove(&self, id: ClientId, renet: &RenetServer) -> Option<String> {
+    fn why_remove(&self, id: u64, now: Duration) -> Option<String> {
         let silent = self.netcode.time_since_last_received_packet(id);
-        if let Some(reason) = renet.disconnect_reason(id) {
-            Some(reason.to_string())
+        if self.channel.backlog_bytes() > MAX_BACKLOG_BYTES {
+            Some("too much waits for it to say that it has arrived".to_owned())
         } else if silent.is_some_and(|silent| silent > MAX_SILENCE) {
             Some(TIMED_OUT.to_owned())
         } else if self.refused_acks > MAX_REFUSED_ACKS {
             Some("it acks what was never sent".to_owned())
-        } else if self.lane.is_none() && self.connected_for > MAX_IDLE {
+        } else if self.lane.is_none() && now > self.since + MAX_IDLE {
             let why = if self.is_refused {
                 "it was refused"
             } else {
@@ -287,6 +266,9 @@ const MAX_SILENCE: Duration = ViewerSettings::MAX_TIMEOUT;
 
 /// A client that has requested nothing is removed: with the welcome on a bad network, a viewer takes a few seconds.
 const MAX_IDLE: Duration = Duration::from_secs(10);
+
+/// What waits for a client to acknowledge it, at most: the welcome is a sixth of this.
+const MAX_BACKLOG_BYTES: usize = 256 << 10;
 
 /// Invalid acks after which a client is removed. A viewer sends none.
 const MAX_REFUSED_ACKS: u64 = 16;

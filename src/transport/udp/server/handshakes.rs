@@ -17,13 +17,13 @@ use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use cubewire_protocol::netcode::{TOKEN_SECONDS, Token, token};
 use rand::seq::IteratorRandom;
 use renetcode::{
     NETCODE_USER_DATA_BYTES, NetcodeServer, ServerAuthentication, ServerConfig, ServerResult,
 };
 
-use super::super::datagram::{Token, token};
-use super::super::{PROTOCOL_ID, Security, TOKEN_SECONDS, since_1970};
+use super::super::{PROTOCOL_ID, Security, since_1970};
 
 /// The addresses that have asked to connect and have not answered their challenge.
 #[derive(Debug)]
@@ -298,7 +298,7 @@ const MAX_PENDING_TIME: Duration = Duration::from_secs(5);
 const MAX_PER_SECOND: f64 = 2000.0;
 const MAX_BURST: f64 = 300.0;
 
-/// How long a token is remembered after its use. [`validate_from_client`](super::super::datagram::validate_from_client)
+/// How long a token is remembered after its use. [`is_from_client`](cubewire_protocol::netcode::is_from_client)
 /// accepts none that is valid for longer. With [`MAX_PER_SECOND`], that is a quarter of a million tokens, or 30 MB.
 const MAX_TOKEN_LIFETIME: Duration = Duration::from_secs(2 * TOKEN_SECONDS + 1);
 

@@ -10,45 +10,33 @@ use bevy::prelude::*;
 #[derive(Debug, Default)]
 pub(super) struct Reports {
     since: Duration,
-    /// About viewers, in this period: logged, and not logged.
-    viewers: Lines,
+    /// About viewers, in this period: [logged](is_logged), and not logged.
+    viewers: usize,
     /// About datagrams from unauthenticated peers, in this period: logged, and not logged.
-    unauthenticated: Lines,
+    unauthenticated: usize,
     /// Machines of unauthenticated peers that were reported in this period.
     reported: HashSet<IpAddr>,
     /// Handshakes that were given up before this period.
     abandoned: u64,
 }
 
-#[derive(Debug, Default)]
-struct Lines {
-    logged: usize,
-    held_back: usize,
-}
-
-impl Lines {
-    /// Whether another line is logged.
-    const fn next(&mut self) -> bool {
-        if self.logged < MAX_LINES {
-            self.logged += 1;
-            return true;
-        }
-        self.held_back += 1;
-        false
-    }
+/// Counts another line, and says whether it is logged.
+const fn is_logged(lines: &mut usize) -> bool {
+    *lines += 1;
+    *lines <= MAX_LINES
 }
 
 impl Reports {
     /// Logs that a viewer came, or went, and how.
     pub(super) fn viewer(&mut self, line: &str) {
-        if self.viewers.next() {
+        if is_logged(&mut self.viewers) {
             info!("{line}");
         }
     }
 
     /// Logs something about a viewer that should not happen.
     pub(super) fn trouble(&mut self, line: &str) {
-        if self.viewers.next() {
+        if is_logged(&mut self.viewers) {
             warn!("{line}");
         }
     }
@@ -58,7 +46,7 @@ impl Reports {
         if self.reported.contains(&from.ip()) {
             return;
         }
-        if self.unauthenticated.next() {
+        if is_logged(&mut self.unauthenticated) {
             self.reported.insert(from.ip());
             warn!(
                 "ignored a datagram from {from}, and ignores others: it comes from another program, or from a \
@@ -85,19 +73,13 @@ impl Reports {
 
     fn summary(&self, abandoned: u64) -> Option<String> {
         let seconds = PERIOD.as_secs();
+        let held_back = |lines: usize| lines.saturating_sub(MAX_LINES) as u64;
+        let [viewers, peers] = [self.viewers, self.unauthenticated].map(held_back);
+        let handshakes = abandoned - self.abandoned;
         let counts = [
-            (
-                self.viewers.held_back as u64,
-                "lines about viewers that came and went",
-            ),
-            (
-                self.unauthenticated.held_back as u64,
-                "datagrams of other unauthenticated peers",
-            ),
-            (
-                abandoned - self.abandoned,
-                "handshakes that were begun and not completed",
-            ),
+            (viewers, "lines about viewers that came and went"),
+            (peers, "datagrams of other unauthenticated peers"),
+            (handshakes, "handshakes that were begun and not completed"),
         ];
         let counts: Vec<_> = counts
             .into_iter()

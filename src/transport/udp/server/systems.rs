@@ -5,17 +5,14 @@ use std::time::Duration;
 use bevy::prelude::*;
 use cubewire_protocol::{Request, RequestAck};
 use cubewire_scene::TICK;
-use renet::ClientId;
 
 use super::{Client, UdpServer};
-use crate::replication::transport::{Purpose, SenderMail};
+use crate::replication::transport::{End, SLICE_BYTES, SenderMail};
 use crate::replication::{
-    ChangeLane, LaneBudget, LaneCost, LaneMeter, LaneSettings, Peer, SEND_INTERVALS,
+    ChangeLane, HEADER_BYTES, LaneBudget, LaneCost, LaneMeter, LaneSettings, Peer, SEND_INTERVALS,
     SenderSettings, spawn_sending_lane,
 };
 use crate::simulation::CubeWorld;
-use crate::transport::acks::{attribute_bytes, bundle};
-use crate::transport::{REQUESTS, SNAPSHOTS, classify};
 
 type AskedLane<'a> = (
     &'a mut SenderMail,
@@ -39,26 +36,22 @@ pub(super) fn receive(
     server
         .reports
         .update(time.delta(), server.handshakes.abandoned);
-    server.renet.update(time.delta());
-    server.since_flush += time.delta();
+    server.now = time.elapsed();
     for client in server.clients.values_mut() {
         client.netcode.update(time.delta());
-        client.connected_for += time.delta();
     }
     server.receive(&world, &mut commands);
     server.keep_alive(&mut commands);
 
     let mut refused = Vec::new();
     for (&id, client) in &mut server.clients {
-        client.since_ack += time.delta();
-        let lane = client.lane.and_then(|(lane, number)| {
+        let mut lane = client.lane.and_then(|(lane, number)| {
             let (mail, asked, cost, budget) = lanes.get_mut(lane).ok()?;
             Some((number, mail, budget.granted(&cost.granted(asked))))
         });
         if let Some((number, _, granted)) = &lane
-            && client.since_ack >= REQUEST_ACK_INTERVAL
+            && std::mem::take(&mut client.awaits_ack)
         {
-            client.since_ack = Duration::ZERO;
             let ack = RequestAck {
                 number: *number,
                 tick: world.tick(),
@@ -66,24 +59,27 @@ pub(super) fn receive(
                 baseline: granted.baseline,
                 budget_kbps: granted.budget,
             };
-            server.renet.send_message(id, REQUESTS, ack.encode());
-            client.renet_flush.sends();
+            client
+                .channel
+                .send_reliable(&ack.encode())
+                .expect("an ack is a few bytes long");
         }
-        let mut mail = lane.map(|(_, mail, _)| mail);
-        while let Some(message) = server.renet.receive_message(id, SNAPSHOTS) {
-            if let Some(mail) = &mut mail {
-                mail.0.deliver(message);
+        while let Some(message) = client.channel.poll_unreliable() {
+            if message.len() > SLICE_BYTES {
+                refused.push((id, format!("a message of {} bytes", message.len())));
+            } else if let Some((_, mail, _)) = &mut lane {
+                mail.deliver(message);
             }
         }
         // After the acks, which say what the lane does: a request changes it from the next frame on.
-        while let Some(message) = server.renet.receive_message(id, REQUESTS) {
+        while let Some(message) = client.channel.poll_reliable() {
             if client.is_refused {
                 continue;
             }
             match supported(&message) {
                 Ok(request) => {
                     apply(id, client, request, &mut commands);
-                    client.since_ack = REQUEST_ACK_INTERVAL;
+                    client.awaits_ack = true;
                 }
                 Err(why) => {
                     refused.push((id, why));
@@ -108,7 +104,7 @@ fn supported(message: &[u8]) -> Result<Request, String> {
 }
 
 /// Applies a viewer's request; the first one spawns its lane.
-fn apply(id: ClientId, client: &mut Client, request: Request, commands: &mut Commands<'_, '_>) {
+fn apply(id: u64, client: &mut Client, request: Request, commands: &mut Commands<'_, '_>) {
     let requested = SenderSettings {
         stages: request.stages,
         send_interval_ticks: request.send_interval_ticks.into(),
@@ -155,46 +151,41 @@ type FlushedLane<'a> = (
 /// Sends the packets that are due, once a tick.
 pub(super) fn flush(mut server: ResMut<UdpServer>, mut lanes: Query<FlushedLane<'_>>) {
     let server = &mut *server;
-    let waiting = lanes.iter().any(|(mail, ..)| !mail.0.outgoing.is_empty());
-    if !waiting && server.since_flush < TICK {
+    let now = server.now;
+    let waiting = lanes.iter().any(|(mail, ..)| !mail.outgoing.is_empty());
+    if !waiting && now < server.flushed + TICK {
         return;
     }
-    let passed = std::mem::take(&mut server.since_flush);
+    let passed = now - std::mem::replace(&mut server.flushed, now);
     let ticks = passed.div_duration_f64(TICK).round().max(1.0) as u32;
     for (&id, client) in &mut server.clients {
         let mut lane = client.lane.and_then(|(lane, _)| lanes.get_mut(lane).ok());
-        if let Some((mail, ..)) = &mut lane {
-            for message in mail.0.outgoing.drain(..) {
-                server.renet.send_message(id, SNAPSHOTS, message);
-                client.renet_flush.sends();
+        // First of all, so that it does not wait for its turn in a large snapshot.
+        let control = client.channel.flush(now, usize::MAX, HEADER_BYTES);
+        let mut spread = 1;
+        if let Some((mail, _, budget, ..)) = &mut lane {
+            spread = budget.spread_ticks();
+            for message in mail.outgoing.drain(..) {
+                client
+                    .channel
+                    .send_unreliable(message)
+                    .expect("a snapshot of the demo is no longer than a message may be");
             }
         }
-        let spread = lane
-            .as_ref()
-            .map_or(1, |(_, _, budget, ..)| budget.spread_ticks());
-        let mut packets = Vec::new();
-        if client.renet_flush.take(passed) {
-            packets = server.renet.get_packets_to_send(id).unwrap_or_default();
-        }
-        let (snapshots, others): (Vec<_>, Vec<_>) = packets
-            .into_iter()
-            .partition(|packet| classify(packet) == Purpose::Snapshots);
+        let snapshots = client.channel.flush(now, 0, HEADER_BYTES);
         client.pacer.put(snapshots, spread);
-        let due = others.into_iter().chain(client.pacer.take(ticks));
-        for payload in bundle(due.collect()) {
+        for payload in control.into_iter().chain(client.pacer.take(ticks)) {
             if let Ok((to, datagram)) = client.netcode.generate_payload_packet(id, &payload) {
                 let bytes = server.socket.send(datagram, to);
-                for (purpose, bytes) in attribute_bytes(&payload, bytes) {
-                    client.traffic.count_downstream(purpose, bytes);
-                }
+                client.traffic.count(End::Sender, &payload, bytes);
             }
         }
         if let Some((_, asked, budget, meter, peer)) = &mut lane {
             let traffic = std::mem::take(&mut client.traffic);
             meter.current().traffic.add(&traffic);
             client.refused_acks = meter.refused_acks;
-            peer.round_trip = Duration::from_secs_f64(server.renet.rtt(id).max(0.0));
-            peer.loss_fraction = server.renet.packet_loss(id);
+            peer.round_trip = client.channel.round_trip().unwrap_or_default();
+            peer.loss_fraction = budget.loss_fraction();
             peer.fallback = client.fallback;
             let given = budget.granted(asked).budget;
             if let Some(line) = client.note_budget(asked.budget, given) {
@@ -212,7 +203,3 @@ pub(super) fn close(mut server: ResMut<UdpServer>, mut commands: Commands) {
         server.remove(id, "the server ends", &mut commands);
     }
 }
-
-/// How often a viewer's last request is acked again. The ack carries the tick, so that the viewer learns it
-/// after a pause of any length.
-const REQUEST_ACK_INTERVAL: Duration = Duration::from_secs(1);

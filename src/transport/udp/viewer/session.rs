@@ -8,42 +8,41 @@ use std::time::Duration;
 use cubewire_codec::schema::CUBES as CUBES_SCHEMA;
 use cubewire_codec::{Limits, Sequence};
 use cubewire_link::{Conditions, Link};
-use cubewire_protocol::{FallbackReason, PROTOCOL_VERSION, Request, RequestAck, Welcome};
+use cubewire_protocol::netcode::{TOKEN_SECONDS, is_from_server};
+use cubewire_protocol::{
+    FallbackReason, MessageChannel, PROTOCOL_VERSION, Request, RequestAck, Welcome,
+};
 use cubewire_scene::CUBES;
-use renet::RenetClient;
 use renetcode::{
     ClientAuthentication, ConnectToken, DisconnectReason, NETCODE_MAX_PACKET_BYTES, NetcodeClient,
 };
 
-use super::super::datagram::validate_from_server;
-use super::super::{PROTOCOL_ID, Security, TOKEN_SECONDS, since_1970, token_data};
+use super::super::{PROTOCOL_ID, Security, since_1970, token_data};
+use super::ViewerSettings;
 use super::error::ViewError;
-use super::settings::ViewerSettings;
+use crate::replication::transport::End;
 use crate::replication::{HEADER_BYTES, SenderSettings, Traffic};
-use crate::transport::acks::{Flush, attribute_bytes, bundle, packets};
-use crate::transport::guard::Guard;
-use crate::transport::{REQUESTS, WELCOME, config};
 
 pub(super) struct Session {
+    settings: ViewerSettings,
     socket: UdpSocket,
     pub(super) netcode: NetcodeClient,
-    pub(super) renet: RenetClient,
-    guard: Guard,
+    pub(super) channel: MessageChannel,
     /// The simulated link downstream, in addition to the real network.
     pub(super) downstream: Link<Vec<u8>>,
     /// The simulated link upstream, in addition to the real network.
     pub(super) upstream: Link<Vec<u8>>,
     pub(super) is_welcomed: bool,
     requested: Option<Requested>,
-    /// How long netcode has tried to connect, altogether and with this token.
-    connecting: Connecting,
+    /// How long netcode has tried to connect, and how many times with another token.
+    connecting: Duration,
+    retries: u32,
     /// Time since the server's machine last reported that no process listens at the address, if nothing has arrived
     /// since.
     since_refusal: Option<Duration>,
     /// Traffic that the meter has not counted yet.
     pub(super) traffic: Traffic,
     pub(super) since_flush: Duration,
-    pub(super) renet_flush: Flush,
 }
 
 /// The derived implementation would show the keys.
@@ -56,20 +55,14 @@ impl fmt::Debug for Session {
     }
 }
 
-/// A handshake that is not completed.
-#[derive(Clone, Copy, Debug, Default)]
-struct Connecting {
-    total: Duration,
-    with_token: Duration,
-    retries: u32,
-}
-
 /// The last request.
 #[derive(Clone, Copy, Debug)]
 struct Requested {
     request: Request,
     /// The newest ack of it.
     ack: Option<RequestAck>,
+    /// Whether it was acked since it was last sent.
+    is_acked: bool,
     /// Time since it was last sent.
     since: Duration,
 }
@@ -92,36 +85,28 @@ impl Session {
         });
         let socket = socket.map_err(|source| ViewError::Socket { server, source })?;
         let netcode = netcode(settings)?;
-        let mut renet = RenetClient::new(config());
-        renet.set_connected();
         let seed = netcode.client_id();
         let link = |direction| Link::new(Conditions::PERFECT, seed.wrapping_add(direction));
         Ok(Self {
+            settings: settings.clone(),
             socket,
             netcode,
-            renet,
-            guard: Guard::for_client(),
+            channel: MessageChannel::default(),
             downstream: link(0),
             upstream: link(1),
             is_welcomed: false,
             requested: None,
-            connecting: Connecting::default(),
+            connecting: Duration::ZERO,
+            retries: 0,
             since_refusal: None,
             traffic: Traffic::default(),
             since_flush: Duration::ZERO,
-            renet_flush: Flush::default(),
         })
     }
 
     /// Processes the datagrams that have arrived, and keeps the connection alive.
-    pub(super) fn receive(
-        &mut self,
-        now: Duration,
-        delta: Duration,
-        settings: &ViewerSettings,
-    ) -> Result<(), ViewError> {
-        let server = settings.server;
-        self.retry(delta, settings)?;
+    pub(super) fn receive(&mut self, now: Duration, delta: Duration) -> Result<(), ViewError> {
+        self.retry(delta)?;
         if let Some(since) = &mut self.since_refusal {
             *since += delta;
         }
@@ -131,15 +116,13 @@ impl Session {
                 Ok(length) => {
                     self.since_refusal = None;
                     let bytes = length + HEADER_BYTES;
-                    if !validate_from_server(&buffer[..length]) {
+                    if !is_from_server(&buffer[..length]) {
                         self.traffic.control_bytes += bytes;
                         continue;
                     }
                     match self.netcode.process_packet(&mut buffer[..length]) {
                         Some(payload) => {
-                            for (purpose, bytes) in attribute_bytes(payload, bytes) {
-                                self.traffic.count_downstream(purpose, bytes);
-                            }
+                            self.traffic.count(End::Sender, payload, bytes);
                             self.downstream.send(now, bytes, payload.to_vec());
                         }
                         None => self.traffic.control_bytes += bytes,
@@ -152,24 +135,9 @@ impl Session {
                 Err(_) => {}
             }
         }
-        self.renet.update(delta);
         while let Some(datagram) = self.downstream.receive(now) {
-            for packet in packets(&datagram) {
-                if let Err(hostile) = self.guard.admit(packet) {
-                    return Err(ViewError::Hostile {
-                        server,
-                        reason: hostile.to_string(),
-                    });
-                }
-                self.renet.process_packet(packet);
-                self.renet_flush.received(packet);
-            }
-        }
-        if let Some(reason) = self.renet.disconnect_reason() {
-            return Err(ViewError::Hostile {
-                server,
-                reason: reason.to_string(),
-            });
+            let taken = self.channel.on_datagram(now, &datagram);
+            taken.map_err(|hostile| self.hostile(&hostile))?;
         }
         if let Some((datagram, _)) = self.netcode.update(delta)
             && self.socket.send(datagram).is_ok()
@@ -180,24 +148,24 @@ impl Session {
     }
 
     /// Restarts the handshake from time to time: a server under attack may have given it up.
-    fn retry(&mut self, delta: Duration, settings: &ViewerSettings) -> Result<(), ViewError> {
+    fn retry(&mut self, delta: Duration) -> Result<(), ViewError> {
         if self.netcode.is_connecting() {
-            self.connecting.total += delta;
-            self.connecting.with_token += delta;
-            if self.connecting.with_token >= RETRY_INTERVAL * (self.connecting.retries + 1) {
-                self.connecting.with_token = Duration::ZERO;
-                self.connecting.retries += 1;
-                self.netcode = netcode(settings)?;
+            self.connecting += delta;
+            if self.connecting >= RETRY_INTERVAL * ((self.retries + 1) * (self.retries + 2) / 2) {
+                self.retries += 1;
+                self.netcode = netcode(&self.settings)?;
             }
         }
         Ok(())
     }
 
     /// Fails if netcode has closed the connection, or did not establish one in time.
-    pub(super) fn check(&self, settings: &ViewerSettings) -> Result<(), ViewError> {
-        let server = settings.server;
-        let seconds = settings.timeout.as_secs();
-        let is_late = self.netcode.is_connecting() && self.connecting.total > settings.timeout;
+    pub(super) fn check(&self) -> Result<(), ViewError> {
+        let ViewerSettings {
+            server, timeout, ..
+        } = self.settings;
+        let seconds = timeout.as_secs();
+        let is_late = self.netcode.is_connecting() && self.connecting > timeout;
         let reason = match self.netcode.disconnect_reason() {
             None if is_late => DisconnectReason::ConnectionRequestTimedOut,
             None => return Ok(()),
@@ -222,9 +190,20 @@ impl Session {
         })
     }
 
-    /// Takes the welcome, if it has just arrived.
-    pub(super) fn welcome(&mut self, server: SocketAddr) -> Result<Option<Welcome>, ViewError> {
-        let Some(message) = self.renet.receive_message(WELCOME) else {
+    fn hostile(&self, reason: &impl ToString) -> ViewError {
+        ViewError::Hostile {
+            server: self.settings.server,
+            reason: reason.to_string(),
+        }
+    }
+
+    /// Takes the welcome, which is the first reliable message, if it has just arrived.
+    pub(super) fn welcome(&mut self) -> Result<Option<Welcome>, ViewError> {
+        let server = self.settings.server;
+        if self.is_welcomed {
+            return Ok(None);
+        }
+        let Some(message) = self.channel.poll_reliable() else {
             return Ok(None);
         };
         let welcome = Welcome::decode(&message, Limits::default())?;
@@ -243,19 +222,23 @@ impl Session {
         Ok(Some(welcome))
     }
 
-    /// Processes request acks, and returns the newest tick in them.
-    pub(super) fn receive_request_acks(&mut self) -> Option<u64> {
-        let mut newest = None;
-        while let Some(message) = self.renet.receive_message(REQUESTS) {
-            if let (Ok(ack), Some(last)) = (RequestAck::decode(&message), &mut self.requested) {
-                newest = newest.max(Some(ack.tick));
-                let is_news = last.ack.is_none_or(|last| last.tick <= ack.tick);
-                if ack.number == last.request.number && is_news {
-                    last.ack = Some(ack);
-                }
+    /// Processes request acks, which are the other reliable messages, and returns the tick of the newest, unless it had to be
+    /// sent again for so long that it is old.
+    pub(super) fn receive_request_acks(&mut self) -> Result<Option<u64>, ViewError> {
+        let mut tick = None;
+        while self.is_welcomed
+            && let Some(message) = self.channel.poll_reliable()
+        {
+            let ack = RequestAck::decode(&message);
+            let ack = ack.map_err(|hostile| self.hostile(&hostile))?;
+            if let Some(last) = &mut self.requested
+                && ack.number == last.request.number
+            {
+                (last.ack, last.is_acked) = (Some(ack), true);
+                tick = (last.since <= MAX_TICK_AGE).then_some(ack.tick);
             }
         }
-        newest
+        Ok(tick)
     }
 
     /// What the server sends, if that is less than what was requested.
@@ -279,8 +262,8 @@ impl Session {
         })
     }
 
-    /// Requests the lane's sender settings, repeatedly until the server acks the request; with a fallback, stages
-    /// without arithmetic coding.
+    /// Requests the lane's sender settings when they change, and again from time to time, as each ack says what the server
+    /// sends and its tick; with a fallback, stages without arithmetic coding.
     pub(super) fn request(
         &mut self,
         settings: &SenderSettings,
@@ -302,15 +285,16 @@ impl Session {
         let is_due = match &mut self.requested {
             Some(last) if last.request == wanted => {
                 last.since += delta;
-                last.ack.is_none() && last.since >= REQUEST_INTERVAL
+                last.is_acked && last.since >= REQUEST_INTERVAL
             }
-            _ => {
-                self.requested = Some(Requested {
+            requested => {
+                *requested = Some(Requested {
                     request: Request {
                         number: number.next(),
                         ..wanted
                     },
                     ack: None,
+                    is_acked: false,
                     since: Duration::ZERO,
                 });
                 true
@@ -319,9 +303,10 @@ impl Session {
         if let Some(last) = &mut self.requested
             && is_due
         {
-            last.since = Duration::ZERO;
-            self.renet.send_message(REQUESTS, last.request.encode());
-            self.renet_flush.sends();
+            (last.is_acked, last.since) = (false, Duration::ZERO);
+            self.channel
+                .send_reliable(&last.request.encode())
+                .expect("a request is a few bytes long");
         }
     }
 
@@ -333,22 +318,23 @@ impl Session {
         }
     }
 
-    /// Sends renet's outgoing packets over the simulated link, and those that leave it to the server,
-    /// `passed` after the last flush.
-    pub(super) fn flush(&mut self, now: Duration, passed: Duration) {
-        if self.renet_flush.take(passed) {
-            for payload in bundle(self.renet.get_packets_to_send()) {
-                let bytes = payload.len() + HEADER_BYTES;
-                self.upstream.send(now, bytes, payload);
-            }
+    /// Sends acks and requests over the simulated link, and what leaves it to the server.
+    pub(super) fn flush(&mut self, now: Duration, acks: impl Iterator<Item = Vec<u8>>) {
+        for ack in acks {
+            self.channel
+                .send_unreliable(ack)
+                .expect("an ack is a few bytes long");
+        }
+        for payload in self.channel.flush(now, usize::MAX, HEADER_BYTES) {
+            let bytes = payload.len() + HEADER_BYTES;
+            self.upstream.send(now, bytes, payload);
         }
         while let Some(payload) = self.upstream.receive(now) {
             if let Ok((_, datagram)) = self.netcode.generate_payload_packet(&payload)
                 && self.socket.send(datagram).is_ok()
             {
-                for (purpose, bytes) in attribute_bytes(&payload, datagram.len() + HEADER_BYTES) {
-                    self.traffic.count_upstream(purpose, bytes);
-                }
+                let bytes = datagram.len() + HEADER_BYTES;
+                self.traffic.count(End::Receiver, &payload, bytes);
             }
         }
     }
@@ -385,5 +371,9 @@ const RECENT: Duration = Duration::from_secs(1);
 /// Datagrams processed in one frame, at most: two seconds of uncompressed snapshots.
 const MAX_DATAGRAMS: usize = 4096;
 
-/// Interval at which an unacked request is repeated.
-const REQUEST_INTERVAL: Duration = Duration::from_millis(100);
+/// Time from a request to the next, once it is acked.
+const REQUEST_INTERVAL: Duration = Duration::from_secs(1);
+
+/// The age at which a tick would be taken for that of a server that has paused: see
+/// [`sync_tick`](cubewire_protocol::SnapshotReceiver::sync_tick).
+const MAX_TICK_AGE: Duration = Duration::from_secs(1);

@@ -1,12 +1,16 @@
 //! The systems that run every frame.
 
+use std::time::Duration;
+
 use bevy::prelude::*;
 use cubewire_scene::TICK;
 
 use super::UdpViewer;
-use crate::replication::transport::ReceiverMail;
+use crate::replication::transport::{ReceiverMail, SLICE_BYTES};
 use crate::replication::{LaneMeter, LinkSettings, Replica, SenderSettings, Welcomed};
-use crate::transport::SNAPSHOTS;
+
+/// Longer messages are no snapshots of this scene: an uncompressed one takes 31 slices.
+const MAX_SNAPSHOT_BYTES: usize = 64 * SLICE_BYTES;
 
 type ViewedLane<'a> = (
     Entity,
@@ -28,7 +32,6 @@ pub(super) fn receive(
     let (lane, sender, link_settings, mut mail, mut meter, mut replica) = lane.into_inner();
     let has_replica = replica.is_some();
     let viewer = &mut *viewer;
-    let server = viewer.settings.server;
     let Ok(session) = &mut viewer.session else {
         return;
     };
@@ -38,10 +41,14 @@ pub(super) fn receive(
             link.set_conditions(link_settings.conditions.clone());
         }
     }
-    let received = session.receive(time.elapsed(), time.delta(), &viewer.settings);
-    let received = received.and_then(|()| session.check(&viewer.settings));
-    let welcome = match received.and_then(|()| session.welcome(server)) {
-        Ok(welcome) => welcome,
+    let received = session.receive(time.elapsed(), time.delta());
+    let received = received.and_then(|()| session.check());
+    let received = received.and_then(|()| {
+        let welcome = session.welcome()?;
+        Ok((welcome, session.receive_request_acks()?))
+    });
+    let (welcome, tick) = match received {
+        Ok(received) => received,
         Err(error) => {
             session.disconnect();
             viewer.session = Err(error);
@@ -52,7 +59,6 @@ pub(super) fn receive(
         let entity = lane;
         commands.trigger(Welcomed { entity, welcome });
     }
-    let tick = session.receive_request_acks();
     if let (Some(tick), Some(replica)) = (tick, &mut replica) {
         replica.0.sync_tick(ticks.elapsed(), tick);
     }
@@ -61,9 +67,9 @@ pub(super) fn receive(
         session.request(sender, replica.0.fallback(), time.delta());
     }
     let is_ready = session.is_welcomed && has_replica;
-    while let Some(message) = session.renet.receive_message(SNAPSHOTS) {
-        if is_ready {
-            mail.0.deliver(message);
+    while let Some(message) = session.channel.poll_unreliable() {
+        if is_ready && message.len() <= MAX_SNAPSHOT_BYTES {
+            mail.deliver(message);
         }
     }
     meter.link = session.downstream.stats();
@@ -77,19 +83,15 @@ pub(super) fn flush(
 ) {
     let (mut mail, mut meter) = lane.into_inner();
     let Ok(session) = &mut viewer.session else {
-        mail.0.outgoing.clear();
+        mail.outgoing.clear();
         return;
     };
     session.since_flush += time.delta();
-    if mail.0.outgoing.is_empty() && session.since_flush < TICK {
+    if mail.outgoing.is_empty() && session.since_flush < TICK {
         return;
     }
-    let passed = std::mem::take(&mut session.since_flush);
-    for message in mail.0.outgoing.drain(..) {
-        session.renet.send_message(SNAPSHOTS, message);
-        session.renet_flush.sends();
-    }
-    session.flush(time.elapsed(), passed);
+    session.since_flush = Duration::ZERO;
+    session.flush(time.elapsed(), mail.outgoing.drain(..));
     let traffic = std::mem::take(&mut session.traffic);
     meter.current().traffic.add(&traffic);
 }

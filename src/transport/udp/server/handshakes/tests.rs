@@ -4,7 +4,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use renetcode::{ClientAuthentication, ConnectToken, NetcodeClient};
 
-use super::super::super::datagram::sequence;
+use cubewire_protocol::netcode::sequence;
+
 use super::super::super::{Key, token_data};
 use super::*;
 

@@ -1,41 +1,47 @@
-//! Validates datagrams before they reach renetcode 2.0, which does not check some of their bytes.
+//! Validates datagrams of netcode before they reach renetcode 2.0, which does not check some of their bytes.
 //!
 //! The lower half of the first byte is the kind, the upper half the length of the sequence number that
 //! follows. renetcode panics if that length is above 8 or if the datagram is too short for the signature
 //! behind it, and it adds to the sequence number, which may overflow. All of this happens before the
 //! signature is checked, so anyone can trigger it. A token's maker also chooses when it expires.
 
+use std::ops::Range;
 use std::time::Duration;
 
-use super::{TOKEN_SECONDS, since_1970};
+/// Seconds for which a connect token can be used to connect. The clocks of both machines may differ by as much.
+pub const TOKEN_SECONDS: u64 = 60;
 
-/// Whether a server may pass the datagram to netcode.
-pub(super) fn validate_from_client(datagram: &[u8]) -> bool {
-    if is_request(datagram) {
-        let latest = since_1970() + Duration::from_secs(2 * TOKEN_SECONDS);
-        token(datagram).is_some_and(|(_, expires)| expires <= latest)
-    } else {
-        is_well_formed(datagram)
+/// What tells a connect token from others: its signature.
+pub type Token = [u8; SIGNATURE_BYTES];
+
+/// Whether a server may pass the datagram to netcode. `now` is the time since 1970, after which tokens may be valid for
+/// twice [`TOKEN_SECONDS`].
+#[must_use]
+pub fn is_from_client(datagram: &[u8], now: Duration) -> bool {
+    match is_request(datagram) {
+        true => {
+            let latest = now + Duration::from_secs(2 * TOKEN_SECONDS);
+            token(datagram).is_some_and(|(_, expires)| expires <= latest)
+        }
+        false => is_well_formed(datagram),
     }
 }
 
-/// Whether a viewer may pass the datagram to netcode. A viewer never receives connection requests.
-pub(super) fn validate_from_server(datagram: &[u8]) -> bool {
+/// Whether a client may pass the datagram to netcode. It never receives connection requests.
+#[must_use]
+pub fn is_from_server(datagram: &[u8]) -> bool {
     !is_request(datagram) && is_well_formed(datagram)
 }
 
-/// Whether the datagram looks like a connection request, which is not encrypted.
-pub(super) fn is_request(datagram: &[u8]) -> bool {
-    datagram
-        .first()
-        .is_some_and(|prefix| prefix & 0x0F == REQUEST)
+/// Whether the datagram looks like a connection request, the only kind that is not encrypted.
+#[must_use]
+pub fn is_request(datagram: &[u8]) -> bool {
+    datagram.first().is_some_and(|prefix| prefix & 0x0F == 0)
 }
 
-/// What tells a connect token from others: its signature.
-pub(super) type Token = [u8; SIGNATURE_BYTES];
-
 /// The token of a connection request, and when it expires, as time since 1970. None of this is authenticated.
-pub(super) fn token(request: &[u8]) -> Option<(Token, Duration)> {
+#[must_use]
+pub fn token(request: &[u8]) -> Option<(Token, Duration)> {
     if request.len() != REQUEST_BYTES {
         return None;
     }
@@ -44,13 +50,9 @@ pub(super) fn token(request: &[u8]) -> Option<(Token, Duration)> {
     Some((*token, Duration::from_secs(u64::from_le_bytes(expires))))
 }
 
-/// Whether an encrypted datagram is complete and its sequence number cannot overflow.
-fn is_well_formed(datagram: &[u8]) -> bool {
-    sequence(datagram).is_some_and(|sequence| sequence < LAST_SEQUENCE)
-}
-
 /// The sequence number of an encrypted datagram, if it is complete. None of this is authenticated.
-pub(super) fn sequence(datagram: &[u8]) -> Option<u64> {
+#[must_use]
+pub fn sequence(datagram: &[u8]) -> Option<u64> {
     let (prefix, rest) = datagram.split_first()?;
     let length = usize::from(prefix >> 4);
     let mut sequence = [0; 8];
@@ -61,11 +63,13 @@ pub(super) fn sequence(datagram: &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(sequence))
 }
 
-/// The kind of a connection request, the only one that is not encrypted.
-const REQUEST: u8 = 0;
+/// Whether an encrypted datagram is complete and its sequence number cannot overflow.
+fn is_well_formed(datagram: &[u8]) -> bool {
+    sequence(datagram).is_some_and(|sequence| sequence < LAST_SEQUENCE)
+}
 
 /// The bytes of a connection request that hold the expiry time of its token.
-const EXPIRY: std::ops::Range<usize> = 22..30;
+const EXPIRY: Range<usize> = 22..30;
 
 /// Kind, version, protocol, expiry time, nonce, and the token's secret part with its signature.
 const REQUEST_BYTES: usize = 1 + 13 + 8 + 8 + 24 + 1024;
@@ -79,24 +83,23 @@ const LAST_SEQUENCE: u64 = 1 << 63;
 mod tests {
     use super::*;
 
+    const NOW: Duration = Duration::from_secs(1_800_000_000);
+
+    fn accepted(datagram: &[u8]) -> (bool, bool) {
+        (is_from_client(datagram, NOW), is_from_server(datagram))
+    }
+
     #[test]
     fn datagrams_that_make_netcode_panic_are_rejected() {
-        // No room for the signature behind the sequence number.
-        let mut short = [0; 18];
-        short[0] = 0x25;
-        // A length above 8.
-        let mut long = [0; 100];
-        long[0] = 0x95;
-        // The last sequence number.
-        let mut last = [0xFF; 100];
-        last[0] = 0x85;
+        // No room for the signature behind the sequence number; a length above 8; the last sequence number.
+        let (mut short, mut long, mut last) = ([0; 18], [0; 100], [0xFF; 100]);
+        (short[0], long[0], last[0]) = (0x25, 0x95, 0x85);
         for datagram in [&short[..], &long, &last, &[]] {
-            assert!(!validate_from_client(datagram));
-            assert!(!validate_from_server(datagram));
+            assert_eq!(accepted(datagram), (false, false));
         }
         let mut ordinary = [0; 19];
         ordinary[0] = 0x25;
-        assert!(validate_from_client(&ordinary) && validate_from_server(&ordinary));
+        assert_eq!(accepted(&ordinary), (true, true));
     }
 
     #[test]
@@ -104,16 +107,13 @@ mod tests {
         let mut request = [0; REQUEST_BYTES];
         let mut expiring = |seconds: u64| {
             request[EXPIRY].copy_from_slice(&seconds.to_le_bytes());
-            (
-                validate_from_client(&request),
-                validate_from_server(&request),
-            )
+            accepted(&request)
         };
-        let now = since_1970().as_secs();
+        let now = NOW.as_secs();
         assert_eq!(expiring(now + TOKEN_SECONDS), (true, false));
         assert_eq!(expiring(now + 3 * TOKEN_SECONDS), (false, false));
         assert_eq!(expiring(u64::MAX), (false, false));
-        assert!(!validate_from_client(&request[..25]));
-        assert!(!validate_from_client(&[0; REQUEST_BYTES + 1]));
+        assert_eq!(accepted(&request[..25]), (false, false));
+        assert_eq!(accepted(&[0; REQUEST_BYTES + 1]), (false, false));
     }
 }
