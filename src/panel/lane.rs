@@ -4,7 +4,6 @@ use std::path::Path;
 
 use cubewire_codec::Stages;
 use cubewire_protocol::Standing;
-use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::controls::Action;
 use crate::history::Selection;
@@ -66,17 +65,9 @@ impl LaneView<'_> {
         sample.map_or(self.settings.sender.stages, |sample| sample.stages)
     }
 
-    /// Whether any packet of the last two seconds has arrived. While none does, as through a link that is cut, how many
-    /// times less it costs says nothing.
+    /// Whether what it costs can be compared.
     pub(super) fn arrives(&self) -> bool {
-        let samples = self.meter.back_from(self.past.moment);
-        let mut samples = samples.take(2 * TICKS_PER_SECOND as usize);
-        samples.any(|sample| {
-            sample
-                .snapshots
-                .iter()
-                .any(|packet| packet.arrival.is_some())
-        })
+        self.meter.arrives(self.past.moment)
     }
 
     /// The newest tick of its meter; 0 before there is one.

@@ -278,6 +278,17 @@ impl LaneMeter {
         (self.samples[index].tick == tick).then_some(index)
     }
 
+    /// Whether any packet of the last two seconds has arrived, until a moment or now. While none does, as through a link that
+    /// is cut, how many times less it costs says nothing.
+    #[must_use]
+    pub fn arrives(&self, moment: Option<u64>) -> bool {
+        let mut samples = self.back_from(moment).take(2 * TICKS_PER_SECOND as usize);
+        samples.any(|sample| {
+            let mut packets = sample.snapshots.iter();
+            packets.any(|packet| packet.arrival.is_some())
+        })
+    }
+
     /// Notes that the packet that was sent in that tick has arrived in this one.
     pub(crate) fn record_arrival(&mut self, tick: u64, is_late: bool) {
         let newest = self.samples.back().map_or(0, |sample| sample.tick);

@@ -48,16 +48,18 @@ pub(super) fn pick(
     cameras: Query<(&Side, &Pane, &Camera, &GlobalTransform)>,
     cubes: Query<SeenCube<'_>>,
     mut pressed_at: Local<Option<Vec2>>,
+    mut was_over_view: Local<bool>,
     mut selection: ResMut<Selection>,
 ) {
     let Some(at) = pointer.over_view() else {
         *pressed_at = None;
-        // Over the panel, the panel says what is hovered.
-        if pointer.window.cursor_position().is_none() && selection.hovered.is_some() {
+        // Once it has left the view, the panel says what is hovered.
+        if std::mem::take(&mut *was_over_view) && selection.hovered.is_some() {
             selection.hovered = None;
         }
         return;
     };
+    *was_over_view = true;
     let hovered = cube_at(at * canvas.scale_factor, &cameras, &cubes);
     if selection.hovered != hovered {
         selection.hovered = hovered;

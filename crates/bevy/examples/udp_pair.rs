@@ -84,7 +84,11 @@ fn connect(server: SocketAddr) -> Result<AppExit, Box<dyn Error>> {
 /// Two seconds one way, two the other.
 fn steer(mut inputs: MessageWriter<ToServer<Turn>>, mut ticks: Local<u32>) {
     *ticks += 1;
-    let way = if *ticks / 120 % 2 == 0 { 1.0 } else { -1.0 };
+    let way = if (*ticks / 120).is_multiple_of(2) {
+        1.0
+    } else {
+        -1.0
+    };
     inputs.write(ToServer(Turn(way)));
 }
 

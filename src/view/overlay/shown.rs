@@ -149,7 +149,9 @@ impl Shown<'_, '_> {
                 side,
                 area: area?,
                 settings,
-                cost: meter.and_then(|meter| Cost::of(meter, self.moment.0)),
+                cost: meter
+                    .filter(|meter| meter.arrives(self.moment.0))
+                    .and_then(|meter| Cost::of(meter, self.moment.0)),
                 is_remote: lane.as_ref().is_some_and(|&(_, _, is_local, ..)| !is_local),
                 is_selected: lane.is_some_and(|(.., is_selected)| is_selected),
                 meter,
