@@ -81,14 +81,23 @@ pub(super) fn draw(
 fn list(ui: &mut Ui, name: &str, entries: &[Entry]) -> Option<Action> {
     let opens = button(ui, LIST, name, " ", Kind::Usual { is_on: false });
     let caret = opens.rect.right_center() - vec2(12.0, 0.0);
-    let color = Look::of(ui).muted;
-    triangle(ui.painter(), caret, vec2(8.0, 5.0), Pointing::Down, color);
+    let look = Look::of(ui);
+    triangle(
+        ui.painter(),
+        caret,
+        vec2(8.0, 5.0),
+        Pointing::Down,
+        look.muted,
+    );
     let popup = Popup::menu(&opens).align(RectAlign::TOP_END).width(ENTRY);
     let shown = popup.show(|ui| {
         ui.spacing_mut().button_padding.x = 8.0;
         let pressed = entries.iter().fold(None, |pressed, entry| {
-            let key = RichText::new(key_of(entry.action)).monospace();
-            let widget = egui::Button::new(&*entry.name).shortcut_text(key);
+            let [mut name, mut key] = [&*entry.name, key_of(entry.action)].map(RichText::new);
+            if !entry.is_enabled {
+                [name, key] = [name, key].map(|text| text.color(look.impossible[1]));
+            }
+            let widget = egui::Button::new(name).shortcut_text(key.monospace());
             let widget = widget.selected(entry.is_on).min_size(vec2(ENTRY, BUTTON));
             pressed.or(entry.show(ui, widget))
         });
