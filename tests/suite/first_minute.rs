@@ -54,7 +54,7 @@ fn the_tour_begins_with_a_click_and_is_left_with_escape() {
     let at = |index: Value| window.expect("/panel/tour", index);
     window.expect("/panel/explaining", true);
     // On the card with the keys.
-    window.click(132.0, 282.0);
+    window.click(683.0, 277.0);
     at(0.into());
     window.expect("/plays_script", true);
     window.screenshot("tour");
