@@ -53,8 +53,10 @@ pub(super) fn pick(
 ) {
     let Some(at) = pointer.over_view() else {
         *pressed_at = None;
-        // Once it has left the view, the panel says what is hovered.
-        if std::mem::take(&mut *was_over_view) && selection.hovered.is_some() {
+        // Once it has left the view, the panel says what is hovered, until it has left the window.
+        let has_left_view = std::mem::take(&mut *was_over_view);
+        let has_left = has_left_view || pointer.window.cursor_position().is_none();
+        if has_left && selection.hovered.is_some() {
             selection.hovered = None;
         }
         return;
