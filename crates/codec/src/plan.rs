@@ -129,6 +129,12 @@ impl Plan {
             max_spin: 16.0 / rate,
             floor: world.floor.map(|floor| floor * steps),
         };
+        // Without a floor, no corner touches anything.
+        let contacts = solids.iter().map(|&solid| match motion.floor {
+            Some(_) => Contact::of(solid),
+            None => Contact::of(Solid::Unknown),
+        });
+        let contacts = contacts.collect();
         let typical = typical(&solids, &schema);
         let lengths = Lengths::new(match typical > 0.0 {
             true => typical / CUBE_HALF,
@@ -143,7 +149,7 @@ impl Plan {
             motion,
             lengths,
             anchor: schema.anchor.map(usize::from),
-            contacts: solids.iter().copied().map(Contact::of).collect(),
+            contacts,
             solids,
             values,
             words,
