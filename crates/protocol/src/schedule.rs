@@ -66,7 +66,7 @@ pub(crate) struct Schedule {
     differs: Vec<bool>,
     /// Since when a body has been due, or [`NEVER`].
     due_since: Vec<u64>,
-    advanced_to: Option<u64>,
+    pub(crate) advanced_to: Option<u64>,
     /// The due bodies that may be sent and were not.
     due: Vec<Due>,
     /// So many of these are the most urgent ones, in order.
@@ -237,12 +237,17 @@ impl Schedule {
 
     /// Ends: complete packets are sent, without a schedule.
     pub(crate) fn stop(&mut self) {
-        if self.sent.is_some() {
+        if self.is_running() {
             *self = Self {
                 urgency: self.urgency,
                 ..Self::default()
             };
         }
+    }
+
+    /// Whether it was advanced since it was stopped.
+    pub(crate) const fn is_running(&self) -> bool {
+        self.sent.is_some()
     }
 
     /// The due bodies; as many of the most urgent as are [known to fit](Self::fitting), and one, come first, in order.

@@ -60,6 +60,8 @@ pub struct SnapshotSender {
     missing_baselines: u64,
     sync: SceneSync,
     schedule: Schedule,
+    /// Since when all packets within a budget have been complete.
+    complete_since: Option<u64>,
     carried: Vec<bool>,
     /// See [`partial`].
     ages: Vec<u8>,
@@ -123,6 +125,7 @@ impl SnapshotSender {
             missing_baselines: 0,
             sync: SceneSync::new(),
             schedule: Schedule::default(),
+            complete_since: None,
             carried: Vec::new(),
             ages: Vec::new(),
         })
@@ -228,8 +231,8 @@ impl SnapshotSender {
                 == partial::merged(&other.sent, &other.acked)
     }
 
-    /// Takes over the packet that another sender has just sent of this tick, which this one [was like](Self::is_like) before:
-    /// the other's [`packet`](Self::packet) is to go to this receiver, too. Only of complete packets.
+    /// Takes over the complete packet that another sender has just sent of this tick, which this one
+    /// [was like](Self::is_like) before: the other's [`packet`](Self::packet) is to go to this receiver, too.
     ///
     /// # Errors
     /// [`SendError`] if the tick is not newer than the last. The sender remains usable.

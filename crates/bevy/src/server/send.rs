@@ -82,7 +82,8 @@ struct Job<'a> {
     within: Option<Within<'static>>,
     /// Index of a job before, of the same packet.
     same_as: Option<usize>,
-    is_sent: bool,
+    /// Whether there is a packet, once that is decided.
+    is_sent: Option<bool>,
 }
 
 /// Sends a tick's snapshot to all clients.
@@ -119,31 +120,36 @@ pub(super) fn send_snapshots(
             wanted,
             within,
             same_as: None,
-            is_sent: false,
+            is_sent: None,
         });
     }
     share(&mut jobs);
     let pool = ComputeTaskPool::get_or_init(TaskPool::default);
-    pool.scope(|scope| {
-        for job in jobs.iter_mut().filter(|job| job.same_as.is_none()) {
-            scope.spawn(async move { job.encode(bodies) });
+    let encode = |jobs: &mut [Job<'_>]| {
+        pool.scope(|scope| {
+            for job in jobs.iter_mut().filter(|job| job.is_to_encode()) {
+                scope.spawn(async move { job.encode(bodies) });
+            }
+        });
+    };
+    encode(&mut jobs);
+    for index in 0..jobs.len() {
+        let (before, rest) = jobs.split_at_mut(index);
+        if let Some(leader) = rest[0].same_as {
+            rest[0].take_over(&before[leader], bodies.tick);
         }
-    });
+    }
+    encode(&mut jobs);
     for index in 0..jobs.len() {
         let (before, rest) = jobs.split_at_mut(index);
         let job = &mut rest[0];
-        let packet = match job.same_as {
-            None => job.is_sent.then(|| job.peer.sender.packet().bytes.clone()),
-            Some(leader) => {
-                let leader = &before[leader];
-                let sender = &leader.peer.sender;
-                let sent = leader.is_sent && job.peer.sender.send_same(bodies.tick, sender).is_ok();
-                sent.then(|| sender.packet().bytes.clone())
-            }
-        };
-        let Some(packet) = packet else {
+        if job.is_sent != Some(true) {
             continue;
-        };
+        }
+        let encoder = job
+            .same_as
+            .map_or(&*job.peer, |leader| &*before[leader].peer);
+        let packet = encoder.sender.packet().bytes.clone();
         stats.packets += 1;
         stats.encodes += u64::from(job.same_as.is_none());
         stats.snapshot_bytes += packet.len() as u64;
@@ -154,6 +160,22 @@ pub(super) fn send_snapshots(
 }
 
 impl Job<'_> {
+    const fn is_to_encode(&self) -> bool {
+        self.same_as.is_none() && self.is_sent.is_none()
+    }
+
+    /// Sends what another one has sent, if that is complete and fits.
+    fn take_over(&mut self, leader: &Self, tick: u64) {
+        let sender = &leader.peer.sender;
+        let size = sender.packet().bytes.len();
+        let fits = self.within.is_none_or(|within| size <= within.bytes);
+        let is_complete = leader.is_sent == Some(true) && !sender.is_scheduling();
+        match is_complete && fits {
+            true => self.is_sent = Some(self.peer.sender.send_same(tick, sender).is_ok()),
+            false => self.same_as = None,
+        }
+    }
+
     fn encode(&mut self, bodies: &Bodies) {
         let peer = &mut *self.peer;
         let (tick, stages, wanted) = (bodies.tick, peer.stages, &self.wanted);
@@ -171,7 +193,7 @@ impl Job<'_> {
                 peer.sender.send_within(tick, stages, wanted, within)
             }
         };
-        self.is_sent = sent.is_ok_and(|sent| sent.is_some());
+        self.is_sent = Some(sent.is_ok_and(|sent| sent.is_some()));
     }
 }
 
@@ -204,12 +226,13 @@ fn share(jobs: &mut [Job<'_>]) {
     let mut leaders: Vec<usize> = Vec::new();
     for index in 0..jobs.len() {
         let job = &jobs[index];
-        if job.within.is_some() {
+        if job.peer.sender.is_scheduling() {
             continue;
         }
         let is_same = |leader: &&usize| {
             let leader = &jobs[**leader];
             Arc::ptr_eq(&leader.wanted, &job.wanted)
+                && leader.within.is_some() == job.within.is_some()
                 && leader.peer.stages == job.peer.stages
                 && leader.peer.sender.is_like(&job.peer.sender)
         };

@@ -40,3 +40,38 @@ fn clients_with_the_same_view_share_one_encode() {
         assert_eq!(expected, states(client.world_mut(), true));
     }
 }
+
+#[test]
+fn clients_with_the_same_budget_share_while_it_suffices() {
+    let mut net = TestNet::new(protocol);
+    for _ in 0..4 {
+        net.add_client();
+    }
+    let mut bodies = Vec::new();
+    net.run_until(|net| (0..4).all(|client| net.count::<Connected>(client) == 1));
+    let clients = all::<Connected>(&mut net.server);
+    for &client in &clients {
+        insert(&mut net, client, ByteBudget::kbps(500));
+    }
+    net.ticks(90);
+    assert_eq!(counted(&mut net, &mut bodies), (400, 100));
+    // Where it does not, each is sent what is most urgent by itself, until all have everything again.
+    for &client in &clients {
+        insert(&mut net, client, ByteBudget::kbps(16));
+    }
+    let (packets, encodes) = counted(&mut net, &mut bodies);
+    assert!(
+        packets < 400 && encodes > packets / 2,
+        "{encodes} of {packets}"
+    );
+    for &client in &clients {
+        insert(&mut net, client, ByteBudget::kbps(500));
+    }
+    net.ticks(120);
+    assert_eq!(counted(&mut net, &mut bodies), (400, 100));
+    net.ticks(60);
+    let expected = states(server(&mut net), false);
+    for client in &mut net.clients {
+        assert_eq!(expected, states(client.world_mut(), true));
+    }
+}

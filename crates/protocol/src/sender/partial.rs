@@ -23,6 +23,9 @@ const IN_FLIGHT_TICKS: u64 = 40;
 /// Ticks after which a packet is sent in any case, so that the receiver sees time go on; ten times a second at 60 Hz.
 const MAX_SILENCE_TICKS: u64 = 6;
 
+/// Ticks of complete packets after which bodies are no longer scheduled.
+const COMPLETE_TICKS: u64 = 30;
+
 /// Fewest bytes of a packet that only shows that time goes on.
 const MIN_BYTES: usize = 16;
 
@@ -44,6 +47,22 @@ impl SnapshotSender {
             return Ok(Some(sent));
         };
         self.begin(tick)?;
+        let since = self.newest_sent.map_or(u64::MAX, |newest| tick - newest);
+        let patience = MAX_SILENCE_TICKS.saturating_sub(since);
+        let is_silent = patience == 0;
+        if !self.is_scheduling() {
+            self.schedule.advanced_to = Some(tick);
+            let is_due = self.is_complete_due(tick, stages, wanted);
+            if !(is_due || is_silent && within.bytes >= MIN_BYTES) {
+                return Ok(None);
+            }
+            let mut out = self.sent.take_slot(tick);
+            let header = self.encode(tick, stages, wanted, &mut out)?;
+            if self.packet.bytes.len() <= within.bytes {
+                return Ok(Some(self.keep(tick, header, out)));
+            }
+            self.complete_since = None;
+        }
         let sent = self.newest_sent.and_then(|sent| self.sent.get(sent));
         let start = match sent.map(Baseline::snapshot) {
             Some(sent) if sent.has_form_of(wanted) => (self.newest_sent, sent),
@@ -59,9 +78,6 @@ impl SnapshotSender {
             |slot| way.as_of(slot),
             |sent_at| way.is_in_flight(sent_at),
         );
-        let since = self.newest_sent.map_or(u64::MAX, |newest| tick - newest);
-        let patience = MAX_SILENCE_TICKS.saturating_sub(since);
-        let is_silent = patience == 0;
         let soon = (within.bytes + within.growth * patience as usize).min(within.most);
         let fits_soon = |complete| (within.bytes + 1..=soon).contains(&complete);
         let complete = self.schedule.complete_bytes();
@@ -91,10 +107,45 @@ impl SnapshotSender {
             return Ok(None);
         };
         self.schedule.on_sent(tick, wanted, count);
+        self.complete_since = match count {
+            None => self.complete_since.or(Some(tick)),
+            Some(_) => None,
+        };
+        if self
+            .complete_since
+            .is_some_and(|since| tick - since >= COMPLETE_TICKS)
+        {
+            self.schedule.stop();
+            self.schedule.advanced_to = Some(tick);
+        }
+        Ok(Some(self.keep(tick, header, out)))
+    }
+
+    /// Whether packets are partial, or were of late. If they are not, [`send_within`](Self::send_within) sends what
+    /// [`send`](Self::send) does, as long as that fits and there is something to say.
+    #[must_use]
+    pub const fn is_scheduling(&self) -> bool {
+        self.schedule.is_running()
+    }
+
+    /// Whether the receiver neither has a snapshot nor is about to, of which all before were sent completely.
+    fn is_complete_due(&self, tick: u64, stages: Stages, wanted: &QuantizedSnapshot) -> bool {
+        let is_same = |at: u64| {
+            let sent = self.sent.get(at);
+            sent.is_some_and(|sent| sent.stages() == stages && sent.snapshot() == wanted)
+        };
+        let acked = self.newest_acked();
+        let in_flight = in_flight(tick, acked, &self.acked);
+        let mut in_flight = (0..=IN_FLIGHT_TICKS.min(tick)).filter(|age| in_flight >> age & 1 == 1);
+        !self.newest_sent.is_some_and(is_same)
+            || !(acked.is_some_and(is_same) || in_flight.any(|age| is_same(tick - age)))
+    }
+
+    fn keep(&mut self, tick: u64, header: Header, out: Baseline) -> Sent {
         self.sent.insert(tick, out);
         self.newest_sent = Some(tick);
         let baseline = self.newest_acked();
-        Ok(Some(Sent { header, baseline }))
+        Sent { header, baseline }
     }
 
     /// Encodes everything. `None` if it takes more than so many bytes.
@@ -187,7 +238,25 @@ impl SnapshotSender {
 
     /// How every body stands after this tick; none unless [`send_within`](Self::send_within) was called for it.
     pub fn standings(&self, tick: u64, standings: &mut Vec<Standing>) {
-        self.schedule.standings(tick, standings);
+        let sent = self.newest_sent.filter(|_| !self.is_scheduling());
+        let sent = sent.and_then(|at| Some((at, self.sent.get(at)?.snapshot())));
+        let Some((sent_at, sent)) = sent.filter(|_| self.schedule.advanced_to == Some(tick)) else {
+            return self.schedule.standings(tick, standings);
+        };
+        let acked = newest(&self.sent, &self.acked).map(|(at, acked)| (at, acked.snapshot()));
+        let mut differs = vec![true; sent.len()];
+        let confirmed = match acked.filter(|(_, acked)| acked.has_form_of(sent)) {
+            Some((at, acked)) => {
+                sent.compare(acked, &mut differs);
+                Some(at)
+            }
+            None => None,
+        };
+        standings.clear();
+        standings.extend(differs.into_iter().map(|differs| match differs {
+            true => Standing::InFlight { sent: sent_at },
+            false => Standing::UpToDate { sent: confirmed },
+        }));
     }
 }
 
