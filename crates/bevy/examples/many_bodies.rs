@@ -1,23 +1,46 @@
-//! How long a tick of ten thousand bodies takes, and how many bytes it has: `cargo run --release -p cubewire-bevy --example
-//! many_bodies [BODIES] [CLIENTS]`. A tenth of the bodies moves in each tick. All clients see the same, so that they share one
-//! encode; then each has a budget of 256 kbps, and is sent what is most urgent.
+//! How long a tick of ten thousand bodies takes, how many bytes it has, and how much memory the server's plugins hold: `cargo
+//! run --release -p cubewire-bevy --example many_bodies [BODIES] [CLIENTS]`. A tenth of the bodies moves in each tick. All
+//! clients see the same, so that they share one encode; then each has a budget of 256 kbps, and is sent what is most urgent.
 
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use bevy_app::App;
+use bevy_app::{App, First, Last};
 use bevy_ecs::prelude::*;
-use bevy_math::{Quat, Vec3};
+use bevy_math::Quat;
 use bevy_transform::components::Transform;
 use cubewire_bevy::testing::TestNet;
 use cubewire_bevy::{
     BodyKind, ByteBudget, Client, CubewireAppExt, CubewirePlugin, Mailbox, Pose, Remote,
     Replicated, ReplicationStats, Shape,
 };
+use peak_alloc::PeakAlloc;
 
+#[global_allocator]
+static ALLOCATOR: PeakAlloc = PeakAlloc;
+
+/// The number of bodies, and of slots for them.
+static BODIES: OnceLock<u32> = OnceLock::new();
 const TICKS: u32 = 60;
 
+/// Bytes that the server's app has allocated in its ticks, and not freed.
+#[derive(Resource, Default)]
+struct Held(isize);
+
+/// Counts what is allocated between the first and the last system of the server's ticks. Nothing else runs then.
+fn count(app: &mut App) {
+    app.init_resource::<Held>()
+        .add_systems(First, |mut held: ResMut<Held>| {
+            held.0 -= ALLOCATOR.current_usage() as isize;
+        })
+        .add_systems(Last, |mut held: ResMut<Held>| {
+            held.0 += ALLOCATOR.current_usage() as isize;
+        });
+}
+
 fn protocol(app: &mut App) {
-    app.add_plugins(CubewirePlugin::new("many").floor(0.0).max_bodies(10_000))
+    let bodies = *BODIES.get_or_init(|| 10_000);
+    app.add_plugins(CubewirePlugin::new("many").floor(0.0).max_bodies(bodies))
         .replicate_pose(Pose::within(-256.0..256.0, 0.0..64.0, -256.0..256.0))
         .body_kind("ball", Shape::ball(0.5));
 }
@@ -26,19 +49,18 @@ fn main() {
     let mut numbers = std::env::args()
         .skip(1)
         .filter_map(|number| number.parse().ok());
-    let bodies = numbers.next().unwrap_or(10_000_usize).min(10_000);
-    let clients = numbers.next().unwrap_or(4);
+    let bodies = numbers.next().unwrap_or(10_000).min(65_536);
+    let clients = numbers.next().unwrap_or(4) as usize;
+    BODIES.set(bodies).expect("it is not known before");
+    let bodies = bodies as usize;
     let mut net = TestNet::new(protocol);
+    count(&mut net.server);
     for _ in 0..clients {
         net.add_client();
     }
     for number in 0..bodies {
-        let at = Vec3::new(
-            (number % 100) as f32 * 2.0,
-            0.5,
-            (number / 100) as f32 * 2.0,
-        );
-        let at = Transform::from_translation(at - Vec3::new(100.0, 0.0, 100.0));
+        let [column, row] = [number % 256, number / 256].map(|number| number as f32 * 2.0 - 255.0);
+        let at = Transform::from_xyz(column, 0.5, row);
         net.server
             .world_mut()
             .spawn((Replicated, BodyKind::named("ball"), at));
@@ -46,8 +68,8 @@ fn main() {
     net.run_until(|net| net.count::<Remote>(0) == bodies);
     println!("{bodies} bodies, {clients} clients; means of {TICKS} ticks\n");
     println!(
-        "{:>16} {:>12} {:>12} {:>16} {:>16}",
-        "budget", "server µs", "client µs", "bytes a packet", "wire kbps each"
+        "{:>10} {:>10} {:>10} {:>15} {:>15} {:>10}",
+        "budget", "server µs", "client µs", "bytes a packet", "wire kbps each", "server MB"
     );
     measure(&mut net, clients, "none");
     let world = net.server.world_mut();
@@ -83,7 +105,8 @@ fn measure(net: &mut TestNet, clients: usize, budget: &str) {
     let ticks = after.0.tick - before.0.tick;
     let kbps = (after.1 - before.1) * 8 * 60 / 1000 / ticks / clients.max(1) as u64;
     let [server, client] = [server, client].map(|time| (time / TICKS).as_micros());
-    println!("{budget:>16} {server:>12} {client:>12} {bytes:>16} {kbps:>16}");
+    let held = net.server.world().resource::<Held>().0 as f64 / 1e6;
+    println!("{budget:>10} {server:>10} {client:>10} {bytes:>15} {kbps:>15} {held:>10.1}");
 }
 
 /// Rolls every tenth body.
