@@ -9,8 +9,8 @@
 
 mod actions;
 mod explain;
+mod flags;
 mod graph;
-mod kept;
 mod lane;
 mod layout;
 mod pages;
@@ -22,8 +22,6 @@ mod terms;
 mod timeline;
 mod toolbar;
 mod tour;
-mod widgets;
-mod zoom;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,6 +31,7 @@ use bevy::prelude::*;
 use bevy::time::common_conditions::on_real_timer;
 use bevy::window::exit_on_all_closed;
 use bevy_egui::EguiPrimaryContextPass;
+use cubewire_inspector::{kept, widgets, zoom};
 use cubewire_scene::PLAYER;
 
 use crate::history::{HistoryPlugin, Wanted};

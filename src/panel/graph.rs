@@ -9,17 +9,18 @@ use bevy_egui::egui::{
     Align, Color32, Layout, Rect, Response, Sense, Stroke, Ui, UiBuilder, pos2, vec2,
 };
 use cubewire_codec::ladder::LADDER;
+use cubewire_inspector::words::{grouped, rounded};
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::flags::{flags, switches};
 use super::lane::Measured;
 use super::settings::{MAX_GRAPH_SECONDS, PanelState};
 use super::style::{GAP, LINE, Look, ROW, SMALL};
 use super::widgets::{
-    AXIS, At, Chart, Pointing, chip, flags, legend, legend_width, switches, text, triangle, within,
+    AXIS, At, Chart, Pointing, chip, legend, legend_width, text, triangle, within,
 };
 use crate::replication::TARGET_KBPS;
 use crate::view::Side;
-use crate::words::{grouped, rounded};
 use axis::Axis;
 use lines::Lines;
 use series::{Point, Points};
@@ -155,7 +156,7 @@ fn entries(ui: &Ui, row: Rect, look: Look, lines: &Lines<'_>) {
             1 => "replica",
             _ => side.name(),
         };
-        (name.to_owned(), look.of_half(*side), None)
+        (name.to_owned(), side.color_in(look), None)
     });
     let lanes: Vec<_> = lanes.collect();
     let budgets = lines.series.iter();

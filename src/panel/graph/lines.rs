@@ -88,7 +88,7 @@ impl<'a> Lines<'a> {
             }
             let points = series.thinned();
             let points = points.map(|index| (series.seconds(index), series.kbps[index]));
-            chart.line(points, width, look.of_half(*side));
+            chart.line(points, width, side.color_in(look));
         }
     }
 }

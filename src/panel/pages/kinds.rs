@@ -4,6 +4,7 @@ mod acks;
 
 use bevy_egui::egui::Ui;
 use cubewire_codec::BitKind;
+use cubewire_inspector::words::{grouped, rounded};
 use cubewire_scene::CUBES;
 
 use super::strip;
@@ -14,7 +15,6 @@ use crate::panel::terms;
 use crate::panel::widgets::{At, Choice, Row, chip, divider, figure, note, segmented, swatch};
 use crate::replication::{Accounting, Totals};
 use crate::view::CubeColors;
-use crate::words::{grouped, rounded};
 
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     let totals = Totals::of(lane.meter.second_until(lane.past.moment));

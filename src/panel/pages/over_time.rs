@@ -6,6 +6,7 @@ use bevy_egui::egui::{
     Color32, Pos2, Rangef, Rect, Sense, Stroke, Ui, WidgetInfo, WidgetType, pos2, vec2,
 };
 use cubewire_codec::Stages;
+use cubewire_inspector::words::rounded;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::bars::SCALE_KBPS;
@@ -14,7 +15,6 @@ use crate::panel::settings::MAX_GRAPH_SECONDS;
 use crate::panel::style::{LINE, Look, SMALL, page_left};
 use crate::panel::widgets::{AXIS, At, Chart, Scale, legend, line, text};
 use crate::replication::{ShadowLadder, ShadowRung, TARGET_KBPS};
-use crate::words::rounded;
 
 /// Draws curves that go back as far as the graph, but at least 20 seconds.
 pub(super) fn draw(ui: &mut Ui, graph_seconds: u32, present: Stages, shadow: &ShadowLadder) {

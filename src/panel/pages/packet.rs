@@ -12,6 +12,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use bevy_egui::egui::{Id, Ui};
+use cubewire_inspector::words::grouped;
 use cubewire_scene::CUBES;
 
 use crate::panel::kept::kept;
@@ -19,7 +20,6 @@ use crate::panel::lane::LaneView;
 use crate::panel::style::{GAP, LINE, page_left};
 use crate::panel::widgets::{heading, note};
 use crate::replication::PacketDetail;
-use crate::words::grouped;
 use hex::Bits;
 use icicle::Top;
 use rows::Order;

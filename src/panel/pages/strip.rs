@@ -2,13 +2,13 @@
 
 use bevy_egui::egui::{Response, Ui};
 use cubewire_codec::BitKind;
+use cubewire_inspector::words::grouped;
 
 use crate::panel::lane::LaneView;
 use crate::panel::style::{CONTROL, GAP, Look, page_left};
 use crate::panel::terms;
 use crate::panel::widgets::{divider, heading, line, stack};
 use crate::replication::Totals;
-use crate::words::grouped;
 
 /// Draws it if there is room for it above the end of the page: of the last second, or of the one before the moment of the
 /// past that is shown.

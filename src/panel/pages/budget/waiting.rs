@@ -1,6 +1,7 @@
 //! The cubes that wait for their turn within a budget.
 
 use bevy_egui::egui::Ui;
+use cubewire_inspector::words::rounded;
 use cubewire_protocol::{Standing, Wait};
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -9,7 +10,6 @@ use crate::panel::lane::LaneView;
 use crate::panel::style::{LINE, Look, ROW, SMALL, page_left};
 use crate::panel::terms;
 use crate::panel::widgets::{At, Row, heading, line};
-use crate::words::rounded;
 
 /// The cubes that wait: the longest first, as many as fit.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {

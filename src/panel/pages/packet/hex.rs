@@ -4,6 +4,7 @@ use std::array;
 
 use bevy_egui::egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Sense, Ui, vec2};
 use cubewire_codec::BitKind;
+use cubewire_inspector::words::grouped;
 
 use super::rows::whole_bits;
 use super::span::Span;
@@ -11,7 +12,6 @@ use crate::history::Selection;
 use crate::panel::style::{LINE, Look, SMALL};
 use crate::panel::widgets::{At, list, text, width};
 use crate::replication::PacketDetail;
-use crate::words::grouped;
 
 /// Draws the bytes, fifteen a row. Below each, its eight bits in the colour of their kind; those of what is pointed at,
 /// or of the selected cube, are inverted. Arithmetically coded bins share bits, and have no kind.

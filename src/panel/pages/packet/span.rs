@@ -1,8 +1,7 @@
 //! Some bits of a packet, and how they are named.
 
 use cubewire_codec::{BitItem, BitKind, Form};
-
-use crate::words::{grouped, rounded};
+use cubewire_inspector::words::{grouped, rounded};
 
 /// Some bits of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

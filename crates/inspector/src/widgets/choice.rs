@@ -8,20 +8,20 @@ use bevy_egui::egui::{
 };
 
 use super::width;
-use crate::panel::style::{CONTROL, Look, SMALL};
+use crate::style::{CONTROL, Look, SMALL};
 
 /// A segment of a switch.
 #[derive(Clone, Debug)]
-pub(in crate::panel) struct Choice<T> {
-    pub(in crate::panel) value: T,
-    pub(in crate::panel) name: Cow<'static, str>,
-    pub(in crate::panel) about: Cow<'static, str>,
+pub struct Choice<T> {
+    pub value: T,
+    pub name: Cow<'static, str>,
+    pub about: Cow<'static, str>,
     /// Why it cannot be chosen.
-    pub(in crate::panel) refusal: Option<String>,
+    pub refusal: Option<String>,
 }
 
 impl<T> Choice<T> {
-    pub(in crate::panel) fn new(
+    pub fn new(
         value: T,
         name: impl Into<Cow<'static, str>>,
         about: impl Into<Cow<'static, str>>,
@@ -37,7 +37,7 @@ impl<T> Choice<T> {
 
 /// A switch as wide as `across`, whose segments are as wide as their names ask for. A press sets the value, unless the
 /// segment is refused. Returns the index of the one that was pressed, refused or not.
-pub(in crate::panel) fn segmented<T: PartialEq + Clone>(
+pub fn segmented<T: PartialEq + Clone>(
     ui: &mut Ui,
     across: f32,
     value: &mut T,
@@ -96,13 +96,7 @@ fn segment<T>(ui: &mut Ui, rect: Rect, choice: &Choice<T>, is_selected: bool) ->
 }
 
 /// A rounded button of 12 points for a preset or an option. `radius` is 12 for presets, 4 for options.
-pub(in crate::panel) fn chip(
-    ui: &mut Ui,
-    height: f32,
-    radius: u8,
-    name: &str,
-    is_on: bool,
-) -> Response {
+pub fn chip(ui: &mut Ui, height: f32, radius: u8, name: &str, is_on: bool) -> Response {
     let look = Look::of(ui);
     let words = RichText::new(name).size(SMALL);
     let mut chip = match ui.is_enabled() {

@@ -6,7 +6,7 @@ use bevy_egui::egui::{Id, Rect, Response, Ui};
 
 /// The shown part of a chart, kept under an identifier as fractions of the whole.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Zoom {
+pub struct Zoom {
     id: Id,
     /// The smallest part that fills the chart.
     min_part: f64,
@@ -15,7 +15,7 @@ pub(super) struct Zoom {
 }
 
 impl Zoom {
-    pub(super) fn new(id: &'static str, min_part: f64, drags: bool) -> Self {
+    pub fn new(id: &'static str, min_part: f64, drags: bool) -> Self {
         Self {
             id: Id::new(id),
             min_part,
@@ -24,7 +24,7 @@ impl Zoom {
     }
 
     /// The part after what the user did to the chart, which covers `area`.
-    pub(super) fn shown(&self, ui: &Ui, response: &Response, area: Rect) -> Range<f64> {
+    pub fn shown(&self, ui: &Ui, response: &Response, area: Rect) -> Range<f64> {
         let mut shown = ui
             .data(|data| data.get_temp::<(f64, f64)>(self.id))
             .unwrap_or((0.0, 1.0));
@@ -53,7 +53,7 @@ impl Zoom {
     }
 
     /// Shows this part, or as much of it as there is. Returns what is shown.
-    pub(super) fn show(&self, ui: &Ui, part: Range<f64>) -> Range<f64> {
+    pub fn show(&self, ui: &Ui, part: Range<f64>) -> Range<f64> {
         let width = (part.end - part.start).clamp(self.min_part, 1.0);
         let start = part.start.clamp(0.0, 1.0 - width);
         let shown = start..start + width;

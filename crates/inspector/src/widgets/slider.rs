@@ -8,25 +8,25 @@ use bevy_egui::egui::{
 
 use super::chart::Scale;
 use super::{At, field, focus_ring, text};
-use crate::panel::style::{BODY, CONTROL, Look, ROW, SMALL};
+use crate::style::{BODY, CONTROL, Look, ROW, SMALL};
 
 /// What a slider is.
 #[derive(Clone, Debug)]
-pub(in crate::panel) struct Slide {
+pub struct Slide {
     /// For those who cannot see it.
-    pub(in crate::panel) name: String,
-    pub(in crate::panel) width: f32,
-    pub(in crate::panel) range: RangeInclusive<f64>,
-    pub(in crate::panel) scale: Scale,
+    pub name: String,
+    pub width: f32,
+    pub range: RangeInclusive<f64>,
+    pub scale: Scale,
     /// Diameter of the knob.
-    pub(in crate::panel) knob: f32,
+    pub knob: f32,
     /// Colour of the groove up to the knob.
-    pub(in crate::panel) color: Color32,
+    pub color: Color32,
 }
 
 impl Slide {
     /// Where a value stands, from the left end of the slider.
-    pub(in crate::panel) fn x_of(&self, value: f64) -> f32 {
+    pub fn x_of(&self, value: f64) -> f32 {
         let fraction = self.scale.fraction(value, &self.range) as f32;
         egui::lerp(self.margin()..=self.width - self.margin(), fraction)
     }
@@ -45,7 +45,7 @@ impl Slide {
 }
 
 /// A slider for whole numbers.
-pub(in crate::panel) fn slider(ui: &mut Ui, slide: &Slide, value: &mut f64) -> Response {
+pub fn slider(ui: &mut Ui, slide: &Slide, value: &mut f64) -> Response {
     let look = Look::of(ui);
     let response = ui
         .scope(|ui| {
@@ -91,31 +91,27 @@ pub(in crate::panel) fn slider(ui: &mut Ui, slide: &Slide, value: &mut f64) -> R
 }
 
 /// Widths of the parts of a [`parameter`]: its name, the slider, the field.
-pub(in crate::panel) type Widths = [f32; 3];
+pub(super) type Widths = [f32; 3];
 
 /// A number in a row: its name, a slider, a field, and its unit.
 #[derive(Clone, Debug)]
-pub(in crate::panel) struct Parameter<'a> {
-    pub(in crate::panel) height: f32,
+pub struct Parameter<'a> {
+    pub height: f32,
     /// How it is called here.
-    pub(in crate::panel) label: &'a str,
+    pub label: &'a str,
     /// How it is called by itself.
-    pub(in crate::panel) name: String,
-    pub(in crate::panel) widths: Widths,
-    pub(in crate::panel) range: RangeInclusive<u8>,
-    pub(in crate::panel) unit: &'a str,
+    pub name: String,
+    pub widths: Widths,
+    pub range: RangeInclusive<u8>,
+    pub unit: &'a str,
     /// Whether the field shows two to the power of the number.
-    pub(in crate::panel) is_power: bool,
+    pub is_power: bool,
     /// Why there is no such number.
-    pub(in crate::panel) absent: Option<&'a str>,
+    pub absent: Option<&'a str>,
 }
 
 /// Returns the response of the slider and of the field, as one.
-pub(in crate::panel) fn parameter(
-    ui: &mut Ui,
-    parameter: &Parameter<'_>,
-    value: &mut u8,
-) -> Response {
+pub fn parameter(ui: &mut Ui, parameter: &Parameter<'_>, value: &mut u8) -> Response {
     let look = Look::of(ui);
     let [label, width, number] = parameter.widths;
     let range = &parameter.range;
@@ -175,7 +171,7 @@ pub(in crate::panel) fn parameter(
 }
 
 /// Diameter of the knob of most sliders, logical points.
-pub(in crate::panel) const USUAL_KNOB: f32 = 14.0;
+const USUAL_KNOB: f32 = 14.0;
 
 /// The library lets the knob be as far from the ends as this fraction of the height.
 const HEIGHT_OF_RADIUS: f32 = 2.5;

@@ -4,7 +4,7 @@ use bevy_egui::egui::{Color32, Painter, Pos2, Shape, Stroke, Vec2, vec2};
 
 /// The direction of a [`triangle`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::panel) enum Pointing {
+pub enum Pointing {
     Up,
     Down,
     Left,
@@ -12,13 +12,7 @@ pub(in crate::panel) enum Pointing {
 }
 
 /// A filled triangle of that size around a point.
-pub(in crate::panel) fn triangle(
-    painter: &Painter,
-    center: Pos2,
-    size: Vec2,
-    pointing: Pointing,
-    color: Color32,
-) {
+pub fn triangle(painter: &Painter, center: Pos2, size: Vec2, pointing: Pointing, color: Color32) {
     let half = size / 2.0;
     let tip = match pointing {
         Pointing::Up => vec2(0.0, -half.y),
@@ -35,6 +29,6 @@ pub(in crate::panel) fn triangle(
 }
 
 /// A ring around a point.
-pub(in crate::panel) fn ring(painter: &Painter, center: Pos2, radius: f32, color: Color32) {
+pub fn ring(painter: &Painter, center: Pos2, radius: f32, color: Color32) {
     painter.circle_stroke(center, radius, Stroke::new(2.0, color));
 }

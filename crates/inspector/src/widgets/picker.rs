@@ -3,10 +3,10 @@
 use bevy_egui::egui::{ComboBox, Response, Ui, vec2};
 
 use super::shapes::{Pointing, triangle};
-use crate::panel::style::Look;
+use crate::style::Look;
 
 /// A button with the present choice, of that width and height, which opens a list.
-pub(in crate::panel) fn picker(
+pub fn picker(
     ui: &mut Ui,
     id: &str,
     [width, height]: [f32; 2],

@@ -4,11 +4,7 @@ use bevy_egui::egui::{Color32, Rect, Response, Sense, Ui, vec2};
 
 /// A bar across the page, divided in proportion to these values, with a point of ground between the parts. Returns its
 /// response, and the index of the part under the pointer.
-pub(in crate::panel) fn stack(
-    ui: &mut Ui,
-    height: f32,
-    parts: &[(f64, Color32)],
-) -> (Response, Option<usize>) {
+pub fn stack(ui: &mut Ui, height: f32, parts: &[(f64, Color32)]) -> (Response, Option<usize>) {
     let size = vec2(ui.available_width(), height);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     let total: f64 = parts.iter().map(|(value, _)| value).sum();

@@ -1,22 +1,23 @@
 //! A plot: lines, areas and marks in a sunken rectangle, with labels beside it, never in it.
 
+use std::fmt;
 use std::ops::RangeInclusive;
 
 use bevy_egui::egui::{self, Color32, Painter, Pos2, Rect, Shape, Stroke, Ui, pos2, vec2};
 
 use super::{At, text};
-use crate::panel::style::{LINE, Look, SMALL};
+use crate::style::{LINE, Look, SMALL};
 
 /// How values are spread over an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::panel) enum Scale {
+pub enum Scale {
     Linear,
     Logarithmic,
 }
 
 impl Scale {
     /// Where a value lies between the ends of an axis: 0 to 1.
-    pub(in crate::panel) fn fraction(self, value: f64, ends: &RangeInclusive<f64>) -> f64 {
+    pub fn fraction(self, value: f64, ends: &RangeInclusive<f64>) -> f64 {
         let map = |value: f64| match self {
             Self::Linear => value,
             Self::Logarithmic => value.max(MIN_LOGARITHMIC).log10(),
@@ -26,7 +27,7 @@ impl Scale {
     }
 
     /// Round ends of an axis around these values: from 0 if it is linear.
-    pub(in crate::panel) fn ends(self, smallest: f64, largest: f64) -> RangeInclusive<f64> {
+    pub fn ends(self, smallest: f64, largest: f64) -> RangeInclusive<f64> {
         match self {
             Self::Linear => {
                 let step = round_step(largest);
@@ -42,7 +43,7 @@ impl Scale {
     }
 
     /// Round values on an axis with these ends.
-    pub(in crate::panel) fn marks(self, ends: &RangeInclusive<f64>) -> Vec<f64> {
+    pub fn marks(self, ends: &RangeInclusive<f64>) -> Vec<f64> {
         match self {
             Self::Linear => {
                 let step = round_step(*ends.end());
@@ -76,18 +77,26 @@ const MIN_LOGARITHMIC: f64 = 1.0;
 const HEADROOM: f64 = 1.05;
 
 /// A plot in a rectangle.
-pub(in crate::panel) struct Chart {
-    pub(in crate::panel) rect: Rect,
-    pub(in crate::panel) x: RangeInclusive<f64>,
-    pub(in crate::panel) y: RangeInclusive<f64>,
-    pub(in crate::panel) scale: Scale,
+pub struct Chart {
+    pub rect: Rect,
+    pub x: RangeInclusive<f64>,
+    pub y: RangeInclusive<f64>,
+    pub scale: Scale,
     look: Look,
     painter: Painter,
 }
 
+impl fmt::Debug for Chart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chart")
+            .field("rect", &self.rect)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Chart {
     /// An empty plot with a linear horizontal axis.
-    pub(in crate::panel) fn new(
+    pub fn new(
         ui: &Ui,
         rect: Rect,
         x: RangeInclusive<f64>,
@@ -100,7 +109,7 @@ impl Chart {
     }
 
     /// A plot without a ground of its own, over several that share its horizontal axis.
-    pub(in crate::panel) fn over(ui: &Ui, rect: Rect, x: RangeInclusive<f64>) -> Self {
+    pub fn over(ui: &Ui, rect: Rect, x: RangeInclusive<f64>) -> Self {
         Self {
             rect,
             x,
@@ -111,28 +120,28 @@ impl Chart {
         }
     }
 
-    pub(in crate::panel) fn x_of(&self, x: f64) -> f32 {
+    pub fn x_of(&self, x: f64) -> f32 {
         let fraction = (x - self.x.start()) / (self.x.end() - self.x.start());
         egui::lerp(self.rect.x_range(), fraction as f32)
     }
 
-    pub(in crate::panel) fn y_of(&self, y: f64) -> f32 {
+    pub fn y_of(&self, y: f64) -> f32 {
         let fraction = self.scale.fraction(y, &self.y);
         egui::lerp(self.rect.bottom()..=self.rect.top(), fraction as f32)
     }
 
-    pub(in crate::panel) fn at(&self, x: f64, y: f64) -> Pos2 {
+    pub fn at(&self, x: f64, y: f64) -> Pos2 {
         pos2(self.x_of(x), self.y_of(y))
     }
 
     /// The value of the horizontal axis below a point of the screen.
-    pub(in crate::panel) fn x_at(&self, x: f32) -> f64 {
+    pub fn x_at(&self, x: f32) -> f64 {
         let fraction = egui::remap_clamp(x, self.rect.x_range(), 0.0..=1.0);
         egui::lerp(self.x.clone(), f64::from(fraction))
     }
 
     /// Level lines at the marks of the vertical axis, and at most four labels at its left: the lowest on the floor.
-    pub(in crate::panel) fn axis(&self, ui: &Ui) {
+    pub fn axis(&self, ui: &Ui) {
         let marks = self.scale.marks(&self.y);
         let every = marks.len().div_ceil(MAX_LABELS).max(1);
         let label = |(index, &mark): (usize, &f64)| match index.is_multiple_of(every) {
@@ -143,25 +152,14 @@ impl Chart {
     }
 
     /// A line through points, oldest first.
-    pub(in crate::panel) fn line(
-        &self,
-        points: impl IntoIterator<Item = (f64, f64)>,
-        width: f32,
-        color: Color32,
-    ) {
+    pub fn line(&self, points: impl IntoIterator<Item = (f64, f64)>, width: f32, color: Color32) {
         let points = points.into_iter().map(|(x, y)| self.at(x, y)).collect();
         let stroke = Stroke::new(width, color);
         self.painter.add(Shape::line(points, stroke));
     }
 
     /// A level line, dashed if the length of its dashes is known.
-    pub(in crate::panel) fn level(
-        &self,
-        x: RangeInclusive<f64>,
-        y: f64,
-        stroke: Stroke,
-        dash: Option<f32>,
-    ) {
+    pub fn level(&self, x: RangeInclusive<f64>, y: f64, stroke: Stroke, dash: Option<f32>) {
         let ends = [self.at(*x.start(), y), self.at(*x.end(), y)];
         match dash {
             Some(dash) => {
@@ -175,13 +173,13 @@ impl Chart {
     }
 
     /// A line from the floor to the ceiling.
-    pub(in crate::panel) fn upright(&self, x: f64, stroke: Stroke) {
+    pub fn upright(&self, x: f64, stroke: Stroke) {
         self.painter
             .vline(self.x_of(x), self.rect.y_range(), stroke);
     }
 
     /// Fills what lies above a level.
-    pub(in crate::panel) fn veil(&self, x: RangeInclusive<f64>, above: f64, color: Color32) {
+    pub fn veil(&self, x: RangeInclusive<f64>, above: f64, color: Color32) {
         let veil = Rect::from_min_max(
             pos2(self.x_of(*x.start()), self.rect.top()),
             self.at(*x.end(), above),
@@ -190,7 +188,7 @@ impl Chart {
     }
 
     /// A bar that stands on the floor.
-    pub(in crate::panel) fn bar(&self, x: RangeInclusive<f64>, y: f64, color: Color32) {
+    pub fn bar(&self, x: RangeInclusive<f64>, y: f64, color: Color32) {
         let bar = Rect::from_min_max(
             self.at(*x.start(), y),
             pos2(self.x_of(*x.end()), self.rect.bottom()),
@@ -199,18 +197,18 @@ impl Chart {
     }
 
     /// The painter, which paints nothing outside.
-    pub(in crate::panel) const fn painter(&self) -> &Painter {
+    pub const fn painter(&self) -> &Painter {
         &self.painter
     }
 
     /// The times of a plot of the last seconds.
-    pub(in crate::panel) fn ago(&self, ui: &Ui, seconds: u32) {
+    pub fn ago(&self, ui: &Ui, seconds: u32) {
         let (ago, half) = (format!("{seconds} s ago"), format!("{} s", seconds / 2));
         self.times(ui, [&ago, &half, "now"]);
     }
 
     /// Labels of the horizontal axis in a row below: at its start, its middle and its end.
-    pub(in crate::panel) fn times(&self, ui: &Ui, labels: [&str; 3]) {
+    pub fn times(&self, ui: &Ui, labels: [&str; 3]) {
         let below = Rect::from_min_size(self.rect.left_bottom(), vec2(self.rect.width(), LINE));
         let at = [
             At::Left(0.0),
@@ -224,7 +222,7 @@ impl Chart {
 }
 
 /// Width of the labels of the vertical axis, logical points.
-pub(in crate::panel) const AXIS: f32 = 40.0;
+pub const AXIS: f32 = 40.0;
 
 const MAX_LABELS: usize = 4;
 

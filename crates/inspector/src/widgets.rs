@@ -1,13 +1,12 @@
 //! The parts that the pages are made of: rows, switches, chips, bars, figures with their units, plots.
 //!
-//! They take their colours from [`Look`], and their heights and type from [`style`](super::style). Whatever can be
+//! They take their colours from [`Look`], and their heights and type from [`style`](crate::style). Whatever can be
 //! pressed is at least 20 points high, and says its name to those who cannot see it.
 
 mod chart;
 mod choice;
 mod controls;
 mod entry;
-mod flags;
 mod keys;
 mod list;
 mod marks;
@@ -24,38 +23,36 @@ use bevy_egui::egui::{
     Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
 };
 
-use super::style::{BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, ROW, SMALL};
-use crate::view::Side;
+use crate::style::{BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, ROW, SMALL};
 
-pub(super) use chart::{AXIS, Chart, Scale};
-pub(super) use choice::{Choice, chip, segmented};
-pub(super) use controls::{choices, switch};
-pub(super) use entry::{Words, entry, named, plate, said, words};
-pub(super) use flags::{flags, paint as flag, switches};
-pub(super) use keys::{key, keys, keys_width};
-pub(super) use list::list;
-pub(super) use marks::Label;
-pub(super) use picker::picker;
-pub(super) use shapes::{Pointing, ring, triangle};
-pub(super) use slider::{Parameter, Slide, parameter, slider};
-pub(super) use stack::stack;
-pub(super) use words::{label, line, warning};
+pub use chart::{AXIS, Chart, Scale};
+pub use choice::{Choice, chip, segmented};
+pub use controls::{choices, switch};
+pub use entry::{Words, entry, named, plate, said, words};
+pub use keys::{key, keys, keys_width};
+pub use list::list;
+pub use marks::Label;
+pub use picker::picker;
+pub use shapes::{Pointing, ring, triangle};
+pub use slider::{Parameter, Slide, parameter, slider};
+pub use stack::stack;
+pub use words::{label, line, warning};
 
 /// Where a text stands in its row: that far from the left edge, from the right edge, or around a point from the left.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum At {
+pub enum At {
     Left(f32),
     Right(f32),
     Center(f32),
 }
 
 /// Lays out a text in one line. What is measured and what is painted, in any colour, share one layout.
-pub(super) fn laid_out(painter: &Painter, text: impl ToString, font: FontId) -> Arc<Galley> {
+pub fn laid_out(painter: &Painter, text: impl ToString, font: FontId) -> Arc<Galley> {
     painter.layout_no_wrap(text.to_string(), font, Color32::PLACEHOLDER)
 }
 
 /// Paints a text in the vertical middle of a row. Returns its rectangle.
-pub(super) fn text(
+pub fn text(
     painter: &Painter,
     row: Rect,
     at: At,
@@ -75,12 +72,12 @@ pub(super) fn text(
 }
 
 /// As near to a point as a range allows; its start if the range is empty.
-pub(super) const fn within(x: f32, from: f32, to: f32) -> f32 {
+pub const fn within(x: f32, from: f32, to: f32) -> f32 {
     x.min(to).max(from)
 }
 
 /// How wide a text is.
-pub(super) fn width(ui: &Ui, text: &str, size: f32) -> f32 {
+pub fn width(ui: &Ui, text: &str, size: f32) -> f32 {
     laid_out(ui.painter(), text, FontId::proportional(size))
         .size()
         .x
@@ -88,19 +85,19 @@ pub(super) fn width(ui: &Ui, text: &str, size: f32) -> f32 {
 
 /// A row of a table or a list, across the page.
 #[derive(Debug)]
-pub(super) struct Row {
-    pub(super) rect: Rect,
-    pub(super) response: Response,
+pub struct Row {
+    pub rect: Rect,
+    pub response: Response,
 }
 
 impl Row {
     /// A row that can only be pointed at. `name` is for those who cannot see it.
-    pub(super) fn show(ui: &mut Ui, height: f32, name: &str) -> Self {
+    pub fn show(ui: &mut Ui, height: f32, name: &str) -> Self {
         Self::new(ui, height, name, Sense::hover(), false)
     }
 
     /// A row that can be pressed, marked if it is the selected one.
-    pub(super) fn button(ui: &mut Ui, height: f32, name: &str, is_selected: bool) -> Self {
+    pub fn button(ui: &mut Ui, height: f32, name: &str, is_selected: bool) -> Self {
         Self::new(ui, height, name, Sense::click(), is_selected)
     }
 
@@ -129,19 +126,12 @@ impl Row {
     }
 
     /// Paints a text in it.
-    pub(super) fn text(
-        &self,
-        ui: &Ui,
-        at: At,
-        words: impl ToString,
-        size: f32,
-        color: Color32,
-    ) -> Rect {
+    pub fn text(&self, ui: &Ui, at: At, words: impl ToString, size: f32, color: Color32) -> Rect {
         text(ui.painter(), self.rect, at, words, size, color)
     }
 
     /// Paints a bar of 12 points in it.
-    pub(super) fn bar(&self, ui: &Ui, from: f32, to: f32, color: Color32) {
+    pub fn bar(&self, ui: &Ui, from: f32, to: f32, color: Color32) {
         let middle = self.rect.center().y;
         let left = self.rect.left();
         let bar = Rect::from_x_y_ranges(left + from..=left + to, middle - 6.0..=middle + 6.0);
@@ -150,16 +140,16 @@ impl Row {
 }
 
 /// How far a marked row reaches beyond the page at both sides.
-pub(super) const BEYOND: f32 = 8.0;
+pub const BEYOND: f32 = 8.0;
 
 /// The ring around what has the focus of the keyboard.
-pub(super) fn focus_ring(painter: &Painter, look: Look, around: Rect) {
+pub fn focus_ring(painter: &Painter, look: Look, around: Rect) {
     let ring = Stroke::new(2.0, look.ink);
     painter.rect_stroke(around.shrink(1.0), 4.0, ring, StrokeKind::Inside);
 }
 
 /// A name at the left, and its value with its unit at the right. Returns the response of the row.
-pub(super) fn figure(ui: &mut Ui, name: &str, value: impl ToString, unit: &str) -> Response {
+pub fn figure(ui: &mut Ui, name: &str, value: impl ToString, unit: &str) -> Response {
     let look = Look::of(ui);
     let value = value.to_string();
     let said = format!("{name}: {value} {unit}");
@@ -178,7 +168,7 @@ pub(super) fn figure(ui: &mut Ui, name: &str, value: impl ToString, unit: &str) 
 }
 
 /// A key figure on a card: a caption, a large number, and what it refers to.
-pub(super) fn card(ui: &mut Ui, width: f32, caption: &str, value: &str, unit: &str) -> Response {
+pub fn card(ui: &mut Ui, width: f32, caption: &str, value: &str, unit: &str) -> Response {
     let look = Look::of(ui);
     let (rect, response) = ui.allocate_exact_size(vec2(width, 56.0), Sense::hover());
     response.widget_info(|| {
@@ -192,7 +182,7 @@ pub(super) fn card(ui: &mut Ui, width: f32, caption: &str, value: &str, unit: &s
 }
 
 /// Paints a caption at the top of an area, and below it a large number in that colour, and its unit.
-pub(super) fn key_figure(ui: &Ui, area: Rect, [caption, value, unit]: [&str; 3], color: Color32) {
+pub fn key_figure(ui: &Ui, area: Rect, [caption, value, unit]: [&str; 3], color: Color32) {
     let (look, painter) = (Look::of(ui), ui.painter());
     let (above, below) = area.split_top_bottom_at_y(area.top() + LINE);
     let number = below.with_max_y(below.top() + 30.0);
@@ -203,7 +193,7 @@ pub(super) fn key_figure(ui: &Ui, area: Rect, [caption, value, unit]: [&str; 3],
 }
 
 /// The frame of a card over the picture.
-pub(super) fn over_picture(look: Look, edge: Color32) -> egui::Frame {
+pub fn over_picture(look: Look, edge: Color32) -> egui::Frame {
     egui::Frame::new()
         .fill(look.ground.gamma_multiply(0.95))
         .stroke(Stroke::new(1.0, edge))
@@ -211,7 +201,7 @@ pub(super) fn over_picture(look: Look, edge: Color32) -> egui::Frame {
 }
 
 /// Paints what is raised from the ground: a card.
-pub(super) fn raised(ui: &Ui, rect: Rect) {
+pub fn raised(ui: &Ui, rect: Rect) {
     let look = Look::of(ui);
     let edge = Stroke::new(1.0, look.line);
     ui.painter()
@@ -219,19 +209,19 @@ pub(super) fn raised(ui: &Ui, rect: Rect) {
 }
 
 /// A line across the page, with space above and below.
-pub(super) fn divider(ui: &mut Ui) {
+pub fn divider(ui: &mut Ui) {
     ui.add(egui::Separator::default().horizontal().spacing(9.0));
 }
 
 /// Muted words of 12 points, which wrap.
-pub(super) fn note(ui: &mut Ui, words: impl Into<String>) -> Response {
+pub fn note(ui: &mut Ui, words: impl Into<String>) -> Response {
     let look = Look::of(ui);
     let words = egui::RichText::new(words).size(SMALL).color(look.muted);
     ui.add(egui::Label::new(words).wrap())
 }
 
 /// A heading of a part of the page, and muted words at its right end.
-pub(super) fn heading(ui: &mut Ui, name: &str, right: impl ToString) -> Response {
+pub fn heading(ui: &mut Ui, name: &str, right: impl ToString) -> Response {
     let look = Look::of(ui);
     let row = Row::show(ui, ROW, name);
     row.text(ui, At::Left(0.0), name, BODY, look.ink);
@@ -240,7 +230,7 @@ pub(super) fn heading(ui: &mut Ui, name: &str, right: impl ToString) -> Response
 }
 
 /// A number that can be dragged and typed, in a sunken field of that width; the unit stands behind it.
-pub(super) fn field(ui: &mut Ui, width: f32, value: DragValue<'_>, unit: &str) -> Response {
+pub fn field(ui: &mut Ui, width: f32, value: DragValue<'_>, unit: &str) -> Response {
     let look = Look::of(ui);
     ui.scope(|ui| {
         ui.spacing_mut().interact_size = vec2(width, CONTROL);
@@ -271,7 +261,7 @@ pub(super) fn field(ui: &mut Ui, width: f32, value: DragValue<'_>, unit: &str) -
 
 /// How a [`button`] looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Kind {
     /// Raised, or tinted where it is on.
     Usual { is_on: bool },
     /// The one thing to press.
@@ -281,7 +271,7 @@ pub(super) enum Kind {
 }
 
 /// A button of that width with the key that does the same, as high as the controls around it, 28 points at least.
-pub(super) fn button(ui: &mut Ui, width: f32, name: &str, key: &str, kind: Kind) -> Response {
+pub fn button(ui: &mut Ui, width: f32, name: &str, key: &str, kind: Kind) -> Response {
     let look = Look::of(ui);
     let is_enabled = ui.is_enabled();
     let is_on = kind == Kind::Usual { is_on: true };
@@ -310,7 +300,7 @@ pub(super) fn button(ui: &mut Ui, width: f32, name: &str, key: &str, kind: Kind)
         .wrap_mode(egui::TextWrapMode::Extend)
         .selected(is_on);
     if kind == Kind::Primary && is_enabled {
-        button = button.fill(look.of_half(Side::Right));
+        button = button.fill(look.primary);
     } else if kind == Kind::Secondary {
         button = button.fill(look.ground).stroke(Stroke::new(1.0, look.line));
     }
@@ -323,12 +313,12 @@ pub(super) fn button(ui: &mut Ui, width: f32, name: &str, key: &str, kind: Kind)
 }
 
 /// Underlined words that can be pressed.
-pub(super) fn link(ui: &mut Ui, words: &str) -> Response {
+pub fn link(ui: &mut Ui, words: &str) -> Response {
     ui.link(egui::RichText::new(words).size(SMALL).underline())
 }
 
 /// Something to do, with a box that is ticked once it is done.
-pub(super) fn tick(ui: &mut Ui, mut is_done: bool, words: &str) {
+pub fn tick(ui: &mut Ui, mut is_done: bool, words: &str) {
     let edge = Stroke::new(1.0, Look::of(ui).ink);
     ui.scope(|ui| {
         ui.spacing_mut().interact_size.y = LINE;
@@ -339,7 +329,7 @@ pub(super) fn tick(ui: &mut Ui, mut is_done: bool, words: &str) {
 }
 
 /// A line of a legend: a stroke, or a dashed one, and its name. Returns where the next begins.
-pub(super) fn legend(
+pub fn legend(
     painter: &Painter,
     row: Rect,
     x: f32,
@@ -361,12 +351,12 @@ pub(super) fn legend(
 }
 
 /// How far the next line of a legend begins after this one.
-pub(super) fn legend_width(ui: &Ui, name: &str) -> f32 {
+pub fn legend_width(ui: &Ui, name: &str) -> f32 {
     width(ui, name, SMALL) + 33.0
 }
 
 /// A square of a kind's colour, 10 points wide.
-pub(super) fn swatch(painter: &Painter, row: Rect, x: f32, color: Color32) {
+pub fn swatch(painter: &Painter, row: Rect, x: f32, color: Color32) {
     let center = pos2(row.left() + x + 5.0, row.center().y);
     painter.rect_filled(Rect::from_center_size(center, vec2(10.0, 10.0)), 2.0, color);
 }

@@ -3,7 +3,7 @@
 use bevy_egui::egui::{Id, Ui};
 
 /// What was computed for this key, or else what `compute` returns. One value is kept for each `id`.
-pub(super) fn kept<K, V>(ui: &Ui, id: Id, key: K, compute: impl FnOnce() -> V) -> V
+pub fn kept<K, V>(ui: &Ui, id: Id, key: K, compute: impl FnOnce() -> V) -> V
 where
     K: Clone + PartialEq + Send + Sync + 'static,
     V: Clone + Send + Sync + 'static,

@@ -6,27 +6,27 @@ use bevy_egui::egui::{Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetTyp
 use cubewire_codec::Stages;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::{At, Chart, text, within};
-use crate::panel::style::{Look, SMALL};
+use super::style::{Look, SMALL};
+use super::widgets::{At, Chart, text, within};
 use crate::replication::rung_name;
 
 /// A switch of stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::panel) struct Switch {
+pub(super) struct Switch {
     /// Where it is in the plot.
-    pub(in crate::panel) x: f32,
+    pub(super) x: f32,
     /// Its number, if it is not that of the switch, counted from the oldest.
-    pub(in crate::panel) number: Option<usize>,
+    pub(super) number: Option<usize>,
     /// How long before the newest tick of its lane, seconds.
     ago: f64,
     /// The stages before and after.
     from: Stages,
-    pub(in crate::panel) to: Stages,
+    pub(super) to: Stages,
 }
 
 /// The switches in the stages of consecutive ticks, lane by lane; those of all lanes, oldest first. `x_of` takes the
 /// seconds before the newest tick.
-pub(in crate::panel) fn switches(
+pub(super) fn switches(
     lanes: impl IntoIterator<Item: IntoIterator<Item = Stages>>,
     x_of: impl Fn(f64) -> f32,
 ) -> Vec<Switch> {
@@ -52,7 +52,7 @@ pub(in crate::panel) fn switches(
 
 /// Draws a flag in a row above a plot for each switch, or one for several whose flags would touch, and a line through the
 /// plot; the oldest comes first. Returns where they stand.
-pub(in crate::panel) fn flags(ui: &Ui, row: Rect, chart: &Chart, switches: &[Switch]) -> Vec<f32> {
+pub(super) fn flags(ui: &Ui, row: Rect, chart: &Chart, switches: &[Switch]) -> Vec<f32> {
     let look = Look::of(ui);
     let flag = |(index, group): (usize, Range<usize>)| {
         let newest = switches[group.end - 1];
@@ -91,7 +91,7 @@ pub(in crate::panel) fn flags(ui: &Ui, row: Rect, chart: &Chart, switches: &[Swi
 }
 
 /// Paints a flag with a number, or another short text.
-pub(in crate::panel) fn paint(ui: &Ui, flag: Rect, number: &str) {
+pub(super) fn paint(ui: &Ui, flag: Rect, number: &str) {
     let look = Look::of(ui);
     ui.painter().rect_filled(flag, 3.0, look.ink);
     let middle = At::Center(flag.width() / 2.0);

@@ -4,11 +4,11 @@ use bevy_egui::egui::{Color32, Rect, Stroke, Ui, pos2, vec2};
 
 use super::chart::{AXIS, Chart};
 use super::{At, text};
-use crate::panel::style::{LINE, Look, SMALL};
+use crate::style::{LINE, Look, SMALL};
 
 impl Chart {
     /// Level lines from the floor up, each with a label at the left of the plot, unless the one below takes its place.
-    pub(in crate::panel) fn levels(&self, ui: &Ui, marks: impl IntoIterator<Item = (f64, String)>) {
+    pub fn levels(&self, ui: &Ui, marks: impl IntoIterator<Item = (f64, String)>) {
         let look = Look::of(ui);
         let [top, bottom] = [
             self.rect.top() + LINE / 2.0,
@@ -33,14 +33,7 @@ impl Chart {
     }
 
     /// A label in the row above the plot, or in that below it, around a value of the horizontal axis.
-    pub(in crate::panel) fn label(
-        &self,
-        ui: &Ui,
-        is_above: bool,
-        at: Label,
-        words: &str,
-        color: Color32,
-    ) {
+    pub fn label(&self, ui: &Ui, is_above: bool, at: Label, words: &str, color: Color32) {
         let corner = match is_above {
             true => self.rect.left_top() - vec2(0.0, LINE),
             false => self.rect.left_bottom(),
@@ -58,7 +51,7 @@ impl Chart {
 
 /// How a label stands to its value.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::panel) enum Label {
+pub enum Label {
     Around(f64),
     EndsAt(f64),
     BeginsAt(f64),

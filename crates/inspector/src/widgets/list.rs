@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use bevy_egui::egui::{ScrollArea, Sense, Ui, UiBuilder, vec2};
 
-use crate::panel::style::MARGIN;
+use crate::style::MARGIN;
 
 /// Rows of the same height in an area of that height. Those in sight are shown; the bar stands in the margin.
-pub(in crate::panel) fn list(
+pub fn list(
     ui: &mut Ui,
     id: &'static str,
     height: f32,

@@ -6,18 +6,17 @@ use bevy_egui::egui::{
 };
 
 use super::{At, laid_out, text, width};
-use crate::panel::style::{Look, SMALL};
-use crate::theme::egui_color;
+use crate::style::{Look, SMALL, egui_color};
 
 /// The name of a key without a cap, that far from the left of its row.
-pub(in crate::panel) fn key(painter: &Painter, row: Rect, x: f32, name: &str, color: Color32) {
+pub fn key(painter: &Painter, row: Rect, x: f32, name: &str, color: Color32) {
     let at = pos2(row.left() + x, row.center().y);
     let font = FontId::monospace(SMALL);
     painter.text(at, Align2::LEFT_CENTER, name, font, color);
 }
 
 /// A row of keys with their caps, and what they do.
-pub(in crate::panel) fn keys(ui: &mut Ui, width: f32, names: &[&str], about: &str) -> Response {
+pub fn keys(ui: &mut Ui, width: f32, names: &[&str], about: &str) -> Response {
     let look = Look::of(ui);
     let (row, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::hover());
     let said = format!("{}: {about}", names.join(", "));
@@ -31,7 +30,7 @@ pub(in crate::panel) fn keys(ui: &mut Ui, width: f32, names: &[&str], about: &st
 }
 
 /// How wide such a row is.
-pub(in crate::panel) fn keys_width(ui: &Ui, names: &[&str], about: &str) -> f32 {
+pub fn keys_width(ui: &Ui, names: &[&str], about: &str) -> f32 {
     let caps = names.iter().map(|name| cap_width(ui.painter(), name) + 4.0);
     caps.sum::<f32>() + 4.0 + width(ui, about, SMALL)
 }
@@ -41,7 +40,7 @@ fn cap(painter: &Painter, look: Look, row: Rect, x: f32, name: &str) -> f32 {
     let width = cap_width(painter, name);
     let middle = pos2(row.left() + x + width / 2.0, row.center().y);
     let cap = Rect::from_center_size(middle, vec2(width, 18.0));
-    let edge = Stroke::new(1.0, egui_color(look.theme.colors().key_edge));
+    let edge = Stroke::new(1.0, egui_color(look.colors().key_edge));
     painter.rect(cap, 3.0, look.raised, edge, StrokeKind::Inside);
     let galley = laid_out(painter, name, FontId::monospace(SMALL));
     painter.galley(middle - galley.size() / 2.0, galley, look.ink);

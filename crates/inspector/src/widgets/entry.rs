@@ -5,10 +5,10 @@ use bevy_egui::egui::{
 };
 
 use super::{At, field, raised, text};
-use crate::panel::style::{BODY, BUTTON, CONTROL, Look, SMALL};
+use crate::style::{BODY, BUTTON, CONTROL, Look, SMALL};
 
 /// A name of that size that takes `label` of the width, and controls in the rest of the row.
-pub(in crate::panel) fn named<R>(
+pub fn named<R>(
     ui: &mut Ui,
     label: f32,
     name: &str,
@@ -29,13 +29,7 @@ pub(in crate::panel) fn named<R>(
 }
 
 /// A name, a number, and its unit, so wide in all. Units stand below each other.
-pub(in crate::panel) fn entry(
-    ui: &mut Ui,
-    width: f32,
-    name: &str,
-    value: DragValue<'_>,
-    unit: &str,
-) -> Response {
+pub fn entry(ui: &mut Ui, width: f32, name: &str, value: DragValue<'_>, unit: &str) -> Response {
     let size = vec2(width, CONTROL);
     let layout = Layout::left_to_right(Align::Center);
     let row = ui.allocate_ui_with_layout(size, layout, |ui| {
@@ -56,10 +50,10 @@ pub(in crate::panel) fn entry(
 }
 
 /// Words in several colours, one after the other.
-pub(in crate::panel) type Words = Vec<(String, Color32)>;
+pub type Words = Vec<(String, Color32)>;
 
 /// Paints words of that size in a row, from `x` on.
-pub(in crate::panel) fn words(ui: &Ui, row: Rect, x: f32, words: &Words, size: f32) {
+pub fn words(ui: &Ui, row: Rect, x: f32, words: &Words, size: f32) {
     let mut x = x;
     for (word, color) in words {
         x += text(ui.painter(), row, At::Left(x), word, size, *color).width();
@@ -67,12 +61,12 @@ pub(in crate::panel) fn words(ui: &Ui, row: Rect, x: f32, words: &Words, size: f
 }
 
 /// All the words as one text.
-pub(in crate::panel) fn said(words: &Words) -> String {
+pub fn said(words: &Words) -> String {
     words.iter().map(|(word, _)| word.as_str()).collect()
 }
 
 /// A card of one line.
-pub(in crate::panel) fn plate(ui: &mut Ui, width: f32, line: &Words) -> Response {
+pub fn plate(ui: &mut Ui, width: f32, line: &Words) -> Response {
     let (rect, response) = ui.allocate_exact_size(vec2(width, BUTTON), Sense::hover());
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, said(line)));
     raised(ui, rect);

@@ -3,17 +3,15 @@
 use bevy_egui::egui::{Align, Layout, Response, Ui, UiBuilder};
 
 use super::{Choice, Row, named, segmented};
-use crate::panel::style::{GAP, SMALL};
+use crate::style::{GAP, SMALL};
 
 /// Segments of a switch: the value, the name, and what is told under the pointer.
-pub(in crate::panel) fn choices<T, const N: usize>(
-    of: [(T, &'static str, &'static str); N],
-) -> [Choice<T>; N] {
+pub fn choices<T, const N: usize>(of: [(T, &'static str, &'static str); N]) -> [Choice<T>; N] {
     of.map(|(value, name, about)| Choice::new(value, name, about))
 }
 
 /// A name that takes `label` of the width, and a switch in the rest of the row. Returns the response of the name.
-pub(in crate::panel) fn switch<T: PartialEq + Clone>(
+pub fn switch<T: PartialEq + Clone>(
     ui: &mut Ui,
     label: f32,
     name: &str,
@@ -28,7 +26,7 @@ pub(in crate::panel) fn switch<T: PartialEq + Clone>(
 
 impl Row {
     /// Controls at its right end, the last one first.
-    pub(in crate::panel) fn controls<R>(&self, ui: &mut Ui, show: impl FnOnce(&mut Ui) -> R) -> R {
+    pub fn controls<R>(&self, ui: &mut Ui, show: impl FnOnce(&mut Ui) -> R) -> R {
         let layout = Layout::right_to_left(Align::Center);
         let place = UiBuilder::new().max_rect(self.rect).layout(layout);
         let mut controls = ui.new_child(place);
