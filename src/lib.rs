@@ -33,7 +33,7 @@
 //! | [`game`] | runs the game: in a window, without one, or rendered offscreen |
 //! | [`commands`] | the command line: one file per subcommand |
 //! | [`web`] | the game in a page: what its address asks for, what the page calls |
-//! | `examples` | minimal programs that use the codec, and the protocol over a simulated link |
+//! | `examples` | minimal programs that use the codec, the protocol over a simulated link, and replication in a game |
 //!
 //! A module or crate uses only those in rows above its own; `tests/suite/layers.rs` checks that.
 //!

@@ -41,7 +41,7 @@ use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{CubeColors, FixedScale, Inset, Notices, Selected, ViewSystems};
 
-pub use graph::axis::Axis;
+pub use cubewire_inspector::graph::Axis;
 pub use lane::{Drawn, Halves, LaneView, Measured, Past, Status};
 pub use layout::draw;
 pub use pages::peers::Peers;

@@ -33,6 +33,15 @@ pub fn factor(factor: f64) -> String {
     }
 }
 
+/// How many ticks, in words.
+#[must_use]
+pub fn ticks(count: u64) -> String {
+    match count {
+        1 => "1 tick".to_owned(),
+        _ => format!("{count} ticks"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

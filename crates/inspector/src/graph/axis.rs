@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::series::Series;
-use crate::panel::widgets::Scale;
-use crate::view::Side;
+use super::lines::Line;
+use crate::widgets::Scale;
 
 /// The scale of the graph's vertical axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,11 +19,11 @@ pub enum Axis {
 
 impl Axis {
     /// All of them, in the order in which a click goes through them.
-    pub(super) const ALL: [Self; 3] = [Self::Automatic, Self::Linear, Self::Logarithmic];
+    pub const ALL: [Self; 3] = [Self::Automatic, Self::Linear, Self::Logarithmic];
 
     /// The scale for these lines.
-    pub(super) fn scale(self, lines: &[(Side, Series<'_>)]) -> Scale {
-        let lines = || lines.iter().map(|(_, series)| series);
+    pub fn scale(self, lines: &[Line<'_>]) -> Scale {
+        let lines = || lines.iter().map(|line| &line.series);
         let newest = lines().filter_map(|series| series.kbps.last());
         let newest = newest.map(|&kbps| (kbps, kbps));
         let all = lines().filter_map(|series| series.range_without_peaks);
@@ -57,44 +56,35 @@ const HEADERS_KBPS: f64 = 15.0;
 
 #[cfg(test)]
 mod tests {
-    use cubewire_scene::TICKS_PER_SECOND;
-
-    use super::super::series::Point;
+    use super::super::lines::Source;
+    use super::super::series::{Point, Series};
     use super::*;
-    use crate::replication::{Accounting, PacketRecord, Sample};
 
     /// Ten seconds of packets of these bytes, after five of those.
-    fn points(before: usize, after: usize) -> Vec<Point> {
-        let second = u64::from(TICKS_PER_SECOND);
-        let ticks = 0..15 * second;
-        let points = ticks.map(|tick| {
-            Point::from(&Sample {
-                tick,
-                snapshots: vec![PacketRecord {
-                    payload_bytes: if tick < 5 * second { before } else { after },
-                    ..PacketRecord::default()
-                }],
-                ..Sample::default()
-            })
+    fn points(before: usize, after: usize) -> Source {
+        let points = (0..15 * 60).map(|tick| Point {
+            tick,
+            bytes: if tick < 5 * 60 { before } else { after },
+            ..Point::default()
         });
-        points.collect()
+        Source {
+            points: points.collect(),
+            ..Source::default()
+        }
     }
 
     #[test]
     fn the_automatic_axis_is_logarithmic_while_rates_differ_much() {
-        let steady = points(500, 500);
-        let from_rest = points(4, 600);
-        let from_above = points(36_000, 600);
-        let all = 15 * TICKS_PER_SECOND as usize;
-        let recent = 9 * TICKS_PER_SECOND as usize;
-        let is_logarithmic = |lanes: &[(&[Point], usize)]| {
-            let lines: Vec<_> = Side::ALL
-                .into_iter()
-                .zip(lanes)
-                .map(|(side, (points, ticks))| {
-                    (side, Series::new(points, *ticks, Accounting::PayloadAndUdp))
-                })
-                .collect();
+        let steady = points(528, 528);
+        let from_rest = points(32, 628);
+        let from_above = points(36_028, 628);
+        let (all, recent) = (15 * 60, 9 * 60);
+        let is_logarithmic = |lanes: &[(&Source, usize)]| {
+            let lines = lanes.iter().map(|(source, ticks)| Line {
+                source,
+                series: Series::new(&source.points, *ticks, 60),
+            });
+            let lines: Vec<_> = lines.collect();
             Axis::Automatic.scale(&lines) == Scale::Logarithmic
         };
         assert!(!is_logarithmic(&[(&steady, all)]));
@@ -102,7 +92,7 @@ mod tests {
         assert!(is_logarithmic(&[(&from_above, all)]));
         // The rates from before the switch have left the graph.
         assert!(!is_logarithmic(&[(&from_above, recent)]));
-        let tenfold = points(36_000, 36_000);
+        let tenfold = points(36_028, 36_028);
         assert!(is_logarithmic(&[(&steady, recent), (&tenfold, recent)]));
         assert!(!is_logarithmic(&[(&steady, recent), (&from_above, recent)]));
     }

@@ -7,11 +7,10 @@ use cubewire_palette::bit_kind_label;
 
 use super::rows::Order;
 use super::span::{Span, amount};
-use crate::history::Selection;
-use crate::panel::style::{LINE, Look, ROW, SMALL};
-use crate::panel::widgets::{self, At, Pointing, text, triangle, width};
-use crate::panel::zoom::Zoom;
-use crate::theme::egui_color;
+use crate::names::{Lit, Names};
+use crate::style::{LINE, Look, ROW, SMALL, egui_color};
+use crate::widgets::{self, At, Pointing, text, triangle, width};
+use crate::zoom::Zoom;
 
 /// The top row: all bits of the packet, and the order of those below, which a click changes.
 pub(super) struct Top {
@@ -58,7 +57,8 @@ impl Top {
 pub(super) fn draw<'a>(
     ui: &mut Ui,
     rows: &'a [Vec<Span>],
-    selection: &Selection,
+    names: Names<'_>,
+    lit: Lit,
 ) -> Option<&'a Span> {
     let last = rows.first()?.last()?;
     let total = last.start + last.bits;
@@ -78,11 +78,12 @@ pub(super) fn draw<'a>(
             look: Look::of(ui),
             area: Rect::from_x_y_ranges(area.x_range(), top..=top + height - 1.0),
             shown: shown.clone(),
+            names,
         };
         hovered = row.draw(ui, spans, pointer).or(hovered);
-        // The row of the cubes; their parts are below it.
+        // The row of the bodies; their parts are below it.
         if left == 2 {
-            row.frame_lit(spans, area.bottom(), selection);
+            row.frame_lit(spans, area.bottom(), lit);
         }
         top += height;
     }
@@ -90,15 +91,16 @@ pub(super) fn draw<'a>(
 }
 
 /// A row of the chart.
-struct Row {
+struct Row<'a> {
     painter: egui::Painter,
     look: Look,
     area: Rect,
     /// The bits that are in sight.
     shown: Range<f64>,
+    names: Names<'a>,
 }
 
-impl Row {
+impl Row<'_> {
     /// Left and right end of a span.
     fn ends(&self, span: &Span) -> (f32, f32) {
         let x_of = |bit: f64| {
@@ -113,7 +115,7 @@ impl Row {
     }
 
     /// Draws the spans, and returns the one under the pointer.
-    fn draw<'a>(&self, ui: &Ui, spans: &'a [Span], pointer: Option<Pos2>) -> Option<&'a Span> {
+    fn draw<'s>(&self, ui: &Ui, spans: &'s [Span], pointer: Option<Pos2>) -> Option<&'s Span> {
         let mut hovered = None;
         // Spans too narrow to see are drawn as one, so that none is lost: where the first of them begins.
         let mut narrow = None;
@@ -170,10 +172,10 @@ impl Row {
         let (Some(ink), true) = (ink, inside.width() > LEAST_LABEL && rect.height() >= LINE) else {
             return;
         };
-        let name = match (span.part, span.kind, span.cube) {
+        let name = match (span.part, span.kind, span.body) {
             (Some(part), ..) => part.to_owned(),
-            (None, _, Some(cube)) => cube.to_string(),
-            (None, Some(kind), None) => kind.name().to_owned(),
+            (None, _, Some(body)) => body.to_string(),
+            (None, Some(kind), None) => self.names.kind(kind).into_owned(),
             (None, None, None) => return,
         };
         let of_name = width(ui, &name, SMALL);
@@ -188,10 +190,10 @@ impl Row {
         }
     }
 
-    /// Frames the cubes that are hovered or selected, down to the bottom of the chart.
-    fn frame_lit(&self, spans: &[Span], bottom: f32, selection: &Selection) {
+    /// Frames the bodies that are hovered or selected, down to the bottom of the chart.
+    fn frame_lit(&self, spans: &[Span], bottom: f32, lit: Lit) {
         let lit = spans.iter().filter(|span| {
-            span.cube.is_some() && (span.cube == selection.hovered || span.cube == selection.cube)
+            span.body.is_some() && (span.body == lit.hovered || span.body == lit.selected)
         });
         for span in lit {
             let (left, right) = self.ends(span);

@@ -4,18 +4,17 @@ use std::array;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use cubewire_codec::BitKind;
+use cubewire_codec::{BitItem, BitKind};
 
 use super::span::Span;
-use crate::replication::PacketDetail;
 
 /// In which order the chart has the bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::panel) enum Order {
-    /// Kind, cube, component: equal kinds together, the cubes with the most bits first.
+pub enum Order {
+    /// Kind, body, component: equal kinds together, the bodies with the most bits first.
     #[default]
     Kind,
-    /// Cube, component, as they lie in the packet.
+    /// Body, component, as they lie in the packet.
     InOrder,
 }
 
@@ -40,9 +39,9 @@ impl Order {
 const PREFIX: &str = "prefix";
 
 /// The fields as they lie in the packet.
-pub(super) fn fields(packet: &PacketDetail) -> impl Iterator<Item = Span> {
+pub fn fields(items: impl IntoIterator<Item = BitItem>) -> impl Iterator<Item = Span> {
     let mut at = 0.0;
-    packet.items().map(move |item| {
+    items.into_iter().map(move |item| {
         let offset = at;
         at += item.bits;
         Span::of(&item, offset)
@@ -50,45 +49,45 @@ pub(super) fn fields(packet: &PacketDetail) -> impl Iterator<Item = Span> {
 }
 
 /// The parts of the fields up to the first fraction of a bit, as they lie in the packet.
-pub(super) fn whole_bits(packet: &PacketDetail) -> Vec<Span> {
-    let whole = fields(packet).take_while(|field| is_whole(field.bits));
+pub(super) fn whole_bits(items: impl IntoIterator<Item = BitItem>) -> Vec<Span> {
+    let whole = fields(items).take_while(|field| is_whole(field.bits));
     whole.flat_map(parts).collect()
 }
 
 /// Every row. Each has all of the packet's bits.
-pub(super) fn rows(packet: &PacketDetail, order: Order) -> Vec<Vec<Span>> {
-    let mut fields: Vec<Span> = fields(packet).collect();
+pub(super) fn rows(items: impl IntoIterator<Item = BitItem>, order: Order) -> Vec<Vec<Span>> {
+    let mut fields: Vec<Span> = fields(items).collect();
     let mut rows = match order {
         Order::Kind => {
             sort_by_kind(&mut fields);
             vec![
                 merge(&fields, |span| (None, span.kind)),
-                merge(&fields, |span| (span.cube, span.kind)),
+                merge(&fields, |span| (span.body, span.kind)),
             ]
         }
-        // All fields of a cube that follow each other, but for what says that it is in the packet.
+        // All fields of a body that follow each other, but for what says that it is in the packet.
         Order::InOrder => vec![merge(&fields, |span| {
-            let is_one = span.cube.is_none() || span.kind == Some(BitKind::Selection);
-            (span.cube, span.kind.filter(|_| is_one))
+            let is_one = span.body.is_none() || span.kind == Some(BitKind::Selection);
+            (span.body, span.kind.filter(|_| is_one))
         })],
     };
     rows.push(laid_out(fields.into_iter().flat_map(parts).collect()));
     rows
 }
 
-/// Sorts fields by kind, then by the bits that their cube has of it, the most first.
+/// Sorts fields by kind, then by the bits that their body has of it, the most first.
 fn sort_by_kind(fields: &mut [Span]) {
-    let mut of_cubes = HashMap::new();
+    let mut of_bodies = HashMap::new();
     for field in &*fields {
-        *of_cubes.entry((field.kind, field.cube)).or_insert(0.0) += field.bits;
+        *of_bodies.entry((field.kind, field.body)).or_insert(0.0) += field.bits;
     }
     fields.sort_by_cached_key(|field| {
-        let bits = of_cubes[&(field.kind, field.cube)];
+        let bits = of_bodies[&(field.kind, field.body)];
         // Numbers that are not negative are in the order of their bits.
         (
             field.kind.map(BitKind::index),
             Reverse(f64::to_bits(bits)),
-            field.cube,
+            field.body,
         )
     });
 }
@@ -130,10 +129,10 @@ fn parts(field: Span) -> impl Iterator<Item = Span> {
     })
 }
 
-/// One span for each run of fields that have the same cube and kind, as `key` sees them.
+/// One span for each run of fields that have the same body and kind, as `key` sees them.
 fn merge(fields: &[Span], key: impl Fn(&Span) -> (Option<usize>, Option<BitKind>)) -> Vec<Span> {
     let runs = fields.chunk_by(|a, b| key(a) == key(b)).map(|run| {
-        let (cube, kind) = key(&run[0]);
+        let (body, kind) = key(&run[0]);
         let whole = match run {
             &[only] => only,
             several => Span {
@@ -145,7 +144,7 @@ fn merge(fields: &[Span], key: impl Fn(&Span) -> (Option<usize>, Option<BitKind>
             },
         };
         Span {
-            cube,
+            body,
             kind,
             ..whole
         }
@@ -168,19 +167,19 @@ mod tests {
     use cubewire_codec::ladder;
 
     use super::*;
-    use crate::panel::tests::packet_of;
+    use crate::testing::packet_of;
 
-    fn detail_of(rung: ladder::Rung) -> PacketDetail {
-        *packet_of(rung.stages).detail.unwrap()
+    fn items_of(rung: ladder::Rung) -> Vec<BitItem> {
+        packet_of(rung.stages).ledger.items().unwrap().to_vec()
     }
 
     #[test]
     fn every_row_has_all_bits_of_the_packet_on_every_rung() {
         for rung in ladder::all() {
-            let detail = detail_of(rung);
-            let all = detail.bytes().len() as f64 * 8.0;
+            let items = items_of(rung);
+            let all = packet_of(rung.stages).bytes.len() as f64 * 8.0;
             for order in [Order::Kind, Order::InOrder] {
-                let rows = rows(&detail, order);
+                let rows = rows(items.iter().copied(), order);
                 for row in &rows {
                     let mut at = 0.0;
                     for span in row {
@@ -195,8 +194,8 @@ mod tests {
     }
 
     #[test]
-    fn by_kind_there_is_one_span_for_each_kind_and_the_dearest_cube_is_first() {
-        let rows = rows(&detail_of(ladder::RELATIVE_ORIENTATION), Order::Kind);
+    fn by_kind_there_is_one_span_for_each_kind_and_the_dearest_body_is_first() {
+        let rows = rows(items_of(ladder::RELATIVE_ORIENTATION), Order::Kind);
         let kinds = rows[0].iter().map(|span| span.kind.unwrap().index());
         assert!(kinds.is_sorted_by(|a, b| a < b), "{:?}", rows[0]);
         let of_positions = |span: &&Span| span.kind == Some(BitKind::Position);
@@ -205,10 +204,10 @@ mod tests {
     }
 
     #[test]
-    fn a_span_covers_what_has_its_kind_its_cube_and_its_part() {
-        let detail = detail_of(ladder::SMALLEST_THREE);
-        let bits = whole_bits(&detail);
-        for span in rows(&detail, Order::Kind).into_iter().flatten() {
+    fn a_span_covers_what_has_its_kind_its_body_and_its_part() {
+        let items = items_of(ladder::SMALLEST_THREE);
+        let bits = whole_bits(items.iter().copied());
+        for span in rows(items, Order::Kind).into_iter().flatten() {
             let covered = bits.iter().filter(|part| span.covers(part));
             let sum: f64 = covered.map(|part| part.bits).sum();
             assert_eq!(sum, span.bits, "{span:?}");
@@ -217,8 +216,8 @@ mod tests {
 
     /// The parts of a field of cube 1 in the lowest row, and their names, in the order of the packet.
     fn parts_of(rung: ladder::Rung, kind: BitKind) -> (Vec<Span>, Vec<&'static str>) {
-        let lowest = rows(&detail_of(rung), Order::InOrder).pop().unwrap();
-        let is_part = |span: &Span| span.kind == Some(kind) && span.cube == Some(1);
+        let lowest = rows(items_of(rung), Order::InOrder).pop().unwrap();
+        let is_part = |span: &Span| span.kind == Some(kind) && span.body == Some(1);
         let parts: Vec<_> = lowest.into_iter().filter(is_part).collect();
         let names = parts.iter().map(|span| span.part.unwrap_or("")).collect();
         (parts, names)

@@ -3,18 +3,17 @@
 use std::array;
 
 use bevy_egui::egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Sense, Ui, vec2};
-use cubewire_codec::BitKind;
-use cubewire_inspector::words::grouped;
+use cubewire_codec::{BitItem, BitKind};
 
 use super::rows::whole_bits;
 use super::span::Span;
-use crate::history::Selection;
-use crate::panel::style::{LINE, Look, SMALL};
-use crate::panel::widgets::{At, list, text, width};
-use crate::replication::PacketDetail;
+use crate::names::Lit;
+use crate::style::{LINE, Look, SMALL};
+use crate::widgets::{At, list, text, width};
+use crate::words::grouped;
 
 /// Draws the bytes, fifteen a row. Below each, its eight bits in the colour of their kind; those of what is pointed at,
-/// or of the selected cube, are inverted. Arithmetically coded bins share bits, and have no kind.
+/// or of the selected body, are inverted. Arithmetically coded bins share bits, and have no kind.
 ///
 /// Returns what the bit under the pointer belongs to, if there is one: nothing if bins share it.
 pub(super) fn draw<'a>(
@@ -23,7 +22,7 @@ pub(super) fn draw<'a>(
     bits: &'a Bits,
     height: f32,
     in_chart: Option<&'a Span>,
-    selection: &Selection,
+    lit: Lit,
 ) -> Option<Option<&'a Span>> {
     let count = bytes.len().div_ceil(ROW_BYTES);
     let offset = width(ui, &grouped(bytes.len() as f64), SMALL) + OFFSET_GAP;
@@ -45,10 +44,10 @@ pub(super) fn draw<'a>(
         });
         let rows: Vec<_> = rows.collect();
         let span = pointed.flatten().or(in_chart);
-        let cube = selection.hovered.or(selection.cube);
+        let body = lit.hovered.or(lit.selected);
         let is_lit = |other: &Span| match span {
             Some(span) => span.covers(other),
-            None => cube.is_some() && cube == other.cube,
+            None => body.is_some() && body == other.body,
         };
         for row in rows {
             row.draw(ui, bytes, bits, &is_lit);
@@ -67,14 +66,14 @@ fn end(span: &Span) -> usize {
 }
 
 impl Bits {
-    pub(super) fn of(packet: &PacketDetail) -> Self {
-        let mut spans = whole_bits(packet);
-        let is_whole = spans.last().map_or(0, end) == packet.bytes().len() * 8;
+    pub(super) fn of(items: impl IntoIterator<Item = BitItem>, bytes: &[u8]) -> Self {
+        let mut spans = whole_bits(items);
+        let is_whole = spans.last().map_or(0, end) == bytes.len() * 8;
         if !is_whole {
             // Bins begin with a whole byte; what looks whole after it may be a bin.
             let is_bin = |span: &Span| {
                 let kinds = [BitKind::Inputs, BitKind::State, BitKind::Selection];
-                span.cube.is_some() || span.kind.is_some_and(|kind| kinds.contains(&kind))
+                span.body.is_some() || span.kind.is_some_and(|kind| kinds.contains(&kind))
             };
             let first_bin = spans.iter().position(is_bin);
             spans.truncate(first_bin.unwrap_or(spans.len()));
@@ -163,7 +162,7 @@ impl Row {
 const ROW_BYTES: usize = 15;
 
 /// Logical points.
-pub(super) const ROW_HEIGHT: f32 = 22.0;
+pub const ROW_HEIGHT: f32 = 22.0;
 const CELL_GAP: f32 = 2.0;
 const OFFSET_GAP: f32 = 9.0;
 
@@ -172,15 +171,15 @@ mod tests {
     use cubewire_codec::ladder;
 
     use super::*;
-    use crate::panel::tests::packet_of;
+    use crate::testing::packet_of;
 
     #[test]
     fn every_bit_of_a_bit_packed_packet_has_an_item_and_no_bin_has_one() {
         for rung in ladder::all() {
             let packet = packet_of(rung.stages);
-            let detail = packet.detail.as_deref().unwrap();
-            let bits = Bits::of(detail);
-            let all = detail.bytes().len() * 8;
+            let items = packet.ledger.items().unwrap();
+            let bits = Bits::of(items.iter().copied(), &packet.bytes);
+            let all = packet.bytes.len() * 8;
             let owned = (0..all).filter(|&bit| bits.span_at(bit).is_some()).count();
             if rung.stages.delta.is_arithmetic() {
                 // The header and the check.
