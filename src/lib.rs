@@ -14,13 +14,13 @@
 //! | `crates/scene` | the rules of the demo: initial layout, the player's forces, interacting cubes |
 //! | `crates/protocol` | sender and receiver: acks, baselines, jitter buffer, interpolation |
 //! | `crates/bevy` | replication for any Bevy game: registration, server and client plugins, transports |
+//! | `crates/inspector` | where every bit of a game on `crates/bevy` goes: a window, and what it and the panel are made of |
 //! | `crates/compare` | other replication libraries, measured beside `crates/bevy` |
 //! | `crates/physics` | one tick of the demo on Rapier's sets, without Bevy |
 //! | `crates/lab` | measures the codec on recordings, from the command line |
 //! | `crates/fuzz` | fuzz targets: one for each reader of foreign bytes in the other crates |
 //! | `crates/hostile` | attacks a server over loopback, and measures what that costs an honest viewer |
 //! | `crates/web` | the page for browsers, and the program that builds and serves it |
-//! | [`words`] | how numbers and rungs are written on the screen |
 //! | [`theme`] | light or dark, and colours for egui and Bevy |
 //! | [`simulation`] | the authoritative world: bodies, player forces, 60 Hz step |
 //! | [`replication`] | lanes: capture → quantize → encode → transport → decode → playout |
@@ -33,7 +33,7 @@
 //! | [`game`] | runs the game: in a window, without one, or rendered offscreen |
 //! | [`commands`] | the command line: one file per subcommand |
 //! | [`web`] | the game in a page: what its address asks for, what the page calls |
-//! | `examples` | minimal programs that use the codec, and the protocol over a simulated link |
+//! | `examples` | minimal programs that use the codec, the protocol over a simulated link, and replication in a game |
 //!
 //! A module or crate uses only those in rows above its own; `tests/suite/layers.rs` checks that.
 //!
@@ -57,4 +57,3 @@ pub mod theme;
 pub mod transport;
 pub mod view;
 pub mod web;
-pub mod words;

@@ -9,8 +9,8 @@
 
 mod actions;
 mod explain;
+mod flags;
 mod graph;
-mod kept;
 mod lane;
 mod layout;
 mod pages;
@@ -22,8 +22,6 @@ mod terms;
 mod timeline;
 mod toolbar;
 mod tour;
-mod widgets;
-mod zoom;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -33,6 +31,7 @@ use bevy::prelude::*;
 use bevy::time::common_conditions::on_real_timer;
 use bevy::window::exit_on_all_closed;
 use bevy_egui::EguiPrimaryContextPass;
+use cubewire_inspector::{kept, widgets, zoom};
 use cubewire_scene::PLAYER;
 
 use crate::history::{HistoryPlugin, Wanted};
@@ -42,7 +41,7 @@ use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{CubeColors, FixedScale, Inset, Notices, Selected, ViewSystems};
 
-pub use graph::axis::Axis;
+pub use cubewire_inspector::graph::Axis;
 pub use lane::{Drawn, Halves, LaneView, Measured, Past, Status};
 pub use layout::draw;
 pub use pages::peers::Peers;

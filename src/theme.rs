@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use bevy::color::Color;
 use bevy::prelude::Resource;
-use bevy_egui::egui::{Color32, FontData, FontDefinitions, FontFamily};
+use bevy_egui::egui::{self, FontData, FontDefinitions, FontFamily};
+pub use cubewire_inspector::style::egui_color;
 use cubewire_palette::{Colors, DARK, LIGHT, Rgb};
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,15 @@ impl Theme {
     }
 }
 
+impl From<Theme> for egui::Theme {
+    fn from(theme: Theme) -> Self {
+        match theme {
+            Theme::Light => Self::Light,
+            Theme::Dark => Self::Dark,
+        }
+    }
+}
+
 /// The fonts of egui's, with one in front of them whose digits are of equal width: `assets/fonts`.
 #[must_use]
 pub fn fonts() -> FontDefinitions {
@@ -44,12 +54,6 @@ pub fn fonts() -> FontDefinitions {
 
 /// The font in front.
 pub(crate) const INTER: &[u8] = include_bytes!("../assets/fonts/Inter-Regular.otf");
-
-/// A colour for egui.
-#[must_use]
-pub const fn egui_color(Rgb(red, green, blue): Rgb) -> Color32 {
-    Color32::from_rgb(red, green, blue)
-}
 
 /// A colour for Bevy.
 #[must_use]

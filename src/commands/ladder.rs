@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use clap::Args;
 use cubewire_cli::Table;
 use cubewire_codec::{BitKind, ladder};
+use cubewire_inspector::words::factor;
 use cubewire_scene::TICKS_PER_SECOND;
 use serde::Serialize;
 
@@ -19,7 +20,6 @@ use crate::game::headless::LaneGame;
 use crate::game::{Failure, GameError, katamari};
 use crate::recording::Script;
 use crate::replication::{HEADER_BYTES, LaneSettings, ShadowRung, TARGET_KBPS, kbps};
-use crate::words::factor;
 
 /// `cubewire ladder`
 #[derive(Clone, Debug, Args)]

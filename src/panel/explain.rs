@@ -119,7 +119,7 @@ impl Explained {
                 title,
                 text: text.to_owned(),
                 rect: over(left),
-                color: look.of_half(Side::Left),
+                color: Side::Left.color_in(look),
                 arrow: None,
             });
         }
@@ -130,7 +130,7 @@ impl Explained {
                 self.late_ms
             ),
             rect: over(if is_split { right } else { picture }),
-            color: look.of_half(Side::Right),
+            color: Side::Right.color_in(look),
             arrow: None,
         });
         // Beside the present rung, as far as the ladder is open.

@@ -1,33 +1,24 @@
-//! The bandwidth graph: kilobits a second over the last seconds. Nothing is written in the plot: its legend, the flags
-//! of switches, its axis and its times have rows of their own.
+//! The bandwidth graph of the lanes that are shown: the inspector's, with a flag for each switch of stages, and options.
 
-pub(super) mod axis;
-mod lines;
-pub(super) mod series;
+use std::sync::Arc;
 
-use bevy_egui::egui::{
-    Align, Color32, Layout, Rect, Response, Sense, Stroke, Ui, UiBuilder, pos2, vec2,
-};
+use bevy_egui::egui::{Align, Layout, Rect, Response, Sense, Ui, UiBuilder};
 use cubewire_codec::ladder::LADDER;
+use cubewire_inspector::graph::{self, Axis, Lines, Point, Source, Span};
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::flags::{flags, switches};
 use super::lane::Measured;
 use super::settings::{MAX_GRAPH_SECONDS, PanelState};
-use super::style::{GAP, LINE, Look, ROW, SMALL};
-use super::widgets::{
-    AXIS, At, Chart, Pointing, chip, flags, legend, legend_width, switches, text, triangle, within,
-};
-use crate::replication::TARGET_KBPS;
+use super::style::{GAP, LINE, Look, ROW};
+use super::widgets::{AXIS, chip};
+use crate::replication::{Accounting, Sample, TARGET_KBPS};
 use crate::view::Side;
-use crate::words::{grouped, rounded};
-use axis::Axis;
-use lines::Lines;
-use series::{Point, Points};
 
-pub(super) use series::{SMOOTHING_TICKS, smooth};
+pub(super) use graph::AROUND_PLOT;
 
-/// Height of all rows but the plot, logical points.
-pub(super) const AROUND_PLOT: f32 = ROW + GAP + LINE + 2.0 + LINE;
+/// The samples of a lane, reduced to what the graph needs.
+pub(super) type Points = Arc<[Point]>;
 
 /// Draws the graph with its legend, its options and its flags, `height` logical points high in all.
 ///
@@ -39,62 +30,32 @@ pub(super) fn draw(
     moment: Option<u64>,
     height: f32,
 ) {
-    let size = vec2(ui.available_width(), height);
-    let (all, response) = ui.allocate_exact_size(size, Sense::hover());
-    let (top, rest) = all.split_top_bottom_at_y(all.top() + ROW);
-    let above = Rect::from_min_size(
-        pos2(rest.left() + AXIS, rest.top() + GAP),
-        vec2(rest.width() - AXIS, LINE),
-    );
-    let plot = above
-        .with_min_y(above.bottom() + 2.0)
-        .with_max_y(all.bottom() - LINE);
-    let points = points(state, lanes);
-    let lines = Lines::new(&points, state.graph_seconds, state.axis);
-    let look = Look::of(ui);
-    let chart = paint(ui, plot, look, &lines, moment);
-    let stages = lines.series.iter().map(|(_, series)| {
-        let points = series.points.iter();
-        points.map(|point| point.stages)
-    });
-    let mut switches = switches(stages, |ago| chart.x_of(-ago));
-    if state.is_touring {
-        // The tour is about rungs.
-        for switch in &mut switches {
-            let rung = LADDER.iter().position(|rung| rung.stages == switch.to);
-            switch.number = rung.map(|index| index + 1);
+    let sources = sources(ui, state, lanes);
+    let lines = Lines::new(&sources, span(state));
+    let (seconds, half) = (state.graph_seconds, state.graph_seconds / 2);
+    let (past, now) = match state.frozen {
+        Some(_) => (format!("{seconds} s earlier"), "frozen"),
+        None => (format!("{seconds} s ago"), "now"),
+    };
+    let times = [&past, &*format!("{half} s"), now];
+    let (response, words) = graph::draw(ui, height, &lines, moment, times, |ui, frame| {
+        let stages = lines.all.iter().map(|line| {
+            let points = line.series.points.iter();
+            points.map(|point| point.stages)
+        });
+        let mut switches = switches(stages, |ago| frame.chart.x_of(-ago));
+        if state.is_touring {
+            // The tour is about rungs.
+            for switch in &mut switches {
+                let rung = LADDER.iter().position(|rung| rung.stages == switch.to);
+                switch.number = rung.map(|index| index + 1);
+            }
         }
-    }
-    let occupied = flags(ui, above, &chart, &switches);
-    peak(ui, above, &chart, &lines, &occupied);
-    times(ui, &chart, state);
-    let chips = options(ui, state, lanes, top);
-    let words = top.with_max_x(chips.left() - GAP);
-    let hovered = response.hover_pos().filter(|at| plot.contains(*at));
-    if let Some(said) = hovered.and_then(|at| rates(&lines, chart.x_at(at.x))) {
-        text(ui.painter(), words, At::Left(0.0), said, SMALL, look.ink);
-    } else {
-        entries(ui, words, look, &lines);
-    }
+        let occupied = flags(ui, frame.above, &frame.chart, &switches);
+        let chips = options(ui, state, lanes, frame.top);
+        (chips.left() - GAP, occupied)
+    });
     about(ui, words, &response);
-}
-
-/// Paints the plot with its vertical axis, the lines, the moment that the views show, and losses.
-fn paint(ui: &Ui, plot: Rect, look: Look, lines: &Lines<'_>, moment: Option<u64>) -> Chart {
-    let chart = Chart::new(
-        ui,
-        plot,
-        -lines.seconds..=0.0,
-        lines.ends.clone(),
-        lines.scale,
-    );
-    chart.axis(ui);
-    lines.draw(&chart, look, 2.0);
-    if let Some(seconds) = moment.and_then(|tick| lines.seconds_of(tick)) {
-        chart.upright(seconds, Stroke::new(2.0, look.ink));
-    }
-    losses(&chart, look, lines);
-    chart
 }
 
 /// Draws the graph without legend, options and flags, as high as there is room.
@@ -108,12 +69,20 @@ pub(super) fn draw_slim(
     let plot = all
         .with_min_x(all.left() + AXIS)
         .with_max_y(all.bottom() - LINE);
-    let points = points(state, lanes);
-    let lines = Lines::new(&points, state.graph_seconds, state.axis);
-    let chart = paint(ui, plot, Look::of(ui), &lines, moment);
+    let sources = sources(ui, state, lanes);
+    let chart = graph::paint(ui, plot, &Lines::new(&sources, span(state)), moment);
     let past = format!("{} s ago", state.graph_seconds);
     let what = format!("kbps; dashes: target {TARGET_KBPS:.0}");
     chart.times(ui, [&past, &what, "now"]);
+}
+
+const fn span(state: &PanelState) -> Span {
+    Span {
+        seconds: state.graph_seconds,
+        ticks_per_second: TICKS_PER_SECOND,
+        axis: state.axis,
+        target: Some(TARGET_KBPS),
+    }
 }
 
 /// What the legend means.
@@ -126,10 +95,29 @@ fn about(ui: &Ui, words: Rect, response: &Response) {
     );
 }
 
-/// The points that the graph shows, and those before them that it needs for smoothing.
-fn points(state: &PanelState, lanes: &[Measured<'_>]) -> Vec<(Side, Vec<Point>)> {
-    let wanted = (state.graph_seconds * TICKS_PER_SECOND) as usize + SMOOTHING_TICKS - 1;
-    match &state.frozen {
+/// What is counted: as the article does, unless a lane has a budget, which counts every byte on the wire.
+fn accounting(lanes: &[Measured<'_>]) -> Accounting {
+    let mut newest = lanes.iter().filter_map(|lane| lane.meter.samples().back());
+    match newest.any(|sample| sample.budget_kbps.is_some()) {
+        true => Accounting::OnTheWire,
+        false => Accounting::PayloadAndUdp,
+    }
+}
+
+fn point(sample: &Sample, by: Accounting) -> Point {
+    Point {
+        tick: sample.tick,
+        bytes: sample.bytes(by),
+        budget_kbps: sample.budget_kbps,
+        has_losses: sample.lost > 0,
+        stages: sample.stages,
+    }
+}
+
+/// The lines of the graph: the points that it shows, and those before them that it needs for smoothing.
+fn sources(ui: &Ui, state: &PanelState, lanes: &[Measured<'_>]) -> Vec<Source> {
+    let wanted = ((state.graph_seconds + 1) * TICKS_PER_SECOND) as usize - 1;
+    let lines: Vec<(Side, Vec<Point>)> = match &state.frozen {
         Some(frozen) => {
             let newest = frozen.iter().map(|(side, points)| {
                 let before = points.len().saturating_sub(wanted);
@@ -138,55 +126,29 @@ fn points(state: &PanelState, lanes: &[Measured<'_>]) -> Vec<(Side, Vec<Point>)>
             newest.collect()
         }
         None => {
+            let by = accounting(lanes);
             let newest = lanes.iter().map(|lane| {
-                let points = lane.meter.newest(wanted).map(Point::from);
-                (lane.side, points.collect())
+                let samples = lane.meter.newest(wanted);
+                (lane.side, samples.map(|sample| point(sample, by)).collect())
             });
             newest.collect()
         }
-    }
-}
-
-/// The names of the lines: as many words as there is room for.
-fn entries(ui: &Ui, row: Rect, look: Look, lines: &Lines<'_>) {
-    let lanes = lines.series.iter().map(|(side, _)| {
-        let name = match lines.series.len() {
-            1 if lines.has_budget() => "sent",
+    };
+    let (count, look) = (lines.len(), Look::of(ui));
+    let lines = lines.into_iter().map(|(side, points)| {
+        let budget = points.last().and_then(|point| point.budget_kbps);
+        let name = match count {
+            1 if budget.is_some() => "sent",
             1 => "replica",
             _ => side.name(),
         };
-        (name.to_owned(), look.of_half(*side), None)
-    });
-    let lanes: Vec<_> = lanes.collect();
-    let budgets = lines.series.iter();
-    let budgets = budgets.filter_map(|(_, series)| Some(series.newest_budget()?.to_string()));
-    let budgets = budgets.collect::<Vec<_>>().join(", ");
-    let target = format!("{TARGET_KBPS:.0}");
-    let words = [
-        (format!("target {target} kbps"), Some("budget ")),
-        (format!("target {target}"), Some("budget ")),
-        (target.clone(), Some("budget ")),
-        (target.clone(), Some("")),
-        (target, None),
-    ];
-    let all = words.into_iter().map(|(target, budget)| {
-        let mut entries = lanes.clone();
-        entries.push((target, look.ink, Some(5.0)));
-        if let Some(budget) = budget.filter(|_| !budgets.is_empty()) {
-            entries.push((format!("{budget}{budgets}"), look.warning, None));
+        Source {
+            name: name.to_owned(),
+            color: side.color_in(look),
+            points,
         }
-        entries
     });
-    let mut all: Vec<_> = all.collect();
-    let room = |entries: &Vec<(String, Color32, Option<f32>)>| {
-        let widths = entries.iter().map(|(name, ..)| legend_width(ui, name));
-        widths.sum::<f32>() <= row.width()
-    };
-    let fits = all.iter().position(room).unwrap_or(all.len() - 1);
-    let mut x = 0.0;
-    for (name, color, dash) in all.swap_remove(fits) {
-        x = legend(ui.painter(), row, x, &name, color, dash);
-    }
+    lines.collect()
 }
 
 /// Chips at the right end of the row: the scale, the span, and whether the graph stands still. A click takes the next.
@@ -200,8 +162,10 @@ fn options(ui: &mut Ui, state: &mut PanelState, lanes: &[Measured<'_>], row: Rec
         .on_hover_text("Stops the graph. The game goes on.");
     if freeze.clicked() {
         state.frozen = (!is_frozen).then(|| {
+            let by = accounting(lanes);
             let points = |lane: &Measured<'_>| -> Points {
-                lane.meter.samples().iter().map(Point::from).collect()
+                let samples = lane.meter.samples().iter();
+                samples.map(|sample| point(sample, by)).collect()
             };
             lanes.iter().map(|lane| (lane.side, points(lane))).collect()
         });
@@ -229,106 +193,3 @@ fn options(ui: &mut Ui, state: &mut PanelState, lanes: &[Measured<'_>], row: Rec
 }
 
 const SPANS: [u32; 4] = [10, 20, 30, MAX_GRAPH_SECONDS];
-
-/// Triangles on the floor where packets were lost.
-fn losses(chart: &Chart, look: Look, lines: &Lines<'_>) {
-    for (_, series) in &lines.series {
-        for seconds in series.losses() {
-            let at = pos2(chart.x_of(seconds), chart.rect.bottom() - 3.0);
-            triangle(
-                chart.painter(),
-                at,
-                vec2(6.0, 6.0),
-                Pointing::Up,
-                look.error,
-            );
-        }
-    }
-}
-
-/// The largest peak out of scale, in the row of the flags, unless one of those is near.
-fn peak(ui: &Ui, row: Rect, chart: &Chart, lines: &Lines<'_>, occupied: &[f32]) {
-    let look = Look::of(ui);
-    let peaks = lines
-        .series
-        .iter()
-        .flat_map(|(_, series)| series.peaks_above(*lines.ends.end()));
-    let Some((seconds, kbps)) = peaks.max_by(|a, b| a.1.total_cmp(&b.1)) else {
-        return;
-    };
-    let x = within(chart.x_of(seconds), row.left() + 6.0, row.right() - 60.0);
-    if occupied.iter().any(|flag| (flag - x).abs() < PEAK_APART) {
-        return;
-    }
-    let at = pos2(x, row.center().y);
-    triangle(ui.painter(), at, vec2(8.0, 6.0), Pointing::Up, look.muted);
-    let beside = row.with_min_x(x + 8.0);
-    text(
-        ui.painter(),
-        beside,
-        At::Left(0.0),
-        grouped(kbps),
-        SMALL,
-        look.muted,
-    );
-}
-
-/// The ends and the middle of the time axis.
-fn times(ui: &Ui, chart: &Chart, state: &PanelState) {
-    let (seconds, half) = (state.graph_seconds, state.graph_seconds / 2);
-    let (past, now) = match state.frozen {
-        Some(_) => (format!("{seconds} s earlier"), "frozen"),
-        None => (format!("{seconds} s ago"), "now"),
-    };
-    chart.times(ui, [&past, &format!("{half} s"), now]);
-}
-
-/// When, and the rate of each lane then.
-fn rates(lines: &Lines<'_>, seconds: f64) -> Option<String> {
-    let mut said = Vec::new();
-    let mut ago = None;
-    for (side, series) in &lines.series {
-        let Some(index) = series.index_at(seconds) else {
-            continue;
-        };
-        ago = Some(-series.seconds(index));
-        let kbps = rounded(series.kbps[index]);
-        said.push(match lines.series.len() {
-            1 => format!("{kbps} kbps"),
-            _ => format!("{} {kbps}", side.name()),
-        });
-    }
-    Some(format!("{:.1} s ago: {}", ago?, said.join(", ")))
-}
-
-/// Logical points from a flag within which a peak is left out.
-const PEAK_APART: f32 = 40.0;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::replication::{PacketRecord, Sample};
-
-    #[test]
-    fn hovering_says_when_and_the_rates_then() {
-        let points = || -> Vec<Point> {
-            let samples = (500..620).map(|tick| Sample {
-                tick,
-                snapshots: vec![PacketRecord {
-                    payload_bytes: 97,
-                    ..PacketRecord::default()
-                }],
-                ..Sample::default()
-            });
-            samples.map(|sample| Point::from(&sample)).collect()
-        };
-        let lanes = [(Side::Right, points())];
-        let lines = Lines::new(&lanes, 2, Axis::Linear);
-        assert_eq!(rates(&lines, -1.0).as_deref(), Some("1.0 s ago: 60.0 kbps"));
-        assert_eq!(rates(&lines, -5.0), None);
-        let lanes = [(Side::Left, points()), (Side::Right, points())];
-        let lines = Lines::new(&lanes, 2, Axis::Linear);
-        let both = "1.0 s ago: left 60.0, right 60.0";
-        assert_eq!(rates(&lines, -1.0).as_deref(), Some(both));
-    }
-}

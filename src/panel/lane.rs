@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use cubewire_codec::Stages;
+use cubewire_inspector::names::Lit;
 use cubewire_protocol::Standing;
 
 use crate::controls::Action;
@@ -55,6 +56,19 @@ pub struct LaneView<'a> {
     pub counts: Option<&'a DeltaCounts>,
     /// What the stages that were tried cost.
     pub tradeoffs: &'a Tradeoffs,
+}
+
+impl Selection {
+    /// Has a view of the inspector mark and select cubes.
+    pub(super) fn lit<R>(&mut self, show: impl FnOnce(&mut Lit) -> R) -> R {
+        let mut lit = Lit {
+            selected: self.cube,
+            hovered: self.hovered,
+        };
+        let shown = show(&mut lit);
+        (self.cube, self.hovered) = (lit.selected, lit.hovered);
+        shown
+    }
 }
 
 impl LaneView<'_> {

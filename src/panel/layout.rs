@@ -6,6 +6,7 @@ use bevy_egui::egui::{
     Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo, WidgetType, vec2,
 };
 use cubewire_codec::ladder::LADDER;
+use cubewire_inspector::words::{factor, grouped};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::explain::{self, Explained};
@@ -20,7 +21,6 @@ use super::{graph, pages, style, terms, timeline, toolbar};
 use crate::controls::{Action, key_of};
 use crate::replication::{Accounting, Totals, millimetres, rung_name};
 use crate::view::Side;
-use crate::words::{factor, grouped};
 
 /// Draws the panel in `ctx`, inside a running pass, and the explanation of the screen or the tour if
 /// one is wanted.

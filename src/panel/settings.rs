@@ -5,11 +5,11 @@ pub(super) mod file;
 use std::ops::RangeInclusive;
 
 use bevy::prelude::*;
+use cubewire_inspector::graph::Axis;
+use cubewire_inspector::packet::Order;
 use serde::{Deserialize, Serialize};
 
-use super::graph::axis::Axis;
-use super::graph::series::Points;
-use super::pages::packet::rows::Order;
+use super::graph::Points;
 use crate::theme::Theme;
 use crate::view::{CubeColors, Side};
 

@@ -7,6 +7,8 @@ use cubewire_codec::BitKind;
 use cubewire_codec::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
 };
+use cubewire_inspector::names;
+pub(super) use cubewire_inspector::words::ticks;
 
 use crate::replication::Accounting;
 use crate::view::CubeColors;
@@ -214,14 +216,6 @@ pub(super) fn capital(words: &str) -> String {
     first.unwrap_or_default() + letters.as_str()
 }
 
-/// How many ticks, in words.
-pub(super) fn ticks(count: u64) -> String {
-    match count {
-        1 => "1 tick".to_owned(),
-        _ => format!("{count} ticks"),
-    }
-}
-
 /// What an accounting counts.
 pub(super) const fn accounting(accounting: Accounting) -> &'static str {
     match accounting {
@@ -268,8 +262,6 @@ pub(super) const PLAYOUT_DELAY: &str = "How long a snapshot waits before it is s
 /// What the bits of a kind are for.
 pub(super) const fn bit_kind(kind: BitKind) -> &'static str {
     match kind {
-        BitKind::Header => "Sequence, baseline and stages of the packet.",
-        BitKind::Inputs => "The inputs since the receiver's last confirmed tick, and that tick.",
         BitKind::State => {
             "What a receiver needs besides a snapshot to continue the simulation: the velocities of the moving cubes. \
              It takes one packet or two."
@@ -278,17 +270,12 @@ pub(super) const fn bit_kind(kind: BitKind) -> &'static str {
             "Which of the 901 cubes the packet contains: a bit for each, or their indices."
         }
         BitKind::Interacting => "Whether a cube is interacting, that is, drawn red.",
-        BitKind::Life => "Which bodies have come and gone.",
         BitKind::Flags => "Which fields of a changed cube follow.",
-        BitKind::Position => "Positions, or their differences.",
-        BitKind::Orientation => "Orientations, or their differences.",
-        BitKind::Velocity => "Linear velocities, or their differences.",
         BitKind::Check => {
             "Arithmetic coding only: a 14-bit hash of the decoded cubes, which detects a decoder that \
              differs from the encoder, and the bits that end the coder's output."
         }
-        BitKind::Padding => "Zeros up to a whole byte.",
-        _ => "A further field of the schema.",
+        _ => names::about(kind),
     }
 }
 

@@ -16,12 +16,11 @@ use bevy_egui::egui::{
 };
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::flags::{flags, paint as flag, switches};
 use super::lane::{LaneView, Measured, Past};
 use super::settings::PanelState;
 use super::style::{BODY, LINE, Look, MARGIN, ROW, SMALL};
-use super::widgets::{
-    At, Chart, Pointing, Scale, flag, flags, ring, switches, text, triangle, width, within,
-};
+use super::widgets::{At, Chart, Pointing, Scale, ring, text, triangle, width, within};
 use crate::view::Side;
 
 pub(super) use keys::step;
@@ -170,7 +169,7 @@ fn draw_row(ui: &Ui, row: Rect, lane: Option<&Measured<'_>>, shown: &RangeInclus
     for (ticks, column) in columns::columns(lane.meter, shown, row.width()) {
         let middle = bars.x_of((ticks.start() + ticks.end()) / 2.0);
         if column.kbps > 0.0 {
-            bars.bar(ticks, column.kbps, look.of_half(lane.side));
+            bars.bar(ticks, column.kbps, lane.side.color_in(look));
         }
         // One mark a column, and none over another; what is lost counts more than what is late.
         if middle - MARK / 2.0 < free || !(column.is_lost || column.is_late) {

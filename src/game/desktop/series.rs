@@ -10,6 +10,7 @@ use std::path::Path;
 use bevy::math::UVec2;
 use clap::ValueEnum;
 use cubewire_codec::ladder::{self, LADDER, Rung};
+use cubewire_inspector::words::rounded;
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -22,7 +23,6 @@ use crate::game::{Failure, ball, katamari};
 use crate::recording::Script;
 use crate::replication::{LaneSettings, PlayoutSettings, SenderSettings};
 use crate::view::{Overlay, PaneContent, Side};
-use crate::words::rounded;
 
 use page::Clip;
 pub use page::Section;

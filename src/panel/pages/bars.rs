@@ -6,11 +6,11 @@ use std::ops::RangeInclusive;
 use bevy_egui::egui::{Color32, Rangef, Shape, Stroke, Ui, pos2};
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::Rung;
+use cubewire_inspector::words::{factor, rounded};
 
 use crate::panel::style::{BODY, GAP, LINE, Look, ROW, SMALL, page_left};
 use crate::panel::widgets::{At, Row, Scale, key};
 use crate::replication::TARGET_KBPS;
-use crate::words::{factor, rounded};
 
 /// The position of a bandwidth, from the left end of a row of that width.
 fn at(width: f32, kbps: f64) -> f32 {

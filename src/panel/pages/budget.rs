@@ -5,6 +5,7 @@ mod waiting;
 use std::ptr;
 
 use bevy_egui::egui::{DragValue, Id, Sense, Ui, WidgetInfo, vec2};
+use cubewire_inspector::words::{grouped, rounded};
 use cubewire_protocol::BUDGETS_KBPS;
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -16,7 +17,6 @@ use crate::panel::widgets::{
     At, Scale, Slide, card, choices, field, named, note, segmented, slider, text,
 };
 use crate::replication::{Accounting, Totals};
-use crate::words::{grouped, rounded};
 
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     ui.add_space(2.0);

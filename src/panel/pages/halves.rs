@@ -26,7 +26,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
         });
         let rect = drawn.response.rect;
         let edge = Rect::from_min_max(rect.left_top(), pos2(rect.left() + EDGE, rect.bottom()));
-        let color = Look::of(ui).of_half(side);
+        let color = side.color_in(Look::of(ui));
         ui.painter().rect_filled(edge, 0.0, color);
     }
     ui.add_space(ABOVE);

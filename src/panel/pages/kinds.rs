@@ -3,18 +3,20 @@
 mod acks;
 
 use bevy_egui::egui::Ui;
-use cubewire_codec::BitKind;
+use cubewire_codec::Plan;
+use cubewire_inspector::kinds;
+use cubewire_inspector::names::Names;
+use cubewire_inspector::words::{grouped, rounded};
 use cubewire_scene::CUBES;
 
 use super::strip;
 use crate::panel::lane::LaneView;
 use crate::panel::settings::PanelState;
-use crate::panel::style::{BODY, CONTROL, LINE, Look, ROW, SMALL, page_left};
+use crate::panel::style::{BODY, CONTROL, LINE, Look, ROW};
 use crate::panel::terms;
-use crate::panel::widgets::{At, Choice, Row, chip, divider, figure, note, segmented, swatch};
+use crate::panel::widgets::{At, Choice, Row, chip, divider, figure, note, segmented};
 use crate::replication::{Accounting, Totals};
 use crate::view::CubeColors;
-use crate::words::{grouped, rounded};
 
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     let totals = Totals::of(lane.meter.second_until(lane.past.moment));
@@ -22,7 +24,7 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
         Some(_) => "The second before what is shown",
         None => "Last second",
     };
-    let (bar, hovered) = strip::bar(ui, second, &totals);
+    let (bar, hovered) = kinds::bar(ui, second, strip::bits(&totals));
     if let Some(kind) = hovered {
         bar.on_hover_text_at_pointer(strip::about(kind, &totals));
     }
@@ -30,48 +32,15 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
         0 => {
             note(ui, "Nothing was sent.");
         }
-        _ => kinds(ui, &totals),
+        _ => {
+            let plan = Plan::cubes();
+            let names = Names::of_cubes(&plan);
+            kinds::table(ui, strip::bits(&totals), names, BELOW, terms::bit_kind);
+        }
     }
     divider(ui);
     colors(ui, state, lane.peers.is_server());
     figures(ui, &totals, lane);
-}
-
-/// A row for each kind, and the names of those without bits.
-fn kinds(ui: &mut Ui, totals: &Totals) {
-    let look = Look::of(ui);
-    let of_kind = |kind: &BitKind| totals.ledger.kind(*kind);
-    let head = Row::show(ui, LINE, "bits by kind");
-    head.text(ui, At::Left(0.0), "kind", SMALL, look.muted);
-    head.text(ui, At::Right(SHARE), "share", SMALL, look.muted);
-    head.text(ui, At::Right(0.0), "bits a packet", SMALL, look.muted);
-    let (used, unused): (Vec<_>, Vec<_>) = BitKind::DEMO
-        .into_iter()
-        .partition(|kind| of_kind(kind) > 0.0);
-    let left = page_left(ui) - BELOW - if unused.is_empty() { 0.0 } else { LINE };
-    let height = (left / used.len() as f32).clamp(ROW - 2.0, ROW + 2.0);
-    for kind in used {
-        let bits = rounded(totals.per_snapshot(of_kind(&kind)));
-        let share = format!("{:.1} %", 100.0 * totals.fraction(kind));
-        let row = Row::show(
-            ui,
-            height,
-            &format!("{kind}: {share}, {bits} bits a packet"),
-        );
-        swatch(ui.painter(), row.rect, 0.0, look.kind(kind));
-        row.text(ui, At::Left(18.0), kind, BODY, look.ink);
-        row.text(ui, At::Right(SHARE), share, SMALL, look.muted);
-        row.text(ui, At::Right(0.0), bits, SMALL, look.ink);
-        row.response.on_hover_text(terms::bit_kind(kind));
-    }
-    if !unused.is_empty() {
-        let names: Vec<_> = unused.iter().map(|kind| kind.name()).collect();
-        let about = unused
-            .iter()
-            .map(|&kind| format!("{kind}: {}", terms::bit_kind(kind)));
-        let about: Vec<_> = about.collect();
-        note(ui, format!("Not used here: {}.", names.join(", "))).on_hover_text(about.join("\n"));
-    }
 }
 
 /// What the cubes' colours show. What they mean is said over the picture.
@@ -139,7 +108,5 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
 const FIXED: &str = "A fixed scale ends at the same amount always. Otherwise it ends at a power of two that reaches the \
     largest amount.";
 
-/// Logical points.
-const SHARE: f32 = 96.0;
-/// Of what follows the kinds: a divider, the colours, and the figures.
+/// Logical points, of what follows the kinds: a divider, the colours, and the figures.
 const BELOW: f32 = 9.0 + CONTROL + 5.0 * ROW + LINE;

@@ -3,6 +3,7 @@
 use bevy_egui::egui::{Id, Rangef, Response, Ui};
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{AFFINE, LADDER, Rung, SIMULATED, rung_of};
+use cubewire_inspector::words::{factor, rounded};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::{bars, strip, sync};
@@ -12,7 +13,6 @@ use crate::panel::style::{LINE, Look, ROW};
 use crate::panel::terms;
 use crate::panel::widgets::line;
 use crate::replication::{Accounting, ShadowLadder, ShadowRung, TARGET_KBPS, kbps};
-use crate::words::{factor, rounded};
 
 /// Where the height of the present rung is kept, for the card that points to it.
 pub(in crate::panel) const PRESENT: &str = "present rung";

@@ -6,15 +6,15 @@ use bevy_egui::egui::{
     Color32, Pos2, Rangef, Rect, Sense, Stroke, Ui, WidgetInfo, WidgetType, pos2, vec2,
 };
 use cubewire_codec::Stages;
+use cubewire_inspector::graph::smooth;
+use cubewire_inspector::words::rounded;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::bars::SCALE_KBPS;
-use crate::panel::graph::{SMOOTHING_TICKS, smooth};
 use crate::panel::settings::MAX_GRAPH_SECONDS;
 use crate::panel::style::{LINE, Look, SMALL, page_left};
 use crate::panel::widgets::{AXIS, At, Chart, Scale, legend, line, text};
 use crate::replication::{ShadowLadder, ShadowRung, TARGET_KBPS};
-use crate::words::rounded;
 
 /// Draws curves that go back as far as the graph, but at least 20 seconds.
 pub(super) fn draw(ui: &mut Ui, graph_seconds: u32, present: Stages, shadow: &ShadowLadder) {
@@ -71,10 +71,12 @@ impl Curve {
     fn new(rung: &ShadowRung, newest: u64, seconds: u32, present: Stages) -> Self {
         let bytes = rung.history();
         let ticks = (seconds * TICKS_PER_SECOND) as usize;
-        let skipped = bytes.len().saturating_sub(ticks + SMOOTHING_TICKS - 1);
+        let skipped = bytes
+            .len()
+            .saturating_sub(ticks + TICKS_PER_SECOND as usize - 1);
         let bytes: Vec<usize> = bytes.skip(skipped).collect();
         let before = bytes.len().saturating_sub(ticks);
-        let rates = smooth(&bytes);
+        let rates = smooth(&bytes, TICKS_PER_SECOND);
         let stride = ticks.div_ceil(MAX_POINTS).max(1) as u64;
         let points = rates.iter().enumerate().skip(before);
         let points = points.filter_map(|(index, &kbps)| {

@@ -2,27 +2,21 @@
 
 mod cube;
 mod fate;
-mod hex;
-mod icicle;
-pub(in crate::panel) mod rows;
 mod share;
-mod span;
 
 use std::ptr;
-use std::sync::Arc;
 
-use bevy_egui::egui::{Id, Ui};
+use bevy_egui::egui::Ui;
+use cubewire_codec::Plan;
+use cubewire_inspector::names::Names;
+use cubewire_inspector::packet::{self, HEX_ROW, Order, Shown};
+use cubewire_inspector::words::grouped;
 use cubewire_scene::CUBES;
 
-use crate::panel::kept::kept;
 use crate::panel::lane::LaneView;
 use crate::panel::style::{GAP, LINE, page_left};
 use crate::panel::widgets::{heading, note};
 use crate::replication::PacketDetail;
-use crate::words::grouped;
-use hex::Bits;
-use icicle::Top;
-use rows::Order;
 
 pub(super) fn draw(ui: &mut Ui, order: &mut Order, lane: &mut LaneView<'_>) {
     let mut samples = lane.meter.back_from(lane.past.moment);
@@ -43,33 +37,16 @@ pub(super) fn draw(ui: &mut Ui, order: &mut Order, lane: &mut LaneView<'_>) {
         return;
     };
     ui.add_space(GAP);
-    let top = Top::draw(ui, packet.ledger.total(), order);
-    ui.add_space(1.0);
-    let key = (identity(sample.tick, detail), *order);
-    let id = Id::new("rows and bits of the packet");
-    let parts = kept(ui, id, key, || {
-        Arc::new((rows::rows(detail, *order), Bits::of(detail)))
-    });
-    let (rows, bits) = &*parts;
-    let in_chart = icicle::draw(ui, rows, lane.selection);
-    ui.add_space(2.0 * GAP);
-    if let Some(span) = in_chart {
-        lane.selection.hovered = span.cube;
-    }
-    let height = hex_height(ui, lane);
-    let in_bytes = hex::draw(ui, detail.bytes(), bits, height, in_chart, lane.selection);
-    match in_chart.map(Some).or(in_bytes) {
-        Some(Some(span)) => {
-            lane.selection.hovered = span.cube;
-            top.say(ui, &span.words());
-        }
-        Some(None) => top.say(ui, &["shared by several values, in fractions of a bit"]),
-        None if top.is_hovered() => top.say(ui, &[order.texts()[1]]),
-        None => {
-            let [long, short] = ["wheel zooms, drag moves", "double click fits"];
-            top.say(ui, &[&format!("{long}, {short}"), long]);
-        }
-    }
+    let plan = Plan::cubes();
+    let shown = Shown {
+        id: identity(sample.tick, detail),
+        bytes: detail.bytes(),
+        items: detail.items(),
+        names: Names::of_cubes(&plan),
+        hex_height: hex_height(ui, lane),
+    };
+    let selection = &mut *lane.selection;
+    selection.lit(|lit| packet::draw(ui, order, shown, lit));
     match lane.selection.cube {
         Some(index) => cube::draw(ui, index, lane),
         None => {
@@ -86,13 +63,13 @@ fn identity(tick: u64, detail: &PacketDetail) -> (u64, usize) {
 
 /// The height of the bytes: four rows, and of a higher page half of what is left by the cube, or all of it.
 fn hex_height(ui: &Ui, lane: &LaneView<'_>) -> f32 {
-    let left = page_left(ui) - HEX_ROWS * hex::ROW_HEIGHT;
+    let left = page_left(ui) - HEX_ROWS * HEX_ROW;
     let spare = match lane.selection.cube {
         Some(cube) => (left - cube::height(lane.standings.get(cube).copied())) / 2.0,
         None => left - LINE - GAP,
     };
-    let more = (spare / hex::ROW_HEIGHT).floor().max(0.0);
-    (HEX_ROWS + more) * hex::ROW_HEIGHT
+    let more = (spare / HEX_ROW).floor().max(0.0);
+    (HEX_ROWS + more) * HEX_ROW
 }
 
 /// Rows of bytes at least.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bevy::prelude::{Res, ResMut};
 use bevy_egui::egui::Ui;
+use cubewire_inspector::words::{grouped, rounded};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::terms;
@@ -13,7 +14,6 @@ use crate::replication::{
     ServerConnection, Serving, fallback_of_viewer, rung_name,
 };
 use crate::view::Notices;
-use crate::words::{grouped, rounded};
 
 /// A viewer: what it asks for, what encoding leaves and the network lets through of that, and what is measured.
 pub(in crate::panel) type Viewer<'a> = (

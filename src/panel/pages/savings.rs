@@ -2,6 +2,7 @@
 
 use bevy_egui::egui::{Rangef, Ui};
 use cubewire_codec::ladder::{LADDER, Rung};
+use cubewire_inspector::words::{factor, rounded};
 
 use super::bars::{self, SHOWN_AS_ZERO, signed, step};
 use super::ladder::kbps_until;
@@ -11,7 +12,6 @@ use crate::panel::style::{LINE, Look};
 use crate::panel::terms;
 use crate::panel::widgets::{line, warning};
 use crate::replication::{Accounting, ShadowLadder, TARGET_KBPS};
-use crate::words::{factor, rounded};
 
 /// Draws the steps of the second that the views show. A click on a rung selects it.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, shadow: &ShadowLadder) {

@@ -6,13 +6,13 @@ mod repair;
 
 use bevy_egui::egui::Ui;
 use cubewire_codec::Stages;
+use cubewire_inspector::words::rounded;
 
 use super::bars::SHOWN_AS_ZERO;
 use crate::panel::lane::LaneView;
 use crate::panel::style::{CONTROL, LINE, Look, SMALL};
 use crate::panel::widgets::{At, Choice, Row, segmented, width};
 use crate::replication::{Ablation, AblationRow, Part};
-use crate::words::rounded;
 use repair::besides;
 
 /// The switches, by what is taken away to measure what each saves.

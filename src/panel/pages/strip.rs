@@ -1,14 +1,14 @@
 //! What the bits of a second are for, as one bar across the page.
 
-use bevy_egui::egui::{Response, Ui};
+use bevy_egui::egui::Ui;
 use cubewire_codec::BitKind;
+use cubewire_inspector::kinds::{Bits, bar};
 
 use crate::panel::lane::LaneView;
-use crate::panel::style::{CONTROL, GAP, Look, page_left};
+use crate::panel::style::{Look, page_left};
 use crate::panel::terms;
-use crate::panel::widgets::{divider, heading, line, stack};
+use crate::panel::widgets::{divider, line};
 use crate::replication::Totals;
-use crate::words::grouped;
 
 /// Draws it if there is room for it above the end of the page: of the last second, or of the one before the moment of the
 /// past that is shown.
@@ -25,21 +25,18 @@ pub(super) fn draw_if_it_fits(ui: &mut Ui, lane: &LaneView<'_>) {
         Some(_) => "Bits of the second before this tick",
         None => "Bits of the last second",
     };
-    let (_, hovered) = bar(ui, title, &totals);
+    let (_, hovered) = bar(ui, title, bits(&totals));
     let words = hovered.map_or_else(|| largest(&totals), |kind| about(kind, &totals));
     line(ui, words, Look::of(ui).muted);
 }
 
-/// The bits of a packet below that title, and a bar of their kinds. Returns its response, and the kind under the pointer.
-pub(super) fn bar(ui: &mut Ui, title: &str, totals: &Totals) -> (Response, Option<BitKind>) {
-    let look = Look::of(ui);
-    let bits = grouped(totals.per_snapshot(totals.ledger.total()));
-    heading(ui, title, format!("{bits} bits a packet"));
-    ui.add_space(GAP);
-    let parts = BitKind::DEMO.map(|kind| (totals.ledger.kind(kind), look.kind(kind)));
-    let (response, hovered) = stack(ui, CONTROL, &parts);
-    ui.add_space(GAP);
-    (response, hovered.map(|index| BitKind::DEMO[index]))
+/// The bits of these packets.
+pub(super) const fn bits(totals: &Totals) -> Bits<'_> {
+    Bits {
+        ledger: &totals.ledger,
+        packets: totals.snapshots,
+        kinds: &BitKind::DEMO,
+    }
 }
 
 /// A kind, its share, and what its bits are for.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use bevy_egui::egui::Ui;
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::rung_of;
+use cubewire_inspector::words::rounded;
 
 use super::bars::{self, KEY, SHOWN_AS_ZERO, signed};
 use super::stages::{measured, name};
@@ -14,7 +15,6 @@ use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
 use crate::panel::terms::{self, Tooltip};
 use crate::panel::widgets::{At, Row, line};
 use crate::replication::{Ablated, Accounting, Part, ShadowLadder, TARGET_KBPS, rung_name};
-use crate::words::rounded;
 
 /// Draws what is measured of the lane's stages. `shadow` is what else is encoded in the background.
 pub(super) fn draw(ui: &mut Ui, lane: &LaneView<'_>, shadow: &ShadowLadder) {

@@ -67,9 +67,9 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::panel::graph::axis::Axis;
     use crate::panel::settings::{Page, PanelSize};
     use crate::theme::Theme;
+    use cubewire_inspector::graph::Axis;
 
     #[test]
     fn saved_settings_are_loaded_again() {

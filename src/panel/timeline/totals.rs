@@ -3,6 +3,7 @@
 use std::ptr;
 
 use bevy_egui::egui::{Rect, Sense, Ui, WidgetInfo, WidgetType};
+use cubewire_inspector::words::grouped;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::Strip;
@@ -10,7 +11,6 @@ use crate::panel::kept::kept;
 use crate::panel::style::{BODY, LINE, Look, SMALL};
 use crate::panel::widgets::{At, text};
 use crate::replication::{Accounting, Fate, LaneMeter, Totals};
-use crate::words::grouped;
 
 /// Draws the totals of each row beside it, and below all of them which time they are of.
 pub(super) fn draw(
@@ -43,7 +43,7 @@ pub(super) fn draw(
         let (rate, marks) = beside.split_top_bottom_at_fraction(0.5);
         if of.totals.ticks > 0 {
             let kbps = grouped(of.totals.kbps(Accounting::PayloadAndUdp));
-            let color = look.of_half(*side);
+            let color = side.color_in(look);
             let number = text(painter, rate, At::Left(0.0), kbps, BODY, color);
             let after = number.width() + 4.0;
             text(painter, rate, At::Left(after), "kbps", SMALL, look.muted);

@@ -1,16 +1,17 @@
 //! What the timeline says in words.
 
 use bevy_egui::egui::{Rect, Ui, pos2, vec2};
+use cubewire_inspector::words::grouped;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::Strip;
+use crate::panel::flags::paint as flag;
 use crate::panel::lane::Measured;
 use crate::panel::style::{Look, SMALL};
 use crate::panel::terms;
-use crate::panel::widgets::{At, Chart, Pointing, flag, ring, text, triangle};
+use crate::panel::widgets::{At, Chart, Pointing, ring, text, triangle};
 use crate::replication::{Fate, METER_TICKS, rung_name};
 use crate::view::Side;
-use crate::words::grouped;
 
 /// What was recorded, and how to move in it, the longest first.
 pub(super) fn hints(strip: &Strip<'_>, recorded: u64) -> [String; 3] {
@@ -58,7 +59,7 @@ pub(super) fn legend(ui: &Ui, row: Rect) -> f32 {
     let bytes = entry("bytes", 10.0);
     for (x, side) in [-2.5, 2.5].into_iter().zip(Side::ALL) {
         let bar = Rect::from_center_size(bytes + vec2(x, 0.0), vec2(4.0, 10.0));
-        painter.rect_filled(bar, 0.0, look.of_half(side));
+        painter.rect_filled(bar, 0.0, side.color_in(look));
     }
     bytes.x - 6.0
 }

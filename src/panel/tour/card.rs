@@ -84,7 +84,7 @@ pub(in crate::panel) fn draw(root: &mut Ui, guide: &Guide) -> (f32, Option<Actio
             all.top()..=all.top() + 3.0,
         );
         ui.painter()
-            .rect_filled(edge, 0.0, look.of_half(Side::Right));
+            .rect_filled(edge, 0.0, Side::Right.color_in(look));
         let (above, below) = all.split_top_bottom_at_y(all.bottom() - BUTTONS);
         let words = match has_columns {
             true => above.with_max_x(all.left() + 0.54 * all.width()),
@@ -127,7 +127,7 @@ fn columns(ui: &mut Ui, area: Rect, guide: &Guide) {
     let (figures, below) = area.split_top_bottom_at_y(area.top() + FIGURE);
     let now = guide.now();
     let now = ["here, now", &now[0], &now[1], &now[2]];
-    let now = (now, look.of_half(Side::Right));
+    let now = (now, Side::Right.color_in(look));
     let article = guide.step.article.map(|article| {
         let article = ["the article", article.value, article.unit, article.counts];
         (article, look.ink)
@@ -238,7 +238,7 @@ fn dots(ui: &mut Ui, guide: &Guide) -> Option<Action> {
                 painter.circle_filled(center, 4.0, look.ink);
             }
             std::cmp::Ordering::Equal => {
-                painter.circle_filled(center, 6.0, look.of_half(Side::Right));
+                painter.circle_filled(center, 6.0, Side::Right.color_in(look));
             }
             std::cmp::Ordering::Greater => {
                 painter.circle_stroke(center, 4.0, Stroke::new(1.0, look.quiet));

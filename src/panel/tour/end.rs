@@ -5,6 +5,7 @@ use bevy_egui::egui::{
     vec2,
 };
 use cubewire_codec::ladder::LADDER;
+use cubewire_inspector::words::{factor, grouped};
 
 use super::steps::STEPS;
 use crate::controls::{Action, key_of};
@@ -14,7 +15,6 @@ use crate::panel::style::{BODY, LINE, Look, SMALL};
 use crate::panel::widgets::{At, Chart, Kind, Scale, button, over_picture, text};
 use crate::replication::TARGET_KBPS;
 use crate::view::{Inset, Side};
-use crate::words::{factor, grouped};
 
 /// What the card shows.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl End {
             .fade_in(false);
         let shown = area.show(ctx, |ui| {
             let look = Look::of(ui);
-            over_picture(look, look.of_half(Side::Right))
+            over_picture(look, Side::Right.color_in(look))
                 .inner_margin(Margin::symmetric(24, 20))
                 .show(ui, |ui| {
                     ui.set_width(width - 52.0);
@@ -70,7 +70,7 @@ impl End {
             ui.label(RichText::new(grouped(*first)).size(HEADLINE));
             ui.label(RichText::new("to").size(24.0).color(look.muted));
             let last = format!("{} kbps", grouped(*last));
-            let color = look.of_half(Side::Right);
+            let color = Side::Right.color_in(look);
             ui.label(RichText::new(last).size(HEADLINE).color(color));
         });
         let words = format!(
@@ -92,7 +92,7 @@ impl End {
             let left = index as f64;
             if let Some(kbps) = *kbps {
                 let color = match kbps <= TARGET_KBPS {
-                    true => look.of_half(Side::Right),
+                    true => Side::Right.color_in(look),
                     false => look.above_target,
                 };
                 chart.bar(left + 0.05..=left + 0.95, kbps, color);

@@ -1,10 +1,10 @@
 //! The numbers to watch.
 
 use cubewire_codec::BitKind;
+use cubewire_inspector::words::{grouped, rounded};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::replication::{Accounting, LaneMeter, Totals};
-use crate::words::{grouped, rounded};
 
 /// A number to watch in a step of the tour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! What is beside the picture of a film: its title above, and below it a graph, the conditions and a credit.
 
 use bevy_egui::egui::{Align2, Pos2, Rect, Shape, Stroke, pos2, vec2};
+use cubewire_inspector::words::grouped;
 use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 
 use super::text::Pen;
@@ -8,7 +9,6 @@ use super::{Overlay, Part};
 use crate::replication::{Accounting, LaneMeter, LaneSettings, TARGET_KBPS};
 use crate::theme::egui_color;
 use crate::view::side::Side;
-use crate::words::grouped;
 
 /// Heights, points.
 const TITLE: f32 = 44.0;

@@ -2,13 +2,13 @@
 
 use bevy_egui::egui::{Align2, Pos2, Rect, Vec2, pos2, vec2};
 use cubewire_codec::ladder;
+use cubewire_inspector::words::{factor, grouped, rounded};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::text::{Part, Pen};
 use crate::replication::{Accounting, LaneMeter, LaneSettings, Totals, millimetres, rung_name};
 use crate::theme::egui_color;
 use crate::view::side::Side;
-use crate::words::{factor, grouped, rounded};
 
 /// What a lane costs, mean of a second.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,12 +2,12 @@
 
 use bevy_egui::egui::{Align2, Color32, Mesh, Rect, Vec2, pos2, vec2};
 use cubewire_codec::Form;
+use cubewire_inspector::words::grouped;
 use cubewire_palette::{AMOUNTS, form};
 
 use super::text::Pen;
 use crate::theme::egui_color;
 use crate::view::costs::{Costs, CubeColors};
-use crate::words::grouped;
 
 impl Pen<'_> {
     /// Paints what the colours of the cubes mean, below `top`; nothing for the usual ones. Returns its lower end.

@@ -2,11 +2,11 @@
 
 use bevy::math::UVec2;
 use cubewire_codec::ladder;
+use cubewire_inspector::words::{factor, rounded};
 use cubewire_palette::{Colors, DARK, LIGHT, Rgb};
 use minijinja::{Environment, Error, Value, context};
 
 use crate::replication::{HEADER_BYTES, TARGET_KBPS};
-use crate::words::{factor, rounded};
 
 const PAGE: &str = include_str!("page.html");
 

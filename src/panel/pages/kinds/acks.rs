@@ -1,13 +1,13 @@
 //! What the acks consist of, the newest ack and baseline, and counts of what the receiver decoded and rejected.
 
 use bevy_egui::egui::{Sense, Ui, vec2};
+use cubewire_inspector::words::{grouped, rounded};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::lane::LaneView;
 use crate::panel::terms;
 use crate::panel::widgets::{figure, note};
 use crate::replication::Totals;
-use crate::words::{grouped, rounded};
 
 /// The content of a tooltip.
 pub(super) fn explain(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {

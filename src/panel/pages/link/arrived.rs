@@ -1,12 +1,12 @@
 //! What arrived, in time or late, and what was lost: a bar for each quarter of a second.
 
 use bevy_egui::egui::{Color32, Rect, Sense, Ui, vec2};
+use cubewire_inspector::words::{grouped, rounded};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
 use crate::panel::widgets::{AXIS, At, Chart, Row, Scale, Words, said, swatch, width, words};
 use crate::replication::{Fate, LaneMeter};
-use crate::words::{grouped, rounded};
 
 /// How many snapshots arrived in time, how many late, and how many were lost.
 type Arrivals = [usize; 3];

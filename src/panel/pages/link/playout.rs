@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use bevy_egui::egui::{Color32, DragValue, Rect, Sense, Ui, WidgetInfo, vec2};
+use cubewire_inspector::words::rounded;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::super::pickers;
@@ -12,7 +13,6 @@ use crate::panel::style::{LINE, Look, SMALL};
 use crate::panel::terms;
 use crate::panel::widgets::{AXIS, Chart, Scale, field, line, named, plate, segmented};
 use crate::replication::{LaneMeter, LaneSettings, PlayoutDelay, ReplicaError, Sample, Totals};
-use crate::words::rounded;
 
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     let settings = &mut *lane.settings;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use bevy_egui::egui::{Color32, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
 use cubewire_codec::BitKind;
+use cubewire_inspector::packet::amount;
 use cubewire_protocol::Standing;
 
 use super::share::{PACKETS, Share, shares};
-use super::span::amount;
 use crate::history::Selection;
 use crate::panel::lane::LaneView;
 use crate::panel::style::{BODY, BUTTON, GAP, LINE, Look, SMALL, page_left};

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use bevy_egui::egui::{Id, Ui};
-use cubewire_codec::BitKind;
+use cubewire_codec::{BitKind, Plan};
+use cubewire_inspector::names::Names;
+use cubewire_inspector::packet::{Span, fields, short_form};
 
 use super::identity;
-use super::rows::fields;
-use super::span::{Span, short_form};
 use crate::panel::lane::LaneView;
 use crate::panel::terms;
 
@@ -44,7 +44,7 @@ pub(super) fn shares(ui: &Ui, lane: &LaneView<'_>, cube: usize) -> Arc<[Arc<Shar
         let identity = identity(tick, detail);
         let known = before.iter().find(|share| share.identity == identity);
         known.cloned().unwrap_or_else(|| {
-            let fields = fields(detail).filter(|field| field.cube == Some(cube));
+            let fields = fields(detail.items()).filter(|field| field.body == Some(cube));
             Arc::new(Share {
                 tick,
                 identity,
@@ -87,8 +87,10 @@ impl Share {
 
     /// Each of its fields, and against what they are sent, a line each.
     pub(super) fn words(&self) -> String {
+        let plan = Plan::cubes();
+        let names = Names::of_cubes(&plan);
         let fields = self.fields.iter();
-        let mut lines: Vec<_> = fields.map(|field| field.words()[1].clone()).collect();
+        let mut lines: Vec<_> = fields.map(|field| field.words(names)[1].clone()).collect();
         if lines.is_empty() {
             lines.push("No field of it is in this packet.".to_owned());
         }

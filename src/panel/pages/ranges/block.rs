@@ -2,12 +2,12 @@
 
 use bevy_egui::egui::{Align, Layout, Rect, Sense, Stroke, Ui, vec2};
 use cubewire_codec::{BitKind, StageOptions, Stages};
+use cubewire_inspector::words::rounded;
 
 use super::edit;
 use crate::panel::style::{LINE, Look};
 use crate::panel::widgets::{Chart, Label, Parameter, Scale, divider, heading, note};
 use crate::replication::{DELTA_BITS, Totals};
-use crate::words::rounded;
 
 /// What is counted, the ranges that have to hold it, and how they are set.
 pub(super) struct Block<'a> {

@@ -4,12 +4,12 @@ use std::mem::discriminant;
 
 use bevy_egui::egui::{Rect, Sense, Shape, Stroke, Ui, vec2};
 use cubewire_codec::Stages;
+use cubewire_inspector::words::{grouped, rounded};
 
 use super::tried::{Tradeoff, Tradeoffs};
 use crate::panel::style::{LINE, Look};
 use crate::panel::widgets::{AXIS, Chart, Label, Scale, heading};
 use crate::replication::{TARGET_KBPS, rung_or_stages};
-use crate::words::{grouped, rounded};
 
 pub(super) fn draw(ui: &mut Ui, stages: Stages, tradeoffs: &Tradeoffs) {
     let look = Look::of(ui);

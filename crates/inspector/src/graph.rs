@@ -1,0 +1,229 @@
+//! The bandwidth graph: kilobits a second over the last seconds. Nothing is written in the plot: its legend, what is marked
+//! above it, its axis and its times have rows of their own.
+
+mod axis;
+mod lines;
+mod series;
+
+use bevy_egui::egui::{Color32, Rect, Response, Sense, Stroke, Ui, pos2, vec2};
+
+pub use axis::Axis;
+pub use lines::{Line, Lines, Source, Span};
+pub use series::{Point, kbps, smooth};
+
+use crate::style::{GAP, LINE, Look, ROW, SMALL};
+use crate::widgets::{AXIS, At, Chart, Pointing, legend, legend_width, text, triangle, within};
+use crate::words::{grouped, rounded};
+
+/// Height of all rows but the plot, logical points.
+pub const AROUND_PLOT: f32 = ROW + GAP + LINE + 2.0 + LINE;
+
+/// The rows around a plot, and the plot.
+#[derive(Debug)]
+pub struct Frame {
+    /// For the legend, and what is set.
+    pub top: Rect,
+    /// Above the plot, for marks.
+    pub above: Rect,
+    pub chart: Chart,
+}
+
+/// Draws the graph, `height` logical points high in all. `more` draws what else is in its frame, and returns where the
+/// legend ends and where marks stand above the plot. Returns the response of all of it, and the rectangle of the legend.
+///
+/// `moment` is the tick of the past that is shown, and `times` are the labels of the horizontal axis.
+pub fn draw(
+    ui: &mut Ui,
+    height: f32,
+    lines: &Lines<'_>,
+    moment: Option<u64>,
+    times: [&str; 3],
+    more: impl FnOnce(&mut Ui, &Frame) -> (f32, Vec<f32>),
+) -> (Response, Rect) {
+    let size = vec2(ui.available_width(), height);
+    let (all, response) = ui.allocate_exact_size(size, Sense::hover());
+    let (top, rest) = all.split_top_bottom_at_y(all.top() + ROW);
+    let above = Rect::from_min_size(
+        pos2(rest.left() + AXIS, rest.top() + GAP),
+        vec2(rest.width() - AXIS, LINE),
+    );
+    let plot = above
+        .with_min_y(above.bottom() + 2.0)
+        .with_max_y(all.bottom() - LINE);
+    let chart = paint(ui, plot, lines, moment);
+    let frame = Frame { top, above, chart };
+    let (end, occupied) = more(ui, &frame);
+    peak(ui, &frame, lines, &occupied);
+    frame.chart.times(ui, times);
+    let words = top.with_max_x(end);
+    let hovered = response.hover_pos().filter(|at| plot.contains(*at));
+    match hovered.and_then(|at| rates(lines, frame.chart.x_at(at.x))) {
+        Some(said) => {
+            let ink = Look::of(ui).ink;
+            text(ui.painter(), words, At::Left(0.0), said, SMALL, ink);
+        }
+        None => entries(ui, words, lines),
+    }
+    (response, words)
+}
+
+/// Paints the plot with its vertical axis, the lines, the moment that is shown, and losses.
+pub fn paint(ui: &Ui, plot: Rect, lines: &Lines<'_>, moment: Option<u64>) -> Chart {
+    let look = Look::of(ui);
+    let chart = Chart::new(
+        ui,
+        plot,
+        -lines.seconds..=0.0,
+        lines.ends.clone(),
+        lines.scale,
+    );
+    chart.axis(ui);
+    lines.draw(&chart, look, 2.0);
+    if let Some(seconds) = moment.and_then(|tick| lines.seconds_of(tick)) {
+        chart.upright(seconds, Stroke::new(2.0, look.ink));
+    }
+    losses(&chart, look, lines);
+    chart
+}
+
+/// The names of the lines: as many words as there is room for.
+fn entries(ui: &Ui, row: Rect, lines: &Lines<'_>) {
+    let look = Look::of(ui);
+    let all = lines.all.iter();
+    let names = all.map(|line| (line.source.name.clone(), line.source.color, None));
+    let names: Vec<_> = names.collect();
+    let budgets = lines.all.iter();
+    let budgets = budgets.filter_map(|line| Some(line.series.newest_budget()?.to_string()));
+    let budgets = budgets.collect::<Vec<_>>().join(", ");
+    let target = lines.target.map(|target| format!("{target:.0}"));
+    let with = |before: &str, after: &str| {
+        let target = target.as_ref();
+        target.map(|target| format!("{before}{target}{after}"))
+    };
+    let words = [
+        (with("target ", " kbps"), Some("budget ")),
+        (with("target ", ""), Some("budget ")),
+        (with("", ""), Some("budget ")),
+        (with("", ""), Some("")),
+        (with("", ""), None),
+    ];
+    let all = words.into_iter().map(|(target, budget)| {
+        let mut entries = names.clone();
+        entries.extend(target.map(|target| (target, look.ink, Some(5.0))));
+        if let Some(budget) = budget.filter(|_| !budgets.is_empty()) {
+            entries.push((format!("{budget}{budgets}"), look.warning, None));
+        }
+        entries
+    });
+    let mut all: Vec<_> = all.collect();
+    let room = |entries: &Vec<(String, Color32, Option<f32>)>| {
+        let widths = entries.iter().map(|(name, ..)| legend_width(ui, name));
+        widths.sum::<f32>() <= row.width()
+    };
+    let fits = all.iter().position(room).unwrap_or(all.len() - 1);
+    let mut x = 0.0;
+    for (name, color, dash) in all.swap_remove(fits) {
+        x = legend(ui.painter(), row, x, &name, color, dash);
+    }
+}
+
+/// Triangles on the floor where packets were lost.
+fn losses(chart: &Chart, look: Look, lines: &Lines<'_>) {
+    for seconds in lines.all.iter().flat_map(|line| line.series.losses()) {
+        let at = pos2(chart.x_of(seconds), chart.rect.bottom() - 3.0);
+        triangle(
+            chart.painter(),
+            at,
+            vec2(6.0, 6.0),
+            Pointing::Up,
+            look.error,
+        );
+    }
+}
+
+/// The largest peak out of scale, in the row above the plot, unless one of the marks there is near.
+fn peak(
+    ui: &Ui,
+    Frame {
+        above: row, chart, ..
+    }: &Frame,
+    lines: &Lines<'_>,
+    occupied: &[f32],
+) {
+    let look = Look::of(ui);
+    let peaks = lines.all.iter();
+    let peaks = peaks.flat_map(|line| line.series.peaks_above(*lines.ends.end()));
+    let Some((seconds, kbps)) = peaks.max_by(|a, b| a.1.total_cmp(&b.1)) else {
+        return;
+    };
+    let x = within(chart.x_of(seconds), row.left() + 6.0, row.right() - 60.0);
+    if occupied.iter().any(|mark| (mark - x).abs() < PEAK_APART) {
+        return;
+    }
+    let at = pos2(x, row.center().y);
+    triangle(ui.painter(), at, vec2(8.0, 6.0), Pointing::Up, look.muted);
+    let beside = row.with_min_x(x + 8.0);
+    text(
+        ui.painter(),
+        beside,
+        At::Left(0.0),
+        grouped(kbps),
+        SMALL,
+        look.muted,
+    );
+}
+
+/// When, and the rate of each line then.
+fn rates(lines: &Lines<'_>, seconds: f64) -> Option<String> {
+    let mut said = Vec::new();
+    let mut ago = None;
+    for Line { source, series } in &lines.all {
+        let Some(index) = series.index_at(seconds) else {
+            continue;
+        };
+        ago = Some(-series.seconds(index));
+        let kbps = rounded(series.kbps[index]);
+        said.push(match lines.all.len() {
+            1 => format!("{kbps} kbps"),
+            _ => format!("{} {kbps}", source.name),
+        });
+    }
+    Some(format!("{:.1} s ago: {}", ago?, said.join(", ")))
+}
+
+/// Logical points from a mark within which a peak is left out.
+const PEAK_APART: f32 = 40.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hovering_says_when_and_the_rates_then() {
+        let source = |name: &str| Source {
+            name: name.to_owned(),
+            points: (500..620)
+                .map(|tick| Point {
+                    tick,
+                    bytes: 125,
+                    ..Point::default()
+                })
+                .collect(),
+            ..Source::default()
+        };
+        let span = Span {
+            seconds: 2,
+            ticks_per_second: 60,
+            axis: Axis::Linear,
+            target: None,
+        };
+        let one = [source("right")];
+        let lines = Lines::new(&one, span);
+        assert_eq!(rates(&lines, -1.0).as_deref(), Some("1.0 s ago: 60.0 kbps"));
+        assert_eq!(rates(&lines, -5.0), None);
+        let two = [source("left"), source("right")];
+        let lines = Lines::new(&two, span);
+        let both = "1.0 s ago: left 60.0, right 60.0";
+        assert_eq!(rates(&lines, -1.0).as_deref(), Some(both));
+    }
+}

@@ -1,0 +1,99 @@
+//! The choice of the vertical axis.
+
+use serde::{Deserialize, Serialize};
+
+use super::lines::Line;
+use crate::widgets::Scale;
+
+/// The scale of the graph's vertical axis.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Axis {
+    /// Logarithmic where the rates that are shown differ much, otherwise linear.
+    #[default]
+    Automatic,
+    /// Linear from 0.
+    Linear,
+    /// Logarithmic.
+    Logarithmic,
+}
+
+impl Axis {
+    /// All of them, in the order in which a click goes through them.
+    pub const ALL: [Self; 3] = [Self::Automatic, Self::Linear, Self::Logarithmic];
+
+    /// The scale for these lines.
+    pub fn scale(self, lines: &[Line<'_>]) -> Scale {
+        let lines = || lines.iter().map(|line| &line.series);
+        let newest = lines().filter_map(|series| series.kbps.last());
+        let newest = newest.map(|&kbps| (kbps, kbps));
+        let all = lines().filter_map(|series| series.range_without_peaks);
+        match self {
+            Self::Automatic if !differ(newest, MUCH_BETWEEN_LANES) && !differ(all, MUCH_IN_ALL) => {
+                Scale::Linear
+            }
+            Self::Linear => Scale::Linear,
+            Self::Automatic | Self::Logarithmic => Scale::Logarithmic,
+        }
+    }
+}
+
+/// Whether the largest rate of these ranges is more than `factor` times the smallest. Headers alone are the least that
+/// is sent.
+fn differ(ranges: impl Iterator<Item = (f64, f64)>, factor: f64) -> bool {
+    let whole = ranges.reduce(|all, range| (all.0.min(range.0), all.1.max(range.1)));
+    whole.is_some_and(|(smallest, largest)| largest > factor * smallest.max(HEADERS_KBPS))
+}
+
+/// The axis is logarithmic if one lane now takes more than this many times what another does.
+const MUCH_BETWEEN_LANES: f64 = 10.0;
+
+/// Logarithmic too if the largest rate shown is more than this many times the smallest: more than from rest to a rolling ball
+/// at one rung.
+const MUCH_IN_ALL: f64 = 32.0;
+
+/// Sixty headers of 28 bytes and a few more, kbps.
+const HEADERS_KBPS: f64 = 15.0;
+
+#[cfg(test)]
+mod tests {
+    use super::super::lines::Source;
+    use super::super::series::{Point, Series};
+    use super::*;
+
+    /// Ten seconds of packets of these bytes, after five of those.
+    fn points(before: usize, after: usize) -> Source {
+        let points = (0..15 * 60).map(|tick| Point {
+            tick,
+            bytes: if tick < 5 * 60 { before } else { after },
+            ..Point::default()
+        });
+        Source {
+            points: points.collect(),
+            ..Source::default()
+        }
+    }
+
+    #[test]
+    fn the_automatic_axis_is_logarithmic_while_rates_differ_much() {
+        let steady = points(528, 528);
+        let from_rest = points(32, 628);
+        let from_above = points(36_028, 628);
+        let (all, recent) = (15 * 60, 9 * 60);
+        let is_logarithmic = |lanes: &[(&Source, usize)]| {
+            let lines = lanes.iter().map(|(source, ticks)| Line {
+                source,
+                series: Series::new(&source.points, *ticks, 60),
+            });
+            let lines: Vec<_> = lines.collect();
+            Axis::Automatic.scale(&lines) == Scale::Logarithmic
+        };
+        assert!(!is_logarithmic(&[(&steady, all)]));
+        assert!(!is_logarithmic(&[(&from_rest, all)]));
+        assert!(is_logarithmic(&[(&from_above, all)]));
+        // The rates from before the switch have left the graph.
+        assert!(!is_logarithmic(&[(&from_above, recent)]));
+        let tenfold = points(36_028, 36_028);
+        assert!(is_logarithmic(&[(&steady, recent), (&tenfold, recent)]));
+        assert!(!is_logarithmic(&[(&steady, recent), (&from_above, recent)]));
+    }
+}

@@ -1,0 +1,114 @@
+//! The lines of the graph, on the axis that they share.
+
+use std::ops::RangeInclusive;
+
+use bevy_egui::egui::{Color32, Stroke};
+
+use super::axis::Axis;
+use super::series::{Point, Series};
+use crate::style::Look;
+use crate::widgets::{Chart, Scale};
+
+/// What a line is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// In the legend.
+    pub name: String,
+    pub color: Color32,
+    /// Oldest first, a tick each.
+    pub points: Vec<Point>,
+}
+
+/// A line.
+#[derive(Clone, Debug)]
+pub struct Line<'a> {
+    pub source: &'a Source,
+    pub series: Series<'a>,
+}
+
+/// What all lines have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// How far the graph goes back.
+    pub seconds: u32,
+    pub ticks_per_second: u32,
+    pub axis: Axis,
+    /// A rate that is dashed through the plot, kbps.
+    pub target: Option<f64>,
+}
+
+/// All lines, and the axis that they share.
+#[derive(Clone, Debug)]
+pub struct Lines<'a> {
+    pub all: Vec<Line<'a>>,
+    /// How far the graph goes back.
+    pub seconds: f64,
+    pub scale: Scale,
+    /// The ends of the axis, kbps.
+    pub ends: RangeInclusive<f64>,
+    pub target: Option<f64>,
+    ticks_per_second: u32,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines of the newest seconds.
+    pub fn new(sources: &'a [Source], span: Span) -> Self {
+        let ticks = (span.seconds * span.ticks_per_second) as usize;
+        let all = sources.iter().map(|source| Line {
+            source,
+            series: Series::new(&source.points, ticks, span.ticks_per_second),
+        });
+        let all: Vec<_> = all.collect();
+        let scale = span.axis.scale(&all);
+        let ranges = all.iter().filter_map(|line| match scale {
+            Scale::Logarithmic => line.series.range,
+            // A single packet, such as the first one of a lane, does not squash all others.
+            Scale::Linear => line.series.range_without_peaks,
+        });
+        let budgets = all.iter().flat_map(|line| line.series.budgets());
+        let level = budgets.map(|(_, kbps)| kbps).chain(span.target);
+        let (smallest, largest) = ranges
+            .chain(level.map(|kbps| (kbps, kbps)))
+            .reduce(|all, range| (all.0.min(range.0), all.1.max(range.1)))
+            .unwrap_or_default();
+        Self {
+            seconds: f64::from(span.seconds),
+            scale,
+            ends: scale.ends(smallest, largest),
+            target: span.target,
+            ticks_per_second: span.ticks_per_second,
+            all,
+        }
+    }
+
+    /// Where a tick lies, if the graph goes back that far.
+    pub fn seconds_of(&self, tick: u64) -> Option<f64> {
+        let newest = self.all.first()?.series.points.last()?.tick;
+        let seconds = (tick as f64 - newest as f64) / f64::from(self.ticks_per_second);
+        (-self.seconds..=0.0).contains(&seconds).then_some(seconds)
+    }
+
+    pub fn draw(&self, chart: &Chart, look: Look, width: f32) {
+        if let Some(target) = self.target {
+            let whole = -self.seconds..=0.0;
+            chart.level(whole, target, Stroke::new(1.0, look.ink), Some(5.0));
+        }
+        // What one line may take, another may exceed.
+        let has_veil = self.all.len() == 1;
+        for Line { source, series } in &self.all {
+            for (times, kbps) in series.budgets() {
+                if has_veil {
+                    chart.veil(times.clone(), kbps, look.warning.gamma_multiply(VEIL));
+                }
+                let budget = Stroke::new(2.0, look.warning);
+                chart.level(times, kbps, budget, None);
+            }
+            let points = series.thinned();
+            let points = points.map(|index| (series.seconds(index), series.kbps[index]));
+            chart.line(points, width, source.color);
+        }
+    }
+}
+
+/// Opacity of what is above a budget.
+const VEIL: f32 = 0.1;

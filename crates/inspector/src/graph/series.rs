@@ -1,0 +1,309 @@
+//! The line of the bandwidth graph: samples in kilobits a second, smoothed and downsampled.
+
+use std::ops::RangeInclusive;
+
+use cubewire_codec::Stages;
+
+/// A tick of the graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Point {
+    pub tick: u64,
+    /// Bytes that were sent in it.
+    pub bytes: usize,
+    /// Kilobits a second that may be sent.
+    pub budget_kbps: Option<u32>,
+    /// Whether something was lost.
+    pub has_losses: bool,
+    pub stages: Stages,
+}
+
+/// The newest points with their smoothed rates, indexed from the oldest.
+#[derive(Clone, Debug)]
+pub struct Series<'a> {
+    pub points: &'a [Point],
+    pub kbps: Vec<f64>,
+    /// Minimum and maximum rate, kbps; none if there are no points.
+    pub range: Option<(f64, f64)>,
+    /// The range without peaks, if the largest rates of two smoothing windows, which a single packet may have caused,
+    /// are more than twice as large as all others.
+    pub range_without_peaks: Option<(f64, f64)>,
+    ticks_per_second: u32,
+}
+
+impl<'a> Series<'a> {
+    /// The newest `ticks` of `points`. Older points are only used for smoothing.
+    pub fn new(points: &'a [Point], ticks: usize, ticks_per_second: u32) -> Self {
+        let bytes: Vec<usize> = points.iter().map(|point| point.bytes).collect();
+        let mut kbps = smooth(&bytes, ticks_per_second);
+        let before = points.len().saturating_sub(ticks);
+        kbps.drain(..before);
+        let mut series = Self {
+            points: &points[before..],
+            range: kbps.iter().fold(None, |range, &kbps| {
+                let (low, high) = range.unwrap_or((kbps, kbps));
+                Some((kbps.min(low), kbps.max(high)))
+            }),
+            range_without_peaks: None,
+            kbps,
+            ticks_per_second,
+        };
+        series.range_without_peaks = series.without_peaks();
+        series
+    }
+
+    fn without_peaks(&self) -> Option<(f64, f64)> {
+        let (smallest, peak) = self.range?;
+        let mut sorted = self.kbps.clone();
+        let index = sorted.len().saturating_sub(1 + self.two_windows());
+        let (_, &mut largest, _) = sorted.select_nth_unstable_by(index, f64::total_cmp);
+        // Rates after a switch to stages that cost more are here to stay.
+        let is_peak = peak > 2.0 * largest && !self.rises_after_switch(largest);
+        Some((smallest, if is_peak { largest } else { peak }))
+    }
+
+    /// Ticks of two smoothing windows.
+    const fn two_windows(&self) -> usize {
+        2 * self.ticks_per_second as usize
+    }
+
+    /// Whether the newest rate is above this one, and stages were switched in the last two smoothing windows.
+    fn rises_after_switch(&self, kbps: f64) -> bool {
+        let (Some(newest), Some(&rate)) = (self.points.last(), self.kbps.last()) else {
+            return false;
+        };
+        let recent = self.points.len().saturating_sub(self.two_windows());
+        let mut recent = self.points[recent..].iter();
+        rate > kbps && recent.any(|point| point.stages != newest.stages)
+    }
+
+    /// Runs of points above a rate: the time and the rate of the largest of each.
+    pub fn peaks_above(&self, kbps: f64) -> impl Iterator<Item = (f64, f64)> {
+        let runs = self.kbps.chunk_by(move |&a, &b| (a > kbps) == (b > kbps));
+        let mut end = 0;
+        let peaks = runs.filter_map(move |run| {
+            let first = end;
+            end += run.len();
+            let by_rate = |a: &(usize, &f64), b: &(usize, &f64)| a.1.total_cmp(b.1);
+            let (index, &largest) = run.iter().enumerate().max_by(by_rate)?;
+            Some((self.seconds(first + index), largest))
+        });
+        peaks.filter(move |&(_, largest)| largest > kbps)
+    }
+
+    /// Times at which packets were lost.
+    pub fn losses(&self) -> impl Iterator<Item = f64> {
+        let indices = 0..self.points.len();
+        let lost = indices.filter(|&index| self.points[index].has_losses);
+        lost.map(|index| self.seconds(index))
+    }
+
+    /// Budgets: from when to when, and their kilobits a second.
+    pub fn budgets(&self) -> impl Iterator<Item = (RangeInclusive<f64>, f64)> {
+        let runs = self.points.chunk_by(|a, b| a.budget_kbps == b.budget_kbps);
+        let mut end = 0;
+        runs.filter_map(move |run| {
+            let first = end;
+            end += run.len();
+            let times = self.seconds(first)..=self.seconds(end - 1);
+            Some((times, run[0].budget_kbps?.into()))
+        })
+    }
+
+    /// The budget now, kilobits a second.
+    pub fn newest_budget(&self) -> Option<u32> {
+        self.points.last()?.budget_kbps
+    }
+
+    /// Time of a point relative to the newest, seconds: 0 or less.
+    pub fn seconds(&self, index: usize) -> f64 {
+        let back = self.points.len() - 1 - index;
+        -(back as f64) / f64::from(self.ticks_per_second)
+    }
+
+    /// The index of the point nearest to that time, if the series goes back that far.
+    pub fn index_at(&self, seconds: f64) -> Option<usize> {
+        let back = (-seconds * f64::from(self.ticks_per_second))
+            .round()
+            .max(0.0);
+        let newest = self.points.len().checked_sub(1)?;
+        newest.checked_sub(back as usize)
+    }
+
+    /// The indices of at most [`MAX_POINTS`] points and the newest. They are chosen by tick, so that the
+    /// line does not flicker as it scrolls.
+    pub fn thinned(&self) -> impl Iterator<Item = usize> {
+        let stride = self.points.len().div_ceil(MAX_POINTS).max(1) as u64;
+        let newest = self.points.len().saturating_sub(1);
+        let kept =
+            move |&index: &usize| index == newest || self.points[index].tick.is_multiple_of(stride);
+        (0..self.points.len()).filter(kept)
+    }
+}
+
+/// Kilobits a second: the mean over a second up to and including each tick, or over less near the start, as of the figures next
+/// to the graph, so that the end of a line agrees with them. A second is a multiple of every send interval, so that a constant
+/// rate is a level line.
+pub fn smooth(bytes: &[usize], ticks_per_second: u32) -> Vec<f64> {
+    let window = ticks_per_second as usize;
+    let mut sum = 0;
+    let smoothed = bytes.iter().enumerate().map(|(index, &now)| {
+        sum += now;
+        if index >= window {
+            sum -= bytes[index - window];
+        }
+        kbps(sum, window.min(index + 1), ticks_per_second)
+    });
+    smoothed.collect()
+}
+
+/// The rate of bytes in that many ticks, kilobits a second; 0 of none.
+pub fn kbps(bytes: usize, ticks: usize, ticks_per_second: u32) -> f64 {
+    let bits = bytes as f64 * 8.0 * f64::from(ticks_per_second);
+    bits / ticks.max(1) as f64 / 1000.0
+}
+
+/// Points of a line, at most: more would not be visible on the screen.
+const MAX_POINTS: usize = 600;
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::ladder;
+
+    use super::*;
+
+    fn points(ticks: u64) -> Vec<Point> {
+        let points = (0..ticks).map(|tick| Point {
+            tick: 1_000 + tick,
+            bytes: 125,
+            ..Point::default()
+        });
+        points.collect()
+    }
+
+    #[test]
+    fn smoothing_keeps_a_constant_rate() {
+        for (ticks_per_second, rate) in [(60, 60.0), (30, 30.0)] {
+            let points = points(100);
+            let series = Series::new(&points, 60, ticks_per_second);
+            assert_eq!(series.kbps.len(), 60);
+            assert!(series.kbps.iter().all(|kbps| (kbps - rate).abs() < 1e-9));
+        }
+    }
+
+    #[test]
+    fn a_single_large_packet_is_spread_over_the_window() {
+        let mut bytes = vec![0; 100];
+        bytes[10] = 6_000;
+        let smoothed = smooth(&bytes, 60);
+        assert_eq!(smoothed[9], 0.0);
+        assert!((smoothed[59] - kbps(100, 1, 60)).abs() < 1e-9);
+        assert!((smoothed[69] - kbps(100, 1, 60)).abs() < 1e-9);
+        assert_eq!(smoothed[70], 0.0);
+        // Near the start the window is shorter.
+        assert!((smoothed[10] - kbps(6_000, 11, 60)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_constant_rate_is_a_level_line_at_every_send_interval() {
+        for interval in [1, 2, 3, 4, 6, 12] {
+            let sent = |tick: usize| {
+                if tick.is_multiple_of(interval) {
+                    100
+                } else {
+                    0
+                }
+            };
+            let bytes: Vec<usize> = (0..200).map(sent).collect();
+            let level = kbps(100, interval, 60);
+            let smoothed = &smooth(&bytes, 60)[60..];
+            assert!(smoothed.iter().all(|kbps| (kbps - level).abs() < 1e-9));
+        }
+    }
+
+    #[test]
+    fn a_long_series_is_downsampled_and_keeps_its_newest_point() {
+        let many = points(3_600);
+        let series = Series::new(&many, 3_600, 60);
+        let indices: Vec<usize> = series.thinned().collect();
+        assert!((599..=601).contains(&indices.len()), "{}", indices.len());
+        assert_eq!(indices.last(), Some(&3_599));
+
+        let later = Series::new(&many[1..], 3_599, 60);
+        let ticks = |series: &Series<'_>| -> Vec<u64> {
+            let indices = series.thinned();
+            indices.map(|index| series.points[index].tick).collect()
+        };
+        assert_eq!(ticks(&series)[10..500], ticks(&later)[10..500]);
+
+        let few = points(30);
+        let series = Series::new(&few, 600, 60);
+        assert_eq!(series.thinned().count(), 30);
+        let nothing = Series::new(&[], 600, 60);
+        assert_eq!((nothing.thinned().count(), nothing.range), (0, None));
+    }
+
+    #[test]
+    fn a_time_maps_to_the_nearest_point() {
+        let points = points(120);
+        let series = Series::new(&points, 120, 60);
+        for index in [0, 1, 60, 119] {
+            assert_eq!(series.index_at(series.seconds(index)), Some(index));
+        }
+        assert_eq!(series.index_at(0.5), Some(119));
+        assert_eq!(series.index_at(-2.1), None);
+        let nothing = Series::new(&[], 600, 60);
+        assert_eq!(nothing.index_at(0.0), None);
+    }
+
+    #[test]
+    fn a_single_large_packet_does_not_set_the_scale_and_is_reported_as_a_peak() {
+        let mut points = points(400);
+        points[3].bytes = 140_000;
+        let series = Series::new(&points, 400, 60);
+        let (_, largest) = series.range.unwrap();
+        assert!(largest > 1_000.0);
+        let (_, usual) = series.range_without_peaks.unwrap();
+        assert!((usual - 60.0).abs() < 1e-9);
+        let peaks: Vec<_> = series.peaks_above(100.0).collect();
+        assert_eq!(peaks.len(), 1);
+        assert_eq!(peaks[0].1, largest);
+        assert_eq!(series.peaks_above(largest).count(), 0);
+    }
+
+    #[test]
+    fn rates_after_a_switch_set_the_scale_at_once() {
+        let mut points = points(400);
+        for point in &mut points[370..] {
+            point.stages = ladder::POSITION.stages;
+            point.bytes = 140_000;
+        }
+        let series = Series::new(&points, 400, 60);
+        assert_eq!(series.range_without_peaks, series.range);
+        // Without a switch, it is a peak.
+        for point in &mut points {
+            point.stages = ladder::POSITION.stages;
+        }
+        let series = Series::new(&points, 400, 60);
+        assert_ne!(series.range_without_peaks, series.range);
+    }
+
+    #[test]
+    fn budgets_and_losses_are_where_the_samples_have_them() {
+        let mut points = points(121);
+        for (index, point) in points.iter_mut().enumerate() {
+            point.has_losses = index == 60;
+            point.budget_kbps = match index {
+                ..31 => None,
+                31..61 => Some(64),
+                _ => Some(32),
+            };
+        }
+        let series = Series::new(&points, 121, 60);
+        let budgets: Vec<_> = series.budgets().collect();
+        let first = series.seconds(31)..=series.seconds(60);
+        let second = series.seconds(61)..=0.0;
+        assert_eq!(budgets, [(first, 64.0), (second, 32.0)]);
+        assert_eq!(series.newest_budget(), Some(32));
+        assert_eq!(series.losses().collect::<Vec<_>>(), [-1.0]);
+    }
+}

@@ -1,0 +1,86 @@
+//! What bits are for: a bar of kinds, and a table.
+
+use bevy_egui::egui::{Response, Ui};
+use cubewire_codec::{BitKind, BitLedger};
+
+use crate::names::Names;
+use crate::style::{BODY, CONTROL, GAP, LINE, Look, ROW, SMALL, page_left};
+use crate::widgets::{At, Row, heading, note, stack, swatch};
+use crate::words::{grouped, rounded};
+
+/// The bits of some packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Bits<'a> {
+    pub ledger: &'a BitLedger,
+    pub packets: usize,
+    /// The kinds that there can be.
+    pub kinds: &'a [BitKind],
+}
+
+impl Bits<'_> {
+    fn per_packet(&self, bits: f64) -> f64 {
+        bits / self.packets.max(1) as f64
+    }
+
+    fn percent(&self, kind: BitKind) -> f64 {
+        100.0 * self.ledger.kind(kind) / self.ledger.total().max(f64::MIN_POSITIVE)
+    }
+}
+
+/// The bits of a packet below that title, and a bar of their kinds. Returns its response, and the kind under the pointer.
+pub fn bar(ui: &mut Ui, title: &str, bits: Bits<'_>) -> (Response, Option<BitKind>) {
+    let look = Look::of(ui);
+    let all = grouped(bits.per_packet(bits.ledger.total()));
+    heading(ui, title, format!("{all} bits a packet"));
+    ui.add_space(GAP);
+    let parts = bits.kinds.iter();
+    let parts: Vec<_> = parts
+        .map(|&kind| (bits.ledger.kind(kind), look.kind(kind)))
+        .collect();
+    let (response, hovered) = stack(ui, CONTROL, &parts);
+    ui.add_space(GAP);
+    (response, hovered.map(|index| bits.kinds[index]))
+}
+
+/// A row for each kind, in what `below` leaves of the page, and the names of those without bits. `about` says what a kind is
+/// for.
+pub fn table(
+    ui: &mut Ui,
+    bits: Bits<'_>,
+    names: Names<'_>,
+    below: f32,
+    about: impl Fn(BitKind) -> &'static str,
+) {
+    let look = Look::of(ui);
+    let head = Row::show(ui, LINE, "bits by kind");
+    head.text(ui, At::Left(0.0), "kind", SMALL, look.muted);
+    head.text(ui, At::Right(SHARE), "share", SMALL, look.muted);
+    head.text(ui, At::Right(0.0), "bits a packet", SMALL, look.muted);
+    let kinds = bits.kinds.iter().copied();
+    let (used, unused): (Vec<_>, Vec<_>) = kinds.partition(|&kind| bits.ledger.kind(kind) > 0.0);
+    let left = page_left(ui) - below - if unused.is_empty() { 0.0 } else { LINE };
+    let height = (left / used.len() as f32).clamp(ROW - 2.0, ROW + 2.0);
+    for kind in used {
+        let share = format!("{:.1} %", bits.percent(kind));
+        let number = rounded(bits.per_packet(bits.ledger.kind(kind)));
+        let name = names.kind(kind);
+        let said = format!("{name}: {share}, {number} bits a packet");
+        let row = Row::show(ui, height, &said);
+        swatch(ui.painter(), row.rect, 0.0, look.kind(kind));
+        row.text(ui, At::Left(18.0), name, BODY, look.ink);
+        row.text(ui, At::Right(SHARE), share, SMALL, look.muted);
+        row.text(ui, At::Right(0.0), number, SMALL, look.ink);
+        row.response.on_hover_text(about(kind));
+    }
+    if !unused.is_empty() {
+        let of_each = |words: &dyn Fn(BitKind) -> String| -> Vec<String> {
+            unused.iter().map(|&kind| words(kind)).collect()
+        };
+        let list = of_each(&|kind| names.kind(kind).into_owned()).join(", ");
+        let abouts = of_each(&|kind| format!("{}: {}", names.kind(kind), about(kind)));
+        note(ui, format!("Not used here: {list}.")).on_hover_text(abouts.join("\n"));
+    }
+}
+
+/// Logical points.
+const SHARE: f32 = 96.0;

@@ -1,0 +1,74 @@
+//! What kinds of bits and bodies are called, and which bodies are marked.
+
+use std::borrow::Cow;
+
+use cubewire_codec::schema::Schema;
+use cubewire_codec::{BitKind, Plan, QuantizedSnapshot};
+
+/// How bits and bodies of a scene are named.
+#[derive(Clone, Copy, Debug)]
+pub struct Names<'a> {
+    pub schema: &'a Schema,
+    /// Who is in the slots, where bodies come and go.
+    pub bodies: Option<&'a QuantizedSnapshot>,
+    /// One body, and several.
+    pub nouns: [&'static str; 2],
+}
+
+impl<'a> Names<'a> {
+    /// Those of the demo.
+    pub fn of_cubes(plan: &'a Plan) -> Self {
+        Self {
+            schema: plan.schema(),
+            bodies: None,
+            nouns: ["cube", "cubes"],
+        }
+    }
+
+    pub fn kind(self, kind: BitKind) -> Cow<'a, str> {
+        kind.name_in(self.schema)
+    }
+
+    /// A body by its kind, slot and generation, as far as these are known.
+    pub fn body(self, slot: usize) -> String {
+        let life = self.bodies.and_then(|bodies| bodies.life(slot));
+        let kind = |life: u8| self.schema.kinds.get(usize::from(life));
+        match life.and_then(|life| Some((life.generation, kind(life.kind)?))) {
+            Some((0, kind)) => format!("{} {slot}", kind.name),
+            Some((generation, kind)) => format!("{} {slot}.{generation}", kind.name),
+            None => format!("{} {slot}", self.nouns[0]),
+        }
+    }
+}
+
+/// Bodies that are marked, by slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lit {
+    /// The one that was clicked.
+    pub selected: Option<usize>,
+    /// The one under the pointer.
+    pub hovered: Option<usize>,
+}
+
+/// What the bits of a kind are for.
+#[must_use]
+pub const fn about(kind: BitKind) -> &'static str {
+    match kind {
+        BitKind::Header => "Sequence, baseline and stages of the packet.",
+        BitKind::Inputs => "The inputs since the receiver's last confirmed tick, and that tick.",
+        BitKind::State => "What a receiver needs besides a snapshot to continue the simulation.",
+        BitKind::Selection => "Which bodies the packet contains: a bit for each, or their indices.",
+        BitKind::Interacting => "The first field of the schema, a flag.",
+        BitKind::Life => "Which bodies have come and gone.",
+        BitKind::Flags => "Which fields of a changed body follow.",
+        BitKind::Position => "Positions, or their differences.",
+        BitKind::Orientation => "Orientations, or their differences.",
+        BitKind::Velocity => "Linear velocities, or their differences.",
+        BitKind::Check => {
+            "A hash of the decoded bodies, which detects a decoder that differs from the encoder, and the bits that end the \
+             coder's output."
+        }
+        BitKind::Padding => "Zeros up to a whole byte.",
+        _ => "A further field of the schema.",
+    }
+}

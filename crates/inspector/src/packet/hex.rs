@@ -1,0 +1,193 @@
+//! The bytes of a packet in hex, with the kind of each of their bits.
+
+use std::array;
+
+use bevy_egui::egui::{Align2, Color32, FontId, Painter, Pos2, Rect, Sense, Ui, vec2};
+use cubewire_codec::{BitItem, BitKind};
+
+use super::rows::whole_bits;
+use super::span::Span;
+use crate::names::Lit;
+use crate::style::{LINE, Look, SMALL};
+use crate::widgets::{At, list, text, width};
+use crate::words::grouped;
+
+/// Draws the bytes, fifteen a row. Below each, its eight bits in the colour of their kind; those of what is pointed at,
+/// or of the selected body, are inverted. Arithmetically coded bins share bits, and have no kind.
+///
+/// Returns what the bit under the pointer belongs to, if there is one: nothing if bins share it.
+pub(super) fn draw<'a>(
+    ui: &mut Ui,
+    bytes: &[u8],
+    bits: &'a Bits,
+    height: f32,
+    in_chart: Option<&'a Span>,
+    lit: Lit,
+) -> Option<Option<&'a Span>> {
+    let count = bytes.len().div_ceil(ROW_BYTES);
+    let offset = width(ui, &grouped(bytes.len() as f64), SMALL) + OFFSET_GAP;
+    let mut pointed = None;
+    let id = "bytes of the packet";
+    list(ui, id, height, ROW_HEIGHT, count, |ui, shown| {
+        let size = vec2(ui.available_width(), ROW_HEIGHT);
+        let rows = shown.map(|row| {
+            let (area, response) = ui.allocate_exact_size(size, Sense::hover());
+            let row = Row {
+                first: row * ROW_BYTES,
+                area,
+                offset,
+            };
+            let bit = response.hover_pos().and_then(|at| row.bit_at(at));
+            let bit = bit.filter(|bit| bit / 8 < bytes.len());
+            pointed = pointed.or(bit.map(|bit| bits.span_at(bit)));
+            row
+        });
+        let rows: Vec<_> = rows.collect();
+        let span = pointed.flatten().or(in_chart);
+        let body = lit.hovered.or(lit.selected);
+        let is_lit = |other: &Span| match span {
+            Some(span) => span.covers(other),
+            None => body.is_some() && body == other.body,
+        };
+        for row in rows {
+            row.draw(ui, bytes, bits, &is_lit);
+        }
+    });
+    pointed
+}
+
+/// What each whole bit is for, as they lie in the packet.
+#[derive(Debug)]
+pub(super) struct Bits(Vec<Span>);
+
+/// Where a span of whole bits ends in the packet.
+fn end(span: &Span) -> usize {
+    (span.offset.unwrap_or(0.0) + span.bits) as usize
+}
+
+impl Bits {
+    pub(super) fn of(items: impl IntoIterator<Item = BitItem>, bytes: &[u8]) -> Self {
+        let mut spans = whole_bits(items);
+        let is_whole = spans.last().map_or(0, end) == bytes.len() * 8;
+        if !is_whole {
+            // Bins begin with a whole byte; what looks whole after it may be a bin.
+            let is_bin = |span: &Span| {
+                let kinds = [BitKind::Inputs, BitKind::State, BitKind::Selection];
+                span.body.is_some() || span.kind.is_some_and(|kind| kinds.contains(&kind))
+            };
+            let first_bin = spans.iter().position(is_bin);
+            spans.truncate(first_bin.unwrap_or(spans.len()));
+        }
+        Self(spans)
+    }
+
+    /// What a bit belongs to; none if it is shared.
+    fn span_at(&self, bit: usize) -> Option<&Span> {
+        let after = self.0.partition_point(|span| end(span) <= bit);
+        let span = self.0.get(after)?;
+        (span.offset? <= bit as f64).then_some(span)
+    }
+}
+
+/// A row of bytes.
+struct Row {
+    /// Index of the first byte.
+    first: usize,
+    area: Rect,
+    /// Width of the column of offsets.
+    offset: f32,
+}
+
+impl Row {
+    /// Where a byte stands.
+    fn cell(&self, column: usize) -> Rect {
+        let pitch = (self.area.width() - self.offset) / ROW_BYTES as f32;
+        let left = self.area.left() + self.offset + column as f32 * pitch;
+        Rect::from_min_size(
+            Pos2::new(left, self.area.top()),
+            vec2(pitch - CELL_GAP, self.area.height()),
+        )
+    }
+
+    /// The bit at a point, if a byte is there.
+    fn bit_at(&self, at: Pos2) -> Option<usize> {
+        (0..ROW_BYTES).find_map(|column| {
+            let cell = self.cell(column);
+            let bit = (at.x - cell.left()) / cell.width() * 8.0;
+            let is_there = (0.0..8.0).contains(&bit);
+            is_there.then(|| (self.first + column) * 8 + bit as usize)
+        })
+    }
+
+    fn draw(&self, ui: &Ui, bytes: &[u8], bits: &Bits, is_lit: &impl Fn(&Span) -> bool) {
+        let (look, painter) = (Look::of(ui), ui.painter());
+        let line = self.area.with_max_y(self.area.top() + LINE);
+        let offsets = line.with_max_x(line.left() + self.offset - OFFSET_GAP);
+        let offset = grouped(self.first as f64);
+        text(painter, offsets, At::Right(0.0), offset, SMALL, look.muted);
+        let font = FontId::monospace(SMALL);
+        for (column, byte) in bytes[self.first..].iter().take(ROW_BYTES).enumerate() {
+            let cell = self.cell(column);
+            let middle = cell.with_max_y(line.bottom()).center();
+            let hex = |painter: &Painter, color: Color32| {
+                let hex = format!("{byte:02x}");
+                painter.text(middle, Align2::CENTER_CENTER, hex, font.clone(), color);
+            };
+            hex(painter, look.ink);
+            let cells: [_; 8] = array::from_fn(|bit| {
+                let span = bits.span_at((self.first + column) * 8 + bit);
+                let kind = span.and_then(|span| span.kind);
+                (kind, span.is_some_and(is_lit))
+            });
+            let mut left = cell.left();
+            for run in cells.chunk_by(|one, other| one == other) {
+                let (kind, is_lit) = run[0];
+                let right = left + run.len() as f32 * cell.width() / 8.0;
+                let whole = Rect::from_x_y_ranges(left..=right, line.y_range());
+                let below = line.bottom()..=line.bottom() + 3.0;
+                let color = kind.map_or(look.line, |kind| look.kind(kind));
+                painter.rect_filled(Rect::from_x_y_ranges(left..=right, below), 0.0, color);
+                if is_lit {
+                    painter.rect_filled(whole, 0.0, look.ink);
+                    let clip = painter.clip_rect().intersect(whole);
+                    hex(&painter.with_clip_rect(clip), look.ground);
+                }
+                left = right;
+            }
+        }
+    }
+}
+
+/// Bytes in a row.
+const ROW_BYTES: usize = 15;
+
+/// Logical points.
+pub const ROW_HEIGHT: f32 = 22.0;
+const CELL_GAP: f32 = 2.0;
+const OFFSET_GAP: f32 = 9.0;
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::ladder;
+
+    use super::*;
+    use crate::testing::packet_of;
+
+    #[test]
+    fn every_bit_of_a_bit_packed_packet_has_an_item_and_no_bin_has_one() {
+        for rung in ladder::all() {
+            let packet = packet_of(rung.stages);
+            let items = packet.ledger.items().unwrap();
+            let bits = Bits::of(items.iter().copied(), &packet.bytes);
+            let all = packet.bytes.len() * 8;
+            let owned = (0..all).filter(|&bit| bits.span_at(bit).is_some()).count();
+            if rung.stages.delta.is_arithmetic() {
+                // The header and the check.
+                assert_eq!(owned % 8, 0, "{}", rung.name);
+                assert!((32..=64).contains(&owned), "{}: {owned}", rung.name);
+            } else {
+                assert_eq!(owned, all, "{}", rung.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The style: type, spacing, and the colours of the theme.
+
+use bevy_egui::egui::{
+    self, Color32, CornerRadius, FontId, Id, Margin, Stroke, TextStyle, Theme, Ui, Visuals, vec2,
+};
+use cubewire_codec::BitKind;
+use cubewire_palette::{Colors, DARK, LIGHT, Rgb};
+
+/// Font sizes, logical points: tables and captions, words and buttons, key figures.
+pub const SMALL: f32 = 12.0;
+pub const BODY: f32 = 14.0;
+pub const LARGE: f32 = 24.0;
+
+/// Heights of rows of text and of controls, logical points.
+pub const LINE: f32 = 16.0;
+pub const ROW: f32 = 20.0;
+pub const CONTROL: f32 = 24.0;
+pub const BUTTON: f32 = 28.0;
+
+/// Space between things that belong together, and between those that do not.
+pub const GAP: f32 = 4.0;
+pub const MARGIN: f32 = 16.0;
+
+/// The colours that everything is painted with. They are found with [`Look::of`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Look {
+    theme: Theme,
+    /// Behind everything.
+    pub ground: Color32,
+    /// Buttons, cards and chips.
+    pub raised: Color32,
+    /// Plots and fields.
+    pub sunken: Color32,
+    /// Dividers.
+    pub line: Color32,
+    /// Text.
+    pub ink: Color32,
+    /// Text of less importance.
+    pub muted: Color32,
+    /// Text that warns, and budgets.
+    pub warning: Color32,
+    /// Text that reports an error, and losses.
+    pub error: Color32,
+    /// Bars and dots that are not selected.
+    pub quiet: Color32,
+    /// What cannot be chosen: its ground and its text.
+    pub impossible: [Color32; 2],
+    /// Bars of what costs more than the target.
+    pub above_target: Color32,
+    /// The one button to press.
+    pub primary: Color32,
+    /// Marks of what is selected, and the line of what is shown.
+    pub half: Color32,
+    /// Behind what is selected.
+    pub tint: Color32,
+}
+
+impl Look {
+    /// The colours of a theme, with those of its right half for what is selected.
+    #[must_use]
+    pub fn new(theme: Theme) -> Self {
+        let colors = colors(theme);
+        Self {
+            theme,
+            ground: egui_color(colors.ground),
+            raised: egui_color(colors.raised),
+            sunken: egui_color(colors.sunken),
+            line: egui_color(colors.line),
+            ink: egui_color(colors.ink),
+            muted: egui_color(colors.muted),
+            warning: egui_color(colors.warning),
+            error: egui_color(colors.error),
+            quiet: egui_color(colors.quiet),
+            impossible: [colors.impossible_ground, colors.impossible].map(egui_color),
+            above_target: egui_color(colors.above_target),
+            primary: egui_color(colors.right),
+            half: egui_color(colors.right),
+            tint: egui_color(colors.right_tint),
+        }
+    }
+
+    /// These colours, with others for what is selected: for marks, and behind it.
+    #[must_use]
+    pub const fn selecting(self, half: Color32, tint: Color32) -> Self {
+        Self { half, tint, ..self }
+    }
+
+    /// That which was set last, or that of the theme of this part.
+    #[must_use]
+    pub fn of(ui: &Ui) -> Self {
+        let look = ui.data(|data| data.get_temp(Id::new(LOOK)));
+        look.unwrap_or_else(|| match ui.visuals().dark_mode {
+            true => Self::new(Theme::Dark),
+            false => Self::new(Theme::Light),
+        })
+    }
+
+    /// Has [`of`](Self::of) return this, everywhere in a context. Returns what was set before.
+    pub fn set(self, ctx: &egui::Context) -> Option<Self> {
+        ctx.data_mut(|data| {
+            let before = data.get_temp(Id::new(LOOK));
+            data.insert_temp(Id::new(LOOK), self);
+            before
+        })
+    }
+
+    /// All colours of its theme.
+    #[must_use]
+    pub const fn colors(&self) -> &'static Colors {
+        colors(self.theme)
+    }
+
+    /// The colour of a kind of bits.
+    #[must_use]
+    pub const fn kind(self, kind: BitKind) -> Color32 {
+        egui_color(self.colors().bit_kind(kind))
+    }
+}
+
+const fn colors(theme: Theme) -> &'static Colors {
+    match theme {
+        Theme::Light => &LIGHT,
+        Theme::Dark => &DARK,
+    }
+}
+
+/// A colour for egui.
+#[must_use]
+pub const fn egui_color(Rgb(red, green, blue): Rgb) -> Color32 {
+    Color32::from_rgb(red, green, blue)
+}
+
+/// Sets type, spacing and colours of a style.
+pub fn set(style: &mut egui::Style, look: Look) {
+    style.text_styles = [
+        (TextStyle::Small, FontId::proportional(SMALL)),
+        (TextStyle::Body, FontId::proportional(BODY)),
+        (TextStyle::Button, FontId::proportional(BODY)),
+        (TextStyle::Heading, FontId::proportional(LARGE)),
+        (TextStyle::Monospace, FontId::monospace(SMALL)),
+    ]
+    .into();
+    let spacing = &mut style.spacing;
+    spacing.item_spacing = vec2(GAP, GAP);
+    spacing.button_padding = vec2(8.0, 2.0);
+    spacing.interact_size = vec2(ROW, ROW);
+    spacing.slider_rail_height = 4.0;
+    spacing.menu_margin = Margin::same(4);
+    // Every entry of a list is visible without scrolling.
+    spacing.combo_height = 560.0;
+    // In the margin, never over the content.
+    spacing.scroll.floating = true;
+    spacing.scroll.bar_width = 6.0;
+    style.interaction.selectable_labels = false;
+    style.interaction.tooltip_delay = 0.4;
+    style.visuals = visuals(look);
+}
+
+fn visuals(look: Look) -> Visuals {
+    let mut visuals = match look.theme {
+        Theme::Light => Visuals::light(),
+        Theme::Dark => Visuals::dark(),
+    };
+    visuals.panel_fill = look.ground;
+    visuals.window_fill = look.ground;
+    visuals.window_stroke = Stroke::new(1.0, look.line);
+    visuals.extreme_bg_color = look.sunken;
+    visuals.weak_text_color = Some(look.muted);
+    visuals.error_fg_color = look.error;
+    visuals.warn_fg_color = look.warning;
+    visuals.hyperlink_color = look.ink;
+    visuals.disabled_alpha = 1.0;
+    // Text of what is selected, and the ring around what has the focus.
+    visuals.selection.bg_fill = look.tint;
+    visuals.selection.stroke = Stroke::new(2.0, look.ink);
+    let widgets = &mut visuals.widgets;
+    for widget in [
+        &mut widgets.noninteractive,
+        &mut widgets.inactive,
+        &mut widgets.hovered,
+        &mut widgets.active,
+        &mut widgets.open,
+    ] {
+        widget.fg_stroke.color = look.ink;
+        widget.weak_bg_fill = look.raised;
+        widget.bg_fill = look.raised;
+        widget.bg_stroke = Stroke::NONE;
+        widget.corner_radius = CornerRadius::same(4);
+        widget.expansion = 0.0;
+    }
+    // The rim of a light corner is blended too dark: an edge all around hides that.
+    widgets.inactive.bg_stroke = Stroke::new(1.0, look.line);
+    for widget in [&mut widgets.hovered, &mut widgets.open] {
+        widget.bg_stroke = Stroke::new(1.0, look.quiet);
+    }
+    // What is pressed, and the ring around what has the focus of the keyboard.
+    widgets.active.bg_stroke = Stroke::new(2.0, look.ink);
+    widgets.noninteractive.weak_bg_fill = look.impossible[0];
+    widgets.noninteractive.bg_stroke = Stroke::new(1.0, look.line);
+    visuals
+}
+
+/// Where the colours are kept.
+const LOOK: &str = "colours of the inspector";
+
+/// The height of the page below what was drawn so far, without scrolling.
+pub fn page_left(ui: &Ui) -> f32 {
+    ui.clip_rect().bottom() - ui.cursor().top()
+}

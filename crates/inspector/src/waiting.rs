@@ -1,0 +1,198 @@
+//! The bodies that wait for their turn within a budget.
+
+use bevy_egui::egui::{Response, Ui};
+use cubewire_protocol::{Standing, Wait};
+
+use crate::names::{Lit, Names};
+use crate::style::{LINE, Look, ROW, SMALL, page_left};
+use crate::widgets::{At, Row, heading, line};
+use crate::words::rounded;
+
+/// Who waits in a tick.
+#[derive(Clone, Copy, Debug)]
+pub struct Waiting<'a> {
+    /// By slot.
+    pub standings: &'a [Standing],
+    pub tick: u64,
+    pub ticks_per_second: u32,
+    /// Bodies that have changed, whether they wait or not.
+    pub changed: usize,
+    pub names: Names<'a>,
+    /// A unit for lengths, and how many of it are one of the scene's.
+    pub unit: (&'static str, f32),
+    /// Width of names, in logical points.
+    pub width: f32,
+    /// What is said below the rows.
+    pub hint: &'static str,
+}
+
+impl Waiting<'_> {
+    /// Draws those that wait: the longest first, as many as fit. Returns the response of the heading.
+    pub fn draw(&self, ui: &mut Ui, lit: &mut Lit) -> Response {
+        let waits = self.standings.iter().enumerate();
+        let waits = waits.filter_map(|(body, standing)| match standing {
+            Standing::Waits(wait) => Some((body, *wait)),
+            _ => None,
+        });
+        let mut waits: Vec<(usize, Wait)> = waits.collect();
+        waits.sort_by_key(|(_, wait)| (wait.since, wait.more_urgent));
+        let changed = self.changed.max(waits.len());
+        let longest = waits
+            .first()
+            .map_or(0, |(_, wait)| self.tick.saturating_sub(wait.since));
+        let [one, several] = self.names.nouns;
+        let title = match waits.len() {
+            0 => "Nothing waits".to_owned(),
+            count => format!("Waiting: {count} of {changed} changed {several}"),
+        };
+        let right = match longest {
+            0 => String::new(),
+            ticks => format!("longest {} ms", self.millis(ticks)),
+        };
+        let heading = heading(ui, &title, right);
+        let look = Look::of(ui);
+        let header = Row::show(
+            ui,
+            ROW - 2.0,
+            &format!("{one}, why it waits, how long, off by"),
+        );
+        for (at, name) in [
+            (At::Left(0.0), one),
+            (At::Left(self.width), "why it waits"),
+            (At::Left(header.rect.width() - BARS), "how long, ms"),
+            (At::Right(0.0), &*format!("off, {}", self.unit.0)),
+        ] {
+            header.text(ui, at, name, SMALL, look.muted);
+        }
+        let room = ((page_left(ui) - LINE - 6.0) / ROW).max(0.0) as usize;
+        let shown = waits.len().min(room.max(MIN_ROWS));
+        for (body, wait) in &waits[..shown] {
+            self.row(ui, lit, (*body, wait), longest);
+        }
+        ui.add_space(4.0);
+        let words = match waits.len() - shown {
+            0 => self.hint.to_owned(),
+            more => format!("{} {more} more", self.hint),
+        };
+        line(ui, words, look.muted);
+        heading
+    }
+
+    /// A body that waits: a row that hovers it, and selects it with a click.
+    fn row(&self, ui: &mut Ui, lit: &mut Lit, (body, wait): (usize, &Wait), longest: u64) {
+        let look = Look::of(ui);
+        let ticks = self.tick.saturating_sub(wait.since);
+        let (why, ms) = (self.why(wait, ticks), self.millis(ticks));
+        let (unit, factor) = self.unit;
+        let off = factor * wait.error;
+        let off_said = rounded(off.into());
+        let name = self.names.body(body);
+        let said = format!("{}: {why}, {ms} ms, {off_said} {unit}", capital(&name));
+        let row = Row::button(ui, ROW, &said, lit.selected == Some(body));
+        let long = row.rect.width() - BARS;
+        let end = long + BAR * ticks as f32 / longest.max(1) as f32;
+        row.bar(ui, long, end, look.warning);
+        // The head of the column says what a number is.
+        let short = name.strip_prefix(self.names.nouns[0]).unwrap_or(&name);
+        for (at, words) in [
+            (At::Left(0.0), short.trim_start().to_owned()),
+            (At::Left(self.width), why),
+            (At::Left(end + 6.0), ms.to_string()),
+            (At::Right(0.0), off_said),
+        ] {
+            row.text(ui, at, words, SMALL, look.ink);
+        }
+        if row.response.hovered() || row.response.has_focus() {
+            lit.hovered = Some(body);
+        }
+        let about = format!(
+            "Due for {}; its surface has moved {off:.1} {unit} since it was last sent. Priority {:.1}; {}. A click \
+             selects the {}.",
+            crate::words::ticks(ticks),
+            wait.priority,
+            others(wait.more_urgent),
+            self.names.nouns[0],
+        );
+        if row.response.on_hover_text(about).clicked() {
+            lit.selected = Some(body);
+        }
+    }
+
+    /// What keeps a body waiting, in a few words.
+    fn why(&self, wait: &Wait, ticks: u64) -> String {
+        let (unit, factor) = self.unit;
+        let a_tick = factor * wait.error / ticks.max(1) as f32;
+        match wait.more_urgent {
+            0 => "next, it did not fit".to_owned(),
+            _ if a_tick < SLOW => format!("moves {a_tick:.1} {unit} a tick"),
+            more => others(more),
+        }
+    }
+
+    /// To the nearest.
+    const fn millis(&self, ticks: u64) -> u64 {
+        let rate = self.ticks_per_second as u64;
+        (1000 * ticks + rate / 2) / rate
+    }
+}
+
+fn others(more_urgent: usize) -> String {
+    match more_urgent {
+        0 => "it is next".to_owned(),
+        1 => "1 is more urgent".to_owned(),
+        more => format!("{more} are more urgent"),
+    }
+}
+
+/// Words that begin with a capital letter.
+fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+/// What moves less than that a tick has little to be sent for, in the unit that is shown.
+const SLOW: f32 = 2.0;
+
+/// Rows that are there even if the page has to scroll for them.
+const MIN_ROWS: usize = 3;
+
+/// Logical points: from the right to the bars, and the longest of these.
+const BARS: f32 = 160.0;
+const BAR: f32 = 64.0;
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::Plan;
+
+    use super::*;
+
+    #[test]
+    fn a_body_waits_as_it_is_slow_or_as_others_are_more_urgent() {
+        let plan = Plan::cubes();
+        let waiting = Waiting {
+            standings: &[],
+            tick: 100,
+            ticks_per_second: 60,
+            changed: 0,
+            names: Names::of_cubes(&plan),
+            unit: ("mm", 1000.0),
+            width: 48.0,
+            hint: "",
+        };
+        for (error, more_urgent, said) in [
+            (0.011, 8, "moves 1.1 mm a tick"),
+            (0.9, 8, "8 are more urgent"),
+            (0.9, 1, "1 is more urgent"),
+            (0.9, 0, "next, it did not fit"),
+        ] {
+            let wait = Wait {
+                since: 90,
+                error,
+                priority: 1.0,
+                more_urgent,
+            };
+            assert_eq!(waiting.why(&wait, 10), said);
+        }
+    }
+}

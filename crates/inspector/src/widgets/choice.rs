@@ -1,0 +1,117 @@
+//! Switches of several segments, and chips.
+
+use std::borrow::Cow;
+
+use bevy_egui::egui::{
+    Button, Rect, Response, RichText, Sense, Stroke, TextWrapMode, Ui, WidgetInfo, WidgetType,
+    pos2, vec2,
+};
+
+use super::width;
+use crate::style::{CONTROL, Look, SMALL};
+
+/// A segment of a switch.
+#[derive(Clone, Debug)]
+pub struct Choice<T> {
+    pub value: T,
+    pub name: Cow<'static, str>,
+    pub about: Cow<'static, str>,
+    /// Why it cannot be chosen.
+    pub refusal: Option<String>,
+}
+
+impl<T> Choice<T> {
+    pub fn new(
+        value: T,
+        name: impl Into<Cow<'static, str>>,
+        about: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self {
+            value,
+            name: name.into(),
+            about: about.into(),
+            refusal: None,
+        }
+    }
+}
+
+/// A switch as wide as `across`, whose segments are as wide as their names ask for. A press sets the value, unless the
+/// segment is refused. Returns the index of the one that was pressed, refused or not.
+pub fn segmented<T: PartialEq + Clone>(
+    ui: &mut Ui,
+    across: f32,
+    value: &mut T,
+    choices: &[Choice<T>],
+) -> Option<usize> {
+    let (all, _) = ui.allocate_exact_size(vec2(across, CONTROL), Sense::hover());
+    let names = choices.iter().map(|choice| width(ui, &choice.name, SMALL));
+    let names: Vec<f32> = names.collect();
+    let gaps = choices.len().saturating_sub(1) as f32;
+    let room = across - gaps - names.iter().sum::<f32>();
+    let padding = room / choices.len().max(1) as f32;
+    let mut left = all.left();
+    let mut pressed = None;
+    for (index, (choice, name)) in choices.iter().zip(names).enumerate() {
+        let right = left + name + padding;
+        let rect = Rect::from_min_max(pos2(left, all.top()), pos2(right, all.bottom()));
+        left = right + 1.0;
+        let response = segment(ui, rect, choice, *value == choice.value);
+        if response.clicked() {
+            pressed = Some(index);
+            if choice.refusal.is_none() {
+                *value = choice.value.clone();
+            }
+        }
+    }
+    pressed
+}
+
+fn segment<T>(ui: &mut Ui, rect: Rect, choice: &Choice<T>, is_selected: bool) -> Response {
+    let look = Look::of(ui);
+    let is_possible = choice.refusal.is_none();
+    let name = RichText::new(&*choice.name).size(SMALL);
+    let button = match is_possible {
+        true => Button::new(name).selected(is_selected),
+        false => Button::new(name.color(look.impossible[1])).fill(look.impossible[0]),
+    };
+    let button = button.wrap_mode(TextWrapMode::Extend).min_size(rect.size());
+    let response = ui.place(rect, button.corner_radius(2));
+    response.widget_info(|| {
+        WidgetInfo::selected(
+            WidgetType::RadioButton,
+            is_possible,
+            is_selected,
+            &*choice.name,
+        )
+    });
+    if is_selected {
+        let line = rect.with_min_y(rect.bottom() - 2.0);
+        ui.painter().rect_filled(line, 0.0, look.half);
+    }
+    match &choice.refusal {
+        Some(refusal) => response.on_hover_text(format!("{refusal}\n{}", choice.about)),
+        None if choice.about.is_empty() => response,
+        None => response.on_hover_text(&*choice.about),
+    }
+}
+
+/// A rounded button of 12 points for a preset or an option. `radius` is 12 for presets, 4 for options.
+pub fn chip(ui: &mut Ui, height: f32, radius: u8, name: &str, is_on: bool) -> Response {
+    let look = Look::of(ui);
+    let words = RichText::new(name).size(SMALL);
+    let mut chip = match ui.is_enabled() {
+        true => Button::new(words),
+        false => Button::new(words.color(look.impossible[1])),
+    };
+    if is_on {
+        chip = chip.stroke(Stroke::new(1.0, look.half));
+    }
+    let size = vec2(width(ui, name, SMALL) + 14.0, height);
+    ui.add_sized(
+        size,
+        chip.wrap_mode(TextWrapMode::Extend)
+            .min_size(size)
+            .corner_radius(radius)
+            .selected(is_on),
+    )
+}

@@ -1,0 +1,79 @@
+//! Rows with a name at the left and a control at the right, and short cards of one line.
+
+use bevy_egui::egui::{
+    Align, Color32, DragValue, Layout, Rect, Response, Sense, Ui, WidgetInfo, WidgetType, vec2,
+};
+
+use super::{At, field, raised, text};
+use crate::style::{BODY, BUTTON, CONTROL, Look, SMALL};
+
+/// A name of that size that takes `label` of the width, and controls in the rest of the row.
+pub fn named<R>(
+    ui: &mut Ui,
+    label: f32,
+    name: &str,
+    size: f32,
+    controls: impl FnOnce(&mut Ui) -> R,
+) -> (Response, R) {
+    let look = Look::of(ui);
+    let whole = vec2(ui.available_width(), CONTROL);
+    let row = ui.allocate_ui_with_layout(whole, Layout::left_to_right(Align::Center), |ui| {
+        ui.spacing_mut().item_spacing.x = 0.0;
+        let (rect, response) = ui.allocate_exact_size(vec2(label, CONTROL), Sense::hover());
+        response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
+        text(ui.painter(), rect, At::Left(0.0), name, size, look.ink);
+        ui.spacing_mut().item_spacing.x = 8.0;
+        (response, controls(ui))
+    });
+    row.inner
+}
+
+/// A name, a number, and its unit, so wide in all. Units stand below each other.
+pub fn entry(ui: &mut Ui, width: f32, name: &str, value: DragValue<'_>, unit: &str) -> Response {
+    let size = vec2(width, CONTROL);
+    let layout = Layout::left_to_right(Align::Center);
+    let row = ui.allocate_ui_with_layout(size, layout, |ui| {
+        ui.set_min_width(width);
+        let label = width - FIELD - UNIT;
+        named(ui, label, name, SMALL, |ui| {
+            ui.spacing_mut().item_spacing.x = 6.0;
+            let response = field(ui, FIELD, value, unit);
+            response.widget_info(|| WidgetInfo {
+                label: Some(name.to_owned()),
+                ..WidgetInfo::new(WidgetType::DragValue)
+            });
+            response
+        })
+    });
+    let (label, field) = row.inner;
+    label.union(field)
+}
+
+/// Words in several colours, one after the other.
+pub type Words = Vec<(String, Color32)>;
+
+/// Paints words of that size in a row, from `x` on.
+pub fn words(ui: &Ui, row: Rect, x: f32, words: &Words, size: f32) {
+    let mut x = x;
+    for (word, color) in words {
+        x += text(ui.painter(), row, At::Left(x), word, size, *color).width();
+    }
+}
+
+/// All the words as one text.
+pub fn said(words: &Words) -> String {
+    words.iter().map(|(word, _)| word.as_str()).collect()
+}
+
+/// A card of one line.
+pub fn plate(ui: &mut Ui, width: f32, line: &Words) -> Response {
+    let (rect, response) = ui.allocate_exact_size(vec2(width, BUTTON), Sense::hover());
+    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, said(line)));
+    raised(ui, rect);
+    words(ui, rect, 10.0, line, BODY);
+    response
+}
+
+/// Logical points.
+const FIELD: f32 = 56.0;
+const UNIT: f32 = 52.0;

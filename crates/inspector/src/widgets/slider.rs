@@ -1,0 +1,177 @@
+//! Sliders, each with a field beside it that accepts typing.
+
+use std::ops::RangeInclusive;
+
+use bevy_egui::egui::{
+    self, Color32, DragValue, Rect, Response, Stroke, Ui, WidgetInfo, pos2, vec2,
+};
+
+use super::chart::Scale;
+use super::{At, field, focus_ring, text};
+use crate::style::{BODY, CONTROL, Look, ROW, SMALL};
+
+/// What a slider is.
+#[derive(Clone, Debug)]
+pub struct Slide {
+    /// For those who cannot see it.
+    pub name: String,
+    pub width: f32,
+    pub range: RangeInclusive<f64>,
+    pub scale: Scale,
+    /// Diameter of the knob.
+    pub knob: f32,
+    /// Colour of the groove up to the knob.
+    pub color: Color32,
+}
+
+impl Slide {
+    /// Where a value stands, from the left end of the slider.
+    pub fn x_of(&self, value: f64) -> f32 {
+        let fraction = self.scale.fraction(value, &self.range) as f32;
+        egui::lerp(self.margin()..=self.width - self.margin(), fraction)
+    }
+
+    /// From the ends to where the knob can stand.
+    fn margin(&self) -> f32 {
+        self.height() / HEIGHT_OF_RADIUS
+    }
+
+    fn height(&self) -> f32 {
+        match self.knob > USUAL_KNOB {
+            true => CONTROL,
+            false => ROW,
+        }
+    }
+}
+
+/// A slider for whole numbers.
+pub fn slider(ui: &mut Ui, slide: &Slide, value: &mut f64) -> Response {
+    let look = Look::of(ui);
+    let response = ui
+        .scope(|ui| {
+            // Its behaviour is the library's, its look is painted over it.
+            ui.spacing_mut().slider_width = slide.width;
+            ui.spacing_mut().interact_size.y = slide.height();
+            let visuals = ui.visuals_mut();
+            let widgets = &mut visuals.widgets;
+            for widget in [
+                &mut widgets.inactive,
+                &mut widgets.hovered,
+                &mut widgets.active,
+                &mut widgets.noninteractive,
+            ] {
+                widget.bg_fill = Color32::TRANSPARENT;
+                widget.fg_stroke = Stroke::NONE;
+                widget.bg_stroke = Stroke::NONE;
+            }
+            let slider = egui::Slider::new(value, slide.range.clone())
+                .logarithmic(slide.scale == Scale::Logarithmic)
+                .integer()
+                .show_value(false);
+            ui.add(slider)
+        })
+        .inner;
+    let is_enabled = ui.is_enabled();
+    response.widget_info(|| WidgetInfo::slider(is_enabled, *value, &slide.name));
+    let rect = response.rect;
+    let groove = Rect::from_center_size(rect.center(), vec2(slide.width, 4.0));
+    let knob = pos2(rect.left() + slide.x_of(*value), rect.center().y);
+    let (color, ink) = match is_enabled {
+        true => (slide.color, look.ink),
+        false => (look.line, look.impossible[1]),
+    };
+    let painter = ui.painter();
+    painter.rect_filled(groove, 2.0, look.line);
+    painter.rect_filled(groove.with_max_x(knob.x), 2.0, color);
+    painter.circle_filled(knob, slide.knob / 2.0, ink);
+    if response.has_focus() {
+        focus_ring(painter, look, rect);
+    }
+    response
+}
+
+/// Widths of the parts of a [`parameter`]: its name, the slider, the field.
+pub(super) type Widths = [f32; 3];
+
+/// A number in a row: its name, a slider, a field, and its unit.
+#[derive(Clone, Debug)]
+pub struct Parameter<'a> {
+    pub height: f32,
+    /// How it is called here.
+    pub label: &'a str,
+    /// How it is called by itself.
+    pub name: String,
+    pub widths: Widths,
+    pub range: RangeInclusive<u8>,
+    pub unit: &'a str,
+    /// Whether the field shows two to the power of the number.
+    pub is_power: bool,
+    /// Why there is no such number.
+    pub absent: Option<&'a str>,
+}
+
+/// Returns the response of the slider and of the field, as one.
+pub fn parameter(ui: &mut Ui, parameter: &Parameter<'_>, value: &mut u8) -> Response {
+    let look = Look::of(ui);
+    let [label, width, number] = parameter.widths;
+    let range = &parameter.range;
+    let slide = Slide {
+        name: parameter.name.clone(),
+        width,
+        range: f64::from(*range.start())..=f64::from(*range.end()),
+        scale: Scale::Linear,
+        knob: USUAL_KNOB,
+        color: look.half,
+    };
+    let is_there = parameter.absent.is_none();
+    let size = vec2(ui.available_width(), parameter.height);
+    let layout = egui::Layout::left_to_right(egui::Align::Center);
+    let response = ui.allocate_ui_with_layout(size, layout, |ui| {
+        ui.set_min_height(parameter.height);
+        ui.spacing_mut().item_spacing.x = 8.0;
+        let (row, _) = ui.allocate_exact_size(vec2(label - 8.0, ROW), egui::Sense::hover());
+        let (size, color) = match (label > 100.0, is_there) {
+            (true, _) => (BODY, look.ink),
+            (false, true) => (SMALL, look.ink),
+            (false, false) => (SMALL, look.impossible[1]),
+        };
+        text(
+            ui.painter(),
+            row,
+            At::Left(0.0),
+            parameter.label,
+            size,
+            color,
+        );
+        ui.add_enabled_ui(is_there, |ui| {
+            let mut wanted = f64::from(*value);
+            let slider = slider(ui, &slide, &mut wanted);
+            *value = wanted as u8;
+            let mut drag = DragValue::new(value).range(range.clone()).speed(0.1);
+            if parameter.is_power {
+                drag = drag
+                    .custom_formatter(|power, _| format!("{}", 1_u32 << power as u32))
+                    .custom_parser(|typed| typed.trim().parse().ok().map(f64::log2));
+            }
+            let field = field(ui, number, drag, parameter.unit);
+            let (is_enabled, name) = (ui.is_enabled(), &parameter.name);
+            let now = f64::from(*value);
+            field.widget_info(|| WidgetInfo {
+                label: Some(name.clone()),
+                ..WidgetInfo::drag_value(is_enabled, now)
+            });
+            slider.union(field)
+        })
+        .inner
+    });
+    match parameter.absent {
+        Some(absent) => response.inner.on_disabled_hover_text(absent),
+        None => response.inner,
+    }
+}
+
+/// Diameter of the knob of most sliders, logical points.
+const USUAL_KNOB: f32 = 14.0;
+
+/// The library lets the knob be as far from the ends as this fraction of the height.
+const HEIGHT_OF_RADIUS: f32 = 2.5;

@@ -1,0 +1,62 @@
+//! How numbers are written on the screen.
+
+/// A whole number, with thin spaces between thousands: `17 369`.
+#[must_use]
+pub fn grouped(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let mut text = if value <= -0.5 { "\u{2212}" } else { "" }.to_owned();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push('\u{2009}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number in a table: below 100 with one decimal, otherwise whole.
+#[must_use]
+pub fn rounded(value: f64) -> String {
+    if value.abs() < 99.95 {
+        format!("{value:.1}").replace('-', "\u{2212}")
+    } else {
+        grouped(value)
+    }
+}
+
+/// A factor: two digits below 10, otherwise whole: `2.5×`, `579×`.
+#[must_use]
+pub fn factor(factor: f64) -> String {
+    match factor < 9.95 {
+        true => format!("{factor:.1}×"),
+        false => grouped(factor) + "×",
+    }
+}
+
+/// How many ticks, in words.
+#[must_use]
+pub fn ticks(count: u64) -> String {
+    match count {
+        1 => "1 tick".to_owned(),
+        _ => format!("{count} ticks"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_digits_that_can_be_read() {
+        assert_eq!(grouped(17_368.8), "17\u{2009}369");
+        assert_eq!(
+            [grouped(999.6), grouped(-1234.0)],
+            ["1\u{2009}000", "\u{2212}1\u{2009}234"]
+        );
+        assert_eq!([rounded(15.84), rounded(99.96)], ["15.8", "100"]);
+        assert_eq!(
+            [factor(2.46), factor(9.96), factor(1091.7)],
+            ["2.5×", "10×", "1\u{2009}092×"]
+        );
+    }
+}

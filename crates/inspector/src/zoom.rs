@@ -1,0 +1,63 @@
+//! The part of a chart that is shown: the wheel zooms at the pointer, a double click shows all of it.
+
+use std::ops::Range;
+
+use bevy_egui::egui::{Id, Rect, Response, Ui};
+
+/// The shown part of a chart, kept under an identifier as fractions of the whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Zoom {
+    id: Id,
+    /// The smallest part that fills the chart.
+    min_part: f64,
+    /// Whether a drag moves the part.
+    drags: bool,
+}
+
+impl Zoom {
+    pub fn new(id: &'static str, min_part: f64, drags: bool) -> Self {
+        Self {
+            id: Id::new(id),
+            min_part,
+            drags,
+        }
+    }
+
+    /// The part after what the user did to the chart, which covers `area`.
+    pub fn shown(&self, ui: &Ui, response: &Response, area: Rect) -> Range<f64> {
+        let mut shown = ui
+            .data(|data| data.get_temp::<(f64, f64)>(self.id))
+            .unwrap_or((0.0, 1.0));
+        if response.double_clicked() {
+            shown = (0.0, 1.0);
+        }
+        let width = shown.1 - shown.0;
+        if self.drags && response.dragged() {
+            let moved = f64::from(response.drag_delta().x / area.width()) * width;
+            shown = (shown.0 - moved, shown.1 - moved);
+        }
+        if let Some(at) = response.hover_pos() {
+            let steps = f64::from(ui.input(|input| input.smooth_scroll_delta().y)) / 100.0;
+            if steps != 0.0 {
+                let pivot = shown.0 + f64::from((at.x - area.left()) / area.width()) * width;
+                let factor = 0.7_f64
+                    .powf(steps)
+                    .clamp(self.min_part / width, 1.0 / width);
+                shown = (
+                    pivot - (pivot - shown.0) * factor,
+                    pivot + (shown.1 - pivot) * factor,
+                );
+            }
+        }
+        self.show(ui, shown.0..shown.1)
+    }
+
+    /// Shows this part, or as much of it as there is. Returns what is shown.
+    pub fn show(&self, ui: &Ui, part: Range<f64>) -> Range<f64> {
+        let width = (part.end - part.start).clamp(self.min_part, 1.0);
+        let start = part.start.clamp(0.0, 1.0 - width);
+        let shown = start..start + width;
+        ui.data_mut(|data| data.insert_temp(self.id, (shown.start, shown.end)));
+        shown
+    }
+}
