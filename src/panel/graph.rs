@@ -8,7 +8,6 @@ pub(super) mod series;
 use bevy_egui::egui::{
     Align, Color32, Layout, Rect, Response, Sense, Stroke, Ui, UiBuilder, pos2, vec2,
 };
-use cubewire_codec::ladder::LADDER;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::lane::Measured;
@@ -57,14 +56,7 @@ pub(super) fn draw(
         let points = series.points.iter();
         points.map(|point| point.stages)
     });
-    let mut switches = switches(stages, |ago| chart.x_of(-ago));
-    if state.is_touring {
-        // The tour is about rungs.
-        for switch in &mut switches {
-            let rung = LADDER.iter().position(|rung| rung.stages == switch.to);
-            switch.number = rung.map(|index| index + 1);
-        }
-    }
+    let switches = switches(stages, |ago| chart.x_of(-ago));
     let occupied = flags(ui, above, &chart, &switches);
     peak(ui, above, &chart, &lines, &occupied);
     times(ui, &chart, state);
@@ -121,8 +113,8 @@ fn about(ui: &Ui, words: Rect, response: &Response) {
     let legend = ui.interact(words, response.id.with("legend"), Sense::hover());
     legend.on_hover_text(
         "Kilobits a second, mean of a second, as the article counts: the payload of each snapshot and 28 bytes of IP and \
-         UDP headers. With a budget, which no second exceeds: every byte on the wire. A flag: stages were switched. A \
-         triangle on the floor: packets were lost.",
+         UDP headers. With a budget, which no second exceeds: every byte on the wire. A flag: stages were switched, to the \
+         rung of that number. A triangle on the floor: packets were lost.",
     );
 }
 
@@ -151,7 +143,7 @@ fn points(state: &PanelState, lanes: &[Measured<'_>]) -> Vec<(Side, Vec<Point>)>
 fn entries(ui: &Ui, row: Rect, look: Look, lines: &Lines<'_>) {
     let lanes = lines.series.iter().map(|(side, _)| {
         let name = match lines.series.len() {
-            1 if lines.has_budget() => "sent",
+            1 if lines.has_budget() => "on the wire",
             1 => "replica",
             _ => side.name(),
         };
@@ -298,7 +290,12 @@ fn rates(lines: &Lines<'_>, seconds: f64) -> Option<String> {
             _ => format!("{} {kbps}", side.name()),
         });
     }
-    Some(format!("{:.1} s ago: {}", ago?, said.join(", ")))
+    let counted = if lines.has_budget() {
+        " on the wire"
+    } else {
+        ""
+    };
+    Some(format!("{:.1} s ago: {}{counted}", ago?, said.join(", ")))
 }
 
 /// Logical points from a flag within which a peak is left out.

@@ -8,7 +8,8 @@ use cubewire_protocol::Standing;
 use crate::controls::Action;
 use crate::history::Selection;
 use crate::replication::{
-    Ablation, CubeError, DeltaCounts, LaneMeter, LaneSettings, LaneSync, ReplicaError, ShadowLadder,
+    Ablation, CubeError, DeltaCounts, LaneMeter, LaneSettings, LaneSync, ReplicaError,
+    ShadowLadder, Standings, Totals,
 };
 use crate::view::{Inset, PaneContent, Side, ViewMode};
 
@@ -50,7 +51,7 @@ pub struct LaneView<'a> {
     /// Errors of the lane's displayed cubes, if they are measured.
     pub errors: &'a [CubeError],
     /// How the lane's cubes stand within its budget, if that is known.
-    pub standings: &'a [Standing],
+    pub standings: Option<&'a Standings>,
     /// Distributions of what its packets carry, if they are measured.
     pub counts: Option<&'a DeltaCounts>,
     /// What the stages that were tried cost.
@@ -68,6 +69,16 @@ impl LaneView<'_> {
     /// Whether what it costs can be compared.
     pub(super) fn arrives(&self) -> bool {
         self.meter.arrives(self.past.moment)
+    }
+
+    /// The second of what the views show that all figures are means of: see [`LaneMeter::second`].
+    pub(super) fn second(&self) -> Option<Totals> {
+        self.meter.second(self.past.moment)
+    }
+
+    /// How a cube stands within the budget, if that is known.
+    pub(super) fn standing(&self, cube: usize) -> Option<Standing> {
+        self.standings?.now.get(cube).copied()
     }
 
     /// The newest tick of its meter; 0 before there is one.

@@ -6,7 +6,6 @@ use bevy_egui::egui::{
     Stroke, StrokeKind, Ui, UiBuilder, WidgetInfo, WidgetType, vec2,
 };
 use cubewire_codec::ladder::LADDER;
-use cubewire_scene::TICKS_PER_SECOND;
 
 use super::explain::{self, Explained};
 use super::lane::{Drawn, LaneView};
@@ -179,7 +178,9 @@ fn slim(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn 
             .with_max_x(right.left() - MARGIN);
         let mut at = |rect| ui.new_child(UiBuilder::new().max_rect(rect));
         drawn.asked = slim_rung(&mut at(left), &mut lane);
-        graph::draw_slim(&mut at(plot), state, &lane.shown, lane.past.moment);
+        if plot.width() > MIN_PLOT {
+            graph::draw_slim(&mut at(plot), state, &lane.shown, lane.past.moment);
+        }
         let mut ui = at(right);
         ui.spacing_mut().item_spacing.y = 8.0;
         // One thing to press: the tour, until a card over the picture offers it, or its next step.
@@ -233,7 +234,7 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
             .max_rect(row)
             .layout(Layout::left_to_right(Align::Center)),
     );
-    figure(&mut ui, lane);
+    figure(&mut ui, lane.second().as_ref());
     pressed
 }
 
@@ -290,13 +291,11 @@ fn shrink(ui: &mut Ui) -> bool {
 /// is from the simulation.
 fn cost(ui: &mut Ui, lane: &LaneView<'_>) {
     let look = Look::of(ui);
-    let totals = Totals::of(
-        lane.meter
-            .second_until(lane.meter.steady_tick(lane.past.moment)),
-    );
-    let about = about_cost(&totals, lane.past.moment);
-    if lane.shown.len() < 2 {
-        if let Some(kbps) = measured(lane).filter(|kbps| *kbps > 0.0) {
+    let second = lane.second();
+    let about = about_cost(second.as_ref(), lane.past.moment);
+    if let Some(second) = second.as_ref().filter(|_| lane.shown.len() < 2) {
+        let kbps = second.kbps(Accounting::PayloadAndUdp);
+        if kbps > 0.0 {
             let whole = lane.settings.sender.uncompressed_kbps();
             let less = match lane.arrives() {
                 true => factor(whole / kbps),
@@ -305,29 +304,22 @@ fn cost(ui: &mut Ui, lane: &LaneView<'_>) {
             let less = RichText::new(less);
             ui.label(less.size(BODY)).on_hover_text(&about);
         }
-        if let Some(error) = totals.mean_error_m().map(millimetres) {
+        if let Some(error) = second.mean_error_m().map(millimetres) {
             let error = RichText::new(error).size(SMALL).color(look.muted);
             ui.label(error).on_hover_text(&about);
         }
     }
     let size = vec2(ui.available_width(), BUTTON);
     ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
-        figure(ui, lane).on_hover_text(about);
+        figure(ui, second.as_ref()).on_hover_text(about);
     });
 }
 
-/// The mean of the last second, kbps. The first packets of a lane have no baseline: a mean of them alone says nothing.
-fn measured(lane: &LaneView<'_>) -> Option<f64> {
-    let moment = lane.meter.steady_tick(lane.past.moment);
-    let is_whole = lane.meter.second_until(moment).count() >= TICKS_PER_SECOND as usize;
-    let kbps = lane.meter.kbps_until(moment, Accounting::PayloadAndUdp);
-    kbps.filter(|_| is_whole)
-}
-
 /// The bandwidth with its unit.
-fn figure(ui: &mut Ui, lane: &LaneView<'_>) -> Response {
+fn figure(ui: &mut Ui, second: Option<&Totals>) -> Response {
     let look = Look::of(ui);
-    let kbps = measured(lane).map_or_else(|| "…".to_owned(), grouped);
+    let kbps = second.map(|second| grouped(second.kbps(Accounting::PayloadAndUdp)));
+    let kbps = kbps.unwrap_or_else(|| "…".to_owned());
     let mut words = LayoutJob::default();
     for (text, color) in [(kbps + " ", look.half), ("kbps".to_owned(), look.muted)] {
         let format = TextFormat::simple(FontId::proportional(BODY), color);
@@ -336,10 +328,13 @@ fn figure(ui: &mut Ui, lane: &LaneView<'_>) -> Response {
     ui.label(words)
 }
 
-fn about_cost(totals: &Totals, moment: Option<u64>) -> String {
+fn about_cost(second: Option<&Totals>, moment: Option<u64>) -> String {
+    let Some(totals) = second else {
+        return "Measured over a second with the same stages, budget and rate.".to_owned();
+    };
     let mut about = format!(
-        "Bandwidth of this lane, mean of the last second{}, and how many times less than uncompressed. {} With all headers \
-         {} kbps.",
+        "Bandwidth of this lane, mean of the last second{}, and how many times less than uncompressed. {} On the wire {} \
+         kbps.",
         if moment.is_some() {
             " up to what the views show"
         } else {
@@ -378,5 +373,6 @@ const PLOT: f32 = 88.0;
 const SLIM_HEIGHT: f32 = 88.0;
 const SLIM_RUNG: f32 = 208.0;
 const SLIM_BUTTONS: f32 = 84.0;
+const MIN_PLOT: f32 = 140.0;
 const SIDES: f32 = 76.0;
 const MAX_PICKER: f32 = 188.0;

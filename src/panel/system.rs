@@ -4,7 +4,6 @@ use bevy::ecs::query::QueryData;
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_egui::EguiContexts;
-use cubewire_protocol::Standing;
 
 use super::lane::{Halves, LaneView, Measured, Past, Status};
 use super::layout::draw;
@@ -89,11 +88,6 @@ impl Shown<'_, '_> {
         let mut histories = self.histories.iter();
         let (history, ..) = histories.find(|(_, _, is_selected)| *is_selected)?;
         Some(history.errors_at(tick, &self.world_history))
-    }
-
-    fn in_the_present<'a>(&self, standings: Option<&'a Standings>) -> &'a [Standing] {
-        let standings = standings.filter(|_| self.moment.0.is_none());
-        standings.map_or(&[], |standings| &standings.0)
     }
 
     fn past(&self) -> Past {
@@ -214,7 +208,7 @@ pub(super) fn draw_lane(
         past: lanes.past(),
         selection: &mut new_selection,
         errors: errors.unwrap_or_default(),
-        standings: lanes.in_the_present(selected.standings),
+        standings: selected.standings.filter(|_| lanes.moment.0.is_none()),
         counts: selected.counts,
         tradeoffs: &lanes.tradeoffs,
     };

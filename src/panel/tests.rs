@@ -36,7 +36,7 @@ use crate::history::Selection;
 use crate::replication::{
     Ablation, Arrival, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, LaneSettings, LaneSync,
     METER_TICKS, PacketDetail, PacketRecord, Peer, PlayoutDelay, ReplicaError, Sample,
-    ServerConnection, Serving, ShadowLadder, SocketTraffic,
+    ServerConnection, Serving, ShadowLadder, SocketTraffic, Standings,
 };
 use crate::view::{PaneContent, Side, ViewMode};
 
@@ -64,7 +64,7 @@ struct Panel {
     ablation: Option<Ablation>,
     tick: Option<u64>,
     past: Past,
-    standings: Vec<Standing>,
+    standings: Standings,
 }
 
 fn meter() -> LaneMeter {
@@ -216,7 +216,7 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
         past: panel.past,
         selection: &mut panel.selection,
         errors: &[],
-        standings: &panel.standings,
+        standings: Some(&panel.standings),
         counts: None,
         tradeoffs: &panel.tradeoffs,
         peers,
@@ -258,6 +258,15 @@ fn hover(harness: &mut Harness<'_, Panel>, label: &str) {
 
 fn says(harness: &Harness<'_, Panel>, text: &str) -> bool {
     harness.query_all_by_label_contains(text).next().is_some()
+}
+
+/// Whether a text is painted that is like that.
+fn paints(harness: &Harness<'_, Panel>, is_like: impl Fn(&str) -> bool) -> bool {
+    let painted = &harness.output().shapes;
+    painted.iter().any(|clipped| match &clipped.shape {
+        egui::Shape::Text(text) => is_like(text.galley.text()),
+        _ => false,
+    })
 }
 
 fn is_disabled(harness: &Harness<'_, Panel>, label: &str) -> bool {

@@ -150,7 +150,12 @@ fn draw_rows(
     });
     let beside = below.with_min_x(graph.right() + MARGIN);
     totals::draw(ui, beside, &rows, strip, (summed, range.is_some()));
-    tell(strip, &chart, &response, newest);
+    tell(
+        strip,
+        &chart,
+        &response.with_new_rect(all.expand2(vec2(0.0, 8.0))),
+        newest,
+    );
     touched
 }
 
@@ -219,12 +224,12 @@ fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
     }
 }
 
-/// What the pointer is over, lane by lane.
+/// Says what the pointer is over, a line for each lane: at once, and above the timeline, so that it covers none of it.
 fn tell(strip: &Strip<'_>, chart: &Chart, response: &Response, newest: u64) {
     if let Some(hovered) = response.hover_pos() {
         let tick = chart.x_at(hovered.x).floor() as i64;
-        response.clone().on_hover_ui_at_pointer(|ui| {
-            ui.set_max_width(320.0);
+        response.show_tooltip_ui(|ui| {
+            ui.set_max_width(response.rect.width());
             for measured in strip.lanes() {
                 ui.label(words::describe(measured, tick, newest));
             }

@@ -35,7 +35,7 @@ pub(super) use flags::{flags, paint as flag, switches};
 pub(super) use keys::{key, keys, keys_width};
 pub(super) use list::list;
 pub(super) use marks::Label;
-pub(super) use picker::picker;
+pub(super) use picker::{opens, picker};
 pub(super) use shapes::{Pointing, ring, triangle};
 pub(super) use slider::{Parameter, Slide, parameter, slider};
 pub(super) use stack::stack;

@@ -3,7 +3,6 @@
 use bevy_egui::egui::{Id, Rangef, Response, Ui};
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{AFFINE, LADDER, Rung, SIMULATED, rung_of};
-use cubewire_scene::TICKS_PER_SECOND;
 
 use super::{bars, strip, sync};
 use crate::controls::RUNG_KEYS;
@@ -11,7 +10,7 @@ use crate::panel::lane::LaneView;
 use crate::panel::style::{LINE, Look, ROW};
 use crate::panel::terms;
 use crate::panel::widgets::line;
-use crate::replication::{Accounting, ShadowLadder, ShadowRung, TARGET_KBPS, kbps};
+use crate::replication::{Accounting, ShadowLadder, TARGET_KBPS};
 use crate::words::{factor, rounded};
 
 /// Where the height of the present rung is kept, for the card that points to it.
@@ -42,12 +41,8 @@ pub(in crate::panel) fn step(current: Option<usize>, last_rung: usize, step: Ste
     rung.min(LADDER.len() - 1)
 }
 
-/// What a rung would cost now, in article accounting; none before it is known.
-pub(in crate::panel) fn kbps_of(shadow: &ShadowLadder, rung: &Rung) -> Option<f64> {
-    kbps_until(shadow, rung, None)
-}
-
-/// What a rung cost in the second up to that tick, or to the newest.
+/// What a rung would have cost in the second up to that tick, or to the newest one, in article accounting; none before it is
+/// known.
 pub(in crate::panel) fn kbps_until(
     shadow: &ShadowLadder,
     rung: &Rung,
@@ -55,16 +50,9 @@ pub(in crate::panel) fn kbps_until(
 ) -> Option<f64> {
     let mut rungs = shadow.rungs().iter();
     let shadowed = rungs.find(|shadowed| shadowed.rung().name == rung.name)?;
-    let since = tick.map(|tick| shadow.newest_tick().unwrap_or(tick).saturating_sub(tick));
-    let kbps = match since {
-        None | Some(0) => ShadowRung::kbps(shadowed),
-        Some(ticks) => {
-            let second = shadowed.history().rev().skip(ticks as usize);
-            let second: Vec<_> = second.take(TICKS_PER_SECOND as usize).collect();
-            kbps(second.iter().sum(), second.len())
-        }
-    };
-    Some(kbps).filter(|&kbps| kbps > 0.0)
+    let newest = shadow.newest_tick()?;
+    let ticks_ago = tick.map_or(0, |tick| newest.saturating_sub(tick));
+    Some(shadowed.kbps(ticks_ago as usize)).filter(|&kbps| kbps > 0.0)
 }
 
 /// Returns whether the lane is to lose its world.
@@ -80,8 +68,9 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
             line(ui, "Requested from the server.", look.muted);
         }
     }
-    let (shown, shadow, moment) = (lane.stages_shown(), lane.shadow, lane.past.moment);
-    let kbps = |rung: &Rung| kbps_until(shadow?, rung, moment);
+    let (shown, shadow) = (lane.stages_shown(), lane.shadow);
+    let until = lane.meter.steady_tick(lane.past.moment);
+    let kbps = |rung: &Rung| kbps_until(shadow?, rung, until);
     let whole = kbps(&LADDER[0]).filter(|_| lane.arrives());
     let mut hovered = None;
     let top = ui.cursor().top();

@@ -124,7 +124,7 @@ fn every_page_ends_above_the_toolbar_on_every_rung() {
             let mut panel = measured(page, rung.stages);
             panel.state.colors = CubeColors::Bits;
             panel.selection.cube = Some(1);
-            panel.standings = vec![Standing::UpToDate { sent: None }; 10];
+            panel.standings.now = vec![Standing::UpToDate { sent: None }; 10];
             let harness = open(panel);
             let (bottom, toolbar) = (bottom(&harness, last), toolbar(&harness));
             if bottom > toolbar {

@@ -8,7 +8,7 @@ use super::{Overlay, Part};
 use crate::replication::{Accounting, LaneMeter, LaneSettings, TARGET_KBPS};
 use crate::theme::egui_color;
 use crate::view::side::Side;
-use crate::words::grouped;
+use crate::words::short;
 
 /// Heights, points.
 const TITLE: f32 = 44.0;
@@ -128,7 +128,7 @@ impl Pen<'_> {
         for kbps in MARKS {
             let y = height(plot, kbps);
             self.painter.hline(plot.x_range(), y, line);
-            let label = (&*grouped(kbps), small, colors.muted);
+            let label = (&*short(kbps), small, colors.muted);
             self.write(pos2(plot.min.x - 6.0, y), Align2::RIGHT_CENTER, label);
         }
         let y = height(plot, TARGET_KBPS);

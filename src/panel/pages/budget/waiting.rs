@@ -1,7 +1,9 @@
-//! The cubes that wait for their turn within a budget.
+//! The cubes that have waited for their turn within a budget.
+
+use std::cmp::Reverse;
 
 use bevy_egui::egui::Ui;
-use cubewire_protocol::{Standing, Wait};
+use cubewire_protocol::Wait;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::history::Selection;
@@ -9,51 +11,46 @@ use crate::panel::lane::LaneView;
 use crate::panel::style::{LINE, Look, ROW, SMALL, page_left};
 use crate::panel::terms;
 use crate::panel::widgets::{At, Row, heading, line};
+use crate::replication::{Standings, Waited};
 use crate::words::rounded;
 
-/// The cubes that wait: the longest first, as many as fit.
+/// The cubes that waited in the last second: the longest first, as many as fit.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
-    let now = lane.now();
-    let waits = lane.standings.iter().enumerate();
-    let waits = waits.filter_map(|(cube, standing)| match standing {
-        Standing::Waits(wait) => Some((cube, *wait)),
-        _ => None,
-    });
-    let mut waits: Vec<(usize, Wait)> = waits.collect();
-    waits.sort_by_key(|(_, wait)| (wait.since, wait.more_urgent));
-    // With a budget, not every tick has a packet.
-    let mut packets = lane
-        .meter
-        .second_until(None)
-        .flat_map(|sample| &sample.snapshots);
-    let changed = packets.next().map_or(0, |packet| packet.changed_cubes);
-    let changed = changed.max(waits.len());
-    let longest = waits
-        .first()
-        .map_or(0, |(_, wait)| now.saturating_sub(wait.since));
-    let title = match waits.len() {
-        0 => "Nothing waits".to_owned(),
-        count => format!("Waiting: {count} of {changed} changed cubes"),
+    let all = lane.standings.map_or_else(Vec::new, Standings::longest);
+    let waits = all.iter().enumerate();
+    let waits = waits.filter_map(|(cube, waited)| Some((cube, (*waited)?)));
+    let mut waits: Vec<(usize, Waited)> = waits.collect();
+    waits.sort_by_key(|(_, waited)| (Reverse(waited.ticks), waited.wait.more_urgent));
+    let title = match (waits.len(), all.len()) {
+        (_, 0) => "Measuring …".to_owned(),
+        (0, _) => "Nothing waited in the last second".to_owned(),
+        (1, _) => "Waited in the last second: 1 cube".to_owned(),
+        (count, _) => format!("Waited in the last second: {count} cubes"),
     };
+    let longest = waits.first().map_or(0, |(_, waited)| waited.ticks);
     let right = match longest {
         0 => String::new(),
         ticks => format!("longest {} ms", millis(ticks)),
     };
     heading(ui, &title, right).on_hover_text(terms::STANDING);
     let look = Look::of(ui);
-    let header = Row::show(ui, ROW - 2.0, "cube, why it waits, how long, off by");
+    let header = Row::show(
+        ui,
+        ROW - 2.0,
+        "cube, why it waited, how long, moved since sent",
+    );
     for (at, name) in [
         (At::Left(0.0), "cube"),
-        (At::Left(WHY), "why it waits"),
-        (At::Left(header.rect.width() - BARS), "how long, ms"),
-        (At::Right(0.0), "off, mm"),
+        (At::Left(WHY), "why it waited"),
+        (At::Left(header.rect.width() - BARS), "ms"),
+        (At::Right(0.0), "moved since sent, mm"),
     ] {
         header.text(ui, at, name, SMALL, look.muted);
     }
     let room = ((page_left(ui) - LINE - 6.0) / ROW).max(0.0) as usize;
     let shown = waits.len().min(room.max(MIN_ROWS));
-    for (cube, wait) in &waits[..shown] {
-        row(ui, lane.selection, (*cube, wait), [now, longest]);
+    for of in &waits[..shown] {
+        row(ui, lane.selection, *of, longest);
     }
     ui.add_space(4.0);
     let hint = "Hover a row: the cube is outlined in both halves.";
@@ -64,16 +61,11 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     line(ui, words, look.muted);
 }
 
-/// A cube that waits: a row that hovers it, and selects it with a click.
-fn row(
-    ui: &mut Ui,
-    selection: &mut Selection,
-    (cube, wait): (usize, &Wait),
-    [now, longest]: [u64; 2],
-) {
+/// A cube that waited: a row that hovers it, and selects it with a click.
+fn row(ui: &mut Ui, selection: &mut Selection, (cube, waited): (usize, Waited), longest: u64) {
     let look = Look::of(ui);
-    let ticks = now.saturating_sub(wait.since);
-    let (why, ms) = (why(wait, ticks), millis(ticks));
+    let Waited { ticks, wait } = waited;
+    let (why, ms) = (why(&wait, ticks), millis(ticks));
     let mm = 1000.0 * f64::from(wait.error);
     let name = format!("Cube {cube}: {why}, {ms} ms, {} mm", rounded(mm));
     let row = Row::button(ui, ROW, &name, selection.cube == Some(cube));
@@ -92,8 +84,8 @@ fn row(
         selection.hovered = Some(cube);
     }
     let about = format!(
-        "Due for {}; its surface has moved {mm:.1} mm since it was last sent. Priority {:.1}; {}. A click selects \
-         the cube.",
+        "It was due for {}, in which its surface moved {mm:.1} mm from where it was last sent. Priority {:.1}; {}. A click \
+         selects the cube.",
         terms::ticks(ticks),
         wait.priority,
         others(wait.more_urgent)
@@ -108,16 +100,16 @@ fn why(wait: &Wait, ticks: u64) -> String {
     let mm_a_tick = 1000.0 * wait.error / ticks.max(1) as f32;
     match wait.more_urgent {
         0 => "next, it did not fit".to_owned(),
-        _ if mm_a_tick < SLOW_MM => format!("moves {mm_a_tick:.1} mm a tick"),
+        _ if mm_a_tick < SLOW_MM => format!("moved {mm_a_tick:.1} mm a tick"),
         more => others(more),
     }
 }
 
 fn others(more_urgent: usize) -> String {
     match more_urgent {
-        0 => "it is next".to_owned(),
-        1 => "1 is more urgent".to_owned(),
-        more => format!("{more} are more urgent"),
+        0 => "it was next".to_owned(),
+        1 => "1 was more urgent".to_owned(),
+        more => format!("{more} were more urgent"),
     }
 }
 
@@ -144,11 +136,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cube_waits_as_it_is_slow_or_as_others_are_more_urgent() {
+    fn a_cube_waited_as_it_was_slow_or_as_others_were_more_urgent() {
         for (error, more_urgent, said) in [
-            (0.011, 8, "moves 1.1 mm a tick"),
-            (0.9, 8, "8 are more urgent"),
-            (0.9, 1, "1 is more urgent"),
+            (0.011, 8, "moved 1.1 mm a tick"),
+            (0.9, 8, "8 were more urgent"),
+            (0.9, 1, "1 was more urgent"),
             (0.9, 0, "next, it did not fit"),
         ] {
             let wait = Wait {

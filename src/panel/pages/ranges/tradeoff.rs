@@ -9,7 +9,7 @@ use super::tried::{Tradeoff, Tradeoffs};
 use crate::panel::style::{LINE, Look};
 use crate::panel::widgets::{AXIS, Chart, Label, Scale, heading};
 use crate::replication::{TARGET_KBPS, rung_or_stages};
-use crate::words::{grouped, rounded};
+use crate::words::{grouped, rounded, short};
 
 pub(super) fn draw(ui: &mut Ui, stages: Stages, tradeoffs: &Tradeoffs) {
     let look = Look::of(ui);
@@ -88,7 +88,7 @@ fn axes(ui: &Ui, chart: &Chart) {
     let stroke = Stroke::new(1.0, look.line);
     for decade in first..=last {
         let x = f64::from(decade);
-        let kbps = grouped(10_f64.powi(decade));
+        let kbps = short(10_f64.powi(decade));
         chart.upright(x, stroke);
         let (at, kbps) = match decade {
             _ if decade == first => (Label::BeginsAt(x), kbps),
