@@ -143,7 +143,7 @@ fn points(state: &PanelState, lanes: &[Measured<'_>]) -> Vec<(Side, Vec<Point>)>
 fn entries(ui: &Ui, row: Rect, look: Look, lines: &Lines<'_>) {
     let lanes = lines.series.iter().map(|(side, _)| {
         let name = match lines.series.len() {
-            1 if lines.has_budget() => "on the wire",
+            1 if lines.has_budget() => "wire",
             1 => "replica",
             _ => side.name(),
         };

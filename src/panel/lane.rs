@@ -8,8 +8,8 @@ use cubewire_protocol::Standing;
 use crate::controls::Action;
 use crate::history::Selection;
 use crate::replication::{
-    Ablation, CubeError, DeltaCounts, LaneMeter, LaneSettings, LaneSync, ReplicaError,
-    ShadowLadder, Standings, Totals,
+    Ablation, CubeError, DeltaCounts, LaneMeter, LaneSettings, LaneSync, ShadowLadder, Standings,
+    Totals,
 };
 use crate::view::{Inset, PaneContent, Side, ViewMode};
 
@@ -32,10 +32,6 @@ pub struct LaneView<'a> {
     pub shadow: Option<&'a ShadowLadder>,
     /// What each part of the present stages saves, if that is measured.
     pub ablation: Option<&'a Ablation>,
-    /// The tick of the simulation, if it runs here.
-    pub tick: Option<u64>,
-    /// Difference between displayed state and simulation, if it is measured.
-    pub replica_error: Option<&'a ReplicaError>,
     /// The other ends of a real network.
     pub peers: Peers<'a>,
     /// Every lane in a half of the screen, the left one first, including the selected one.
@@ -83,8 +79,7 @@ impl LaneView<'_> {
 
     /// The newest tick of its meter; 0 before there is one.
     pub(super) fn now(&self) -> u64 {
-        let newest = self.meter.samples().back();
-        newest.map_or(0, |sample| sample.tick)
+        self.meter.newest_tick().unwrap_or(0)
     }
 }
 
@@ -142,8 +137,8 @@ pub struct Measured<'a> {
     pub side: Side,
     /// Measurements of the lane.
     pub meter: &'a LaneMeter,
-    /// Its settings, if they are shown.
-    pub settings: Option<LaneSettings>,
+    /// Its settings.
+    pub settings: LaneSettings,
 }
 
 /// What the halves show.

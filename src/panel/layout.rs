@@ -7,7 +7,6 @@ use bevy_egui::egui::{
 };
 use cubewire_codec::ladder::LADDER;
 
-use super::explain::{self, Explained};
 use super::lane::{Drawn, LaneView};
 use super::pages::pickers;
 use super::settings::{PanelSize, PanelState};
@@ -15,7 +14,7 @@ use super::style::{BODY, BUTTON, GAP, Look, MARGIN, ROW, SMALL};
 use super::timeline::Strip;
 use super::tour::{self, End, Guide};
 use super::widgets::{At, BEYOND, Choice, Kind, Pointing, button, segmented, text, triangle};
-use super::{graph, pages, style, terms, timeline, toolbar};
+use super::{explain, graph, pages, style, terms, timeline, toolbar};
 use crate::controls::{Action, key_of};
 use crate::replication::{Accounting, Totals, millimetres, rung_name};
 use crate::view::Side;
@@ -23,7 +22,7 @@ use crate::words::{factor, grouped};
 
 /// Draws the panel in `ctx`, inside a running pass, and the explanation of the screen or the tour if
 /// one is wanted.
-pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> Drawn {
+pub fn draw(ctx: &egui::Context, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn {
     let window = ctx.viewport_rect();
     // A minimized window may have no size.
     if window.width() < 1.0 || window.height() < 1.0 {
@@ -34,8 +33,7 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
     let guide = Guide::of(&lane);
     state.is_touring = guide.is_some();
     let end = End::of(&lane);
-    let explained = state.explaining && guide.is_none() && end.is_none();
-    let explained = explained.then(|| Explained::of(&lane));
+    let is_explained = state.explaining && guide.is_none() && end.is_none();
     let mut root = Ui::new(
         ctx.clone(),
         Id::new("panel_root"),
@@ -48,8 +46,8 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
         .shows_timeline(lane.status.is_paused)
         .then(|| Strip::of(&lane, state));
     let mut drawn = match state.shown_size() {
-        PanelSize::Whole => whole(&mut root, state, lane),
-        PanelSize::Slim => slim(&mut root, state, lane),
+        PanelSize::Whole => whole(&mut root, state, &mut lane),
+        PanelSize::Slim => slim(&mut root, state, &mut lane),
         PanelSize::Hidden => Drawn::default(),
     };
     if let Some(guide) = guide {
@@ -66,14 +64,14 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
         let pressed = end.draw(ctx, drawn.inset);
         drawn.asked = drawn.asked.or(pressed);
     }
-    if let Some(explained) = explained {
-        let pressed = explain::draw(ctx, state, &explained, drawn.inset);
+    if is_explained {
+        let pressed = explain::draw(ctx, state, &lane, drawn.inset);
         drawn.asked = drawn.asked.or(pressed);
     }
     drawn
 }
 
-fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn {
+fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn {
     let window = root.max_rect();
     let width = match state.is_narrow {
         true => (MAX_FRACTION * window.width())
@@ -96,15 +94,13 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
         .frame(Frame::new().fill(look.ground).inner_margin(margin));
     let panel = panel.show(root, |ui| {
         ui.spacing_mut().item_spacing = egui::Vec2::ZERO;
-        drawn.asked = header(ui, &mut lane);
+        drawn.asked = header(ui, lane);
         ui.add_space(8.0);
         let plot = if state.is_low { LOW_PLOT } else { PLOT };
         let height = graph::AROUND_PLOT + plot;
         graph::draw(ui, state, &lane.shown, lane.past.moment, height);
         ui.add_space(GAP);
-        pages::bar(ui, state, &lane);
-        let status = lane.status.clone();
-        let link_is_cut = lane.settings.link.conditions.cut;
+        pages::bar(ui, state, lane);
         let page = ui.available_rect_before_wrap();
         let page = page.with_max_y(page.bottom() - toolbar::HEIGHT);
         let asked = page_in(ui, page, state, lane);
@@ -118,7 +114,8 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
         let whole = (page.left() - MARGIN)..=(page.right() + MARGIN);
         ui.painter().hline(whole, page.bottom() - 0.5, line);
         let mut below = ui.new_child(UiBuilder::new().max_rect(below));
-        let pressed = toolbar::draw(&mut below, state, &status, link_is_cut);
+        let link_is_cut = lane.settings.link.conditions.cut;
+        let pressed = toolbar::draw(&mut below, state, &lane.status, link_is_cut);
         drawn.asked = drawn.asked.or(pressed);
     });
     let rect = panel.response.rect;
@@ -130,12 +127,17 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
 }
 
 /// The open page below the switch of its tab, in this rectangle. Marked rows and the scroll bar reach into the margins.
-fn page_in(ui: &mut Ui, page: egui::Rect, state: &mut PanelState, lane: LaneView<'_>) -> Drawn {
+fn page_in(
+    ui: &mut Ui,
+    page: egui::Rect,
+    state: &mut PanelState,
+    lane: &mut LaneView<'_>,
+) -> Drawn {
     // Never scrolled out of sight.
     let above = page.with_min_y(page.top() + 8.0);
     let mut above = ui.new_child(UiBuilder::new().max_rect(above));
     above.spacing_mut().item_spacing = vec2(GAP, GAP);
-    pages::switch(&mut above, state, &lane);
+    pages::switch(&mut above, state, lane);
     let wide = egui::Rect::from_min_max(
         page.left_top() + vec2(-BEYOND, 8.0 + above.min_rect().height()),
         page.right_bottom() + vec2(MARGIN, 0.0),
@@ -160,7 +162,7 @@ fn page_in(ui: &mut Ui, page: egui::Rect, state: &mut PanelState, lane: LaneView
     shown.inner.inner
 }
 
-fn slim(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn {
+fn slim(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn {
     let look = Look::of(root);
     let mut drawn = Drawn::default();
     let frame = Frame::new().fill(look.ground);
@@ -177,7 +179,7 @@ fn slim(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn 
             .with_min_x(left.right() + MARGIN)
             .with_max_x(right.left() - MARGIN);
         let mut at = |rect| ui.new_child(UiBuilder::new().max_rect(rect));
-        drawn.asked = slim_rung(&mut at(left), &mut lane);
+        drawn.asked = slim_rung(&mut at(left), lane);
         if plot.width() > MIN_PLOT {
             graph::draw_slim(&mut at(plot), state, &lane.shown, lane.past.moment);
         }

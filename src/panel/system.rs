@@ -16,8 +16,8 @@ use crate::controls::Action;
 use crate::history::{LaneHistory, Moment, Selection, WorldHistory};
 use crate::replication::{
     Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, ForceDesync, Lane, LaneMeter,
-    LaneSettings, LaneSettingsQuery, LaneSync, Reconnect, ReplicaError, SenderSettings,
-    ServerConnection, Serving, ShadowLadder, Standings,
+    LaneSettings, LaneSettingsQuery, LaneSync, Reconnect, SenderSettings, ServerConnection,
+    Serving, ShadowLadder, Standings,
 };
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
@@ -36,7 +36,6 @@ struct SelectedLane {
     side: Option<&'static Side>,
     shadow: Option<&'static ShadowLadder>,
     ablation: Option<&'static Ablation>,
-    replica_error: Option<&'static ReplicaError>,
     errors: Option<&'static CubeErrors>,
     standings: Option<&'static Standings>,
     counts: Option<&'static DeltaCounts>,
@@ -111,7 +110,7 @@ impl Shown<'_, '_> {
         let shown = shown.map(|(&side, settings, meter)| Measured {
             side,
             meter,
-            settings: Some(settings.get()),
+            settings: settings.get(),
         });
         let mut shown: Vec<_> = shown.collect();
         shown.sort_by_key(|lane| lane.side);
@@ -199,8 +198,6 @@ pub(super) fn draw_lane(
         sync: Some(selected.sync),
         shadow: selected.shadow,
         ablation: selected.ablation,
-        tick: lanes.world.as_ref().map(|world| world.tick()),
-        replica_error: selected.replica_error,
         peers,
         shown,
         halves: (!is_remote).then_some(&mut new_halves),

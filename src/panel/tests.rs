@@ -62,7 +62,6 @@ struct Panel {
     sync: Option<LaneSync>,
     shadow: Option<ShadowLadder>,
     ablation: Option<Ablation>,
-    tick: Option<u64>,
     past: Past,
     standings: Standings,
 }
@@ -138,8 +137,7 @@ fn measured(page: Page, stages: Stages) -> Panel {
     panel.shadow = Some(ShadowLadder::of_bytes(1_500, move |index, tick| {
         bytes(index) + tick as usize % 50
     }));
-    panel.ablation = Some(Ablation::of_bytes(stages, 1_495, |index| 100 + 900 * index));
-    panel.tick = Some(1_500);
+    panel.ablation = Some(Ablation::of_bytes(stages, 394, |index| 100 + 900 * index));
     panel
 }
 
@@ -201,7 +199,7 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
     let shown = Side::ALL.iter().filter(is_lane).map(|&side| Measured {
         side,
         meter: &panel.meter,
-        settings: Some(panel.settings.clone()),
+        settings: panel.settings.clone(),
     });
     let shown = shown.collect();
     let lane = LaneView {
@@ -211,8 +209,6 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
         sync: panel.sync.as_ref(),
         shadow: panel.shadow.as_ref(),
         ablation: panel.ablation.as_ref(),
-        tick: panel.tick,
-        replica_error: None,
         past: panel.past,
         selection: &mut panel.selection,
         errors: &[],

@@ -49,7 +49,7 @@ impl<'a> Strip<'a> {
         Self {
             halves: halves.collect(),
             past: lane.past,
-            newest: lane.meter.samples().back().map(|sample| sample.tick),
+            newest: lane.meter.newest_tick(),
             stands: lane.past.moment.is_some() || lane.status.is_paused,
             row: if state.is_low { LOW } else { HEIGHT },
         }
@@ -150,12 +150,10 @@ fn draw_rows(
     });
     let beside = below.with_min_x(graph.right() + MARGIN);
     totals::draw(ui, beside, &rows, strip, (summed, range.is_some()));
-    tell(
-        strip,
-        &chart,
-        &response.with_new_rect(all.expand2(vec2(0.0, 8.0))),
-        newest,
-    );
+    let mut told = response;
+    // A tooltip stands beside this.
+    told.interact_rect = all.expand2(vec2(0.0, 8.0));
+    tell(strip, &chart, &told, newest);
     touched
 }
 
@@ -229,7 +227,7 @@ fn tell(strip: &Strip<'_>, chart: &Chart, response: &Response, newest: u64) {
     if let Some(hovered) = response.hover_pos() {
         let tick = chart.x_at(hovered.x).floor() as i64;
         response.show_tooltip_ui(|ui| {
-            ui.set_max_width(response.rect.width());
+            ui.set_max_width(response.interact_rect.width());
             for measured in strip.lanes() {
                 ui.label(words::describe(measured, tick, newest));
             }

@@ -195,6 +195,12 @@ impl LaneMeter {
         &self.samples
     }
 
+    /// The tick of the newest sample; none before there is one.
+    #[must_use]
+    pub fn newest_tick(&self) -> Option<u64> {
+        Some(self.samples.back()?.tick)
+    }
+
     /// The newest `ticks` samples, or fewer if there are not as many.
     pub fn newest(&self, ticks: usize) -> impl ExactSizeIterator<Item = &Sample> {
         self.samples
@@ -253,8 +259,8 @@ impl LaneMeter {
     /// keeps them steady, so that they change four times a second.
     #[must_use]
     pub fn steady_tick(&self, moment: Option<u64>) -> Option<u64> {
-        let newest = || self.samples.back().map(|sample| sample.tick);
-        moment.or_else(|| newest().map(|tick| tick / STEADY_TICKS * STEADY_TICKS))
+        let newest = || Some(self.newest_tick()? / STEADY_TICKS * STEADY_TICKS);
+        moment.or_else(newest)
     }
 
     /// The second that all figures on the screen are means of: up to the [steady tick](Self::steady_tick). None unless every
@@ -277,7 +283,7 @@ impl LaneMeter {
     }
 
     fn index_of(&self, tick: u64) -> Option<usize> {
-        let newest = self.samples.back()?.tick;
+        let newest = self.newest_tick()?;
         let back = usize::try_from(newest.checked_sub(tick)?).ok()?;
         let index = self.samples.len().checked_sub(1 + back)?;
         (self.samples[index].tick == tick).then_some(index)
@@ -296,8 +302,7 @@ impl LaneMeter {
 
     /// Notes that the packet that was sent in that tick has arrived in this one.
     pub(crate) fn record_arrival(&mut self, tick: u64, is_late: bool) {
-        let newest = self.samples.back().map_or(0, |sample| sample.tick);
-        let Some(index) = self.index_of(tick) else {
+        let (Some(newest), Some(index)) = (self.newest_tick(), self.index_of(tick)) else {
             return;
         };
         for packet in &mut self.samples[index].snapshots {

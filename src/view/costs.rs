@@ -211,8 +211,7 @@ fn automatic_end(largest: f32) -> f32 {
 /// Adds the mean bits of the newest packets, and the form of the newest. Looking back, the packet of the
 /// moment stands alone.
 fn add_bits(half: &mut Vec<Cost>, meter: &LaneMeter, moment: Option<u64>) {
-    let newest = meter.samples().back().map(|sample| sample.tick);
-    let Some(newest) = moment.or(newest) else {
+    let Some(newest) = moment.or(meter.newest_tick()) else {
         return;
     };
     let packets = meter

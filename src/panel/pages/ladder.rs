@@ -16,28 +16,15 @@ use crate::words::{factor, rounded};
 /// Where the height of the present rung is kept, for the card that points to it.
 pub(in crate::panel) const PRESENT: &str = "present rung";
 
-/// A direction on the ladder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::panel) enum Step {
-    /// Towards more compression.
-    Up,
-    /// Towards less compression.
-    Down,
-}
-
 /// The index of the rung with these stages, if there is one.
 pub(in crate::panel) fn index_of(stages: Stages) -> Option<usize> {
     LADDER.iter().position(|rung| rung.stages == stages)
 }
 
-/// The index of the rung that a step leads to. From stages that are not on the ladder, either direction
+/// The index of the rung that a step of `up` rungs leads to. From stages that are not on the ladder, either direction
 /// leads to the last rung.
-pub(in crate::panel) fn step(current: Option<usize>, last_rung: usize, step: Step) -> usize {
-    let rung = match (current, step) {
-        (Some(rung), Step::Up) => rung + 1,
-        (Some(rung), Step::Down) => rung.saturating_sub(1),
-        (None, _) => last_rung,
-    };
+pub(in crate::panel) fn step(current: Option<usize>, last_rung: usize, up: isize) -> usize {
+    let rung = current.map_or(last_rung, |rung| rung.saturating_add_signed(up));
     rung.min(LADDER.len() - 1)
 }
 
@@ -162,7 +149,7 @@ fn about(lane: &LaneView<'_>, shadow: &ShadowLadder) -> String {
         lane.settings.sender.snapshots_per_second(),
         terms::accounting(Accounting::PayloadAndUdp)
     );
-    if let Some(age) = lane.tick.and_then(|tick| shadow.age_ticks(tick)) {
+    if let Some(age) = shadow.age_ticks(lane.now()) {
         let ticks = terms::ticks(age);
         about += &format!(" Encoded beside the game, {ticks} behind it.");
     }
@@ -184,15 +171,15 @@ mod tests {
     #[test]
     fn steps_stay_on_the_ladder_and_lead_back_to_the_last_rung() {
         for (current, last_rung, to, rung) in [
-            (Some(4), 0, Step::Up, 5),
-            (Some(4), 0, Step::Down, 3),
-            (Some(TOP), 0, Step::Up, TOP),
-            (Some(0), 9, Step::Down, 0),
-            (None, 7, Step::Up, 7),
-            (None, 7, Step::Down, 7),
-            (None, usize::MAX, Step::Down, TOP),
+            (Some(4), 0, 1, 5),
+            (Some(4), 0, -1, 3),
+            (Some(TOP), 0, 1, TOP),
+            (Some(0), 9, -1, 0),
+            (None, 7, 1, 7),
+            (None, 7, -1, 7),
+            (None, usize::MAX, -1, TOP),
         ] {
-            assert_eq!(step(current, last_rung, to), rung, "{current:?}, {to:?}");
+            assert_eq!(step(current, last_rung, to), rung, "{current:?}, {to}");
         }
     }
 

@@ -133,13 +133,16 @@ pub(super) fn caption(lane: &LaneView<'_>) -> String {
     match lane.ablation.map(|ablation| measured(ablation, present)) {
         None => String::new(),
         Some(None) => "measuring …".to_owned(),
-        Some(Some(_)) => format!("saves kbps {}", old(lane).as_deref().unwrap_or("now")),
+        Some(Some(_)) => match old(lane) {
+            None => "saves kbps now".to_owned(),
+            Some(ago) => format!("saved {ago}"),
+        },
     }
 }
 
 /// How old the figures are, if they lag behind so far that what they are of has changed: a machine may be too slow for them.
 pub(super) fn old(lane: &LaneView<'_>) -> Option<String> {
-    let ticks = lane.ablation?.age_ticks(lane.tick?)?;
+    let ticks = lane.ablation?.age_ticks(lane.now())?;
     let seconds = ticks as f64 / f64::from(TICKS_PER_SECOND);
     (seconds > 1.0).then(|| format!("{seconds:.1} s ago"))
 }

@@ -125,7 +125,8 @@ impl Pen<'_> {
         let color = side.color_of(self.colors());
         let width = half.width() - 2.0 * self.sizes.margin;
         let large = [(large.as_str(), self.sizes.headline, color)];
-        self.figures(at, Align2::CENTER_TOP, width, &large, &line)
+        let line = (line.as_str(), self.sizes.line);
+        self.figures(at, Align2::CENTER_TOP, width, &large, line)
     }
 
     /// Paints what one of two lanes costs, at the outer edge of its half, so that the `ratio` between the halves stays
@@ -151,7 +152,8 @@ impl Pen<'_> {
             (" kbps", self.sizes.unit, color),
         ];
         let line = self.about([settings, other], width);
-        self.figures(pos2(x, half.min.y + TOP), anchor, width, &large, &line)
+        let (at, line) = (pos2(x, half.min.y + TOP), (line.as_str(), self.sizes.small));
+        self.figures(at, anchor, width, &large, line)
     }
 
     /// What tells the lane from the other one, as far as it fits into the plate of a headline of that width.
@@ -164,7 +166,7 @@ impl Pen<'_> {
         let phrase = phrase.trim_end_matches('.').to_owned();
         let width = width - 2.0 * PADDING.x * self.sizes.headline;
         let fits = |text: &String| {
-            let part = (text.as_str(), self.sizes.line, self.colors().ink);
+            let part = (text.as_str(), self.sizes.small, self.colors().ink);
             !self.line(&[part], width).elided
         };
         let wish = [about, phrase].into_iter().find(fits);
@@ -177,11 +179,11 @@ impl Pen<'_> {
         anchor: Align2,
         width: f32,
         large: &[Part<'_>],
-        line: &str,
+        (line, size): (&str, f32),
     ) -> Rect {
         let padding = PADDING * self.sizes.headline;
         let width = width - 2.0 * padding.x;
-        let line = self.line(&[(line, self.sizes.line, self.colors().ink)], width);
+        let line = self.line(&[(line, size, self.colors().ink)], width);
         self.plate(at, anchor, padding, &[self.line(large, width), line])
     }
 
