@@ -31,6 +31,7 @@ use bevy::prelude::*;
 use bevy::time::common_conditions::on_real_timer;
 use bevy::window::exit_on_all_closed;
 use bevy_egui::EguiPrimaryContextPass;
+use cubewire_codec::Snapshot;
 use cubewire_inspector::{kept, widgets, zoom};
 use cubewire_scene::PLAYER;
 
@@ -153,39 +154,42 @@ fn want_ablation(state: Res<PanelState>, mut wants: ResMut<WantsAblation>) {
     wants.set_if_neq(WantsAblation(is_shown));
 }
 
-/// Shows how to bring back the hidden panel, for a while, and the cubes.
+/// Shows how to bring back the hidden panel, or the cubes, each for a while.
 fn show_hint(
     clock: Res<Time<Real>>,
     panel: Res<PanelState>,
     world: Option<Res<CubeWorld>>,
-    mut hidden_seconds: Local<f32>,
+    mut before: Local<(Option<&'static str>, f32)>,
     mut notices: ResMut<Notices>,
 ) {
-    let is_hidden = panel.size == PanelSize::Hidden;
-    *hidden_seconds = if !is_hidden {
-        0.0
-    } else {
-        *hidden_seconds + clock.delta_secs()
-    };
-    let is_due = is_hidden && *hidden_seconds < HINT_SECONDS;
-    let is_lost = world.is_some_and(|world| {
-        let player = world.current().bodies[PLAYER].position;
-        player.truncate().length() > FAR_METRES
-    });
-    notices.hint = if is_due {
+    let hint = if panel.size == PanelSize::Hidden {
         Some("F2 shows the panel")
     } else {
-        is_lost.then_some("The cubes are far away: R resets")
+        let is_alone = world.is_some_and(|world| is_alone(world.current()));
+        is_alone.then_some("The cubes are far away: R resets")
     };
+    let seconds = match hint == before.0 {
+        true => before.1 + clock.delta_secs(),
+        false => 0.0,
+    };
+    *before = (hint, seconds);
+    notices.hint = hint.filter(|_| seconds < HINT_SECONDS);
 }
 
-/// Distance of the player from the middle at which no cube is in sight, metres: the grid ends at 14.5.
-const FAR_METRES: f32 = 35.0;
+/// Whether no other cube is near the player. A ball of cubes goes with it wherever it rolls.
+fn is_alone(world: &Snapshot) -> bool {
+    let player = world.bodies[PLAYER].position;
+    let mut others = world.bodies.iter().enumerate();
+    others.all(|(index, body)| index == PLAYER || body.position.distance(player) > FAR_METRES)
+}
+
+/// Distance at which a cube is hardly seen, metres.
+const FAR_METRES: f32 = 25.0;
 
 /// Time between two attempts to save the settings. They are saved when the app exits, too.
 const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long the hint is shown, seconds.
+/// How long a hint is shown, seconds.
 const HINT_SECONDS: f32 = 5.0;
 
 #[cfg(test)]

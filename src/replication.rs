@@ -36,6 +36,7 @@ mod settings;
 mod shadow;
 mod spawn;
 mod spelling;
+mod standings;
 mod states;
 mod sync;
 mod text;
@@ -57,7 +58,7 @@ pub use detail::{Detailed, PacketDetail, demo_index};
 pub use digest::Digest;
 pub use displayed::{CubeError, CubeErrors, DisplayedState, ReplicaError};
 pub(crate) use displayed::{between, shown_cube};
-pub use lane::{Lane, LocalLane, Standings};
+pub use lane::{Lane, LocalLane};
 pub use lane_budget::LaneBudget;
 pub use meter::{
     Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, kbps, millimetres,
@@ -77,6 +78,7 @@ pub use shadow::{ShadowLadder, ShadowRung};
 pub(crate) use spawn::change as change_lane;
 pub use spawn::{ChangeLane, spawn_lane, spawn_receiving_lane, spawn_sending_lane};
 pub use spelling::{SEND_INTERVALS, kbps_of, rung, rung_or_stages};
+pub use standings::Standings;
 pub use states::States;
 pub use sync::ForceDesync;
 pub use sync::status::LaneSync;

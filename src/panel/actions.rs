@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use cubewire_codec::ladder::LADDER;
 
-use super::pages::ladder::{Step, index_of, step};
+use super::pages::ladder::{index_of, step};
 use super::settings::PanelState;
 use super::tour::state::Tour;
 use crate::controls::Action;
@@ -34,8 +34,8 @@ pub(super) fn on_action(
     let mut settings = settings.get();
     let current = index_of(settings.sender.stages);
     let rung = match *action {
-        Action::RungUp => Some(step(current, state.last_rung, Step::Up)),
-        Action::RungDown => Some(step(current, state.last_rung, Step::Down)),
+        Action::RungUp => Some(step(current, state.last_rung, 1)),
+        Action::RungDown => Some(step(current, state.last_rung, -1)),
         Action::Rung(rung) => Some(rung),
         Action::CutLink => None,
         _ => return,

@@ -7,7 +7,7 @@ use bevy_egui::egui::{
 };
 use bevy_egui::input::EguiWantsInput;
 
-use super::lane::LaneView;
+use super::lane::{LaneView, Status};
 use super::pages::ladder::PRESENT;
 use super::settings::{Page, PanelSize, PanelState};
 use super::style::{BODY, GAP, Look, SMALL};
@@ -59,101 +59,85 @@ const MODIFIERS: [KeyCode; 8] = [
     KeyCode::SuperRight,
 ];
 
-/// What the explanation says.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Explained {
-    plays: bool,
-    plays_itself: bool,
-    view: ViewMode,
-    is_compared: bool,
-    /// How far the displayed state lags behind, milliseconds.
-    late_ms: u128,
-    /// Whether the tour can be taken.
-    has_tour: bool,
+/// How far the displayed state of a lane lags behind, milliseconds.
+fn late_ms(lane: &LaneView<'_>) -> u128 {
+    let settings = &*lane.settings;
+    let newest = lane.meter.samples().back();
+    let delay = newest.map(|sample| sample.playout_delay);
+    let delay = delay.filter(|delay| !delay.is_zero());
+    let delay = delay.unwrap_or_else(|| settings.playout.rule_delay(&settings.sender));
+    let late = settings.link.conditions.latency + delay;
+    (late.as_millis() + 5) / 10 * 10
 }
 
-impl Explained {
-    pub(super) fn of(lane: &LaneView<'_>) -> Self {
-        let settings = &*lane.settings;
-        let newest = lane.meter.samples().back();
-        let delay = newest.map(|sample| sample.playout_delay);
-        let delay = delay.filter(|delay| !delay.is_zero());
-        let delay = delay.unwrap_or_else(|| settings.playout.rule_delay(&settings.sender));
-        let late = settings.link.conditions.latency + delay;
-        Self {
-            plays: lane.status.plays,
-            plays_itself: lane.status.plays_itself,
-            view: lane.status.view,
-            is_compared: lane.shown.len() > 1,
-            late_ms: (late.as_millis() + 5) / 10 * 10,
-            has_tour: lane.status.tour.is_some(),
-        }
+/// The cards that say what is seen, for a view of this size next to the panel.
+fn cards(
+    lane: &LaneView<'_>,
+    look: Look,
+    picture: Rect,
+    state: &PanelState,
+    rung: Option<f32>,
+) -> Vec<Card> {
+    let mut cards = Vec::new();
+    // What plays by itself is left in sight, and a small window has no room for them.
+    if lane.status.plays_itself || state.shown_size() != PanelSize::Whole {
+        return cards;
     }
-
-    /// The cards that say what is seen, for a view of this size next to the panel.
-    fn cards(&self, look: Look, picture: Rect, state: &PanelState, rung: Option<f32>) -> Vec<Card> {
-        let mut cards = Vec::new();
-        // What plays by itself is left in sight, and a small window has no room for them.
-        if self.plays_itself || state.shown_size() != PanelSize::Whole {
-            return cards;
-        }
-        let (left, right) = picture.split_left_right_at_fraction(0.5);
-        let is_split = self.view == ViewMode::Split;
-        let top = picture.top() + BELOW_HEADLINE;
-        let over = |half: Rect| {
-            let width = (half.width() - 48.0).min(HALF);
-            Rect::from_min_size(pos2(half.center().x - width / 2.0, top), vec2(width, CARD))
-        };
-        if is_split && self.plays {
-            let (title, text) = match self.is_compared {
-                true => (
-                    "Another replica",
-                    "The same snapshots, sent with other settings.",
-                ),
-                false => (
-                    "The simulation",
-                    "901 cubes in a physics engine, on this machine. You roll the blue one.",
-                ),
-            };
-            cards.push(Card {
-                title,
-                text: text.to_owned(),
-                rect: over(left),
-                color: Side::Left.color_in(look),
-                arrow: None,
-            });
-        }
-        cards.push(Card {
-            title: "What another machine sees",
-            text: format!(
-                "Rebuilt from network packets alone, {} ms later. Can you see a difference?",
-                self.late_ms
+    let (left, right) = picture.split_left_right_at_fraction(0.5);
+    let is_split = lane.status.view == ViewMode::Split;
+    let top = picture.top() + BELOW_HEADLINE;
+    let over = |half: Rect| {
+        let width = (half.width() - 48.0).min(HALF);
+        Rect::from_min_size(pos2(half.center().x - width / 2.0, top), vec2(width, CARD))
+    };
+    if is_split && lane.status.plays {
+        let (title, text) = match lane.shown.len() > 1 {
+            true => (
+                "Another replica",
+                "The same snapshots, sent with other settings.",
             ),
-            rect: over(if is_split { right } else { picture }),
-            color: Side::Right.color_in(look),
+            false => (
+                "The simulation",
+                "901 cubes in a physics engine, on this machine. You roll the blue one.",
+            ),
+        };
+        cards.push(Card {
+            title,
+            text: text.to_owned(),
+            rect: over(left),
+            color: Side::Left.color_in(look),
             arrow: None,
         });
-        // Beside the present rung, as far as the ladder is open.
-        let row = rung.filter(|_| state.page == Page::Ladder);
-        let row = row.unwrap_or(0.66 * picture.height());
-        let highest = top + CARD + 14.0;
-        let lowest = start_card(picture).top() - CARD - 14.0;
-        let y = within(row - CARD / 2.0, highest, lowest.max(highest));
-        let size = vec2((right.width() - 32.0).min(354.0), CARD);
-        let text =
-            "Each rung of the ladder compresses more. Click one, or press PageUp and PageDown.";
-        cards.push(Card {
-            title: "What it costs",
-            text: text.to_owned(),
-            rect: Rect::from_min_size(pos2(picture.right() - 24.0 - size.x, y), size),
-            color: look.ink,
-            arrow: Some(pos2(
-                picture.right() - 2.0,
-                row.clamp(y + 8.0, y + CARD - 8.0),
-            )),
-        });
-        cards
     }
+    cards.push(Card {
+        title: "What another machine sees",
+        text: format!(
+            "Rebuilt from network packets alone, {} ms later. Can you see a difference?",
+            late_ms(lane)
+        ),
+        rect: over(if is_split { right } else { picture }),
+        color: Side::Right.color_in(look),
+        arrow: None,
+    });
+    // Beside the present rung, as far as the ladder is open.
+    let row = rung.filter(|_| state.page == Page::Ladder);
+    let row = row.unwrap_or(0.66 * picture.height());
+    let highest = top + CARD + 14.0;
+    let lowest = start_card(picture).top() - CARD - 14.0;
+    let y = within(row - CARD / 2.0, highest, lowest.max(highest));
+    let size = vec2((right.width() - 32.0).min(354.0), CARD);
+    let text = "Each rung of the ladder compresses more. Click one, or press PageUp and PageDown.";
+    cards.push(Card {
+        title: "What it costs",
+        text: text.to_owned(),
+        rect: Rect::from_min_size(pos2(picture.right() - 24.0 - size.x, y), size),
+        color: look.ink,
+        arrow: Some(pos2(
+            picture.right() - 2.0,
+            row.clamp(y + 8.0, y + CARD - 8.0),
+        )),
+    });
+    cards
 }
 
 /// Where the card with the keys is: at the bottom, above the captions. In a low window it is low, so that it does not
@@ -177,7 +161,7 @@ fn start_card(picture: Rect) -> Rect {
 pub(super) fn draw(
     ctx: &Context,
     state: &PanelState,
-    what: &Explained,
+    lane: &LaneView<'_>,
     inset: Inset,
 ) -> Option<Action> {
     let mut picture = ctx.viewport_rect();
@@ -193,20 +177,20 @@ pub(super) fn draw(
         .fade_in(false)
         .show(ctx, |ui| {
             let rung = ui.data(|data| data.get_temp(Id::new(PRESENT)));
-            let cards = what.cards(Look::of(ui), picture, state, rung);
+            let cards = cards(lane, Look::of(ui), picture, state, rung);
             for (index, card) in cards.iter().enumerate() {
                 card.draw(ui, index + 1);
             }
-            draw_start(ui, state, what, start, cards.len() + 1);
+            draw_start(ui, state, &lane.status, start, cards.len() + 1);
         });
-    what.has_tour.then(|| tour_button(ctx, start)).flatten()
+    lane.status.tour.and_then(|_| tour_button(ctx, start))
 }
 
 /// The card with the keys.
-fn draw_start(ui: &mut Ui, state: &PanelState, what: &Explained, rect: Rect, number: usize) {
+fn draw_start(ui: &mut Ui, state: &PanelState, status: &Status<'_>, rect: Rect, number: usize) {
     let look = Look::of(ui);
     let again = key_of(Action::Help);
-    let how = match (state.has_touch, what.plays_itself) {
+    let how = match (state.has_touch, status.plays_itself) {
         (true, _) => "Any touch hides these cards.".to_owned(),
         (false, true) => format!("Any key takes over. {again} shows these cards again."),
         (false, false) => format!("Any key hides these cards. {again} shows them again."),
@@ -217,7 +201,7 @@ fn draw_start(ui: &mut Ui, state: &PanelState, what: &Explained, rect: Rect, num
     ui.add_space(6.0);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(GAP, GAP);
-        let hints: &[(&[&str], &str)] = match (what.plays, state.has_touch) {
+        let hints: &[(&[&str], &str)] = match (status.plays, state.has_touch) {
             (true, true) => &[(&[], "drag to roll, two fingers turn and zoom")],
             (true, false) => &[
                 (&["←", "↑", "→"], "roll"),

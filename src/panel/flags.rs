@@ -1,9 +1,10 @@
-//! Flags above a plot, one for each switch of stages: numbered, and said in words under the pointer.
+//! Flags above a plot, one for each switch of stages, with the number of the rung, and said in words under the pointer.
 
 use std::ops::Range;
 
 use bevy_egui::egui::{Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2};
 use cubewire_codec::Stages;
+use cubewire_codec::ladder::LADDER;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::style::{Look, SMALL};
@@ -15,13 +16,11 @@ use crate::replication::rung_name;
 pub(super) struct Switch {
     /// Where it is in the plot.
     pub(super) x: f32,
-    /// Its number, if it is not that of the switch, counted from the oldest.
-    pub(super) number: Option<usize>,
     /// How long before the newest tick of its lane, seconds.
     ago: f64,
     /// The stages before and after.
     from: Stages,
-    pub(super) to: Stages,
+    to: Stages,
 }
 
 /// The switches in the stages of consecutive ticks, lane by lane; those of all lanes, oldest first. `x_of` takes the
@@ -38,7 +37,6 @@ pub(super) fn switches(
                 let ago = (stages.len() - 2 - index) as f64 / f64::from(TICKS_PER_SECOND);
                 switches.push(Switch {
                     x: x_of(ago),
-                    number: None,
                     ago,
                     from: pair[0],
                     to: pair[1],
@@ -56,13 +54,8 @@ pub(super) fn flags(ui: &Ui, row: Rect, chart: &Chart, switches: &[Switch]) -> V
     let look = Look::of(ui);
     let flag = |(index, group): (usize, Range<usize>)| {
         let newest = switches[group.end - 1];
-        let number = match newest.number {
-            Some(number) => number.to_string(),
-            None if group.len() == 1 => group.end.to_string(),
-            None => format!("{}–{}", group.start + 1, group.end),
-        };
-        let is_wide = number.chars().count() > 1;
-        let size = vec2(if is_wide { WIDE } else { NARROW }, NARROW);
+        let number = number(newest.to);
+        let size = vec2(flag_width(&newest), NARROW);
         let half = size.x / 2.0;
         let center = within(newest.x, row.left() + half, row.right() - half);
         let flag = Rect::from_center_size(pos2(center, row.center().y), size);
@@ -90,6 +83,12 @@ pub(super) fn flags(ui: &Ui, row: Rect, chart: &Chart, switches: &[Switch]) -> V
         .collect()
 }
 
+/// The number of a rung on the ladder, counted from 1: a flag means the same wherever it stands.
+fn number(stages: Stages) -> String {
+    let rung = LADDER.iter().position(|rung| rung.stages == stages);
+    rung.map_or_else(|| "own".to_owned(), |index| (index + 1).to_string())
+}
+
 /// Paints a flag with a number, or another short text.
 pub(super) fn paint(ui: &Ui, flag: Rect, number: &str) {
     let look = Look::of(ui);
@@ -98,21 +97,29 @@ pub(super) fn paint(ui: &Ui, flag: Rect, number: &str) {
     text(ui.painter(), flag, middle, number, SMALL, look.ground);
 }
 
-/// Groups of switches whose flags would touch. A flag stands at the last of its group.
+/// Groups of switches whose flags would touch. A flag stands at the last of its group, whose rung it names.
 fn grouped(switches: &[Switch]) -> Vec<Range<usize>> {
-    let right = |group: &Range<usize>| switches[group.end - 1].x;
-    let width = |group: &Range<usize>| if group.len() > 1 { WIDE } else { NARROW };
     let mut groups: Vec<Range<usize>> = Vec::new();
-    for index in 0..switches.len() {
-        let mut group = index..index + 1;
-        while let Some(before) = groups.pop_if(|before| {
-            right(&group) - right(before) < (width(before) + width(&group)) / 2.0 + BETWEEN
-        }) {
-            group.start = before.start;
+    for (index, switch) in switches.iter().enumerate() {
+        let mut start = index;
+        while let Some(before) = groups.pop_if(|before| touch(&switches[before.end - 1], switch)) {
+            start = before.start;
         }
-        groups.push(group);
+        groups.push(start..index + 1);
     }
     groups
+}
+
+/// Whether the flag of a switch would touch that of the one after it.
+fn touch(before: &Switch, after: &Switch) -> bool {
+    after.x - before.x < (flag_width(before) + flag_width(after)) / 2.0 + BETWEEN
+}
+
+fn flag_width(switch: &Switch) -> f32 {
+    match number(switch.to).len() {
+        1 => NARROW,
+        _ => WIDE,
+    }
 }
 
 /// Logical points.
@@ -127,10 +134,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_flag_has_the_number_of_its_rung() {
+        assert_eq!(number(ladder::UNCOMPRESSED.stages), "1");
+        assert_eq!(number(ladder::SIMULATED.stages), "16");
+        assert_eq!(number(ladder::AFFINE.stages), "own");
+    }
+
+    #[test]
     fn switches_that_are_close_share_a_flag() {
         let at = |x: f32| Switch {
             x,
-            number: None,
             ago: 1.0,
             from: ladder::DELTA.stages,
             to: ladder::INDEX.stages,

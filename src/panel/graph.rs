@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use bevy_egui::egui::{Align, Layout, Rect, Response, Sense, Ui, UiBuilder};
-use cubewire_codec::ladder::LADDER;
 use cubewire_inspector::graph::{self, Axis, Lines, Point, Source, Span};
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -43,14 +42,7 @@ pub(super) fn draw(
             let points = line.series.points.iter();
             points.map(|point| point.stages)
         });
-        let mut switches = switches(stages, |ago| frame.chart.x_of(-ago));
-        if state.is_touring {
-            // The tour is about rungs.
-            for switch in &mut switches {
-                let rung = LADDER.iter().position(|rung| rung.stages == switch.to);
-                switch.number = rung.map(|index| index + 1);
-            }
-        }
+        let switches = switches(stages, |ago| frame.chart.x_of(-ago));
         let occupied = flags(ui, frame.above, &frame.chart, &switches);
         let chips = options(ui, state, lanes, frame.top);
         (chips.left() - GAP, occupied)
@@ -90,8 +82,8 @@ fn about(ui: &Ui, words: Rect, response: &Response) {
     let legend = ui.interact(words, response.id.with("legend"), Sense::hover());
     legend.on_hover_text(
         "Kilobits a second, mean of a second, as the article counts: the payload of each snapshot and 28 bytes of IP and \
-         UDP headers. With a budget, which no second exceeds: every byte on the wire. A flag: stages were switched. A \
-         triangle on the floor: packets were lost.",
+         UDP headers. With a budget, which no second exceeds: every byte on the wire. A flag: stages were switched, to the \
+         rung of that number. A triangle on the floor: packets were lost.",
     );
 }
 
@@ -138,7 +130,7 @@ fn sources(ui: &Ui, state: &PanelState, lanes: &[Measured<'_>]) -> Vec<Source> {
     let lines = lines.into_iter().map(|(side, points)| {
         let budget = points.last().and_then(|point| point.budget_kbps);
         let name = match count {
-            1 if budget.is_some() => "sent",
+            1 if budget.is_some() => "wire",
             1 => "replica",
             _ => side.name(),
         };

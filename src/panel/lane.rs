@@ -9,7 +9,8 @@ use cubewire_protocol::Standing;
 use crate::controls::Action;
 use crate::history::Selection;
 use crate::replication::{
-    Ablation, CubeError, DeltaCounts, LaneMeter, LaneSettings, LaneSync, ReplicaError, ShadowLadder,
+    Ablation, CubeError, DeltaCounts, LaneMeter, LaneSettings, LaneSync, ShadowLadder, Standings,
+    Totals,
 };
 use crate::view::{Inset, PaneContent, Side, ViewMode};
 
@@ -32,10 +33,6 @@ pub struct LaneView<'a> {
     pub shadow: Option<&'a ShadowLadder>,
     /// What each part of the present stages saves, if that is measured.
     pub ablation: Option<&'a Ablation>,
-    /// The tick of the simulation, if it runs here.
-    pub tick: Option<u64>,
-    /// Difference between displayed state and simulation, if it is measured.
-    pub replica_error: Option<&'a ReplicaError>,
     /// The other ends of a real network.
     pub peers: Peers<'a>,
     /// Every lane in a half of the screen, the left one first, including the selected one.
@@ -51,7 +48,7 @@ pub struct LaneView<'a> {
     /// Errors of the lane's displayed cubes, if they are measured.
     pub errors: &'a [CubeError],
     /// How the lane's cubes stand within its budget, if that is known.
-    pub standings: &'a [Standing],
+    pub standings: Option<&'a Standings>,
     /// Distributions of what its packets carry, if they are measured.
     pub counts: Option<&'a DeltaCounts>,
     /// What the stages that were tried cost.
@@ -84,10 +81,19 @@ impl LaneView<'_> {
         self.meter.arrives(self.past.moment)
     }
 
+    /// The second of what the views show that all figures are means of: see [`LaneMeter::second`].
+    pub(super) fn second(&self) -> Option<Totals> {
+        self.meter.second(self.past.moment)
+    }
+
+    /// How a cube stands within the budget, if that is known.
+    pub(super) fn standing(&self, cube: usize) -> Option<Standing> {
+        self.standings?.now.get(cube).copied()
+    }
+
     /// The newest tick of its meter; 0 before there is one.
     pub(super) fn now(&self) -> u64 {
-        let newest = self.meter.samples().back();
-        newest.map_or(0, |sample| sample.tick)
+        self.meter.newest_tick().unwrap_or(0)
     }
 }
 
@@ -145,8 +151,8 @@ pub struct Measured<'a> {
     pub side: Side,
     /// Measurements of the lane.
     pub meter: &'a LaneMeter,
-    /// Its settings, if they are shown.
-    pub settings: Option<LaneSettings>,
+    /// Its settings.
+    pub settings: LaneSettings,
 }
 
 /// What the halves show.

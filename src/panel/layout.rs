@@ -7,9 +7,7 @@ use bevy_egui::egui::{
 };
 use cubewire_codec::ladder::LADDER;
 use cubewire_inspector::words::{factor, grouped};
-use cubewire_scene::TICKS_PER_SECOND;
 
-use super::explain::{self, Explained};
 use super::lane::{Drawn, LaneView};
 use super::pages::pickers;
 use super::settings::{PanelSize, PanelState};
@@ -17,14 +15,14 @@ use super::style::{BODY, BUTTON, GAP, Look, MARGIN, ROW, SMALL};
 use super::timeline::Strip;
 use super::tour::{self, End, Guide};
 use super::widgets::{At, BEYOND, Choice, Kind, Pointing, button, segmented, text, triangle};
-use super::{graph, pages, style, terms, timeline, toolbar};
+use super::{explain, graph, pages, style, terms, timeline, toolbar};
 use crate::controls::{Action, key_of};
 use crate::replication::{Accounting, Totals, millimetres, rung_name};
 use crate::view::Side;
 
 /// Draws the panel in `ctx`, inside a running pass, and the explanation of the screen or the tour if
 /// one is wanted.
-pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> Drawn {
+pub fn draw(ctx: &egui::Context, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn {
     let window = ctx.viewport_rect();
     // A minimized window may have no size.
     if window.width() < 1.0 || window.height() < 1.0 {
@@ -35,8 +33,7 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
     let guide = Guide::of(&lane);
     state.is_touring = guide.is_some();
     let end = End::of(&lane);
-    let explained = state.explaining && guide.is_none() && end.is_none();
-    let explained = explained.then(|| Explained::of(&lane));
+    let is_explained = state.explaining && guide.is_none() && end.is_none();
     let mut root = Ui::new(
         ctx.clone(),
         Id::new("panel_root"),
@@ -49,8 +46,8 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
         .shows_timeline(lane.status.is_paused)
         .then(|| Strip::of(&lane, state));
     let mut drawn = match state.shown_size() {
-        PanelSize::Whole => whole(&mut root, state, lane),
-        PanelSize::Slim => slim(&mut root, state, lane),
+        PanelSize::Whole => whole(&mut root, state, &mut lane),
+        PanelSize::Slim => slim(&mut root, state, &mut lane),
         PanelSize::Hidden => Drawn::default(),
     };
     if let Some(guide) = guide {
@@ -67,14 +64,14 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
         let pressed = end.draw(ctx, drawn.inset);
         drawn.asked = drawn.asked.or(pressed);
     }
-    if let Some(explained) = explained {
-        let pressed = explain::draw(ctx, state, &explained, drawn.inset);
+    if is_explained {
+        let pressed = explain::draw(ctx, state, &lane, drawn.inset);
         drawn.asked = drawn.asked.or(pressed);
     }
     drawn
 }
 
-fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn {
+fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn {
     let window = root.max_rect();
     let width = match state.is_narrow {
         true => (MAX_FRACTION * window.width())
@@ -97,15 +94,13 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
         .frame(Frame::new().fill(look.ground).inner_margin(margin));
     let panel = panel.show(root, |ui| {
         ui.spacing_mut().item_spacing = egui::Vec2::ZERO;
-        drawn.asked = header(ui, &mut lane);
+        drawn.asked = header(ui, lane);
         ui.add_space(8.0);
         let plot = if state.is_low { LOW_PLOT } else { PLOT };
         let height = graph::AROUND_PLOT + plot;
         graph::draw(ui, state, &lane.shown, lane.past.moment, height);
         ui.add_space(GAP);
-        pages::bar(ui, state, &lane);
-        let status = lane.status.clone();
-        let link_is_cut = lane.settings.link.conditions.cut;
+        pages::bar(ui, state, lane);
         let page = ui.available_rect_before_wrap();
         let page = page.with_max_y(page.bottom() - toolbar::HEIGHT);
         let asked = page_in(ui, page, state, lane);
@@ -119,7 +114,8 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
         let whole = (page.left() - MARGIN)..=(page.right() + MARGIN);
         ui.painter().hline(whole, page.bottom() - 0.5, line);
         let mut below = ui.new_child(UiBuilder::new().max_rect(below));
-        let pressed = toolbar::draw(&mut below, state, &status, link_is_cut);
+        let link_is_cut = lane.settings.link.conditions.cut;
+        let pressed = toolbar::draw(&mut below, state, &lane.status, link_is_cut);
         drawn.asked = drawn.asked.or(pressed);
     });
     let rect = panel.response.rect;
@@ -131,12 +127,17 @@ fn whole(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn
 }
 
 /// The open page below the switch of its tab, in this rectangle. Marked rows and the scroll bar reach into the margins.
-fn page_in(ui: &mut Ui, page: egui::Rect, state: &mut PanelState, lane: LaneView<'_>) -> Drawn {
+fn page_in(
+    ui: &mut Ui,
+    page: egui::Rect,
+    state: &mut PanelState,
+    lane: &mut LaneView<'_>,
+) -> Drawn {
     // Never scrolled out of sight.
     let above = page.with_min_y(page.top() + 8.0);
     let mut above = ui.new_child(UiBuilder::new().max_rect(above));
     above.spacing_mut().item_spacing = vec2(GAP, GAP);
-    pages::switch(&mut above, state, &lane);
+    pages::switch(&mut above, state, lane);
     let wide = egui::Rect::from_min_max(
         page.left_top() + vec2(-BEYOND, 8.0 + above.min_rect().height()),
         page.right_bottom() + vec2(MARGIN, 0.0),
@@ -161,7 +162,7 @@ fn page_in(ui: &mut Ui, page: egui::Rect, state: &mut PanelState, lane: LaneView
     shown.inner.inner
 }
 
-fn slim(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn {
+fn slim(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn {
     let look = Look::of(root);
     let mut drawn = Drawn::default();
     let frame = Frame::new().fill(look.ground);
@@ -178,8 +179,10 @@ fn slim(root: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn 
             .with_min_x(left.right() + MARGIN)
             .with_max_x(right.left() - MARGIN);
         let mut at = |rect| ui.new_child(UiBuilder::new().max_rect(rect));
-        drawn.asked = slim_rung(&mut at(left), &mut lane);
-        graph::draw_slim(&mut at(plot), state, &lane.shown, lane.past.moment);
+        drawn.asked = slim_rung(&mut at(left), lane);
+        if plot.width() > MIN_PLOT {
+            graph::draw_slim(&mut at(plot), state, &lane.shown, lane.past.moment);
+        }
         let mut ui = at(right);
         ui.spacing_mut().item_spacing.y = 8.0;
         // One thing to press: the tour, until a card over the picture offers it, or its next step.
@@ -233,7 +236,7 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
             .max_rect(row)
             .layout(Layout::left_to_right(Align::Center)),
     );
-    figure(&mut ui, lane);
+    figure(&mut ui, lane.second().as_ref());
     pressed
 }
 
@@ -290,13 +293,11 @@ fn shrink(ui: &mut Ui) -> bool {
 /// is from the simulation.
 fn cost(ui: &mut Ui, lane: &LaneView<'_>) {
     let look = Look::of(ui);
-    let totals = Totals::of(
-        lane.meter
-            .second_until(lane.meter.steady_tick(lane.past.moment)),
-    );
-    let about = about_cost(&totals, lane.past.moment);
-    if lane.shown.len() < 2 {
-        if let Some(kbps) = measured(lane).filter(|kbps| *kbps > 0.0) {
+    let second = lane.second();
+    let about = about_cost(second.as_ref(), lane.past.moment);
+    if let Some(second) = second.as_ref().filter(|_| lane.shown.len() < 2) {
+        let kbps = second.kbps(Accounting::PayloadAndUdp);
+        if kbps > 0.0 {
             let whole = lane.settings.sender.uncompressed_kbps();
             let less = match lane.arrives() {
                 true => factor(whole / kbps),
@@ -305,29 +306,22 @@ fn cost(ui: &mut Ui, lane: &LaneView<'_>) {
             let less = RichText::new(less);
             ui.label(less.size(BODY)).on_hover_text(&about);
         }
-        if let Some(error) = totals.mean_error_m().map(millimetres) {
+        if let Some(error) = second.mean_error_m().map(millimetres) {
             let error = RichText::new(error).size(SMALL).color(look.muted);
             ui.label(error).on_hover_text(&about);
         }
     }
     let size = vec2(ui.available_width(), BUTTON);
     ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
-        figure(ui, lane).on_hover_text(about);
+        figure(ui, second.as_ref()).on_hover_text(about);
     });
 }
 
-/// The mean of the last second, kbps. The first packets of a lane have no baseline: a mean of them alone says nothing.
-fn measured(lane: &LaneView<'_>) -> Option<f64> {
-    let moment = lane.meter.steady_tick(lane.past.moment);
-    let is_whole = lane.meter.second_until(moment).count() >= TICKS_PER_SECOND as usize;
-    let kbps = lane.meter.kbps_until(moment, Accounting::PayloadAndUdp);
-    kbps.filter(|_| is_whole)
-}
-
 /// The bandwidth with its unit.
-fn figure(ui: &mut Ui, lane: &LaneView<'_>) -> Response {
+fn figure(ui: &mut Ui, second: Option<&Totals>) -> Response {
     let look = Look::of(ui);
-    let kbps = measured(lane).map_or_else(|| "…".to_owned(), grouped);
+    let kbps = second.map(|second| grouped(second.kbps(Accounting::PayloadAndUdp)));
+    let kbps = kbps.unwrap_or_else(|| "…".to_owned());
     let mut words = LayoutJob::default();
     for (text, color) in [(kbps + " ", look.half), ("kbps".to_owned(), look.muted)] {
         let format = TextFormat::simple(FontId::proportional(BODY), color);
@@ -336,10 +330,13 @@ fn figure(ui: &mut Ui, lane: &LaneView<'_>) -> Response {
     ui.label(words)
 }
 
-fn about_cost(totals: &Totals, moment: Option<u64>) -> String {
+fn about_cost(second: Option<&Totals>, moment: Option<u64>) -> String {
+    let Some(totals) = second else {
+        return "Measured over a second with the same stages, budget and rate.".to_owned();
+    };
     let mut about = format!(
-        "Bandwidth of this lane, mean of the last second{}, and how many times less than uncompressed. {} With all headers \
-         {} kbps.",
+        "Bandwidth of this lane, mean of the last second{}, and how many times less than uncompressed. {} On the wire {} \
+         kbps.",
         if moment.is_some() {
             " up to what the views show"
         } else {
@@ -378,5 +375,6 @@ const PLOT: f32 = 88.0;
 const SLIM_HEIGHT: f32 = 88.0;
 const SLIM_RUNG: f32 = 208.0;
 const SLIM_BUTTONS: f32 = 84.0;
+const MIN_PLOT: f32 = 140.0;
 const SIDES: f32 = 76.0;
 const MAX_PICKER: f32 = 188.0;

@@ -28,44 +28,46 @@ use super::widgets::{At, Choice, focus_ring, note, segmented, text};
 use crate::replication::fallback;
 
 impl Page {
-    pub(super) const fn title(self) -> &'static str {
+    /// Its title, and what it shows.
+    pub(super) const fn texts(self) -> [&'static str; 2] {
         match self {
-            Self::Ladder => "Ladder",
-            Self::Savings => "Savings",
-            Self::OverTime => "Over time",
-            Self::WithoutEach => "Without each",
-            Self::Packet => "One packet",
-            Self::Kinds => "By kind of bits",
-            Self::Stages => "Stages",
-            Self::Ranges => "Ranges",
-            Self::Budget => "Budget",
-            Self::Link => "Link and playout",
-            Self::Halves => "The two halves",
-            Self::Help => "Help",
-        }
-    }
-
-    const fn about(self) -> &'static str {
-        match self {
-            Self::Ladder => "Named combinations of stages, and what each would cost now.",
-            Self::Savings => "What each rung saves over the one above it in the list, now.",
-            Self::OverTime => "What each rung would have cost in the last seconds.",
-            Self::WithoutEach => {
+            Self::Ladder => [
+                "Ladder",
+                "Named combinations of stages, and what each would cost now.",
+            ],
+            Self::Savings => [
+                "Savings",
+                "What each rung saves over the one above it in the list, now.",
+            ],
+            Self::OverTime => [
+                "Over time",
+                "What each rung would have cost in the last seconds.",
+            ],
+            Self::WithoutEach => [
+                "Without each",
                 "What the stages of this lane would cost with one of them taken away. While this is open, more is encoded \
-                 in the background."
-            }
-            Self::Packet => "Every bit of one packet, and of the selected cube.",
-            Self::Kinds => "What the bits of a second are for.",
-            Self::Stages => "Each stage of the compression by itself.",
-            Self::Ranges => "Parameters of the stages, and what they trade: kbps against error.",
-            Self::Budget => {
-                "As good as it can be in a given number of bits, and what waits for its turn."
-            }
-            Self::Link => {
-                "The link, how often snapshots are sent, and how they become smooth motion."
-            }
-            Self::Halves => "What the two halves of the screen show.",
-            Self::Help => "Theme, size, and the keys.",
+                 in the background.",
+            ],
+            Self::Packet => [
+                "One packet",
+                "Every bit of one packet, and of the selected cube.",
+            ],
+            Self::Kinds => ["By kind of bits", "What the bits of a second are for."],
+            Self::Stages => ["Stages", "Each stage of the compression by itself."],
+            Self::Ranges => [
+                "Ranges",
+                "Parameters of the stages, and what they trade: kbps against error.",
+            ],
+            Self::Budget => [
+                "Budget",
+                "As good as it can be in a given number of bits, and what waited for its turn.",
+            ],
+            Self::Link => [
+                "Link and playout",
+                "The link, how often snapshots are sent, and how they become smooth motion.",
+            ],
+            Self::Halves => ["The two halves", "What the two halves of the screen show."],
+            Self::Help => ["Help", "Theme, size, and the keys."],
         }
     }
 
@@ -148,7 +150,10 @@ pub(super) fn bar(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
 pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     let pages = state.page.tab().pages().iter();
     let pages = pages.filter(|page| page.is_there(lane));
-    let choices = pages.map(|page| Choice::new(*page, page.title(), page.about()));
+    let choices = pages.map(|page| {
+        let [title, about] = page.texts();
+        Choice::new(*page, title, about)
+    });
     let choices: Vec<_> = choices.collect();
     if choices.len() > 1 {
         let width = match choices.len() {
@@ -168,7 +173,7 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
 }
 
 /// The page that is open. Returns what its buttons ask for.
-pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn {
+pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn {
     if lane.past.moment.is_some() && state.page.is_of_the_present() {
         note(
             ui,
@@ -182,7 +187,6 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, mut lane: LaneView<'_>) 
     }
     ui.spacing_mut().item_spacing.y = 0.0;
     let mut asked = Drawn::default();
-    let lane = &mut lane;
     match (state.page, lane.shadow) {
         (Page::Savings | Page::OverTime | Page::WithoutEach, None) => {
             note(ui, "This is measured where the simulation runs.");

@@ -4,7 +4,6 @@ use bevy::ecs::query::QueryData;
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
 use bevy_egui::EguiContexts;
-use cubewire_protocol::Standing;
 
 use super::lane::{Halves, LaneView, Measured, Past, Status};
 use super::layout::draw;
@@ -17,8 +16,8 @@ use crate::controls::Action;
 use crate::history::{LaneHistory, Moment, Selection, WorldHistory};
 use crate::replication::{
     Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, ForceDesync, Lane, LaneMeter,
-    LaneSettings, LaneSettingsQuery, LaneSync, Reconnect, ReplicaError, SenderSettings,
-    ServerConnection, Serving, ShadowLadder, Standings,
+    LaneSettings, LaneSettingsQuery, LaneSync, Reconnect, SenderSettings, ServerConnection,
+    Serving, ShadowLadder, Standings,
 };
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
@@ -37,7 +36,6 @@ struct SelectedLane {
     side: Option<&'static Side>,
     shadow: Option<&'static ShadowLadder>,
     ablation: Option<&'static Ablation>,
-    replica_error: Option<&'static ReplicaError>,
     errors: Option<&'static CubeErrors>,
     standings: Option<&'static Standings>,
     counts: Option<&'static DeltaCounts>,
@@ -91,11 +89,6 @@ impl Shown<'_, '_> {
         Some(history.errors_at(tick, &self.world_history))
     }
 
-    fn in_the_present<'a>(&self, standings: Option<&'a Standings>) -> &'a [Standing] {
-        let standings = standings.filter(|_| self.moment.0.is_none());
-        standings.map_or(&[], |standings| &standings.0)
-    }
-
     fn past(&self) -> Past {
         let mut past = Past {
             moment: self.moment.0,
@@ -117,7 +110,7 @@ impl Shown<'_, '_> {
         let shown = shown.map(|(&side, settings, meter)| Measured {
             side,
             meter,
-            settings: Some(settings.get()),
+            settings: settings.get(),
         });
         let mut shown: Vec<_> = shown.collect();
         shown.sort_by_key(|lane| lane.side);
@@ -205,8 +198,6 @@ pub(super) fn draw_lane(
         sync: Some(selected.sync),
         shadow: selected.shadow,
         ablation: selected.ablation,
-        tick: lanes.world.as_ref().map(|world| world.tick()),
-        replica_error: selected.replica_error,
         peers,
         shown,
         halves: (!is_remote).then_some(&mut new_halves),
@@ -214,7 +205,7 @@ pub(super) fn draw_lane(
         past: lanes.past(),
         selection: &mut new_selection,
         errors: errors.unwrap_or_default(),
-        standings: lanes.in_the_present(selected.standings),
+        standings: selected.standings.filter(|_| lanes.moment.0.is_none()),
         counts: selected.counts,
         tradeoffs: &lanes.tradeoffs,
     };

@@ -300,8 +300,8 @@ pub(super) const fn cube_colors(colors: CubeColors) -> &'static str {
             "By what angle the cube is turned against the simulation's, at the tick that should be displayed."
         }
         CubeColors::Wait => {
-            "For how many ticks the cube has been due and was not sent, as others were more urgent: with a budget \
-             (Tuning, Budget)."
+            "For how many ticks at most, in the last second, the cube was due and was not sent, as others were more urgent: \
+             with a budget (Tuning, Budget)."
         }
     }
 }

@@ -36,7 +36,7 @@ use crate::history::Selection;
 use crate::replication::{
     Ablation, Arrival, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, LaneSettings, LaneSync,
     METER_TICKS, PacketDetail, PacketRecord, Peer, PlayoutDelay, ReplicaError, Sample,
-    ServerConnection, Serving, ShadowLadder, SocketTraffic,
+    ServerConnection, Serving, ShadowLadder, SocketTraffic, Standings,
 };
 use crate::view::{PaneContent, Side, ViewMode};
 
@@ -62,9 +62,8 @@ struct Panel {
     sync: Option<LaneSync>,
     shadow: Option<ShadowLadder>,
     ablation: Option<Ablation>,
-    tick: Option<u64>,
     past: Past,
-    standings: Vec<Standing>,
+    standings: Standings,
 }
 
 fn meter() -> LaneMeter {
@@ -138,8 +137,7 @@ fn measured(page: Page, stages: Stages) -> Panel {
     panel.shadow = Some(ShadowLadder::of_bytes(1_500, move |index, tick| {
         bytes(index) + tick as usize % 50
     }));
-    panel.ablation = Some(Ablation::of_bytes(stages, 1_495, |index| 100 + 900 * index));
-    panel.tick = Some(1_500);
+    panel.ablation = Some(Ablation::of_bytes(stages, 394, |index| 100 + 900 * index));
     panel
 }
 
@@ -201,7 +199,7 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
     let shown = Side::ALL.iter().filter(is_lane).map(|&side| Measured {
         side,
         meter: &panel.meter,
-        settings: Some(panel.settings.clone()),
+        settings: panel.settings.clone(),
     });
     let shown = shown.collect();
     let lane = LaneView {
@@ -211,12 +209,10 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
         sync: panel.sync.as_ref(),
         shadow: panel.shadow.as_ref(),
         ablation: panel.ablation.as_ref(),
-        tick: panel.tick,
-        replica_error: None,
         past: panel.past,
         selection: &mut panel.selection,
         errors: &[],
-        standings: &panel.standings,
+        standings: Some(&panel.standings),
         counts: None,
         tradeoffs: &panel.tradeoffs,
         peers,
@@ -258,6 +254,15 @@ fn hover(harness: &mut Harness<'_, Panel>, label: &str) {
 
 fn says(harness: &Harness<'_, Panel>, text: &str) -> bool {
     harness.query_all_by_label_contains(text).next().is_some()
+}
+
+/// Whether a text is painted that is like that.
+fn paints(harness: &Harness<'_, Panel>, is_like: impl Fn(&str) -> bool) -> bool {
+    let painted = &harness.output().shapes;
+    painted.iter().any(|clipped| match &clipped.shape {
+        egui::Shape::Text(text) => is_like(text.galley.text()),
+        _ => false,
+    })
 }
 
 fn is_disabled(harness: &Harness<'_, Panel>, label: &str) -> bool {

@@ -48,7 +48,7 @@ impl<'a> Strip<'a> {
         Self {
             halves: halves.collect(),
             past: lane.past,
-            newest: lane.meter.samples().back().map(|sample| sample.tick),
+            newest: lane.meter.newest_tick(),
             stands: lane.past.moment.is_some() || lane.status.is_paused,
             row: if state.is_low { LOW } else { HEIGHT },
         }
@@ -149,7 +149,10 @@ fn draw_rows(
     });
     let beside = below.with_min_x(graph.right() + MARGIN);
     totals::draw(ui, beside, &rows, strip, (summed, range.is_some()));
-    tell(strip, &chart, &response, newest);
+    let mut told = response;
+    // A tooltip stands beside this.
+    told.interact_rect = all.expand2(vec2(0.0, 8.0));
+    tell(strip, &chart, &told, newest);
     touched
 }
 
@@ -218,12 +221,12 @@ fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
     }
 }
 
-/// What the pointer is over, lane by lane.
+/// Says what the pointer is over, a line for each lane: at once, and above the timeline, so that it covers none of it.
 fn tell(strip: &Strip<'_>, chart: &Chart, response: &Response, newest: u64) {
     if let Some(hovered) = response.hover_pos() {
         let tick = chart.x_at(hovered.x).floor() as i64;
-        response.clone().on_hover_ui_at_pointer(|ui| {
-            ui.set_max_width(320.0);
+        response.show_tooltip_ui(|ui| {
+            ui.set_max_width(response.interact_rect.width());
             for measured in strip.lanes() {
                 ui.label(words::describe(measured, tick, newest));
             }

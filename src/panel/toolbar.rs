@@ -7,7 +7,7 @@ use bevy_egui::egui::{self, Popup, RectAlign, RichText, Ui, Vec2, vec2};
 use super::lane::Status;
 use super::settings::PanelState;
 use super::style::{BUTTON, GAP, Look};
-use super::widgets::{Kind, Pointing, button, triangle};
+use super::widgets::{Kind, Pointing, button, opens, triangle};
 use crate::controls::{Action, key_of};
 use crate::view::{CubeColors, ViewMode};
 
@@ -79,8 +79,9 @@ pub(super) fn draw(
 
 /// A button that opens a list.
 fn list(ui: &mut Ui, name: &str, entries: &[Entry]) -> Option<Action> {
-    let opens = button(ui, LIST, name, " ", Kind::Usual { is_on: false });
-    let caret = opens.rect.right_center() - vec2(12.0, 0.0);
+    let button = button(ui, LIST, name, " ", Kind::Usual { is_on: false });
+    opens(&button);
+    let caret = button.rect.right_center() - vec2(12.0, 0.0);
     let look = Look::of(ui);
     triangle(
         ui.painter(),
@@ -89,7 +90,7 @@ fn list(ui: &mut Ui, name: &str, entries: &[Entry]) -> Option<Action> {
         Pointing::Down,
         look.muted,
     );
-    let popup = Popup::menu(&opens).align(RectAlign::TOP_END).width(ENTRY);
+    let popup = Popup::menu(&button).align(RectAlign::TOP_END).width(ENTRY);
     let shown = popup.show(|ui| {
         ui.spacing_mut().button_padding.x = 8.0;
         let pressed = entries.iter().fold(None, |pressed, entry| {

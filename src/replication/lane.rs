@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use cubewire_codec::{InitialStateError, Limits, Plan, Snapshot};
-use cubewire_protocol::{SnapshotSender, Standing};
+use cubewire_protocol::SnapshotSender;
 
 use super::budget::LaneCost;
 use super::lane_budget::LaneBudget;
@@ -49,8 +49,3 @@ pub(super) fn is_due(
         None => settings.sends_at(tick),
     }
 }
-
-/// What is on its way of each cube, and what waits, for lanes that have this component; empty without a budget, and where
-/// the sender is in another process.
-#[derive(Component, Clone, Debug, Default, PartialEq)]
-pub struct Standings(pub Vec<Standing>);

@@ -11,6 +11,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::displayed::ReplicaError;
 use super::packet::{Arrival, PacketRecord};
+use super::totals::Totals;
 use super::transport::End;
 
 /// The article's target for a snapshot stream, kilobits a second.
@@ -132,6 +133,13 @@ impl Sample {
         payloads.sum()
     }
 
+    /// Whether the lane had the same stages, budget and rate.
+    fn is_sent_like(&self, other: &Self) -> bool {
+        self.stages == other.stages
+            && self.budget_kbps == other.budget_kbps
+            && self.send_interval_ticks == other.send_interval_ticks
+    }
+
     fn detail_bytes(&self) -> usize {
         let details = self
             .snapshots
@@ -187,16 +195,22 @@ impl LaneMeter {
         &self.samples
     }
 
+    /// The tick of the newest sample; none before there is one.
+    #[must_use]
+    pub fn newest_tick(&self) -> Option<u64> {
+        Some(self.samples.back()?.tick)
+    }
+
     /// The newest `ticks` samples, or fewer if there are not as many.
     pub fn newest(&self, ticks: usize) -> impl ExactSizeIterator<Item = &Sample> {
         self.samples
             .range(self.samples.len().saturating_sub(ticks)..)
     }
 
-    /// Mean over the newest second, kilobits a second.
+    /// Mean over the newest second, kilobits a second; 0 before the first tick.
     #[must_use]
     pub fn kbps(&self, accounting: Accounting) -> f64 {
-        self.kbps_until(None, accounting).unwrap_or(0.0)
+        Totals::of(self.newest(TICKS_PER_SECOND as usize)).kbps(accounting)
     }
 
     /// A meter that holds these samples, oldest first.
@@ -245,24 +259,21 @@ impl LaneMeter {
     /// keeps them steady, so that they change four times a second.
     #[must_use]
     pub fn steady_tick(&self, moment: Option<u64>) -> Option<u64> {
-        let newest = || self.samples.back().map(|sample| sample.tick);
-        moment.or_else(|| newest().map(|tick| tick / STEADY_TICKS * STEADY_TICKS))
+        let newest = || Some(self.newest_tick()? / STEADY_TICKS * STEADY_TICKS);
+        moment.or_else(newest)
     }
 
-    /// Mean over the second up to that tick, or up to the newest one, kilobits a second; none if it is not
-    /// recorded.
+    /// The second that all figures on the screen are means of: up to the [steady tick](Self::steady_tick). None unless every
+    /// tick of it had the settings of the moment: after a switch, a mean would be of neither.
     #[must_use]
-    pub fn kbps_until(&self, tick: Option<u64>, accounting: Accounting) -> Option<f64> {
-        let second = self.second_until(tick);
-        let (ticks, bytes) = second.fold((0, 0), |(ticks, bytes), sample| {
-            (ticks + 1, bytes + sample.bytes(accounting))
-        });
-        (ticks > 0).then(|| kbps(bytes, ticks))
-    }
-
-    /// The samples of the second up to that tick, or up to the newest one; the newest first.
-    pub fn second_until(&self, tick: Option<u64>) -> impl Iterator<Item = &Sample> {
-        self.back_from(tick).take(TICKS_PER_SECOND as usize)
+    pub fn second(&self, moment: Option<u64>) -> Option<Totals> {
+        let shown = self.back_from(moment).next()?;
+        let second = self.back_from(self.steady_tick(moment));
+        let alike = second
+            .take(TICKS_PER_SECOND as usize)
+            .take_while(|sample| sample.is_sent_like(shown));
+        let totals = Totals::of(alike);
+        (totals.ticks == TICKS_PER_SECOND as usize).then_some(totals)
     }
 
     /// The sample of that tick, by the tick of its sender.
@@ -272,7 +283,7 @@ impl LaneMeter {
     }
 
     fn index_of(&self, tick: u64) -> Option<usize> {
-        let newest = self.samples.back()?.tick;
+        let newest = self.newest_tick()?;
         let back = usize::try_from(newest.checked_sub(tick)?).ok()?;
         let index = self.samples.len().checked_sub(1 + back)?;
         (self.samples[index].tick == tick).then_some(index)
@@ -291,8 +302,7 @@ impl LaneMeter {
 
     /// Notes that the packet that was sent in that tick has arrived in this one.
     pub(crate) fn record_arrival(&mut self, tick: u64, is_late: bool) {
-        let newest = self.samples.back().map_or(0, |sample| sample.tick);
-        let Some(index) = self.index_of(tick) else {
+        let (Some(newest), Some(index)) = (self.newest_tick(), self.index_of(tick)) else {
             return;
         };
         for packet in &mut self.samples[index].snapshots {
@@ -371,6 +381,48 @@ mod tests {
             Some(4_990)
         );
         assert!((meter.kbps(Accounting::PayloadAndUdp) - 60.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn figures_are_of_a_whole_second_with_the_settings_of_the_moment() {
+        let sample = |tick, budget_kbps, payload_bytes| Sample {
+            tick,
+            budget_kbps,
+            snapshots: vec![PacketRecord {
+                payload_bytes,
+                ..PacketRecord::default()
+            }],
+            ..Sample::default()
+        };
+        let meter = |ticks| {
+            LaneMeter::from_samples((0..ticks).map(|tick| match tick {
+                ..100 => sample(tick, None, 972),
+                _ => sample(tick, Some(64), 97),
+            }))
+        };
+        let kbps = |ticks, moment| {
+            let second = meter(ticks).second(moment)?;
+            Some(second.kbps(Accounting::PayloadAndUdp).round())
+        };
+        assert_eq!([kbps(60, None), kbps(61, None)], [None, Some(480.0)]);
+        // A budget is switched on in tick 100; figures are up to a tick that is a multiple of 15.
+        for (ticks, expected) in [
+            (100, Some(480.0)),
+            (101, None),
+            (165, None),
+            (166, Some(60.0)),
+        ] {
+            assert_eq!(kbps(ticks, None), expected, "{ticks}");
+        }
+        // In the past, up to that very tick.
+        for (moment, expected) in [
+            (99, Some(480.0)),
+            (100, None),
+            (158, None),
+            (159, Some(60.0)),
+        ] {
+            assert_eq!(kbps(400, Some(moment)), expected, "{moment}");
+        }
     }
 
     #[test]

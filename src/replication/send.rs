@@ -10,13 +10,14 @@ use cubewire_protocol::SendError;
 
 use super::budget::{EncodeBudget, LaneCost};
 use super::detail::{Detailed, PacketDetail};
-use super::lane::{Sender, Standings, is_due};
+use super::lane::{Sender, is_due};
 use super::lane_budget::{Allowed, LaneBudget};
 use super::meter::{LaneMeter, Sample};
 use super::packet::PacketRecord;
 use super::quantized::QuantizedWorld;
 use super::rebuilds::Rebuilds;
 use super::settings::SenderSettings;
+use super::standings::Standings;
 use super::transport::SenderMail;
 use crate::simulation::CubeWorld;
 
@@ -171,7 +172,8 @@ impl Due<'_> {
             self.sample.longest_wait_ticks = protocol.longest_wait(tick);
         }
         if let Some(standings) = &mut self.standings {
-            protocol.standings(tick, &mut standings.0);
+            protocol.standings(tick, &mut standings.now);
+            standings.record(tick);
         }
         let Some(sent) = sent else {
             return Ok(());

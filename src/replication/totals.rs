@@ -25,6 +25,8 @@ pub struct Totals {
     pub changed_cubes: usize,
     /// See [`PacketRecord::sent_cubes`].
     pub sent_cubes: usize,
+    /// Packets that the simulated link lost.
+    pub lost: usize,
     /// Snapshots that arrived too late to be shown.
     pub late: usize,
     /// What the transport sent.
@@ -50,6 +52,7 @@ impl Totals {
     /// Adds the sample of a tick.
     pub fn add(&mut self, sample: &Sample) {
         self.add_tick(&sample.snapshots);
+        self.lost += sample.lost;
         self.late += sample.late;
         self.traffic.add(&sample.traffic);
         let error = &sample.replica_error;
@@ -105,6 +108,12 @@ impl Totals {
     #[must_use]
     pub fn packets_per_second(&self) -> f64 {
         self.traffic.packets as f64 / self.ticks.max(1) as f64 * f64::from(TICKS_PER_SECOND)
+    }
+
+    /// Whether snapshots were sent, and no cube differed from their baselines.
+    #[must_use]
+    pub const fn is_at_rest(&self) -> bool {
+        self.snapshots > 0 && self.changed_cubes == 0
     }
 
     /// Bits of a cube that was sent, without the packet's header; none if no cube was.

@@ -24,7 +24,7 @@ pub enum CubeColors {
     Distance,
     /// Its angle to the simulation's cube, degrees.
     Angle,
-    /// For how long it has waited to be sent within the budget, ticks.
+    /// For how long it waited at most to be sent within the budget in the last second, ticks.
     Wait,
 }
 
@@ -71,7 +71,7 @@ impl CubeColors {
             Self::Form => Some("sent as"),
             Self::Distance => Some("distance, mm"),
             Self::Angle => Some("angle, degrees"),
-            Self::Wait => Some("waits, ticks"),
+            Self::Wait => Some("longest wait, ticks"),
         }
     }
 
@@ -81,18 +81,25 @@ impl CubeColors {
         matches!(self, Self::Distance | Self::Angle | Self::Wait)
     }
 
+    /// Whether its scale can end at the largest amount.
+    #[must_use]
+    pub const fn has_scale(self) -> bool {
+        matches!(self, Self::Bits | Self::Distance | Self::Angle)
+    }
+
     /// The upper end of the fixed scale, in the unit of the title.
     const fn fixed_end(self) -> f32 {
         match self {
             Self::Interaction | Self::Form => 1.0,
             Self::Bits => 128.0,
-            Self::Distance | Self::Wait => 64.0,
-            Self::Angle => 16.0,
+            Self::Distance => 64.0,
+            Self::Angle | Self::Wait => 16.0,
         }
     }
 }
 
-/// Whether the scale of amounts ends at a fixed one: 128 bits, 64 mm, 16°, 64 ticks. Otherwise it ends at a power of two.
+/// Whether the scale of bits, distances and angles ends at a fixed one: 128 bits, 64 mm, 16°. Otherwise it ends at a power of
+/// two. That of waits is always fixed.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FixedScale(pub bool);
 
@@ -179,7 +186,7 @@ pub(super) fn measure(
                     form: None,
                 }));
             }
-            CubeColors::Wait if moment.0.is_none() => add_waits(half, meter, standings),
+            CubeColors::Wait if moment.0.is_none() => add_waits(half, standings),
             CubeColors::Wait => {}
         }
     }
@@ -190,7 +197,7 @@ pub(super) fn measure(
         _ => "not recorded",
     });
     let largest = costs.halves.iter().flatten().map(|cost| cost.amount);
-    costs.scale_end = match fixed.0 {
+    costs.scale_end = match fixed.0 || !colors.has_scale() {
         true => colors.fixed_end(),
         false => automatic_end(largest.fold(0.0, f32::max)),
     };
@@ -204,8 +211,7 @@ fn automatic_end(largest: f32) -> f32 {
 /// Adds the mean bits of the newest packets, and the form of the newest. Looking back, the packet of the
 /// moment stands alone.
 fn add_bits(half: &mut Vec<Cost>, meter: &LaneMeter, moment: Option<u64>) {
-    let newest = meter.samples().back().map(|sample| sample.tick);
-    let Some(newest) = moment.or(newest) else {
+    let Some(newest) = moment.or(meter.newest_tick()) else {
         return;
     };
     let packets = meter
@@ -224,10 +230,10 @@ fn add_bits(half: &mut Vec<Cost>, meter: &LaneMeter, moment: Option<u64>) {
 }
 
 /// Adds the ticks for which the cubes have waited.
-fn add_waits(half: &mut Vec<Cost>, meter: &LaneMeter, standings: &Standings) {
-    let now = meter.samples().back().map_or(0, |sample| sample.tick);
-    half.extend(standings.0.iter().map(|standing| Cost {
-        amount: standing.waits(now).unwrap_or(0) as f32,
+fn add_waits(half: &mut Vec<Cost>, standings: &Standings) {
+    let longest = standings.waits.longest().into_iter();
+    half.extend(longest.map(|waited| Cost {
+        amount: waited.map_or(0, |waited| waited.ticks) as f32,
         form: None,
     }));
 }
@@ -263,7 +269,7 @@ mod tests {
     use cubewire_codec::{
         BitLedger, BodyState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
     };
-    use cubewire_protocol::Standing;
+    use cubewire_protocol::{Standing, Wait};
 
     use super::*;
     use crate::replication::{PacketRecord, Sample};
@@ -373,22 +379,32 @@ mod tests {
         }]);
         let lane = (LocalLane, Side::Right, LaneHistory::default(), meter);
         let lane = world.spawn(lane).id();
-        let unknown = |world: &mut World, standings: &[Standing], moment| {
+        let unknown = |world: &mut World, now: &[Standing], moment| {
             world.insert_resource(Moment(moment));
-            let standings = Standings(standings.to_vec());
+            let mut standings = Standings::default();
+            standings.now = now.to_vec();
+            for tick in [14, 20] {
+                standings.record(tick);
+            }
             world.entity_mut(lane).insert(standings);
             world.run_system_once(measure).unwrap();
             world.resource::<Costs>().unknown
         };
         let standings = [
-            Standing::Withheld { since: 15 },
-            Standing::InFlight { sent: 15 },
+            Standing::Waits(Wait {
+                since: 9,
+                error: 0.1,
+                priority: 1.0,
+                more_urgent: 0,
+            }),
+            Standing::InFlight { sent: 9 },
         ];
         assert_eq!(unknown(&mut world, &standings, None), None);
         for half in Side::ALL {
             let costs = world.resource::<Costs>();
             assert_eq!([0, 1].map(|cube| costs.of(half, cube).amount), [5.0, 0.0]);
-            assert_eq!(costs.scale_end, 8.0);
+            // It never changes.
+            assert_eq!(costs.scale_end, 16.0);
         }
         let past = unknown(&mut world, &standings, Some(19));
         assert_eq!(past, Some("not recorded"));

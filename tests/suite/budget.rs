@@ -14,7 +14,7 @@ fn show(game: &mut LaneGame, colors: CubeColors) {
 
 fn standings(game: &LaneGame) -> Option<Vec<Standing>> {
     let standings = game.app.world().get::<Standings>(game.lane)?;
-    Some(standings.0.clone())
+    Some(standings.now.clone())
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn figures(game: &mut LaneGame) -> Vec<(&'static str, f64, f64)> {
     game.shadow().unwrap();
     let shadow = game.app.world().get::<ShadowLadder>(game.lane).unwrap();
     let rungs = shadow.rungs().iter();
-    let ladder: Vec<_> = rungs.map(|rung| (rung.rung(), rung.kbps())).collect();
+    let ladder: Vec<_> = rungs.map(|rung| (rung.rung(), rung.kbps(0))).collect();
     let rows = ablation(game).unwrap().rows().iter();
     rows.filter_map(|row| {
         let mut rungs = ladder.iter();

@@ -188,7 +188,13 @@ fn rates(lines: &Lines<'_>, seconds: f64) -> Option<String> {
             _ => format!("{} {kbps}", source.name),
         });
     }
-    Some(format!("{:.1} s ago: {}", ago?, said.join(", ")))
+    let mut budgets = lines.all.iter().map(|line| line.series.newest_budget());
+    let counted = if budgets.any(|budget| budget.is_some()) {
+        " on the wire"
+    } else {
+        ""
+    };
+    Some(format!("{:.1} s ago: {}{counted}", ago?, said.join(", ")))
 }
 
 /// Logical points from a mark within which a peak is left out.

@@ -1,22 +1,21 @@
-//! The bodies that wait for their turn within a budget.
+//! The bodies that have waited for their turn within a budget.
+
+use std::cmp::Reverse;
 
 use bevy_egui::egui::{Response, Ui};
-use cubewire_protocol::{Standing, Wait};
+use cubewire_protocol::{Wait, Waited};
 
 use crate::names::{Lit, Names};
 use crate::style::{LINE, Look, ROW, SMALL, page_left};
 use crate::widgets::{At, Row, heading, line};
 use crate::words::rounded;
 
-/// Who waits in a tick.
+/// Who waited in the last second.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting<'a> {
-    /// By slot.
-    pub standings: &'a [Standing],
-    pub tick: u64,
+    /// By slot; empty as long as none is known.
+    pub waits: &'a [Option<Waited>],
     pub ticks_per_second: u32,
-    /// Bodies that have changed, whether they wait or not.
-    pub changed: usize,
     pub names: Names<'a>,
     /// A unit for lengths, and how many of it are one of the scene's.
     pub unit: (&'static str, f32),
@@ -29,21 +28,17 @@ pub struct Waiting<'a> {
 impl Waiting<'_> {
     /// Draws those that wait: the longest first, as many as fit. Returns the response of the heading.
     pub fn draw(&self, ui: &mut Ui, lit: &mut Lit) -> Response {
-        let waits = self.standings.iter().enumerate();
-        let waits = waits.filter_map(|(body, standing)| match standing {
-            Standing::Waits(wait) => Some((body, *wait)),
-            _ => None,
-        });
-        let mut waits: Vec<(usize, Wait)> = waits.collect();
-        waits.sort_by_key(|(_, wait)| (wait.since, wait.more_urgent));
-        let changed = self.changed.max(waits.len());
-        let longest = waits
-            .first()
-            .map_or(0, |(_, wait)| self.tick.saturating_sub(wait.since));
+        let waits = self.waits.iter().enumerate();
+        let waits = waits.filter_map(|(body, waited)| Some((body, (*waited)?)));
+        let mut waits: Vec<(usize, Waited)> = waits.collect();
+        waits.sort_by_key(|(_, waited)| (Reverse(waited.ticks), waited.wait.more_urgent));
+        let longest = waits.first().map_or(0, |(_, waited)| waited.ticks);
         let [one, several] = self.names.nouns;
-        let title = match waits.len() {
-            0 => "Nothing waits".to_owned(),
-            count => format!("Waiting: {count} of {changed} changed {several}"),
+        let title = match (waits.len(), self.waits.len()) {
+            (_, 0) => "Measuring …".to_owned(),
+            (0, _) => "Nothing waited in the last second".to_owned(),
+            (1, _) => format!("Waited in the last second: 1 {one}"),
+            (count, _) => format!("Waited in the last second: {count} {several}"),
         };
         let right = match longest {
             0 => String::new(),
@@ -54,20 +49,23 @@ impl Waiting<'_> {
         let header = Row::show(
             ui,
             ROW - 2.0,
-            &format!("{one}, why it waits, how long, off by"),
+            &format!("{one}, why it waited, how long, moved since sent"),
         );
         for (at, name) in [
             (At::Left(0.0), one),
-            (At::Left(self.width), "why it waits"),
-            (At::Left(header.rect.width() - BARS), "how long, ms"),
-            (At::Right(0.0), &*format!("off, {}", self.unit.0)),
+            (At::Left(self.width), "why it waited"),
+            (At::Left(header.rect.width() - BARS), "ms"),
+            (
+                At::Right(0.0),
+                &*format!("moved since sent, {}", self.unit.0),
+            ),
         ] {
             header.text(ui, at, name, SMALL, look.muted);
         }
         let room = ((page_left(ui) - LINE - 6.0) / ROW).max(0.0) as usize;
         let shown = waits.len().min(room.max(MIN_ROWS));
-        for (body, wait) in &waits[..shown] {
-            self.row(ui, lit, (*body, wait), longest);
+        for of in &waits[..shown] {
+            self.row(ui, lit, *of, longest);
         }
         ui.add_space(4.0);
         let words = match waits.len() - shown {
@@ -78,11 +76,11 @@ impl Waiting<'_> {
         heading
     }
 
-    /// A body that waits: a row that hovers it, and selects it with a click.
-    fn row(&self, ui: &mut Ui, lit: &mut Lit, (body, wait): (usize, &Wait), longest: u64) {
+    /// A body that waited: a row that hovers it, and selects it with a click.
+    fn row(&self, ui: &mut Ui, lit: &mut Lit, (body, waited): (usize, Waited), longest: u64) {
         let look = Look::of(ui);
-        let ticks = self.tick.saturating_sub(wait.since);
-        let (why, ms) = (self.why(wait, ticks), self.millis(ticks));
+        let Waited { ticks, wait } = waited;
+        let (why, ms) = (self.why(&wait, ticks), self.millis(ticks));
         let (unit, factor) = self.unit;
         let off = factor * wait.error;
         let off_said = rounded(off.into());
@@ -106,8 +104,8 @@ impl Waiting<'_> {
             lit.hovered = Some(body);
         }
         let about = format!(
-            "Due for {}; its surface has moved {off:.1} {unit} since it was last sent. Priority {:.1}; {}. A click \
-             selects the {}.",
+            "It was due for {}, in which its surface moved {off:.1} {unit} from where it was last sent. Priority {:.1}; \
+             {}. A click selects the {}.",
             crate::words::ticks(ticks),
             wait.priority,
             others(wait.more_urgent),
@@ -124,7 +122,7 @@ impl Waiting<'_> {
         let a_tick = factor * wait.error / ticks.max(1) as f32;
         match wait.more_urgent {
             0 => "next, it did not fit".to_owned(),
-            _ if a_tick < SLOW => format!("moves {a_tick:.1} {unit} a tick"),
+            _ if a_tick < SLOW => format!("moved {a_tick:.1} {unit} a tick"),
             more => others(more),
         }
     }
@@ -138,9 +136,9 @@ impl Waiting<'_> {
 
 fn others(more_urgent: usize) -> String {
     match more_urgent {
-        0 => "it is next".to_owned(),
-        1 => "1 is more urgent".to_owned(),
-        more => format!("{more} are more urgent"),
+        0 => "it was next".to_owned(),
+        1 => "1 was more urgent".to_owned(),
+        more => format!("{more} were more urgent"),
     }
 }
 
@@ -168,22 +166,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_waits_as_it_is_slow_or_as_others_are_more_urgent() {
+    fn a_body_waited_as_it_was_slow_or_as_others_were_more_urgent() {
         let plan = Plan::cubes();
         let waiting = Waiting {
-            standings: &[],
-            tick: 100,
+            waits: &[],
             ticks_per_second: 60,
-            changed: 0,
             names: Names::of_cubes(&plan),
             unit: ("mm", 1000.0),
             width: 48.0,
             hint: "",
         };
         for (error, more_urgent, said) in [
-            (0.011, 8, "moves 1.1 mm a tick"),
-            (0.9, 8, "8 are more urgent"),
-            (0.9, 1, "1 is more urgent"),
+            (0.011, 8, "moved 1.1 mm a tick"),
+            (0.9, 8, "8 were more urgent"),
+            (0.9, 1, "1 was more urgent"),
             (0.9, 0, "next, it did not fit"),
         ] {
             let wait = Wait {

@@ -32,7 +32,7 @@ pub use entry::{Words, entry, named, plate, said, words};
 pub use keys::{key, keys, keys_width};
 pub use list::list;
 pub use marks::Label;
-pub use picker::picker;
+pub use picker::{opens, picker};
 pub use shapes::{Pointing, ring, triangle};
 pub use slider::{Parameter, Slide, parameter, slider};
 pub use stack::stack;

@@ -24,6 +24,15 @@ pub fn rounded(value: f64) -> String {
     }
 }
 
+/// A number of an axis, which has little room: from 10 000 up in thousands, `10k`.
+#[must_use]
+pub fn short(value: f64) -> String {
+    match value {
+        10_000.0.. => grouped(value / 1_000.0) + "k",
+        _ => grouped(value),
+    }
+}
+
 /// A factor: two digits below 10, otherwise whole: `2.5×`, `579×`.
 #[must_use]
 pub fn factor(factor: f64) -> String {
@@ -54,6 +63,10 @@ mod tests {
             ["1\u{2009}000", "\u{2212}1\u{2009}234"]
         );
         assert_eq!([rounded(15.84), rounded(99.96)], ["15.8", "100"]);
+        assert_eq!(
+            [1_000.0, 1e4, 1e5].map(short),
+            ["1\u{2009}000", "10k", "100k"]
+        );
         assert_eq!(
             [factor(2.46), factor(9.96), factor(1091.7)],
             ["2.5×", "10×", "1\u{2009}092×"]

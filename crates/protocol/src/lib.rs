@@ -40,7 +40,7 @@ pub use rate::{AdaptiveRate, MAX_KBPS};
 pub use receiver::{Arrival, RECEIVER_RING, SnapshotReceiver};
 pub use request::{Request, RequestAck, RequestAckError, RequestError};
 pub use ring::BaselineRing;
-pub use schedule::{MAX_WEIGHT_RATIO, Standing, Urgency, Wait, Within};
+pub use schedule::{MAX_WEIGHT_RATIO, Standing, Urgency, Wait, Waited, Waits, Within};
 pub use sender::{
     BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, Sent, SnapshotSender,
 };

@@ -2,8 +2,10 @@
 
 mod change;
 mod standing;
+mod waits;
 
 pub use self::standing::{Standing, Wait};
+pub use self::waits::{Waited, Waits};
 
 use std::cmp::Ordering;
 

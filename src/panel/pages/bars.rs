@@ -51,10 +51,13 @@ pub(super) fn bar(
     color: Color32,
     figures: [(String, Color32); 2],
 ) {
+    // A frame that is longer than that has no time to follow.
+    let is_slow = ui.input(|input| input.stable_dt) >= GLIDE;
+    let seconds = if is_slow { 0.0 } else { GLIDE };
     let [a, b] = [0, 1].map(|index| {
         let id = ui.id().with((name, index));
         let at = at(row.rect.width(), ends[index]);
-        ui.ctx().animate_value_with_time(id, at, GLIDE)
+        ui.ctx().animate_value_with_time(id, at, seconds)
     });
     row.bar(ui, a.min(b), a.max(b).max(a.min(b) + MIN_BAR), color);
     for ((words, color), right) in figures.into_iter().zip([FIGURE, LAST]) {

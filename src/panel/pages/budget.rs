@@ -98,20 +98,24 @@ fn limit(ui: &mut Ui, kbps: &mut u32) {
 }
 
 fn cards(ui: &mut Ui, lane: &LaneView<'_>, kbps: u32) {
-    let second = Totals::of(lane.meter.newest(TICKS_PER_SECOND as usize));
-    let sent = grouped(second.kbps(Accounting::OnTheWire));
+    let second = lane.meter.second(None);
+    let second = second.as_ref();
+    let sent = second.map(|second| grouped(second.kbps(Accounting::OnTheWire)));
+    let sent = sent.unwrap_or_else(|| "…".to_owned());
     let of = format!("of {kbps} kbps");
     let mm = |metres: f64| rounded(1000.0 * metres);
-    let (error, unit) = match (second.mean_error_m().map(mm), without(ui, lane).map(mm)) {
-        (None, _) => ("not measured".to_owned(), String::new()),
-        (Some(error), Some(without)) => (error, format!("mm; {without} without")),
-        (Some(error), None) => (error, "mm".to_owned()),
+    let error = second.map(|second| second.mean_error_m().map(mm));
+    let (error, unit) = match (error, without(ui, lane).map(mm)) {
+        (None, _) => ("…".to_owned(), String::new()),
+        (Some(None), _) => ("not measured".to_owned(), String::new()),
+        (Some(Some(error)), Some(without)) => (error, format!("mm; {without} without")),
+        (Some(Some(error)), None) => (error, "mm".to_owned()),
     };
     let width = (ui.available_width() - BETWEEN) / 2.0;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = BETWEEN;
-        card(ui, width, "sent", &sent, &of).on_hover_text(
-            "On the wire, with all headers, mean of the last second: that is what the budget counts.",
+        card(ui, width, "sent, on the wire", &sent, &of).on_hover_text(
+            "With all headers, mean of a whole second within this budget: that is what it counts.",
         );
         card(ui, width, "mean error", &error, &unit).on_hover_text(
             "Distance of the red cubes from the simulation's, mean of the last second; and with the same stages before \

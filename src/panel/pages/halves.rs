@@ -17,7 +17,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     let halves = lane.halves.as_deref_mut()?;
     let of = |side: Side| {
         let shown = lane.shown.iter().find(|shown| shown.side == side);
-        shown.and_then(|shown| shown.settings.as_ref())
+        shown.map(|shown| &shown.settings)
     };
     for side in Side::ALL {
         ui.add_space(ABOVE);

@@ -19,7 +19,9 @@ use crate::replication::{Accounting, Totals};
 use crate::view::CubeColors;
 
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
-    let totals = Totals::of(lane.meter.second_until(lane.past.moment));
+    let measured = lane.second();
+    let is_measured = measured.is_some();
+    let totals = measured.unwrap_or_default();
     let second = match lane.past.moment {
         Some(_) => "The second before what is shown",
         None => "Last second",
@@ -30,7 +32,14 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     }
     match totals.snapshots {
         0 => {
-            note(ui, "Nothing was sent.");
+            note(
+                ui,
+                if is_measured {
+                    "Nothing was sent."
+                } else {
+                    "Measuring …"
+                },
+            );
         }
         _ => {
             let plan = Plan::cubes();
@@ -48,7 +57,7 @@ fn colors(ui: &mut Ui, state: &mut PanelState, is_remote: bool) {
     let look = Look::of(ui);
     let row = Row::show(ui, ROW, "Colour cubes");
     row.text(ui, At::Left(0.0), "Colour cubes", BODY, look.ink);
-    if !matches!(state.colors, CubeColors::Interaction | CubeColors::Form) {
+    if state.colors.has_scale() {
         let fixed = row.controls(ui, |ui| chip(ui, ROW, 4, "fixed", state.fixed_scale));
         if fixed.on_hover_text(FIXED).clicked() {
             state.fixed_scale = !state.fixed_scale;
@@ -81,7 +90,7 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     ));
     let [article, wire] = [Accounting::PayloadAndUdp, Accounting::OnTheWire];
     let wired = rounded(totals.kbps(wire));
-    figure(ui, "With IP and UDP headers", wired, "kbps").on_hover_text(format!(
+    figure(ui, "On the wire", wired, "kbps").on_hover_text(format!(
         "{}\n\n{} kbps as the article counts. {}",
         terms::accounting(wire),
         rounded(totals.kbps(article)),

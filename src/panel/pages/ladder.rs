@@ -4,7 +4,6 @@ use bevy_egui::egui::{Id, Rangef, Response, Ui};
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{AFFINE, LADDER, Rung, SIMULATED, rung_of};
 use cubewire_inspector::words::{factor, rounded};
-use cubewire_scene::TICKS_PER_SECOND;
 
 use super::{bars, strip, sync};
 use crate::controls::RUNG_KEYS;
@@ -12,42 +11,25 @@ use crate::panel::lane::LaneView;
 use crate::panel::style::{LINE, Look, ROW};
 use crate::panel::terms;
 use crate::panel::widgets::line;
-use crate::replication::{Accounting, ShadowLadder, ShadowRung, TARGET_KBPS, kbps};
+use crate::replication::{Accounting, ShadowLadder, TARGET_KBPS};
 
 /// Where the height of the present rung is kept, for the card that points to it.
 pub(in crate::panel) const PRESENT: &str = "present rung";
-
-/// A direction on the ladder.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::panel) enum Step {
-    /// Towards more compression.
-    Up,
-    /// Towards less compression.
-    Down,
-}
 
 /// The index of the rung with these stages, if there is one.
 pub(in crate::panel) fn index_of(stages: Stages) -> Option<usize> {
     LADDER.iter().position(|rung| rung.stages == stages)
 }
 
-/// The index of the rung that a step leads to. From stages that are not on the ladder, either direction
+/// The index of the rung that a step of `up` rungs leads to. From stages that are not on the ladder, either direction
 /// leads to the last rung.
-pub(in crate::panel) fn step(current: Option<usize>, last_rung: usize, step: Step) -> usize {
-    let rung = match (current, step) {
-        (Some(rung), Step::Up) => rung + 1,
-        (Some(rung), Step::Down) => rung.saturating_sub(1),
-        (None, _) => last_rung,
-    };
+pub(in crate::panel) fn step(current: Option<usize>, last_rung: usize, up: isize) -> usize {
+    let rung = current.map_or(last_rung, |rung| rung.saturating_add_signed(up));
     rung.min(LADDER.len() - 1)
 }
 
-/// What a rung would cost now, in article accounting; none before it is known.
-pub(in crate::panel) fn kbps_of(shadow: &ShadowLadder, rung: &Rung) -> Option<f64> {
-    kbps_until(shadow, rung, None)
-}
-
-/// What a rung cost in the second up to that tick, or to the newest.
+/// What a rung would have cost in the second up to that tick, or to the newest one, in article accounting; none before it is
+/// known.
 pub(in crate::panel) fn kbps_until(
     shadow: &ShadowLadder,
     rung: &Rung,
@@ -55,16 +37,9 @@ pub(in crate::panel) fn kbps_until(
 ) -> Option<f64> {
     let mut rungs = shadow.rungs().iter();
     let shadowed = rungs.find(|shadowed| shadowed.rung().name == rung.name)?;
-    let since = tick.map(|tick| shadow.newest_tick().unwrap_or(tick).saturating_sub(tick));
-    let kbps = match since {
-        None | Some(0) => ShadowRung::kbps(shadowed),
-        Some(ticks) => {
-            let second = shadowed.history().rev().skip(ticks as usize);
-            let second: Vec<_> = second.take(TICKS_PER_SECOND as usize).collect();
-            kbps(second.iter().sum(), second.len())
-        }
-    };
-    Some(kbps).filter(|&kbps| kbps > 0.0)
+    let newest = shadow.newest_tick()?;
+    let ticks_ago = tick.map_or(0, |tick| newest.saturating_sub(tick));
+    Some(shadowed.kbps(ticks_ago as usize)).filter(|&kbps| kbps > 0.0)
 }
 
 /// Returns whether the lane is to lose its world.
@@ -80,8 +55,9 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
             line(ui, "Requested from the server.", look.muted);
         }
     }
-    let (shown, shadow, moment) = (lane.stages_shown(), lane.shadow, lane.past.moment);
-    let kbps = |rung: &Rung| kbps_until(shadow?, rung, moment);
+    let (shown, shadow) = (lane.stages_shown(), lane.shadow);
+    let until = lane.meter.steady_tick(lane.past.moment);
+    let kbps = |rung: &Rung| kbps_until(shadow?, rung, until);
     let whole = kbps(&LADDER[0]).filter(|_| lane.arrives());
     let mut hovered = None;
     let top = ui.cursor().top();
@@ -173,7 +149,7 @@ fn about(lane: &LaneView<'_>, shadow: &ShadowLadder) -> String {
         lane.settings.sender.snapshots_per_second(),
         terms::accounting(Accounting::PayloadAndUdp)
     );
-    if let Some(age) = lane.tick.and_then(|tick| shadow.age_ticks(tick)) {
+    if let Some(age) = shadow.age_ticks(lane.now()) {
         let ticks = terms::ticks(age);
         about += &format!(" Encoded beside the game, {ticks} behind it.");
     }
@@ -195,15 +171,15 @@ mod tests {
     #[test]
     fn steps_stay_on_the_ladder_and_lead_back_to_the_last_rung() {
         for (current, last_rung, to, rung) in [
-            (Some(4), 0, Step::Up, 5),
-            (Some(4), 0, Step::Down, 3),
-            (Some(TOP), 0, Step::Up, TOP),
-            (Some(0), 9, Step::Down, 0),
-            (None, 7, Step::Up, 7),
-            (None, 7, Step::Down, 7),
-            (None, usize::MAX, Step::Down, TOP),
+            (Some(4), 0, 1, 5),
+            (Some(4), 0, -1, 3),
+            (Some(TOP), 0, 1, TOP),
+            (Some(0), 9, -1, 0),
+            (None, 7, 1, 7),
+            (None, 7, -1, 7),
+            (None, usize::MAX, -1, TOP),
         ] {
-            assert_eq!(step(current, last_rung, to), rung, "{current:?}, {to:?}");
+            assert_eq!(step(current, last_rung, to), rung, "{current:?}, {to}");
         }
     }
 

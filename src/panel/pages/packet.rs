@@ -65,7 +65,7 @@ fn identity(tick: u64, detail: &PacketDetail) -> (u64, usize) {
 fn hex_height(ui: &Ui, lane: &LaneView<'_>) -> f32 {
     let left = page_left(ui) - HEX_ROWS * HEX_ROW;
     let spare = match lane.selection.cube {
-        Some(cube) => (left - cube::height(lane.standings.get(cube).copied())) / 2.0,
+        Some(cube) => (left - cube::height(lane.standing(cube))) / 2.0,
         None => left - LINE - GAP,
     };
     let more = (spare / HEX_ROW).floor().max(0.0);

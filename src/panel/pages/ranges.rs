@@ -6,21 +6,20 @@ mod tradeoff;
 pub(in crate::panel) mod tried;
 
 use bevy_egui::egui::{Response, Ui};
+use cubewire_codec::ladder::{RELATIVE_INDEX, RELATIVE_ORIENTATION, RELATIVE_POSITION};
 use cubewire_codec::quantize::smallest_three::{MAX_BITS, MIN_BITS};
 use cubewire_codec::stages::{Delta, Orientation, Position, RelativeOrientation, RelativePosition};
 use cubewire_codec::{BitKind, StageOptions, Stages};
-use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::lane::LaneView;
 use crate::panel::widgets::{Parameter, divider, parameter};
-use crate::replication::Totals;
 use block::Block;
 
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
+    let counts = lane.counts.cloned().unwrap_or_default();
+    let means = lane.second().unwrap_or_default();
     let stages = &mut lane.settings.sender.stages;
     precisions(ui, stages);
-    let counts = lane.counts.cloned().unwrap_or_default();
-    let second = Totals::of(lane.meter.newest(TICKS_PER_SECOND as usize));
     let [other, same] = counts.largest;
     let beyond = other / (other + same).max(1.0);
     let about_orientation = format!(
@@ -30,6 +29,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     );
     let position = Block {
         title: "Position difference",
+        rung: RELATIVE_POSITION,
         about: ABOUT_POSITION,
         counts: &counts.position,
         last: usize::from(RelativePosition::MAX_RANGE_BITS),
@@ -43,6 +43,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     };
     let orientation = Block {
         title: "Orientation difference",
+        rung: RELATIVE_ORIENTATION,
         about: &about_orientation,
         counts: &counts.orientation,
         last: usize::from(RelativeOrientation::MAX_RANGE_BITS) + 2,
@@ -56,6 +57,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     };
     let index = Block {
         title: "Distance to the next cube",
+        rung: RELATIVE_INDEX,
         about: "Bits of the distance from one changed cube to the next, less 1.",
         counts: &counts.index,
         last: INDEX_BITS,
@@ -65,11 +67,15 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
         beyond: 0.0,
         max: Delta::MAX_RANGE_BITS,
     };
-    position.draw(ui, stages, &second);
-    orientation.draw(ui, stages, &second);
+    let mut blocks = [position, orientation, index];
+    // What can be set is in sight.
+    blocks.sort_by_key(|block| block.ranges.is_none());
+    let [first, second, last] = blocks;
+    first.draw(ui, stages, &means);
+    second.draw(ui, stages, &means);
     divider(ui);
     tradeoff::draw(ui, *stages, lane.tradeoffs);
-    index.draw(ui, stages, &second);
+    last.draw(ui, stages, &means);
 }
 
 /// The grid of positions, by powers of two, and the bits of orientations.

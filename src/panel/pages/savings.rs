@@ -16,7 +16,8 @@ use crate::replication::{Accounting, ShadowLadder, TARGET_KBPS};
 /// Draws the steps of the second that the views show. A click on a rung selects it.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, shadow: &ShadowLadder) {
     let look = Look::of(ui);
-    let kbps = |rung: Rung| (rung, kbps_until(shadow, &rung, lane.past.moment));
+    let until = lane.meter.steady_tick(lane.past.moment);
+    let kbps = |rung: Rung| (rung, kbps_until(shadow, &rung, until));
     let falls = Fall::all(LADDER.into_iter().map(kbps));
     let (shown, arrives) = (lane.stages_shown(), lane.arrives());
     let height = bars::height(ui, LADDER.len(), GAP + 3.0 * LINE);

@@ -7,6 +7,7 @@ mod repair;
 use bevy_egui::egui::Ui;
 use cubewire_codec::Stages;
 use cubewire_inspector::words::rounded;
+use cubewire_scene::TICKS_PER_SECOND;
 
 use super::bars::SHOWN_AS_ZERO;
 use crate::panel::lane::LaneView;
@@ -34,6 +35,7 @@ pub(super) fn name(part: Part) -> String {
 }
 
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
+    let is_old = old(lane).is_some();
     let stages = &mut lane.settings.sender.stages;
     // An option that was clicked applies to all switches from the next frame on.
     let present = *stages;
@@ -41,7 +43,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
         let offers = offers::of(part, present);
         let saved = lane.ablation.map(|ablation| saved(ablation, part, present));
         ui.add_space(ABOVE);
-        title(ui, (part, name), &offers, present, saved);
+        title(ui, (part, name), &offers, (present, is_old), saved);
         ui.add_space(BETWEEN);
         let (across, mut on) = (ui.available_width(), present);
         if let Some(index) = segmented(ui, across, &mut on, &offers) {
@@ -56,7 +58,7 @@ fn title(
     ui: &mut Ui,
     (part, name): (Part, &str),
     offers: &[Choice<Stages>],
-    present: Stages,
+    (present, is_old): (Stages, bool),
     saved: Option<Option<f64>>,
 ) {
     let look = Look::of(ui);
@@ -64,6 +66,7 @@ fn title(
         None => (String::new(), look.muted),
         Some(None) => ("…".to_owned(), look.muted),
         Some(Some(kbps)) if kbps.abs() < SHOWN_AS_ZERO => ("0".to_owned(), look.muted),
+        Some(Some(kbps)) if is_old => (rounded(kbps), look.muted),
         Some(Some(kbps)) if kbps < 0.0 => (rounded(kbps), look.warning),
         Some(Some(kbps)) => (rounded(kbps), look.ink),
     };
@@ -125,13 +128,23 @@ pub(super) fn measured(ablation: &Ablation, present: Stages) -> Option<&[Ablatio
 }
 
 /// What the figures at the right of the titles are; nothing where none are measured.
-pub(super) fn caption(lane: &LaneView<'_>) -> &'static str {
+pub(super) fn caption(lane: &LaneView<'_>) -> String {
     let present = lane.settings.sender.stages;
     match lane.ablation.map(|ablation| measured(ablation, present)) {
-        None => "",
-        Some(None) => "measuring …",
-        Some(Some(_)) => "saves kbps now",
+        None => String::new(),
+        Some(None) => "measuring …".to_owned(),
+        Some(Some(_)) => match old(lane) {
+            None => "saves kbps now".to_owned(),
+            Some(ago) => format!("saved {ago}"),
+        },
     }
+}
+
+/// How old the figures are, if they lag behind so far that what they are of has changed: a machine may be too slow for them.
+pub(super) fn old(lane: &LaneView<'_>) -> Option<String> {
+    let ticks = lane.ablation?.age_ticks(lane.now())?;
+    let seconds = ticks as f64 / f64::from(TICKS_PER_SECOND);
+    (seconds > 1.0).then(|| format!("{seconds:.1} s ago"))
 }
 
 /// Logical points: 50 for a stage, with a line and a control.

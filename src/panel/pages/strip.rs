@@ -16,10 +16,9 @@ pub(super) fn draw_if_it_fits(ui: &mut Ui, lane: &LaneView<'_>) {
     if page_left(ui) < HEIGHT {
         return;
     }
-    let totals = Totals::of(lane.meter.second_until(lane.past.moment));
-    if totals.snapshots == 0 {
+    let Some(totals) = lane.second().filter(|second| second.snapshots > 0) else {
         return;
-    }
+    };
     divider(ui);
     let title = match lane.past.moment {
         Some(_) => "Bits of the second before this tick",

@@ -41,16 +41,23 @@ pub(super) const fn about(status: SyncStatus) -> &'static str {
     }
 }
 
-/// The button, where the sender is in this process, and what it takes the receiver. Returns whether the lane is to lose
-/// its world.
+/// The button, and what it takes the receiver. It can be pressed while the ends are in sync and the sender `is_local`. Returns
+/// whether the lane is to lose its world.
 pub(super) fn nudge(ui: &mut Ui, sync: &LaneSync, is_local: bool) -> bool {
     let look = Look::of(ui);
     let row = ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 8.0;
-        let is_pressed = is_local && {
-            let chip = chip(ui, ROW, 10, "Nudge", false);
-            chip.on_hover_text(NUDGE).clicked()
+        let refusal = match (is_local, sync.synced_ticks()) {
+            (false, _) => Some("Only the process of the sender can do that."),
+            (true, None) => Some("There is nothing to lose: the two ends are not in sync yet."),
+            (true, Some(_)) => None,
         };
+        let widget = |ui: &mut Ui| chip(ui, ROW, 10, "Nudge", false);
+        let chip = ui
+            .add_enabled(refusal.is_none(), widget)
+            .on_hover_text(NUDGE);
+        let chip = chip.on_disabled_hover_text(format!("{} {NUDGE}", refusal.unwrap_or_default()));
+        let is_pressed = chip.clicked();
         line(ui, figures(sync), look.muted).on_hover_text(FIGURES);
         is_pressed
     });
@@ -60,9 +67,9 @@ pub(super) fn nudge(ui: &mut Ui, sync: &LaneSync, is_local: bool) -> bool {
 /// What it costs.
 fn figures(sync: &LaneSync) -> String {
     format!(
-        "{:.1} ticks and {:.2} ms a packet, {:.0} kilobits of states",
-        sync.mean_ticks(),
+        "receiver: {:.2} ms for {:.1} ticks a packet; states: {:.0} kbit",
         1_000.0 * sync.mean_time().as_secs_f64(),
+        sync.mean_ticks(),
         sync.state_kilobits
     )
 }
@@ -71,8 +78,8 @@ const FIGURES: &str = "At the receiver, means of the last packets: ticks that it
      process one. In sync it simulates each tick once. A state is what a receiver needs, besides a snapshot, to go on by \
      itself.";
 
-const NUDGE: &str = "The receiver loses its world. Packets are those of the rung predicted until it has been sent the sender's \
-     state: watch the bandwidth.";
+const NUDGE: &str = "See what a desync costs: the receiver forgets its world, and packets are those of the rung predicted until it \
+     has been sent the sender's state again. Watch the bandwidth.";
 
 #[cfg(test)]
 mod tests {

@@ -9,7 +9,7 @@ use cubewire_codec::ladder::rung_of;
 use cubewire_inspector::words::rounded;
 
 use super::bars::{self, KEY, SHOWN_AS_ZERO, signed};
-use super::stages::{measured, name};
+use super::stages::{measured, name, old};
 use crate::panel::lane::LaneView;
 use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
 use crate::panel::terms::{self, Tooltip};
@@ -34,20 +34,29 @@ pub(super) fn draw(ui: &mut Ui, lane: &LaneView<'_>, shadow: &ShadowLadder) {
     // By what can be seen, so that rows that are alike do not change places.
     let length = |kbps| bars::length(ui, [present, kbps]);
     rows.sort_by_key(|&(ablated, kbps)| (ablated.is_some(), Reverse(length(kbps))));
-    bars::header(ui, KEY, ["one stage less", "kbps", "to now"], header());
+    let old = old(lane);
+    let what = match &old {
+        Some(ago) => format!("one stage less, {ago}"),
+        None => "one stage less".to_owned(),
+    };
+    bars::header(ui, KEY, [&what, "kbps", "to now"], header());
     for (ablated, kbps) in rows {
-        row(ui, ablated, stages, [present, kbps]);
+        row(ui, ablated, (stages, old.is_some()), [present, kbps]);
     }
     ui.add_space(GAP);
-    let age = lane.tick.and_then(|tick| ablation.age_ticks(tick));
     let times = [shadow.mean_time_per_tick(), ablation.mean_time_per_tick()];
-    for words in footer(age.unwrap_or(0), ablation.share(), times) {
+    for words in footer(ablation.share(), times) {
         line(ui, words, look.muted).on_hover_text(BACKGROUND);
     }
 }
 
-/// What the stages cost, or what is left of them.
-fn row(ui: &mut Ui, ablated: Option<&Ablated>, stages: Stages, [present, kbps]: [f64; 2]) {
+/// What the stages cost, or what is left of them; dimmed if that is old.
+fn row(
+    ui: &mut Ui,
+    ablated: Option<&Ablated>,
+    (stages, is_old): (Stages, bool),
+    [present, kbps]: [f64; 2],
+) {
     let look = Look::of(ui);
     let (title, about) = match ablated {
         None => {
@@ -58,12 +67,13 @@ fn row(ui: &mut Ui, ablated: Option<&Ablated>, stages: Stages, [present, kbps]: 
     };
     let row = Row::marked(ui, ROW, &title, ablated.is_none());
     row.text(ui, At::Left(KEY), &title, BODY, look.ink);
-    let (bar, ink) = match kbps - present <= -SHOWN_AS_ZERO {
-        true => (look.warning, look.warning),
-        false => (look.half, look.ink),
+    let (bar, figure, ink) = match (is_old, kbps - present <= -SHOWN_AS_ZERO) {
+        (true, _) => (look.quiet, look.muted, look.muted),
+        (false, true) => (look.warning, look.ink, look.warning),
+        (false, false) => (look.half, look.ink, look.ink),
     };
     let more = ablated.map_or_else(String::new, |_| signed(kbps - present));
-    let figures = [(rounded(kbps), look.ink), (more, ink)];
+    let figures = [(rounded(kbps), figure), (more, ink)];
     bars::bar(ui, &row, &title, [present, kbps], bar, figures);
     // Not through what else is taken away.
     bars::target(ui, row.rect.y_range());
@@ -74,19 +84,19 @@ fn row(ui: &mut Ui, ablated: Option<&Ablated>, stages: Stages, [present, kbps]: 
     }
 }
 
-/// How old the figures are, how many ticks they are of, and what they cost to get.
-fn footer(age: u64, share: f64, times: [Duration; 2]) -> [String; 2] {
+/// How many ticks the figures are of, and what they cost to get.
+fn footer(share: f64, times: [Duration; 2]) -> [String; 2] {
     let share = match share {
         // What is rounded to all is not all.
-        1.0.. => "every tick is encoded".to_owned(),
+        1.0.. => "Every tick is encoded.".to_owned(),
         share => format!(
-            "{:.0} % of the ticks are encoded",
+            "{:.0} % of the ticks are encoded.",
             (100.0 * share).min(99.0)
         ),
     };
     let [shadow, ablation] = times.map(|time| 1_000.0 * time.as_secs_f64());
     [
-        format!("{} old; {share}.", terms::ticks(age)),
+        share,
         format!(
             "CPU in the background, a tick: ladder {shadow:.2} ms, this page {ablation:.2} ms."
         ),
@@ -202,14 +212,14 @@ mod tests {
     }
 
     #[test]
-    fn the_footer_says_how_old_how_many_and_how_dear() {
+    fn the_footer_says_how_many_and_how_dear() {
         let times = [Duration::from_micros(1_100), Duration::from_micros(940)];
         let ms = "CPU in the background, a tick: ladder 1.10 ms, this page 0.94 ms.";
-        for (age, share, said) in [
-            (1, 1.0, "1 tick old; every tick is encoded."),
-            (2, 0.999, "2 ticks old; 99 % of the ticks are encoded."),
+        for (share, said) in [
+            (1.0, "Every tick is encoded."),
+            (0.999, "99 % of the ticks are encoded."),
         ] {
-            assert_eq!(footer(age, share, times), [said, ms]);
+            assert_eq!(footer(share, times), [said, ms]);
         }
     }
 }

@@ -65,6 +65,17 @@ fn a_drag_over_the_timeline_goes_to_its_tick_and_with_shift_marks_a_range() {
 }
 
 #[test]
+fn what_is_hovered_in_the_timeline_is_told_at_once_and_covers_none_of_it() {
+    let mut harness = timeline();
+    let at = position_of(&harness, 200.0);
+    harness.hover_at(at);
+    harness.run();
+    let told = harness.get_by_label_contains("s ago: uncompressed").rect();
+    let top = SIZE.y - harness.state().drawn.inset.bottom;
+    assert!(told.bottom() <= top, "{told} above {top}");
+}
+
+#[test]
 fn the_error_stands_beside_the_kilobits_where_it_is_measured() {
     let mut harness = harness(Page::Ladder);
     assert!(says(&harness, "4.0 mm"));

@@ -127,6 +127,18 @@ fn no_label_overlaps_another_is_too_small_or_lacks_a_glyph() {
 }
 
 #[test]
+fn no_label_of_the_slim_bar_overlaps_another() {
+    let mut wrong = Vec::new();
+    let mut harness = open(full(Page::Ladder, true));
+    for width in [400.0, 520.0, 560.0, 640.0, 800.0] {
+        harness.set_size(egui::vec2(width, 240.0));
+        let what = format!("slim bar, {width} wide");
+        check(&mut harness, &what, &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
 fn no_label_of_cards_and_tour_overlaps_another() {
     let mut wrong = Vec::new();
     let mut harness = open(full(Page::Ladder, false));

@@ -20,7 +20,7 @@ fn the_packet_is_shown_in_words_and_a_cube_with_its_packets() {
         change(&mut harness, |panel| panel.selection.cube = Some(1));
         assert!(says(&harness, "Cube 1"));
         assert!(!says(&harness, "Up to date"));
-        harness.state_mut().standings = vec![Standing::UpToDate { sent: None }; 2];
+        harness.state_mut().standings.now = vec![Standing::UpToDate { sent: None }; 2];
         harness.run();
         assert!(says(&harness, "Up to date"));
         click(&mut harness, "Follow");
@@ -177,9 +177,10 @@ fn the_scale_of_colours_that_show_an_amount_is_fixed_by_a_click() {
     for colors in CubeColors::ALL {
         change(&mut harness, |panel| panel.state.colors = colors);
         let has_scale = harness.query_by_label("fixed").is_some();
-        let is_amount = !matches!(colors, CubeColors::Form | CubeColors::Interaction);
-        assert_eq!(has_scale, is_amount, "{colors:?}");
+        assert_eq!(has_scale, colors.has_scale(), "{colors:?}");
     }
+    harness.state_mut().state.colors = CubeColors::Bits;
+    harness.run();
     for expected in [true, false] {
         click(&mut harness, "fixed");
         assert_eq!(harness.state().state.fixed_scale, expected);

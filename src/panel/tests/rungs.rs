@@ -105,7 +105,7 @@ fn a_curve_says_its_rung_and_rate_under_the_pointer() {
 #[test]
 fn without_each_has_the_stage_that_saves_most_first() {
     let mut harness = open(measured(Page::WithoutEach, ladder::CHANGED_FLAGS.stages));
-    assert!(says(&harness, "5 ticks old"));
+    assert!(says(&harness, "one stage less, kbps"));
     // The later in the list of stages, the more it saves here.
     let order = [
         "now: changed-flags",
@@ -115,6 +115,23 @@ fn without_each_has_the_stage_that_saves_most_first() {
     ];
     let tops = order.map(|label| harness.get_by_label(label).rect().min.y);
     assert!(tops.is_sorted(), "{tops:?}");
+    // On a machine that is too slow for them, they say so, on both pages that have them.
+    for (page, old) in [
+        (Page::WithoutEach, "one stage less, 5.1 s ago"),
+        (Page::Stages, "saved 5.1 s ago"),
+    ] {
+        let bytes = |index: usize| 100 + 900 * index;
+        for (newest, is_old) in [(93, true), (394, false)] {
+            let ablation = Ablation::of_bytes(ladder::CHANGED_FLAGS.stages, newest, bytes);
+            change(&mut harness, |panel| {
+                panel.state.page = page;
+                panel.ablation = Some(ablation);
+            });
+            let has_old = paints(&harness, |text| text == old);
+            assert_eq!(has_old, is_old, "{page:?}");
+        }
+    }
+    harness.state_mut().state.page = Page::WithoutEach;
     // The figures are those of the stages that were measured.
     change(&mut harness, |panel| {
         panel.settings.sender.stages = ladder::DELTA.stages;
@@ -126,13 +143,8 @@ fn without_each_has_the_stage_that_saves_most_first() {
 fn while_nothing_arrives_no_ratio_is_shown() {
     for (page, ratio) in [(Page::Ladder, "×"), (Page::Savings, "less.")] {
         let mut harness = open(measured(page, ladder::SIMULATED.stages));
-        let has_ratio = |harness: &Harness<'_, Panel>| {
-            let painted = &harness.output().shapes;
-            painted.iter().any(|clipped| match &clipped.shape {
-                egui::Shape::Text(text) => text.galley.text().ends_with(ratio),
-                _ => false,
-            })
-        };
+        let has_ratio =
+            |harness: &Harness<'_, Panel>| paints(harness, |text| text.ends_with(ratio));
         assert!(has_ratio(&harness), "{page:?}");
         for tick in 400..520 {
             let sample = Sample {
@@ -174,7 +186,7 @@ fn the_top_rung_says_whether_both_ends_are_in_sync_within_the_page() {
     synced.status = SyncStatus::Synced { since: 200 };
     sending.state_progress = Some((8, 21));
     for (sync, text) in [
-        (synced, "In sync for 10.0 s"),
+        (synced.clone(), "In sync for 10.0 s"),
         (sending, "sending a state: 8 of 21 chunks"),
         (LaneSync::default(), "Predicted: waiting for a state"),
     ] {
@@ -183,9 +195,13 @@ fn the_top_rung_says_whether_both_ends_are_in_sync_within_the_page() {
         let bottom = harness.get_by_label("Nudge").rect().max.y;
         assert!(bottom <= toolbar(&harness), "{bottom}");
     }
-    let mut harness = simulated(LaneSync::default());
-    click(&mut harness, "Nudge");
-    assert_eq!(harness.state().desyncs, 1);
+    // What is not in sync cannot lose it.
+    for (sync, desyncs) in [(LaneSync::default(), 0), (synced, 1)] {
+        let mut harness = simulated(sync);
+        assert_eq!(is_disabled(&harness, "Nudge"), desyncs == 0);
+        click(&mut harness, "Nudge");
+        assert_eq!(harness.state().desyncs, desyncs);
+    }
     let harness = open(measured(Page::Ladder, ladder::PREDICTED.stages));
     assert!(!says(&harness, "Nudge"));
 }

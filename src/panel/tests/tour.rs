@@ -97,8 +97,8 @@ fn what_is_seen_now_is_the_mean_of_the_last_second() {
     let ten = STEPS.iter().position(|step| step.has_trails).unwrap();
     for (index, text) in [
         (0, "here, now: 4.0 mm"),
-        // 523 bytes in the mean, and 28 of headers.
-        (1, "here, now: 264 kbps"),
+        // 520 bytes in the mean, and 28 of headers.
+        (1, "here, now: 263 kbps"),
         (6, "here, now: 70 cubes"),
         (ten, "4.0 at the left"),
     ] {

@@ -90,7 +90,7 @@ fn drag(harness: &mut Harness<'_, Panel>, name: &str, x: f32) {
 }
 
 #[test]
-fn sliders_set_what_the_codec_accepts_and_are_disabled_without_their_stage() {
+fn sliders_set_what_the_codec_accepts_and_are_left_out_without_their_stage() {
     let mut harness = with_stages(Page::Ranges, ladder::RELATIVE_ORIENTATION.stages);
     drag(&mut harness, "Position grid", 4.0);
     let Position::Quantized { steps_per_metre } = stages(&harness).position else {
@@ -112,8 +112,26 @@ fn sliders_set_what_the_codec_accepts_and_are_disabled_without_their_stage() {
     });
     drag(&mut harness, "Position grid", 4.0);
     assert_eq!(stages(&harness), ladder::PREDICTED_POSITION.stages);
-    let slider = harness.get_by_role_and_label(Role::Slider, "Position difference, small");
-    assert!(slider.accesskit_node().is_disabled());
+    let name = "Position difference, small";
+    assert!(
+        harness
+            .query_by_role_and_label(Role::Slider, name)
+            .is_none()
+    );
+    assert!(says(&harness, "The rung relative-position has."));
+}
+
+#[test]
+fn the_ranges_that_can_be_set_come_first() {
+    let (position, index) = ("Position difference", "Distance to the next cube");
+    for (rung, first, second) in [
+        (ladder::CHANGED_FLAGS, position, index),
+        (ladder::RELATIVE_INDEX, index, position),
+    ] {
+        let harness = with_stages(Page::Ranges, rung.stages);
+        let [first, second] = [first, second].map(|name| harness.get_by_label(name).rect());
+        assert!(first.top() < second.top(), "{}", rung.name);
+    }
 }
 
 #[test]
@@ -129,13 +147,19 @@ fn waiting(count: usize) -> Harness<'static, Panel> {
     panel.settings.sender.budget = Some(64);
     let wait = |index: usize| {
         Standing::Waits(Wait {
-            since: if index == 3 { 380 } else { 396 },
+            since: if index == 3 { 370 } else { 386 },
             error: 0.012,
             priority: 11.3,
             more_urgent: index,
         })
     };
-    panel.standings = (0..count).map(wait).collect();
+    let up_to_date = Standing::UpToDate { sent: Some(300) };
+    let others = (count..50).map(|_| up_to_date);
+    panel.standings.now = (0..count).map(wait).chain(others).collect();
+    panel.standings.record(389);
+    // The newest packet has ended every wait.
+    panel.standings.now.fill(up_to_date);
+    panel.standings.record(390);
     open(panel)
 }
 
@@ -151,7 +175,7 @@ fn a_budget_is_switched_on_and_off_and_keeps_its_size() {
     assert_eq!(budget(&harness), None);
     // What it would do, and one switch.
     assert!(says(&harness, "A budget limits what the lane may send"));
-    assert!(!says(&harness, "Nothing waits"));
+    assert!(!says(&harness, "Nothing waited"));
     assert!(harness.query_by_role(Role::Slider).is_none());
     click(&mut harness, "on");
     assert_eq!(budget(&harness), Some(16));
@@ -162,7 +186,11 @@ fn a_budget_is_switched_on_and_off_and_keeps_its_size() {
 #[test]
 fn the_cubes_that_wait_longest_are_named_first_and_the_others_counted() {
     let harness = waiting(40);
-    assert!(says(&harness, "Waiting: 40 of 70 changed cubes"));
+    assert!(says(&harness, "Waited in the last second: 40 cubes"));
+    assert!(says(
+        &harness,
+        "Cube 3: moved 0.6 mm a tick, 317 ms, 12.0 mm"
+    ));
     let top = |cube: usize| {
         let name = format!("Cube {cube}: ");
         let row = harness.query_by_label_contains(&name);
@@ -173,7 +201,7 @@ fn the_cubes_that_wait_longest_are_named_first_and_the_others_counted() {
     assert!((5..40).contains(&shown), "{shown}");
     let more = format!("{} more", 40 - shown);
     assert!(bottom(&harness, &more) <= toolbar(&harness));
-    assert!(says(&waiting(0), "Nothing waits"));
+    assert!(says(&waiting(0), "Nothing waited in the last second"));
 }
 
 #[test]

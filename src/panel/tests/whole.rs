@@ -37,6 +37,31 @@ fn every_button_and_entry_asks_for_its_action() {
 }
 
 #[test]
+fn a_list_is_painted_in_the_frame_of_the_click_that_opens_it() {
+    let is_open = |harness: &Harness<'_, Panel>, entry| paints(harness, |text| text == entry);
+    let mut harness = harness(Page::Help);
+    harness.get_by_label_contains("Look").click();
+    harness.step();
+    assert!(is_open(&harness, "Camera: turn back"));
+    harness.key_press(egui::Key::Escape);
+    harness.run();
+    harness.get_by_value("changed-flags").click();
+    harness.step();
+    assert!(is_open(&harness, "relative-index"));
+}
+
+#[test]
+fn the_cubes_are_far_away_where_none_is_near_the_player() {
+    let mut world = CubeWorld::default().current().clone();
+    assert!(!is_alone(&world));
+    world.bodies[PLAYER].position.x += 100.0;
+    assert!(is_alone(&world));
+    // A ball of cubes rolls with it.
+    world.bodies[PLAYER + 1].position = world.bodies[PLAYER].position;
+    assert!(!is_alone(&world));
+}
+
+#[test]
 fn a_viewer_cannot_do_what_the_server_does() {
     let mut harness = harness(Page::Ladder);
     change(&mut harness, |panel| panel.status.plays = false);

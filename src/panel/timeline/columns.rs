@@ -25,7 +25,7 @@ pub(super) fn columns(
     let oldest = (from / each).floor() * each;
     let count = ((to - oldest) / each).ceil().max(1.0) as usize;
     let mut columns = vec![Column::default(); count];
-    let newest = meter.samples().back().map_or(0, |sample| sample.tick);
+    let newest = meter.newest_tick().unwrap_or(0);
     for sample in meter.samples() {
         let since = sample.tick as f64 - oldest;
         let column = columns.get_mut((since / each) as usize);

@@ -30,7 +30,7 @@ pub(super) fn draw(
             continue;
         };
         let id = ui.id().with(("totals", side));
-        let newest = lane.meter.samples().back().map(|sample| sample.tick);
+        let newest = lane.meter.newest_tick();
         let key = (
             ptr::from_ref(lane.meter).addr(),
             [each, range[0] / each, range[1] / each],
@@ -79,7 +79,7 @@ struct Sums {
 
 impl Sums {
     fn of(meter: &LaneMeter, [first, last]: [u64; 2]) -> Self {
-        let newest = meter.samples().back().map_or(0, |sample| sample.tick);
+        let newest = meter.newest_tick().unwrap_or(0);
         let samples = || {
             let samples = meter.back_from(Some(last));
             samples.take_while(|sample| sample.tick >= first)

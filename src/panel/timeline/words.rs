@@ -118,7 +118,7 @@ fn seconds(ticks: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replication::{LaneMeter, Sample};
+    use crate::replication::{LaneMeter, LaneSettings, Sample};
 
     #[test]
     fn what_was_before_the_start_is_as_long_ago_as_it_is_pointed_at() {
@@ -130,7 +130,7 @@ mod tests {
         let measured = Measured {
             side: Side::Right,
             meter: &meter,
-            settings: None,
+            settings: LaneSettings::default(),
         };
         let said = |tick| describe(&measured, tick, 59);
         assert_eq!(said(-1), "right, 1.00 s ago: not recorded");

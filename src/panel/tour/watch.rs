@@ -2,9 +2,8 @@
 
 use cubewire_codec::BitKind;
 use cubewire_inspector::words::{grouped, rounded};
-use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::replication::{Accounting, LaneMeter, Totals};
+use crate::replication::{Accounting, LaneMeter};
 
 /// A number to watch in a step of the tour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,17 +42,10 @@ impl Watch {
         }
     }
 
-    /// Its mean over the last second of a lane; none if there is no such second with the present stages yet, or
+    /// Its mean over the [second](LaneMeter::second) of the other figures; none if there is no such second yet, or
     /// nothing was sent in it.
     pub(super) fn of(self, meter: &LaneMeter) -> Option<f64> {
-        let second = || meter.newest(TICKS_PER_SECOND as usize);
-        let stages = second().last()?.stages;
-        let since_switch = second().filter(|sample| sample.stages == stages);
-        if since_switch.count() < TICKS_PER_SECOND as usize {
-            return None;
-        }
-        let lost: usize = second().map(|sample| sample.lost).sum();
-        let totals = Totals::of(second());
+        let totals = meter.second(None)?;
         let ledger = &totals.ledger;
         let kinds = |kinds: &[BitKind]| kinds.iter().map(|&kind| ledger.kind(kind)).sum::<f64>();
         let (sum, count) = match self {
@@ -72,7 +64,7 @@ impl Watch {
             Self::Position => (kinds(&[BitKind::Position]), totals.sent_cubes),
             Self::Orientation => (kinds(&[BitKind::Orientation]), totals.sent_cubes),
             Self::Selection => (kinds(&[BitKind::Selection]), totals.changed_cubes),
-            Self::Lost => (100.0 * lost as f64, totals.traffic.packets),
+            Self::Lost => (100.0 * totals.lost as f64, totals.traffic.packets),
             Self::Error => return totals.mean_error_m(),
         };
         (count > 0).then(|| sum / count as f64)

@@ -1,7 +1,7 @@
 //! What is beside the picture of a film: its title above, and below it a graph, the conditions and a credit.
 
 use bevy_egui::egui::{Align2, Pos2, Rect, Shape, Stroke, pos2, vec2};
-use cubewire_inspector::words::grouped;
+use cubewire_inspector::words::short;
 use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 
 use super::text::Pen;
@@ -128,7 +128,7 @@ impl Pen<'_> {
         for kbps in MARKS {
             let y = height(plot, kbps);
             self.painter.hline(plot.x_range(), y, line);
-            let label = (&*grouped(kbps), small, colors.muted);
+            let label = (&*short(kbps), small, colors.muted);
             self.write(pos2(plot.min.x - 6.0, y), Align2::RIGHT_CENTER, label);
         }
         let y = height(plot, TARGET_KBPS);

@@ -3,24 +3,31 @@
 use bevy_egui::egui::{Align2, Pos2, Rect, Vec2, pos2, vec2};
 use cubewire_codec::ladder;
 use cubewire_inspector::words::{factor, grouped, rounded};
-use cubewire_scene::TICKS_PER_SECOND;
 
 use super::text::{Part, Pen};
-use crate::replication::{Accounting, LaneMeter, LaneSettings, Totals, millimetres, rung_name};
+use crate::replication::{Accounting, LaneSettings, Totals, millimetres, rung_name};
 use crate::theme::egui_color;
 use crate::view::side::Side;
 
 /// What a lane costs, mean of a second.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Cost {
-    pub(super) kbps: f64,
+    kbps: f64,
     wire_kbps: f64,
-    /// How far the replica is from the simulation, where that is measured.
-    pub(super) error: Option<String>,
+    /// How far the replica is from the simulation, metres, where that is measured.
+    error_m: Option<f64>,
+    /// Whether nothing moved.
+    is_at_rest: bool,
 }
 
 /// Within this factor, two lanes cost the same.
 const SAME: f64 = 1.05;
+
+/// Between two lanes that cost the same, errors that differ by less are not told apart: they vary as the cubes move.
+const CLOSER: f64 = 1.5;
+
+/// What is less is as close as can be seen, metres.
+const LEAST_ERROR_M: f64 = 0.0001;
 
 /// Between a headline and the edges of its ground, in multiples of its size.
 const PADDING: Vec2 = vec2(0.4, 0.17);
@@ -29,15 +36,13 @@ const PADDING: Vec2 = vec2(0.4, 0.17);
 const TOP: f32 = 12.0;
 
 impl Cost {
-    /// None until a second is measured: the first packets of a lane have no baseline.
-    pub(super) fn of(meter: &LaneMeter, moment: Option<u64>) -> Option<Self> {
-        let tick = meter.steady_tick(moment);
-        let totals = Totals::of(meter.second_until(tick));
-        (totals.ticks >= TICKS_PER_SECOND as usize).then(|| Self {
-            kbps: totals.kbps(Accounting::PayloadAndUdp),
-            wire_kbps: totals.kbps(Accounting::OnTheWire),
-            error: totals.mean_error_m().map(millimetres),
-        })
+    pub(super) fn of(second: &Totals) -> Self {
+        Self {
+            kbps: second.kbps(Accounting::PayloadAndUdp),
+            wire_kbps: second.kbps(Accounting::OnTheWire),
+            error_m: second.mean_error_m(),
+            is_at_rest: second.is_at_rest(),
+        }
     }
 
     /// The bandwidth, as in large type.
@@ -45,10 +50,24 @@ impl Cost {
         grouped(self.kbps)
     }
 
+    pub(super) fn error(&self) -> Option<String> {
+        self.error_m.map(millimetres)
+    }
+
     /// How many times less than that is; none if it is not.
     fn less(&self, uncompressed_kbps: f64) -> Option<String> {
         let less = uncompressed_kbps / self.kbps;
         (self.kbps >= 0.5 && less >= SAME).then(|| format!("{} less", factor(less)))
+    }
+
+    /// What it is instead of, below how many times less it is.
+    fn instead_of(&self, uncompressed_kbps: f64, has_budget: bool) -> String {
+        let (now, before) = (self.figure(), grouped(uncompressed_kbps));
+        let error = self.error().filter(|_| has_budget);
+        let error = error.map_or(String::new(), |error| format!(", error {error}"));
+        // Where there is nothing to send, sending nothing is no merit.
+        let at_rest = if self.is_at_rest { "at rest: " } else { "" };
+        format!("{at_rest}{now} kbps instead of {before}{error}")
     }
 
     /// How bytes are counted.
@@ -60,18 +79,25 @@ impl Cost {
     }
 }
 
-/// How many times less the cheaper of two lanes costs, and where it is.
+/// How many times less the cheaper of two lanes costs, or if they cost the same, how many times closer to the simulation one
+/// of them is; and where that is. None if neither says anything.
 pub(super) fn ratio([left, right]: [&Cost; 2]) -> Option<(String, &'static str)> {
-    let (least, most) = (left.kbps.min(right.kbps), left.kbps.max(right.kbps));
-    let side = if left.kbps < right.kbps {
-        "on the left"
-    } else {
-        "on the right"
+    let compared = |left: f64, right: f64, least: f64| {
+        let side = if left < right {
+            "on the left"
+        } else {
+            "on the right"
+        };
+        let times = left.max(right) / left.min(right).max(least);
+        (times, side)
     };
-    (least >= 0.5).then(|| match most / least {
-        ..SAME => ("the same".to_owned(), "left and right"),
-        less => (format!("{} less", factor(less)), side),
-    })
+    let (less, side) = compared(left.kbps, right.kbps, 0.5);
+    if less >= SAME {
+        let is_known = left.kbps.min(right.kbps) >= 0.5;
+        return is_known.then(|| (format!("{} less", factor(less)), side));
+    }
+    let (closer, side) = compared(left.error_m?, right.error_m?, LEAST_ERROR_M);
+    (closer >= CLOSER).then(|| (format!("{} closer", factor(closer)), side))
 }
 
 impl Pen<'_> {
@@ -90,11 +116,8 @@ impl Pen<'_> {
             Some(cost) => match cost.less(uncompressed) {
                 None => (cost.figure() + " kbps", about),
                 Some(less) => {
-                    let (now, before) = (cost.figure(), grouped(uncompressed));
-                    let error = cost.error.as_ref();
-                    let error = error.filter(|_| settings.sender.kept_budget().is_some());
-                    let error = error.map_or(String::new(), |error| format!(", error {error}"));
-                    (less, format!("{now} kbps instead of {before}{error}"))
+                    let has_budget = settings.sender.kept_budget().is_some();
+                    (less, cost.instead_of(uncompressed, has_budget))
                 }
             },
         };
@@ -102,22 +125,18 @@ impl Pen<'_> {
         let color = side.color_of(self.colors());
         let width = half.width() - 2.0 * self.sizes.margin;
         let large = [(large.as_str(), self.sizes.headline, color)];
-        self.figures(
-            at,
-            Align2::CENTER_TOP,
-            width,
-            &large,
-            (&line, self.sizes.line),
-        )
+        let line = (line.as_str(), self.sizes.line);
+        self.figures(at, Align2::CENTER_TOP, width, &large, line)
     }
 
     /// Paints what one of two lanes costs, at the outer edge of its half, so that the `ratio` between the halves stays
-    /// free. Returns the ground's rectangle.
+    /// free, and what its rung does, or if the `other` lane has the same, in what else it differs. Returns the ground's
+    /// rectangle.
     pub(super) fn compared(
         &self,
         half: Rect,
         side: Side,
-        settings: &LaneSettings,
+        [settings, other]: [&LaneSettings; 2],
         cost: Option<&Cost>,
     ) -> Rect {
         let margin = self.sizes.margin;
@@ -132,27 +151,26 @@ impl Pen<'_> {
             (figure.as_str(), self.sizes.headline, color),
             (" kbps", self.sizes.unit, color),
         ];
-        let (line, size) = self.about(settings, width);
-        self.figures(
-            pos2(x, half.min.y + TOP),
-            anchor,
-            width,
-            &large,
-            (&line, size),
-        )
+        let line = self.about([settings, other], width);
+        let (at, line) = (pos2(x, half.min.y + TOP), (line.as_str(), self.sizes.small));
+        self.figures(at, anchor, width, &large, line)
     }
 
-    /// What the rung does, as far as it fits into the plate of a headline of that width, and in which size.
-    fn about(&self, settings: &LaneSettings, width: f32) -> (String, f32) {
+    /// What tells the lane from the other one, as far as it fits into the plate of a headline of that width.
+    fn about(&self, [settings, other]: [&LaneSettings; 2], width: f32) -> String {
+        let is_alike = settings.sender.stages == other.sender.stages;
+        let differs = other.describe_change(settings).filter(|_| is_alike);
         let (about, name) = about_rung(settings);
+        let about = differs.unwrap_or(about);
         let phrase = about.split([':', ';', ',']).next().unwrap_or_default();
         let phrase = phrase.trim_end_matches('.').to_owned();
-        let (large, small) = (self.sizes.line, self.sizes.small);
         let width = width - 2.0 * PADDING.x * self.sizes.headline;
-        let fits = |text: &str, size| !self.line(&[(text, size, self.colors().ink)], width).elided;
-        let wishes = [(about.clone(), large), (about, small), (phrase, large)];
-        let wish = wishes.into_iter().find(|(text, size)| fits(text, *size));
-        wish.unwrap_or_else(|| (name.to_owned(), large))
+        let fits = |text: &String| {
+            let part = (text.as_str(), self.sizes.small, self.colors().ink);
+            !self.line(&[part], width).elided
+        };
+        let wish = [about, phrase].into_iter().find(fits);
+        wish.unwrap_or_else(|| name.to_owned())
     }
 
     fn figures(
@@ -212,14 +230,15 @@ fn about_rung(settings: &LaneSettings) -> (String, &'static str) {
 mod tests {
     use super::super::text::tests::with_pen;
     use super::*;
-    use crate::replication::{HEADER_BYTES, PacketRecord, Sample};
+    use crate::replication::{HEADER_BYTES, LaneMeter, PacketRecord, Sample};
     use cubewire_codec::{Encoder, Limits, Packet, Plan, QuantizedSnapshot, Sequence};
 
     fn cost(kbps: f64) -> Cost {
         Cost {
             kbps,
             wire_kbps: kbps,
-            error: None,
+            error_m: None,
+            is_at_rest: false,
         }
     }
 
@@ -257,16 +276,13 @@ mod tests {
                 ..Sample::default()
             }))
         };
-        assert_eq!(Cost::of(&meter(59), None), None);
-        let shown: Vec<_> = (600..660)
-            .map(|ticks| Cost::of(&meter(ticks), None).unwrap().kbps)
-            .collect();
+        let kbps = |ticks, moment| Some(Cost::of(&meter(ticks).second(moment)?).kbps);
+        assert_eq!(kbps(59, None), None);
+        let shown: Vec<_> = (600..660).map(|ticks| kbps(ticks, None)).collect();
         let changes = shown.windows(2).filter(|pair| pair[0] != pair[1]).count();
         assert_eq!(changes, 4);
         // The past is shown tick by tick.
-        let past = |tick| Cost::of(&meter(600), Some(tick)).unwrap().kbps;
-        assert!(past(301) > past(300));
-        assert_eq!(meter(600).samples().len(), 600);
+        assert!(kbps(600, Some(301)) > kbps(600, Some(300)));
     }
 
     #[test]
@@ -275,11 +291,47 @@ mod tests {
         let less = |than| Some(("20× less".to_owned(), than));
         assert_eq!(ratio([&dear, &cheap]), less("on the right"));
         assert_eq!(ratio([&cheap, &dear]), less("on the left"));
-        let same = Some(("the same".to_owned(), "left and right"));
-        assert_eq!(ratio([&cost(100.0), &cost(104.0)]), same);
+        assert_eq!(ratio([&cost(100.0), &cost(104.0)]), None);
         assert_eq!(ratio([&cost(100.0), &cost(0.0)]), None);
+        let erring = |error_m| Cost {
+            error_m: Some(error_m),
+            ..cost(100.0)
+        };
+        let closer = |left, right| ratio([&erring(left), &erring(right)]);
+        let on_the_right = ("16× closer".to_owned(), "on the right");
+        assert_eq!(closer(0.032, 0.002), Some(on_the_right));
+        assert_eq!(closer(0.002, 0.002_5), None);
+        assert_eq!(closer(0.0, 0.000_1), None);
         assert_eq!(cheap.less(17_368.8).as_deref(), Some("80× less"));
         assert_eq!(cost(17_300.0).less(17_368.8), None);
+    }
+
+    #[test]
+    fn a_ratio_at_rest_says_that_nothing_moves() {
+        let cost = |is_at_rest| Cost {
+            error_m: Some(0.002),
+            is_at_rest,
+            ..cost(15.8)
+        };
+        let said = "16 kbps instead of 17\u{2009}369";
+        assert_eq!(cost(false).instead_of(17_368.8, false), said);
+        let at_rest = format!("at rest: {said}, error 2.0 mm");
+        assert_eq!(cost(true).instead_of(17_368.8, true), at_rest);
+    }
+
+    #[test]
+    fn lanes_with_the_same_stages_are_told_apart_by_what_differs() {
+        with_pen(|pen| {
+            let lane = |text: &str| text.parse::<LaneSettings>().unwrap();
+            let about = |lane: &LaneSettings, other| pen.about([lane, other], 400.0);
+            let [none, hermite] = ["none", "hermite"]
+                .map(|kind| lane(&format!("rung:at-rest,rate:10,interpolation:{kind}")));
+            assert_eq!(about(&none, &hermite), "no interpolation");
+            assert_eq!(about(&hermite, &none), "hermite");
+            let other = lane("rung:uncompressed,rate:10,interpolation:none");
+            assert_eq!(about(&none, &other), about_rung(&none).0);
+            assert_eq!(about(&none, &none), about_rung(&none).0);
+        });
     }
 
     #[test]
@@ -289,7 +341,8 @@ mod tests {
             let (left, right) = picture.split_left_right_at_fraction(0.5);
             for rung in ladder::all() {
                 let lane = LaneSettings::with_stages(rung.stages);
-                let of = |half, side| pen.compared(half, side, &lane, Some(&cost(17_368.8)));
+                let cost = cost(17_368.8);
+                let of = |half, side| pen.compared(half, side, [&lane; 2], Some(&cost));
                 let plates = [of(left, Side::Left), of(right, Side::Right)];
                 let free = (plates[0].max.x, plates[1].min.x);
                 assert!(free.0 < 436.0 - 67.0 && free.1 > 436.0 + 67.0, "{free:?}");

@@ -20,7 +20,7 @@ impl Pen<'_> {
         let rows = match colors {
             _ if costs.unknown.is_some() => 1,
             CubeColors::Form => forms.len(),
-            CubeColors::Bits => 3,
+            CubeColors::Bits | CubeColors::Wait => 3,
             _ => 2,
         };
         let padding = Vec2::splat(0.66 * self.sizes.small);
@@ -39,7 +39,11 @@ impl Pen<'_> {
             let swatch = Rect::from_center_size(swatch, Vec2::splat(0.6 * row));
             self.painter
                 .rect_filled(swatch, 2.0, egui_color(form(each)));
-            let name = each.map_or("not sent", Form::name);
+            let none = match colors {
+                CubeColors::Wait => "no wait",
+                _ => "not sent",
+            };
+            let name = each.map_or(none, Form::name);
             write(
                 pos2(swatch.max.x + 6.0, middle(index)),
                 Align2::LEFT_CENTER,
@@ -67,7 +71,7 @@ impl Pen<'_> {
                 };
                 write(pos2(x, middle(2)), anchor, &label);
             }
-            if colors == CubeColors::Bits {
+            if rows == 3 {
                 named(3, None);
             }
         }
@@ -80,8 +84,8 @@ fn labels(colors: CubeColors, scale_end: f32) -> [String; AMOUNTS.len()] {
     std::array::from_fn(|index| {
         let amount = scale_end * index as f32 / (AMOUNTS.len() - 1) as f32;
         match index {
-            // What takes no bits is not sent.
-            0 if colors == CubeColors::Bits => "1".to_owned(),
+            // What takes no bits is not sent, and what waits for no tick does not wait.
+            0 if matches!(colors, CubeColors::Bits | CubeColors::Wait) => "1".to_owned(),
             _ if amount.fract() == 0.0 => grouped(amount.into()),
             _ => format!("{amount}"),
         }

@@ -151,7 +151,7 @@ impl Shown<'_, '_> {
                 settings,
                 cost: meter
                     .filter(|meter| meter.arrives(self.moment.0))
-                    .and_then(|meter| Cost::of(meter, self.moment.0)),
+                    .and_then(|meter| Some(Cost::of(&meter.second(self.moment.0)?))),
                 is_remote: lane.as_ref().is_some_and(|&(_, _, is_local, ..)| !is_local),
                 is_selected: lane.is_some_and(|(.., is_selected)| is_selected),
                 meter,
@@ -191,10 +191,14 @@ impl Shown<'_, '_> {
             // With a budget, the headline has it.
             let has_budget = settings.is_some_and(|lane| lane.sender.kept_budget().is_some());
             let cost = half.cost.as_ref().filter(|_| !has_budget);
-            let error = cost.and_then(|cost| cost.error.as_deref());
-            let (name, rest) =
-                self.overlay
-                    .caption(*self.mode, half.side, settings, half.is_remote, error);
+            let error = cost.and_then(Cost::error);
+            let (name, rest) = self.overlay.caption(
+                *self.mode,
+                half.side,
+                settings,
+                half.is_remote,
+                error.as_deref(),
+            );
             pen.caption(half.area, half.side, &name, &rest);
         }
         // Of the half at the left, and of all.
@@ -223,9 +227,11 @@ impl Shown<'_, '_> {
         let lanes: Vec<_> = halves.iter().filter(|half| half.meter.is_some()).collect();
         let plates = lanes.iter().filter_map(|half| {
             let (settings, cost) = (half.settings.as_ref()?, half.cost.as_ref());
-            let plate = match lanes.len() {
-                1 => pen.headline(half.area, half.side, settings, cost),
-                _ => pen.compared(half.area, half.side, settings, cost),
+            let others = lanes.iter().filter(|other| other.side != half.side);
+            let other = others.filter_map(|other| other.settings.as_ref()).next();
+            let plate = match other {
+                None => pen.headline(half.area, half.side, settings, cost),
+                Some(other) => pen.compared(half.area, half.side, [settings, other], cost),
             };
             if let Some(cost) = cost.filter(|_| pointer.is_some_and(|at| plate.contains(at))) {
                 pen.tip(plate, picture, &cost.accounting());

@@ -5,8 +5,9 @@ use std::ops::RangeInclusive;
 
 use bevy_egui::egui::{self, Color32, Painter, Pos2, Rect, Shape, Stroke, Ui, pos2, vec2};
 
-use super::{At, text};
+use super::{At, text, width};
 use crate::style::{LINE, Look, SMALL};
+use crate::words::short;
 
 /// How values are spread over an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,7 +146,7 @@ impl Chart {
         let marks = self.scale.marks(&self.y);
         let every = marks.len().div_ceil(MAX_LABELS).max(1);
         let label = |(index, &mark): (usize, &f64)| match index.is_multiple_of(every) {
-            true => (mark, crate::words::grouped(mark)),
+            true => (mark, short(mark)),
             false => (mark, String::new()),
         };
         self.levels(ui, marks.iter().enumerate().map(label));
@@ -207,15 +208,28 @@ impl Chart {
         self.times(ui, [&ago, &half, "now"]);
     }
 
-    /// Labels of the horizontal axis in a row below: at its start, its middle and its end.
+    /// Labels of the horizontal axis in a row below: at its start, its middle and its end. What has no room is left out, the
+    /// middle first.
     pub fn times(&self, ui: &Ui, labels: [&str; 3]) {
         let below = Rect::from_min_size(self.rect.left_bottom(), vec2(self.rect.width(), LINE));
+        let [start, middle, end] = labels.map(|label| width(ui, label, SMALL) + APART);
+        let room = below.width() + APART;
+        let is_there = [
+            start + end <= room,
+            middle + 2.0 * start.max(end) <= room,
+            end <= room,
+        ];
         let at = [
             At::Left(0.0),
             At::Center(0.5 * below.width()),
             At::Right(0.0),
         ];
-        for (label, at) in labels.into_iter().zip(at) {
+        for ((label, at), _) in labels
+            .into_iter()
+            .zip(at)
+            .zip(is_there)
+            .filter(|each| each.1)
+        {
             text(ui.painter(), below, at, label, SMALL, self.look.muted);
         }
     }
@@ -225,6 +239,9 @@ impl Chart {
 pub const AXIS: f32 = 40.0;
 
 const MAX_LABELS: usize = 4;
+
+/// Between two labels, logical points.
+const APART: f32 = 8.0;
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,13 @@ use bevy_egui::egui::{ComboBox, Response, Ui, vec2};
 use super::shapes::{Pointing, triangle};
 use crate::style::Look;
 
+/// Lays out once more in this frame if a click on this opens a list: the first layout only finds out its size.
+pub fn opens(response: &Response) {
+    if response.clicked() {
+        response.ctx.request_discard("a list opens");
+    }
+}
+
 /// A button with the present choice, of that width and height, which opens a list.
 pub fn picker(
     ui: &mut Ui,
@@ -30,5 +37,6 @@ pub fn picker(
             entries(ui);
         })
     });
+    opens(&picker.inner.response);
     picker.inner.response
 }

@@ -1,4 +1,4 @@
-//! The cubes that wait for their turn within a budget.
+//! The cubes that have waited for their turn within a budget.
 
 use bevy_egui::egui::Ui;
 use cubewire_codec::Plan;
@@ -9,17 +9,11 @@ use crate::panel::lane::LaneView;
 use crate::panel::terms;
 
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
-    // With a budget, not every tick has a packet.
-    let mut packets = lane
-        .meter
-        .second_until(None)
-        .flat_map(|sample| &sample.snapshots);
+    let waits = lane.standings.map(|standings| standings.waits.longest());
     let plan = Plan::cubes();
     let waiting = Waiting {
-        standings: lane.standings,
-        tick: lane.now(),
+        waits: &waits.unwrap_or_default(),
         ticks_per_second: TICKS_PER_SECOND,
-        changed: packets.next().map_or(0, |packet| packet.changed_cubes),
         names: Names::of_cubes(&plan),
         unit: ("mm", 1000.0),
         width: WIDTH,

@@ -22,7 +22,7 @@ pub(super) fn draw(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
 /// they show while they move.
 fn quarters(meter: &LaneMeter, seconds: u32) -> Vec<Arrivals> {
     let mut quarters = vec![Arrivals::default(); 4 * seconds as usize];
-    let newest = meter.samples().back().map_or(0, |sample| sample.tick);
+    let newest = meter.newest_tick().unwrap_or(0);
     let last = newest / QUARTER;
     for sample in meter.samples().iter().rev() {
         let back = (last - sample.tick / QUARTER) as usize;

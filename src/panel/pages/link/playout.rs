@@ -134,8 +134,7 @@ fn error(ui: &mut Ui, width: f32, lane: &LaneView<'_>) {
     let samples = lane.meter.newest(TICKS_PER_SECOND as usize);
     let errors = samples.map(|sample| sample.replica_error);
     let errors: Vec<ReplicaError> = errors.filter(|error| error.tick.is_some()).collect();
-    let now = lane.replica_error.or(errors.last());
-    let Some(now) = now.filter(|_| !errors.is_empty()) else {
+    let Some(now) = errors.last() else {
         let words = vec![("error not measured".to_owned(), look.muted)];
         plate(ui, width, &words).on_hover_text(
             "The simulation is in another process: there is nothing to compare with.",
@@ -144,7 +143,7 @@ fn error(ui: &mut Ui, width: f32, lane: &LaneView<'_>) {
     };
     let mean = |of: fn(&ReplicaError) -> f32| {
         let sum: f64 = errors.iter().map(|error| f64::from(of(error))).sum();
-        sum / errors.len().max(1) as f64
+        sum / errors.len() as f64
     };
     let mm = rounded(1000.0 * mean(|error| error.mean_m));
     let degrees = mean(|error| error.mean_degrees);

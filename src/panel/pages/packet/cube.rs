@@ -24,8 +24,8 @@ pub(super) fn height(standing: Option<Standing>) -> f32 {
 pub(super) fn draw(ui: &mut Ui, cube: usize, lane: &mut LaneView<'_>) {
     divider(ui);
     title(ui, cube, lane.errors.get(cube), lane.selection);
-    if let Some(standing) = lane.standings.get(cube) {
-        note(ui, words(*standing, lane.now())).on_hover_text(terms::STANDING);
+    if let Some(standing) = lane.standing(cube) {
+        note(ui, words(standing, lane.now())).on_hover_text(terms::STANDING);
     }
     ui.add_space(GAP);
     let shares = shares(ui, lane, cube);

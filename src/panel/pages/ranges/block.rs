@@ -1,6 +1,7 @@
 //! Two ranges of a stage: a histogram of what they have to hold, and the sliders that set them.
 
 use bevy_egui::egui::{Align, Layout, Rect, Sense, Stroke, Ui, vec2};
+use cubewire_codec::ladder::Rung;
 use cubewire_codec::{BitKind, StageOptions, Stages};
 use cubewire_inspector::words::rounded;
 
@@ -12,6 +13,8 @@ use crate::replication::{DELTA_BITS, Totals};
 /// What is counted, the ranges that have to hold it, and how they are set.
 pub(super) struct Block<'a> {
     pub(super) title: &'static str,
+    /// The first one that has the ranges.
+    pub(super) rung: Rung,
     pub(super) about: &'a str,
     pub(super) counts: &'a [f32; DELTA_BITS],
     /// The number of bits of the last bar, which has those above, too.
@@ -97,8 +100,14 @@ impl Block<'_> {
         response.on_hover_text_at_pointer(said.unwrap_or_default() + self.about);
     }
 
+    /// How many bits a small difference takes, and how many a large one; or which rung has such ranges.
     fn sliders(&self, ui: &mut Ui, stages: &mut Stages) {
-        let [small, large] = self.ranges.unwrap_or([1, self.max]);
+        let Some([small, large]) = self.ranges else {
+            ui.add_space(LINE);
+            let without = "These stages have no small and large ranges here. The rung";
+            note(ui, format!("{without} {} has.", self.rung.name));
+            return;
+        };
         let limits = [("small", 1..=large), ("large", small..=self.max)];
         for (index, (label, range)) in limits.into_iter().enumerate() {
             let of_range = Parameter {
@@ -107,26 +116,24 @@ impl Block<'_> {
                 name: format!("{}, {label}", self.title),
                 widths: WIDTHS,
                 range,
-                unit: "",
+                unit: "bits",
                 is_power: false,
-                absent: self.ranges.is_none().then_some(ABSENT),
+                absent: None,
             };
             let mut wanted = [small, large];
-            edit(ui, stages, &of_range, wanted[index], |options, bits| {
+            let edited = edit(ui, stages, &of_range, wanted[index], |options, bits| {
                 wanted[index] = bits;
                 (self.set)(options, wanted);
             });
+            edited.on_hover_text(ABOUT_RANGES);
         }
-        let shares = shares(self.ranges, self.counts, self.beyond);
+        let shares = shares([small, large], self.counts, self.beyond);
         note(ui, shares).on_hover_text(ABOUT_SHARES);
     }
 }
 
 /// The shares of the small range, of the large one, and of what is beyond.
-fn shares(ranges: Option<[u8; 2]>, counts: &[f32; DELTA_BITS], beyond: f32) -> String {
-    let Some(ranges) = ranges else {
-        return "no ranges with these stages".to_owned();
-    };
+fn shares(ranges: [u8; 2], counts: &[f32; DELTA_BITS], beyond: f32) -> String {
     let all: f32 = counts.iter().sum();
     if all == 0.0 {
         return "nothing has changed yet".to_owned();
@@ -139,7 +146,8 @@ fn shares(ranges: Option<[u8; 2]>, counts: &[f32; DELTA_BITS], beyond: f32) -> S
     format!("{small:.0} % · {between:.0} % · {whole:.0} % whole")
 }
 
-const ABSENT: &str = "The stages have no such two ranges: see Stages.";
+const ABOUT_RANGES: &str = "Bits of a difference that is small, and of one that is large. A small one takes less if these bits are few, \
+     and with more bits more are small.";
 
 const ABOUT_SHARES: &str =
     "Of all: in the small range, in the large one, and beyond both, where the value is sent whole.";
@@ -149,7 +157,7 @@ const WIDTH: f32 = 182.0;
 const PLOT: f32 = 44.0;
 const BESIDE: f32 = 16.0;
 const HEIGHT: f32 = 26.0;
-const WIDTHS: [f32; 3] = [40.0, 76.0, 44.0];
+const WIDTHS: [f32; 3] = [40.0, 60.0, 36.0];
 
 /// Labels that are closer than that stand at the outer sides of their lines.
 const APART: f32 = 18.0;
@@ -162,9 +170,12 @@ mod tests {
     fn shares_are_those_of_each_range_and_of_what_is_beyond() {
         let mut counts = [0.0; DELTA_BITS];
         (counts[2], counts[5], counts[6], counts[12]) = (10.0, 10.0, 60.0, 20.0);
-        let said = |ranges, beyond| shares(ranges, &counts, beyond);
-        assert_eq!(said(Some([5, 9]), 0.0), "20 % · 60 % · 20 % whole");
-        assert_eq!(said(Some([5, 9]), 0.5), "10 % · 30 % · 60 % whole");
-        assert_eq!(said(None, 0.0), "no ranges with these stages");
+        let said = |beyond| shares([5, 9], &counts, beyond);
+        assert_eq!(said(0.0), "20 % · 60 % · 20 % whole");
+        assert_eq!(said(0.5), "10 % · 30 % · 60 % whole");
+        assert_eq!(
+            shares([5, 9], &[0.0; DELTA_BITS], 0.0),
+            "nothing has changed yet"
+        );
     }
 }

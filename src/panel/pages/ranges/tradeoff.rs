@@ -4,7 +4,7 @@ use std::mem::discriminant;
 
 use bevy_egui::egui::{Rect, Sense, Shape, Stroke, Ui, vec2};
 use cubewire_codec::Stages;
-use cubewire_inspector::words::{grouped, rounded};
+use cubewire_inspector::words::{grouped, rounded, short};
 
 use super::tried::{Tradeoff, Tradeoffs};
 use crate::panel::style::{LINE, Look};
@@ -88,7 +88,7 @@ fn axes(ui: &Ui, chart: &Chart) {
     let stroke = Stroke::new(1.0, look.line);
     for decade in first..=last {
         let x = f64::from(decade);
-        let kbps = grouped(10_f64.powi(decade));
+        let kbps = short(10_f64.powi(decade));
         chart.upright(x, stroke);
         let (at, kbps) = match decade {
             _ if decade == first => (Label::BeginsAt(x), kbps),

@@ -1,0 +1,122 @@
+//! Who has waited in the last second: for those who look on.
+
+use std::collections::VecDeque;
+
+use super::{Standing, Wait};
+
+/// The longest wait of each body in about a second. A packet ends many waits at once, so what waits now changes with every
+/// packet; what has waited changes four times a second.
+#[derive(Clone, Debug)]
+pub struct Waits {
+    quarter_ticks: u64,
+    /// The newest last.
+    quarters: VecDeque<Quarter>,
+}
+
+/// A wait of a body when it had lasted that long.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Waited {
+    /// Ticks for which the body had been due.
+    pub ticks: u64,
+    /// What kept it waiting.
+    pub wait: Wait,
+}
+
+/// A quarter of a second.
+#[derive(Clone, Debug)]
+struct Quarter {
+    /// Counted from tick 0.
+    index: u64,
+    /// By body.
+    longest: Vec<Option<Waited>>,
+}
+
+impl Waits {
+    /// Those of a session with so many ticks a second.
+    #[must_use]
+    pub fn new(ticks_per_second: u16) -> Self {
+        Self {
+            quarter_ticks: (u64::from(ticks_per_second) / 4).max(1),
+            quarters: VecDeque::new(),
+        }
+    }
+
+    /// Notes who waits in a tick, by body. One that is before the last begins again.
+    pub fn record(&mut self, tick: u64, standings: &[Standing]) {
+        let index = tick / self.quarter_ticks;
+        self.quarters
+            .retain(|quarter| (quarter.index..=quarter.index + 4).contains(&index));
+        let newest = self.quarters.back();
+        if newest.is_none_or(|newest| newest.index < index) {
+            let longest = Vec::new();
+            self.quarters.push_back(Quarter { index, longest });
+        }
+        let longest = self.quarters.back_mut().map(|newest| &mut newest.longest);
+        let longest = longest.expect("one was just pushed");
+        longest.resize(longest.len().max(standings.len()), None);
+        for (longest, standing) in longest.iter_mut().zip(standings) {
+            let Standing::Waits(wait) = *standing else {
+                continue;
+            };
+            let ticks = tick.saturating_sub(wait.since);
+            if ticks > 0 && longest.is_none_or(|longest| longest.ticks <= ticks) {
+                *longest = Some(Waited { ticks, wait });
+            }
+        }
+    }
+
+    /// By body; empty where there is no budget.
+    #[must_use]
+    pub fn longest(&self) -> Vec<Option<Waited>> {
+        let newest = self.quarters.back().map_or(0, |newest| newest.index);
+        let whole = self.quarters.iter();
+        let whole = whole.filter(|quarter| quarter.index < newest);
+        let mut all: Vec<Option<Waited>> = Vec::new();
+        for quarter in whole {
+            all.resize(all.len().max(quarter.longest.len()), None);
+            for (longest, other) in all.iter_mut().zip(&quarter.longest) {
+                let ticks = |waited: &Option<Waited>| waited.map_or(0, |waited| waited.ticks);
+                if ticks(other) > ticks(longest) {
+                    *longest = *other;
+                }
+            }
+        }
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_wait_of_a_second_stays_while_packets_end_waits() {
+        let mut waits = Waits::new(60);
+        let mut longest = Vec::new();
+        let up_to_date = Standing::UpToDate { sent: None };
+        for tick in 0..240 {
+            // The first body is sent in every tenth tick and waits in between, until tick 120; the second never waits.
+            let since = tick / 10 * 10;
+            let wait = Wait {
+                since,
+                error: 0.1,
+                priority: 1.0,
+                more_urgent: 0,
+            };
+            let first = match tick < 120 && tick > since {
+                true => Standing::Waits(wait),
+                false => up_to_date,
+            };
+            waits.record(tick, &[first, up_to_date]);
+            let ticks = |waited: Option<Waited>| waited.map_or(0, |waited| waited.ticks);
+            longest.push(waits.longest().into_iter().map(ticks).collect::<Vec<_>>());
+        }
+        // No quarter is whole yet.
+        assert!(longest[14].is_empty());
+        assert!(longest[15..180].iter().all(|longest| longest == &[9, 0]));
+        assert!(longest[180..].iter().all(|longest| longest == &[0, 0]));
+        // From the start.
+        waits.record(0, &[up_to_date]);
+        assert!(waits.longest().is_empty());
+    }
+}
