@@ -158,7 +158,7 @@ impl Stream {
                 .budget
                 .get_or_insert_with(|| ByteBudget::new(rate, TICKS_PER_SECOND as u16));
             budget.set_bytes_per_second(rate);
-            let within = budget.within(tick, DATAGRAM, OVERHEAD);
+            let within = budget.within(time(tick), DATAGRAM, OVERHEAD);
             let sent = self.sender.send_within(tick, stages, &wanted, within);
             sent.unwrap().is_some()
         } else {
@@ -173,7 +173,7 @@ impl Stream {
         let packet = self.sender.packet().bytes.clone();
         let bytes = packet.len() + packet.len().div_ceil(DATAGRAM) * OVERHEAD;
         if let Some(budget) = &mut self.budget {
-            budget.spend(tick, bytes);
+            budget.spend(time(tick), bytes);
         }
         self.rate.on_sent(tick, tick, bytes);
         self.down.send(time(tick), bytes, packet);
