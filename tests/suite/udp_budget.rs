@@ -28,6 +28,11 @@ fn granted(viewer: &HeadlessViewer) -> Option<u32> {
     viewer.connection().granted?.budget
 }
 
+/// The budget in the viewer's newest sample, as its graph draws it.
+fn drawn(viewer: &HeadlessViewer) -> Option<u32> {
+    viewer.meter().samples().back()?.budget_kbps
+}
+
 #[test]
 fn a_viewer_is_sent_no_more_than_it_asks_for() {
     let mut game = server(Security::Insecure, 8);
@@ -39,6 +44,7 @@ fn a_viewer_is_sent_no_more_than_it_asks_for() {
     assert!(within.iter().all(|&(_, kbits)| (40..=64).contains(&kbits)));
     assert_eq!(lanes(&mut game)[0].1.budget, Some(64));
     assert_eq!((budgets(&game), granted(&viewer)), ([Some(64); 2], None));
+    assert_eq!(drawn(&viewer), Some(64));
     assert!(agreeing(&game, &viewer) > 60);
 
     ask(&mut viewer, None);
@@ -137,6 +143,7 @@ fn over_a_narrow_way_a_viewer_is_given_what_gets_through_until_the_way_is_wide()
     assert_eq!(asked, None);
     assert!(given.is_some_and(|kbps| kbps < 400), "{given:?}");
     assert!(granted(&viewer).is_some_and(|kbps| kbps < 400));
+    assert!(drawn(&viewer).is_some_and(|kbps| kbps < 400));
 
     set_link(&mut viewer, Conditions::PERFECT);
     seconds(&mut game, &mut viewer, 45);
