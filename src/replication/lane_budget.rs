@@ -1,6 +1,8 @@
 //! The budget of a lane: what it may send in a tick, from what its transport has put on the wire, and over a real network
 //! from what gets through.
 
+use std::time::Duration;
+
 use bevy::prelude::*;
 use cubewire_codec::Stages;
 use cubewire_protocol::{AdaptiveRate, ByteBudget, Feedback, Within};
@@ -17,6 +19,8 @@ pub struct LaneBudget {
     bytes_per_second: Option<u32>,
     /// Where packets can be partial.
     budget: Option<ByteBudget>,
+    /// When the last packet left at the latest, by the clock of the transport.
+    now: Duration,
     /// Bytes that each datagram takes beside its payload.
     overhead: usize,
     /// Only of lanes over a real network, whose bandwidth may be too low for them. A simulated
@@ -40,6 +44,9 @@ pub(super) enum Allowed {
 /// The overhead until the first packet has been seen on the wire.
 const FIRST_OVERHEAD: usize = 64;
 
+/// By how much the numbers in headers can be longer in the next packet.
+const GROWTH: usize = 2;
+
 /// The most that IP, UDP, netcode and the message channel take.
 const MAX_OVERHEAD: usize = 72;
 
@@ -52,6 +59,7 @@ impl Default for LaneBudget {
         Self {
             bytes_per_second: None,
             budget: None,
+            now: Duration::ZERO,
             overhead: FIRST_OVERHEAD,
             rate: None,
             whole_until: 0,
@@ -89,19 +97,23 @@ impl LaneBudget {
         self.spread_ticks
     }
 
-    /// Charges what the lane sent in the tick before. Returns what it may send in this one.
+    /// Charges what the lane sent before. Returns what it may send in this tick. `ticks` is the clock of a simulated link; a
+    /// real network has that of `frames`, of which one may have several ticks, whose packets leave together after them.
     pub(super) fn begin(
         &mut self,
         tick: u64,
+        [ticks, frames]: [Duration; 2],
         settings: &SenderSettings,
         meter: &LaneMeter,
     ) -> Allowed {
         if let Some(rate) = &mut self.rate {
             rate.update(tick);
         }
+        let now = if self.rate.is_some() { frames } else { ticks };
+        let left_at = std::mem::replace(&mut self.now, now);
         let before = meter.samples().back();
         if let Some(overhead) = before.and_then(overhead) {
-            self.overhead = overhead;
+            self.overhead = (overhead + GROWTH).min(MAX_OVERHEAD);
         }
         let granted = self.granted(settings).budget;
         self.bytes_per_second = granted.map(|kbps| kbps * 1000 / 8);
@@ -115,21 +127,24 @@ impl LaneBudget {
         };
         let budget = match &mut self.budget {
             Some(budget) => {
-                if let Some(before) = before {
-                    budget.spend(before.tick, before.traffic.wire_bytes);
+                if let Some(before) = before.filter(|_| left_at != now) {
+                    budget.spend(left_at, before.traffic.wire_bytes);
                 }
                 budget
             }
             none => none.insert(ByteBudget::new(rate, TICKS_PER_SECOND as u16)),
         };
         budget.set_bytes_per_second(rate);
-        Allowed::Within(budget.within(tick, SLICE_BYTES, self.overhead))
+        Allowed::Within(budget.within(now, SLICE_BYTES, self.overhead))
     }
 
     /// Records a snapshot that was sent.
     pub(super) fn on_sent(&mut self, tick: u64, stages: Stages, bytes: usize) {
         let datagrams = datagrams(bytes);
         let wire = bytes + datagrams * self.overhead;
+        if let Some(budget) = &mut self.budget {
+            budget.reserve(self.now, wire);
+        }
         self.spread_ticks = match self.bytes_per_second {
             Some(rate) if !stages.can_be_partial() => {
                 let ticks = wire as u64 * u64::from(TICKS_PER_SECOND);
@@ -162,7 +177,7 @@ fn overhead(sample: &Sample) -> Option<usize> {
     let datagrams = datagrams(payload);
     let around = sample.traffic.wire_bytes.checked_sub(payload)?;
     let is_own = payload > 0 && sample.traffic.packets == datagrams;
-    is_own.then(|| around.div_ceil(datagrams).min(MAX_OVERHEAD))
+    is_own.then(|| around.div_ceil(datagrams))
 }
 
 fn datagrams(payload_bytes: usize) -> usize {

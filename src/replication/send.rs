@@ -56,6 +56,7 @@ type SendingLane<'a> = (
 /// sample of this tick.
 pub(super) fn send(
     world: Res<CubeWorld>,
+    (ticks, frames): (Res<Time>, Res<Time<Real>>),
     mut quantized: ResMut<QuantizedWorld>,
     budget: Option<Res<EncodeBudget>>,
     rebuilds: Res<Rebuilds>,
@@ -76,7 +77,7 @@ pub(super) fn send(
             acked_age_ticks: age(tick, sender.0.newest_acked()),
             ..Sample::default()
         };
-        let allowed = limit.begin(tick, settings, &meter);
+        let allowed = limit.begin(tick, [ticks.elapsed(), frames.elapsed()], settings, &meter);
         let must_send = rebuilds.is_planned() && sender.0.wants_state().is_some();
         let is_due = is_due(lane, settings, cost.as_deref(), tick);
         if must_send || is_due && !matches!(allowed, Allowed::Nothing) {

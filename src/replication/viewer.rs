@@ -14,7 +14,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::detail::Detailed;
 use super::digest::{self, Digest};
 use super::meter::{LaneMeter, Sample};
-use super::peer::Welcomed;
+use super::peer::{ServerConnection, Welcomed};
 use super::playout::{self, Playback};
 use super::receive::{self, Decoded};
 use super::settings::{PlayoutSettings, SenderSettings};
@@ -95,15 +95,21 @@ fn welcome(
     Ok(())
 }
 
-/// Begins the sample of a tick, by the viewer's own count.
-fn begin(mut tick: Local<u64>, mut lanes: Query<(&SenderSettings, &mut LaneMeter)>) {
+/// Begins the sample of a tick, by the viewer's own count. The budget is the one that the server gives.
+fn begin(
+    mut tick: Local<u64>,
+    server: Option<Res<ServerConnection>>,
+    mut lanes: Query<(&SenderSettings, &mut LaneMeter)>,
+) {
     *tick += 1;
+    let granted = server.and_then(|server| server.granted);
     for (settings, mut meter) in &mut lanes {
         let last = meter.samples().back();
         let stages = last.map_or(Sample::default().stages, |sample| sample.stages);
         meter.begin(Sample {
             tick: *tick,
             stages,
+            budget_kbps: granted.unwrap_or(*settings).kept_budget(),
             send_interval_ticks: settings.send_interval_ticks,
             ..Sample::default()
         });

@@ -172,7 +172,8 @@ impl Plan {
     }
 
     /// The steps and bounds along each axis, z up, unless positions are floats.
-    pub(crate) fn position_bounds(&self, position: Position) -> Option<[Bounded; 3]> {
+    #[must_use]
+    pub fn position_bounds(&self, position: Position) -> Option<[Bounded; 3]> {
         match position {
             Position::Full => None,
             Position::Affine => Some(AFFINE_POSITION),

@@ -198,7 +198,7 @@ impl<'a> Play<'a> {
         if self.send(frame) {
             let bytes = self.sender.packet().bytes.clone();
             size = bytes.len() + bytes.len().div_ceil(DATAGRAM) * OVERHEAD;
-            self.budget.spend(tick, size);
+            self.budget.spend(now, size);
             self.tally.packets += 1;
             self.down.send(now, size, bytes);
         }
@@ -243,7 +243,7 @@ impl<'a> Play<'a> {
         };
         match self.sending {
             Sending::Partial(_) => {
-                let within = self.budget.within(tick, DATAGRAM, OVERHEAD);
+                let within = self.budget.within(time(frame), DATAGRAM, OVERHEAD);
                 let sent = self.sender.send_within(tick, stages, wanted, within);
                 let is_sent = sent.expect(valid).is_some();
                 if is_sent {
@@ -252,7 +252,7 @@ impl<'a> Play<'a> {
                 is_sent
             }
             Sending::Complete(_) => {
-                self.budget.available(tick) > OVERHEAD && complete(&mut self.sender)
+                self.budget.available(time(frame)) > OVERHEAD && complete(&mut self.sender)
             }
             Sending::Every(frames) => {
                 tick.is_multiple_of(frames.into()) && complete(&mut self.sender)

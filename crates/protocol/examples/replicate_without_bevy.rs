@@ -84,10 +84,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             )?;
         }
         // As much as the budget allows, the most urgent first.
-        let within = budget.within(tick, 1200, HEADER_BYTES);
+        let within = budget.within(now, 1200, HEADER_BYTES);
         if sender.send_within(tick, stages, &world, within)?.is_some() {
             let packet = sender.packet().bytes.clone();
-            budget.spend(tick, packet.len() + HEADER_BYTES);
+            budget.spend(now, packet.len() + HEADER_BYTES);
             bytes += packet.len() + HEADER_BYTES;
             down.send(now, packet.len() + HEADER_BYTES, packet);
         }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
+use std::time::Duration;
 
 use crate::schedule::Within;
 
@@ -10,24 +11,30 @@ pub const BUDGETS_KBPS: RangeInclusive<u32> = 16..=1024;
 
 /// How many bytes may be sent: at most so many in any second, and spread over it.
 ///
-/// All that is sent to a receiver counts, with the headers below it.
+/// All that is sent to a receiver counts, with the headers below it. Instants are those of one clock, and must not decrease. Where
+/// packets are put on the wire once a frame, and a frame may have several ticks, that is the frame's clock, not the ticks'.
 #[derive(Clone, Debug)]
 pub struct ByteBudget {
     bytes_per_second: u32,
     ticks_per_second: u16,
     /// What was sent in the last second.
-    spent: VecDeque<(u64, u32)>,
+    spent: VecDeque<(Duration, u32)>,
     in_last_second: u32,
     /// Bytes that have become available and were not sent.
     saved: f64,
-    filled_at: Option<u64>,
+    filled_at: Option<Duration>,
+    /// See [`reserve`](Self::reserve).
+    reserved: (Duration, usize),
 }
 
-/// Ticks' worth of bytes that can be saved, as a part of a second: above the time for which packets are saved up.
+/// Seconds' worth of bytes that can be saved: above the time for which packets are saved up.
 const SAVED_SECONDS: f64 = 0.15;
 
 /// At least as much can be saved, so that a body that has just appeared fits.
 const MIN_SAVED: f64 = 256.0;
+
+/// A second, less what ticks of whole nanoseconds lack of one.
+const SECOND: Duration = Duration::from_micros(999_999);
 
 impl ByteBudget {
     /// A budget of a session.
@@ -44,6 +51,7 @@ impl ByteBudget {
             in_last_second: 0,
             saved: 0.0,
             filled_at: None,
+            reserved: (Duration::ZERO, 0),
         }
     }
 
@@ -53,22 +61,21 @@ impl ByteBudget {
         self.bytes_per_second
     }
 
-    /// What a packet may take in this tick, in datagrams of at most so many bytes, around each of which the wire takes
-    /// `overhead` more. Ticks must not decrease.
-    pub fn within(&mut self, tick: u64, datagram: usize, overhead: usize) -> Within<'static> {
+    /// What a packet may take now, in datagrams of at most so many bytes, around each of which the wire takes `overhead` more.
+    pub fn within(&mut self, now: Duration, datagram: usize, overhead: usize) -> Within<'static> {
         let payload = |wire: usize| {
             let datagrams = wire / (datagram + overhead) + 1;
             wire.saturating_sub(datagrams * overhead)
         };
         Within {
-            bytes: payload(self.available(tick)),
+            bytes: payload(self.available(now)),
             growth: self.bytes_per_second as usize / usize::from(self.ticks_per_second),
             most: payload(self.most()),
             ..Within::default()
         }
     }
 
-    /// The most bytes that can be available in a tick.
+    /// The most bytes that can be available at once.
     fn most(&self) -> usize {
         (f64::from(self.bytes_per_second) * SAVED_SECONDS).max(MIN_SAVED) as usize
     }
@@ -86,29 +93,38 @@ impl ByteBudget {
         self.bytes_per_second = bytes_per_second;
     }
 
-    /// Bytes that may be sent in this tick. Ticks must not decrease.
-    pub fn available(&mut self, tick: u64) -> usize {
+    /// Bytes that may be sent now.
+    pub fn available(&mut self, now: Duration) -> usize {
         let rate = f64::from(self.bytes_per_second);
-        let per_tick = rate / f64::from(self.ticks_per_second);
-        let ticks = tick.saturating_sub(self.filled_at.replace(tick).unwrap_or(tick));
-        self.saved = (self.saved + per_tick * ticks as f64).min(self.most() as f64);
-        let second = u64::from(self.ticks_per_second);
+        let passed = now.saturating_sub(self.filled_at.replace(now).unwrap_or(now));
+        self.saved = (self.saved + rate * passed.as_secs_f64()).min(self.most() as f64);
         while let Some(&(then, bytes)) = self.spent.front()
-            && then + second <= tick
+            && then + SECOND <= now
         {
             self.spent.pop_front();
             self.in_last_second -= bytes;
         }
         let left = self.bytes_per_second.saturating_sub(self.in_last_second);
-        self.saved.max(0.0).min(left.into()) as usize
+        let available = self.saved.max(0.0).min(left.into()) as usize;
+        match self.reserved {
+            (at, bytes) if at == now => available.saturating_sub(bytes),
+            _ => available,
+        }
     }
 
-    /// Records what was sent in a tick, within the budget or not.
-    pub fn spend(&mut self, tick: u64, bytes: usize) {
+    /// Keeps bytes for what is to be put on the wire later in this instant. What that took is to be
+    /// [spent](Self::spend) afterwards.
+    pub fn reserve(&mut self, now: Duration, bytes: usize) {
+        let (at, reserved) = self.reserved;
+        self.reserved = (now, bytes + if at == now { reserved } else { 0 });
+    }
+
+    /// Records what was sent in an instant, within the budget or not.
+    pub fn spend(&mut self, at: Duration, bytes: usize) {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX / 2);
         self.saved -= f64::from(bytes);
-        self.in_last_second += bytes;
-        self.spent.push_back((tick, bytes));
+        self.in_last_second = self.in_last_second.saturating_add(bytes);
+        self.spent.push_back((at, bytes));
     }
 }
 
@@ -118,22 +134,31 @@ mod tests {
 
     use super::*;
 
+    fn tick(tick: u32) -> Duration {
+        Duration::from_nanos(16_666_666) * tick
+    }
+
     proptest! {
         #[test]
         fn no_second_has_more_than_the_budget(
             rate in 500_u32..100_000,
-            wishes in prop::collection::vec((0_usize..3000, 1_u64..20), 1..300),
+            frames in prop::collection::vec((1_u64..400_000, prop::collection::vec(0_usize..3000, 0..5)), 1..300),
         ) {
             let mut budget = ByteBudget::new(rate, 60);
-            let (mut tick, mut sent) = (0, Vec::new());
-            for (wish, ticks) in wishes {
-                tick += ticks;
-                let bytes = wish.min(budget.available(tick));
-                budget.spend(tick, bytes);
-                sent.push((tick, bytes));
+            let (mut now, mut sent) = (Duration::ZERO, Vec::new());
+            for (micros, wishes) in frames {
+                now += Duration::from_micros(micros);
+                let mut bytes = 0;
+                for wish in wishes {
+                    let wish = wish.min(budget.available(now));
+                    budget.reserve(now, wish);
+                    bytes += wish;
+                }
+                budget.spend(now, bytes);
+                sent.push((now, bytes));
             }
             for &(from, _) in &sent {
-                let second = sent.iter().filter(|&&(at, _)| (from..from + 60).contains(&at));
+                let second = sent.iter().filter(|&&(at, _)| (from..from + SECOND).contains(&at));
                 prop_assert!(second.map(|&(_, bytes)| bytes).sum::<usize>() <= rate as usize);
             }
         }
@@ -143,12 +168,12 @@ mod tests {
             let mut budget = ByteBudget::new(rate, 60);
             let smaller = (f64::from(rate) * part) as u32;
             let mut sent = Vec::new();
-            for tick in 0..300 {
-                if tick == 120 {
+            for now in (0..300).map(tick) {
+                if now == tick(120) {
                     budget.set_bytes_per_second(smaller);
                 }
-                let bytes = budget.available(tick);
-                budget.spend(tick, bytes);
+                let bytes = budget.available(now);
+                budget.spend(now, bytes);
                 sent.push(bytes);
             }
             for second in sent[120..].windows(60) {
@@ -162,9 +187,9 @@ mod tests {
         fn what_is_wanted_all_the_time_is_sent_at_the_rate(rate in 2_000_u32..100_000) {
             let mut budget = ByteBudget::new(rate, 60);
             let mut total = 0;
-            for tick in 0..600 {
-                let bytes = budget.available(tick);
-                budget.spend(tick, bytes);
+            for now in (0..600).map(tick) {
+                let bytes = budget.available(now);
+                budget.spend(now, bytes);
                 total += bytes;
             }
             prop_assert!(total >= rate as usize * 95 / 10, "{total} bytes of {rate} a second");

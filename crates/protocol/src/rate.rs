@@ -18,6 +18,9 @@ use way::{DELAY_TICKS, Way};
 ///
 /// If no acks arrive at all, the limit is the lowest, and doubles until there is harm.
 ///
+/// Harm is more than chance explains. Losses come in bursts, so that the loss of few packets says little, and a delay has to stay
+/// for a while; nor is it silence if no more packets are missing than one burst can take.
+///
 /// Each part is well known: the delay is compared as in LEDBAT (RFC 6817), which sees a queue before it overflows;
 /// the rate of what arrives is measured as in BBR, so that one cut suffices, from however high; the time below a limit that
 /// did harm is CUBIC's (RFC 9438), and the fall after silence QUIC's (RFC 9002, section 7.6). A way that loses some packets all
@@ -42,6 +45,8 @@ pub struct AdaptiveRate {
     /// Whether the limit doubles.
     is_starting: bool,
     changed_at: u64,
+    /// Ticks for which there has been a delay that is harm.
+    slow_ticks: u64,
 }
 
 /// Less is sent, to see whether that helps.
@@ -75,8 +80,14 @@ const BYTES_OF_KBPS: f64 = 125.0;
 /// Delay beyond the usual one, and beyond its variation, that is harm: 83 ms, which a playout delay just bridges.
 const HARMFUL_TICKS: f64 = 5.0;
 
+/// Ticks for which packets have to be that late: a queue does not empty by itself, and chance passes.
+const SLOW_TICKS: u64 = 15;
+
 /// Loss beyond the usual one that is harm, as a part of the packets. That of a radio link varies by as much.
 const HARMFUL_LOSS: f64 = 0.15;
+
+/// Loss beyond the usual one that is none by chance, in standard deviations: the same way loses more now and then.
+const CHANCE: f64 = 3.0;
 
 /// Loss that does little harm, wherever it comes from.
 const LIGHT_LOSS: f64 = 0.05;
@@ -117,6 +128,7 @@ impl AdaptiveRate {
             harmful: None,
             is_starting: true,
             changed_at: 0,
+            slow_ticks: 0,
         }
     }
 
@@ -160,7 +172,7 @@ impl AdaptiveRate {
             if tells_loss && has_lasted(TRIAL_TICKS) {
                 self.decide(tick, delay, is_slow);
             }
-        } else if is_slow || is_lossy {
+        } else if self.slow_ticks > SLOW_TICKS || is_lossy {
             self.try_less(tick, delay, is_slow, is_lossy);
         } else if tick >= self.changed_at + DELAY_TICKS + delay {
             self.grow(tick);
@@ -182,6 +194,7 @@ impl AdaptiveRate {
         let delay = delay as f64;
         let usual = self.usual_delay.get_or_insert(delay);
         let is_slow = delay > *usual + HARMFUL_TICKS + self.way.jitter();
+        self.slow_ticks = if is_slow { self.slow_ticks + 1 } else { 0 };
         if delay < *usual {
             *usual += (delay - *usual) / 8.0;
         } else if !is_slow && self.trial.is_none() {
@@ -196,7 +209,8 @@ impl AdaptiveRate {
             return false;
         }
         let loss = self.way.loss();
-        let is_lossy = loss > self.usual_loss + HARMFUL_LOSS;
+        let by_chance = CHANCE * self.way.loss_deviation();
+        let is_lossy = loss > self.usual_loss + by_chance.max(HARMFUL_LOSS);
         if !is_lossy && self.trial.is_none() {
             self.usual_loss += (loss - self.usual_loss) / 256.0;
             self.usual_loss = self.usual_loss.min(self.most_usual_loss);

@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 
 use cubewire_codec::QuantizedSnapshot;
 
-use self::change::{Changes, MAX_ERROR, MAX_UNIT_ERRORS, MIN_BITS, UNIT_ERROR};
+use self::change::{Change, Changes, MAX_ERROR, MAX_UNIT_ERRORS, UNIT_ERROR};
 
 /// What is to be sent of a tick, and at what price.
 #[derive(Clone, Copy, Debug, Default)]
@@ -164,7 +164,10 @@ impl Schedule {
                 continue;
             }
             let is_lost = !is_confirmed && !is_in_flight(sent_at);
-            let change = changes.of(slot);
+            let change = match differs {
+                true => changes.of(slot),
+                false => Change::NONE,
+            };
             self.complete_bits += change.bits;
             if !differs && !is_lost {
                 self.due_since[slot] = NEVER;
@@ -265,12 +268,20 @@ impl Schedule {
     /// How many of the due bodies are expected to fit.
     pub(crate) fn fitting(&mut self, bytes: usize) -> usize {
         let mut left = bytes.saturating_sub(HEADER_BYTES) as f32 * 8.0 / self.scales[1];
-        self.sort((left / MIN_BITS) as usize + 2);
-        let fits = self.due.iter().take_while(|due| {
-            left -= due.bits;
-            left >= 0.0
-        });
-        fits.count()
+        let mut fitting = 0;
+        loop {
+            // Those that are expected, and the one after them.
+            self.sort(fitting + (left / TYPICAL_BITS) as usize + 2);
+            let sorted = &self.due[fitting..self.sorted];
+            let fits = sorted.iter().take_while(|due| {
+                left -= due.bits;
+                left >= 0.0
+            });
+            fitting += fits.count();
+            if left < 0.0 || fitting == self.due.len() {
+                return fitting;
+            }
+        }
     }
 
     /// How many of so many due bodies are left without a group that is cut; all of them if that leaves none.

@@ -80,8 +80,10 @@ pub(super) struct Ready {
 struct Budget {
     bucket: Bucket,
     rate: AdaptiveRate,
-    /// Bytes on the wire up to the last tick, and when that was.
-    counted: (u64, u64),
+    /// The frame of the last tick: one may have several, whose packets are sent at once.
+    now: Duration,
+    /// Bytes on the wire up to then.
+    counted: u64,
 }
 
 /// What a [`MessageChannel`](cubewire_protocol::MessageChannel) puts around a snapshot, with an ack, at most.
@@ -163,6 +165,7 @@ impl Ready {
     pub(super) fn within(
         &mut self,
         tick: u64,
+        now: Duration,
         ticks_per_second: u16,
         asked: Option<ByteBudget>,
         mailbox: &mut Mailbox,
@@ -176,20 +179,22 @@ impl Ready {
         let budget = self.budget.get_or_insert_with(|| Budget {
             bucket: Bucket::new(asked, ticks_per_second),
             rate: AdaptiveRate::new(ticks_per_second),
-            counted: (tick, mailbox.wire_bytes),
+            now,
+            counted: mailbox.wire_bytes,
         });
-        let (before, bytes) = budget.counted;
-        let sent = (mailbox.wire_bytes - bytes) as usize;
-        budget.counted = (tick, mailbox.wire_bytes);
-        budget.bucket.spend(before, sent);
+        let counted = std::mem::replace(&mut budget.counted, mailbox.wire_bytes);
+        let before = std::mem::replace(&mut budget.now, now);
+        budget
+            .bucket
+            .spend(before, (mailbox.wire_bytes - counted) as usize);
         budget.rate.update(tick);
         let through = budget.rate.kbps().map_or(asked, |kbps| kbps * 125);
         budget.bucket.set_bytes_per_second(asked.min(through));
-        let available = budget.bucket.available(tick);
+        let available = budget.bucket.available(now);
         let overhead = mailbox.overhead_bytes + CHANNEL_BYTES;
         let mut within = budget
             .bucket
-            .within(tick, MAX_DATAGRAM_BYTES - CHANNEL_BYTES, overhead);
+            .within(now, MAX_DATAGRAM_BYTES - CHANNEL_BYTES, overhead);
         let is_waiting = mailbox.backlog_bytes > 0 || !mailbox.outgoing.messages.is_empty();
         let allowance = if is_waiting { available / 2 } else { 0 };
         mailbox.reliable_allowance = Some(allowance);

@@ -88,6 +88,7 @@ struct Job<'a> {
 
 /// Sends a tick's snapshot to all clients.
 pub(super) fn send_snapshots(
+    time: Res<Time<Real>>,
     bodies: Res<Bodies>,
     filters: Res<Filters>,
     mut stats: ResMut<ReplicationStats>,
@@ -113,7 +114,13 @@ pub(super) fn send_snapshots(
             commands.queue(move |world: &mut World| turn_away(world, client, reason));
             continue;
         }
-        let within = ready.within(bodies.tick, ticks_per_second, budget.copied(), mailbox);
+        let within = ready.within(
+            bodies.tick,
+            time.elapsed(),
+            ticks_per_second,
+            budget.copied(),
+            mailbox,
+        );
         jobs.push(Job {
             peer: ready,
             mailbox,

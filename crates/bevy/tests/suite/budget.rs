@@ -1,5 +1,6 @@
 //! Clients with a byte budget.
 
+use bevy_time::TimeUpdateStrategy;
 use cubewire_bevy::cubewire_protocol::Standing;
 use cubewire_bevy::{
     ByteBudget, FromServer, InSlot, Mailbox, Peer, SendGroup, SendPriority, ToClient,
@@ -85,6 +86,29 @@ fn no_second_has_more_than_the_budget_and_all_ends_equal() {
         let mut waiting = standings.iter().map(|standing| standing.waits(tick));
         assert!(waiting.all(|waits| waits.is_none()));
     }
+}
+
+#[test]
+fn a_budget_holds_in_any_second_where_a_frame_has_several_ticks() {
+    const TICKS: u32 = 4;
+    let mut net = lossy(0.0, 21);
+    let client = limited(&mut net, 64);
+    let bodies = crowd(&mut net);
+    for app in [&mut net.server, &mut net.clients[0]] {
+        app.insert_resource(TimeUpdateStrategy::FixedTimesteps(TICKS));
+    }
+    let mut wire = Vec::new();
+    for frame in 0..240_usize {
+        shake(&mut net, &bodies, frame);
+        net.tick();
+        wire.push(server(&mut net).get::<Mailbox>(client).unwrap().wire_bytes);
+    }
+    let second = 60 / TICKS as usize;
+    let most = wire
+        .windows(second + 1)
+        .map(|bytes| bytes[second] - bytes[0]);
+    let most = most.max().unwrap();
+    assert!((5_000..=8_000).contains(&most), "{most} of 8000 bytes");
 }
 
 #[test]

@@ -22,6 +22,9 @@ pub(super) struct Way {
     counted: u32,
     /// Mean of what was lost, 0 to 1, of the last few hundred packets, whatever else counts; and of how many.
     mean_loss: f64,
+    /// The same of losses that follow an arrival: of those that begin a burst.
+    mean_bursts: f64,
+    was_lost: bool,
     known: u32,
     /// Losses of packets that were sent before do not count.
     counts_from: u64,
@@ -60,8 +63,13 @@ const MEAN_PACKETS: u32 = 256;
 /// A packet is lost if one that was sent so much later has arrived.
 const LATE_TICKS: u64 = 12;
 
-/// Ticks without an ack that delay and loss alone can explain, as a round trip by satellite takes 0.6 s.
+/// Ticks without an ack that delay alone can explain, as a round trip by satellite takes 0.6 s, and packets that can be lost
+/// in one burst.
 const SILENCE_TICKS: u64 = 60;
+const SILENCE_PACKETS: usize = 40;
+
+/// Silence of fewer packets.
+const LONGEST_SILENCE_TICKS: u64 = 120;
 
 /// As long as the sender keeps snapshots.
 const MAX_PENDING: usize = 256;
@@ -117,10 +125,16 @@ impl Way {
 
     fn count(&mut self, packet: Pending) {
         self.known = (self.known + 1).min(MEAN_PACKETS);
-        let is_lost = f64::from(u8::from(!packet.has_arrived));
-        self.mean_loss += (is_lost - self.mean_loss) / f64::from(self.known);
+        let is_lost = !packet.has_arrived;
+        let was_lost = std::mem::replace(&mut self.was_lost, is_lost);
+        for (mean, is_one) in [
+            (&mut self.mean_loss, is_lost),
+            (&mut self.mean_bursts, is_lost && !was_lost),
+        ] {
+            *mean += (f64::from(u8::from(is_one)) - *mean) / f64::from(self.known);
+        }
         if packet.tick >= self.counts_from {
-            self.lost = self.lost << 1 | u64::from(!packet.has_arrived);
+            self.lost = self.lost << 1 | u64::from(is_lost);
             self.counted = (self.counted + 1).min(u64::BITS);
         }
     }
@@ -147,9 +161,17 @@ impl Way {
 
     /// Whether what was sent is not acked.
     pub(super) fn is_silent(&self, tick: u64) -> bool {
-        let mut pending = self.pending.iter();
-        let first = pending.find(|packet| !packet.has_arrived);
-        first.is_some_and(|first| tick >= first.left_at.max(self.last_ack) + SILENCE_TICKS)
+        let mut pending = self.pending.iter().filter(|packet| !packet.has_arrived);
+        pending.next().is_some_and(|first| {
+            let silent = tick.saturating_sub(first.left_at.max(self.last_ack));
+            let is_burst = pending.count() < SILENCE_PACKETS;
+            silent
+                >= if is_burst {
+                    LONGEST_SILENCE_TICKS
+                } else {
+                    SILENCE_TICKS
+                }
+        })
     }
 
     /// Ticks that the fastest of the last packets took with its ack; none before the first.
@@ -183,6 +205,17 @@ impl Way {
     /// Part of the last few hundred packets that was lost.
     pub(super) const fn mean_loss(&self) -> f64 {
         self.mean_loss
+    }
+
+    /// The standard deviation of [`loss`](Self::loss) by chance. Losses that come in bursts of b on average, whose length
+    /// has no memory, vary as if there were 2 b − 1 times fewer packets.
+    pub(super) fn loss_deviation(&self) -> f64 {
+        if self.mean_bursts == 0.0 || self.counted == 0 {
+            return 0.0;
+        }
+        let burst = self.mean_loss / self.mean_bursts;
+        let of_one = self.mean_loss * (1.0 - self.mean_loss);
+        (of_one * (2.0 * burst - 1.0) / f64::from(self.counted)).sqrt()
     }
 
     /// Bytes a second that arrive, at least for half a second.

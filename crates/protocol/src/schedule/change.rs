@@ -1,6 +1,11 @@
 //! What changes of bodies take, and what it costs a receiver not to know of them.
 
+use std::f32::consts::SQRT_2;
+
+use cubewire_codec::glam::{Quat, Vec3};
+use cubewire_codec::quantize::smallest_three::max_component;
 use cubewire_codec::schema::Shape;
+use cubewire_codec::stages::Orientation;
 use cubewire_codec::{Plan, QuantizedSnapshot};
 
 /// Errors count up to so many times [`UNIT_ERROR`].
@@ -16,6 +21,7 @@ pub(super) const MAX_ERROR: f32 = UNIT_ERROR * MAX_UNIT_ERRORS;
 pub(super) const MIN_BITS: f32 = 8.0;
 
 /// How a body differs from what was sent of it.
+#[derive(Clone, Copy)]
 pub(super) struct Change {
     /// In the scene's units of length.
     pub(super) error: f32,
@@ -23,10 +29,22 @@ pub(super) struct Change {
     pub(super) bits: f32,
 }
 
+impl Change {
+    /// That of a body that does not differ.
+    pub(super) const NONE: Self = Self {
+        error: 0.0,
+        bits: MIN_BITS,
+    };
+}
+
 /// Tells how bodies of one snapshot differ from another's.
 pub(super) struct Changes<'a> {
     wanted: &'a QuantizedSnapshot,
     sent: &'a QuantizedSnapshot,
+    /// Units of length for each step of a position, by axis; none where positions are floats.
+    step: Option<Vec3>,
+    /// Bits of an orientation's component; none where orientations are floats.
+    component_bits: Option<u8>,
     steps: f32,
     steps_per_radian: f32,
 }
@@ -34,9 +52,17 @@ pub(super) struct Changes<'a> {
 impl<'a> Changes<'a> {
     pub(super) fn new(wanted: &'a QuantizedSnapshot, sent: &'a QuantizedSnapshot) -> Self {
         let plan = wanted.plan();
+        let precision = wanted.precision();
+        let bounds = plan.position_bounds(precision.position);
         Self {
             wanted,
             sent,
+            step: bounds
+                .map(|axes| Vec3::from_array(axes.map(|axis| 1.0 / axis.steps_per_unit as f32))),
+            component_bits: match precision.orientation {
+                Orientation::Full => None,
+                Orientation::SmallestThree { bits } => Some(bits),
+            },
             steps: plan.bounds()[2].steps_per_unit as f32,
             steps_per_radian: f32::from(1_u16 << plan.schema().component_bits) / 3.0,
         }
@@ -52,17 +78,67 @@ impl<'a> Changes<'a> {
                 bits: WHOLE_BITS,
             };
         }
-        let (to, from) = (wanted.body(slot), sent.body(slot));
-        let moved = to.position.distance(from.position);
-        let turned = to.orientation.angle_between(from.orientation);
+        let (moved, turned) = (self.moved(slot), self.turned(slot));
         let kind = life.map_or(0, |life| life.kind);
         Change {
             error: moved + turned * reach(wanted.plan(), kind),
             bits: MIN_BITS
-                + 3.0 * (1.0 + moved * self.steps).log2()
-                + 3.0 * (1.0 + turned * self.steps_per_radian).log2(),
+                + 3.0 * log2(1.0 + moved * self.steps)
+                + 3.0 * log2(1.0 + turned * self.steps_per_radian),
         }
     }
+
+    /// In the scene's units of length.
+    fn moved(&self, slot: usize) -> f32 {
+        let [to, from] = [self.wanted, self.sent];
+        let Some(step) = self.step else {
+            return to.body(slot).position.distance(from.body(slot).position);
+        };
+        let (to, from) = (to.position(slot), from.position(slot));
+        let steps = [0, 1, 2].map(|axis| (to[axis] - from[axis]) as f32);
+        (Vec3::from_array(steps) * step).length()
+    }
+
+    /// In radians.
+    fn turned(&self, slot: usize) -> f32 {
+        let between = |to: Quat, from: Quat| to.angle_between(from);
+        let Some(bits) = self.component_bits else {
+            let [to, from] = [self.wanted, self.sent].map(|of| of.body(slot).orientation);
+            return between(to, from);
+        };
+        let [to, from] = [self.wanted, self.sent].map(|of| of.smallest_three(slot));
+        if to == from {
+            return 0.0;
+        }
+        if to.largest != from.largest {
+            return between(to.dequantize(bits), from.dequantize(bits));
+        }
+        // The chord between unit quaternions whose omitted components are positive, in steps of the others.
+        let max = f32::from(max_component(bits));
+        let [to, from] = [to, from].map(|three| {
+            three
+                .components
+                .map(|component| 2.0 * f32::from(component) - max)
+        });
+        let omitted = |of: [f32; 3]| {
+            let squares: f32 = of.iter().map(|component| component * component).sum();
+            (2.0 * max * max - squares).max(0.0).sqrt()
+        };
+        let shift = omitted(to) - omitted(from);
+        let squares = (0..3)
+            .map(|axis| (to[axis] - from[axis]).powi(2))
+            .sum::<f32>()
+            + shift * shift;
+        let chord = squares.sqrt() / (SQRT_2 * max);
+        // 4 asin(chord / 2), whose next term is a hundredth at the most.
+        chord * (2.0 + chord * chord / 12.0)
+    }
+}
+
+/// The binary logarithm of a number from 1 on, on straight lines between powers of two: as exact as estimates need, and alike on
+/// all machines.
+fn log2(of: f32) -> f32 {
+    (of.to_bits() - 1.0_f32.to_bits()) as f32 / (1 << (f32::MANTISSA_DIGITS - 1)) as f32
 }
 
 /// How far the surface of a body of a kind is from its centre.
@@ -72,5 +148,50 @@ fn reach(plan: &Plan, kind: u8) -> f32 {
         Shape::Ball(radius) => radius,
         Shape::Capsule { half, radius } => half + radius,
         Shape::Unknown => 0.5,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::{BodyState, Snapshot, ladder};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn rotation() -> impl Strategy<Value = Quat> {
+        let components = prop::array::uniform4(-1.0_f32..1.0).prop_map(Quat::from_array);
+        components.prop_filter_map("has a direction", |q| {
+            (q.length() > 0.1).then(|| q.normalize())
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn an_error_is_that_of_what_is_seen(
+            turned in rotation(),
+            by in (rotation(), 0.0_f32..1.0),
+            moved in prop::array::uniform3(-20.0_f32..20.0),
+        ) {
+            let precision = ladder::CHANGED_FLAGS.stages.precision();
+            let body = |position, orientation| BodyState { position, orientation, ..BodyState::default() };
+            let near = turned.slerp(by.0, by.1 * by.1);
+            let states = [body(Vec3::Z, turned), body(Vec3::Z + Vec3::from_array(moved), near)];
+            let [from, to] = states.map(|state| {
+                let mut quantized = QuantizedSnapshot::new(Plan::cubes(), precision);
+                quantized.quantize(&Snapshot { bodies: vec![state] }, precision).unwrap();
+                quantized
+            });
+            let changes = Changes::new(&to, &from);
+            let [shown_from, shown_to] = [from.body(0), to.body(0)];
+            let moved = shown_to.position.distance(shown_from.position);
+            let turned = shown_to.orientation.angle_between(shown_from.orientation);
+            prop_assert!((changes.moved(0) - moved).abs() < 1e-3);
+            prop_assert!((changes.turned(0) - turned).abs() < 0.01 + 0.03 * turned, "{} and {turned}", changes.turned(0));
+        }
+
+        #[test]
+        fn the_logarithm_is_off_by_less_than_a_tenth(of in 1.0_f32..1e9) {
+            prop_assert!((log2(of) - of.log2()).abs() < 0.1);
+        }
     }
 }

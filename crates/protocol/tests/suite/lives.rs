@@ -161,13 +161,13 @@ impl Pair {
 
     /// Sends a snapshot, within the budget if there is one. That is off now and then. Returns whether there is a packet.
     fn send(&mut self, wanted: &QuantizedSnapshot) -> bool {
-        let is_off = self.tick % 64 > 60;
+        let (now, is_off) = (self.now(), self.tick % 64 > 60);
         let Some(budget) = self.budget.as_mut().filter(|_| !is_off) else {
             let choice = BaselineChoice::Newest;
             let sent = self.sender.send(self.tick, self.stages, wanted, choice);
             return sent.is_ok();
         };
-        let within = budget.within(self.tick, ONE_DATAGRAM, OVERHEAD);
+        let within = budget.within(now, ONE_DATAGRAM, OVERHEAD);
         let bytes = within.bytes;
         let sent = self
             .sender
@@ -176,7 +176,7 @@ impl Pair {
         if is_sent {
             let size = self.sender.packet().bytes.len();
             assert!(size <= bytes, "{size} of {bytes}");
-            budget.spend(self.tick, size + OVERHEAD);
+            budget.spend(now, size + OVERHEAD);
         }
         self.longest_wait = self.longest_wait.max(self.sender.longest_wait(self.tick));
         is_sent

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cubewire_codec::{Plan, Stages, ladder};
-use cubewire_link::{Bandwidth, Conditions, Link, Loss, PRESETS};
+use cubewire_link::{Bandwidth, Conditions, Link, Loss, PRESETS, Preset};
 use cubewire_protocol::{
     AdaptiveRate, BaselineChoice, ByteBudget, Feedback, SnapshotReceiver, SnapshotSender,
 };
@@ -57,6 +57,10 @@ struct Second {
 
 impl Stream {
     fn new(asked_kbps: Option<u32>, conditions: Conditions) -> Self {
+        Self::with_seed(asked_kbps, conditions, 0)
+    }
+
+    fn with_seed(asked_kbps: Option<u32>, conditions: Conditions, seed: u64) -> Self {
         let world = World::new(Plan::cubes(), BODIES, 1);
         let (sender, receiver) = ends(&world.plan, 0, &world.initial(), time(6), Duration::ZERO);
         let upstream = Conditions {
@@ -71,8 +75,8 @@ impl Stream {
             rate: AdaptiveRate::new(TICKS_PER_SECOND as u16),
             asked_kbps,
             budget: None,
-            down: Link::new(conditions, 1),
-            up: Link::new(upstream, 2),
+            down: Link::new(conditions, 2 * seed + 1),
+            up: Link::new(upstream, 2 * seed + 2),
             tick: 0,
             arrived_at: 0,
         }
@@ -154,7 +158,7 @@ impl Stream {
                 .budget
                 .get_or_insert_with(|| ByteBudget::new(rate, TICKS_PER_SECOND as u16));
             budget.set_bytes_per_second(rate);
-            let within = budget.within(tick, DATAGRAM, OVERHEAD);
+            let within = budget.within(time(tick), DATAGRAM, OVERHEAD);
             let sent = self.sender.send_within(tick, stages, &wanted, within);
             sent.unwrap().is_some()
         } else {
@@ -169,7 +173,7 @@ impl Stream {
         let packet = self.sender.packet().bytes.clone();
         let bytes = packet.len() + packet.len().div_ceil(DATAGRAM) * OVERHEAD;
         if let Some(budget) = &mut self.budget {
-            budget.spend(tick, bytes);
+            budget.spend(time(tick), bytes);
         }
         self.rate.on_sent(tick, tick, bytes);
         self.down.send(time(tick), bytes, packet);
@@ -226,12 +230,38 @@ fn over_every_preset_the_budget_is_nearly_what_is_asked_for() {
         let seconds = stream.seconds(60);
         let given = mean(&seconds[5..], |second| second.least_kbps.into());
         println!("{}: {given:.0} kbps given", preset.name);
-        let least = match preset.name {
-            // A fifth is lost, in bursts, and the delay varies by more than queues of a narrow link.
-            "hostile" => 64.0,
-            _ => 230.0,
-        };
-        assert!(given > least, "{}: {given:.0} kbps given", preset.name);
+        assert!(given > 225.0, "{}: {given:.0} kbps given", preset.name);
+    }
+}
+
+/// A fifth is lost in bursts, and the delay varies by more than that of a queue: what is lost and late by chance is no harm, on
+/// any run.
+#[test]
+fn over_a_hostile_link_nearly_all_is_given_whatever_chance_brings() {
+    let hostile = Preset::by_name("hostile").unwrap();
+    let given = (0..8).map(|seed| {
+        let mut stream = Stream::with_seed(Some(256), hostile.conditions.clone(), seed);
+        mean(&stream.seconds(60)[5..], |second| second.least_kbps.into())
+    });
+    let given: Vec<f64> = given.collect();
+    println!("{given:.0?} kbps given");
+    assert!(given.iter().all(|&kbps| kbps > 200.0), "{given:.0?}");
+    assert!(given.iter().sum::<f64>() / 8.0 > 230.0, "{given:.0?}");
+}
+
+#[test]
+fn a_narrow_link_that_also_loses_in_bursts_is_not_taken_for_a_wide_one() {
+    for (kbps, queue_bytes) in [(128, 16_000), (200, 6_000)] {
+        let mut conditions = narrow(kbps, queue_bytes);
+        conditions.loss = Loss::bursts(0.1, 4.0);
+        let mut stream = Stream::new(Some(256), conditions);
+        let seconds = stream.seconds(60);
+        let given = mean(&seconds[10..], |second| second.most_kbps.into());
+        println!("{given:.0} kbps given over {kbps}");
+        assert!(
+            given < 1.1 * kbps as f64,
+            "{given:.0} kbps given over {kbps}"
+        );
     }
 }
 
