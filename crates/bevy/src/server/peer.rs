@@ -176,11 +176,11 @@ impl Ready {
         let budget = self.budget.get_or_insert_with(|| Budget {
             bucket: Bucket::new(asked, ticks_per_second),
             rate: AdaptiveRate::new(ticks_per_second),
-            counted: (tick, mailbox.wire_bytes),
+            counted: (tick, mailbox.traffic.sent.bytes()),
         });
-        let (before, bytes) = budget.counted;
-        let sent = (mailbox.wire_bytes - bytes) as usize;
-        budget.counted = (tick, mailbox.wire_bytes);
+        let bytes = mailbox.traffic.sent.bytes();
+        let (before, counted) = std::mem::replace(&mut budget.counted, (tick, bytes));
+        let sent = (bytes - counted) as usize;
         budget.bucket.spend(before, sent);
         budget.rate.update(tick);
         let through = budget.rate.kbps().map_or(asked, |kbps| kbps * 125);

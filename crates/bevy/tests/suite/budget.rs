@@ -60,7 +60,14 @@ fn no_second_has_more_than_the_budget_and_all_ends_equal() {
             }
             net.tick();
             chats += taken::<FromServer<Chat>>(&mut net.clients[0]).len();
-            wire.push(server(&mut net).get::<Mailbox>(client).unwrap().wire_bytes);
+            wire.push(
+                server(&mut net)
+                    .get::<Mailbox>(client)
+                    .unwrap()
+                    .traffic
+                    .sent
+                    .bytes(),
+            );
         }
         let seconds = wire.windows(61).map(|second| second[60] - second[0]);
         let most = seconds.max().unwrap();

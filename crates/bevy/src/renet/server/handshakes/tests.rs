@@ -1,0 +1,288 @@
+//! Handshakes without a socket.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use renetcode::{ClientAuthentication, NetcodeClient};
+
+use cubewire_protocol::netcode::sequence;
+
+use super::*;
+
+const SERVER: ([u8; 4], u16) = ([10, 0, 0, 1], 7000);
+
+fn address(port: u16) -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, 2], port))
+}
+
+fn handshakes() -> (Handshakes, Key) {
+    let key = Key::random();
+    (Handshakes::new(key, vec![SERVER.into()]), key)
+}
+
+fn client(key: Key) -> NetcodeClient {
+    let connect_token = key.token(SERVER.into(), rand::random()).unwrap();
+    NetcodeClient::new(since_1970(), ClientAuthentication::Secure { connect_token }).unwrap()
+}
+
+/// The next datagram of a client: a request, or after a challenge a response.
+fn next(client: &mut NetcodeClient) -> Vec<u8> {
+    let (datagram, _) = client.update(Duration::from_millis(250)).unwrap();
+    datagram.to_vec()
+}
+
+/// Sends the client's request, twice, and the challenges back.
+fn challenge(handshakes: &mut Handshakes, client: &mut NetcodeClient, from: SocketAddr) {
+    let request = next(client);
+    for _ in 0..2 {
+        let Step::Answer(mut challenge) = handshakes.request(&mut request.clone(), from, true)
+        else {
+            panic!("no challenge");
+        };
+        assert!(client.process_packet(&mut challenge).is_none());
+    }
+}
+
+#[test]
+fn who_answers_the_challenge_is_connected() {
+    let (mut handshakes, key) = handshakes();
+    let mut client = client(key);
+    challenge(&mut handshakes, &mut client, address(1));
+    assert_eq!(handshakes.pending.len(), 1);
+    let step = handshakes.response(&mut next(&mut client), address(1), true);
+    let Step::Connected(mut connected) = step else {
+        panic!("{step:?}");
+    };
+    assert_eq!(connected.id, client.client_id());
+    client.process_packet(&mut connected.answer);
+    assert!(client.is_connected());
+    assert!(handshakes.pending.is_empty());
+}
+
+#[test]
+fn a_challenge_cannot_be_answered_for_another_address() {
+    let (mut handshakes, key) = handshakes();
+    // Both tokens are of the attacker, who sees what is sent to the first address only.
+    let (mut own, mut spoofed) = (client(key), client(key));
+    challenge(&mut handshakes, &mut own, address(1));
+    let victim = SocketAddr::from(([10, 0, 0, 3], 1));
+    let unseen = handshakes.request(&mut next(&mut spoofed), victim, true);
+    assert!(matches!(unseen, Step::Answer(_)));
+    let step = handshakes.response(&mut next(&mut own), victim, true);
+    assert!(matches!(step, Step::Ignored), "{step:?}");
+}
+
+#[test]
+fn a_second_token_of_an_address_replaces_the_first() {
+    let (mut handshakes, key) = handshakes();
+    challenge(&mut handshakes, &mut client(key), address(1));
+    let mut second = client(key);
+    challenge(&mut handshakes, &mut second, address(1));
+    assert_eq!(handshakes.pending.len(), 1);
+    let step = handshakes.response(&mut next(&mut second), address(1), true);
+    assert!(matches!(step, Step::Connected(_)), "{step:?}");
+}
+
+#[test]
+fn a_token_is_of_use_to_one_address() {
+    let (mut handshakes, key) = handshakes();
+    let request = next(&mut client(key));
+    let mut from = |port| handshakes.request(&mut request.clone(), address(port), true);
+    assert!(matches!(from(1), Step::Answer(_)));
+    assert!(matches!(from(2), Step::Ignored));
+    assert!(matches!(from(1), Step::Answer(_)));
+}
+
+#[test]
+fn handshakes_are_bounded_and_a_flood_displaces_itself() {
+    let (mut handshakes, key) = handshakes();
+    let bystander = SocketAddr::from(([10, 0, 0, 9], 1));
+    let mut newcomer = client(key);
+    challenge(&mut handshakes, &mut newcomer, bystander);
+    for port in 0..2 * MAX_PENDING as u16 {
+        challenge(&mut handshakes, &mut client(key), address(port));
+        handshakes.update(Duration::from_millis(1));
+    }
+    assert_eq!(handshakes.pending.len(), MAX_PENDING);
+    assert_eq!(handshakes.abandoned, MAX_PENDING as u64 + 1);
+    let step = handshakes.response(&mut next(&mut newcomer), bystander, true);
+    assert!(matches!(step, Step::Connected(_)), "{step:?}");
+    handshakes.update(MAX_PENDING_TIME);
+    assert!(handshakes.pending.is_empty());
+}
+
+#[test]
+fn no_more_handshakes_are_begun_than_there_is_time_for() {
+    let (mut handshakes, key) = handshakes();
+    let mut begun = 0;
+    for port in 0..400 {
+        let request = &mut next(&mut client(key));
+        let step = handshakes.request(request, address(port), true);
+        begun += u32::from(matches!(step, Step::Answer(_)));
+    }
+    assert_eq!(f64::from(begun), MAX_BURST);
+    handshakes.update(Duration::from_millis(10));
+    let request = &mut next(&mut client(key));
+    let step = handshakes.request(request, address(401), true);
+    assert!(matches!(step, Step::Answer(_)), "{step:?}");
+}
+
+#[test]
+fn who_comes_when_there_is_no_room_is_told_so() {
+    let (mut handshakes, key) = handshakes();
+    for late in [false, true] {
+        let mut client = client(key);
+        let step = if late {
+            challenge(&mut handshakes, &mut client, address(1));
+            handshakes.response(&mut next(&mut client), address(1), false)
+        } else {
+            handshakes.request(&mut next(&mut client), address(1), false)
+        };
+        let Step::Answer(mut denial) = step else {
+            panic!("{step:?}");
+        };
+        client.process_packet(&mut denial);
+        let reason = client.disconnect_reason();
+        assert_eq!(reason, Some(renetcode::DisconnectReason::ConnectionDenied));
+        assert!(handshakes.pending.is_empty());
+    }
+}
+
+#[test]
+fn a_token_is_of_no_use_once_its_handshake_or_its_connection_is_over() {
+    let (mut handshakes, key) = handshakes();
+    let [mut late, mut left] = [(); 2].map(|()| client(key));
+    let requests = [&mut late, &mut left].map(next);
+    for (port, request) in (1..).zip(&requests) {
+        let step = handshakes.request(&mut request.clone(), address(port), true);
+        let Step::Answer(mut challenge) = step else {
+            panic!("{step:?}");
+        };
+        left.process_packet(&mut challenge);
+    }
+    let step = handshakes.response(&mut next(&mut left), address(2), true);
+    assert!(matches!(step, Step::Connected(_)), "{step:?}");
+    handshakes.update(MAX_PENDING_TIME);
+    for (port, mut request) in (1..).zip(requests) {
+        let step = handshakes.request(&mut request, address(port), true);
+        assert!(matches!(step, Step::Ignored), "{step:?}");
+    }
+    handshakes.update(MAX_TOKEN_LIFETIME);
+    assert!(handshakes.used.is_empty() && handshakes.forgotten_at.is_empty());
+}
+
+/// A client, its request, and its connection if it has one.
+struct Peer {
+    client: NetcodeClient,
+    request: Vec<u8>,
+    address: SocketAddr,
+    connected: Option<Connected>,
+    /// What was sent to it, by number.
+    sent: HashMap<u64, Vec<u8>>,
+}
+
+impl Peer {
+    /// A number may be sent again only with what it was sent with before.
+    fn take(&mut self, datagram: &[u8]) {
+        let number = sequence(datagram).unwrap();
+        let before = self.sent.insert(number, datagram.to_vec());
+        assert!(before.is_none_or(|before| before == datagram), "{number}");
+        self.client.process_packet(&mut datagram.to_vec());
+    }
+}
+
+impl Peer {
+    /// Does what a client or its server may do next.
+    fn step(&mut self, handshakes: &mut Handshakes, random: &mut ChaCha8Rng) -> Step {
+        let (from, has_room) = (self.address, random.random_bool(0.9));
+        let turn = random.random_range(0..4);
+        let Some(connected) = &mut self.connected else {
+            return match self.client.update(KEEP_ALIVE_INTERVAL) {
+                Some((datagram, _)) if turn > 0 && datagram[0] != 0 => {
+                    handshakes.response(&mut datagram.to_vec(), from, has_room)
+                }
+                _ => handshakes.request(&mut self.request.clone(), from, has_room),
+            };
+        };
+        let (netcode, id) = (&mut connected.netcode, connected.id);
+        let sent = match turn {
+            0 => return handshakes.request(&mut self.request.clone(), from, has_room),
+            1 => {
+                let payload = netcode.generate_payload_packet(id, b"payload").unwrap();
+                return Step::Answer(payload.1.to_vec());
+            }
+            2 => {
+                netcode.update(KEEP_ALIVE_INTERVAL);
+                netcode.update_client(id)
+            }
+            _ if random.random_bool(0.1) => netcode.disconnect(id),
+            _ => return Step::Ignored,
+        };
+        match sent {
+            // It leaves, or has heard nothing for a while.
+            ServerResult::ClientDisconnected { payload, .. } => {
+                let goodbye = payload.unwrap().to_vec();
+                self.connected = None;
+                Step::Answer(goodbye)
+            }
+            alive => reply(alive).map_or(Step::Ignored, Step::Answer),
+        }
+    }
+}
+
+/// Requests, repeats, responses and denials, in any order, of tokens that come back when all is over.
+#[test]
+fn no_number_is_used_for_two_datagrams_under_one_key() {
+    let mut random = ChaCha8Rng::seed_from_u64(9);
+    let (mut handshakes, key) = handshakes();
+    let mut peers: Vec<Peer> = Vec::new();
+    let (mut connections, mut denials, mut time) = (0, 0, Duration::ZERO);
+    for _ in 0..20_000 {
+        if peers.len() < 200 && random.random_bool(0.02) {
+            let mut client = client(key);
+            peers.push(Peer {
+                request: next(&mut client),
+                client,
+                address: address(random.random_range(0..50)),
+                connected: None,
+                sent: HashMap::new(),
+            });
+        }
+        // Tokens are valid for a minute of the clock on the wall.
+        let delta = Duration::from_millis(random.random_range(0..20));
+        if time + delta < Duration::from_secs(TOKEN_SECONDS) {
+            time += delta;
+            handshakes.update(delta);
+        }
+        let count = peers.len();
+        let Some(peer) = peers.get_mut(random.random_range(0..count.max(1))) else {
+            continue;
+        };
+        let step = peer.step(&mut handshakes, &mut random);
+        match step {
+            Step::Ignored => {}
+            Step::Answer(answer) => {
+                peer.take(&answer);
+                denials += u32::from(answer[0] & 0x0F == 1);
+            }
+            Step::Connected(connected) => {
+                peer.take(&connected.answer);
+                peer.connected = Some(connected);
+                connections += 1;
+            }
+        }
+    }
+    assert!(connections > 30 && denials > 10, "{connections}, {denials}");
+    let numbers: usize = peers.iter().map(|peer| peer.sent.len()).sum();
+    assert!(numbers > 1_000, "{numbers} numbers of {} keys", peers.len());
+}
+
+#[test]
+fn unauthenticated_peers_leave_no_trace() {
+    let (mut handshakes, _) = handshakes();
+    let request = next(&mut client(Key::random()));
+    for port in 0..100 {
+        let step = handshakes.request(&mut request.clone(), address(port), true);
+        assert!(matches!(step, Step::Ignored));
+    }
+    assert!(handshakes.pending.is_empty() && handshakes.used.is_empty());
+}

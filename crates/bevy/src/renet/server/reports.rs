@@ -1,0 +1,123 @@
+//! What is logged about clients and unauthenticated peers: a few lines in a period, and then a count of the others.
+
+use std::collections::HashSet;
+use std::net::IpAddr;
+use std::time::Duration;
+
+use log::{info, warn};
+
+/// Limits the lines of the log.
+#[derive(Debug, Default)]
+pub(super) struct Reports {
+    since: Duration,
+    /// About clients, in this period: [logged](is_logged), and not logged.
+    clients: usize,
+    /// About datagrams from unauthenticated peers, in this period: logged, and not logged.
+    unauthenticated: usize,
+    /// Machines of unauthenticated peers that were reported in this period.
+    reported: HashSet<IpAddr>,
+    /// Handshakes that were given up before this period.
+    abandoned: u64,
+}
+
+/// Counts another line, and says whether it is logged.
+const fn is_logged(lines: &mut usize) -> bool {
+    *lines += 1;
+    *lines <= MAX_LINES
+}
+
+impl Reports {
+    /// Logs something about a client.
+    pub(super) fn client(&mut self, line: &str) {
+        if is_logged(&mut self.clients) {
+            info!("{line}");
+        }
+    }
+
+    /// Logs that a datagram was ignored: once in a period for each machine.
+    pub(super) fn unauthenticated(&mut self, from: std::net::SocketAddr) {
+        if self.reported.contains(&from.ip()) {
+            return;
+        }
+        if is_logged(&mut self.unauthenticated) {
+            self.reported.insert(from.ip());
+            warn!(
+                "ignored a datagram from {from}, and ignores others: it comes from another program, or from a \
+                 client that has another key, connects to another address, or was disconnected"
+            );
+        }
+    }
+
+    /// Advances the time. At the end of a period, logs what was left out. `abandoned` counts handshakes that
+    /// were given up since the start.
+    pub(super) fn update(&mut self, delta: Duration, abandoned: u64) {
+        self.since += delta;
+        if self.since < PERIOD {
+            return;
+        }
+        if let Some(line) = self.summary(abandoned) {
+            warn!("{line}");
+        }
+        *self = Self {
+            abandoned,
+            ..Self::default()
+        };
+    }
+
+    fn summary(&self, abandoned: u64) -> Option<String> {
+        let seconds = PERIOD.as_secs();
+        let held_back = |lines: usize| lines.saturating_sub(MAX_LINES) as u64;
+        let [clients, peers] = [self.clients, self.unauthenticated].map(held_back);
+        let handshakes = abandoned - self.abandoned;
+        let counts = [
+            (clients, "lines about clients that came and went"),
+            (peers, "datagrams of other unauthenticated peers"),
+            (handshakes, "handshakes that were begun and not completed"),
+        ];
+        let counts: Vec<_> = counts
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        (!counts.is_empty()).then(|| {
+            let counts = counts.join(", ");
+            format!("not logged in the last {seconds} s: {counts}")
+        })
+    }
+}
+
+/// Lines of each kind in a [`PERIOD`], at most.
+const MAX_LINES: usize = 16;
+
+/// Long enough that a flood adds few lines to the log.
+const PERIOD: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use super::*;
+
+    #[test]
+    fn a_flood_is_counted_and_later_peers_are_reported_again() {
+        let mut reports = Reports::default();
+        let peer = |host: u8| SocketAddr::from(([10, 0, 0, host], 1));
+        for _ in 0..2_000 {
+            reports.client("client 10.0.0.1:1 has connected");
+        }
+        for host in 0..200 {
+            reports.unauthenticated(peer(host));
+            reports.unauthenticated(peer(host));
+        }
+        assert_eq!(reports.reported.len(), MAX_LINES);
+        assert_eq!(
+            reports.summary(7).unwrap(),
+            "not logged in the last 10 s: 1984 lines about clients that came and went, 368 datagrams of other \
+             unauthenticated peers, 7 handshakes that were begun and not completed"
+        );
+        reports.update(PERIOD, 7);
+        assert_eq!(reports.summary(7), None);
+        reports.unauthenticated(peer(200));
+        assert!(reports.reported.contains(&peer(200).ip()));
+    }
+}
