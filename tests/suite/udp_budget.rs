@@ -5,10 +5,10 @@ use bevy::time::TimeUpdateStrategy;
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::SenderSettings;
-use cubewire::transport::udp::Security;
+use cubewire_bevy::renet::Key;
 use cubewire_link::Conditions;
 
-use crate::udp::{agreeing, lanes, narrow, seconds, server, set_link, step, udp, viewer};
+use crate::udp::{agreeing, lanes, narrow, seconds, server, set_link, step, udp, viewer, viewers};
 
 fn ask(viewer: &mut HeadlessViewer, kbps: Option<u32>) {
     let mut lane = viewer.app.world_mut().entity_mut(viewer.lane);
@@ -17,7 +17,7 @@ fn ask(viewer: &mut HeadlessViewer, kbps: Option<u32>) {
 
 /// What the only viewer asks for and is given, as the server says.
 fn budgets(game: &HeadlessGame) -> [Option<u32>; 2] {
-    let budget = udp(game).budgets().next().expect("there is a viewer");
+    let budget = viewers(game).budgets.first().expect("there is a viewer");
     [budget.asked_kbps, budget.given_kbps]
 }
 
@@ -28,7 +28,7 @@ fn granted(viewer: &HeadlessViewer) -> Option<u32> {
 
 #[test]
 fn a_viewer_is_sent_no_more_than_it_asks_for() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut viewer = viewer(&game, "changed-flags");
     ask(&mut viewer, Some(64));
     seconds(&mut game, &mut viewer, 1);
@@ -60,7 +60,7 @@ fn a_viewer_is_sent_no_more_than_it_asks_for() {
 
 #[test]
 fn a_budget_is_used_where_a_frame_has_several_ticks() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut viewer = viewer(&game, "changed-flags");
     ask(&mut viewer, Some(64));
     seconds(&mut game, &mut viewer, 1);
@@ -79,7 +79,7 @@ fn a_budget_is_used_where_a_frame_has_several_ticks() {
 
 #[test]
 fn over_a_narrow_way_a_viewer_is_given_what_gets_through_until_the_way_is_wide() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut viewer = viewer(&game, "changed-flags");
     seconds(&mut game, &mut viewer, 1);
     set_link(&mut viewer, narrow());
@@ -102,7 +102,7 @@ fn over_a_narrow_way_a_viewer_is_given_what_gets_through_until_the_way_is_wide()
 
 #[test]
 fn over_a_way_that_loses_some_a_viewer_is_given_what_it_asks_for() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut viewer = viewer(&game, "changed-flags");
     ask(&mut viewer, Some(128));
     set_link(&mut viewer, "loss=0.05".parse().unwrap());
@@ -119,7 +119,7 @@ fn over_a_way_that_loses_some_a_viewer_is_given_what_it_asks_for() {
 
 #[test]
 fn snapshots_that_have_to_be_whole_are_sent_less_often_over_a_narrow_way() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut viewer = viewer(&game, "uncompressed");
     seconds(&mut game, &mut viewer, 1);
     set_link(&mut viewer, "bandwidth=1500000/256000".parse().unwrap());
