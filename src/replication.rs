@@ -64,9 +64,7 @@ pub use meter::{
     Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, kbps, millimetres,
 };
 pub use packet::{Arrival, Fate, PacketRecord};
-pub use peer::{
-    ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, SocketTraffic, Welcomed,
-};
+pub use peer::{ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, Welcomed};
 pub use rebuilds::{Rebuilds, RebuildsAsRecorded};
 pub(crate) use replica_error::RecentStates;
 pub use settings::{
@@ -76,7 +74,7 @@ pub use shadow::ablation::{Ablated, Ablation, AblationRow, Part, WantsAblation, 
 pub use shadow::{ShadowLadder, ShadowRung};
 #[cfg(test)]
 pub(crate) use spawn::change as change_lane;
-pub use spawn::{ChangeLane, spawn_lane, spawn_receiving_lane, spawn_sending_lane};
+pub use spawn::{ChangeLane, sending_half, spawn_lane, spawn_receiving_lane};
 pub use spelling::{SEND_INTERVALS, kbps_of, rung, rung_or_stages};
 pub use standings::Standings;
 pub use states::States;

@@ -1,7 +1,8 @@
 //! The transports, which transfer messages between the two halves of a lane.
 //!
 //! [`MemoryTransportPlugin`] connects lanes with both halves in this process, over a simulated link.
-//! `UdpServerPlugin` and `UdpViewerPlugin` connect processes, but not in a browser. All of them implement the interface of
+//! `UdpServerPlugin` and `UdpViewerPlugin` connect processes, but not in a browser, over the transport of [`cubewire_bevy`]:
+//! a viewer's connection at the server is also its lane. All of them implement the interface of
 //! [`replication::transport`](crate::replication::transport).
 //!
 //! In both cases a [`MessageChannel`](cubewire_protocol::MessageChannel) turns messages into datagrams and back. Snapshots and

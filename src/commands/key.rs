@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
+use cubewire_bevy::renet::Key;
 
 use crate::files::{self, FileError};
 use crate::game::Failure;
-use crate::transport::udp::Key;
 
 /// `cubewire key`
 #[derive(Clone, Debug, Args)]

@@ -6,10 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use cubewire_bevy::renet::Key;
 
 use crate::files;
 use crate::game::Failure;
-use crate::transport::udp::{Key, Security};
 
 /// Who may connect.
 #[derive(Clone, Debug, Args)]
@@ -30,9 +30,9 @@ impl SecurityArgs {
     ///
     /// # Errors
     /// If there is none, or it cannot be used.
-    pub(super) fn security(&self) -> Result<Security, Failure> {
+    pub(super) fn key(&self) -> Result<Key, Failure> {
         if self.insecure {
-            return Ok(Security::Insecure);
+            return Ok(Key::LOOPBACK);
         }
         let (origin, text) = match &self.key_file {
             Some(path) => (path.display().to_string(), read_key(path)?),
@@ -46,10 +46,10 @@ impl SecurityArgs {
                 (KEY_VARIABLE.to_owned(), text)
             }
         };
-        let key: Result<Key, _> = text.parse();
-        Ok(Security::Key(
-            key.map_err(|error| format!("{origin}: {error}"))?,
-        ))
+        let key = text
+            .parse()
+            .map_err(|error| format!("{origin}: {error}: `cubewire key` makes one"));
+        Ok(key?)
     }
 }
 

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
+use cubewire_bevy::SocketTraffic;
+use cubewire_bevy::renet::{Key, RenetHost, RenetServer};
 use serde::Serialize;
 
 use super::figures;
@@ -17,9 +19,8 @@ use crate::game::desktop::peers;
 use crate::game::desktop::real_time::{self, RealTimePlugin, finish_digest};
 use crate::game::headless::HeadlessGame;
 use crate::recording::Script;
-use crate::replication::{Digest, EncodeBudget, Rebuilds, SocketTraffic};
-use crate::transport::UdpServerPlugin;
-use crate::transport::udp::{Security, ServerSettings, UdpServer, ViewerBudget};
+use crate::replication::{Digest, EncodeBudget, Rebuilds};
+use crate::transport::udp::{MAX_VIEWERS, UdpServerPlugin, ViewerBudget, Viewers};
 
 /// `cubewire serve`
 #[derive(Clone, Debug, Args)]
@@ -33,7 +34,7 @@ pub struct ServeArgs {
     #[command(flatten)]
     pub(super) security: SecurityArgs,
     /// Maximum number of connected viewers, up to 64; each takes about 8 MB
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = RangedU64ValueParser::<usize>::new().range(1..=ServerSettings::MAX_VIEWERS as u64), allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = RangedU64ValueParser::<usize>::new().range(1..=MAX_VIEWERS as u64), allow_hyphen_values = true)]
     pub(super) viewers: usize,
     /// Run without a window
     #[arg(long)]
@@ -70,19 +71,14 @@ impl ServeArgs {
     /// # Errors
     /// What went wrong, as one line.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
-        let security = self.security.security()?;
-        let server = UdpServer::new(&ServerSettings {
-            bind: self.bind,
-            public: self.public.clone(),
-            security,
-            max_viewers: self.viewers,
-        })?;
-        let address = server.address();
+        let key = self.security.key()?;
+        let server = self.listen(key)?;
+        let address = SocketAddr::new(self.bind.ip(), server.address().port());
         let settings = self.window.settings()?;
         let opens_window = opens_window(self.headless, out)?;
-        let clients = match security {
-            Security::Key(_) => "clients with the key",
-            Security::Insecure => "clients on this machine",
+        let clients = match key {
+            Key::LOOPBACK => "clients on this machine",
+            _ => "clients with the key",
         };
         writeln!(
             out,
@@ -96,18 +92,30 @@ impl ServeArgs {
         self.serve(settings.script, server, settings.seconds, out)
     }
 
+    fn listen(&self, key: Key) -> Result<RenetServer, Failure> {
+        let bind = self.bind;
+        if self.public.is_empty() && bind.ip().is_unspecified() && key != Key::LOOPBACK {
+            // Connect tokens name the address that they are valid for.
+            let advice = "name the one that viewers connect to with --public";
+            return Err(format!("{bind} is every address of this machine: {advice}").into());
+        }
+        let server = RenetServer::listen(bind, key);
+        let server = server.map_err(|error| format!("cannot listen at {bind}: {error}"))?;
+        let public = self.public.iter().copied();
+        Ok(public.fold(server.max_clients(self.viewers), RenetServer::public))
+    }
+
     /// Without a window.
     fn serve(
         &self,
         script: Option<Script>,
-        server: UdpServer,
+        server: RenetServer,
         seconds: Option<f64>,
         out: &mut impl Write,
     ) -> Result<(), Failure> {
-        let mut game = HeadlessGame::with_plugins(script, (UdpServerPlugin, RealTimePlugin));
-        game.app
-            .insert_resource(server)
-            .init_resource::<EncodeBudget>();
+        let plugins = (UdpServerPlugin(server), RealTimePlugin);
+        let mut game = HeadlessGame::with_plugins(script, plugins);
+        game.app.init_resource::<EncodeBudget>();
         if let Some(path) = &self.digest {
             let digest = Digest::create(path).map_err(FileError::at(path))?;
             game.app.insert_resource(digest);
@@ -116,15 +124,15 @@ impl ServeArgs {
         if let Some(path) = &self.digest {
             finish_digest(game.app.world_mut()).map_err(FileError::at(path))?;
         }
-        let server = game.app.world().resource::<UdpServer>();
-        let rebuilds = game.app.world().resource::<Rebuilds>();
+        let world = game.app.world();
+        let (viewers, rebuilds) = (world.resource::<Viewers>(), world.resource::<Rebuilds>());
         let served = Served {
             ticks: game.cubes().tick(),
-            viewers: server.admitted(),
+            viewers: viewers.admitted,
             rebuilds: rebuilds.total(),
             most_rebuilds_in_a_minute: rebuilds.most_in_a_minute(),
-            traffic: server.traffic(),
-            budgets: server.budgets().collect(),
+            traffic: world.resource::<RenetHost>().traffic(),
+            budgets: viewers.budgets.clone(),
         };
         Ok(figures::print(&served, self.json, out)?)
     }

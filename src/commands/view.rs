@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bevy::prelude::*;
 use clap::{Args, value_parser};
+use cubewire_bevy::renet::RenetConnection;
 use serde::Serialize;
 
 use super::args::LaneArgs;
@@ -23,7 +24,7 @@ use crate::game::window::WindowSettings;
 use crate::replication::{
     self, Accounting, ConnectionStatus, Digest, LaneSettings, LinkSettings, ServerConnection,
 };
-use crate::transport::udp::{UdpViewer, ViewError, ViewerSettings};
+use crate::transport::udp::{UdpViewer, ViewerSettings};
 use crate::view::PaneContent;
 
 /// `cubewire view`
@@ -89,11 +90,11 @@ impl ViewArgs {
         let server = resolve(&self.connect)?;
         let viewer = UdpViewer::new(ViewerSettings {
             server,
-            security: self.security.security()?,
+            key: self.security.key()?,
             timeout: Duration::from_secs(self.timeout),
         })?;
         if !opens_window(self.headless, out)? {
-            return self.view(viewer, server, lane, out);
+            return self.view(viewer, lane, out);
         }
         let settings = WindowSettings {
             right: lane,
@@ -107,7 +108,6 @@ impl ViewArgs {
     fn view(
         &self,
         viewer: UdpViewer,
-        server: SocketAddr,
         lane: LaneSettings,
         out: &mut impl Write,
     ) -> Result<(), Failure> {
@@ -134,7 +134,6 @@ impl ViewArgs {
             }
             !matches!(connection.status, ConnectionStatus::Lost(_))
         };
-        let start = Instant::now();
         let seconds = self.frame.seconds.map(|seconds| seconds.0);
         real_time::play(&mut viewer.app, seconds, goes_on);
         if !was_connected {
@@ -142,8 +141,9 @@ impl ViewArgs {
             let why = match connection.status {
                 ConnectionStatus::Lost(why) => why,
                 ConnectionStatus::Connecting | ConnectionStatus::Connected => {
-                    let seconds = start.elapsed().as_secs_f64().round().max(1.0) as u64;
-                    ViewError::NoAnswer { server, seconds }.to_string()
+                    let world = viewer.app.world_mut();
+                    let mut connections = world.query::<&RenetConnection>();
+                    connections.single(world)?.no_answer()
                 }
             };
             return Err(format!("never connected: {why}").into());

@@ -36,7 +36,7 @@ use crate::history::Selection;
 use crate::replication::{
     Ablation, Arrival, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, LaneSettings, LaneSync,
     METER_TICKS, PacketDetail, PacketRecord, Peer, PlayoutDelay, ReplicaError, Sample,
-    ServerConnection, Serving, ShadowLadder, SocketTraffic, Standings,
+    ServerConnection, Serving, ShadowLadder, Standings,
 };
 use crate::view::{PaneContent, Side, ViewMode};
 

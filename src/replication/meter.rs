@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use bevy::prelude::*;
+use cubewire_bevy::Way;
 use cubewire_codec::{DecodeError, Stages};
 use cubewire_link::LinkStats;
 use cubewire_protocol::{FallbackReason, MessageChannel};
@@ -70,6 +71,16 @@ impl Traffic {
         self.packets += other.packets;
         self.ack_bytes += other.ack_bytes;
         self.control_bytes += other.control_bytes;
+    }
+
+    /// Adds what a connection has sent and received.
+    pub(crate) const fn add_connection(&mut self, snapshots: &Way, acks: &Way) {
+        self.add(&Self {
+            wire_bytes: snapshots.packet_bytes as usize,
+            packets: snapshots.packets as usize,
+            ack_bytes: acks.packet_bytes as usize,
+            control_bytes: (snapshots.control_bytes + acks.control_bytes) as usize,
+        });
     }
 
     /// All bytes.

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
+use cubewire_bevy::SocketTraffic;
 use cubewire_protocol::{FallbackReason, Welcome};
 
 use super::settings::SenderSettings;
@@ -30,25 +31,6 @@ pub struct Serving {
     pub address: String,
     /// Traffic of the socket.
     pub traffic: SocketTraffic,
-}
-
-/// Traffic of a socket since the start. Bytes include 28 of IPv4 and UDP headers per datagram.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct SocketTraffic {
-    /// Datagrams that were sent.
-    pub sent: u64,
-    /// Their bytes.
-    pub sent_bytes: u64,
-    /// Datagrams that were received.
-    pub received: u64,
-    /// Their bytes.
-    pub received_bytes: u64,
-    /// Bytes in both directions that belong to no viewer's lane: handshakes, disconnects, unknown senders.
-    pub unassigned_bytes: u64,
-    /// Datagrams from unknown senders, which were ignored.
-    pub ignored: u64,
-    /// Datagrams that the operating system did not accept.
-    pub unsent: u64,
 }
 
 /// Exists where a server in another process is viewed: the state of the connection.

@@ -5,7 +5,7 @@
 //! | lane | sending half | simulated link | receiving half |
 //! | --- | --- | --- | --- |
 //! | [local](spawn_lane) | [`SenderSettings`] | [`LinkSettings`] | [`PlayoutSettings`] |
-//! | [of a server](spawn_sending_lane), for a remote viewer | [`SenderSettings`] | | |
+//! | [of a server](sending_half), for a remote viewer | [`SenderSettings`] | | |
 //! | [of a viewer](spawn_receiving_lane), of a remote server | requested from the server | in addition to the network | [`PlayoutSettings`] |
 
 use std::time::Duration;
@@ -82,19 +82,22 @@ pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
     Ok(lane.id())
 }
 
-/// Spawns the sending half of a lane, for a viewer in another process that has received `initial`. It
-/// sends what gets through.
+/// The components of the sending half of a lane, for a viewer in another process that has received `initial`. It sends what
+/// gets through.
 ///
 /// # Errors
 /// If the codec refuses the initial state.
-pub fn spawn_sending_lane<'a>(
-    commands: &'a mut Commands<'_, '_>,
+pub fn sending_half(
     initial: Snapshot,
     settings: SenderSettings,
-) -> Result<EntityCommands<'a>, InitialStateError> {
+) -> Result<impl Bundle, InitialStateError> {
     let sender = Sender::new(initial)?;
-    let remote = (LaneBudget::adaptive(), LaneCost::default());
-    Ok(commands.spawn((settings, sender, remote)))
+    Ok((
+        settings,
+        sender,
+        LaneBudget::adaptive(),
+        LaneCost::default(),
+    ))
 }
 
 /// Spawns the receiving half of a lane. Its [`SenderSettings`] are requested from the server. It shows

@@ -95,7 +95,7 @@ where
 /// Sends what an end has to say.
 fn flush<const END: usize, Mail>(
     time: Res<Time>,
-    mut lanes: Query<(&mut Connection, &mut Mail, &mut LaneMeter)>,
+    mut lanes: Query<(&mut Connection, &mut Mail, &mut LaneMeter), With<LocalLane>>,
 ) -> Result
 where
     Mail: Component<Mutability = Mutable> + DerefMut<Target = Mailbox>,

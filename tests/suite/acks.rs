@@ -1,7 +1,7 @@
 //! What acks cost, and what they tell.
 
 use cubewire::replication::{LinkSettings, Sample, Totals};
-use cubewire::transport::udp::Security;
+use cubewire_bevy::renet::Key;
 
 use crate::common::{game, steps};
 use crate::udp::{lanes, server, step, viewer};
@@ -64,7 +64,7 @@ fn a_lost_ack_costs_no_baseline_that_the_next_ack_does_not_give_back() {
 
 #[test]
 fn over_udp_the_server_learns_of_the_network_from_acks() {
-    let mut game = server(Security::Insecure, 2);
+    let mut game = server(Key::LOOPBACK, 2);
     let mut good = viewer(&game, "changed-flags");
     let mut bad = viewer(&game, "changed-flags");
     let lane = bad.lane;

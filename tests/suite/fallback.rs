@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use cubewire::replication::{SenderSettings, Welcomed};
-use cubewire::transport::udp::Security;
+use cubewire_bevy::renet::Key;
 use cubewire_codec::ladder::{self, PREDICTED, PREDICTED_POSITION};
 use cubewire_protocol::{FallbackReason, Welcome};
 
@@ -14,7 +14,7 @@ struct Said(Welcome);
 
 #[test]
 fn a_viewer_with_another_fingerprint_never_asks_for_arithmetic_coding() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut viewer = viewer(&game, "predicted");
     viewer
         .app

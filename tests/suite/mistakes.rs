@@ -1,6 +1,7 @@
 //! What the program says of mistakes on its command line.
 
 use std::fs;
+use std::net::UdpSocket;
 
 use crate::command_line::cubewire;
 
@@ -221,6 +222,15 @@ fn serving_and_viewing_ask_for_a_key_or_for_insecure() {
     }
     let said = complaint(&["serve", "--headless", "--bind", "0.0.0.0:0", "--insecure"]);
     assert!(said.contains("needs a key"), "{said}");
+    let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let said = complaint(&["serve", "--headless", "--bind", &address, "--insecure"]);
+    let expected = format!("error: cannot listen at {address}: ");
+    assert!(said.starts_with(&expected), "{said}");
+    let mut everywhere = cubewire(&["serve", "--headless", "--bind", "0.0.0.0:0"]);
+    let output = everywhere.env("CUBEWIRE_KEY", "1".repeat(64)).output();
+    let said = String::from_utf8(output.unwrap().stderr).unwrap();
+    assert!(said.contains("connect to with --public"), "{said}");
 }
 
 #[test]

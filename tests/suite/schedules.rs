@@ -18,9 +18,9 @@ use cubewire::game::window::{WindowSettings, add_game};
 use cubewire::recording::Script;
 use cubewire::replication::{Digest, LaneMeter, LaneSettings};
 use cubewire::simulation::CubeWorld;
-use cubewire::transport::UdpServerPlugin;
-use cubewire::transport::udp::{Security, UdpServer, UdpViewer};
+use cubewire::transport::udp::{UdpServerPlugin, UdpViewer};
 use cubewire::view::{Overlay, PaneContent, Quality};
+use cubewire_bevy::renet::{Key, RenetServer};
 
 use crate::common::{lane, script};
 use crate::udp::{dial, listen};
@@ -102,12 +102,12 @@ fn window(
     app
 }
 
-fn server() -> UdpServer {
-    listen(Security::Insecure, 1)
+fn server() -> RenetServer {
+    listen(Key::LOOPBACK, 1)
 }
 
 fn viewer() -> UdpViewer {
-    dial(server().address(), Security::Insecure)
+    dial(server().address(), Key::LOOPBACK)
 }
 
 #[test]
@@ -146,9 +146,10 @@ fn no_two_systems_of_a_film_run_in_an_order_that_is_left_open() {
 #[test]
 fn no_two_systems_without_a_window_run_in_an_order_that_is_left_open() {
     let script = Some(script("mix"));
-    let mut game = LaneGame::with_plugins(script, LaneSettings::default(), UdpServerPlugin);
+    let mut game =
+        LaneGame::with_plugins(script, LaneSettings::default(), UdpServerPlugin(server()));
     let app = &mut game.as_mut().unwrap().app;
-    app.insert_resource(server()).init_resource::<Digest>();
+    app.init_resource::<Digest>();
     assert_no_ambiguities(app);
     app.update();
     assert!(app.world().resource::<CubeWorld>().tick() > 0);

@@ -2,7 +2,7 @@
 
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::{ForceDesync, LaneSync};
-use cubewire::transport::udp::Security;
+use cubewire_bevy::renet::Key;
 use cubewire_protocol::SyncStatus;
 
 use crate::common::{game, steps};
@@ -46,9 +46,9 @@ fn a_nudged_lane_is_sent_a_state_and_is_in_sync_again() {
 
 #[test]
 fn a_viewer_that_joins_later_is_sent_a_state_and_knows_that_it_is_in_sync() {
-    let mut game = udp::server(Security::Insecure, 1);
+    let mut game = udp::server(Key::LOOPBACK, 1);
     udp::step(&mut game, &mut [], 400);
-    let mut viewer = udp::viewer_at(udp::address(&game), Security::Insecure, "simulated");
+    let mut viewer = udp::viewer_at(udp::address(&game), Key::LOOPBACK, "simulated");
     udp::step(&mut game, &mut [&mut viewer], 300);
     let seen = viewer.app.world().get::<LaneSync>(viewer.lane);
     let seen = seen.unwrap().clone();

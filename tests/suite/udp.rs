@@ -13,12 +13,11 @@ use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::{
     Accounting, ConnectionStatus, Digest, HEADER_BYTES, LaneMeter, LaneSettings, LinkSettings,
-    Peer, Reconnect, SEND_INTERVALS, Sample, SenderSettings, SocketTraffic,
+    Peer, Reconnect, SEND_INTERVALS, Sample, SenderSettings,
 };
-use cubewire::transport::UdpServerPlugin;
-use cubewire::transport::udp::{
-    Key, Security, ServeError, ServerSettings, UdpServer, UdpViewer, ViewError, ViewerSettings,
-};
+use cubewire::transport::udp::{UdpServerPlugin, UdpViewer, ViewerSettings, Viewers};
+use cubewire_bevy::SocketTraffic;
+use cubewire_bevy::renet::{Key, RenetHost, RenetServer};
 use cubewire_codec::ladder;
 use cubewire_link::Conditions;
 
@@ -40,43 +39,35 @@ fn own_address() -> SocketAddr {
     (ip, rand::random_range(10_000..30_000)).into()
 }
 
-fn settings(bind: SocketAddr, security: Security, max_viewers: usize) -> ServerSettings {
-    ServerSettings {
-        bind,
-        public: Vec::new(),
-        security,
-        max_viewers,
-    }
-}
-
 /// A server whose address stays its own after its end.
 pub(crate) fn server_at_own_address() -> HeadlessGame {
-    let server = || UdpServer::new(&settings(own_address(), Security::Insecure, 8)).ok();
+    let server = || RenetServer::listen(own_address(), Key::LOOPBACK).ok();
     play(eventually("a free address", server))
 }
 
-pub(crate) fn server(security: Security, max_viewers: usize) -> HeadlessGame {
-    play(listen(security, max_viewers))
+pub(crate) fn server(key: Key, max_viewers: usize) -> HeadlessGame {
+    play(listen(key, max_viewers))
 }
 
-pub(crate) fn listen(security: Security, max_viewers: usize) -> UdpServer {
-    let bind = LOOPBACK.parse().unwrap();
-    UdpServer::new(&settings(bind, security, max_viewers)).unwrap()
+pub(crate) fn listen(key: Key, max_viewers: usize) -> RenetServer {
+    let server = RenetServer::listen(LOOPBACK, key).unwrap();
+    server.max_clients(max_viewers)
 }
 
-pub(crate) fn dial(server: SocketAddr, security: Security) -> UdpViewer {
+pub(crate) fn dial(server: SocketAddr, key: Key) -> UdpViewer {
     let timeout = Duration::from_secs(TIMEOUT_SECONDS as u64);
     UdpViewer::new(ViewerSettings {
         server,
-        security,
+        key,
         timeout,
     })
     .unwrap()
 }
 
-fn play(server: UdpServer) -> HeadlessGame {
-    let mut game = HeadlessGame::with_plugins(Some(script("katamari")), UdpServerPlugin);
-    game.app.insert_resource(server).init_resource::<Digest>();
+fn play(server: RenetServer) -> HeadlessGame {
+    let plugin = UdpServerPlugin(server);
+    let mut game = HeadlessGame::with_plugins(Some(script("katamari")), plugin);
+    game.app.init_resource::<Digest>();
     game
 }
 
@@ -91,23 +82,27 @@ pub(crate) fn address(game: &HeadlessGame) -> SocketAddr {
     udp(game).address()
 }
 
-pub(crate) fn udp(game: &HeadlessGame) -> &UdpServer {
-    game.app.world().resource::<UdpServer>()
+pub(crate) fn udp(game: &HeadlessGame) -> &RenetHost {
+    game.app.world().resource::<RenetHost>()
 }
 
-pub(crate) fn viewer_at(server: SocketAddr, security: Security, rung: &str) -> HeadlessViewer {
+pub(crate) fn viewers(game: &HeadlessGame) -> &Viewers {
+    game.app.world().resource::<Viewers>()
+}
+
+pub(crate) fn viewer_at(server: SocketAddr, key: Key, rung: &str) -> HeadlessViewer {
     let lane = LaneSettings {
         link: LinkSettings::PERFECT,
         ..lane(rung)
     };
-    let mut viewer = HeadlessViewer::new(dial(server, security), lane);
+    let mut viewer = HeadlessViewer::new(dial(server, key), lane);
     viewer.app.init_resource::<Digest>();
     viewer
 }
 
 /// A viewer of a server that lets everybody in.
 pub(crate) fn viewer(game: &HeadlessGame, rung: &str) -> HeadlessViewer {
-    viewer_at(address(game), Security::Insecure, rung)
+    viewer_at(address(game), Key::LOOPBACK, rung)
 }
 
 /// Waits until no datagram is on its way. Linux delivers them within the call that sends them, or puts that off until a
@@ -175,7 +170,7 @@ pub(crate) fn lost(viewer: &HeadlessViewer) -> String {
 
 #[test]
 fn viewers_have_stages_of_their_own_and_decode_what_was_sent() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let rungs = [
         "uncompressed",
         "at-rest",
@@ -212,7 +207,7 @@ fn viewers_have_stages_of_their_own_and_decode_what_was_sent() {
 
 #[test]
 fn a_viewer_changes_its_own_stages_and_rate_and_nobody_elses() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut first = viewer(&game, "delta");
     let mut second = viewer(&game, "delta");
     step(&mut game, &mut [&mut first, &mut second], 60);
@@ -237,9 +232,9 @@ fn a_viewer_changes_its_own_stages_and_rate_and_nobody_elses() {
 
 #[test]
 fn the_meters_count_the_bytes_that_the_socket_sends() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut relay = Relay::new(address(&game));
-    let mut viewer = viewer_at(relay.address(), Security::Insecure, "position");
+    let mut viewer = viewer_at(relay.address(), Key::LOOPBACK, "position");
     for _ in 0..300 {
         relay.step(&mut game, &mut viewer);
     }
@@ -341,10 +336,10 @@ pub(crate) fn receive(socket: &UdpSocket, buffer: &mut [u8]) -> Option<(usize, S
 #[test]
 fn any_datagram_of_the_handshake_may_be_lost() {
     for loses in 1..=6 {
-        let mut game = server(Security::Insecure, 8);
+        let mut game = server(Key::LOOPBACK, 8);
         let mut relay = Relay::new(address(&game));
         relay.loses = Some(loses);
-        let mut viewer = viewer_at(relay.address(), Security::Insecure, "delta");
+        let mut viewer = viewer_at(relay.address(), Key::LOOPBACK, "delta");
         for _ in 0..60 * (TIMEOUT_SECONDS - 2) {
             relay.step(&mut game, &mut viewer);
         }
@@ -356,10 +351,10 @@ fn any_datagram_of_the_handshake_may_be_lost() {
 #[test]
 fn with_a_key_only_who_has_it_gets_in() {
     let key = Key::random();
-    let mut game = server(Security::Key(key), 8);
+    let mut game = server(key, 8);
     let at = address(&game);
-    let mut friend = viewer_at(at, Security::Key(key), "delta");
-    let mut unauthenticated = viewer_at(at, Security::Key(Key::random()), "delta");
+    let mut friend = viewer_at(at, key, "delta");
+    let mut unauthenticated = viewer_at(at, Key::random(), "delta");
     let mut without = viewer(&game, "delta");
     let ticks = 60 * (TIMEOUT_SECONDS + 1);
     step(
@@ -383,7 +378,7 @@ fn with_a_key_only_who_has_it_gets_in() {
 
 #[test]
 fn a_full_server_says_so() {
-    let mut game = server(Security::Insecure, 1);
+    let mut game = server(Key::LOOPBACK, 1);
     let at = address(&game);
     let mut first = viewer(&game, "delta");
     step(&mut game, &mut [&mut first], 20);
@@ -439,7 +434,7 @@ fn a_viewer_that_loses_its_server_says_so_and_connects_again() {
 
 #[test]
 fn a_viewer_that_dies_holds_nobody_up_and_is_forgotten() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut dies = viewer(&game, "uncompressed");
     let mut lives = viewer(&game, "delta");
     step(&mut game, &mut [&mut dies, &mut lives], 60);
@@ -454,7 +449,7 @@ fn a_viewer_that_dies_holds_nobody_up_and_is_forgotten() {
 
 #[test]
 fn a_pause_keeps_viewers_and_lets_new_ones_in() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut first = viewer(&game, "delta");
     step(&mut game, &mut [&mut first], 60);
     pause(&mut game.app, true);
@@ -483,23 +478,15 @@ fn a_pause_keeps_viewers_and_lets_new_ones_in() {
 }
 
 #[test]
-fn where_it_may_not_listen_or_dial_it_says_so() {
-    let settings = |bind: &str, security| settings(bind.parse().unwrap(), security, 4);
-    let key = Security::Key(Key::random());
-    let error = UdpServer::new(&settings("0.0.0.0:0", Security::Insecure)).unwrap_err();
-    assert!(matches!(error, ServeError::InsecureInPublic(_)), "{error}");
-    let error = UdpServer::new(&settings("0.0.0.0:0", key)).unwrap_err();
-    assert!(matches!(error, ServeError::NoPublicAddress(_)), "{error}");
-    let first = UdpServer::new(&settings(LOOPBACK, key)).unwrap();
-    let error = UdpServer::new(&settings(&first.address().to_string(), key)).unwrap_err();
-    assert!(matches!(error, ServeError::Bind { .. }), "{error}");
+fn without_a_key_it_connects_to_this_machine_alone() {
     let abroad = ViewerSettings {
         server: "192.0.2.1:7000".parse().unwrap(),
-        security: Security::Insecure,
+        key: Key::LOOPBACK,
         timeout: Duration::from_secs(1),
     };
-    let error = UdpViewer::new(abroad).unwrap_err();
-    assert!(matches!(error, ViewError::InsecureInPublic(_)), "{error}");
+    let error = UdpViewer::new(abroad).unwrap_err().to_string();
+    let expected = "cannot connect: 192.0.2.1:7000 is on another machine, which needs a key";
+    assert_eq!(error, expected);
 }
 
 /// A snapshot that is relative to an old baseline takes eight datagrams, more than its queue holds; one
@@ -537,7 +524,7 @@ pub(crate) fn seconds(
 
 #[test]
 fn after_a_cut_a_narrow_way_is_not_choked_with_snapshots_that_never_arrive_whole() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut viewer = viewer(&game, "delta");
     step(&mut game, &mut [&mut viewer], 60);
     set_link(&mut viewer, "perfect+cut".parse().unwrap());

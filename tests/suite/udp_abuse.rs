@@ -5,7 +5,7 @@ use std::net::UdpSocket;
 use std::time::Duration;
 
 use cubewire::replication::{ConnectionStatus, EncodeBudget, SenderSettings};
-use cubewire::transport::udp::Security;
+use cubewire_bevy::renet::Key;
 use cubewire_codec::Sequence;
 use cubewire_protocol::{Ack, BaselineChoice, Feedback, PROTOCOL_VERSION};
 
@@ -18,7 +18,7 @@ use crate::udp::{
 
 #[test]
 fn junk_does_not_keep_a_dead_viewer_connected() {
-    let mut game = server(Security::Insecure, 1);
+    let mut game = server(Key::LOOPBACK, 1);
     let mut dead = Rogue::connect(&mut game, &mut [], PROTOCOL_VERSION);
     dead.request(&request());
     step(&mut game, &mut [], 2);
@@ -39,7 +39,7 @@ fn junk_does_not_keep_a_dead_viewer_connected() {
 
 #[test]
 fn half_open_connections_do_not_lock_out_newcomers() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let at = address(&game);
     let mut newcomer = viewer(&game, "delta");
     for _ in 0..60 {
@@ -55,7 +55,7 @@ fn half_open_connections_do_not_lock_out_newcomers() {
 
 #[test]
 fn a_port_can_be_used_again_after_a_handshake_that_was_not_completed() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut rogue = Rogue::new(address(&game), PROTOCOL_VERSION);
     rogue.step();
     step(&mut game, &mut [], 2);
@@ -73,7 +73,7 @@ fn a_port_can_be_used_again_after_a_handshake_that_was_not_completed() {
 
 #[test]
 fn who_answers_a_challenge_for_another_address_is_sent_nothing_there() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let at = address(&game);
     let mut own = Rogue::new(at, PROTOCOL_VERSION);
     let victim = Rogue::new(at, PROTOCOL_VERSION);
@@ -100,7 +100,7 @@ fn who_answers_a_challenge_for_another_address_is_sent_nothing_there() {
 
 #[test]
 fn who_acks_what_was_never_sent_is_sent_away() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut honest = viewer(&game, "delta");
     step(&mut game, &mut [&mut honest], 30);
     let mut rogue = Rogue::connect(&mut game, &mut [&mut honest], PROTOCOL_VERSION);
@@ -122,7 +122,7 @@ fn who_acks_what_was_never_sent_is_sent_away() {
 
 #[test]
 fn where_encoding_takes_too_long_every_viewer_gets_less_and_is_told() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut viewers = [(); 3].map(|()| viewer(&game, "predicted"));
     let asked = SenderSettings {
         baseline: BaselineChoice::Smallest,

@@ -7,10 +7,10 @@ use bevy::time::TimeUpdateStrategy;
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::SenderSettings;
-use cubewire::transport::udp::Security;
+use cubewire_bevy::renet::Key;
 use cubewire_link::Conditions;
 
-use crate::udp::{agreeing, lanes, narrow, seconds, server, set_link, step, udp, viewer};
+use crate::udp::{agreeing, lanes, narrow, seconds, server, set_link, step, udp, viewer, viewers};
 
 fn ask(viewer: &mut HeadlessViewer, kbps: Option<u32>) {
     let mut lane = viewer.app.world_mut().entity_mut(viewer.lane);
@@ -19,7 +19,7 @@ fn ask(viewer: &mut HeadlessViewer, kbps: Option<u32>) {
 
 /// What the only viewer asks for and is given, as the server says.
 fn budgets(game: &HeadlessGame) -> [Option<u32>; 2] {
-    let budget = udp(game).budgets().next().expect("there is a viewer");
+    let budget = viewers(game).budgets.first().expect("there is a viewer");
     [budget.asked_kbps, budget.given_kbps]
 }
 
@@ -35,7 +35,7 @@ fn drawn(viewer: &HeadlessViewer) -> Option<u32> {
 
 #[test]
 fn a_viewer_is_sent_no_more_than_it_asks_for() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut viewer = viewer(&game, "changed-flags");
     ask(&mut viewer, Some(64));
     seconds(&mut game, &mut viewer, 1);
@@ -78,7 +78,7 @@ fn a_budget_holds_on_the_wire_in_any_second_however_long_frames_are() {
         (&[70.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0], 8.0),
     ];
     const BYTES: usize = 64 * 125;
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut viewer = viewer(&game, "changed-flags");
     ask(&mut viewer, Some(64));
     seconds(&mut game, &mut viewer, 2);
@@ -129,7 +129,7 @@ fn wire_bytes(game: &mut HeadlessGame, after: u64) -> usize {
 
 #[test]
 fn over_a_narrow_way_a_viewer_is_given_what_gets_through_until_the_way_is_wide() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut viewer = viewer(&game, "changed-flags");
     seconds(&mut game, &mut viewer, 1);
     set_link(&mut viewer, narrow());
@@ -153,7 +153,7 @@ fn over_a_narrow_way_a_viewer_is_given_what_gets_through_until_the_way_is_wide()
 
 #[test]
 fn over_a_way_that_loses_some_a_viewer_is_given_what_it_asks_for() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut viewer = viewer(&game, "changed-flags");
     ask(&mut viewer, Some(128));
     set_link(&mut viewer, "loss=0.05".parse().unwrap());
@@ -170,7 +170,7 @@ fn over_a_way_that_loses_some_a_viewer_is_given_what_it_asks_for() {
 
 #[test]
 fn snapshots_that_have_to_be_whole_are_sent_less_often_over_a_narrow_way() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut viewer = viewer(&game, "uncompressed");
     seconds(&mut game, &mut viewer, 1);
     set_link(&mut viewer, "bandwidth=1500000/256000".parse().unwrap());

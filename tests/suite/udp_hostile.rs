@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::ConnectionStatus;
-use cubewire::transport::udp::Security;
+use cubewire_bevy::renet::Key;
 use cubewire_codec::schema::{CUBES, Schema};
 use cubewire_codec::{BodyState, Fingerprint, Plan, Sequence, Snapshot, ladder};
 use cubewire_protocol::{MessageChannel, PROTOCOL_VERSION, Request, Welcome};
@@ -17,12 +17,12 @@ use crate::common::random;
 use crate::rogue::{Rogue, request};
 use crate::udp::{
     LOOPBACK, TIMEOUT_SECONDS, address, agreeing, deliver, lanes, lost, receive, server, socket,
-    status, step, udp, viewer, viewer_at,
+    status, step, udp, viewer, viewer_at, viewers,
 };
 
 /// Has a server attacked. Its viewer must not notice.
 fn attacked(attack: impl FnOnce(&mut HeadlessGame, &mut HeadlessViewer)) {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut bystander = viewer(&game, "changed-flags");
     step(&mut game, &mut [&mut bystander], 60);
     attack(&mut game, &mut bystander);
@@ -138,7 +138,7 @@ fn unauthenticated_datagrams_are_ignored() {
 
 #[test]
 fn another_version_gets_the_welcome_that_says_so_and_no_snapshots() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut rogue = Rogue::connect(&mut game, &mut [], PROTOCOL_VERSION + 1);
     for _ in 0..60 {
         rogue.request(&request());
@@ -152,12 +152,12 @@ fn another_version_gets_the_welcome_that_says_so_and_no_snapshots() {
         step(&mut game, &mut [], 1);
     }
     assert_eq!(udp(&game).connected(), 0, "and is sent away if it stays");
-    assert_eq!(udp(&game).admitted(), 0);
+    assert_eq!(viewers(&game).admitted, 0);
 }
 
 #[test]
 fn two_requests_in_one_frame_end_with_the_second() {
-    let mut game = server(Security::Insecure, 8);
+    let mut game = server(Key::LOOPBACK, 8);
     let mut rogue = Rogue::connect(&mut game, &mut [], PROTOCOL_VERSION);
     let first = request();
     let second = Request {
@@ -203,7 +203,7 @@ impl RogueServer {
     /// A viewer that has connected to it.
     fn meet(&mut self) -> HeadlessViewer {
         let at = self.socket.local_addr().unwrap();
-        let mut viewer = viewer_at(at, Security::Insecure, "delta");
+        let mut viewer = viewer_at(at, Key::LOOPBACK, "delta");
         for _ in 0..20 {
             viewer.app.update();
             self.step();

@@ -129,6 +129,6 @@ fn wire(net: &mut TestNet) -> u64 {
     world
         .query::<&Mailbox>()
         .iter(world)
-        .map(|mailbox| mailbox.wire_bytes)
+        .map(|mailbox| mailbox.traffic.sent.bytes())
         .sum()
 }

@@ -115,6 +115,6 @@ fn report(app: &mut App) {
     let heroes = heroes.iter(world).len();
     let balls = world.query::<&BodyKind>().iter(world).len() - heroes; // replication
     let mut sent = world.query::<&Mailbox>();
-    let sent: u64 = sent.iter(world).map(|mail| mail.wire_bytes).sum();
+    let sent: u64 = sent.iter(world).map(|mail| mail.traffic.sent.bytes()).sum();
     println!("{heroes:>2} heroes, {health:>4.1} health, {balls:>3} balls; {sent:>6} bytes sent");
 }

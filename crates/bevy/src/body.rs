@@ -36,8 +36,9 @@ impl BodyKind {
     }
 }
 
-/// Why a connection has been refused or given up. Triggered at its entity before that is despawned: at a server, which tells
-/// the client, that is up to five seconds later; it loses [`Connected`](crate::Connected) at once.
+/// Why a connection has been refused, given up, or ended by the other end. Triggered at its entity before that is despawned:
+/// at a server that refuses a client, and tells it, that is up to five seconds later; it loses
+/// [`Connected`](crate::Connected) at once.
 #[derive(EntityEvent, Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// The connection.
@@ -46,8 +47,11 @@ pub struct Refused {
     pub reason: String,
 }
 
-/// Refuses a connection, and despawns it.
-pub(crate) fn refuse(world: &mut World, entity: Entity, reason: impl Into<String>) {
+/// Ends a connection: triggers [`Refused`] at it, and despawns it, unless it has ended.
+pub fn refuse(world: &mut World, entity: Entity, reason: impl Into<String>) {
+    if world.get_entity(entity).is_err() {
+        return;
+    }
     let reason = reason.into();
     world.trigger(Refused { entity, reason });
     let _ = world.try_despawn(entity);

@@ -24,17 +24,18 @@ pub mod renet;
 pub mod server;
 #[cfg(all(feature = "server", feature = "client", feature = "memory"))]
 pub mod testing;
+mod traffic;
 mod wire;
 
-#[cfg(feature = "memory")]
+#[cfg(any(feature = "memory", feature = "renet"))]
 pub use cubewire_link;
 pub use cubewire_protocol;
 
-pub use body::{BodyKind, Refused, Remote, Replicated};
+pub use body::{BodyKind, Refused, Remote, Replicated, refuse};
 #[cfg(feature = "client")]
 pub use client::{ClientPlugin, KeepVanished, PlayoutDelay, Session, VanishReason, Vanished};
 pub use forms::{Field, Pose, Shape};
-pub use mailbox::{Client, Connected, CubewireSystems, Mailbox, Server, connected};
+pub use mailbox::{Client, Connected, CubewireSystems, Mailbox, MailboxPlugin, Server, connected};
 #[cfg(feature = "memory")]
 pub use memory::MemoryNetwork;
 pub use messages::{FromClient, FromServer, NetMessage, ToClient, ToServer};
@@ -45,3 +46,4 @@ pub use server::{
     Bodies, ByteBudget, InSlot, Interest, Peer, ReplicationStats, SendGroup, SendPriority,
     ServerPlugin, VisibilityAppExt, VisibilityFilter, WhenHidden,
 };
+pub use traffic::{SocketTraffic, Traffic, Way};

@@ -5,20 +5,25 @@
 //! 1. spawns it once bytes can go both ways, and despawns it when the connection has ended;
 //! 2. puts what has arrived into [`incoming`](Mailbox::incoming) in [`CubewireSystems::Receive`]: datagrams as they come, each
 //!    whole; messages each once and in order;
-//! 3. sends what is in [`outgoing`](Mailbox::outgoing) in [`CubewireSystems::Flush`], which runs after every tick: datagrams
+//! 3. sends what is in [`outgoing`](Mailbox::outgoing) in [`CubewireSystems::Flush`], in both of its schedules: datagrams
 //!    once, of any length, as fragments if need be; messages until they have arrived, for at most
 //!    [`reliable_allowance`](Mailbox::reliable_allowance) bytes on the wire in each flush;
-//! 4. adds to [`wire_bytes`](Mailbox::wire_bytes) all that it puts on the wire, headers and what is sent again included, and
-//!    sets [`backlog_bytes`](Mailbox::backlog_bytes);
+//! 4. counts in [`traffic`](Mailbox::traffic) all that goes over the wire, headers and what is sent again included, and sets
+//!    [`backlog_bytes`](Mailbox::backlog_bytes) and [`round_trip`](Mailbox::round_trip);
 //! 5. ends the connection if somebody else despawns the entity. Replication does so if the peer breaks the rules.
 //!
 //! Replication inserts [`Connected`] once both ends have found that they speak the same protocol. Nothing is assumed of the
 //! bytes that arrive.
 
-use bevy_app::{App, AppExit, FixedPostUpdate, Last, PreUpdate};
-use bevy_ecs::prelude::*;
+use std::time::Duration;
 
-/// What runs when, in every app with a [`CubewirePlugin`](crate::CubewirePlugin).
+use bevy_app::{App, AppExit, FixedPostUpdate, Last, Plugin, PostUpdate, PreUpdate};
+use bevy_ecs::prelude::*;
+use bevy_time::{Fixed, Real, Time};
+
+use crate::traffic::Traffic;
+
+/// What runs when, in every app with a [`MailboxPlugin`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CubewireSystems {
     /// `PreUpdate`: the transport fills mailboxes.
@@ -31,8 +36,11 @@ pub enum CubewireSystems {
     Capture,
     /// `FixedPostUpdate`, after that: what is to be sent is put into mailboxes.
     Send,
-    /// `FixedPostUpdate`, after that: the transport sends it.
+    /// `FixedPostUpdate`, after that: the transport sends it. Also `PostUpdate`, as often as ticks are due, where there are
+    /// none: connections go on while the game is paused.
     Flush,
+    /// `Last`: connections end if the app exits. What asks it to exit in this schedule should come before.
+    HangUp,
 }
 
 /// At a server: the connection to a client.
@@ -60,10 +68,15 @@ pub struct Mailbox {
     pub reliable_allowance: Option<usize>,
     /// Bytes that a datagram takes on the wire in addition to its own.
     pub overhead_bytes: usize,
+    /// Ticks over which the fragments of the next datagrams are spread, so that they do not overflow the queue of a narrow
+    /// link: 0 and 1 for none.
+    pub spread_ticks: u32,
     /// Bytes of reliable messages that the transport holds until they have arrived.
     pub backlog_bytes: usize,
-    /// All bytes that were put on the wire.
-    pub wire_bytes: u64,
+    /// What went over the wire since the start.
+    pub traffic: Traffic,
+    /// Round-trip time, smoothed, once it is known.
+    pub round_trip: Option<Duration>,
 }
 
 /// Two kinds of mail.
@@ -86,13 +99,46 @@ impl Mailbox {
     }
 }
 
-/// Orders the sets, and ends connections with the app.
-pub(crate) fn configure(app: &mut App) {
-    use CubewireSystems::{Capture, Deliver, Flush, Play, Receive, Send};
-    app.configure_sets(PreUpdate, (Receive, Deliver, Play).chain())
-        .configure_sets(FixedPostUpdate, (Capture, Send, Flush).chain())
-        .add_message::<AppExit>()
-        .add_systems(Last, hang_up.run_if(on_message::<AppExit>));
+/// Orders the sets, and ends connections with the app. Part of [`CubewirePlugin`](crate::CubewirePlugin) and of the
+/// transports, which work without replication, too.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MailboxPlugin;
+
+impl Plugin for MailboxPlugin {
+    fn build(&self, app: &mut App) {
+        use CubewireSystems::{Capture, Deliver, Flush, HangUp, Play, Receive, Send};
+        app.init_resource::<LastFlush>()
+            .configure_sets(PreUpdate, (Receive, Deliver, Play).chain())
+            .configure_sets(FixedPostUpdate, (Capture, Send, Flush).chain())
+            .configure_sets(PostUpdate, Flush.run_if(no_tick_has_flushed))
+            .add_systems(FixedPostUpdate, note_flush.after(Flush))
+            .add_systems(PostUpdate, note_flush.in_set(Flush))
+            .add_message::<AppExit>()
+            .add_systems(Last, hang_up.in_set(HangUp).run_if(on_message::<AppExit>));
+    }
+}
+
+/// Adds the plugin, once.
+pub(crate) fn add(app: &mut App) {
+    if !app.is_plugin_added::<MailboxPlugin>() {
+        app.add_plugins(MailboxPlugin);
+    }
+}
+
+/// When mailboxes were last flushed, by [`Real`] time.
+#[derive(Resource, Debug, Default)]
+struct LastFlush(Duration);
+
+fn note_flush(time: Res<Time<Real>>, mut last: ResMut<LastFlush>) {
+    last.0 = time.elapsed();
+}
+
+fn no_tick_has_flushed(
+    time: Res<Time<Real>>,
+    ticks: Res<Time<Fixed>>,
+    last: Res<LastFlush>,
+) -> bool {
+    time.elapsed() >= last.0 + ticks.timestep()
 }
 
 /// So that the other ends learn at once, and not after a silence.

@@ -3,15 +3,13 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use bevy_app::{App, FixedPostUpdate, Plugin, PreUpdate};
+use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreUpdate};
 use bevy_ecs::prelude::*;
 use cubewire_link::{Conditions, Link};
 
-use crate::mailbox::{Client, CubewireSystems, Mailbox, Server};
+use crate::mailbox::{self, Client, CubewireSystems, Mailbox, Server};
 use crate::pipe::Pipe;
-
-/// What IPv4 and UDP put around a datagram: links carry as much.
-const HEADER_BYTES: usize = 28;
+use crate::traffic::HEADER_BYTES;
 
 /// A network of links, each of its own. Clones are the same network.
 ///
@@ -147,10 +145,12 @@ fn add_transport(app: &mut App) {
     #[derive(Resource)]
     struct HasTransport;
 
+    mailbox::add(app);
     if !app.world().contains_resource::<HasTransport>() {
         app.insert_resource(HasTransport)
             .add_systems(PreUpdate, receive.in_set(CubewireSystems::Receive))
-            .add_systems(FixedPostUpdate, flush.in_set(CubewireSystems::Flush));
+            .add_systems(FixedPostUpdate, flush.in_set(CubewireSystems::Flush))
+            .add_systems(PostUpdate, flush.in_set(CubewireSystems::Flush));
     }
 }
 
@@ -184,12 +184,12 @@ fn receive(
         let now = connection.network.now();
         let mut wire = lock(&connection.wire);
         let mut is_broken = wire.is_closed;
-        while let Some(datagram) = wire.links[1 - connection.end].receive(now) {
-            is_broken |= connection
-                .pipe
-                .receive(now, &datagram, &mut mailbox)
-                .is_err();
+        while let Some(packet) = wire.links[1 - connection.end].receive(now) {
+            let bytes = packet.len() + HEADER_BYTES;
+            mailbox.traffic.received.count(&packet, bytes);
+            is_broken |= connection.pipe.receive(now, &packet).is_err();
         }
+        connection.pipe.deliver(&mut mailbox);
         if is_broken {
             commands.entity(entity).despawn();
         }
@@ -203,12 +203,14 @@ fn flush(
     for (entity, mut connection, mut mailbox) in &mut connections {
         let connection = &mut *connection;
         let now = connection.network.now();
-        let datagrams = connection
+        let packets = connection
             .pipe
             .flush(now, entity, &mut mailbox, &mut commands);
         let mut wire = lock(&connection.wire);
-        for datagram in datagrams {
-            wire.links[connection.end].send(now, datagram.len() + HEADER_BYTES, datagram);
+        for packet in packets {
+            let bytes = packet.len() + HEADER_BYTES;
+            mailbox.traffic.sent.count(&packet, bytes);
+            wire.links[connection.end].send(now, bytes, packet);
         }
     }
 }

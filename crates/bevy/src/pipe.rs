@@ -1,41 +1,46 @@
-//! Between a mailbox and datagrams: what the transports of this crate have in common.
+//! Between a mailbox and packets: what the transports of this crate have in common.
+
+mod pacer;
 
 use std::time::Duration;
 
 use bevy_ecs::prelude::*;
 use cubewire_protocol::{ChannelError, MessageChannel};
 
+use self::pacer::Pacer;
 use crate::body::refuse;
 use crate::mailbox::Mailbox;
 
 /// One end of a connection.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Pipe(MessageChannel);
+#[derive(Debug, Default)]
+pub(crate) struct Pipe {
+    channel: MessageChannel,
+    /// Packets that wait for the tick in which they are due.
+    pacer: Pacer,
+}
 
 /// What waits for a peer, at most: one that acks nothing for so long is given up.
 const MAX_BACKLOG_BYTES: usize = 8 << 20;
 
 impl Pipe {
-    /// Takes a datagram that has arrived.
-    pub(crate) fn receive(
-        &mut self,
-        now: Duration,
-        datagram: &[u8],
-        mailbox: &mut Mailbox,
-    ) -> Result<(), ChannelError> {
-        self.0.on_datagram(now, datagram)?;
-        mailbox
-            .incoming
-            .messages
-            .extend(std::iter::from_fn(|| self.0.poll_reliable()));
-        mailbox
-            .incoming
-            .datagrams
-            .extend(std::iter::from_fn(|| self.0.poll_unreliable()));
-        Ok(())
+    /// Takes a packet that has arrived.
+    pub(crate) fn receive(&mut self, now: Duration, packet: &[u8]) -> Result<(), ChannelError> {
+        self.channel.on_datagram(now, packet)
     }
 
-    /// The datagrams of a connection to send now, which count as sent. If it is to be given up, there are none, and it is
+    /// Puts what has arrived into the mailbox, and says whether there was anything.
+    pub(crate) fn deliver(&mut self, mailbox: &mut Mailbox) -> bool {
+        let incoming = &mut mailbox.incoming;
+        let before = incoming.messages.len() + incoming.datagrams.len();
+        let messages = std::iter::from_fn(|| self.channel.poll_reliable());
+        incoming.messages.extend(messages);
+        let datagrams = std::iter::from_fn(|| self.channel.poll_unreliable());
+        incoming.datagrams.extend(datagrams);
+        mailbox.round_trip = self.channel.round_trip();
+        incoming.messages.len() + incoming.datagrams.len() > before
+    }
+
+    /// The packets of a connection to send now, once in a tick. If it is to be given up, there are none, and it is
     /// [refused](refuse).
     pub(crate) fn flush(
         &mut self,
@@ -44,34 +49,40 @@ impl Pipe {
         mailbox: &mut Mailbox,
         commands: &mut Commands<'_, '_>,
     ) -> Vec<Vec<u8>> {
-        self.datagrams(now, mailbox).unwrap_or_else(|reason| {
+        self.packets(now, mailbox).unwrap_or_else(|reason| {
             commands.queue(move |world: &mut World| refuse(world, connection, reason));
             Vec::new()
         })
     }
 
-    fn datagrams(
+    fn packets(
         &mut self,
         now: Duration,
         mailbox: &mut Mailbox,
     ) -> Result<Vec<Vec<u8>>, &'static str> {
         for message in mailbox.outgoing.messages.drain(..) {
-            let sent = self.0.send_reliable(&message);
+            let sent = self.channel.send_reliable(&message);
             sent.map_err(|_| "a message is too long to be sent")?;
+        }
+        let mut allowance = mailbox.reliable_allowance.unwrap_or(usize::MAX);
+        let overhead = mailbox.overhead_bytes;
+        let spread = mailbox.spread_ticks.max(1);
+        let mut packets = Vec::new();
+        if spread > 1 || self.pacer.is_waiting() {
+            // First of all, so that messages do not wait for their turn in a large snapshot.
+            packets = self.channel.flush(now, allowance, overhead);
+            allowance = 0;
         }
         for datagram in mailbox.outgoing.datagrams.drain(..) {
             // Of one that is too long, nothing arrives.
-            let _ = self.0.send_unreliable(datagram);
+            let _ = self.channel.send_unreliable(datagram);
         }
-        let allowance = mailbox.reliable_allowance.unwrap_or(usize::MAX);
-        let datagrams = self.0.flush(now, allowance, mailbox.overhead_bytes);
-        let bytes = datagrams
-            .iter()
-            .map(|datagram| datagram.len() + mailbox.overhead_bytes);
-        mailbox.wire_bytes += bytes.sum::<usize>() as u64;
-        mailbox.backlog_bytes = self.0.backlog_bytes();
+        self.pacer
+            .put(self.channel.flush(now, allowance, overhead), spread);
+        packets.extend(self.pacer.take());
+        mailbox.backlog_bytes = self.channel.backlog_bytes();
         match mailbox.backlog_bytes <= MAX_BACKLOG_BYTES {
-            true => Ok(datagrams),
+            true => Ok(packets),
             false => Err("too much waits for the other end to acknowledge it"),
         }
     }

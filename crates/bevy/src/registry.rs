@@ -83,7 +83,7 @@ impl CubewirePlugin {
 
 impl Plugin for CubewirePlugin {
     fn build(&self, app: &mut App) {
-        crate::mailbox::configure(app);
+        crate::mailbox::add(app);
         app.insert_resource(Registry {
             settings: self.clone(),
             ..Registry::new()

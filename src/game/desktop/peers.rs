@@ -1,13 +1,14 @@
 //! The window of a server or of its viewer.
 
 use bevy::prelude::*;
+use cubewire_bevy::renet::RenetServer;
 
 use crate::controls::ControlsPlugin;
 use crate::game::Failure;
 use crate::game::window::{self, WindowSettings};
 use crate::panel::{Page, PanelState};
 use crate::replication::{DisplayedState, EncodeBudget, ViewerPlugin, spawn_receiving_lane};
-use crate::transport::udp::{UdpServer, UdpViewer};
+use crate::transport::udp::UdpViewer;
 use crate::transport::{UdpServerPlugin, UdpViewerPlugin};
 use crate::view::{Selected, Side, ViewMode};
 
@@ -15,7 +16,7 @@ use crate::view::{Selected, Side, ViewMode};
 ///
 /// # Errors
 /// See [`window::run`].
-pub fn serve(settings: WindowSettings, server: UdpServer) -> Result<(), Failure> {
+pub fn serve(settings: WindowSettings, server: RenetServer) -> Result<(), Failure> {
     let mut app = window::open(&settings);
     add_server(&mut app, settings, server)?;
     window::run_app(app)
@@ -38,13 +39,12 @@ pub fn view(settings: &WindowSettings, viewer: UdpViewer) -> Result<(), Failure>
 pub fn add_server(
     app: &mut App,
     settings: WindowSettings,
-    server: UdpServer,
+    server: RenetServer,
 ) -> Result<(), Failure> {
     window::add_frame(app, &settings);
     open_peers_tab(app);
     window::add_play(app, settings)?;
-    app.add_plugins(UdpServerPlugin)
-        .insert_resource(server)
+    app.add_plugins(UdpServerPlugin(server))
         .init_resource::<EncodeBudget>();
     Ok(())
 }

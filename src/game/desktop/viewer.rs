@@ -49,7 +49,7 @@ impl HeadlessViewer {
     /// The state of the connection.
     #[must_use]
     pub fn connection(&self) -> ServerConnection {
-        self.app.world().resource::<UdpViewer>().connection()
+        self.app.world().resource::<ServerConnection>().clone()
     }
 
     /// Measurements since the welcome.

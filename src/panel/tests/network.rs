@@ -88,7 +88,7 @@ fn a_server_lists_its_viewers() {
         panel.viewers = Some((
             Serving {
                 address: "192.168.1.5:7000".to_owned(),
-                traffic: SocketTraffic::default(),
+                traffic: cubewire_bevy::SocketTraffic::default(),
             },
             Peer {
                 id: 1,

@@ -1,137 +1,61 @@
-//! Admits viewers, in addition to the local lanes. Each is a lane whose receiving half is in another process.
+//! Serves viewers, in addition to the local lanes: a connection becomes a lane whose receiving half is in another process.
 
-mod connections;
-mod handshakes;
-mod reports;
-mod socket;
-mod systems;
-
-use std::collections::BTreeMap;
-use std::fmt;
-use std::io;
-use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
-use cubewire_codec::{Sequence, Snapshot};
-use cubewire_protocol::{FallbackReason, MessageChannel};
-use renetcode::NetcodeServer;
+use cubewire_bevy::renet::{ClientAddress, ClientId, RenetHost, RenetServer, TokenData};
+use cubewire_bevy::{CubewireSystems, Mailbox, Traffic, refuse};
+use cubewire_codec::{Fingerprint, Plan, Sequence, Snapshot};
+use cubewire_protocol::{FallbackReason, PROTOCOL_VERSION, Request, RequestAck, Welcome};
 use serde::Serialize;
 
-use super::Security;
-use super::pacer::Pacer;
-use crate::replication::transport::{End, TransportSystems};
-use crate::replication::{Serving, SocketTraffic, Traffic};
+use super::token_version;
+use crate::replication::transport::{End, SLICE_BYTES, SenderMail, TransportSystems};
+use crate::replication::{
+    ChangeLane, LaneBudget, LaneCost, LaneMeter, LaneSettings, LocalLane, Peer, SEND_INTERVALS,
+    SenderSettings, Serving, sending_half,
+};
+use crate::simulation::CubeWorld;
 
-use handshakes::Handshakes;
-use reports::Reports;
-use socket::Socket;
+/// Most viewers of a server. A viewer takes about 8 MB, and 12 at most: the last 256 snapshots as it decodes them, for
+/// baselines.
+pub const MAX_VIEWERS: usize = 64;
 
-/// Admits viewers while there is a [`UdpServer`]. Needs
-/// [`ReplicationPlugin`](crate::replication::ReplicationPlugin).
+/// Admits viewers. Needs [`ReplicationPlugin`](crate::replication::ReplicationPlugin).
 ///
 /// The socket is served in every frame, so that viewers stay connected while the game is paused.
 #[derive(Debug)]
-pub struct UdpServerPlugin;
+pub struct UdpServerPlugin(pub RenetServer);
 
 impl Plugin for UdpServerPlugin {
     fn build(&self, app: &mut App) {
-        let is_serving = resource_exists::<UdpServer>;
-        app.add_systems(
-            PreUpdate,
-            systems::receive
-                .in_set(TransportSystems::Receive(End::Sender))
-                .run_if(is_serving),
-        )
-        .add_systems(
-            Update,
-            (systems::flush, publish)
-                .chain()
-                .in_set(TransportSystems::Flush(End::Sender))
-                .run_if(is_serving),
-        )
-        .add_systems(
-            Last,
-            systems::close
-                .after(exit_on_all_closed)
-                .run_if(is_serving)
-                .run_if(on_message::<AppExit>),
-        );
+        let receive = (welcome, receive)
+            .chain()
+            .after(CubewireSystems::Receive)
+            .in_set(TransportSystems::Receive(End::Sender));
+        let account = (account, publish)
+            .chain()
+            .in_set(TransportSystems::Flush(End::Sender));
+        app.add_plugins(self.0.clone())
+            .init_resource::<Viewers>()
+            .add_systems(PreUpdate, receive)
+            .add_systems(
+                FixedUpdate,
+                post.in_set(TransportSystems::Flush(End::Sender)),
+            )
+            .add_systems(Update, account)
+            .configure_sets(Last, CubewireSystems::HangUp.after(exit_on_all_closed));
     }
 }
 
-fn publish(server: Res<UdpServer>, serving: Option<ResMut<Serving>>, mut commands: Commands) {
-    let traffic = server.traffic();
-    match serving {
-        // The address stays.
-        Some(mut serving) if serving.traffic != traffic => serving.traffic = traffic,
-        Some(_) => {}
-        None => commands.insert_resource(Serving {
-            address: server.address().to_string(),
-            traffic,
-        }),
-    }
-}
-
-/// Where a server listens, and which viewers it admits.
-#[derive(Clone, Debug)]
-pub struct ServerSettings {
-    /// Address to listen at. With port 0 the operating system chooses the port.
-    pub bind: SocketAddr,
-    /// Addresses that viewers connect to; if empty, the bound address.
-    pub public: Vec<SocketAddr>,
-    /// Which viewers are admitted.
-    pub security: Security,
-    /// Connected viewers, at most: 1 to [`MAX_VIEWERS`](Self::MAX_VIEWERS). Other values are clamped.
-    pub max_viewers: usize,
-}
-
-impl ServerSettings {
-    /// A viewer takes about 8 MB, and 12 at most: the last 256 snapshots as it decodes them, for baselines.
-    pub const MAX_VIEWERS: usize = 64;
-}
-
-/// Why a server cannot be set up.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// The address is in use, belongs to another machine, or is not permitted.
-    #[error("cannot listen at {address}: {source}")]
-    Bind {
-        /// The address.
-        address: SocketAddr,
-        /// Why.
-        source: io::Error,
-    },
-    /// Without a key, only loopback addresses are allowed.
-    #[error("{0} can be reached from other machines, which needs a key")]
-    InsecureInPublic(SocketAddr),
-    /// Connect tokens name the address that they are valid for.
-    #[error(
-        "{0} is every address of this machine: name the one that viewers connect to with --public"
-    )]
-    NoPublicAddress(SocketAddr),
-}
-
-/// The server's end of every viewer's connection.
-#[derive(Resource)]
-pub struct UdpServer {
-    socket: Socket,
-    address: SocketAddr,
-    handshakes: Handshakes,
-    /// By the number that each chose.
-    clients: BTreeMap<u64, Client>,
-    /// See [`ServerSettings`].
-    max_viewers: usize,
-    /// Viewers that were admitted since the start.
-    admitted: u64,
-    reports: Reports,
-    /// Time since the app's start, in this frame.
-    now: Duration,
-    /// When datagrams were last sent.
-    flushed: Duration,
-    /// Those of the viewers that were connected when it ended.
-    last_budgets: Vec<ViewerBudget>,
+/// The viewers of a server.
+#[derive(Resource, Debug, Default)]
+pub struct Viewers {
+    /// How many were admitted since the start.
+    pub admitted: u64,
+    /// The budget of each that is connected, or was when the server ended.
+    pub budgets: Vec<ViewerBudget>,
 }
 
 /// What a viewer's snapshots may take on the wire, in kilobits a second; none without a limit.
@@ -145,27 +69,13 @@ pub struct ViewerBudget {
     pub given_kbps: Option<u32>,
 }
 
-/// The derived implementation would show the key.
-impl fmt::Debug for UdpServer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UdpServer")
-            .field("address", &self.address)
-            .field("clients", &self.clients)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A connected client.
-#[derive(Debug)]
-struct Client {
-    address: SocketAddr,
-    /// Its end of netcode: see [`handshakes`].
-    netcode: Box<NetcodeServer>,
-    channel: MessageChannel,
+/// A connected viewer.
+#[derive(Component, Debug)]
+struct Viewer {
     /// The initial state that its welcome carries.
     initial: Snapshot,
-    /// Its lane and the number of its last request; none before its first request.
-    lane: Option<(Entity, Sequence)>,
+    /// The number of its last request; none before its first, with which its lane begins.
+    request: Option<Sequence>,
     /// Why it does not ask for arithmetic coding, if it says so.
     fallback: Option<FallbackReason>,
     /// When it connected.
@@ -174,23 +84,200 @@ struct Client {
     awaits_ack: bool,
     /// Whether it has another version of the protocol.
     is_refused: bool,
-    /// Acks from it that were invalid.
-    refused_acks: u64,
-    /// Snapshot packets that wait for the tick in which they are due.
-    pacer: Pacer,
-    /// Traffic that its lane's meter has not counted yet.
-    traffic: Traffic,
-    /// Asked for, and given.
+    /// Traffic that its lane's meter has counted.
+    counted: Traffic,
+    /// The budget that was asked for, and the one that was given.
     kbps: [Option<u32>; 2],
 }
 
-impl Client {
+type NewViewer<'a> = (Entity, &'a ClientAddress, &'a TokenData, &'a mut Mailbox);
+
+/// Sends every new viewer what the world is, and what codes it.
+fn welcome(
+    time: Res<Time<Real>>,
+    world: Res<CubeWorld>,
+    mut new: Query<NewViewer<'_>, Without<Viewer>>,
+    mut host: ResMut<RenetHost>,
+    mut viewers: ResMut<Viewers>,
+    mut commands: Commands,
+) {
+    for (client, ClientAddress(address), data, mut mailbox) in &mut new {
+        let welcome = Welcome {
+            plan: Plan::cubes(),
+            tick: world.tick(),
+            fingerprint: Fingerprint::shipped(),
+            initial: world.current().clone(),
+        };
+        let message = welcome
+            .encode()
+            .expect("the simulation's states are finite");
+        mailbox.outgoing.messages.push(message);
+        let version = token_version(&data.0);
+        let is_refused = version != PROTOCOL_VERSION;
+        if is_refused {
+            // The welcome carries the version of this program.
+            host.log(&format!(
+                "viewer {address} is refused: it has version {version} of the protocol, and this program has version \
+                 {PROTOCOL_VERSION}"
+            ));
+        } else {
+            viewers.admitted += 1;
+        }
+        commands.entity(client).insert(Viewer {
+            initial: welcome.initial,
+            request: None,
+            fallback: None,
+            since: time.elapsed(),
+            awaits_ack: false,
+            is_refused,
+            counted: Traffic::default(),
+            kbps: [None; 2],
+        });
+    }
+}
+
+type AskedLane<'a> = (
+    &'a mut SenderMail,
+    &'a SenderSettings,
+    &'a LaneCost,
+    &'a LaneBudget,
+    &'a LaneMeter,
+);
+
+type AskingViewer<'a> = (
+    Entity,
+    &'a mut Viewer,
+    &'a ClientId,
+    &'a ClientAddress,
+    &'a mut Mailbox,
+    Option<AskedLane<'a>>,
+);
+
+/// Processes requests, and delivers acks.
+fn receive(
+    time: Res<Time<Real>>,
+    world: Res<CubeWorld>,
+    mut viewers: Query<AskingViewer<'_>>,
+    mut commands: Commands,
+) {
+    for (client, mut viewer, id, address, mut mailbox, mut lane) in &mut viewers {
+        if let Some((_, asked, cost, budget, _)) = &lane
+            && let Some(number) = viewer.request
+            && std::mem::take(&mut viewer.awaits_ack)
+        {
+            let granted = budget.granted(&cost.granted(asked));
+            let ack = RequestAck {
+                number,
+                tick: world.tick(),
+                send_interval_ticks: granted.send_interval_ticks.min(255) as u8,
+                baseline: granted.baseline,
+                budget_kbps: granted.budget,
+            };
+            mailbox.outgoing.messages.push(ack.encode());
+        }
+        let refused_acks = lane.as_ref().map_or(0, |lane| lane.4.refused_acks);
+        let mut outcome = viewer.check(time.elapsed(), mailbox.backlog_bytes, refused_acks);
+        for message in mailbox.incoming.datagrams.drain(..) {
+            if message.len() > SLICE_BYTES {
+                outcome = outcome.and(Err(format!("a message of {} bytes", message.len())));
+            } else if let Some((mail, ..)) = &mut lane {
+                mail.deliver(message);
+            }
+        }
+        // After the acks, which say what the lane does: a request changes it from the next frame on.
+        for message in mailbox.incoming.messages.drain(..) {
+            if viewer.is_refused || outcome.is_err() {
+                continue;
+            }
+            outcome = supported(&message).map(|request| {
+                let peer = || Peer {
+                    id: id.0,
+                    address: address.0.to_string(),
+                    round_trip: Duration::ZERO,
+                    loss_fraction: 0.0,
+                    fallback: request.fallback,
+                };
+                viewer.apply(client, request, peer, &mut commands);
+            });
+        }
+        if let Err(why) = outcome {
+            commands.queue(move |world: &mut World| refuse(world, client, why));
+        }
+    }
+}
+
+/// What a viewer requests, or why that is refused.
+fn supported(message: &[u8]) -> Result<Request, String> {
+    let request = Request::decode(message).map_err(|error| error.to_string())?;
+    let ticks = request.send_interval_ticks;
+    match SEND_INTERVALS.contains(&ticks.into()) {
+        true => Ok(request),
+        false => Err(format!("a snapshot every {ticks} ticks is not offered")),
+    }
+}
+
+impl Viewer {
+    /// Fails if the viewer cannot stay connected.
+    fn check(&self, now: Duration, backlog_bytes: usize, refused_acks: u64) -> Result<(), String> {
+        let is_idle = self.request.is_none() && now > self.since + MAX_IDLE;
+        let why = match self.is_refused {
+            _ if backlog_bytes > MAX_BACKLOG_BYTES => {
+                "too much waits for it to say that it has arrived"
+            }
+            _ if refused_acks > MAX_REFUSED_ACKS => "it acks what was never sent",
+            true if is_idle => "it was refused",
+            false if is_idle => "it never requested anything",
+            _ => return Ok(()),
+        };
+        Err(why.to_owned())
+    }
+
+    /// Applies a request; with the first one the lane begins.
+    fn apply(
+        &mut self,
+        client: Entity,
+        request: Request,
+        peer: impl FnOnce() -> Peer,
+        commands: &mut Commands<'_, '_>,
+    ) {
+        self.awaits_ack = true;
+        let is_old = |number| !request.number.is_newer_than(number);
+        if self.request.is_some_and(is_old) {
+            return;
+        }
+        let requested = SenderSettings {
+            stages: request.stages,
+            send_interval_ticks: request.send_interval_ticks.into(),
+            baseline: request.baseline,
+            budget: request.budget_kbps,
+        };
+        self.fallback = request.fallback;
+        if self.request.replace(request.number).is_some() {
+            commands.trigger(ChangeLane {
+                entity: client,
+                settings: LaneSettings {
+                    sender: requested,
+                    ..LaneSettings::default()
+                },
+            });
+        } else {
+            let lane = sending_half(self.initial.clone(), requested)
+                .expect("the welcome has been encoded from the same state");
+            commands.entity(client).insert((lane, peer()));
+        }
+    }
+
     /// Notes the budget that is asked for and the one that is given. Returns what there is to say about it, if it becomes
     /// less than was asked for, or no longer is.
-    fn note_budget(&mut self, asked: Option<u32>, given: Option<u32>) -> Option<String> {
+    fn note_budget(
+        &mut self,
+        address: &ClientAddress,
+        asked: Option<u32>,
+        given: Option<u32>,
+    ) -> Option<String> {
         let [last_asked, last_given] = std::mem::replace(&mut self.kbps, [asked, given]);
         let was_less = last_asked != last_given;
-        let address = self.address;
+        let address = address.0;
         match given.filter(|_| given != asked) {
             Some(kbps) if !was_less => Some(match asked {
                 Some(asked) => format!(
@@ -204,82 +291,69 @@ impl Client {
     }
 }
 
-impl UdpServer {
-    /// Binds the socket and starts to listen.
-    ///
-    /// # Errors
-    /// [`ServeError`] if the address cannot be bound, or if the settings are not allowed.
-    pub fn new(settings: &ServerSettings) -> Result<Self, ServeError> {
-        let bind = settings.bind;
-        let is_insecure = settings.security == Security::Insecure;
-        if is_insecure && !bind.ip().is_loopback() {
-            return Err(ServeError::InsecureInPublic(bind));
-        }
-        let failed = |source| ServeError::Bind {
-            address: bind,
-            source,
-        };
-        let udp = UdpSocket::bind(bind).map_err(failed)?;
-        udp.set_nonblocking(true).map_err(failed)?;
-        let address = udp.local_addr().map_err(failed)?;
-        let mut public_addresses = settings.public.clone();
-        if public_addresses.is_empty() {
-            if address.ip().is_unspecified() {
-                return Err(ServeError::NoPublicAddress(bind));
-            }
-            public_addresses.push(address);
-        }
-        Ok(Self {
-            socket: Socket {
-                udp,
-                traffic: SocketTraffic::default(),
-            },
-            address,
-            handshakes: Handshakes::new(settings.security, public_addresses),
-            clients: BTreeMap::new(),
-            max_viewers: settings.max_viewers.clamp(1, ServerSettings::MAX_VIEWERS),
-            admitted: 0,
-            reports: Reports::default(),
-            now: Duration::ZERO,
-            flushed: Duration::ZERO,
-            last_budgets: Vec::new(),
-        })
-    }
-
-    /// The address that it listens at.
-    #[must_use]
-    pub const fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    /// Traffic of the socket since the start.
-    #[must_use]
-    pub const fn traffic(&self) -> SocketTraffic {
-        self.socket.traffic
-    }
-
-    /// Viewers that were admitted since the start.
-    #[must_use]
-    pub const fn admitted(&self) -> u64 {
-        self.admitted
-    }
-
-    /// The budget of each viewer that is connected, or was when the server ended.
-    pub fn budgets(&self) -> impl Iterator<Item = ViewerBudget> {
-        let connected = self.clients.iter().map(|(&viewer, client)| {
-            let [asked_kbps, given_kbps] = client.kbps;
-            ViewerBudget {
-                viewer,
-                asked_kbps,
-                given_kbps,
-            }
-        });
-        connected.chain(self.last_budgets.iter().copied())
-    }
-
-    /// Connected viewers, including those that have not requested anything yet.
-    #[must_use]
-    pub fn connected(&self) -> usize {
-        self.clients.len()
+/// Puts snapshots into the mailboxes of the transport.
+fn post(mut lanes: Query<(&mut SenderMail, &LaneBudget, &mut Mailbox), Without<LocalLane>>) {
+    for (mut mail, budget, mut mailbox) in &mut lanes {
+        mailbox.outgoing.datagrams.append(&mut mail.outgoing);
+        mailbox.spread_ticks = budget.spread_ticks();
     }
 }
+
+type ServedLane<'a> = (
+    &'a Mailbox,
+    &'a ClientAddress,
+    &'a SenderSettings,
+    &'a LaneBudget,
+    &'a mut Viewer,
+    &'a mut LaneMeter,
+    &'a mut Peer,
+);
+
+/// Notes what the transport has measured.
+fn account(
+    mut host: ResMut<RenetHost>,
+    mut viewers: ResMut<Viewers>,
+    mut lanes: Query<ServedLane<'_>>,
+) {
+    viewers.budgets.clear();
+    for (mailbox, address, asked, budget, mut viewer, mut meter, mut peer) in &mut lanes {
+        let traffic = mailbox.traffic.since(&viewer.counted);
+        viewer.counted = mailbox.traffic;
+        let sample = &mut meter.current().traffic;
+        sample.add_connection(&traffic.sent, &traffic.received);
+        peer.round_trip = mailbox.round_trip.unwrap_or_default();
+        peer.loss_fraction = budget.loss_fraction();
+        peer.fallback = viewer.fallback;
+        let (asked_kbps, given_kbps) = (asked.budget, budget.granted(asked).budget);
+        viewers.budgets.push(ViewerBudget {
+            viewer: peer.id,
+            asked_kbps,
+            given_kbps,
+        });
+        if let Some(line) = viewer.note_budget(address, asked_kbps, given_kbps) {
+            host.log(&line);
+        }
+    }
+}
+
+fn publish(host: Res<RenetHost>, serving: Option<ResMut<Serving>>, mut commands: Commands) {
+    let now = Serving {
+        address: host.address().to_string(),
+        traffic: host.traffic(),
+    };
+    match serving {
+        Some(mut serving) => {
+            serving.set_if_neq(now);
+        }
+        None => commands.insert_resource(now),
+    }
+}
+
+/// A client that has requested nothing is removed: with the welcome on a bad network, a viewer takes a few seconds.
+const MAX_IDLE: Duration = Duration::from_secs(10);
+
+/// What waits for a client to acknowledge it, at most: the welcome is a sixth of this.
+const MAX_BACKLOG_BYTES: usize = 256 << 10;
+
+/// Invalid acks after which a client is removed. A viewer sends none.
+const MAX_REFUSED_ACKS: u64 = 16;

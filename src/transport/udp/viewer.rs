@@ -2,28 +2,34 @@
 
 mod error;
 mod session;
-mod systems;
 
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
+use cubewire_bevy::renet::{Key, RenetClient, RenetConnection};
+use cubewire_bevy::{CubewireSystems, Mailbox, Refused, Traffic};
+use cubewire_protocol::PROTOCOL_VERSION;
 
-use super::Security;
-use crate::replication::transport::{End, TransportSystems};
-use crate::replication::{ConnectionStatus, Reconnect, ServerConnection};
+use self::session::{Heard, Session};
+use super::token_data;
+use crate::replication::transport::{End, ReceiverMail, SLICE_BYTES, TransportSystems};
+use crate::replication::{
+    ConnectionStatus, LaneMeter, LinkSettings, Reconnect, Replica, SenderSettings,
+    ServerConnection, Welcomed,
+};
 
 pub use error::ViewError;
-use session::Session;
 
 /// Which server to connect to, and how.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct ViewerSettings {
     /// Address of the server.
     pub server: SocketAddr,
-    /// How the server admits viewers.
-    pub security: Security,
+    /// The server's key.
+    pub key: Key,
     /// Silence after which the connection is closed: whole seconds, from one to
     /// [`MAX_TIMEOUT`](Self::MAX_TIMEOUT).
     pub timeout: Duration,
@@ -32,13 +38,45 @@ pub struct ViewerSettings {
 impl ViewerSettings {
     /// After that long, the server closes the connection in any case.
     pub const MAX_TIMEOUT: Duration = Duration::from_secs(30);
+
+    fn connect(self) -> io::Result<RenetConnection> {
+        let Self {
+            server,
+            key,
+            timeout,
+        } = self;
+        let timeout = timeout.min(Self::MAX_TIMEOUT);
+        let data = token_data(PROTOCOL_VERSION);
+        let token = move || key.token_with(server, rand::random(), timeout, data);
+        RenetConnection::with_tokens(token)
+    }
 }
 
 /// The viewer's end of the connection.
 #[derive(Resource, Debug)]
 pub struct UdpViewer {
     settings: ViewerSettings,
-    session: Result<Box<Session>, ViewError>,
+    /// Not spawned yet.
+    new: Option<RenetConnection>,
+    /// Or why there is none.
+    session: Result<Session, String>,
+    /// Traffic of the connection that the meter has counted.
+    counted: Traffic,
+}
+
+impl UdpViewer {
+    /// Starts to connect; the handshake happens while the app runs.
+    ///
+    /// # Errors
+    /// [`ViewError`] if there is no socket or no connect token.
+    pub fn new(settings: ViewerSettings) -> Result<Self, ViewError> {
+        Ok(Self {
+            settings,
+            new: Some(settings.connect()?),
+            session: Ok(Session::default()),
+            counted: Traffic::default(),
+        })
+    }
 }
 
 /// Receives from the server of the [`UdpViewer`], which must exist. Needs
@@ -48,79 +86,179 @@ pub struct UdpViewerPlugin;
 
 impl Plugin for UdpViewerPlugin {
     fn build(&self, app: &mut App) {
-        app.add_observer(reconnect)
+        let receive = (receive, publish)
+            .chain()
+            .after(CubewireSystems::Receive)
+            .in_set(TransportSystems::Receive(End::Receiver));
+        app.add_plugins(RenetClient::default())
+            .add_observer(reconnect)
+            .add_observer(lose)
+            .add_systems(PreUpdate, (dial.before(CubewireSystems::Receive), receive))
             .add_systems(
-                PreUpdate,
-                (systems::receive, publish)
-                    .chain()
-                    .in_set(TransportSystems::Receive(End::Receiver)),
+                FixedUpdate,
+                post.in_set(TransportSystems::Flush(End::Receiver)),
             )
             .add_systems(
                 Update,
-                systems::flush.in_set(TransportSystems::Flush(End::Receiver)),
+                account.in_set(TransportSystems::Flush(End::Receiver)),
             )
-            .add_systems(
-                Last,
-                systems::close
-                    .after(exit_on_all_closed)
-                    .run_if(on_message::<AppExit>),
-            );
+            .configure_sets(Last, CubewireSystems::HangUp.after(exit_on_all_closed));
     }
 }
 
 fn reconnect(_: On<Reconnect>, mut viewer: ResMut<UdpViewer>) {
-    viewer.reconnect();
+    if viewer.session.is_ok() {
+        return;
+    }
+    match viewer.settings.connect() {
+        Ok(connection) => {
+            viewer.new = Some(connection);
+            viewer.session = Ok(Session::default());
+            viewer.counted = Traffic::default();
+        }
+        Err(error) => viewer.session = Err(ViewError::from(error).to_string()),
+    }
 }
+
+/// Notes why the connection has ended.
+fn lose(
+    refused: On<Refused>,
+    connections: Query<(), With<RenetConnection>>,
+    mut viewer: ResMut<UdpViewer>,
+) {
+    if connections.contains(refused.entity) {
+        viewer.session = Err(refused.reason.clone());
+    }
+}
+
+/// Connects, over the simulated network of the lane.
+fn dial(
+    mut viewer: ResMut<UdpViewer>,
+    lane: Single<&LinkSettings>,
+    mut connections: Query<&mut RenetConnection>,
+    mut commands: Commands,
+) {
+    if let Some(new) = viewer.new.take() {
+        commands.spawn(new);
+    }
+    for mut connection in &mut connections {
+        connection.set_conditions(&lane.conditions);
+    }
+}
+
+/// Longer messages are no snapshots of this scene: an uncompressed one takes 31 slices.
+const MAX_SNAPSHOT_BYTES: usize = 64 * SLICE_BYTES;
+
+type ViewedLane<'a> = (
+    Entity,
+    &'a SenderSettings,
+    &'a mut ReceiverMail,
+    Option<&'a mut Replica>,
+);
+
+type Connection<'a> = (Entity, &'a mut Mailbox);
+
+/// Processes the server's messages, requests the lane's sender settings, and delivers snapshots.
+fn receive(
+    time: Res<Time<Real>>,
+    ticks: Res<Time<Fixed>>,
+    mut viewer: ResMut<UdpViewer>,
+    connection: Option<Single<Connection<'_>, With<RenetConnection>>>,
+    lane: Single<ViewedLane<'_>>,
+    mut commands: Commands,
+) {
+    let server = viewer.settings.server;
+    let (Ok(session), Some(connection)) = (&mut viewer.session, connection) else {
+        return;
+    };
+    let (connection, mut mailbox) = connection.into_inner();
+    let (lane, sender, mut mail, mut replica) = lane.into_inner();
+    let was_welcomed = session.is_welcomed;
+    for message in mailbox.incoming.messages.drain(..) {
+        match session.hear(server, &message) {
+            Ok(Heard::Welcome(welcome)) => commands.trigger(Welcomed {
+                entity: lane,
+                welcome: *welcome,
+            }),
+            Ok(Heard::Ack(tick)) => {
+                if let (Some(tick), Some(replica)) = (tick, &mut replica) {
+                    replica.0.sync_tick(ticks.elapsed(), tick);
+                }
+            }
+            Err(error) => {
+                viewer.session = Err(error.to_string());
+                commands.entity(connection).despawn();
+                return;
+            }
+        }
+    }
+    // Snapshots cannot be decoded before there is a replica of what the welcome says, one frame after it.
+    if was_welcomed
+        && let Some(replica) = &replica
+        && let Some(request) = session.request(sender, replica.0.fallback(), time.delta())
+    {
+        mailbox.outgoing.messages.push(request);
+    }
+    let is_ready = session.is_welcomed && replica.is_some();
+    for message in mailbox.incoming.datagrams.drain(..) {
+        if is_ready && message.len() <= MAX_SNAPSHOT_BYTES {
+            mail.deliver(message);
+        }
+    }
+}
+
+type Status<'a> = (&'a RenetConnection, Option<&'a Mailbox>);
 
 fn publish(
     viewer: Res<UdpViewer>,
-    connection: Option<ResMut<ServerConnection>>,
+    connection: Option<Single<Status<'_>>>,
+    published: Option<ResMut<ServerConnection>>,
     mut commands: Commands,
 ) {
-    let now = viewer.connection();
-    match connection {
-        Some(mut connection) => {
-            connection.set_if_neq(now);
+    let session = viewer.session.as_ref();
+    let connection = connection.as_deref().filter(|_| session.is_ok());
+    let now = ServerConnection {
+        server: viewer.settings.server.to_string(),
+        status: match session {
+            Ok(session) if session.is_welcomed => ConnectionStatus::Connected,
+            Ok(_) => ConnectionStatus::Connecting,
+            Err(why) => ConnectionStatus::Lost(why.clone()),
+        },
+        round_trip: connection.and_then(|(_, mailbox)| mailbox.as_ref()?.round_trip),
+        id: connection.map(|(connection, _)| connection.client_id()),
+        granted: session.ok().and_then(Session::granted),
+    };
+    match published {
+        Some(mut published) => {
+            published.set_if_neq(now);
         }
         None => commands.insert_resource(now),
     }
 }
 
-impl UdpViewer {
-    /// Starts to connect; the handshake happens while the app runs.
-    ///
-    /// # Errors
-    /// [`ViewError`] if there is no socket or no connect token.
-    pub fn new(settings: ViewerSettings) -> Result<Self, ViewError> {
-        let session = Session::new(&settings)?;
-        Ok(Self {
-            settings,
-            session: Ok(Box::new(session)),
-        })
+/// Puts acks into the mailbox of the transport.
+fn post(
+    mut lane: Single<&mut ReceiverMail>,
+    mailbox: Option<Single<&mut Mailbox, With<RenetConnection>>>,
+) {
+    let acks = lane.outgoing.drain(..);
+    if let Some(mut mailbox) = mailbox {
+        mailbox.outgoing.datagrams.extend(acks);
     }
+}
 
-    /// The state of the connection.
-    #[must_use]
-    pub fn connection(&self) -> ServerConnection {
-        let session = self.session.as_ref();
-        ServerConnection {
-            server: self.settings.server.to_string(),
-            status: match session {
-                Ok(session) if session.is_welcomed => ConnectionStatus::Connected,
-                Ok(_) => ConnectionStatus::Connecting,
-                Err(error) => ConnectionStatus::Lost(error.to_string()),
-            },
-            round_trip: session
-                .ok()
-                .and_then(|session| session.channel.round_trip()),
-            id: session.ok().map(|session| session.netcode.client_id()),
-            granted: session.ok().and_then(|session| session.granted()),
-        }
-    }
-
-    fn reconnect(&mut self) {
-        if self.session.is_err() {
-            self.session = Session::new(&self.settings).map(Box::new);
-        }
-    }
+/// Notes what the transport has measured.
+fn account(
+    mut viewer: ResMut<UdpViewer>,
+    mut meter: Single<&mut LaneMeter>,
+    connection: Option<Single<(&RenetConnection, &Mailbox)>>,
+) {
+    let Some((connection, mailbox)) = connection.as_deref() else {
+        return;
+    };
+    let traffic = mailbox.traffic.since(&viewer.counted);
+    viewer.counted = mailbox.traffic;
+    let sample = &mut meter.current().traffic;
+    sample.add_connection(&traffic.received, &traffic.sent);
+    meter.link = connection.link_stats();
 }

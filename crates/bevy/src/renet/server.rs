@@ -1,28 +1,36 @@
 //! The server's socket and its clients.
 
-use std::collections::HashMap;
+mod connections;
+mod handshakes;
+mod reports;
+mod socket;
+
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bevy_app::{App, FixedPostUpdate, Plugin, PreUpdate};
+use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreUpdate};
 use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time};
-use cubewire_protocol::netcode::is_from_client;
-use renetcode::{
-    NETCODE_MAX_PACKET_BYTES, NetcodeServer, ServerAuthentication, ServerConfig, ServerResult,
-};
+use renetcode::NETCODE_USER_DATA_BYTES;
 
-use super::{Key, MAX_DATAGRAMS, OVERHEAD_BYTES, PROTOCOL_ID, read, since_1970};
-use crate::mailbox::{Client, CubewireSystems, Mailbox};
-use crate::pipe::Pipe;
+use self::connections::Connection;
+use self::handshakes::Handshakes;
+use self::reports::Reports;
+use self::socket::Socket;
+use super::Key;
+use crate::body::Refused;
+use crate::mailbox::{self, CubewireSystems, Mailbox};
+use crate::traffic::SocketTraffic;
 
 /// Listens for clients whose tokens were made with the server's key.
 #[derive(Clone, Debug)]
 pub struct RenetServer {
     socket: Arc<UdpSocket>,
+    listens_at: SocketAddr,
     key: Key,
     public: Vec<SocketAddr>,
     max_clients: usize,
@@ -32,16 +40,19 @@ impl RenetServer {
     /// Listens at an address: port 0 for one that is free, 0.0.0.0 for all of the machine's addresses. Up to 64 clients.
     ///
     /// # Errors
-    /// If the address is none of this machine, or in use.
+    /// If the address is none of this machine, or in use, or can be reached from others while the key is [`Key::LOOPBACK`].
     pub fn listen(address: impl ToSocketAddrs, key: Key) -> io::Result<Self> {
         let socket = UdpSocket::bind(address)?;
         socket.set_nonblocking(true)?;
-        let mut own = socket.local_addr()?;
+        let listens_at = socket.local_addr()?;
+        key.check(listens_at, "can be reached from other machines")?;
+        let mut own = listens_at;
         if own.ip().is_unspecified() {
             own.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
         }
         Ok(Self {
             socket: Arc::new(socket),
+            listens_at,
             key,
             public: vec![own],
             max_clients: 64,
@@ -55,7 +66,7 @@ impl RenetServer {
         self
     }
 
-    /// Most clients at a time, `1..=1024`.
+    /// Most clients at a time, `1..=1024`. Each takes 150 kB in addition to what replication keeps of it.
     #[must_use]
     pub fn max_clients(mut self, clients: usize) -> Self {
         self.max_clients = clients.clamp(1, 1024);
@@ -71,39 +82,100 @@ impl RenetServer {
 
 impl Plugin for RenetServer {
     fn build(&self, app: &mut App) {
-        app.insert_resource(Host {
-            socket: Arc::clone(&self.socket),
-            netcode: NetcodeServer::new(ServerConfig {
-                current_time: since_1970(),
-                max_clients: self.max_clients,
-                protocol_id: PROTOCOL_ID,
-                public_addresses: self.public.clone(),
-                authentication: ServerAuthentication::Secure {
-                    private_key: self.key.0,
-                },
-            }),
-            clients: HashMap::new(),
+        mailbox::add(app);
+        app.insert_resource(RenetHost {
+            socket: Socket {
+                udp: Arc::clone(&self.socket),
+                traffic: SocketTraffic::default(),
+            },
+            address: self.listens_at,
+            handshakes: Handshakes::new(self.key, self.public.clone()),
+            clients: BTreeMap::new(),
+            max_clients: self.max_clients,
+            admitted: 0,
+            reports: Reports::default(),
+            now: Duration::ZERO,
         })
+        .add_observer(note_refused)
         .add_observer(disconnect)
-        .add_systems(PreUpdate, receive.in_set(CubewireSystems::Receive))
-        .add_systems(FixedPostUpdate, flush.in_set(CubewireSystems::Flush));
+        .add_systems(
+            PreUpdate,
+            (receive, deliver).chain().in_set(CubewireSystems::Receive),
+        )
+        .add_systems(FixedPostUpdate, flush.in_set(CubewireSystems::Flush))
+        .add_systems(PostUpdate, flush.in_set(CubewireSystems::Flush));
     }
 }
 
+/// The server's end of all connections. Clients that the network has are [`Client`](crate::Client)s with a [`ClientId`].
+///
+/// It holds out against peers without a token, and against those with tokens that mean no good:
+///
+/// - Datagrams that netcode would panic at are dropped, and up to 4096 are read in a frame.
+/// - 2000 handshakes may be begun in a second, and 256 are remembered, each for five seconds. A new one displaces one of the
+///   machine that has the most.
+/// - A challenge can only be answered from the address that it was sent to, which was sent no more than it has sent.
+/// - A token is of use once, and no nonce is used twice.
+/// - A client whose packets are none of a [`MessageChannel`](cubewire_protocol::MessageChannel), or that says nothing for 30
+///   seconds, is disconnected.
+/// - In ten seconds, 16 lines are logged about clients and 16 about others; the rest is counted.
 #[derive(Resource)]
-struct Host {
-    socket: Arc<UdpSocket>,
-    netcode: NetcodeServer,
-    /// By netcode's number.
-    clients: HashMap<u64, Entity>,
+pub struct RenetHost {
+    socket: Socket,
+    address: SocketAddr,
+    handshakes: Handshakes,
+    clients: BTreeMap<SocketAddr, Connection>,
+    max_clients: usize,
+    admitted: u64,
+    reports: Reports,
+    /// [`Real`] time of this frame.
+    now: Duration,
 }
 
 /// The derived implementation would show keys.
-impl fmt::Debug for Host {
+impl fmt::Debug for RenetHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Host")
+        f.debug_struct("RenetHost")
+            .field("address", &self.address)
             .field("clients", &self.clients)
             .finish_non_exhaustive()
+    }
+}
+
+impl RenetHost {
+    /// The address that it listens at: 0.0.0.0 for all of the machine's.
+    #[must_use]
+    pub const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Traffic of the socket.
+    #[must_use]
+    pub const fn traffic(&self) -> SocketTraffic {
+        self.socket.traffic
+    }
+
+    /// Clients that are connected.
+    #[must_use]
+    pub fn connected(&self) -> usize {
+        self.clients.len()
+    }
+
+    /// Clients that were admitted since the start.
+    #[must_use]
+    pub const fn admitted(&self) -> u64 {
+        self.admitted
+    }
+
+    /// Logs something about a client, unless its like has filled the log: for what clients can cause at will.
+    pub fn log(&mut self, line: &str) {
+        self.reports.client(line);
+    }
+
+    /// By the entity of its connection.
+    fn client_mut(&mut self, entity: Entity) -> Option<&mut Connection> {
+        let mut clients = self.clients.values_mut();
+        clients.find(|client| client.entity == entity)
     }
 }
 
@@ -112,139 +184,75 @@ impl fmt::Debug for Host {
 #[component(immutable)]
 pub struct ClientId(pub u64);
 
-#[derive(Component, Debug)]
-struct RenetPeer {
-    id: u64,
-    pipe: Pipe,
+/// At a server: the address of a client, on the entity of its connection.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[component(immutable)]
+pub struct ClientAddress(pub SocketAddr);
+
+/// At a server: the bytes that are in a client's [token](Key::token_with), on the entity of its connection.
+#[derive(Component, Clone, Debug, PartialEq, Eq)]
+#[component(immutable)]
+pub struct TokenData(pub Box<[u8; NETCODE_USER_DATA_BYTES]>);
+
+/// Reads the socket.
+fn receive(time: Res<Time<Real>>, mut host: ResMut<RenetHost>, mut commands: Commands) {
+    let (host, delta) = (&mut *host, time.delta());
+    host.now = time.elapsed();
+    host.handshakes.update(delta);
+    host.reports.update(delta, host.handshakes.abandoned);
+    host.read(&mut commands);
+    host.keep_alive(delta, &mut commands);
 }
 
-fn receive(world: &mut World) {
-    let time = world.resource::<Time<Real>>();
-    let (now, delta) = (time.elapsed(), time.delta());
-    world.resource_scope(|world, mut host: Mut<'_, Host>| {
-        let mut buffer = [0; NETCODE_MAX_PACKET_BYTES];
-        for _ in 0..MAX_DATAGRAMS {
-            let Some((length, from)) = read(&host.socket, &mut buffer) else {
-                break;
-            };
-            if is_from_client(&buffer[..length], since_1970()) {
-                host.on_datagram(world, now, from, &mut buffer[..length]);
-            }
-        }
-        host.netcode.update(delta);
-        for id in host.netcode.clients_id() {
-            host.update(world, id);
-        }
-    });
-}
-
-impl Host {
-    fn on_datagram(
-        &mut self,
-        world: &mut World,
-        now: Duration,
-        from: SocketAddr,
-        bytes: &mut [u8],
-    ) {
-        let result = self.netcode.process_packet(from, bytes);
-        answer(&self.socket, &result);
-        match result {
-            ServerResult::None | ServerResult::PacketToSend { .. } => {}
-            ServerResult::ClientConnected { client_id: id, .. } => {
-                let pipe = Pipe::default();
-                let mailbox = Mailbox::new(OVERHEAD_BYTES);
-                let peer = (Client, ClientId(id), mailbox, RenetPeer { id, pipe });
-                if let Some(before) = self.clients.insert(id, world.spawn(peer).id()) {
-                    world.despawn(before);
-                }
-            }
-            ServerResult::ClientDisconnected { client_id, .. } => self.forget(world, client_id),
-            ServerResult::Payload { client_id, payload } => {
-                let Some(&client) = self.clients.get(&client_id) else {
-                    return;
-                };
-                let mut client = world.get_entity_mut(client);
-                let parts = client.as_mut().ok().and_then(|client| {
-                    client
-                        .get_components_mut::<(&mut RenetPeer, &mut Mailbox)>()
-                        .ok()
-                });
-                let outcome = parts
-                    .map(|(mut peer, mut mailbox)| peer.pipe.receive(now, payload, &mut mailbox));
-                if outcome.is_none_or(|outcome| outcome.is_err()) {
-                    self.disconnect(client_id);
-                    self.forget(world, client_id);
-                }
-            }
-        }
-    }
-
-    /// Keeps a connection alive, or ends it.
-    fn update(&mut self, world: &mut World, id: u64) {
-        let result = self.netcode.update_client(id);
-        answer(&self.socket, &result);
-        if matches!(result, ServerResult::ClientDisconnected { .. }) {
-            self.forget(world, id);
-        }
-    }
-
-    fn disconnect(&mut self, id: u64) {
-        answer(&self.socket, &self.netcode.disconnect(id));
-    }
-
-    fn forget(&mut self, world: &mut World, id: u64) {
-        if let Some(client) = self.clients.remove(&id)
-            && let Ok(client) = world.get_entity_mut(client)
-        {
-            client.despawn();
+/// Fills the mailboxes.
+fn deliver(mut host: ResMut<RenetHost>, mut mailboxes: Query<&mut Mailbox>) {
+    for client in host.clients.values_mut() {
+        if let Ok(mut mailbox) = mailboxes.get_mut(client.entity) {
+            client.has_spoken |= client.pipe.deliver(&mut mailbox);
         }
     }
 }
 
-/// Sends what netcode has to send.
-fn answer(socket: &UdpSocket, result: &ServerResult<'_, '_>) {
-    let answer = match result {
-        ServerResult::PacketToSend { addr, payload }
-        | ServerResult::ClientConnected { addr, payload, .. } => Some((addr, &**payload)),
-        ServerResult::ClientDisconnected { addr, payload, .. } => {
-            payload.as_ref().map(|payload| (addr, &**payload))
+/// Sends what is in the mailboxes.
+fn flush(mut host: ResMut<RenetHost>, mut mailboxes: Query<&mut Mailbox>, mut commands: Commands) {
+    let host = &mut *host;
+    for (&address, client) in &mut host.clients {
+        let Ok(mut mailbox) = mailboxes.get_mut(client.entity) else {
+            continue;
+        };
+        let (pipe, entity) = (&mut client.pipe, client.entity);
+        for packet in pipe.flush(host.now, entity, &mut mailbox, &mut commands) {
+            let datagram = client.netcode.generate_payload_packet(client.id, &packet);
+            if let Ok((_, datagram)) = datagram {
+                let bytes = host.socket.send(datagram, address);
+                client.traffic.sent.count(&packet, bytes);
+            }
         }
-        ServerResult::None | ServerResult::Payload { .. } => None,
-    };
-    if let Some((to, payload)) = answer {
-        // One that cannot be sent is lost.
-        let _ = socket.send_to(payload, to);
+        mailbox.traffic.add(&std::mem::take(&mut client.traffic));
     }
 }
 
-fn flush(
-    mut host: ResMut<Host>,
-    time: Res<Time<Real>>,
-    mut clients: Query<(Entity, &mut RenetPeer, &mut Mailbox)>,
-    mut commands: Commands,
-) {
-    for (client, mut peer, mut mailbox) in &mut clients {
-        let now = time.elapsed();
-        let datagrams = peer.pipe.flush(now, client, &mut mailbox, &mut commands);
-        for datagram in datagrams {
-            let host = &mut *host;
-            if let Ok((to, packet)) = host.netcode.generate_payload_packet(peer.id, &datagram) {
-                let _ = host.socket.send_to(packet, to);
-            }
-        }
+/// Notes why a connection is about to be despawned, for the log.
+fn note_refused(refused: On<Refused>, host: Option<ResMut<RenetHost>>) {
+    if let Some(mut host) = host
+        && let Some(client) = host.client_mut(refused.entity)
+    {
+        client.refused = Some(refused.reason.clone());
     }
 }
 
 /// Tells a client whose entity somebody has despawned.
 fn disconnect(
-    removed: On<Remove, RenetPeer>,
-    clients: Query<&RenetPeer>,
-    host: Option<ResMut<Host>>,
+    removed: On<Remove, ClientAddress>,
+    clients: Query<&ClientAddress>,
+    host: Option<ResMut<RenetHost>>,
 ) {
     if let Some(mut host) = host
-        && let Ok(peer) = clients.get(removed.entity)
-        && host.clients.remove(&peer.id).is_some()
+        && let Ok(&ClientAddress(address)) = clients.get(removed.entity)
+        && let Some(client) = host.client_mut(removed.entity)
     {
-        host.disconnect(peer.id);
+        let why = client.refused.take();
+        let why = why.as_deref();
+        host.forget(address, why.unwrap_or("this end has ended the connection"));
     }
 }

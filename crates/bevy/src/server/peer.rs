@@ -180,13 +180,12 @@ impl Ready {
             bucket: Bucket::new(asked, ticks_per_second),
             rate: AdaptiveRate::new(ticks_per_second),
             now,
-            counted: mailbox.wire_bytes,
+            counted: mailbox.traffic.sent.bytes(),
         });
-        let counted = std::mem::replace(&mut budget.counted, mailbox.wire_bytes);
+        let bytes = mailbox.traffic.sent.bytes();
+        let counted = std::mem::replace(&mut budget.counted, bytes);
         let before = std::mem::replace(&mut budget.now, now);
-        budget
-            .bucket
-            .spend(before, (mailbox.wire_bytes - counted) as usize);
+        budget.bucket.spend(before, (bytes - counted) as usize);
         budget.rate.update(tick);
         let through = budget.rate.kbps().map_or(asked, |kbps| kbps * 125);
         budget.bucket.set_bytes_per_second(asked.min(through));

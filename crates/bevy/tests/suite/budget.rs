@@ -61,7 +61,14 @@ fn no_second_has_more_than_the_budget_and_all_ends_equal() {
             }
             net.tick();
             chats += taken::<FromServer<Chat>>(&mut net.clients[0]).len();
-            wire.push(server(&mut net).get::<Mailbox>(client).unwrap().wire_bytes);
+            wire.push(
+                server(&mut net)
+                    .get::<Mailbox>(client)
+                    .unwrap()
+                    .traffic
+                    .sent
+                    .bytes(),
+            );
         }
         let seconds = wire.windows(61).map(|second| second[60] - second[0]);
         let most = seconds.max().unwrap();
@@ -101,7 +108,7 @@ fn a_budget_holds_in_any_second_where_a_frame_has_several_ticks() {
     for frame in 0..240_usize {
         shake(&mut net, &bodies, frame);
         net.tick();
-        wire.push(server(&mut net).get::<Mailbox>(client).unwrap().wire_bytes);
+        wire.push(server(&mut net).get::<Mailbox>(client).unwrap().traffic.sent.bytes());
     }
     let second = 60 / TICKS as usize;
     let most = wire

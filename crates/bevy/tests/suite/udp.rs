@@ -1,10 +1,13 @@
 //! Over real sockets on this machine.
 
+use std::net::SocketAddr;
+
+use bevy_time::{Real, Time, Virtual};
 use cubewire_bevy::renet::{
-    ClientId, ConnectToken, Key, RenetClient, RenetConnection, RenetServer,
+    ClientId, ConnectToken, Key, RenetClient, RenetConnection, RenetHost, RenetServer, TokenData,
 };
 use cubewire_bevy::testing::app;
-use cubewire_bevy::{Client, ClientPlugin, Refused, Server, ServerPlugin};
+use cubewire_bevy::{Client, ClientPlugin, Mailbox, Refused, Server, ServerPlugin};
 
 use super::*;
 
@@ -98,27 +101,141 @@ fn bodies_arrive_over_udp_and_a_connection_ends_from_either_end() {
     assert_eq!(count::<Client>(&mut apps[0]), 0);
 }
 
-#[test]
-fn a_client_with_another_key_is_told_that_nobody_answers() {
-    #[derive(Resource, Default)]
-    struct Reason(String);
+/// Why connections of an app have ended.
+#[derive(Resource, Default)]
+struct Reasons(Vec<String>);
 
-    let server = RenetServer::listen("127.0.0.1:0", Key::random()).unwrap();
-    let token = Key::random().token(server.address(), 1).unwrap();
+fn watch(app: &mut App) {
+    app.init_resource::<Reasons>().add_observer(
+        |refused: On<Refused>, mut reasons: ResMut<Reasons>| {
+            reasons.0.push(refused.reason.clone());
+        },
+    );
+}
+
+/// Runs until the connection of an app has ended, and returns the reason.
+#[track_caller]
+fn ended(apps: &mut [App], index: usize) -> String {
+    watch(&mut apps[index]);
+    run(apps, |apps| {
+        !apps[index].world().resource::<Reasons>().0.is_empty()
+    });
+    assert_eq!(count::<RenetConnection>(&mut apps[index]), 0);
+    apps[index].world().resource::<Reasons>().0.join("; ")
+}
+
+#[test]
+fn a_client_that_is_not_admitted_is_told_why() {
+    let key = Key::random();
+    let server = RenetServer::listen("127.0.0.1:0", key).unwrap();
+    let address = server.address();
+    let free = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let nobody = free.local_addr().unwrap();
+    let token = |key: Key, at: SocketAddr, number| key.token(at, number).unwrap();
+    let mut apps = [
+        serving(server.max_clients(1)),
+        connecting(token(key, address, 1)),
+        connecting(token(Key::random(), address, 2)),
+    ];
+    run(&mut apps, |apps| count::<Connected>(&mut apps[1]) == 1);
+    let reason = ended(&mut apps, 2);
+    let expected = format!("no answer from {address} for 10 s: it is not running,");
+    assert!(reason.starts_with(&expected), "{reason}");
+    apps[2] = connecting(token(key, address, 3));
+    let full = format!("the server at {address} is full");
+    assert_eq!(ended(&mut apps, 2), full);
+    drop(free);
+    apps[2] = connecting(token(key, nobody, 4));
+    let nobody = format!("nothing listens at {nobody}");
+    assert_eq!(ended(&mut apps, 2), nobody);
+    let host = apps[0].world().resource::<RenetHost>();
+    assert_eq!((host.connected(), host.admitted()), (1, 1));
+    assert!(host.traffic().ignored > 10);
+}
+
+#[test]
+fn a_server_is_told_why_a_connection_has_ended_and_who_it_was() {
+    let key = Key::random();
+    let server = RenetServer::listen("127.0.0.1:0", key).unwrap();
+    let address = server.address();
+    let second = Duration::from_secs(1);
+    let token = key.token_with(address, 1, second, [7; 256]).unwrap();
+    let mut apps = [serving(server), connecting(token)];
+    watch(&mut apps[0]);
+    run(&mut apps, |apps| count::<Connected>(&mut apps[1]) == 1);
+    let client = all::<Client>(&mut apps[0])[0];
+    let data = apps[0].world().get::<TokenData>(client).unwrap();
+    assert_eq!(data.0[..], [7; 256]);
+    // The client's app hangs.
+    run(&mut apps[..1], |apps| count::<Client>(&mut apps[0]) == 0);
+    let reasons = &apps[0].world().resource::<Reasons>().0;
+    assert_eq!(*reasons, ["nothing was received from it any more"]);
+    let lost = format!("lost the server at {address}: nothing was received from it for 1 s");
+    // The word of the end came in the meantime.
+    let reason = ended(&mut apps, 1);
+    let left = format!("the server at {address} has ended the connection");
+    assert!(reason == lost || reason == left, "{reason}");
+}
+
+#[test]
+fn a_server_that_is_paused_keeps_its_clients_and_admits_others() {
+    let server = RenetServer::listen("127.0.0.1:0", Key::LOOPBACK).unwrap();
+    let address = server.address();
+    let client = |number| connecting(Key::LOOPBACK.token(address, number).unwrap());
+    let mut apps = [serving(server), client(1), client(2)];
+    run(&mut apps[..2], |apps| count::<Connected>(&mut apps[1]) == 1);
+    let mut time = apps[0].world_mut().resource_mut::<Time<Virtual>>();
+    time.pause();
+    run(&mut apps, |apps| count::<Connected>(&mut apps[2]) == 1);
+    for _ in 0..60 * 15 {
+        apps.iter_mut().for_each(App::update);
+    }
+    assert_eq!(count::<Client>(&mut apps[0]), 2);
+}
+
+#[test]
+fn a_simulated_network_adds_to_the_real_one() {
+    let server = RenetServer::listen("127.0.0.1:0", Key::LOOPBACK).unwrap();
+    let address = server.address();
     let client = app(|app| {
-        app.init_resource::<Reason>()
-            .add_plugins((protocol, ClientPlugin, RenetClient::connect(token)))
-            .add_observer(|refused: On<Refused>, mut reason: ResMut<Reason>| {
-                reason.0.clone_from(&refused.reason);
-            });
+        app.add_plugins((protocol, ClientPlugin, RenetClient::default()));
+        let token = move || Key::LOOPBACK.token(address, 1);
+        let mut connection = RenetConnection::with_tokens(token).unwrap();
+        connection.set_conditions(&Conditions {
+            latency: Duration::from_millis(200),
+            loss: Loss::bursts(0.2, 1.0),
+            ..Conditions::PERFECT
+        });
+        app.world_mut().spawn(connection);
     });
     let mut apps = [serving(server), client];
+    let body = (
+        Replicated,
+        BodyKind::named("crate"),
+        Transform::default(),
+        PlayerName("a".into()),
+    );
+    apps[0].world_mut().spawn(body);
+    let lost = |app: &mut App| {
+        let world = app.world_mut();
+        let mut connections = world.query::<&RenetConnection>();
+        connections.single(world).unwrap().link_stats().lost
+    };
     run(&mut apps, |apps| {
-        !apps[1].world().resource::<Reason>().0.is_empty()
+        count::<PlayerName>(&mut apps[1]) == 1 && lost(&mut apps[1]) > 0
     });
-    let reason = &apps[1].world().resource::<Reason>().0;
-    assert!(reason.starts_with("no answer"), "{reason}");
-    assert_eq!(count::<RenetConnection>(&mut apps[1]), 0);
+    // A hello, and what answers it.
+    let took = apps[1].world().resource::<Time<Real>>().elapsed();
+    assert!(took >= Duration::from_millis(400), "{took:?}");
+    let world = apps[1].world_mut();
+    let traffic = world.query::<&Mailbox>().single(world).unwrap().traffic;
+    assert!(traffic.received.packets > 0 && traffic.sent.control_bytes > 0);
+}
+
+#[test]
+fn without_a_key_a_server_listens_on_this_machine_alone() {
+    let error = RenetServer::listen("0.0.0.0:0", Key::LOOPBACK).unwrap_err();
+    assert!(error.to_string().ends_with("which needs a key"), "{error}");
 }
 
 #[test]

@@ -220,7 +220,7 @@ fn values_of_hidden_bodies_change_no_byte() {
         }
         let world = server(&mut net);
         let mut mailbox = world.query::<&cubewire_bevy::Mailbox>();
-        mailbox.single(world).unwrap().wire_bytes
+        mailbox.single(world).unwrap().traffic.sent.bytes()
     };
     assert_eq!(sent(0.0), sent(0.3));
 }

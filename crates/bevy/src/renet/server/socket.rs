@@ -1,19 +1,20 @@
 //! The socket, with counts of its traffic.
 
 use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
 
-use bevy::prelude::*;
+use log::warn;
 
-use crate::replication::{HEADER_BYTES, SocketTraffic};
+use crate::traffic::{HEADER_BYTES, SocketTraffic};
 
 #[derive(Debug)]
 pub(super) struct Socket {
-    pub(super) udp: UdpSocket,
+    pub(super) udp: Arc<UdpSocket>,
     pub(super) traffic: SocketTraffic,
 }
 
 impl Socket {
-    /// Counts bytes that belong to no lane, headers included.
+    /// Counts bytes that belong to no connection, headers included.
     pub(super) const fn unassigned(&mut self, bytes: usize) {
         self.traffic.unassigned_bytes += bytes as u64;
     }

@@ -18,17 +18,16 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use cubewire_protocol::netcode::{TOKEN_SECONDS, Token, token};
-use rand::seq::IteratorRandom;
 use renetcode::{
     NETCODE_USER_DATA_BYTES, NetcodeServer, ServerAuthentication, ServerConfig, ServerResult,
 };
 
-use super::super::{PROTOCOL_ID, Security, since_1970};
+use super::super::{Key, PROTOCOL_ID, since_1970};
 
 /// The addresses that have asked to connect and have not answered their challenge.
 #[derive(Debug)]
 pub(super) struct Handshakes {
-    security: Security,
+    key: Key,
     public_addresses: Vec<SocketAddr>,
     /// For the next address; without a trace of others.
     spare: Option<Box<NetcodeServer>>,
@@ -90,9 +89,9 @@ pub(super) struct Connected {
 }
 
 impl Handshakes {
-    pub(super) fn new(security: Security, public_addresses: Vec<SocketAddr>) -> Self {
+    pub(super) fn new(key: Key, public_addresses: Vec<SocketAddr>) -> Self {
         Self {
-            security,
+            key,
             public_addresses,
             spare: None,
             pending: HashMap::new(),
@@ -121,7 +120,7 @@ impl Handshakes {
         self.allowance = (self.allowance + more).min(MAX_BURST);
     }
 
-    /// Processes a connection request. If there is no room for another viewer, the answer says so.
+    /// Processes a connection request. If there is no room for another client, the answer says so.
     pub(super) fn request(&mut self, request: &mut [u8], from: SocketAddr, has_room: bool) -> Step {
         let Some((token, _)) = token(request) else {
             return Step::Ignored;
@@ -231,11 +230,9 @@ impl Handshakes {
                 max_clients: 1,
                 protocol_id: PROTOCOL_ID,
                 public_addresses: self.public_addresses.clone(),
-                authentication: match self.security {
-                    Security::Key(_) => ServerAuthentication::Secure {
-                        private_key: self.security.private_key(),
-                    },
-                    Security::Insecure => ServerAuthentication::Unsecure,
+                authentication: match self.key {
+                    Key::LOOPBACK => ServerAuthentication::Unsecure,
+                    Key(private_key) => ServerAuthentication::Secure { private_key },
                 },
             }))
         });
@@ -257,16 +254,12 @@ impl Handshakes {
             *held.entry(address_prefix(address)).or_default() += 1;
         }
         let most = held.values().max().copied().unwrap_or_default();
-        let heaviest = |address: &&SocketAddr| held.get(&address_prefix(address)) == Some(&most);
-        let displaced = self
-            .pending
-            .keys()
-            .filter(heaviest)
-            .choose(&mut rand::rng());
-        if let Some(displaced) = displaced.copied() {
-            self.pending.remove(&displaced);
-            self.abandoned += 1;
-        }
+        let is_heaviest = |address: &&SocketAddr| held.get(&address_prefix(address)) == Some(&most);
+        let heaviest: Vec<_> = self.pending.keys().filter(is_heaviest).copied().collect();
+        let random = u64::from_le_bytes(renetcode::generate_random_bytes());
+        self.pending
+            .remove(&heaviest[(random % heaviest.len() as u64) as usize]);
+        self.abandoned += 1;
     }
 }
 

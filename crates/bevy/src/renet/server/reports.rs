@@ -1,17 +1,17 @@
-//! What is logged about viewers and unauthenticated peers: a few lines in a period, and then a count of the others.
+//! What is logged about clients and unauthenticated peers: a few lines in a period, and then a count of the others.
 
 use std::collections::HashSet;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use bevy::prelude::*;
+use log::{info, warn};
 
 /// Limits the lines of the log.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
     since: Duration,
-    /// About viewers, in this period: [logged](is_logged), and not logged.
-    viewers: usize,
+    /// About clients, in this period: [logged](is_logged), and not logged.
+    clients: usize,
     /// About datagrams from unauthenticated peers, in this period: logged, and not logged.
     unauthenticated: usize,
     /// Machines of unauthenticated peers that were reported in this period.
@@ -27,17 +27,10 @@ const fn is_logged(lines: &mut usize) -> bool {
 }
 
 impl Reports {
-    /// Logs that a viewer came, or went, and how.
-    pub(super) fn viewer(&mut self, line: &str) {
-        if is_logged(&mut self.viewers) {
+    /// Logs something about a client.
+    pub(super) fn client(&mut self, line: &str) {
+        if is_logged(&mut self.clients) {
             info!("{line}");
-        }
-    }
-
-    /// Logs something about a viewer that should not happen.
-    pub(super) fn trouble(&mut self, line: &str) {
-        if is_logged(&mut self.viewers) {
-            warn!("{line}");
         }
     }
 
@@ -50,7 +43,7 @@ impl Reports {
             self.reported.insert(from.ip());
             warn!(
                 "ignored a datagram from {from}, and ignores others: it comes from another program, or from a \
-                 viewer that has another key, connects to another address, or was disconnected"
+                 client that has another key, connects to another address, or was disconnected"
             );
         }
     }
@@ -74,10 +67,10 @@ impl Reports {
     fn summary(&self, abandoned: u64) -> Option<String> {
         let seconds = PERIOD.as_secs();
         let held_back = |lines: usize| lines.saturating_sub(MAX_LINES) as u64;
-        let [viewers, peers] = [self.viewers, self.unauthenticated].map(held_back);
+        let [clients, peers] = [self.clients, self.unauthenticated].map(held_back);
         let handshakes = abandoned - self.abandoned;
         let counts = [
-            (viewers, "lines about viewers that came and went"),
+            (clients, "lines about clients that came and went"),
             (peers, "datagrams of other unauthenticated peers"),
             (handshakes, "handshakes that were begun and not completed"),
         ];
@@ -110,7 +103,7 @@ mod tests {
         let mut reports = Reports::default();
         let peer = |host: u8| SocketAddr::from(([10, 0, 0, host], 1));
         for _ in 0..2_000 {
-            reports.viewer("viewer 10.0.0.1:1 has connected");
+            reports.client("client 10.0.0.1:1 has connected");
         }
         for host in 0..200 {
             reports.unauthenticated(peer(host));
@@ -119,7 +112,7 @@ mod tests {
         assert_eq!(reports.reported.len(), MAX_LINES);
         assert_eq!(
             reports.summary(7).unwrap(),
-            "not logged in the last 10 s: 1984 lines about viewers that came and went, 368 datagrams of other \
+            "not logged in the last 10 s: 1984 lines about clients that came and went, 368 datagrams of other \
              unauthenticated peers, 7 handshakes that were begun and not completed"
         );
         reports.update(PERIOD, 7);

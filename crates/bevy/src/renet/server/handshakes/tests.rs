@@ -2,11 +2,10 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use renetcode::{ClientAuthentication, ConnectToken, NetcodeClient};
+use renetcode::{ClientAuthentication, NetcodeClient};
 
 use cubewire_protocol::netcode::sequence;
 
-use super::super::super::{Key, token_data};
 use super::*;
 
 const SERVER: ([u8; 4], u16) = ([10, 0, 0, 1], 7000);
@@ -15,25 +14,14 @@ fn address(port: u16) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, 2], port))
 }
 
-fn handshakes() -> (Handshakes, Security) {
-    let security = Security::Key(Key::random());
-    (Handshakes::new(security, vec![SERVER.into()]), security)
+fn handshakes() -> (Handshakes, Key) {
+    let key = Key::random();
+    (Handshakes::new(key, vec![SERVER.into()]), key)
 }
 
-fn client(security: Security) -> NetcodeClient {
-    let now = since_1970();
-    let connect_token = ConnectToken::generate(
-        now,
-        PROTOCOL_ID,
-        60,
-        rand::random(),
-        5,
-        vec![SERVER.into()],
-        Some(&token_data(1)),
-        &security.private_key(),
-    )
-    .unwrap();
-    NetcodeClient::new(now, ClientAuthentication::Secure { connect_token }).unwrap()
+fn client(key: Key) -> NetcodeClient {
+    let connect_token = key.token(SERVER.into(), rand::random()).unwrap();
+    NetcodeClient::new(since_1970(), ClientAuthentication::Secure { connect_token }).unwrap()
 }
 
 /// The next datagram of a client: a request, or after a challenge a response.
@@ -56,8 +44,8 @@ fn challenge(handshakes: &mut Handshakes, client: &mut NetcodeClient, from: Sock
 
 #[test]
 fn who_answers_the_challenge_is_connected() {
-    let (mut handshakes, security) = handshakes();
-    let mut client = client(security);
+    let (mut handshakes, key) = handshakes();
+    let mut client = client(key);
     challenge(&mut handshakes, &mut client, address(1));
     assert_eq!(handshakes.pending.len(), 1);
     let step = handshakes.response(&mut next(&mut client), address(1), true);
@@ -72,9 +60,9 @@ fn who_answers_the_challenge_is_connected() {
 
 #[test]
 fn a_challenge_cannot_be_answered_for_another_address() {
-    let (mut handshakes, security) = handshakes();
+    let (mut handshakes, key) = handshakes();
     // Both tokens are of the attacker, who sees what is sent to the first address only.
-    let (mut own, mut spoofed) = (client(security), client(security));
+    let (mut own, mut spoofed) = (client(key), client(key));
     challenge(&mut handshakes, &mut own, address(1));
     let victim = SocketAddr::from(([10, 0, 0, 3], 1));
     let unseen = handshakes.request(&mut next(&mut spoofed), victim, true);
@@ -85,9 +73,9 @@ fn a_challenge_cannot_be_answered_for_another_address() {
 
 #[test]
 fn a_second_token_of_an_address_replaces_the_first() {
-    let (mut handshakes, security) = handshakes();
-    challenge(&mut handshakes, &mut client(security), address(1));
-    let mut second = client(security);
+    let (mut handshakes, key) = handshakes();
+    challenge(&mut handshakes, &mut client(key), address(1));
+    let mut second = client(key);
     challenge(&mut handshakes, &mut second, address(1));
     assert_eq!(handshakes.pending.len(), 1);
     let step = handshakes.response(&mut next(&mut second), address(1), true);
@@ -96,8 +84,8 @@ fn a_second_token_of_an_address_replaces_the_first() {
 
 #[test]
 fn a_token_is_of_use_to_one_address() {
-    let (mut handshakes, security) = handshakes();
-    let request = next(&mut client(security));
+    let (mut handshakes, key) = handshakes();
+    let request = next(&mut client(key));
     let mut from = |port| handshakes.request(&mut request.clone(), address(port), true);
     assert!(matches!(from(1), Step::Answer(_)));
     assert!(matches!(from(2), Step::Ignored));
@@ -106,12 +94,12 @@ fn a_token_is_of_use_to_one_address() {
 
 #[test]
 fn handshakes_are_bounded_and_a_flood_displaces_itself() {
-    let (mut handshakes, security) = handshakes();
+    let (mut handshakes, key) = handshakes();
     let bystander = SocketAddr::from(([10, 0, 0, 9], 1));
-    let mut newcomer = client(security);
+    let mut newcomer = client(key);
     challenge(&mut handshakes, &mut newcomer, bystander);
     for port in 0..2 * MAX_PENDING as u16 {
-        challenge(&mut handshakes, &mut client(security), address(port));
+        challenge(&mut handshakes, &mut client(key), address(port));
         handshakes.update(Duration::from_millis(1));
     }
     assert_eq!(handshakes.pending.len(), MAX_PENDING);
@@ -124,25 +112,25 @@ fn handshakes_are_bounded_and_a_flood_displaces_itself() {
 
 #[test]
 fn no_more_handshakes_are_begun_than_there_is_time_for() {
-    let (mut handshakes, security) = handshakes();
+    let (mut handshakes, key) = handshakes();
     let mut begun = 0;
     for port in 0..400 {
-        let request = &mut next(&mut client(security));
+        let request = &mut next(&mut client(key));
         let step = handshakes.request(request, address(port), true);
         begun += u32::from(matches!(step, Step::Answer(_)));
     }
     assert_eq!(f64::from(begun), MAX_BURST);
     handshakes.update(Duration::from_millis(10));
-    let request = &mut next(&mut client(security));
+    let request = &mut next(&mut client(key));
     let step = handshakes.request(request, address(401), true);
     assert!(matches!(step, Step::Answer(_)), "{step:?}");
 }
 
 #[test]
 fn who_comes_when_there_is_no_room_is_told_so() {
-    let (mut handshakes, security) = handshakes();
+    let (mut handshakes, key) = handshakes();
     for late in [false, true] {
-        let mut client = client(security);
+        let mut client = client(key);
         let step = if late {
             challenge(&mut handshakes, &mut client, address(1));
             handshakes.response(&mut next(&mut client), address(1), false)
@@ -161,8 +149,8 @@ fn who_comes_when_there_is_no_room_is_told_so() {
 
 #[test]
 fn a_token_is_of_no_use_once_its_handshake_or_its_connection_is_over() {
-    let (mut handshakes, security) = handshakes();
-    let [mut late, mut left] = [(); 2].map(|()| client(security));
+    let (mut handshakes, key) = handshakes();
+    let [mut late, mut left] = [(); 2].map(|()| client(key));
     let requests = [&mut late, &mut left].map(next);
     for (port, request) in (1..).zip(&requests) {
         let step = handshakes.request(&mut request.clone(), address(port), true);
@@ -245,12 +233,12 @@ impl Peer {
 #[test]
 fn no_number_is_used_for_two_datagrams_under_one_key() {
     let mut random = ChaCha8Rng::seed_from_u64(9);
-    let (mut handshakes, security) = handshakes();
+    let (mut handshakes, key) = handshakes();
     let mut peers: Vec<Peer> = Vec::new();
     let (mut connections, mut denials, mut time) = (0, 0, Duration::ZERO);
     for _ in 0..20_000 {
         if peers.len() < 200 && random.random_bool(0.02) {
-            let mut client = client(security);
+            let mut client = client(key);
             peers.push(Peer {
                 request: next(&mut client),
                 client,
@@ -291,7 +279,7 @@ fn no_number_is_used_for_two_datagrams_under_one_key() {
 #[test]
 fn unauthenticated_peers_leave_no_trace() {
     let (mut handshakes, _) = handshakes();
-    let request = next(&mut client(Security::Key(Key::random())));
+    let request = next(&mut client(Key::random()));
     for port in 0..100 {
         let step = handshakes.request(&mut request.clone(), address(port), true);
         assert!(matches!(step, Step::Ignored));

@@ -1,4 +1,4 @@
-//! Spreads the packets of a large snapshot over several ticks.
+//! Spreads the datagrams of a large snapshot over several ticks.
 
 use std::collections::VecDeque;
 
@@ -20,11 +20,16 @@ impl Pacer {
         }
     }
 
-    /// Takes out the packets that are due, and advances by this many ticks.
-    pub(super) fn take(&mut self, ticks: u32) -> impl Iterator<Item = Vec<u8>> {
+    /// Whether any waits for a later tick.
+    pub(super) fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// Takes out the packets that are due, and advances by a tick.
+    pub(super) fn take(&mut self) -> impl Iterator<Item = Vec<u8>> {
         let waiting = self.waiting.iter();
         let due = waiting.take_while(|(due, _)| *due <= self.now).count();
-        self.now += u64::from(ticks);
+        self.now += 1;
         self.waiting.drain(..due).map(|(_, packet)| packet)
     }
 }
@@ -37,32 +42,30 @@ mod tests {
         (0..count).map(|index| vec![index]).collect()
     }
 
-    fn taken(pacer: &mut Pacer, ticks: u32, times: usize) -> Vec<usize> {
-        (0..times).map(|_| pacer.take(ticks).count()).collect()
+    fn taken(pacer: &mut Pacer, ticks: usize) -> Vec<usize> {
+        (0..ticks).map(|_| pacer.take().count()).collect()
     }
 
     #[test]
     fn packets_go_out_evenly_the_first_at_once() {
         let mut pacer = Pacer::default();
-        assert_eq!(taken(&mut pacer, 1, 2), [0, 0]);
+        assert_eq!(taken(&mut pacer, 2), [0, 0]);
         pacer.put(packets(3), 8);
-        assert_eq!(taken(&mut pacer, 1, 8), [1, 0, 1, 0, 0, 1, 0, 0]);
+        assert_eq!(taken(&mut pacer, 8), [1, 0, 1, 0, 0, 1, 0, 0]);
         pacer.put(packets(31), 4);
-        assert_eq!(taken(&mut pacer, 1, 5), [8, 8, 8, 7, 0]);
+        assert_eq!(taken(&mut pacer, 5), [8, 8, 8, 7, 0]);
         pacer.put(packets(8), 1);
-        assert_eq!(taken(&mut pacer, 1, 2), [8, 0]);
-        // Frames of several ticks.
-        pacer.put(packets(8), 8);
-        assert_eq!(taken(&mut pacer, 3, 4), [1, 3, 3, 1]);
+        assert_eq!(taken(&mut pacer, 2), [8, 0]);
+        assert!(!pacer.is_waiting());
     }
 
     #[test]
     fn what_is_put_later_is_sent_later() {
         let mut pacer = Pacer::default();
         pacer.put(packets(2), 4);
-        assert_eq!(pacer.take(1).collect::<Vec<_>>(), [[0]]);
+        assert_eq!(pacer.take().collect::<Vec<_>>(), [[0]]);
         pacer.put(vec![vec![9]], 1);
-        assert_eq!(taken(&mut pacer, 1, 1), [0]);
-        assert_eq!(pacer.take(1).collect::<Vec<_>>(), [[1], [9]]);
+        assert_eq!(taken(&mut pacer, 1), [0]);
+        assert_eq!(pacer.take().collect::<Vec<_>>(), [[1], [9]]);
     }
 }

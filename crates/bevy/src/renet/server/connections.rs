@@ -1,0 +1,233 @@
+//! Connects clients, keeps their connections alive, and disconnects them.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use bevy_ecs::prelude::*;
+use cubewire_protocol::netcode::{is_from_client, is_request};
+use renetcode::{NETCODE_MAX_PACKET_BYTES, NetcodeServer, ServerResult};
+
+use super::super::{MAX_DATAGRAMS, OVERHEAD_BYTES, since_1970};
+use super::handshakes::{Connected, Step};
+use super::{ClientAddress, ClientId, RenetHost, TokenData};
+use crate::body::refuse;
+use crate::mailbox::{Client, Mailbox};
+use crate::pipe::Pipe;
+use crate::traffic::{HEADER_BYTES, Traffic};
+
+/// A connected client.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) id: u64,
+    pub(super) entity: Entity,
+    /// Its end of netcode: see [`handshakes`](super::handshakes).
+    pub(super) netcode: Box<NetcodeServer>,
+    pub(super) pipe: Pipe,
+    /// Whether a message or a datagram has arrived.
+    pub(super) has_spoken: bool,
+    /// Traffic that the mailbox has not counted yet.
+    pub(super) traffic: Traffic,
+    /// Why it is to be disconnected, if it is refused.
+    pub(super) refused: Option<String>,
+}
+
+impl RenetHost {
+    /// Processes the datagrams that have arrived, up to [`MAX_DATAGRAMS`].
+    pub(super) fn read(&mut self, commands: &mut Commands<'_, '_>) {
+        let mut buffer = [0; NETCODE_MAX_PACKET_BYTES];
+        for _ in 0..MAX_DATAGRAMS {
+            match self.socket.udp.recv_from(&mut buffer) {
+                Ok((length, from)) => {
+                    let bytes = length + HEADER_BYTES;
+                    self.socket.traffic.received += 1;
+                    self.socket.traffic.received_bytes += bytes as u64;
+                    if !is_from_client(&buffer[..length], since_1970()) {
+                        self.socket.unassigned(bytes);
+                        self.ignore(from);
+                        continue;
+                    }
+                    self.datagram(&mut buffer[..length], from, commands);
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                // ICMP errors caused by datagrams sent earlier; the socket still works.
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn datagram(&mut self, datagram: &mut [u8], from: SocketAddr, commands: &mut Commands<'_, '_>) {
+        let bytes = datagram.len() + HEADER_BYTES;
+        let known = self.clients.get(&from).map(|known| known.has_spoken);
+        let has_room = self.clients.len() < self.max_clients;
+        let step = match known {
+            // netcode would take an unauthenticated request for a sign of life. Only a client that has never said anything
+            // may start again.
+            Some(true) if is_request(datagram) => Step::Ignored,
+            Some(false) if is_request(datagram) => self.handshakes.request(datagram, from, true),
+            None if is_request(datagram) => self.handshakes.request(datagram, from, has_room),
+            _ => {
+                let has_room = has_room || known.is_some();
+                self.handshakes.response(datagram, from, has_room)
+            }
+        };
+        match step {
+            Step::Answer(answer) => {
+                let answer = self.socket.send(&answer, from);
+                self.socket.unassigned(bytes + answer);
+            }
+            Step::Connected(connected) => {
+                let answer = self.socket.send(&connected.answer, from);
+                self.socket.unassigned(bytes + answer);
+                self.remove(from, "it connected again", commands);
+                self.admit(connected, from, commands);
+            }
+            Step::Ignored => match self.clients.get_mut(&from) {
+                Some(client) if is_request(datagram) => {
+                    client.traffic.received.control_bytes += bytes as u64;
+                }
+                Some(_) => self.client_datagram(datagram, from, commands),
+                None => {
+                    self.socket.unassigned(bytes);
+                    self.ignore(from);
+                }
+            },
+        }
+    }
+
+    /// Processes a datagram from the address of a client, which may not be its own.
+    fn client_datagram(
+        &mut self,
+        datagram: &mut [u8],
+        from: SocketAddr,
+        commands: &mut Commands<'_, '_>,
+    ) {
+        let bytes = datagram.len() + HEADER_BYTES;
+        let Some(client) = self.clients.get_mut(&from) else {
+            return;
+        };
+        let received = &mut client.traffic.received;
+        match client.netcode.process_packet(from, datagram) {
+            ServerResult::Payload { payload, .. } => {
+                received.count(payload, bytes);
+                if let Err(hostile) = client.pipe.receive(self.now, payload) {
+                    self.remove(from, &hostile.to_string(), commands);
+                }
+            }
+            ServerResult::ClientDisconnected { .. } => {
+                self.socket.unassigned(bytes);
+                self.remove(from, "it left", commands);
+            }
+            _ => received.control_bytes += bytes as u64,
+        }
+    }
+
+    fn ignore(&mut self, from: SocketAddr) {
+        self.socket.traffic.ignored += 1;
+        self.reports.unauthenticated(from);
+    }
+
+    fn admit(
+        &mut self,
+        connected: Connected,
+        address: SocketAddr,
+        commands: &mut Commands<'_, '_>,
+    ) {
+        let Connected {
+            mut netcode,
+            id,
+            user_data,
+            ..
+        } = connected;
+        if self.clients.values().any(|client| client.id == id) {
+            let line = format!("client {address} is refused: another has its number");
+            self.reports.client(&line);
+            return self.dismiss(&mut netcode, id, address);
+        }
+        self.admitted += 1;
+        self.reports
+            .client(&format!("client {address} has connected"));
+        let entity = commands.spawn((
+            Client,
+            ClientId(id),
+            ClientAddress(address),
+            TokenData(user_data),
+            Mailbox::new(OVERHEAD_BYTES),
+        ));
+        let client = Connection {
+            id,
+            entity: entity.id(),
+            netcode,
+            pipe: Pipe::default(),
+            has_spoken: false,
+            traffic: Traffic::default(),
+            refused: None,
+        };
+        self.clients.insert(address, client);
+    }
+
+    /// Tells a client that it is disconnected, unless it disconnected itself.
+    fn dismiss(&mut self, netcode: &mut NetcodeServer, id: u64, address: SocketAddr) {
+        if let ServerResult::ClientDisconnected {
+            payload: Some(payload),
+            ..
+        } = netcode.disconnect(id)
+        {
+            let bytes = self.socket.send(payload, address);
+            self.socket.unassigned(bytes);
+        }
+    }
+
+    /// Disconnects a client, if there is one, and logs the reason. Returns the entity of the connection.
+    pub(super) fn forget(&mut self, address: SocketAddr, why: &str) -> Option<Entity> {
+        let mut client = self.clients.remove(&address)?;
+        self.dismiss(&mut client.netcode, client.id, address);
+        self.reports
+            .client(&format!("client {address} is disconnected: {why}"));
+        Some(client.entity)
+    }
+
+    /// Disconnects a client, if there is one, and has its entity despawned.
+    pub(super) fn remove(
+        &mut self,
+        address: SocketAddr,
+        why: &str,
+        commands: &mut Commands<'_, '_>,
+    ) {
+        if let Some(entity) = self.forget(address, why) {
+            let why = why.to_owned();
+            commands.queue(move |world: &mut World| refuse(world, entity, why));
+        }
+    }
+
+    /// Keeps connections alive, and removes those that timed out.
+    pub(super) fn keep_alive(&mut self, delta: Duration, commands: &mut Commands<'_, '_>) {
+        let mut silent = Vec::new();
+        for (&address, client) in &mut self.clients {
+            client.netcode.update(delta);
+            let last = client.netcode.time_since_last_received_packet(client.id);
+            let mut is_silent = last.is_some_and(|last| last > MAX_SILENCE);
+            let payload = match client.netcode.update_client(client.id) {
+                ServerResult::PacketToSend { payload, .. } => Some(payload),
+                ServerResult::ClientDisconnected { payload, .. } => {
+                    is_silent = true;
+                    payload
+                }
+                _ => None,
+            };
+            if let Some(payload) = payload {
+                let bytes = self.socket.send(payload, address);
+                client.traffic.sent.control_bytes += bytes as u64;
+            }
+            if is_silent {
+                silent.push(address);
+            }
+        }
+        for address in silent {
+            self.remove(address, "nothing was received from it any more", commands);
+        }
+    }
+}
+
+/// A client that is silent for longer is removed, whatever timeout its token specifies.
+const MAX_SILENCE: Duration = Duration::from_secs(30);

@@ -1,0 +1,95 @@
+//! What goes over the wire. Bytes include all headers, with 28 of IPv4 and UDP for each packet.
+
+use cubewire_protocol::MessageChannel;
+use serde::Serialize;
+
+/// What IPv4 and UDP put around a packet.
+pub(crate) const HEADER_BYTES: usize = 28;
+
+/// Traffic of a connection since its start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// To the other end.
+    pub sent: Way,
+    /// From the other end.
+    pub received: Way,
+}
+
+/// Traffic in one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Way {
+    /// Packets that carry a [datagram](crate::mailbox::Mail::datagrams) or a fragment of one.
+    pub packets: u64,
+    /// Their bytes.
+    pub packet_bytes: u64,
+    /// Bytes of all others: what establishes and keeps the connection, reliable messages, and acks of these.
+    pub control_bytes: u64,
+}
+
+/// Traffic of a server's socket since it was bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SocketTraffic {
+    /// Packets that were sent.
+    pub sent: u64,
+    /// Their bytes.
+    pub sent_bytes: u64,
+    /// Packets that were received.
+    pub received: u64,
+    /// Their bytes.
+    pub received_bytes: u64,
+    /// Bytes in both directions that belong to no connection: handshakes, disconnects, unknown senders.
+    pub unassigned_bytes: u64,
+    /// Packets from unknown senders, which were ignored.
+    pub ignored: u64,
+    /// Packets that the operating system did not accept.
+    pub unsent: u64,
+}
+
+impl Traffic {
+    /// Adds the other's.
+    #[cfg(feature = "renet")]
+    pub(crate) const fn add(&mut self, other: &Self) {
+        const fn add(to: &mut Way, other: &Way) {
+            to.packets += other.packets;
+            to.packet_bytes += other.packet_bytes;
+            to.control_bytes += other.control_bytes;
+        }
+        add(&mut self.sent, &other.sent);
+        add(&mut self.received, &other.received);
+    }
+
+    /// The traffic since an earlier time.
+    #[must_use]
+    pub const fn since(&self, earlier: &Self) -> Self {
+        const fn difference(now: &Way, earlier: &Way) -> Way {
+            Way {
+                packets: now.packets - earlier.packets,
+                packet_bytes: now.packet_bytes - earlier.packet_bytes,
+                control_bytes: now.control_bytes - earlier.control_bytes,
+            }
+        }
+        Self {
+            sent: difference(&self.sent, &earlier.sent),
+            received: difference(&self.received, &earlier.received),
+        }
+    }
+}
+
+impl Way {
+    /// All bytes.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.packet_bytes + self.control_bytes
+    }
+
+    /// Counts a packet of a [`MessageChannel`] that takes this many bytes on the wire.
+    pub fn count(&mut self, packet: &[u8], bytes: usize) {
+        match MessageChannel::has_message(packet) {
+            true => {
+                self.packets += 1;
+                self.packet_bytes += bytes as u64;
+            }
+            false => self.control_bytes += bytes as u64,
+        }
+    }
+}
