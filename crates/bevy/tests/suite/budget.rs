@@ -108,7 +108,14 @@ fn a_budget_holds_in_any_second_where_a_frame_has_several_ticks() {
     for frame in 0..240_usize {
         shake(&mut net, &bodies, frame);
         net.tick();
-        wire.push(server(&mut net).get::<Mailbox>(client).unwrap().traffic.sent.bytes());
+        wire.push(
+            server(&mut net)
+                .get::<Mailbox>(client)
+                .unwrap()
+                .traffic
+                .sent
+                .bytes(),
+        );
     }
     let second = 60 / TICKS as usize;
     let most = wire

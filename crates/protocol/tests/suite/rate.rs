@@ -312,7 +312,8 @@ fn after_silence_the_budget_is_the_lowest_and_grows_soon() {
     let mut stream = Stream::new(Some(256), lossy(0.05));
     stream.seconds(5);
     stream.set(|conditions| conditions.cut = true);
-    assert_eq!(stream.seconds(3)[2].most_kbps, 16);
+    // Two seconds, if packets are few, and what was on its way.
+    assert_eq!(stream.seconds(4)[3].most_kbps, 16);
     stream.set(|conditions| conditions.cut = false);
     let seconds = stream.seconds(12);
     assert!(seconds[10..].iter().all(|second| second.least_kbps == 256));
