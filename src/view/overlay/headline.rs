@@ -111,6 +111,26 @@ impl Pen<'_> {
         )
     }
 
+    /// Paints what a lane costs and how far it is from the simulation, centred over its column. Returns the ground's
+    /// rectangle.
+    pub(super) fn column(&self, half: Rect, side: Side, cost: Option<&Cost>) -> Rect {
+        let color = side.color_of(self.colors());
+        let figure = cost.map_or_else(|| "…".to_owned(), Cost::figure);
+        let large = [
+            (figure.as_str(), self.sizes.headline, color),
+            (" kbps", self.sizes.unit, color),
+        ];
+        let error = cost.and_then(|cost| cost.error.as_ref());
+        let line = error.map_or_else(|| "…".to_owned(), |error| format!("mean error {error}"));
+        self.figures(
+            pos2(half.center().x, half.min.y + TOP),
+            Align2::CENTER_TOP,
+            half.width() - 2.0 * self.sizes.margin,
+            &large,
+            (&line, self.sizes.line),
+        )
+    }
+
     /// Paints what one of two lanes costs, at the outer edge of its half, so that the `ratio` between the halves stays
     /// free. Returns the ground's rectangle.
     pub(super) fn compared(
