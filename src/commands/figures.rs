@@ -6,6 +6,8 @@ use cubewire_cli::Table;
 use serde::Serialize;
 use serde_json::Value;
 
+use cubewire_inspector::words::thousands;
+
 /// Prints figures as JSON, or as a table with a row for each.
 ///
 /// # Errors
@@ -16,19 +18,23 @@ pub(super) fn print(figures: &impl Serialize, json: bool, out: &mut impl Write) 
         return writeln!(out, "{figures:#}");
     }
     let mut table = Table::new(["figure", "value"]);
-    add(&mut table, "", &figures);
+    add(&mut table, "", "", &figures);
     writeln!(out, "{table}")
 }
 
-/// Adds a row for each figure that is not null. It is named after the fields that lead to it; of a list, after the first
-/// field of its item.
-fn add(table: &mut Table, name: &str, value: &Value) {
-    let under = |key: &str| format!("{name} {}", key.replace('_', " "));
+/// Adds a row for each figure that is not null. It is named after the fields that lead to it; an item of a list after its first
+/// field, which stands for the list and all that leads to it if it is a name: `left, delta mean kbps`.
+fn add(table: &mut Table, of: &str, name: &str, value: &Value) {
+    let under = |key: &str| {
+        format!("{name} {}", key.replace('_', " "))
+            .trim()
+            .to_owned()
+    };
     let cell = match value {
         Value::Null => return,
         Value::Object(fields) => {
             for (key, value) in fields {
-                add(table, under(key).trim(), value);
+                add(table, of, &under(key), value);
             }
             return;
         }
@@ -36,27 +42,38 @@ fn add(table: &mut Table, name: &str, value: &Value) {
             for item in items {
                 let mut fields = item.as_object().cloned().unwrap_or_default();
                 let first = fields.keys().next().cloned().unwrap_or_default();
-                let label = fields.shift_remove(&first);
-                let label = label.as_ref().map_or(String::new(), text);
-                add(table, under(&label).trim(), &Value::Object(fields));
+                let label = fields.shift_remove(&first).unwrap_or_default();
+                let fields = Value::Object(fields);
+                match label {
+                    Value::String(label) if of.is_empty() => add(table, &label, "", &fields),
+                    Value::String(label) => add(table, &format!("{of}, {label}"), "", &fields),
+                    label => add(table, of, &under(&label.to_string()), &fields),
+                }
             }
             return;
         }
         figure => text(figure),
     };
-    table.row([name.to_owned(), cell]);
+    table.row([format!("{of} {name}").trim().to_owned(), cell]);
 }
 
 /// A number has at most three decimals.
 fn text(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
+    let number = match value {
+        Value::String(text) => return text.clone(),
         Value::Number(number) if number.is_f64() => {
             let number = number.as_f64().unwrap_or_default();
             ((number * 1000.0).round() / 1000.0).to_string()
         }
-        other => other.to_string(),
-    }
+        Value::Number(number) => number.to_string(),
+        other => return other.to_string(),
+    };
+    let (whole, decimals) = number.split_at(number.find('.').unwrap_or(number.len()));
+    let (sign, digits) = match whole.strip_prefix('-') {
+        Some(digits) => ("\u{2212}", digits),
+        None => ("", whole),
+    };
+    format!("{sign}{}{decimals}", thousands(digits))
 }
 
 #[cfg(test)]
@@ -70,7 +87,11 @@ mod tests {
         let figures = json!({
             "wire_kbps": 12.345678,
             "viewer": null,
-            "halves": [{ "half": "left", "shows": "simulation" }, { "half": "right", "mean_kbps": 5 }],
+            "parts": [
+                { "part": "left", "shows": "simulation" },
+                { "part": "right", "by_stages": [{ "stages": "delta", "mean_kbps": 17_368.8 }] },
+            ],
+            "viewers": [{ "viewer": 1234, "kbps": 64 }],
         });
         let print = |json| {
             let mut out = Vec::new();
@@ -80,8 +101,9 @@ mod tests {
         let rows: Vec<_> = print(false).lines().skip(2).map(str::to_owned).collect();
         let wanted = [
             "| wire kbps              |     12.346 |",
-            "| halves left shows      | simulation |",
-            "| halves right mean kbps |          5 |",
+            "| left shows             | simulation |",
+            "| right, delta mean kbps |   17\u{2009}368.8 |",
+            "| viewers 1234 kbps      |         64 |",
         ];
         assert_eq!(rows, wanted);
         assert_eq!(

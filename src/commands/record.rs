@@ -16,14 +16,14 @@ use super::args::{
 use super::figures;
 use super::warning::warn;
 use crate::files::FileError;
-use crate::game::desktop::film::{Film, Look};
+use crate::game::desktop::film::{Film, Look, MAX_COLUMNS, Shown};
 use crate::game::desktop::progress;
 use crate::game::desktop::record::record;
 use crate::game::desktop::series::{Series, record_series};
 use crate::game::desktop::stop;
 use crate::game::{Failure, halves, right_lane};
 use crate::recording::video::{FORMATS, Format, extensions};
-use crate::recording::{MAX_SECONDS, Outcome, Switch};
+use crate::recording::{MAX_SECONDS, Outcome, Script, Switch};
 use crate::replication::{self, LaneSettings};
 use crate::theme::Theme;
 use crate::view::{CubeColors, Overlay, PaneContent, Part, Side};
@@ -64,6 +64,9 @@ pub struct RecordArgs {
     /// `stages:…` instead of `rung:…` [default: from the script, or rung:changed-flags]
     #[arg(long, value_name = "LANE", value_parser = right_lane)]
     right: Option<LaneSettings>,
+    /// A lane in a column of its own, beside the other ones and instead of the halves; 2 to 4 times
+    #[arg(long, value_name = "LANE", value_parser = right_lane, conflicts_with_all = OF_HALVES)]
+    lane: Vec<LaneSettings>,
     /// Seconds to render [default: the rest of the script, or 10]
     #[arg(long, allow_hyphen_values = true)]
     seconds: Option<Seconds>,
@@ -121,12 +124,16 @@ pub struct RecordArgs {
     json: bool,
 }
 
+/// Arguments that are of no use without halves.
+const OF_HALVES: [&str; 5] = ["left", "right", "at", "left_label", "right_label"];
+
 /// Arguments that a series chooses itself.
-const OF_ONE_VIDEO: [&str; 13] = [
+const OF_ONE_VIDEO: [&str; 14] = [
     "script",
     "replay",
     "left",
     "right",
+    "lane",
     "seconds",
     "skip",
     "fps",
@@ -157,10 +164,11 @@ impl RecordArgs {
             return record_series(series, size, self.look(), &self.out, report);
         }
         let film = self.film(size.unwrap_or(DEFAULT_SIZE))?;
-        let progress = progress(film.frames, "frames");
+        let frames = film.card_frames() + film.frames;
+        let progress = progress(frames, "frames");
         let take = record(&film, &self.out, &progress)?;
         progress.finish_and_clear();
-        stop::say_if_early(take.frames, film.frames, "frames");
+        stop::say_if_early(take.frames, frames, "frames");
         figures::print(&Report::new(&self.out, &film, &take), self.json, out)?;
         match take.replay {
             Some(Outcome::Different(difference)) => Err(difference.into()),
@@ -199,13 +207,44 @@ impl RecordArgs {
             let legal = "at least 0 and less than the length of the script";
             return Err(format!("--skip: {} is not {legal}", self.skip).into());
         }
-        let (left, right) = halves(self.left.clone(), self.right.clone(), script.as_ref());
+        let begin = script.as_ref().map_or(0, |script| script.lead_in);
+        let begin = begin.saturating_add(skipped_ticks as u64);
+        let play = path.and_then(|path| path.file_stem());
+        Ok(Film {
+            size,
+            frames_per_second: fps,
+            frames: ((seconds * f64::from(fps)).round() as u64).max(1),
+            skipped_ticks: skipped_ticks as u64,
+            shown: self.shown(script.as_ref(), seconds * rate, begin)?,
+            script,
+            play: play.map(|play| play.to_string_lossy().into_owned()),
+            // A GIF starts again and again, and numbered pictures are for those who cut.
+            has_card: format.is_some_and(|format| format.extension == FORMATS[0].extension),
+            overlay: Overlay {
+                title: self.title.clone(),
+                hidden: self.hide.clone(),
+                names: [self.left_label.clone(), self.right_label.clone()],
+                ..Overlay::default()
+            },
+            look: self.look(),
+        })
+    }
+
+    /// What is shown of a script for some ticks, of which the first is `begin`.
+    fn shown(&self, script: Option<&Script>, ticks: f64, begin: u64) -> Result<Shown, Failure> {
+        match self.lane.len() {
+            0 => {}
+            2..=MAX_COLUMNS => return Ok(Shown::Columns(self.lane.clone())),
+            _ => return Err(format!("--lane: there are 2 to {MAX_COLUMNS} columns").into()),
+        }
+        let (left, right) = halves(self.left.clone(), self.right.clone(), script);
         let mut steps = script.iter().flat_map(|script| &script.steps);
         let has_left_lane =
             left != PaneContent::Simulation || steps.any(|step| step.left.is_some());
         let mut switches = Vec::new();
         for TimedSwitch { text, switch } in &self.at {
-            if switch.at as f64 >= seconds * rate {
+            if switch.at as f64 >= ticks {
+                let seconds = ticks / f64::from(TICKS_PER_SECOND);
                 return Err(format!("--at: {text}: the film is over after {seconds} s").into());
             }
             if switch.side == Side::Left && !has_left_lane {
@@ -214,27 +253,13 @@ impl RecordArgs {
             }
             switches.push(switch.clone());
         }
-        let lead_in = script.as_ref().map_or(0, |script| script.lead_in);
-        let begin = lead_in.saturating_add(skipped_ticks as u64);
         let delayed = switches.iter().map(|switch| switch.clone().delayed(begin));
         let delayed: Vec<Switch> = delayed.collect();
-        warn(&left, &right, script.as_ref(), &delayed);
-        Ok(Film {
-            size,
-            frames_per_second: fps,
-            frames: ((seconds * f64::from(fps)).round() as u64).max(1),
-            skipped_ticks: skipped_ticks as u64,
-            script,
+        warn(&left, &right, script, &delayed);
+        Ok(Shown::Halves {
             left,
             right,
             switches,
-            overlay: Overlay {
-                title: self.title.clone(),
-                hidden: self.hide.clone(),
-                names: [self.left_label.clone(), self.right_label.clone()],
-                ..Overlay::default()
-            },
-            look: self.look(),
         })
     }
 }

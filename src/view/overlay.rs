@@ -1,6 +1,7 @@
 //! Text over the scene: what each half shows, and how many times less its lane costs, in large type.
 
 mod caption;
+mod card;
 mod film;
 mod headline;
 mod legend;
@@ -15,6 +16,7 @@ use bevy_egui::egui::Rect;
 
 use super::side::Side;
 
+pub use card::Card;
 pub(super) use shown::draw;
 
 /// How long a title is shown.
@@ -25,6 +27,10 @@ const TITLE_TIME: Duration = Duration::from_secs(2);
 pub struct Overlay {
     /// The title of a film; none in a window. A film has a title bar, a graph and a credit.
     pub title: Option<String>,
+    /// Whether that film is one of several columns of a picture.
+    pub is_column: bool,
+    /// What hides all of a film before it begins.
+    pub card: Option<Card>,
     /// Parts that are hidden.
     pub hidden: Vec<Part>,
     /// Names of the halves, instead of `Simulation` and `Replica`.
@@ -37,6 +43,8 @@ pub struct Overlay {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(target_family = "wasm"), derive(clap::ValueEnum))]
 pub enum Part {
+    /// The title card before a film.
+    Card,
     /// The name of a half.
     Labels,
     /// The bandwidth and the ratio in large type.

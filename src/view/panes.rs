@@ -19,7 +19,7 @@ use super::side::Side;
 use super::{Inset, ViewMode};
 
 /// Pixels between the halves.
-pub(super) const GAP: u32 = 4;
+pub(crate) const GAP: u32 = 4;
 
 /// Pixels of an image along each pixel of the canvas, at high quality.
 const SUPERSAMPLING: u32 = 2;

@@ -7,7 +7,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-use cubewire::game::desktop::film::{Film, Look, Take};
+use cubewire::game::desktop::film::{Film, Look, Shown, Take};
 use cubewire::game::desktop::series::{Series, episodes};
 use cubewire::game::headless::LaneGame;
 use cubewire::recording::{InputLog, InputLogPlugin, Outcome, ReplayCheck, Script};
@@ -136,6 +136,18 @@ fn short_film() -> Film {
     }
 }
 
+/// A lane beside the simulation, with changes of its settings.
+fn beside_simulation(lane: &str, switches: &[&str]) -> Shown {
+    Shown::Halves {
+        left: PaneContent::Simulation,
+        right: lane.parse().unwrap(),
+        switches: switches
+            .iter()
+            .map(|switch| switch.parse().unwrap())
+            .collect(),
+    }
+}
+
 /// In which nothing is to be seen.
 fn tiny_film() -> Film {
     Film {
@@ -196,7 +208,7 @@ fn a_replay_is_filmed_to_its_last_tick_at_any_rate() {
             script: Some(replay.clone()),
             ..tiny_film()
         };
-        let mut filming = film.set_up().unwrap();
+        let mut filming = film.set_up().unwrap().remove(0);
         for frame in 1..=frames_per_second {
             filming.frame().unwrap();
             let wanted = match frame < frames_per_second {
@@ -227,13 +239,61 @@ fn a_mean_is_of_the_ticks_in_which_there_was_a_lane() {
         frames_per_second: 4,
         frames: 4,
         script: Some(Script::parse(text, Path::new("a.ron")).unwrap()),
-        left: PaneContent::Simulation,
-        right: "rung:smallest-three".parse().unwrap(),
+        shown: beside_simulation("rung:smallest-three", &[]),
         ..tiny_film()
     };
     let (take, _) = shoot(&film, Duration::ZERO);
-    let [left, right] = take.mean_kbps.map(|kbps| kbps.unwrap().round());
-    assert_eq!((left, right), (17_369.0, 12_017.0));
+    let means = take
+        .sent
+        .iter()
+        .map(|sent| sent.mean_kbps().unwrap().round());
+    assert!(means.eq([17_369.0, 12_017.0]));
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver and ffprobe"]
+fn lanes_of_one_play_are_filmed_side_by_side_after_a_card() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("budgets.mp4");
+    let mut record = cubewire(&["record", "--json", "--script"]);
+    record.arg(script_path("katamari"));
+    for kbps in [256, 64, 32] {
+        record.arg("--lane");
+        record.arg(format!("rung:predicted,budget:{kbps}kbps"));
+    }
+    record.args(["--skip", "4", "--seconds", "1", "--fps", "5", "--size"]);
+    let said = printed(record.args(["640x360", "--out"]).arg(&path));
+    let report: serde_json::Value = serde_json::from_str(&said).unwrap();
+    let parts = report["parts"].as_array().unwrap();
+    let of = |part: &serde_json::Value, what: &str| part[what].as_f64().unwrap();
+    let kbps: Vec<_> = parts.iter().map(|part| of(part, "mean_kbps")).collect();
+    let errors: Vec<_> = parts.iter().map(|part| of(part, "mean_error_mm")).collect();
+    assert!(
+        kbps[0] <= 256.0 && kbps[1] <= 64.0 && kbps[2] <= 32.0,
+        "{kbps:?}"
+    );
+    assert!(kbps[0] > kbps[1] && kbps[1] > kbps[2], "{kbps:?}");
+    assert!(errors[0] < errors[1] && errors[1] < errors[2], "{errors:?}");
+
+    // A second of the card, then all that is played.
+    let (info, frames) = read_mp4(&path).unwrap();
+    assert_eq!((info.size, frames.len()), ((640, 360), 10));
+    assert_eq!(report["frames"], 10);
+    // What a still picture becomes in a video varies a little.
+    let changes = |frame: usize, columns: std::ops::Range<usize>| {
+        let [before, after] = [frame - 1, frame].map(|frame| frames[frame].as_chunks::<3>().0);
+        let pixels = (0..before.len()).filter(|index| columns.contains(&(index % 640)));
+        let differs = |index: &usize| {
+            let mut channels = before[*index].iter().zip(&after[*index]);
+            channels.any(|(before, after)| before.abs_diff(*after) > 60)
+        };
+        pixels.filter(differs).count()
+    };
+    assert_eq!((1..5).map(|frame| changes(frame, 0..640)).sum::<usize>(), 0);
+    for column in [0..210, 214..424, 430..640] {
+        let changed = changes(9, column.clone());
+        assert!(changed > 300, "{column:?}: {changed} pixels");
+    }
 }
 
 #[test]
@@ -274,8 +334,7 @@ fn everything_over_the_scene_can_be_left_out() {
                 hidden: hidden.to_vec(),
                 ..Overlay::default()
             },
-            switches: vec!["0s:rate:30".parse().unwrap()],
-            left: PaneContent::Simulation,
+            shown: beside_simulation("rung:predicted", &["0s:rate:30"]),
             // By day, sky and floor are bright.
             look: Look {
                 theme: Theme::Light,
@@ -431,6 +490,16 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
         ),
         ("a.mp4", "--fps 0", "0 is not in 1..=240"),
         ("a.gif", "--fps 60", "hundredths of a second"),
+        (
+            "a.mp4",
+            "--lane rung:delta",
+            "--lane: there are 2 to 4 columns",
+        ),
+        (
+            "a.mp4",
+            "--lane rung:delta --lane rung:index --right rung:delta",
+            "cannot be used with",
+        ),
         (
             "a.mp4",
             "--right simulation",

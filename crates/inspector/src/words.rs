@@ -3,8 +3,14 @@
 /// A whole number, with thin spaces between thousands: `17 369`.
 #[must_use]
 pub fn grouped(value: f64) -> String {
-    let digits = format!("{:.0}", value.abs());
-    let mut text = if value <= -0.5 { "\u{2212}" } else { "" }.to_owned();
+    let sign = if value <= -0.5 { "\u{2212}" } else { "" };
+    sign.to_owned() + &thousands(&format!("{:.0}", value.abs()))
+}
+
+/// Digits, with thin spaces between thousands.
+#[must_use]
+pub fn thousands(digits: &str) -> String {
+    let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push('\u{2009}');

@@ -8,7 +8,6 @@ use serde::Serialize;
 use crate::game::desktop::film::{Film, Take};
 use crate::recording::Outcome;
 use crate::replication::rung_or_stages;
-use crate::view::Side;
 
 /// A film that is finished.
 #[derive(Debug, Serialize)]
@@ -24,8 +23,8 @@ pub(super) struct Report {
     bytes: Option<u64>,
     /// The same in megabits a second.
     mbps: Option<f64>,
-    /// The left one and the right one.
-    halves: [Half; Side::ALL.len()],
+    /// The halves or the columns, left to right.
+    parts: Vec<Part>,
     /// CRC-32 of the frames, hexadecimal.
     crc32: String,
     /// What became of the comparison with a replay; null without one.
@@ -33,13 +32,15 @@ pub(super) struct Report {
 }
 
 #[derive(Debug, Serialize)]
-struct Half {
-    half: &'static str,
+struct Part {
+    part: String,
     /// What it showed at first.
     shows: String,
     /// Mean in article accounting; null for the simulation.
     mean_kbps: Option<f64>,
-    /// The same by rung or stages, in the order in which they were used.
+    /// How far the interacting cubes were from the simulation's in the mean; null for the simulation.
+    mean_error_mm: Option<f64>,
+    /// The bandwidth by rung or stages, in the order in which they were used.
     by_stages: Vec<StagesKbps>,
 }
 
@@ -51,18 +52,16 @@ struct StagesKbps {
 
 impl Report {
     pub(super) fn new(path: &Path, film: &Film, take: &Take) -> Self {
-        let halves = Side::ALL.map(|side| {
-            let content = match side {
-                Side::Left => film.left.to_text(),
-                Side::Right => film.right.to_text(),
-            };
-            let by_stages = take.kbps_of_stages[side as usize].iter();
-            Half {
-                half: side.name(),
-                shows: content.unwrap_or_default(),
-                mean_kbps: take.mean_kbps[side as usize],
+        let contents = film.shown.contents().into_iter().enumerate();
+        let parts = contents.zip(&take.sent).map(|((index, content), sent)| {
+            let by_stages = sent.kbps_of_stages().into_iter();
+            Part {
+                part: film.shown.name(index),
+                shows: content.to_text().unwrap_or_default(),
+                mean_kbps: sent.mean_kbps(),
+                mean_error_mm: sent.mean_error_m().map(|metres| metres * 1000.0),
                 by_stages: by_stages
-                    .map(|&(stages, mean_kbps)| StagesKbps {
+                    .map(|(stages, mean_kbps)| StagesKbps {
                         stages: rung_or_stages(stages),
                         mean_kbps,
                     })
@@ -74,13 +73,13 @@ impl Report {
         Self {
             file: path.display().to_string(),
             frames: take.frames,
-            wanted_frames: film.frames,
+            wanted_frames: film.card_frames() + film.frames,
             seconds,
             width: film.size.x,
             height: film.size.y,
             bytes,
             mbps: bytes.map(|bytes| bytes as f64 * 8.0 / 1e6 / seconds),
-            halves,
+            parts: parts.collect(),
             crc32: format!("{:08x}", take.checksum),
             replay: take.replay.as_ref().map(|outcome| match outcome {
                 Outcome::Same => "every state was as recorded",

@@ -2,14 +2,17 @@
 
 use bevy::prelude::*;
 use cubewire_codec::Stages;
+use cubewire_palette::Rgb;
 
-use super::offscreen::{Interface, OffScreen};
+use super::offscreen::{BYTES_PER_PIXEL, Interface, OffScreen};
 use crate::game::{Failure, GameError};
 use crate::recording::{Outcome, ReplayCheck, Script, ScriptPlayback, Switch, begin};
-use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, Sample, Totals, kbps};
+use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, Sample, Totals};
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
-use crate::view::{self, CubeColors, FixedScale, Overlay, PaneContent, Quality, Side};
+use crate::view::{
+    self, Card, CubeColors, FixedScale, GAP, Overlay, PaneContent, Part, Quality, Side, ViewMode,
+};
 
 /// What to render, and how.
 #[derive(Clone, Debug)]
@@ -18,22 +21,64 @@ pub struct Film {
     pub size: UVec2,
     /// At least 1. At 60, 30, 20 and other divisors of 60, each frame shows a whole tick.
     pub frames_per_second: u32,
-    /// Number of frames.
+    /// Number of frames, without those of the title card.
     pub frames: u64,
     /// Ticks at the start that are played but not shown, in addition to the script's lead-in.
     pub skipped_ticks: u64,
     /// The script that is played; without it, no keys are held.
     pub script: Option<Script>,
-    /// What the left half shows at the start.
-    pub left: PaneContent,
-    /// The lane in the right half at the start.
-    pub right: LaneSettings,
-    /// Changes of settings, in ticks since the first visible frame.
-    pub switches: Vec<Switch>,
+    /// What is played, in a word.
+    pub play: Option<String>,
+    /// What is shown of it.
+    pub shown: Shown,
+    /// Whether the film begins with a second of its title card, unless that is hidden.
+    pub has_card: bool,
     /// Settings of the text over the scene.
     pub overlay: Overlay,
     /// How it is drawn.
     pub look: Look,
+}
+
+/// What a film shows.
+#[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a film has one")]
+pub enum Shown {
+    /// Two halves.
+    Halves {
+        /// What the left half shows at the start.
+        left: PaneContent,
+        /// The lane in the right half at the start.
+        right: LaneSettings,
+        /// Changes of settings, in ticks since the first visible frame.
+        switches: Vec<Switch>,
+    },
+    /// Replicas side by side, each in a column: 2 to [`MAX_COLUMNS`] lanes of the same play, over links with the same chance.
+    Columns(Vec<LaneSettings>),
+}
+
+/// Columns of a film, at most.
+pub const MAX_COLUMNS: usize = 4;
+
+impl Shown {
+    /// What each part shows at the start, left to right.
+    #[must_use]
+    pub fn contents(&self) -> Vec<PaneContent> {
+        match self {
+            Self::Halves { left, right, .. } => {
+                vec![left.clone(), PaneContent::Lane(right.clone())]
+            }
+            Self::Columns(lanes) => lanes.iter().cloned().map(PaneContent::Lane).collect(),
+        }
+    }
+
+    /// The half that a part is, or the number of its column.
+    #[must_use]
+    pub fn name(&self, index: usize) -> String {
+        match self {
+            Self::Halves { .. } => Side::ALL[index].name().to_owned(),
+            Self::Columns(_) => format!("column {}", index + 1),
+        }
+    }
 }
 
 /// How a film is drawn.
@@ -54,11 +99,8 @@ pub struct Take {
     pub frames: u64,
     /// CRC-32 of all frames, byte by byte.
     pub checksum: u32,
-    /// Mean bandwidth of the left and the right half in article accounting, kilobits a second, over the
-    /// ticks in which the half showed a lane; none if it never did.
-    pub mean_kbps: [Option<f64>; Side::ALL.len()],
-    /// Mean bandwidth by stages, in the order in which they were used.
-    pub kbps_of_stages: [Vec<(Stages, f64)>; Side::ALL.len()],
+    /// What each part of the picture has sent, left to right.
+    pub sent: Vec<Sent>,
     /// Whether the states were those that a replay recorded; none without a replay.
     pub replay: Option<Outcome>,
 }
@@ -73,107 +115,259 @@ impl Film {
         &self,
         mut frame: impl FnMut(Vec<u8>) -> Result<(), Failure>,
     ) -> Result<Take, Failure> {
-        let mut renderer = self.set_up()?;
         let mut checksum = crc32fast::Hasher::new();
-        let mut sent = [Sent::default(), Sent::default()];
-        let mut tick = renderer.app.world().resource::<CubeWorld>().tick();
         let mut frames = 0;
-        while frames < self.frames && renderer.app.should_exit().is_none() {
-            let pixels = renderer.frame()?;
+        let mut add = |pixels: Vec<u8>| {
             checksum.update(&pixels);
-            frame(pixels)?;
             frames += 1;
-            let before = tick;
-            tick = renderer.app.world().resource::<CubeWorld>().tick();
-            count_newest(&mut renderer.app, (tick - before) as usize, &mut sent);
+            frame(pixels)
+        };
+        if self.card_frames() > 0 {
+            let card = self.card()?;
+            (0..self.card_frames()).try_for_each(|_| add(card.clone()))?;
         }
-        let check = renderer.app.world().get_resource::<ReplayCheck>();
+        let mut parts = self.set_up()?;
+        let mut sent = vec![Sent::default(); self.shown.contents().len()];
+        for _ in 0..self.frames {
+            if parts.iter().any(|part| part.app.should_exit().is_some()) {
+                break;
+            }
+            let mut pictures = Vec::new();
+            for (index, part) in parts.iter_mut().enumerate() {
+                let before = part.app.world().resource::<CubeWorld>().tick();
+                pictures.push(part.frame()?);
+                let tick = part.app.world().resource::<CubeWorld>().tick();
+                let side = |side: Side| match self.shown {
+                    Shown::Halves { .. } => side as usize,
+                    Shown::Columns(_) => index,
+                };
+                count_newest(&mut part.app, (tick - before) as usize, side, &mut sent);
+            }
+            add(self.beside(pictures))?;
+        }
+        let check = parts[0].app.world().get_resource::<ReplayCheck>();
+        let replay = check.map(|check| check.outcome().clone());
         Ok(Take {
             frames,
             checksum: checksum.finalize(),
-            mean_kbps: sent.each_ref().map(Sent::mean_kbps),
-            kbps_of_stages: sent.each_ref().map(Sent::kbps_of_stages),
-            replay: check.map(|check| check.outcome().clone()),
+            sent,
+            replay,
         })
     }
 
-    const fn usual_title(&self) -> &'static str {
-        match self.left {
-            PaneContent::Simulation => "A simulation, and its replica from packets alone",
-            PaneContent::Lane(_) => "The same snapshots, sent two ways",
-        }
+    /// Frames of the title card: a second.
+    #[must_use]
+    pub fn card_frames(&self) -> u64 {
+        let is_shown = self.has_card && self.overlay.shows(Part::Card);
+        u64::from(is_shown) * u64::from(self.frames_per_second)
     }
 
-    /// Plays what comes before the first frame, and is ready to draw it.
+    fn title(&self) -> String {
+        let usual = match &self.shown {
+            Shown::Columns(_) => "The same play, sent in several ways",
+            Shown::Halves {
+                left: PaneContent::Simulation,
+                ..
+            } => "A simulation, and its replica from packets alone",
+            Shown::Halves { .. } => "The same snapshots, sent two ways",
+        };
+        let title = self.overlay.title.as_deref();
+        title.unwrap_or(usual).to_owned()
+    }
+
+    /// The picture of the title card.
+    fn card(&self) -> Result<Vec<u8>, Failure> {
+        let shown = self.shown.contents().into_iter().enumerate();
+        let shown = shown.map(|(index, content)| {
+            let text = match content {
+                PaneContent::Simulation => "simulation".to_owned(),
+                PaneContent::Lane(lane) => {
+                    format!("{} · {}", lane.describe_rung(), lane.describe())
+                }
+            };
+            let side = match self.shown {
+                Shown::Halves { .. } => Some(Side::ALL[index]),
+                Shown::Columns(_) => None,
+            };
+            let text = match side {
+                Some(side) => format!("{}: {text}", side.name()),
+                None => text,
+            };
+            (side, text)
+        });
+        let card = Card {
+            title: self.title(),
+            shown: shown.collect(),
+            play: self.play.clone(),
+        };
+        let overlay = Overlay {
+            title: Some(card.title.clone()),
+            card: Some(card),
+            ..self.overlay.clone()
+        };
+        let mut renderer = self.open(self.size, overlay)?;
+        renderer.warm_up()?;
+        renderer.frame()
+    }
+
+    /// Pictures of the parts, beside each other.
+    fn beside(&self, mut pictures: Vec<Vec<u8>>) -> Vec<u8> {
+        if pictures.len() == 1 {
+            return pictures.remove(0);
+        }
+        let Rgb(red, green, blue) = self.look.theme.colors().ground;
+        let mut whole = Vec::new();
+        for row in 0..self.size.y as usize {
+            for (index, (picture, width)) in pictures.iter().zip(self.widths()).enumerate() {
+                if index > 0 {
+                    let gap = [red, green, blue, u8::MAX].repeat(GAP as usize);
+                    whole.extend_from_slice(&gap);
+                }
+                let bytes = width as usize * BYTES_PER_PIXEL;
+                whole.extend_from_slice(&picture[row * bytes..][..bytes]);
+            }
+        }
+        whole
+    }
+
+    /// Of the columns, pixels: with the gaps between them they are as wide as the film.
+    fn widths(&self) -> impl Iterator<Item = u32> {
+        let columns = self.shown.contents().len() as u32;
+        let all = self.size.x - GAP * (columns - 1);
+        (0..columns).map(move |index| all * (index + 1) / columns - all * index / columns)
+    }
+
+    /// Plays what comes before the first frame, and is ready to draw it: one picture, or one for each column.
     ///
     /// # Errors
     /// If the adapter does not support the size, or a lane cannot be set up.
-    pub fn set_up(&self) -> Result<OffScreen, Failure> {
-        let mut renderer = OffScreen::new(self.size, self.frames_per_second, Interface::Film)?;
-        let app = &mut renderer.app;
-        let mut overlay = self.overlay.clone();
-        overlay
-            .title
-            .get_or_insert_with(|| self.usual_title().to_owned());
-        app.insert_resource(overlay)
+    pub fn set_up(&self) -> Result<Vec<OffScreen>, Failure> {
+        match &self.shown {
+            Shown::Halves {
+                left,
+                right,
+                switches,
+            } => {
+                let overlay = Overlay {
+                    title: Some(self.title()),
+                    ..self.overlay.clone()
+                };
+                let mut part = self.open(self.size, overlay)?;
+                let world = part.app.world_mut();
+                view::show(world, Side::Left, left.clone()).map_err(GameError::from)?;
+                self.begin(part, right.clone(), Some(switches))
+                    .map(|part| vec![part])
+            }
+            Shown::Columns(lanes) => {
+                let lanes = lanes.iter().zip(self.widths());
+                let columns = lanes.map(|(lane, width)| {
+                    let mut hidden = self.overlay.hidden.clone();
+                    // The title says it.
+                    hidden.extend([Part::Labels, Part::Rung]);
+                    let overlay = Overlay {
+                        title: Some(lane.describe_rung()),
+                        is_column: true,
+                        hidden,
+                        ..self.overlay.clone()
+                    };
+                    let mut part = self.open(UVec2::new(width, self.size.y), overlay)?;
+                    part.app.insert_resource(ViewMode::Right);
+                    self.begin(part, lane.clone(), None)
+                });
+                columns.collect()
+            }
+        }
+    }
+
+    /// A game of which nothing was played.
+    fn open(&self, size: UVec2, overlay: Overlay) -> Result<OffScreen, Failure> {
+        let interface = Interface::Film { whole: self.size };
+        let mut part = OffScreen::new(size, self.frames_per_second, interface)?;
+        part.app
+            .insert_resource(overlay)
             .insert_resource(self.look.quality)
             .insert_resource(self.look.theme)
             .insert_resource(self.look.colors)
             // A scale that changes would change the colours of the same amounts.
             .insert_resource(FixedScale(true));
-        let world = app.world_mut();
-        view::show(world, Side::Left, self.left.clone()).map_err(GameError::from)?;
-        let right = PaneContent::Lane(self.right.clone());
+        Ok(part)
+    }
+
+    /// Plays what comes before the first frame. What a script shows in halves is of no account where there are none.
+    fn begin(
+        &self,
+        mut part: OffScreen,
+        right: LaneSettings,
+        switches: Option<&[Switch]>,
+    ) -> Result<OffScreen, Failure> {
+        let world = part.app.world_mut();
+        let right = PaneContent::Lane(right);
         view::show(world, Side::Right, right).map_err(GameError::from)?;
         let script = self.script.clone().unwrap_or_default();
         let skipped = script.lead_in.saturating_add(self.skipped_ticks);
-        let switches = self.switches.iter().cloned();
-        let switches = switches.map(|switch| switch.delayed(skipped));
-        let playing = ScriptPlayback::new(script).showing_halves(switches.collect());
+        let mut playing = ScriptPlayback::new(script);
+        if let Some(switches) = switches {
+            let switches = switches.iter().cloned();
+            let switches = switches.map(|switch| switch.delayed(skipped));
+            playing = playing.showing_halves(switches.collect());
+        }
         begin(world, playing);
-        renderer.skip(skipped);
-        renderer.warm_up()?;
-        Ok(renderer)
+        part.skip(skipped);
+        part.warm_up()?;
+        Ok(part)
     }
 }
 
-/// What a half sent, by stages, in the order in which they were first used.
-#[derive(Default)]
-struct Sent(Vec<(Stages, Totals)>);
+/// What a half or a column sent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sent {
+    all: Totals,
+    /// In the order in which they were first used.
+    by_stages: Vec<(Stages, Totals)>,
+}
 
 impl Sent {
     fn add(&mut self, sample: &Sample) {
+        self.all.add(sample);
         let stages = sample.stages;
-        let index = self.0.iter().position(|(of, _)| *of == stages);
+        let index = self.by_stages.iter().position(|(of, _)| *of == stages);
         let index = index.unwrap_or_else(|| {
-            self.0.push((stages, Totals::default()));
-            self.0.len() - 1
+            self.by_stages.push((stages, Totals::default()));
+            self.by_stages.len() - 1
         });
-        self.0[index].1.add(sample);
+        self.by_stages[index].1.add(sample);
     }
 
-    fn mean_kbps(&self) -> Option<f64> {
-        let bytes = self.0.iter().map(|(_, totals)| totals.article_bytes).sum();
-        let ticks = self.0.iter().map(|(_, totals)| totals.ticks).sum();
-        (ticks > 0).then(|| kbps(bytes, ticks))
+    /// Mean bandwidth in article accounting, kilobits a second, over the ticks in which there was a lane; none if there never was.
+    #[must_use]
+    pub fn mean_kbps(&self) -> Option<f64> {
+        (self.all.ticks > 0).then(|| self.all.kbps(Accounting::PayloadAndUdp))
     }
 
-    fn kbps_of_stages(&self) -> Vec<(Stages, f64)> {
+    /// Mean distance of the interacting cubes from the simulation's, metres; none if there never was a lane.
+    #[must_use]
+    pub fn mean_error_m(&self) -> Option<f64> {
+        self.all.mean_error_m()
+    }
+
+    /// The mean bandwidth by stages.
+    #[must_use]
+    pub fn kbps_of_stages(&self) -> Vec<(Stages, f64)> {
         let kbps = |(stages, totals): &(Stages, Totals)| {
             let kbps = totals.kbps(Accounting::PayloadAndUdp);
             (*stages, kbps)
         };
-        self.0.iter().map(kbps).collect()
+        self.by_stages.iter().map(kbps).collect()
     }
 }
 
-/// Adds the samples of the last `ticks` of the lane in each half.
-fn count_newest(app: &mut App, ticks: usize, sent: &mut [Sent; Side::ALL.len()]) {
+/// Adds the samples of the last `ticks` of the lane in each half, whose part of the picture `part` says.
+fn count_newest(app: &mut App, ticks: usize, part: impl Fn(Side) -> usize, sent: &mut [Sent]) {
     let world = app.world_mut();
     let mut lanes = world.query_filtered::<(&Side, &LaneMeter), With<Lane>>();
     for (&side, meter) in lanes.iter(world) {
         for sample in meter.newest(ticks) {
-            sent[side as usize].add(sample);
+            sent[part(side)].add(sample);
         }
     }
 }

@@ -57,7 +57,8 @@ const SKIPPED_PER_UPDATE: u32 = 600;
 /// Whether the log is set up, which a process does once for any number of games.
 static LOGS: AtomicBool = AtomicBool::new(false);
 
-const BYTES_PER_PIXEL: usize = 4;
+/// Of a frame.
+pub(super) const BYTES_PER_PIXEL: usize = 4;
 
 /// A game without a window, whose frames can be read.
 #[derive(Debug)]
@@ -114,7 +115,7 @@ impl OffScreen {
         let mut images = app.world_mut().resource_mut::<Assets<Image>>();
         let image = images.add(frame_image(size));
         let scale_factor = match interface {
-            Interface::Film => (size.as_vec2() / REFERENCE_SIZE)
+            Interface::Film { whole } => (whole.as_vec2() / REFERENCE_SIZE)
                 .min_element()
                 .max(MIN_SCALE),
             // As a window's; the panel scales itself.
@@ -291,8 +292,11 @@ fn plugins() -> PluginGroupBuilder {
 /// What is drawn besides the scene and its captions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interface {
-    /// A title, a graph and a credit; everything scales with the size of the frame.
-    Film,
+    /// A title, a graph and a credit.
+    Film {
+        /// The size of the film in pixels, with which everything scales; the frame may be a column of it.
+        whole: UVec2,
+    },
     /// The panel, as in the window.
     Panel,
 }

@@ -14,7 +14,7 @@ use cubewire_inspector::words::rounded;
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::film::{Film, Look, Take};
+use super::film::{Film, Look, Shown, Take};
 use super::progress;
 use super::record::{check_adapter, record};
 use super::stop::Stopped;
@@ -22,7 +22,7 @@ use crate::files::{FileError, write_whole};
 use crate::game::{Failure, ball, katamari};
 use crate::recording::Script;
 use crate::replication::{LaneSettings, PlayoutSettings, SenderSettings};
-use crate::view::{Overlay, PaneContent, Side};
+use crate::view::{Overlay, PaneContent};
 
 use page::Clip;
 pub use page::Section;
@@ -85,9 +85,14 @@ pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
         frames: series.frames(),
         skipped_ticks: SKIPPED_TICKS,
         script: Some(script.clone()),
-        left,
-        right,
-        switches: Vec::new(),
+        play: None,
+        shown: Shown::Halves {
+            left,
+            right,
+            switches: Vec::new(),
+        },
+        // The page says what they are.
+        has_card: false,
         overlay: Overlay::default(),
         look: Look::default(),
     };
@@ -212,7 +217,7 @@ pub fn record_series(
             title: episode.title,
             caption: episode.caption.clone(),
             size,
-            mean_kbps: take.mean_kbps,
+            mean_kbps: [0, 1].map(|half: usize| take.sent[half].mean_kbps()),
         });
         bar.suspend(|| report(&format!("{file}: {} frames; {line}", take.frames)))?;
         if take.frames < episode.film.frames {
@@ -232,19 +237,18 @@ pub fn record_series(
 
 /// What each half shows, with its bandwidth.
 fn figures(film: &Film, take: &Take) -> String {
-    let half = |side: Side| {
-        let what = match (side, &film.left) {
-            (Side::Left, PaneContent::Simulation) => "simulation",
-            (Side::Left, PaneContent::Lane(lane)) => lane.rung_name(),
-            (Side::Right, _) => film.right.rung_name(),
+    let halves = film.shown.contents().into_iter().zip(&take.sent);
+    let halves = halves.map(|(content, sent)| {
+        let what = match &content {
+            PaneContent::Simulation => "simulation",
+            PaneContent::Lane(lane) => lane.rung_name(),
         };
-        match take.mean_kbps[side as usize] {
+        match sent.mean_kbps() {
             Some(kbps) => format!("{what} {} kbps", rounded(kbps)),
             None => what.to_owned(),
         }
-    };
-    let [left, right] = Side::ALL.map(half);
-    format!("{left} | {right}")
+    });
+    halves.collect::<Vec<_>>().join(" | ")
 }
 
 #[cfg(test)]
@@ -256,11 +260,9 @@ mod tests {
         let episodes = episodes(Series::Article, UVec2::new(640, 360));
         assert_eq!(episodes.len(), LADDER.len() + Interpolation::ALL.len());
         let last = &episodes[LADDER.len() - 1].film;
-        assert_eq!(last.right.sender.stages, LADDER[LADDER.len() - 1].stages);
-        let PaneContent::Lane(before) = &last.left else {
-            panic!("the left half shows the rung before");
-        };
-        assert_eq!(before.sender.stages, LADDER[LADDER.len() - 2].stages);
+        let [before, shown] = [LADDER.len() - 2, LADDER.len() - 1]
+            .map(|rung| PaneContent::Lane(LaneSettings::with_stages(LADDER[rung].stages)));
+        assert_eq!(last.shown.contents(), [before, shown]);
         let mut names: Vec<_> = episodes.iter().map(|episode| &episode.name).collect();
         names.sort();
         names.dedup();

@@ -25,13 +25,14 @@ const MARKS: [f64; 3] = [100.0, 1_000.0, 10_000.0];
 /// Between two points of a line.
 const STEP_TICKS: usize = 3;
 
-/// Where the plot lies in the band, points: its left and its upper edge, its height, and what is free at its right.
+/// Where the plot lies in the band, points: its left and its upper edge, its height, and what is free at its right for the
+/// conditions, which a column has not.
 const LEFT: f32 = 80.0;
 const TOP: f32 = 12.0;
 const HEIGHT: f32 = 60.0;
 const RIGHT: f32 = 380.0;
 
-const CREDIT: [&str; 2] = [
+pub(super) const CREDIT: [&str; 2] = [
     "After Glenn Fiedler’s Snapshot Compression,",
     "gafferongames.com",
 ];
@@ -62,10 +63,13 @@ impl Pen<'_> {
             let (bar, _) = whole.split_top_bottom_at_y(whole.min.y + top);
             self.painter
                 .rect_filled(bar, 0.0, egui_color(colors.ground));
-            let program = ("Cubewire", self.sizes.line, colors.muted);
-            let at = pos2(bar.max.x - margin, bar.center().y);
-            let program = self.write(at, Align2::RIGHT_CENTER, program);
-            let width = program.min.x - bar.min.x - 2.0 * margin;
+            let mut end = bar.max.x;
+            if !overlay.is_column {
+                let program = ("Cubewire", self.sizes.line, colors.muted);
+                let at = pos2(end - margin, bar.center().y);
+                end = self.write(at, Align2::RIGHT_CENTER, program).min.x;
+            }
+            let width = end - bar.min.x - 2.0 * margin;
             let line = self.line(&[(title, self.sizes.title, colors.ink)], width);
             let at = pos2(bar.min.x + margin, bar.center().y - line.size().y / 2.0);
             self.painter.galley(at, line, egui_color(colors.ink));
@@ -74,10 +78,13 @@ impl Pen<'_> {
             let (_, band) = whole.split_top_bottom_at_y(whole.max.y - bottom);
             self.painter
                 .rect_filled(band, 0.0, egui_color(colors.ground));
-            self.conditions(band, lanes);
+            let right = if overlay.is_column { margin } else { RIGHT };
+            if !overlay.is_column {
+                self.conditions(band, lanes);
+            }
             let plot = Rect::from_min_size(
                 band.min + vec2(LEFT, TOP),
-                vec2(band.width() - LEFT - RIGHT, HEIGHT),
+                vec2(band.width() - LEFT - right, HEIGHT),
             );
             if plot.width() > LEFT {
                 self.plot(plot, lanes);
@@ -110,8 +117,7 @@ impl Pen<'_> {
             (CREDIT[1], colors.muted),
         ];
         for (row, (text, color)) in lines.into_iter().enumerate() {
-            let gap = if row < 2 { 0.0 } else { 8.0 };
-            let y = band.min.y + 8.0 + gap + row as f32 * 1.35 * small;
+            let y = band.min.y + row_top(row, small);
             let at = pos2(band.max.x - self.sizes.margin, y);
             let line = self.line(&[(text, small, color)], RIGHT - 2.0 * self.sizes.margin);
             let at = Align2::RIGHT_TOP.anchor_size(at, line.size()).min;
@@ -131,30 +137,54 @@ impl Pen<'_> {
             let label = (&*short(kbps), small, colors.muted);
             self.write(pos2(plot.min.x - 6.0, y), Align2::RIGHT_CENTER, label);
         }
-        let y = height(plot, TARGET_KBPS);
-        let target = [pos2(plot.min.x, y), pos2(plot.max.x, y)];
-        let ink = Stroke::new(1.0, egui_color(colors.ink));
-        self.painter
-            .extend(Shape::dashed_line(&target, ink, 5.0, 3.0));
+        let budgets = lanes.iter().filter_map(|(side, _, lane)| {
+            let kbps = lane.sender.kept_budget()?;
+            Some((f64::from(kbps), side.color_of(colors)))
+        });
+        let budgets: Vec<_> = budgets.collect();
+        let (dashes, what) = match budgets.is_empty() {
+            true => (vec![(TARGET_KBPS, colors.ink)], "kbps; dashes: target 256"),
+            false => (budgets, "kbps; dashes: budget"),
+        };
+        for (kbps, color) in dashes {
+            let y = height(plot, kbps);
+            let line = [pos2(plot.min.x, y), pos2(plot.max.x, y)];
+            let stroke = Stroke::new(1.0, egui_color(color));
+            self.painter
+                .extend(Shape::dashed_line(&line, stroke, 5.0, 3.0));
+        }
         for (side, meter, _) in lanes {
             let color = egui_color(side.color_of(colors));
             let points = points(plot, meter);
             self.painter.line(points, Stroke::new(2.0, color));
         }
         let y = plot.max.y + 4.0;
-        let ago = format!("{SECONDS} s ago");
-        for (x, anchor, text) in [
-            (plot.min.x, Align2::LEFT_TOP, ago.as_str()),
-            (
-                plot.center().x,
-                Align2::CENTER_TOP,
-                "kbps; dashes: target 256",
-            ),
-            (plot.max.x, Align2::RIGHT_TOP, "now"),
-        ] {
-            self.write(pos2(x, y), anchor, (text, small, colors.muted));
+        let write = |x, anchor, text: &str| {
+            let part = (text, small, colors.muted);
+            self.write(pos2(x, y), anchor, part)
+        };
+        let start = write(plot.min.x, Align2::LEFT_TOP, &format!("{SECONDS} s ago"));
+        let end = write(plot.max.x, Align2::RIGHT_TOP, "now");
+        // As much of it as there is room for.
+        let what = [what, "kbps"].into_iter().find(|text| {
+            let width = self
+                .line(&[(text, small, colors.muted)], f32::INFINITY)
+                .size()
+                .x;
+            let from = plot.center().x - width / 2.0;
+            from > start.max.x + small && from + width < end.min.x - small
+        });
+        if let Some(what) = what {
+            write(plot.center().x, Align2::CENTER_TOP, what);
         }
     }
+}
+
+/// Where a row of the conditions is in the band, points: the last two are a paragraph of their own.
+fn row_top(row: usize, small: f32) -> f32 {
+    const GAP: f32 = 8.0;
+    let gaps = if row < 2 { 1.0 } else { 2.0 };
+    gaps * GAP + row as f32 * (1.35 * small).min((BAND - 3.0 * GAP) / 4.0)
 }
 
 /// Where a rate is in the plot.
@@ -188,6 +218,7 @@ fn points(plot: Rect, meter: &LaneMeter) -> Vec<Pos2> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::text::Sizes;
     use super::*;
     use crate::replication::{PacketRecord, Sample};
 
@@ -209,6 +240,15 @@ mod tests {
         assert!(points.iter().all(|at| at.y == points[0].y));
         assert!(points[0].y > height(plot, TARGET_KBPS));
         assert_eq!([height(plot, 1.0), height(plot, 1e6)], [60.0, 0.0]);
+    }
+
+    #[test]
+    fn the_credit_is_in_the_band_of_a_film_of_any_size() {
+        for pixels_per_point in [0.5, 1.0, 4.0] {
+            let small = Sizes::of(true, 640.0, 320.0, pixels_per_point).small;
+            let end = row_top(3, small) + 1.2 * small;
+            assert!(end <= BAND, "{end} at {pixels_per_point}");
+        }
     }
 
     #[test]

@@ -129,6 +129,26 @@ impl Pen<'_> {
         self.figures(at, Align2::CENTER_TOP, width, &large, line)
     }
 
+    /// Paints what a lane costs and how far it is from the simulation, centred over its column. Returns the ground's
+    /// rectangle.
+    pub(super) fn column(&self, half: Rect, side: Side, cost: Option<&Cost>) -> Rect {
+        let color = side.color_of(self.colors());
+        let figure = cost.map_or_else(|| "…".to_owned(), Cost::figure);
+        let large = [
+            (figure.as_str(), self.sizes.headline, color),
+            (" kbps", self.sizes.unit, color),
+        ];
+        let error = cost.and_then(Cost::error);
+        let line = error.map_or_else(|| "…".to_owned(), |error| format!("mean error {error}"));
+        self.figures(
+            pos2(half.center().x, half.min.y + TOP),
+            Align2::CENTER_TOP,
+            half.width() - 2.0 * self.sizes.margin,
+            &large,
+            (&line, self.sizes.line),
+        )
+    }
+
     /// Paints what one of two lanes costs, at the outer edge of its half, so that the `ratio` between the halves stays
     /// free, and what its rung does, or if the `other` lane has the same, in what else it differs. Returns the ground's
     /// rectangle.

@@ -117,6 +117,9 @@ pub(in crate::view) fn draw(
     if is_film {
         pen(&painter).film(&shown.overlay, window, &shown.curves());
     }
+    if let Some(card) = &shown.overlay.card {
+        pen(&painter).card(window, card);
+    }
 }
 
 /// What is known of the lane in a half.
@@ -188,9 +191,10 @@ impl Shown<'_, '_> {
                 });
             }
             let settings = half.settings.as_ref();
-            // With a budget, the headline has it.
+            // With a budget and in a column, the headline has it.
             let has_budget = settings.is_some_and(|lane| lane.sender.kept_budget().is_some());
-            let cost = half.cost.as_ref().filter(|_| !has_budget);
+            let cost = half.cost.as_ref();
+            let cost = cost.filter(|_| !has_budget && !self.overlay.is_column);
             let error = cost.and_then(Cost::error);
             let (name, rest) = self.overlay.caption(
                 *self.mode,
@@ -230,6 +234,7 @@ impl Shown<'_, '_> {
             let others = lanes.iter().filter(|other| other.side != half.side);
             let other = others.filter_map(|other| other.settings.as_ref()).next();
             let plate = match other {
+                None if self.overlay.is_column => pen.column(half.area, half.side, cost),
                 None => pen.headline(half.area, half.side, settings, cost),
                 Some(other) => pen.compared(half.area, half.side, [settings, other], cost),
             };
