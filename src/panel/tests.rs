@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use bevy::math::{Quat, vec3};
 use bevy_egui::egui::accesskit::Role;
-use bevy_egui::egui::{self, Modifiers};
+use bevy_egui::egui::{self, Modifiers, Shape};
 use cubewire_codec::ladder::{self, LADDER};
 use cubewire_codec::stages::{Orientation, Position};
 use cubewire_codec::{
@@ -256,13 +256,25 @@ fn says(harness: &Harness<'_, Panel>, text: &str) -> bool {
     harness.query_all_by_label_contains(text).next().is_some()
 }
 
-/// Whether a text is painted that is like that.
-fn paints(harness: &Harness<'_, Panel>, is_like: impl Fn(&str) -> bool) -> bool {
-    let painted = &harness.output().shapes;
-    painted.iter().any(|clipped| match &clipped.shape {
-        egui::Shape::Text(text) => is_like(text.galley.text()),
-        _ => false,
+/// Every shape of the frame.
+fn shapes<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = &'a Shape> {
+    let shapes = harness.output().shapes.iter();
+    shapes.flat_map(|clipped| match &clipped.shape {
+        Shape::Vec(shapes) => &shapes[..],
+        shape => std::slice::from_ref(shape),
     })
+}
+
+/// The texts that are painted, and where each stands.
+fn texts<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = (&'a str, egui::Rect)> {
+    shapes(harness).filter_map(|shape| match shape {
+        Shape::Text(text) => Some((text.galley.text(), text.visual_bounding_rect())),
+        _ => None,
+    })
+}
+
+fn paints(harness: &Harness<'_, Panel>, is_like: impl Fn(&str) -> bool) -> bool {
+    texts(harness).any(|(text, _)| is_like(text))
 }
 
 fn is_disabled(harness: &Harness<'_, Panel>, label: &str) -> bool {

@@ -23,12 +23,8 @@ fn the_keys_of_most_use_are_in_sight_and_all_of_them_on_a_card() {
         let bottom = bottom(&harness, label);
         assert!(bottom <= toolbar(&harness), "{label}: {bottom}");
     }
-    let ends = harness.output().shapes.iter();
-    let ends = ends.filter_map(|clipped| match &clipped.shape {
-        egui::Shape::Text(text) => Some(text.visual_bounding_rect().right()),
-        _ => None,
-    });
-    let right = ends.fold(0.0, f32::max);
+    let right = texts(&harness).map(|(_, rect)| rect.right());
+    let right = right.fold(0.0, f32::max);
     assert!(right <= SIZE.x - 15.0, "{right}");
     let rows = crate::controls::BINDINGS.iter();
     let rows = rows.map(|row| format!("{}: {}", row.keys, row.about.replace('`', "")));

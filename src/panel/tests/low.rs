@@ -1,7 +1,5 @@
 //! What is drawn, where it can be seen in the shapes: in a low window, and in lists.
 
-use bevy_egui::egui::Shape;
-
 use super::*;
 use crate::theme::egui_color;
 
@@ -19,15 +17,6 @@ fn low(is_explained: bool, step: Option<usize>) -> Harness<'static, Panel> {
     harness.set_size(LOW);
     harness.run();
     harness
-}
-
-/// Every shape of the frame.
-fn shapes<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = &'a Shape> {
-    let shapes = harness.output().shapes.iter();
-    shapes.flat_map(|clipped| match &clipped.shape {
-        Shape::Vec(shapes) => &shapes[..],
-        shape => std::slice::from_ref(shape),
-    })
 }
 
 #[test]
@@ -61,8 +50,7 @@ fn the_entries_of_a_list_begin_below_each_other() {
     let mut harness = harness(Page::Ladder);
     click(&mut harness, "Save");
     let left = |name: &str| {
-        let mut shapes = shapes(&harness);
-        let found = shapes.find_map(|shape| match shape {
+        let found = shapes(&harness).find_map(|shape| match shape {
             Shape::Text(text) if text.galley.text() == name => Some(text.pos.x),
             _ => None,
         });

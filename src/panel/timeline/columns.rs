@@ -22,14 +22,16 @@ pub(super) fn columns(
     let (from, to) = (*shown.start(), *shown.end());
     // In ticks: the first column begins with a whole one.
     let each = ((to - from) / f64::from(width.ceil().max(1.0))).max(1.0);
-    let oldest = (from / each).floor() * each;
-    let count = ((to - oldest) / each).ceil().max(1.0) as usize;
+    // By tick alone, so that each stays in its column while the minute moves on.
+    let column_of = |tick: f64| (tick / each).floor();
+    let first = column_of(from);
+    let count = ((to / each).ceil() - first).max(1.0) as usize;
     let mut columns = vec![Column::default(); count];
     let newest = meter.newest_tick().unwrap_or(0);
     for sample in meter.samples() {
-        let since = sample.tick as f64 - oldest;
-        let column = columns.get_mut((since / each) as usize);
-        let Some(column) = column.filter(|_| since >= 0.0) else {
+        let index = column_of(sample.tick as f64) - first;
+        let column = columns.get_mut(index as usize);
+        let Some(column) = column.filter(|_| index >= 0.0) else {
             continue;
         };
         for packet in &sample.snapshots {
@@ -42,8 +44,8 @@ pub(super) fn columns(
         }
     }
     let columns = columns.into_iter().enumerate().map(|(index, column)| {
-        let begin = oldest + index as f64 * each;
-        (begin..=begin + each, column)
+        let index = first + index as f64;
+        (index * each..=(index + 1.0) * each, column)
     });
     columns.collect()
 }
@@ -86,6 +88,20 @@ mod tests {
         // What has not arrived yet may still do so.
         assert_eq!(found(|column| column.is_lost), [166]);
         assert_eq!(found(|column| column.is_late), [16]);
+    }
+
+    #[test]
+    fn a_column_keeps_its_ticks_while_the_minute_moves_on() {
+        let end = METER_TICKS as f64;
+        let before = columns(&meter(), &(0.0..=end), 700.0);
+        for ticks in 1..60 {
+            let moved = f64::from(ticks);
+            let after = columns(&meter(), &(moved..=end + moved), 700.0);
+            let gone = before.iter().position(|column| column.0 == after[0].0);
+            let gone = gone.expect("it was there before");
+            let (whole, rest) = (before.len() - 1, gone + 1);
+            assert_eq!(before[rest..whole], after[1..whole - gone], "{ticks}");
+        }
     }
 
     #[test]
