@@ -11,6 +11,7 @@ pub mod client;
 mod cold;
 mod forms;
 pub mod mailbox;
+mod measure;
 #[cfg(feature = "memory")]
 pub mod memory;
 mod messages;
@@ -35,6 +36,7 @@ pub use body::{BodyKind, Refused, Remote, Replicated};
 pub use client::{ClientPlugin, KeepVanished, PlayoutDelay, Session, VanishReason, Vanished};
 pub use forms::{Field, Pose, Shape};
 pub use mailbox::{Client, Connected, CubewireSystems, Mailbox, Server, connected};
+pub use measure::{Measure, MeasuredTick};
 #[cfg(feature = "memory")]
 pub use memory::MemoryNetwork;
 pub use messages::{FromClient, FromServer, NetMessage, ToClient, ToServer};

@@ -18,6 +18,7 @@ use super::peer::{ByteBudget, Peer, PeerState, Ready};
 use super::receive::turn_away;
 use super::visibility::{Filters, Hidden, Interest, look};
 use crate::mailbox::{Connected, Mailbox};
+use crate::measure::Measure;
 use crate::protocol::Compiled;
 use crate::wire::{BodyId, ToClientMail, encode, sendable};
 
@@ -71,12 +72,14 @@ type ClientItem<'a> = (
     Option<&'a ByteBudget>,
     Option<&'a Interest>,
     Option<&'a Hidden>,
+    Option<&'a mut Measure>,
 );
 
 /// What is sent to one client.
 struct Job<'a> {
     peer: &'a mut Ready,
     mailbox: &'a mut Mailbox,
+    measure: Option<Mut<'a, Measure>>,
     /// What it is to have: of clients that see the same it is the same.
     wanted: Arc<QuantizedSnapshot>,
     within: Option<Within<'static>>,
@@ -98,7 +101,8 @@ pub(super) fn send_snapshots(
     let ticks_per_second = bodies.protocol.plan.schema().ticks_per_second;
     let mut views: HashMap<Vec<Visibility>, Arc<QuantizedSnapshot>> = HashMap::new();
     let mut jobs = Vec::new();
-    for (client, peer, mailbox, budget, interest, hidden) in &mut clients {
+    let is_measured = clients.iter().any(|(.., measure)| measure.is_some());
+    for (client, peer, mailbox, budget, interest, hidden, mut measure) in &mut clients {
         let (peer, mailbox) = (peer.into_inner(), mailbox.into_inner());
         let PeerState::Ready(ready) = &mut peer.state else {
             continue;
@@ -112,10 +116,16 @@ pub(super) fn send_snapshots(
             commands.queue(move |world: &mut World| turn_away(world, client, reason));
             continue;
         }
-        let within = ready.within(bodies.tick, ticks_per_second, budget.copied(), mailbox);
+        let budget = budget.copied();
+        let within = ready.within(bodies.tick, ticks_per_second, budget, mailbox);
+        ready.sender.itemize(is_measured);
+        if let Some(measure) = &mut measure {
+            measure.send(bodies.tick, ticks_per_second, mailbox.wire_bytes, budget);
+        }
         jobs.push(Job {
             peer: ready,
             mailbox,
+            measure,
             wanted,
             within,
             same_as: None,
@@ -133,12 +143,12 @@ pub(super) fn send_snapshots(
         let (before, rest) = jobs.split_at_mut(index);
         let job = &mut rest[0];
         let packet = match job.same_as {
-            None => job.is_sent.then(|| job.peer.sender.packet().bytes.clone()),
+            None => job.is_sent.then(|| job.peer.sender.packet()),
             Some(leader) => {
                 let leader = &before[leader];
                 let sender = &leader.peer.sender;
                 let sent = leader.is_sent && job.peer.sender.send_same(bodies.tick, sender).is_ok();
-                sent.then(|| sender.packet().bytes.clone())
+                sent.then(|| sender.packet())
             }
         };
         let Some(packet) = packet else {
@@ -146,10 +156,14 @@ pub(super) fn send_snapshots(
         };
         stats.packets += 1;
         stats.encodes += u64::from(job.same_as.is_none());
-        stats.snapshot_bytes += packet.len() as u64;
+        let bytes = packet.bytes.clone();
+        stats.snapshot_bytes += bytes.len() as u64;
+        if let Some(measure) = &mut job.measure {
+            measure.count(bodies.tick, packet.clone(), false);
+        }
         job.peer
-            .on_sent(bodies.tick, packet.len() + job.mailbox.overhead_bytes);
-        job.mailbox.outgoing.datagrams.push(packet);
+            .on_sent(bodies.tick, bytes.len() + job.mailbox.overhead_bytes);
+        job.mailbox.outgoing.datagrams.push(bytes);
     }
 }
 
