@@ -16,8 +16,8 @@ use crate::widgets::{note, picker};
 /// Shows where every bit of a game's replication goes: adds a window, which a key opens and closes, and [`Inspector`] for
 /// windows of the game's own. Nothing is measured while neither is shown.
 ///
-/// The game adds bevy_egui's `EguiPlugin`, and the plugins of a server or a client. Default: a window that is closed, and F9.
-#[derive(Clone, Copy, Debug)]
+/// The game adds `bevy_egui`'s `EguiPlugin`, and the plugins of a server or a client. Default: a window that is closed, and F9.
+#[derive(Resource, Clone, Copy, Debug)]
 pub struct InspectorPlugin {
     key: Option<Key>,
     is_open: bool,
@@ -63,23 +63,13 @@ impl InspectorPlugin {
 
 impl Plugin for InspectorPlugin {
     fn build(&self, app: &mut App) {
-        app.insert_resource(Window {
-            key: self.key,
-            is_open: self.is_open,
-        })
-        .init_resource::<Shown>()
-        .add_systems(Last, measure);
+        app.insert_resource(*self)
+            .init_resource::<Shown>()
+            .add_systems(Last, measure);
         if self.key.is_some() {
             app.add_systems(EguiPrimaryContextPass, window);
         }
     }
-}
-
-/// The inspector's own window.
-#[derive(Resource, Debug)]
-struct Window {
-    key: Option<Key>,
-    is_open: bool,
 }
 
 /// What is shown.
@@ -113,7 +103,7 @@ fn measure(
 }
 
 fn window(
-    mut window: ResMut<'_, Window>,
+    mut window: ResMut<'_, InspectorPlugin>,
     mut contexts: EguiContexts<'_, '_>,
     mut inspector: Inspector<'_, '_>,
 ) -> Result {
@@ -122,14 +112,10 @@ fn window(
     if key.is_some_and(|key| ctx.input(|input| input.key_pressed(key))) {
         window.is_open = !window.is_open;
     }
-    let mut is_open = window.is_open;
     egui::Window::new("Replication")
-        .open(&mut is_open)
+        .open(&mut window.is_open)
         .default_size(SIZE)
         .show(ctx, |ui| inspector.show(ui));
-    if is_open != window.is_open {
-        window.is_open = is_open;
-    }
     Ok(())
 }
 
