@@ -11,6 +11,7 @@ pub mod client;
 mod cold;
 mod forms;
 pub mod mailbox;
+mod measure;
 #[cfg(feature = "memory")]
 pub mod memory;
 mod messages;
@@ -36,6 +37,7 @@ pub use body::{BodyKind, Refused, Remote, Replicated, refuse};
 pub use client::{ClientPlugin, KeepVanished, PlayoutDelay, Session, VanishReason, Vanished};
 pub use forms::{Field, Pose, Shape};
 pub use mailbox::{Client, Connected, CubewireSystems, Mailbox, MailboxPlugin, Server, connected};
+pub use measure::{Measure, MeasuredTick};
 #[cfg(feature = "memory")]
 pub use memory::MemoryNetwork;
 pub use messages::{FromClient, FromServer, NetMessage, ToClient, ToServer};

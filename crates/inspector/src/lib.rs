@@ -1,4 +1,4 @@
-//! Where every bit of a game's replication goes.
+#![doc = include_str!("../README.md")]
 
 #[doc(hidden)]
 pub mod graph;
@@ -10,10 +10,12 @@ pub mod kinds;
 pub mod names;
 #[doc(hidden)]
 pub mod packet;
+mod plugin;
 #[doc(hidden)]
 pub mod style;
 #[cfg(test)]
 mod testing;
+mod view;
 #[doc(hidden)]
 pub mod waiting;
 #[doc(hidden)]
@@ -22,3 +24,7 @@ pub mod widgets;
 pub mod words;
 #[doc(hidden)]
 pub mod zoom;
+
+pub use bevy_egui::egui::Key;
+
+pub use plugin::{Inspector, InspectorPlugin};

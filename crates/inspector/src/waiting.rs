@@ -122,7 +122,7 @@ impl Waiting<'_> {
         let a_tick = factor * wait.error / ticks.max(1) as f32;
         match wait.more_urgent {
             0 => "next, it did not fit".to_owned(),
-            _ if a_tick < SLOW => format!("moved {a_tick:.1} {unit} a tick"),
+            _ if a_tick < SLOW * factor => format!("moved {a_tick:.1} {unit} a tick"),
             more => others(more),
         }
     }
@@ -149,8 +149,8 @@ fn capital(words: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-/// What moves less than that a tick has little to be sent for, in the unit that is shown.
-const SLOW: f32 = 2.0;
+/// What moves less than that a tick has little to be sent for, in units of the scene.
+const SLOW: f32 = 0.002;
 
 /// Rows that are there even if the page has to scroll for them.
 const MIN_ROWS: usize = 3;

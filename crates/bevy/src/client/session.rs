@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time};
-use cubewire_codec::{Fingerprint, Life, Limits};
+use cubewire_codec::{BitLedger, Fingerprint, Life, Limits, Packet};
 use cubewire_protocol::{AdaptiveDelay, Arrival, SnapshotReceiver, Welcome, playout_delay};
 
 use super::cold::Cold;
@@ -14,6 +14,7 @@ use super::inputs::Inputs;
 use super::{PlayoutDelay, VanishReason};
 use crate::body::refuse;
 use crate::mailbox::{Connected, Mailbox, Server};
+use crate::measure::Measure;
 use crate::protocol::{Compiled, Protocol};
 use crate::wire::{BodyId, Hello, ToClientMail, ToServerMail, VERSION, decode, encode};
 
@@ -133,7 +134,15 @@ pub(super) fn begin(
 }
 
 /// Takes the mail of the server.
-pub(super) fn deliver(world: &mut World, servers: &mut QueryState<Entity, With<Session>>) {
+pub(super) fn deliver(
+    world: &mut World,
+    servers: &mut QueryState<Entity, With<Session>>,
+    connections: &mut QueryState<(
+        &'static mut Session,
+        &'static Mailbox,
+        Option<&'static mut Measure>,
+    )>,
+) {
     let now = world.resource::<Time<Real>>().elapsed();
     let servers: Vec<_> = servers.iter(world).collect();
     for server in servers {
@@ -148,10 +157,11 @@ pub(super) fn deliver(world: &mut World, servers: &mut QueryState<Entity, With<S
             }
         }
         let delay = *world.resource::<PlayoutDelay>();
-        if let Some(mut session) = world.get_mut::<Session>(server)
+        if let Ok((mut session, mailbox, measure)) = connections.get_mut(world, server)
             && let Some(state) = &mut session.0
         {
-            state.on_snapshots(now, delay, &mail.datagrams);
+            let measure = measure.map(Mut::into_inner);
+            state.on_snapshots(now, delay, &mail.datagrams, measure, mailbox.overhead_bytes);
         }
     }
 }
@@ -243,17 +253,44 @@ impl State {
         Ok(())
     }
 
-    /// Decodes the snapshots that have arrived, and advances playout.
-    fn on_snapshots(&mut self, now: Duration, delay: PlayoutDelay, packets: &[Vec<u8>]) {
+    /// Decodes the snapshots that have arrived, of which each takes `overhead` more bytes on the wire, and advances playout.
+    fn on_snapshots(
+        &mut self,
+        now: Duration,
+        delay: PlayoutDelay,
+        packets: &[Vec<u8>],
+        mut measure: Option<&mut Measure>,
+        overhead: usize,
+    ) {
         let Some(receiver) = &mut self.receiver else {
             return;
         };
+        if measure.is_some() != receiver.decoder().ledger().is_some() {
+            receiver.set_ledger(measure.is_some().then(BitLedger::itemized));
+        }
+        if let Some(measure) = &mut measure
+            && let Some(tick) = receiver.playout().clock().tick_at(now)
+        {
+            let rate = self.protocol.plan.schema().ticks_per_second;
+            let bytes = packets.iter().map(|packet| packet.len() + overhead);
+            measure.begin(tick as u64, rate).wire_bytes += bytes.sum::<usize>();
+        }
         for packet in packets {
             match receiver.on_packet(now, packet) {
-                Ok(Arrival::Decoded { tick, .. }) => {
+                Ok(Arrival::Decoded { tick, late, .. }) => {
                     self.decoded.insert(tick);
                     let lateness = receiver.playout().clock().lateness(now, tick);
                     self.delay.arrived(now, tick, lateness);
+                    if let Some(measure) = &mut measure {
+                        let decoder = receiver.decoder();
+                        let packet = Packet {
+                            bytes: packet.clone(),
+                            ledger: decoder.ledger().cloned().unwrap_or_default(),
+                            changed_bodies: decoder.changed_bodies(),
+                            sent_bodies: decoder.sent_bodies(),
+                        };
+                        measure.count(tick, packet, late);
+                    }
                 }
                 Ok(_) => {}
                 Err(_) => self.undecodable += 1,

@@ -7,8 +7,8 @@ use bevy_ecs::prelude::*;
 use bevy_math::Vec3;
 use cubewire_codec::{Fingerprint, InitialStateError, Life, Limits, Snapshot, Stages, ladder};
 use cubewire_protocol::{
-    AdaptiveRate, ByteBudget as Bucket, MAX_DATAGRAM_BYTES, SnapshotSender, Standing, View,
-    Visibility, Within,
+    AdaptiveRate, ByteBudget as Bucket, Feedback, MAX_DATAGRAM_BYTES, SnapshotSender, Standing,
+    View, Visibility, Within,
 };
 
 use crate::mailbox::Mailbox;
@@ -148,17 +148,13 @@ impl Ready {
         })
     }
 
-    /// Takes feedback. False if it is none.
-    pub(super) fn on_feedback(&mut self, tick: u64, bytes: &[u8]) -> bool {
-        match self.sender.on_message(bytes) {
-            Ok(cubewire_protocol::Feedback::Ack(ack)) => {
-                if let Some(budget) = &mut self.budget {
-                    budget.rate.on_ack(tick, &ack);
-                }
-                true
-            }
-            outcome => outcome.is_ok(),
+    /// Takes feedback. None if it is none.
+    pub(super) fn on_feedback(&mut self, tick: u64, bytes: &[u8]) -> Option<Feedback> {
+        let feedback = self.sender.on_message(bytes).ok()?;
+        if let (Feedback::Ack(ack), Some(budget)) = (&feedback, &mut self.budget) {
+            budget.rate.on_ack(tick, ack);
         }
+        Some(feedback)
     }
 
     /// What may be sent in a tick, if there is a budget, and how much of it reliable messages may take.

@@ -6,13 +6,14 @@ use std::time::Duration;
 use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time};
 use cubewire_codec::{Fingerprint, Snapshot};
-use cubewire_protocol::Welcome;
+use cubewire_protocol::{Feedback, Welcome};
 
 use super::capture::Bodies;
 use super::peer::{Peer, PeerState, Ready};
 use super::visibility::Hidden;
 use crate::body::Refused;
 use crate::mailbox::{Client, Connected, Mailbox};
+use crate::measure::Measure;
 use crate::protocol::Compiled;
 use crate::wire::{
     Hello, ToClientMail, ToServerMail, Upstream, VERSION, decode, difference, encode, new_inputs,
@@ -183,9 +184,12 @@ fn on_datagram(
         return Ok(());
     };
     let upstream: Upstream<'_> = decode(bytes).ok_or(none)?;
+    let mut acks = Vec::new();
     for feedback in upstream.feedback {
-        if !ready.on_feedback(tick, feedback) {
-            return Err("the client sent feedback that is none".to_owned());
+        match ready.on_feedback(tick, feedback) {
+            Some(Feedback::Ack(ack)) => acks.push(ack),
+            Some(_) => {}
+            None => return Err("the client sent feedback that is none".to_owned()),
         }
     }
     let mut inputs = Vec::new();
@@ -194,6 +198,9 @@ fn on_datagram(
         let seen = ready.inputs.get_mut(channel).ok_or(none)?;
         inputs.extend(new_inputs(recent, *seen).map(|input| (channel, input)));
         *seen = (*seen).max(recent.newest);
+    }
+    if let Some(mut measure) = world.get_mut::<Measure>(client) {
+        acks.iter().for_each(|ack| measure.on_ack(tick, ack));
     }
     for (channel, input) in inputs {
         let entry = &protocol.inputs[channel];

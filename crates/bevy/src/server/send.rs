@@ -18,6 +18,7 @@ use super::peer::{ByteBudget, Peer, PeerState, Ready};
 use super::receive::turn_away;
 use super::visibility::{Filters, Hidden, Interest, look};
 use crate::mailbox::{Connected, Mailbox};
+use crate::measure::Measure;
 use crate::protocol::Compiled;
 use crate::wire::{BodyId, ToClientMail, encode, sendable};
 
@@ -71,12 +72,14 @@ type ClientItem<'a> = (
     Option<&'a ByteBudget>,
     Option<&'a Interest>,
     Option<&'a Hidden>,
+    Option<&'a mut Measure>,
 );
 
 /// What is sent to one client.
 struct Job<'a> {
     peer: &'a mut Ready,
     mailbox: &'a mut Mailbox,
+    measure: Option<Mut<'a, Measure>>,
     /// What it is to have: of clients that see the same it is the same.
     wanted: Arc<QuantizedSnapshot>,
     within: Option<Within<'static>>,
@@ -100,7 +103,8 @@ pub(super) fn send_snapshots(
     let ticks_per_second = bodies.protocol.plan.schema().ticks_per_second;
     let mut views: HashMap<Vec<Visibility>, Arc<QuantizedSnapshot>> = HashMap::new();
     let mut jobs = Vec::new();
-    for (client, peer, mailbox, budget, interest, hidden) in &mut clients {
+    let is_measured = clients.iter().any(|(.., measure)| measure.is_some());
+    for (client, peer, mailbox, budget, interest, hidden, mut measure) in &mut clients {
         let (peer, mailbox) = (peer.into_inner(), mailbox.into_inner());
         let PeerState::Ready(ready) = &mut peer.state else {
             continue;
@@ -114,16 +118,18 @@ pub(super) fn send_snapshots(
             commands.queue(move |world: &mut World| turn_away(world, client, reason));
             continue;
         }
-        let within = ready.within(
-            bodies.tick,
-            time.elapsed(),
-            ticks_per_second,
-            budget.copied(),
-            mailbox,
-        );
+        let budget = budget.copied();
+        let (tick, now) = (bodies.tick, time.elapsed());
+        let within = ready.within(tick, now, ticks_per_second, budget, mailbox);
+        ready.sender.itemize(is_measured);
+        if let Some(measure) = &mut measure {
+            let sent = mailbox.traffic.sent.bytes();
+            measure.send(tick, ticks_per_second, sent, budget);
+        }
         jobs.push(Job {
             peer: ready,
             mailbox,
+            measure,
             wanted,
             within,
             same_as: None,
@@ -150,19 +156,26 @@ pub(super) fn send_snapshots(
     for index in 0..jobs.len() {
         let (before, rest) = jobs.split_at_mut(index);
         let job = &mut rest[0];
+        if let Some(measure) = &mut job.measure {
+            measure.note_waits(bodies.tick, ticks_per_second, &job.peer.sender);
+        }
         if job.is_sent != Some(true) {
             continue;
         }
         let encoder = job
             .same_as
             .map_or(&*job.peer, |leader| &*before[leader].peer);
-        let packet = encoder.sender.packet().bytes.clone();
+        let packet = encoder.sender.packet();
         stats.packets += 1;
         stats.encodes += u64::from(job.same_as.is_none());
-        stats.snapshot_bytes += packet.len() as u64;
+        let bytes = packet.bytes.clone();
+        stats.snapshot_bytes += bytes.len() as u64;
+        if let Some(measure) = &mut job.measure {
+            measure.count(bodies.tick, packet.clone(), false);
+        }
         job.peer
-            .on_sent(bodies.tick, packet.len() + job.mailbox.overhead_bytes);
-        job.mailbox.outgoing.datagrams.push(packet);
+            .on_sent(bodies.tick, bytes.len() + job.mailbox.overhead_bytes);
+        job.mailbox.outgoing.datagrams.push(bytes);
     }
 }
 

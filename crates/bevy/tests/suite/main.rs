@@ -5,6 +5,7 @@ mod cold;
 mod connection;
 mod examples;
 mod lives;
+mod measure;
 mod messages;
 mod sharing;
 mod udp;

@@ -1,0 +1,213 @@
+//! The plugin, its window, and what shows the inspector in a game's own.
+
+use bevy_app::{App, Last, Plugin};
+use bevy_ecs::prelude::*;
+use bevy_ecs::system::SystemParam;
+use bevy_egui::egui::{self, Key, ScrollArea, Ui};
+use bevy_egui::{EguiContexts, EguiPrimaryContextPass};
+use bevy_time::{Real, Time};
+use cubewire_bevy::{Bodies, Connected, Measure, Peer, Protocol, ReplicationStats, Session};
+use cubewire_codec::Baseline;
+
+use crate::style::{Look, ROW, set};
+use crate::view::{Choices, End, View};
+use crate::widgets::{note, picker};
+
+/// Shows where every bit of a game's replication goes: adds a window, which a key opens and closes, and [`Inspector`] for
+/// windows of the game's own. Nothing is measured while neither is shown.
+///
+/// The game adds `bevy_egui`'s `EguiPlugin`, and the plugins of a server or a client. Default: a window that is closed, and F9.
+#[derive(Resource, Clone, Copy, Debug)]
+pub struct InspectorPlugin {
+    key: Option<Key>,
+    is_open: bool,
+}
+
+impl Default for InspectorPlugin {
+    fn default() -> Self {
+        Self {
+            key: Some(Key::F9),
+            is_open: false,
+        }
+    }
+}
+
+impl InspectorPlugin {
+    /// The key that opens and closes the window.
+    #[must_use]
+    pub const fn key(self, key: Key) -> Self {
+        Self {
+            key: Some(key),
+            ..self
+        }
+    }
+
+    /// Begins with the window open.
+    #[must_use]
+    pub const fn open(self) -> Self {
+        Self {
+            is_open: true,
+            ..self
+        }
+    }
+
+    /// No window: the game calls [`Inspector::show`] where it likes.
+    #[must_use]
+    pub const fn without_window() -> Self {
+        Self {
+            key: None,
+            is_open: false,
+        }
+    }
+}
+
+impl Plugin for InspectorPlugin {
+    fn build(&self, app: &mut App) {
+        app.insert_resource(*self)
+            .init_resource::<Shown>()
+            .add_systems(Last, measure);
+        if self.key.is_some() {
+            app.add_systems(EguiPrimaryContextPass, window);
+        }
+    }
+}
+
+/// What is shown.
+#[derive(Resource, Debug, Default)]
+struct Shown {
+    /// Whether it was in this frame.
+    now: bool,
+    connection: Option<Entity>,
+    choices: Choices,
+}
+
+/// On connections that the inspector measures; others may be measured by the game.
+#[derive(Component, Debug)]
+struct Inspected;
+
+/// Measures all connections while the inspector is shown.
+fn measure(
+    mut shown: ResMut<'_, Shown>,
+    connections: Query<'_, '_, (Entity, Has<Measure>, Has<Inspected>), With<Connected>>,
+    mut commands: Commands<'_, '_>,
+) {
+    let is_shown = std::mem::take(&mut shown.now);
+    for (connection, is_measured, is_ours) in &connections {
+        let mut connection = commands.entity(connection);
+        if is_shown && !is_measured {
+            connection.try_insert((Measure::default(), Inspected));
+        } else if !is_shown && is_ours {
+            connection.try_remove::<(Measure, Inspected)>();
+        }
+    }
+}
+
+fn window(
+    mut window: ResMut<'_, InspectorPlugin>,
+    mut contexts: EguiContexts<'_, '_>,
+    mut inspector: Inspector<'_, '_>,
+) -> Result {
+    let ctx = contexts.ctx_mut()?;
+    let key = window.key;
+    if key.is_some_and(|key| ctx.input(|input| input.key_pressed(key))) {
+        window.is_open = !window.is_open;
+    }
+    egui::Window::new("Replication")
+        .open(&mut window.is_open)
+        .default_size(SIZE)
+        .show(ctx, |ui| inspector.show(ui));
+    Ok(())
+}
+
+/// The size of the window, logical points.
+const SIZE: [f32; 2] = [420.0, 600.0];
+
+/// A parameter of a system that shows the inspector in a window of the game's own. It needs an [`InspectorPlugin`].
+#[derive(SystemParam, Debug)]
+pub struct Inspector<'w, 's> {
+    shown: ResMut<'w, Shown>,
+    protocol: Option<Res<'w, Protocol>>,
+    now: Res<'w, Time<Real>>,
+    bodies: Option<Res<'w, Bodies>>,
+    stats: Option<Res<'w, ReplicationStats>>,
+    connections: Query<'w, 's, Connection<'static>, With<Connected>>,
+}
+
+type Connection<'a> = (
+    Entity,
+    Option<&'a Name>,
+    Option<&'a Measure>,
+    Option<&'a Peer>,
+    Option<&'a Session>,
+);
+
+impl Inspector<'_, '_> {
+    /// Draws the inspector in what is left of this part of a window. Connections are measured from the next frame on, and
+    /// until a frame has not called this.
+    pub fn show(&mut self, ui: &mut Ui) {
+        self.shown.now = true;
+        let look = Look::of(ui);
+        ui.scope(|ui| {
+            set(ui.style_mut(), look);
+            ScrollArea::vertical()
+                .auto_shrink(false)
+                .show(ui, |ui| self.draw(ui));
+        });
+    }
+
+    fn draw(&mut self, ui: &mut Ui) {
+        let mut all: Vec<_> = self.connections.iter().collect();
+        all.sort_by_key(|connection| connection.0);
+        let before = self.shown.connection;
+        let chosen = all.iter().find(|connection| Some(connection.0) == before);
+        let Some(&chosen) = chosen.or(all.first()) else {
+            note(ui, "Nobody is connected.");
+            return;
+        };
+        let (mut connection, _, measure, peer, session) = chosen;
+        if all.len() > 1 {
+            let size = [ui.available_width(), ROW];
+            picker(ui, "connection", size, &name(&chosen), |ui| {
+                for one in &all {
+                    ui.selectable_value(&mut connection, one.0, name(one));
+                }
+            });
+        }
+        self.shown.connection = Some(connection);
+        let (Some(protocol), Some(measure)) = (&self.protocol, measure) else {
+            // From the next frame on.
+            return;
+        };
+        let (end, bodies) = match (peer, session) {
+            (Some(peer), _) => {
+                let tick = self.stats.as_ref().map_or(0, |stats| stats.tick);
+                let bodies = self.bodies.as_ref().map(|bodies| bodies.snapshot());
+                (End::Server { peer, tick }, bodies)
+            }
+            (None, Some(session)) => {
+                let now = self.now.elapsed();
+                let receiver = session.receiver();
+                let newest = receiver.and_then(|receiver| receiver.get(receiver.newest()?));
+                let bodies = newest.map(Baseline::snapshot);
+                (End::Client { session, now }, bodies)
+            }
+            (None, None) => return,
+        };
+        let view = View {
+            plan: protocol.plan(),
+            measure,
+            bodies,
+            end,
+        };
+        view.draw(ui, &mut self.shown.choices);
+    }
+}
+
+/// What a connection is called: by its `Name`, if it has one.
+fn name(&(entity, name, _, peer, _): &Connection<'_>) -> String {
+    match (name, peer) {
+        (Some(name), _) => name.to_string(),
+        (None, Some(_)) => format!("client {entity}"),
+        (None, None) => "server".to_owned(),
+    }
+}

@@ -1,0 +1,312 @@
+//! What the inspector shows of one connection.
+
+use std::time::Duration;
+
+use bevy_egui::egui::Ui;
+use cubewire_bevy::{Measure, MeasuredTick, Peer, Session};
+use cubewire_codec::{BitKind, BitLedger, Header, Plan, QuantizedSnapshot, Stages};
+
+use crate::graph::{self, Axis, Lines, Point, Source, Span, kbps};
+use crate::kinds::{self, Bits};
+use crate::names::{self, Lit, Names};
+use crate::packet::{self, HEX_ROW, Order, Shown};
+use crate::style::{GAP, Look, page_left};
+use crate::waiting::Waiting;
+use crate::widgets::{choices, divider, figure, heading, note, segmented};
+use crate::words::{grouped, rounded};
+
+/// A page of the inspector.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Page {
+    #[default]
+    Bits,
+    Packet,
+    Waiting,
+    Network,
+}
+
+/// What is chosen in the inspector.
+#[derive(Debug, Default)]
+pub(crate) struct Choices {
+    page: Page,
+    order: Order,
+    lit: Lit,
+}
+
+/// A connection that is looked at.
+#[derive(Debug)]
+pub(crate) struct View<'a> {
+    pub(crate) plan: &'a Plan,
+    pub(crate) measure: &'a Measure,
+    /// The newest state of the bodies that this end has.
+    pub(crate) bodies: Option<&'a QuantizedSnapshot>,
+    pub(crate) end: End<'a>,
+}
+
+/// Which end of the connection this app is.
+#[derive(Debug)]
+pub(crate) enum End<'a> {
+    Server { peer: &'a Peer, tick: u64 },
+    Client { session: &'a Session, now: Duration },
+}
+
+/// Sums over the last second.
+#[derive(Debug, Default)]
+struct Second {
+    packets: usize,
+    payload_bytes: usize,
+    wire_bytes: usize,
+    bodies: usize,
+    late: usize,
+    ledger: BitLedger,
+}
+
+impl View<'_> {
+    pub(crate) fn draw(&self, ui: &mut Ui, choices: &mut Choices) {
+        self.graph(ui);
+        ui.add_space(GAP);
+        segmented(ui, ui.available_width(), &mut choices.page, &pages());
+        ui.add_space(GAP);
+        choices.lit.hovered = None;
+        ui.spacing_mut().item_spacing.y = 0.0;
+        match choices.page {
+            Page::Bits => self.bits(ui),
+            Page::Packet => self.packet(ui, choices),
+            Page::Waiting => self.waiting(ui, &mut choices.lit),
+            Page::Network => self.network(ui),
+        }
+    }
+
+    fn rate(&self) -> u32 {
+        self.plan.schema().ticks_per_second.into()
+    }
+
+    const fn names(&self) -> Names<'_> {
+        Names {
+            schema: self.plan.schema(),
+            bodies: self.bodies,
+            nouns: ["body", "bodies"],
+        }
+    }
+
+    fn second(&self) -> Second {
+        let mut second = Second::default();
+        let ticks = self.measure.ticks().iter().rev();
+        for tick in ticks.take(self.rate() as usize) {
+            second.packets += tick.packets;
+            second.payload_bytes += tick.payload_bytes;
+            second.wire_bytes += tick.wire_bytes;
+            second.bodies += tick.bodies;
+            second.late += tick.late;
+            second.ledger.add(&tick.ledger);
+        }
+        second
+    }
+
+    /// Ticks whose snapshots can be in no ack any more, as it has a bit for each of the 32 ticks before the newest.
+    fn settled(&self) -> impl Iterator<Item = &MeasuredTick> {
+        let ticks = || self.measure.ticks().iter();
+        let acked = ticks().rev().find(|tick| tick.acked_after.is_some());
+        let newest = acked.map_or(0, |tick| tick.tick);
+        ticks().filter(move |tick| tick.packets > 0 && tick.tick + 32 < newest)
+    }
+
+    fn graph(&self, ui: &mut Ui) {
+        let settled = self.settled().last().map_or(0, |tick| tick.tick);
+        let points = self.measure.ticks().iter().map(|tick| Point {
+            tick: tick.tick,
+            bytes: tick.wire_bytes,
+            budget_kbps: tick.budget_kbps,
+            has_losses: tick.packets > 0 && tick.acked_after.is_none() && tick.tick <= settled,
+            stages: Stages::default(),
+        });
+        let name = match self.end {
+            End::Server { .. } => "sent, on the wire, kbps",
+            End::Client { .. } => "snapshots that arrive, kbps",
+        };
+        let source = Source {
+            name: name.to_owned(),
+            color: Look::of(ui).half,
+            points: points.collect(),
+        };
+        let sources = [source];
+        let span = Span {
+            seconds: Measure::SECONDS as u32,
+            ticks_per_second: self.rate(),
+            axis: Axis::Automatic,
+            target: None,
+        };
+        let lines = Lines::new(&sources, span);
+        let (past, half) = (span.seconds, span.seconds / 2);
+        let times = [&*format!("{past} s ago"), &*format!("{half} s"), "now"];
+        graph::draw(ui, GRAPH, &lines, None, times, |_, frame| {
+            (frame.top.right(), Vec::new())
+        });
+    }
+
+    fn bits(&self, ui: &mut Ui) {
+        let second = self.second();
+        let kinds: Vec<_> = BitKind::ALL
+            .into_iter()
+            .filter(|&kind| second.ledger.kind(kind) > 0.0)
+            .collect();
+        let bits = Bits {
+            ledger: &second.ledger,
+            packets: second.packets,
+            kinds: &kinds,
+        };
+        if second.packets == 0 {
+            note(ui, "There was no snapshot in the last second.");
+            return;
+        }
+        let names = self.names();
+        let (bar, hovered) = kinds::bar(ui, "Last second", bits);
+        if let Some(kind) = hovered {
+            bar.on_hover_text_at_pointer(format!("{}: {}", names.kind(kind), names::about(kind)));
+        }
+        kinds::table(ui, bits, names, 0.0, names::about);
+    }
+
+    fn packet(&self, ui: &mut Ui, choices: &mut Choices) {
+        let Some((tick, packet)) = self.measure.newest() else {
+            note(ui, "There was no snapshot yet.");
+            return;
+        };
+        let bytes = grouped(packet.bytes.len() as f64);
+        let title = format!(
+            "Tick {tick}: {bytes} bytes for {} bodies",
+            packet.sent_bodies
+        );
+        heading(ui, &title, baseline(&packet.bytes));
+        let items = packet.ledger.items().unwrap_or_default().iter().copied();
+        let shown = Shown {
+            id: (tick, packet.bytes.len()),
+            bytes: &packet.bytes,
+            items: items.clone(),
+            names: self.names(),
+            hex_height: HEX_ROWS * HEX_ROW,
+        };
+        packet::draw(ui, &mut choices.order, shown, &mut choices.lit);
+        divider(ui);
+        let height = page_left(ui).max(MIN_BODIES);
+        packet::bodies(ui, items, self.names(), height, &mut choices.lit);
+    }
+
+    fn waiting(&self, ui: &mut Ui, lit: &mut Lit) {
+        let End::Server { .. } = self.end else {
+            note(ui, "The server knows which bodies wait to be sent.");
+            return;
+        };
+        let Some(waits) = self.measure.waits() else {
+            note(
+                ui,
+                "Without a budget, all that has changed is sent at once.",
+            );
+            return;
+        };
+        let waiting = Waiting {
+            waits: &waits.longest(),
+            ticks_per_second: self.rate(),
+            names: self.names(),
+            unit: ("units", 1.0),
+            width: NAMES,
+            hint: "",
+        };
+        waiting.draw(ui, lit);
+    }
+
+    fn network(&self, ui: &mut Ui) {
+        let second = self.second();
+        let rate = self.rate();
+        let rate_of = |bytes| rounded(kbps(bytes, rate as usize, rate));
+        let per_packet = |sum: usize| rounded(sum as f64 / second.packets.max(1) as f64);
+        let millis = |ticks: u64| rounded(1000.0 * ticks as f64 / f64::from(rate));
+        figure(
+            ui,
+            "Payload of snapshots",
+            rate_of(second.payload_bytes),
+            "kbps",
+        );
+        figure(ui, "On the wire", rate_of(second.wire_bytes), "kbps");
+        figure(ui, "Snapshots", second.packets, "a second");
+        figure(ui, "Bodies in a snapshot", per_packet(second.bodies), "");
+        match self.end {
+            End::Server { peer, tick } => {
+                let newest = self.measure.ticks().back();
+                if let Some(budget) = newest.and_then(|tick| tick.budget_kbps) {
+                    figure(ui, "Budget", budget, "kbps");
+                }
+                let acked = peer.sender().and_then(|sender| sender.newest_acked());
+                let age = acked.map_or_else(
+                    || "none yet".to_owned(),
+                    |acked| format!("{} ms ago", millis(tick.saturating_sub(acked))),
+                );
+                figure(ui, "Newest snapshot that was acked", age, "");
+                let ticks = self.measure.ticks().iter();
+                if let Some(least) = ticks.filter_map(|tick| tick.acked_after).min() {
+                    let round_trip = figure(ui, "Round trip", millis(least), "ms");
+                    round_trip.on_hover_text("The shortest time from a snapshot to its ack.");
+                }
+                let sent = self.settled().count();
+                let lost = self.settled().filter(|tick| tick.acked_after.is_none());
+                if sent > 0 {
+                    let percent = 100.0 * lost.count() as f64 / sent as f64;
+                    figure(ui, "Loss", rounded(percent), "%");
+                }
+            }
+            End::Client { session, now } => {
+                if let Some(receiver) = session.receiver() {
+                    let playout = receiver.playout();
+                    let delay = 1000.0 * playout.delay().as_secs_f64();
+                    figure(ui, "Playout delay", rounded(delay), "ms");
+                    figure(
+                        ui,
+                        "Snapshots that wait to be shown",
+                        playout.ahead(now),
+                        "",
+                    );
+                }
+                figure(ui, "Too late to be shown", second.late, "a second");
+                figure(ui, "Undecodable since the start", session.undecodable(), "");
+            }
+        }
+    }
+}
+
+fn pages() -> [crate::widgets::Choice<Page>; 4] {
+    choices([
+        (
+            Page::Bits,
+            "Bits",
+            "What the bits of the last second are for.",
+        ),
+        (Page::Packet, "Packet", "The last snapshot, bit by bit."),
+        (
+            Page::Waiting,
+            "Waiting",
+            "Which bodies wait for their turn, and why.",
+        ),
+        (
+            Page::Network,
+            "Network",
+            "Acks, round trip, loss and playout.",
+        ),
+    ])
+}
+
+/// What a snapshot is relative to.
+fn baseline(bytes: &[u8]) -> String {
+    let age = Header::decode(bytes).map(|header| header.baseline_age());
+    match age {
+        Ok(Some(age)) => format!("baseline {} older", crate::words::ticks(age.into())),
+        _ => "relative to the start".to_owned(),
+    }
+}
+
+/// Logical points.
+const GRAPH: f32 = graph::AROUND_PLOT + 80.0;
+const NAMES: f32 = 110.0;
+const MIN_BODIES: f32 = 120.0;
+
+/// Rows of bytes.
+const HEX_ROWS: f32 = 4.0;

@@ -1,0 +1,259 @@
+//! The window in a game: its figures are those of the packets, and without it nothing is measured.
+
+use std::time::Duration;
+
+use bevy_app::App;
+use bevy_ecs::prelude::*;
+use bevy_egui::egui::{self, Event, Key, Modifiers, PointerButton, Pos2, Rect, Shape, vec2};
+use bevy_egui::{EguiContext, EguiPrimaryContextPass, EguiUserTextures, PrimaryEguiContext};
+use bevy_math::{Quat, Vec3};
+use bevy_transform::components::Transform;
+use cubewire_bevy::cubewire_link::Conditions;
+use cubewire_bevy::testing::TestNet;
+use cubewire_bevy::{
+    BodyKind, ByteBudget, Client, Connected, CubewireAppExt, CubewirePlugin, Field, Measure, Peer,
+    Replicated, Server, Session,
+};
+use cubewire_bevy::{Pose, Shape as Body};
+use cubewire_inspector::InspectorPlugin;
+use cubewire_inspector::words::{grouped, rounded};
+
+#[derive(Component)]
+struct Health(f64);
+
+fn protocol(app: &mut App) {
+    app.add_plugins(CubewirePlugin::new("arena").floor(0.0).max_bodies(200))
+        .replicate_pose(Pose::within(-100.0..100.0, -10.0..50.0, -100.0..100.0))
+        .body_kind("crate", Body::cuboid(Vec3::splat(0.5)))
+        .body_kind("hero", Body::capsule(0.6, 0.4))
+        .replicate_field("health", Field::int(0..=100), |h: &Health| h.0, Health);
+    // What a game with a window has.
+    app.init_resource::<EguiUserTextures>()
+        .add_plugins(InspectorPlugin::default());
+    let context = (EguiContext::default(), PrimaryEguiContext);
+    app.world_mut().spawn(context);
+}
+
+/// A server with 150 bodies that turn, and a client, 30 ms away.
+fn net() -> TestNet {
+    let conditions = Conditions {
+        latency: Duration::from_millis(30),
+        ..Conditions::PERFECT
+    };
+    let mut net = TestNet::with_conditions(protocol, conditions, 7);
+    for body in 0..150_u8 {
+        let kind = ["crate", "hero"][usize::from(body % 2)];
+        let at = Transform::from_xyz(f32::from(body) / 2.0, 1.0, 0.0);
+        let body = (Replicated, BodyKind::named(kind), at, Health(50.0));
+        net.server.world_mut().spawn(body);
+    }
+    net.add_client();
+    net.run_until(|net| net.count::<Connected>(0) == 1);
+    net
+}
+
+/// A tick in which all bodies turn and half of them lose health.
+fn turn(net: &mut TestNet) {
+    let world = net.server.world_mut();
+    let mut bodies = world.query::<(&mut Transform, &mut Health)>();
+    for (index, (mut transform, mut health)) in bodies.iter_mut(world).enumerate() {
+        transform.rotation *= Quat::from_rotation_y(0.05 + 0.01 * index as f32);
+        health.0 = (health.0 + (index % 2) as f64) % 100.0;
+    }
+    net.tick();
+}
+
+/// A frame of the window, in which that happens. Returns all texts in it, and where they are.
+fn frame(app: &mut App, events: Vec<Event>) -> Vec<(String, Rect)> {
+    let world = app.world_mut();
+    let mut contexts = world.query::<&mut EguiContext>();
+    let ctx = contexts.single_mut(world).unwrap().get_mut().clone();
+    ctx.begin_pass(egui::RawInput {
+        screen_rect: Some(Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 900.0))),
+        events,
+        ..egui::RawInput::default()
+    });
+    world.run_schedule(EguiPrimaryContextPass);
+    let mut output = ctx.end_pass();
+    let shapes = std::mem::take(&mut output.shapes);
+    output.drop_without_applying_deltas();
+    let mut texts = Vec::new();
+    for clipped in shapes {
+        collect(&clipped.shape, &mut texts);
+    }
+    texts
+}
+
+fn collect(shape: &Shape, texts: &mut Vec<(String, Rect)>) {
+    match shape {
+        Shape::Text(text) => {
+            let rect = Rect::from_min_size(text.pos, text.galley.size());
+            texts.push((text.galley.text().to_owned(), rect));
+        }
+        Shape::Vec(shapes) => shapes.iter().for_each(|shape| collect(shape, texts)),
+        _ => {}
+    }
+}
+
+fn says(texts: &[(String, Rect)], wanted: &str) -> bool {
+    texts.iter().any(|(text, _)| text == wanted)
+}
+
+fn press(key: Key) -> Vec<Event> {
+    let event = |pressed| Event::Key {
+        key,
+        physical_key: None,
+        pressed,
+        repeat: false,
+        modifiers: Modifiers::NONE,
+    };
+    vec![event(true), event(false)]
+}
+
+/// Clicks a text of the last frame, and returns the texts of the frame after.
+fn click(app: &mut App, texts: &[(String, Rect)], name: &str) -> Vec<(String, Rect)> {
+    let found = texts.iter().find(|(text, _)| text == name);
+    let pos = found
+        .unwrap_or_else(|| panic!("no {name} in {texts:?}"))
+        .1
+        .center();
+    let button = |pressed| Event::PointerButton {
+        pos,
+        button: PointerButton::Primary,
+        pressed,
+        modifiers: Modifiers::NONE,
+    };
+    frame(app, vec![Event::PointerMoved(pos)]);
+    frame(app, vec![button(true)]);
+    frame(app, vec![button(false)]);
+    frame(app, Vec::new())
+}
+
+/// The connection of an app.
+fn connection<C: Component>(app: &mut App) -> Entity {
+    let world = app.world_mut();
+    let mut all = world.query_filtered::<Entity, With<C>>();
+    all.single(world).unwrap()
+}
+
+/// Whether the ends list the bits of their packets.
+fn are_itemized(net: &mut TestNet) -> [bool; 2] {
+    let (client, server) = (
+        connection::<Client>(&mut net.server),
+        connection::<Server>(&mut net.clients[0]),
+    );
+    let peer = net.server.world().get::<Peer>(client).unwrap();
+    let session = net.clients[0].world().get::<Session>(server).unwrap();
+    let sent = &peer.sender().unwrap().packet().ledger;
+    let received = session.receiver().unwrap().decoder().ledger();
+    [sent.items().is_some(), received.is_some()]
+}
+
+#[test]
+fn the_servers_figures_are_those_of_its_packets() {
+    let mut net = net();
+    let client = connection::<Client>(&mut net.server);
+    frame(&mut net.server, press(Key::F9));
+    turn(&mut net);
+    let mut bytes = Vec::new();
+    let mut texts = Vec::new();
+    for _ in 0..90 {
+        turn(&mut net);
+        texts = frame(&mut net.server, Vec::new());
+        let sender = net.server.world().get::<Peer>(client).unwrap().sender();
+        bytes.push(sender.unwrap().packet().bytes.len());
+    }
+    let second: usize = bytes[30..].iter().sum();
+    let bits = format!("{} bits a packet", grouped(second as f64 * 8.0 / 60.0));
+    assert!(says(&texts, &bits), "{bits}: {texts:?}");
+    for kind in ["orientation", "health", "header"] {
+        assert!(says(&texts, kind), "{kind}: {texts:?}");
+    }
+
+    let texts = click(&mut net.server, &texts, "Packet");
+    let peer = net.server.world().get::<Peer>(client).unwrap();
+    let (packet, acked) = (
+        peer.sender().unwrap().packet().clone(),
+        peer.sender().unwrap().newest_acked(),
+    );
+    let measure = net.server.world().get::<Measure>(client).unwrap();
+    let (tick, _) = measure.newest().unwrap();
+    let title = format!(
+        "Tick {tick}: {} bytes for {} bodies",
+        packet.bytes.len(),
+        packet.sent_bodies
+    );
+    assert!(says(&texts, &title), "{title}: {texts:?}");
+    let first = packet.bytes.first().map(|byte| format!("{byte:02x}"));
+    assert!(says(&texts, &first.unwrap()), "{texts:?}");
+    let hero = |text: &str| text.starts_with("hero ");
+    assert!(texts.iter().any(|(text, _)| hero(text)), "{texts:?}");
+
+    let texts = click(&mut net.server, &texts, "Network");
+    let kbps = rounded(second as f64 * 8.0 / 1000.0);
+    let ms = |ticks: u64| rounded(1000.0 * ticks as f64 / 60.0);
+    let age = format!("{} ms ago", ms(tick - acked.unwrap()));
+    for said in [&kbps, &age, &"60".to_owned(), &"0.0".to_owned()] {
+        assert!(says(&texts, said), "{said}: {texts:?}");
+    }
+}
+
+#[test]
+fn who_waits_is_shown_within_a_budget() {
+    let mut net = net();
+    let client = connection::<Client>(&mut net.server);
+    frame(&mut net.server, press(Key::F9));
+    turn(&mut net);
+    let texts = frame(&mut net.server, Vec::new());
+    let texts = click(&mut net.server, &texts, "Waiting");
+    let without = "Without a budget, all that has changed is sent at once.";
+    assert!(says(&texts, without), "{texts:?}");
+    net.server
+        .world_mut()
+        .entity_mut(client)
+        .insert(ByteBudget::kbps(16));
+    let is_waiting = (0..120).any(|_| {
+        turn(&mut net);
+        let texts = frame(&mut net.server, Vec::new());
+        assert!(says(&texts, "budget 16") && !says(&texts, without));
+        texts.iter().any(|(text, _)| text.starts_with("Waiting: "))
+    });
+    assert!(is_waiting);
+}
+
+#[test]
+fn a_client_shows_what_arrives_and_its_playout() {
+    let mut net = net();
+    frame(&mut net.clients[0], press(Key::F9));
+    for _ in 0..90 {
+        turn(&mut net);
+        frame(&mut net.clients[0], Vec::new());
+    }
+    let server = connection::<Server>(&mut net.clients[0]);
+    let measure = net.clients[0].world().get::<Measure>(server).unwrap();
+    let second = measure.ticks().iter().rev().take(60);
+    let second: usize = second.map(|tick| tick.payload_bytes).sum();
+    let kbps = rounded(second as f64 * 8.0 / 1000.0);
+    let texts = frame(&mut net.clients[0], Vec::new());
+    let texts = click(&mut net.clients[0], &texts, "Network");
+    for said in [&*kbps, "Playout delay", "Snapshots that wait to be shown"] {
+        assert!(says(&texts, said), "{said}: {texts:?}");
+    }
+}
+
+#[test]
+fn a_closed_window_measures_nothing() {
+    let mut net = net();
+    let shown = |net: &mut TestNet, events: fn() -> Vec<Event>| {
+        frame(&mut net.server, events());
+        frame(&mut net.clients[0], events());
+        turn(net);
+        turn(net);
+        are_itemized(net)
+    };
+    assert_eq!(shown(&mut net, Vec::new), [false; 2]);
+    assert_eq!(net.count::<Measure>(0), 0);
+    assert_eq!(shown(&mut net, || press(Key::F9)), [true; 2]);
+    assert_eq!(shown(&mut net, || press(Key::F9)), [false; 2]);
+    assert_eq!(net.count::<Measure>(0), 0);
+}
