@@ -32,10 +32,11 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
     }
     style::apply(ctx, state.theme, lane.side);
     state.is_narrow = window.width() < NARROW;
-    let guide = Guide::of(&lane);
-    state.is_touring = guide.is_some();
+    state.is_low = window.height() < LOW;
+    let guide = Guide::of(&lane, state.graph_seconds);
     let end = End::of(&lane);
-    let explained = state.explaining && guide.is_none() && end.is_none();
+    state.is_touring = guide.is_some() || end.is_some();
+    let explained = state.explaining && !state.is_touring;
     let explained = explained.then(|| Explained::of(&lane));
     let mut root = Ui::new(
         ctx.clone(),
@@ -44,7 +45,6 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, lane: LaneView<'_>) -> 
             .layer_id(egui::LayerId::background())
             .max_rect(window),
     );
-    state.is_low = window.height() < LOW;
     let strip = state
         .shows_timeline(lane.status.is_paused)
         .then(|| Strip::of(&lane, state));

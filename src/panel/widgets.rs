@@ -32,14 +32,14 @@ pub(super) use choice::{Choice, chip, segmented};
 pub(super) use controls::{choices, switch};
 pub(super) use entry::{Words, entry, named, plate, said, words};
 pub(super) use flags::{flags, paint as flag, switches};
-pub(super) use keys::{key, keys, keys_width};
+pub(super) use keys::{caps, key, keys, keys_width};
 pub(super) use list::list;
 pub(super) use marks::Label;
 pub(super) use picker::picker;
 pub(super) use shapes::{Pointing, ring, triangle};
 pub(super) use slider::{Parameter, Slide, parameter, slider};
 pub(super) use stack::stack;
-pub(super) use words::{label, line, warning};
+pub(super) use words::{balanced, label, line, warning};
 
 /// Where a text stands in its row: that far from the left edge, from the right edge, or around a point from the left.
 #[derive(Clone, Copy, Debug)]
@@ -205,7 +205,7 @@ pub(super) fn key_figure(ui: &Ui, area: Rect, [caption, value, unit]: [&str; 3],
 /// The frame of a card over the picture.
 pub(super) fn over_picture(look: Look, edge: Color32) -> egui::Frame {
     egui::Frame::new()
-        .fill(look.ground.gamma_multiply(0.95))
+        .fill(look.ground)
         .stroke(Stroke::new(1.0, edge))
         .corner_radius(8)
 }
