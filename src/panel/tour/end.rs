@@ -120,12 +120,7 @@ fn buttons(ui: &mut Ui) -> Option<Action> {
             "roll the cubes yourself",
             Kind::Primary,
         ),
-        (
-            "Film it",
-            Action::Video,
-            "climb the ladder once more",
-            usual,
-        ),
+        ("Film it", Action::Video, "climb the ladder again", usual),
         (
             "Read the article",
             Action::Open(STEPS[0].address),
