@@ -45,7 +45,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Take a guided tour through the article *Snapshot Compression*, in the window
+    /// Take a guided tour through the article Snapshot Compression, in the window
     Tour(tour::TourArgs),
     /// Play a script without a window, as fast as possible, and print the bandwidth of one rung
     Headless(headless::HeadlessArgs),

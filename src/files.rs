@@ -1,20 +1,42 @@
 //! Where files go: to disk, where each appears whole or not at all; in a browser, to its downloads.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[cfg(not(target_family = "wasm"))]
 mod disk;
 #[cfg(not(target_family = "wasm"))]
-pub use disk::FileError;
+use disk::without_codes;
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use disk::{NewFile, is_for_others, recall, remember, write_private, write_whole};
 
 #[cfg(target_family = "wasm")]
 mod downloads;
 #[cfg(target_family = "wasm")]
+use downloads::without_codes;
+#[cfg(target_family = "wasm")]
 pub(crate) use downloads::{NewFile, recall, remember};
+
+/// What is wrong with a file or a folder, in words.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {reason}", path.display())]
+pub struct FileError {
+    path: PathBuf,
+    reason: String,
+}
+
+impl FileError {
+    /// A closure for `map_err` that adds the path.
+    pub(crate) fn at<E: Display>(path: &Path) -> impl FnOnce(E) -> Self + use<E> {
+        let path = path.to_owned();
+        move |reason| Self {
+            path,
+            reason: without_codes(&reason.to_string()),
+        }
+    }
+}
 
 /// Reads a text.
 ///
@@ -34,4 +56,15 @@ pub(crate) fn read_open(file: File, bytes: u64) -> io::Result<String> {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_a_file_is_said_in_words() {
+        let error = FileError::at(Path::new("a.mp4"))(io::Error::from_raw_os_error(28));
+        assert_eq!(error.to_string(), "a.mp4: No space left on device");
+    }
 }

@@ -16,6 +16,7 @@ use bevy::ecs::error::BevyError;
 use bevy::prelude::*;
 use cubewire_codec::InitialStateError;
 
+use crate::panel::Scene;
 use crate::recording::{Script, ScriptPlugin};
 use crate::replication::{LaneSettings, ReplicationPlugin, ShadowLadder};
 use crate::simulation::{CubeWorld, SimulationPlugin};
@@ -110,35 +111,16 @@ pub fn halves(
     )
 }
 
-/// The script that rolls up a ball of cubes, and rolls it through the grid.
+/// The script in the program that plays a scene.
 #[must_use]
-pub fn katamari() -> Script {
-    let text = include_str!("../assets/scripts/katamari.ron");
-    Script::parse(text, Path::new("katamari.ron")).expect("a test parses it")
-}
-
-/// The script that rolls a ball of cubes from side to side.
-#[must_use]
-pub fn ball() -> Script {
-    let text = include_str!("../assets/scripts/ball.ron");
-    Script::parse(text, Path::new("ball.ron")).expect("a test parses it")
-}
-
-/// The script that rolls the player through the grid, to and fro.
-#[must_use]
-pub fn rolling() -> Script {
-    let text = include_str!("../assets/scripts/rolling.ron");
-    Script::parse(text, Path::new("rolling.ron")).expect("a test parses it")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_scripts_in_the_program_are_legal() {
-        assert!(katamari().ticks > 1_000);
-        assert!(ball().ticks > 1_000);
-        assert!(rolling().ticks > 500);
-    }
+pub fn script_of(scene: Scene) -> Script {
+    let (name, text) = match scene {
+        Scene::Katamari => (
+            "katamari.ron",
+            include_str!("../assets/scripts/katamari.ron"),
+        ),
+        Scene::Rolling => ("rolling.ron", include_str!("../assets/scripts/rolling.ron")),
+        Scene::Ball => ("ball.ron", include_str!("../assets/scripts/ball.ron")),
+    };
+    Script::parse(text, Path::new(name)).expect("a test parses it")
 }

@@ -75,7 +75,7 @@ pub use shadow::{ShadowLadder, ShadowRung};
 #[cfg(test)]
 pub(crate) use spawn::change as change_lane;
 pub use spawn::{ChangeLane, sending_half, spawn_lane, spawn_receiving_lane};
-pub use spelling::{SEND_INTERVALS, kbps_of, rung, rung_or_stages};
+pub use spelling::{SEND_INTERVALS, rung, rung_or_stages};
 pub use standings::Standings;
 pub use states::States;
 pub use sync::ForceDesync;

@@ -118,7 +118,7 @@ pub struct LaneArgs {
         interpolations()
     ))]
     pub(super) interpolation: Option<LaneChange>,
-    /// Baselines to start with: `newest`, or `smallest`, which takes of several the one with the smallest packet
+    /// Baseline to start with: `newest`, or `smallest`, the one of several that makes the smallest packet
     /// [default: newest]
     #[arg(long, value_name = "NAME", value_parser = setting("baseline"))]
     pub(super) baseline: Option<LaneChange>,
@@ -213,6 +213,9 @@ impl PlayArgs {
         path.map(|path| path.display().to_string())
     }
 }
+
+/// What is played without a script.
+pub(super) const NO_SCRIPT: &str = "no keys pressed (--script assets/scripts/mix.ron presses some)";
 
 /// Reads a script, if a file is given.
 ///

@@ -18,7 +18,7 @@ use crate::game::Failure;
 use crate::game::desktop::stop::{self, Stopped};
 use crate::game::headless::{HeadlessGame, LaneGame};
 use crate::game::profile;
-use crate::replication::{self, ForceDesync, LaneSettings, ReplicaError};
+use crate::replication::{self, ForceDesync, LaneChange, LaneSettings, ReplicaError, setting};
 
 use capture::Capture;
 use summary::PlayTotals;
@@ -41,8 +41,8 @@ pub struct HeadlessArgs {
     ))]
     pub(super) network: Option<&'static Preset>,
     /// Most kilobits a second on the wire, 16 to 1024. Where it does not suffice, packets carry the most urgent cubes
-    #[arg(long, value_name = "KBPS", value_parser = replication::kbps_of, conflicts_with = "profile")]
-    pub(super) budget: Option<u32>,
+    #[arg(long, value_name = "KBPS", value_parser = setting("budget"), conflicts_with = "profile")]
+    pub(super) budget: Option<LaneChange>,
     /// Seconds after which the viewer joins the game. It is measured from then on, and the script goes on
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds)]
     pub(super) join: f64,
@@ -72,8 +72,11 @@ impl HeadlessArgs {
         let script = self.play.script()?;
         let (ticks, skip) = self.play.ticks(script.as_ref())?;
         let mut settings = LaneSettings::with_stages(self.rung.stages);
-        settings.sender.budget = self.budget;
-        if self.budget.is_some() && !self.rung.stages.can_be_partial() {
+        if let Some(budget) = &self.budget {
+            budget.apply(&mut settings)?;
+        }
+        let budget = settings.sender.budget;
+        if budget.is_some() && !self.rung.stages.can_be_partial() {
             return Err(format!(
                 "`--budget` needs a rung that lists changed cubes, which `{}` does not",
                 self.rung.name
@@ -96,7 +99,7 @@ impl HeadlessArgs {
         })?;
         let mut game = LaneGame::join(game, settings)?;
 
-        if table.is_some() || self.budget.is_some() {
+        if table.is_some() || budget.is_some() {
             let lane = game.lane;
             let mut lane = game.app.world_mut().entity_mut(lane);
             lane.insert(ReplicaError::default());
@@ -139,7 +142,7 @@ impl HeadlessArgs {
         let (script, rung) = (self.play.name(), self.rung.name);
         let network = self.network.map(|network| network.name);
         let mut summary = totals.summary(script, rung, network, game.meter(), game.check());
-        summary.budget = self.budget.map(|kbps| totals.budget(kbps, summary.wrong));
+        summary.budget = budget.map(|kbps| totals.budget(kbps, summary.wrong));
         match self.json {
             true => figures::print(&summary, true, out)?,
             false => summary.print(out)?,

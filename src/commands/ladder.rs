@@ -12,12 +12,13 @@ use cubewire_inspector::words::factor;
 use cubewire_scene::TICKS_PER_SECOND;
 use serde::Serialize;
 
-use super::args::PlayArgs;
+use super::args::{NO_SCRIPT, PlayArgs};
 use super::figures;
 use crate::files::FileError;
 use crate::game::desktop::progress;
 use crate::game::headless::LaneGame;
-use crate::game::{Failure, GameError, katamari};
+use crate::game::{Failure, GameError, script_of};
+use crate::panel::Scene;
 use crate::recording::Script;
 use crate::replication::{HEADER_BYTES, LaneSettings, ShadowRung, TARGET_KBPS, kbps};
 
@@ -26,7 +27,7 @@ use crate::replication::{HEADER_BYTES, LaneSettings, ShadowRung, TARGET_KBPS, kb
 pub struct LadderArgs {
     #[command(flatten)]
     pub(super) play: PlayArgs,
-    /// PNG file for the plot [default: ladder.png, and none with --json]
+    /// Also draw a plot, into this PNG file
     #[arg(long, value_name = "FILE")]
     pub(super) png: Option<PathBuf>,
     /// Also print the largest packet, and the bits of each kind
@@ -110,12 +111,10 @@ impl LadderArgs {
         let (ticks, skip) = self.play.ticks(script.as_ref())?;
         let game = LaneGame::new(script, LaneSettings::default())?;
         let costs = measure(game, ticks, skip)?;
-        let played = self.play.name().unwrap_or_else(|| "no script".to_owned());
+        let played = self.play.name().unwrap_or_else(|| NO_SCRIPT.to_owned());
         let file_name = self.play.script.as_ref().and_then(|path| path.file_name());
-        let title = file_name.map_or("no script".into(), |name| name.to_string_lossy());
-        let default = (!self.json).then(|| PathBuf::from("ladder.png"));
-        let png = self.png.clone().or(default);
-        if let Some(png) = &png {
+        let title = file_name.map_or("no keys pressed".into(), |name| name.to_string_lossy());
+        if let Some(png) = &self.png {
             plot::draw(&costs, &title, png).map_err(FileError::at(png))?;
         }
         if self.json {
@@ -131,7 +130,7 @@ impl LadderArgs {
             if self.bits {
                 writeln!(out, "\n{}", details(&costs))?;
             }
-            if let Some(png) = png {
+            if let Some(png) = &self.png {
                 writeln!(out, "\ndrawn in {}", png.display())?;
             }
         }
@@ -148,7 +147,7 @@ pub fn print_demo(
     seconds: Option<f64>,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
-    let script = script.unwrap_or_else(katamari);
+    let script = script.unwrap_or_else(|| script_of(Scene::Katamari));
     let game = LaneGame::new(Some(script), LaneSettings::default())?;
     let seconds = seconds.unwrap_or(DEMO_SECONDS);
     let ticks = (seconds * f64::from(TICKS_PER_SECOND)).ceil() as usize;

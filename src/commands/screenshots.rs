@@ -19,7 +19,7 @@ pub struct ScreenshotsArgs {
     /// Folder to write to; created if it does not exist
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Picture to take; may be repeated [default: every tab, every view, and two steps of the tour]
+    /// Picture to take; may be repeated [default: every tab, every view, and every step of the tour]
     #[arg(long, value_name = "NAME", value_parser = shot())]
     only: Vec<Shot>,
     /// Size in pixels; may be repeated

@@ -33,7 +33,7 @@ pub struct ServeArgs {
     pub(super) public: Vec<SocketAddr>,
     #[command(flatten)]
     pub(super) security: SecurityArgs,
-    /// Maximum number of connected viewers, up to 64; each takes about 8 MB
+    /// Maximum number of connected viewers, up to 64; each takes up to 12 MB
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = RangedU64ValueParser::<usize>::new().range(1..=MAX_VIEWERS as u64), allow_hyphen_values = true)]
     pub(super) viewers: usize,
     /// Run without a window

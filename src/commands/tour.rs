@@ -3,23 +3,29 @@
 use std::io::Write;
 
 use clap::Args;
-use clap::builder::RangedU64ValueParser;
 
 use super::window::FrameArgs;
 use crate::display;
 use crate::game::Failure;
 use crate::game::window::{self, WindowSettings};
-use crate::panel::{Figure, STEPS};
+use crate::panel::STEPS;
 
 /// `cubewire tour`
 #[derive(Clone, Debug, Args)]
 pub struct TourArgs {
-    #[arg(default_value_t = 1, value_parser = RangedU64ValueParser::<usize>::new().range(1..=STEPS.len() as u64), allow_negative_numbers = true, help = format!(
+    #[arg(default_value_t = 1, value_parser = step, allow_negative_numbers = true, help = format!(
         "Step to begin with, 1 to {}", STEPS.len()
     ))]
     pub(super) step: usize,
     #[command(flatten)]
     pub(super) frame: FrameArgs,
+}
+
+/// The number of a step, from 1.
+fn step(text: &str) -> Result<usize, String> {
+    let step = text.parse().ok();
+    let step = step.filter(|step| (1..=STEPS.len()).contains(step));
+    step.ok_or_else(|| format!("the steps have the numbers 1 to {}", STEPS.len()))
 }
 
 impl TourArgs {
@@ -57,13 +63,8 @@ impl TourArgs {
 fn print(first: usize, out: &mut impl Write) -> std::io::Result<()> {
     for (number, step) in (1..).zip(&STEPS).skip(first - 1) {
         writeln!(out, "\n{number}. {}\n{}", step.title, step.text)?;
-        if let Some(article) = step.article {
-            let Figure {
-                value,
-                unit,
-                counts,
-            } = article;
-            writeln!(out, "In the article: {value} {unit}, {counts}.")?;
+        if let Some(article) = step.article_line() {
+            writeln!(out, "{article}")?;
         }
         writeln!(out, "{}\n{}", step.difference, step.address)?;
         writeln!(out, "--left {} --right {}", step.left, step.right)?;

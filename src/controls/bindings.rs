@@ -120,7 +120,7 @@ pub const BINDINGS: [Binding; 29] = {
         ),
         row(
             "F4",
-            "the step of the tour before",
+            "the previous step of the tour",
             Press(&[(Key(KeyCode::F4), Action::TourBack)]),
         ),
         row(
@@ -163,7 +163,7 @@ pub const BINDINGS: [Binding; 29] = {
         row("Tab", "move the focus through the panel", Elsewhere),
         row(
             "Esc",
-            "leave the panel, or else the tour",
+            "leave the panel, otherwise the tour",
             Press(&[(Key(KeyCode::Escape), Action::LeaveTour)]),
         ),
     ]
@@ -197,6 +197,12 @@ pub const RUNG_KEYS: [&str; 16] = [
 ];
 
 impl Binding {
+    /// The name of each key.
+    #[must_use]
+    pub fn names(&self) -> Vec<&'static str> {
+        self.keys.split(", ").collect()
+    }
+
     /// The keys of this row, each with what it asks for; none where nothing is pressed.
     #[must_use]
     pub const fn presses(&self) -> &'static [(Trigger, Action)] {

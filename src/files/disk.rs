@@ -1,32 +1,13 @@
 //! Files on disk, which appear whole or not at all.
 
-use std::fmt::Display;
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+pub(super) use cubewire_cli::without_codes;
 pub(crate) use cubewire_files::NewFile;
 
 use super::read_at_most;
-
-/// What is wrong with a file or a folder.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {reason}", path.display())]
-pub struct FileError {
-    path: PathBuf,
-    reason: String,
-}
-
-impl FileError {
-    /// A closure for `map_err` that adds the path.
-    pub(crate) fn at<E: Display>(path: &Path) -> impl FnOnce(E) -> Self {
-        let path = path.to_owned();
-        move |reason| Self {
-            path,
-            reason: reason.to_string(),
-        }
-    }
-}
 
 /// Writes a complete file.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {

@@ -57,6 +57,11 @@ impl Seek for NewFile {
     }
 }
 
+/// A browser has no errors of an operating system.
+pub(super) fn without_codes(text: &str) -> String {
+    text.to_owned()
+}
+
 /// Reads settings that the browser keeps for this page.
 pub(crate) fn recall(path: &Path) -> io::Result<String> {
     let text = page::recall(&path.to_string_lossy());

@@ -10,13 +10,20 @@ pub mod series;
 pub mod stop;
 pub mod viewer;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use std::fmt;
+
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 /// A progress bar on standard error, hidden where that is not a terminal.
 #[must_use]
 pub fn progress(steps: u64, unit: &'static str) -> ProgressBar {
     let template =
-        format!("{{msg}} {{wide_bar}} {{pos}}/{{len}} {unit}, {{per_sec}}, {{eta}} left");
+        format!("{{msg}} {{wide_bar}} {{pos}}/{{len}} {unit}, {{rate}} a second, {{eta}} left");
     let style = ProgressStyle::with_template(&template).expect("the template is well formed");
+    let style = style.with_key("rate", |state: &ProgressState, out: &mut dyn fmt::Write| {
+        let rate = state.per_sec();
+        // Whoever cannot be told goes on.
+        let _ = write!(out, "{rate:.*}", usize::from(rate < 10.0));
+    });
     ProgressBar::new(steps).with_style(style)
 }

@@ -10,10 +10,10 @@ use bevy_egui::input::EguiWantsInput;
 use super::lane::{LaneView, Status};
 use super::pages::ladder::PRESENT;
 use super::settings::{Page, PanelSize, PanelState};
-use super::style::{BODY, GAP, Look, SMALL};
+use super::style::{BODY, GAP, Look, ROW, SMALL};
 use super::tour::STEPS;
 use super::widgets::{
-    At, Kind, Pointing, button, keys, keys_width, over_picture, text, triangle, within,
+    At, Kind, Pointing, balanced, button, keys, keys_width, over_picture, text, triangle, within,
 };
 use crate::controls::{Action, key_of};
 use crate::view::{Inset, Side, ViewMode};
@@ -59,17 +59,6 @@ const MODIFIERS: [KeyCode; 8] = [
     KeyCode::SuperRight,
 ];
 
-/// How far the displayed state of a lane lags behind, milliseconds.
-fn late_ms(lane: &LaneView<'_>) -> u128 {
-    let settings = &*lane.settings;
-    let newest = lane.meter.samples().back();
-    let delay = newest.map(|sample| sample.playout_delay);
-    let delay = delay.filter(|delay| !delay.is_zero());
-    let delay = delay.unwrap_or_else(|| settings.playout.rule_delay(&settings.sender));
-    let late = settings.link.conditions.latency + delay;
-    (late.as_millis() + 5) / 10 * 10
-}
-
 /// The cards that say what is seen, for a view of this size next to the panel.
 fn cards(
     lane: &LaneView<'_>,
@@ -112,8 +101,8 @@ fn cards(
     cards.push(Card {
         title: "What another machine sees",
         text: format!(
-            "Rebuilt from network packets alone, {} ms later. Can you see a difference?",
-            late_ms(lane)
+            "Rebuilt from network packets alone ({}). Can you see a difference?",
+            lane.settings.describe_network()
         ),
         rect: over(if is_split { right } else { picture }),
         color: Side::Right.color_in(look),
@@ -145,9 +134,9 @@ fn cards(
 fn start_card(picture: Rect) -> Rect {
     let width = picture.width() - 48.0;
     let height = match width < ONE_ROW {
-        true => 2.0 * CARD - 40.0,
-        false if picture.height() < LOW => 76.0,
-        false => CARD + 14.0,
+        true => CARD + 58.0,
+        false if picture.height() < LOW => CARD - 14.0,
+        false => CARD,
     };
     let bottom = picture.bottom() - ABOVE_CAPTIONS;
     Rect::from_min_size(
@@ -196,16 +185,22 @@ fn draw_start(ui: &mut Ui, state: &PanelState, status: &Status<'_>, rect: Rect, 
         (false, false) => format!("Any key hides these cards. {again} shows them again."),
     };
     let (mut head, mut ui) = frame(ui, rect, look.ink, number, "Start");
-    head.add_space(8.0);
-    head.label(RichText::new(how).size(SMALL).color(look.muted));
-    ui.add_space(6.0);
+    // Beside the title where there is no row for it below the keys.
+    let is_beside = rect.height() != CARD;
+    let how = RichText::new(how).size(SMALL).color(look.muted);
+    if is_beside {
+        head.add_space(8.0);
+        head.label(how.clone());
+    }
+    ui.spacing_mut().item_spacing.y = GAP;
+    ui.add_space(GAP);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = vec2(GAP, GAP);
         let hints: &[(&[&str], &str)] = match (status.plays, state.has_touch) {
             (true, true) => &[(&[], "drag to roll, two fingers turn and zoom")],
             (true, false) => &[
-                (&["←", "↑", "→"], "roll"),
-                (&["Z"], "hold: gather cubes"),
+                (&["←", "↑", "↓", "→"], "roll"),
+                (&["Z"], "gather cubes"),
                 (&["Space"], "blow them away"),
                 (&["L"], "cut the link"),
             ],
@@ -218,19 +213,25 @@ fn draw_start(ui: &mut Ui, state: &PanelState, status: &Status<'_>, rect: Rect, 
         for (names, about) in hints {
             let width = keys_width(ui, names, about);
             keys(ui, width, names, about);
-            ui.add_space(16.0);
+            ui.add_space(16.0 - GAP);
         }
     });
+    if !is_beside {
+        ui.label(how);
+    }
 }
 
 /// The button of the card with the keys: in an area of its own, so that a click on the cards is a click into the view.
 fn tour_button(ctx: &Context, card: Rect) -> Option<Action> {
-    let has_caption = card.width() >= ONE_ROW && card.height() > CARD;
+    let has_caption = card.height() == CARD;
     let size = vec2(if has_caption { 184.0 } else { 152.0 }, 44.0);
     let at = match card.width() < ONE_ROW {
-        true => pos2(card.left() + 16.0, card.bottom() - size.y - 10.0),
-        false if has_caption => pos2(card.right() - size.x - 16.0, card.top() + 14.0),
-        false => pos2(card.right() - size.x - 16.0, card.center().y - size.y / 2.0),
+        true => pos2(card.left() + 16.0, card.bottom() - size.y - 12.0),
+        false => {
+            let height = size.y + if has_caption { ROW } else { 0.0 };
+            let top = card.center().y - height / 2.0;
+            pos2(card.right() - size.x - 16.0, top)
+        }
     };
     let area = Area::new(Id::new("explanation of the tour"))
         .order(Order::Middle)
@@ -267,8 +268,9 @@ struct Card {
 impl Card {
     fn draw(&self, ui: &mut Ui, number: usize) {
         let (_, mut inside) = frame(ui, self.rect, self.color, number, self.title);
-        let words = RichText::new(&self.text).size(BODY);
-        inside.add(Label::new(words).wrap());
+        let ink = Look::of(ui).ink;
+        let words = balanced(&inside, &self.text, BODY, ink, inside.available_width());
+        inside.add(Label::new(words));
         if let Some(tip) = self.arrow {
             let stroke = Stroke::new(1.0, self.color);
             let painter = ui.painter();

@@ -30,10 +30,11 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, mut lane: LaneView<'_>)
     }
     style::apply(ctx, state.theme, lane.side);
     state.is_narrow = window.width() < NARROW;
-    let guide = Guide::of(&lane);
-    state.is_touring = guide.is_some();
+    state.is_low = window.height() < LOW;
+    let guide = Guide::of(&lane, state.graph_seconds);
     let end = End::of(&lane);
-    let is_explained = state.explaining && guide.is_none() && end.is_none();
+    state.is_touring = guide.is_some() || end.is_some();
+    let is_explained = state.explaining && !state.is_touring;
     let mut root = Ui::new(
         ctx.clone(),
         Id::new("panel_root"),
@@ -41,7 +42,6 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, mut lane: LaneView<'_>)
             .layer_id(egui::LayerId::background())
             .max_rect(window),
     );
-    state.is_low = window.height() < LOW;
     let strip = state
         .shows_timeline(lane.status.is_paused)
         .then(|| Strip::of(&lane, state));

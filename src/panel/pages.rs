@@ -2,13 +2,13 @@
 
 pub(super) mod halves;
 pub(super) mod ladder;
+pub(super) mod link;
 pub(super) mod pickers;
 
 mod bars;
 mod budget;
 mod help;
 mod kinds;
-mod link;
 mod over_time;
 pub(super) mod packet;
 pub(super) mod peers;

@@ -221,11 +221,17 @@ impl PanelState {
         ron::ser::to_string_pretty(self, ron::ser::PrettyConfig::default())
     }
 
-    /// How much of the panel is shown: in a narrow window it is slim until the whole is asked for.
+    /// How much of the panel is shown: in a narrow window it is slim until the whole is asked for, and in one that is low,
+    /// too, it leaves its room to the card of the tour.
     #[must_use]
     pub fn shown_size(&self) -> PanelSize {
         match self.size {
-            PanelSize::Whole if self.is_narrow && !self.is_asked_for => PanelSize::Slim,
+            PanelSize::Whole if self.is_narrow && !self.is_asked_for => {
+                match self.is_touring && self.is_low {
+                    true => PanelSize::Hidden,
+                    false => PanelSize::Slim,
+                }
+            }
             size => size,
         }
     }

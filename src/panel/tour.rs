@@ -11,11 +11,9 @@ mod watch;
 
 use bevy::prelude::*;
 
-use super::lane::LaneView;
 use super::settings::PanelState;
 use crate::controls::Action;
 use crate::history::Moment;
-use crate::view::Side;
 
 pub(super) use card::{Guide, draw};
 pub(super) use end::End;
@@ -45,14 +43,6 @@ pub(super) fn on_action(
         state.explaining = false;
         state.explained = true;
     }
-}
-
-/// The mean of the last second of each lane, the right one first: what a step is about is at the right.
-fn seen(lane: &LaneView<'_>, watch: Watch) -> Vec<(Side, Option<f64>)> {
-    let lanes = lane.shown.iter().rev();
-    lanes
-        .map(|lane| (lane.side, watch.of(lane.meter)))
-        .collect()
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::live::{CaptureSystems, CollectSystems, RecordingFolder};
 use crate::controls::Action;
-use crate::files::NewFile;
+use crate::files::{FileError, NewFile};
 use crate::replication::{LaneMeter, Sample};
 use crate::view::{Notices, Selected, Side};
 
@@ -82,8 +82,8 @@ fn save(
     write: impl FnOnce(&mut NewFile) -> io::Result<()>,
 ) -> Result<String, String> {
     let failed = |path: &Path| {
-        let path = path.display().to_string();
-        move |error| format!("{path}: {error}")
+        let at = FileError::at(path);
+        move |error: io::Error| at(error).to_string()
     };
     let mut file = NewFile::create_numbered(folder, extension).map_err(failed(folder))?;
     let failed = failed(file.path());

@@ -181,6 +181,8 @@ pub struct LaneMeter {
     detail_bytes: usize,
     /// What the simulated link did to the packets that carry snapshots, since the start.
     pub link: LinkStats,
+    /// The first tick with the present conditions of the simulated link.
+    pub link_since: u64,
     /// Snapshots decoded since the start.
     pub received: u64,
     /// Snapshots received more than once, since the start.

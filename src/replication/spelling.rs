@@ -74,23 +74,15 @@ impl Spelling<u32> for Rate {
 /// Most kilobits a second.
 pub(super) struct Kbps;
 
-/// The budget of that many kilobits a second.
-///
-/// # Errors
-/// If there is none.
-pub fn kbps_of(text: &str) -> Result<u32, TextError> {
-    let kbps = text.strip_suffix("kbps").unwrap_or(text).parse().ok();
-    let kbps = kbps.filter(|kbps| BUDGETS_KBPS.contains(kbps));
-    kbps.ok_or_else(|| TextError::value(text, "from 16kbps to 1024kbps, as in 64kbps"))
-}
-
 impl Spelling<u32> for Kbps {
     fn write(kbps: &u32) -> Option<String> {
         Some(format!("{kbps}kbps"))
     }
 
     fn read(text: &str) -> Result<u32, TextError> {
-        kbps_of(text)
+        let kbps = text.strip_suffix("kbps").unwrap_or(text).parse().ok();
+        let kbps = kbps.filter(|kbps| BUDGETS_KBPS.contains(kbps));
+        kbps.ok_or_else(|| TextError::value(text, "from 16kbps to 1024kbps, as in 64kbps"))
     }
 }
 

@@ -83,6 +83,17 @@ impl LaneChange {
     }
 }
 
+/// A value that lacks its setting, as in `delta`, and that setting.
+fn without_setting<'a>((key, value): (&'a str, &str)) -> Option<(&'a str, &'static str)> {
+    let is_one = |setting: &str| {
+        let change = LaneChange::new([(setting.to_owned(), key.to_owned())]);
+        value.is_empty() && change.is_ok()
+    };
+    let settings = ["rung", "link", "interpolation", "rate", "budget"].into_iter();
+    let mut settings = settings.filter(|setting| is_one(setting));
+    settings.next().map(|setting| (key, setting))
+}
+
 /// Reads values of one setting.
 pub fn setting(
     key: &'static str,
@@ -94,8 +105,13 @@ impl FromStr for LaneChange {
     type Err = TextError;
 
     fn from_str(text: &str) -> Result<Self, TextError> {
+        let entries = || NOTATION.entries(text);
+        if let Some((name, setting)) = entries().find_map(without_setting) {
+            let message = format!("`{name}` is a {setting}: did you mean `{setting}:{name}`?");
+            return Err(TextError::Other(message));
+        }
         let owned = |(key, value): (&str, &str)| (key.to_owned(), value.to_owned());
-        Self::new(NOTATION.entries(text).map(owned))
+        Self::new(entries().map(owned))
     }
 }
 
@@ -195,7 +211,9 @@ mod tests {
     #[test]
     fn errors_name_what_is_wrong() {
         for (text, message) in [
-            ("delta", "unknown setting `delta`; one of rung, "),
+            ("delta", "`delta` is a rung: did you mean `rung:delta`?"),
+            ("rung:delta,4g", "`4g` is a link: did you mean `link:4g`?"),
+            ("simulaton", "unknown setting `simulaton`; one of rung, "),
             (
                 "rugn:delta",
                 "unknown setting `rugn` (did you mean `rung`?); one of rung, ",

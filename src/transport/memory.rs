@@ -62,11 +62,12 @@ fn connect(
     Ok(())
 }
 
-fn follow_settings(mut lanes: Query<(&mut Connection, &LinkSettings)>) {
-    for (mut connection, settings) in &mut lanes {
+fn follow_settings(mut lanes: Query<(&mut Connection, &LinkSettings, &mut LaneMeter)>) {
+    for (mut connection, settings, mut meter) in &mut lanes {
         for link in &mut connection.links {
             if *link.conditions() != settings.conditions {
                 link.set_conditions(settings.conditions.clone());
+                meter.link_since = meter.samples().back().map_or(0, |sample| sample.tick + 1);
             }
         }
     }

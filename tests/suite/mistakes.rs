@@ -43,8 +43,16 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
             "-12 is not a width and a height from 64 to 16384, as in 1280x720",
         ),
         ("headless --seconds 1 --skip 1", "--skip: 1 "),
-        ("tour 0", "'[STEP]': 0 is not in 1..="),
-        ("tour -1", "'[STEP]': "),
+        ("tour 0", "'[STEP]': the steps have the numbers 1 to "),
+        ("tour five", "'[STEP]': the steps have the numbers 1 to "),
+        (
+            "--left delta",
+            "`delta` is a rung: did you mean `rung:delta`?",
+        ),
+        (
+            "headless --budget 8",
+            "budget must be from 16kbps to 1024kbps",
+        ),
         ("--theme grey", "'grey' for '--theme <THEME>'"),
         ("ladder --list --bits", "'--list' cannot be used with"),
         (

@@ -4,7 +4,7 @@ use std::env;
 use std::fs;
 use std::path::Path;
 
-use cubewire::panel::{Figure, STEPS, TourStep};
+use cubewire::panel::{STEPS, TourStep};
 
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
@@ -12,14 +12,8 @@ fn escaped(text: &str) -> String {
 
 fn section((number, step): (usize, &TourStep)) -> String {
     let [title, text, difference] = [step.title, step.text, step.difference].map(escaped);
-    let article = step.article.map_or_else(String::new, |figure| {
-        let Figure {
-            value,
-            unit,
-            counts,
-        } = figure;
-        format!("In the article: {value} {unit}, {}. ", escaped(counts))
-    });
+    let article = step.article_line();
+    let article = article.map_or_else(String::new, |line| escaped(&line) + " ");
     let address = step.address;
     format!(
         "<section data-step=\"{number}\">\n<h2>{number}. {title}</h2>\n<p>{text}</p>\n\

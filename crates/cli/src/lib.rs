@@ -21,7 +21,8 @@ pub fn fail(error: impl Display) -> ExitCode {
 }
 
 /// A text without what [`io::Error`] appends to the words for an error, as in "File exists (os error 17)".
-fn without_codes(text: &str) -> String {
+#[must_use]
+pub fn without_codes(text: &str) -> String {
     let mut parts = text.split(" (os error ");
     let mut kept = parts.next().unwrap_or_default().to_owned();
     for part in parts {

@@ -29,14 +29,14 @@ pub use chart::{AXIS, Chart, Scale};
 pub use choice::{Choice, chip, segmented};
 pub use controls::{choices, switch};
 pub use entry::{Words, entry, named, plate, said, words};
-pub use keys::{key, keys, keys_width};
+pub use keys::{caps, key, keys, keys_width};
 pub use list::list;
 pub use marks::Label;
 pub use picker::{opens, picker};
 pub use shapes::{Pointing, ring, triangle};
 pub use slider::{Parameter, Slide, parameter, slider};
 pub use stack::stack;
-pub use words::{label, line, warning};
+pub use words::{balanced, label, line, warning};
 
 /// Where a text stands in its row: that far from the left edge, from the right edge, or around a point from the left.
 #[derive(Clone, Copy, Debug)]
@@ -195,7 +195,7 @@ pub fn key_figure(ui: &Ui, area: Rect, [caption, value, unit]: [&str; 3], color:
 /// The frame of a card over the picture.
 pub fn over_picture(look: Look, edge: Color32) -> egui::Frame {
     egui::Frame::new()
-        .fill(look.ground.gamma_multiply(0.95))
+        .fill(look.ground)
         .stroke(Stroke::new(1.0, edge))
         .corner_radius(8)
 }

@@ -7,6 +7,7 @@ use cubewire_codec::{BitKind, Snapshot};
 use cubewire_scene::TICKS_PER_SECOND;
 use serde::Serialize;
 
+use crate::commands::args::NO_SCRIPT;
 use crate::replication::{Accounting, LaneCheck, LaneMeter, Sample, Totals, kbps};
 use crate::simulation::state_hash;
 
@@ -192,7 +193,7 @@ impl Summary {
     /// # Errors
     /// If writing to `out` fails.
     pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
-        let script = self.script.as_deref().unwrap_or("no script");
+        let script = self.script.as_deref().unwrap_or(NO_SCRIPT);
         writeln!(
             out,
             "{script}, {}{}: {} snapshots, {:.1} s",

@@ -1,112 +1,181 @@
 //! The ladder as a plot: a bar for each rung, on a logarithmic scale.
 
-use std::error::Error;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 
-use cubewire_palette::{LIGHT, Rgb};
-use plotters::coord::Shift;
-use plotters::coord::ranged1d::SegmentValue;
-use plotters::prelude::*;
-use plotters::style::register_font;
+use ab_glyph::{Font, FontRef, PxScale, ScaleFont, point};
+use cubewire_palette::{DARK, Rgb};
 use png::Compression;
 
-use super::{RungCost, figure};
+use super::RungCost;
 use crate::files::write_whole;
 use crate::recording::picture::write_rgb;
 use crate::replication::TARGET_KBPS;
 use crate::theme;
+use cubewire_inspector::words::{factor, rounded};
 
-/// Width, height without bars, and height of a bar, pixels.
-const WIDTH: u32 = 1200;
-const FRAME: u32 = 110;
-const ROW: u32 = 32;
-
-const BAR: RGBColor = rgb(LIGHT.sky);
-const BELOW_TARGET: RGBColor = rgb(LIGHT.left);
-const INK: RGBColor = rgb(LIGHT.ink);
+/// As in the panel: full colour at or below the target.
+const BELOW_TARGET: Rgb = DARK.right;
 
 /// Draws the costs of a play into a PNG file. `played` names the play.
 pub(super) fn draw(costs: &[RungCost], played: &str, path: &Path) -> io::Result<()> {
-    let size = (WIDTH, FRAME + costs.len() as u32 * ROW);
-    let pixels = pixels(costs, played, size)?;
+    let canvas = chart(costs, played)?;
     let mut file = Vec::new();
-    write_rgb(&mut file, size, &pixels, Compression::High)?;
+    write_rgb(&mut file, canvas.size, &canvas.pixels, Compression::High)?;
     write_whole(path, &file)
 }
 
-/// Rows from the top, three bytes for each pixel.
-fn pixels(costs: &[RungCost], played: &str, size: (u32, u32)) -> io::Result<Vec<u8>> {
-    let font = register_font("sans-serif", FontStyle::Normal, theme::INTER);
-    font.map_err(|_| io::Error::other("the font cannot be read"))?;
-    let mut pixels = vec![0; size.0 as usize * size.1 as usize * 3];
-    let area = BitMapBackend::with_buffer(&mut pixels, size).into_drawing_area();
-    let drawn = chart(costs, played, &area);
-    drawn.map_err(|error| io::Error::other(error.to_string()))?;
-    drop(area);
-    Ok(pixels)
-}
-
-const fn rgb(Rgb(red, green, blue): Rgb) -> RGBColor {
-    RGBColor(red, green, blue)
-}
-
-/// The style of text of this size: a line is a little lower, in pixels.
-fn text(height: f64) -> TextStyle<'static> {
-    ("sans-serif", height).into_font().color(&INK)
-}
-
-fn chart(
-    costs: &[RungCost],
-    played: &str,
-    area: &DrawingArea<BitMapBackend<'_>, Shift>,
-) -> Result<(), Box<dyn Error>> {
-    area.fill(&rgb(LIGHT.ground))?;
+fn chart(costs: &[RungCost], played: &str) -> io::Result<Canvas> {
+    let rows = TOP..TOP + costs.len() as f32 * ROW;
+    let mut canvas = Canvas::new([WIDTH as u32, (rows.end + BELOW) as u32])?;
     let kbps = || costs.iter().map(|cost| cost.mean_kbps.max(1.0));
     // From a power of ten below everything.
-    let from = 10_f64.powf((kbps().fold(TARGET_KBPS, f64::min) * 0.8).log10().floor());
-    let to = kbps().fold(TARGET_KBPS * 2.0, f64::max);
-    let title = format!(
-        "{played}: mean kbps of each rung; the line is the article's target, {TARGET_KBPS} kbps"
+    let from = (kbps().fold(TARGET_KBPS, f64::min) * 0.8).log10().floor();
+    let to = kbps().fold(TARGET_KBPS * 2.0, f64::max).log10();
+    let x = |kbps: f64| {
+        BARS.start + (BARS.end - BARS.start) * ((kbps.log10() - from) / (to - from)) as f32
+    };
+
+    let title = format!("{played}: what each rung costs");
+    canvas.text([MARGIN, 44.0], At::Left, 24.0, DARK.ink, &title);
+    let about = format!(
+        "Mean bandwidth with the headers of IP and UDP, and how many times less than uncompressed. The line is the article's \
+         target, {TARGET_KBPS} kbps."
     );
-    let rows = costs.len();
-    let mut chart = ChartBuilder::on(area)
-        .caption(title, text(27.0))
-        .margin(16)
-        .x_label_area_size(30)
-        .y_label_area_size(250)
-        .build_cartesian_2d((from..to).log_scale(), (0..rows - 1).into_segmented())?;
-    // The first rung is at the top.
-    let cost = |row: usize| costs.iter().rev().nth(row);
-    chart
-        .configure_mesh()
-        .disable_y_mesh()
-        .bold_line_style(BAR)
-        .light_line_style(TRANSPARENT)
-        .axis_style(BAR)
-        .label_style(text(21.0))
-        .x_label_formatter(&|kbps| format!("{kbps:.0}"))
-        .y_labels(rows)
-        .y_label_formatter(&|row| match row {
-            SegmentValue::CenterOf(row) => cost(*row).map_or_else(String::new, |cost| {
-                format!("{}   {}", cost.rung, figure(cost.mean_kbps))
-            }),
-            SegmentValue::Exact(_) | SegmentValue::Last => String::new(),
-        })
-        .draw()?;
-    let line = |row: usize| SegmentValue::Exact(row);
-    chart.draw_series((0..rows).zip(costs.iter().rev()).map(|(row, cost)| {
-        let is_below = cost.mean_kbps < TARGET_KBPS;
-        let color = if is_below { BELOW_TARGET } else { BAR };
-        let corners = [(from, line(row)), (cost.mean_kbps.max(from), line(row + 1))];
-        let mut bar = Rectangle::new(corners, color.filled());
-        bar.set_margin(5, 5, 0, 0);
-        bar
-    }))?;
-    let target = vec![(TARGET_KBPS, line(0)), (TARGET_KBPS, line(rows))];
-    chart.draw_series([PathElement::new(target, INK.stroke_width(2))])?;
-    Ok(area.present()?)
+    canvas.text([MARGIN, 74.0], At::Left, SMALL, DARK.muted, &about);
+    for power in from as i32..=to.floor() as i32 {
+        let kbps = 10_f64.powi(power);
+        canvas.fill(x(kbps)..x(kbps) + 1.0, rows.clone(), DARK.line);
+        let label = match kbps {
+            1000.0.. => format!("{:.0} Mbps", kbps / 1000.0),
+            _ => format!("{kbps:.0} kbps"),
+        };
+        let at = [x(kbps), rows.end + 26.0];
+        canvas.text(at, At::Middle, SMALL, DARK.muted, &label);
+    }
+    for (index, cost) in costs.iter().enumerate() {
+        let top = rows.start + index as f32 * ROW;
+        let color = match cost.mean_kbps <= TARGET_KBPS {
+            true => BELOW_TARGET,
+            false => DARK.above_target,
+        };
+        let bar = BARS.start..x(cost.mean_kbps.max(1.0));
+        canvas.fill(bar, top + 5.0..top + ROW - 5.0, color);
+        let line = top + ROW / 2.0 + 6.0;
+        canvas.text([MARGIN, line], At::Left, BODY, DARK.ink, cost.rung);
+        let kbps = format!("{} kbps", rounded(cost.mean_kbps));
+        canvas.text([KBPS, line], At::Right, BODY, DARK.ink, &kbps);
+        let less = factor(cost.factor);
+        canvas.text([FACTOR, line], At::Right, BODY, DARK.muted, &less);
+    }
+    canvas.fill(x(TARGET_KBPS) - 1.0..x(TARGET_KBPS) + 1.0, rows, DARK.ink);
+    Ok(canvas)
 }
+
+/// Which point of a text is at its position.
+#[derive(Clone, Copy)]
+enum At {
+    Left,
+    Middle,
+    Right,
+}
+
+struct Canvas {
+    /// Rows from the top, three bytes for each pixel.
+    pixels: Vec<u8>,
+    /// Width and height.
+    size: (u32, u32),
+    font: FontRef<'static>,
+}
+
+impl Canvas {
+    fn new([width, height]: [u32; 2]) -> io::Result<Self> {
+        let Rgb(red, green, blue) = DARK.ground;
+        Ok(Self {
+            pixels: [red, green, blue].repeat((width * height) as usize),
+            size: (width, height),
+            font: FontRef::try_from_slice(theme::INTER).map_err(io::Error::other)?,
+        })
+    }
+
+    fn fill(&mut self, x: Range<f32>, y: Range<f32>, color: Rgb) {
+        for y in y.start.round() as u32..y.end.round() as u32 {
+            for x in x.start.round() as u32..x.end.round() as u32 {
+                self.mix(x, y, color, 1.0);
+            }
+        }
+    }
+
+    /// Mixes a share of a colour into a pixel.
+    fn mix(&mut self, x: u32, y: u32, Rgb(red, green, blue): Rgb, share: f32) {
+        let (width, height) = self.size;
+        if x >= width || y >= height {
+            return;
+        }
+        let start = 3 * (y * width + x) as usize;
+        for (old, new) in self.pixels[start..].iter_mut().zip([red, green, blue]) {
+            let [old_share, new_share] = [1.0 - share, share];
+            *old = (f32::from(*old) * old_share + f32::from(new) * new_share).round() as u8;
+        }
+    }
+
+    /// Writes a line on a base line. `size` is that of an em, pixels.
+    fn text(&mut self, [x, y]: [f32; 2], at: At, size: f32, color: Rgb, text: &str) {
+        let font = self.font.clone();
+        let em = font.units_per_em().unwrap_or(1000.0);
+        let scaled = font.as_scaled(PxScale::from(size * font.height_unscaled() / em));
+        let mut glyphs = Vec::new();
+        let mut width = 0.0;
+        for character in text.chars() {
+            // The font has none of the thin spaces in numbers.
+            if character == '\u{2009}' {
+                width += scaled.h_advance(font.glyph_id(' ')) / 2.0;
+                continue;
+            }
+            let mut glyph = scaled.scaled_glyph(character);
+            let before = glyphs.last();
+            width += before.map_or(0.0, |before: &ab_glyph::Glyph| {
+                scaled.kern(before.id, glyph.id)
+            });
+            glyph.position = point(width, y);
+            width += scaled.h_advance(glyph.id);
+            glyphs.push(glyph);
+        }
+        let left = match at {
+            At::Left => x,
+            At::Middle => x - width / 2.0,
+            At::Right => x - width,
+        };
+        for mut glyph in glyphs {
+            glyph.position.x += left;
+            let Some(outline) = font.outline_glyph(glyph) else {
+                continue;
+            };
+            let corner = outline.px_bounds().min;
+            outline.draw(|x, y, share| {
+                let [x, y] = [corner.x + x as f32, corner.y + y as f32];
+                self.mix(x as u32, y as u32, color, share.min(1.0));
+            });
+        }
+    }
+}
+
+/// Pixels: width, height above and below the bars, and height of a bar with its gap.
+const WIDTH: f32 = 1200.0;
+const TOP: f32 = 92.0;
+const BELOW: f32 = 48.0;
+const ROW: f32 = 30.0;
+
+/// Pixels from the left: names, the right ends of the columns, and the bars.
+const MARGIN: f32 = 24.0;
+const KBPS: f32 = 305.0;
+const FACTOR: f32 = 392.0;
+const BARS: Range<f32> = 416.0..1176.0;
+
+/// Sizes of type, pixels.
+const BODY: f32 = 17.0;
+const SMALL: f32 = 15.0;
 
 #[cfg(test)]
 mod tests {
@@ -122,16 +191,43 @@ mod tests {
             bytes: 0.0,
             bits: Vec::new(),
         });
-        let size = (WIDTH, FRAME + 4 * ROW);
-        let pixels = pixels(&costs, "a.ron", size).unwrap();
-        let count = |RGBColor(red, green, blue): RGBColor| {
-            let pixels = pixels.as_chunks::<3>().0.iter();
-            pixels.filter(|pixel| **pixel == [red, green, blue]).count() as u32
+        let canvas = chart(&costs, "a.ron").unwrap();
+        let row = |index: usize| {
+            let y = (TOP + (index as f32 + 0.3) * ROW) as usize;
+            let pixels = canvas.pixels.as_chunks::<3>().0;
+            let row = pixels[y * WIDTH as usize..].iter().take(WIDTH as usize);
+            let count = |Rgb(red, green, blue): Rgb| {
+                let same = row.clone().filter(|pixel| **pixel == [red, green, blue]);
+                same.count()
+            };
+            [count(DARK.above_target), count(BELOW_TARGET)]
         };
-        // A decade is a quarter of the width, less the names.
-        assert!(count(BAR) > 3 * 300 * (ROW - 10), "{}", count(BAR));
-        let below = count(BELOW_TARGET) / (ROW - 10);
-        assert!((30..80).contains(&below), "{below}");
-        assert!(count(INK) > 2 * 4 * ROW);
+        let widths = [0, 1, 2, 3].map(row);
+        // A decade is a quarter of the width.
+        assert!(widths[0][0] > 740 && widths[0][1] == 0, "{widths:?}");
+        assert!((250..400).contains(&widths[1][0]), "{widths:?}");
+        assert!((250..400).contains(&widths[2][1]), "{widths:?}");
+        assert!((20..80).contains(&widths[3][1]), "{widths:?}");
+    }
+
+    #[test]
+    fn letters_keep_their_distances() {
+        let ink = |text: &str| {
+            let mut canvas = Canvas::new([200, 40]).unwrap();
+            canvas.text([10.0, 30.0], At::Left, BODY, DARK.ink, text);
+            let Rgb(ground, ..) = DARK.ground;
+            let pixels = canvas.pixels.chunks_exact(3).enumerate();
+            let inked = pixels.filter(|(_, pixel)| pixel[0] > ground + 60);
+            let columns: Vec<_> = inked.map(|(index, _)| index % 200).collect();
+            [
+                *columns.iter().min().unwrap(),
+                *columns.iter().max().unwrap(),
+            ]
+        };
+        // A narrow letter stands in the middle of its advance.
+        let [left, right] = ink("l");
+        assert!(left > 10 && right < 15, "{left} {right}");
+        let [left, right] = ink("lll");
+        assert!((8..=14).contains(&(right - left)), "{left} {right}");
     }
 }

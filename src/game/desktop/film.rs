@@ -182,7 +182,7 @@ impl Film {
             let text = match content {
                 PaneContent::Simulation => "simulation".to_owned(),
                 PaneContent::Lane(lane) => {
-                    format!("{} · {}", lane.describe_rung(), lane.describe())
+                    format!("{} · {}", lane.describe_rung(), lane.describe().join(", "))
                 }
             };
             let side = match self.shown {

@@ -10,9 +10,9 @@ use png::Compression;
 use super::offscreen::{Interface, OffScreen};
 use super::record::check_adapter;
 use super::stop::Stopped;
-use crate::game::{Failure, GameError, ball, katamari, right_lane, show_halves};
+use crate::game::{Failure, GameError, right_lane, script_of, show_halves};
 use crate::history::{Moment, Selection};
-use crate::panel::{Page, PanelSize, PanelState, Tour};
+use crate::panel::{Page, PanelSize, PanelState, STEPS, Scene, Tour};
 use crate::recording::ScriptPlayback;
 use crate::recording::video::{round, write_png};
 use crate::replication::Ablation;
@@ -44,7 +44,7 @@ enum Focus {
     Cube,
     /// As before; a second ago is shown, and marked in the timeline.
     Past,
-    /// As before, in the step of the tour with this index.
+    /// What the step of the tour with this index plays, or the last before its end.
     Tour(usize),
     /// A ball rolls from side to side, with trails.
     Ball,
@@ -106,8 +106,19 @@ const fn ball_rolling(name: &'static str, kinds: [&'static str; Side::ALL.len()]
     }
 }
 
-/// Every tab, every view, and two steps of the tour.
-pub const SHOTS: [Shot; 30] = [
+/// A step of the tour, or the card at its end.
+const fn step(name: &'static str, index: usize) -> Shot {
+    let last = STEPS.len() - 1;
+    let step = &STEPS[if index > last { last } else { index }];
+    Shot {
+        focus: Focus::Tour(index),
+        colors: step.colors,
+        ..halves(name, [step.left, step.right], step.page)
+    }
+}
+
+/// Every tab, every view, and every step of the tour.
+pub const SHOTS: [Shot; 47] = [
     page("ladder", Page::Ladder),
     page("savings-steps", Page::Savings),
     page("savings-time", Page::OverTime),
@@ -155,22 +166,25 @@ pub const SHOTS: [Shot; 30] = [
     },
     ball_rolling("none-linear", [NONE, LINEAR]),
     ball_rolling("hermite-extrapolate", [HERMITE, EXTRAPOLATE]),
-    Shot {
-        focus: Focus::Tour(0),
-        ..page("tour-1", Page::Ladder)
-    },
-    Shot {
-        colors: CubeColors::Wait,
-        focus: Focus::Tour(16),
-        ..halves(
-            "tour-17",
-            [
-                "rung:predicted,budget:128kbps",
-                "rung:predicted,budget:32kbps",
-            ],
-            Page::Link,
-        )
-    },
+    step("tour-1", 0),
+    step("tour-2", 1),
+    step("tour-3", 2),
+    step("tour-4", 3),
+    step("tour-5", 4),
+    step("tour-6", 5),
+    step("tour-7", 6),
+    step("tour-8", 7),
+    step("tour-9", 8),
+    step("tour-10", 9),
+    step("tour-11", 10),
+    step("tour-12", 11),
+    step("tour-13", 12),
+    step("tour-14", 13),
+    step("tour-15", 14),
+    step("tour-16", 15),
+    step("tour-17", 16),
+    step("tour-18", 17),
+    step("tour-end", STEPS.len()),
 ];
 
 /// Kinds of interpolation.
@@ -224,9 +238,17 @@ impl Pictures<'_> {
 impl Shot {
     /// Opens what is shown, and plays until it has figures.
     fn set_up(&self, size: UVec2) -> Result<OffScreen, Failure> {
-        let (script, ticks) = match self.focus {
-            Focus::Ball => (ball(), BALL_TICKS),
-            _ => (katamari(), KATAMARI_TICKS),
+        let step = match self.focus {
+            Focus::Tour(index) => STEPS.get(index).or(STEPS.last()),
+            _ => None,
+        };
+        let scene = match self.focus {
+            Focus::Ball => Scene::Ball,
+            _ => step.map_or(Scene::Katamari, |step| step.scene),
+        };
+        let ticks = match scene {
+            Scene::Ball => BALL_TICKS,
+            Scene::Katamari | Scene::Rolling => KATAMARI_TICKS,
         };
         let mut panel = PanelState::default();
         (panel.page, panel.colors) = (self.page, self.colors);
@@ -237,9 +259,10 @@ impl Shot {
         let left = left.parse().expect("a test parses it");
         let right = right_lane(right).expect("a test parses it");
         show_halves(world, left, right)?;
-        world.insert_resource(ScriptPlayback::new(script));
+        world.insert_resource(ScriptPlayback::new(script_of(scene)));
         world.insert_resource(self.view);
-        world.resource_mut::<Trails>().shown = self.focus == Focus::Ball;
+        let has_trails = self.focus == Focus::Ball || step.is_some_and(|step| step.has_trails);
+        world.resource_mut::<Trails>().shown = has_trails;
         world.resource_mut::<Selection>().cube = (self.focus == Focus::Cube).then_some(CUBE);
         // How to bring back the panel is of no use in a picture.
         let mut notices = world.resource_mut::<Notices>();

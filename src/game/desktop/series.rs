@@ -19,7 +19,8 @@ use super::progress;
 use super::record::{check_adapter, record};
 use super::stop::Stopped;
 use crate::files::{FileError, write_whole};
-use crate::game::{Failure, ball, katamari};
+use crate::game::{Failure, script_of};
+use crate::panel::Scene;
 use crate::recording::Script;
 use crate::replication::{LaneSettings, PlayoutSettings, SenderSettings};
 use crate::view::{Overlay, PaneContent};
@@ -78,7 +79,7 @@ pub struct Episode {
 /// The videos of a series in order, each of `size` pixels.
 #[must_use]
 pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
-    let (katamari, ball) = (katamari(), ball());
+    let (katamari, ball) = (script_of(Scene::Katamari), script_of(Scene::Ball));
     let film = |script: &Script, left: PaneContent, right: LaneSettings| Film {
         size,
         frames_per_second: FRAMES_PER_SECOND,

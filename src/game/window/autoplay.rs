@@ -5,7 +5,8 @@ use std::time::Duration;
 use bevy::prelude::*;
 
 use crate::controls::{ControlsSystems, Inputs};
-use crate::game::katamari;
+use crate::game::script_of;
+use crate::panel::Scene;
 use crate::recording::ScriptPlayback;
 use crate::view::Notices;
 
@@ -55,7 +56,7 @@ fn autoplay(
             *state = Autoplay::Over;
         }
         Autoplay::Waiting if time.elapsed() >= PATIENCE => {
-            commands.insert_resource(ScriptPlayback::new(katamari()));
+            commands.insert_resource(ScriptPlayback::new(script_of(Scene::Katamari)));
             notices.autoplay = Some(NOTICE);
             *state = Autoplay::Playing;
         }

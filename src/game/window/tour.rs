@@ -7,9 +7,9 @@ use bevy_egui::input::EguiWantsInput;
 use cubewire_scene::Keys;
 
 use crate::controls::{Action, ControlsSystems};
-use crate::game::{ball, katamari, rolling};
+use crate::game::script_of;
 use crate::panel::{Page, PanelState, PanelSystems, STEPS, Scene, Task, Tour, TourStep};
-use crate::recording::{Script, ScriptPlayback};
+use crate::recording::ScriptPlayback;
 use crate::replication::LinkSettings;
 use crate::simulation::ResetSimulation;
 use crate::view::{
@@ -120,14 +120,6 @@ impl Setting {
     }
 }
 
-fn script(scene: Scene) -> Script {
-    match scene {
-        Scene::Katamari => katamari(),
-        Scene::Rolling => rolling(),
-        Scene::Ball => ball(),
-    }
-}
-
 /// Sets up the step that the panel shows.
 fn follow(tour: Res<Tour>, course: Res<Course>, mut commands: Commands) {
     if tour.index != course.index {
@@ -169,7 +161,7 @@ impl Course {
         if self.scene != Some(step.scene) {
             self.scene = Some(step.scene);
             world.write_message(ResetSimulation);
-            world.insert_resource(ScriptPlayback::new(script(step.scene)));
+            world.insert_resource(ScriptPlayback::new(script_of(step.scene)));
         }
         world.resource_mut::<Tour>().plays = true;
         Ok(())

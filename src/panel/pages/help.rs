@@ -42,8 +42,7 @@ pub(in crate::panel) fn draw(
         ui.spacing_mut().item_spacing.y = 0.0;
         let width = ui.available_width();
         for row in OF_MOST_USE.map(|index| &BINDINGS[index]) {
-            let names: Vec<_> = row.keys.split(", ").collect();
-            keys(ui, width, &names, row.about);
+            keys(ui, width, &row.names(), row.about);
         }
     });
     ui.add_space(GAP);

@@ -130,9 +130,9 @@ fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
     for text in [
         "The simulation",
         "What another machine sees",
-        "140 ms later",
+        "100 ms round trip, no loss",
         "What it costs",
-        "hold: gather cubes",
+        "gather cubes",
         "F1 shows them again",
     ] {
         assert!(says(&harness, text), "{text}");

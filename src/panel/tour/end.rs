@@ -12,7 +12,7 @@ use crate::controls::{Action, key_of};
 use crate::panel::lane::LaneView;
 use crate::panel::pages::ladder::kbps_until;
 use crate::panel::style::{BODY, LINE, Look, SMALL};
-use crate::panel::widgets::{At, Chart, Kind, Scale, button, over_picture, text};
+use crate::panel::widgets::{At, Chart, Kind, Scale, balanced, button, over_picture, text};
 use crate::replication::TARGET_KBPS;
 use crate::view::{Inset, Side};
 
@@ -77,10 +77,11 @@ impl End {
         });
         let words = format!(
             "The same 901 cubes, 60 times a second, {} less. The article ends at rung 12 with {TARGET_KBPS:.0} kbps as its \
-             target; the last four rungs are beyond it.",
+             target, the dashed line; the last four rungs are beyond it.",
             factor(first / last)
         );
-        ui.add(Label::new(RichText::new(words).size(BODY)).wrap());
+        let words = balanced(ui, &words, BODY, look.ink, ui.available_width());
+        ui.add(Label::new(words));
     }
 
     /// A bar for each rung.
@@ -111,26 +112,48 @@ impl End {
     }
 }
 
+/// What to do next: a button each, and below it how.
 fn buttons(ui: &mut Ui) -> Option<Action> {
+    let usual = Kind::Usual { is_on: false };
+    let mut offers = vec![
+        (
+            "Play on",
+            Action::Tour,
+            "roll the cubes yourself",
+            Kind::Primary,
+        ),
+        ("Film it", Action::Video, "climb the ladder again", usual),
+        (
+            "Read the article",
+            Action::Open(STEPS[0].address),
+            "by Glenn Fiedler, 2015",
+            usual,
+        ),
+    ];
+    offers.retain(|(_, action, ..)| cfg!(not(target_family = "wasm")) || *action != Action::Video);
+    let count = offers.len() as f32;
+    let width = (ui.available_width() - (count - 1.0) * ui.spacing().item_spacing.x) / count;
     let mut pressed = None;
-    let width = (ui.available_width() - 16.0) / 3.0;
     ui.horizontal(|ui| {
         ui.spacing_mut().interact_size.y = 44.0;
-        let usual = Kind::Usual { is_on: false };
-        let leave = key_of(Action::LeaveTour);
-        if button(ui, width, "Play on", leave, Kind::Primary).clicked() {
-            pressed = Some(Action::Tour);
-        }
-        if cfg!(not(target_family = "wasm")) {
-            let film = button(ui, width, "Film it", key_of(Action::Video), usual);
-            let about = "Records the window to an MP4 while you climb the ladder again. The command cubewire record \
-                         makes films without a window.";
-            if film.on_hover_text(about).clicked() {
-                pressed = Some(Action::Video);
-            }
-        }
-        if button(ui, width, "Read the article", "", usual).clicked() {
-            pressed = Some(Action::Open(STEPS[0].address));
+        for (name, action, about, kind) in offers {
+            ui.vertical(|ui| {
+                ui.set_width(width);
+                if button(ui, width, name, "", kind).clicked() {
+                    pressed = Some(action);
+                }
+                let key = match action {
+                    Action::Tour => key_of(Action::LeaveTour),
+                    action => key_of(action),
+                };
+                let (row, _) = ui.allocate_exact_size(vec2(width, LINE), Sense::hover());
+                let about = match key {
+                    "" => about.to_owned(),
+                    key => format!("{key}: {about}"),
+                };
+                let middle = At::Center(width / 2.0);
+                text(ui.painter(), row, middle, about, SMALL, Look::of(ui).muted);
+            });
         }
     });
     pressed

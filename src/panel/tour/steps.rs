@@ -5,6 +5,7 @@
 
 use super::watch::Watch;
 use crate::panel::settings::Page;
+use crate::panel::terms::capital;
 use crate::view::CubeColors;
 
 /// A step of the tour.
@@ -28,7 +29,7 @@ pub struct TourStep {
     pub colors: CubeColors,
     /// The number to watch.
     pub watch: Watch,
-    /// What the article has for it, if it has a figure.
+    /// What the article has for that, if it has a figure.
     pub article: Option<Figure>,
     /// How what is seen here differs from the article, and why; or what to see.
     pub difference: &'static str,
@@ -38,24 +39,37 @@ pub struct TourStep {
     pub task: Option<Task>,
 }
 
-/// A figure of the article.
+/// A figure of the article for what a step [watches](Watch), in its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figure {
+    /// What the article has it as, in a few words.
+    pub name: &'static str,
     /// The number.
     pub value: &'static str,
-    /// Its unit.
-    pub unit: &'static str,
-    /// What it counts.
-    pub counts: &'static str,
 }
 
-const fn figure(value: &'static str, unit: &'static str, counts: &'static str) -> Option<Figure> {
+impl TourStep {
+    /// What the article has, in a sentence; none if it has no figure.
+    #[must_use]
+    pub fn article_line(&self) -> Option<String> {
+        let Figure { name, value } = self.article?;
+        let what = capital(self.watch.name());
+        Some(format!("{what}: {value} {} ({name}).", self.watch.unit()))
+    }
+}
+
+const fn figure(value: &'static str) -> Option<Figure> {
     Some(Figure {
+        name: "the article",
         value,
-        unit,
-        counts,
     })
 }
+
+/// What the article wants to get by with.
+const TARGET: Option<Figure> = Some(Figure {
+    name: "the target",
+    value: "256",
+});
 
 /// What a step plays: a script that is in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +143,7 @@ pub const STEPS: [TourStep; 18] = [
         text: "At the left, a physics engine simulates 901 cubes on this machine. The right half is rebuilt from network \
                packets alone, over a link with a round trip of 100 ms.",
         watch: Watch::Error,
-        difference: "This far apart are the red cubes of both halves, at the same tick.",
+        difference: "How far apart the red cubes of the two halves are, at the same tick.",
         task: Some(Task::TakeOver),
         ..USUAL
     },
@@ -138,8 +152,8 @@ pub const STEPS: [TourStep; 18] = [
         text: "Sixty times a second, every cube is sent with its position, orientation and velocity as 32-bit floats. \
                Cubes that lie still cost as much as those that move.",
         right: "rung:uncompressed",
-        article: figure("17.4", "Mbps", "321 bits a cube"),
-        difference: "Both count the headers of IP and UDP.",
+        article: figure("17\u{2009}370"),
+        difference: "321 bits for each of 901 cubes, and the headers of IP and UDP, in both.",
         ..USUAL
     },
     TourStep {
@@ -148,8 +162,8 @@ pub const STEPS: [TourStep; 18] = [
                bits name the one that is dropped, and the others take 9 bits each.",
         right: "rung:smallest-three",
         watch: Watch::Orientation,
-        article: figure("29", "bits", "an orientation, not 128"),
-        difference: "Both send 2 bits for the largest component and three times 9 for the others.",
+        article: figure("29"),
+        difference: "Four floats would take 128 bits, here as in the article.",
         ..USUAL
     },
     TourStep {
@@ -158,8 +172,8 @@ pub const STEPS: [TourStep; 18] = [
                the end they are left out: linear interpolation does without. PageDown goes back through these rungs.",
         right: "rung:no-velocity",
         watch: Watch::Cube,
-        article: figure("126", "bits", "a cube, without its velocity"),
-        difference: "159 bits quantized; with the flag 127 at rest, 160 moving.",
+        article: figure("126"),
+        difference: "159 bits with a quantized velocity; with the flag 127 at rest and 160 in motion.",
         ..USUAL
     },
     TourStep {
@@ -168,8 +182,8 @@ pub const STEPS: [TourStep; 18] = [
                little to see, even with the replica laid over the same tick of the simulation.",
         right: "rung:position",
         watch: Watch::Cube,
-        article: figure("80", "bits", "a cube: 4.3 Mbps"),
-        difference: "Both send 50 bits of position, 29 of orientation and 1 of colour.",
+        article: figure("80"),
+        difference: "50 bits of position, 29 of orientation and 1 of colour: 4.3 Mbps in all.",
         task: Some(Task::Overlay),
         ..USUAL
     },
@@ -180,8 +194,9 @@ pub const STEPS: [TourStep; 18] = [
         right: "rung:delta",
         page: Page::Kinds,
         colors: CubeColors::Bits,
-        article: figure("54", "kbps", "for the 901 bits alone"),
-        difference: "54 kbps here, too; the rest is for the cubes that move.",
+        watch: Watch::SelectionRate,
+        article: figure("54"),
+        difference: "For the 901 bits alone; the rest of the bandwidth is for the cubes that move.",
         ..USUAL
     },
     TourStep {
@@ -190,9 +205,9 @@ pub const STEPS: [TourStep; 18] = [
                packet has the shorter of the two. With all cubes at rest only headers remain, about 15 kbps.",
         right: "rung:index",
         scene: Scene::Rolling,
-        watch: Watch::Changed,
-        article: figure("90", "cubes", "where indices stop paying"),
-        difference: "The limit is the same here: 90 indices of 10 bits are 900 bits.",
+        watch: Watch::Selection,
+        article: figure("10"),
+        difference: "A list pays for up to 90 cubes; a packet here also says how long it is.",
         ..USUAL
     },
     TourStep {
@@ -202,8 +217,8 @@ pub const STEPS: [TourStep; 18] = [
         right: "rung:relative-index",
         page: Page::Ranges,
         watch: Watch::Selection,
-        article: figure("5.5", "bits", "an index, instead of 10"),
-        difference: "Fewer where the cubes that changed are neighbours, more in a ball of scattered ones.",
+        article: figure("5.5"),
+        difference: "Fewer where the changed cubes are neighbours, more in a ball of scattered ones.",
         ..USUAL
     },
     TourStep {
@@ -213,8 +228,8 @@ pub const STEPS: [TourStep; 18] = [
         right: "rung:relative-position",
         page: Page::Ranges,
         watch: Watch::Position,
-        article: figure("26.1", "bits", "a position, instead of 50"),
-        difference: "A ball that rolls moves its cubes further in 100 ms, so that more go in full.",
+        article: figure("26.1"),
+        difference: "A rolling ball moves its cubes further in 100 ms, so more of them are sent in full.",
         ..USUAL
     },
     TourStep {
@@ -225,7 +240,7 @@ pub const STEPS: [TourStep; 18] = [
         page: Page::Ranges,
         colors: CubeColors::Form,
         watch: Watch::Orientation,
-        article: figure("23.3", "bits", "an orientation, not 29"),
+        article: figure("23.3"),
         difference: "How much it saves depends on how fast the ball turns.",
         ..USUAL
     },
@@ -234,8 +249,8 @@ pub const STEPS: [TourStep; 18] = [
         text: "Some cubes slide without turning or turn in place, so two flags say whether position and orientation \
                follow. In a rolling ball hardly any cube does: here, the flags cost more than they save. This is the \
                last stage of the article.",
-        article: figure("256", "kbps", "its target"),
-        difference: "Below the target while few cubes move; a big ball goes past it.",
+        article: TARGET,
+        difference: "Below the target while few cubes move; a large ball exceeds it.",
         ..USUAL
     },
     TourStep {
@@ -245,8 +260,8 @@ pub const STEPS: [TourStep; 18] = [
         right: "rung:changed-flags,link:article",
         page: Page::Link,
         watch: Watch::Lost,
-        article: figure("5", "%", "lost, and some jitter"),
-        difference: "Losses are drawn by chance: a second has a few more or fewer.",
+        article: figure("5"),
+        difference: "Drawn at random: it comes near 5 % within some seconds.",
         address: SNAPSHOT_INTERPOLATION,
         task: Some(Task::CutLink),
         ..USUAL
@@ -260,9 +275,9 @@ pub const STEPS: [TourStep; 18] = [
         scene: Scene::Ball,
         has_trails: true,
         page: Page::Link,
-        watch: Watch::Error,
-        article: figure("350", "ms", "of delay, for two losses"),
-        difference: "The delay follows the article's rule. The error is that of the path between snapshots.",
+        watch: Watch::Delay,
+        article: figure("350"),
+        difference: "Enough for two losses in a row. The captions say how far each half is off.",
         address: SNAPSHOT_INTERPOLATION,
         ..USUAL
     },
@@ -273,8 +288,8 @@ pub const STEPS: [TourStep; 18] = [
         left: "rung:changed-flags",
         right: "rung:predicted-position",
         watch: Watch::Position,
-        article: figure("26.1", "bits", "a position, not predicted"),
-        difference: "Compare the halves: the ball is the same, and faster than the article's.",
+        article: figure("26.1"),
+        difference: "Compare the halves: this ball is faster than the article's.",
         ..USUAL
     },
     TourStep {
@@ -284,7 +299,7 @@ pub const STEPS: [TourStep; 18] = [
                predictions, and takes less.",
         left: "rung:arithmetic",
         right: "rung:predicted",
-        article: figure("256", "kbps", "its target"),
+        article: TARGET,
         difference: "Not in the article, which leaves it as an exercise.",
         ..USUAL
     },
@@ -292,19 +307,19 @@ pub const STEPS: [TourStep; 18] = [
         title: "State synchronization: a budget",
         text: "Fiedler's next article sends what a budget allows; the right half has 64 kbps, with all headers. Each \
                cube has a priority accumulator that grows while it waits, faster the further off it is. The most \
-               urgent cubes are sent, and restart at 0.",
+               urgent cubes are sent, and begin again at 0.",
         left: "rung:predicted",
         right: "rung:predicted,budget:64kbps",
         page: Page::Budget,
-        difference: "No second of the right half takes more. The left half has no budget.",
+        difference: "No second of the right half takes more than 64 kbps. The left half has no budget.",
         address: STATE_SYNCHRONIZATION,
         ..USUAL
     },
     TourStep {
         title: "State synchronization: nothing starves",
-        text: "The colours show for how many ticks a cube has waited. What an error adds to its priority is bounded, and \
-               waiting is not. So all wait longer and are further off with a quarter of the bits, but each cube is sent \
-               at last.",
+        text: "The colours show for how many ticks a cube has waited. An error adds to its priority up to a bound, waiting \
+               without one. So with a quarter of the bits all cubes wait longer and are further off, but each is sent in \
+               the end.",
         left: "rung:predicted,budget:128kbps",
         right: "rung:predicted,budget:32kbps",
         page: Page::Budget,
@@ -316,10 +331,10 @@ pub const STEPS: [TourStep; 18] = [
     },
     TourStep {
         title: "Beyond the article: simulation",
-        text: "Now both ends run the physics. A packet has the keys and a check that the two agree, and cubes only where \
+        text: "Now both ends run the physics. A packet has the keys, a check that the two agree, and cubes only where \
                they do not: a thousandth of what the first rung took.",
         right: "rung:simulated",
-        article: figure("256", "kbps", "its target"),
+        article: TARGET,
         difference: "A sixteenth of the target. Most of it is headers.",
         address: STATE_SYNCHRONIZATION,
         ..USUAL

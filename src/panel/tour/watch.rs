@@ -2,7 +2,9 @@
 
 use cubewire_codec::BitKind;
 use cubewire_inspector::words::{grouped, rounded};
+use cubewire_scene::TICKS_PER_SECOND;
 
+use crate::panel::pages::link::Arrivals;
 use crate::replication::{Accounting, LaneMeter};
 
 /// A number to watch in a step of the tour.
@@ -10,8 +12,6 @@ use crate::replication::{Accounting, LaneMeter};
 pub enum Watch {
     /// The bandwidth in article accounting.
     Kbps,
-    /// Changed cubes in a packet.
-    Changed,
     /// Bits of a cube that is sent.
     Cube,
     /// Bits of its position.
@@ -20,8 +20,12 @@ pub enum Watch {
     Orientation,
     /// Bits that say which cubes changed, for each of them.
     Selection,
-    /// Packets that the simulated link lost, percent.
+    /// The bandwidth of these bits alone.
+    SelectionRate,
+    /// Packets that the link has lost since it was last changed, percent.
     Lost,
+    /// The playout delay.
+    Delay,
     /// Distance of the red cubes from the simulation's.
     Error,
 }
@@ -32,25 +36,46 @@ impl Watch {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kbps => "bandwidth",
-            Self::Changed => "changed in a packet",
             Self::Cube => "a cube",
-            Self::Position => "a changed position",
+            Self::Position => "a position",
             Self::Orientation => "an orientation",
             Self::Selection => "the index of a cube",
+            Self::SelectionRate => "which cubes changed",
             Self::Lost => "packets lost",
+            Self::Delay => "playout delay",
             Self::Error => "error of red cubes",
         }
     }
 
-    /// Its mean over the [second](LaneMeter::second) of the other figures; none if there is no such second yet, or
-    /// nothing was sent in it.
-    pub(super) fn of(self, meter: &LaneMeter) -> Option<f64> {
+    /// Its unit.
+    #[must_use]
+    pub const fn unit(self) -> &'static str {
+        match self {
+            Self::Kbps | Self::SelectionRate => "kbps",
+            Self::Cube | Self::Position | Self::Orientation | Self::Selection => "bits",
+            Self::Lost => "%",
+            Self::Delay => "ms",
+            Self::Error => "mm",
+        }
+    }
+
+    /// Its mean over the [second](LaneMeter::second) of the other figures, in its unit; none if there is no such second with
+    /// the present link yet, or nothing was sent in it.
+    pub(super) fn of(self, meter: &LaneMeter, graph_seconds: u32) -> Option<f64> {
         let totals = meter.second(None)?;
+        let newest = meter.samples().back()?;
+        if newest.tick < meter.link_since + u64::from(TICKS_PER_SECOND) {
+            return None;
+        }
         let ledger = &totals.ledger;
         let kinds = |kinds: &[BitKind]| kinds.iter().map(|&kind| ledger.kind(kind)).sum::<f64>();
+        let selection = kinds(&[BitKind::Selection]);
         let (sum, count) = match self {
             Self::Kbps => return Some(totals.kbps(Accounting::PayloadAndUdp)),
-            Self::Changed => (totals.changed_cubes as f64, totals.snapshots),
+            Self::SelectionRate => return Some(totals.kbps_of((selection / 8.0) as usize)),
+            Self::Lost => return Some(Arrivals::in_span(meter, graph_seconds).lost_percent()),
+            Self::Delay => return Some(1000.0 * newest.playout_delay.as_secs_f64()),
+            Self::Error => return totals.mean_error_m().map(|metres| 1000.0 * metres),
             Self::Cube => {
                 let fields = [
                     BitKind::Interacting,
@@ -63,23 +88,16 @@ impl Watch {
             }
             Self::Position => (kinds(&[BitKind::Position]), totals.sent_cubes),
             Self::Orientation => (kinds(&[BitKind::Orientation]), totals.sent_cubes),
-            Self::Selection => (kinds(&[BitKind::Selection]), totals.changed_cubes),
-            Self::Lost => (100.0 * totals.lost as f64, totals.traffic.packets),
-            Self::Error => return totals.mean_error_m(),
+            Self::Selection => (selection, totals.changed_cubes),
         };
         (count > 0).then(|| sum / count as f64)
     }
 
-    /// A value, and its unit.
-    pub(super) fn figure(self, value: f64) -> (String, &'static str) {
+    /// A value in its unit as text.
+    pub(super) fn text(self, value: f64) -> String {
         match self {
-            Self::Kbps => (grouped(value), "kbps"),
-            Self::Changed => (grouped(value), "cubes"),
-            Self::Cube | Self::Position | Self::Orientation | Self::Selection => {
-                (rounded(value), "bits")
-            }
-            Self::Lost => (grouped(value), "%"),
-            Self::Error => (rounded(1000.0 * value), "mm"),
+            Self::Kbps | Self::SelectionRate | Self::Delay => grouped(value),
+            _ => rounded(value),
         }
     }
 }

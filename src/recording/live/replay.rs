@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::display;
-use crate::files::NewFile;
+use crate::files::{FileError, NewFile};
 use crate::recording::replay::InputLog;
 
 /// Ends the recording and saves it. Returns a sentence about the result.
@@ -23,6 +23,6 @@ pub(super) fn end(log: &mut InputLog, folder: &Path) -> String {
             format!("{}: {how}", path.display())
         }
         // The recording continues, so nothing is lost.
-        Err(error) => format!("{}: {error}; F9 tries again", folder.display()),
+        Err(error) => format!("{}; F9 tries again", FileError::at(folder)(error)),
     }
 }

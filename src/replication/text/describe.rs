@@ -46,10 +46,10 @@ impl LaneSettings {
         }
     }
 
-    /// A description of the simulated network, the send rate and the interpolation. Of the network, every
-    /// condition is named that is not zero; of the others, what differs from the defaults.
+    /// The simulated network, the send rate and the interpolation in words. Of the network, every condition is named that
+    /// is not zero; of the others, what differs from the defaults.
     #[must_use]
-    pub fn describe(&self) -> String {
+    pub fn describe(&self) -> Vec<String> {
         self.describe_with(link(&self.link.conditions))
     }
 
@@ -64,7 +64,7 @@ impl LaneSettings {
 
     /// As [`describe`](Self::describe), for a lane over a real network, to which the simulated one is added.
     #[must_use]
-    pub fn describe_over_real_network(&self) -> String {
+    pub fn describe_over_real_network(&self) -> Vec<String> {
         let added = &self.link.conditions;
         self.describe_with(match (is_perfect(added), added.cut) {
             (true, false) => "real network, nothing added".to_owned(),
@@ -73,14 +73,14 @@ impl LaneSettings {
         })
     }
 
-    fn describe_with(&self, network: String) -> String {
+    fn describe_with(&self, network: String) -> Vec<String> {
         let usual = Self::default();
         let rate = (self.sender.send_interval_ticks != usual.sender.send_interval_ticks)
             .then(|| self.describe_rate());
         let interpolation = (self.playout.interpolation != usual.playout.interpolation)
             .then(|| self.describe_interpolation());
-        let parts = [Some(network), rate, interpolation].into_iter().flatten();
-        parts.collect::<Vec<_>>().join(", ")
+        let parts = [Some(network), rate, interpolation].into_iter();
+        parts.flatten().collect()
     }
 
     /// A description of what differs in `new`, and nothing else; none if nothing does.
@@ -330,8 +330,11 @@ mod tests {
 
     #[test]
     fn every_condition_of_a_link_is_named() {
-        let describe = |text: &str| lane(&format!("rung:delta,{text}")).describe();
-        assert_eq!(lane("rung:delta").describe(), "100 ms round trip");
+        let describe = |text: &str| lane(&format!("rung:delta,{text}")).describe().join(", ");
+        assert_eq!(
+            lane("rung:delta").describe().join(", "),
+            "100 ms round trip"
+        );
         assert_eq!(
             describe("link:4g,rate:10,interpolation:none"),
             "4G, 10 a second, no interpolation"
@@ -359,7 +362,7 @@ mod tests {
         let trace = cubewire_link::Trace::from_csv("sent_ms,delay_ms\n0,1\n".as_bytes());
         lane.link.conditions.trace = Some(trace.unwrap().into());
         let wanted = "recorded delays, 5 % sent twice, 10 Mbit/s";
-        assert_eq!(lane.describe(), wanted);
+        assert_eq!(lane.describe().join(", "), wanted);
         let before = LaneSettings::default();
         let change = LaneSettings {
             sender: before.sender,
@@ -370,7 +373,7 @@ mod tests {
 
     #[test]
     fn over_a_real_network_only_what_is_added_is_simulated() {
-        let describe = |text: &str| lane(text).describe_over_real_network();
+        let describe = |text: &str| lane(text).describe_over_real_network().join(", ");
         let nothing = describe("rung:delta,link:perfect,rate:20");
         assert_eq!(nothing, "real network, nothing added, 20 a second");
         let added = describe("rung:delta,link:4g");
@@ -383,7 +386,7 @@ mod tests {
     fn an_interpolation_without_velocities_is_said_to_be_linear() {
         let lacking = lane("rung:predicted,interpolation:hermite,rate:10");
         assert_eq!(
-            lacking.describe(),
+            lacking.describe().join(", "),
             "100 ms round trip, 10 a second, hermite → linear: needs velocity"
         );
         assert_eq!(
@@ -392,7 +395,7 @@ mod tests {
              to at-rest send them"
         );
         let sent = lane("rung:at-rest,interpolation:hermite");
-        assert_eq!(sent.describe(), "100 ms round trip, hermite");
+        assert_eq!(sent.describe().join(", "), "100 ms round trip, hermite");
         assert_eq!(sent.velocity_warning(), None);
         assert_eq!(
             lane("rung:predicted,interpolation:none").velocity_warning(),

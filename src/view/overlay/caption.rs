@@ -13,7 +13,8 @@ const BOTTOM: f32 = 12.0;
 
 impl Overlay {
     /// The name of a half, and what follows it in its caption: the rung and the link of the lane, or the real network that
-    /// `is_remote` lanes have in addition, and how far the replica is from the simulation.
+    /// `is_remote` lanes have in addition, and how far the replica is from the simulation. The first text has all of it; each
+    /// of the others leaves out another part of the link, for halves that are too narrow.
     pub(super) fn caption(
         &self,
         mode: ViewMode,
@@ -21,7 +22,7 @@ impl Overlay {
         lane: Option<&LaneSettings>,
         is_remote: bool,
         error: Option<&str>,
-    ) -> (String, String) {
+    ) -> (String, Vec<String>) {
         let usual = match (lane, mode, side) {
             (None, ..) => "Simulation",
             (Some(_), ViewMode::Difference, Side::Right) => "Replica, outlined",
@@ -32,26 +33,32 @@ impl Overlay {
         let rung = lane.filter(|_| self.shows(Part::Rung));
         let rung = rung.map(LaneSettings::describe_rung);
         let link = lane.filter(|_| self.shows(Part::Link));
-        let link = link.map(|lane| match is_remote {
+        let link = link.map_or_else(Vec::new, |lane| match is_remote {
             true => lane.describe_over_real_network(),
             false => lane.describe(),
         });
         let error = error.filter(|_| self.shows(Part::Link));
         let error = error.map(|error| format!("error {error}"));
-        let parts = [rung, link, error].into_iter().flatten();
-        let separator = if name.is_empty() { "" } else { " · " };
-        let rest = parts.collect::<Vec<_>>().join(" · ");
-        let rest = match rest.is_empty() {
-            true => rest,
-            false => format!("{separator}{rest}"),
-        };
-        (name.to_owned(), rest)
+        let rest = (0..=link.len()).map(|left_out| {
+            let link = link[left_out..].join(", ");
+            let link = (!link.is_empty()).then_some(link);
+            let parts = [rung.clone(), link, error.clone()].into_iter().flatten();
+            let rest = parts.collect::<Vec<_>>().join(" · ");
+            match name.is_empty() || rest.is_empty() {
+                true => rest,
+                false => format!(" · {rest}"),
+            }
+        });
+        (name.to_owned(), rest.collect())
     }
 }
 
 impl Pen<'_> {
-    /// Paints the caption of a half in its lower left corner. It starts with its name, in the half's colour.
-    pub(super) fn caption(&self, half: Rect, side: Side, name: &str, rest: &str) {
+    /// Paints the caption of a half in its lower left corner. It starts with its name, in the half's colour. Of the texts
+    /// that can follow, the first is painted that fits.
+    pub(super) fn caption(&self, half: Rect, side: Side, name: &str, rest: &[String]) {
+        let width = half.width() - 2.0 * self.sizes.margin;
+        let rest = self.fitting(name, rest, width);
         if name.is_empty() && rest.is_empty() {
             return;
         }
@@ -61,21 +68,32 @@ impl Pen<'_> {
             (rest, self.sizes.small, colors.ink),
         ];
         let at = pos2(half.min.x + self.sizes.margin, half.max.y - BOTTOM);
-        let width = half.width() - 2.0 * self.sizes.margin;
         self.strip(at, Align2::LEFT_BOTTOM, width, &parts);
+    }
+
+    /// The first of the texts that fits behind a name into a strip of that width, or the last.
+    fn fitting<'a>(&self, name: &str, rest: &'a [String], width: f32) -> &'a str {
+        let fits = |rest: &&String| {
+            let line = format!("{name}{rest}");
+            let part = (&line[..], self.sizes.small, self.colors().ink);
+            !self.line(&[part], width - self.beside()).elided
+        };
+        let found = rest.iter().find(fits).or(rest.last());
+        found.map_or("", String::as_str)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::overlay::text::tests::with_pen;
 
     fn caption(lane: &str, is_remote: bool) -> String {
         let lane: LaneSettings = lane.parse().unwrap();
         let overlay = Overlay::default();
         let (name, rest) =
             overlay.caption(ViewMode::Split, Side::Right, Some(&lane), is_remote, None);
-        name + &rest
+        name + &rest[0]
     }
 
     #[test]
@@ -89,6 +107,24 @@ mod tests {
             caption(lane, true),
             "Replica · predicted · real network, nothing added, extrapolate → linear: needs velocity"
         );
+    }
+
+    #[test]
+    fn in_a_narrow_half_the_link_is_left_out_part_by_part_and_the_error_stays() {
+        let lane = "rung:at-rest,rate:10,interpolation:none".parse().unwrap();
+        let overlay = Overlay::default();
+        let error = Some("12.3 mm");
+        let (name, rest) = overlay.caption(ViewMode::Split, Side::Left, Some(&lane), false, error);
+        with_pen(|pen| {
+            let shown = [500.0, 404.0, 300.0, 250.0].map(|width| pen.fitting(&name, &rest, width));
+            let wanted = [
+                " · at-rest · 100 ms round trip, 10 a second, no interpolation · error 12.3 mm",
+                " · at-rest · 10 a second, no interpolation · error 12.3 mm",
+                " · at-rest · no interpolation · error 12.3 mm",
+                " · at-rest · error 12.3 mm",
+            ];
+            assert_eq!(shown, wanted);
+        });
     }
 
     #[test]
@@ -123,7 +159,7 @@ mod tests {
                 false,
                 Some("1 mm"),
             );
-            name + &rest
+            name + &rest[0]
         };
         assert_eq!(caption(&[Part::Link]), "Replica · changed-flags");
         assert_eq!(caption(&[Part::Labels, Part::Link]), "changed-flags");

@@ -169,11 +169,18 @@ impl Pen<'_> {
         plate
     }
 
+    /// How much wider the ground of a line of small type is.
+    pub(super) fn beside(&self) -> f32 {
+        1.32 * self.sizes.small
+    }
+
     /// Paints a line of small type, such as a caption or a notice, on a ground twice as high as its type.
     pub(super) fn strip(&self, at: Pos2, anchor: Align2, width: f32, parts: &[Part<'_>]) -> Rect {
-        let padding = 0.66 * self.sizes.small;
-        let line = self.line(parts, width - 2.0 * padding);
-        let padding = vec2(padding, (2.0 * self.sizes.small - line.size().y) / 2.0);
+        let line = self.line(parts, width - self.beside());
+        let padding = vec2(
+            self.beside() / 2.0,
+            (2.0 * self.sizes.small - line.size().y) / 2.0,
+        );
         self.plate(at, anchor, padding, &[line])
     }
 

@@ -21,12 +21,18 @@ pub fn keys(ui: &mut Ui, width: f32, names: &[&str], about: &str) -> Response {
     let (row, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::hover());
     let said = format!("{}: {about}", names.join(", "));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
-    let mut x = 0.0;
-    for name in names {
-        x += cap(ui.painter(), look, row, x, name) + 4.0;
-    }
+    let x = caps(ui, row, names);
     text(ui.painter(), row, At::Left(x + 4.0), about, SMALL, look.ink);
     response
+}
+
+/// Paints the caps of keys from the left of a row. Returns where they end.
+pub fn caps(ui: &Ui, row: Rect, names: &[&str]) -> f32 {
+    let look = Look::of(ui);
+    let caps = names.iter();
+    caps.fold(0.0, |x, name| {
+        x + cap(ui.painter(), look, row, x, name) + 4.0
+    })
 }
 
 /// How wide such a row is.

@@ -1,7 +1,9 @@
-//! Words of a line.
+//! Words in a line, and in several.
+
+use std::sync::Arc;
 
 use bevy_egui::egui::{
-    Color32, Label, Response, RichText, Sense, Ui, WidgetInfo, WidgetType, vec2,
+    Color32, FontId, Galley, Label, Response, RichText, Sense, Ui, WidgetInfo, WidgetType, vec2,
 };
 
 use super::{At, Row, text};
@@ -27,6 +29,25 @@ pub fn label(ui: &mut Ui, width: f32, name: &str) -> Response {
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
     text(ui.painter(), rect, At::Left(0.0), name, BODY, look.ink);
     response
+}
+
+/// Lays out words in as few rows as that width has room for, all about as long, so that none has a single word.
+pub fn balanced(ui: &Ui, words: &str, size: f32, color: Color32, width: f32) -> Arc<Galley> {
+    let font = FontId::proportional(size);
+    let laid_out = |width: f32| {
+        ui.painter()
+            .layout(words.to_owned(), font.clone(), color, width)
+    };
+    let rows = laid_out(width).rows.len();
+    let (mut narrow, mut wide) = (0.0, width);
+    while rows > 1 && wide - narrow > 4.0 {
+        let middle = (narrow + wide) / 2.0;
+        match laid_out(middle).rows.len() > rows {
+            true => narrow = middle,
+            false => wide = middle,
+        }
+    }
+    laid_out(wide)
 }
 
 impl Row {

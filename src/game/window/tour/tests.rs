@@ -5,7 +5,7 @@ use super::*;
 use crate::game::headless::HeadlessGame;
 use crate::game::show_halves;
 use crate::panel::PanelPlugin;
-use crate::recording::KeyboardPlugin;
+use crate::recording::{KeyboardPlugin, Script};
 use crate::replication::LaneSettings;
 use crate::view::ViewPlugin;
 
@@ -21,7 +21,7 @@ fn what_every_step_shows_is_legal_and_its_script_is_in_the_program() {
         }
     }
     for scene in Scene::ALL {
-        let script = script(scene);
+        let script = script_of(scene);
         assert!(script.ticks > 500 && script.recorded.is_none());
         let step = |step: &crate::recording::Step| step.left.is_some() || step.right.is_some();
         assert!(!script.steps.iter().any(step), "{scene:?}");
@@ -186,7 +186,7 @@ fn a_script_that_played_before_plays_on() {
         let playing = game.app.world().resource::<ScriptPlayback>();
         playing.script().ticks
     };
-    assert_eq!(ticks(&game), katamari().ticks);
+    assert_eq!(ticks(&game), script_of(Scene::Katamari).ticks);
     act(&mut game, Action::LeaveTour);
     assert_eq!(ticks(&game), 77);
     assert_eq!(setting(&mut game), before);

@@ -1,12 +1,10 @@
 //! The whole table of keys, as a card over the halves.
 
-use bevy_egui::egui::{
-    Align2, Frame, Margin, Popup, RectAlign, Response, ScrollArea, Stroke, Ui, vec2,
-};
+use bevy_egui::egui::{Align2, Margin, Popup, RectAlign, Response, ScrollArea, Ui, vec2};
 
 use crate::controls::BINDINGS;
 use crate::panel::style::{Look, MARGIN, ROW, SMALL};
-use crate::panel::widgets::{At, Row, heading, key};
+use crate::panel::widgets::{At, Row, caps, heading, over_picture};
 
 /// Draws the card in the middle of what lies left of the panel. `opens` opens it, and a click or Esc closes it: as a
 /// popup, so that keys do not reach the game meanwhile, and it does not outlive its page.
@@ -16,11 +14,7 @@ pub(super) fn draw(ui: &Ui, opens: &Response) {
     let halves = window.with_max_x(ui.max_rect().left() - MARGIN);
     let width = CARD.min(window.width() - 2.0 * MARGIN) - 2.0 * MARGIN;
     let height = window.height() - 4.0 * MARGIN - 3.0 * ROW;
-    let frame = Frame::new()
-        .fill(look.ground.gamma_multiply(0.95))
-        .stroke(Stroke::new(1.0, look.line))
-        .corner_radius(8)
-        .inner_margin(Margin::symmetric(16, 12));
+    let frame = over_picture(look, look.line).inner_margin(Margin::symmetric(16, 12));
     let middle = RectAlign {
         parent: Align2::CENTER_CENTER,
         child: Align2::CENTER_CENTER,
@@ -43,7 +37,7 @@ pub(super) fn draw(ui: &Ui, opens: &Response) {
             for binding in &BINDINGS {
                 let about = binding.about.replace('`', "");
                 let row = Row::show(ui, ROW, &format!("{}: {about}", binding.keys));
-                key(ui.painter(), row.rect, 0.0, binding.keys, look.ink);
+                caps(ui, row.rect, &binding.names());
                 row.text(ui, At::Left(ABOUT), about, SMALL, look.ink);
             }
         });
@@ -51,5 +45,5 @@ pub(super) fn draw(ui: &Ui, opens: &Response) {
 }
 
 /// Logical points: of the card, and to what a key does.
-const CARD: f32 = 800.0;
-const ABOUT: f32 = 208.0;
+const CARD: f32 = 840.0;
+const ABOUT: f32 = 236.0;

@@ -6,30 +6,37 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
 use crate::panel::widgets::{AXIS, At, Chart, Row, Scale, Words, said, swatch, width, words};
-use crate::replication::{Fate, LaneMeter};
+use crate::replication::{Fate, LaneMeter, Sample};
 
 /// How many snapshots arrived in time, how many late, and how many were lost.
-type Arrivals = [usize; 3];
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::panel) struct Arrivals([usize; 3]);
 
-pub(super) fn draw(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
-    let quarters = quarters(meter, seconds);
-    legend(ui);
-    plot(ui, &quarters, seconds);
-    counts(ui, meter, &quarters);
-}
+impl Arrivals {
+    /// Of the last seconds, but not of a link as it was before.
+    pub(in crate::panel) fn in_span(meter: &LaneMeter, seconds: u32) -> Self {
+        let newest = meter.newest_tick().unwrap_or(0);
+        let mut sum = Self::default();
+        for sample in meter.newest((seconds * TICKS_PER_SECOND) as usize) {
+            if sample.tick >= meter.link_since {
+                sum.add(sample, newest);
+            }
+        }
+        sum
+    }
 
-/// The quarters of the last seconds, the oldest first. They begin with whole quarters of the tick, so that bars keep what
-/// they show while they move.
-fn quarters(meter: &LaneMeter, seconds: u32) -> Vec<Arrivals> {
-    let mut quarters = vec![Arrivals::default(); 4 * seconds as usize];
-    let newest = meter.newest_tick().unwrap_or(0);
-    let last = newest / QUARTER;
-    for sample in meter.samples().iter().rev() {
-        let back = (last - sample.tick / QUARTER) as usize;
-        let Some(index) = quarters.len().checked_sub(1 + back) else {
-            break;
-        };
-        let [in_time, late, lost] = &mut quarters[index];
+    /// The share that was lost.
+    pub(in crate::panel) fn lost_percent(self) -> f64 {
+        self.percent(2)
+    }
+
+    fn percent(self, index: usize) -> f64 {
+        let all: usize = self.0.iter().sum();
+        100.0 * self.0[index] as f64 / all.max(1) as f64
+    }
+
+    fn add(&mut self, sample: &Sample, newest: u64) {
+        let [in_time, late, lost] = &mut self.0;
         // What the link has lost is known at once, other losses after a while.
         for packet in &sample.snapshots {
             match packet.fate(sample.tick, newest) {
@@ -43,6 +50,27 @@ fn quarters(meter: &LaneMeter, seconds: u32) -> Vec<Arrivals> {
         if sample.snapshots.is_empty() {
             *lost += sample.lost;
         }
+    }
+}
+
+pub(super) fn draw(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
+    legend(ui);
+    plot(ui, &quarters(meter, seconds), seconds);
+    counts(ui, meter, Arrivals::in_span(meter, seconds));
+}
+
+/// The quarters of the last seconds, the oldest first. They begin with whole quarters of the tick, so that bars keep what
+/// they show while they move.
+fn quarters(meter: &LaneMeter, seconds: u32) -> Vec<Arrivals> {
+    let mut quarters = vec![Arrivals::default(); 4 * seconds as usize];
+    let newest = meter.newest_tick().unwrap_or(0);
+    let last = newest / QUARTER;
+    for sample in meter.samples().iter().rev() {
+        let back = (last - sample.tick / QUARTER) as usize;
+        let Some(index) = quarters.len().checked_sub(1 + back) else {
+            break;
+        };
+        quarters[index].add(sample, newest);
     }
     quarters
 }
@@ -74,7 +102,7 @@ fn plot(ui: &mut Ui, quarters: &[Arrivals], seconds: u32) {
     let size = vec2(ui.available_width(), HEIGHT + LINE);
     let (area, response) = ui.allocate_exact_size(size, Sense::hover());
     let plot = Rect::from_min_max(area.min + vec2(AXIS, 0.0), area.max - vec2(0.0, LINE));
-    let all = quarters.iter().map(|quarter| quarter.iter().sum());
+    let all = quarters.iter().map(|quarter| quarter.0.iter().sum());
     let most = all.fold(1, usize::max) as f64;
     let count = quarters.len() as f64;
     let chart = Chart::new(ui, plot, 0.0..=count, 0.0..=most, Scale::Linear);
@@ -86,7 +114,7 @@ fn plot(ui: &mut Ui, quarters: &[Arrivals], seconds: u32) {
         }
     };
     for (index, quarter) in quarters.iter().enumerate() {
-        let [in_time, late, lost] = quarter.map(|count| count as f64);
+        let [in_time, late, lost] = quarter.0.map(|count| count as f64);
         part(index, 0.0, in_time, look.quiet);
         part(index, in_time, in_time + late, look.warning);
         part(index, most - lost, most, look.error);
@@ -94,27 +122,23 @@ fn plot(ui: &mut Ui, quarters: &[Arrivals], seconds: u32) {
     chart.levels(ui, [0.0, most].map(|mark| (mark, grouped(mark))));
     chart.ago(ui, seconds);
     let hovered = response.hover_pos().map(|at| chart.x_at(at.x) as usize);
-    if let Some([in_time, late, lost]) = hovered.and_then(|index| quarters.get(index)) {
+    if let Some(Arrivals([in_time, late, lost])) = hovered.and_then(|index| quarters.get(index)) {
         response.on_hover_text_at_pointer(format!("{in_time} in time, {late} late, {lost} lost"));
     }
 }
 
-fn counts(ui: &mut Ui, meter: &LaneMeter, quarters: &[Arrivals]) {
+fn counts(ui: &mut Ui, meter: &LaneMeter, arrivals: Arrivals) {
     let look = Look::of(ui);
-    let sum = |index: usize| quarters.iter().map(|quarter| quarter[index]).sum::<usize>();
-    let [in_time, late, lost] = [sum(0), sum(1), sum(2)];
-    let share = |count: usize| {
-        let percent = 100.0 * count as f64 / (in_time + late + lost).max(1) as f64;
-        format!("{} %", rounded(percent))
-    };
+    let Arrivals([in_time, late, lost]) = arrivals;
+    let share = |index: usize| format!("{} %", rounded(arrivals.percent(index)));
     let number = |count: usize| grouped(count as f64);
     let line: Words = vec![
         (number(in_time + late), look.ink),
         (" arrived  ·  ".to_owned(), look.ink),
         (number(lost), look.error),
-        (format!(" lost, {}  ·  ", share(lost)), look.ink),
+        (format!(" lost, {}  ·  ", share(2)), look.ink),
         (number(late), look.warning),
-        (format!(" late, {}", share(late)), look.ink),
+        (format!(" late, {}", share(1)), look.ink),
     ];
     let row = Row::show(ui, ROW, &said(&line));
     words(ui, row.rect, 0.0, &line, SMALL);
@@ -124,7 +148,7 @@ fn counts(ui: &mut Ui, meter: &LaneMeter, quarters: &[Arrivals]) {
         format!("{}, {} %", grouped(count as f64), rounded(percent))
     };
     row.response.on_hover_text(format!(
-        "Snapshots of the time above. Since the start, {} datagrams with snapshots were sent: lost {}; dropped as the queue \
+        "Snapshots of the time above, with the link as it is now. Since the start, {} datagrams with snapshots were sent: lost {}; dropped as the queue \
          was full {}; duplicated {}; arrived out of order {}.",
         grouped(link.sent as f64),
         since(link.lost),
@@ -143,7 +167,7 @@ const HEIGHT: f32 = 48.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replication::{Arrival, PacketRecord, Sample};
+    use crate::replication::{Arrival, PacketRecord};
 
     fn sample(tick: u64, arrival: Option<Arrival>, lost: usize) -> Sample {
         let packet = PacketRecord {
@@ -166,7 +190,7 @@ mod tests {
                 is_late,
             })
         };
-        let meter = LaneMeter::from_samples((0..150).map(|tick| match tick {
+        let mut meter = LaneMeter::from_samples((0..150).map(|tick| match tick {
             ..15 => sample(tick, arrival(true), 0),
             15..30 => sample(tick, None, 0),
             144 => sample(tick, None, 1),
@@ -176,9 +200,13 @@ mod tests {
         let quarters = quarters(&meter, 3);
         assert_eq!(quarters.len(), 12);
         assert_eq!(quarters[..2], [Arrivals::default(); 2]);
-        assert_eq!(quarters[2], [0, 15, 0], "late");
-        assert_eq!(quarters[3], [0, 0, 15], "lost for longer than a second");
-        assert_eq!(quarters[4], [15, 0, 0]);
-        assert_eq!(quarters[11], [9, 0, 1], "the others are on their way");
+        assert_eq!(quarters[2].0, [0, 15, 0], "late");
+        assert_eq!(quarters[3].0, [0, 0, 15], "lost for longer than a second");
+        assert_eq!(quarters[4].0, [15, 0, 0]);
+        assert_eq!(quarters[11].0, [9, 0, 1], "the others are on their way");
+        assert_eq!(Arrivals::in_span(&meter, 3).0, [114, 15, 16]);
+        meter.link_since = 130;
+        let since = Arrivals::in_span(&meter, 3);
+        assert_eq!((since.0, since.lost_percent() as u32), ([14, 0, 1], 6));
     }
 }
