@@ -114,12 +114,8 @@ impl Pen<'_> {
     /// Paints what a lane costs and how far it is from the simulation, centred over its column. Returns the ground's
     /// rectangle.
     pub(super) fn column(&self, half: Rect, side: Side, cost: Option<&Cost>) -> Rect {
-        let color = side.color_of(self.colors());
         let figure = cost.map_or_else(|| "…".to_owned(), Cost::figure);
-        let large = [
-            (figure.as_str(), self.sizes.headline, color),
-            (" kbps", self.sizes.unit, color),
-        ];
+        let large = self.bandwidth(&figure, side);
         let error = cost.and_then(|cost| cost.error.as_ref());
         let line = error.map_or_else(|| "…".to_owned(), |error| format!("mean error {error}"));
         self.figures(
@@ -146,12 +142,8 @@ impl Pen<'_> {
             Side::Right => (Align2::RIGHT_TOP, half.max.x - margin),
         };
         let width = half.width() - 2.0 * margin - 3.0 * self.sizes.ratio;
-        let color = side.color_of(self.colors());
         let figure = cost.map_or_else(|| "…".to_owned(), Cost::figure);
-        let large = [
-            (figure.as_str(), self.sizes.headline, color),
-            (" kbps", self.sizes.unit, color),
-        ];
+        let large = self.bandwidth(&figure, side);
         let (line, size) = self.about(settings, width);
         self.figures(
             pos2(x, half.min.y + TOP),
@@ -160,6 +152,14 @@ impl Pen<'_> {
             &large,
             (&line, size),
         )
+    }
+
+    fn bandwidth<'a>(&self, kbps: &'a str, side: Side) -> [Part<'a>; 2] {
+        let color = side.color_of(self.colors());
+        [
+            (kbps, self.sizes.headline, color),
+            (" kbps", self.sizes.unit, color),
+        ]
     }
 
     /// What the rung does, as far as it fits into the plate of a headline of that width, and in which size.
