@@ -1,13 +1,16 @@
 //! Renders a run frame by frame, offline: the same frames whatever the speed of the machine.
 
+mod sent;
+
 use bevy::prelude::*;
-use cubewire_codec::Stages;
 use cubewire_palette::Rgb;
 
+pub use self::sent::Sent;
+use self::sent::count_newest;
 use super::offscreen::{BYTES_PER_PIXEL, Interface, OffScreen};
 use crate::game::{Failure, GameError};
 use crate::recording::{Outcome, ReplayCheck, Script, ScriptPlayback, Switch, begin};
-use crate::replication::{Accounting, Lane, LaneMeter, LaneSettings, Sample, Totals};
+use crate::replication::LaneSettings;
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{
@@ -315,87 +318,5 @@ impl Film {
         part.skip(skipped);
         part.warm_up()?;
         Ok(part)
-    }
-}
-
-/// What a half or a column sent.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sent {
-    all: Totals,
-    /// In the order in which they were first used.
-    by_stages: Vec<(Stages, Totals)>,
-}
-
-impl Sent {
-    fn add(&mut self, sample: &Sample) {
-        self.all.add(sample);
-        let stages = sample.stages;
-        let index = self.by_stages.iter().position(|(of, _)| *of == stages);
-        let index = index.unwrap_or_else(|| {
-            self.by_stages.push((stages, Totals::default()));
-            self.by_stages.len() - 1
-        });
-        self.by_stages[index].1.add(sample);
-    }
-
-    /// Mean bandwidth in article accounting, kilobits a second, over the ticks in which there was a lane; none if there never was.
-    #[must_use]
-    pub fn mean_kbps(&self) -> Option<f64> {
-        (self.all.ticks > 0).then(|| self.all.kbps(Accounting::PayloadAndUdp))
-    }
-
-    /// Mean distance of the interacting cubes from the simulation's, metres; none if there never was a lane.
-    #[must_use]
-    pub fn mean_error_m(&self) -> Option<f64> {
-        self.all.mean_error_m()
-    }
-
-    /// The mean bandwidth by stages.
-    #[must_use]
-    pub fn kbps_of_stages(&self) -> Vec<(Stages, f64)> {
-        let kbps = |(stages, totals): &(Stages, Totals)| {
-            let kbps = totals.kbps(Accounting::PayloadAndUdp);
-            (*stages, kbps)
-        };
-        self.by_stages.iter().map(kbps).collect()
-    }
-}
-
-/// Adds the samples of the last `ticks` of the lane in each half, whose part of the picture `part` says.
-fn count_newest(app: &mut App, ticks: usize, part: impl Fn(Side) -> usize, sent: &mut [Sent]) {
-    let world = app.world_mut();
-    let mut lanes = world.query_filtered::<(&Side, &LaneMeter), With<Lane>>();
-    for (&side, meter) in lanes.iter(world) {
-        for sample in meter.newest(ticks) {
-            sent[part(side)].add(sample);
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use cubewire_codec::ladder;
-
-    use super::*;
-    use crate::replication::PacketRecord;
-
-    #[test]
-    fn what_was_sent_is_counted_by_stages() {
-        let mut sent = Sent::default();
-        assert_eq!((sent.mean_kbps(), sent.kbps_of_stages()), (None, vec![]));
-        let [delta, index] = [ladder::DELTA.stages, ladder::INDEX.stages];
-        for (stages, payload_bytes) in [(delta, 972), (index, 472), (delta, 972), (index, 472)] {
-            sent.add(&Sample {
-                stages,
-                snapshots: vec![PacketRecord {
-                    payload_bytes,
-                    ..PacketRecord::default()
-                }],
-                ..Sample::default()
-            });
-        }
-        // With 28 bytes of headers, sixty times a second.
-        assert_eq!(sent.kbps_of_stages(), [(delta, 480.0), (index, 240.0)]);
-        assert_eq!(sent.mean_kbps(), Some(360.0));
     }
 }

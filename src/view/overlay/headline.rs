@@ -132,12 +132,8 @@ impl Pen<'_> {
     /// Paints what a lane costs and how far it is from the simulation, centred over its column. Returns the ground's
     /// rectangle.
     pub(super) fn column(&self, half: Rect, side: Side, cost: Option<&Cost>) -> Rect {
-        let color = side.color_of(self.colors());
         let figure = cost.map_or_else(|| "…".to_owned(), Cost::figure);
-        let large = [
-            (figure.as_str(), self.sizes.headline, color),
-            (" kbps", self.sizes.unit, color),
-        ];
+        let large = self.bandwidth(&figure, side);
         let error = cost.and_then(Cost::error);
         let line = error.map_or_else(|| "…".to_owned(), |error| format!("mean error {error}"));
         self.figures(
@@ -165,15 +161,19 @@ impl Pen<'_> {
             Side::Right => (Align2::RIGHT_TOP, half.max.x - margin),
         };
         let width = half.width() - 2.0 * margin - 3.0 * self.sizes.ratio;
-        let color = side.color_of(self.colors());
         let figure = cost.map_or_else(|| "…".to_owned(), Cost::figure);
-        let large = [
-            (figure.as_str(), self.sizes.headline, color),
-            (" kbps", self.sizes.unit, color),
-        ];
+        let large = self.bandwidth(&figure, side);
         let line = self.about([settings, other], width);
         let (at, line) = (pos2(x, half.min.y + TOP), (line.as_str(), self.sizes.small));
         self.figures(at, anchor, width, &large, line)
+    }
+
+    fn bandwidth<'a>(&self, kbps: &'a str, side: Side) -> [Part<'a>; 2] {
+        let color = side.color_of(self.colors());
+        [
+            (kbps, self.sizes.headline, color),
+            (" kbps", self.sizes.unit, color),
+        ]
     }
 
     /// What tells the lane from the other one, as far as it fits into the plate of a headline of that width.
