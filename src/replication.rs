@@ -51,6 +51,8 @@ use crate::simulation::SimulationSystems;
 
 use transport::{End, TransportSystems};
 
+pub use cubewire_bevy::HEADER_BYTES;
+
 pub use budget::{EncodeBudget, LaneCost};
 pub use check::LaneCheck;
 pub use deltas::{DELTA_BITS, DeltaCounts};
@@ -85,9 +87,6 @@ pub use text::{
 };
 pub use totals::Totals;
 pub use viewer::ViewerPlugin;
-
-/// Bytes of the IPv4 and UDP headers that each packet is charged with.
-pub const HEADER_BYTES: usize = 28;
 
 /// The phases of a lane's tick, in [`FixedUpdate`], after [`SimulationSystems::Step`], in this order.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]

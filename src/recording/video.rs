@@ -283,10 +283,7 @@ mod tests {
     #[test]
     fn a_missing_folder_is_an_error() {
         for name in ["no/folder/a.mp4", "no/folder/a.gif"] {
-            assert_eq!(
-                refusal(name, (64, 64), 50),
-                "No such file or directory (os error 2)"
-            );
+            assert_eq!(refusal(name, (64, 64), 50), "No such file or directory");
         }
     }
 
@@ -380,7 +377,7 @@ mod tests {
             } else {
                 video.finish(None).unwrap_err().to_string()
             };
-            assert!(error.ends_with(": File too large (os error 27)"), "{error}");
+            assert!(error.ends_with(": File too large"), "{error}");
             assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
         }
     }

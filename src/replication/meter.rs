@@ -7,13 +7,12 @@ use bevy::prelude::*;
 use cubewire_bevy::Way;
 use cubewire_codec::{DecodeError, Stages};
 use cubewire_link::LinkStats;
-use cubewire_protocol::{FallbackReason, MessageChannel};
+use cubewire_protocol::FallbackReason;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::displayed::ReplicaError;
 use super::packet::{Arrival, PacketRecord};
 use super::totals::Totals;
-use super::transport::End;
 
 /// The article's target for a snapshot stream, kilobits a second.
 pub const TARGET_KBPS: f64 = 256.0;
@@ -87,18 +86,6 @@ impl Traffic {
     #[must_use]
     pub const fn total_bytes(&self) -> usize {
         self.wire_bytes + self.ack_bytes + self.control_bytes
-    }
-
-    /// Counts a datagram that one end has sent, of `bytes` with all headers.
-    pub fn count(&mut self, from: End, datagram: &[u8], bytes: usize) {
-        match (MessageChannel::has_message(datagram), from) {
-            (false, _) => self.control_bytes += bytes,
-            (true, End::Receiver) => self.ack_bytes += bytes,
-            (true, End::Sender) => {
-                self.wire_bytes += bytes;
-                self.packets += 1;
-            }
-        }
     }
 }
 

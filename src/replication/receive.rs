@@ -66,7 +66,7 @@ pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
         let waits = playout.effective_interpolation(sender.stages).waits();
         let receiver = &mut replica.0;
         decoded.0.clear();
-        while let Some(message) = mail.take() {
+        for message in mail.incoming.datagrams.drain(..) {
             let newest = receiver.newest();
             let simulated_ticks = receiver.engine().simulated_ticks();
             let started = Instant::now();
@@ -103,7 +103,7 @@ pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
             }
         }
         while let Some(feedback) = receiver.poll_feedback() {
-            mail.outgoing.push(feedback.encode());
+            mail.outgoing.datagrams.push(feedback.encode());
         }
     }
 }

@@ -31,7 +31,7 @@ type AckedLane<'a> = (
 /// Processes the acks that have arrived.
 pub(super) fn receive_acks(world: Res<CubeWorld>, mut lanes: Query<AckedLane<'_>>) {
     for (mut mail, mut sender, mut meter, mut limit) in &mut lanes {
-        while let Some(message) = mail.take() {
+        for message in mail.incoming.datagrams.drain(..) {
             match sender.0.on_message(&message) {
                 Ok(feedback) => limit.on_feedback(world.tick(), &feedback),
                 Err(_) => meter.refused_acks += 1,
@@ -194,7 +194,7 @@ impl Due<'_> {
             detail: self.is_detailed.then(|| Box::new(detail())),
             ..PacketRecord::new(packet, stages)
         });
-        self.mail.outgoing.push(packet.bytes.clone());
+        self.mail.outgoing.datagrams.push(packet.bytes.clone());
         Ok(())
     }
 }

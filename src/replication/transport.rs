@@ -4,8 +4,8 @@
 //! lane's two ends:
 //!
 //! ```text
-//! SenderMail.outgoing ── snapshots ──► ReceiverMail.deliver
-//! SenderMail.deliver  ◄──── acks ───── ReceiverMail.outgoing
+//! SenderMail.outgoing ── snapshots ──► ReceiverMail.incoming
+//! SenderMail.incoming ◄──── acks ───── ReceiverMail.outgoing
 //! ```
 //!
 //! Its systems are in [`TransportSystems`]: in [`FixedUpdate`], where the order below is configured, if
@@ -21,9 +21,8 @@
 //! [`Peer`](super::Peer), [`Serving`](super::Serving) and [`ServerConnection`](super::ServerConnection).
 //! Nothing else in [`replication`](super) depends on the transport.
 
-use std::collections::VecDeque;
-
 use bevy::prelude::*;
+use cubewire_bevy::Mailbox;
 
 /// The phases of a transport.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,29 +45,18 @@ pub enum End {
 /// Messages longer than this take more than one packet.
 pub(crate) const SLICE_BYTES: usize = 1200;
 
-/// Messages between one end of a lane and its transport.
-#[derive(Debug, Default)]
-pub(crate) struct Mailbox {
-    pub(crate) outgoing: Vec<Vec<u8>>,
-    incoming: VecDeque<Vec<u8>>,
-}
-
-impl Mailbox {
-    /// Adds a message that has arrived. If the lane does not take messages, the oldest are dropped.
-    pub(crate) fn deliver(&mut self, message: Vec<u8>) {
-        if self.incoming.len() == MAX_INCOMING {
-            self.incoming.pop_front();
-        }
-        self.incoming.push_back(message);
+/// Adds a message that has arrived. If the lane does not take messages, the oldest are dropped.
+#[cfg(not(target_family = "wasm"))]
+pub(crate) fn deliver(mail: &mut Mailbox, message: Vec<u8>) {
+    let incoming = &mut mail.incoming.datagrams;
+    if incoming.len() == MAX_INCOMING {
+        incoming.remove(0);
     }
-
-    /// Takes the oldest message.
-    pub(crate) fn take(&mut self) -> Option<Vec<u8>> {
-        self.incoming.pop_front()
-    }
+    incoming.push(message);
 }
 
 /// Messages that wait to be processed, at most: several seconds of them.
+#[cfg(not(target_family = "wasm"))]
 const MAX_INCOMING: usize = 1024;
 
 /// The sender's mailbox.

@@ -4,11 +4,11 @@ use std::ops::DerefMut;
 
 use bevy::ecs::component::Mutable;
 use bevy::prelude::*;
-use cubewire_link::{Link, LinkStats};
-use cubewire_protocol::MessageChannel;
+use cubewire_bevy::{Mailbox, MemoryLink, Way, memory};
+use cubewire_link::LinkStats;
 
-use crate::replication::transport::{End, Mailbox, ReceiverMail, SenderMail, TransportSystems};
-use crate::replication::{HEADER_BYTES, LaneMeter, LinkSettings, LocalLane};
+use crate::replication::transport::{End, ReceiverMail, SenderMail, TransportSystems};
+use crate::replication::{LaneMeter, LinkSettings, LocalLane};
 
 /// Connects every [`LocalLane`], over the link that its [`LinkSettings`] describe. Packets travel by the
 /// simulation's clock.
@@ -20,32 +20,35 @@ impl Plugin for MemoryTransportPlugin {
         app.add_observer(connect).add_systems(
             FixedUpdate,
             (
-                (follow_settings, receive::<SENDER, SenderMail>)
+                (follow_settings, receive::<SenderMail>)
                     .chain()
                     .in_set(TransportSystems::Receive(End::Sender)),
-                flush::<SENDER, SenderMail>.in_set(TransportSystems::Flush(End::Sender)),
-                (receive::<RECEIVER, ReceiverMail>, count_losses)
+                flush::<SenderMail>.in_set(TransportSystems::Flush(End::Sender)),
+                (receive::<ReceiverMail>, count_losses)
                     .chain()
                     .in_set(TransportSystems::Receive(End::Receiver)),
-                flush::<RECEIVER, ReceiverMail>.in_set(TransportSystems::Flush(End::Receiver)),
+                flush::<ReceiverMail>.in_set(TransportSystems::Flush(End::Receiver)),
             ),
         );
     }
 }
 
-/// Index of the simulation's end.
-const SENDER: usize = 0;
+/// The mailbox of an end of a lane.
+trait LaneEnd: Component<Mutability = Mutable> + DerefMut<Target = Mailbox> {
+    const END: memory::End;
+}
 
-/// Index of the replica's end.
-const RECEIVER: usize = 1;
+impl LaneEnd for SenderMail {
+    const END: memory::End = memory::End::Server;
+}
+
+impl LaneEnd for ReceiverMail {
+    const END: memory::End = memory::End::Client;
+}
 
 /// Both ends of a lane, and the links between them.
 #[derive(Component, Debug)]
-struct Connection {
-    ends: [MessageChannel; 2],
-    /// By the end that sends into it.
-    links: [Link<Vec<u8>>; 2],
-}
+struct Connection(MemoryLink);
 
 fn connect(
     added: On<Add, LocalLane>,
@@ -53,64 +56,43 @@ fn connect(
     mut commands: Commands,
 ) -> Result {
     let settings = lanes.get(added.entity)?;
-    let seed = settings.seed.wrapping_mul(2);
-    let link = |direction| Link::new(settings.conditions.clone(), seed + direction);
-    commands.entity(added.entity).insert(Connection {
-        ends: Default::default(),
-        links: [link(0), link(1)],
-    });
+    let link = MemoryLink::new(&settings.conditions, settings.seed.wrapping_mul(2));
+    commands.entity(added.entity).insert(Connection(link));
     Ok(())
 }
 
 fn follow_settings(mut lanes: Query<(&mut Connection, &LinkSettings, &mut LaneMeter)>) {
     for (mut connection, settings, mut meter) in &mut lanes {
-        for link in &mut connection.links {
-            if *link.conditions() != settings.conditions {
-                link.set_conditions(settings.conditions.clone());
-                meter.link_since = meter.samples().back().map_or(0, |sample| sample.tick + 1);
-            }
+        if connection.0.set_conditions(&settings.conditions) {
+            meter.link_since = meter.samples().back().map_or(0, |sample| sample.tick + 1);
         }
     }
 }
 
 /// Delivers what has arrived at an end.
-fn receive<const END: usize, Mail>(
+fn receive<Mail: LaneEnd>(
     time: Res<Time>,
     mut lanes: Query<(&mut Connection, &mut Mail)>,
-) -> Result
-where
-    Mail: Component<Mutability = Mutable> + DerefMut<Target = Mailbox>,
-{
+) -> Result {
     for (mut connection, mut mail) in &mut lanes {
-        let Connection { ends, links } = &mut *connection;
-        while let Some(datagram) = links[1 - END].receive(time.elapsed()) {
-            ends[END].on_datagram(time.elapsed(), &datagram)?;
-        }
-        while let Some(message) = ends[END].poll_unreliable() {
-            mail.deliver(message);
-        }
+        connection.0.receive(Mail::END, time.elapsed(), &mut mail)?;
     }
     Ok(())
 }
 
 /// Sends what an end has to say.
-fn flush<const END: usize, Mail>(
+fn flush<Mail: LaneEnd>(
     time: Res<Time>,
     mut lanes: Query<(&mut Connection, &mut Mail, &mut LaneMeter), With<LocalLane>>,
-) -> Result
-where
-    Mail: Component<Mutability = Mutable> + DerefMut<Target = Mailbox>,
-{
-    let from = [End::Sender, End::Receiver][END];
+) -> Result {
     for (mut connection, mut mail, mut meter) in &mut lanes {
-        let Connection { ends, links } = &mut *connection;
-        for message in mail.outgoing.drain(..) {
-            ends[END].send_unreliable(message)?;
-        }
-        for datagram in ends[END].flush(time.elapsed(), usize::MAX, HEADER_BYTES) {
-            let bytes = datagram.len() + HEADER_BYTES;
-            meter.current().traffic.count(from, &datagram, bytes);
-            links[END].send(time.elapsed(), bytes, datagram);
+        let before = mail.traffic;
+        connection.0.flush(Mail::END, time.elapsed(), &mut mail)?;
+        let sent = mail.traffic.since(&before).sent;
+        let sample = &mut meter.current().traffic;
+        match Mail::END {
+            memory::End::Server => sample.add_connection(&sent, &Way::default()),
+            memory::End::Client => sample.add_connection(&Way::default(), &sent),
         }
     }
     Ok(())
@@ -118,7 +100,7 @@ where
 
 fn count_losses(mut lanes: Query<(&Connection, &mut LaneMeter)>) {
     for (connection, mut meter) in &mut lanes {
-        let (link, before) = (connection.links[SENDER].stats(), meter.link);
+        let (link, before) = (connection.0.stats(memory::End::Server), meter.link);
         let lost = |link: LinkStats| link.lost + link.queue_dropped;
         meter.current().lost = lost(link).saturating_sub(lost(before)) as usize;
         meter.link = link;

@@ -39,7 +39,7 @@ pub use forms::{Field, Pose, Shape};
 pub use mailbox::{Client, Connected, CubewireSystems, Mailbox, MailboxPlugin, Server, connected};
 pub use measure::{Measure, MeasuredTick};
 #[cfg(feature = "memory")]
-pub use memory::MemoryNetwork;
+pub use memory::{MemoryLink, MemoryNetwork};
 pub use messages::{FromClient, FromServer, NetMessage, ToClient, ToServer};
 pub use protocol::Protocol;
 pub use registry::{CubewireAppExt, CubewirePlugin};
@@ -48,4 +48,4 @@ pub use server::{
     Bodies, ByteBudget, InSlot, Interest, Peer, ReplicationStats, SendGroup, SendPriority,
     ServerPlugin, VisibilityAppExt, VisibilityFilter, WhenHidden,
 };
-pub use traffic::{SocketTraffic, Traffic, Way};
+pub use traffic::{HEADER_BYTES, SocketTraffic, Traffic, Way};

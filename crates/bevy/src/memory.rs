@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 
 use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreUpdate};
 use bevy_ecs::prelude::*;
-use cubewire_link::{Conditions, Link};
+use cubewire_link::{Conditions, Link, LinkStats};
+use cubewire_protocol::ChannelError;
 
+use crate::body::refuse;
 use crate::mailbox::{self, Client, CubewireSystems, Mailbox, Server};
 use crate::pipe::Pipe;
 use crate::traffic::HEADER_BYTES;
@@ -39,9 +41,90 @@ struct Network {
 /// A connection.
 #[derive(Debug)]
 struct Wire {
-    /// To the server, and to the client.
-    links: [Link<Vec<u8>>; 2],
+    ends: MemoryLink,
     is_closed: bool,
+}
+
+/// Two ends of a connection, and the simulated links between them: for a transport of one's own. Time is an argument.
+#[derive(Debug)]
+pub struct MemoryLink {
+    pipes: [Pipe; 2],
+    /// By the end that sends into it.
+    links: [Link<Vec<u8>>; 2],
+}
+
+/// An end of a [`MemoryLink`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum End {
+    /// The server's.
+    Server,
+    /// The client's.
+    Client,
+}
+
+impl MemoryLink {
+    /// Links with these conditions, whose chance follows from a seed. The next seed is that of the other direction.
+    #[must_use]
+    pub fn new(conditions: &Conditions, seed: u64) -> Self {
+        Self {
+            pipes: [Pipe::default(), Pipe::default()],
+            links: [0, 1].map(|way| Link::new(conditions.clone(), seed.wrapping_add(way))),
+        }
+    }
+
+    /// Changes the conditions, in both directions. Returns whether they were others.
+    pub fn set_conditions(&mut self, conditions: &Conditions) -> bool {
+        let others = self.links.iter_mut();
+        let others = others.filter(|link| link.conditions() != conditions);
+        others
+            .map(|link| link.set_conditions(conditions.clone()))
+            .count()
+            > 0
+    }
+
+    /// What the link from an end has done.
+    #[must_use]
+    pub fn stats(&self, from: End) -> LinkStats {
+        self.links[from as usize].stats()
+    }
+
+    /// Puts what has arrived at an end into its mailbox.
+    ///
+    /// # Errors
+    /// [`ChannelError`] if something has arrived that the other end's mailbox has not sent.
+    pub fn receive(
+        &mut self,
+        end: End,
+        now: Duration,
+        mailbox: &mut Mailbox,
+    ) -> Result<(), ChannelError> {
+        let pipe = &mut self.pipes[end as usize];
+        while let Some(packet) = self.links[1 - end as usize].receive(now) {
+            let bytes = packet.len() + HEADER_BYTES;
+            mailbox.traffic.received.count(&packet, bytes);
+            pipe.receive(now, &packet)?;
+        }
+        pipe.deliver(mailbox);
+        Ok(())
+    }
+
+    /// Sends what is in the mailbox of an end, once in a tick.
+    ///
+    /// # Errors
+    /// A sentence, if the connection is to be given up: a message is too long, or too much is not acknowledged.
+    pub fn flush(
+        &mut self,
+        end: End,
+        now: Duration,
+        mailbox: &mut Mailbox,
+    ) -> Result<(), &'static str> {
+        for packet in self.pipes[end as usize].flush(now, mailbox)? {
+            let bytes = packet.len() + HEADER_BYTES;
+            mailbox.traffic.sent.count(&packet, bytes);
+            self.links[end as usize].send(now, bytes, packet);
+        }
+        Ok(())
+    }
 }
 
 impl Default for MemoryNetwork {
@@ -72,7 +155,7 @@ impl MemoryNetwork {
             let network = network.clone();
             let accept = move |mut commands: Commands<'_, '_>| {
                 for wire in network.lock().new.drain(..) {
-                    let connection = MemoryConnection::new(&network, wire, 1);
+                    let connection = MemoryConnection::new(&network, wire, End::Server);
                     commands.spawn((Client, connection, Mailbox::new(HEADER_BYTES)));
                 }
             };
@@ -99,13 +182,13 @@ impl MemoryNetwork {
         network.seed += 2;
         let (conditions, seed) = (&network.conditions, network.seed);
         let wire = Arc::new(Mutex::new(Wire {
-            links: [0, 1].map(|way| Link::new(conditions.clone(), seed + way)),
+            ends: MemoryLink::new(conditions, seed),
             is_closed: false,
         }));
         network.new.push(Arc::clone(&wire));
         network.links.push(Arc::clone(&wire));
         drop(network);
-        let connection = MemoryConnection::new(self, wire, 0);
+        let connection = MemoryConnection::new(self, wire, End::Client);
         (Server, connection, Mailbox::new(HEADER_BYTES))
     }
 
@@ -113,9 +196,7 @@ impl MemoryNetwork {
     pub fn set_conditions(&self, conditions: Conditions) {
         let mut network = self.lock();
         for wire in &network.links {
-            for link in &mut lock(wire).links {
-                link.set_conditions(conditions.clone());
-            }
+            lock(wire).ends.set_conditions(&conditions);
         }
         network.conditions = conditions;
     }
@@ -159,58 +240,42 @@ fn add_transport(app: &mut App) {
 struct MemoryConnection {
     network: MemoryNetwork,
     wire: Arc<Mutex<Wire>>,
-    /// Index of the link that this end sends into.
-    end: usize,
-    pipe: Pipe,
+    end: End,
 }
 
 impl MemoryConnection {
-    fn new(network: &MemoryNetwork, wire: Arc<Mutex<Wire>>, end: usize) -> Self {
+    fn new(network: &MemoryNetwork, wire: Arc<Mutex<Wire>>, end: End) -> Self {
         Self {
             network: network.clone(),
             wire,
             end,
-            pipe: Pipe::default(),
         }
     }
 }
 
 fn receive(
-    mut connections: Query<(Entity, &mut MemoryConnection, &mut Mailbox)>,
+    mut connections: Query<(Entity, &MemoryConnection, &mut Mailbox)>,
     mut commands: Commands,
 ) {
-    for (entity, mut connection, mut mailbox) in &mut connections {
-        let connection = &mut *connection;
+    for (entity, connection, mut mailbox) in &mut connections {
         let now = connection.network.now();
         let mut wire = lock(&connection.wire);
-        let mut is_broken = wire.is_closed;
-        while let Some(packet) = wire.links[1 - connection.end].receive(now) {
-            let bytes = packet.len() + HEADER_BYTES;
-            mailbox.traffic.received.count(&packet, bytes);
-            is_broken |= connection.pipe.receive(now, &packet).is_err();
-        }
-        connection.pipe.deliver(&mut mailbox);
-        if is_broken {
+        let received = wire.ends.receive(connection.end, now, &mut mailbox);
+        if wire.is_closed || received.is_err() {
             commands.entity(entity).despawn();
         }
     }
 }
 
 fn flush(
-    mut connections: Query<(Entity, &mut MemoryConnection, &mut Mailbox)>,
+    mut connections: Query<(Entity, &MemoryConnection, &mut Mailbox)>,
     mut commands: Commands,
 ) {
-    for (entity, mut connection, mut mailbox) in &mut connections {
-        let connection = &mut *connection;
+    for (entity, connection, mut mailbox) in &mut connections {
         let now = connection.network.now();
-        let packets = connection
-            .pipe
-            .flush(now, entity, &mut mailbox, &mut commands);
         let mut wire = lock(&connection.wire);
-        for packet in packets {
-            let bytes = packet.len() + HEADER_BYTES;
-            mailbox.traffic.sent.count(&packet, bytes);
-            wire.links[connection.end].send(now, bytes, packet);
+        if let Err(reason) = wire.ends.flush(connection.end, now, &mut mailbox) {
+            commands.queue(move |world: &mut World| refuse(world, entity, reason));
         }
     }
 }

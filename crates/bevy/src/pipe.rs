@@ -4,11 +4,9 @@ mod pacer;
 
 use std::time::Duration;
 
-use bevy_ecs::prelude::*;
 use cubewire_protocol::{ChannelError, MessageChannel};
 
 use self::pacer::Pacer;
-use crate::body::refuse;
 use crate::mailbox::Mailbox;
 
 /// One end of a connection.
@@ -40,22 +38,8 @@ impl Pipe {
         incoming.messages.len() + incoming.datagrams.len() > before
     }
 
-    /// The packets of a connection to send now, once in a tick. If it is to be given up, there are none, and it is
-    /// [refused](refuse).
+    /// The packets to send now, once in a tick, or why the connection is to be given up.
     pub(crate) fn flush(
-        &mut self,
-        now: Duration,
-        connection: Entity,
-        mailbox: &mut Mailbox,
-        commands: &mut Commands<'_, '_>,
-    ) -> Vec<Vec<u8>> {
-        self.packets(now, mailbox).unwrap_or_else(|reason| {
-            commands.queue(move |world: &mut World| refuse(world, connection, reason));
-            Vec::new()
-        })
-    }
-
-    fn packets(
         &mut self,
         now: Duration,
         mailbox: &mut Mailbox,

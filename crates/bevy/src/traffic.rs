@@ -4,7 +4,7 @@ use cubewire_protocol::MessageChannel;
 use serde::Serialize;
 
 /// What IPv4 and UDP put around a packet.
-pub(crate) const HEADER_BYTES: usize = 28;
+pub const HEADER_BYTES: usize = 28;
 
 /// Traffic of a connection since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

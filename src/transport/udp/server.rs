@@ -11,7 +11,7 @@ use cubewire_protocol::{FallbackReason, PROTOCOL_VERSION, Request, RequestAck, W
 use serde::Serialize;
 
 use super::token_version;
-use crate::replication::transport::{End, SLICE_BYTES, SenderMail, TransportSystems};
+use crate::replication::transport::{End, SLICE_BYTES, SenderMail, TransportSystems, deliver};
 use crate::replication::{
     ChangeLane, LaneBudget, LaneCost, LaneMeter, LaneSettings, LocalLane, Peer, SEND_INTERVALS,
     SenderSettings, Serving, sending_half,
@@ -181,7 +181,7 @@ fn receive(
             if message.len() > SLICE_BYTES {
                 outcome = outcome.and(Err(format!("a message of {} bytes", message.len())));
             } else if let Some((mail, ..)) = &mut lane {
-                mail.deliver(message);
+                deliver(mail, message);
             }
         }
         // After the acks, which say what the lane does: a request changes it from the next frame on.
@@ -294,7 +294,10 @@ impl Viewer {
 /// Puts snapshots into the mailboxes of the transport.
 fn post(mut lanes: Query<(&mut SenderMail, &LaneBudget, &mut Mailbox), Without<LocalLane>>) {
     for (mut mail, budget, mut mailbox) in &mut lanes {
-        mailbox.outgoing.datagrams.append(&mut mail.outgoing);
+        mailbox
+            .outgoing
+            .datagrams
+            .append(&mut mail.outgoing.datagrams);
         mailbox.spread_ticks = budget.spread_ticks();
     }
 }

@@ -15,7 +15,7 @@ use cubewire_protocol::PROTOCOL_VERSION;
 
 use self::session::{Heard, Session};
 use super::token_data;
-use crate::replication::transport::{End, ReceiverMail, SLICE_BYTES, TransportSystems};
+use crate::replication::transport::{End, ReceiverMail, SLICE_BYTES, TransportSystems, deliver};
 use crate::replication::{
     ConnectionStatus, LaneMeter, LinkSettings, Reconnect, Replica, SenderSettings,
     ServerConnection, Welcomed,
@@ -202,7 +202,7 @@ fn receive(
     let is_ready = session.is_welcomed && replica.is_some();
     for message in mailbox.incoming.datagrams.drain(..) {
         if is_ready && message.len() <= MAX_SNAPSHOT_BYTES {
-            mail.deliver(message);
+            deliver(&mut mail, message);
         }
     }
 }
@@ -241,7 +241,7 @@ fn post(
     mut lane: Single<&mut ReceiverMail>,
     mailbox: Option<Single<&mut Mailbox, With<RenetConnection>>>,
 ) {
-    let acks = lane.outgoing.drain(..);
+    let acks = lane.outgoing.datagrams.drain(..);
     if let Some(mut mailbox) = mailbox {
         mailbox.outgoing.datagrams.extend(acks);
     }

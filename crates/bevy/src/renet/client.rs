@@ -318,10 +318,12 @@ fn flush(
     for (server, mut connection, mut mailbox) in &mut connections {
         let connection = &mut *connection;
         let link = &mut connection.links[1];
-        for packet in connection
-            .pipe
-            .flush(now, server, &mut mailbox, &mut commands)
-        {
+        let packets = connection.pipe.flush(now, &mut mailbox);
+        let packets = packets.unwrap_or_else(|reason| {
+            commands.queue(move |world: &mut World| refuse(world, server, reason));
+            Vec::new()
+        });
+        for packet in packets {
             link.send(now, packet.len() + HEADER_BYTES, packet);
         }
         while let Some(packet) = link.receive(now) {

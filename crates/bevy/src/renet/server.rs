@@ -22,7 +22,7 @@ use self::handshakes::Handshakes;
 use self::reports::Reports;
 use self::socket::Socket;
 use super::Key;
-use crate::body::Refused;
+use crate::body::{Refused, refuse};
 use crate::mailbox::{self, CubewireSystems, Mailbox};
 use crate::traffic::SocketTraffic;
 
@@ -220,8 +220,13 @@ fn flush(mut host: ResMut<RenetHost>, mut mailboxes: Query<&mut Mailbox>, mut co
         let Ok(mut mailbox) = mailboxes.get_mut(client.entity) else {
             continue;
         };
-        let (pipe, entity) = (&mut client.pipe, client.entity);
-        for packet in pipe.flush(host.now, entity, &mut mailbox, &mut commands) {
+        let packets = client.pipe.flush(host.now, &mut mailbox);
+        let packets = packets.unwrap_or_else(|reason| {
+            let entity = client.entity;
+            commands.queue(move |world: &mut World| refuse(world, entity, reason));
+            Vec::new()
+        });
+        for packet in packets {
             let datagram = client.netcode.generate_payload_packet(client.id, &packet);
             if let Ok((_, datagram)) = datagram {
                 let bytes = host.socket.send(datagram, address);
