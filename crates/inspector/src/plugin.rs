@@ -3,7 +3,7 @@
 use bevy_app::{App, Last, Plugin};
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::SystemParam;
-use bevy_egui::egui::{self, Key, ScrollArea, Ui};
+use bevy_egui::egui::{self, Event, Key, ScrollArea, Ui};
 use bevy_egui::{EguiContexts, EguiPrimaryContextPass};
 use bevy_time::{Real, Time};
 use cubewire_bevy::{Bodies, Connected, Measure, Peer, Protocol, ReplicationStats, Session};
@@ -108,8 +108,18 @@ fn window(
     mut inspector: Inspector<'_, '_>,
 ) -> Result {
     let ctx = contexts.ctx_mut()?;
-    let key = window.key;
-    if key.is_some_and(|key| ctx.input(|input| input.key_pressed(key))) {
+    let wanted = window.key;
+    let is_pressed = |event: &Event| match event {
+        // One that is held repeats.
+        Event::Key {
+            key,
+            pressed: true,
+            repeat: false,
+            ..
+        } => Some(*key) == wanted,
+        _ => false,
+    };
+    if ctx.input(|input| input.events.iter().any(is_pressed)) {
         window.is_open = !window.is_open;
     }
     egui::Window::new("Replication")

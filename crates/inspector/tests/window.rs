@@ -99,15 +99,16 @@ fn says(texts: &[(String, Rect)], wanted: &str) -> bool {
     texts.iter().any(|(text, _)| text == wanted)
 }
 
+/// A key that is held until it repeats.
 fn press(key: Key) -> Vec<Event> {
-    let event = |pressed| Event::Key {
+    let event = |pressed, repeat| Event::Key {
         key,
         physical_key: None,
         pressed,
-        repeat: false,
+        repeat,
         modifiers: Modifiers::NONE,
     };
-    vec![event(true), event(false)]
+    vec![event(true, false), event(true, true), event(false, false)]
 }
 
 /// Clicks a text of the last frame, and returns the texts of the frame after.
