@@ -14,6 +14,7 @@
 //! processes the server has the sending half, under [`ReplicationPlugin`], and the viewer the receiving
 //! half, under [`ViewerPlugin`].
 
+mod arrival_counts;
 mod budget;
 mod check;
 mod deltas;
@@ -53,6 +54,7 @@ use transport::{End, TransportSystems};
 
 pub use cubewire_bevy::HEADER_BYTES;
 
+pub use arrival_counts::ArrivalCounts;
 pub use budget::{EncodeBudget, LaneCost};
 pub use check::LaneCheck;
 pub use deltas::{DELTA_BITS, DeltaCounts};

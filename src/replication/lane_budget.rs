@@ -21,7 +21,7 @@ pub struct LaneBudget {
     budget: Option<ByteBudget>,
     /// When the last packet left at the latest, by the clock of the transport.
     now: Duration,
-    /// Bytes that each datagram takes beside its payload.
+    /// Bytes that each datagram takes beside its payload: the most, until one has been seen on the wire.
     overhead: usize,
     /// Only of lanes over a real network, whose bandwidth may be too low for them. A simulated
     /// [link](super::LinkSettings) demonstrates what stages cost where it is too narrow for them.
@@ -41,13 +41,13 @@ pub(super) enum Allowed {
     Nothing,
 }
 
-/// The overhead until the first packet has been seen on the wire.
-const FIRST_OVERHEAD: usize = 64;
-
 /// By how much the numbers in headers can be longer in the next packet.
 const GROWTH: usize = 2;
 
-/// The most that IP, UDP, netcode and the message channel take.
+/// A message that a server sends now and then, which goes with a snapshot.
+const MESSAGE: usize = 24;
+
+/// The most that IP, UDP, netcode, the message channel and a message take.
 const MAX_OVERHEAD: usize = 72;
 
 /// The longest time that a whole snapshot takes, so that its ack arrives before it is
@@ -60,7 +60,7 @@ impl Default for LaneBudget {
             bytes_per_second: None,
             budget: None,
             now: Duration::ZERO,
-            overhead: FIRST_OVERHEAD,
+            overhead: MAX_OVERHEAD,
             rate: None,
             whole_until: 0,
             spread_ticks: 1,
@@ -113,7 +113,11 @@ impl LaneBudget {
         let left_at = std::mem::replace(&mut self.now, now);
         let before = meter.samples().back();
         if let Some(overhead) = before.and_then(overhead) {
-            self.overhead = (overhead + GROWTH).min(MAX_OVERHEAD);
+            let growth = match self.rate {
+                Some(_) => GROWTH + MESSAGE,
+                None => GROWTH,
+            };
+            self.overhead = (overhead + growth).min(MAX_OVERHEAD);
         }
         let granted = self.granted(settings).budget;
         self.bytes_per_second = granted.map(|kbps| kbps * 1000 / 8);

@@ -12,7 +12,6 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::displayed::ReplicaError;
 use super::packet::{Arrival, PacketRecord};
-use super::totals::Totals;
 
 /// The article's target for a snapshot stream, kilobits a second.
 pub const TARGET_KBPS: f64 = 256.0;
@@ -132,7 +131,7 @@ impl Sample {
     }
 
     /// Whether the lane had the same stages, budget and rate.
-    fn is_sent_like(&self, other: &Self) -> bool {
+    pub(super) fn is_sent_like(&self, other: &Self) -> bool {
         self.stages == other.stages
             && self.budget_kbps == other.budget_kbps
             && self.send_interval_ticks == other.send_interval_ticks
@@ -207,12 +206,6 @@ impl LaneMeter {
             .range(self.samples.len().saturating_sub(ticks)..)
     }
 
-    /// Mean over the newest second, kilobits a second; 0 before the first tick.
-    #[must_use]
-    pub fn kbps(&self, accounting: Accounting) -> f64 {
-        Totals::of(self.newest(TICKS_PER_SECOND as usize)).kbps(accounting)
-    }
-
     /// A meter that holds these samples, oldest first.
     #[must_use]
     pub fn from_samples(samples: impl IntoIterator<Item = Sample>) -> Self {
@@ -261,19 +254,6 @@ impl LaneMeter {
     pub fn steady_tick(&self, moment: Option<u64>) -> Option<u64> {
         let newest = || Some(self.newest_tick()? / STEADY_TICKS * STEADY_TICKS);
         moment.or_else(newest)
-    }
-
-    /// The second that all figures on the screen are means of: up to the [steady tick](Self::steady_tick). None unless every
-    /// tick of it had the settings of the moment: after a switch, a mean would be of neither.
-    #[must_use]
-    pub fn second(&self, moment: Option<u64>) -> Option<Totals> {
-        let shown = self.back_from(moment).next()?;
-        let second = self.back_from(self.steady_tick(moment));
-        let alike = second
-            .take(TICKS_PER_SECOND as usize)
-            .take_while(|sample| sample.is_sent_like(shown));
-        let totals = Totals::of(alike);
-        (totals.ticks == TICKS_PER_SECOND as usize).then_some(totals)
     }
 
     /// The sample of that tick, by the tick of its sender.

@@ -3,7 +3,7 @@
 use cubewire_codec::{BitKind, BitLedger};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::meter::{Accounting, Sample, Traffic, kbps};
+use super::meter::{Accounting, LaneMeter, Sample, Traffic, kbps};
 use super::packet::PacketRecord;
 
 /// Sums over ticks.
@@ -131,6 +131,27 @@ impl Totals {
         } else {
             0.0
         }
+    }
+}
+
+impl LaneMeter {
+    /// Mean over the newest second, kilobits a second; 0 before the first tick.
+    #[must_use]
+    pub fn kbps(&self, accounting: Accounting) -> f64 {
+        Totals::of(self.newest(TICKS_PER_SECOND as usize)).kbps(accounting)
+    }
+
+    /// The second that all figures on the screen are means of: up to the [steady tick](Self::steady_tick). None unless every
+    /// tick of it had the settings of the moment: after a switch, a mean would be of neither.
+    #[must_use]
+    pub fn second(&self, moment: Option<u64>) -> Option<Totals> {
+        let shown = self.back_from(moment).next()?;
+        let second = self.back_from(self.steady_tick(moment));
+        let alike = second
+            .take(TICKS_PER_SECOND as usize)
+            .take_while(|sample| sample.is_sent_like(shown));
+        let totals = Totals::of(alike);
+        (totals.ticks == TICKS_PER_SECOND as usize).then_some(totals)
     }
 }
 

@@ -11,8 +11,6 @@ use crate::panel::lane::LaneView;
 use crate::panel::style::page_left;
 use crate::panel::widgets::{divider, note};
 
-pub(in crate::panel) use arrived::Arrivals;
-
 /// Draws it with graphs that go back that many seconds.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     let has_room = page_left(ui) >= ROOMY;

@@ -112,8 +112,8 @@ fn last_rows(harness: &Harness<'_, Panel>) -> Vec<f32> {
 fn what_is_seen_now_is_the_mean_of_the_last_second() {
     for (index, text) in [
         (0, "here, now: 4.0 mm"),
-        // 523 bytes in the mean, and 28 of headers.
-        (1, "here, now: 264 kbps"),
+        // 520 bytes in the mean, and 28 of headers.
+        (1, "here, now: 263 kbps"),
         (4, "here, now: …"),
         (12, "left, now: 0 ms"),
         (16, "right, now: 4.0 mm"),

@@ -4,8 +4,7 @@ use cubewire_codec::BitKind;
 use cubewire_inspector::words::{grouped, rounded};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::panel::pages::link::Arrivals;
-use crate::replication::{Accounting, LaneMeter};
+use crate::replication::{Accounting, ArrivalCounts, LaneMeter};
 
 /// A number to watch in a step of the tour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +72,7 @@ impl Watch {
         let (sum, count) = match self {
             Self::Kbps => return Some(totals.kbps(Accounting::PayloadAndUdp)),
             Self::SelectionRate => return Some(totals.kbps_of((selection / 8.0) as usize)),
-            Self::Lost => return Some(Arrivals::in_span(meter, graph_seconds).lost_percent()),
+            Self::Lost => return Some(ArrivalCounts::in_span(meter, graph_seconds).lost_percent()),
             Self::Delay => return Some(1000.0 * newest.playout_delay.as_secs_f64()),
             Self::Error => return totals.mean_error_m().map(|metres| 1000.0 * metres),
             Self::Cube => {

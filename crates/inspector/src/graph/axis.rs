@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::lines::Line;
+use super::series::Series;
 use crate::widgets::Scale;
 
 /// The scale of the graph's vertical axis.
@@ -22,11 +22,10 @@ impl Axis {
     pub const ALL: [Self; 3] = [Self::Automatic, Self::Linear, Self::Logarithmic];
 
     /// The scale for these lines.
-    pub fn scale(self, lines: &[Line<'_>]) -> Scale {
-        let lines = || lines.iter().map(|line| &line.series);
-        let newest = lines().filter_map(|series| series.kbps.last());
+    pub fn scale<'s>(self, lines: impl Iterator<Item = &'s Series<'s>> + Clone) -> Scale {
+        let newest = lines.clone().filter_map(|series| series.kbps.last());
         let newest = newest.map(|&kbps| (kbps, kbps));
-        let all = lines().filter_map(|series| series.range_without_peaks);
+        let all = lines.filter_map(|series| series.range_without_peaks);
         match self {
             Self::Automatic if !differ(newest, MUCH_BETWEEN_LANES) && !differ(all, MUCH_IN_ALL) => {
                 Scale::Linear
@@ -56,21 +55,17 @@ const HEADERS_KBPS: f64 = 15.0;
 
 #[cfg(test)]
 mod tests {
-    use super::super::lines::Source;
-    use super::super::series::{Point, Series};
+    use super::super::series::Point;
     use super::*;
 
     /// Ten seconds of packets of these bytes, after five of those.
-    fn points(before: usize, after: usize) -> Source {
+    fn points(before: usize, after: usize) -> Vec<Point> {
         let points = (0..15 * 60).map(|tick| Point {
             tick,
             bytes: if tick < 5 * 60 { before } else { after },
             ..Point::default()
         });
-        Source {
-            points: points.collect(),
-            ..Source::default()
-        }
+        points.collect()
     }
 
     #[test]
@@ -79,13 +74,12 @@ mod tests {
         let from_rest = points(32, 628);
         let from_above = points(36_028, 628);
         let (all, recent) = (15 * 60, 9 * 60);
-        let is_logarithmic = |lanes: &[(&Source, usize)]| {
-            let lines = lanes.iter().map(|(source, ticks)| Line {
-                source,
-                series: Series::new(&source.points, *ticks, 60),
-            });
-            let lines: Vec<_> = lines.collect();
-            Axis::Automatic.scale(&lines) == Scale::Logarithmic
+        let is_logarithmic = |lanes: &[(&Vec<Point>, usize)]| {
+            let lines = lanes.iter();
+            let lines: Vec<_> = lines
+                .map(|(points, ticks)| Series::new(points, *ticks, 60))
+                .collect();
+            Axis::Automatic.scale(lines.iter()) == Scale::Logarithmic
         };
         assert!(!is_logarithmic(&[(&steady, all)]));
         assert!(!is_logarithmic(&[(&from_rest, all)]));

@@ -59,7 +59,7 @@ impl<'a> Lines<'a> {
             series: Series::new(&source.points, ticks, span.ticks_per_second),
         });
         let all: Vec<_> = all.collect();
-        let scale = span.axis.scale(&all);
+        let scale = span.axis.scale(all.iter().map(|line| &line.series));
         let ranges = all.iter().filter_map(|line| match scale {
             Scale::Logarithmic => line.series.range,
             // A single packet, such as the first one of a lane, does not squash all others.

@@ -6,63 +6,18 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
 use crate::panel::widgets::{AXIS, At, Chart, Row, Scale, Words, said, swatch, width, words};
-use crate::replication::{Fate, LaneMeter, Sample};
-
-/// How many snapshots arrived in time, how many late, and how many were lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::panel) struct Arrivals([usize; 3]);
-
-impl Arrivals {
-    /// Of the last seconds, but not of a link as it was before.
-    pub(in crate::panel) fn in_span(meter: &LaneMeter, seconds: u32) -> Self {
-        let newest = meter.newest_tick().unwrap_or(0);
-        let mut sum = Self::default();
-        for sample in meter.newest((seconds * TICKS_PER_SECOND) as usize) {
-            if sample.tick >= meter.link_since {
-                sum.add(sample, newest);
-            }
-        }
-        sum
-    }
-
-    /// The share that was lost.
-    pub(in crate::panel) fn lost_percent(self) -> f64 {
-        self.percent(2)
-    }
-
-    fn percent(self, index: usize) -> f64 {
-        let all: usize = self.0.iter().sum();
-        100.0 * self.0[index] as f64 / all.max(1) as f64
-    }
-
-    fn add(&mut self, sample: &Sample, newest: u64) {
-        let [in_time, late, lost] = &mut self.0;
-        // What the link has lost is known at once, other losses after a while.
-        for packet in &sample.snapshots {
-            match packet.fate(sample.tick, newest) {
-                Fate::Arrived(arrival) if arrival.is_late => *late += 1,
-                Fate::Arrived(_) => *in_time += 1,
-                Fate::Lost => *lost += 1,
-                Fate::OnItsWay => *lost += usize::from(sample.lost > 0),
-            }
-        }
-        // A viewer has no snapshot of a tick whose packet was lost.
-        if sample.snapshots.is_empty() {
-            *lost += sample.lost;
-        }
-    }
-}
+use crate::replication::{ArrivalCounts, LaneMeter};
 
 pub(super) fn draw(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     legend(ui);
     plot(ui, &quarters(meter, seconds), seconds);
-    counts(ui, meter, Arrivals::in_span(meter, seconds));
+    counts(ui, meter, ArrivalCounts::in_span(meter, seconds));
 }
 
 /// The quarters of the last seconds, the oldest first. They begin with whole quarters of the tick, so that bars keep what
 /// they show while they move.
-fn quarters(meter: &LaneMeter, seconds: u32) -> Vec<Arrivals> {
-    let mut quarters = vec![Arrivals::default(); 4 * seconds as usize];
+fn quarters(meter: &LaneMeter, seconds: u32) -> Vec<ArrivalCounts> {
+    let mut quarters = vec![ArrivalCounts::default(); 4 * seconds as usize];
     let newest = meter.newest_tick().unwrap_or(0);
     let last = newest / QUARTER;
     for sample in meter.samples().iter().rev() {
@@ -97,7 +52,7 @@ fn legend(ui: &mut Ui) {
 }
 
 /// A bar for each quarter: in time from the floor, late above that, lost from the top.
-fn plot(ui: &mut Ui, quarters: &[Arrivals], seconds: u32) {
+fn plot(ui: &mut Ui, quarters: &[ArrivalCounts], seconds: u32) {
     let look = Look::of(ui);
     let size = vec2(ui.available_width(), HEIGHT + LINE);
     let (area, response) = ui.allocate_exact_size(size, Sense::hover());
@@ -122,14 +77,16 @@ fn plot(ui: &mut Ui, quarters: &[Arrivals], seconds: u32) {
     chart.levels(ui, [0.0, most].map(|mark| (mark, grouped(mark))));
     chart.ago(ui, seconds);
     let hovered = response.hover_pos().map(|at| chart.x_at(at.x) as usize);
-    if let Some(Arrivals([in_time, late, lost])) = hovered.and_then(|index| quarters.get(index)) {
+    if let Some(ArrivalCounts([in_time, late, lost])) =
+        hovered.and_then(|index| quarters.get(index))
+    {
         response.on_hover_text_at_pointer(format!("{in_time} in time, {late} late, {lost} lost"));
     }
 }
 
-fn counts(ui: &mut Ui, meter: &LaneMeter, arrivals: Arrivals) {
+fn counts(ui: &mut Ui, meter: &LaneMeter, arrivals: ArrivalCounts) {
     let look = Look::of(ui);
-    let Arrivals([in_time, late, lost]) = arrivals;
+    let ArrivalCounts([in_time, late, lost]) = arrivals;
     let share = |index: usize| format!("{} %", rounded(arrivals.percent(index)));
     let number = |count: usize| grouped(count as f64);
     let line: Words = vec![
@@ -167,7 +124,7 @@ const HEIGHT: f32 = 48.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replication::{Arrival, PacketRecord};
+    use crate::replication::{Arrival, PacketRecord, Sample};
 
     fn sample(tick: u64, arrival: Option<Arrival>, lost: usize) -> Sample {
         let packet = PacketRecord {
@@ -199,14 +156,14 @@ mod tests {
         }));
         let quarters = quarters(&meter, 3);
         assert_eq!(quarters.len(), 12);
-        assert_eq!(quarters[..2], [Arrivals::default(); 2]);
+        assert_eq!(quarters[..2], [ArrivalCounts::default(); 2]);
         assert_eq!(quarters[2].0, [0, 15, 0], "late");
         assert_eq!(quarters[3].0, [0, 0, 15], "lost for longer than a second");
         assert_eq!(quarters[4].0, [15, 0, 0]);
         assert_eq!(quarters[11].0, [9, 0, 1], "the others are on their way");
-        assert_eq!(Arrivals::in_span(&meter, 3).0, [114, 15, 16]);
+        assert_eq!(ArrivalCounts::in_span(&meter, 3).0, [114, 15, 16]);
         meter.link_since = 130;
-        let since = Arrivals::in_span(&meter, 3);
+        let since = ArrivalCounts::in_span(&meter, 3);
         assert_eq!((since.0, since.lost_percent() as u32), ([14, 0, 1], 6));
     }
 }
