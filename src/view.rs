@@ -43,6 +43,7 @@ pub use cubes::{DisplayedTicks, ViewCube};
 pub use halves::{SelectHalf, ShowHalf, lane_in, show};
 pub use notices::Notices;
 pub use overlay::{Card, Overlay, Part};
+#[cfg(not(target_family = "wasm"))]
 pub(crate) use panes::GAP;
 pub use quality::Quality;
 pub use side::{Halves, PaneContent, Selected, Side};

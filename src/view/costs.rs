@@ -381,8 +381,10 @@ mod tests {
         let lane = world.spawn(lane).id();
         let unknown = |world: &mut World, now: &[Standing], moment| {
             world.insert_resource(Moment(moment));
-            let mut standings = Standings::default();
-            standings.now = now.to_vec();
+            let mut standings = Standings {
+                now: now.to_vec(),
+                ..Standings::default()
+            };
             for tick in [14, 20] {
                 standings.record(tick);
             }
