@@ -75,14 +75,8 @@ impl HeadlessArgs {
         if let Some(budget) = &self.budget {
             budget.apply(&mut settings)?;
         }
+        settings.sender.check_budget()?;
         let budget = settings.sender.budget;
-        if budget.is_some() && !self.rung.stages.can_be_partial() {
-            return Err(format!(
-                "`--budget` needs a rung that lists changed cubes, which `{}` does not",
-                self.rung.name
-            )
-            .into());
-        }
         if let Some(network) = self.network {
             settings.link.conditions = network.conditions.clone();
         }

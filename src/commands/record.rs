@@ -234,8 +234,14 @@ impl RecordArgs {
     fn shown(&self, script: Option<&Script>, ticks: f64, begin: u64) -> Result<Shown, Failure> {
         match self.lane.len() {
             0 => {}
-            2..=MAX_COLUMNS => return Ok(Shown::Columns(self.lane.clone())),
-            _ => return Err(format!("--lane: there are 2 to {MAX_COLUMNS} columns").into()),
+            2..=MAX_COLUMNS => {
+                for lane in &self.lane {
+                    let kept = lane.sender.check_budget();
+                    kept.map_err(|why| format!("--lane: {why}"))?;
+                }
+                return Ok(Shown::Columns(self.lane.clone()));
+            }
+            _ => return Err(format!("--lane: give it 2 to {MAX_COLUMNS} times").into()),
         }
         let (left, right) = halves(self.left.clone(), self.right.clone(), script);
         let mut steps = script.iter().flat_map(|script| &script.steps);

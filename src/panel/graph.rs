@@ -16,9 +16,6 @@ use crate::view::Side;
 
 pub(super) use graph::AROUND_PLOT;
 
-/// The samples of a lane, reduced to what the graph needs.
-pub(super) type Points = Arc<[Point]>;
-
 /// Draws the graph with its legend, its options and its flags, `height` logical points high in all.
 ///
 /// `moment` is the tick of the past that the views show.
@@ -155,7 +152,7 @@ fn options(ui: &mut Ui, state: &mut PanelState, lanes: &[Measured<'_>], row: Rec
     if freeze.clicked() {
         state.frozen = (!is_frozen).then(|| {
             let by = accounting(lanes);
-            let points = |lane: &Measured<'_>| -> Points {
+            let points = |lane: &Measured<'_>| -> Arc<[Point]> {
                 let samples = lane.meter.samples().iter();
                 samples.map(|sample| point(sample, by)).collect()
             };

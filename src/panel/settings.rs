@@ -3,13 +3,13 @@
 pub(super) mod file;
 
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use bevy::prelude::*;
-use cubewire_inspector::graph::Axis;
+use cubewire_inspector::graph::{Axis, Point};
 use cubewire_inspector::packet::Order;
 use serde::{Deserialize, Serialize};
 
-use super::graph::Points;
 use crate::theme::Theme;
 use crate::view::{CubeColors, Side};
 
@@ -67,7 +67,7 @@ pub struct PanelState {
     pub range: Option<[u64; 2]>,
     /// What a paused graph shows.
     #[serde(skip)]
-    pub(super) frozen: Option<Vec<(Side, Points)>>,
+    pub(super) frozen: Option<Vec<(Side, Arc<[Point]>)>>,
 }
 
 /// How much of the panel is shown.

@@ -13,7 +13,7 @@ use cubewire_text::Spelling;
 use serde::{Deserialize, Serialize};
 
 use super::meter::kbps;
-use super::spelling::{Delay, Kbps, LinkText, Rate, RungText};
+use super::spelling::{Delay, Kbps, LinkText, Rate, RungText, rung_or_stages};
 
 /// Round-trip time of the default link: "otherwise delta compression is too easy".
 const ROUND_TRIP: Duration = Duration::from_millis(100);
@@ -161,6 +161,20 @@ impl SenderSettings {
     #[must_use]
     pub fn kept_budget(&self) -> Option<u32> {
         self.budget.filter(|_| self.stages.can_be_partial())
+    }
+
+    /// Checks that a budget that is given can be kept.
+    ///
+    /// # Errors
+    /// Says of which rung or stages it cannot.
+    pub fn check_budget(&self) -> Result<(), String> {
+        match self.budget == self.kept_budget() {
+            true => Ok(()),
+            false => Err(format!(
+                "a budget needs a rung that lists changed cubes, which `{}` does not",
+                rung_or_stages(self.stages)
+            )),
+        }
     }
 
     /// Whether a snapshot is sent in this tick.

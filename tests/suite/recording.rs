@@ -490,11 +490,7 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
         ),
         ("a.mp4", "--fps 0", "0 is not in 1..=240"),
         ("a.gif", "--fps 60", "hundredths of a second"),
-        (
-            "a.mp4",
-            "--lane rung:delta",
-            "--lane: there are 2 to 4 columns",
-        ),
+        ("a.mp4", "--lane rung:delta", "--lane: give it 2 to 4 times"),
         (
             "a.mp4",
             "--lane rung:delta --lane rung:index --right rung:delta",

@@ -42,10 +42,10 @@ pub struct MeasuredTick {
 }
 
 impl Measure {
-    /// Seconds that are kept.
+    /// Seconds of which means over a second are known: one more is kept.
     pub const SECONDS: usize = 10;
 
-    /// The ticks of the last [`SECONDS`](Self::SECONDS), the oldest first, without gaps.
+    /// The ticks of the last [`SECONDS`](Self::SECONDS) and one before them, the oldest first, without gaps.
     #[must_use]
     pub const fn ticks(&self) -> &VecDeque<MeasuredTick> {
         &self.ticks
@@ -67,7 +67,7 @@ impl Measure {
 
     /// Begins a tick, unless it has begun; those since the newest have nothing.
     pub(crate) fn begin(&mut self, tick: u64, ticks_per_second: u16) -> &mut MeasuredTick {
-        let kept = Self::SECONDS * usize::from(ticks_per_second);
+        let kept = (Self::SECONDS + 1) * usize::from(ticks_per_second);
         let newest = self.ticks.back().map(|newest| newest.tick);
         // After a pause that is longer than what is kept, and when the server's clock turns out to be behind.
         let first = match newest {

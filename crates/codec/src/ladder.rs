@@ -29,7 +29,7 @@ const NINE_BITS: Orientation = Orientation::SmallestThree { bits: 9 };
 /// 321 bits per body.
 pub const UNCOMPRESSED: Rung = Rung {
     name: "uncompressed",
-    summary: "Every cube 60 times a second, as 32-bit floats.",
+    summary: "Every cube, as 32-bit floats.",
     stages: legal(StageOptions::UNCOMPRESSED),
 };
 

@@ -42,6 +42,19 @@ pub(in crate::panel) fn kbps_until(
     Some(shadowed.kbps(ticks_ago as usize)).filter(|&kbps| kbps > 0.0)
 }
 
+/// How many times as many snapshots a lane without its budget would send: one that keeps it sends fewer and fuller ones, and so
+/// does its shadow. 1 without a budget.
+pub(super) fn fewer(lane: &LaneView<'_>) -> f64 {
+    let second = lane.meter.second(lane.past.moment);
+    let shown = lane.meter.back_from(lane.past.moment).next();
+    let has_budget = shown.is_some_and(|sample| sample.budget_kbps.is_some());
+    let sent = second.map_or(0, |second| second.snapshots);
+    match has_budget && sent > 0 {
+        true => f64::from(lane.settings.sender.snapshots_per_second()) / sent as f64,
+        false => 1.0,
+    }
+}
+
 /// Returns whether the lane is to lose its world.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
     let look = Look::of(ui);
@@ -57,7 +70,8 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
     }
     let (shown, shadow) = (lane.stages_shown(), lane.shadow);
     let until = lane.meter.steady_tick(lane.past.moment);
-    let kbps = |rung: &Rung| kbps_until(shadow?, rung, until);
+    let fewer = fewer(lane);
+    let kbps = |rung: &Rung| Some(fewer * kbps_until(shadow?, rung, until)?);
     let whole = kbps(&LADDER[0]).filter(|_| lane.arrives());
     let mut hovered = None;
     let top = ui.cursor().top();

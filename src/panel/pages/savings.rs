@@ -5,7 +5,7 @@ use cubewire_codec::ladder::{LADDER, Rung};
 use cubewire_inspector::words::{factor, rounded};
 
 use super::bars::{self, SHOWN_AS_ZERO, signed, step};
-use super::ladder::kbps_until;
+use super::ladder::{fewer, kbps_until};
 use crate::controls::RUNG_KEYS;
 use crate::panel::lane::LaneView;
 use crate::panel::style::{LINE, Look};
@@ -17,7 +17,11 @@ use crate::replication::{Accounting, ShadowLadder, TARGET_KBPS};
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, shadow: &ShadowLadder) {
     let look = Look::of(ui);
     let until = lane.meter.steady_tick(lane.past.moment);
-    let kbps = |rung: Rung| (rung, kbps_until(shadow, &rung, until));
+    let fewer = fewer(lane);
+    let kbps = |rung: Rung| {
+        let kbps = kbps_until(shadow, &rung, until);
+        (rung, kbps.map(|kbps| fewer * kbps))
+    };
     let falls = Fall::all(LADDER.into_iter().map(kbps));
     let (shown, arrives) = (lane.stages_shown(), lane.arrives());
     let height = bars::height(ui, LADDER.len(), GAP + 3.0 * LINE);

@@ -113,6 +113,8 @@ impl Pen<'_> {
         let uncompressed = settings.sender.uncompressed_kbps();
         let (large, line) = match cost {
             None => ("…".to_owned(), about),
+            // What does not arrive is no replica.
+            Some(cost) if settings.link.conditions.cut => (cost.figure() + " kbps", about),
             Some(cost) => match cost.less(uncompressed) {
                 None => (cost.figure() + " kbps", about),
                 Some(less) => {

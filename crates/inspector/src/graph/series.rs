@@ -140,9 +140,9 @@ impl<'a> Series<'a> {
     }
 }
 
-/// Kilobits a second: the mean over a second up to and including each tick, or over less near the start, as of the figures next
-/// to the graph, so that the end of a line agrees with them. A second is a multiple of every send interval, so that a constant
-/// rate is a level line.
+/// Kilobits a second: the mean over the second up to and including each tick, as of the figures next to the graph, so that the
+/// end of a line agrees with them. Before the first tick nothing was sent. A second is a multiple of every send interval, so
+/// that a constant rate is a level line.
 pub fn smooth(bytes: &[usize], ticks_per_second: u32) -> Vec<f64> {
     let window = ticks_per_second as usize;
     let mut sum = 0;
@@ -151,7 +151,7 @@ pub fn smooth(bytes: &[usize], ticks_per_second: u32) -> Vec<f64> {
         if index >= window {
             sum -= bytes[index - window];
         }
-        kbps(sum, window.min(index + 1), ticks_per_second)
+        kbps(sum, window, ticks_per_second)
     });
     smoothed.collect()
 }
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn smoothing_keeps_a_constant_rate() {
         for (ticks_per_second, rate) in [(60, 60.0), (30, 30.0)] {
-            let points = points(100);
+            let points = points(120);
             let series = Series::new(&points, 60, ticks_per_second);
             assert_eq!(series.kbps.len(), 60);
             assert!(series.kbps.iter().all(|kbps| (kbps - rate).abs() < 1e-9));
@@ -199,8 +199,8 @@ mod tests {
         assert!((smoothed[59] - kbps(100, 1, 60)).abs() < 1e-9);
         assert!((smoothed[69] - kbps(100, 1, 60)).abs() < 1e-9);
         assert_eq!(smoothed[70], 0.0);
-        // Near the start the window is shorter.
-        assert!((smoothed[10] - kbps(6_000, 11, 60)).abs() < 1e-9);
+        // Near the start, too.
+        assert!((smoothed[10] - kbps(100, 1, 60)).abs() < 1e-9);
     }
 
     #[test]
