@@ -1,6 +1,7 @@
 //! How long a tick of ten thousand bodies takes, how many bytes it has, and how much memory the server's plugins hold: `cargo
 //! run --release -p cubewire-bevy --example many_bodies [BODIES] [CLIENTS]`. A tenth of the bodies moves in each tick. All
-//! clients see the same, so that they share one encode; then each has a budget of 256 kbps, and is sent what is most urgent.
+//! clients see the same, so that they share one encode; then each has a budget of 256 kbps, and one of 25 kbps, within which
+//! it is sent what is most urgent.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -77,11 +78,14 @@ fn main() {
         .query_filtered::<Entity, With<Client>>()
         .iter(world)
         .collect();
-    for peer in peers {
-        world.entity_mut(peer).insert(ByteBudget::kbps(256));
+    for kbps in [256, 25] {
+        for &peer in &peers {
+            let world = net.server.world_mut();
+            world.entity_mut(peer).insert(ByteBudget::kbps(kbps));
+        }
+        net.ticks(60);
+        measure(&mut net, clients, &format!("{kbps} kbps"));
     }
-    net.ticks(60);
-    measure(&mut net, clients, "256 kbps");
 }
 
 fn measure(net: &mut TestNet, clients: usize, budget: &str) {

@@ -112,6 +112,7 @@ impl Pen<'_> {
         let about = about_rung(settings).0;
         let uncompressed = settings.sender.uncompressed_kbps();
         let (large, line) = match cost {
+            None if settings.link.conditions.cut => ("link cut".to_owned(), about),
             None => ("…".to_owned(), about),
             // What does not arrive is no replica.
             Some(cost) if settings.link.conditions.cut => (cost.figure() + " kbps", about),
