@@ -98,7 +98,7 @@ fn what_is_lost_is_never_acked_and_what_is_old_is_forgotten() {
         net.tick();
     }
     let measure = net.server.world().get::<Measure>(client).unwrap();
-    assert_eq!(measure.ticks().len(), 600);
+    assert_eq!(measure.ticks().len(), 660);
     let settled = measure.ticks().iter().take(500);
     let lost = settled.filter(|tick| tick.acked_after.is_none()).count();
     // Of 500, three in ten.
