@@ -217,7 +217,9 @@ fn who_waits_is_shown_within_a_budget() {
         turn(&mut net);
         let texts = frame(&mut net.server, Vec::new());
         assert!(says(&texts, "budget 16") && !says(&texts, without));
-        texts.iter().any(|(text, _)| text.starts_with("Waiting: "))
+        texts
+            .iter()
+            .any(|(text, _)| text.starts_with("Waited in the last second: "))
     });
     assert!(is_waiting);
 }

@@ -1,7 +1,5 @@
 //! What changes of bodies take, and what it costs a receiver not to know of them.
 
-use std::f32::consts::SQRT_2;
-
 use cubewire_codec::glam::{Quat, Vec3};
 use cubewire_codec::quantize::smallest_three::max_component;
 use cubewire_codec::schema::Shape;
@@ -129,9 +127,11 @@ impl<'a> Changes<'a> {
             .map(|axis| (to[axis] - from[axis]).powi(2))
             .sum::<f32>()
             + shift * shift;
-        let chord = squares.sqrt() / (SQRT_2 * max);
+        let squares = squares / (2.0 * max * max);
+        // A quaternion and its negative are one rotation, so that the shorter of two chords counts: their squares add up to 4.
+        let squares = squares.min(4.0 - squares).max(0.0);
         // 4 asin(chord / 2), whose next term is a hundredth at the most.
-        chord * (2.0 + chord * chord / 12.0)
+        squares.sqrt() * (2.0 + squares / 12.0)
     }
 }
 
