@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 const NOTICE: &str = "Playing by itself: press any key to take over";
 
-/// Plays [`katamari`] if nobody has pressed anything after [`PATIENCE`], until somebody does.
+/// Plays the script katamari if nobody has pressed anything after [`PATIENCE`], until somebody does.
 pub(super) fn install(app: &mut App) {
     app.init_resource::<Autoplay>().add_systems(
         RunFixedMainLoop,
