@@ -177,7 +177,11 @@ fn a_minute_of_scripted_play_is_repeated() {
     let (replay, hash) = recorded("mix", 3_600);
     replay.save(&path).unwrap();
     let said = printed(cubewire(&["play", "--headless"]).arg(&path));
-    for wanted in ["3\u{2009}600", &format!("{hash:016x}"), "as recorded, bit for bit"] {
+    for wanted in [
+        "3\u{2009}600",
+        &format!("{hash:016x}"),
+        "as recorded, bit for bit",
+    ] {
         assert!(said.contains(&format!("{wanted} |")), "{said}");
     }
 
