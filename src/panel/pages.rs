@@ -191,7 +191,7 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>)
         (Page::Savings | Page::OverTime | Page::WithoutEach, None) => {
             note(ui, "This is measured where the simulation runs.");
         }
-        (Page::Savings, Some(shadow)) => savings::draw(ui, lane, shadow),
+        (Page::Savings, Some(_)) => savings::draw(ui, lane),
         (Page::OverTime, Some(shadow)) => {
             over_time::draw(ui, state.graph_seconds, lane.stages_shown(), shadow);
         }

@@ -30,11 +30,7 @@ pub(in crate::panel) fn step(current: Option<usize>, last_rung: usize, up: isize
 
 /// What a rung would have cost in the second up to that tick, or to the newest one, in article accounting; none before it is
 /// known.
-pub(in crate::panel) fn kbps_until(
-    shadow: &ShadowLadder,
-    rung: &Rung,
-    tick: Option<u64>,
-) -> Option<f64> {
+fn kbps_until(shadow: &ShadowLadder, rung: &Rung, tick: Option<u64>) -> Option<f64> {
     let mut rungs = shadow.rungs().iter();
     let shadowed = rungs.find(|shadowed| shadowed.rung().name == rung.name)?;
     let newest = shadow.newest_tick()?;
@@ -44,15 +40,25 @@ pub(in crate::panel) fn kbps_until(
 
 /// How many times as many snapshots a lane without its budget would send: one that keeps it sends fewer and fuller ones, and so
 /// does its shadow. 1 without a budget.
-pub(super) fn fewer(lane: &LaneView<'_>) -> f64 {
-    let second = lane.meter.second(lane.past.moment);
-    let shown = lane.meter.back_from(lane.past.moment).next();
+fn fewer(lane: &LaneView<'_>, moment: Option<u64>) -> f64 {
+    let second = lane.meter.second(moment);
+    let shown = lane.meter.back_from(moment).next();
     let has_budget = shown.is_some_and(|sample| sample.budget_kbps.is_some());
     let sent = second.map_or(0, |second| second.snapshots);
     match has_budget && sent > 0 {
         true => f64::from(lane.settings.sender.snapshots_per_second()) / sent as f64,
         false => 1.0,
     }
+}
+
+/// What each rung would cost without a budget, in the second up to a tick of the past or the newest one.
+pub(in crate::panel) fn costs<'a>(
+    lane: &LaneView<'a>,
+    moment: Option<u64>,
+) -> impl Fn(&Rung) -> Option<f64> + use<'a> {
+    let until = lane.meter.steady_tick(moment);
+    let (shadow, fewer) = (lane.shadow, fewer(lane, moment));
+    move |rung| Some(fewer * kbps_until(shadow?, rung, until)?)
 }
 
 /// Returns whether the lane is to lose its world.
@@ -69,9 +75,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
         }
     }
     let (shown, shadow) = (lane.stages_shown(), lane.shadow);
-    let until = lane.meter.steady_tick(lane.past.moment);
-    let fewer = fewer(lane);
-    let kbps = |rung: &Rung| Some(fewer * kbps_until(shadow?, rung, until)?);
+    let kbps = costs(lane, lane.past.moment);
     let whole = kbps(&LADDER[0]).filter(|_| lane.arrives());
     let mut hovered = None;
     let top = ui.cursor().top();

@@ -5,24 +5,19 @@ use cubewire_codec::ladder::{LADDER, Rung};
 use cubewire_inspector::words::{factor, rounded};
 
 use super::bars::{self, SHOWN_AS_ZERO, signed, step};
-use super::ladder::{fewer, kbps_until};
+use super::ladder::costs;
 use crate::controls::RUNG_KEYS;
 use crate::panel::lane::LaneView;
 use crate::panel::style::{LINE, Look};
 use crate::panel::terms;
 use crate::panel::widgets::{line, warning};
-use crate::replication::{Accounting, ShadowLadder, TARGET_KBPS};
+use crate::replication::{Accounting, TARGET_KBPS};
 
 /// Draws the steps of the second that the views show. A click on a rung selects it.
-pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, shadow: &ShadowLadder) {
+pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     let look = Look::of(ui);
-    let until = lane.meter.steady_tick(lane.past.moment);
-    let fewer = fewer(lane);
-    let kbps = |rung: Rung| {
-        let kbps = kbps_until(shadow, &rung, until);
-        (rung, kbps.map(|kbps| fewer * kbps))
-    };
-    let falls = Fall::all(LADDER.into_iter().map(kbps));
+    let costs = costs(lane, lane.past.moment);
+    let falls = Fall::all(LADDER.into_iter().map(|rung| (rung, costs(&rung))));
     let (shown, arrives) = (lane.stages_shown(), lane.arrives());
     let height = bars::height(ui, LADDER.len(), GAP + 3.0 * LINE);
     bars::header(ui, bars::NAME, ["rung", "saves", "step"], about());

@@ -10,7 +10,7 @@ use cubewire_inspector::words::{factor, grouped};
 use super::steps::STEPS;
 use crate::controls::{Action, key_of};
 use crate::panel::lane::LaneView;
-use crate::panel::pages::ladder::kbps_until;
+use crate::panel::pages::ladder::costs;
 use crate::panel::style::{BODY, LINE, Look, SMALL};
 use crate::panel::widgets::{At, Chart, Kind, Scale, balanced, button, over_picture, text};
 use crate::replication::TARGET_KBPS;
@@ -27,10 +27,7 @@ impl End {
     /// None but at the end of the tour.
     pub(in crate::panel) fn of(lane: &LaneView<'_>) -> Option<Self> {
         lane.status.tour.filter(|tour| tour.is_over())?;
-        let rungs = LADDER.iter();
-        let until = lane.meter.steady_tick(None);
-        let kbps = rungs.map(|rung| kbps_until(lane.shadow?, rung, until));
-        let kbps = kbps.collect();
+        let kbps = LADDER.iter().map(costs(lane, None)).collect();
         Some(Self { kbps })
     }
 

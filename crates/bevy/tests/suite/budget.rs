@@ -45,6 +45,12 @@ fn slot(net: &TestNet, body: Entity) -> usize {
     net.server.world().get::<InSlot>(body).unwrap().slot()
 }
 
+/// Bytes on the wire that a client has been sent.
+fn sent_bytes(net: &mut TestNet, client: Entity) -> u64 {
+    let mailbox = server(net).get::<Mailbox>(client);
+    mailbox.unwrap().traffic.sent.bytes()
+}
+
 #[test]
 fn no_second_has_more_than_the_budget_and_all_ends_equal() {
     for (loss, kbps) in [(0.0, 64), (0.1, 32), (0.3, 128)] {
@@ -61,14 +67,7 @@ fn no_second_has_more_than_the_budget_and_all_ends_equal() {
             }
             net.tick();
             chats += taken::<FromServer<Chat>>(&mut net.clients[0]).len();
-            wire.push(
-                server(&mut net)
-                    .get::<Mailbox>(client)
-                    .unwrap()
-                    .traffic
-                    .sent
-                    .bytes(),
-            );
+            wire.push(sent_bytes(&mut net, client));
         }
         let seconds = wire.windows(61).map(|second| second[60] - second[0]);
         let most = seconds.max().unwrap();
@@ -108,14 +107,7 @@ fn a_budget_holds_in_any_second_where_a_frame_has_several_ticks() {
     for frame in 0..240_usize {
         shake(&mut net, &bodies, frame);
         net.tick();
-        wire.push(
-            server(&mut net)
-                .get::<Mailbox>(client)
-                .unwrap()
-                .traffic
-                .sent
-                .bytes(),
-        );
+        wire.push(sent_bytes(&mut net, client));
     }
     let second = 60 / TICKS as usize;
     let most = wire
