@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::env;
 use std::path::Path;
 use std::process::Command;
+use std::slice;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -99,12 +100,12 @@ fn agree_on_loopback() {
         ],
         &["--network", "hostile"],
     ];
-    let viewers = [0, 1, 2].map(|viewer| {
+    let mut viewers = [0, 1, 2].map(|viewer| {
         let more = [&["--key-file", &key], options[viewer]].concat();
         view(&[], &address, &more, &decoded[viewer])
     });
     for folder in &folders[1..] {
-        follow(folder.path(), 1, 20);
+        follow(&mut viewers, folder.path(), 1, 20);
     }
     wait_for_a_loss(&folders[0], &folders[3]);
     for viewer in viewers {
@@ -219,8 +220,8 @@ fn agree_over_a_bad_network(namespaces: &Namespaces) {
     let [a, b] = [a, b].map(|name| ["ip", "netns", "exec", name]);
     let (server, address) = serve_mix(&a, &format!("{SERVER}:0"), &key, &sent);
     let more = ["--key-file", &key, "--rung", "delta"];
-    let viewer = view(&b, &address, &more, &decoded);
-    follow(folders[1].path(), 1, 20);
+    let mut viewer = view(&b, &address, &more, &decoded);
+    follow(slice::from_mut(&mut viewer), folders[1].path(), 1, 20);
     if !spoiled_by.starts_with("nothing") {
         wait_for_a_loss(&folders[0], &folders[1]);
     }

@@ -116,9 +116,17 @@ pub(crate) fn digests(folder: &Path) -> Vec<HashSet<String>> {
     digests.collect()
 }
 
-/// Waits until this many digests in a folder have this many lines each.
-pub(crate) fn follow(folder: &Path, count: usize, lines: usize) {
+/// Waits until this many digests in a folder have this many lines each. Fails if a viewer has ended before, with what it said.
+pub(crate) fn follow(viewers: &mut [Killed], folder: &Path, count: usize, lines: usize) {
     eventually("the lines of digests", || {
+        for Killed(viewer) in &mut *viewers {
+            if let Some(status) = viewer.try_wait().unwrap() {
+                let mut said = String::new();
+                let errors = viewer.stderr.as_mut().unwrap();
+                errors.read_to_string(&mut said).unwrap();
+                panic!("a viewer has ended: {status}: {said}");
+            }
+        }
         let digests = digests(folder).into_iter();
         let long = digests.filter(|digest| digest.len() >= lines);
         (long.count() >= count).then_some(())

@@ -6,6 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::slice;
 
 use serde_json::Value;
 
@@ -33,8 +34,9 @@ fn servers_and_viewers_that_are_told_to_end_write_their_digests_and_tell_the_oth
         // Its figures have nowhere to go.
         drop(server.0.stdout.take());
         let view = |digest: &Path| view(&[], &address, &["--insecure"], digest);
-        let [leaver, stayer] = [&left, &stayed].map(|digest| view(digest));
-        follow(folder.path(), 3, 1);
+        let mut viewers = [&left, &stayed].map(|digest| view(digest));
+        follow(&mut viewers, folder.path(), 3, 1);
+        let [leaver, stayer] = viewers;
 
         send(signal, &leaver.0);
         let (ended, [figures, said]) = end(leaver);
@@ -63,10 +65,10 @@ fn a_server_outlives_a_signal_that_it_was_told_to_ignore() {
         let [sent, seen] = ["sent", "seen"].map(|name| folder.path().join(name));
         let ignore = ["env", &format!("--ignore-signal={ignored}")];
         let (mut server, address) = serve(&ignore, &INSECURE, &sent);
-        let viewer = view(&[], &address, &["--insecure"], &seen);
+        let mut viewer = view(&[], &address, &["--insecure"], &seen);
         send(ignored, &server.0);
         // It goes on, far beyond what it had sent until then.
-        follow(folder.path(), 2, 60);
+        follow(slice::from_mut(&mut viewer), folder.path(), 2, 60);
         assert_eq!(server.0.try_wait().unwrap(), None, "{ignored}");
         send(signal, &server.0);
         assert_eq!(end(server).0, Some(code));
@@ -98,8 +100,8 @@ fn a_server_whose_terminal_is_closed_writes_its_digest() {
         .spawn();
     let mut terminal = Killed(terminal.unwrap());
     let address = address(terminal.0.stdout.as_mut().unwrap());
-    let viewer = view(&[], &address, &["--insecure"], &seen);
-    follow(folder.path(), 2, 1);
+    let mut viewer = view(&[], &address, &["--insecure"], &seen);
+    follow(slice::from_mut(&mut viewer), folder.path(), 2, 1);
     drop(terminal);
     let code = eventually("the exit code", || {
         let code = fs::read_to_string(&code).unwrap_or_default();

@@ -17,7 +17,7 @@ pub(super) struct Outgoing {
     next_chunk: u32,
     messages: Vec<Vec<u8>>,
     next_message: u16,
-    /// Smoothed, of chunks that were sent once.
+    /// Smoothed, of chunks that were sent once; at first, of any, from its first sending.
     round_trip: Option<Duration>,
 }
 
@@ -25,7 +25,8 @@ pub(super) struct Outgoing {
 struct Chunk {
     number: u32,
     bytes: Vec<u8>,
-    sent_at: Duration,
+    first_sent_at: Duration,
+    last_sent_at: Duration,
     resends: u32,
 }
 
@@ -229,9 +230,11 @@ impl Outgoing {
             around: overhead + 1 + RUN_HEAD,
         };
         for (index, chunk) in self.chunks.iter_mut().enumerate() {
-            let wait = (wait * (1 << chunk.resends.min(4))).min(MAX_RESEND);
-            if now >= chunk.sent_at + wait && runs.push(index, chunk) {
-                (chunk.sent_at, chunk.resends) = (now, chunk.resends + 1);
+            // All others wait for the first, and it alone can crowd no link: only they are sent ever less often.
+            let doublings = if index == 0 { 0 } else { chunk.resends.min(4) };
+            let wait = (wait * (1 << doublings)).min(MAX_RESEND);
+            if now >= chunk.last_sent_at + wait && runs.push(index, chunk) {
+                (chunk.last_sent_at, chunk.resends) = (now, chunk.resends + 1);
             }
         }
         while !self.stream.is_empty() && self.sent() < WINDOW {
@@ -239,7 +242,8 @@ impl Outgoing {
             let chunk = Chunk {
                 number: self.next_chunk,
                 bytes: self.stream.range(..bytes).copied().collect(),
-                sent_at: now,
+                first_sent_at: now,
+                last_sent_at: now,
                 resends: 0,
             };
             if !runs.push(self.chunks.len(), &chunk) {
@@ -284,10 +288,12 @@ impl Outgoing {
             since > u32::MAX / 2 || is_after
         };
         let mut newest = None;
+        // Where a round trip takes longer than the first wait, all are sent twice until there is a measurement.
+        let is_unknown = self.round_trip.is_none();
         self.chunks.retain(|chunk| {
             let arrived = has_arrived(chunk.number);
-            if arrived && chunk.resends == 0 {
-                newest = Some(now.saturating_sub(chunk.sent_at));
+            if arrived && (chunk.resends == 0 || is_unknown) {
+                newest = Some(now.saturating_sub(chunk.first_sent_at));
             }
             !arrived
         });

@@ -14,6 +14,14 @@ struct Pair {
 }
 
 impl Pair {
+    fn over(conditions: &Conditions, seed: u64) -> Self {
+        Self {
+            ends: Default::default(),
+            links: [0, 1].map(|way| Link::new(conditions.clone(), seed * 2 + way)),
+            now: Duration::ZERO,
+        }
+    }
+
     fn new(loss: f64, seed: u64) -> Self {
         let conditions = Conditions {
             latency: Duration::from_millis(40),
@@ -24,11 +32,7 @@ impl Pair {
             duplicate_probability: loss / 2.0,
             ..Conditions::PERFECT
         };
-        Self {
-            ends: Default::default(),
-            links: [0, 1].map(|way| Link::new(conditions.clone(), seed * 2 + way)),
-            now: Duration::ZERO,
-        }
+        Self::over(&conditions, seed)
     }
 
     /// The largest bytes of a flush of the first end.
@@ -84,6 +88,42 @@ fn reliable_messages_arrive_once_and_in_order_whatever_is_lost() {
         assert!(pair.ends[0].is_idle() && pair.ends[1].is_idle());
         assert_eq!(pair.ends[0].backlog_bytes(), 0);
     }
+}
+
+/// Where nothing else is sent, a burst of loss lasts until enough has been sent into it.
+#[test]
+fn a_single_message_gets_through_bursts_of_loss_in_seconds() {
+    let conditions = Conditions {
+        latency: Duration::from_millis(75),
+        loss: Loss::bursts(0.2, 4.0),
+        ..Conditions::PERFECT
+    };
+    let waits = (0..2_000).map(|seed| {
+        let mut pair = Pair::over(&conditions, seed);
+        pair.ends[0].send_reliable(&[7; 60]).unwrap();
+        while pair.ends[1].poll_reliable().is_none() {
+            pair.step(usize::MAX);
+        }
+        pair.now
+    });
+    assert!(waits.max().unwrap() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_round_trip_that_is_longer_than_the_first_wait_is_measured() {
+    let conditions = Conditions {
+        latency: Duration::from_millis(300),
+        ..Conditions::PERFECT
+    };
+    let mut pair = Pair::over(&conditions, 1);
+    for _ in 0..20 {
+        pair.ends[0].send_reliable(&[7; 60]).unwrap();
+        for _ in 0..60 {
+            pair.step(usize::MAX);
+        }
+    }
+    let measured = pair.ends[0].round_trip().unwrap().as_millis();
+    assert!((600..660).contains(&measured), "{measured} ms");
 }
 
 #[test]
