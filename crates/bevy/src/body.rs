@@ -47,12 +47,18 @@ pub struct Refused {
     pub reason: String,
 }
 
-/// Ends a connection: triggers [`Refused`] at it, and despawns it, unless it has ended.
+/// On a connection that is despawned later: [`Refused`] was triggered at it.
+#[derive(Component, Debug)]
+pub(crate) struct IsRefused;
+
+/// Ends a connection: triggers [`Refused`] at it, unless that has happened, and despawns it.
 pub fn refuse(world: &mut World, entity: Entity, reason: impl Into<String>) {
-    if world.get_entity(entity).is_err() {
+    let Ok(connection) = world.get_entity(entity) else {
         return;
+    };
+    if !connection.contains::<IsRefused>() {
+        let reason = reason.into();
+        world.trigger(Refused { entity, reason });
     }
-    let reason = reason.into();
-    world.trigger(Refused { entity, reason });
     let _ = world.try_despawn(entity);
 }

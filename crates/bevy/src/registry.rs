@@ -130,8 +130,8 @@ pub trait CubewireAppExt {
     /// The bytes are postcard, which has no `#[serde(flatten)]`, `untagged` or `skip_serializing_if`.
     fn replicate<C: Component + Clone + Serialize + DeserializeOwned>(&mut self) -> &mut Self;
 
-    /// An input that a client writes as [`ToServer`], at most once a tick, and the server reads once as [`FromClient`]. It is
-    /// lost only with eight datagrams in a row.
+    /// An input that a client writes as [`ToServer`], once a tick and thus in `FixedUpdate`, and the server reads once as
+    /// [`FromClient`]. It is lost only with eight datagrams in a row, or with fewer where several are written in a tick.
     fn add_input<M: NetMessage>(&mut self) -> &mut Self;
 
     /// A message that a client writes as [`ToServer`], and the server reads as [`FromClient`]: reliable and in order.

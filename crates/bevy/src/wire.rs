@@ -151,23 +151,36 @@ pub(crate) fn new_inputs<'a>(
 
 /// The first line that differs of two protocols, in a sentence.
 pub(crate) fn difference(ours: &str, theirs: &str) -> Option<String> {
-    let (mut ours, mut theirs) = (ours.lines(), theirs.lines());
-    loop {
-        let line = |line: Option<&str>| match line {
-            Some(line) => format!("`{}`", line.chars().take(200).collect::<String>()),
-            None => "nothing".to_owned(),
-        };
-        match (ours.next(), theirs.next()) {
+    let mut lines = (ours.lines(), theirs.lines());
+    let (our, their) = loop {
+        match (lines.0.next(), lines.1.next()) {
             (None, None) => return None,
             (our, their) if our == their => {}
-            (our, their) => {
-                let [our, their] = [our, their].map(line);
-                return Some(format!(
-                    "the protocols differ: the server has {our}, and the client {their}"
-                ));
-            }
+            differing => break differing,
         }
-    }
+    };
+    let quote = |line: &str| format!("`{}`", line.chars().take(200).collect::<String>());
+    // What a line describes is in its first two words, as in `field health`.
+    let subject = |line: &str| {
+        line.split(' ')
+            .take(2)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    let lacks = |text: &str, line: &str| !text.lines().any(|other| subject(other) == subject(line));
+    let difference = match (our, their) {
+        (Some(our), _) if lacks(theirs, our) && their.is_none_or(|their| !lacks(ours, their)) => {
+            format!("only the server has {}", quote(our))
+        }
+        (_, Some(their)) if lacks(ours, their) && our.is_none_or(|our| !lacks(theirs, our)) => {
+            format!("only the client has {}", quote(their))
+        }
+        (our, their) => {
+            let [our, their] = [our, their].map(|line| line.map_or("nothing".to_owned(), quote));
+            format!("the server has {our}, and the client {their}")
+        }
+    };
+    Some(format!("the protocols differ: {difference}"))
 }
 
 #[cfg(test)]
@@ -205,12 +218,33 @@ mod tests {
 
     #[test]
     fn a_difference_is_named() {
-        assert_eq!(difference("a\nb\n", "a\nb\n"), None);
-        let difference = |theirs| difference("scene x\nticks 60\n", theirs).unwrap();
-        assert!(
-            difference("scene x\nticks 30\n").contains("has `ticks 60`, and the client `ticks 30`")
-        );
-        assert!(difference("scene x\n").contains("`ticks 60`, and the client nothing"));
+        let server = "scene x\nticks 60\nfield fuel int 0 9\nfield wool int 0 9\n";
+        for (client, named) in [
+            (
+                "scene x\nticks 30\n",
+                "the server has `ticks 60`, and the client `ticks 30`",
+            ),
+            (
+                "scene x\nticks 60\n",
+                "only the server has `field fuel int 0 9`",
+            ),
+            (
+                "scene x\nticks 60\nfield wool int 0 9\n",
+                "only the server has `field fuel int 0 9`",
+            ),
+            (
+                "scene x\nticks 60\nfield age flag\nfield fuel int 0 9\nfield wool int 0 9\n",
+                "only the client has `field age flag`",
+            ),
+            (
+                "scene x\nticks 60\nfield fuel int 0 9\nfield fur int 0 9\n",
+                "the server has `field wool int 0 9`, and the client `field fur int 0 9`",
+            ),
+        ] {
+            let difference = difference(server, client).unwrap();
+            assert_eq!(difference, format!("the protocols differ: {named}"));
+        }
+        assert_eq!(difference(server, server), None);
     }
 
     const GOLDEN: &str = include_str!("../tests/golden.txt");

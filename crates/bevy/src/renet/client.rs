@@ -67,6 +67,8 @@ pub struct RenetConnection {
     connecting: Duration,
     /// Time since the server's machine last reported that no process listens at the address, if nothing has arrived since.
     since_refusal: Option<Duration>,
+    /// Whether the server has sent a packet since the handshake.
+    is_heard: bool,
     pipe: Pipe,
     /// Simulated links in addition to the real network: from the server, and to it.
     links: [Link<Vec<u8>>; 2],
@@ -114,6 +116,7 @@ impl RenetConnection {
             retries: 0,
             connecting: Duration::ZERO,
             since_refusal: None,
+            is_heard: false,
             pipe: Pipe::default(),
             links: [link(0), link(1)],
             traffic: Traffic::default(),
@@ -206,6 +209,7 @@ impl RenetConnection {
                     let received = &mut self.traffic.received;
                     match packet {
                         Some(packet) => {
+                            self.is_heard = true;
                             received.count(packet, bytes);
                             self.links[0].send(now, bytes, packet.to_vec());
                         }
@@ -264,6 +268,10 @@ impl RenetConnection {
             | Reason::ConnectionResponseTimedOut
             | Reason::ConnectTokenExpired => self.no_answer(),
             Reason::ConnectionDenied => format!("the server at {server} is full"),
+            Reason::DisconnectedByServer if !self.is_heard => format!(
+                "the server at {server} has ended the connection at once: it has a client of that number, perhaps this one \
+                 before it ended without a goodbye, until that is silent for as long as its token allows"
+            ),
             Reason::DisconnectedByClient | Reason::DisconnectedByServer => {
                 format!("the server at {server} has ended the connection")
             }

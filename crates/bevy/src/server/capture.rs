@@ -55,6 +55,8 @@ pub struct Bodies {
     pub(crate) groups: Vec<u32>,
     /// Kinds that bodies have and that were not registered.
     unknown: BTreeSet<&'static str>,
+    /// Whether the log has said so of entities without a kind, and of bodies that are nowhere finite.
+    has_warned: [bool; 2],
     /// Slots whose bodies have gone since the last tick.
     gone: Vec<usize>,
     /// Cold components that changed in this tick.
@@ -103,6 +105,7 @@ impl FromWorld for Bodies {
             gains: vec![1.0; slots],
             groups: Vec::new(),
             unknown: BTreeSet::new(),
+            has_warned: [false; 2],
             gone: Vec::new(),
             changed: Vec::new(),
             protocol,
@@ -165,7 +168,7 @@ pub(super) fn capture(
             continue;
         };
         let kind = kind.copied();
-        match kind.and_then(|kind| world.resource_mut::<Bodies>().insert(kind)) {
+        match world.resource_mut::<Bodies>().insert(entity, kind) {
             Some(slot) => {
                 world.entity_mut(entity).insert(slot);
             }
@@ -217,8 +220,13 @@ impl Bodies {
     }
 
     /// Finds a slot for a body.
-    fn insert(&mut self, kind: BodyKind) -> Option<InSlot> {
-        let name = kind.name();
+    fn insert(&mut self, body: Entity, kind: Option<BodyKind>) -> Option<InSlot> {
+        if kind.is_none() && !std::mem::replace(&mut self.has_warned[0], true) {
+            log::warn!(
+                "entity {body} is not replicated, and neither are others like it: it has no `BodyKind`"
+            );
+        }
+        let name = kind?.name();
         let kind = self.protocol.kind(name);
         if kind.is_none() && self.unknown.insert(name) {
             log::warn!("bodies of kind `{name}` are not replicated: it was not registered");
@@ -285,6 +293,12 @@ impl Bodies {
             self.slots[slot].position = transform.translation;
         }
         // One that is not finite stays where it was.
+        if !is_put && !std::mem::replace(&mut self.has_warned[1], true) {
+            let body = body.id();
+            log::warn!(
+                "the `Transform` of entity {body} is not finite: clients see the last that was"
+            );
+        }
         is_put || is_known
     }
 

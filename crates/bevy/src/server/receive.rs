@@ -11,7 +11,7 @@ use cubewire_protocol::{Feedback, Welcome};
 use super::capture::Bodies;
 use super::peer::{Peer, PeerState, Ready};
 use super::visibility::Hidden;
-use crate::body::Refused;
+use crate::body::{IsRefused, Refused};
 use crate::mailbox::{Client, Connected, Mailbox};
 use crate::measure::Measure;
 use crate::protocol::Compiled;
@@ -84,6 +84,10 @@ pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
     let Ok(mut entity) = world.get_entity_mut(client) else {
         return;
     };
+    if entity.contains::<IsRefused>() {
+        return;
+    }
+    entity.insert(IsRefused);
     if let Some(mut peer) = entity.get_mut::<Peer>() {
         (peer.state, peer.since) = (PeerState::Refused, since);
     }

@@ -125,8 +125,12 @@ pub struct Interest {
 
 impl Interest {
     /// What is near a body.
+    ///
+    /// # Panics
+    /// If `far` is less than `near`.
     #[must_use]
     pub const fn around(body: Entity, near: f32, far: f32) -> Self {
+        assert!(near <= far, "what appears is not too far away at once");
         Self {
             near,
             far,

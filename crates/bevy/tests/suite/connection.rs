@@ -46,6 +46,8 @@ fn another_protocol_is_refused_with_the_line_that_differs() {
     // At the server its entity goes, too, and others are served.
     net.ticks(400);
     assert_eq!(clients(&mut net), 0);
+    let reasons = &net.server.world().resource::<Reasons>().0;
+    assert_eq!(reasons.len(), 1, "{reasons:?}");
     let other = net.add_client();
     net.run_until(|net| net.count::<Remote>(other) == 1);
 }

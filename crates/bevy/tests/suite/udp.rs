@@ -154,6 +154,24 @@ fn a_client_that_is_not_admitted_is_told_why() {
 }
 
 #[test]
+fn a_number_is_taken_until_its_client_is_gone() {
+    let server = RenetServer::listen("127.0.0.1:0", Key::LOOPBACK).unwrap();
+    let address = server.address();
+    let client = || connecting(Key::LOOPBACK.token(address, 1).unwrap());
+    let mut apps = [serving(server), client(), client()];
+    run(&mut apps[..2], |apps| count::<Connected>(&mut apps[1]) == 1);
+    let reason = ended(&mut apps, 2);
+    let expected = format!(
+        "the server at {address} has ended the connection at once: it has a client of that number,"
+    );
+    assert!(reason.starts_with(&expected), "{reason}");
+    // The first is silent from here on.
+    run(&mut apps[..1], |apps| count::<Client>(&mut apps[0]) == 0);
+    apps[2] = client();
+    run(&mut apps, |apps| count::<Connected>(&mut apps[2]) == 1);
+}
+
+#[test]
 fn a_server_is_told_why_a_connection_has_ended_and_who_it_was() {
     let key = Key::random();
     let server = RenetServer::listen("127.0.0.1:0", key).unwrap();
