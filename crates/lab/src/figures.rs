@@ -8,6 +8,8 @@
 //! <!-- figures: HEADING -->
 //! <!-- end of figures -->
 //! ```
+//!
+//! Before its first section, `FIGURES.md` has its contents, between `<!-- contents -->` and `<!-- end of contents -->`.
 
 use std::fs;
 use std::io::Write;
@@ -34,6 +36,9 @@ const QUOTING: [&str; 3] = [
 const QUOTE: &str = "<!-- figures: ";
 const END_OF_QUOTE: &str = "<!-- end of figures -->";
 
+const CONTENTS: &str = "<!-- contents -->";
+const END_OF_CONTENTS: &str = "<!-- end of contents -->";
+
 /// Runs the command: makes the figures, and writes them or reports what differs.
 pub(crate) fn run(args: &FiguresArgs, out: &mut impl Write) -> Result<(), LabError> {
     let mut sections = sections(&read(FIGURES)?)?;
@@ -51,6 +56,7 @@ pub(crate) fn run(args: &FiguresArgs, out: &mut impl Write) -> Result<(), LabErr
         section.output = printed;
     }
 
+    sections[0].head = with_contents(&sections)?;
     let text: String = sections.iter().map(Section::text).collect();
     let mut documents = vec![(FIGURES, format!("{}\n", text.trim_end()))];
     for path in QUOTING {
@@ -64,7 +70,7 @@ pub(crate) fn run(args: &FiguresArgs, out: &mut impl Write) -> Result<(), LabErr
             write_whole(Path::new(path), |file| file.write_all(text.as_bytes()))
                 .map_err(unwritable(path))?;
             writeln!(out, "{path}: written")?;
-        } else if path != FIGURES {
+        } else if path != FIGURES || differing.is_empty() {
             differing.push(path.to_owned());
         }
     }
@@ -233,6 +239,22 @@ impl Section {
             false => format!("```text\n{text}\n```"),
         })
     }
+}
+
+/// What stands before the first section, with a link to each.
+fn with_contents(sections: &[Section]) -> Result<String, LabError> {
+    let parts = sections[0].head.split_once(CONTENTS);
+    let parts = parts.and_then(|(before, rest)| Some((before, rest.split_once(END_OF_CONTENTS)?)));
+    let (before, (_, after)) = parts.ok_or_else(|| missing(FIGURES, END_OF_CONTENTS))?;
+    let links = sections[1..].iter().map(|section| {
+        let anchor = section.title.to_lowercase().replace(' ', "-");
+        let anchor = anchor.replace(|c: char| !c.is_alphanumeric() && c != '-', "");
+        format!("- [{}](#{anchor})\n", section.title)
+    });
+    let links: String = links.collect();
+    Ok(format!(
+        "{before}{CONTENTS}\n\n{links}\n{END_OF_CONTENTS}{after}"
+    ))
 }
 
 /// A document with the sections that it quotes as they are now.
