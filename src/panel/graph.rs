@@ -59,7 +59,7 @@ pub(super) fn draw_slim(
         .with_min_x(all.left() + AXIS)
         .with_max_y(all.bottom() - LINE);
     let sources = sources(ui, state, lanes);
-    let chart = graph::paint(ui, plot, &Lines::new(&sources, span(state)), moment);
+    let chart = graph::paint(ui, plot, 0.0, &Lines::new(&sources, span(state)), moment);
     let past = format!("{} s ago", state.graph_seconds);
     let what = format!("kbps; dashes: target {TARGET_KBPS:.0}");
     chart.times(ui, [&past, &what, "now"]);

@@ -11,7 +11,7 @@ use cubewire_protocol::{SnapshotSender, Waits};
 #[derive(Component, Clone, Debug, Default)]
 pub struct Measure {
     ticks: VecDeque<MeasuredTick>,
-    newest: Option<(u64, Packet)>,
+    packets: VecDeque<(u64, Packet)>,
     /// Bytes on the wire up to the newest tick.
     wire_bytes: Option<u64>,
     waits: Option<Waits>,
@@ -45,18 +45,20 @@ impl Measure {
     /// Seconds of which means over a second are known: one more is kept.
     pub const SECONDS: usize = 10;
 
+    /// How many snapshots are kept whole.
+    pub const PACKETS: usize = 32;
+
     /// The ticks of the last [`SECONDS`](Self::SECONDS) and one before them, the oldest first, without gaps.
     #[must_use]
     pub const fn ticks(&self) -> &VecDeque<MeasuredTick> {
         &self.ticks
     }
 
-    /// The snapshot that was sent or has arrived last, without what the transport adds, and the server's tick of it. Its ledger
-    /// is [itemized](BitLedger::items).
+    /// The last [`PACKETS`](Self::PACKETS) snapshots that were sent or have arrived, the oldest first: the server's tick of each,
+    /// and its packet without what the transport adds. Their ledgers are [itemized](BitLedger::items).
     #[must_use]
-    pub fn newest(&self) -> Option<(u64, &Packet)> {
-        let newest = self.newest.as_ref();
-        newest.map(|(tick, packet)| (*tick, packet))
+    pub const fn packets(&self) -> &VecDeque<(u64, Packet)> {
+        &self.packets
     }
 
     /// At a server: who has waited in the last second, if the client has a budget.
@@ -94,7 +96,9 @@ impl Measure {
             now.bodies += packet.sent_bodies;
             now.late += usize::from(is_late);
         }
-        self.newest = Some((tick, packet));
+        self.packets.push_back((tick, packet));
+        let excess = self.packets.len().saturating_sub(Self::PACKETS);
+        self.packets.drain(..excess);
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) struct Compiled {
     pub(crate) stages: Stages,
     pub(crate) text: String,
     pub(crate) kinds: Vec<&'static str>,
-    /// In the order of the schema, whose first field is [`HAS_COLD`] if there are cold components.
+    /// In the order of the schema, whose first field is [`HAS_COLD`](Protocol::HAS_COLD) if there are cold components.
     pub(crate) fields: Vec<FieldEntry>,
     pub(crate) cold: Vec<ColdEntry>,
     pub(crate) inputs: Vec<MessageEntry>,
@@ -54,10 +54,11 @@ impl fmt::Debug for Compiled {
 pub(crate) const NO_PROTOCOL: &str =
     "`ServerPlugin` and `ClientPlugin` need a `CubewirePlugin`, and that `App::finish` was called";
 
-/// The flag of bodies that have cold data: a client shows them only once it has arrived.
-pub(crate) const HAS_COLD: &str = "has_cold";
-
 impl Protocol {
+    /// The name of the field that says whether a body has components of [`replicate`](crate::CubewireAppExt::replicate): a client
+    /// shows it only once they have arrived. It is the first field, a flag, if such components are registered.
+    pub const HAS_COLD: &str = "has_cold";
+
     /// All that was registered, a line each: what two ends compare when they connect. Its beginning is that of the
     /// [schema](schema#text).
     #[must_use]

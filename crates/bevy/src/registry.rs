@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::cold::ColdEntry;
 use crate::forms::{Field, Pose, Shape};
 use crate::messages::{FromClient, FromServer, MessageEntry, NetMessage, ToClient, ToServer};
-use crate::protocol::{Compiled, FieldEntry, HAS_COLD, Protocol};
+use crate::protocol::{Compiled, FieldEntry, Protocol};
 
 /// The name and the rate of a protocol, and what moves its bodies. Comes before all that is registered.
 ///
@@ -285,7 +285,7 @@ impl Registry {
             name: name.into(),
             shape: shape.schema(),
         });
-        let cold = (!self.cold.is_empty()).then(|| Field::flag().schema(HAS_COLD));
+        let cold = (!self.cold.is_empty()).then(|| Field::flag().schema(Protocol::HAS_COLD));
         let fields = self.fields.iter().map(|field| field.schema.clone());
         let settings = &self.settings;
         Schema {

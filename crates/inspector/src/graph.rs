@@ -50,7 +50,7 @@ pub fn draw(
     let plot = above
         .with_min_y(above.bottom() + 2.0)
         .with_max_y(all.bottom() - LINE);
-    let chart = paint(ui, plot, lines, moment);
+    let chart = paint(ui, plot, LINE, lines, moment);
     let frame = Frame { top, above, chart };
     let (end, occupied) = more(ui, &frame);
     peak(ui, &frame, lines, &occupied);
@@ -67,16 +67,17 @@ pub fn draw(
     (response, words)
 }
 
-/// Paints the plot with its vertical axis, the lines, the moment that is shown, and losses.
-pub fn paint(ui: &Ui, plot: Rect, lines: &Lines<'_>, moment: Option<u64>) -> Chart {
+/// Paints the plot with its vertical axis, the lines, the moment that is shown, and losses. `above` points over it are free.
+pub fn paint(ui: &Ui, plot: Rect, above: f32, lines: &Lines<'_>, moment: Option<u64>) -> Chart {
     let look = Look::of(ui);
-    let chart = Chart::new(
+    let mut chart = Chart::new(
         ui,
         plot,
         -lines.seconds..=0.0,
         lines.ends.clone(),
         lines.scale,
     );
+    chart.above = above;
     chart.axis(ui);
     lines.draw(&chart, look, 2.0);
     if let Some(seconds) = moment.and_then(|tick| lines.seconds_of(tick)) {

@@ -27,4 +27,4 @@ pub mod zoom;
 
 pub use bevy_egui::egui::Key;
 
-pub use plugin::{Inspector, InspectorPlugin};
+pub use plugin::{Inspector, InspectorPlugin, Selected};

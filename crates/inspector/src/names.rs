@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use cubewire_bevy::Protocol;
 use cubewire_codec::schema::Schema;
 use cubewire_codec::{BitKind, Plan, QuantizedSnapshot};
 
@@ -26,7 +27,22 @@ impl<'a> Names<'a> {
     }
 
     pub fn kind(self, kind: BitKind) -> Cow<'a, str> {
-        kind.name_in(self.schema)
+        match self.is_of_components(kind) {
+            true => "has components".into(),
+            false => kind.name_in(self.schema),
+        }
+    }
+
+    /// What the bits of a kind are for.
+    pub fn about(self, kind: BitKind) -> &'static str {
+        match self.is_of_components(kind) {
+            true => "Whether the body has components, which arrive reliably and apart.",
+            false => about(kind),
+        }
+    }
+
+    fn is_of_components(self, kind: BitKind) -> bool {
+        kind == BitKind::Interacting && kind.name_in(self.schema) == Protocol::HAS_COLD
     }
 
     /// A body by its kind, slot and generation, as far as these are known.

@@ -5,10 +5,11 @@ mod icicle;
 mod rows;
 mod span;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bevy_egui::egui::{Id, Ui};
-use cubewire_codec::BitItem;
+use cubewire_codec::{BitItem, BitKind};
 
 pub use hex::ROW_HEIGHT as HEX_ROW;
 pub use rows::{Order, fields};
@@ -70,7 +71,8 @@ pub fn draw<I: Iterator<Item = BitItem> + Clone>(
     }
 }
 
-/// A row for each body that a packet carries, the one with the most bits first. A click selects it.
+/// A row for each body that takes bits in a packet, the one with the most first; muted if these say that nothing of it is sent. A
+/// click selects it.
 pub fn bodies(
     ui: &mut Ui,
     items: impl IntoIterator<Item = BitItem>,
@@ -78,24 +80,45 @@ pub fn bodies(
     height: f32,
     lit: &mut Lit,
 ) {
-    let bodies = of_bodies(items);
+    let mut bodies = of_bodies(items);
+    let mut counts = String::new();
+    if let Some(known) = names.bodies {
+        let is_there = |slot| known.life(slot).is_some();
+        // That nothing is sent takes fractions of bits for empty slots, too.
+        bodies.retain(|body| body.is_sent || is_there(body.body));
+        let sent = bodies.iter().filter(|body| body.is_sent).count();
+        let all = (0..known.len()).filter(|&slot| is_there(slot)).count();
+        counts = format!("{sent} of {all} sent");
+    }
     let look = Look::of(ui);
-    let most = bodies.first().map_or(1.0, |body| body.1);
+    let most = bodies.first().map_or(1.0, |body| body.bits);
+    let header = Row::show(ui, LINE, "bodies by bits");
+    header.text(ui, At::Left(0.0), names.nouns[0], SMALL, look.muted);
+    header.text(ui, At::Left(NAME), counts, SMALL, look.muted);
+    header.text(ui, At::Right(0.0), "bits", SMALL, look.muted);
     list(
         ui,
         "bodies of the packet",
-        height,
+        height - LINE,
         LINE,
         bodies.len(),
         |ui, shown| {
-            for &(body, bits) in &bodies[shown] {
+            for &Body {
+                body,
+                bits,
+                is_sent,
+            } in &bodies[shown]
+            {
                 let (name, bits_said) = (names.body(body), amount(bits));
-                let said = format!("{name}: {bits_said} bits");
+                let (said, ink) = match is_sent {
+                    true => (format!("{name}: {bits_said} bits"), look.ink),
+                    false => (format!("{name}, not sent: {bits_said} bits"), look.muted),
+                };
                 let row = Row::button(ui, LINE, &said, lit.selected == Some(body));
                 let room = row.rect.width() - NAME - FIGURE;
                 row.bar(ui, NAME, NAME + room * (bits / most) as f32, look.quiet);
-                row.text(ui, At::Left(0.0), name, SMALL, look.ink);
-                row.text(ui, At::Right(0.0), bits_said, SMALL, look.ink);
+                row.text(ui, At::Left(0.0), name, SMALL, ink);
+                row.text(ui, At::Right(0.0), bits_said, SMALL, ink);
                 if row.response.hovered() {
                     lit.hovered = Some(body);
                 }
@@ -107,16 +130,31 @@ pub fn bodies(
     );
 }
 
+/// What a body takes in a packet.
+#[derive(Clone, Copy, Debug)]
+struct Body {
+    body: usize,
+    bits: f64,
+    /// Whether something of it is sent, and not only that nothing is.
+    is_sent: bool,
+}
+
 /// Bodies with all their bits, the most first.
-fn of_bodies(items: impl IntoIterator<Item = BitItem>) -> Vec<(usize, f64)> {
-    let mut bits = std::collections::BTreeMap::new();
+fn of_bodies(items: impl IntoIterator<Item = BitItem>) -> Vec<Body> {
+    let mut bodies = BTreeMap::new();
     for item in items {
-        if let Some(body) = item.body {
-            *bits.entry(usize::from(body)).or_insert(0.0) += item.bits;
+        if let Some(body) = item.body.map(usize::from) {
+            let of_body = bodies.entry(body).or_insert(Body {
+                body,
+                bits: 0.0,
+                is_sent: false,
+            });
+            of_body.bits += item.bits;
+            of_body.is_sent |= item.kind != BitKind::Selection;
         }
     }
-    let mut bodies: Vec<(usize, f64)> = bits.into_iter().collect();
-    bodies.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut bodies: Vec<Body> = bodies.into_values().collect();
+    bodies.sort_by(|a, b| b.bits.total_cmp(&a.bits));
     bodies
 }
 
@@ -126,7 +164,7 @@ const FIGURE: f32 = 56.0;
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::{BitKind, ladder};
+    use cubewire_codec::ladder;
 
     use super::*;
     use crate::testing::packet_of;
@@ -137,10 +175,16 @@ mod tests {
             let packet = packet_of(rung.stages);
             let items = packet.ledger.items().unwrap();
             let bodies = of_bodies(items.iter().copied());
-            assert!(bodies.is_sorted_by(|a, b| a.1 >= b.1), "{bodies:?}");
+            assert!(bodies.is_sorted_by(|a, b| a.bits >= b.bits), "{bodies:?}");
+            // Three of the ten have moved, and of the others a bit or less says that they have not.
+            let sent = bodies.iter().map(|body| body.is_sent);
+            assert!(sent.is_sorted_by(|a, b| a >= b), "{bodies:?}");
+            let sent = bodies.iter().filter(|body| body.is_sent);
+            assert_eq!(sent.count(), 3, "{bodies:?}");
+            assert!(bodies.iter().all(|body| body.is_sent || body.bits <= 1.0));
             let of_packet = items.iter().filter(|item| item.body.is_none());
             let of_packet: f64 = of_packet.map(|item| item.bits).sum();
-            let of_bodies: f64 = bodies.iter().map(|body| body.1).sum();
+            let of_bodies: f64 = bodies.iter().map(|body| body.bits).sum();
             assert!((of_packet + of_bodies - packet.ledger.total()).abs() < 1e-6);
             assert!(of_packet >= packet.ledger.kind(BitKind::Header));
         }

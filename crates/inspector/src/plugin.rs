@@ -4,9 +4,11 @@ use bevy_app::{App, Last, Plugin};
 use bevy_ecs::prelude::*;
 use bevy_ecs::system::SystemParam;
 use bevy_egui::egui::{self, Event, Key, ScrollArea, Ui};
-use bevy_egui::{EguiContexts, EguiPrimaryContextPass};
+use bevy_egui::{EguiContext, EguiContexts, EguiPrimaryContextPass};
 use bevy_time::{Real, Time};
-use cubewire_bevy::{Bodies, Connected, Measure, Peer, Protocol, ReplicationStats, Session};
+use cubewire_bevy::{
+    Bodies, Connected, InSlot, Measure, Peer, Protocol, ReplicationStats, Session,
+};
 use cubewire_codec::Baseline;
 
 use crate::style::{Look, ROW, set};
@@ -65,7 +67,7 @@ impl Plugin for InspectorPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(*self)
             .init_resource::<Shown>()
-            .add_systems(Last, measure);
+            .add_systems(Last, (select, measure).chain());
         if self.key.is_some() {
             app.add_systems(EguiPrimaryContextPass, window);
         }
@@ -79,19 +81,57 @@ struct Shown {
     now: bool,
     connection: Option<Entity>,
     choices: Choices,
+    /// How long a press may be that is a click, as the game has it, while the inspector allows any.
+    max_click: Option<f64>,
+}
+
+/// The body that is selected in the inspector, while that is shown: for the game to mark in its own view, or to observe.
+#[derive(Component, Clone, Copy, Debug, Default)]
+pub struct Selected;
+
+/// Gives [`Selected`] to the body in the slot that is selected.
+fn select(
+    shown: Res<'_, Shown>,
+    sessions: Query<'_, '_, &Session>,
+    bodies: Query<'_, '_, (Entity, &InSlot)>,
+    before: Query<'_, '_, Entity, With<Selected>>,
+    mut commands: Commands<'_, '_>,
+) {
+    let slot = shown.choices.lit.selected.filter(|_| shown.now);
+    let session = shown.connection.and_then(|of| sessions.get(of).ok());
+    let selected = slot.and_then(|slot| match session {
+        Some(session) => session.body(slot),
+        None => {
+            let body = bodies.iter().find(|(_, at)| at.slot() == slot);
+            body.map(|(entity, _)| entity)
+        }
+    });
+    for entity in before.iter().filter(|&entity| Some(entity) != selected) {
+        commands.entity(entity).try_remove::<Selected>();
+    }
+    if let Some(entity) = selected.filter(|&entity| !before.contains(entity)) {
+        commands.entity(entity).try_insert(Selected);
+    }
 }
 
 /// On connections that the inspector measures; others may be measured by the game.
 #[derive(Component, Debug)]
 struct Inspected;
 
-/// Measures all connections while the inspector is shown.
+/// Measures all connections while the inspector is shown, and leaves everything as it was once it is not.
 fn measure(
     mut shown: ResMut<'_, Shown>,
     connections: Query<'_, '_, (Entity, Has<Measure>, Has<Inspected>), With<Connected>>,
+    mut contexts: Query<'_, '_, &mut EguiContext>,
     mut commands: Commands<'_, '_>,
 ) {
     let is_shown = std::mem::take(&mut shown.now);
+    if !is_shown && let Some(of_game) = shown.max_click.take() {
+        for mut context in &mut contexts {
+            let ctx = context.get_mut();
+            ctx.options_mut(|options| options.input_options.max_click_duration = of_game);
+        }
+    }
     for (connection, is_measured, is_ours) in &connections {
         let mut connection = commands.entity(connection);
         if is_shown && !is_measured {
@@ -157,11 +197,29 @@ impl Inspector<'_, '_> {
     pub fn show(&mut self, ui: &mut Ui) {
         self.shown.now = true;
         let look = Look::of(ui);
+        self.allow_long_presses(ui);
         ui.scope(|ui| {
             set(ui.style_mut(), look);
             ScrollArea::vertical()
                 .auto_shrink(false)
                 .show(ui, |ui| self.draw(ui));
+        });
+    }
+
+    /// A press of any length is a click while the pointer is here, and not in what the game shows elsewhere.
+    fn allow_long_presses(&mut self, ui: &Ui) {
+        let is_here = ui.rect_contains_pointer(ui.max_rect());
+        let max_click = &mut self.shown.max_click;
+        ui.ctx().options_mut(|options| {
+            let allowed = &mut options.input_options.max_click_duration;
+            match (is_here, *max_click) {
+                (true, None) => *max_click = Some(std::mem::replace(allowed, f64::INFINITY)),
+                (false, Some(of_game)) => {
+                    *allowed = of_game;
+                    *max_click = None;
+                }
+                _ => {}
+            }
         });
     }
 
@@ -183,7 +241,9 @@ impl Inspector<'_, '_> {
                 }
             });
         }
-        self.shown.connection = Some(connection);
+        if self.shown.connection.replace(connection) != Some(connection) {
+            self.shown.choices.held = None;
+        }
         let (Some(protocol), Some(measure)) = (&self.protocol, measure) else {
             // From the next frame on.
             return;

@@ -1,5 +1,7 @@
 //! What the inspector shows of one connection.
 
+mod held;
+
 use std::time::Duration;
 
 use bevy_egui::egui::Ui;
@@ -8,12 +10,13 @@ use cubewire_codec::{BitKind, BitLedger, Header, Plan, QuantizedSnapshot, Stages
 
 use crate::graph::{self, Axis, Lines, Point, Source, Span, kbps};
 use crate::kinds::{self, Bits};
-use crate::names::{self, Lit, Names};
+use crate::names::{Lit, Names};
 use crate::packet::{self, HEX_ROW, Order, Shown};
 use crate::style::{GAP, Look, page_left};
 use crate::waiting::Waiting;
 use crate::widgets::{choices, divider, figure, heading, note, segmented};
 use crate::words::{grouped, rounded};
+pub(crate) use held::Held;
 
 /// A page of the inspector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +33,9 @@ pub(crate) enum Page {
 pub(crate) struct Choices {
     page: Page,
     order: Order,
-    lit: Lit,
+    pub(crate) lit: Lit,
+    /// Packets that do not change any more, while one of them is looked at.
+    pub(crate) held: Option<Held>,
 }
 
 /// A connection that is looked at.
@@ -162,15 +167,25 @@ impl View<'_> {
         let names = self.names();
         let (bar, hovered) = kinds::bar(ui, "Last second", bits);
         if let Some(kind) = hovered {
-            bar.on_hover_text_at_pointer(format!("{}: {}", names.kind(kind), names::about(kind)));
+            bar.on_hover_text_at_pointer(format!("{}: {}", names.kind(kind), names.about(kind)));
         }
-        kinds::table(ui, bits, names, 0.0, names::about);
+        kinds::table(ui, bits, names, 0.0, |kind| names.about(kind));
     }
 
     fn packet(&self, ui: &mut Ui, choices: &mut Choices) {
-        let Some((tick, packet)) = self.measure.newest() else {
+        held::controls(ui, self, &mut choices.held);
+        let newest = self.measure.packets().back();
+        let (shown, bodies) = match &choices.held {
+            Some(held) => (held.shown(), held.bodies.as_ref()),
+            None => (newest, self.bodies),
+        };
+        let Some((tick, packet)) = shown else {
             note(ui, "There was no snapshot yet.");
             return;
+        };
+        let names = Names {
+            bodies,
+            ..self.names()
         };
         let bytes = grouped(packet.bytes.len() as f64);
         let title = format!(
@@ -180,16 +195,16 @@ impl View<'_> {
         heading(ui, &title, baseline(&packet.bytes));
         let items = packet.ledger.items().unwrap_or_default().iter().copied();
         let shown = Shown {
-            id: (tick, packet.bytes.len()),
+            id: (*tick, packet.bytes.len()),
             bytes: &packet.bytes,
             items: items.clone(),
-            names: self.names(),
+            names,
             hex_height: HEX_ROWS * HEX_ROW,
         };
         packet::draw(ui, &mut choices.order, shown, &mut choices.lit);
         divider(ui);
         let height = page_left(ui).max(MIN_BODIES);
-        packet::bodies(ui, items, self.names(), height, &mut choices.lit);
+        packet::bodies(ui, items, names, height, &mut choices.lit);
     }
 
     fn waiting(&self, ui: &mut Ui, lit: &mut Lit) {
@@ -280,7 +295,7 @@ fn pages() -> [crate::widgets::Choice<Page>; 4] {
             "Bits",
             "What the bits of the last second are for.",
         ),
-        (Page::Packet, "Packet", "The last snapshot, bit by bit."),
+        (Page::Packet, "Packet", "The last snapshots, bit by bit."),
         (
             Page::Waiting,
             "Waiting",

@@ -12,11 +12,11 @@ use cubewire_bevy::cubewire_link::Conditions;
 use cubewire_bevy::testing::TestNet;
 use cubewire_bevy::{
     BodyKind, ByteBudget, Client, Connected, CubewireAppExt, CubewirePlugin, Field, Measure, Peer,
-    Replicated, Server, Session,
+    Remote, Replicated, Server,
 };
 use cubewire_bevy::{Pose, Shape as Body};
-use cubewire_inspector::InspectorPlugin;
 use cubewire_inspector::words::{grouped, rounded};
+use cubewire_inspector::{InspectorPlugin, Selected};
 
 #[derive(Component)]
 struct Health(f64);
@@ -111,13 +111,21 @@ fn press(key: Key) -> Vec<Event> {
     vec![event(true, false), event(true, true), event(false, false)]
 }
 
+/// Where a text is.
+fn at(texts: &[(String, Rect)], wanted: impl Fn(&str) -> bool) -> Pos2 {
+    let found = texts.iter().find(|(text, _)| wanted(text));
+    found
+        .unwrap_or_else(|| panic!("none in {texts:?}"))
+        .1
+        .center()
+}
+
 /// Clicks a text of the last frame, and returns the texts of the frame after.
 fn click(app: &mut App, texts: &[(String, Rect)], name: &str) -> Vec<(String, Rect)> {
-    let found = texts.iter().find(|(text, _)| text == name);
-    let pos = found
-        .unwrap_or_else(|| panic!("no {name} in {texts:?}"))
-        .1
-        .center();
+    click_at(app, at(texts, |text| text == name))
+}
+
+fn click_at(app: &mut App, pos: Pos2) -> Vec<(String, Rect)> {
     let button = |pressed| Event::PointerButton {
         pos,
         button: PointerButton::Primary,
@@ -137,17 +145,14 @@ fn connection<C: Component>(app: &mut App) -> Entity {
     all.single(world).unwrap()
 }
 
-/// Whether the ends list the bits of their packets.
-fn are_itemized(net: &mut TestNet) -> [bool; 2] {
-    let (client, server) = (
-        connection::<Client>(&mut net.server),
-        connection::<Server>(&mut net.clients[0]),
-    );
-    let peer = net.server.world().get::<Peer>(client).unwrap();
-    let session = net.clients[0].world().get::<Session>(server).unwrap();
-    let sent = &peer.sender().unwrap().packet().ledger;
-    let received = session.receiver().unwrap().decoder().ledger();
-    [sent.items().is_some(), received.is_some()]
+/// Whether the ends measure.
+fn measures(net: &mut TestNet) -> [bool; 2] {
+    let client = connection::<Client>(&mut net.server);
+    let server = connection::<Server>(&mut net.clients[0]);
+    [
+        net.server.world().get::<Measure>(client).is_some(),
+        net.clients[0].world().get::<Measure>(server).is_some(),
+    ]
 }
 
 #[test]
@@ -178,7 +183,7 @@ fn the_servers_figures_are_those_of_its_packets() {
         peer.sender().unwrap().newest_acked(),
     );
     let measure = net.server.world().get::<Measure>(client).unwrap();
-    let (tick, _) = measure.newest().unwrap();
+    let (tick, _) = *measure.packets().back().unwrap();
     let title = format!(
         "Tick {tick}: {} bytes for {} bodies",
         packet.bytes.len(),
@@ -251,12 +256,109 @@ fn a_closed_window_measures_nothing() {
         frame(&mut net.server, events());
         frame(&mut net.clients[0], events());
         turn(net);
-        turn(net);
-        are_itemized(net)
+        measures(net)
     };
     assert_eq!(shown(&mut net, Vec::new), [false; 2]);
-    assert_eq!(net.count::<Measure>(0), 0);
     assert_eq!(shown(&mut net, || press(Key::F9)), [true; 2]);
     assert_eq!(shown(&mut net, || press(Key::F9)), [false; 2]);
-    assert_eq!(net.count::<Measure>(0), 0);
+}
+
+#[test]
+fn a_packet_is_held_while_others_arrive_and_those_before_it_are_gone_through() {
+    let mut net = net();
+    frame(&mut net.server, press(Key::F9));
+    let mut run = |events: Vec<Event>| {
+        turn(&mut net);
+        frame(&mut net.server, events)
+    };
+    let title = |texts: &[(String, Rect)]| -> u64 {
+        let title = texts
+            .iter()
+            .find_map(|(text, _)| text.strip_prefix("Tick "));
+        let title = title.unwrap_or_else(|| panic!("no title in {texts:?}"));
+        let tick = title.split(':').next().unwrap();
+        tick.parse().unwrap()
+    };
+    run(Vec::new());
+    let texts = run(Vec::new());
+    let to = Event::PointerMoved(at(&texts, |text| text == "Packet"));
+    click(&mut net.server, &texts, "Packet");
+    let mut run = |events: Vec<Event>| {
+        turn(&mut net);
+        frame(&mut net.server, events)
+    };
+    (0..40).for_each(|_| _ = run(vec![to.clone()]));
+    let newest = title(&run(Vec::new()));
+    run(press(Key::ArrowLeft));
+    let held = title(&run(Vec::new()));
+    assert!(held > newest && held == title(&run(Vec::new())));
+    run(press(Key::ArrowLeft));
+    assert_eq!(title(&run(Vec::new())), held - 1);
+    // No further than the oldest that is kept.
+    (0..40).for_each(|_| _ = run(press(Key::ArrowLeft)));
+    assert_eq!(title(&run(Vec::new())), held + 1 - Measure::PACKETS as u64);
+    run(press(Key::ArrowRight));
+    assert_eq!(title(&run(Vec::new())), held + 2 - Measure::PACKETS as u64);
+    // Elsewhere the keys are the game's.
+    run(vec![Event::PointerMoved(Pos2::new(1270.0, 890.0))]);
+    run(press(Key::ArrowRight));
+    assert_eq!(title(&run(Vec::new())), held + 2 - Measure::PACKETS as u64);
+    let texts = run(Vec::new());
+    click(&mut net.server, &texts, "Hold");
+    turn(&mut net);
+    assert!(title(&frame(&mut net.server, Vec::new())) > held);
+}
+
+#[test]
+fn what_is_selected_is_marked_in_the_game_at_either_end() {
+    let mut net = net();
+    let mut texts = Vec::new();
+    for end in [0, 1] {
+        for step in 0..90 {
+            turn(&mut net);
+            let app = if end == 0 {
+                &mut net.server
+            } else {
+                &mut net.clients[0]
+            };
+            texts = frame(
+                app,
+                if step == 0 {
+                    press(Key::F9)
+                } else {
+                    Vec::new()
+                },
+            );
+        }
+        let app = if end == 0 {
+            &mut net.server
+        } else {
+            &mut net.clients[0]
+        };
+        let texts = click(app, &texts, "Packet");
+        let body = at(&texts, |text| text.starts_with("hero "));
+        click_at(app, body);
+        turn(&mut net);
+        let app = if end == 0 {
+            &mut net.server
+        } else {
+            &mut net.clients[0]
+        };
+        let selected = connection::<Selected>(app);
+        let kind = app.world().get::<BodyKind>(selected).unwrap().name();
+        let is_remote = app.world().entity(selected).contains::<Remote>();
+        assert_eq!((kind, is_remote), ("hero", end == 1));
+        // Not while the window is closed.
+        frame(app, press(Key::F9));
+        turn(&mut net);
+        turn(&mut net);
+        let app = if end == 0 {
+            &mut net.server
+        } else {
+            &mut net.clients[0]
+        };
+        let world = app.world_mut();
+        let mut selected = world.query_filtered::<(), With<Selected>>();
+        assert_eq!(selected.iter(world).count(), 0);
+    }
 }

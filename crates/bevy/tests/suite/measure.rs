@@ -67,8 +67,11 @@ fn both_ends_measure_the_same_packets_and_nothing_while_nobody_looks() {
         "{acked:?}"
     );
     // What the client has last was sent two to four ticks before.
-    let (tick, last) = received.newest().unwrap();
-    let sent_then = sent.ticks().iter().find(|sent| sent.tick == tick).unwrap();
+    let packets = received.packets();
+    assert_eq!(packets.len(), Measure::PACKETS);
+    assert!(packets.iter().is_sorted_by_key(|packet| packet.0));
+    let (tick, last) = packets.back().unwrap();
+    let sent_then = sent.ticks().iter().find(|sent| sent.tick == *tick).unwrap();
     assert_eq!(sent_then.payload_bytes, last.bytes.len());
     assert_eq!(sent_then.bodies, last.sent_bodies);
     for (kind, bits) in BitKind::ALL.map(|kind| (kind, last.ledger.kind(kind))) {

@@ -12,7 +12,7 @@ use crate::style::{LINE, Look, SMALL};
 use crate::widgets::{At, list, text, width};
 use crate::words::grouped;
 
-/// Draws the bytes, fifteen a row. Below each, its eight bits in the colour of their kind; those of what is pointed at,
+/// Draws the bytes, as many a row as there is room for. Below each, its eight bits in the colour of their kind; those of what is pointed at,
 /// or of the selected body, are inverted. Arithmetically coded bins share bits, and have no kind.
 ///
 /// Returns what the bit under the pointer belongs to, if there is one: nothing if bins share it.
@@ -24,8 +24,9 @@ pub(super) fn draw<'a>(
     in_chart: Option<&'a Span>,
     lit: Lit,
 ) -> Option<Option<&'a Span>> {
-    let count = bytes.len().div_ceil(ROW_BYTES);
     let offset = width(ui, &grouped(bytes.len() as f64), SMALL) + OFFSET_GAP;
+    let columns = columns(ui.available_width() - offset);
+    let count = bytes.len().div_ceil(columns);
     let mut pointed = None;
     let id = "bytes of the packet";
     list(ui, id, height, ROW_HEIGHT, count, |ui, shown| {
@@ -33,7 +34,8 @@ pub(super) fn draw<'a>(
         let rows = shown.map(|row| {
             let (area, response) = ui.allocate_exact_size(size, Sense::hover());
             let row = Row {
-                first: row * ROW_BYTES,
+                first: row * columns,
+                columns,
                 area,
                 offset,
             };
@@ -54,6 +56,11 @@ pub(super) fn draw<'a>(
         }
     });
     pointed
+}
+
+/// How many bytes fit in a row of that width.
+const fn columns(room: f32) -> usize {
+    (room / MIN_PITCH).max(1.0) as usize
 }
 
 /// What each whole bit is for, as they lie in the packet.
@@ -93,6 +100,7 @@ impl Bits {
 struct Row {
     /// Index of the first byte.
     first: usize,
+    columns: usize,
     area: Rect,
     /// Width of the column of offsets.
     offset: f32,
@@ -101,7 +109,7 @@ struct Row {
 impl Row {
     /// Where a byte stands.
     fn cell(&self, column: usize) -> Rect {
-        let pitch = (self.area.width() - self.offset) / ROW_BYTES as f32;
+        let pitch = (self.area.width() - self.offset) / self.columns as f32;
         let left = self.area.left() + self.offset + column as f32 * pitch;
         Rect::from_min_size(
             Pos2::new(left, self.area.top()),
@@ -111,7 +119,7 @@ impl Row {
 
     /// The bit at a point, if a byte is there.
     fn bit_at(&self, at: Pos2) -> Option<usize> {
-        (0..ROW_BYTES).find_map(|column| {
+        (0..self.columns).find_map(|column| {
             let cell = self.cell(column);
             let bit = (at.x - cell.left()) / cell.width() * 8.0;
             let is_there = (0.0..8.0).contains(&bit);
@@ -126,7 +134,7 @@ impl Row {
         let offset = grouped(self.first as f64);
         text(painter, offsets, At::Right(0.0), offset, SMALL, look.muted);
         let font = FontId::monospace(SMALL);
-        for (column, byte) in bytes[self.first..].iter().take(ROW_BYTES).enumerate() {
+        for (column, byte) in bytes[self.first..].iter().take(self.columns).enumerate() {
             let cell = self.cell(column);
             let middle = cell.with_max_y(line.bottom()).center();
             let hex = |painter: &Painter, color: Color32| {
@@ -158,11 +166,9 @@ impl Row {
     }
 }
 
-/// Bytes in a row.
-const ROW_BYTES: usize = 15;
-
 /// Logical points.
 pub const ROW_HEIGHT: f32 = 22.0;
+const MIN_PITCH: f32 = 22.0;
 const CELL_GAP: f32 = 2.0;
 const OFFSET_GAP: f32 = 9.0;
 
@@ -172,6 +178,11 @@ mod tests {
 
     use super::*;
     use crate::testing::packet_of;
+
+    #[test]
+    fn a_row_has_as_many_bytes_as_fit() {
+        assert_eq!([-1.0, 340.0, 1_000.0].map(columns), [1, 15, 45]);
+    }
 
     #[test]
     fn every_bit_of_a_bit_packed_packet_has_an_item_and_no_bin_has_one() {

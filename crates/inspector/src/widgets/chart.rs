@@ -32,7 +32,8 @@ impl Scale {
         match self {
             Self::Linear => {
                 let step = round_step(largest);
-                0.0..=(largest * HEADROOM / step).ceil() * step
+                // One step at least: an axis without a length has no place for a value.
+                0.0..=(largest * HEADROOM / step).ceil().max(1.0) * step
             }
             Self::Logarithmic => {
                 let decade = |value: f64| value.max(MIN_LOGARITHMIC).log10();
@@ -83,6 +84,8 @@ pub struct Chart {
     pub x: RangeInclusive<f64>,
     pub y: RangeInclusive<f64>,
     pub scale: Scale,
+    /// Points above the plot that are free, so that the uppermost label of its vertical axis can stand beside its line.
+    pub above: f32,
     look: Look,
     painter: Painter,
 }
@@ -116,6 +119,7 @@ impl Chart {
             x,
             y: 0.0..=1.0,
             scale: Scale::Linear,
+            above: 0.0,
             look: Look::of(ui),
             painter: ui.painter_at(rect.expand(1.0)),
         }
@@ -251,6 +255,7 @@ mod tests {
     fn an_axis_ends_at_round_numbers() {
         assert_eq!(Scale::Linear.ends(15.0, 256.0), 0.0..=300.0);
         assert_eq!(Scale::Linear.ends(15.0, 17_368.0), 0.0..=20_000.0);
+        assert_eq!(Scale::Linear.ends(0.0, 0.0), 0.0..=0.5);
         assert_eq!(Scale::Logarithmic.ends(15.0, 256.0), 10.0..=1_000.0);
         assert_eq!(Scale::Logarithmic.ends(0.0, 256.0), 1.0..=1_000.0);
     }

@@ -60,6 +60,8 @@ pub fn segmented<T: PartialEq + Clone>(
             pressed = Some(index);
             if choice.refusal.is_none() {
                 *value = choice.value.clone();
+                // Segments before this one are drawn already, as they were.
+                ui.ctx().request_discard("another segment is chosen");
             }
         }
     }

@@ -11,7 +11,7 @@ impl Chart {
     pub fn levels(&self, ui: &Ui, marks: impl IntoIterator<Item = (f64, String)>) {
         let look = Look::of(ui);
         let [top, bottom] = [
-            self.rect.top() + LINE / 2.0,
+            self.rect.top() + (LINE / 2.0 - self.above).max(0.0),
             self.rect.bottom() - LINE / 2.0 + 2.0,
         ];
         let mut free = f32::INFINITY;

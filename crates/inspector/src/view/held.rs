@@ -1,0 +1,92 @@
+//! The last packets, while one of them is held.
+
+use std::collections::VecDeque;
+
+use bevy_egui::egui::{Align, Key, Layout, Modifiers, Ui, vec2};
+use cubewire_bevy::Measure;
+use cubewire_codec::{Packet, QuantizedSnapshot};
+
+use super::View;
+use crate::style::{CONTROL, Look};
+use crate::widgets::{chip, line};
+
+/// The last packets of a connection as they were when one was held, and who was in the slots then.
+#[derive(Debug)]
+pub(crate) struct Held {
+    /// The oldest first, never empty.
+    packets: VecDeque<(u64, Packet)>,
+    pub(super) bodies: Option<QuantizedSnapshot>,
+    /// How many there are after the one that is shown.
+    newer: usize,
+}
+
+impl Held {
+    /// None if there is no packet yet.
+    fn new(view: &View<'_>) -> Option<Self> {
+        let packets = view.measure.packets();
+        (!packets.is_empty()).then(|| Self {
+            packets: packets.clone(),
+            bodies: view.bodies.cloned(),
+            newer: 0,
+        })
+    }
+
+    /// The one that is shown, with its tick.
+    pub(super) fn shown(&self) -> Option<&(u64, Packet)> {
+        self.packets.get(self.oldest() - self.newer)
+    }
+
+    /// What [`newer`](Self::newer) is at the oldest packet.
+    fn oldest(&self) -> usize {
+        self.packets.len().saturating_sub(1)
+    }
+}
+
+/// What a press asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Older,
+    Newer,
+    Hold,
+}
+
+/// Draws the buttons that hold a packet and go through those before it. The arrow keys do so, too, while the pointer is here, as
+/// elsewhere they are the game's.
+pub(super) fn controls(ui: &mut Ui, view: &View<'_>, held: &mut Option<Held>) {
+    let pressed = [
+        (Key::ArrowLeft, Step::Older),
+        (Key::ArrowRight, Step::Newer),
+    ];
+    let is_here = ui.rect_contains_pointer(ui.clip_rect());
+    let mut pressed = pressed.into_iter().filter(|&(key, _)| {
+        is_here && ui.input_mut(|input| input.consume_key(Modifiers::NONE, key))
+    });
+    let mut step = pressed.next().map(|(_, step)| step);
+    let size = vec2(ui.available_width(), CONTROL);
+    let layout = Layout::left_to_right(Align::Center);
+    ui.allocate_ui_with_layout(size, layout, |ui| {
+        for (name, of_press) in [
+            ("Hold", Step::Hold),
+            ("Older", Step::Older),
+            ("Newer", Step::Newer),
+        ] {
+            let is_on = of_press == Step::Hold && held.is_some();
+            if chip(ui, CONTROL, 4, name, is_on).clicked() {
+                step = Some(of_press);
+            }
+        }
+        let said = match held {
+            None => format!("the last {}, with arrow keys, too", Measure::PACKETS),
+            Some(Held { newer: 0, .. }) => "held".to_owned(),
+            Some(Held { newer, .. }) => format!("held, {newer} before it"),
+        };
+        line(ui, said, Look::of(ui).muted);
+    });
+    match (step, &mut *held) {
+        (None, _) | (Some(Step::Newer), None) => {}
+        (Some(Step::Hold | Step::Older), None) => *held = Held::new(view),
+        (Some(Step::Older), Some(held)) => held.newer = (held.newer + 1).min(held.oldest()),
+        (Some(Step::Newer), Some(held)) if held.newer > 0 => held.newer -= 1,
+        (Some(Step::Hold | Step::Newer), Some(_)) => *held = None,
+    }
+}
