@@ -1,12 +1,18 @@
-//! What replication costs a game in lines.
+//! What replication costs a game in lines, and what of it the README shows.
 
-const GAME: &str = include_str!("../../../../examples/your_own_game.rs");
+const GAME: &str = include_str!("../../../../examples/your_own_game/main.rs");
+
+/// What is seen of it in a window.
+const LOOK: &str = include_str!("../../../../examples/your_own_game/look.rs");
+
+const README: &str = include_str!("../../README.md");
 
 #[test]
 fn a_game_has_few_lines_about_replication() {
     let lines: Vec<_> = GAME
         .lines()
-        .filter(|line| !line.starts_with("//!"))
+        .chain(LOOK.lines())
+        .filter(|line| !line.starts_with("//"))
         .collect();
     let marked = lines
         .iter()
@@ -25,12 +31,14 @@ fn a_game_has_few_lines_about_replication() {
         "cubewire",
         "Cubewire",
         "Renet",
-        "Plugin,",
+        "ClientPlugin",
+        "ServerPlugin",
         "Replicated,",
         "body_kind",
         "replicate",
         "Interest",
         "ByteBudget",
+        "inspector",
         "Inspector",
     ];
     for line in lines
@@ -40,4 +48,12 @@ fn a_game_has_few_lines_about_replication() {
         let is_marked = line.ends_with("// replication");
         assert!(is_marked, "{line}");
     }
+}
+
+#[test]
+fn the_readme_draws_bodies_as_the_game_does() {
+    let (_, drawing) = README.split_once("## Draw the bodies").unwrap();
+    let (_, block) = drawing.split_once("```rust,ignore\n").unwrap();
+    let (block, _) = block.split_once("```").unwrap();
+    assert!(block.contains("On<Add, BodyKind>") && LOOK.contains(block));
 }

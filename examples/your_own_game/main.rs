@@ -1,0 +1,119 @@
+//! A game that has nothing of the demo: two teams of heroes, among pebbles and boulders that jump about. Heroes lose health, die
+//! and are born again. Each team's client sees what is near its captain, over UDP, for at most 64 kbit/s. The window is the
+//! server's, with where every bit goes (F9); with `--seconds 10` there is none, and at the end it says what was sent. After
+//! `--serve 127.0.0.1:5000`, another window is a client's: `cargo run --example your_own_game -- --connect 127.0.0.1:5000`
+
+mod look;
+
+use bevy::prelude::*;
+use cubewire_bevy::{renet::*, *}; // replication
+use serde::{Deserialize, Serialize};
+use std::{net::SocketAddr, thread};
+
+#[derive(Component)]
+struct Health(f64);
+#[derive(Component, Clone, Serialize, Deserialize)]
+struct Team(String);
+
+/// Both programs have this: see "Keys and tokens" in the README of `cubewire-bevy`.
+const KEY: Key = Key::new([7; 32]);
+
+fn protocol(app: &mut App) {
+    app.add_plugins(CubewirePlugin::new("own-game").floor(0.0)) // replication
+        .replicate_pose(Pose::within(-64.0..64.0, -1.0..31.0, -64.0..64.0)) // replication
+        .body_kind("hero", Shape::capsule(0.6, 0.4)) // replication
+        .body_kind("pebble", Shape::ball(0.25)) // replication
+        .body_kind("boulder", Shape::ball(1.5)) // replication
+        .replicate_field("health", Field::int(0..=9), |h: &Health| h.0, Health) // replication
+        .replicate::<Team>(); // replication
+}
+
+fn body(kind: &'static str) -> impl Bundle {
+    (Replicated, BodyKind::named(kind)) // replication
+}
+
+/// Each body jumps along a circle of its own.
+fn jump(mut bodies: Query<(Entity, &mut Transform), With<BodyKind>>, time: Res<Time>) {
+    for (entity, mut body) in &mut bodies {
+        let (number, now) = (entity.index_u32() as f32, time.elapsed_secs());
+        let ground = Vec3::new(number * 7.0 % 50.0, 1.5, 0.0);
+        let circle = Quat::from_rotation_y(number * 2.4 + now / (ground.x + 5.0));
+        let fall = (now + number * 0.1) % 2.0 - 1.0;
+        body.translation = circle * ground + Vec3::Y * 4.9 * (1.0 - fall * fall);
+        body.rotation = Quat::from_rotation_x(now * 2.0);
+    }
+}
+
+fn fight(mut heroes: Query<(Entity, &mut Health)>, mut commands: Commands, mut born: Local<usize>) {
+    for (hero, mut health) in &mut heroes {
+        health.0 -= 0.01 + f64::from(hero.index_u32() % 5) * 0.005;
+        if health.0 < 0.0 {
+            commands.entity(hero).despawn();
+        }
+    }
+    for _ in heroes.iter().len()..20 {
+        *born += 1;
+        let team = Team(["red", "blue"][*born % 2].to_owned());
+        commands.spawn((body("hero"), team, Health(9.0)));
+    }
+}
+
+/// Each client follows a captain of its team: another one, if that has died.
+fn follow(see: Query<(Entity, &ClientId)>, all: Query<(Entity, &Team)>, mut to: Commands) {
+    for (client, number) in &see {
+        let team = ["red", "blue"][number.0 as usize % 2];
+        if let Some((captain, _)) = all.iter().find(|hero| hero.1.0 == team) {
+            let sees = (Interest::around(captain, 20.0, 25.0), ByteBudget::kbps(64)); // replication
+            to.entity(client).insert((sees, Name::new(team)));
+        }
+    }
+}
+
+#[derive(clap::Parser, Default)]
+struct Arguments {
+    #[arg(long, help = "Plays for that long, without a window")]
+    seconds: Option<u64>,
+    #[arg(long, value_name = "ADDRESS", help = "Waits for clients there")]
+    serve: Option<SocketAddr>,
+    #[arg(long, value_name = "ADDRESS", help = "Is a client of the server there")]
+    connect: Option<SocketAddr>,
+    #[arg(long, default_value_t = 2, help = "The client's: it is red if even")]
+    number: u64,
+}
+
+fn play(arguments: Arguments) -> Result<AppExit> {
+    let mut app = App::new();
+    match arguments.seconds {
+        None => look::window(&mut app),
+        Some(seconds) => look::headless(&mut app, seconds),
+    }
+    if let Some(server) = arguments.connect {
+        let token = KEY.token(server, arguments.number)?;
+        app.add_plugins((protocol, ClientPlugin, RenetClient::connect(token))); // replication
+        return Ok(app.run());
+    }
+    let address = arguments.serve.unwrap_or(([127, 0, 0, 1], 0).into());
+    let listener = RenetServer::listen(address, KEY)?; // replication
+    for number in [0, 1] {
+        let client = Arguments {
+            seconds: Some(u64::MAX),
+            connect: Some(listener.address()),
+            number,
+            ..default()
+        };
+        thread::spawn(|| play(client));
+    }
+    app.add_plugins((protocol, ServerPlugin, listener)) // replication
+        .add_systems(FixedUpdate, (jump, fight, follow));
+    for kind in ["boulder", "pebble", "pebble"].repeat(40) {
+        app.world_mut().spawn(body(kind));
+    }
+    Ok(app.run())
+}
+
+fn main() -> AppExit {
+    play(clap::Parser::parse()).unwrap_or_else(|why| {
+        eprintln!("error: {why}");
+        AppExit::from_code(2)
+    })
+}
