@@ -81,14 +81,17 @@ pub fn bodies(
     lit: &mut Lit,
 ) {
     let mut bodies = of_bodies(items);
+    let mut counts = String::new();
     if let Some(known) = names.bodies {
+        let is_there = |slot| known.life(slot).is_some();
         // That nothing is sent takes fractions of bits for empty slots, too.
-        bodies.retain(|body| body.is_sent || known.life(body.body).is_some());
+        bodies.retain(|body| body.is_sent || is_there(body.body));
+        let sent = bodies.iter().filter(|body| body.is_sent).count();
+        let all = (0..known.len()).filter(|&slot| is_there(slot)).count();
+        counts = format!("{sent} of {all} sent");
     }
     let look = Look::of(ui);
     let most = bodies.first().map_or(1.0, |body| body.bits);
-    let sent = bodies.iter().filter(|body| body.is_sent).count();
-    let counts = format!("{sent} sent, {} not sent", bodies.len() - sent);
     let header = Row::show(ui, LINE, "bodies by bits");
     header.text(ui, At::Left(0.0), names.nouns[0], SMALL, look.muted);
     header.text(ui, At::Left(NAME), counts, SMALL, look.muted);

@@ -89,7 +89,7 @@ struct Shown {
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct Selected;
 
-/// Gives [`Selected`] to the body in the slot that is selected.
+/// Inserts [`Selected`] into the body in the slot that is selected.
 fn select(
     shown: Res<'_, Shown>,
     sessions: Query<'_, '_, &Session>,

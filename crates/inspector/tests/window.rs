@@ -126,6 +126,11 @@ fn click(app: &mut App, texts: &[(String, Rect)], name: &str) -> Vec<(String, Re
 }
 
 fn click_at(app: &mut App, pos: Pos2) -> Vec<(String, Rect)> {
+    press_at(app, pos, 0)
+}
+
+/// Presses a point for that many frames, and returns the texts of the frame after.
+fn press_at(app: &mut App, pos: Pos2, frames: usize) -> Vec<(String, Rect)> {
     let button = |pressed| Event::PointerButton {
         pos,
         button: PointerButton::Primary,
@@ -134,6 +139,9 @@ fn click_at(app: &mut App, pos: Pos2) -> Vec<(String, Rect)> {
     };
     frame(app, vec![Event::PointerMoved(pos)]);
     frame(app, vec![button(true)]);
+    for _ in 0..frames {
+        frame(app, Vec::new());
+    }
     frame(app, vec![button(false)]);
     frame(app, Vec::new())
 }
@@ -361,4 +369,28 @@ fn what_is_selected_is_marked_in_the_game_at_either_end() {
         let mut selected = world.query_filtered::<(), With<Selected>>();
         assert_eq!(selected.iter(world).count(), 0);
     }
+}
+
+#[test]
+fn a_press_of_any_length_is_a_click_and_the_game_keeps_its_own_rule() {
+    let mut net = net();
+    let max_click = |net: &mut TestNet| {
+        let world = net.server.world_mut();
+        let mut contexts = world.query::<&mut EguiContext>();
+        let ctx = contexts.single_mut(world).unwrap().get_mut().clone();
+        ctx.options(|options| options.input_options.max_click_duration)
+    };
+    let of_game = max_click(&mut net);
+    frame(&mut net.server, press(Key::F9));
+    turn(&mut net);
+    let texts = frame(&mut net.server, Vec::new());
+    let network = at(&texts, |text| text == "Network");
+    // Longer than any click, at 60 frames a second.
+    let texts = press_at(&mut net.server, network, 60 * 2);
+    assert!(says(&texts, "Payload of snapshots"), "{texts:?}");
+    assert!(max_click(&mut net) > of_game);
+    frame(&mut net.server, press(Key::F9));
+    turn(&mut net);
+    turn(&mut net);
+    assert_eq!(max_click(&mut net), of_game);
 }

@@ -25,7 +25,7 @@ pub(super) fn draw<'a>(
     lit: Lit,
 ) -> Option<Option<&'a Span>> {
     let offset = width(ui, &grouped(bytes.len() as f64), SMALL) + OFFSET_GAP;
-    let columns = ((ui.available_width() - offset) / MIN_PITCH).max(1.0) as usize;
+    let columns = columns(ui.available_width() - offset);
     let count = bytes.len().div_ceil(columns);
     let mut pointed = None;
     let id = "bytes of the packet";
@@ -56,6 +56,11 @@ pub(super) fn draw<'a>(
         }
     });
     pointed
+}
+
+/// How many bytes fit in a row of that width.
+const fn columns(room: f32) -> usize {
+    (room / MIN_PITCH).max(1.0) as usize
 }
 
 /// What each whole bit is for, as they lie in the packet.
@@ -173,6 +178,11 @@ mod tests {
 
     use super::*;
     use crate::testing::packet_of;
+
+    #[test]
+    fn a_row_has_as_many_bytes_as_fit() {
+        assert_eq!([-1.0, 340.0, 1_000.0].map(columns), [1, 15, 45]);
+    }
 
     #[test]
     fn every_bit_of_a_bit_packed_packet_has_an_item_and_no_bin_has_one() {
