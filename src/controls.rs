@@ -26,9 +26,9 @@ pub enum Action {
     /// Pauses, and steps one tick.
     Step,
     /// Takes the selected lane to the next rung of the ladder.
-    RungUp,
-    /// Takes it to the rung below.
-    RungDown,
+    NextRung,
+    /// Takes it to the previous rung.
+    PreviousRung,
     /// Takes it to this rung, counted from 0.
     Rung(usize),
     /// Cuts the link of the selected lane, or restores it.

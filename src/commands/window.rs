@@ -52,7 +52,7 @@ pub struct FrameArgs {
     /// Stop after this many seconds
     #[arg(long, allow_hyphen_values = true)]
     pub(super) seconds: Option<Seconds>,
-    /// Size of the window
+    /// Size of the window, which is no larger than the screen
     #[arg(
         long,
         value_name = "WxH",

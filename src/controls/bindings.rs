@@ -62,11 +62,11 @@ pub const BINDINGS: [Binding; 29] = {
             Press(&[(Key(KeyCode::KeyN), Action::Step)]),
         ),
         row(
-            "PageUp, PageDown",
+            "PageDown, PageUp",
             "next or previous rung of the ladder",
             Press(&[
-                (Key(KeyCode::PageUp), Action::RungUp),
-                (Key(KeyCode::PageDown), Action::RungDown),
+                (Key(KeyCode::PageDown), Action::NextRung),
+                (Key(KeyCode::PageUp), Action::PreviousRung),
             ]),
         ),
         row("1 to 9", "rungs 1 to 9 of the ladder", Press(&FIRST_RUNGS)),
@@ -278,6 +278,6 @@ mod tests {
     fn a_button_can_name_its_key() {
         assert_eq!(key_of(Action::Reset), "R");
         assert_eq!(key_of(Action::Help), "F1");
-        assert_eq!(key_of(Action::RungUp), "");
+        assert_eq!(key_of(Action::NextRung), "");
     }
 }

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::window::WindowResolution;
+#[cfg(not(target_family = "wasm"))]
+use bevy::window::{Monitor, PrimaryWindow};
 use bevy_egui::{EguiPlugin, EguiPostUpdateSet};
 
 use super::{Failure, GamePlugin, show_halves};
@@ -72,8 +74,22 @@ pub fn open(settings: &WindowSettings) -> App {
         ..default()
     }));
     #[cfg(not(target_family = "wasm"))]
-    app.add_plugins(super::desktop::stop::StopPlugin);
+    app.add_plugins(super::desktop::stop::StopPlugin)
+        .add_systems(Update, fit.run_if(any_match_filter::<Added<Monitor>>));
     app
+}
+
+/// Has the window fit the screen, where no window manager sees to it.
+#[cfg(not(target_family = "wasm"))]
+fn fit(monitors: Query<&Monitor>, mut window: Single<&mut Window, With<PrimaryWindow>>) {
+    let screens = monitors.iter().map(Monitor::physical_size);
+    let size = window.resolution.physical_size();
+    let fitting = screens.reduce(UVec2::max).map_or(size, |it| size.min(it));
+    if fitting != size {
+        window
+            .resolution
+            .set_physical_resolution(fitting.x, fitting.y);
+    }
 }
 
 /// Runs the app until its window is closed.
@@ -152,5 +168,41 @@ struct CloseAfter(Duration);
 fn close(time: Res<Time<Real>>, after: Res<CloseAfter>, mut exit: MessageWriter<AppExit>) {
     if time.elapsed() >= after.0 {
         exit.write(AppExit::Success);
+    }
+}
+
+#[cfg(all(test, not(target_family = "wasm")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_no_larger_than_the_screen() {
+        for (size, screen, expected) in [
+            ([1440, 900], [1280, 720], [1280, 720]),
+            ([1440, 900], [1920, 800], [1440, 800]),
+            ([1440, 900], [1920, 1080], [1440, 900]),
+        ] {
+            let mut world = World::new();
+            let [width, height] = size;
+            let resolution = WindowResolution::new(width, height);
+            let window = Window {
+                resolution,
+                ..default()
+            };
+            let window = world.spawn((window, PrimaryWindow)).id();
+            world.spawn(Monitor {
+                name: None,
+                physical_width: screen[0],
+                physical_height: screen[1],
+                physical_position: IVec2::ZERO,
+                refresh_rate_millihertz: None,
+                scale_factor: 1.0,
+                video_modes: Vec::new(),
+            });
+            world.run_system_cached(fit).unwrap();
+            let window = world.get::<Window>(window).unwrap();
+            let fitted = window.resolution.physical_size();
+            assert_eq!(fitted, expected.into(), "{size:?} on {screen:?}");
+        }
     }
 }

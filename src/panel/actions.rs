@@ -34,8 +34,8 @@ pub(super) fn on_action(
     let mut settings = settings.get();
     let current = index_of(settings.sender.stages);
     let rung = match *action {
-        Action::RungUp => Some(step(current, state.last_rung, 1)),
-        Action::RungDown => Some(step(current, state.last_rung, -1)),
+        Action::NextRung => Some(step(current, state.last_rung, 1)),
+        Action::PreviousRung => Some(step(current, state.last_rung, -1)),
         Action::Rung(rung) => Some(rung),
         Action::CutLink => None,
         _ => return,
@@ -116,9 +116,9 @@ mod tests {
         let (mut app, lane) = app();
         for (key, rung, is_cut) in [
             (KeyCode::Digit3, 2, false),
-            (KeyCode::PageUp, 3, false),
-            (KeyCode::PageDown, 2, false),
-            (KeyCode::PageDown, 1, false),
+            (KeyCode::PageDown, 3, false),
+            (KeyCode::PageUp, 2, false),
+            (KeyCode::PageUp, 1, false),
             (KeyCode::KeyL, 1, true),
             (KeyCode::KeyL, 1, false),
         ] {

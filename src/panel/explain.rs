@@ -115,7 +115,8 @@ fn cards(
     let lowest = start_card(picture).top() - CARD - 14.0;
     let y = within(row - CARD / 2.0, highest, lowest.max(highest));
     let size = vec2((right.width() - 32.0).min(354.0), CARD);
-    let text = "Each rung of the ladder compresses more. Click one, or press PageUp and PageDown.";
+    let text =
+        "Each rung of the ladder compresses more. Click one, or press PageDown for the next.";
     cards.push(Card {
         title: "What it costs",
         text: text.to_owned(),
@@ -205,7 +206,7 @@ fn draw_start(ui: &mut Ui, state: &PanelState, status: &Status<'_>, rect: Rect, 
                 (&["L"], "cut the link"),
             ],
             (false, _) => &[
-                (&["PageUp"], "compress more"),
+                (&["PageDown"], "compress more"),
                 (&["T"], "trails"),
                 (&[], "drag to turn"),
             ],
@@ -305,7 +306,7 @@ fn frame(ui: &mut Ui, rect: Rect, color: Color32, number: usize, title: &str) ->
 /// Logical points.
 const CARD: f32 = 90.0;
 const HALF: f32 = 386.0;
-const BELOW_HEADLINE: f32 = 164.0;
+const BELOW_HEADLINE: f32 = 136.0;
 const ABOVE_CAPTIONS: f32 = 48.0;
 
 /// Width of the card with the keys from which its button stands beside them, logical points.

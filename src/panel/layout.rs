@@ -203,7 +203,7 @@ fn slim(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn
     drawn
 }
 
-/// The rung between buttons for the one below and the one above, and below it what it costs.
+/// The rung between buttons for the previous and the next one, and below it what it costs.
 fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     let mut pressed = None;
     ui.horizontal(|ui| {
@@ -216,11 +216,16 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
                 pressed = Some(action);
             }
         };
-        step(ui, Pointing::Left, "The rung below", Action::RungDown);
+        step(
+            ui,
+            Pointing::Left,
+            "The previous rung",
+            Action::PreviousRung,
+        );
         let width = ui.available_width() - BUTTON - GAP;
         let shown = rung_name(lane.stages_shown());
         pickers::rung_named(ui, &mut lane.settings.sender, shown, [width, BUTTON]);
-        step(ui, Pointing::Right, "The rung above", Action::RungUp);
+        step(ui, Pointing::Right, "The next rung", Action::NextRung);
     });
     ui.add_space(8.0);
     let size = vec2(ui.available_width(), ROW);

@@ -1,7 +1,7 @@
 //! The timeline: the last minute of what the halves show, below them.
 //!
-//! The vertical scale is fixed, so that nothing jumps: logarithmic from 1 kbps to 20 Mbps. The wheel zooms into
-//! the minute. A column of several ticks shows the largest packet among them.
+//! The vertical scale is fixed, so that nothing jumps: logarithmic from 1 kbps to 20 Mbps. The horizontal one doubles in
+//! the first minute, whenever it is full. The wheel zooms in. A column of several ticks shows the largest packet among them.
 
 mod axis;
 mod columns;
@@ -109,10 +109,14 @@ fn draw_rows(
     );
     let response = ui.interact(graph, ui.id().with("minute"), Sense::click_and_drag());
     let past = strip.past;
-    let shown = axis::shown(ui, &response, graph, newest, past.moment, *range);
-    let chart = Chart::over(ui, graph, shown);
-    // A lane that has begun anew has no tick of before.
+    // A lane that has begun anew has no tick of before, but the other may have.
     let first = past.first.unwrap_or(newest).min(newest);
+    let recorded = strip
+        .lanes()
+        .filter_map(|lane| lane.meter.samples().front());
+    let oldest = recorded.map(|sample| sample.tick).fold(first, u64::min);
+    let shown = axis::shown(ui, &response, graph, oldest..=newest, past.moment, *range);
+    let chart = Chart::over(ui, graph, shown);
     // A click could be the first of a double click, which fits the zoom.
     let touched = if response.dragged() || (response.clicked() && strip.stands) {
         touch(ui, &response, &chart, first..=newest, range)
@@ -239,7 +243,7 @@ fn title(ui: &Ui, row: Rect, strip: &Strip<'_>, recorded: u64) {
     let look = Look::of(ui);
     let painter = ui.painter();
     let left = words::legend(ui, row);
-    let name = text(painter, row, At::Left(0.0), "Last minute", BODY, look.ink);
+    let name = text(painter, row, At::Left(0.0), "Timeline", BODY, look.ink);
     let room = left - name.right() - 28.0;
     let hints = words::hints(strip, recorded);
     let fits = hints.iter().find(|hint| width(ui, hint, SMALL) <= room);

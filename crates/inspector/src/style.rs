@@ -161,6 +161,8 @@ fn visuals(look: Look) -> Visuals {
         Theme::Light => Visuals::light(),
         Theme::Dark => Visuals::dark(),
     };
+    // What is meant for a light theme leaves thin strokes pale.
+    visuals.text_options = Visuals::dark().text_options;
     visuals.panel_fill = look.ground;
     visuals.window_fill = look.ground;
     visuals.window_stroke = Stroke::new(1.0, look.line);

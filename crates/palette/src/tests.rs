@@ -11,6 +11,9 @@ const THEMES: [(&str, Colors); 2] = [("light", LIGHT), ("dark", DARK)];
 /// WCAG 2.2, success criterion 1.4.3: text.
 const TEXT_CONTRAST: f32 = 4.5;
 
+/// WCAG 2.2, success criterion 1.4.6: text that is read, not glanced at.
+const BODY_CONTRAST: f32 = 7.0;
+
 /// CIEDE2000 from which two filled areas are told apart at a glance; 1 is just noticeable.
 const DISTINCT: f32 = 10.0;
 
@@ -119,6 +122,9 @@ fn text_and_marks_have_their_contrast() {
         ];
         for text in texts.into_iter().chain(halves(&colors)) {
             assert_contrast(theme, TEXT_CONTRAST, text, &usual);
+        }
+        for text in [("ink", colors.ink), ("muted", colors.muted)] {
+            assert_contrast(theme, BODY_CONTRAST, text, &usual[..3]);
         }
         let tints = [
             ("left tint", colors.left_tint),

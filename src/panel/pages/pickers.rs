@@ -40,8 +40,9 @@ pub(in crate::panel) fn rung_named(
     size: [f32; 2],
 ) {
     let rungs = LADDER.map(|rung| Choice::new(rung.stages, rung.name, rung.summary));
-    list(ui, "rung", size, shown, &mut sender.stages, &rungs)
-        .on_hover_text("The stages of compression in use. PageUp and PageDown change the rung.");
+    list(ui, "rung", size, shown, &mut sender.stages, &rungs).on_hover_text(
+        "The stages of compression in use. PageDown takes the next rung, PageUp the previous one.",
+    );
 }
 
 /// Conditions to choose from, for a link that is cut or not.

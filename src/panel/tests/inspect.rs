@@ -10,14 +10,17 @@ fn timeline() -> Harness<'static, Panel> {
     open(panel)
 }
 
-/// Where a tick of the last minute is in the strip.
+/// What the strip has room for while no more than 400 ticks are recorded.
+const ROOM: f32 = METER_TICKS as f32 / 8.0;
+
+/// Where a tick is in the strip.
 fn position_of(harness: &Harness<'_, Panel>, tick: f32) -> egui::Pos2 {
     let inset = harness.state().drawn.inset;
     let margin = 16.0;
     // The totals stand at the right.
     let width = SIZE.x - inset.right - 2.0 * margin - 140.0;
     // The newest tick is 399, at the right end.
-    let fraction = 1.0 - (399.0 - tick) / METER_TICKS as f32;
+    let fraction = 1.0 - (399.0 - tick) / ROOM;
     egui::pos2(margin + fraction * width, SIZE.y - inset.bottom / 2.0)
 }
 
@@ -57,7 +60,7 @@ fn a_drag_over_the_timeline_goes_to_its_tick_and_with_shift_marks_a_range() {
     // F fits the range, so that its middle is the middle of the strip.
     harness.key_press(egui::Key::F);
     harness.run();
-    let middle = position_of(&harness, 399.0 - METER_TICKS as f32 / 2.0);
+    let middle = position_of(&harness, 399.0 - ROOM / 2.0);
     let beside = middle - egui::vec2(20.0, 0.0);
     drag(&mut harness, beside, middle, Modifiers::NONE);
     let moment = *harness.state().moments.last().unwrap();

@@ -83,7 +83,8 @@ fn the_card_is_below_the_halves_with_all_of_its_text() {
             let link = harness.get_by_label("Read the article").rect();
             let text = harness.get_by_label(step.text).rect();
             let is_in = card.contains_rect(text) && card.contains_rect(link);
-            if !is_in || text.intersects(buttons) {
+            let has_room = size != SIZE || rows(&harness, step.text) <= 3;
+            if !is_in || !has_room || text.intersects(buttons) {
                 outside.push((index, size, text));
             }
             for row in last_rows(&harness) {
@@ -92,6 +93,16 @@ fn the_card_is_below_the_halves_with_all_of_its_text() {
         }
     }
     assert_eq!(outside, []);
+}
+
+/// How many rows a text has.
+fn rows(harness: &Harness<'_, Panel>, words: &str) -> usize {
+    let mut shapes = harness.output().shapes.iter();
+    let rows = shapes.find_map(|clipped| match &clipped.shape {
+        Shape::Text(text) if text.galley.text() == words => Some(text.galley.rows.len()),
+        _ => None,
+    });
+    rows.expect("it is painted")
 }
 
 /// How long the last row of each text in several rows is, as a share of the longest.
@@ -136,7 +147,7 @@ fn the_tour_ends_with_a_card_from_the_first_rung_to_the_last() {
     for text in [
         "The end of the tour",
         "kbps",
-        "less. The article ends at rung 12",
+        "less. Rungs 1 to 12 are the article's",
     ] {
         assert!(says(&harness, text), "{text}");
     }

@@ -1,4 +1,4 @@
-//! What is shown of the last minute.
+//! What is shown of what is recorded.
 
 use std::ops::RangeInclusive;
 
@@ -7,25 +7,32 @@ use bevy_egui::egui::{Key, Rect, Response, Ui};
 use crate::panel::zoom::Zoom;
 use crate::replication::METER_TICKS;
 
-/// The ticks that are shown of the last minute, after wheel and double click, or F, which fits the range. It follows
-/// the moment, and is all of the minute again when the game resumes. The ends may lie between two ticks, and the first
-/// is negative in the first minute, so that the newest tick is always at the right.
+/// The ticks that are shown of the [whole], after wheel and double click, or F, which fits the range. It follows the
+/// moment, and is the whole again when the game resumes. The ends may lie between two ticks, and the first is negative
+/// until the whole is full, so that the newest tick is always at the right.
 pub(super) fn shown(
     ui: &Ui,
     response: &Response,
     graph: Rect,
-    newest: u64,
+    recorded: RangeInclusive<u64>,
     moment: Option<u64>,
     range: Option<[u64; 2]>,
 ) -> RangeInclusive<f64> {
-    let oldest = newest as f64 + 1.0 - METER_TICKS as f64;
-    let fraction = |tick: u64| (tick as f64 - oldest) / METER_TICKS as f64;
-    let zoom = Zoom::new("time of the timeline", MIN_PART, false);
+    let (first, newest) = recorded.into_inner();
+    let whole = whole(newest - first + 1) as f64;
+    let oldest = newest as f64 + 1.0 - whole;
+    let fraction = |tick: u64| (tick as f64 - oldest) / whole;
+    let zoom = Zoom::new("time of the timeline", MIN_TICKS / whole, false);
     let mut part = zoom.shown(ui, response, graph);
-    let id = response.id.with("moment in sight");
-    let before = ui.data(|data| data.get_temp::<Option<u64>>(id)).flatten();
+    let id = response.id.with("moment in sight, and the whole");
+    let before = ui.data(|data| data.get_temp::<(Option<u64>, f64)>(id));
+    let (before, whole_before) = before.unwrap_or((None, whole));
+    ui.data_mut(|data| data.insert_temp(id, (moment, whole)));
+    if whole != whole_before && part != (0.0..1.0) {
+        let kept = |end: f64| 1.0 - (1.0 - end) * whole_before / whole;
+        part = zoom.show(ui, kept(part.start)..kept(part.end));
+    }
     if moment != before {
-        ui.data_mut(|data| data.insert_temp(id, moment));
         let width = part.end - part.start;
         let [from, to] = moment.map_or([0.0, 1.0], |tick| [fraction(tick), fraction(tick + 1)]);
         if moment.is_none() {
@@ -41,9 +48,32 @@ pub(super) fn shown(
     if let Some([first, last]) = range.filter(|_| is_fitted) {
         part = zoom.show(ui, fraction(first)..fraction(last + 1));
     }
-    let tick = |fraction: f64| oldest + fraction * METER_TICKS as f64;
+    let tick = |fraction: f64| oldest + fraction * whole;
     tick(part.start)..=tick(part.end)
 }
 
+/// How many ticks the timeline has room for: half of the last minute, a quarter or an eighth, until that is full.
+fn whole(recorded: u64) -> u64 {
+    let parts = [8, 4, 2].map(|part| METER_TICKS as u64 / part);
+    let roomy = parts.into_iter().find(|ticks| recorded <= *ticks);
+    roomy.unwrap_or(METER_TICKS as u64)
+}
+
 /// Half a second.
-const MIN_PART: f64 = 30.0 / METER_TICKS as f64;
+const MIN_TICKS: f64 = 30.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_timeline_has_room_for_twice_as_much_whenever_it_is_full() {
+        let minute = METER_TICKS as u64;
+        let mut spans: Vec<u64> = (1..2 * minute).map(whole).collect();
+        for (recorded, span) in (1..).zip(&spans) {
+            assert!(recorded.min(minute) <= *span, "{recorded} in {span}");
+        }
+        spans.dedup();
+        assert_eq!(spans, [450, 900, 1_800, 3_600]);
+    }
+}

@@ -10,7 +10,7 @@ use crate::panel::lane::Measured;
 use crate::panel::style::{Look, SMALL};
 use crate::panel::terms;
 use crate::panel::widgets::{At, Chart, Pointing, ring, text, triangle};
-use crate::replication::{Fate, METER_TICKS, rung_name};
+use crate::replication::{Fate, rung_name};
 use crate::view::Side;
 
 /// What was recorded, and how to move in it, the longest first.
@@ -68,13 +68,10 @@ pub(super) fn legend(ui: &Ui, row: Rect) -> f32 {
 pub(super) fn times(ui: &Ui, chart: &Chart, newest: u64) {
     let (from, to) = (*chart.x.start(), *chart.x.end());
     let ago = |tick: f64| seconds(newest as f64 + 1.0 - tick);
-    let decimals = usize::from(to - from < METER_TICKS as f64);
-    let [from, middle] =
-        [from, (from + to) / 2.0].map(|tick| format!("{:.decimals$} s ago", ago(tick)));
-    let to = match ago(to) {
+    let [from, middle, to] = [from, (from + to) / 2.0, to].map(|tick| match ago(tick) {
         ..1e-3 => "now".to_owned(),
-        ago => format!("{ago:.decimals$} s ago"),
-    };
+        ago => format!("{} s ago", format!("{ago:.1}").trim_end_matches(".0")),
+    });
     chart.times(ui, [&from, &middle, &to]);
 }
 

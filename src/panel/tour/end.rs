@@ -5,7 +5,7 @@ use bevy_egui::egui::{
     vec2,
 };
 use cubewire_codec::ladder::LADDER;
-use cubewire_inspector::words::{factor, grouped};
+use cubewire_inspector::words::{factor, grouped, short};
 
 use super::steps::STEPS;
 use crate::controls::{Action, key_of};
@@ -73,36 +73,60 @@ impl End {
             ui.label(RichText::new(last).size(HEADLINE).color(color));
         });
         let words = format!(
-            "The same 901 cubes, 60 times a second, {} less. The article ends at rung 12 with {TARGET_KBPS:.0} kbps as its \
-             target, the dashed line; the last four rungs are beyond it.",
+            "The same 901 cubes, 60 times a second, {} less. Rungs 1 to 12 are the article's, with a target of \
+             {TARGET_KBPS:.0} kbps, the dashed line. Rungs 13 to 16 go beyond it.",
             factor(first / last)
         );
         let words = balanced(ui, &words, BODY, look.ink, ui.available_width());
         ui.add(Label::new(words));
     }
 
-    /// A bar for each rung.
+    /// A bar for each rung between its cost and its number, with the target at the left.
     fn bars(&self, ui: &mut Ui) {
         let look = Look::of(ui);
         let (all, _) = ui.allocate_exact_size(vec2(ui.available_width(), BARS), Sense::hover());
-        let plot = all.with_max_y(all.bottom() - LINE);
+        let plot = Rect::from_min_max(all.min + vec2(AXIS, 2.0 * LINE), all.max - vec2(0.0, LINE));
+        let heading = all.with_max_y(all.top() + LINE);
+        let scale = "kbps on each rung, on a logarithmic scale";
+        text(
+            ui.painter(),
+            heading,
+            At::Left(0.0),
+            scale,
+            SMALL,
+            look.muted,
+        );
         let right = LADDER.len() as f64;
         let chart = Chart::new(ui, plot, 0.0..=right, 10.0..=20_000.0, Scale::Logarithmic);
         for (index, kbps) in self.kbps.iter().enumerate() {
             let left = index as f64;
+            let column = chart.x_of(left)..=chart.x_of(left + 1.0);
+            let above = Rect::from_x_y_ranges(column.clone(), plot.top() - LINE..=plot.top());
+            let below = Rect::from_x_y_ranges(column, plot.bottom()..=all.bottom());
+            let middle = || At::Center(below.width() / 2.0);
             if let Some(kbps) = *kbps {
                 let color = match kbps <= TARGET_KBPS {
                     true => Side::Right.color_in(look),
                     false => look.above_target,
                 };
                 chart.bar(left + 0.05..=left + 0.95, kbps, color);
+                if below.width() > COLUMN {
+                    text(ui.painter(), above, middle(), short(kbps), SMALL, look.ink);
+                }
             }
-            let row = Rect::from_min_max(
-                pos2(chart.x_of(left), plot.bottom()),
-                pos2(chart.x_of(left + 1.0), all.bottom()),
-            );
-            let middle = At::Center(row.width() / 2.0);
-            text(ui.painter(), row, middle, index + 1, SMALL, look.muted);
+            text(ui.painter(), below, middle(), index + 1, SMALL, look.muted);
+        }
+        for (name, y, color) in [
+            (
+                format!("{TARGET_KBPS:.0}"),
+                chart.y_of(TARGET_KBPS),
+                look.ink,
+            ),
+            ("rung".to_owned(), plot.bottom() + LINE / 2.0, look.muted),
+        ] {
+            let middle = pos2(all.left() + AXIS / 2.0, y);
+            let row = Rect::from_center_size(middle, vec2(AXIS, LINE));
+            text(ui.painter(), row, At::Left(0.0), name, SMALL, color);
         }
         let target = Stroke::new(1.0, look.ink);
         chart.level(0.0..=right, TARGET_KBPS, target, Some(5.0));
@@ -157,6 +181,10 @@ fn buttons(ui: &mut Ui) -> Option<Action> {
 }
 
 /// Logical points.
-const WIDTH: f32 = 612.0;
+const WIDTH: f32 = 708.0;
 const HEADLINE: f32 = 40.0;
-const BARS: f32 = 76.0;
+const BARS: f32 = 116.0;
+const AXIS: f32 = 32.0;
+
+/// Width of a column that has room for its cost, logical points.
+const COLUMN: f32 = 34.0;

@@ -103,8 +103,8 @@ impl Task {
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
-            Self::TakeOver => "Hold Z and an arrow key: you play instead of the script.",
-            Self::Overlay => "Press V until both worlds are drawn over each other.",
+            Self::TakeOver => "Hold Z and an arrow key to play instead of the script.",
+            Self::Overlay => "Press V until the replica is drawn over the simulation.",
             Self::CutLink => "Press L to cut the link, and L again to restore it.",
         }
     }
@@ -140,46 +140,46 @@ const SNAPSHOT_INTERPOLATION: &str = "https://gafferongames.com/post/snapshot_in
 pub const STEPS: [TourStep; 18] = [
     TourStep {
         title: "Two worlds",
-        text: "At the left, a physics engine simulates 901 cubes on this machine. The right half is rebuilt from network \
-               packets alone, over a link with a round trip of 100 ms.",
+        text: "On the left, a physics engine on this machine simulates 901 cubes. The right half is rebuilt from \
+               network packets alone, over a link with a round trip of 100 ms.",
         watch: Watch::Error,
-        difference: "How far apart the red cubes of the two halves are, at the same tick.",
+        difference: "The mean distance between the red cubes of the two halves, at the same tick.",
         task: Some(Task::TakeOver),
         ..USUAL
     },
     TourStep {
         title: "Uncompressed",
-        text: "Sixty times a second, every cube is sent with its position, orientation and velocity as 32-bit floats. \
-               Cubes that lie still cost as much as those that move.",
+        text: "Sixty times a second, every cube is sent: position, orientation and velocity as 32-bit floats. Cubes \
+               at rest cost as much as cubes that move.",
         right: "rung:uncompressed",
         article: figure("17\u{2009}370"),
-        difference: "321 bits for each of 901 cubes, and the headers of IP and UDP, in both.",
+        difference: "Both count 321 bits for each of 901 cubes, and the IP and UDP headers.",
         ..USUAL
     },
     TourStep {
         title: "The smallest three",
-        text: "An orientation is a quaternion of length 1, so its largest component follows from the other three. Two \
-               bits name the one that is dropped, and the others take 9 bits each.",
+        text: "An orientation is a unit quaternion, so its largest component follows from the other three. Two bits \
+               say which one is dropped; the others take 9 bits each.",
         right: "rung:smallest-three",
         watch: Watch::Orientation,
         article: figure("29"),
-        difference: "Four floats would take 128 bits, here as in the article.",
+        difference: "As four floats it would take 128 bits, here and in the article.",
         ..USUAL
     },
     TourStep {
-        title: "Velocity: bounded, at rest, left out",
-        text: "Velocities are first quantized to 11 bits per component, then replaced by one bit for cubes at rest. In \
-               the end they are left out: linear interpolation does without. PageDown goes back through these rungs.",
+        title: "Velocity: quantized, at rest, dropped",
+        text: "First, velocities are quantized to 11 bits per component. Then a single bit says that a cube is at \
+               rest. Finally they are dropped: linear interpolation does not need them.",
         right: "rung:no-velocity",
         watch: Watch::Cube,
         article: figure("126"),
-        difference: "159 bits with a quantized velocity; with the flag 127 at rest and 160 in motion.",
+        difference: "Quantized: 159 bits. With the bit for rest: 127 at rest, 160 in motion.",
         ..USUAL
     },
     TourStep {
         title: "Positions on a grid",
-        text: "Positions are bounded and quantized to 1/512 m, which takes 50 bits instead of 96. That is 2 mm: too \
-               little to see, even with the replica laid over the same tick of the simulation.",
+        text: "Positions are bounded and rounded to 1/512 m, which takes 50 bits instead of 96. That is 2 mm: too \
+               little to see, even with the replica drawn over the simulation.",
         right: "rung:position",
         watch: Watch::Cube,
         article: figure("80"),
@@ -189,87 +189,86 @@ pub const STEPS: [TourStep; 18] = [
     },
     TourStep {
         title: "Delta: only what changed",
-        text: "Only cubes that differ from the baseline are sent: a snapshot that the receiver has acknowledged. One bit \
-               for each of the 901 cubes marks them. The colours show what each cube takes.",
+        text: "Only cubes that differ from the baseline are sent: the last snapshot known to have arrived. One bit \
+               for each cube says which. The colours show how many bits each takes.",
         right: "rung:delta",
         page: Page::Kinds,
         colors: CubeColors::Bits,
         watch: Watch::SelectionRate,
         article: figure("54"),
-        difference: "For the 901 bits alone; the rest of the bandwidth is for the cubes that move.",
+        difference: "For the 901 bits alone. The rest of the bandwidth goes to the cubes that move.",
         ..USUAL
     },
     TourStep {
         title: "Indices",
-        text: "Where few cubes changed, a list of their indices, 10 bits each, is shorter than a bit for every cube. Each \
-               packet has the shorter of the two. With all cubes at rest only headers remain, about 15 kbps.",
+        text: "When few cubes change, a list of 10-bit indices is shorter than a bit for every cube. Each packet \
+               uses the shorter of the two. With all cubes at rest, only headers remain.",
         right: "rung:index",
         scene: Scene::Rolling,
         watch: Watch::Selection,
         article: figure("10"),
-        difference: "A list pays for up to 90 cubes; a packet here also says how long it is.",
+        difference: "A list pays off for up to 90 cubes. Here its length is sent as well.",
         ..USUAL
     },
     TourStep {
         title: "Relative indices",
-        text: "Changed cubes are often neighbours, and neighbours have similar indices. So each index is sent as the \
-               distance from the previous one, in 4, 7 or 12 bits.",
+        text: "Cubes that change are often neighbours, and neighbours have similar indices. So each index is sent \
+               as its distance from the previous one, in 4, 7 or 12 bits.",
         right: "rung:relative-index",
         page: Page::Ranges,
         watch: Watch::Selection,
         article: figure("5.5"),
-        difference: "Fewer where the changed cubes are neighbours, more in a ball of scattered ones.",
+        difference: "Fewer when the cubes are neighbours, more in a ball gathered from all over.",
         ..USUAL
     },
     TourStep {
         title: "Relative positions",
-        text: "A cube moves little between the baseline and now. The difference takes 5 bits per component if it is small \
-               and 9 if it is larger; beyond that, the position is sent in full.",
+        text: "A cube moves little between the baseline and now. A small difference takes 5 bits per component, a \
+               larger one 9; beyond that, the position is sent in full.",
         right: "rung:relative-position",
         page: Page::Ranges,
         watch: Watch::Position,
         article: figure("26.1"),
-        difference: "A rolling ball moves its cubes further in 100 ms, so more of them are sent in full.",
+        difference: "A rolling ball moves its cubes further in 100 ms: more of them are sent in full.",
         ..USUAL
     },
     TourStep {
         title: "Relative orientations",
-        text: "In nine of ten cases the largest component is still the same one. Then only differences of the other three \
-               are sent, in 5 or 8 bits each. The colours show which form each cube takes.",
+        text: "Nine times out of ten, the largest component is still the same one. Then only the differences of the \
+               other three are sent, in 5 or 8 bits each. The colours show which form a cube takes.",
         right: "rung:relative-orientation",
         page: Page::Ranges,
         colors: CubeColors::Form,
         watch: Watch::Orientation,
         article: figure("23.3"),
-        difference: "How much it saves depends on how fast the ball turns.",
+        difference: "How much this saves depends on how fast the ball turns.",
         ..USUAL
     },
     TourStep {
         title: "Changed flags",
-        text: "Some cubes slide without turning or turn in place, so two flags say whether position and orientation \
-               follow. In a rolling ball hardly any cube does: here, the flags cost more than they save. This is the \
-               last stage of the article.",
+        text: "Some cubes slide without turning, or turn in place: two flags say whether position and orientation \
+               follow. Hardly any cube of a rolling ball does, so here the flags cost more than they save.",
         article: TARGET,
-        difference: "Below the target while few cubes move; a large ball exceeds it.",
+        difference: "The article's last stage. Few moving cubes stay below the target; a large ball does not.",
         ..USUAL
     },
     TourStep {
         title: "What loss does",
-        text: "This link also loses and delays packets. Nothing is sent again: every packet names a baseline that has \
+        text: "This link loses and delays packets. Nothing is resent: every packet builds on a baseline that has \
                arrived, so the next one repairs what you see. Older baselines make larger packets.",
         right: "rung:changed-flags,link:article",
         page: Page::Link,
         watch: Watch::Lost,
         article: figure("5"),
-        difference: "Drawn at random: it comes near 5 % within some seconds.",
+        difference: "Losses are random: within seconds, their share comes close to 5 %.",
         address: SNAPSHOT_INTERPOLATION,
         task: Some(Task::CutLink),
         ..USUAL
     },
     TourStep {
         title: "Ten snapshots a second",
-        text: "Both halves are replicas now. The left one has no interpolation and jumps; the right one follows Hermite \
-               curves through positions and velocities. The trails show the paths of four cubes.",
+        text: "Both halves are replicas now. The left one has no interpolation and jumps; the right one follows \
+               Hermite curves through positions and velocities. The trails show four cubes' paths.",
         left: "rung:at-rest,rate:10,interpolation:none",
         right: "rung:at-rest,rate:10,interpolation:hermite",
         scene: Scene::Ball,
@@ -277,49 +276,47 @@ pub const STEPS: [TourStep; 18] = [
         page: Page::Link,
         watch: Watch::Delay,
         article: figure("350"),
-        difference: "Enough for two losses in a row. The captions say how far each half is off.",
+        difference: "Long enough to bridge two losses in a row. The captions show the error of each half.",
         address: SNAPSHOT_INTERPOLATION,
         ..USUAL
     },
     TourStep {
         title: "Beyond the article: prediction",
-        text: "The left replica is sent as at the end of the article. For the right one, both ends extrapolate each \
+        text: "The left replica is sent as at the end of the article. On the right, both ends extrapolate each \
                position from the baseline's motion, and only the difference from that is sent.",
         left: "rung:changed-flags",
         right: "rung:predicted-position",
         watch: Watch::Position,
         article: figure("26.1"),
-        difference: "Compare the halves: this ball is faster than the article's.",
+        difference: "Compare the halves: this ball moves faster than the article's.",
         ..USUAL
     },
     TourStep {
         title: "Beyond the article: arithmetic coding",
-        text: "Probabilities that adapt to the packets replace fixed numbers of bits: what is likely costs a fraction of \
-               one. The left half codes differences from the baseline; the right one codes differences from \
-               predictions, and takes less.",
+        text: "Adaptive probabilities replace fixed numbers of bits: what is likely costs a fraction of one. The \
+               left half codes differences from the baseline, the right one from predictions.",
         left: "rung:arithmetic",
         right: "rung:predicted",
         article: TARGET,
-        difference: "Not in the article, which leaves it as an exercise.",
+        difference: "The article leaves this as an exercise.",
         ..USUAL
     },
     TourStep {
         title: "State synchronization: a budget",
-        text: "Fiedler's next article sends what a budget allows; the right half has 64 kbps, with all headers. Each \
-               cube has a priority accumulator that grows while it waits, faster the further off it is. The most \
-               urgent cubes are sent, and begin again at 0.",
+        text: "Fiedler's next article sends what a budget allows: on the right, 64 kbps. A cube's priority grows \
+               while it waits, and faster the further off it is. The most urgent are sent first.",
         left: "rung:predicted",
         right: "rung:predicted,budget:64kbps",
         page: Page::Budget,
-        difference: "No second of the right half takes more than 64 kbps. The left half has no budget.",
+        watch: Watch::Error,
+        difference: "No second takes more than 64 kbps, headers included. The price is this error.",
         address: STATE_SYNCHRONIZATION,
         ..USUAL
     },
     TourStep {
         title: "State synchronization: nothing starves",
-        text: "The colours show for how many ticks a cube has waited. An error adds to its priority up to a bound, waiting \
-               without one. So with a quarter of the bits all cubes wait longer and are further off, but each is sent in \
-               the end.",
+        text: "Error raises a cube's priority up to a limit; waiting raises it without one. On a quarter of the \
+               bits all cubes wait longer, but each has its turn. The colours show the longest waits.",
         left: "rung:predicted,budget:128kbps",
         right: "rung:predicted,budget:32kbps",
         page: Page::Budget,
@@ -331,11 +328,11 @@ pub const STEPS: [TourStep; 18] = [
     },
     TourStep {
         title: "Beyond the article: simulation",
-        text: "Now both ends run the physics. A packet has the keys, a check that the two agree, and cubes only where \
-               they do not: a thousandth of what the first rung took.",
+        text: "Now both ends run the physics. A packet carries the keys and a check that both agree, and cubes only \
+               where they do not: a thousandth of the first rung's bandwidth.",
         right: "rung:simulated",
         article: TARGET,
-        difference: "A sixteenth of the target. Most of it is headers.",
+        difference: "A sixteenth of the target, and most of that is headers.",
         address: STATE_SYNCHRONIZATION,
         ..USUAL
     },

@@ -2,11 +2,11 @@
 
 use bevy_egui::egui::{Align2, Margin, Popup, RectAlign, Response, ScrollArea, Ui, vec2};
 
-use crate::controls::BINDINGS;
-use crate::panel::style::{Look, MARGIN, ROW, SMALL};
-use crate::panel::widgets::{At, Row, caps, heading, over_picture};
+use crate::controls::{BINDINGS, Binding};
+use crate::panel::style::{GAP, Look, MARGIN, ROW, SMALL};
+use crate::panel::widgets::{Row, balanced, caps, heading, keys_width, over_picture};
 
-/// Draws the card in the middle of what lies left of the panel. `opens` opens it, and a click or Esc closes it: as a
+/// Draws the card at the bottom of what lies left of the panel, so that the headline stays in sight. `opens` opens it, and a click or Esc closes it: as a
 /// popup, so that keys do not reach the game meanwhile, and it does not outlive its page.
 pub(super) fn draw(ui: &Ui, opens: &Response) {
     let look = Look::of(ui);
@@ -16,11 +16,11 @@ pub(super) fn draw(ui: &Ui, opens: &Response) {
     let height = window.height() - 4.0 * MARGIN - 3.0 * ROW;
     let frame = over_picture(look, look.line).inner_margin(Margin::symmetric(16, 12));
     let middle = RectAlign {
-        parent: Align2::CENTER_CENTER,
-        child: Align2::CENTER_CENTER,
+        parent: Align2::CENTER_BOTTOM,
+        child: Align2::CENTER_BOTTOM,
     };
     let card = Popup::menu(opens)
-        .at_position(halves.center())
+        .at_position(halves.center_bottom() - vec2(0.0, MARGIN))
         .align(middle)
         .align_alternatives(&[])
         .width(width)
@@ -33,17 +33,34 @@ pub(super) fn draw(ui: &Ui, opens: &Response) {
         let rows = ScrollArea::vertical()
             .max_height(height)
             .min_scrolled_height(height);
+        let columns = if width < TWO_COLUMNS { 1 } else { 2 };
         rows.show(ui, |ui| {
-            for binding in &BINDINGS {
-                let about = binding.about.replace('`', "");
-                let row = Row::show(ui, ROW, &format!("{}: {about}", binding.keys));
-                caps(ui, row.rect, &binding.names());
-                row.text(ui, At::Left(ABOUT), about, SMALL, look.ink);
-            }
+            ui.spacing_mut().item_spacing.x = MARGIN;
+            ui.columns(columns, |columns| {
+                let rows = BINDINGS.chunks(BINDINGS.len().div_ceil(columns.len()));
+                for (ui, bindings) in columns.iter_mut().zip(rows) {
+                    bindings.iter().for_each(|binding| draw_row(ui, binding));
+                }
+            });
         });
     });
 }
 
-/// Logical points: of the card, and to what a key does.
+/// What the keys of a row do, beside them, in as many lines as that needs.
+fn draw_row(ui: &mut Ui, binding: &Binding) {
+    let look = Look::of(ui);
+    let names = binding.names();
+    let about = binding.about.replace('`', "");
+    let x = ABOUT.max(keys_width(ui, &names, "") + GAP);
+    let words = balanced(ui, &about, SMALL, look.ink, ui.available_width() - x);
+    let height = ROW.max(words.size().y + GAP);
+    let row = Row::show(ui, height, &format!("{}: {about}", binding.keys)).rect;
+    caps(ui, row, &names);
+    let at = row.left_center() + vec2(x, -words.size().y / 2.0);
+    ui.painter().galley(at, words, look.ink);
+}
+
+/// Logical points: of the card, of one with room for two columns, and to what a key does.
 const CARD: f32 = 840.0;
-const ABOUT: f32 = 236.0;
+const TWO_COLUMNS: f32 = 568.0;
+const ABOUT: f32 = 112.0;
