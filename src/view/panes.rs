@@ -111,8 +111,7 @@ type Cameras<'a> = (
 pub(super) fn place(
     mode: Res<ViewMode>,
     inset: Res<Inset>,
-    overlay: Res<Overlay>,
-    colors: Res<CubeColors>,
+    (overlay, colors): (Res<Overlay>, Res<CubeColors>),
     canvas: Res<Canvas>,
     detail: Res<Detail>,
     mut images: ResMut<Assets<Image>>,
