@@ -30,8 +30,7 @@ use crate::game::desktop::stop::{self, Stopped};
     version,
     about,
     max_term_width = 100,
-    args_conflicts_with_subcommands = true,
-    disable_help_subcommand = true
+    args_conflicts_with_subcommands = true
 )]
 #[command(after_help = format!(
     "Without a command, opens the window and plays:\n{}", controls::help()

@@ -18,6 +18,7 @@ mod switch;
 #[cfg(not(target_family = "wasm"))]
 pub mod video;
 
+pub use crate::files::FileError;
 pub use keyboard::KeyboardPlugin;
 pub use live::{LivePlugin, LiveSystems, RecordingFolder};
 pub use play::{ScriptPlayback, ScriptPlugin, begin};

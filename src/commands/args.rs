@@ -131,17 +131,14 @@ impl LaneArgs {
     /// Changes the settings that are given.
     ///
     /// # Errors
-    /// If the trace cannot be read.
+    /// If the trace cannot be read, or the rung cannot keep the budget.
     pub fn apply(&self, lane: &mut LaneSettings) -> Result<(), Failure> {
-        let changes = [
-            &self.rung,
-            &self.rate,
-            &self.interpolation,
-            &self.baseline,
-            &self.budget,
-        ];
-        for change in changes.into_iter().flatten() {
+        for change in self.changes().into_iter().flatten() {
             change.apply(lane)?;
+        }
+        if self.budget.is_some() {
+            let kept = lane.sender.check_budget();
+            kept.map_err(|why| format!("--budget: {why}"))?;
         }
         if let Some(network) = self.network {
             lane.link.conditions = network.conditions.clone();
@@ -150,6 +147,23 @@ impl LaneArgs {
             lane.link.conditions.trace = Some(Arc::new(read_trace(path)?));
         }
         Ok(())
+    }
+
+    /// Whether none is given.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let changes = self.changes().into_iter();
+        changes.flatten().next().is_none() && self.network.is_none() && self.trace.is_none()
+    }
+
+    const fn changes(&self) -> [&Option<LaneChange>; 5] {
+        [
+            &self.rung,
+            &self.rate,
+            &self.interpolation,
+            &self.baseline,
+            &self.budget,
+        ]
     }
 }
 

@@ -45,6 +45,10 @@ fn add(table: &mut Table, of: &str, name: &str, value: &Value) {
                 let label = fields.shift_remove(&first).unwrap_or_default();
                 let fields = Value::Object(fields);
                 match label {
+                    // An identifier stands for itself alone.
+                    Value::String(label) if label.parse::<u64>().is_ok() => {
+                        add(table, of, &under(&label), &fields);
+                    }
                     Value::String(label) if of.is_empty() => add(table, &label, "", &fields),
                     Value::String(label) => add(table, &format!("{of}, {label}"), "", &fields),
                     label => add(table, of, &under(&label.to_string()), &fields),
@@ -91,7 +95,7 @@ mod tests {
                 { "part": "left", "shows": "simulation" },
                 { "part": "right", "by_stages": [{ "stages": "delta", "mean_kbps": 17_368.8 }] },
             ],
-            "viewers": [{ "viewer": 1234, "kbps": 64 }],
+            "viewers": [{ "viewer": "1234", "kbps": 64 }],
         });
         let print = |json| {
             let mut out = Vec::new();

@@ -8,12 +8,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use cubewire_codec::ladder::Rung;
+use cubewire_codec::ladder::{self, Rung};
 use cubewire_link::Preset;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::args::{PlayArgs, RUNGS, Seconds, skipped_seconds};
 use super::figures;
+use super::warning::of_replaced;
 use crate::game::Failure;
 use crate::game::desktop::stop::{self, Stopped};
 use crate::game::headless::{HeadlessGame, LaneGame};
@@ -79,6 +80,15 @@ impl HeadlessArgs {
         let budget = settings.sender.budget;
         if let Some(network) = self.network {
             settings.link.conditions = network.conditions.clone();
+        }
+        if self.nudge.is_some() && self.rung.name != ladder::SIMULATED.name {
+            let why = "loses no world: only a viewer with `simulated` has one";
+            return Err(
+                format!("--nudge: a viewer with the rung `{}` {why}", self.rung.name).into(),
+            );
+        }
+        for path in [&self.capture, &self.csv].into_iter().flatten() {
+            of_replaced(path);
         }
         if self.profile {
             let times = profile::measure(script, settings, ticks)?;

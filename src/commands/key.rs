@@ -12,7 +12,8 @@ use crate::game::Failure;
 /// `cubewire key`
 #[derive(Clone, Debug, Args)]
 pub struct KeyArgs {
-    /// Write the key to a new file that only its owner can read, instead of printing it
+    /// Write the key to a new file that only its owner can read, instead of printing it. A file that is there, perhaps a key
+    /// in use, is never replaced
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
 }

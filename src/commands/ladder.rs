@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::args::{NO_SCRIPT, PlayArgs};
 use super::figures;
+use super::warning::of_replaced;
 use crate::files::FileError;
 use crate::game::desktop::progress;
 use crate::game::headless::LaneGame;
@@ -27,14 +28,14 @@ use crate::replication::{HEADER_BYTES, LaneSettings, ShadowRung, TARGET_KBPS, kb
 pub struct LadderArgs {
     #[command(flatten)]
     pub(super) play: PlayArgs,
-    /// Also draw a plot, into this PNG file
+    /// Also draw a plot, into this PNG file, which replaces one that is there
     #[arg(long, value_name = "FILE")]
     pub(super) png: Option<PathBuf>,
     /// Also print the largest packet, and the bits of each kind
     #[arg(long)]
     pub(super) bits: bool,
-    /// Print JSON
-    #[arg(long, conflicts_with = "bits")]
+    /// Print JSON, which always has what --bits adds
+    #[arg(long)]
     pub(super) json: bool,
     /// Print instead the names of the rungs, one a line
     #[arg(long, exclusive = true)]
@@ -109,6 +110,9 @@ impl LadderArgs {
         }
         let script = self.play.script()?;
         let (ticks, skip) = self.play.ticks(script.as_ref())?;
+        if let Some(png) = &self.png {
+            of_replaced(png);
+        }
         let game = LaneGame::new(script, LaneSettings::default())?;
         let costs = measure(game, ticks, skip)?;
         let played = self.play.name().unwrap_or_else(|| NO_SCRIPT.to_owned());

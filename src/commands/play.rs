@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::figures;
-use super::warning::warn;
+use super::warning::{of_replaced, warn};
 use super::window::{FrameArgs, opens_window};
 use crate::files::{FileError, write_whole};
 use crate::game::desktop::progress;
@@ -29,14 +29,14 @@ pub struct PlayReplayArgs {
     #[arg(long)]
     headless: bool,
     /// Send every tick with every rung, and write for each tick the hash of the states and the bytes of each
-    /// rung to this file, as CSV; without a window
+    /// rung to this file, as CSV, which replaces one that is there; without a window
     #[arg(long, value_name = "FILE")]
     ticks: Option<PathBuf>,
     /// Lane whose network, send rate and interpolation the rungs have, with `--ticks`
     #[arg(long, value_name = "LANE", value_parser = right_lane, requires = "ticks")]
     lane: Option<LaneSettings>,
-    /// Print JSON; needs --headless
-    #[arg(long, requires = "headless", conflicts_with = "ticks")]
+    /// Print JSON, without a window
+    #[arg(long)]
     json: bool,
     #[command(flatten)]
     frame: FrameArgs,
@@ -85,7 +85,7 @@ impl PlayReplayArgs {
             return self.write_ticks(script, path, out);
         }
         let settings = self.frame.settings()?;
-        if !opens_window(self.headless, out)? {
+        if !opens_window(self.headless || self.json, out)? {
             return self.play(script, out);
         }
         let (left, right) = halves(None, None, Some(&script));
@@ -106,9 +106,14 @@ impl PlayReplayArgs {
         out: &mut impl Write,
     ) -> Result<(), Failure> {
         let ticks = self.count_ticks(&script);
+        of_replaced(path);
         let lane = self.lane.clone().unwrap_or_default();
         let text = tick_by_tick(script, ticks, &lane)?;
         write_whole(path, text.as_bytes()).map_err(FileError::at(path))?;
+        if self.json {
+            let written = json!({ "file": path.display().to_string(), "ticks": ticks });
+            return Ok(figures::print(&written, true, out)?);
+        }
         Ok(writeln!(out, "{}: {ticks} ticks", path.display())?)
     }
 

@@ -14,7 +14,7 @@ use super::args::{
     QualityArg, RUNGS, Seconds, Size, interpolations, load_script, rates, skipped_seconds,
 };
 use super::figures;
-use super::warning::warn;
+use super::warning::{of_replaced, warn};
 use crate::files::FileError;
 use crate::game::desktop::film::{Film, Look, MAX_COLUMNS, Shown};
 use crate::game::desktop::progress;
@@ -87,7 +87,7 @@ pub struct RecordArgs {
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MAX_FRAMES_PER_SECOND), allow_hyphen_values = true)]
     fps: Option<u32>,
     #[arg(long, value_name = "FILE", help = format!(
-        "File to write: {}, where .png writes a numbered image for each frame; for a series, the folder",
+        "File to write: {}, where .png writes a numbered image for each frame; for a series, the folder. What is there is replaced",
         extensions()
     ))]
     out: PathBuf,
@@ -161,9 +161,11 @@ impl RecordArgs {
         if let Some(series) = self.series {
             let report = |line: &str| writeln!(out, "{line}").and_then(|()| out.flush());
             let size = size.unwrap_or_else(|| series.size());
+            of_replaced(&self.out.join("index.html"));
             return record_series(series, size, self.look(), &self.out, report);
         }
         let film = self.film(size.unwrap_or(DEFAULT_SIZE))?;
+        of_replaced(&self.out);
         let frames = film.card_frames() + film.frames;
         let progress = progress(frames, "frames");
         let take = record(&film, &self.out, &progress)?;

@@ -7,16 +7,18 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::args::Size;
+use super::args::{Size, check_folder};
+use super::warning::say;
 use crate::files::FileError;
 use crate::game::Failure;
 use crate::game::desktop::screenshots::{Pictures, SHOTS, Shot};
+use crate::recording::video::Format;
 use crate::theme::Theme;
 
 /// `cubewire screenshots`
 #[derive(Clone, Debug, Args)]
 pub struct ScreenshotsArgs {
-    /// Folder to write to; created if it does not exist
+    /// Folder to write to; created if it does not exist. Pictures of the same names are replaced
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     /// Picture to take; may be repeated [default: every tab, every view, and every step of the tour]
@@ -43,7 +45,20 @@ impl ScreenshotsArgs {
     /// # Errors
     /// What went wrong, as one line.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
+        if self.out.exists() {
+            check_folder(&self.out)?;
+        }
         fs::create_dir_all(&self.out).map_err(FileError::at(&self.out))?;
+        let there = fs::read_dir(&self.out).map_err(FileError::at(&self.out))?;
+        let mut pictures = there
+            .flatten()
+            .filter(|entry| Format::of(&entry.path()).is_some());
+        if pictures.next().is_some() {
+            let folder = self.out.display();
+            say(format_args!(
+                "pictures of the same names in {folder} will be replaced"
+            ));
+        }
         let shots = match &self.only[..] {
             [] => &SHOTS,
             only => only,

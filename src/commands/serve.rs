@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::figures;
 use super::security::SecurityArgs;
+use super::warning::of_replaced;
 use super::window::{WindowArgs, opens_window};
 use crate::files::FileError;
 use crate::game::Failure;
@@ -39,11 +40,12 @@ pub struct ServeArgs {
     /// Run without a window
     #[arg(long)]
     pub(super) headless: bool,
-    /// Write a CSV file at the end with a hash of every snapshot that was sent; needs --headless
+    /// Write a CSV file at the end with a hash of every snapshot that was sent, which replaces one that is there; needs
+    /// --headless
     #[arg(long, value_name = "FILE", requires = "headless")]
     pub(super) digest: Option<PathBuf>,
-    /// Print the figures at the end as JSON; needs --headless
-    #[arg(long, requires = "headless")]
+    /// Print the figures at the end as JSON, without a window
+    #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]
     pub(super) window: WindowArgs,
@@ -75,7 +77,7 @@ impl ServeArgs {
         let server = self.listen(key)?;
         let address = SocketAddr::new(self.bind.ip(), server.address().port());
         let settings = self.window.settings()?;
-        let opens_window = opens_window(self.headless, out)?;
+        let opens_window = opens_window(self.headless || self.json, out)?;
         let clients = match key {
             Key::LOOPBACK => "clients on this machine",
             _ => "clients with the key",
@@ -117,6 +119,7 @@ impl ServeArgs {
         let mut game = HeadlessGame::with_plugins(script, plugins);
         game.app.init_resource::<EncodeBudget>();
         if let Some(path) = &self.digest {
+            of_replaced(path);
             let digest = Digest::create(path).map_err(FileError::at(path))?;
             game.app.insert_resource(digest);
         }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::args::LaneArgs;
 use super::figures;
 use super::security::SecurityArgs;
-use super::warning::warn;
+use super::warning::{of_replaced, warn};
 use super::window::{FrameArgs, opens_window};
 use crate::files::FileError;
 use crate::game::Failure;
@@ -41,11 +41,12 @@ pub struct ViewArgs {
     /// Run without a window
     #[arg(long)]
     pub(super) headless: bool,
-    /// Write a CSV file at the end with a hash of every snapshot that was decoded; needs --headless
+    /// Write a CSV file at the end with a hash of every snapshot that was decoded, which replaces one that is there;
+    /// needs --headless
     #[arg(long, value_name = "FILE", requires = "headless")]
     pub(super) digest: Option<PathBuf>,
-    /// Print the figures at the end as JSON; needs --headless
-    #[arg(long, requires = "headless")]
+    /// Print the figures at the end as JSON, without a window
+    #[arg(long)]
     pub(super) json: bool,
     #[command(flatten)]
     pub(super) lane: LaneArgs,
@@ -56,8 +57,8 @@ pub struct ViewArgs {
 /// Figures of a run without a window.
 #[derive(Clone, Debug, Serialize)]
 struct Viewed {
-    /// The server's number of this viewer; none if the connection was lost.
-    viewer: Option<u64>,
+    /// The server's number of this viewer, as text; none if the connection was lost.
+    viewer: Option<String>,
     /// Snapshots decoded.
     snapshots: u64,
     /// Snapshots received more than once.
@@ -93,7 +94,7 @@ impl ViewArgs {
             key: self.security.key()?,
             timeout: Duration::from_secs(self.timeout),
         })?;
-        if !opens_window(self.headless, out)? {
+        if !opens_window(self.headless || self.json, out)? {
             return self.view(viewer, lane, out);
         }
         let settings = WindowSettings {
@@ -114,6 +115,7 @@ impl ViewArgs {
         let stages = lane.sender.stages;
         let mut viewer = HeadlessViewer::with_plugins(viewer, lane, RealTimePlugin);
         if let Some(path) = &self.digest {
+            of_replaced(path);
             let digest = Digest::create(path).map_err(FileError::at(path))?;
             viewer.app.insert_resource(digest);
         }
@@ -153,7 +155,7 @@ impl ViewArgs {
         }
         let (meter, connection) = (viewer.meter(), viewer.connection());
         let viewed = Viewed {
-            viewer: connection.id,
+            viewer: connection.id.map(|id| id.to_string()),
             snapshots: meter.received,
             duplicates: meter.duplicates,
             refused: meter.refused,

@@ -1,10 +1,30 @@
-//! Warnings on standard error about lanes that do not show what their settings ask for.
+//! Warnings on standard error about lanes that do not show what their settings ask for, and about what a command does
+//! besides.
 
+use std::fmt::Display;
 use std::io::{self, Write};
+use std::path::Path;
 
 use crate::recording::{Script, Switch};
 use crate::replication::LaneSettings;
 use crate::view::{PaneContent, Side};
+
+/// Prints a line.
+pub(super) fn say(sentence: impl Display) {
+    // The play goes on if nobody can read the warning.
+    let _ = writeln!(io::stderr(), "warning: {sentence}");
+}
+
+/// Warns of a file that is there and will be replaced. All commands replace ordinary files, once the new one is complete,
+/// but for keys.
+pub(super) fn of_replaced(path: &Path) {
+    if path.is_file() {
+        say(format_args!(
+            "{} exists and will be replaced",
+            path.display()
+        ));
+    }
+}
 
 /// Prints a line for each sentence in [`sentences`].
 pub(super) fn warn(
@@ -14,8 +34,7 @@ pub(super) fn warn(
     switches: &[Switch],
 ) {
     for sentence in sentences(left, right, script, switches) {
-        // The play goes on if nobody can read the warning.
-        let _ = writeln!(io::stderr(), "warning: {sentence}");
+        say(sentence);
     }
 }
 
@@ -58,11 +77,16 @@ fn sentences(
         let PaneContent::Lane(lane) = content else {
             continue;
         };
-        let warning = lane.velocity_warning().map(|warning| match is_compared {
-            true => format!("{} half: {warning}", side.name()),
-            false => warning,
-        });
-        sentences.extend(warning.filter(|warning| !sentences.contains(warning)));
+        let warnings = [lane.velocity_warning(), lane.sender.check_budget().err()];
+        for warning in warnings.into_iter().flatten() {
+            let warning = match is_compared {
+                true => format!("{} half: {warning}", side.name()),
+                false => warning,
+            };
+            if !sentences.contains(&warning) {
+                sentences.push(warning);
+            }
+        }
     }
     sentences
 }
@@ -96,6 +120,20 @@ mod tests {
             both,
             ["left", "right"].map(|side| format!("{side} half: {WARNING}"))
         );
+    }
+
+    #[test]
+    fn budgets_that_cannot_be_kept_are_warned_of() {
+        let of = |lane: &LaneSettings, switches: &[Switch]| {
+            sentences(&PaneContent::Simulation, lane, None, switches)
+        };
+        let wanted =
+            "a budget needs a rung that lists changed cubes, which `uncompressed` does not";
+        let kept = lane("rung:predicted,budget:64kbps");
+        assert_eq!(of(&lane("rung:uncompressed,budget:64kbps"), &[]), [wanted]);
+        assert_eq!(of(&kept, &[]), [""; 0]);
+        let switch = "1s:rung:uncompressed".parse().unwrap();
+        assert_eq!(of(&kept, &[switch]), [wanted]);
     }
 
     #[test]

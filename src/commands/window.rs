@@ -8,7 +8,7 @@ use directories::ProjectDirs;
 
 use super::args::{LaneArgs, QualityArg, Seconds, Size, check_folder, load_script};
 use super::ladder;
-use super::warning::warn;
+use super::warning::{say, warn};
 use crate::display;
 use crate::game::window::{self, WindowSettings};
 use crate::game::{Failure, halves, right_lane};
@@ -77,6 +77,11 @@ impl WindowArgs {
         let Some(missing) = display::missing() else {
             return window::run(settings);
         };
+        if !self.lane.is_empty() || self.left.is_some() || self.right.is_some() {
+            say(
+                "the options of the lanes have no effect without a window: the table has every rung",
+            );
+        }
         writeln!(
             out,
             "Cubewire opens no window, because {missing}. This is what a few seconds of play cost on \

@@ -13,8 +13,7 @@ mod gif;
 mod mp4;
 mod png;
 
-pub use crate::files::FileError;
-use crate::files::NewFile;
+use crate::files::{FileError, NewFile};
 use mp4::Mp4;
 pub use png::write_png;
 

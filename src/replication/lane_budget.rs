@@ -78,6 +78,7 @@ impl LaneBudget {
     }
 
     /// Part of the last few hundred packets that was lost, 0 to 1; known over a real network.
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) fn loss_fraction(&self) -> f64 {
         self.rate.as_ref().map_or(0.0, AdaptiveRate::loss)
     }
@@ -93,6 +94,7 @@ impl LaneBudget {
     }
 
     /// Ticks over which the datagrams of the newest snapshot are to be spread: 1 is all at once.
+    #[cfg(not(target_family = "wasm"))]
     pub(crate) const fn spread_ticks(&self) -> u32 {
         self.spread_ticks
     }

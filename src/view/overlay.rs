@@ -17,6 +17,7 @@ use bevy_egui::egui::Rect;
 use super::side::Side;
 
 pub use card::Card;
+pub use film::{Column, common, peak_kbps};
 pub(super) use shown::draw;
 
 /// How long a title is shown.
@@ -27,9 +28,11 @@ const TITLE_TIME: Duration = Duration::from_secs(2);
 pub struct Overlay {
     /// The title of a film; none in a window. A film has a title bar, a graph and a credit.
     pub title: Option<String>,
-    /// Whether that film is one of several columns of a picture.
-    pub is_column: bool,
-    /// What hides all of a film before it begins.
+    /// Which column of that film this is, if it has columns.
+    pub column: Option<Column>,
+    /// The largest bandwidth that the graphs of that film have shown, kilobits a second.
+    pub peak_kbps: f64,
+    /// What is over all of a film before it begins.
     pub card: Option<Card>,
     /// Parts that are hidden.
     pub hidden: Vec<Part>,

@@ -12,6 +12,7 @@ use bevy::prelude::*;
 use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat, TextureUsages};
 
 use super::canvas::Canvas;
+use super::costs::CubeColors;
 use super::overlay::Overlay;
 use super::quality::Detail;
 use super::side::SHARED;
@@ -110,13 +111,13 @@ type Cameras<'a> = (
 pub(super) fn place(
     mode: Res<ViewMode>,
     inset: Res<Inset>,
-    overlay: Res<Overlay>,
+    (overlay, colors): (Res<Overlay>, Res<CubeColors>),
     canvas: Res<Canvas>,
     detail: Res<Detail>,
     mut images: ResMut<Assets<Image>>,
     mut cameras: Query<Cameras<'_>>,
 ) {
-    let picture = picture(&canvas, *inset, overlay.bands());
+    let picture = picture(&canvas, *inset, overlay.bands(*colors));
     for (&side, mut pane, mut camera, mut projection, mut layers, fxaa) in &mut cameras {
         let area = area(*mode, side, picture);
         // A window may be narrower than the panel, or minimized.

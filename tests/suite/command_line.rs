@@ -139,7 +139,7 @@ fn the_ladder_is_printed_and_drawn() {
     let header = |line: &&str| line.contains(" largest, kbps | header |");
     assert!(details.lines().any(|line| header(&line)), "{details}");
 
-    let costs = json(ladder().arg("--json"));
+    let costs = json(ladder().args(["--json", "--bits"]));
     let files = fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(files, 1, "no other picture was asked for");
     let costs = costs.as_array().unwrap();
@@ -217,10 +217,36 @@ fn help_names_the_keys_and_the_commands() {
         };
         assert!(help.lines().any(is_row), "no `{keys}  {about}` in\n{help}");
     }
-    let commands = "tour headless ladder serve view play record screenshots key";
+    let commands = "tour headless ladder serve view play record screenshots key help";
     let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let listed = listed.map_while(|line| line.split_whitespace().next());
     assert_eq!(listed.collect::<Vec<_>>().join(" "), commands);
+}
+
+#[test]
+fn help_is_a_command_as_well() {
+    assert_eq!(
+        printed(&mut cubewire(&["help"])),
+        printed(&mut cubewire(&["--help"]))
+    );
+    assert_eq!(
+        printed(&mut cubewire(&["help", "ladder"])),
+        printed(&mut cubewire(&["ladder", "--help"]))
+    );
+}
+
+#[test]
+fn a_file_that_is_replaced_is_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let play = || {
+        let mut play = cubewire(&["headless", "--seconds", "0.1", "--csv", "a.csv"]);
+        play.current_dir(folder.path());
+        let output = play.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert_eq!(play(), "");
+    assert_eq!(play(), "warning: a.csv exists and will be replaced\n");
 }
 
 #[test]

@@ -53,6 +53,18 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
             "headless --budget 8",
             "budget must be from 16kbps to 1024kbps",
         ),
+        (
+            "--rung uncompressed --budget 64",
+            "--budget: a budget needs a rung that lists changed cubes, which `uncompressed` does not",
+        ),
+        (
+            "headless --rung predicted --nudge 1",
+            "--nudge: a viewer with the rung `predicted` loses no world",
+        ),
+        (
+            "screenshots --out Cargo.toml",
+            "error: Cargo.toml: not a directory\n",
+        ),
         ("--theme grey", "'grey' for '--theme <THEME>'"),
         ("ladder --list --bits", "'--list' cannot be used with"),
         (
@@ -200,8 +212,6 @@ fn an_interpolation_that_lacks_velocities_is_warned_of_on_standard_error() {
                   the rungs up to at-rest send them";
     let lacking = "--rung predicted --interpolation hermite --seconds 0.1";
     for arguments in [
-        lacking,
-        "--right rung:predicted,interpolation:hermite --seconds 0.1",
         "record --out /nowhere/a.mp4 --right rung:predicted,interpolation:hermite",
         "record --out /nowhere/a.mp4 --right rung:at-rest,interpolation:hermite --at 1s:rung:predicted",
         &format!("serve --headless --insecure --bind 127.0.0.1:0 {lacking}"),
@@ -209,8 +219,10 @@ fn an_interpolation_that_lacks_velocities_is_warned_of_on_standard_error() {
     ] {
         assert_eq!(warned(arguments), [wanted], "{arguments}");
     }
+    let without = "warning: the options of the lanes have no effect without a window: the table has every rung";
+    assert_eq!(warned(lacking), [wanted, without]);
     let with = "--rung at-rest --interpolation hermite --seconds 0.1";
-    assert_eq!(warned(with), [""; 0]);
+    assert_eq!(warned(with), [without]);
 }
 
 #[test]

@@ -43,7 +43,13 @@ fn servers_and_viewers_that_are_told_to_end_write_their_digests_and_tell_the_oth
         assert_eq!(ended, Some(code), "{signal}");
         let figures: Value = serde_json::from_str(&figures).unwrap();
         assert!(figures["snapshots"].as_u64() > Some(0), "{figures}");
-        assert_eq!(said, format!("{address} as viewer {}\n", figures["viewer"]));
+        assert_eq!(
+            said,
+            format!(
+                "{address} as viewer {}\n",
+                figures["viewer"].as_str().unwrap()
+            )
+        );
 
         send(signal, &server.0);
         assert_eq!(end(server).0, Some(code), "{signal}");

@@ -2,19 +2,21 @@
 
 mod sent;
 
+use std::ops::Range;
+
 use bevy::prelude::*;
-use cubewire_palette::Rgb;
 
 pub use self::sent::Sent;
 use self::sent::count_newest;
 use super::offscreen::{BYTES_PER_PIXEL, Interface, OffScreen};
 use crate::game::{Failure, GameError};
 use crate::recording::{Outcome, ReplayCheck, Script, ScriptPlayback, Switch, begin};
-use crate::replication::LaneSettings;
+use crate::replication::{LaneMeter, LaneSettings, TARGET_KBPS};
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{
-    self, Card, CubeColors, FixedScale, GAP, Overlay, PaneContent, Part, Quality, Side, ViewMode,
+    self, Canvas, Card, Column, CubeColors, FixedScale, GAP, Inset, Overlay, PaneContent, Part,
+    Quality, Side, ViewMode,
 };
 
 /// What to render, and how.
@@ -125,18 +127,30 @@ impl Film {
             frames += 1;
             frame(pixels)
         };
+        let mut parts = self.set_up()?;
         if self.card_frames() > 0 {
-            let card = self.card()?;
+            let card = self.card(&mut parts)?;
             (0..self.card_frames()).try_for_each(|_| add(card.clone()))?;
         }
-        let mut parts = self.set_up()?;
+        // All columns have one scale.
+        let mut peak_kbps = self.lanes().fold(0.0, |peak, lane| {
+            let budget = lane.sender.kept_budget().map(f64::from);
+            budget.unwrap_or(TARGET_KBPS).max(peak)
+        });
         let mut sent = vec![Sent::default(); self.shown.contents().len()];
         for _ in 0..self.frames {
             if parts.iter().any(|part| part.app.should_exit().is_some()) {
                 break;
             }
+            for part in &mut parts {
+                let world = part.app.world_mut();
+                let mut meters = world.query::<&LaneMeter>();
+                let peaks = meters.iter(world).map(view::peak_kbps);
+                peak_kbps = peaks.fold(peak_kbps, f64::max);
+            }
             let mut pictures = Vec::new();
             for (index, part) in parts.iter_mut().enumerate() {
+                part.app.world_mut().resource_mut::<Overlay>().peak_kbps = peak_kbps;
                 let before = part.app.world().resource::<CubeWorld>().tick();
                 pictures.push(part.frame()?);
                 let tick = part.app.world().resource::<CubeWorld>().tick();
@@ -178,39 +192,53 @@ impl Film {
         title.unwrap_or(usual).to_owned()
     }
 
-    /// The picture of the title card.
-    fn card(&self) -> Result<Vec<u8>, Failure> {
-        let shown = self.shown.contents().into_iter().enumerate();
-        let shown = shown.map(|(index, content)| {
-            let text = match content {
+    /// The lanes that are shown at the start.
+    fn lanes(&self) -> impl Iterator<Item = LaneSettings> {
+        let contents = self.shown.contents().into_iter();
+        contents.filter_map(|content| match content {
+            PaneContent::Simulation => None,
+            PaneContent::Lane(lane) => Some(lane),
+        })
+    }
+
+    /// The picture of the title card, over the first one of the film.
+    fn card(&self, parts: &mut [OffScreen]) -> Result<Vec<u8>, Failure> {
+        let contents = self.shown.contents();
+        let lanes: Vec<_> = self.lanes().collect();
+        let common = view::common(&lanes);
+        let shown = contents.iter().enumerate().map(|(index, content)| {
+            let mut text = match content {
                 PaneContent::Simulation => "simulation".to_owned(),
                 PaneContent::Lane(lane) => {
-                    format!("{} · {}", lane.describe_rung(), lane.describe().join(", "))
+                    let mut parts = lane.describe_in_full();
+                    parts.retain(|part| !common.contains(part));
+                    parts.insert(0, lane.describe_rung());
+                    parts.join(" · ")
                 }
             };
             let side = match self.shown {
                 Shown::Halves { .. } => Some(Side::ALL[index]),
                 Shown::Columns(_) => None,
             };
-            let text = match side {
-                Some(side) => format!("{}: {text}", side.name()),
-                None => text,
-            };
+            if let Some(side) = side {
+                text = format!("{}: {text}", side.name());
+            }
             (side, text)
         });
         let card = Card {
             title: self.title(),
             shown: shown.collect(),
             play: self.play.clone(),
+            common: common.clone(),
         };
-        let overlay = Overlay {
-            title: Some(card.title.clone()),
-            card: Some(card),
-            ..self.overlay.clone()
-        };
-        let mut renderer = self.open(self.size, overlay)?;
-        renderer.warm_up()?;
-        renderer.frame()
+        let pictures = parts.iter_mut().map(|part| {
+            part.app.world_mut().resource_mut::<Overlay>().card = Some(card.clone());
+            let picture = part.still();
+            part.app.world_mut().resource_mut::<Overlay>().card = None;
+            picture
+        });
+        let pictures: Result<_, _> = pictures.collect();
+        Ok(self.beside(pictures?))
     }
 
     /// Pictures of the parts, beside each other.
@@ -218,26 +246,22 @@ impl Film {
         if pictures.len() == 1 {
             return pictures.remove(0);
         }
-        let Rgb(red, green, blue) = self.look.theme.colors().ground;
         let mut whole = Vec::new();
         for row in 0..self.size.y as usize {
-            for (index, (picture, width)) in pictures.iter().zip(self.widths()).enumerate() {
-                if index > 0 {
-                    let gap = [red, green, blue, u8::MAX].repeat(GAP as usize);
-                    whole.extend_from_slice(&gap);
-                }
-                let bytes = width as usize * BYTES_PER_PIXEL;
+            for (picture, slice) in pictures.iter().zip(self.slices()) {
+                let bytes = slice.len() * BYTES_PER_PIXEL;
                 whole.extend_from_slice(&picture[row * bytes..][..bytes]);
             }
         }
         whole
     }
 
-    /// Of the columns, pixels: with the gaps between them they are as wide as the film.
-    fn widths(&self) -> impl Iterator<Item = u32> {
+    /// The pixels across the film that each column takes, all but the last with the gap at its right.
+    fn slices(&self) -> impl Iterator<Item = Range<u32>> {
         let columns = self.shown.contents().len() as u32;
-        let all = self.size.x - GAP * (columns - 1);
-        (0..columns).map(move |index| all * (index + 1) / columns - all * index / columns)
+        let width = self.size.x;
+        let start = move |index| (width + GAP) * index / columns;
+        (0..columns).map(move |index| start(index)..start(index + 1).min(width))
     }
 
     /// Plays what comes before the first frame, and is ready to draw it: one picture, or one for each column.
@@ -262,19 +286,29 @@ impl Film {
                     .map(|part| vec![part])
             }
             Shown::Columns(lanes) => {
-                let lanes = lanes.iter().zip(self.widths());
-                let columns = lanes.map(|(lane, width)| {
+                let slices = lanes.iter().zip(self.slices()).enumerate();
+                let columns = slices.map(|(index, (lane, slice))| {
                     let mut hidden = self.overlay.hidden.clone();
-                    // The title says it.
+                    // The column's name says it.
                     hidden.extend([Part::Labels, Part::Rung]);
                     let overlay = Overlay {
-                        title: Some(lane.describe_rung()),
-                        is_column: true,
+                        title: Some(self.title()),
+                        column: Some(Column {
+                            lanes: lanes.clone(),
+                            index,
+                            start: slice.start,
+                            whole: self.size.x,
+                        }),
                         hidden,
                         ..self.overlay.clone()
                     };
+                    let width = slice.len() as u32;
                     let mut part = self.open(UVec2::new(width, self.size.y), overlay)?;
-                    part.app.insert_resource(ViewMode::Right);
+                    let gap = if slice.end < self.size.x { GAP } else { 0 };
+                    let right = gap as f32 / part.app.world().resource::<Canvas>().scale_factor;
+                    part.app
+                        .insert_resource(ViewMode::Right)
+                        .insert_resource(Inset { right, bottom: 0.0 });
                     self.begin(part, lane.clone(), None)
                 });
                 columns.collect()

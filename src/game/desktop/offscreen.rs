@@ -193,6 +193,17 @@ impl OffScreen {
         self.read()
     }
 
+    /// Draws without advancing time, and returns the picture as [`frame`](Self::frame) does.
+    ///
+    /// # Errors
+    /// If the adapter fails.
+    pub fn still(&mut self) -> Result<Vec<u8>, Failure> {
+        let still = TimeUpdateStrategy::ManualDuration(Duration::ZERO);
+        self.app.insert_resource(still);
+        self.app.update();
+        self.read()
+    }
+
     fn read(&self) -> Result<Vec<u8>, Failure> {
         let render = self.app.sub_app(RenderApp).world();
         let device = render.resource::<RenderDevice>();

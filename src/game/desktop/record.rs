@@ -9,8 +9,9 @@ use indicatif::ProgressBar;
 use super::film::{Film, Take};
 use super::stop::Stopped;
 use crate::display::no_adapter_off_screen;
+use crate::files::FileError;
 use crate::game::Failure;
-use crate::recording::video::{FileError, Video};
+use crate::recording::video::Video;
 
 /// Frames that may wait to be encoded, at most.
 const MAX_WAITING_FRAMES: usize = 4;

@@ -12,7 +12,8 @@ use bevy::render::view::screenshot::{Screenshot, ScreenshotCaptured};
 use bevy::window::PrimaryWindow;
 
 use super::SharedPicture;
-use crate::recording::video::{FileError, Video};
+use crate::files::FileError;
+use crate::recording::video::Video;
 use crate::view::Notices;
 
 pub(super) use plugin::VideoPlugin;

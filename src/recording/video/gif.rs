@@ -1,11 +1,14 @@
 //! GIF in an endless loop.
 //!
 //! Each frame holds the rectangle that changed, with unchanged pixels transparent, and a palette of the
-//! colours that it draws: a frame of many colours by `NeuQuant`, without dithering. A global palette is not possible:
+//! colours that it draws: a frame of many colours by `NeuQuant`, without dithering, from each colour a few times rather than
+//! as often as it is drawn, so that the few pixels of the player and of cubes in the distance keep theirs. A global palette is not possible:
 //! later colours, such as that of the first red cube, are not known when the first frame is written. Channels are
 //! rounded, so that flat faces stay flat, which compresses better.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::iter;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -60,23 +63,25 @@ impl Gif {
             .collect();
         // A frame cannot be empty: repeating a picture takes one pixel.
         let (columns, rows) = bounds(&changed, width).unwrap_or((0..1, 0..1));
-        let mut rgba = Vec::with_capacity(rows.len() * columns.len() * 4);
+        let mut drawn = Vec::with_capacity(rows.len() * columns.len());
         for row in rows.clone() {
             let row = row * width + columns.start..row * width + columns.end;
-            for (&[r, g, b], changed) in self.shown[row.clone()].iter().zip(&changed[row]) {
-                rgba.extend(match changed {
-                    true => [r, g, b, 255],
-                    false => [0; 4],
-                });
-            }
+            let pixels = self.shown[row.clone()].iter().zip(&changed[row]);
+            drawn.extend(pixels.map(|(&pixel, changed)| changed.then_some(pixel)));
         }
+        let (palette, of) = palette(&drawn);
         // At most the size of the picture, which fits in 16 bits.
         let [wide, high] = [&columns, &rows].map(|range| range.len() as u16);
         Frame {
             delay: self.delay,
             left: columns.start as u16,
             top: rows.start as u16,
-            ..Frame::from_rgba_speed(wide, high, &mut rgba, SPEED)
+            width: wide,
+            height: high,
+            buffer: drawn.iter().map(|pixel| of[pixel]).collect(),
+            transparent: of.get(&None).copied(),
+            palette,
+            ..Frame::default()
         }
     }
 }
@@ -96,6 +101,37 @@ impl Encode for Gif {
         self.encoder.get_ref().path().to_owned()
     }
 }
+
+/// A pixel; none if it is transparent.
+type Pixel = Option<[u8; 3]>;
+
+/// The palette of a frame, and the index of each pixel in it.
+fn palette(pixels: &[Pixel]) -> (Option<Vec<u8>>, BTreeMap<Pixel, u8>) {
+    let mut counts = BTreeMap::<Pixel, u32>::new();
+    for &pixel in pixels {
+        *counts.entry(pixel).or_default() += 1;
+    }
+    let weights = counts.iter().flat_map(|(&pixel, count)| {
+        let weight = 1 + count.ilog2() * u32::from(pixel.is_some());
+        iter::repeat_n(pixel, weight as usize)
+    });
+    let mut weighted: Vec<Pixel> = weights.collect();
+    // A rectangle of them, whose sides fit in 16 bits.
+    let height = weighted.len().div_ceil(WIDE);
+    let width = weighted.len().div_ceil(height);
+    weighted.resize(width * height, weighted[0]);
+    let rgba = weighted.iter().map(|pixel| match *pixel {
+        Some([r, g, b]) => [r, g, b, 255],
+        None => [0; 4],
+    });
+    let mut rgba: Vec<u8> = rgba.flatten().collect();
+    let frame = Frame::from_rgba_speed(width as u16, height as u16, &mut rgba, SPEED);
+    let indices = weighted.into_iter().zip(frame.buffer.iter().copied());
+    (frame.palette, indices.collect())
+}
+
+/// Pixels in a row, at most.
+const WIDE: usize = u16::MAX as usize;
 
 /// The columns and rows of the smallest rectangle that contains every true flag.
 fn bounds(flags: &[bool], width: usize) -> Option<(Range<usize>, Range<usize>)> {
@@ -120,8 +156,8 @@ fn reason(error: EncodingError) -> io::Error {
     }
 }
 
-/// How many of the pixels `NeuQuant` learns from, 1 to 30: every tenth, which it recommends.
-const SPEED: i32 = 10;
+/// How many of the pixels `NeuQuant` learns from, 1 to 30: every one.
+const SPEED: i32 = 1;
 
 #[cfg(test)]
 mod tests {

@@ -41,7 +41,7 @@ impl LaneSettings {
     pub fn describe_rung(&self) -> String {
         let rung = self.rung_name();
         match self.sender.kept_budget() {
-            Some(kbps) => format!("{rung}, {kbps} kbps"),
+            Some(kbps) => format!("{rung} within {kbps} kbps"),
             None => rung.to_owned(),
         }
     }
@@ -60,6 +60,42 @@ impl LaneSettings {
         let no_loss = Preset::of(conditions).is_none() && loss(conditions.loss).is_none();
         let no_loss = if no_loss { ", no loss" } else { "" };
         link(conditions) + no_loss
+    }
+
+    /// What [`describe`](Self::describe) says, and the defaults as well; and how much later than the simulation the replica is
+    /// shown, if that is known beforehand.
+    #[must_use]
+    pub fn describe_in_full(&self) -> Vec<String> {
+        let rate = self.sender.snapshots_per_second();
+        let usual = Self::default().playout.interpolation;
+        let is_usual = self.playout.interpolation == usual;
+        let interpolation = (!is_usual).then(|| self.describe_interpolation());
+        let delay = match self.playout.delay {
+            PlayoutDelay::Rule if self.sender.kept_budget().is_none() => {
+                Some(self.playout.rule_delay(&self.sender))
+            }
+            PlayoutDelay::Fixed(delay) => Some(delay),
+            PlayoutDelay::Rule | PlayoutDelay::Adaptive => None,
+        };
+        let parts = [
+            Some(self.describe_network()),
+            Some(format!("{rate} snapshots a second")),
+            interpolation,
+            delay.and_then(|delay| self.describe_lag(delay)),
+        ];
+        parts.into_iter().flatten().collect()
+    }
+
+    /// How much later than the simulation the replica is shown with that playout delay, to ten milliseconds; none if nothing
+    /// is interpolated, or if recorded delays are replayed.
+    #[must_use]
+    pub fn describe_lag(&self, playout_delay: Duration) -> Option<String> {
+        let interpolation = self.playout.effective_interpolation(self.sender.stages);
+        let conditions = &self.link.conditions;
+        let is_known = interpolation.waits() && conditions.trace.is_none();
+        let lag = conditions.latency + playout_delay;
+        let ms = 10 * (lag.as_millis() + 5).div_euclid(10);
+        is_known.then(|| format!("shown {ms} ms later"))
     }
 
     /// As [`describe`](Self::describe), for a lane over a real network, to which the simulated one is added.

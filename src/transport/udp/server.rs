@@ -8,7 +8,7 @@ use cubewire_bevy::renet::{ClientAddress, ClientId, RenetHost, RenetServer, Toke
 use cubewire_bevy::{CubewireSystems, Mailbox, Traffic, refuse};
 use cubewire_codec::{Fingerprint, Plan, Sequence, Snapshot};
 use cubewire_protocol::{FallbackReason, PROTOCOL_VERSION, Request, RequestAck, Welcome};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::token_version;
 use crate::replication::transport::{End, SLICE_BYTES, SenderMail, TransportSystems, deliver};
@@ -61,12 +61,17 @@ pub struct Viewers {
 /// What a viewer's snapshots may take on the wire, in kilobits a second; none without a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ViewerBudget {
-    /// The number of its connection.
+    /// The number of its connection, as text: JSON's numbers are exact only up to 53 bits.
+    #[serde(serialize_with = "text")]
     pub viewer: u64,
     /// What it asks for.
     pub asked_kbps: Option<u32>,
     /// That, or less if no more gets through.
     pub given_kbps: Option<u32>,
+}
+
+fn text<S: Serializer>(number: &u64, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_str(number)
 }
 
 /// A connected viewer.

@@ -12,15 +12,15 @@ use crate::view::side::Side;
 const BOTTOM: f32 = 12.0;
 
 impl Overlay {
-    /// The name of a half, and what follows it in its caption: the rung and the link of the lane, or the real network that
-    /// `is_remote` lanes have in addition, and how far the replica is from the simulation. The first text has all of it; each
-    /// of the others leaves out another part of the link, for halves that are too narrow.
+    /// The name of a half, and what follows it in its caption: the rung of the lane, its `link` part by part, and how far the
+    /// replica is from the simulation. The first text has all of it; each of the others leaves out another part, for halves
+    /// that are too narrow: those of the link first, then the error, then the rung.
     pub(super) fn caption(
         &self,
         mode: ViewMode,
         side: Side,
         lane: Option<&LaneSettings>,
-        is_remote: bool,
+        link: &[String],
         error: Option<&str>,
     ) -> (String, Vec<String>) {
         let usual = match (lane, mode, side) {
@@ -32,18 +32,18 @@ impl Overlay {
         let name = if self.shows(Part::Labels) { name } else { "" };
         let rung = lane.filter(|_| self.shows(Part::Rung));
         let rung = rung.map(LaneSettings::describe_rung);
-        let link = lane.filter(|_| self.shows(Part::Link));
-        let link = link.map_or_else(Vec::new, |lane| match is_remote {
-            true => lane.describe_over_real_network(),
-            false => lane.describe(),
-        });
+        let link = if self.shows(Part::Link) { link } else { &[] };
         let error = error.filter(|_| self.shows(Part::Link));
         let error = error.map(|error| format!("error {error}"));
-        let rest = (0..=link.len()).map(|left_out| {
+        let links = (0..=link.len()).map(|left_out| {
             let link = link[left_out..].join(", ");
             let link = (!link.is_empty()).then_some(link);
-            let parts = [rung.clone(), link, error.clone()].into_iter().flatten();
-            let rest = parts.collect::<Vec<_>>().join(" · ");
+            [rung.clone(), link, error.clone()]
+        });
+        let shorter = [[rung.clone(), None, None], [const { None }; 3]];
+        let rest = links.chain(shorter).map(|parts| {
+            let parts: Vec<_> = parts.into_iter().flatten().collect();
+            let rest = parts.join(" · ");
             match name.is_empty() || rest.is_empty() {
                 true => rest,
                 false => format!(" · {rest}"),
@@ -71,14 +71,14 @@ impl Pen<'_> {
         self.strip(at, Align2::LEFT_BOTTOM, width, &parts);
     }
 
-    /// The first of the texts that fits behind a name into a strip of that width, or the last.
+    /// The first of the texts that fits behind a name into a strip of that width; none of them otherwise.
     fn fitting<'a>(&self, name: &str, rest: &'a [String], width: f32) -> &'a str {
         let fits = |rest: &&String| {
             let line = format!("{name}{rest}");
             let part = (&line[..], self.sizes.small, self.colors().ink);
             !self.line(&[part], width - self.beside()).elided
         };
-        let found = rest.iter().find(fits).or(rest.last());
+        let found = rest.iter().find(fits);
         found.map_or("", String::as_str)
     }
 }
@@ -90,9 +90,12 @@ mod tests {
 
     fn caption(lane: &str, is_remote: bool) -> String {
         let lane: LaneSettings = lane.parse().unwrap();
+        let link = match is_remote {
+            true => lane.describe_over_real_network(),
+            false => lane.describe(),
+        };
         let overlay = Overlay::default();
-        let (name, rest) =
-            overlay.caption(ViewMode::Split, Side::Right, Some(&lane), is_remote, None);
+        let (name, rest) = overlay.caption(ViewMode::Split, Side::Right, Some(&lane), &link, None);
         name + &rest[0]
     }
 
@@ -111,17 +114,21 @@ mod tests {
 
     #[test]
     fn in_a_narrow_half_the_link_is_left_out_part_by_part_and_the_error_stays() {
-        let lane = "rung:at-rest,rate:10,interpolation:none".parse().unwrap();
+        let lane: LaneSettings = "rung:at-rest,rate:10,interpolation:none".parse().unwrap();
+        let link = lane.describe();
         let overlay = Overlay::default();
         let error = Some("12.3 mm");
-        let (name, rest) = overlay.caption(ViewMode::Split, Side::Left, Some(&lane), false, error);
+        let (name, rest) = overlay.caption(ViewMode::Split, Side::Left, Some(&lane), &link, error);
         with_pen(|pen| {
-            let shown = [500.0, 404.0, 300.0, 250.0].map(|width| pen.fitting(&name, &rest, width));
+            let shown = [500.0, 404.0, 300.0, 250.0, 140.0, 70.0]
+                .map(|width| pen.fitting(&name, &rest, width));
             let wanted = [
                 " · at-rest · 100 ms round trip, 10 a second, no interpolation · error 12.3 mm",
                 " · at-rest · 10 a second, no interpolation · error 12.3 mm",
                 " · at-rest · no interpolation · error 12.3 mm",
                 " · at-rest · error 12.3 mm",
+                " · at-rest",
+                "",
             ];
             assert_eq!(shown, wanted);
         });
@@ -135,7 +142,7 @@ mod tests {
         };
         starts(
             "rung:predicted,budget:64kbps",
-            "Replica · predicted, 64 kbps · ",
+            "Replica · predicted within 64 kbps · ",
         );
         // It carries every cube, or none.
         starts(
@@ -156,7 +163,7 @@ mod tests {
                 ViewMode::Split,
                 Side::Right,
                 Some(&lane),
-                false,
+                &lane.describe(),
                 Some("1 mm"),
             );
             name + &rest[0]

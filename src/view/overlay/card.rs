@@ -1,10 +1,9 @@
-//! The title card before a film.
+//! The title card before a film, over its first picture.
 
 use bevy_egui::egui::{Align2, Rect, pos2, vec2};
 
 use super::film::CREDIT;
 use super::text::Pen;
-use crate::theme::egui_color;
 use crate::view::side::Side;
 
 /// What a title card says, with the program and the credit.
@@ -16,24 +15,33 @@ pub struct Card {
     pub shown: Vec<(Option<Side>, String)>,
     /// What is played.
     pub play: Option<String>,
+    /// What all that is shown has in common.
+    pub common: Vec<String>,
 }
 
 /// Between rows, in multiples of the type's size.
 const ROW: f32 = 1.6;
 
 impl Pen<'_> {
-    /// Paints the card over everything.
-    pub(super) fn card(&self, whole: Rect, card: &Card) {
+    /// Paints the card of a film over all of this part of its picture.
+    pub(super) fn card(&self, [part, whole]: [Rect; 2], card: &Card) {
         let (colors, sizes) = (self.colors(), self.sizes);
-        self.painter
-            .rect_filled(whole, 0.0, egui_color(colors.ground));
+        self.painter.rect_filled(part, 0.0, self.veil());
         let play = card.play.iter().map(|play| (play.as_str(), colors.muted));
         let shown = card.shown.iter().map(|(side, text)| {
             let color = side.map_or(colors.ink, |side| side.color_of(colors));
             (text.as_str(), color)
         });
-        let below: Vec<_> = play.chain(shown).collect();
-        let credit = CREDIT.join(" ");
+        let width = whole.width() - 2.0 * sizes.margin;
+        let mut common = (0..=card.common.len())
+            .rev()
+            .map(|count| card.common[..count].join(" · "));
+        let common = common.find(|common| self.width(common, sizes.small) <= width);
+        let common = common.unwrap_or_default();
+        let below: Vec<_> = play
+            .chain(shown)
+            .chain((!common.is_empty()).then_some((common.as_str(), colors.muted)))
+            .collect();
         let rows = [
             ("Cubewire", sizes.line, colors.muted),
             (card.title.as_str(), sizes.headline, colors.ink),
@@ -44,19 +52,24 @@ impl Pen<'_> {
                 .map(|&(text, color)| (text, sizes.title, color)),
         );
         let rows: Vec<_> = rows.collect();
-        let width = whole.width() - 2.0 * sizes.margin;
         let height: f32 = rows.iter().map(|(_, size, _)| ROW * size).sum();
         let mut y = whole.center().y - height / 2.0;
         for row in rows {
-            let line = self.line(&[row], width);
-            let at = pos2(whole.center().x, y + ROW * row.1 / 2.0);
-            let at = Align2::CENTER_CENTER.anchor_size(at, line.size()).min;
-            self.painter.galley(at, line, egui_color(row.2));
-            y += ROW * row.1;
+            let (text, size, color) = row;
+            let at = pos2(whole.center().x, y + ROW * size / 2.0);
+            let smaller = [size, sizes.title, sizes.small].into_iter();
+            let mut smaller = smaller.filter(|&smaller| smaller <= size);
+            let fitting = smaller.find(|&size| self.width(text, size) <= width);
+            let fitting = fitting.unwrap_or(sizes.small);
+            let text = self.words(text, fitting, width);
+            self.write(at, Align2::CENTER_CENTER, (&text, fitting, color));
+            y += ROW * size;
         }
-        let line = self.line(&[(&credit, sizes.small, colors.muted)], width);
         let at = whole.center_bottom() - vec2(0.0, sizes.margin);
-        let at = Align2::CENTER_BOTTOM.anchor_size(at, line.size()).min;
-        self.painter.galley(at, line, egui_color(colors.muted));
+        self.write(
+            at,
+            Align2::CENTER_BOTTOM,
+            (CREDIT, sizes.small, colors.muted),
+        );
     }
 }

@@ -109,18 +109,20 @@ impl Pen<'_> {
         settings: &LaneSettings,
         cost: Option<&Cost>,
     ) -> Rect {
-        let about = about_rung(settings).0;
+        let about = || about([settings; 2]);
         let uncompressed = settings.sender.uncompressed_kbps();
-        let (large, line) = match cost {
-            None if settings.link.conditions.cut => ("link cut".to_owned(), about),
-            None => ("…".to_owned(), about),
+        let (large, lines) = match cost {
+            None if settings.link.conditions.cut => ("link cut".to_owned(), about()),
+            None => ("…".to_owned(), about()),
             // What does not arrive is no replica.
-            Some(cost) if settings.link.conditions.cut => (cost.figure() + " kbps", about),
+            Some(cost) if settings.link.conditions.cut => (cost.figure() + " kbps", about()),
             Some(cost) => match cost.less(uncompressed) {
-                None => (cost.figure() + " kbps", about),
+                None => (cost.figure() + " kbps", about()),
                 Some(less) => {
                     let has_budget = settings.sender.kept_budget().is_some();
-                    (less, cost.instead_of(uncompressed, has_budget))
+                    let wishes = [has_budget, false];
+                    let lines = wishes.map(|wish| cost.instead_of(uncompressed, wish));
+                    (less, lines.to_vec())
                 }
             },
         };
@@ -128,23 +130,24 @@ impl Pen<'_> {
         let color = side.color_of(self.colors());
         let width = half.width() - 2.0 * self.sizes.margin;
         let large = [(large.as_str(), self.sizes.headline, color)];
-        let line = (line.as_str(), self.sizes.line);
-        self.figures(at, Align2::CENTER_TOP, width, &large, line)
+        let lines = (&lines[..], self.sizes.line);
+        self.figures(at, Align2::CENTER_TOP, width, &large, lines)
     }
 
-    /// Paints what a lane costs and how far it is from the simulation, centred over its column. Returns the ground's
-    /// rectangle.
+    /// Paints what one of several lanes of a film costs and how far it is from the simulation, centred over its half or
+    /// column. Returns the ground's rectangle.
     pub(super) fn column(&self, half: Rect, side: Side, cost: Option<&Cost>) -> Rect {
         let figure = cost.map_or_else(|| "…".to_owned(), Cost::figure);
         let large = self.bandwidth(&figure, side);
         let error = cost.and_then(Cost::error);
-        let line = error.map_or_else(|| "…".to_owned(), |error| format!("mean error {error}"));
+        let error = error.unwrap_or_else(|| "…".to_owned());
+        let lines = ["mean error ", "error ", ""].map(|what| format!("{what}{error}"));
         self.figures(
             pos2(half.center().x, half.min.y + TOP),
             Align2::CENTER_TOP,
             half.width() - 2.0 * self.sizes.margin,
             &large,
-            (&line, self.sizes.line),
+            (&lines, self.sizes.line),
         )
     }
 
@@ -166,9 +169,9 @@ impl Pen<'_> {
         let width = half.width() - 2.0 * margin - 3.0 * self.sizes.ratio;
         let figure = cost.map_or_else(|| "…".to_owned(), Cost::figure);
         let large = self.bandwidth(&figure, side);
-        let line = self.about([settings, other], width);
-        let (at, line) = (pos2(x, half.min.y + TOP), (line.as_str(), self.sizes.small));
-        self.figures(at, anchor, width, &large, line)
+        let lines = about([settings, other]);
+        let (at, lines) = (pos2(x, half.min.y + TOP), (&lines[..], self.sizes.small));
+        self.figures(at, anchor, width, &large, lines)
     }
 
     fn bandwidth<'a>(&self, kbps: &'a str, side: Side) -> [Part<'a>; 2] {
@@ -179,35 +182,25 @@ impl Pen<'_> {
         ]
     }
 
-    /// What tells the lane from the other one, as far as it fits into the plate of a headline of that width.
-    fn about(&self, [settings, other]: [&LaneSettings; 2], width: f32) -> String {
-        let is_alike = settings.sender.stages == other.sender.stages;
-        let differs = other.describe_change(settings).filter(|_| is_alike);
-        let (about, name) = about_rung(settings);
-        let about = differs.unwrap_or(about);
-        let phrase = about.split([':', ';', ',']).next().unwrap_or_default();
-        let phrase = phrase.trim_end_matches('.').to_owned();
-        let width = width - 2.0 * PADDING.x * self.sizes.headline;
-        let fits = |text: &String| {
-            let part = (text.as_str(), self.sizes.small, self.colors().ink);
-            !self.line(&[part], width).elided
-        };
-        let wish = [about, phrase].into_iter().find(fits);
-        wish.unwrap_or_else(|| name.to_owned())
-    }
-
+    /// Paints large type without its unit, if it has no room, and below it the first of the lines that has room.
     fn figures(
         &self,
         at: Pos2,
         anchor: Align2,
         width: f32,
         large: &[Part<'_>],
-        (line, size): (&str, f32),
+        (lines, size): (&[String], f32),
     ) -> Rect {
         let padding = PADDING * self.sizes.headline;
         let width = width - 2.0 * padding.x;
-        let line = self.line(&[(line, size, self.colors().ink)], width);
-        self.plate(at, anchor, padding, &[self.line(large, width), line])
+        let mut large_line = self.line(large, width);
+        if large_line.elided {
+            large_line = self.line(&large[..1], width);
+        }
+        let fitting = lines.iter().find(|line| self.width(line, size) <= width);
+        let line = fitting.map(|line| self.line(&[(line, size, self.colors().ink)], width));
+        let lines: Vec<_> = [large_line].into_iter().chain(line).collect();
+        self.plate(at, anchor, padding, &lines)
     }
 
     /// Paints the ratio between two lanes, on the line between the halves.
@@ -239,6 +232,17 @@ impl Pen<'_> {
             &[line],
         );
     }
+}
+
+/// What tells the lane from the other one, at length and shorter.
+fn about([settings, other]: [&LaneSettings; 2]) -> Vec<String> {
+    let is_alike = settings.sender.stages == other.sender.stages;
+    let differs = other.describe_change(settings).filter(|_| is_alike);
+    let (about, name) = about_rung(settings);
+    let about = differs.unwrap_or(about);
+    let phrase = about.split([':', ';', ',']).next().unwrap_or_default();
+    let phrase = phrase.trim_end_matches('.').to_owned();
+    vec![about, phrase, name.to_owned()]
 }
 
 /// What the rung does, and its name.
@@ -344,17 +348,15 @@ mod tests {
 
     #[test]
     fn lanes_with_the_same_stages_are_told_apart_by_what_differs() {
-        with_pen(|pen| {
-            let lane = |text: &str| text.parse::<LaneSettings>().unwrap();
-            let about = |lane: &LaneSettings, other| pen.about([lane, other], 400.0);
-            let [none, hermite] = ["none", "hermite"]
-                .map(|kind| lane(&format!("rung:at-rest,rate:10,interpolation:{kind}")));
-            assert_eq!(about(&none, &hermite), "no interpolation");
-            assert_eq!(about(&hermite, &none), "hermite");
-            let other = lane("rung:uncompressed,rate:10,interpolation:none");
-            assert_eq!(about(&none, &other), about_rung(&none).0);
-            assert_eq!(about(&none, &none), about_rung(&none).0);
-        });
+        let lane = |text: &str| text.parse::<LaneSettings>().unwrap();
+        let about = |lane: &LaneSettings, other| about([lane, other]).remove(0);
+        let [none, hermite] = ["none", "hermite"]
+            .map(|kind| lane(&format!("rung:at-rest,rate:10,interpolation:{kind}")));
+        assert_eq!(about(&none, &hermite), "no interpolation");
+        assert_eq!(about(&hermite, &none), "hermite");
+        let other = lane("rung:uncompressed,rate:10,interpolation:none");
+        assert_eq!(about(&none, &other), about_rung(&none).0);
+        assert_eq!(about(&none, &none), about_rung(&none).0);
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! The legend of the cubes' colours, at the upper left of the picture.
+//! The legend of the cubes' colours: at the upper left of the picture, or in a band of a film.
 
-use bevy_egui::egui::{Align2, Color32, Mesh, Rect, Vec2, pos2, vec2};
+use bevy_egui::egui::{Align2, Color32, Mesh, Pos2, Rangef, Rect, Vec2, pos2, vec2};
 use cubewire_codec::Form;
 use cubewire_inspector::words::grouped;
 use cubewire_palette::{AMOUNTS, form};
@@ -35,20 +35,7 @@ impl Pen<'_> {
         let middle = |index: usize| inside.min.y + (index as f32 + 0.5) * row;
         write(pos2(inside.min.x, middle(0)), Align2::LEFT_CENTER, title);
         let named = |index: usize, each: Option<Form>| {
-            let swatch = pos2(inside.min.x + row / 2.0, middle(index));
-            let swatch = Rect::from_center_size(swatch, Vec2::splat(0.6 * row));
-            self.painter
-                .rect_filled(swatch, 2.0, egui_color(form(each)));
-            let none = match colors {
-                CubeColors::Wait => "no wait",
-                _ => "not sent",
-            };
-            let name = each.map_or(none, Form::name);
-            write(
-                pos2(swatch.max.x + 6.0, middle(index)),
-                Align2::LEFT_CENTER,
-                name,
-            );
+            self.swatch(pos2(inside.min.x, middle(index)), colors, each);
         };
         if let Some(why) = costs.unknown {
             write(pos2(inside.min.x, middle(1)), Align2::LEFT_CENTER, why);
@@ -77,7 +64,60 @@ impl Pen<'_> {
         }
         area.max.y
     }
+
+    /// Paints a colour and what it means, from a point at the middle of its left edge. Returns its right end.
+    fn swatch(&self, at: Pos2, colors: CubeColors, form_of: Option<Form>) -> f32 {
+        let row = 1.5 * self.sizes.small;
+        let center = pos2(at.x + row / 2.0, at.y);
+        let swatch = Rect::from_center_size(center, Vec2::splat(0.6 * row));
+        self.painter
+            .rect_filled(swatch, 2.0, egui_color(form(form_of)));
+        let none = match colors {
+            CubeColors::Wait => "no wait",
+            _ => "not sent",
+        };
+        let name = (
+            form_of.map_or(none, Form::name),
+            self.sizes.small,
+            self.colors().ink,
+        );
+        let at = pos2(swatch.max.x + 6.0, at.y);
+        self.write(at, Align2::LEFT_CENTER, name).max.x
+    }
+
+    /// Paints the same in one line of a film, whose scale has that end.
+    pub(super) fn legend_strip(
+        &self,
+        across: Rangef,
+        y: f32,
+        (colors, scale_end): (CubeColors, f32),
+    ) {
+        let small = self.sizes.small;
+        let write = |x, text: &str| {
+            let part = (text, small, self.colors().ink);
+            self.write(pos2(x, y), Align2::LEFT_CENTER, part).max.x
+        };
+        let mut end = write(across.min, colors.title().unwrap_or_default());
+        if colors == CubeColors::Form {
+            for each in [None].into_iter().chain(Form::ALL.map(Some)) {
+                end = self.swatch(pos2(end + small, y), colors, each);
+            }
+            return;
+        }
+        let [first, .., last] = labels(colors, scale_end);
+        let start = write(end + small, &first) + 0.5 * small;
+        let bar = vec2((across.span() / 4.0).min(RAMP), small);
+        let bar = Rect::from_min_size(pos2(start, y - bar.y / 2.0), bar);
+        self.painter.add(ramp(bar));
+        end = write(bar.max.x + 0.5 * small, &last);
+        if matches!(colors, CubeColors::Bits | CubeColors::Wait) {
+            self.swatch(pos2(end + small, y), colors, None);
+        }
+    }
 }
+
+/// Width of the ramp in a film, at most, points.
+const RAMP: f32 = 240.0;
 
 /// Amounts at the stops of the ramp.
 fn labels(colors: CubeColors, scale_end: f32) -> [String; AMOUNTS.len()] {

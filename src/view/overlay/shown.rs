@@ -11,7 +11,9 @@ use super::outline::Outlined;
 use super::text::{Pen, Sizes};
 use super::{Overlay, Part, film};
 use crate::history::Moment;
-use crate::replication::{Lane, LaneMeter, LaneSettings, LaneSettingsQuery, LocalLane};
+use crate::replication::{
+    Lane, LaneMeter, LaneSettings, LaneSettingsQuery, LocalLane, PlayoutDelay,
+};
 use crate::theme::{Theme, egui_color, fonts};
 use crate::view::ViewMode;
 use crate::view::arrivals::Arrivals;
@@ -79,9 +81,19 @@ pub(in crate::view) fn draw(
         return;
     };
     let painter = ctx.layer_painter(LayerId::background());
+    let window = ctx.viewport_rect();
     for &(_, image, area) in &images {
         let whole = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
         painter.image(image, in_points(area), whole, Color32::WHITE);
+    }
+    if let Some(card) = &shown.overlay.card {
+        let film = shown.overlay.film(window, ctx.pixels_per_point());
+        let pen = Pen {
+            painter: &painter,
+            theme: *shown.theme,
+            sizes: Sizes::of(true, film.width(), film.width(), ctx.pixels_per_point()),
+        };
+        return pen.card([window, film], card);
     }
     let (left, right) = picture.split_left_right_at_fraction(0.5);
     let pane = |side: Side| {
@@ -94,17 +106,15 @@ pub(in crate::view) fn draw(
         ViewMode::Right => [None, Some(picture)],
         ViewMode::Difference => [Some(left), Some(right)],
     };
-    let window = ctx.viewport_rect();
     let is_film = shown.overlay.title.is_some();
+    let part = match shown.overlay.column {
+        Some(_) => picture.width(),
+        None => left.width(),
+    };
     let pen = |painter| Pen {
         painter,
         theme: *shown.theme,
-        sizes: Sizes::of(
-            is_film,
-            window.width(),
-            left.width(),
-            ctx.pixels_per_point(),
-        ),
+        sizes: Sizes::of(is_film, window.width(), part, ctx.pixels_per_point()),
     };
     let within = painter.with_clip_rect(picture);
     for &(side, _, area) in &images {
@@ -113,12 +123,16 @@ pub(in crate::view) fn draw(
     let pointer = ctx
         .pointer_hover_pos()
         .filter(|_| !ctx.is_pointer_over_egui());
-    shown.draw(&pen(&within), picture, halves, pointer);
-    if is_film {
-        pen(&painter).film(&shown.overlay, window, &shown.curves());
-    }
-    if let Some(card) = &shown.overlay.card {
-        pen(&painter).card(window, card);
+    let curves = shown.curves();
+    let common = is_film.then(|| match &shown.overlay.column {
+        Some(column) => film::common(&column.lanes),
+        None => film::common(curves.iter().map(|(.., lane)| lane)),
+    });
+    shown.draw(&pen(&within), picture, halves, common.as_deref(), pointer);
+    if let Some(common) = common {
+        let film = shown.overlay.film(window, ctx.pixels_per_point());
+        let legend = (*shown.colors, shown.costs.scale_end);
+        pen(&painter).film(&shown.overlay, [window, film], &curves, &common, legend);
     }
 }
 
@@ -132,6 +146,28 @@ struct Half<'a> {
     is_remote: bool,
     is_selected: bool,
     meter: Option<&'a LaneMeter>,
+}
+
+impl Half<'_> {
+    /// The settings of the lane but its rung, part by part; in a film those that are not `common`.
+    fn link(&self, common: Option<&[String]>) -> Vec<String> {
+        let Some(lane) = &self.settings else {
+            return Vec::new();
+        };
+        let Some(common) = common else {
+            return match self.is_remote {
+                true => lane.describe_over_real_network(),
+                false => lane.describe(),
+            };
+        };
+        let mut parts = lane.describe_in_full();
+        if lane.sender.kept_budget().is_some() || lane.playout.delay == PlayoutDelay::Adaptive {
+            let newest = self.meter.and_then(|meter| meter.samples().back());
+            parts.extend(newest.and_then(|sample| lane.describe_lag(sample.playout_delay)));
+        }
+        parts.retain(|part| !common.contains(part));
+        parts
+    }
 }
 
 impl Shown<'_, '_> {
@@ -173,15 +209,18 @@ impl Shown<'_, '_> {
     }
 
     /// Draws the text over the scene. `areas` are the parts that captions and figures are over; none for
-    /// what is hidden.
+    /// what is hidden. What is `common` to the lanes of a film is said elsewhere.
     fn draw(
         &self,
         pen: &Pen<'_>,
         picture: Rect,
         areas: [Option<Rect>; Side::ALL.len()],
+        common: Option<&[String]>,
         pointer: Option<Pos2>,
     ) {
         let halves = self.halves(areas);
+        let lanes = halves.iter().filter(|half| half.meter.is_some());
+        let is_compared = self.overlay.column.is_some() || common.is_some() && lanes.count() > 1;
         for half in &halves {
             if self.warning(half).is_some() {
                 // An outlined replica is all over the picture.
@@ -191,16 +230,16 @@ impl Shown<'_, '_> {
                 });
             }
             let settings = half.settings.as_ref();
-            // With a budget and in a column, the headline has it.
+            // With a budget and among lanes of a film, the headline has it.
             let has_budget = settings.is_some_and(|lane| lane.sender.kept_budget().is_some());
             let cost = half.cost.as_ref();
-            let cost = cost.filter(|_| !has_budget && !self.overlay.is_column);
+            let cost = cost.filter(|_| !has_budget && !is_compared);
             let error = cost.and_then(Cost::error);
             let (name, rest) = self.overlay.caption(
                 *self.mode,
                 half.side,
                 settings,
-                half.is_remote,
+                &half.link(common),
                 error.as_deref(),
             );
             pen.caption(half.area, half.side, &name, &rest);
@@ -215,7 +254,11 @@ impl Shown<'_, '_> {
                 }
             }
         }
-        let legend_end = pen.legend(picture, left_end, *self.colors, &self.costs);
+        let legend_end = match common {
+            None => pen.legend(picture, left_end, *self.colors, &self.costs),
+            // A film has a band for it.
+            Some(_) => left_end,
+        };
         self.recording(pen, picture, legend_end);
         self.notices(pen, picture, end, &halves);
     }
@@ -234,7 +277,16 @@ impl Shown<'_, '_> {
             let others = lanes.iter().filter(|other| other.side != half.side);
             let other = others.filter_map(|other| other.settings.as_ref()).next();
             let plate = match other {
-                None if self.overlay.is_column => pen.column(half.area, half.side, cost),
+                _ if self.overlay.column.is_some() => pen.column(half.area, half.side, cost),
+                Some(_) if self.overlay.title.is_some() => {
+                    // What the ratio leaves free.
+                    let (mut free, ratio) = (half.area, 3.0 * pen.sizes.ratio);
+                    match half.side {
+                        Side::Left => free.max.x -= ratio,
+                        Side::Right => free.min.x += ratio,
+                    }
+                    pen.column(free, half.side, cost)
+                }
                 None => pen.headline(half.area, half.side, settings, cost),
                 Some(other) => pen.compared(half.area, half.side, [settings, other], cost),
             };

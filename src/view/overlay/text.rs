@@ -63,6 +63,10 @@ impl Sizes {
     /// Those for a window of this width, or a film, with a half of this width. Small type has at least [`MIN_PIXELS`].
     pub(super) fn of(is_film: bool, width: f32, half: f32, pixels_per_point: f32) -> Self {
         let sizes = match is_film {
+            true if half < NARROW_COLUMN => Self {
+                title: Self::FILM.title,
+                ..Self::NARROW
+            },
             true => Self::FILM,
             false if width < NARROW || half < NARROW_HALF => Self::NARROW,
             false => Self::WINDOW,
@@ -79,6 +83,9 @@ impl Sizes {
 /// Widths of a window and of a half below which type is smaller, points.
 const NARROW: f32 = 1000.0;
 const NARROW_HALF: f32 = 320.0;
+
+/// Width of a half or a column of a film below which type is smaller, points.
+const NARROW_COLUMN: f32 = 220.0;
 
 /// Smallest readable type, physical pixels.
 const MIN_PIXELS: f32 = 9.0;
@@ -105,6 +112,25 @@ pub(super) type Part<'a> = (&'a str, f32, Rgb);
 impl Pen<'_> {
     pub(super) const fn colors(&self) -> &'static Colors {
         self.theme.colors()
+    }
+
+    /// The width of a line of text, points.
+    pub(super) fn width(&self, text: &str, size: f32) -> f32 {
+        let part = (text, size, self.colors().ink);
+        self.line(&[part], f32::INFINITY).size().x
+    }
+
+    /// As many words of a text as fit into a line of `width` points, with … if there are more.
+    pub(super) fn words(&self, text: &str, size: f32, width: f32) -> String {
+        let mut kept = text;
+        let mut line = text.to_owned();
+        while self.width(&line, size) > width
+            && let Some((fewer, _)) = kept.rsplit_once(' ')
+        {
+            kept = fewer;
+            line = format!("{kept} …");
+        }
+        line
     }
 
     /// Lays out a line of at most `width` points.
