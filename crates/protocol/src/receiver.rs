@@ -173,8 +173,11 @@ impl SnapshotReceiver {
             self.spare.push(played);
         }
         let mut snapshot = self.spare.pop().unwrap_or_default();
-        snapshot.set(&self.next);
-        tracks::continue_from(&mut snapshot, tick, self.playout.before(tick));
+        let before = self.playout.before(tick);
+        let held = before.and_then(|(then, _)| self.received.get(then));
+        let precision = self.next.snapshot().precision();
+        let is_same = held.is_some_and(|held| held.snapshot().precision() == precision);
+        snapshot.set(&self.next, tick, before, is_same);
         self.spare.extend(self.playout.insert(now, tick, snapshot));
         tracks::spread(&mut self.playout, now, tick);
         let old = self.received.take_slot(tick);

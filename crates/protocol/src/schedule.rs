@@ -18,7 +18,8 @@ use self::change::{Change, Changes, MAX_ERROR, MAX_UNIT_ERRORS, UNIT_ERROR};
 pub struct Within<'a> {
     /// Bytes that the packet may take.
     pub bytes: usize,
-    /// By how many more they grow with each tick in which none is sent. Few large packets are better than many small ones:
+    /// By how many more they grow with each tick in which none is sent; where they do not grow, every packet is filled, and
+    /// otherwise a partial one is of one datagram at most. Few large packets are better than many small ones:
     /// they have fewer headers, and a body takes fewer bits among its neighbours.
     pub growth: usize,
     /// The most that they can grow to.
@@ -68,7 +69,7 @@ pub(crate) struct Schedule {
     differs: Vec<bool>,
     /// Since when a body has been due, or [`NEVER`].
     due_since: Vec<u64>,
-    pub(crate) advanced_to: Option<u64>,
+    advanced_to: Option<u64>,
     /// The due bodies that may be sent and were not.
     due: Vec<Due>,
     /// So many of these are the most urgent ones, in order.

@@ -26,9 +26,9 @@ use crate::sync::{SceneSync, SyncStatus};
 /// state. Just above four seconds at 60 Hz.
 pub const MAX_BASELINE_AGE_TICKS: u16 = 255;
 
-/// How many snapshots from before the [`CANDIDATES`] a sender keeps: more than can be merged with one of them, and a second
-/// of those of which it may be asked for the state.
-const KEPT: usize = 56;
+/// The ticks before the [`CANDIDATES`] of which a sender keeps the snapshots: more than can be merged with one of them, and
+/// a second of those of which it may be asked for the state.
+const KEPT_TICKS: u64 = 56;
 
 /// Maximum number of acked snapshots that [`BaselineChoice::Smallest`] tries, newest first.
 pub const CANDIDATES: usize = 8;
@@ -60,6 +60,8 @@ pub struct SnapshotSender {
     missing_baselines: u64,
     sync: SceneSync,
     schedule: Schedule,
+    /// The tick of the last snapshot within a budget, sent or not.
+    within_at: Option<u64>,
     /// Since when all packets within a budget have been complete.
     complete_since: Option<u64>,
     carried: Vec<bool>,
@@ -125,6 +127,7 @@ impl SnapshotSender {
             missing_baselines: 0,
             sync: SceneSync::new(),
             schedule: Schedule::default(),
+            within_at: None,
             complete_since: None,
             carried: Vec::new(),
             ages: Vec::new(),
@@ -419,7 +422,8 @@ impl SnapshotSender {
         self.discard_acks(tick.saturating_sub(MAX_BASELINE_AGE_TICKS.into()));
         let candidates = self.acked.len().saturating_sub(CANDIDATES);
         if let Some(&oldest) = self.acked.get(candidates) {
-            self.sent.forget_before(oldest, KEPT);
+            self.sent
+                .forget_before(oldest.saturating_sub(KEPT_TICKS), 0);
         }
         Ok(())
     }

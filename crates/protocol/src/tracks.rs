@@ -25,18 +25,45 @@ pub struct Received {
 }
 
 impl Received {
-    pub(crate) fn set(&mut self, baseline: &Baseline) {
+    /// Sets this to the snapshot of `tick`. Of a partial packet, what is known as well from the one `before` is taken from
+    /// there if that has the same precision, and otherwise what is known better.
+    pub(crate) fn set(
+        &mut self,
+        baseline: &Baseline,
+        tick: u64,
+        before: Option<(u64, &Self)>,
+        is_same_precision: bool,
+    ) {
         let slots = baseline.snapshot();
-        slots.dequantize(&mut self.snapshot);
-        self.lives.clear();
-        if slots.plan().has_lives() {
-            let lives = (0..slots.len()).map(|slot| slots.life(slot));
-            self.lives.extend(lives);
-        }
+        let is_partial = baseline.stages().coverage() == Coverage::Partial;
         self.has_velocity = baseline.stages().velocity != Velocity::Omitted;
         self.ages.clear();
-        if baseline.stages().coverage() == Coverage::Partial {
+        if is_partial {
             self.ages.extend(baseline.ages());
+        }
+        let fits = |&(_, before): &(u64, &Self)| before.snapshot.bodies.len() == slots.len();
+        let before = before.filter(|_| is_partial).filter(fits);
+        let Some((then, before)) = before else {
+            slots.dequantize(&mut self.snapshot);
+            self.lives.clear();
+            if slots.plan().has_lives() {
+                let lives = (0..slots.len()).map(|slot| slots.life(slot));
+                self.lives.extend(lives);
+            }
+            return;
+        };
+        self.snapshot.bodies.clone_from(&before.snapshot.bodies);
+        self.lives.clone_from(&before.lives);
+        for (body, age) in self.ages.iter_mut().enumerate() {
+            let known = aged(before.age(body), tick - then);
+            if *age > known || *age == known && is_same_precision {
+                *age = known;
+                continue;
+            }
+            self.snapshot.bodies[body] = slots.body(body);
+            if let Some(life) = self.lives.get_mut(body) {
+                *life = slots.life(body);
+            }
         }
     }
 
@@ -44,22 +71,6 @@ impl Received {
     #[must_use]
     pub fn age(&self, body: usize) -> u8 {
         self.ages.get(body).copied().unwrap_or(0)
-    }
-}
-
-/// Takes from the snapshot before what is known there, but not here.
-pub(crate) fn continue_from(received: &mut Received, tick: u64, before: Option<(u64, &Received)>) {
-    let Some((then, before)) = before else {
-        return;
-    };
-    if before.snapshot.bodies.len() != received.snapshot.bodies.len() {
-        return;
-    }
-    for body in 0..received.ages.len() {
-        let age = aged(before.age(body), tick - then);
-        if age < received.ages[body] {
-            received.take(body, before, age);
-        }
     }
 }
 

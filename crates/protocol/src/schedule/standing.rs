@@ -51,12 +51,8 @@ impl Standing {
 }
 
 impl Schedule {
-    /// How every body stands; none unless this is the tick that was advanced to.
+    /// How every body stands in the tick that was advanced to.
     pub(crate) fn standings(&self, tick: u64, standings: &mut Vec<Standing>) {
-        standings.clear();
-        if self.advanced_to != Some(tick) {
-            return;
-        }
         let bodies = 0..self.due_since.len();
         standings.extend(
             bodies.map(|slot| match (self.due_since[slot], self.sent_at[slot]) {

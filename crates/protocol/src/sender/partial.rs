@@ -11,7 +11,7 @@ use crate::clock::sequence;
 use crate::ring::BaselineRing;
 use crate::schedule::{AsOf, Standing, Urgency, Within};
 
-/// Most bytes of a partial packet: one datagram.
+/// Most bytes of a partial packet that can wait for others: one datagram.
 const MAX_BYTES: usize = 1200;
 
 /// Ticks after the newest acked one for which a packet may yet arrive out of order.
@@ -47,11 +47,11 @@ impl SnapshotSender {
             return Ok(Some(sent));
         };
         self.begin(tick)?;
+        self.within_at = Some(tick);
         let since = self.newest_sent.map_or(u64::MAX, |newest| tick - newest);
         let patience = MAX_SILENCE_TICKS.saturating_sub(since);
         let is_silent = patience == 0;
         if !self.is_scheduling() {
-            self.schedule.advanced_to = Some(tick);
             let is_due = self.is_complete_due(tick, stages, wanted);
             if !(is_due || is_silent && within.bytes >= MIN_BYTES) {
                 return Ok(None);
@@ -98,7 +98,10 @@ impl SnapshotSender {
             Some(header) => Some((header, None)),
             None if fits_soon(self.schedule.complete_bytes()) => None,
             None => {
-                let bytes = within.bytes.min(MAX_BYTES);
+                let bytes = match within.growth {
+                    0 => within.bytes,
+                    _ => within.bytes.min(MAX_BYTES),
+                };
                 self.encode_urgent(tick, partial, wanted, bytes, is_silent, &mut out)?
                     .map(|(header, count)| (header, Some(count)))
             }
@@ -116,7 +119,6 @@ impl SnapshotSender {
             .is_some_and(|since| tick - since >= COMPLETE_TICKS)
         {
             self.schedule.stop();
-            self.schedule.advanced_to = Some(tick);
         }
         Ok(Some(self.keep(tick, header, out)))
     }
@@ -238,9 +240,13 @@ impl SnapshotSender {
 
     /// How every body stands after this tick; none unless [`send_within`](Self::send_within) was called for it.
     pub fn standings(&self, tick: u64, standings: &mut Vec<Standing>) {
+        standings.clear();
+        if self.within_at != Some(tick) {
+            return;
+        }
         let sent = self.newest_sent.filter(|_| !self.is_scheduling());
         let sent = sent.and_then(|at| Some((at, self.sent.get(at)?.snapshot())));
-        let Some((sent_at, sent)) = sent.filter(|_| self.schedule.advanced_to == Some(tick)) else {
+        let Some((sent_at, sent)) = sent else {
             return self.schedule.standings(tick, standings);
         };
         let acked = newest(&self.sent, &self.acked).map(|(at, acked)| (at, acked.snapshot()));
@@ -252,7 +258,6 @@ impl SnapshotSender {
             }
             None => None,
         };
-        standings.clear();
         standings.extend(differs.into_iter().map(|differs| match differs {
             true => Standing::InFlight { sent: sent_at },
             false => Standing::UpToDate { sent: confirmed },

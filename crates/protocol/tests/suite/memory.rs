@@ -59,6 +59,21 @@ fn a_baseline_of_a_partial_packet_takes_at_most_34_kilobytes() {
     assert!(sender < 34_000 * KEPT, "{sender}");
 }
 
+/// What a sender keeps is a matter of time: a client with a budget has a packet every few ticks.
+#[test]
+fn where_every_sixth_tick_has_a_packet_a_sender_keeps_a_third_as_many_baselines() {
+    let frames = recording::frames("dev-pull");
+    let mut play = Play::new(&frames[0], PREDICTED.stages);
+    for (tick, frame) in frames[..6 * KEPT].iter().enumerate() {
+        let bytes = if tick.is_multiple_of(6) { 130 } else { 0 };
+        let is_sent = play.send_within(frame, bytes);
+        assert_eq!(is_sent, bytes > 0);
+        play.deliver(is_sent);
+    }
+    let sender = play.sender.memory_bytes();
+    assert!(sender < 34_000 * KEPT / 3, "{sender}");
+}
+
 /// Sends the frames again and again until that allocates nothing more.
 fn settles(frames: &[QuantizedSnapshot], stages: Stages, choice: BaselineChoice) {
     let mut play = Play::new(&frames[0], stages);
