@@ -1,5 +1,5 @@
 //! How long a tick of ten thousand bodies takes, how many bytes it has, and how much memory the server's plugins hold: `cargo
-//! run --release -p cubewire-bevy --example many_bodies [BODIES] [CLIENTS]`. A tenth of the bodies moves in each tick. All
+//! run --release -p cubewire-bevy --example many_bodies [BODIES] [CLIENTS] [SLOTS]`. A tenth of the bodies moves in each tick. All
 //! clients see the same, so that they share one encode; then each has a budget of 256 kbps, and one of 25 kbps, within which
 //! it is sent what is most urgent.
 
@@ -20,8 +20,8 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// The number of bodies, and of slots for them.
-static BODIES: OnceLock<u32> = OnceLock::new();
+/// How many bodies there can be.
+static SLOTS: OnceLock<u32> = OnceLock::new();
 const TICKS: u32 = 60;
 
 /// Bytes that the server's app has allocated in its ticks, and not freed.
@@ -40,8 +40,8 @@ fn count(app: &mut App) {
 }
 
 fn protocol(app: &mut App) {
-    let bodies = *BODIES.get_or_init(|| 10_000);
-    app.add_plugins(CubewirePlugin::new("many").floor(0.0).max_bodies(bodies))
+    let slots = *SLOTS.get_or_init(|| 10_000);
+    app.add_plugins(CubewirePlugin::new("many").floor(0.0).max_bodies(slots))
         .replicate_pose(Pose::within(-256.0..256.0, 0.0..64.0, -256.0..256.0))
         .body_kind("ball", Shape::ball(0.5));
 }
@@ -52,7 +52,8 @@ fn main() {
         .filter_map(|number| number.parse().ok());
     let bodies = numbers.next().unwrap_or(10_000).min(65_536);
     let clients = numbers.next().unwrap_or(4) as usize;
-    BODIES.set(bodies).expect("it is not known before");
+    let slots = numbers.next().unwrap_or(bodies).clamp(bodies, 65_536);
+    SLOTS.set(slots).expect("it is not known before");
     let bodies = bodies as usize;
     let mut net = TestNet::new(protocol);
     count(&mut net.server);
@@ -67,7 +68,7 @@ fn main() {
             .spawn((Replicated, BodyKind::named("ball"), at));
     }
     net.run_until(|net| net.count::<Remote>(0) == bodies);
-    println!("{bodies} bodies, {clients} clients; means of {TICKS} ticks\n");
+    println!("{bodies} bodies of at most {slots}, {clients} clients; means of {TICKS} ticks\n");
     println!(
         "{:>10} {:>10} {:>10} {:>15} {:>15} {:>10}",
         "budget", "server µs", "client µs", "bytes a packet", "wire kbps each", "server MB"

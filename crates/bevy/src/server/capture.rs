@@ -49,6 +49,7 @@ pub struct Bodies {
     pub(crate) world: Arc<QuantizedSnapshot>,
     /// Snapshots whose memory can be reused once nobody else holds them.
     pool: Vec<Arc<QuantizedSnapshot>>,
+    /// Those that have ever been in use.
     pub(crate) slots: Vec<BodySlot>,
     pub(crate) gains: Vec<f32>,
     /// Empty if no body has one.
@@ -87,22 +88,13 @@ impl FromWorld for Bodies {
             empty.clear_slots(slots);
             empty
         };
-        let cold = vec![None; protocol.cold.len()];
         Self {
             tick: 0,
             table: SlotTable::new(slots),
             world: Arc::new(empty()),
             pool: Vec::new(),
-            slots: vec![
-                BodySlot {
-                    entity: Entity::PLACEHOLDER,
-                    position: Vec3::ZERO,
-                    refers: vec![false; cold.len()],
-                    cold,
-                };
-                slots
-            ],
-            gains: vec![1.0; slots],
+            slots: Vec::new(),
+            gains: Vec::new(),
             groups: Vec::new(),
             unknown: BTreeSet::new(),
             has_warned: [false; 2],
@@ -233,6 +225,16 @@ impl Bodies {
         }
         let kind = kind?;
         let (slot, life) = self.table.insert(kind, self.tick)?;
+        let cold = self.protocol.cold.len();
+        if slot == self.slots.len() {
+            self.slots.push(BodySlot {
+                entity: Entity::PLACEHOLDER,
+                position: Vec3::ZERO,
+                cold: vec![None; cold],
+                refers: vec![false; cold],
+            });
+            self.gains.push(1.0);
+        }
         self.slots[slot].cold.fill(None);
         Some(InSlot { slot, life })
     }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use bevy_ecs::prelude::*;
 use bevy_math::Vec3;
-use cubewire_codec::{Fingerprint, InitialStateError, Life, Limits, Snapshot, Stages, ladder};
+use cubewire_codec::{
+    Fingerprint, InitialStateError, Life, Limits, QuantizedSnapshot, Snapshot, Stages, ladder,
+};
 use cubewire_protocol::{
     AdaptiveRate, ByteBudget as Bucket, Feedback, MAX_DATAGRAM_BYTES, SnapshotSender, Standing,
     View, Visibility, Within,
@@ -15,7 +17,8 @@ use crate::mailbox::Mailbox;
 use crate::protocol::Compiled;
 
 /// The most that a client is sent in any second, with all headers; on the entity of its connection. Without one, every
-/// packet has all that has changed.
+/// packet has all that has changed. Only a scene that does not go into sixteen datagrams comes in several packets, the most
+/// urgent bodies first, before the client has all of it.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteBudget {
     bytes_per_second: u32,
@@ -89,6 +92,13 @@ struct Budget {
 /// What a [`MessageChannel`](cubewire_protocol::MessageChannel) puts around a snapshot, with an ack, at most.
 const CHANNEL_BYTES: usize = 13;
 
+/// Most bytes of a packet while a client without a budget is sent a large scene: sixteen datagrams, of which all arrive often
+/// enough where one of twenty is lost.
+const MAX_JOINING_BYTES: usize = 16 * (MAX_DATAGRAM_BYTES - CHANNEL_BYTES);
+
+/// After so many ticks without an ack, it can be that packets are too large to arrive; half a second at 60 Hz.
+const CUT_OFF_TICKS: u64 = 30;
+
 impl Peer {
     pub(super) const fn new(since: Duration) -> Self {
         Self {
@@ -137,9 +147,9 @@ impl Ready {
             stages,
             view: None,
             visibility: Vec::new(),
-            seen: vec![None; limits.max_bodies],
-            told: vec![None; limits.max_bodies],
-            is_stale: vec![false; limits.max_bodies],
+            seen: Vec::new(),
+            told: Vec::new(),
+            is_stale: Vec::new(),
             near: Vec::new(),
             center: None,
             gains: Vec::new(),
@@ -155,6 +165,26 @@ impl Ready {
             budget.rate.on_ack(tick, ack);
         }
         Some(feedback)
+    }
+
+    /// What may be sent in a tick where there is no budget: anything. But of a large scene of which nothing has arrived for a
+    /// while, as in the beginning, no more than arrives whole where datagrams are lost, until all of it has.
+    pub(super) fn without_budget(
+        &self,
+        tick: u64,
+        wanted: &QuantizedSnapshot,
+    ) -> Option<Within<'static>> {
+        let sender = &self.sender;
+        let is_cut_off = || {
+            let acked = sender.newest_acked();
+            acked.is_none_or(|acked| acked + CUT_OFF_TICKS < tick)
+        };
+        let is_limited =
+            sender.is_scheduling() || wanted.memory_bytes() > MAX_JOINING_BYTES && is_cut_off();
+        is_limited.then(|| Within {
+            bytes: MAX_JOINING_BYTES,
+            ..Within::default()
+        })
     }
 
     /// What may be sent in a tick, if there is a budget, and how much of it reliable messages may take.

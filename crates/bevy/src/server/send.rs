@@ -120,7 +120,9 @@ pub(super) fn send_snapshots(
         }
         let budget = budget.copied();
         let (tick, now) = (bodies.tick, time.elapsed());
-        let within = ready.within(tick, now, ticks_per_second, budget, mailbox);
+        let within = ready
+            .within(tick, now, ticks_per_second, budget, mailbox)
+            .or_else(|| ready.without_budget(tick, &wanted));
         ready.sender.itemize(is_measured);
         if let Some(measure) = &mut measure {
             let sent = mailbox.traffic.sent.bytes();

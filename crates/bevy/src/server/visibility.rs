@@ -148,6 +148,9 @@ pub(super) fn look(
     center: Option<Vec3>,
 ) {
     let slots = bodies.slots.len();
+    peer.seen.resize(slots, None);
+    peer.told.resize(slots, None);
+    peer.is_stale.resize(slots, false);
     peer.visibility.clear();
     peer.visibility.resize(slots, Visibility::Visible);
     for row in hidden.iter().flat_map(|hidden| &hidden.0) {

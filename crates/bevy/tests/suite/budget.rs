@@ -52,6 +52,38 @@ fn sent_bytes(net: &mut TestNet, client: Entity) -> u64 {
 }
 
 #[test]
+fn a_scene_that_no_packet_holds_arrives_where_datagrams_are_lost() {
+    const BODIES: usize = 30_000;
+    fn many(app: &mut App) {
+        app.add_plugins(CubewirePlugin::new("many").max_bodies(BODIES as u32))
+            .body_kind("ball", Shape::ball(0.2));
+    }
+    let conditions = Conditions {
+        loss: Loss::bursts(0.05, 1.0),
+        latency: Duration::from_millis(30),
+        ..Conditions::PERFECT
+    };
+    let mut net = TestNet::with_conditions(many, conditions, 3);
+    for number in 0..BODIES {
+        let [column, row] = [number % 200, number / 200].map(|number| number as f32 / 4.0);
+        spawn(&mut net, "ball", Vec3::new(column, 0.0, row), ());
+    }
+    net.add_client();
+    net.run_until(|net| net.count::<Connected>(0) == 1);
+    let mut ticks = 0;
+    net.run_until(|net| {
+        ticks += 1;
+        net.count::<Remote>(0) == BODIES
+    });
+    assert!(ticks < 240, "{ticks}");
+    // Then packets are complete, without a schedule.
+    net.ticks(90);
+    let client = client_entity(&mut net);
+    let peer = net.server.world().get::<Peer>(client).unwrap();
+    assert!(!peer.sender().unwrap().is_scheduling());
+}
+
+#[test]
 fn no_second_has_more_than_the_budget_and_all_ends_equal() {
     for (loss, kbps) in [(0.0, 64), (0.1, 32), (0.3, 128)] {
         let mut net = lossy(loss, 21);
