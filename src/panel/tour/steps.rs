@@ -317,7 +317,7 @@ pub const STEPS: [TourStep; 18] = [
     },
     TourStep {
         title: "State synchronization: nothing starves",
-        text: "The colours show for how many ticks a cube has waited. An error adds to its priority up to a bound, waiting \
+        text: "The colours show for how long a cube has waited. An error adds to its priority up to a bound, waiting \
                without one. So with a quarter of the bits all cubes wait longer and are further off, but each is sent in \
                the end.",
         left: "rung:predicted,budget:128kbps",

@@ -1,19 +1,20 @@
-//! The legend of the cubes' colours, at the upper left of the picture.
+//! The legend of the cubes' colours, at the lower left of the picture: the ball and what it touches are above.
 
 use bevy_egui::egui::{Align2, Color32, Mesh, Rect, Vec2, pos2, vec2};
 use cubewire_codec::Form;
 use cubewire_inspector::words::grouped;
 use cubewire_palette::{AMOUNTS, form};
 
+use super::caption::BOTTOM;
 use super::text::Pen;
 use crate::theme::egui_color;
-use crate::view::costs::{Costs, CubeColors};
+use crate::view::costs::{Costs, CubeColors, Scale};
 
 impl Pen<'_> {
-    /// Paints what the colours of the cubes mean, below `top`; nothing for the usual ones. Returns its lower end.
-    pub(super) fn legend(&self, picture: Rect, top: f32, colors: CubeColors, costs: &Costs) -> f32 {
+    /// Paints what the colours of the cubes mean, above the caption; nothing for the usual ones.
+    pub(super) fn legend(&self, picture: Rect, colors: CubeColors, costs: &Costs) {
         let Some(title) = colors.title() else {
-            return top;
+            return;
         };
         let forms: Vec<_> = [None].into_iter().chain(Form::ALL.map(Some)).collect();
         let row = 1.5 * self.sizes.small;
@@ -25,7 +26,11 @@ impl Pen<'_> {
         };
         let padding = Vec2::splat(0.66 * self.sizes.small);
         let size = vec2(WIDTH * self.sizes.small, row * (rows + 1) as f32) + 2.0 * padding;
-        let at = pos2(picture.min.x + self.sizes.margin, top + 12.0);
+        let caption = BOTTOM + 2.0 * self.sizes.small;
+        let at = pos2(
+            picture.min.x + self.sizes.margin,
+            picture.max.y - caption - ABOVE_CAPTION - size.y,
+        );
         let area = Rect::from_min_size(at, size);
         self.painter.rect_filled(area, 4.0, self.veil());
         let inside = area.shrink2(padding);
@@ -62,7 +67,7 @@ impl Pen<'_> {
                 vec2(inside.width(), 0.7 * row),
             );
             self.painter.add(ramp(bar));
-            for (index, label) in labels(colors, costs.scale_end).into_iter().enumerate() {
+            for (index, label) in labels(colors, costs.scale).into_iter().enumerate() {
                 let x = bar.min.x + bar.width() * index as f32 / (AMOUNTS.len() - 1) as f32;
                 let anchor = match index {
                     0 => Align2::LEFT_CENTER,
@@ -75,17 +80,17 @@ impl Pen<'_> {
                 named(3, None);
             }
         }
-        area.max.y
     }
 }
 
 /// Amounts at the stops of the ramp.
-fn labels(colors: CubeColors, scale_end: f32) -> [String; AMOUNTS.len()] {
+fn labels(colors: CubeColors, scale: Scale) -> [String; AMOUNTS.len()] {
     std::array::from_fn(|index| {
-        let amount = scale_end * index as f32 / (AMOUNTS.len() - 1) as f32;
+        let amount = scale.amount(index as f32 / (AMOUNTS.len() - 1) as f32);
         match index {
-            // What takes no bits is not sent, and what waits for no tick does not wait.
-            0 if matches!(colors, CubeColors::Bits | CubeColors::Wait) => "1".to_owned(),
+            // What takes no bits is not sent.
+            0 if colors == CubeColors::Bits => "1".to_owned(),
+            _ if colors == CubeColors::Wait => grouped(amount.into()),
             _ if amount.fract() == 0.0 => grouped(amount.into()),
             _ => format!("{amount}"),
         }
@@ -112,18 +117,27 @@ fn ramp(bar: Rect) -> Mesh {
 /// In multiples of the type's size.
 const WIDTH: f32 = 14.0;
 
+/// Points.
+const ABOVE_CAPTION: f32 = 4.0;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::costs::WAITS_MS;
 
     #[test]
     fn the_legend_has_the_stops_of_the_cubes() {
-        let bits = labels(CubeColors::Bits, 128.0);
-        assert_eq!(bits, ["1", "32", "64", "96", "128"]);
-        assert_eq!(
-            labels(CubeColors::Distance, 1.0),
-            ["0", "0.25", "0.5", "0.75", "1"]
-        );
+        for (colors, end, said) in [
+            (CubeColors::Bits, 128.0, ["1", "32", "64", "96", "128"]),
+            (CubeColors::Distance, 1.0, ["0", "0.25", "0.5", "0.75", "1"]),
+            (
+                CubeColors::Wait,
+                WAITS_MS[1],
+                ["17", "33", "67", "133", "267"],
+            ),
+        ] {
+            assert_eq!(labels(colors, Scale::of(colors, end)), said);
+        }
         let bar = Rect::from_min_size(pos2(8.0, 0.0), vec2(100.0, 10.0));
         let mesh = ramp(bar);
         assert!(mesh.is_valid() && mesh.calc_bounds() == bar);
