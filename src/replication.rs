@@ -32,6 +32,7 @@ mod quantized;
 mod rebuilds;
 mod receive;
 mod replica_error;
+mod rung_costs;
 mod send;
 mod settings;
 mod shadow;
@@ -71,6 +72,7 @@ pub use packet::{Arrival, Fate, PacketRecord};
 pub use peer::{ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, Welcomed};
 pub use rebuilds::{Rebuilds, RebuildsAsRecorded};
 pub(crate) use replica_error::RecentStates;
+pub use rung_costs::RungCosts;
 pub use settings::{
     LaneSettings, LaneSettingsQuery, LinkSettings, PlayoutDelay, PlayoutSettings, SenderSettings,
 };

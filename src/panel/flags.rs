@@ -49,13 +49,19 @@ pub(super) fn switches(
 }
 
 /// Draws a flag in a row above a plot for each switch, or one for several whose flags would touch, and a line through the
-/// plot; the oldest comes first. Returns where they stand.
-pub(super) fn flags(ui: &Ui, row: Rect, chart: &Chart, switches: &[Switch]) -> Vec<f32> {
+/// plot; the oldest comes first. Returns where they stand, and what is told about the one that is pointed at.
+pub(super) fn flags(
+    ui: &Ui,
+    row: Rect,
+    chart: &Chart,
+    switches: &[Switch],
+) -> (Vec<f32>, Option<String>) {
     let look = Look::of(ui);
+    let mut told = None;
     let flag = |(index, group): (usize, Range<usize>)| {
         let newest = switches[group.end - 1];
-        let number = number(newest.to);
-        let size = vec2(flag_width(&newest), NARROW);
+        let number = numbers(&switches[group.clone()]);
+        let size = vec2(flag_width(&number), NARROW);
         let half = size.x / 2.0;
         let center = within(newest.x, row.left() + half, row.right() - half);
         let flag = Rect::from_center_size(pos2(center, row.center().y), size);
@@ -68,7 +74,7 @@ pub(super) fn flags(ui: &Ui, row: Rect, chart: &Chart, switches: &[Switch]) -> V
             let ring = Stroke::new(3.0, look.half);
             let painter = ui.painter();
             painter.rect_stroke(flag, 3.0, ring, StrokeKind::Outside);
-            response.show_tooltip_text(said);
+            told = Some(said);
         }
         paint(ui, flag, &number);
         let line = Stroke::new(1.0, look.quiet);
@@ -76,11 +82,17 @@ pub(super) fn flags(ui: &Ui, row: Rect, chart: &Chart, switches: &[Switch]) -> V
         painter.vline(newest.x, chart.rect.y_range(), line);
         newest.x
     };
-    grouped(switches)
-        .into_iter()
-        .enumerate()
-        .map(flag)
-        .collect()
+    let marks = grouped(switches).into_iter().enumerate().map(flag);
+    (marks.collect(), told)
+}
+
+/// The numbers of the rungs that a group of switches leads through: `2–4`.
+fn numbers(group: &[Switch]) -> String {
+    let numbers = [group.first(), group.last()].map(|switch| switch.map(|it| number(it.to)));
+    match numbers {
+        [Some(first), Some(last)] if first != last => format!("{first}–{last}"),
+        [first, _] => first.unwrap_or_default(),
+    }
 }
 
 /// The number of a rung on the ladder, counted from 1: a flag means the same wherever it stands.
@@ -100,9 +112,11 @@ pub(super) fn paint(ui: &Ui, flag: Rect, number: &str) {
 /// Groups of switches whose flags would touch. A flag stands at the last of its group, whose rung it names.
 fn grouped(switches: &[Switch]) -> Vec<Range<usize>> {
     let mut groups: Vec<Range<usize>> = Vec::new();
-    for (index, switch) in switches.iter().enumerate() {
+    for index in 0..switches.len() {
         let mut start = index;
-        while let Some(before) = groups.pop_if(|before| touch(&switches[before.end - 1], switch)) {
+        while let Some(before) =
+            groups.pop_if(|before| touch(&switches[before.clone()], &switches[start..=index]))
+        {
             start = before.start;
         }
         groups.push(start..index + 1);
@@ -110,21 +124,21 @@ fn grouped(switches: &[Switch]) -> Vec<Range<usize>> {
     groups
 }
 
-/// Whether the flag of a switch would touch that of the one after it.
-fn touch(before: &Switch, after: &Switch) -> bool {
-    after.x - before.x < (flag_width(before) + flag_width(after)) / 2.0 + BETWEEN
+/// Whether the flag of a group of switches would touch that of the one after it.
+fn touch(before: &[Switch], after: &[Switch]) -> bool {
+    let [from, to] = [before, after].map(|group| group.last().map_or(0.0, |it| it.x));
+    let widths = [before, after].map(|group| flag_width(&numbers(group)));
+    to - from < widths.iter().sum::<f32>() / 2.0 + BETWEEN
 }
 
-fn flag_width(switch: &Switch) -> f32 {
-    match number(switch.to).len() {
-        1 => NARROW,
-        _ => WIDE,
-    }
+fn flag_width(number: &str) -> f32 {
+    let more = number.chars().count().saturating_sub(1);
+    NARROW + DIGIT * more as f32
 }
 
 /// Logical points.
 const NARROW: f32 = 16.0;
-const WIDE: f32 = 28.0;
+const DIGIT: f32 = 8.0;
 const BETWEEN: f32 = 2.0;
 
 #[cfg(test)]
@@ -151,6 +165,12 @@ mod tests {
         let switches = [10.0, 12.0, 14.0, 150.0, 300.0].map(at);
         assert_eq!(grouped(&switches), [0..3, 3..4, 4..5]);
         assert!(grouped(&[]).is_empty());
+        let climbed = [ladder::DELTA, ladder::INDEX, ladder::PREDICTED].map(|rung| Switch {
+            to: rung.stages,
+            ..at(10.0)
+        });
+        let said = [1, 2, 3].map(|count| numbers(&climbed[..count]));
+        assert_eq!(said, ["7", "7–8", "7–15"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bevy_egui::egui::{Align, Layout, Rect, Response, Sense, Ui, UiBuilder};
-use cubewire_inspector::graph::{self, Axis, Lines, Point, Source, Span};
+use cubewire_inspector::graph::{self, Above, Axis, Lines, Point, Source, Span};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::flags::{flags, switches};
@@ -40,9 +40,13 @@ pub(super) fn draw(
             points.map(|point| point.stages)
         });
         let switches = switches(stages, |ago| frame.chart.x_of(-ago));
-        let occupied = flags(ui, frame.above, &frame.chart, &switches);
+        let (marks, said) = flags(ui, frame.above, &frame.chart, &switches);
         let chips = options(ui, state, lanes, frame.top);
-        (chips.left() - GAP, occupied)
+        Above {
+            legend_end: chips.left() - GAP,
+            marks,
+            said,
+        }
     });
     about(ui, words, &response);
 }
@@ -80,7 +84,7 @@ fn about(ui: &Ui, words: Rect, response: &Response) {
     legend.on_hover_text(
         "Kilobits a second, mean of a second, as the article counts: the payload of each snapshot and 28 bytes of IP and \
          UDP headers. With a budget, which no second exceeds: every byte on the wire. A flag: stages were switched, to the \
-         rung of that number. A triangle on the floor: packets were lost.",
+         rung of that number, or through those of several. A triangle on the floor: packets were lost.",
     );
 }
 
@@ -127,7 +131,7 @@ fn sources(ui: &Ui, state: &PanelState, lanes: &[Measured<'_>]) -> Vec<Source> {
     let lines = lines.into_iter().map(|(side, points)| {
         let budget = points.last().and_then(|point| point.budget_kbps);
         let name = match count {
-            1 if budget.is_some() => "wire",
+            1 if budget.is_some() => "on the wire",
             1 => "replica",
             _ => side.name(),
         };

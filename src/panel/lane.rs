@@ -9,8 +9,8 @@ use cubewire_protocol::Standing;
 use crate::controls::Action;
 use crate::history::Selection;
 use crate::replication::{
-    Ablation, CubeError, DeltaCounts, LaneMeter, LaneSettings, LaneSync, ShadowLadder, Standings,
-    Totals,
+    Ablation, CubeError, DeltaCounts, LaneMeter, LaneSettings, LaneSync, RungCosts, SenderSettings,
+    ShadowLadder, Standings, Totals,
 };
 use crate::view::{Inset, PaneContent, Side, ViewMode};
 
@@ -68,7 +68,7 @@ impl Selection {
     }
 }
 
-impl LaneView<'_> {
+impl<'a> LaneView<'a> {
     /// The stages of what the views show: while they look back, those of the tick that is shown.
     #[must_use]
     pub fn stages_shown(&self) -> Stages {
@@ -84,6 +84,15 @@ impl LaneView<'_> {
     /// The second of what the views show that all figures are means of: see [`LaneMeter::second`].
     pub(super) fn second(&self) -> Option<Totals> {
         self.meter.second(self.past.moment)
+    }
+
+    /// What the views show would cost on each rung.
+    pub(super) fn rung_costs(&self) -> RungCosts<'a> {
+        let sender = SenderSettings {
+            stages: self.stages_shown(),
+            ..self.settings.sender
+        };
+        RungCosts::new(self.meter, self.shadow, &sender, self.past.moment)
     }
 
     /// How a cube stands within the budget, if that is known.

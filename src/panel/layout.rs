@@ -241,7 +241,7 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
             .max_rect(row)
             .layout(Layout::left_to_right(Align::Center)),
     );
-    figure(&mut ui, lane.second().as_ref());
+    figure(&mut ui, lane);
     pressed
 }
 
@@ -318,17 +318,23 @@ fn cost(ui: &mut Ui, lane: &LaneView<'_>) {
     }
     let size = vec2(ui.available_width(), BUTTON);
     ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
-        figure(ui, second.as_ref()).on_hover_text(about);
+        figure(ui, lane).on_hover_text(about);
     });
 }
 
-/// The bandwidth with its unit.
-fn figure(ui: &mut Ui, second: Option<&Totals>) -> Response {
+/// The bandwidth with its unit; until it is measured an estimate, if there is one.
+fn figure(ui: &mut Ui, lane: &LaneView<'_>) -> Response {
     let look = Look::of(ui);
-    let kbps = second.map(|second| grouped(second.kbps(Accounting::PayloadAndUdp)));
-    let kbps = kbps.unwrap_or_else(|| "…".to_owned());
+    let estimate = || lane.rung_costs().estimate();
+    let (kbps, color) = match lane.second() {
+        Some(second) => (grouped(second.kbps(Accounting::PayloadAndUdp)), look.half),
+        None => {
+            let about = estimate().map(|kbps| format!("about {}", grouped(kbps)));
+            (about.unwrap_or_else(|| "…".to_owned()), look.muted)
+        }
+    };
     let mut words = LayoutJob::default();
-    for (text, color) in [(kbps + " ", look.half), ("kbps".to_owned(), look.muted)] {
+    for (text, color) in [(kbps + " ", color), ("kbps".to_owned(), look.muted)] {
         let format = TextFormat::simple(FontId::proportional(BODY), color);
         words.append(&text, 0.0, format);
     }

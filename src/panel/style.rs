@@ -46,8 +46,12 @@ pub(super) fn apply(ctx: &egui::Context, theme: Theme, side: Side) {
 /// Draws with the colours of a half, whichever is selected.
 pub(super) fn in_half<R>(ui: &mut Ui, side: Side, draw: impl FnOnce(&mut Ui) -> R) -> R {
     let before = Look::of(ui);
-    in_side(before, side).set(ui.ctx());
-    let drawn = draw(ui);
+    let look = in_side(before, side);
+    look.set(ui.ctx());
+    let drawn = ui.scope(|ui| {
+        ui.visuals_mut().selection.bg_fill = look.tint;
+        draw(ui)
+    });
     before.set(ui.ctx());
-    drawn
+    drawn.inner
 }

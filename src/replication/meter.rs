@@ -6,6 +6,7 @@ use std::time::Duration;
 use bevy::prelude::*;
 use cubewire_bevy::Way;
 use cubewire_codec::{DecodeError, Stages};
+use cubewire_inspector::graph;
 use cubewire_link::LinkStats;
 use cubewire_protocol::FallbackReason;
 use cubewire_scene::TICKS_PER_SECOND;
@@ -165,6 +166,8 @@ pub struct LaneMeter {
     undetailed: usize,
     /// Memory of all details.
     detail_bytes: usize,
+    /// Whether the lane was switched since the newest sample.
+    is_switched: bool,
     /// What the simulated link did to the packets that carry snapshots, since the start.
     pub link: LinkStats,
     /// The first tick with the present conditions of the simulated link.
@@ -225,6 +228,7 @@ impl LaneMeter {
         }
         self.detail_bytes += sample.detail_bytes();
         self.samples.push_back(sample);
+        self.is_switched = false;
         while self.detail_bytes > MAX_DETAIL_BYTES
             && let Some(oldest) = self.samples.get_mut(self.undetailed)
         {
@@ -293,6 +297,16 @@ impl LaneMeter {
         }
     }
 
+    /// Notes that what is sent from the next tick on is not what was sent so far.
+    pub(super) const fn switch(&mut self) {
+        self.is_switched = true;
+    }
+
+    /// Whether no tick has been sent with the present settings yet.
+    pub(super) const fn is_switched(&self) -> bool {
+        self.is_switched
+    }
+
     /// The sample of this tick.
     pub(crate) fn current(&mut self) -> &mut Sample {
         if self.samples.is_empty() {
@@ -310,11 +324,7 @@ impl LaneMeter {
 /// Kilobits a second of `bytes` in `ticks` ticks; 0 if there were none.
 #[must_use]
 pub fn kbps(bytes: usize, ticks: usize) -> f64 {
-    if ticks == 0 {
-        return 0.0;
-    }
-    let seconds = ticks as f64 / f64::from(TICKS_PER_SECOND);
-    bytes as f64 * 8.0 / 1000.0 / seconds
+    graph::kbps(bytes, ticks, TICKS_PER_SECOND)
 }
 
 /// A distance as text: 3.9 mm, 150 mm, or 2.7 m.
@@ -338,7 +348,7 @@ mod tests {
     fn a_kilobit_is_a_thousand_bits() {
         // The article's example: 36 152.625 + 32 bytes, 60 times a second.
         assert!((kbps(36_185 * 60, 60) - 17_368.8).abs() < 0.05);
-        assert_eq!(kbps(100, 0), 0.0);
+        assert_eq!(kbps(0, 0), 0.0);
     }
 
     #[test]

@@ -163,6 +163,13 @@ impl SenderSettings {
         self.budget.filter(|_| self.stages.can_be_partial())
     }
 
+    /// Whether the same snapshots are sent as with other settings.
+    pub(super) fn is_sent_like(&self, other: &Self) -> bool {
+        self.stages == other.stages
+            && self.kept_budget() == other.kept_budget()
+            && self.send_interval_ticks == other.send_interval_ticks
+    }
+
     /// Checks that a budget that is given can be kept.
     ///
     /// # Errors

@@ -123,6 +123,16 @@ impl ShadowLadder {
         self.mean_time.get()
     }
 
+    /// What a rung would have cost in the second up to that tick, or to the newest one, in article accounting, kilobits a second;
+    /// none before it is known.
+    #[must_use]
+    pub fn kbps_until(&self, rung: &Rung, tick: Option<u64>) -> Option<f64> {
+        let mut rungs = self.rungs.iter();
+        let shadowed = rungs.find(|shadowed| shadowed.rung.stages == rung.stages)?;
+        let ticks_ago = tick.map_or(0, |tick| self.newest.unwrap_or(0).saturating_sub(tick));
+        Some(shadowed.kbps(ticks_ago as usize)).filter(|&kbps| kbps > 0.0)
+    }
+
     /// The newest tick that the figures include; none before there is one.
     #[must_use]
     pub const fn newest_tick(&self) -> Option<u64> {
@@ -277,6 +287,19 @@ mod tests {
             assert_eq!(history.len(), METER_TICKS);
             assert!(history.eq((0..METER_TICKS).map(|tick| 1_100 + index + tick)));
         }
+    }
+
+    #[test]
+    fn the_past_has_the_figures_of_its_own_second() {
+        // A packet of 1000 bytes in the first second, of 2000 bytes from then on.
+        let bytes = |_, tick| if tick < 60 { 1_000 } else { 2_000 };
+        let shadow = ShadowLadder::of_bytes(180, bytes);
+        let at = |tick| shadow.kbps_until(&ladder::LADDER[3], tick).unwrap();
+        assert_eq!(at(None), 960.0);
+        assert_eq!(at(Some(179)), at(None));
+        assert_eq!(at(Some(59)), 480.0);
+        assert_eq!(at(Some(89)), 720.0);
+        assert_eq!(at(Some(500)), at(None), "what is not encoded yet");
     }
 
     #[test]

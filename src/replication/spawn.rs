@@ -19,6 +19,7 @@ use super::Replica;
 use super::budget::LaneCost;
 use super::lane::{LocalLane, Sender};
 use super::lane_budget::LaneBudget;
+use super::meter::LaneMeter;
 use super::playout::Playback;
 use super::receive::Decoded;
 use super::settings::{LaneSettings, LinkSettings, PlayoutSettings, SenderSettings};
@@ -38,13 +39,19 @@ type ChangedLane<'a> = (
     &'a mut SenderSettings,
     Option<&'a mut LinkSettings>,
     Option<&'a mut PlayoutSettings>,
+    Option<&'a mut LaneMeter>,
 );
 
 pub(crate) fn change(change: On<ChangeLane>, mut lanes: Query<ChangedLane<'_>>) {
-    let Ok((mut sender, link, playout)) = lanes.get_mut(change.entity) else {
+    let Ok((mut sender, link, playout, meter)) = lanes.get_mut(change.entity) else {
         return;
     };
     let settings = change.settings.clone();
+    if let Some(mut meter) = meter
+        && !sender.is_sent_like(&settings.sender)
+    {
+        meter.switch();
+    }
     sender.set_if_neq(settings.sender);
     if let Some(mut link) = link {
         link.set_if_neq(settings.link);

@@ -35,6 +35,8 @@ pub struct Totals {
     error_ticks: usize,
     /// Sum of their means, metres.
     error_m: f64,
+    /// Sum of their mean angles, degrees.
+    error_degrees: f64,
     /// Distance of the cube that was farthest off, metres.
     pub max_error_m: f32,
 }
@@ -59,6 +61,7 @@ impl Totals {
         if error.tick.is_some() {
             self.error_ticks += 1;
             self.error_m += f64::from(error.mean_m);
+            self.error_degrees += f64::from(error.mean_degrees);
             self.max_error_m = self.max_error_m.max(error.max_m);
         }
     }
@@ -104,6 +107,12 @@ impl Totals {
         (self.error_ticks > 0).then(|| self.error_m / self.error_ticks as f64)
     }
 
+    /// Mean angle of the interacting cubes to the simulation's, degrees; none where it was not measured.
+    #[must_use]
+    pub fn mean_error_degrees(&self) -> Option<f64> {
+        (self.error_ticks > 0).then(|| self.error_degrees / self.error_ticks as f64)
+    }
+
     /// Packets a second, fragments counted one by one.
     #[must_use]
     pub fn packets_per_second(&self) -> f64 {
@@ -145,6 +154,9 @@ impl LaneMeter {
     /// tick of it had the settings of the moment: after a switch, a mean would be of neither.
     #[must_use]
     pub fn second(&self, moment: Option<u64>) -> Option<Totals> {
+        if moment.is_none() && self.is_switched() {
+            return None;
+        }
         let shown = self.back_from(moment).next()?;
         let second = self.back_from(self.steady_tick(moment));
         let alike = second

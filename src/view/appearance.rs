@@ -152,8 +152,7 @@ impl Paint {
         if cost.amount == 0.0 {
             return &self.not_sent;
         }
-        let fraction = cost.amount / costs.scale_end.max(f32::MIN_POSITIVE);
-        let index = (fraction * (AMOUNTS - 1) as f32).round() as usize;
+        let index = (costs.scale.fraction(cost.amount) * (AMOUNTS - 1) as f32).round() as usize;
         &self.amounts[index.min(AMOUNTS - 1)]
     }
 

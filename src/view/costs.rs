@@ -2,6 +2,7 @@
 
 use bevy::prelude::*;
 use cubewire_codec::{BitKind, Form};
+use cubewire_scene::TICKS_PER_SECOND;
 
 use super::side::Side;
 use crate::history::{LaneHistory, Moment, Wanted, WorldHistory};
@@ -24,7 +25,7 @@ pub enum CubeColors {
     Distance,
     /// Its angle to the simulation's cube, degrees.
     Angle,
-    /// For how long it waited at most to be sent within the budget in the last second, ticks.
+    /// For how long it waited at most to be sent within the budget in the last second, milliseconds.
     Wait,
 }
 
@@ -71,7 +72,7 @@ impl CubeColors {
             Self::Form => Some("sent as"),
             Self::Distance => Some("distance, mm"),
             Self::Angle => Some("angle, degrees"),
-            Self::Wait => Some("longest wait, ticks"),
+            Self::Wait => Some("longest wait, ms"),
         }
     }
 
@@ -93,7 +94,8 @@ impl CubeColors {
             Self::Interaction | Self::Form => 1.0,
             Self::Bits => 128.0,
             Self::Distance => 64.0,
-            Self::Angle | Self::Wait => 16.0,
+            Self::Angle => 16.0,
+            Self::Wait => WAITS_MS[1],
         }
     }
 }
@@ -107,11 +109,57 @@ pub struct FixedScale(pub bool);
 #[derive(Resource, Clone, Debug, Default)]
 pub(super) struct Costs {
     halves: [Vec<Cost>; Side::ALL.len()],
-    /// The upper end of the scale, in the unit of [`CubeColors::title`].
-    pub(super) scale_end: f32,
+    /// In the unit of [`CubeColors::title`].
+    pub(super) scale: Scale,
     /// Why nothing is known.
     pub(super) unknown: Option<&'static str>,
 }
+
+/// How amounts are spread over colours.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Scale {
+    /// Everything has one colour.
+    #[default]
+    None,
+    /// From 0 to this amount.
+    Linear(f32),
+    /// From the first amount to the second, which are not 0.
+    Logarithmic([f32; 2]),
+}
+
+impl Scale {
+    /// That of these colours, with this upper end.
+    pub(super) const fn of(colors: CubeColors, end: f32) -> Self {
+        match colors {
+            // Most waits are short, and a few are many times as long.
+            CubeColors::Wait => Self::Logarithmic([WAITS_MS[0], end]),
+            _ => Self::Linear(end),
+        }
+    }
+
+    /// Where an amount lies between the ends: 0 and 1 are the ends.
+    pub(super) fn fraction(self, amount: f32) -> f32 {
+        match self {
+            Self::None => 0.0,
+            Self::Linear(end) => amount / end,
+            Self::Logarithmic([start, end]) => (amount / start).ln() / (end / start).ln(),
+        }
+    }
+
+    /// The amount there.
+    pub(super) fn amount(self, fraction: f32) -> f32 {
+        match self {
+            Self::None => 0.0,
+            Self::Linear(end) => fraction * end,
+            Self::Logarithmic([start, end]) => start * (end / start).powf(fraction),
+        }
+    }
+}
+
+/// The ends of the scale of waits: 1 and 16 ticks, milliseconds.
+pub(super) const WAITS_MS: [f32; 2] = [TICK_MS, 16.0 * TICK_MS];
+
+const TICK_MS: f32 = 1000.0 / TICKS_PER_SECOND as f32;
 
 /// What a cube cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -197,10 +245,11 @@ pub(super) fn measure(
         _ => "not recorded",
     });
     let largest = costs.halves.iter().flatten().map(|cost| cost.amount);
-    costs.scale_end = match fixed.0 || !colors.has_scale() {
+    let end = match fixed.0 || !colors.has_scale() {
         true => colors.fixed_end(),
         false => automatic_end(largest.fold(0.0, f32::max)),
     };
+    costs.scale = Scale::of(*colors, end);
 }
 
 /// The power of two that reaches the largest amount, so that the scale seldom changes; at least 1.
@@ -229,11 +278,11 @@ fn add_bits(half: &mut Vec<Cost>, meter: &LaneMeter, moment: Option<u64>) {
     }
 }
 
-/// Adds the ticks for which the cubes have waited.
+/// Adds the time for which the cubes have waited.
 fn add_waits(half: &mut Vec<Cost>, standings: &Standings) {
     let longest = standings.waits.longest().into_iter();
     half.extend(longest.map(|waited| Cost {
-        amount: waited.map_or(0, |waited| waited.ticks) as f32,
+        amount: TICK_MS * waited.map_or(0, |waited| waited.ticks) as f32,
         form: None,
     }));
 }
@@ -367,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_are_in_ticks_and_where_there_are_none_the_legend_says_why() {
+    fn waits_have_a_colour_by_their_magnitude_and_where_there_are_none_the_legend_says_why() {
         let mut world = World::new();
         world.init_resource::<FixedScale>();
         world.init_resource::<WorldHistory>();
@@ -404,9 +453,11 @@ mod tests {
         assert_eq!(unknown(&mut world, &standings, None), None);
         for half in Side::ALL {
             let costs = world.resource::<Costs>();
-            assert_eq!([0, 1].map(|cube| costs.of(half, cube).amount), [5.0, 0.0]);
-            // It never changes.
-            assert_eq!(costs.scale_end, 16.0);
+            let ticks = [0, 1].map(|cube| costs.of(half, cube).amount / TICK_MS);
+            assert_eq!(ticks.map(f32::round), [5.0, 0.0]);
+            // It never changes, and as much lies from one tick to four as from four to sixteen.
+            let at = [1.0, 4.0, 16.0].map(|ticks| costs.scale.fraction(ticks * TICK_MS));
+            assert_eq!(at.map(|at| (100.0 * at).round()), [0.0, 50.0, 100.0]);
         }
         let past = unknown(&mut world, &standings, Some(19));
         assert_eq!(past, Some("not recorded"));

@@ -8,6 +8,7 @@ mod series;
 use bevy_egui::egui::{Color32, Rect, Response, Sense, Stroke, Ui, pos2, vec2};
 
 pub use axis::Axis;
+use lines::BUDGET_DASH;
 pub use lines::{Line, Lines, Source, Span};
 pub use series::{Point, kbps, smooth};
 
@@ -28,8 +29,18 @@ pub struct Frame {
     pub chart: Chart,
 }
 
-/// Draws the graph, `height` logical points high in all. `more` draws what else is in its frame, and returns where the
-/// legend ends and where marks stand above the plot. Returns the response of all of it, and the rectangle of the legend.
+/// What else is drawn in the frame of a graph.
+#[derive(Clone, Debug, Default)]
+pub struct Above {
+    /// Where the legend ends.
+    pub legend_end: f32,
+    /// Where marks stand above the plot.
+    pub marks: Vec<f32>,
+    /// What is told in the row of the legend about the mark that is pointed at.
+    pub said: Option<String>,
+}
+
+/// Draws the graph, `height` logical points high in all. `more` draws what else is in its frame. Returns the response of all of it, and the rectangle of the legend.
 ///
 /// `moment` is the tick of the past that is shown, and `times` are the labels of the horizontal axis.
 pub fn draw(
@@ -38,7 +49,7 @@ pub fn draw(
     lines: &Lines<'_>,
     moment: Option<u64>,
     times: [&str; 3],
-    more: impl FnOnce(&mut Ui, &Frame) -> (f32, Vec<f32>),
+    more: impl FnOnce(&mut Ui, &Frame) -> Above,
 ) -> (Response, Rect) {
     let size = vec2(ui.available_width(), height);
     let (all, response) = ui.allocate_exact_size(size, Sense::hover());
@@ -52,12 +63,13 @@ pub fn draw(
         .with_max_y(all.bottom() - LINE);
     let chart = paint(ui, plot, LINE, lines, moment);
     let frame = Frame { top, above, chart };
-    let (end, occupied) = more(ui, &frame);
-    peak(ui, &frame, lines, &occupied);
+    let above = more(ui, &frame);
+    peak(ui, &frame, lines, &above.marks);
     frame.chart.times(ui, times);
-    let words = top.with_max_x(end);
+    let words = top.with_max_x(above.legend_end);
     let hovered = response.hover_pos().filter(|at| plot.contains(*at));
-    match hovered.and_then(|at| rates(lines, frame.chart.x_at(at.x))) {
+    let rates = || hovered.and_then(|at| rates(lines, frame.chart.x_at(at.x)));
+    match above.said.or_else(rates) {
         Some(said) => {
             let ink = Look::of(ui).ink;
             text(ui.painter(), words, At::Left(0.0), said, SMALL, ink);
@@ -112,7 +124,11 @@ fn entries(ui: &Ui, row: Rect, lines: &Lines<'_>) {
         let mut entries = names.clone();
         entries.extend(target.map(|target| (target, look.ink, Some(5.0))));
         if let Some(budget) = budget.filter(|_| !budgets.is_empty()) {
-            entries.push((format!("{budget}{budgets}"), look.warning, None));
+            entries.push((
+                format!("{budget}{budgets}"),
+                look.warning,
+                Some(BUDGET_DASH),
+            ));
         }
         entries
     });
@@ -232,5 +248,39 @@ mod tests {
         let lines = Lines::new(&two, span);
         let both = "1.0 s ago: left 60.0, right 60.0";
         assert_eq!(rates(&lines, -1.0).as_deref(), Some(both));
+    }
+
+    #[test]
+    fn a_target_beyond_a_budget_neither_stretches_the_axis_nor_is_drawn() {
+        let source = |budget_kbps| Source {
+            points: (0..120)
+                .map(|tick| Point {
+                    tick,
+                    bytes: 60,
+                    budget_kbps,
+                    ..Point::default()
+                })
+                .collect(),
+            ..Source::default()
+        };
+        let span = Span {
+            seconds: 2,
+            ticks_per_second: 60,
+            axis: Axis::Linear,
+            target: Some(256.0),
+        };
+        for (budget, end, target) in [
+            (None, 300.0, Some(256.0)),
+            (Some(32), 40.0, None),
+            (Some(512), 600.0, Some(256.0)),
+        ] {
+            let sources = [source(budget)];
+            let lines = Lines::new(&sources, span);
+            assert_eq!(
+                (*lines.ends.end(), lines.target),
+                (end, target),
+                "{budget:?}"
+            );
+        }
     }
 }

@@ -8,7 +8,7 @@ use bevy_egui::egui::Ui;
 use cubewire_bevy::{Measure, MeasuredTick, Peer, Session};
 use cubewire_codec::{BitKind, BitLedger, Header, Plan, QuantizedSnapshot, Stages};
 
-use crate::graph::{self, Axis, Lines, Point, Source, Span, kbps};
+use crate::graph::{self, Above, Axis, Lines, Point, Source, Span, kbps};
 use crate::kinds::{self, Bits};
 use crate::names::{Lit, Names};
 use crate::packet::{self, HEX_ROW, Order, Shown};
@@ -144,8 +144,9 @@ impl View<'_> {
         let lines = Lines::new(&sources, span);
         let (past, half) = (span.seconds, span.seconds / 2);
         let times = [&*format!("{past} s ago"), &*format!("{half} s"), "now"];
-        graph::draw(ui, GRAPH, &lines, None, times, |_, frame| {
-            (frame.top.right(), Vec::new())
+        graph::draw(ui, GRAPH, &lines, None, times, |_, frame| Above {
+            legend_end: frame.top.right(),
+            ..Above::default()
         });
     }
 

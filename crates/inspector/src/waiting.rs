@@ -1,7 +1,5 @@
 //! The bodies that have waited for their turn within a budget.
 
-use std::cmp::Reverse;
-
 use bevy_egui::egui::{Response, Ui};
 use cubewire_protocol::{Wait, Waited};
 
@@ -26,13 +24,18 @@ pub struct Waiting<'a> {
 }
 
 impl Waiting<'_> {
-    /// Draws those that wait: the longest first, as many as fit. Returns the response of the heading.
+    /// Draws those that wait: what moved farthest first, as many as fit, and those that did not move in one row. Returns the
+    /// response of the heading.
     pub fn draw(&self, ui: &mut Ui, lit: &mut Lit) -> Response {
         let waits = self.waits.iter().enumerate();
         let waits = waits.filter_map(|(body, waited)| Some((body, (*waited)?)));
         let mut waits: Vec<(usize, Waited)> = waits.collect();
-        waits.sort_by_key(|(_, waited)| (Reverse(waited.ticks), waited.wait.more_urgent));
-        let longest = waits.first().map_or(0, |(_, waited)| waited.ticks);
+        waits.sort_by(|(_, a), (_, b)| {
+            let farther = b.wait.error.total_cmp(&a.wait.error);
+            farther.then(b.ticks.cmp(&a.ticks))
+        });
+        let longest = waits.iter().map(|(_, waited)| waited.ticks).max();
+        let longest = longest.unwrap_or(0);
         let [one, several] = self.names.nouns;
         let title = match (waits.len(), self.waits.len()) {
             (_, 0) => "Measuring …".to_owned(),
@@ -62,18 +65,43 @@ impl Waiting<'_> {
         ] {
             header.text(ui, at, name, SMALL, look.muted);
         }
+        let moved = waits.partition_point(|(_, waited)| waited.wait.error >= AT_REST);
+        let (moved, resting) = waits.split_at(moved);
         let room = ((page_left(ui) - LINE - 6.0) / ROW).max(0.0) as usize;
-        let shown = waits.len().min(room.max(MIN_ROWS));
-        for of in &waits[..shown] {
+        let room = room.saturating_sub(usize::from(!resting.is_empty()));
+        let shown = moved.len().min(room.max(MIN_ROWS));
+        for of in &moved[..shown] {
             self.row(ui, lit, *of, longest);
         }
+        if !resting.is_empty() {
+            self.resting(ui, resting, longest);
+        }
         ui.add_space(4.0);
-        let words = match waits.len() - shown {
+        let words = match moved.len() - shown {
             0 => self.hint.to_owned(),
             more => format!("{} {more} more", self.hint),
         };
         line(ui, words, look.muted);
         heading
+    }
+
+    /// Those that have not moved since they were sent.
+    fn resting(&self, ui: &mut Ui, resting: &[(usize, Waited)], longest: u64) {
+        let look = Look::of(ui);
+        let ticks = resting.iter().map(|(_, waited)| waited.ticks).max();
+        let ticks = ticks.unwrap_or(0);
+        let ms = self.millis(ticks);
+        let words = format!("{} at rest, sent last", resting.len());
+        let row = Row::show(ui, ROW, &format!("{words}: {ms} ms"));
+        let long = row.rect.width() - BARS;
+        let end = long + BAR * ticks as f32 / longest.max(1) as f32;
+        row.bar(ui, long, end, look.warning);
+        row.text(ui, At::Left(self.width), words, SMALL, look.ink);
+        row.text(ui, At::Left(end + 6.0), ms, SMALL, look.ink);
+        row.text(ui, At::Right(0.0), rounded(0.0), SMALL, look.ink);
+        row.response.on_hover_text(
+            "They have come to rest, or differ in what is sent of them besides where they are. The longest wait of them all.",
+        );
     }
 
     /// A body that waited: a row that hovers it, and selects it with a click.
@@ -151,6 +179,9 @@ fn capital(words: &str) -> String {
 
 /// What moves less than that a tick has little to be sent for, in units of the scene.
 const SLOW: f32 = 0.002;
+
+/// What has moved less since it was sent is at rest, in units of the scene.
+const AT_REST: f32 = 0.000_05;
 
 /// Rows that are there even if the page has to scroll for them.
 const MIN_ROWS: usize = 3;

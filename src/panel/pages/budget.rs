@@ -27,6 +27,8 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     ui.add_space(4.0);
     let Some(mut kbps) = *budget else {
         note(ui, OFF);
+        ui.add_space(8.0);
+        cards(ui, lane, None);
         return;
     };
     ui.data_mut(|data| data.insert_temp(kept, kbps));
@@ -38,7 +40,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     };
     note(ui, about).on_hover_text(terms::BUDGET);
     ui.add_space(8.0);
-    cards(ui, lane, kbps);
+    cards(ui, lane, Some(kbps));
     ui.add_space(10.0);
     waiting::draw(ui, lane);
 }
@@ -97,15 +99,16 @@ fn limit(ui: &mut Ui, kbps: &mut u32) {
     }
 }
 
-fn cards(ui: &mut Ui, lane: &LaneView<'_>, kbps: u32) {
+/// What is sent and how far that is off, without a budget or within one of so many kbps.
+fn cards(ui: &mut Ui, lane: &LaneView<'_>, budget: Option<u32>) {
     let second = lane.meter.second(None);
     let second = second.as_ref();
     let sent = second.map(|second| grouped(second.kbps(Accounting::OnTheWire)));
     let sent = sent.unwrap_or_else(|| "…".to_owned());
-    let of = format!("of {kbps} kbps");
+    let of = budget.map_or("kbps".to_owned(), |kbps| format!("of {kbps} kbps"));
     let mm = |metres: f64| rounded(1000.0 * metres);
     let error = second.map(|second| second.mean_error_m().map(mm));
-    let (error, unit) = match (error, without(ui, lane).map(mm)) {
+    let (error, unit) = match (error, budget.and_then(|_| without(ui, lane)).map(mm)) {
         (None, _) => ("…".to_owned(), String::new()),
         (Some(None), _) => ("not measured".to_owned(), String::new()),
         (Some(Some(error)), Some(without)) => (error, format!("mm; {without} without")),
@@ -115,7 +118,7 @@ fn cards(ui: &mut Ui, lane: &LaneView<'_>, kbps: u32) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = BETWEEN;
         card(ui, width, "sent, on the wire", &sent, &of).on_hover_text(
-            "With all headers, mean of a whole second within this budget: that is what it counts.",
+            "With all headers, mean of a whole second: that is what a budget counts.",
         );
         card(ui, width, "mean error", &error, &unit).on_hover_text(
             "Distance of the red cubes from the simulation's, mean of the last second; and with the same stages before \

@@ -89,11 +89,17 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
         mean(totals.changed_cubes)
     ));
     let [article, wire] = [Accounting::PayloadAndUdp, Accounting::OnTheWire];
-    let wired = rounded(totals.kbps(wire));
-    figure(ui, "On the wire", wired, "kbps").on_hover_text(format!(
+    let [counted, wired] = [article, wire].map(|accounting| totals.kbps(accounting));
+    let more = match wired < counted {
+        true => "less",
+        false => "more",
+    };
+    let beside = rounded((wired - counted).abs());
+    let name = format!("On the wire, {beside} {more} than the article counts");
+    figure(ui, &name, rounded(wired), "kbps").on_hover_text(format!(
         "{}\n\n{} kbps as the article counts. {}",
         terms::accounting(wire),
-        rounded(totals.kbps(article)),
+        rounded(counted),
         terms::accounting(article)
     ));
     let acks = rounded(totals.kbps_of(totals.traffic.ack_bytes));

@@ -1,6 +1,6 @@
 //! The ladder: a row for each rung with what it would cost, which selects it.
 
-use bevy_egui::egui::{Id, Rangef, Response, Ui};
+use bevy_egui::egui::{Align, Id, Rangef, Response, Ui};
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{AFFINE, LADDER, Rung, SIMULATED, rung_of};
 use cubewire_inspector::words::{factor, rounded};
@@ -28,39 +28,6 @@ pub(in crate::panel) fn step(current: Option<usize>, last_rung: usize, up: isize
     rung.min(LADDER.len() - 1)
 }
 
-/// What a rung would have cost in the second up to that tick, or to the newest one, in article accounting; none before it is
-/// known.
-fn kbps_until(shadow: &ShadowLadder, rung: &Rung, tick: Option<u64>) -> Option<f64> {
-    let mut rungs = shadow.rungs().iter();
-    let shadowed = rungs.find(|shadowed| shadowed.rung().name == rung.name)?;
-    let newest = shadow.newest_tick()?;
-    let ticks_ago = tick.map_or(0, |tick| newest.saturating_sub(tick));
-    Some(shadowed.kbps(ticks_ago as usize)).filter(|&kbps| kbps > 0.0)
-}
-
-/// How many times as many snapshots a lane without its budget would send: one that keeps it sends fewer and fuller ones, and so
-/// does its shadow. 1 without a budget.
-fn fewer(lane: &LaneView<'_>, moment: Option<u64>) -> f64 {
-    let second = lane.meter.second(moment);
-    let shown = lane.meter.back_from(moment).next();
-    let has_budget = shown.is_some_and(|sample| sample.budget_kbps.is_some());
-    let sent = second.map_or(0, |second| second.snapshots);
-    match has_budget && sent > 0 {
-        true => f64::from(lane.settings.sender.snapshots_per_second()) / sent as f64,
-        false => 1.0,
-    }
-}
-
-/// What each rung would cost without a budget, in the second up to a tick of the past or the newest one.
-pub(in crate::panel) fn costs<'a>(
-    lane: &LaneView<'a>,
-    moment: Option<u64>,
-) -> impl Fn(&Rung) -> Option<f64> + use<'a> {
-    let until = lane.meter.steady_tick(moment);
-    let (shadow, fewer) = (lane.shadow, fewer(lane, moment));
-    move |rung| Some(fewer * kbps_until(shadow?, rung, until)?)
-}
-
 /// Returns whether the lane is to lose its world.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
     let look = Look::of(ui);
@@ -75,8 +42,8 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
         }
     }
     let (shown, shadow) = (lane.stages_shown(), lane.shadow);
-    let kbps = costs(lane, lane.past.moment);
-    let whole = kbps(&LADDER[0]).filter(|_| lane.arrives());
+    let costs = lane.rung_costs();
+    let whole = costs.kbps(&LADDER[0]).filter(|_| lane.arrives());
     let mut hovered = None;
     let top = ui.cursor().top();
     let mut bottom = top;
@@ -94,7 +61,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
         if is_shown {
             keep_in_sight(ui, &row.response, shown);
         }
-        if let Some(kbps) = kbps(rung) {
+        if let Some(kbps) = costs.kbps(rung) {
             let bar = match kbps <= TARGET_KBPS {
                 true => look.half,
                 false => look.above_target,
@@ -113,15 +80,19 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
     desyncs
 }
 
-/// Scrolls to the row of the rung that is shown, when that changes, and keeps its height.
+/// Scrolls to the row of the rung that is shown, when that changes, when the page opens and when its height changes; and keeps
+/// the height of the row.
 fn keep_in_sight(ui: &Ui, row: &Response, stages: Stages) {
     let height = row.rect.center().y;
     ui.data_mut(|data| data.insert_temp(Id::new(PRESENT), height));
     let id = Id::new("rung in sight");
-    let before: Option<Stages> = ui.data(|data| data.get_temp(id));
-    if before != Some(stages) {
-        ui.data_mut(|data| data.insert_temp(id, stages));
-        row.scroll_to_me(None);
+    let (pass, page) = (ui.ctx().cumulative_pass_nr(), ui.clip_rect().height());
+    let before: Option<(Stages, u64, f32)> = ui.data(|data| data.get_temp(id));
+    ui.data_mut(|data| data.insert_temp(id, (stages, pass, page)));
+    let is_in_sight = before
+        .is_some_and(|(shown, last, height)| shown == stages && last + 1 >= pass && height == page);
+    if !is_in_sight {
+        row.scroll_to_me(Some(Align::Center));
     }
 }
 
@@ -160,8 +131,12 @@ fn about(lane: &LaneView<'_>, shadow: &ShadowLadder) -> String {
         Some(_) => "the second up to what the views show",
         None => "the last second",
     };
+    let budget = match lane.settings.sender.kept_budget() {
+        Some(_) => " without its budget",
+        None => "",
+    };
     let mut about = format!(
-        "What each rung would cost for the same snapshots, {} a second: mean of {second}. {} The bars are on a \
+        "What each rung would cost{budget} for the same snapshots, {} a second: mean of {second}. {} The bars are on a \
          logarithmic scale; the line through them is the target of the article, {TARGET_KBPS:.0} kbps. How many times \
          less: than the first rung.",
         lane.settings.sender.snapshots_per_second(),
@@ -199,18 +174,5 @@ mod tests {
         ] {
             assert_eq!(step(current, last_rung, to), rung, "{current:?}, {to}");
         }
-    }
-
-    #[test]
-    fn the_past_has_the_figures_of_its_own_second() {
-        // A packet of 1000 bytes in the first second, of 2000 bytes from then on.
-        let bytes = |_, tick| if tick < 60 { 1_000 } else { 2_000 };
-        let shadow = ShadowLadder::of_bytes(180, bytes);
-        let at = |tick| kbps_until(&shadow, &LADDER[3], tick).unwrap();
-        assert_eq!(at(None), 960.0);
-        assert_eq!(at(Some(179)), at(None));
-        assert_eq!(at(Some(59)), 480.0);
-        assert_eq!(at(Some(89)), 720.0);
-        assert_eq!(at(Some(500)), at(None), "what is not encoded yet");
     }
 }

@@ -17,7 +17,8 @@ use block::Block;
 
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     let counts = lane.counts.cloned().unwrap_or_default();
-    let means = lane.second().unwrap_or_default();
+    let measured = lane.meter.second(None);
+    let means = measured.clone().unwrap_or_default();
     let stages = &mut lane.settings.sender.stages;
     precisions(ui, stages);
     let [other, same] = counts.largest;
@@ -74,7 +75,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     first.draw(ui, stages, &means);
     second.draw(ui, stages, &means);
     divider(ui);
-    tradeoff::draw(ui, *stages, lane.tradeoffs);
+    tradeoff::draw(ui, *stages, measured.as_ref(), lane.tradeoffs);
     last.draw(ui, stages, &means);
 }
 

@@ -5,7 +5,6 @@ use cubewire_codec::ladder::{LADDER, Rung};
 use cubewire_inspector::words::{factor, rounded};
 
 use super::bars::{self, SHOWN_AS_ZERO, signed, step};
-use super::ladder::costs;
 use crate::controls::RUNG_KEYS;
 use crate::panel::lane::LaneView;
 use crate::panel::style::{LINE, Look};
@@ -16,8 +15,8 @@ use crate::replication::{Accounting, TARGET_KBPS};
 /// Draws the steps of the second that the views show. A click on a rung selects it.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     let look = Look::of(ui);
-    let costs = costs(lane, lane.past.moment);
-    let falls = Fall::all(LADDER.into_iter().map(|rung| (rung, costs(&rung))));
+    let costs = lane.rung_costs();
+    let falls = Fall::all(LADDER.into_iter().map(|rung| (rung, costs.kbps(&rung))));
     let (shown, arrives) = (lane.stages_shown(), lane.arrives());
     let height = bars::height(ui, LADDER.len(), GAP + 3.0 * LINE);
     bars::header(ui, bars::NAME, ["rung", "saves", "step"], about());

@@ -13,7 +13,7 @@ use super::bars::SHOWN_AS_ZERO;
 use crate::panel::lane::LaneView;
 use crate::panel::style::{CONTROL, LINE, Look, SMALL};
 use crate::panel::widgets::{At, Choice, Row, segmented, width};
-use crate::replication::{Ablation, AblationRow, Part};
+use crate::replication::{Ablated, Part, RungCosts};
 use repair::besides;
 
 /// The switches, by what is taken away to measure what each saves.
@@ -36,12 +36,15 @@ pub(super) fn name(part: Part) -> String {
 
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     let is_old = old(lane).is_some();
+    let figures = lane.ablation.map(|_| measured(lane));
     let stages = &mut lane.settings.sender.stages;
     // An option that was clicked applies to all switches from the next frame on.
     let present = *stages;
     for (part, name) in SWITCHES {
         let offers = offers::of(part, present);
-        let saved = lane.ablation.map(|ablation| saved(ablation, part, present));
+        let saved = figures
+            .as_ref()
+            .map(|rows| Some(saved(rows.as_deref()?, part)));
         ui.add_space(ABOVE);
         title(ui, (part, name), &offers, (present, is_old), saved);
         ui.add_space(BETWEEN);
@@ -109,28 +112,38 @@ fn needs(part: Part, present: Stages, offers: &[Choice<Stages>]) -> Option<[Stri
     Some([long, format!("{first}: changes {count}")])
 }
 
-/// What the stage saves against none of it, kbps: none before that is measured, 0 if there is none of it.
-fn saved(ablation: &Ablation, part: Part, present: Stages) -> Option<f64> {
-    let rows = measured(ablation, present)?;
+/// What the stage saves against none of it, kbps; 0 if there is none of it.
+fn saved(rows: &[(Option<Ablated>, f64)], part: Part) -> f64 {
     // The last of a part takes all of it away.
-    let mut rows = rows.iter().rev();
-    let without = rows.find(|row| row.ablated().is_some_and(|row| row.part == part));
-    without.map_or(Some(0.0), |row| {
-        Some(row.kbps()? - ablation.rows()[0].kbps()?)
-    })
+    let mut rest = rows.iter().rev();
+    let is_without = |row: &Option<Ablated>| row.as_ref().is_some_and(|row| row.part == part);
+    let without = rest.find(|(row, _)| is_without(row));
+    without.map_or(0.0, |(_, kbps)| kbps - rows[0].1)
 }
 
-/// The figures of these stages: none before every row is measured. The ablation lags behind a change of stages.
-pub(super) fn measured(ablation: &Ablation, present: Stages) -> Option<&[AblationRow]> {
+/// What the lane's stages cost now, and what is left of them without each part, kbps: in proportion to what the lane itself costs
+/// in the second that all figures are of. None before every row is measured. The ablation lags behind a change of stages.
+pub(super) fn measured(lane: &LaneView<'_>) -> Option<Vec<(Option<Ablated>, f64)>> {
+    let (ablation, stages) = (lane.ablation?, lane.settings.sender.stages);
     let rows = ablation.rows();
-    let is_measured = rows.iter().all(|row| row.kbps().is_some());
-    (ablation.present() == present && is_measured).then_some(rows)
+    let present = rows[0].kbps()?;
+    let costs = RungCosts::new(lane.meter, None, &lane.settings.sender, None);
+    let is_old = old(lane).is_some();
+    let rows = rows.iter().map(|row| {
+        let encoded = row.kbps()?;
+        let kbps = match is_old {
+            true => encoded,
+            false => costs.scaled(encoded, present),
+        };
+        Some((row.ablated().cloned(), kbps))
+    });
+    rows.collect::<Option<Vec<_>>>()
+        .filter(|_| ablation.present() == stages)
 }
 
 /// What the figures at the right of the titles are; nothing where none are measured.
 pub(super) fn caption(lane: &LaneView<'_>) -> String {
-    let present = lane.settings.sender.stages;
-    match lane.ablation.map(|ablation| measured(ablation, present)) {
+    match lane.ablation.map(|_| measured(lane)) {
         None => String::new(),
         Some(None) => "measuring …".to_owned(),
         Some(Some(_)) => match old(lane) {

@@ -66,11 +66,14 @@ pub(super) fn nudge(ui: &mut Ui, sync: &LaneSync, is_local: bool) -> bool {
 
 /// What it costs.
 fn figures(sync: &LaneSync) -> String {
+    let states = match sync.state_kilobits {
+        0.0 => "no state sent".to_owned(),
+        kilobits => format!("states: {kilobits:.0} kilobits"),
+    };
     format!(
-        "receiver: {:.2} ms for {:.1} ticks a packet; states: {:.0} kbit",
+        "receiver: {:.2} ms for {:.1} ticks a packet; {states}",
         1_000.0 * sync.mean_time().as_secs_f64(),
         sync.mean_ticks(),
-        sync.state_kilobits
     )
 }
 

@@ -21,27 +21,27 @@ pub(super) fn draw(ui: &mut Ui, lane: &LaneView<'_>, shadow: &ShadowLadder) {
     let look = Look::of(ui);
     let stages = lane.settings.sender.stages;
     let ablation = lane.ablation;
-    let rows = ablation.and_then(|ablation| Some((ablation, measured(ablation, stages)?)));
-    let Some((ablation, rows)) = rows else {
+    let Some((ablation, mut rows)) = ablation.zip(measured(lane)) else {
         line(ui, "Measuring these stages …", look.muted);
         return;
     };
-    let mut rows: Vec<_> = rows
-        .iter()
-        .map(|row| (row.ablated(), row.kbps().unwrap_or(0.0)))
-        .collect();
     let present = rows[0].1;
     // By what can be seen, so that rows that are alike do not change places.
     let length = |kbps| bars::length(ui, [present, kbps]);
-    rows.sort_by_key(|&(ablated, kbps)| (ablated.is_some(), Reverse(length(kbps))));
+    rows.sort_by_key(|(ablated, kbps)| (ablated.is_some(), Reverse(length(*kbps))));
     let old = old(lane);
     let what = match &old {
         Some(ago) => format!("one stage less, {ago}"),
         None => "one stage less".to_owned(),
     };
     bars::header(ui, KEY, [&what, "kbps", "to now"], header());
-    for (ablated, kbps) in rows {
-        row(ui, ablated, (stages, old.is_some()), [present, kbps]);
+    for (ablated, kbps) in &rows {
+        row(
+            ui,
+            ablated.as_ref(),
+            (stages, old.is_some()),
+            [present, *kbps],
+        );
     }
     ui.add_space(GAP);
     let times = [shadow.mean_time_per_tick(), ablation.mean_time_per_tick()];

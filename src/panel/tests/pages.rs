@@ -97,7 +97,7 @@ fn every_page_ends_above_the_toolbar_on_every_rung() {
     let mut low = Vec::new();
     for (page, last) in [
         (Page::Ladder, "at or below the target"),
-        (Page::Savings, "costs more than the rung before it"),
+        (Page::Savings, "more than the rung"),
         (Page::OverTime, "over time, kbps"),
         (Page::WithoutEach, "CPU in the background"),
         (Page::Packet, "397, "),

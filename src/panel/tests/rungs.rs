@@ -86,6 +86,16 @@ fn in_a_low_window_the_present_rung_is_scrolled_into_sight() {
     harness.state_mut().settings.sender.stages = ladder::SIMULATED.stages;
     harness.run_steps(20);
     assert!(bottom(&harness) <= toolbar);
+    // When it is opened, and in a window that becomes lower, too.
+    harness.state_mut().state.page = Page::Help;
+    harness.run();
+    harness.set_size(SIZE);
+    harness.state_mut().state.page = Page::Ladder;
+    harness.run_steps(20);
+    harness.set_size(egui::vec2(1280.0, 480.0));
+    harness.run_steps(20);
+    let kept_in_sight = bottom(&harness);
+    assert!(kept_in_sight <= toolbar, "{kept_in_sight}");
     let row = harness.get_all_by_label("simulated").last().unwrap();
     let kept = |data: &egui::util::IdTypeMap| data.get_temp::<f32>(egui::Id::new("present rung"));
     assert_eq!(harness.ctx.data(kept), Some(row.rect().center().y));

@@ -148,7 +148,11 @@ fn waiting(count: usize) -> Harness<'static, Panel> {
     let wait = |index: usize| {
         Standing::Waits(Wait {
             since: if index == 3 { 370 } else { 386 },
-            error: 0.012,
+            error: match index {
+                3 => 0.012,
+                30.. => 0.0,
+                _ => 0.006,
+            },
             priority: 11.3,
             more_urgent: index,
         })
@@ -176,6 +180,9 @@ fn a_budget_is_switched_on_and_off_and_keeps_its_size() {
     // What it would do, and one switch.
     assert!(says(&harness, "A budget limits what the lane may send"));
     assert!(!says(&harness, "Nothing waited"));
+    // The error to compare with.
+    let is_off = |text: &str| text == "4.0";
+    assert!(paints(&harness, is_off) && paints(&harness, |text| text == "mean error"));
     assert!(harness.query_by_role(Role::Slider).is_none());
     click(&mut harness, "on");
     assert_eq!(budget(&harness), Some(16));
@@ -184,7 +191,7 @@ fn a_budget_is_switched_on_and_off_and_keeps_its_size() {
 }
 
 #[test]
-fn the_cubes_that_wait_longest_are_named_first_and_the_others_counted() {
+fn the_cubes_that_moved_farthest_are_named_first_and_the_others_counted() {
     let harness = waiting(40);
     assert!(says(&harness, "Waited in the last second: 40 cubes"));
     assert!(says(
@@ -199,7 +206,8 @@ fn the_cubes_that_wait_longest_are_named_first_and_the_others_counted() {
     assert!(top(3) < top(0) && top(3).is_some());
     let shown = (0..40).filter(|cube| top(*cube).is_some()).count();
     assert!((5..40).contains(&shown), "{shown}");
-    let more = format!("{} more", 40 - shown);
+    assert!(says(&harness, "10 at rest, sent last: 50 ms"));
+    let more = format!("{} more", 30 - shown);
     assert!(bottom(&harness, &more) <= toolbar(&harness));
     assert!(says(&waiting(0), "Nothing waited in the last second"));
 }

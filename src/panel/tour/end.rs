@@ -10,7 +10,6 @@ use cubewire_inspector::words::{factor, grouped, short};
 use super::steps::STEPS;
 use crate::controls::{Action, key_of};
 use crate::panel::lane::LaneView;
-use crate::panel::pages::ladder::costs;
 use crate::panel::style::{BODY, LINE, Look, SMALL};
 use crate::panel::widgets::{At, Chart, Kind, Scale, balanced, button, over_picture, text};
 use crate::replication::TARGET_KBPS;
@@ -27,7 +26,8 @@ impl End {
     /// None but at the end of the tour.
     pub(in crate::panel) fn of(lane: &LaneView<'_>) -> Option<Self> {
         lane.status.tour.filter(|tour| tour.is_over())?;
-        let kbps = LADDER.iter().map(costs(lane, None)).collect();
+        let costs = lane.rung_costs();
+        let kbps = LADDER.iter().map(|rung| costs.kbps(rung)).collect();
         Some(Self { kbps })
     }
 

@@ -9,7 +9,7 @@ use crate::view::ViewMode;
 use crate::view::side::Side;
 
 /// From the lower edge of the half, points.
-const BOTTOM: f32 = 12.0;
+pub(super) const BOTTOM: f32 = 12.0;
 
 impl Overlay {
     /// The name of a half, and what follows it in its caption: the rung of the lane, its `link` part by part, and how far the

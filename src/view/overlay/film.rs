@@ -11,7 +11,7 @@ use super::text::Pen;
 use super::{Overlay, Part};
 use crate::replication::{Accounting, LaneMeter, LaneSettings, TARGET_KBPS};
 use crate::theme::egui_color;
-use crate::view::costs::CubeColors;
+use crate::view::costs::{self, CubeColors};
 use crate::view::side::Side;
 
 /// Heights, points.
@@ -99,7 +99,7 @@ impl Pen<'_> {
         [part, film]: [Rect; 2],
         lanes: &[Curve<'_>],
         common: &[String],
-        legend: (CubeColors, f32),
+        legend: (CubeColors, costs::Scale),
     ) {
         let [above, below] = overlay.bands(legend.0);
         let ground = egui_color(self.colors().ground);

@@ -3,6 +3,7 @@
 use bevy_egui::egui::{Align2, Pos2, Rect, Vec2, pos2, vec2};
 use cubewire_codec::ladder;
 use cubewire_inspector::words::{factor, grouped, rounded};
+use cubewire_palette::{Colors, Rgb};
 
 use super::text::{Part, Pen};
 use crate::replication::{Accounting, LaneSettings, Totals, millimetres, rung_name};
@@ -79,6 +80,34 @@ impl Cost {
     }
 }
 
+/// What is known of the cost of a lane.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known<'a> {
+    /// As measured, once there is a second of it.
+    pub(super) cost: Option<&'a Cost>,
+    /// See [`RungCosts::estimate`](crate::replication::RungCosts::estimate).
+    pub(super) estimate: Option<f64>,
+}
+
+impl Known<'_> {
+    /// The bandwidth, as in large type.
+    fn figure(self) -> String {
+        match (self.cost, self.estimate) {
+            (Some(cost), _) => cost.figure(),
+            (None, Some(kbps)) => format!("about {}", grouped(kbps)),
+            (None, None) => "…".to_owned(),
+        }
+    }
+
+    /// That of the half, or of what is not measured.
+    const fn color(self, side: Side, colors: &Colors) -> Rgb {
+        match self.cost {
+            Some(_) => side.color_of(colors),
+            None => colors.muted,
+        }
+    }
+}
+
 /// How many times less the cheaper of two lanes costs, or if they cost the same, how many times closer to the simulation one
 /// of them is; and where that is. None if neither says anything.
 pub(super) fn ratio([left, right]: [&Cost; 2]) -> Option<(String, &'static str)> {
@@ -107,13 +136,17 @@ impl Pen<'_> {
         half: Rect,
         side: Side,
         settings: &LaneSettings,
-        cost: Option<&Cost>,
+        known: Known<'_>,
     ) -> Rect {
         let about = || about([settings; 2]);
         let uncompressed = settings.sender.uncompressed_kbps();
-        let (large, lines) = match cost {
+        let color = known.color(side, self.colors());
+        let (large, lines) = match known.cost {
             None if settings.link.conditions.cut => ("link cut".to_owned(), about()),
-            None => ("…".to_owned(), about()),
+            None => match known.estimate {
+                Some(_) => (known.figure() + " kbps", about()),
+                None => (known.figure(), about()),
+            },
             // What does not arrive is no replica.
             Some(cost) if settings.link.conditions.cut => (cost.figure() + " kbps", about()),
             Some(cost) => match cost.less(uncompressed) {
@@ -127,7 +160,6 @@ impl Pen<'_> {
             },
         };
         let at = pos2(half.center().x, half.min.y + TOP);
-        let color = side.color_of(self.colors());
         let width = half.width() - 2.0 * self.sizes.margin;
         let large = [(large.as_str(), self.sizes.headline, color)];
         let lines = (&lines[..], self.sizes.line);
@@ -136,10 +168,10 @@ impl Pen<'_> {
 
     /// Paints what one of several lanes of a film costs and how far it is from the simulation, centred over its half or
     /// column. Returns the ground's rectangle.
-    pub(super) fn column(&self, half: Rect, side: Side, cost: Option<&Cost>) -> Rect {
-        let figure = cost.map_or_else(|| "…".to_owned(), Cost::figure);
-        let large = self.bandwidth(&figure, side);
-        let error = cost.and_then(Cost::error);
+    pub(super) fn column(&self, half: Rect, side: Side, known: Known<'_>) -> Rect {
+        let figure = known.figure();
+        let large = self.bandwidth(&figure, known.color(side, self.colors()));
+        let error = known.cost.and_then(Cost::error);
         let error = error.unwrap_or_else(|| "…".to_owned());
         let lines = ["mean error ", "error ", ""].map(|what| format!("{what}{error}"));
         self.figures(
@@ -159,7 +191,7 @@ impl Pen<'_> {
         half: Rect,
         side: Side,
         [settings, other]: [&LaneSettings; 2],
-        cost: Option<&Cost>,
+        known: Known<'_>,
     ) -> Rect {
         let margin = self.sizes.margin;
         let (anchor, x) = match side {
@@ -167,15 +199,14 @@ impl Pen<'_> {
             Side::Right => (Align2::RIGHT_TOP, half.max.x - margin),
         };
         let width = half.width() - 2.0 * margin - 3.0 * self.sizes.ratio;
-        let figure = cost.map_or_else(|| "…".to_owned(), Cost::figure);
-        let large = self.bandwidth(&figure, side);
+        let figure = known.figure();
+        let large = self.bandwidth(&figure, known.color(side, self.colors()));
         let lines = about([settings, other]);
         let (at, lines) = (pos2(x, half.min.y + TOP), (&lines[..], self.sizes.small));
         self.figures(at, anchor, width, &large, lines)
     }
 
-    fn bandwidth<'a>(&self, kbps: &'a str, side: Side) -> [Part<'a>; 2] {
-        let color = side.color_of(self.colors());
+    fn bandwidth<'a>(&self, kbps: &'a str, color: Rgb) -> [Part<'a>; 2] {
         [
             (kbps, self.sizes.headline, color),
             (" kbps", self.sizes.unit, color),
@@ -360,14 +391,32 @@ mod tests {
     }
 
     #[test]
+    fn until_there_is_a_second_of_figures_a_headline_estimates() {
+        let colors = crate::theme::Theme::default().colors();
+        let measured = cost(30.2);
+        for (cost, estimate, said, color) in [
+            (Some(&measured), Some(31.0), "30", colors.right),
+            (None, Some(31.2), "about 31", colors.muted),
+            (None, None, "…", colors.muted),
+        ] {
+            let known = Known { cost, estimate };
+            assert_eq!(known.figure(), said);
+            assert_eq!(known.color(Side::Right, colors), color);
+        }
+    }
+
+    #[test]
     fn two_headlines_leave_the_divider_to_the_ratio() {
         with_pen(|pen| {
             let picture = Rect::from_min_size(Pos2::ZERO, vec2(872.0, 720.0));
             let (left, right) = picture.split_left_right_at_fraction(0.5);
             for rung in ladder::all() {
                 let lane = LaneSettings::with_stages(rung.stages);
-                let cost = cost(17_368.8);
-                let of = |half, side| pen.compared(half, side, [&lane; 2], Some(&cost));
+                let known = Known {
+                    cost: Some(&cost(17_368.8)),
+                    estimate: None,
+                };
+                let of = |half, side| pen.compared(half, side, [&lane; 2], known);
                 let plates = [of(left, Side::Left), of(right, Side::Right)];
                 let free = (plates[0].max.x, plates[1].min.x);
                 assert!(free.0 < 436.0 - 67.0 && free.1 > 436.0 + 67.0, "{free:?}");

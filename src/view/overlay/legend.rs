@@ -1,19 +1,21 @@
-//! The legend of the cubes' colours: at the upper left of the picture, or in a band of a film.
+//! The legend of the cubes' colours: at the lower left of the picture, as the ball and what it touches are above, or in a band
+//! of a film.
 
 use bevy_egui::egui::{Align2, Color32, Mesh, Pos2, Rangef, Rect, Vec2, pos2, vec2};
 use cubewire_codec::Form;
 use cubewire_inspector::words::grouped;
 use cubewire_palette::{AMOUNTS, form};
 
+use super::caption::BOTTOM;
 use super::text::Pen;
 use crate::theme::egui_color;
-use crate::view::costs::{Costs, CubeColors};
+use crate::view::costs::{Costs, CubeColors, Scale};
 
 impl Pen<'_> {
-    /// Paints what the colours of the cubes mean, below `top`; nothing for the usual ones. Returns its lower end.
-    pub(super) fn legend(&self, picture: Rect, top: f32, colors: CubeColors, costs: &Costs) -> f32 {
+    /// Paints what the colours of the cubes mean, above the caption; nothing for the usual ones.
+    pub(super) fn legend(&self, picture: Rect, colors: CubeColors, costs: &Costs) {
         let Some(title) = colors.title() else {
-            return top;
+            return;
         };
         let forms: Vec<_> = [None].into_iter().chain(Form::ALL.map(Some)).collect();
         let row = 1.5 * self.sizes.small;
@@ -25,7 +27,11 @@ impl Pen<'_> {
         };
         let padding = Vec2::splat(0.66 * self.sizes.small);
         let size = vec2(WIDTH * self.sizes.small, row * (rows + 1) as f32) + 2.0 * padding;
-        let at = pos2(picture.min.x + self.sizes.margin, top + 12.0);
+        let caption = BOTTOM + 2.0 * self.sizes.small;
+        let at = pos2(
+            picture.min.x + self.sizes.margin,
+            picture.max.y - caption - ABOVE_CAPTION - size.y,
+        );
         let area = Rect::from_min_size(at, size);
         self.painter.rect_filled(area, 4.0, self.veil());
         let inside = area.shrink2(padding);
@@ -49,7 +55,7 @@ impl Pen<'_> {
                 vec2(inside.width(), 0.7 * row),
             );
             self.painter.add(ramp(bar));
-            for (index, label) in labels(colors, costs.scale_end).into_iter().enumerate() {
+            for (index, label) in labels(colors, costs.scale).into_iter().enumerate() {
                 let x = bar.min.x + bar.width() * index as f32 / (AMOUNTS.len() - 1) as f32;
                 let anchor = match index {
                     0 => Align2::LEFT_CENTER,
@@ -62,7 +68,6 @@ impl Pen<'_> {
                 named(3, None);
             }
         }
-        area.max.y
     }
 
     /// Paints a colour and what it means, from a point at the middle of its left edge. Returns its right end.
@@ -85,12 +90,12 @@ impl Pen<'_> {
         self.write(at, Align2::LEFT_CENTER, name).max.x
     }
 
-    /// Paints the same in one line of a film, whose scale has that end.
+    /// Paints the same in one line of a film.
     pub(super) fn legend_strip(
         &self,
         across: Rangef,
         y: f32,
-        (colors, scale_end): (CubeColors, f32),
+        (colors, scale): (CubeColors, Scale),
     ) {
         let small = self.sizes.small;
         let write = |x, text: &str| {
@@ -104,7 +109,7 @@ impl Pen<'_> {
             }
             return;
         }
-        let [first, .., last] = labels(colors, scale_end);
+        let [first, .., last] = labels(colors, scale);
         let start = write(end + small, &first) + 0.5 * small;
         let bar = vec2((across.span() / 4.0).min(RAMP), small);
         let bar = Rect::from_min_size(pos2(start, y - bar.y / 2.0), bar);
@@ -120,12 +125,13 @@ impl Pen<'_> {
 const RAMP: f32 = 240.0;
 
 /// Amounts at the stops of the ramp.
-fn labels(colors: CubeColors, scale_end: f32) -> [String; AMOUNTS.len()] {
+fn labels(colors: CubeColors, scale: Scale) -> [String; AMOUNTS.len()] {
     std::array::from_fn(|index| {
-        let amount = scale_end * index as f32 / (AMOUNTS.len() - 1) as f32;
+        let amount = scale.amount(index as f32 / (AMOUNTS.len() - 1) as f32);
         match index {
-            // What takes no bits is not sent, and what waits for no tick does not wait.
-            0 if matches!(colors, CubeColors::Bits | CubeColors::Wait) => "1".to_owned(),
+            // What takes no bits is not sent.
+            0 if colors == CubeColors::Bits => "1".to_owned(),
+            _ if colors == CubeColors::Wait => grouped(amount.into()),
             _ if amount.fract() == 0.0 => grouped(amount.into()),
             _ => format!("{amount}"),
         }
@@ -152,18 +158,27 @@ fn ramp(bar: Rect) -> Mesh {
 /// In multiples of the type's size.
 const WIDTH: f32 = 14.0;
 
+/// Points.
+const ABOVE_CAPTION: f32 = 4.0;
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::costs::WAITS_MS;
 
     #[test]
     fn the_legend_has_the_stops_of_the_cubes() {
-        let bits = labels(CubeColors::Bits, 128.0);
-        assert_eq!(bits, ["1", "32", "64", "96", "128"]);
-        assert_eq!(
-            labels(CubeColors::Distance, 1.0),
-            ["0", "0.25", "0.5", "0.75", "1"]
-        );
+        for (colors, end, said) in [
+            (CubeColors::Bits, 128.0, ["1", "32", "64", "96", "128"]),
+            (CubeColors::Distance, 1.0, ["0", "0.25", "0.5", "0.75", "1"]),
+            (
+                CubeColors::Wait,
+                WAITS_MS[1],
+                ["17", "33", "67", "133", "267"],
+            ),
+        ] {
+            assert_eq!(labels(colors, Scale::of(colors, end)), said);
+        }
         let bar = Rect::from_min_size(pos2(8.0, 0.0), vec2(100.0, 10.0));
         let mesh = ramp(bar);
         assert!(mesh.is_valid() && mesh.calc_bounds() == bar);

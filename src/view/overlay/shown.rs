@@ -6,13 +6,14 @@ use bevy::window::PrimaryWindow;
 use bevy_egui::egui::{Align2, Color32, LayerId, Pos2, Rect, Vec2, pos2, vec2};
 use bevy_egui::{EguiContexts, EguiTextureHandle};
 
-use super::headline::{self, Cost};
+use super::headline::{self, Cost, Known};
 use super::outline::Outlined;
 use super::text::{Pen, Sizes};
 use super::{Overlay, Part, film};
 use crate::history::Moment;
 use crate::replication::{
-    Lane, LaneMeter, LaneSettings, LaneSettingsQuery, LocalLane, PlayoutDelay,
+    Lane, LaneMeter, LaneSettings, LaneSettingsQuery, LocalLane, PlayoutDelay, RungCosts,
+    ShadowLadder,
 };
 use crate::theme::{Theme, egui_color, fonts};
 use crate::view::ViewMode;
@@ -28,6 +29,7 @@ type LaneInHalf = (
     LaneSettingsQuery,
     Has<LocalLane>,
     &'static LaneMeter,
+    Option<&'static ShadowLadder>,
     Has<Selected>,
 );
 
@@ -131,7 +133,7 @@ pub(in crate::view) fn draw(
     shown.draw(&pen(&within), picture, halves, common.as_deref(), pointer);
     if let Some(common) = common {
         let film = shown.overlay.film(window, ctx.pixels_per_point());
-        let legend = (*shown.colors, shown.costs.scale_end);
+        let legend = (*shown.colors, shown.costs.scale);
         pen(&painter).film(&shown.overlay, [window, film], &curves, &common, legend);
     }
 }
@@ -143,6 +145,8 @@ struct Half<'a> {
     /// None for the simulation.
     settings: Option<LaneSettings>,
     cost: Option<Cost>,
+    /// About what it will cost, kilobits a second, while that is not measured yet.
+    estimate: Option<f64>,
     is_remote: bool,
     is_selected: bool,
     meter: Option<&'a LaneMeter>,
@@ -176,7 +180,8 @@ impl Shown<'_, '_> {
         let halves = Side::ALL.into_iter().zip(areas);
         let halves = halves.filter_map(|(side, area)| {
             let lane = self.lanes.iter().find(|(other, ..)| **other == side);
-            let meter = lane.as_ref().map(|&(.., meter, _)| meter);
+            let meter = lane.as_ref().map(|&(.., meter, _, _)| meter);
+            let shadow = lane.as_ref().and_then(|&(.., shadow, _)| shadow);
             let mut settings = lane.as_ref().map(|(_, settings, ..)| settings.get());
             let sample = self.moment.0.and_then(|tick| meter?.at(tick));
             if let (Some(sample), Some(settings)) = (sample, &mut settings) {
@@ -184,13 +189,18 @@ impl Shown<'_, '_> {
                 settings.sender.budget = sample.budget_kbps;
                 settings.sender.send_interval_ticks = sample.send_interval_ticks;
             }
+            let arriving = meter.filter(|meter| meter.arrives(self.moment.0));
+            let estimate = arriving
+                .zip(settings.as_ref())
+                .and_then(|(meter, settings)| {
+                    RungCosts::new(meter, shadow, &settings.sender, self.moment.0).estimate()
+                });
             Some(Half {
                 side,
                 area: area?,
                 settings,
-                cost: meter
-                    .filter(|meter| meter.arrives(self.moment.0))
-                    .and_then(|meter| Some(Cost::of(&meter.second(self.moment.0)?))),
+                estimate,
+                cost: arriving.and_then(|meter| Some(Cost::of(&meter.second(self.moment.0)?))),
                 is_remote: lane.as_ref().is_some_and(|&(_, _, is_local, ..)| !is_local),
                 is_selected: lane.is_some_and(|(.., is_selected)| is_selected),
                 meter,
@@ -202,7 +212,7 @@ impl Shown<'_, '_> {
     /// The lanes of a film.
     fn curves(&self) -> Vec<film::Curve<'_>> {
         let lanes = self.lanes.iter();
-        let lanes = lanes.map(|(&side, settings, _, meter, _)| (side, meter, settings.get()));
+        let lanes = lanes.map(|(&side, settings, _, meter, ..)| (side, meter, settings.get()));
         let mut curves: Vec<_> = lanes.collect();
         curves.sort_by_key(|curve| curve.0);
         curves
@@ -254,12 +264,11 @@ impl Shown<'_, '_> {
                 }
             }
         }
-        let legend_end = match common {
-            None => pen.legend(picture, left_end, *self.colors, &self.costs),
-            // A film has a band for it.
-            Some(_) => left_end,
-        };
-        self.recording(pen, picture, legend_end);
+        // A film has a band for it.
+        if common.is_none() {
+            pen.legend(picture, *self.colors, &self.costs);
+        }
+        self.recording(pen, picture, left_end);
         self.notices(pen, picture, end, &halves);
     }
 
@@ -274,10 +283,12 @@ impl Shown<'_, '_> {
         let lanes: Vec<_> = halves.iter().filter(|half| half.meter.is_some()).collect();
         let plates = lanes.iter().filter_map(|half| {
             let (settings, cost) = (half.settings.as_ref()?, half.cost.as_ref());
+            let estimate = half.estimate;
+            let known = Known { cost, estimate };
             let others = lanes.iter().filter(|other| other.side != half.side);
             let other = others.filter_map(|other| other.settings.as_ref()).next();
             let plate = match other {
-                _ if self.overlay.column.is_some() => pen.column(half.area, half.side, cost),
+                _ if self.overlay.column.is_some() => pen.column(half.area, half.side, known),
                 Some(_) if self.overlay.title.is_some() => {
                     // What the ratio leaves free.
                     let (mut free, ratio) = (half.area, 3.0 * pen.sizes.ratio);
@@ -285,10 +296,10 @@ impl Shown<'_, '_> {
                         Side::Left => free.max.x -= ratio,
                         Side::Right => free.min.x += ratio,
                     }
-                    pen.column(free, half.side, cost)
+                    pen.column(free, half.side, known)
                 }
-                None => pen.headline(half.area, half.side, settings, cost),
-                Some(other) => pen.compared(half.area, half.side, [settings, other], cost),
+                None => pen.headline(half.area, half.side, settings, known),
+                Some(other) => pen.compared(half.area, half.side, [settings, other], known),
             };
             if let Some(cost) = cost.filter(|_| pointer.is_some_and(|at| plate.contains(at))) {
                 pen.tip(plate, picture, &cost.accounting());

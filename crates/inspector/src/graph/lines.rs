@@ -46,6 +46,7 @@ pub struct Lines<'a> {
     pub scale: Scale,
     /// The ends of the axis, kbps.
     pub ends: RangeInclusive<f64>,
+    /// That of the [`Span`], unless it lies beyond the axis.
     pub target: Option<f64>,
     ticks_per_second: u32,
 }
@@ -66,16 +67,20 @@ impl<'a> Lines<'a> {
             Scale::Linear => line.series.range_without_peaks,
         });
         let budgets = all.iter().flat_map(|line| line.series.budgets());
-        let level = budgets.map(|(_, kbps)| kbps).chain(span.target);
+        let budgets: Vec<f64> = budgets.map(|(_, kbps)| kbps).collect();
+        // A lane within a budget is compared with that: a target far above would only flatten its line.
+        let target = span.target.filter(|_| budgets.is_empty());
+        let level = budgets.into_iter().chain(target);
         let (smallest, largest) = ranges
             .chain(level.map(|kbps| (kbps, kbps)))
             .reduce(|all, range| (all.0.min(range.0), all.1.max(range.1)))
             .unwrap_or_default();
+        let ends = scale.ends(smallest, largest);
         Self {
             seconds: f64::from(span.seconds),
             scale,
-            ends: scale.ends(smallest, largest),
-            target: span.target,
+            target: span.target.filter(|target| ends.contains(target)),
+            ends,
             ticks_per_second: span.ticks_per_second,
             all,
         }
@@ -101,7 +106,7 @@ impl<'a> Lines<'a> {
                     chart.veil(times.clone(), kbps, look.warning.gamma_multiply(VEIL));
                 }
                 let budget = Stroke::new(2.0, look.warning);
-                chart.level(times, kbps, budget, None);
+                chart.level(times, kbps, budget, Some(BUDGET_DASH));
             }
             let points = series.thinned();
             let points = points.map(|index| (series.seconds(index), series.kbps[index]));
@@ -109,6 +114,9 @@ impl<'a> Lines<'a> {
         }
     }
 }
+
+/// Length of the dashes of a budget, logical points: what tells it from a line of much the same colour.
+pub(super) const BUDGET_DASH: f32 = 2.0;
 
 /// Opacity of what is above a budget.
 const VEIL: f32 = 0.1;

@@ -131,6 +131,6 @@ const FIRST_LIMIT: Bandwidth = Bandwidth {
 
 /// Logical points.
 const HALF: f32 = 132.0;
-const SIGMA: f32 = 92.0;
+const SIGMA: f32 = 104.0;
 const SMALL_FIELD: f32 = 52.0;
 const SMALL_SWITCH: f32 = 72.0;

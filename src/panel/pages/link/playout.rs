@@ -12,7 +12,7 @@ use crate::panel::lane::LaneView;
 use crate::panel::style::{LINE, Look, SMALL};
 use crate::panel::terms;
 use crate::panel::widgets::{AXIS, Chart, Scale, field, line, named, plate, segmented};
-use crate::replication::{LaneMeter, LaneSettings, PlayoutDelay, ReplicaError, Sample, Totals};
+use crate::replication::{LaneMeter, LaneSettings, PlayoutDelay, Sample, Totals};
 
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     let settings = &mut *lane.settings;
@@ -131,29 +131,28 @@ fn buffer(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
 /// How far what is shown is from the simulation.
 fn error(ui: &mut Ui, width: f32, lane: &LaneView<'_>) {
     let look = Look::of(ui);
-    let samples = lane.meter.newest(TICKS_PER_SECOND as usize);
-    let errors = samples.map(|sample| sample.replica_error);
-    let errors: Vec<ReplicaError> = errors.filter(|error| error.tick.is_some()).collect();
-    let Some(now) = errors.last() else {
-        let words = vec![("error not measured".to_owned(), look.muted)];
-        plate(ui, width, &words).on_hover_text(
-            "The simulation is in another process: there is nothing to compare with.",
-        );
-        return;
+    let newest = lane.meter.samples().back();
+    let second = lane.meter.second(None);
+    let mean = second.and_then(|it| Some((it.mean_error_m()?, it.mean_error_degrees()?)));
+    let words = match (newest.map(|newest| newest.replica_error), mean) {
+        (Some(now), Some((metres, degrees))) => {
+            let mm = rounded(1000.0 * metres);
+            let words = vec![(format!("off by {mm} mm, {degrees:.2}°"), look.ink)];
+            plate(ui, width, &words).on_hover_text(format!(
+                "Displayed state against the simulation at the same tick. Mean of the red cubes over a second: {mm} mm, \
+                 {degrees:.2}°. The worst cube now: {} mm, {:.2}°.",
+                rounded(1000.0 * f64::from(now.max_m)),
+                now.max_degrees
+            ));
+            return;
+        }
+        (Some(now), None) if now.tick.is_some() => "off by … mm",
+        _ => "error not measured",
     };
-    let mean = |of: fn(&ReplicaError) -> f32| {
-        let sum: f64 = errors.iter().map(|error| f64::from(of(error))).sum();
-        sum / errors.len() as f64
-    };
-    let mm = rounded(1000.0 * mean(|error| error.mean_m));
-    let degrees = mean(|error| error.mean_degrees);
-    let words = vec![(format!("off by {mm} mm, {degrees:.2}°"), look.ink)];
-    plate(ui, width, &words).on_hover_text(format!(
-        "Displayed state against the simulation at the same tick. Mean of the red cubes over a second: {mm} mm, \
-         {degrees:.2}°. The worst cube now: {} mm, {:.2}°.",
-        rounded(1000.0 * f64::from(now.max_m)),
-        now.max_degrees
-    ));
+    plate(ui, width, &vec![(words.to_owned(), look.muted)]).on_hover_text(
+        "How far the red cubes are from the simulation’s: measured over a second with the same settings, and only where the \
+         simulation runs.",
+    );
 }
 
 /// Upper end of the field, milliseconds. The buffer holds four seconds.

@@ -111,10 +111,14 @@ fn title(ui: &mut Ui, cube: usize, error: Option<&CubeError>, selection: &mut Se
 /// How the cube stands within the budget, as a sentence.
 fn words(standing: Standing, now: u64) -> String {
     let ticks = |since: u64| terms::ticks(now.saturating_sub(since));
+    let ago = |since: u64| match now.saturating_sub(since) {
+        0 => "in this tick".to_owned(),
+        _ => format!("{} ago", ticks(since)),
+    };
     match standing {
         Standing::UpToDate { sent: None } => "Up to date: not moved since the start.".to_owned(),
-        Standing::UpToDate { sent: Some(sent) } => format!("Up to date: sent {} ago.", ticks(sent)),
-        Standing::InFlight { sent } => format!("In flight: sent {} ago.", ticks(sent)),
+        Standing::UpToDate { sent: Some(sent) } => format!("Up to date: sent {}.", ago(sent)),
+        Standing::InFlight { sent } => format!("In flight: sent {}.", ago(sent)),
         Standing::Withheld { since } => {
             format!("Hidden by a visibility filter for {}.", ticks(since))
         }
@@ -124,8 +128,11 @@ fn words(standing: Standing, now: u64) -> String {
                 others => format!("{others} more urgent"),
             };
             let (moved, priority) = (millimetres(wait.error.into()), wait.priority);
-            let ticks = ticks(wait.since);
-            format!("Waits for {ticks}: moved {moved}, priority {priority:.1}, {others}.")
+            let waits = match now.saturating_sub(wait.since) {
+                0 => "Waits from this tick on".to_owned(),
+                _ => format!("Waits for {}", ticks(wait.since)),
+            };
+            format!("{waits}: moved {moved}, priority {priority:.1}, {others}.")
         }
     }
 }
@@ -179,9 +186,9 @@ mod tests {
 
     #[test]
     fn a_standing_is_a_sentence() {
-        let wait = |more_urgent| {
+        let wait = |since, more_urgent| {
             Standing::Waits(Wait {
-                since: 93,
+                since,
                 error: 0.003,
                 priority: 7.42,
                 more_urgent,
@@ -197,12 +204,20 @@ mod tests {
                 "Up to date: sent 1 tick ago.",
             ),
             (
-                wait(212),
+                wait(93, 212),
                 "Waits for 7 ticks: moved 3.0 mm, priority 7.4, 212 more urgent.",
             ),
             (
-                wait(0),
+                wait(93, 0),
                 "Waits for 7 ticks: moved 3.0 mm, priority 7.4, next.",
+            ),
+            (
+                wait(100, 0),
+                "Waits from this tick on: moved 3.0 mm, priority 7.4, next.",
+            ),
+            (
+                Standing::InFlight { sent: 100 },
+                "In flight: sent in this tick.",
             ),
         ] {
             assert_eq!(words(standing, 100), said);

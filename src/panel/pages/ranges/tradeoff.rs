@@ -9,14 +9,22 @@ use cubewire_inspector::words::{grouped, rounded, short};
 use super::tried::{Tradeoff, Tradeoffs};
 use crate::panel::style::{LINE, Look};
 use crate::panel::widgets::{AXIS, Chart, Label, Scale, heading};
-use crate::replication::{TARGET_KBPS, rung_or_stages};
+use crate::replication::{Accounting, TARGET_KBPS, Totals, rung_or_stages};
 
-pub(super) fn draw(ui: &mut Ui, stages: Stages, tradeoffs: &Tradeoffs) {
+/// `second` is the one that all figures of the lane are means of.
+pub(super) fn draw(ui: &mut Ui, stages: Stages, second: Option<&Totals>, tradeoffs: &Tradeoffs) {
     let look = Look::of(ui);
     let tried = &tradeoffs.0;
-    let now = tried.iter().find(|tried| tried.stages == stages);
+    let now = second.and_then(|second| {
+        Some(Tradeoff {
+            stages,
+            kbps: second.kbps(Accounting::PayloadAndUdp),
+            mm: 1000.0 * second.mean_error_m()?,
+            degrees: second.mean_error_degrees()?,
+        })
+    });
     let figures = now.map_or_else(
-        || "measured while cubes move".to_owned(),
+        || "now …".to_owned(),
         |now| format!("now {} kbps, {:.2} mm", rounded(now.kbps), now.mm),
     );
     heading(ui, "Cost and error", figures).on_hover_text(ABOUT);
@@ -33,6 +41,8 @@ pub(super) fn draw(ui: &mut Ui, stages: Stages, tradeoffs: &Tradeoffs) {
         .partition(|tried| is_akin(tried.stages, stages));
     akin.sort_by(|a, b| a.kbps.total_cmp(&b.kbps));
     chart.line(akin.iter().map(|tried| at(tried)), 1.0, look.half);
+    // At rest nothing is off.
+    let now = now.as_ref().filter(|now| now.mm > 0.0);
     let now: Vec<_> = now.into_iter().collect();
     for (points, radius, color) in [
         (others, 3.0, look.quiet),
@@ -136,7 +146,7 @@ fn about(tried: &Tradeoff) -> String {
 }
 
 const ABOUT: &str = "A point for each combination of stages that was used for a second and a half while cubes moved: kbps \
-     across, the replica's mean error up, both logarithmic. Move a slider, or climb the ladder, and watch the curve fill in. \
+     across, the replica's mean error up, both logarithmic. The large one is the last second. Move a slider, or climb the ladder, and watch the curve fill in. \
      Point at one for its stages.";
 
 const MAX_LABELS: usize = 3;
