@@ -4,7 +4,8 @@ use std::fs;
 
 use crate::lab;
 
-const FIGURES: &str = "# Figures\n\nProse.\n\n## One\n\nMore.\n\n```sh\necho '| a |'\n```\n\nOLD\n\n## Two\n\n\
+const FIGURES: &str = "# Figures\n\nProse.\n\n<!-- contents -->\n\n- [One](#one)\n- [Two](#two)\n\n\
+                       <!-- end of contents -->\n\n## One\n\nMore.\n\n```sh\necho '| a |'\n```\n\nOLD\n\n## Two\n\n\
                        ```sh timed\necho 1\necho 2\n```\n";
 const README: &str = "a\n<!-- figures: One -->\nold\n<!-- end of figures -->\nb\n";
 
@@ -37,6 +38,15 @@ fn figures_are_written_where_they_are_old_and_checked() {
     assert_eq!(read("crates/lab/FIGURES.md"), written);
     assert_eq!(read("README.md"), README.replace("old", "\n| a |\n"));
     figures(&["--check"]).success();
+
+    // The contents are written, too.
+    write(
+        "crates/lab/FIGURES.md",
+        &written.replace("- [Two](#two)\n", ""),
+    );
+    figures(&["--check"]).code(2);
+    figures(&[]).success();
+    assert_eq!(read("crates/lab/FIGURES.md"), written);
 
     figures(&["Two"]).success();
     assert_eq!(
