@@ -65,7 +65,14 @@ pub(super) fn draw_slim(
     let sources = sources(ui, state, lanes);
     let chart = graph::paint(ui, plot, 0.0, &Lines::new(&sources, span(state)), moment);
     let past = format!("{} s ago", state.graph_seconds);
-    let what = format!("kbps; dashes: target {TARGET_KBPS:.0}");
+    let budgets = lanes
+        .iter()
+        .filter_map(|lane| lane.settings.sender.kept_budget());
+    let budgets: Vec<_> = budgets.map(|kbps| kbps.to_string()).collect();
+    let what = match budgets.is_empty() {
+        true => format!("kbps; dashes: target {TARGET_KBPS:.0}"),
+        false => format!("kbps on the wire; dots: budget {}", budgets.join(", ")),
+    };
     chart.times(ui, [&past, &what, "now"]);
 }
 

@@ -26,7 +26,14 @@ impl Pen<'_> {
             _ => 2,
         };
         let padding = Vec2::splat(0.66 * self.sizes.small);
-        let size = vec2(WIDTH * self.sizes.small, row * (rows + 1) as f32) + 2.0 * padding;
+        let size = |columns: usize| {
+            let across = WIDTH * self.sizes.small * columns as f32;
+            vec2(across, row * (rows.div_ceil(columns) + 1) as f32) + 2.0 * padding
+        };
+        // In a low picture, what is tall would reach up to the ball.
+        let is_tall = size(1).y > LOW * picture.height();
+        let columns = if is_tall && rows > 3 { 2 } else { 1 };
+        let size = size(columns);
         let caption = BOTTOM + 2.0 * self.sizes.small;
         let at = pos2(
             picture.min.x + self.sizes.margin,
@@ -41,7 +48,9 @@ impl Pen<'_> {
         let middle = |index: usize| inside.min.y + (index as f32 + 0.5) * row;
         write(pos2(inside.min.x, middle(0)), Align2::LEFT_CENTER, title);
         let named = |index: usize, each: Option<Form>| {
-            self.swatch(pos2(inside.min.x, middle(index)), colors, each);
+            let (below, beside) = ((index - 1) / columns, (index - 1) % columns);
+            let x = inside.min.x + beside as f32 * inside.width() / columns as f32;
+            self.swatch(pos2(x, middle(below + 1)), colors, each);
         };
         if let Some(why) = costs.unknown {
             write(pos2(inside.min.x, middle(1)), Align2::LEFT_CENTER, why);
@@ -120,6 +129,9 @@ impl Pen<'_> {
         }
     }
 }
+
+/// Part of a picture's height that a legend of one column may take.
+const LOW: f32 = 0.4;
 
 /// Width of the ramp in a film, at most, points.
 const RAMP: f32 = 240.0;
