@@ -74,7 +74,7 @@ pub(crate) struct Schedule {
     due: Vec<Due>,
     /// So many of these are the most urgent ones, in order.
     sorted: usize,
-    /// Bits in packets for each estimated one, of complete and partial ones.
+    /// Bits in packets for each estimated one, of complete and partial ones, from one schedule to the next; 0 before the first.
     scales: [f32; 2],
     /// Estimated bits of all that a complete packet carries.
     complete_bits: f32,
@@ -236,7 +236,10 @@ impl Schedule {
             sent_at: vec![sent_at.unwrap_or(NEVER); bodies],
             is_confirmed: vec![sent_at.is_none(); bodies],
             due_since: vec![NEVER; bodies],
-            scales: [1.0; 2],
+            scales: match self.scales {
+                [0.0, _] => [1.0; 2],
+                learned => learned,
+            },
             ..Self::default()
         };
     }
@@ -246,6 +249,7 @@ impl Schedule {
         if self.is_running() {
             *self = Self {
                 urgency: self.urgency,
+                scales: self.scales,
                 ..Self::default()
             };
         }
