@@ -17,8 +17,8 @@ use crate::mailbox::Mailbox;
 use crate::protocol::Compiled;
 
 /// The most that a client is sent in any second, with all headers; on the entity of its connection. Without one, every
-/// packet has all that has changed. Only a scene that does not go into sixteen datagrams comes in several packets, the most
-/// urgent bodies first, before the client has all of it.
+/// packet has all that has changed. Only of a scene that does not go into sixteen datagrams, and of which nothing arrives for a
+/// second, packets are smaller, with the most urgent bodies first, until the client has all of it.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteBudget {
     bytes_per_second: u32,
@@ -75,6 +75,8 @@ pub(super) struct Ready {
     pub(super) center: Option<Vec3>,
     pub(super) gains: Vec<f32>,
     budget: Option<Budget>,
+    /// The first tick without a budget.
+    first: Option<u64>,
     /// By channel: the number of the last input.
     pub(super) inputs: Vec<u64>,
 }
@@ -92,12 +94,13 @@ struct Budget {
 /// What a [`MessageChannel`](cubewire_protocol::MessageChannel) puts around a snapshot, with an ack, at most.
 const CHANNEL_BYTES: usize = 13;
 
-/// Most bytes of a packet while a client without a budget is sent a large scene: sixteen datagrams, of which all arrive often
-/// enough where one of twenty is lost.
+/// Most bytes of a packet of a large scene that did not arrive whole, to a client without a budget: sixteen datagrams, of which
+/// all arrive often enough where one of twenty is lost.
 const MAX_JOINING_BYTES: usize = 16 * (MAX_DATAGRAM_BYTES - CHANNEL_BYTES);
 
-/// After so many ticks without an ack, it can be that packets are too large to arrive; half a second at 60 Hz.
-const CUT_OFF_TICKS: u64 = 30;
+/// After so many ticks without an ack, it can be that packets are too large to arrive; a second at 60 Hz. Until then they are
+/// complete, as clients can share these.
+const CUT_OFF_TICKS: u64 = 60;
 
 impl Peer {
     pub(super) const fn new(since: Duration) -> Self {
@@ -154,6 +157,7 @@ impl Ready {
             center: None,
             gains: Vec::new(),
             budget: None,
+            first: None,
             inputs: vec![0; protocol.inputs.len()],
         })
     }
@@ -168,17 +172,15 @@ impl Ready {
     }
 
     /// What may be sent in a tick where there is no budget: anything. But of a large scene of which nothing has arrived for a
-    /// while, as in the beginning, no more than arrives whole where datagrams are lost, until all of it has.
+    /// while, no more than arrives whole where datagrams are lost, until all of it has.
     pub(super) fn without_budget(
-        &self,
+        &mut self,
         tick: u64,
         wanted: &QuantizedSnapshot,
     ) -> Option<Within<'static>> {
         let sender = &self.sender;
-        let is_cut_off = || {
-            let acked = sender.newest_acked();
-            acked.is_none_or(|acked| acked + CUT_OFF_TICKS < tick)
-        };
+        let first = *self.first.get_or_insert(tick);
+        let is_cut_off = || sender.newest_acked().unwrap_or(first) + CUT_OFF_TICKS < tick;
         let is_limited =
             sender.is_scheduling() || wanted.memory_bytes() > MAX_JOINING_BYTES && is_cut_off();
         is_limited.then(|| Within {
