@@ -73,9 +73,9 @@ impl CubewirePlugin {
     }
 
     /// Most bodies at a time, `1..=65_536`. Each takes 12 bytes and those of its fields in each of up to 256 snapshots that
-    /// a server keeps for a client, and 512 that a client keeps, and time in each tick, whether it is there or not. Clients of a
-    /// world whose first snapshot is longer than 256 datagrams, as of 25 000 bodies, need a
-    /// [`ByteBudget`](crate::ByteBudget) from the start.
+    /// a server keeps for a client, and 512 that a client keeps, and time in each tick, whether it is there or not. A world whose
+    /// first snapshot is longer than 256 datagrams, as of 25 000 bodies, appears a second later at clients without a
+    /// [`ByteBudget`](crate::ByteBudget), as it has to be sent in parts.
     #[must_use]
     pub const fn max_bodies(mut self, bodies: u32) -> Self {
         self.max_bodies = bodies;
