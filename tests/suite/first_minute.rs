@@ -185,7 +185,7 @@ fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
     });
     // A range, whose totals are shown, and which F fits.
     window.xdotool(&["keydown", "shift"]);
-    window.drag([624.0, strip], [640.0, strip]);
+    window.drag([560.0, strip], [640.0, strip]);
     window.xdotool(&["keyup", "shift"]);
     let range = |report: &Value| {
         let ticks = report["panel"]["range"].as_array()?;

@@ -455,7 +455,7 @@ fn the_window_is_played_with_real_keys() {
     window.expect("/rung", LADDER[0].name);
     for rung in &LADDER[1..] {
         window.xdotool(&["keydown", "Up"]);
-        window.press("Prior");
+        window.press("Next");
         window.xdotool(&["keyup", "Up"]);
         window.expect("/rung", rung.name);
         window.screenshot(rung.name);
@@ -540,7 +540,7 @@ fn two_lanes_are_compared_and_recorded() {
         "[0-9] video, .*[0-9] replay",
     ]);
     window.hold(&["Right", "z"], 90);
-    window.press("Prior");
+    window.press("Next");
     window.ticks(60);
     window.press("F10");
     window.see("the replay's red dot again", |picture| picture.dot() > 10);

@@ -30,6 +30,9 @@ const CLOSER: f64 = 1.5;
 /// What is less is as close as can be seen, metres.
 const LEAST_ERROR_M: f64 = 0.0001;
 
+/// Height of a half in which there is a line below a large figure, in those of the figure.
+const LOW: f32 = 8.0;
+
 /// Between a headline and the edges of its ground, in multiples of its size.
 const PADDING: Vec2 = vec2(0.4, 0.17);
 
@@ -162,7 +165,7 @@ impl Pen<'_> {
         let at = pos2(half.center().x, half.min.y + TOP);
         let width = half.width() - 2.0 * self.sizes.margin;
         let large = [(large.as_str(), self.sizes.headline, color)];
-        let lines = (&lines[..], self.sizes.line);
+        let lines = (self.with_room(half, &lines), self.sizes.line);
         self.figures(at, Align2::CENTER_TOP, width, &large, lines)
     }
 
@@ -179,7 +182,7 @@ impl Pen<'_> {
             Align2::CENTER_TOP,
             half.width() - 2.0 * self.sizes.margin,
             &large,
-            (&lines, self.sizes.line),
+            (self.with_room(half, &lines), self.sizes.line),
         )
     }
 
@@ -202,7 +205,10 @@ impl Pen<'_> {
         let figure = known.figure();
         let large = self.bandwidth(&figure, known.color(side, self.colors()));
         let lines = about([settings, other]);
-        let (at, lines) = (pos2(x, half.min.y + TOP), (&lines[..], self.sizes.small));
+        let (at, lines) = (
+            pos2(x, half.min.y + TOP),
+            (self.with_room(half, &lines), self.sizes.small),
+        );
         self.figures(at, anchor, width, &large, lines)
     }
 
@@ -232,6 +238,14 @@ impl Pen<'_> {
         let line = fitting.map(|line| self.line(&[(line, size, self.colors().ink)], width));
         let lines: Vec<_> = [large_line].into_iter().chain(line).collect();
         self.plate(at, anchor, padding, &lines)
+    }
+
+    /// The lines below a large figure, unless they would reach down to the ball.
+    fn with_room<'a>(&self, half: Rect, lines: &'a [String]) -> &'a [String] {
+        match half.height() < LOW * self.sizes.headline {
+            true => &[],
+            false => lines,
+        }
     }
 
     /// Paints the ratio between two lanes, on the line between the halves.
