@@ -40,7 +40,8 @@ fn count(frame: &[u8], columns: std::ops::Range<usize>, is: impl Fn([i32; 3]) ->
     pixels.filter(|&it| is(it)).count()
 }
 
-/// Cubes of all three colours are in that half, and figures of a lane are where they should be.
+/// Cubes of all three colours are in that half, though little of the player is seen among the others, and figures of a lane
+/// are where they should be.
 fn check_frame(name: &str, frame: &[u8]) {
     for half in [0..WIDTH / 2, WIDTH / 2..WIDTH] {
         let player = count(frame, half.clone(), |[red, _, blue]| blue > red + 60);
@@ -51,7 +52,7 @@ fn check_frame(name: &str, frame: &[u8]) {
             red + green + blue < 420
         });
         assert!(
-            player > 10,
+            player > 5,
             "{name}, {half:?}: {player} pixels of the player"
         );
         assert!(red > 40, "{name}, {half:?}: {red} pixels of red cubes");
