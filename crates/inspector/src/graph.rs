@@ -221,65 +221,61 @@ const PEAK_APART: f32 = 40.0;
 mod tests {
     use super::*;
 
+    /// A line whose points have the bytes and the budget of one, in these ticks.
+    fn steady(name: &str, ticks: std::ops::Range<u64>, point: Point) -> Source {
+        Source {
+            name: name.to_owned(),
+            points: ticks.map(|tick| Point { tick, ..point }).collect(),
+            ..Source::default()
+        }
+    }
+
+    const SPAN: Span = Span {
+        seconds: 2,
+        ticks_per_second: 60,
+        axis: Axis::Linear,
+        target: None,
+    };
+
     #[test]
     fn hovering_says_when_and_the_rates_then() {
-        let source = |name: &str| Source {
-            name: name.to_owned(),
-            points: (500..620)
-                .map(|tick| Point {
-                    tick,
-                    bytes: 125,
-                    ..Point::default()
-                })
-                .collect(),
-            ..Source::default()
+        let point = Point {
+            bytes: 125,
+            ..Point::default()
         };
-        let span = Span {
-            seconds: 2,
-            ticks_per_second: 60,
-            axis: Axis::Linear,
-            target: None,
-        };
+        let source = |name| steady(name, 500..620, point);
         let one = [source("right")];
-        let lines = Lines::new(&one, span);
+        let lines = Lines::new(&one, SPAN);
         assert_eq!(rates(&lines, -1.0).as_deref(), Some("1.0 s ago: 60.0 kbps"));
         assert_eq!(rates(&lines, -5.0), None);
         let two = [source("left"), source("right")];
-        let lines = Lines::new(&two, span);
+        let lines = Lines::new(&two, SPAN);
         let both = "1.0 s ago: left 60.0, right 60.0";
         assert_eq!(rates(&lines, -1.0).as_deref(), Some(both));
     }
 
     #[test]
     fn a_target_beyond_a_budget_neither_stretches_the_axis_nor_is_drawn() {
-        let source = |budget_kbps| Source {
-            points: (0..120)
-                .map(|tick| Point {
-                    tick,
-                    bytes: 60,
-                    budget_kbps,
-                    ..Point::default()
-                })
-                .collect(),
-            ..Source::default()
-        };
         let span = Span {
-            seconds: 2,
-            ticks_per_second: 60,
-            axis: Axis::Linear,
             target: Some(256.0),
+            ..SPAN
         };
-        for (budget, end, target) in [
+        for (budget_kbps, end, target) in [
             (None, 300.0, Some(256.0)),
             (Some(32), 40.0, None),
             (Some(512), 600.0, Some(256.0)),
         ] {
-            let sources = [source(budget)];
+            let point = Point {
+                bytes: 60,
+                budget_kbps,
+                ..Point::default()
+            };
+            let sources = [steady("", 0..120, point)];
             let lines = Lines::new(&sources, span);
             assert_eq!(
                 (*lines.ends.end(), lines.target),
                 (end, target),
-                "{budget:?}"
+                "{budget_kbps:?}"
             );
         }
     }
