@@ -230,6 +230,7 @@ impl Baseline {
                 motion: &from.motion,
                 ticks,
                 carried: sent.filter(|_| is_partial),
+                keeps_past: stages.uses_displacements(),
             };
             self.motion.observe_tracked(&self.snapshot, origin, spares);
             return;
@@ -243,16 +244,17 @@ impl Baseline {
         self.motion.observe(&self.snapshot, origin, spares);
     }
 
-    /// Copies all but the adaptive state, with a motion of tracks.
-    pub(crate) fn copy_bodies(&mut self, other: &Self, spares: &mut Spares) {
+    /// Copies all but the adaptive state, with a motion of tracks, for a packet of these stages.
+    pub(crate) fn copy_bodies(&mut self, other: &Self, stages: Stages, spares: &mut Spares) {
         (self.sequence, self.stages) = (other.sequence, other.stages);
         (self.state, self.simulated) = (None, None);
         self.merge_reach = other.merge_reach;
         spares
             .unshared(&mut self.snapshot)
             .copy_from(&other.snapshot);
+        let has_past = stages.uses_displacements();
         self.motion
-            .copy_from(&other.motion, &other.snapshot, spares);
+            .copy_from(&other.motion, &other.snapshot, has_past, spares);
     }
 
     /// To take bodies of other baselines, after [`copy_bodies`](Self::copy_bodies).
@@ -278,10 +280,16 @@ pub(crate) struct Taking<'a> {
 }
 
 impl Taking<'_> {
-    /// Takes one body of another baseline, which is older by `ticks`.
-    pub(crate) fn take(&mut self, body: usize, other: &Baseline, ticks: u16) {
-        self.snapshot.copy_slot(body, &other.snapshot);
+    /// Takes bodies of another baseline, which is older by `ticks`.
+    pub(crate) fn take<I: Iterator<Item = usize>>(
+        &mut self,
+        bodies: impl Fn() -> I,
+        other: &Baseline,
+        ticks: u16,
+    ) {
+        let from = || bodies().map(|body| (&*other.snapshot, body));
+        self.snapshot.put_slots(from, &bodies);
         self.motion
-            .take(body, &other.motion, &other.snapshot, ticks);
+            .take(&bodies, &other.motion, &other.snapshot, ticks);
     }
 }

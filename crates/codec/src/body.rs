@@ -22,7 +22,7 @@ use crate::quantize::Bounded;
 use crate::quantize::smallest_three::max_component;
 use crate::sequence::Sequence;
 use crate::snapshot::Fields;
-use crate::stages::{ChangedFlags, Orientation, RelativeOrientation, RelativePosition, Stages};
+use crate::stages::{ChangedFlags, Orientation, Stages};
 
 pub use orientation::GROWING_ORIENTATION_RANGES;
 pub use position::PREDICTED_POSITION_RANGES;
@@ -130,9 +130,7 @@ impl<'a> BodyCoder<'a> {
 
     /// The prediction of the body, for the stages that use it.
     fn predict(&self, body: usize) -> Prediction {
-        let is_used = self.stages.relative_position == RelativePosition::Predicted
-            || self.stages.relative_orientation == RelativeOrientation::GrowingRanges;
-        match is_used {
+        match self.stages.predicts_positions() {
             true => self.predictor.predict(body),
             false => Prediction::default(),
         }

@@ -15,6 +15,7 @@ use crate::ledger::BitKind;
 pub use crate::limits::MAX_MERGED;
 use crate::sequence::Sequence;
 use crate::snapshot::Spares;
+use crate::stages::Stages;
 
 /// A baseline with what others carried.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +23,8 @@ pub(crate) struct Merged {
     baseline: Baseline,
     /// How well the bodies that come from others were predicted.
     histories: Vec<(u16, PackedHistory)>,
+    /// The bodies that come from one of them.
+    taken: Vec<u16>,
     /// Of the snapshot, if the named baseline has one.
     hash: Option<SnapshotHash>,
 }
@@ -72,8 +75,8 @@ impl Merges {
 }
 
 impl Merged {
-    /// Sets this to the named baseline with what the others carried and it did not: the newest of each body. The adaptive
-    /// state is left out.
+    /// Sets this to the named baseline with what the others carried and it did not: the newest of each body, as far as
+    /// packets of these stages ask for it. The adaptive state is left out.
     ///
     /// # Errors
     /// The newest of the others that is not held.
@@ -82,6 +85,7 @@ impl Merged {
         named: &Baseline,
         merges: Merges,
         held: impl Fn(Sequence) -> Option<&'b Baseline>,
+        stages: Stages,
         spares: &mut Spares,
     ) -> Result<(), Sequence> {
         let mut others = [None; MAX_MERGED];
@@ -90,7 +94,7 @@ impl Merged {
                 *other = Some(find(named, index, &held)?);
             }
         }
-        self.baseline.copy_bodies(named, spares);
+        self.baseline.copy_bodies(named, stages, spares);
         self.histories.clear();
         self.hash = named.held().hash;
         let mut taking = self.baseline.taking(spares);
@@ -99,19 +103,23 @@ impl Merged {
             let (Some(other), age) = (*other, index as u16 + 1) else {
                 continue;
             };
-            for body in other.carried_bodies() {
-                if named.motion.carried(body) {
-                    continue;
-                }
-                if let Some(hash) = &mut self.hash {
-                    hash.replace(body, taking.snapshot, &other.snapshot);
-                }
-                taking.take(body, other, age);
-                let state = other.state.as_ref();
-                let history = state.map(|state| state.predictions.of(body));
-                self.histories
-                    .push((body as u16, history.unwrap_or_default()));
+            let taken = other.carried_bodies();
+            self.taken.clear();
+            self.taken.extend(
+                taken
+                    .filter(|&body| !named.motion.carried(body))
+                    .map(|body| body as u16),
+            );
+            let taken = || self.taken.iter().map(|&body| usize::from(body));
+            if let Some(hash) = &mut self.hash {
+                taken().for_each(|body| hash.replace(body, taking.snapshot, &other.snapshot));
             }
+            taking.take(taken, other, age);
+            let state = other.state.as_ref();
+            self.histories.extend(taken().map(|body| {
+                let history = state.map(|state| state.predictions.of(body));
+                (body as u16, history.unwrap_or_default())
+            }));
         }
         Ok(())
     }

@@ -27,7 +27,8 @@ pub(crate) struct Motion {
     /// Ticks since the baseline, `1..=MAX_TICKS`; 0 if the motion is unknown.
     pub(crate) ticks: u16,
     /// The snapshot that it begins with, shared with the baseline. None if the motion is unknown or of tracks that are kept,
-    /// and unless positions are in 512 steps per metre: no other stages use displacements.
+    /// and unless positions are in 512 steps per metre: no other stages use displacements. Sharing it costs nothing, so
+    /// that of complete packets is kept by all of these.
     from: Option<Arc<QuantizedSnapshot>>,
     /// By body: any field differs from the baseline's.
     pub(crate) moved: Vec<bool>,
@@ -46,7 +47,7 @@ pub(crate) struct Tracks {
     pub(crate) ages: Vec<u8>,
     /// By body: ticks from what it was before to what that packet carried, at most [`MAX_TICKS`]; 0 if unknown.
     spans: Vec<u8>,
-    /// Where bodies were before that, if it is known, and if the tracks are kept.
+    /// Where bodies were before that, if it is known, if the tracks are kept, and if the packet's stages use it.
     past: Option<Past>,
 }
 
@@ -73,6 +74,8 @@ pub(crate) struct TrackedOrigin<'a> {
     pub(crate) ticks: Option<u16>,
     /// The bodies that the packet carries; `None` for all.
     pub(crate) carried: Option<&'a [bool]>,
+    /// Whether to keep where bodies were before.
+    pub(crate) keeps_past: bool,
 }
 
 impl Motion {
@@ -135,6 +138,7 @@ impl Motion {
             motion: before,
             ticks,
             carried,
+            ..
         } = origin;
         if let Some(old) = self.from.take() {
             spares.release(old);
@@ -186,11 +190,12 @@ impl Motion {
             snapshot: reference,
             motion: before,
             carried,
+            keeps_past,
             ..
         } = *origin;
         let past = self.tracks.past.take();
         let precision = current.precision();
-        if !precision.position.has_usual_steps() {
+        if !keeps_past || !precision.position.has_usual_steps() {
             return None;
         }
         let mut past = past.unwrap_or_else(|| Past::new(precision));
@@ -213,16 +218,17 @@ impl Motion {
         Some(past)
     }
 
-    /// Makes this a motion of tracks, with the content of another, which leads to `current`. It can be changed, and takes more
-    /// memory than one that is kept.
+    /// Makes this a motion of tracks, with the content of another, which leads to `current`, and with where bodies were before
+    /// if it `has_past`. It can be changed, and takes more memory than one that is kept.
     pub(crate) fn copy_from(
         &mut self,
         other: &Self,
         current: &QuantizedSnapshot,
+        has_past: bool,
         spares: &mut Spares,
     ) {
         let own = self.from.take();
-        if current.precision().position.has_usual_steps() {
+        if has_past && current.precision().position.has_usual_steps() {
             let mut own = own.unwrap_or_else(|| spares.take());
             let from = spares.unshared(&mut own);
             from.copy_from(other.from.as_deref().unwrap_or(current));
@@ -335,22 +341,24 @@ pub(crate) struct TakingMotion<'a> {
 }
 
 impl TakingMotion<'_> {
-    /// Takes the motion of one body from that to another snapshot, which is older by `ticks`.
-    pub(crate) fn take(
+    /// Takes the motion of bodies from that to another snapshot, which is older by `ticks`.
+    pub(crate) fn take<I: Iterator<Item = usize>>(
         &mut self,
-        body: usize,
+        bodies: &impl Fn() -> I,
         other: &Motion,
         snapshot: &QuantizedSnapshot,
         ticks: u16,
     ) {
         if let Some(from) = &mut self.from {
-            let (past, slot) = other.past(snapshot, body).unwrap_or((snapshot, body));
-            from.copy_to_slot(body, past, slot);
+            let past = |body| other.past(snapshot, body).unwrap_or((snapshot, body));
+            from.put_slots(|| bodies().map(past), bodies);
         }
-        self.moved[body] = other.moved[body];
-        self.falling.set(body, other.falling.get(body));
-        self.tracks.ages[body] = saturated(ticks);
-        self.tracks.spans[body] = other.span(body) as u8;
+        for body in bodies() {
+            self.moved[body] = other.moved[body];
+            self.falling.set(body, other.falling.get(body));
+            self.tracks.ages[body] = saturated(ticks);
+            self.tracks.spans[body] = other.span(body) as u8;
+        }
     }
 }
 

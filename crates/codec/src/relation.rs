@@ -38,7 +38,7 @@ impl<'a> Relation<'a> {
             }
             Some(named) if merges.is_empty() => (named, named.held()),
             Some(named) => {
-                merged.set(named, merges, held, spares)?;
+                merged.set(named, merges, held, stages, spares)?;
                 (merged.baseline(), merged.held(named))
             }
         };

@@ -257,6 +257,21 @@ impl Stages {
             || matches!(options.velocity, Velocity::Affine)
     }
 
+    /// Whether packets of these stages are relative to where bodies were [before](crate::motion) their reference.
+    pub(crate) const fn uses_displacements(&self) -> bool {
+        self.options().delta.is_arithmetic() || self.predicts_positions()
+    }
+
+    /// Whether bit-packed bodies use predicted positions, or the speeds in these.
+    pub(crate) const fn predicts_positions(&self) -> bool {
+        let options = self.options();
+        matches!(options.relative_position, RelativePosition::Predicted)
+            || matches!(
+                options.relative_orientation,
+                RelativeOrientation::GrowingRanges
+            )
+    }
+
     /// Every legal combination of variants with their usual parameters, but with each of `component_bits` for
     /// the smallest three.
     pub fn every_legal(component_bits: &[u8]) -> impl Iterator<Item = Self> {

@@ -70,7 +70,8 @@ impl Past {
 
     /// Copies what the bodies were that were different.
     pub(super) fn copy_to(&self, snapshot: &mut QuantizedSnapshot) {
-        snapshot.scatter(&self.records, || self.differs.iter());
+        let records = || (0..).map(|record| (&self.records, record));
+        snapshot.put_slots(records, || self.differs.iter());
     }
 
     pub(super) fn memory_bytes(&self) -> usize {

@@ -39,23 +39,23 @@ impl QuantizedSnapshot {
         }
     }
 
-    /// Copies all slots of another snapshot of the scene in the same precision to these slots.
-    pub(crate) fn scatter<I: Iterator<Item = usize>>(
-        &mut self,
-        other: &Self,
-        slots: impl Fn() -> I,
-    ) {
-        macro_rules! scatter {
+    /// Copies slots of other snapshots of the scene in the same precision to `slots`, column by column.
+    pub(crate) fn put_slots<'r, F, S>(&mut self, from: impl Fn() -> F, slots: impl Fn() -> S)
+    where
+        F: Iterator<Item = (&'r Self, usize)>,
+        S: Iterator<Item = usize>,
+    {
+        macro_rules! put {
             ($column:ident) => {
-                for (value, slot) in other.$column.iter().zip(slots()) {
-                    self.$column[slot] = *value;
+                for ((of, at), slot) in from().zip(slots()) {
+                    self.$column[slot] = of.$column[at];
                 }
             };
         }
-        for_each_column!(other, scatter);
+        for_each_column!(self, put);
         if self.plan.words() > 0 {
-            for (index, slot) in slots().enumerate() {
-                self.set_words(slot, other.words_of(index));
+            for ((of, at), slot) in from().zip(slots()) {
+                self.set_words(slot, of.words_of(at));
             }
         }
     }

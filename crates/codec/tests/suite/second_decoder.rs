@@ -53,5 +53,7 @@ pub(crate) fn decode(
         stages,
         bodies,
         mask_bits: if stages.is_partial { between as u16 } else { 0 },
-    })
+        has_tracks: stages.is_partial || baseline.is_some_and(|kept| kept.has_tracks),
+    }
+    .forget_unused())
 }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use crate::second_bits::{Bits, binary_digits, check};
 use crate::second_bodies::Body;
-use crate::second_stages::{POSITION_QUANTIZED, Stages, precision};
+use crate::second_stages::{GROWING_RANGES, POSITION_QUANTIZED, PREDICTED, Stages, precision};
 
 /// What a receiver keeps of a packet (section 3).
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,22 @@ pub(crate) struct Kept {
     pub(crate) bodies: Vec<Kinetic>,
     /// Bits of the mask of a packet that names this one (section 14).
     pub(crate) mask_bits: u16,
+    /// Whether what section 14 says of motion applies.
+    pub(crate) has_tracks: bool,
+}
+
+impl Kept {
+    /// Forgets what the stages of a packet with such a motion do not use (section 14).
+    pub(crate) fn forget_unused(mut self) -> Self {
+        let [.., position, orientation, _] = self.stages.codes;
+        if self.has_tracks && position != PREDICTED && orientation != GROWING_RANGES {
+            for body in &mut self.bodies {
+                body.displacement = [0; 3];
+                body.falling &= !body.is_carried;
+            }
+        }
+        self
+    }
 }
 
 /// A body, and what is kept of its motion (sections 9 and 14).
