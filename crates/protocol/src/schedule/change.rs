@@ -1,10 +1,10 @@
 //! What changes of bodies take, and what it costs a receiver not to know of them.
 
+use cubewire_codec::QuantizedSnapshot;
 use cubewire_codec::glam::{Quat, Vec3};
 use cubewire_codec::quantize::smallest_three::max_component;
 use cubewire_codec::schema::Shape;
 use cubewire_codec::stages::Orientation;
-use cubewire_codec::{Plan, QuantizedSnapshot};
 
 /// Errors count up to so many times [`UNIT_ERROR`].
 pub(super) const MAX_UNIT_ERRORS: f32 = 16.0;
@@ -19,7 +19,7 @@ pub(super) const MAX_ERROR: f32 = UNIT_ERROR * MAX_UNIT_ERRORS;
 pub(super) const MIN_BITS: f32 = 8.0;
 
 /// How a body differs from what was sent of it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
     /// In the scene's units of length.
     pub(super) error: f32,
@@ -69,17 +69,19 @@ impl<'a> Changes<'a> {
     pub(super) fn of(&self, slot: usize) -> Change {
         const WHOLE_BITS: f32 = 100.0;
         let Self { wanted, sent, .. } = self;
-        let life = wanted.life(slot);
-        if life != sent.life(slot) {
+        if wanted.life(slot) != sent.life(slot) {
             return Change {
                 error: MAX_ERROR,
                 bits: WHOLE_BITS,
             };
         }
         let (moved, turned) = (self.moved(slot), self.turned(slot));
-        let kind = life.map_or(0, |life| life.kind);
+        let swept = match turned > 0.0 {
+            true => turned * reach(wanted, slot),
+            false => 0.0,
+        };
         Change {
-            error: moved + turned * reach(wanted.plan(), kind),
+            error: moved + swept,
             bits: MIN_BITS
                 + 3.0 * log2(1.0 + moved * self.steps)
                 + 3.0 * log2(1.0 + turned * self.steps_per_radian),
@@ -141,9 +143,10 @@ fn log2(of: f32) -> f32 {
     (of.to_bits() - 1.0_f32.to_bits()) as f32 / (1 << (f32::MANTISSA_DIGITS - 1)) as f32
 }
 
-/// How far the surface of a body of a kind is from its centre.
-fn reach(plan: &Plan, kind: u8) -> f32 {
-    match plan.schema().kinds[usize::from(kind)].shape {
+/// How far the surface of a body is from its centre.
+fn reach(of: &QuantizedSnapshot, slot: usize) -> f32 {
+    let kind = of.life(slot).map_or(0, |life| life.kind);
+    match of.plan().schema().kinds[usize::from(kind)].shape {
         Shape::Box([x, y, z]) => x.max(y).max(z),
         Shape::Ball(radius) => radius,
         Shape::Capsule { half, radius } => half + radius,
@@ -153,7 +156,7 @@ fn reach(plan: &Plan, kind: u8) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::{BodyState, Snapshot, ladder};
+    use cubewire_codec::{BodyState, Plan, Snapshot, ladder};
     use proptest::prelude::*;
 
     use super::*;

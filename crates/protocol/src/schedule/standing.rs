@@ -1,6 +1,6 @@
 //! What is on its way of each body, and what waits: for those who look on.
 
-use super::{Due, NEVER, Schedule};
+use super::Schedule;
 
 /// How a body stands after a tick with a budget. Ticks are the sender's.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,7 +29,8 @@ pub enum Standing {
 pub struct Wait {
     /// The first tick for which it was due.
     pub since: u64,
-    /// How far it is from what was last sent of it: of its surface, in the scene's units of length.
+    /// How far it is from what was last sent of it: of its surface, in the scene's units of length; as of one of the last
+    /// four ticks.
     pub error: f32,
     /// What has accumulated while it waited.
     pub priority: f32,
@@ -52,22 +53,24 @@ impl Standing {
 
 impl Schedule {
     /// How every body stands in the tick that was advanced to.
-    pub(crate) fn standings(&self, tick: u64, standings: &mut Vec<Standing>) {
-        let bodies = 0..self.due_since.len();
-        standings.extend(
-            bodies.map(|slot| match (self.due_since[slot], self.sent_at[slot]) {
-                (NEVER, NEVER) => Standing::UpToDate { sent: None },
-                (NEVER, sent) if self.is_confirmed[slot] => Standing::UpToDate { sent: Some(sent) },
-                (NEVER, sent) => Standing::InFlight { sent },
-                (since, _) => Standing::Withheld { since },
-            }),
-        );
-        let mut sorted: Vec<&Due> = self.due.iter().collect();
-        sorted.sort_unstable_by(|due, other| due.order(other));
-        for (more_urgent, due) in sorted.into_iter().enumerate() {
+    pub(crate) fn standings(&self, standings: &mut Vec<Standing>) {
+        standings.extend((0..self.is_due.len()).map(|slot| {
+            let sent = self.sent_at(slot);
+            match sent.filter(|_| !self.is_confirmed[slot]) {
+                _ if self.is_due[slot] => Standing::Withheld {
+                    since: self.due_since[slot],
+                },
+                Some(sent) => Standing::InFlight { sent },
+                None => Standing::UpToDate { sent },
+            }
+        }));
+        let mut urgent = self.urgent.clone();
+        urgent.sort_unstable();
+        for (more_urgent, urgent) in urgent.into_iter().enumerate() {
+            let due = &self.due[urgent as u32 as usize];
             standings[due.slot] = Standing::Waits(Wait {
-                since: self.due_since[due.slot].min(tick),
-                error: due.error,
+                since: self.due_since[due.slot],
+                error: self.changes[due.slot].error,
                 priority: due.priority,
                 more_urgent,
             });

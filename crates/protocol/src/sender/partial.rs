@@ -9,7 +9,7 @@ use cubewire_codec::{
 use super::{BaselineChoice, SendError, Sent, SnapshotSender, references};
 use crate::clock::sequence;
 use crate::ring::BaselineRing;
-use crate::schedule::{AsOf, Standing, Urgency, Within};
+use crate::schedule::{Standing, Urgency, Way, Within};
 
 /// Most bytes of a partial packet that can wait for others: one datagram.
 const MAX_BYTES: usize = 1200;
@@ -69,21 +69,14 @@ impl SnapshotSender {
             _ => (None, self.encoder.initial(stages.precision())),
         };
         let ages = &mut self.ages;
-        let way = Way::of(&self.sent, &self.acked, stages.precision(), tick, ages);
-        self.schedule.advance(
-            tick,
-            wanted,
-            &within,
-            start,
-            |slot| way.as_of(slot),
-            |sent_at| way.is_in_flight(sent_at),
-        );
+        let way = way(&self.sent, &self.acked, stages.precision(), tick, ages);
+        self.schedule.advance(tick, wanted, &within, start, &way);
         let soon = (within.bytes + within.growth * patience as usize).min(within.most);
         let fits_soon = |complete| (within.bytes + 1..=soon).contains(&complete);
         let complete = self.schedule.complete_bytes();
         let fits = complete <= within.bytes;
         let is_worth = match fits {
-            true => !self.schedule.due().is_empty(),
+            true => !self.schedule.is_idle(),
             false => !fits_soon(complete) && (within.growth == 0 || within.bytes >= MAX_BYTES),
         };
         if !(is_worth || is_silent && within.bytes >= MIN_BYTES) {
@@ -176,7 +169,7 @@ impl SnapshotSender {
         is_silent: bool,
         out: &mut Baseline,
     ) -> Result<Option<(Header, usize)>, EncodeError> {
-        let least = usize::from(is_silent && !self.schedule.due().is_empty());
+        let least = usize::from(is_silent && !self.schedule.is_idle());
         let fitting = self.schedule.fitting(bytes);
         let mut count = self.schedule.whole_groups(fitting).max(least);
         for attempt in 0.. {
@@ -204,8 +197,8 @@ impl SnapshotSender {
     fn carry(&mut self, count: usize, bodies: usize) {
         self.carried.clear();
         self.carried.resize(bodies, false);
-        for due in &self.schedule.due()[..count] {
-            self.carried[due.slot] = true;
+        for slot in self.schedule.most_urgent(count) {
+            self.carried[slot] = true;
         }
     }
 
@@ -247,7 +240,7 @@ impl SnapshotSender {
         let sent = self.newest_sent.filter(|_| !self.is_scheduling());
         let sent = sent.and_then(|at| Some((at, self.sent.get(at)?.snapshot())));
         let Some((sent_at, sent)) = sent else {
-            return self.schedule.standings(tick, standings);
+            return self.schedule.standings(standings);
         };
         let acked = newest(&self.sent, &self.acked).map(|(at, acked)| (at, acked.snapshot()));
         let mut differs = vec![true; sent.len()];
@@ -281,63 +274,35 @@ fn newest<'s>(sent: &'s BaselineRing, acked: &VecDeque<u64>) -> Option<(u64, &'s
     Some((newest, sent.get(newest)?))
 }
 
-/// What is known of the way of bodies to the receiver.
-struct Way<'s> {
+/// What is known of the way of bodies to the receiver in a tick. Reuses the memory of `ages`.
+fn way<'s>(
+    sent: &'s BaselineRing,
+    acked: &'s VecDeque<u64>,
+    precision: Precision,
     tick: u64,
-    /// The tick of the newest acked packet.
-    newest: Option<u64>,
-    /// By body: ticks before that in which a packet carried it that the receiver has.
-    ages: &'s [u8],
-    /// See [`in_flight`].
-    in_flight: u64,
-}
-
-impl<'s> Way<'s> {
-    /// Reuses the memory of `ages`.
-    fn of(
-        sent: &'s BaselineRing,
-        acked: &'s VecDeque<u64>,
-        precision: Precision,
-        tick: u64,
-        ages: &'s mut Vec<u8>,
-    ) -> Self {
-        let newest =
-            newest(sent, acked).filter(|(_, newest)| newest.snapshot().precision() == precision);
-        ages.clear();
-        if let Some((_, newest)) = newest {
-            ages.extend(newest.ages());
-            // From the oldest on, so that the newest is what stays.
-            for packet in merged(sent, acked).into_iter().rev() {
-                let age = newest.sequence().ticks_since(packet.sequence()) as u8;
-                for body in packet
-                    .carried_bodies()
-                    .filter(|&body| !newest.carried(body))
-                {
-                    ages[body] = age;
-                }
+    ages: &'s mut Vec<u8>,
+) -> Way<'s> {
+    let newest =
+        newest(sent, acked).filter(|(_, newest)| newest.snapshot().precision() == precision);
+    ages.clear();
+    if let Some((_, newest)) = newest {
+        ages.extend(newest.ages());
+        // From the oldest on, so that the newest is what stays.
+        for packet in merged(sent, acked).into_iter().rev() {
+            let age = newest.sequence().ticks_since(packet.sequence()) as u8;
+            for body in packet
+                .carried_bodies()
+                .filter(|&body| !newest.carried(body))
+            {
+                ages[body] = age;
             }
         }
-        let newest = newest.map(|(tick, _)| tick);
-        Self {
-            tick,
-            newest,
-            ages,
-            in_flight: in_flight(tick, newest, acked),
-        }
     }
-
-    fn as_of(&self, slot: usize) -> AsOf {
-        match (self.newest, self.ages.get(slot)) {
-            (None, _) | (_, None) => AsOf::Initial,
-            (_, Some(&u8::MAX)) => AsOf::Old,
-            (Some(newest), Some(&age)) => AsOf::Tick(newest.saturating_sub(age.into())),
-        }
-    }
-
-    /// Whether what was sent in a tick may yet arrive.
-    const fn is_in_flight(&self, sent_at: u64) -> bool {
-        let age = self.tick - sent_at;
-        age < u64::BITS as u64 && self.in_flight >> age & 1 == 1
+    let newest = newest.map(|(tick, _)| tick);
+    Way {
+        newest,
+        ages,
+        in_flight: in_flight(tick, newest, acked),
     }
 }
 
