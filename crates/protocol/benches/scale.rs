@@ -32,6 +32,9 @@ const COMPLETE: [(usize, Rung, usize); 4] = [
     (10_000, PREDICTED, 2),
 ];
 
+/// Packets of which the usual time is taken.
+const STEPS: usize = 1000;
+
 /// Ticks until everything is as it was.
 const PERIOD: usize = 32;
 
@@ -138,18 +141,13 @@ fn scale(criterion: &mut Criterion) {
     }
 }
 
-/// Complete packets, and partial ones of as many bytes: what a sender and a receiver take for each.
-fn partial(criterion: &mut Criterion) {
+/// Complete packets, and partial ones of as many bytes: memory, and what a sender and a receiver take for each.
+fn partial(_: &mut Criterion) {
     println!("| bodies | rung | packets | bytes | MB sent | MB received | MB of both ends |");
     println!("| --- | --- | --- |{}", " ---: |".repeat(4));
-    let mut group = criterion.benchmark_group("partial");
-    group
-        .sample_size(10)
-        .sampling_mode(SamplingMode::Flat)
-        .warm_up_time(Duration::from_millis(100))
-        .measurement_time(Duration::from_millis(500));
+    let mut times = Vec::new();
     for (bodies, rung, percent) in COMPLETE {
-        let mut within = None;
+        let (mut within, mut took) = (None, Vec::new());
         for (packets, percent) in [("complete", percent), ("partial", 30)] {
             let frames = frames(bodies, percent);
             let (mut play, [sent, received, both]) = long_play(rung, &frames, within);
@@ -159,21 +157,35 @@ fn partial(criterion: &mut Criterion) {
             println!(
                 "| {bodies} | {name} | {packets} | {bytes} | {sent:.1} | {received:.1} | {both:.1} |"
             );
-            let mut next = frames.iter().cycle().skip(RECEIVER_RING % PERIOD);
-            for (end, name) in ["send", "receive"].into_iter().enumerate() {
-                let name = format!("{bodies}/{packets}/{}/{name}", rung.name);
-                group.bench_function(name, |bencher| {
-                    bencher.iter_custom(|iterations| {
-                        let frames = next.by_ref().take(iterations as usize);
-                        frames
-                            .map(|frame| step(&mut play, frame, within)[end])
-                            .sum()
-                    });
-                });
-            }
+            took.push(median_step(&mut play, &frames, within));
             within = Some(bytes);
         }
+        times.push((bodies, rung.name, took));
     }
+    for (bodies, rung, took) in times {
+        let [[sent, received], [partly_sent, partly_received]] = took[..] else {
+            unreachable!("a complete packet and a partial one");
+        };
+        let ratio = (partly_sent + partly_received) / (sent + received);
+        println!(
+            "partial/{bodies}/{rung}: complete packets {sent:.1} + {received:.1} µs, \
+             partial ones {partly_sent:.1} + {partly_received:.1} µs, {ratio:.2} times as much"
+        );
+    }
+}
+
+/// What sending and receiving a packet usually take, in microseconds.
+fn median_step(play: &mut Play, frames: &[QuantizedSnapshot], within: Option<usize>) -> [f64; 2] {
+    let next = frames.iter().cycle().skip(RECEIVER_RING % PERIOD);
+    let steps: Vec<_> = next
+        .take(STEPS)
+        .map(|frame| step(play, frame, within))
+        .collect();
+    [0, 1].map(|end| {
+        let mut times: Vec<_> = steps.iter().map(|step| step[end]).collect();
+        times.sort_unstable();
+        times[STEPS / 2].as_secs_f64() * 1e6
+    })
 }
 
 criterion_group!(benches, scale, partial);
