@@ -29,8 +29,6 @@ pub(crate) enum Command {
     Walkoff(WalkoffArgs),
     /// Play a recording within budgets of bytes, and print how far what is shown is off
     Budget(BudgetArgs),
-    /// Damage packets at random, decode them, and count what becomes of them on each rung
-    Mutate(MutateArgs),
     /// Print how frames differ from their baselines, and the cost of the differences
     Stats(StatsArgs),
     /// Search for the ranges that encode a field in the fewest bits
@@ -169,51 +167,6 @@ impl LinkArgs {
         }
     }
 }
-
-/// Arguments of `mutate`.
-#[derive(Debug, Args)]
-#[command(after_help = MUTATE_NOTES)]
-pub(crate) struct MutateArgs {
-    /// Recording, `.bin` or `.bin.zst`
-    pub(crate) file: PathBuf,
-    /// Number of damaged packets, divided among the rungs
-    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
-    pub(crate) count: u64,
-    /// Names of rungs, separated by commas, or `all`
-    #[arg(long, default_value = ALL)]
-    pub(crate) codec: Codecs,
-    /// Random seed, from which the same counts follow
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_negative_numbers = true
-    )]
-    pub(crate) seed: u64,
-    /// Also print the longest times to decode a packet
-    #[arg(long)]
-    pub(crate) times: bool,
-    /// Print one JSON object per line
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-const MUTATE_NOTES: &str = "\
-Packets of the recording are damaged: bits flipped; bytes overwritten, removed, repeated or inserted; the end
-cut off or bytes added to it; two packets joined; the header's numbers or the whole header replaced; all of it
-random. The receiver holds the ten snapshots before. Prints for each rung how many packets
-
-  exact      decode to their frame all the same
-  wrong      decode to another one
-  end        end too early or too late
-  header     have stages that do not exist
-  reference  name a snapshot that is not held, or one that cannot be their baseline
-  value      contain a number that is out of range
-  bins       are not in the form that arithmetic coding writes
-  check      do not match the 14-bit check of arithmetic coding
-
-With --times, also the longest time to decode a damaged packet, next to the longest of an undamaged one.
-A decoder that panics ends the command with an error.";
 
 /// Arguments of `train`.
 #[derive(Debug, Args)]

@@ -52,16 +52,6 @@ pub(crate) enum LabError {
     Json(#[from] serde_json::Error),
     #[error("{codec}: a packet that arrived did not decode to its frame")]
     Lossy { codec: &'static str },
-    #[error(
-        "{codec}: the decoder panics on one of the damaged packets {first} to {last} of seed {seed}; \
-         its message is above"
-    )]
-    Panicked {
-        codec: &'static str,
-        first: u64,
-        last: u64,
-        seed: u64,
-    },
 }
 
 /// The error of a file that cannot be read.

@@ -9,7 +9,6 @@
 //! | `rungs` | the rungs that a recording can be measured on |
 //! | `walkoff` | encodes and decodes every frame on each rung, over the link of `path` |
 //! | `budget` | plays a recording within budgets of bytes |
-//! | `mutate` | decodes damaged packets |
 //! | `stats` | differences between frames and their cost |
 //! | `search` | searches for the best ranges |
 //! | `train` | trains a model for arithmetic coding |
@@ -23,7 +22,6 @@ mod cli;
 mod error;
 mod figures;
 mod frames;
-mod mutate;
 mod pairs;
 mod path;
 mod record;
@@ -60,7 +58,6 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
         Command::Record(args) => record::run(&args),
         Command::Walkoff(args) => walkoff::print(&args, out),
         Command::Budget(args) => budget::run(&args, out),
-        Command::Mutate(args) => mutate::run(&args, out),
         Command::Stats(args) => {
             let recording = Recording::read(&args.file)?;
             Ok(stats::Stats::collect(&recording).print(args.json, out)?)

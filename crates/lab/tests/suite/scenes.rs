@@ -98,16 +98,6 @@ fn a_model_is_trained_on_recordings_of_one_scene() {
 }
 
 #[test]
-fn damaged_packets_of_other_scenes_are_counted() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = ships(folder.path(), "a.bin", "1");
-    let args = ["mutate", &file, "--count", "4000", "--json"];
-    let rows = output(&args);
-    assert!(rows.contains("\"codec\":\"predicted\""), "{rows}");
-    assert!(!rows.contains("\"codec\":\"affine\""), "{rows}");
-}
-
-#[test]
 fn statistics_and_searches_take_recordings_of_any_scene() {
     let folder = tempfile::tempdir().unwrap();
     let file = ships(folder.path(), "a.bin", "1");
