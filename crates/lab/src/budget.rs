@@ -84,9 +84,6 @@ pub(crate) fn run(args: &BudgetArgs, out: &mut impl Write) -> Result<(), LabErro
         table.row(tally.cells(rung.name, sending, &recording.plan));
     }
     bar.finish_and_clear();
-    if args.json {
-        return Ok(write!(out, "{}", table.json_lines("value"))?);
-    }
     let packets = recording.packets();
     writeln!(out, "{}: {packets} frames{path}\n", args.file.display())?;
     Ok(writeln!(out, "{table}")?)

@@ -100,9 +100,6 @@ pub(crate) struct BudgetArgs {
     /// What makes a body urgent while it waits
     #[arg(long, default_value = "error-per-bit")]
     pub(crate) urgency: BudgetUrgency,
-    /// Print one JSON object per line
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) link: LinkArgs,
 }
@@ -177,9 +174,6 @@ pub(crate) struct TrainArgs {
     /// File to write the model to
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// Print one JSON object per line
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// Arguments of `ablate`.
@@ -190,9 +184,6 @@ pub(crate) struct AblateArgs {
     /// Recordings to train on
     #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
     pub(crate) train: Vec<PathBuf>,
-    /// Print one JSON object per line
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// Arguments of `stats`.
@@ -200,9 +191,6 @@ pub(crate) struct AblateArgs {
 pub(crate) struct StatsArgs {
     /// Recording, `.bin` or `.bin.zst`
     pub(crate) file: PathBuf,
-    /// Print one JSON object per line
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// Arguments of `search`.
@@ -217,9 +205,6 @@ pub(crate) struct SearchArgs {
     /// Number of rows in each table
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..), allow_negative_numbers = true)]
     pub(crate) top: u16,
-    /// Print one JSON object per line
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// The fields that `search` can encode.

@@ -60,7 +60,7 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
         Command::Budget(args) => budget::run(&args, out),
         Command::Stats(args) => {
             let recording = Recording::read(&args.file)?;
-            Ok(stats::Stats::collect(&recording).print(args.json, out)?)
+            Ok(stats::Stats::collect(&recording).print(out)?)
         }
         Command::Search(args) => search::run(&args, out),
         Command::Train(args) => train::run(&args, out),

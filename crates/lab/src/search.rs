@@ -59,10 +59,7 @@ struct Ranked {
 
 impl Question {
     fn print(&self, ranked: &[Ranked], args: &SearchArgs, out: &mut impl Write) -> io::Result<()> {
-        // A program is told of what with every row.
-        let title = args.json.then_some("question");
-        let header = title.into_iter().chain(["rank", "ranges", self.unit]);
-        let mut table = Table::new(header);
+        let mut table = Table::new(["rank", "ranges", self.unit]);
         for (rank, row) in ranked.iter().enumerate() {
             let is_current = row.bits == self.current;
             if rank >= args.top.into() && !is_current {
@@ -71,13 +68,8 @@ impl Question {
             let mark = if is_current { ", current" } else { "" };
             let bits: Vec<String> = row.bits.iter().map(u8::to_string).collect();
             let rank = format!("{}{mark}", rank + 1);
-            let cells = [rank, bits.join(" "), format!("{:.3}", row.mean)];
-            let title = title.map(|_| self.title.clone());
-            table.row(title.into_iter().chain(cells));
+            table.row([rank, bits.join(" "), format!("{:.3}", row.mean)]);
         }
-        match args.json {
-            true => write!(out, "{}", table.json_lines("value")),
-            false => writeln!(out, "\n{}\n\n{table}", self.title),
-        }
+        writeln!(out, "\n{}\n\n{table}", self.title)
     }
 }
