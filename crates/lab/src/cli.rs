@@ -8,7 +8,6 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_protocol::Urgency;
-use cubewire_recording::BASELINE_FRAMES;
 
 pub(crate) use self::record::{RecordArgs, RecordOptions, RecordScene};
 use crate::path::Path;
@@ -62,7 +61,7 @@ pub(crate) struct WalkoffArgs {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) link: LinkArgs,
+    pub(crate) link: Path,
     /// Model for arithmetic coding, as written by `train` [default: the codec's built-in model]
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
@@ -101,7 +100,7 @@ pub(crate) struct BudgetArgs {
     #[arg(long, default_value = "error-per-bit")]
     pub(crate) urgency: BudgetUrgency,
     #[command(flatten)]
-    pub(crate) link: LinkArgs,
+    pub(crate) link: Path,
 }
 
 /// What can make a body urgent.
@@ -130,40 +129,6 @@ For each rung, within each budget: partial packets, of the most urgent bodies, w
 complete packets, of which as many are sent as the budget is enough for. A packet counts with the 28 bytes of
 IPv4 and UDP. The error is the distance between a body as it is shown and as it was in the recording at the tick that
 is shown; the mean is of bodies that moved in the second before. Waits are in frames. The playout delay adapts.";
-
-/// Conditions of the simulated link.
-#[derive(Debug, Args)]
-pub(crate) struct LinkArgs {
-    /// Fraction of packets and acks that the link loses
-    #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, allow_negative_numbers = true)]
-    loss: f64,
-    /// Fraction of packets and acks that arrive one to four frames late
-    #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, allow_negative_numbers = true)]
-    reorder: f64,
-    /// Random seed of the simulated link
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_negative_numbers = true
-    )]
-    seed: u64,
-    /// Frames from sending a packet to receiving its ack, 1 to 120
-    #[arg(long, value_name = "N", default_value_t = BASELINE_FRAMES as u32, value_parser = clap::value_parser!(u32).range(1..=120), allow_negative_numbers = true)]
-    rtt_frames: u32,
-}
-
-impl LinkArgs {
-    /// The link.
-    pub(crate) const fn path(&self) -> Path {
-        Path {
-            loss: self.loss,
-            reorder: self.reorder,
-            rtt_frames: self.rtt_frames as usize,
-            seed: self.seed,
-        }
-    }
-}
 
 /// Arguments of `train`.
 #[derive(Debug, Args)]
@@ -294,11 +259,4 @@ Rungs:{rungs}
 * uses a trained model, and is not measured on recordings that the model was trained on. `simulated` is measured
 on none: a recording does not say what moved its cubes"
     )
-}
-
-fn fraction(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(fraction) if (0.0..=1.0).contains(&fraction) => Ok(fraction),
-        _ => Err("must be a number in 0..=1".to_owned()),
-    }
 }

@@ -37,7 +37,6 @@ use std::process::ExitCode;
 
 use cubewire_recording::Recording;
 use indicatif::{ProgressBar, ProgressStyle};
-use serde::Serialize;
 
 use crate::cli::{Cli, Command};
 use crate::error::LabError;
@@ -67,12 +66,6 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
         Command::Ablate(args) => ablate::run(&args, out),
         Command::Figures(args) => figures::run(&args, out),
     }
-}
-
-/// Prints a row of JSON.
-fn print_json(row: &impl Serialize, out: &mut impl Write) -> Result<(), LabError> {
-    serde_json::to_writer(&mut *out, row)?;
-    Ok(writeln!(out)?)
 }
 
 /// A progress bar on standard error, hidden if that is not a terminal.
