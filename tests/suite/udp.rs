@@ -349,46 +349,6 @@ fn any_datagram_of_the_handshake_may_be_lost() {
 }
 
 #[test]
-fn with_a_key_only_who_has_it_gets_in() {
-    let key = Key::random();
-    let mut game = server(key, 8);
-    let at = address(&game);
-    let mut friend = viewer_at(at, key, "delta");
-    let mut unauthenticated = viewer_at(at, Key::random(), "delta");
-    let mut without = viewer(&game, "delta");
-    let ticks = 60 * (TIMEOUT_SECONDS + 1);
-    step(
-        &mut game,
-        &mut [&mut friend, &mut unauthenticated, &mut without],
-        ticks,
-    );
-    assert_eq!(status(&friend), ConnectionStatus::Connected);
-    assert!(agreeing(&game, &friend) > ticks - 20);
-    for viewer in [&unauthenticated, &without] {
-        let why = lost(viewer);
-        assert!(
-            why.starts_with(&format!("no answer from {at} for 5 s: ")),
-            "{why}"
-        );
-        assert!(why.contains("another key"), "{why}");
-    }
-    assert_eq!(udp(&game).connected(), 1);
-    assert!(udp(&game).traffic().ignored > 10);
-}
-
-#[test]
-fn a_full_server_says_so() {
-    let mut game = server(Key::LOOPBACK, 1);
-    let at = address(&game);
-    let mut first = viewer(&game, "delta");
-    step(&mut game, &mut [&mut first], 20);
-    let mut second = viewer(&game, "delta");
-    step(&mut game, &mut [&mut first, &mut second], 60);
-    assert_eq!(lost(&second), format!("the server at {at} is full"));
-    assert_eq!(status(&first), ConnectionStatus::Connected);
-}
-
-#[test]
 fn a_viewer_that_loses_its_server_says_so_and_connects_again() {
     let mut game = server_at_own_address();
     let at = address(&game);
