@@ -30,8 +30,6 @@ pub(crate) enum Command {
     Budget(BudgetArgs),
     /// Print how frames differ from their baselines, and the cost of the differences
     Stats(StatsArgs),
-    /// Search for the ranges that encode a field in the fewest bits
-    Search(SearchArgs),
     /// Record a scene that is simulated from a seed
     Record(RecordArgs),
     /// Train a model for arithmetic coding
@@ -156,31 +154,6 @@ pub(crate) struct AblateArgs {
 pub(crate) struct StatsArgs {
     /// Recording, `.bin` or `.bin.zst`
     pub(crate) file: PathBuf,
-}
-
-/// Arguments of `search`.
-#[derive(Debug, Args)]
-pub(crate) struct SearchArgs {
-    /// Recordings to search, with equal weights whatever their lengths
-    #[arg(required = true)]
-    pub(crate) files: Vec<PathBuf>,
-    /// Field to encode
-    #[arg(long)]
-    pub(crate) field: SearchField,
-    /// Number of rows in each table
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..), allow_negative_numbers = true)]
-    pub(crate) top: u16,
-}
-
-/// The fields that `search` can encode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SearchField {
-    /// Components of a changed position
-    Position,
-    /// Components of a changed orientation
-    Orientation,
-    /// Distances between the indices of changed bodies
-    Index,
 }
 
 /// Arguments of `figures`.

@@ -10,7 +10,6 @@
 //! | `walkoff` | encodes and decodes every frame on each rung, over the link of `path` |
 //! | `budget` | plays a recording within budgets of bytes |
 //! | `stats` | differences between frames and their cost |
-//! | `search` | searches for the best ranges |
 //! | `train` | trains a model for arithmetic coding |
 //! | `ablate` | trains and measures without each context and candidate prediction |
 //! | `scenes` | scenes other than the cube demo's, simulated from a seed |
@@ -27,7 +26,6 @@ mod path;
 mod record;
 mod rungs;
 mod scenes;
-mod search;
 mod stats;
 mod train;
 mod walkoff;
@@ -61,7 +59,6 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
             let recording = Recording::read(&args.file)?;
             Ok(stats::Stats::collect(&recording).print(out)?)
         }
-        Command::Search(args) => search::run(&args, out),
         Command::Train(args) => train::run(&args, out),
         Command::Ablate(args) => ablate::run(&args, out),
         Command::Figures(args) => figures::run(&args, out),
