@@ -242,6 +242,15 @@ fn serving_and_viewing_ask_for_a_key_or_for_insecure() {
     }
     let said = complaint(&["serve", "--headless", "--bind", "0.0.0.0:0", "--insecure"]);
     assert!(said.contains("needs a key"), "{said}");
+    let abroad = [
+        "view",
+        "--headless",
+        "--insecure",
+        "--connect",
+        "192.0.2.1:7000",
+    ];
+    let wanted = "192.0.2.1:7000 is on another machine, which needs a key";
+    assert!(complaint(&abroad).contains(wanted));
     let taken = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let said = complaint(&["serve", "--headless", "--bind", &address, "--insecure"]);

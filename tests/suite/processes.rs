@@ -10,7 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::common::{eventually, script_path};
-use crate::program::{digests, end, follow, lines, program, send, serve, start, view};
+use crate::program::{digests, end, follow, lines, program, send, serve, view};
 use crate::window::Killed;
 
 /// A file with a new key.
@@ -130,20 +130,6 @@ fn agree_on_loopback() {
         hostile[0].len() < hostile[1].len(),
         "the network loses some"
     );
-}
-
-#[test]
-fn a_viewer_that_never_was_connected_fails_and_says_why() {
-    let folder = TempDir::new().unwrap();
-    let [own, other] = ["own", "other"].map(|name| key(folder.path(), name));
-    let digest = folder.path().join("digest");
-    let (_server, address) = serve_mix(&[], "127.0.0.1:0", &own, &digest);
-    let view = ["view", "--headless", "--connect", &address, "--seconds"];
-    let viewer = start(&[], &[&view[..], &["1", "--key-file", &other]].concat());
-    let (code, [figures, said]) = end(viewer);
-    assert_eq!((code, &*figures), (Some(2), ""), "{said}");
-    let reason = format!("error: never connected: no answer from {address} for ");
-    assert!(said.starts_with(&reason) && said.contains("another key"));
 }
 
 /// Two network namespaces and a cable between them; gone when dropped.

@@ -5,16 +5,17 @@ use std::time::{Duration, SystemTime};
 
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
+use cubewire_bevy::renet::Key;
 use cubewire_codec::{Sequence, ladder};
 use cubewire_protocol::{BaselineChoice, Feedback, MessageChannel, Request};
-use renetcode::{ClientAuthentication, ConnectToken, NetcodeClient};
+use renetcode::{ClientAuthentication, NetcodeClient};
 
 use crate::udp::{address, deliver, socket, step, udp};
 
 /// A client by hand.
 pub(crate) struct Rogue {
     pub(crate) socket: UdpSocket,
-    pub(crate) netcode: NetcodeClient,
+    netcode: NetcodeClient,
     channel: MessageChannel,
 }
 
@@ -103,23 +104,12 @@ pub(crate) fn request() -> Request {
 }
 
 /// A client with a token of its own.
-pub(crate) fn netcode(server: SocketAddr, version: u16) -> NetcodeClient {
-    let now = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap();
-    let protocol = u64::from_be_bytes(*b"cubewire");
+fn netcode(server: SocketAddr, version: u16) -> NetcodeClient {
     let mut data = [0; 256];
     data[..2].copy_from_slice(&version.to_be_bytes());
-    let connect_token = ConnectToken::generate(
-        now,
-        protocol,
-        60,
-        rand::random(),
-        5,
-        vec![server],
-        Some(&data),
-        &[0; 32],
-    )
-    .unwrap();
+    let (client, timeout) = (rand::random(), Duration::from_secs(5));
+    let token = Key::LOOPBACK.token_with(server, client, timeout, data);
+    let connect_token = token.unwrap();
+    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap();
     NetcodeClient::new(now, ClientAuthentication::Secure { connect_token }).unwrap()
 }

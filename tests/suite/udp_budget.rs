@@ -152,23 +152,6 @@ fn over_a_narrow_way_a_viewer_is_given_what_gets_through_until_the_way_is_wide()
 }
 
 #[test]
-fn over_a_way_that_loses_some_a_viewer_is_given_what_it_asks_for() {
-    let mut game = server(Key::LOOPBACK, 8);
-    let mut viewer = viewer(&game, "changed-flags");
-    ask(&mut viewer, Some(128));
-    set_link(&mut viewer, "loss=0.05".parse().unwrap());
-    seconds(&mut game, &mut viewer, 5);
-    for _ in 0..15 {
-        let [(_, kbits)] = seconds(&mut game, &mut viewer, 1)[..] else {
-            panic!("a second");
-        };
-        assert!(kbits > 100, "{kbits}");
-        assert_eq!(budgets(&game), [Some(128); 2]);
-    }
-    agreeing(&game, &viewer);
-}
-
-#[test]
 fn snapshots_that_have_to_be_whole_are_sent_less_often_over_a_narrow_way() {
     let mut game = server(Key::LOOPBACK, 8);
     let mut viewer = viewer(&game, "uncompressed");

@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use std::process::{self, ExitCode};
 
 use clap::Parser;
-use serde_json::Value;
 use tabled::builder::Builder;
 use tabled::settings::object::Columns;
 use tabled::settings::{Alignment, Style};
@@ -105,38 +104,6 @@ impl Table {
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());
     }
-
-    /// The rows for programs: a JSON object a line. Names are those of the columns with `_` for what is neither letter nor
-    /// digit; `name` is that of a column without one. Numbers are numbers, a `-` is null.
-    #[must_use]
-    pub fn json_lines(&self, name: &str) -> String {
-        let (header, rows) = self.rows.split_first().expect("there is a header");
-        let names: Vec<_> = header.iter().map(|column| slug(column, name)).collect();
-        let mut lines = String::new();
-        for row in rows {
-            let values = row.iter().map(|cell| match cell.parse::<f64>() {
-                Ok(number) if number.is_finite() => cell.clone(),
-                _ if cell == "-" => "null".to_owned(),
-                _ => Value::from(cell.as_str()).to_string(),
-            });
-            let pairs = names.iter().zip(values);
-            let pairs: Vec<_> = pairs
-                .map(|(name, value)| format!("\"{name}\":{value}"))
-                .collect();
-            lines.push_str(&format!("{{{}}}\n", pairs.join(",")));
-        }
-        lines
-    }
-}
-
-/// A name in an object for a column.
-fn slug(column: &str, otherwise: &str) -> String {
-    let words = column.split(|c: char| !c.is_ascii_alphanumeric());
-    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
-    match words.is_empty() {
-        true => otherwise.to_owned(),
-        false => words.join("_").to_lowercase(),
-    }
 }
 
 impl Display for Table {
@@ -152,14 +119,6 @@ impl Display for Table {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_row_is_an_object_for_programs() {
-        let mut table = Table::new(["codec", "mean error, mm", "% unseen", ""]);
-        table.row(["delta \"1\"", "12.50", "-", "5.0 %"].map(str::to_owned));
-        let line = "{\"codec\":\"delta \\\"1\\\"\",\"mean_error_mm\":12.50,\"unseen\":null,\"value\":\"5.0 %\"}\n";
-        assert_eq!(table.json_lines("value"), line);
-    }
 
     #[test]
     fn a_terminal_is_sent_no_control_characters() {

@@ -24,6 +24,7 @@ use cubewire_codec::{Sequence, ladder};
 use cubewire_protocol::{BaselineChoice, Request};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
 
 use crate::caller::{Caller, Target};
 use crate::relay::Captured;
@@ -58,8 +59,10 @@ pub(crate) struct Field {
 }
 
 /// What an attacker sent, and what came of it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Outcome {
+    /// Of the attack.
+    pub(crate) name: &'static str,
     pub(crate) tally: Tally,
     pub(crate) note: String,
     /// Sentences on what the server should have prevented.
@@ -105,7 +108,11 @@ impl Attack {
     /// # Errors
     /// If there is no socket.
     pub(crate) fn run(&self, field: &mut Field, until: Instant) -> io::Result<Outcome> {
-        (self.run)(field, until)
+        let outcome = (self.run)(field, until)?;
+        Ok(Outcome {
+            name: self.name,
+            ..outcome
+        })
     }
 }
 
@@ -124,7 +131,7 @@ impl Field {
     }
 
     /// A connection that is not made yet, from an address of its own.
-    fn caller(&mut self, timeout_seconds: i32) -> io::Result<Caller> {
+    fn caller(&mut self, timeout_seconds: u64) -> io::Result<Caller> {
         let wire = self.peer()?;
         let token = self.target.token(self.random.random(), timeout_seconds);
         Ok(Caller::new(wire, token))

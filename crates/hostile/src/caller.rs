@@ -5,10 +5,9 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use cubewire_bevy::renet::Key;
 use cubewire_protocol::{Feedback, MessageChannel, PROTOCOL_VERSION, Request};
-use renetcode::{
-    ClientAuthentication, ConnectToken, NETCODE_KEY_BYTES, NETCODE_USER_DATA_BYTES, NetcodeClient,
-};
+use renetcode::{ClientAuthentication, ConnectToken, NETCODE_USER_DATA_BYTES, NetcodeClient};
 
 use crate::wire::{MAX_DATAGRAM_BYTES, STEP, Wire};
 
@@ -16,33 +15,19 @@ use crate::wire::{MAX_DATAGRAM_BYTES, STEP, Wire};
 #[derive(Clone, Copy)]
 pub(crate) struct Target {
     pub(crate) server: SocketAddr,
-    pub(crate) key: [u8; NETCODE_KEY_BYTES],
+    pub(crate) key: Key,
 }
 
 impl Target {
     /// A new token. Without traffic for `timeout_seconds`, either side ends the connection.
-    pub(crate) fn token(&self, client_id: u64, timeout_seconds: i32) -> ConnectToken {
+    pub(crate) fn token(&self, client_id: u64, timeout_seconds: u64) -> ConnectToken {
         let mut data = [0; NETCODE_USER_DATA_BYTES];
         data[..2].copy_from_slice(&PROTOCOL_VERSION.to_be_bytes());
-        ConnectToken::generate(
-            since_1970(),
-            PROTOCOL_ID,
-            TOKEN_SECONDS,
-            client_id,
-            timeout_seconds,
-            vec![self.server],
-            Some(&data),
-            &self.key,
-        )
-        .expect("there is one server address")
+        let timeout = Duration::from_secs(timeout_seconds);
+        let token = self.key.token_with(self.server, client_id, timeout, data);
+        token.expect("the server is on this machine")
     }
 }
-
-/// The protocol ID that the server expects.
-pub(crate) const PROTOCOL_ID: u64 = u64::from_be_bytes(*b"cubewire");
-
-/// Lifetime of a token, that of `cubewire view`.
-const TOKEN_SECONDS: u64 = 60;
 
 pub(crate) fn since_1970() -> Duration {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);

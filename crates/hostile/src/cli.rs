@@ -13,9 +13,6 @@ use crate::attacks::{ATTACKS, Attack};
 #[derive(Clone, Debug, Parser)]
 #[command(version)]
 pub(crate) struct Cli {
-    /// The program to attack [default: `cubewire` in the folder of this program]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) cubewire: Option<PathBuf>,
     /// How long the attacks last altogether
     #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(20..=86_400))]
     pub(crate) seconds: u64,
@@ -25,12 +22,6 @@ pub(crate) struct Cli {
     /// Datagrams per second that each attacker sends, at most
     #[arg(long, default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=20_000))]
     pub(crate) rate: u32,
-    /// Address that the server listens at, which has to be a loopback address
-    #[arg(long, value_name = "IP", default_value = "127.0.0.1", value_parser = loopback)]
-    pub(crate) host: Ipv4Addr,
-    /// Script that the server plays
-    #[arg(long, value_name = "FILE", default_value = "assets/scripts/mix.ron")]
-    pub(crate) script: PathBuf,
     /// Attacks, separated by commas [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = attack)]
     pub(crate) only: Vec<&'static Attack>,
@@ -43,15 +34,6 @@ pub(crate) struct Cli {
     /// Write the server's log to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) log: Option<PathBuf>,
-}
-
-fn loopback(text: &str) -> Result<Ipv4Addr, String> {
-    let ip: Ipv4Addr = text.parse().map_err(|_| "not an IPv4 address".to_owned())?;
-    if ip.is_loopback() {
-        Ok(ip)
-    } else {
-        Err("not a loopback address, and no other machine is attacked".to_owned())
-    }
 }
 
 fn attack(text: &str) -> Result<&'static Attack, String> {
@@ -86,16 +68,16 @@ impl Cli {
             only => only.to_vec(),
         }
     }
+}
 
-    /// An address that nothing listens at. The port is below those that the system gives to others meanwhile.
-    pub(crate) fn free_address(&self) -> std::io::Result<SocketAddrV4> {
-        let mut random = ChaCha8Rng::seed_from_u64(std::process::id().into());
-        let port = || SocketAddrV4::new(self.host, random.random_range(10_000..30_000));
-        let is_free = |address: &SocketAddrV4| UdpSocket::bind(address).is_ok();
-        let mut some = std::iter::repeat_with(port).take(100);
-        let in_use = std::io::ErrorKind::AddrInUse;
-        some.find(is_free).ok_or_else(|| in_use.into())
-    }
+/// An address of this machine that nothing listens at. The port is below those that the system gives to others meanwhile.
+pub(crate) fn free_address() -> std::io::Result<SocketAddrV4> {
+    let mut random = ChaCha8Rng::seed_from_u64(std::process::id().into());
+    let port = || SocketAddrV4::new(Ipv4Addr::LOCALHOST, random.random_range(10_000..30_000));
+    let is_free = |address: &SocketAddrV4| UdpSocket::bind(address).is_ok();
+    let mut some = std::iter::repeat_with(port).take(100);
+    let in_use = std::io::ErrorKind::AddrInUse;
+    some.find(is_free).ok_or_else(|| in_use.into())
 }
 
 #[cfg(test)]
@@ -105,16 +87,6 @@ mod tests {
     fn parsed(arguments: &[&str]) -> Result<Cli, String> {
         let all = ["cubewire-hostile"].iter().chain(arguments);
         Cli::try_parse_from(all).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn other_machines_are_refused() {
-        for host in ["192.168.1.5", "0.0.0.0", "8.8.8.8"] {
-            let error = parsed(&["--host", host]).unwrap_err();
-            assert!(error.contains("not a loopback address"), "{error}");
-        }
-        let host = parsed(&["--host", "127.9.9.9"]).unwrap().host;
-        assert!(host.is_loopback());
     }
 
     #[test]

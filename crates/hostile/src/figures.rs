@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::attacks::Outcome;
 use crate::newcomers::Newcomers;
 use crate::relay::Fates;
 use crate::server::Sample;
@@ -45,7 +46,7 @@ pub(crate) struct Phase {
     /// Whether the attackers do nothing but what any viewer may.
     pub(crate) is_fair: bool,
     pub(crate) seconds: f64,
-    pub(crate) attackers: Vec<Attacker>,
+    pub(crate) attackers: Vec<Outcome>,
     pub(crate) watched: Watched,
     /// The longest time that the viewer itself did not run, as when the machine has too much to do, milliseconds.
     pub(crate) stall_ms: f64,
@@ -58,15 +59,6 @@ pub(crate) struct Phase {
     /// Processor time, percent of one processor.
     pub(crate) cpu_percent: f64,
     pub(crate) log_lines: u64,
-}
-
-/// An attacker in a phase.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Attacker {
-    pub(crate) name: &'static str,
-    pub(crate) tally: Tally,
-    pub(crate) note: String,
-    pub(crate) failures: Vec<String>,
 }
 
 /// What the honest viewer saw in a phase.

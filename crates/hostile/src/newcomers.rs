@@ -38,7 +38,7 @@ pub(crate) struct Newcomers {
 pub(crate) const FAR: Duration = Duration::from_millis(100);
 
 /// A viewer gives up after as long as it takes it to notice a lost connection.
-const PATIENCE: Duration = Duration::from_secs(TIMEOUT_SECONDS as u64);
+const PATIENCE: Duration = Duration::from_secs(TIMEOUT_SECONDS);
 
 /// After this time `cubewire view` tries again with another token, then after twice as long, and so on.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use rand_chacha::ChaCha8Rng;
 
-use crate::attacks::{Attack, Field};
+use crate::attacks::{Attack, Field, Outcome};
 use crate::caller::Target;
 use crate::cli::{Cli, stream};
 use crate::error::HostileError;
-use crate::figures::{Attacker, Phase, Watched, load, longest_stall};
+use crate::figures::{Phase, Watched, load, longest_stall};
 use crate::newcomers::{Newcomer, Newcomers};
 use crate::relay::Captured;
 use crate::server::{Sample, Server};
@@ -34,7 +34,7 @@ pub(crate) struct Span {
     is_fair: bool,
     start: Instant,
     end: Instant,
-    pub(crate) attackers: Vec<Attacker>,
+    pub(crate) attackers: Vec<Outcome>,
     log_lines: u64,
 }
 
@@ -82,13 +82,14 @@ impl Scene<'_> {
             let mut running = Vec::new();
             for (number, &attack) in (0..).zip(attacks) {
                 let random = self.cli.random(stream::PHASES + (index << 16) + number);
-                let field = self
+                let mut field = self
                     .field(attacks.len() == 1, random)
                     .map_err(HostileError::Socket)?;
-                running.push(scope.spawn(move || attacked(attack, field, until)));
+                running.push(scope.spawn(move || attack.run(&mut field, until)));
             }
             let attackers = running.into_iter().map(|one| joined(one.join()));
-            attackers.collect::<Result<Vec<_>, _>>()
+            let attackers: io::Result<_> = attackers.collect();
+            attackers.map_err(HostileError::Socket)
         })?;
         // Some end early, and where there is no attack, nobody waits.
         thread::sleep(until.saturating_duration_since(Instant::now()));
@@ -126,18 +127,6 @@ fn plan(attacks: Vec<&'static Attack>) -> Vec<(&'static str, u32, Vec<&'static A
     }
     planned.extend(fair.into_iter().map(alone));
     planned
-}
-
-fn attacked(attack: &Attack, mut field: Field, until: Instant) -> Result<Attacker, HostileError> {
-    let outcome = attack
-        .run(&mut field, until)
-        .map_err(HostileError::Socket)?;
-    Ok(Attacker {
-        name: attack.name,
-        tally: outcome.tally,
-        note: outcome.note,
-        failures: outcome.failures,
-    })
 }
 
 impl Span {

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::bystander;
 use crate::caller::Target;
-use crate::cli::{Cli, stream};
+use crate::cli::{Cli, free_address, stream};
 use crate::error::HostileError;
 use crate::expectations;
 use crate::figures::{Compared, Figures, Hashes, Phase, ServerFigures, compare, read_digest};
@@ -61,11 +61,11 @@ const END_PATIENCE: Duration = Duration::from_secs(60);
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
 
 fn measure(cli: &Cli) -> Result<Figures, HostileError> {
-    let cubewire = cli.cubewire.clone().map_or_else(next_to_this_program, Ok)?;
+    let cubewire = next_to_this_program()?;
     let folder = tempfile::tempdir().map_err(HostileError::Folder)?;
     let [key_file, sent, decoded] = ["key", "sent", "decoded"].map(|name| folder.path().join(name));
-    let key = make_key(&cubewire, &key_file)?;
-    let address = cli.free_address().map_err(HostileError::Socket)?.into();
+    let key = make_key(&key_file).map_err(HostileError::Folder)?;
+    let address = free_address().map_err(HostileError::Socket)?.into();
     let relay = Relay::new(address, &mut cli.random(stream::RELAY_SOCKETS));
     let mut relay = relay.map_err(HostileError::Socket)?;
     let relay_address = relay.address().map_err(HostileError::Socket)?;
@@ -76,7 +76,6 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
         relay: relay_address,
         key_file: &key_file,
         digest: &sent,
-        script: &cli.script,
         seconds,
         log: cli.log.as_deref(),
     })?;

@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cubewire_bevy::renet::Key;
+use cubewire_files::NewFile;
 use serde_json::Value;
 
 use crate::error::HostileError;
@@ -24,10 +26,12 @@ pub(crate) struct Start<'a> {
     pub(crate) relay: SocketAddr,
     pub(crate) key_file: &'a Path,
     pub(crate) digest: &'a Path,
-    pub(crate) script: &'a Path,
     pub(crate) seconds: u64,
     pub(crate) log: Option<&'a Path>,
 }
+
+/// What the server plays, from the root of the repository.
+const SCRIPT: &str = "assets/scripts/mix.ron";
 
 /// Slots for viewers, more than all attackers and newcomers take at a time.
 const SLOTS: u32 = 64;
@@ -49,37 +53,12 @@ struct Log {
     last: Arc<Mutex<String>>,
 }
 
-/// Makes a new key with `cubewire key`.
-///
-/// # Errors
-/// If it cannot be started, or makes none.
-pub(crate) fn make_key(cubewire: &Path, file: &Path) -> Result<[u8; 32], HostileError> {
-    let made = Command::new(cubewire)
-        .args(["key", "--out"])
-        .arg(file)
-        .output();
-    let made = made.map_err(|source| HostileError::Start {
-        path: cubewire.to_owned(),
-        source,
-    })?;
-    let text = fs::read_to_string(file).unwrap_or_default();
-    parse_key(&text).ok_or_else(|| HostileError::Program {
-        path: cubewire.to_owned(),
-        what: "no key was made",
-        said: String::from_utf8_lossy(&made.stderr).trim().to_owned(),
-    })
-}
-
-fn parse_key(hex: &str) -> Option<[u8; 32]> {
-    let digits = hex.trim();
-    let mut key = [0; 32];
-    if digits.len() != 2 * key.len() || !digits.is_ascii() {
-        return None;
-    }
-    for (index, byte) in key.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&digits[2 * index..][..2], 16).ok()?;
-    }
-    Some(key)
+/// Makes a new key, and writes it to a file.
+pub(crate) fn make_key(file: &Path) -> std::io::Result<Key> {
+    let key = Key::random();
+    let mut private = NewFile::create_private(file)?;
+    writeln!(private, "{}", key.to_hex())?;
+    private.finish().map(|_| key)
 }
 
 impl Server {
@@ -96,8 +75,7 @@ impl Server {
             .arg(start.key_file)
             .arg("--digest")
             .arg(start.digest)
-            .arg("--script")
-            .arg(start.script)
+            .args(["--script", SCRIPT])
             .stdout(Stdio::piped());
         let mut program = Program::start(&mut command)?;
         let log = Log::default();
@@ -240,14 +218,6 @@ mod tests {
         assert_eq!(resident("Name:\tx\n"), None);
         let this = Sample::of(std::process::id()).unwrap();
         assert!(this.rss > 100_000, "{}", this.rss);
-    }
-
-    #[test]
-    fn a_key_is_64_hexadecimal_digits() {
-        let key = parse_key(&format!("{}\n", "0f".repeat(32))).unwrap();
-        assert_eq!(key, [15; 32]);
-        assert_eq!(parse_key("0f"), None);
-        assert_eq!(parse_key(&"x".repeat(64)), None);
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cubewire_codec::{Limits, Sequence, Snapshot, ladder};
+use cubewire_physics::state_hash;
 use cubewire_protocol::{
     Arrival, BaselineChoice, Request, RequestAck, SnapshotReceiver, Welcome, playout_delay,
 };
@@ -87,7 +88,7 @@ pub(crate) fn watch(
 }
 
 /// Timeout of the connection of an honest viewer, that of `cubewire view`.
-pub(crate) const TIMEOUT_SECONDS: i32 = 10;
+pub(crate) const TIMEOUT_SECONDS: u64 = 10;
 
 const SHORTEST_STALL: Duration = Duration::from_millis(20);
 
@@ -152,7 +153,7 @@ impl Viewer {
                         at: now,
                         viewer: self.id,
                         tick,
-                        hash: state_hash(&self.snapshot),
+                        hash: state_hash(0, &self.snapshot),
                     });
                     receiver.advance_playout(now - start, playout_delay(60));
                 }
@@ -185,22 +186,4 @@ pub(crate) fn request() -> Request {
         fallback: None,
         budget_kbps: None,
     }
-}
-
-/// The hash that `cubewire serve --digest` writes: FNV-1a over every cube.
-fn state_hash(snapshot: &Snapshot) -> u64 {
-    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0000_0100_0000_01b3;
-    let words = snapshot.bodies.iter().flat_map(|cube| {
-        let position = cube.position.to_array();
-        let orientation = cube.orientation.to_array();
-        let velocity = cube.linear_velocity.to_array();
-        let floats = position.into_iter().chain(orientation).chain(velocity);
-        floats
-            .map(f32::to_bits)
-            .chain([u32::from(cube.interacting)])
-    });
-    words.flat_map(u32::to_le_bytes).fold(OFFSET, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
-    })
 }

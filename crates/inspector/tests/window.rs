@@ -317,6 +317,14 @@ fn a_packet_is_held_while_others_arrive_and_those_before_it_are_gone_through() {
     assert!(title(&frame(&mut net.server, Vec::new())) > held);
 }
 
+/// The server, or its client.
+fn at_end(net: &mut TestNet, end: usize) -> &mut App {
+    match end {
+        0 => &mut net.server,
+        _ => &mut net.clients[0],
+    }
+}
+
 #[test]
 fn what_is_selected_is_marked_in_the_game_at_either_end() {
     let mut net = net();
@@ -324,34 +332,18 @@ fn what_is_selected_is_marked_in_the_game_at_either_end() {
     for end in [0, 1] {
         for step in 0..90 {
             turn(&mut net);
-            let app = if end == 0 {
-                &mut net.server
-            } else {
-                &mut net.clients[0]
+            let events = match step {
+                0 => press(Key::F9),
+                _ => Vec::new(),
             };
-            texts = frame(
-                app,
-                if step == 0 {
-                    press(Key::F9)
-                } else {
-                    Vec::new()
-                },
-            );
+            texts = frame(at_end(&mut net, end), events);
         }
-        let app = if end == 0 {
-            &mut net.server
-        } else {
-            &mut net.clients[0]
-        };
+        let app = at_end(&mut net, end);
         let texts = click(app, &texts, "Packet");
         let body = at(&texts, |text| text.starts_with("hero "));
         click_at(app, body);
         turn(&mut net);
-        let app = if end == 0 {
-            &mut net.server
-        } else {
-            &mut net.clients[0]
-        };
+        let app = at_end(&mut net, end);
         let selected = connection::<Selected>(app);
         let kind = app.world().get::<BodyKind>(selected).unwrap().name();
         let is_remote = app.world().entity(selected).contains::<Remote>();
@@ -360,11 +352,7 @@ fn what_is_selected_is_marked_in_the_game_at_either_end() {
         frame(app, press(Key::F9));
         turn(&mut net);
         turn(&mut net);
-        let app = if end == 0 {
-            &mut net.server
-        } else {
-            &mut net.clients[0]
-        };
+        let app = at_end(&mut net, end);
         let world = app.world_mut();
         let mut selected = world.query_filtered::<(), With<Selected>>();
         assert_eq!(selected.iter(world).count(), 0);

@@ -7,25 +7,14 @@ use std::sync::Arc;
 use cubewire_cli::Table;
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED};
 use cubewire_codec::training::{Feature, Trainer};
-use serde::Serialize;
 
 use crate::cli::AblateArgs;
 use crate::error::LabError;
 use crate::path::Path;
+use crate::progress;
 use crate::rungs;
 use crate::train::{read_one_scene, train};
 use crate::walkoff;
-use crate::{print_json, progress};
-
-/// A row of the table.
-#[derive(Clone, Debug, Serialize)]
-struct Row {
-    decision: &'static str,
-    without: &'static str,
-    /// Bytes a packet without the header.
-    arithmetic: f64,
-    predicted: f64,
-}
 
 /// Runs the command.
 pub(crate) fn run(args: &AblateArgs, out: &mut impl Write) -> Result<(), LabError> {
@@ -58,37 +47,24 @@ pub(crate) fn run(args: &AblateArgs, out: &mut impl Write) -> Result<(), LabErro
         Ok(bytes)
     };
     let whole = measure(Trainer::default())?;
-    let mut rows = vec![Row {
-        decision: "",
-        without: "nothing",
-        arithmetic: whole[0],
-        predicted: whole[1],
-    }];
-    for feature in features {
-        let [arithmetic, predicted] = measure(Trainer::default().without(feature))?;
-        rows.push(Row {
-            decision: feature.decision,
-            without: feature.name,
-            arithmetic,
-            predicted,
-        });
-    }
-    bar.finish_and_clear();
-    if args.json {
-        return rows.iter().try_for_each(|row| print_json(row, out));
-    }
     let mut table = Table::new(["decision", "without", "arithmetic", "%", "predicted", "%"]);
-    for row in rows {
+    let mut row = |decision: &str, without: &str, [arithmetic, predicted]: [f64; 2]| {
         let more = |bytes: f64, whole: f64| format!("{:+.2}", (bytes / whole - 1.0) * 100.0);
         table.row([
-            row.decision.to_owned(),
-            row.without.to_owned(),
-            format!("{:.1}", row.arithmetic),
-            more(row.arithmetic, whole[0]),
-            format!("{:.1}", row.predicted),
-            more(row.predicted, whole[1]),
+            decision.to_owned(),
+            without.to_owned(),
+            format!("{arithmetic:.1}"),
+            more(arithmetic, whole[0]),
+            format!("{predicted:.1}"),
+            more(predicted, whole[1]),
         ]);
+    };
+    row("", "nothing", whole);
+    for feature in features {
+        let bytes = measure(Trainer::default().without(feature))?;
+        row(feature.decision, feature.name, bytes);
     }
+    bar.finish_and_clear();
     writeln!(
         out,
         "{}: bytes a packet without the header\n",

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &BudgetArgs, out: &mut impl Write) -> Result<(), LabErro
         let path = args.file.clone();
         return Err(LabError::Trained { path });
     }
-    let path = args.link.path();
+    let path = args.link;
     let budgets = || args.kbps.iter().map(|kbps| kbps * 1000 / 8);
     let mut plays = Vec::new();
     for rung in args.codec.in_scene(&recording.plan)? {
@@ -84,9 +84,6 @@ pub(crate) fn run(args: &BudgetArgs, out: &mut impl Write) -> Result<(), LabErro
         table.row(tally.cells(rung.name, sending, &recording.plan));
     }
     bar.finish_and_clear();
-    if args.json {
-        return Ok(write!(out, "{}", table.json_lines("value"))?);
-    }
     let packets = recording.packets();
     writeln!(out, "{}: {packets} frames{path}\n", args.file.display())?;
     Ok(writeln!(out, "{table}")?)
@@ -153,7 +150,7 @@ impl<'a> Play<'a> {
         let mut sender = sender.expect(checked);
         sender.set_urgency(urgency);
         let start = time(recording.first_sent());
-        let delay = time(path.rtt_frames);
+        let delay = time(path.rtt_frames.into());
         let receiver = SnapshotReceiver::new(welcome, limits, delay, start);
         Self {
             recording,

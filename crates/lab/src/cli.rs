@@ -8,7 +8,6 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_protocol::Urgency;
-use cubewire_recording::BASELINE_FRAMES;
 
 pub(crate) use self::record::{RecordArgs, RecordOptions, RecordScene};
 use crate::path::Path;
@@ -29,12 +28,8 @@ pub(crate) enum Command {
     Walkoff(WalkoffArgs),
     /// Play a recording within budgets of bytes, and print how far what is shown is off
     Budget(BudgetArgs),
-    /// Damage packets at random, decode them, and count what becomes of them on each rung
-    Mutate(MutateArgs),
     /// Print how frames differ from their baselines, and the cost of the differences
     Stats(StatsArgs),
-    /// Search for the ranges that encode a field in the fewest bits
-    Search(SearchArgs),
     /// Record a scene that is simulated from a seed
     Record(RecordArgs),
     /// Train a model for arithmetic coding
@@ -64,7 +59,7 @@ pub(crate) struct WalkoffArgs {
     #[arg(long)]
     pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) link: LinkArgs,
+    pub(crate) link: Path,
     /// Model for arithmetic coding, as written by `train` [default: the codec's built-in model]
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
@@ -102,11 +97,8 @@ pub(crate) struct BudgetArgs {
     /// What makes a body urgent while it waits
     #[arg(long, default_value = "error-per-bit")]
     pub(crate) urgency: BudgetUrgency,
-    /// Print one JSON object per line
-    #[arg(long)]
-    pub(crate) json: bool,
     #[command(flatten)]
-    pub(crate) link: LinkArgs,
+    pub(crate) link: Path,
 }
 
 /// What can make a body urgent.
@@ -136,85 +128,6 @@ complete packets, of which as many are sent as the budget is enough for. A packe
 IPv4 and UDP. The error is the distance between a body as it is shown and as it was in the recording at the tick that
 is shown; the mean is of bodies that moved in the second before. Waits are in frames. The playout delay adapts.";
 
-/// Conditions of the simulated link.
-#[derive(Debug, Args)]
-pub(crate) struct LinkArgs {
-    /// Fraction of packets and acks that the link loses
-    #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, allow_negative_numbers = true)]
-    loss: f64,
-    /// Fraction of packets and acks that arrive one to four frames late
-    #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, allow_negative_numbers = true)]
-    reorder: f64,
-    /// Random seed of the simulated link
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_negative_numbers = true
-    )]
-    seed: u64,
-    /// Frames from sending a packet to receiving its ack, 1 to 120
-    #[arg(long, value_name = "N", default_value_t = BASELINE_FRAMES as u32, value_parser = clap::value_parser!(u32).range(1..=120), allow_negative_numbers = true)]
-    rtt_frames: u32,
-}
-
-impl LinkArgs {
-    /// The link.
-    pub(crate) const fn path(&self) -> Path {
-        Path {
-            loss: self.loss,
-            reorder: self.reorder,
-            rtt_frames: self.rtt_frames as usize,
-            seed: self.seed,
-        }
-    }
-}
-
-/// Arguments of `mutate`.
-#[derive(Debug, Args)]
-#[command(after_help = MUTATE_NOTES)]
-pub(crate) struct MutateArgs {
-    /// Recording, `.bin` or `.bin.zst`
-    pub(crate) file: PathBuf,
-    /// Number of damaged packets, divided among the rungs
-    #[arg(long, value_name = "N", default_value_t = 1_000_000, value_parser = clap::value_parser!(u64).range(1..), allow_negative_numbers = true)]
-    pub(crate) count: u64,
-    /// Names of rungs, separated by commas, or `all`
-    #[arg(long, default_value = ALL)]
-    pub(crate) codec: Codecs,
-    /// Random seed, from which the same counts follow
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_negative_numbers = true
-    )]
-    pub(crate) seed: u64,
-    /// Also print the longest times to decode a packet
-    #[arg(long)]
-    pub(crate) times: bool,
-    /// Print one JSON object per line
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-const MUTATE_NOTES: &str = "\
-Packets of the recording are damaged: bits flipped; bytes overwritten, removed, repeated or inserted; the end
-cut off or bytes added to it; two packets joined; the header's numbers or the whole header replaced; all of it
-random. The receiver holds the ten snapshots before. Prints for each rung how many packets
-
-  exact      decode to their frame all the same
-  wrong      decode to another one
-  end        end too early or too late
-  header     have stages that do not exist
-  reference  name a snapshot that is not held, or one that cannot be their baseline
-  value      contain a number that is out of range
-  bins       are not in the form that arithmetic coding writes
-  check      do not match the 14-bit check of arithmetic coding
-
-With --times, also the longest time to decode a damaged packet, next to the longest of an undamaged one.
-A decoder that panics ends the command with an error.";
-
 /// Arguments of `train`.
 #[derive(Debug, Args)]
 pub(crate) struct TrainArgs {
@@ -224,9 +137,6 @@ pub(crate) struct TrainArgs {
     /// File to write the model to
     #[arg(long, value_name = "FILE")]
     pub(crate) out: PathBuf,
-    /// Print one JSON object per line
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// Arguments of `ablate`.
@@ -237,9 +147,6 @@ pub(crate) struct AblateArgs {
     /// Recordings to train on
     #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
     pub(crate) train: Vec<PathBuf>,
-    /// Print one JSON object per line
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// Arguments of `stats`.
@@ -247,37 +154,6 @@ pub(crate) struct AblateArgs {
 pub(crate) struct StatsArgs {
     /// Recording, `.bin` or `.bin.zst`
     pub(crate) file: PathBuf,
-    /// Print one JSON object per line
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// Arguments of `search`.
-#[derive(Debug, Args)]
-pub(crate) struct SearchArgs {
-    /// Recordings to search, with equal weights whatever their lengths
-    #[arg(required = true)]
-    pub(crate) files: Vec<PathBuf>,
-    /// Field to encode
-    #[arg(long)]
-    pub(crate) field: SearchField,
-    /// Number of rows in each table
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..), allow_negative_numbers = true)]
-    pub(crate) top: u16,
-    /// Print one JSON object per line
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-/// The fields that `search` can encode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SearchField {
-    /// Components of a changed position
-    Position,
-    /// Components of a changed orientation
-    Orientation,
-    /// Distances between the indices of changed bodies
-    Index,
 }
 
 /// Arguments of `figures`.
@@ -356,11 +232,4 @@ Rungs:{rungs}
 * uses a trained model, and is not measured on recordings that the model was trained on. `simulated` is measured
 on none: a recording does not say what moved its cubes"
     )
-}
-
-fn fraction(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(fraction) if (0.0..=1.0).contains(&fraction) => Ok(fraction),
-        _ => Err("must be a number in 0..=1".to_owned()),
-    }
 }

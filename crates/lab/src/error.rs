@@ -48,20 +48,8 @@ pub(crate) enum LabError {
     OldFigures { differing: String },
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
-    #[error("standard output: {0}")]
-    Json(#[from] serde_json::Error),
     #[error("{codec}: a packet that arrived did not decode to its frame")]
     Lossy { codec: &'static str },
-    #[error(
-        "{codec}: the decoder panics on one of the damaged packets {first} to {last} of seed {seed}; \
-         its message is above"
-    )]
-    Panicked {
-        codec: &'static str,
-        first: u64,
-        last: u64,
-        seed: u64,
-    },
 }
 
 /// The error of a file that cannot be read.
@@ -79,11 +67,6 @@ pub(crate) fn unwritable(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> 
 impl LabError {
     /// Whether standard output was closed by its reader, which is not a failure.
     pub(crate) fn is_closed_pipe(&self) -> bool {
-        let kind = match self {
-            Self::Output(error) => Some(error.kind()),
-            Self::Json(error) => error.io_error_kind(),
-            _ => None,
-        };
-        kind == Some(io::ErrorKind::BrokenPipe)
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }

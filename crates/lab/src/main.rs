@@ -9,9 +9,7 @@
 //! | `rungs` | the rungs that a recording can be measured on |
 //! | `walkoff` | encodes and decodes every frame on each rung, over the link of `path` |
 //! | `budget` | plays a recording within budgets of bytes |
-//! | `mutate` | decodes damaged packets |
 //! | `stats` | differences between frames and their cost |
-//! | `search` | searches for the best ranges |
 //! | `train` | trains a model for arithmetic coding |
 //! | `ablate` | trains and measures without each context and candidate prediction |
 //! | `scenes` | scenes other than the cube demo's, simulated from a seed |
@@ -23,13 +21,11 @@ mod cli;
 mod error;
 mod figures;
 mod frames;
-mod mutate;
 mod pairs;
 mod path;
 mod record;
 mod rungs;
 mod scenes;
-mod search;
 mod stats;
 mod train;
 mod walkoff;
@@ -39,7 +35,6 @@ use std::process::ExitCode;
 
 use cubewire_recording::Recording;
 use indicatif::{ProgressBar, ProgressStyle};
-use serde::Serialize;
 
 use crate::cli::{Cli, Command};
 use crate::error::LabError;
@@ -60,22 +55,14 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
         Command::Record(args) => record::run(&args),
         Command::Walkoff(args) => walkoff::print(&args, out),
         Command::Budget(args) => budget::run(&args, out),
-        Command::Mutate(args) => mutate::run(&args, out),
         Command::Stats(args) => {
             let recording = Recording::read(&args.file)?;
-            Ok(stats::Stats::collect(&recording).print(args.json, out)?)
+            Ok(stats::Stats::collect(&recording).print(out)?)
         }
-        Command::Search(args) => search::run(&args, out),
         Command::Train(args) => train::run(&args, out),
         Command::Ablate(args) => ablate::run(&args, out),
         Command::Figures(args) => figures::run(&args, out),
     }
-}
-
-/// Prints a row of JSON.
-fn print_json(row: &impl Serialize, out: &mut impl Write) -> Result<(), LabError> {
-    serde_json::to_writer(&mut *out, row)?;
-    Ok(writeln!(out)?)
 }
 
 /// A progress bar on standard error, hidden if that is not a terminal.

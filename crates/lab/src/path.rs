@@ -3,20 +3,37 @@
 use std::fmt;
 use std::time::Duration;
 
+use clap::Args;
 use cubewire_link::{Conditions, Link, Loss, Reordering};
 use cubewire_recording::BASELINE_FRAMES;
 
 /// Conditions of the link in both directions.
-#[derive(Clone, Copy, Debug)]
+#[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Path {
-    /// Fraction lost in each direction.
+    /// Fraction of packets and acks that the link loses
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, allow_negative_numbers = true)]
     pub(crate) loss: f64,
-    /// Fraction that arrives one to four frames late in each direction.
+    /// Fraction of packets and acks that arrive one to four frames late
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, allow_negative_numbers = true)]
     pub(crate) reorder: f64,
-    /// Round-trip time in frames.
-    pub(crate) rtt_frames: usize,
-    /// Random seed.
+    /// Random seed of the simulated link
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
     pub(crate) seed: u64,
+    /// Frames from sending a packet to receiving its ack, 1 to 120
+    #[arg(long, value_name = "N", default_value_t = BASELINE_FRAMES as u16, value_parser = clap::value_parser!(u16).range(1..=120), allow_negative_numbers = true)]
+    pub(crate) rtt_frames: u16,
+}
+
+fn fraction(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(fraction) if (0.0..=1.0).contains(&fraction) => Ok(fraction),
+        _ => Err("must be a number in 0..=1".to_owned()),
+    }
 }
 
 impl fmt::Display for Path {
@@ -31,7 +48,7 @@ impl fmt::Display for Path {
         if loss > 0.0 || reorder > 0.0 {
             write!(formatter, ", {loss} lost, {reorder} late, seed {seed}")?;
         }
-        if rtt_frames != BASELINE_FRAMES {
+        if rtt_frames != Self::PERFECT.rtt_frames {
             write!(formatter, ", acked after {rtt_frames} frames")?;
         }
         Ok(())
@@ -43,7 +60,7 @@ impl Path {
     pub(crate) const PERFECT: Self = Self {
         loss: 0.0,
         reorder: 0.0,
-        rtt_frames: BASELINE_FRAMES,
+        rtt_frames: BASELINE_FRAMES as u16,
         seed: 0,
     };
 
@@ -59,9 +76,9 @@ impl Path {
 
     /// Extra delays are continuous; one of more than three and at most four frames takes effect in the
     /// fourth.
-    fn conditions(self, frames: usize) -> Conditions {
+    fn conditions(self, frames: u16) -> Conditions {
         Conditions {
-            latency: time(frames),
+            latency: time(frames.into()),
             loss: Loss::Independent {
                 probability: self.loss,
             },
@@ -93,7 +110,7 @@ mod tests {
     /// The seed of every link in these tests.
     const SEED: u64 = 1;
 
-    fn path(loss: f64, reorder: f64, rtt_frames: usize) -> Path {
+    fn path(loss: f64, reorder: f64, rtt_frames: u16) -> Path {
         Path {
             loss,
             reorder,
@@ -109,16 +126,17 @@ mod tests {
                 path(0.0, 0.0, rtt_frames).forward(),
                 path(0.0, 0.0, rtt_frames).backward(),
             );
+            let round_trip = usize::from(rtt_frames);
             for frame in 10..200 {
-                let there = frame + rtt_frames / 2;
+                let there = frame + round_trip / 2;
                 forward.send(time(frame), 1, frame);
                 if rtt_frames > 1 {
                     assert_eq!(forward.receive(time(there - 1)), None);
                 }
                 assert_eq!(forward.receive(time(there)), Some(frame));
                 backward.send(time(there), 1, frame);
-                assert_eq!(backward.receive(time(frame + rtt_frames - 1)), None);
-                assert_eq!(backward.receive(time(frame + rtt_frames)), Some(frame));
+                assert_eq!(backward.receive(time(frame + round_trip - 1)), None);
+                assert_eq!(backward.receive(time(frame + round_trip)), Some(frame));
             }
         }
     }

@@ -203,13 +203,9 @@ impl Stats {
         }
     }
 
-    /// Prints the tables, for people or for programs.
-    pub(crate) fn print(&self, json: bool, out: &mut impl Write) -> io::Result<()> {
+    /// Prints the tables.
+    pub(crate) fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let tables = [self.changes(), self.distributions(), self.costs()];
-        if json {
-            let lines = tables.map(|table| table.json_lines("value"));
-            return out.write_all(lines.concat().as_bytes());
-        }
         writeln!(
             out,
             "{}",

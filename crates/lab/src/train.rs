@@ -36,10 +36,7 @@ pub(crate) fn run(args: &TrainArgs, out: &mut impl Write) -> Result<(), LabError
             bar.inc(packets as u64);
             let mean = bytes as f64 / packets as f64;
             let name = rung.name;
-            bar.suspend(|| match args.json {
-                true => writeln!(out, r#"{{"codec":"{name}","bytes_a_packet":{mean:.1}}}"#),
-                false => writeln!(out, "{name}: {mean:.1} bytes a packet"),
-            })
+            bar.suspend(|| writeln!(out, "{name}: {mean:.1} bytes a packet"))
         },
     )?;
     bar.finish_and_clear();

@@ -24,8 +24,8 @@ use self::exchange::exchange;
 use crate::cli::WalkoffArgs;
 use crate::error::LabError;
 use crate::path::Path;
+use crate::progress;
 use crate::train::read_model;
-use crate::{print_json, progress};
 
 /// The result of a rung on a recording.
 #[derive(Clone, Debug, Serialize)]
@@ -56,7 +56,7 @@ pub(crate) struct Outcome {
 /// Runs the command and prints a row for each rung.
 pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabError> {
     let recording = Recording::read(&args.file)?;
-    let path = args.link.path();
+    let path = args.link;
     let model = match &args.model {
         Some(path) => Arc::new(read_model(path)?),
         None if args.untrained => Arc::new(TrainedModel::untrained()),
@@ -89,7 +89,8 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
             lossy = Some(rung.name);
         }
         if args.json {
-            bar.suspend(|| print_json(&outcome, out))?;
+            let row = serde_json::to_string(&outcome).expect("an outcome is plain data");
+            bar.suspend(|| writeln!(out, "{row}"))?;
         } else {
             table.row(outcome.cells(args.times));
             outcomes.push(outcome);

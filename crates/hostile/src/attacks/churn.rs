@@ -38,5 +38,5 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
 const AT_ONCE: u32 = 8;
 /// A request, a response and a farewell.
 const DATAGRAMS_EACH: u32 = 3;
-const TIMEOUT_SECONDS: i32 = 5;
+const TIMEOUT_SECONDS: u64 = 5;
 const PATIENCE: Duration = Duration::from_secs(1);

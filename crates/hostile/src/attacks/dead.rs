@@ -22,7 +22,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
     while Instant::now() + ROUND <= until {
         let mut callers = Vec::new();
         for _ in 0..AT_ONCE {
-            let mut caller = field.caller(TIMEOUT_SECONDS as i32)?;
+            let mut caller = field.caller(TIMEOUT_SECONDS)?;
             if caller.connect(PATIENCE).is_some() {
                 live(field, &mut caller);
                 callers.push(caller);

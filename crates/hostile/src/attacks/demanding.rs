@@ -54,4 +54,4 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
 }
 
 const VIEWERS: usize = 24;
-const TIMEOUT_SECONDS: i32 = 5;
+const TIMEOUT_SECONDS: u64 = 5;

@@ -51,5 +51,5 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
     Ok(outcome)
 }
 
-const TIMEOUT_SECONDS: i32 = 10;
+const TIMEOUT_SECONDS: u64 = 10;
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -41,7 +41,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
 /// An answer is shorter than the request.
 const MAX_FACTOR: f64 = 1.0;
 
-const TIMEOUT_SECONDS: i32 = 30;
+const TIMEOUT_SECONDS: u64 = 30;
 
 /// Sockets that are kept until their answers have arrived.
 const MAX_OPEN: usize = 256;

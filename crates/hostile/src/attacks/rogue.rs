@@ -39,7 +39,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
     Ok(outcome)
 }
 
-const TIMEOUT_SECONDS: i32 = 5;
+const TIMEOUT_SECONDS: u64 = 5;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Beyond that, what it says after its offence is lost on the server.

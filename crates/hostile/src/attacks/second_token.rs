@@ -38,7 +38,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
     Ok(outcome)
 }
 
-const TIMEOUT_SECONDS: i32 = 10;
+const TIMEOUT_SECONDS: u64 = 10;
 
 /// Until the server has the first request.
 const PAUSE: Duration = Duration::from_millis(100);

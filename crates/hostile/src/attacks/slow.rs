@@ -36,5 +36,5 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
 }
 
 const READERS: usize = 3;
-const TIMEOUT_SECONDS: i32 = 30;
+const TIMEOUT_SECONDS: u64 = 30;
 const PATIENCE: Duration = Duration::from_millis(500);

@@ -39,7 +39,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
 /// What QUIC allows a server before an address is validated (RFC 9000, section 8).
 const MAX_FACTOR: f64 = 3.0;
 
-const TIMEOUT_SECONDS: i32 = 5;
+const TIMEOUT_SECONDS: u64 = 5;
 const ROUND: Duration = Duration::from_secs(3);
 const PATIENCE: Duration = Duration::from_millis(300);
 const ACK_INTERVAL: Duration = Duration::from_millis(16);

@@ -6,23 +6,24 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
+use cubewire_bevy::renet::Key;
 use rand::SeedableRng;
 use renetcode::{NetcodeServer, ServerAuthentication, ServerConfig, ServerResult};
 
 use super::*;
-use crate::caller::{PROTOCOL_ID, since_1970};
+use crate::caller::since_1970;
 use crate::newcomers::connect;
 use crate::wire::{MAX_DATAGRAM_BYTES, STEP};
 
 const KEY: [u8; 32] = [7; 32];
 
 /// Serves as renetcode does, and sends 60 large payloads a second to every client.
-fn serve(mut wire: Wire, should_stop: &AtomicBool) {
+fn serve(mut wire: Wire, target: Target, should_stop: &AtomicBool) {
     let mut netcode = NetcodeServer::new(ServerConfig {
         current_time: since_1970(),
         max_clients: 16,
-        protocol_id: PROTOCOL_ID,
-        public_addresses: vec![wire.address().unwrap()],
+        protocol_id: target.token(0, 1).protocol_id,
+        public_addresses: vec![target.server],
         authentication: ServerAuthentication::Secure { private_key: KEY },
     });
     let mut last = Instant::now();
@@ -59,7 +60,7 @@ fn attacked(name: &str, seconds: u64, has_succeeded: impl Fn(&mut Field, &Outcom
     let wire = Wire::bind(Ipv4Addr::LOCALHOST).unwrap();
     let target = Target {
         server: wire.address().unwrap(),
-        key: KEY,
+        key: Key::new(KEY),
     };
     let mut field = Field {
         target,
@@ -72,7 +73,7 @@ fn attacked(name: &str, seconds: u64, has_succeeded: impl Fn(&mut Field, &Outcom
     };
     let should_stop = AtomicBool::new(false);
     thread::scope(|scope| {
-        scope.spawn(|| serve(wire, &should_stop));
+        scope.spawn(|| serve(wire, target, &should_stop));
         let _stops = Stops(&should_stop);
         assert!(can_connect(&mut field, PATIENCE));
         let attack = ATTACKS.iter().find(|attack| attack.name == name).unwrap();

@@ -1,7 +1,8 @@
 //! Each expectation is met by good figures, and missed by bad ones.
 
 use super::*;
-use crate::figures::{Attacker, Compared, ServerFigures, Watched};
+use crate::attacks::Outcome;
+use crate::figures::{Compared, ServerFigures, Watched};
 
 fn good() -> Figures {
     let newcomers = Newcomers {
@@ -14,12 +15,7 @@ fn good() -> Figures {
         name,
         is_fair: name == "demanding",
         seconds: 10.0,
-        attackers: vec![Attacker {
-            name: "dead",
-            tally: Tally::default(),
-            note: String::new(),
-            failures: Vec::new(),
-        }],
+        attackers: vec![Outcome::default()],
         watched: Watched {
             snapshots: 600,
             rate: 60.0,

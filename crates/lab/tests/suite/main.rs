@@ -4,7 +4,6 @@ mod bad_input;
 mod entropy;
 mod figures;
 mod fuzz;
-mod mutate;
 mod reports;
 mod scenes;
 mod walkoff;
@@ -41,16 +40,11 @@ fn failure(args: &[&str]) -> String {
     String::from_utf8(assert.get_output().stderr.clone()).unwrap()
 }
 
-/// The rows of JSON that a successful run prints.
-fn rows(args: &[&str]) -> Vec<Value> {
-    let rows = output(&[args, &["--json"]].concat());
-    let rows = rows.lines().map(|row| serde_json::from_str(row).unwrap());
-    rows.collect()
-}
-
-/// Those of `walkoff`, each of them lossless.
+/// The rows that `walkoff` prints, each of them lossless.
 fn walkoff(args: &[&str]) -> Vec<Value> {
-    let rows = rows(&[&["walkoff"], args].concat());
+    let rows = output(&[&["walkoff"], args, &["--json"]].concat());
+    let rows = rows.lines().map(|row| serde_json::from_str(row).unwrap());
+    let rows: Vec<Value> = rows.collect();
     assert!(rows.iter().all(|row| row["lossless"] == true), "{rows:?}");
     rows
 }

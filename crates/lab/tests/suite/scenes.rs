@@ -98,17 +98,7 @@ fn a_model_is_trained_on_recordings_of_one_scene() {
 }
 
 #[test]
-fn damaged_packets_of_other_scenes_are_counted() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = ships(folder.path(), "a.bin", "1");
-    let args = ["mutate", &file, "--count", "4000", "--json"];
-    let rows = output(&args);
-    assert!(rows.contains("\"codec\":\"predicted\""), "{rows}");
-    assert!(!rows.contains("\"codec\":\"affine\""), "{rows}");
-}
-
-#[test]
-fn statistics_and_searches_take_recordings_of_any_scene() {
+fn statistics_take_recordings_of_any_scene() {
     let folder = tempfile::tempdir().unwrap();
     let file = ships(folder.path(), "a.bin", "1");
     let stats = output(&["stats", &file]);
@@ -123,10 +113,5 @@ fn statistics_and_searches_take_recordings_of_any_scene() {
     for field in &FIELDS[1..] {
         let column = format!("{field}, each sent");
         assert!(columns.contains(&&*column), "{column}: {columns:?}");
-    }
-    let cubes = clip(folder.path(), "cubes.bin", "dev-mix", 6..16);
-    for field in ["position", "orientation", "index"] {
-        let tables = output(&["search", &cubes, &file, "--field", field, "--top", "1"]);
-        assert!(tables.contains("| 1"), "{tables}");
     }
 }

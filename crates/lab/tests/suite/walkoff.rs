@@ -70,21 +70,6 @@ fn packets_that_survive_a_bad_link_decode_exactly() {
 }
 
 #[test]
-fn the_seed_determines_which_packets_are_lost() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = clip(folder.path(), "clip.bin", "dev-mix", 6..506);
-    let delivered = |seed: &str| {
-        let rows = walkoff(&[&file, "--codec", "index", "--loss", "0.3", "--seed", seed]);
-        (
-            rows[0]["delivered"].clone(),
-            rows[0]["bytes_per_packet"].clone(),
-        )
-    };
-    assert_eq!(delivered("1"), delivered("1"));
-    assert_ne!(delivered("1"), delivered("2"));
-}
-
-#[test]
 fn an_older_baseline_costs_more() {
     let bytes = |rtt: &str| {
         let mix = recording("dev-mix");

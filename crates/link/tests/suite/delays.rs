@@ -2,7 +2,7 @@
 
 use cubewire_link::{Conditions, Jitter, Loss, Reordering};
 
-use crate::{Arrival, arrivals, assert_near, mean, ms, quantile, sorted_delays_ms};
+use crate::{arrivals, assert_near, mean, ms, quantile, sorted_delays_ms};
 
 const PACKETS: usize = 100_000;
 
@@ -120,18 +120,6 @@ fn copies_have_the_given_probability_and_their_own_jitter() {
         .collect();
     // The mean distance of two random points of a line is a third of its length.
     assert_near(mean(&differences), 20.0, 0.02);
-}
-
-#[test]
-fn packets_come_out_in_the_order_of_arrival() {
-    let conditions = Conditions {
-        duplicate_probability: 0.2,
-        ..jitter(Jitter::Uniform { spread: ms(50) })
-    };
-    let at = |arrival: &Arrival| 16.0 * arrival.number as f64 + arrival.delay_ms;
-    let arrivals = arrivals(&conditions, 7, PACKETS, ms(16));
-    assert!(arrivals.is_sorted_by(|a, b| at(a) <= at(b) + 1e-6));
-    assert!(!arrivals.is_sorted_by_key(|arrival| arrival.number));
 }
 
 #[test]

@@ -107,6 +107,7 @@ proptest! {
     fn clamped_conditions_are_in_range(conditions in any_conditions()) {
         let clamped = conditions.clone().clamped();
         prop_assert_eq!(clamped.check(), Ok(()));
+        prop_assert_eq!(&clamped.clone().clamped(), &clamped);
         if conditions.check().is_ok() {
             prop_assert_eq!(clamped, conditions);
         }

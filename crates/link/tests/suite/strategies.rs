@@ -1,93 +1,44 @@
-//! Random conditions, from ranges that a test chooses.
+//! Random conditions.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use cubewire_link::{
-    Bandwidth, Conditions, Jitter, Loss, MAX_DELAY, MAX_SIGMA, MIN_BITS_PER_SECOND, Reordering,
-    Trace,
-};
+use cubewire_link::{Bandwidth, Conditions, Jitter, Loss, MAX_DELAY, MAX_SIGMA, Reordering, Trace};
 use proptest::prelude::*;
 
-/// Distributions of the values that conditions are made of.
-struct Values {
-    delay: BoxedStrategy<Duration>,
-    probability: BoxedStrategy<f64>,
-    sigma: BoxedStrategy<f64>,
-    /// Mean loss fraction and mean length of bursts.
-    bursts: BoxedStrategy<(f64, f64)>,
-    /// Minimum and maximum delay of reordering.
-    reordering_delays: BoxedStrategy<(Duration, Duration)>,
-    bandwidth: BoxedStrategy<(u64, usize)>,
-    cut: BoxedStrategy<bool>,
-    trace: BoxedStrategy<Option<Arc<Trace>>>,
-}
-
-/// Conditions in range, over the whole range of every value, without a trace.
+/// Conditions in range, without a trace.
 pub(crate) fn legal_conditions() -> impl Strategy<Value = Conditions> {
-    let delay = exact_delay().boxed();
-    conditions(Values {
-        probability: up_to(1.0).boxed(),
-        sigma: up_to(MAX_SIGMA).boxed(),
-        bursts: (0.0..0.5, 1.0..9.0).boxed(),
-        reordering_delays: (delay.clone(), delay.clone())
-            .prop_map(|(one, other)| (one.min(other), one.max(other)))
-            .boxed(),
-        bandwidth: (MIN_BITS_PER_SECOND..=u64::MAX, 1..=usize::MAX).boxed(),
-        cut: any::<bool>().boxed(),
-        trace: Just(None).boxed(),
-        delay,
+    any_conditions().prop_map(|conditions| Conditions {
+        trace: None,
+        ..conditions.clamped()
     })
 }
 
-/// Conditions with moderate values, some of them out of range, and traces.
+/// Conditions with moderate values and with all others, some of them out of range, and traces.
 pub(crate) fn any_conditions() -> impl Strategy<Value = Conditions> {
-    let delay = prop_oneof![
-        9 => (0_u64..500_000).prop_map(Duration::from_micros),
-        1 => Just(Duration::MAX),
-    ]
-    .boxed();
-    let probability = prop_oneof![
-        2 => Just(0.0),
-        8 => 0.0..1.0_f64,
-        1 => prop_oneof![Just(1.0), Just(-1.0), Just(2.0), Just(f64::NAN), Just(f64::INFINITY)],
-    ]
-    .boxed();
-    conditions(Values {
-        sigma: (-1.0..5.0_f64).boxed(),
-        bursts: (probability.clone(), -1.0..9.0_f64).boxed(),
-        reordering_delays: (delay.clone(), delay.clone()).boxed(),
-        bandwidth: (0_u64..1_000_000, 0_usize..10_000).boxed(),
-        cut: prop::bool::weighted(0.1).boxed(),
-        trace: prop::option::weighted(0.2, trace()).boxed(),
-        delay,
-        probability,
-    })
-}
-
-fn conditions(values: Values) -> impl Strategy<Value = Conditions> {
-    let reordering = (values.probability.clone(), values.reordering_delays).prop_map(
-        |(probability, (min_delay, max_delay))| Reordering {
-            probability,
-            min_delay,
-            max_delay,
-        },
-    );
-    let bandwidth = values
-        .bandwidth
-        .prop_map(|(bits_per_second, queue_bytes)| Bandwidth {
-            bits_per_second,
-            queue_bytes,
+    let reordering =
+        (number(1.0), delay(), delay()).prop_map(|(probability, min_delay, max_delay)| {
+            Reordering {
+                probability,
+                min_delay,
+                max_delay,
+            }
         });
+    let moderate = (0_u64..1_000_000, 0_usize..10_000);
+    let bandwidth = prop_oneof![3 => moderate, 1 => any::<(u64, usize)>()];
+    let bandwidth = bandwidth.prop_map(|(bits_per_second, queue_bytes)| Bandwidth {
+        bits_per_second,
+        queue_bytes,
+    });
     (
-        values.delay.clone(),
-        jitter(values.delay, values.sigma),
-        loss(values.probability.clone(), values.bursts),
-        values.probability,
+        delay(),
+        jitter(),
+        loss(),
+        number(1.0),
         prop::option::of(reordering),
         prop::option::of(bandwidth),
-        values.cut,
-        values.trace,
+        prop::bool::weighted(0.1),
+        prop::option::weighted(0.2, trace()),
     )
         .prop_map(
             |(latency, jitter, loss, duplicate_probability, reordering, bandwidth, cut, trace)| {
@@ -105,26 +56,22 @@ fn conditions(values: Values) -> impl Strategy<Value = Conditions> {
         )
 }
 
-fn jitter(
-    delay: BoxedStrategy<Duration>,
-    sigma: BoxedStrategy<f64>,
-) -> impl Strategy<Value = Jitter> {
+fn jitter() -> impl Strategy<Value = Jitter> {
     prop_oneof![
         Just(Jitter::None),
-        delay.clone().prop_map(|spread| Jitter::Uniform { spread }),
-        (delay, sigma).prop_map(|(median, sigma)| Jitter::LogNormal { median, sigma }),
+        delay().prop_map(|spread| Jitter::Uniform { spread }),
+        (delay(), number(MAX_SIGMA))
+            .prop_map(|(median, sigma)| Jitter::LogNormal { median, sigma }),
     ]
 }
 
-fn loss(
-    probability: BoxedStrategy<f64>,
-    bursts: BoxedStrategy<(f64, f64)>,
-) -> impl Strategy<Value = Loss> {
-    let four = std::array::from_fn::<_, 4, _>(|_| probability.clone());
+fn loss() -> impl Strategy<Value = Loss> {
+    let four = [(); 4].map(|()| number(1.0));
     prop_oneof![
         Just(Loss::None),
-        probability.prop_map(|probability| Loss::Independent { probability }),
-        bursts.prop_map(|(fraction, packets)| Loss::bursts(fraction, packets)),
+        number(1.0).prop_map(|probability| Loss::Independent { probability }),
+        (number(1.0), -1.0..9.0_f64)
+            .prop_map(|(fraction, packets)| Loss::bursts(fraction, packets)),
         four.prop_map(
             |[to_bad, to_good, loss_in_good, loss_in_bad]| Loss::GilbertElliott {
                 to_bad,
@@ -136,24 +83,27 @@ fn loss(
     ]
 }
 
-/// Any delay in range, to the nanosecond; a third of them whole milliseconds.
-fn exact_delay() -> impl Strategy<Value = Duration> {
+/// Mostly below half a second; otherwise any delay in range to the nanosecond, a whole number of milliseconds, or far
+/// too long.
+fn delay() -> impl Strategy<Value = Duration> {
     let max = MAX_DELAY.as_nanos() as u64;
     prop_oneof![
-        Just(0),
-        0..=max,
-        (0..=max / 1_000_000).prop_map(|millis| millis * 1_000_000),
+        6 => (0_u64..500_000).prop_map(Duration::from_micros),
+        1 => (0..=max).prop_map(Duration::from_nanos),
+        2 => (0..=max / 1_000_000).prop_map(Duration::from_millis),
+        1 => Just(Duration::MAX),
     ]
-    .prop_map(Duration::from_nanos)
 }
 
-/// Any number in `0..=max`, with both ends and tiny numbers among them.
-fn up_to(max: f64) -> impl Strategy<Value = f64> {
+/// Any number in `0..=max`, with both ends and tiny numbers among them, and now and then another.
+fn number(max: f64) -> impl Strategy<Value = f64> + Clone {
+    let others = [-1.0, 2.0 * max, f64::NAN, f64::INFINITY];
     prop_oneof![
-        Just(0.0),
-        Just(max),
-        0.0..=max,
-        (0..=max.to_bits()).prop_map(f64::from_bits),
+        2 => Just(0.0),
+        1 => Just(max),
+        6 => 0.0..=max,
+        2 => (0..=max.to_bits()).prop_map(f64::from_bits),
+        1 => prop::sample::select(others.to_vec()),
     ]
 }
 

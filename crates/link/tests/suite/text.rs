@@ -8,8 +8,6 @@ use crate::strategies::legal_conditions;
 proptest! {
     #[test]
     fn conditions_round_trip(conditions in legal_conditions()) {
-        prop_assert_eq!(conditions.check(), Ok(()));
-        prop_assert_eq!(&conditions.clone().clamped(), &conditions);
         let text = conditions.to_text().unwrap();
         prop_assert!(!text.contains([',', ':', ' ']), "{}", text);
         prop_assert_eq!(text.parse(), Ok(conditions));
