@@ -8,7 +8,7 @@ use cubewire_protocol::Arrival;
 use super::Replica;
 use super::lane::{Lane, Sender};
 use super::meter::LaneMeter;
-use super::packet::PacketRecord;
+use super::packet::{self, PacketRecord};
 use super::settings::{PlayoutSettings, SenderSettings};
 use super::sync::status::LaneSync;
 use super::transport::ReceiverMail;
@@ -73,14 +73,18 @@ pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
                         is_late,
                         is_simulated: baseline.and_then(Baseline::origin).is_some(),
                     });
-                    let record = baseline.and_then(|baseline| {
-                        let (decoder, stages) = (receiver.decoder(), baseline.stages());
-                        PacketRecord::of_decoded(decoder, header, stages, &message, is_late)
-                    });
-                    if let Some(record) = record {
+                    let packet = receiver.decoder().packet(message);
+                    if let (Some(packet), Some(baseline)) = (packet, baseline) {
                         let sample = meter.current();
-                        sample.stages = record.stages;
-                        sample.snapshots.push(record);
+                        sample.stages = baseline.stages();
+                        sample.snapshots.push(PacketRecord {
+                            header: Some(header),
+                            arrival: Some(packet::Arrival {
+                                after_ticks: 0,
+                                is_late,
+                            }),
+                            ..PacketRecord::new(&packet, sample.stages)
+                        });
                     }
                     meter.received += 1;
                     meter.current().late += usize::from(is_late);

@@ -10,7 +10,7 @@ use cubewire_codec::QuantizedSnapshot;
 use cubewire_protocol::SendError;
 
 use super::budget::{EncodeBudget, LaneCost};
-use super::detail::{Detailed, PacketDetail};
+use super::detail::Detailed;
 use super::lane::{Sender, is_due};
 use super::lane_budget::{Allowed, LaneBudget};
 use super::meter::{LaneMeter, Sample};
@@ -105,7 +105,6 @@ pub(super) fn send(
                 limit,
                 cost,
                 standings,
-                is_detailed,
                 must_send,
                 allowed,
                 sample,
@@ -143,7 +142,6 @@ struct Due<'a> {
     /// Of a lane to another process.
     cost: Option<Mut<'a, LaneCost>>,
     standings: Option<Mut<'a, Standings>>,
-    is_detailed: bool,
     /// The scene is rebuilt after this tick, for the receiver among others.
     must_send: bool,
     allowed: Allowed,
@@ -202,11 +200,9 @@ impl Due<'_> {
         if let (Some(cost), Some(budget)) = (&mut self.cost, budget) {
             budget.spend(cost, granted.baseline, took);
         }
-        let detail = || PacketDetail::new(&packet.ledger, packet.bytes.as_slice().into());
         self.sample.snapshots.push(PacketRecord {
             header: Some(sent.header),
             acked_ages_ticks: [newest, second, third].map(|acked| age(tick, acked)),
-            detail: self.is_detailed.then(|| Box::new(detail())),
             ..PacketRecord::new(packet, stages)
         });
         self.mail.outgoing.datagrams.push(packet.bytes.clone());

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time};
-use cubewire_codec::{BitLedger, Fingerprint, Life, Limits, Packet};
+use cubewire_codec::{BitLedger, Fingerprint, Life, Limits};
 use cubewire_protocol::{Arrival, SnapshotReceiver, Welcome, playout_delay};
 
 use super::cold::Cold;
@@ -276,14 +276,9 @@ impl State {
             match receiver.on_packet(now, packet) {
                 Ok(Arrival::Decoded { tick, late, .. }) => {
                     self.decoded.insert(tick);
-                    if let Some(measure) = &mut measure {
-                        let decoder = receiver.decoder();
-                        let packet = Packet {
-                            bytes: packet.clone(),
-                            ledger: decoder.ledger().cloned().unwrap_or_default(),
-                            changed_bodies: decoder.changed_bodies(),
-                            sent_bodies: decoder.sent_bodies(),
-                        };
+                    if let Some(measure) = &mut measure
+                        && let Some(packet) = receiver.decoder().packet(packet.clone())
+                    {
                         measure.count(tick, packet, late);
                     }
                 }
