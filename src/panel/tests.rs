@@ -35,8 +35,8 @@ use crate::controls::Action;
 use crate::history::Selection;
 use crate::replication::{
     Ablation, Arrival, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, LaneSettings, LaneSync,
-    METER_TICKS, PacketDetail, PacketRecord, Peer, PlayoutDelay, ReplicaError, Sample,
-    ServerConnection, Serving, ShadowLadder, Standings,
+    METER_TICKS, PacketRecord, Peer, PlayoutDelay, ReplicaError, Sample, ServerConnection, Serving,
+    ShadowLadder, Standings,
 };
 use crate::view::{PaneContent, Side, ViewMode};
 
@@ -107,10 +107,8 @@ pub(super) fn packet_of(stages: Stages) -> PacketRecord {
     let header = encoder
         .encode(Sequence(7), stages, &current, None, &mut packet, None)
         .unwrap();
-    let detail = PacketDetail::new(&packet.ledger, packet.bytes.clone().into());
     PacketRecord {
         header: Some(header),
-        detail: Some(Box::new(detail)),
         ..PacketRecord::new(&packet, stages)
     }
 }

@@ -1,6 +1,7 @@
 //! The components of a lane, and when it has a turn.
 
 use bevy::prelude::*;
+use cubewire_bevy::Mailbox;
 use cubewire_codec::{InitialStateError, Limits, Plan, Snapshot};
 use cubewire_protocol::SnapshotSender;
 
@@ -9,7 +10,6 @@ use super::lane_budget::LaneBudget;
 use super::meter::LaneMeter;
 use super::settings::SenderSettings;
 use super::sync::status::LaneSync;
-use super::transport::SenderMail;
 
 /// Marks a lane: a path of snapshots from a simulation to a replica, or the half of one that is in this
 /// process.
@@ -24,7 +24,7 @@ pub struct LocalLane;
 
 /// The sender's state of one lane.
 #[derive(Component, Debug)]
-#[require(Lane, SenderMail, LaneBudget)]
+#[require(Lane, Mailbox, LaneBudget)]
 pub(crate) struct Sender(pub(super) SnapshotSender);
 
 impl Sender {

@@ -1,7 +1,7 @@
 //! The record of a packet: made by the end that encodes or decodes it, used by meters, panels, reports and
 //! the shadow ladder.
 
-use cubewire_codec::{BitLedger, Decoder, Header, Packet, Stages};
+use cubewire_codec::{BitLedger, Header, Packet, Stages};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::HEADER_BYTES;
@@ -41,43 +41,20 @@ pub struct Arrival {
 }
 
 impl PacketRecord {
-    /// The record of a packet that was encoded just now.
+    /// The record of a packet, with a detail if its ledger is [itemized](BitLedger::items).
     #[must_use]
     pub fn new(packet: &Packet, stages: Stages) -> Self {
+        let ledger = &packet.ledger;
+        let detail = || PacketDetail::new(ledger, packet.bytes.as_slice().into());
         Self {
             stages,
             payload_bytes: packet.bytes.len(),
-            ledger: packet.ledger.by_kind(),
+            ledger: ledger.by_kind(),
             changed_cubes: packet.changed_bodies,
             sent_cubes: packet.sent_bodies,
+            detail: ledger.items().is_some().then(|| Box::new(detail())),
             ..Self::default()
         }
-    }
-
-    /// The record of a packet that a decoder with a ledger has decoded just now; without a ledger, none.
-    pub(super) fn of_decoded(
-        decoder: &Decoder,
-        header: Header,
-        stages: Stages,
-        bytes: &[u8],
-        is_late: bool,
-    ) -> Option<Self> {
-        let ledger = decoder.ledger()?;
-        let is_detailed = ledger.items().is_some();
-        Some(Self {
-            stages,
-            header: Some(header),
-            payload_bytes: bytes.len(),
-            ledger: ledger.by_kind(),
-            changed_cubes: decoder.changed_bodies(),
-            sent_cubes: decoder.sent_bodies(),
-            arrival: Some(Arrival {
-                after_ticks: 0,
-                is_late,
-            }),
-            detail: is_detailed.then(|| Box::new(PacketDetail::new(ledger, bytes.into()))),
-            ..Self::default()
-        })
     }
 
     /// Age of the baseline that the packet names; none if it is relative to the initial state, or to nothing.

@@ -3,56 +3,28 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_protocol::AdaptiveDelay;
-use cubewire_scene::TICKS_PER_SECOND;
 
 use super::Replica;
 use super::displayed::DisplayedState;
-use super::lane::Lane;
 use super::meter::LaneMeter;
 use super::settings::{PlayoutDelay, PlayoutSettings, SenderSettings};
-use super::transport::ReceiverMail;
-
-/// State of a lane's playout between ticks.
-#[derive(Component, Debug)]
-#[require(Lane, ReceiverMail)]
-pub(super) struct Playback {
-    pub(super) adaptive: AdaptiveDelay,
-    starved: bool,
-}
-
-impl Playback {
-    pub(super) fn new(delay: Duration) -> Self {
-        Self {
-            adaptive: AdaptiveDelay::new(TICKS_PER_SECOND, delay),
-            starved: false,
-        }
-    }
-}
 
 /// Sets the playout delay, and drops snapshots that have been played.
 pub(super) fn advance(
     time: Res<Time>,
-    mut lanes: Query<(
-        &SenderSettings,
-        &PlayoutSettings,
-        &mut Playback,
-        &mut Replica,
-    )>,
+    mut lanes: Query<(&SenderSettings, &PlayoutSettings, &mut Replica)>,
 ) {
-    for (sender, settings, mut playback, mut replica) in &mut lanes {
-        let now = time.elapsed();
-        let adapted = playback.adaptive.update(now);
+    for (sender, settings, mut replica) in &mut lanes {
         let delay = match settings.delay {
             PlayoutDelay::Rule => match settings.rule_delay(sender) {
                 // Packets come when they are full, at a rate that is not known.
-                rule if rule > Duration::ZERO && sender.budget.is_some() => adapted,
-                rule => rule,
+                rule if rule > Duration::ZERO && sender.budget.is_some() => None,
+                rule => Some(rule),
             },
-            PlayoutDelay::Fixed(delay) => delay,
-            PlayoutDelay::Adaptive => adapted,
+            PlayoutDelay::Fixed(delay) => Some(delay),
+            PlayoutDelay::Adaptive => None,
         };
-        replica.0.advance_playout(now, delay);
+        replica.0.advance_playout(time.elapsed(), delay);
     }
 }
 
@@ -60,7 +32,6 @@ type PlayedLane<'a> = (
     &'a SenderSettings,
     &'a PlayoutSettings,
     &'a Replica,
-    &'a mut Playback,
     &'a mut LaneMeter,
     Option<&'a mut DisplayedState>,
 );
@@ -68,21 +39,19 @@ type PlayedLane<'a> = (
 /// Samples the playout of this tick: the buffer's fill, stalls, and the displayed state.
 pub(super) fn sample(time: Res<Time>, mut lanes: Query<PlayedLane<'_>>) {
     let now = time.elapsed();
-    for (sender, settings, replica, mut playback, mut meter, displayed) in &mut lanes {
+    for (sender, settings, replica, mut meter, displayed) in &mut lanes {
         let buffer = replica.0.playout();
         let waits = settings.effective_interpolation(sender.stages).waits();
         let starved = waits
             && buffer
                 .sample(now)
                 .is_some_and(|playout| playout.starved_seconds > 0.0);
+        let was_starved = meter.newest(2).next().is_some_and(|before| before.starved);
         let sample = meter.current();
         sample.buffered = buffer.ahead(now);
         sample.playout_delay = buffer.delay();
         sample.starved = starved;
-        if starved && !playback.starved {
-            meter.stalls += 1;
-        }
-        playback.starved = starved;
+        meter.stalls += u64::from(starved && !was_starved);
         if let Some(mut displayed) = displayed {
             let kind = settings.interpolation;
             displayed.show(kind, kind.playout(buffer, now).as_ref());

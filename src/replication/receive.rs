@@ -6,16 +6,16 @@ use cubewire_codec::Baseline;
 use cubewire_protocol::Arrival;
 
 use super::Replica;
-use super::lane::Sender;
+use super::lane::{Lane, Sender};
 use super::meter::LaneMeter;
-use super::packet::PacketRecord;
-use super::playout::Playback;
+use super::packet::{self, PacketRecord};
 use super::settings::{PlayoutSettings, SenderSettings};
 use super::sync::status::LaneSync;
 use super::transport::ReceiverMail;
 
 /// The snapshots that were decoded in this tick.
 #[derive(Component, Debug, Default)]
+#[require(Lane, ReceiverMail)]
 pub(super) struct Decoded(pub(super) Vec<DecodedPacket>);
 
 /// One of them.
@@ -35,7 +35,6 @@ type ReceivingLane<'a> = (
     &'a mut ReceiverMail,
     &'a mut Replica,
     &'a mut Decoded,
-    &'a mut Playback,
     &'a mut LaneMeter,
     &'a mut LaneSync,
 );
@@ -53,16 +52,7 @@ pub(super) fn record_arrivals(mut lanes: Query<(&Decoded, &mut LaneMeter), With<
 pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
     let now = time.elapsed();
     for lane in &mut lanes {
-        let (
-            sender,
-            playout,
-            mut mail,
-            mut replica,
-            mut decoded,
-            mut playback,
-            mut meter,
-            mut sync,
-        ) = lane;
+        let (sender, playout, mut mail, mut replica, mut decoded, mut meter, mut sync) = lane;
         let waits = playout.effective_interpolation(sender.stages).waits();
         let receiver = &mut replica.0;
         decoded.0.clear();
@@ -83,19 +73,21 @@ pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
                         is_late,
                         is_simulated: baseline.and_then(Baseline::origin).is_some(),
                     });
-                    let record = baseline.and_then(|baseline| {
-                        let (decoder, stages) = (receiver.decoder(), baseline.stages());
-                        PacketRecord::of_decoded(decoder, header, stages, &message, is_late)
-                    });
-                    if let Some(record) = record {
+                    let packet = receiver.decoder().packet(message);
+                    if let (Some(packet), Some(baseline)) = (packet, baseline) {
                         let sample = meter.current();
-                        sample.stages = record.stages;
-                        sample.snapshots.push(record);
+                        sample.stages = baseline.stages();
+                        sample.snapshots.push(PacketRecord {
+                            header: Some(header),
+                            arrival: Some(packet::Arrival {
+                                after_ticks: 0,
+                                is_late,
+                            }),
+                            ..PacketRecord::new(&packet, sample.stages)
+                        });
                     }
                     meter.received += 1;
                     meter.current().late += usize::from(is_late);
-                    let lateness = receiver.playout().clock().lateness(now, tick);
-                    playback.adaptive.arrived(now, tick, lateness);
                 }
                 Ok(Arrival::Duplicate { .. }) => meter.duplicates += 1,
                 Ok(Arrival::OutOfWindow { .. }) => meter.out_of_window += 1,

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
+use cubewire_bevy::Mailbox;
 use cubewire_codec::QuantizedSnapshot;
 use cubewire_protocol::SendError;
 
 use super::budget::{EncodeBudget, LaneCost};
-use super::detail::{Detailed, PacketDetail};
+use super::detail::Detailed;
 use super::lane::{Sender, is_due};
 use super::lane_budget::{Allowed, LaneBudget};
 use super::meter::{LaneMeter, Sample};
@@ -18,11 +19,10 @@ use super::quantized::QuantizedWorld;
 use super::rebuilds::Rebuilds;
 use super::settings::SenderSettings;
 use super::standings::Standings;
-use super::transport::SenderMail;
 use crate::simulation::CubeWorld;
 
 type AckedLane<'a> = (
-    &'a mut SenderMail,
+    &'a mut Mailbox,
     &'a mut Sender,
     &'a mut LaneMeter,
     &'a mut LaneBudget,
@@ -43,7 +43,7 @@ pub(super) fn receive_acks(world: Res<CubeWorld>, mut lanes: Query<AckedLane<'_>
 type SendingLane<'a> = (
     Entity,
     &'a SenderSettings,
-    &'a mut SenderMail,
+    &'a mut Mailbox,
     &'a mut Sender,
     &'a mut LaneMeter,
     &'a mut LaneBudget,
@@ -65,8 +65,17 @@ pub(super) fn send(
     let tick = world.tick();
     let mut due = Vec::new();
     for lane in &mut lanes {
-        let (lane, settings, mail, mut sender, mut meter, mut limit, cost, standings, is_detailed) =
-            lane;
+        let (
+            lane,
+            settings,
+            mut mail,
+            mut sender,
+            mut meter,
+            mut limit,
+            cost,
+            standings,
+            is_detailed,
+        ) = lane;
         sender.0.itemize(is_detailed);
         let stages = settings.stages;
         let sample = Sample {
@@ -77,7 +86,12 @@ pub(super) fn send(
             acked_age_ticks: age(tick, sender.0.newest_acked()),
             ..Sample::default()
         };
-        let allowed = limit.begin(tick, [ticks.elapsed(), frames.elapsed()], settings, &meter);
+        let allowed = limit.begin(
+            tick,
+            [ticks.elapsed(), frames.elapsed()],
+            settings,
+            &mut mail,
+        );
         let must_send = rebuilds.is_planned() && sender.0.wants_state().is_some();
         let is_due = is_due(lane, settings, cost.as_deref(), tick);
         if must_send || is_due && !matches!(allowed, Allowed::Nothing) {
@@ -91,7 +105,6 @@ pub(super) fn send(
                 limit,
                 cost,
                 standings,
-                is_detailed,
                 must_send,
                 allowed,
                 sample,
@@ -122,14 +135,13 @@ pub(super) fn send(
 struct Due<'a> {
     snapshot: Arc<QuantizedSnapshot>,
     settings: &'a SenderSettings,
-    mail: Mut<'a, SenderMail>,
+    mail: Mut<'a, Mailbox>,
     sender: Mut<'a, Sender>,
     meter: Mut<'a, LaneMeter>,
     limit: Mut<'a, LaneBudget>,
     /// Of a lane to another process.
     cost: Option<Mut<'a, LaneCost>>,
     standings: Option<Mut<'a, Standings>>,
-    is_detailed: bool,
     /// The scene is rebuilt after this tick, for the receiver among others.
     must_send: bool,
     allowed: Allowed,
@@ -183,15 +195,14 @@ impl Due<'_> {
         let newest = protocol.newest_acked();
         let [second, third] = protocol.acked_before(newest.unwrap_or(0));
         let packet = protocol.packet();
-        self.limit.on_sent(tick, stages, packet.bytes.len());
+        self.limit
+            .on_sent(tick, stages, packet.bytes.len(), &mut self.mail);
         if let (Some(cost), Some(budget)) = (&mut self.cost, budget) {
             budget.spend(cost, granted.baseline, took);
         }
-        let detail = || PacketDetail::new(&packet.ledger, packet.bytes.as_slice().into());
         self.sample.snapshots.push(PacketRecord {
             header: Some(sent.header),
             acked_ages_ticks: [newest, second, third].map(|acked| age(tick, acked)),
-            detail: self.is_detailed.then(|| Box::new(detail())),
             ..PacketRecord::new(packet, stages)
         });
         self.mail.outgoing.datagrams.push(packet.bytes.clone());

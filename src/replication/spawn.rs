@@ -8,8 +8,6 @@
 //! | [of a server](sending_half), for a remote viewer | [`SenderSettings`] | | |
 //! | [of a viewer](spawn_receiving_lane), of a remote server | requested from the server | in addition to the network | [`PlayoutSettings`] |
 
-use std::time::Duration;
-
 use bevy::prelude::*;
 use cubewire_codec::{Fingerprint, InitialStateError, Limits, Plan, Snapshot};
 use cubewire_physics::ReceiverWorld;
@@ -20,7 +18,6 @@ use super::budget::LaneCost;
 use super::lane::{LocalLane, Sender};
 use super::lane_budget::LaneBudget;
 use super::meter::LaneMeter;
-use super::playout::Playback;
 use super::receive::Decoded;
 use super::settings::{LaneSettings, LinkSettings, PlayoutSettings, SenderSettings};
 use crate::simulation::CubeWorld;
@@ -61,12 +58,6 @@ pub(crate) fn change(change: On<ChangeLane>, mut lanes: Query<ChangedLane<'_>>) 
     }
 }
 
-/// The components of a receiving half in addition to its settings. It gets a [`Replica`] with the initial
-/// state.
-fn receiving_half(delay: Duration) -> impl Bundle {
-    (Playback::new(delay), Decoded::default())
-}
-
 /// Spawns a lane with both halves in this process.
 ///
 /// # Errors
@@ -84,7 +75,7 @@ pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
     let delay = settings.playout.rule_delay(&settings.sender);
     let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?
         .with_engine(Box::new(ReceiverWorld::new()));
-    let receiving = (receiving_half(delay), Replica(receiver));
+    let receiving = (Decoded::default(), Replica(receiver));
     let lane = world.spawn((LocalLane, settings, sender, receiving));
     Ok(lane.id())
 }
@@ -108,8 +99,7 @@ pub fn sending_half(
 }
 
 /// Spawns the receiving half of a lane. Its [`SenderSettings`] are requested from the server. It shows
-/// nothing until it is [welcomed](super::Welcomed).
+/// nothing until it is [welcomed](super::Welcomed), which brings its [`Replica`].
 pub fn spawn_receiving_lane(world: &mut World, settings: LaneSettings) -> Entity {
-    let delay = settings.playout.rule_delay(&settings.sender);
-    world.spawn((settings, receiving_half(delay))).id()
+    world.spawn((settings, Decoded::default())).id()
 }

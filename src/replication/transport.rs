@@ -1,11 +1,11 @@
 //! The interface between lanes and transports.
 //!
 //! A transport is a plugin. It moves messages, opaque bytes that may get lost, between the mailboxes of a
-//! lane's two ends:
+//! lane's two ends, of which the sender's is a [`Mailbox`] of its own, as [`mailbox`](cubewire_bevy::mailbox) says:
 //!
 //! ```text
-//! SenderMail.outgoing ── snapshots ──► ReceiverMail.incoming
-//! SenderMail.incoming ◄──── acks ───── ReceiverMail.outgoing
+//! Mailbox.outgoing ── snapshots ──► ReceiverMail.incoming
+//! Mailbox.incoming ◄──── acks ───── ReceiverMail.outgoing
 //! ```
 //!
 //! Its systems are in [`TransportSystems`]: in [`FixedUpdate`], where the order below is configured, if
@@ -45,24 +45,17 @@ pub enum End {
 /// Messages longer than this take more than one packet.
 pub(crate) const SLICE_BYTES: usize = 1200;
 
-/// Adds a message that has arrived. If the lane does not take messages, the oldest are dropped.
+/// Drops the oldest messages that have arrived, if the lane does not take them.
 #[cfg(not(target_family = "wasm"))]
-pub(crate) fn deliver(mail: &mut Mailbox, message: Vec<u8>) {
-    let incoming = &mut mail.incoming.datagrams;
-    if incoming.len() == MAX_INCOMING {
-        incoming.remove(0);
-    }
-    incoming.push(message);
+pub(crate) fn bound(incoming: &mut Vec<Vec<u8>>) {
+    let excess = incoming.len().saturating_sub(MAX_INCOMING);
+    incoming.drain(..excess);
 }
 
 /// Messages that wait to be processed, at most: several seconds of them.
 #[cfg(not(target_family = "wasm"))]
 const MAX_INCOMING: usize = 1024;
 
-/// The sender's mailbox.
-#[derive(Component, Debug, Default, Deref, DerefMut)]
-pub(crate) struct SenderMail(Mailbox);
-
-/// The receiver's mailbox.
+/// The receiver's mailbox: the sender's may be on the same entity.
 #[derive(Component, Debug, Default, Deref, DerefMut)]
 pub(crate) struct ReceiverMail(Mailbox);

@@ -15,7 +15,7 @@ use super::detail::Detailed;
 use super::digest::{self, Digest};
 use super::meter::{LaneMeter, Sample};
 use super::peer::{ServerConnection, Welcomed};
-use super::playout::{self, Playback};
+use super::playout;
 use super::receive::{self, Decoded};
 use super::settings::{PlayoutSettings, SenderSettings};
 use super::sync::status::LaneSync;
@@ -89,7 +89,6 @@ fn welcome(
     commands.entity(welcomed.entity).insert((
         LaneSync::default(),
         Decoded::default(),
-        Playback::new(delay),
         Replica(receiver),
     ));
     Ok(())

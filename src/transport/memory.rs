@@ -1,13 +1,11 @@
 //! The two ends of a lane in one process, with a simulated link between them.
 
-use std::ops::DerefMut;
-
 use bevy::ecs::component::Mutable;
 use bevy::prelude::*;
-use cubewire_bevy::{Mailbox, MemoryLink, Way, memory};
+use cubewire_bevy::{HEADER_BYTES, Mailbox, MemoryLink, Way, memory};
 use cubewire_link::LinkStats;
 
-use crate::replication::transport::{End, ReceiverMail, SenderMail, TransportSystems};
+use crate::replication::transport::{End, ReceiverMail, TransportSystems};
 use crate::replication::{LaneMeter, LinkSettings, LocalLane};
 
 /// Connects every [`LocalLane`], over the link that its [`LinkSettings`] describe. Packets travel by the
@@ -20,10 +18,10 @@ impl Plugin for MemoryTransportPlugin {
         app.add_observer(connect).add_systems(
             FixedUpdate,
             (
-                (follow_settings, receive::<SenderMail>)
+                (follow_settings, receive::<Mailbox>)
                     .chain()
                     .in_set(TransportSystems::Receive(End::Sender)),
-                flush::<SenderMail>.in_set(TransportSystems::Flush(End::Sender)),
+                flush::<Mailbox>.in_set(TransportSystems::Flush(End::Sender)),
                 (receive::<ReceiverMail>, count_losses)
                     .chain()
                     .in_set(TransportSystems::Receive(End::Receiver)),
@@ -34,16 +32,26 @@ impl Plugin for MemoryTransportPlugin {
 }
 
 /// The mailbox of an end of a lane.
-trait LaneEnd: Component<Mutability = Mutable> + DerefMut<Target = Mailbox> {
+trait LaneEnd: Component<Mutability = Mutable> {
     const END: memory::End;
+
+    fn mailbox(&mut self) -> &mut Mailbox;
 }
 
-impl LaneEnd for SenderMail {
+impl LaneEnd for Mailbox {
     const END: memory::End = memory::End::Server;
+
+    fn mailbox(&mut self) -> &mut Mailbox {
+        self
+    }
 }
 
 impl LaneEnd for ReceiverMail {
     const END: memory::End = memory::End::Client;
+
+    fn mailbox(&mut self) -> &mut Mailbox {
+        self
+    }
 }
 
 /// Both ends of a lane, and the links between them.
@@ -57,7 +65,9 @@ fn connect(
 ) -> Result {
     let settings = lanes.get(added.entity)?;
     let link = MemoryLink::new(&settings.conditions, settings.seed.wrapping_mul(2));
-    commands.entity(added.entity).insert(Connection(link));
+    commands
+        .entity(added.entity)
+        .insert((Connection(link), Mailbox::new(HEADER_BYTES)));
     Ok(())
 }
 
@@ -75,7 +85,8 @@ fn receive<Mail: LaneEnd>(
     mut lanes: Query<(&mut Connection, &mut Mail)>,
 ) -> Result {
     for (mut connection, mut mail) in &mut lanes {
-        connection.0.receive(Mail::END, time.elapsed(), &mut mail)?;
+        let now = time.elapsed();
+        connection.0.receive(Mail::END, now, mail.mailbox())?;
     }
     Ok(())
 }
@@ -86,8 +97,9 @@ fn flush<Mail: LaneEnd>(
     mut lanes: Query<(&mut Connection, &mut Mail, &mut LaneMeter), With<LocalLane>>,
 ) -> Result {
     for (mut connection, mut mail, mut meter) in &mut lanes {
+        let mail = mail.mailbox();
         let before = mail.traffic;
-        connection.0.flush(Mail::END, time.elapsed(), &mut mail)?;
+        connection.0.flush(Mail::END, time.elapsed(), mail)?;
         let sent = mail.traffic.since(&before).sent;
         let sample = &mut meter.current().traffic;
         match Mail::END {

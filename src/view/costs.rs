@@ -353,14 +353,9 @@ mod tests {
                     None,
                 )
                 .unwrap();
-            let bytes = packet.bytes.clone().into();
-            let detail = PacketDetail::new(&packet.ledger, bytes);
             Sample {
                 tick,
-                snapshots: vec![PacketRecord {
-                    detail: Some(Box::new(detail)),
-                    ..PacketRecord::new(&packet, stages)
-                }],
+                snapshots: vec![PacketRecord::new(&packet, stages)],
                 ..Sample::default()
             }
         });

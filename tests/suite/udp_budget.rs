@@ -6,7 +6,7 @@ use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
-use cubewire::replication::SenderSettings;
+use cubewire::replication::{LaneSettings, SenderSettings, spawn_lane};
 use cubewire_bevy::renet::Key;
 use cubewire_link::Conditions;
 
@@ -56,9 +56,12 @@ fn a_viewer_is_sent_no_more_than_it_asks_for() {
 
     ask(&mut viewer, Some(32));
     seconds(&mut game, &mut viewer, 1);
+    let local = spawn_lane(game.app.world_mut(), LaneSettings::default()).unwrap();
     game.app.world_mut().write_message(AppExit::Success);
     step(&mut game, &mut [&mut viewer], 1);
     assert_eq!(udp(&game).connected(), 0);
+    let local = game.app.world().get_entity(local);
+    assert!(local.is_ok(), "a lane in this process is left to be read");
     assert_eq!(
         budgets(&game),
         [Some(32); 2],

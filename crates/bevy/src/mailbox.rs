@@ -15,11 +15,15 @@
 //! Replication inserts [`Connected`] once both ends have found that they speak the same protocol. Nothing is assumed of the
 //! bytes that arrive.
 
+mod budget;
+
 use std::time::Duration;
 
 use bevy_app::{App, AppExit, FixedPostUpdate, Last, Plugin, PostUpdate, PreUpdate};
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Real, Time};
+
+pub use self::budget::{CHANNEL_BYTES, SendBudget};
 
 use crate::traffic::Traffic;
 
@@ -141,8 +145,10 @@ fn no_tick_has_flushed(
     time.elapsed() >= last.0 + ticks.timestep()
 }
 
+type IsConnection = Or<(With<Client>, With<Server>)>;
+
 /// So that the other ends learn at once, and not after a silence.
-fn hang_up(connections: Query<Entity, With<Mailbox>>, mut commands: Commands) {
+fn hang_up(connections: Query<Entity, IsConnection>, mut commands: Commands) {
     for connection in &connections {
         commands.entity(connection).try_despawn();
     }

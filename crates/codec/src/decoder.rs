@@ -7,6 +7,7 @@ use crate::baseline::Baseline;
 use crate::bits::{BitStream, Reading};
 use crate::body::{BodyCoder, SlotCoder};
 use crate::decode_error::DecodeError;
+use crate::encoder::Packet;
 use crate::entropy::coder::BinDecoder;
 use crate::entropy::simulated::{SceneBaseline, has_long_check};
 use crate::entropy::{
@@ -147,17 +148,16 @@ impl Decoder {
         self.ledger.as_ref()
     }
 
-    /// How many bodies of the packet that was decoded last differ from its baseline, or from the initial state if it
-    /// names none. Counted only if there is a ledger.
+    /// The packet that was decoded last, whose bytes these are, with what is counted of it: bodies that differ from its
+    /// baseline, or from the initial state if it names none. `None` if there is no ledger.
     #[must_use]
-    pub const fn changed_bodies(&self) -> usize {
-        self.changed_bodies
-    }
-
-    /// How many bodies that packet carries. Counted only if there is a ledger.
-    #[must_use]
-    pub const fn sent_bodies(&self) -> usize {
-        self.sent_bodies
+    pub fn packet(&self, bytes: Vec<u8>) -> Option<Packet> {
+        Some(Packet {
+            bytes,
+            ledger: self.ledger.clone()?,
+            changed_bodies: self.changed_bodies,
+            sent_bodies: self.sent_bodies,
+        })
     }
 
     /// Uses another trained model for arithmetic coding. It must be the sender's.

@@ -155,7 +155,7 @@ impl Viewer {
                         tick,
                         hash: state_hash(0, &self.snapshot),
                     });
-                    receiver.advance_playout(now - start, playout_delay(60));
+                    receiver.advance_playout(now - start, Some(playout_delay(60)));
                 }
                 Ok(_) => {}
                 Err(_) => notes.refused += 1,

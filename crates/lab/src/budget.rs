@@ -9,8 +9,8 @@ use cubewire_codec::ladder::Rung;
 use cubewire_codec::{Fingerprint, Life, Limits, Plan, QuantizedSnapshot};
 use cubewire_link::Link;
 use cubewire_protocol::{
-    AdaptiveDelay, Arrival, BaselineChoice, ByteBudget, Interpolation, SnapshotReceiver,
-    SnapshotSender, Urgency, Welcome,
+    Arrival, BaselineChoice, ByteBudget, Interpolation, SnapshotReceiver, SnapshotSender, Urgency,
+    Welcome,
 };
 use cubewire_recording::{BASELINE_FRAMES, Recording};
 use glam::Vec3;
@@ -100,7 +100,6 @@ struct Play<'a> {
     receiver: SnapshotReceiver,
     down: Link<Vec<u8>>,
     up: Link<Vec<u8>>,
-    delay: AdaptiveDelay,
     /// By body, the last frame in which it moved.
     moved_in: Vec<Option<usize>>,
     tally: Tally,
@@ -162,7 +161,6 @@ impl<'a> Play<'a> {
             receiver: receiver.expect(checked),
             down: path.forward(),
             up: path.backward(),
-            delay: AdaptiveDelay::new(rate, delay),
             moved_in: Vec::new(),
             tally: Tally::default(),
         }
@@ -205,8 +203,6 @@ impl<'a> Play<'a> {
             let arrival = self.receiver.on_packet(now, &bytes);
             let is_right = match arrival {
                 Ok(Arrival::Decoded { tick, .. }) => {
-                    let lateness = self.receiver.playout().clock().lateness(now, tick);
-                    self.delay.arrived(now, tick, lateness);
                     let (sent, received) = (self.sender.get(tick), self.receiver.get(tick));
                     sent.is_none_or(|sent| received == Some(sent))
                 }
@@ -220,9 +216,8 @@ impl<'a> Play<'a> {
             self.up.send(now, message.len(), message);
         }
         self.moved(frame);
-        let delay = self.delay.update(now);
-        self.tally.delay += delay;
-        self.receiver.advance_playout(now, delay);
+        self.receiver.advance_playout(now, None);
+        self.tally.delay += self.receiver.playout().delay();
         if frame >= BASELINE_FRAMES {
             self.compare(now);
         }

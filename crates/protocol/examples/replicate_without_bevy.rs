@@ -101,7 +101,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         while let Some(feedback) = up.receive(now) {
             sender.on_message(&feedback)?;
         }
-        receiver.advance_playout(now, delay);
+        receiver.advance_playout(now, Some(delay));
         if tick % 60 == 0 {
             let shown = Interpolation::Linear.playout(receiver.playout(), now);
             let lives = shown.map_or(0, |shown| shown.from.lives.iter().flatten().count());

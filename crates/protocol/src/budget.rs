@@ -23,8 +23,6 @@ pub struct ByteBudget {
     /// Bytes that have become available and were not sent.
     saved: f64,
     filled_at: Option<Duration>,
-    /// See [`reserve`](Self::reserve).
-    reserved: (Duration, usize),
 }
 
 /// Seconds' worth of bytes that can be saved: above the time for which packets are saved up.
@@ -51,7 +49,6 @@ impl ByteBudget {
             in_last_second: 0,
             saved: 0.0,
             filled_at: None,
-            reserved: (Duration::ZERO, 0),
         }
     }
 
@@ -105,18 +102,7 @@ impl ByteBudget {
             self.in_last_second -= bytes;
         }
         let left = self.bytes_per_second.saturating_sub(self.in_last_second);
-        let available = self.saved.max(0.0).min(left.into()) as usize;
-        match self.reserved {
-            (at, bytes) if at == now => available.saturating_sub(bytes),
-            _ => available,
-        }
-    }
-
-    /// Keeps bytes for what is to be put on the wire later in this instant. What that took is to be
-    /// [spent](Self::spend) afterwards.
-    pub fn reserve(&mut self, now: Duration, bytes: usize) {
-        let (at, reserved) = self.reserved;
-        self.reserved = (now, bytes + if at == now { reserved } else { 0 });
+        self.saved.max(0.0).min(left.into()) as usize
     }
 
     /// Records what was sent in an instant, within the budget or not.
@@ -151,10 +137,9 @@ mod tests {
                 let mut bytes = 0;
                 for wish in wishes {
                     let wish = wish.min(budget.available(now));
-                    budget.reserve(now, wish);
+                    budget.spend(now, wish);
                     bytes += wish;
                 }
-                budget.spend(now, bytes);
                 sent.push((now, bytes));
             }
             for &(from, _) in &sent {

@@ -61,15 +61,20 @@ impl AdaptiveDelay {
         self.newest = self.newest.max(Some(tick));
         let gap = u32::try_from(gap).unwrap_or(u32::MAX);
         let need = self.tick.saturating_mul(gap).saturating_add(lateness);
+        self.forget(now);
         self.needs.push_back((now, need.min(MAX_DELAY)));
     }
 
-    /// Updates the delay and returns it. Call this every tick.
-    pub fn update(&mut self, now: Duration) -> Duration {
+    fn forget(&mut self, now: Duration) {
         let expired = now.saturating_sub(WINDOW);
         while self.needs.front().is_some_and(|&(at, _)| at < expired) {
             self.needs.pop_front();
         }
+    }
+
+    /// Updates the delay and returns it. Call this every tick.
+    pub fn update(&mut self, now: Duration) -> Duration {
+        self.forget(now);
         let updated = self.updated.replace(now).unwrap_or(now);
         let passed = now.saturating_sub(updated).as_secs_f64();
         if let Some(need) = self.needs.iter().map(|&(_, need)| need).max() {

@@ -8,6 +8,7 @@ use cubewire_codec::{
 };
 
 use crate::clock::{SenderClock, sequence};
+use crate::delay::AdaptiveDelay;
 use crate::engine::Engine;
 use crate::fallback::FallbackReason;
 use crate::feedback::{Ack, Feedback};
@@ -35,6 +36,7 @@ pub struct SnapshotReceiver {
     decoder: Decoder,
     received: BaselineRing,
     playout: PlayoutBuffer<Received>,
+    delay: AdaptiveDelay,
     newest: Option<u64>,
     /// Consecutive packets that were too far ahead of the clock.
     far_ahead: u32,
@@ -75,7 +77,8 @@ pub enum Arrival {
 }
 
 impl SnapshotReceiver {
-    /// Creates a receiver whose welcome arrived at `now`.
+    /// Creates a receiver whose welcome arrived at `now`, with the playout delay until the first
+    /// [`advance_playout`](Self::advance_playout).
     ///
     /// # Errors
     /// [`InitialStateError`] as in [`Decoder::new`].
@@ -85,11 +88,13 @@ impl SnapshotReceiver {
         playout_delay: Duration,
         now: Duration,
     ) -> Result<Self, InitialStateError> {
-        let clock = SenderClock::new(welcome.ticks_per_second().into(), welcome.tick, now);
+        let ticks_per_second = welcome.ticks_per_second().into();
+        let clock = SenderClock::new(ticks_per_second, welcome.tick, now);
         Ok(Self {
             decoder: Decoder::new(welcome.plan, welcome.initial, limits)?,
             received: BaselineRing::new(RECEIVER_RING),
             playout: PlayoutBuffer::new(clock, playout_delay),
+            delay: AdaptiveDelay::new(ticks_per_second, playout_delay),
             newest: None,
             far_ahead: 0,
             ack_due: false,
@@ -187,6 +192,8 @@ impl SnapshotReceiver {
         self.forget(tick, &header);
         self.newest = self.newest.max(Some(tick));
         self.ack_due = true;
+        let lateness = self.playout.clock().lateness(now, tick);
+        self.delay.arrived(now, tick, lateness);
         Ok(Arrival::Decoded { tick, header, late })
     }
 
@@ -277,9 +284,11 @@ impl SnapshotReceiver {
         &self.playout
     }
 
-    /// Sets the playout delay and advances playout to `now`. See [`PlayoutBuffer::advance`].
-    pub fn advance_playout(&mut self, now: Duration, delay: Duration) {
-        self.playout.set_delay(delay);
+    /// Sets the playout delay, `None` for the [adaptive](AdaptiveDelay) one, and advances playout to `now`. Call this every
+    /// tick. See [`PlayoutBuffer::advance`].
+    pub fn advance_playout(&mut self, now: Duration, delay: Option<Duration>) {
+        let adapted = self.delay.update(now);
+        self.playout.set_delay(delay.unwrap_or(adapted));
         self.playout.advance(now);
     }
 

@@ -11,9 +11,9 @@ use cubewire_protocol::{FallbackReason, PROTOCOL_VERSION, Request, RequestAck, W
 use serde::{Serialize, Serializer};
 
 use super::token_version;
-use crate::replication::transport::{End, SLICE_BYTES, SenderMail, TransportSystems, deliver};
+use crate::replication::transport::{End, SLICE_BYTES, TransportSystems, bound};
 use crate::replication::{
-    ChangeLane, LaneBudget, LaneCost, LaneMeter, LaneSettings, LocalLane, Peer, SEND_INTERVALS,
+    ChangeLane, LaneBudget, LaneCost, LaneMeter, LaneSettings, Peer, SEND_INTERVALS,
     SenderSettings, Serving, sending_half,
 };
 use crate::simulation::CubeWorld;
@@ -40,10 +40,6 @@ impl Plugin for UdpServerPlugin {
         app.add_plugins(self.0.clone())
             .init_resource::<Viewers>()
             .add_systems(PreUpdate, receive)
-            .add_systems(
-                FixedUpdate,
-                post.in_set(TransportSystems::Flush(End::Sender)),
-            )
             .add_systems(Update, account)
             .configure_sets(Last, CubewireSystems::HangUp.after(exit_on_all_closed));
     }
@@ -142,7 +138,6 @@ fn welcome(
 }
 
 type AskedLane<'a> = (
-    &'a mut SenderMail,
     &'a SenderSettings,
     &'a LaneCost,
     &'a LaneBudget,
@@ -165,8 +160,8 @@ fn receive(
     mut viewers: Query<AskingViewer<'_>>,
     mut commands: Commands,
 ) {
-    for (client, mut viewer, id, address, mut mailbox, mut lane) in &mut viewers {
-        if let Some((_, asked, cost, budget, _)) = &lane
+    for (client, mut viewer, id, address, mut mailbox, lane) in &mut viewers {
+        if let Some((asked, cost, budget, _)) = &lane
             && let Some(number) = viewer.request
             && std::mem::take(&mut viewer.awaits_ack)
         {
@@ -180,14 +175,15 @@ fn receive(
             };
             mailbox.outgoing.messages.push(ack.encode());
         }
-        let refused_acks = lane.as_ref().map_or(0, |lane| lane.4.refused_acks);
+        let refused_acks = lane.as_ref().map_or(0, |lane| lane.3.refused_acks);
         let mut outcome = viewer.check(time.elapsed(), mailbox.backlog_bytes, refused_acks);
-        for message in mailbox.incoming.datagrams.drain(..) {
-            if message.len() > SLICE_BYTES {
-                outcome = outcome.and(Err(format!("a message of {} bytes", message.len())));
-            } else if let Some((mail, ..)) = &mut lane {
-                deliver(mail, message);
-            }
+        let acks = &mut mailbox.incoming.datagrams;
+        if let Some(message) = acks.iter().find(|message| message.len() > SLICE_BYTES) {
+            outcome = outcome.and(Err(format!("a message of {} bytes", message.len())));
+        }
+        match lane {
+            Some(_) => bound(acks),
+            None => acks.clear(),
         }
         // After the acks, which say what the lane does: a request changes it from the next frame on.
         for message in mailbox.incoming.messages.drain(..) {
@@ -293,17 +289,6 @@ impl Viewer {
             None if was_less => Some(format!("viewer {address} gets what it asks for again")),
             _ => None,
         }
-    }
-}
-
-/// Puts snapshots into the mailboxes of the transport.
-fn post(mut lanes: Query<(&mut SenderMail, &LaneBudget, &mut Mailbox), Without<LocalLane>>) {
-    for (mut mail, budget, mut mailbox) in &mut lanes {
-        mailbox
-            .outgoing
-            .datagrams
-            .append(&mut mail.outgoing.datagrams);
-        mailbox.spread_ticks = budget.spread_ticks();
     }
 }
 

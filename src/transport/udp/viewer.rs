@@ -15,7 +15,7 @@ use cubewire_protocol::PROTOCOL_VERSION;
 
 use self::session::{Heard, Session};
 use super::token_data;
-use crate::replication::transport::{End, ReceiverMail, SLICE_BYTES, TransportSystems, deliver};
+use crate::replication::transport::{End, ReceiverMail, SLICE_BYTES, TransportSystems, bound};
 use crate::replication::{
     ConnectionStatus, LaneMeter, LinkSettings, Reconnect, Replica, SenderSettings,
     ServerConnection, Welcomed,
@@ -200,11 +200,10 @@ fn receive(
         mailbox.outgoing.messages.push(request);
     }
     let is_ready = session.is_welcomed && replica.is_some();
-    for message in mailbox.incoming.datagrams.drain(..) {
-        if is_ready && message.len() <= MAX_SNAPSHOT_BYTES {
-            deliver(&mut mail, message);
-        }
-    }
+    let snapshots = mailbox.incoming.datagrams.drain(..);
+    let snapshots = snapshots.filter(|message| is_ready && message.len() <= MAX_SNAPSHOT_BYTES);
+    mail.incoming.datagrams.extend(snapshots);
+    bound(&mut mail.incoming.datagrams);
 }
 
 type Status<'a> = (&'a RenetConnection, Option<&'a Mailbox>);

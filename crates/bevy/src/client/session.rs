@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time};
-use cubewire_codec::{BitLedger, Fingerprint, Life, Limits, Packet};
-use cubewire_protocol::{AdaptiveDelay, Arrival, SnapshotReceiver, Welcome, playout_delay};
+use cubewire_codec::{BitLedger, Fingerprint, Life, Limits};
+use cubewire_protocol::{Arrival, SnapshotReceiver, Welcome, playout_delay};
 
 use super::cold::Cold;
 use super::inputs::Inputs;
@@ -29,7 +29,6 @@ pub struct Session(
 pub(super) struct State {
     pub(super) protocol: Arc<Compiled>,
     pub(super) receiver: Option<SnapshotReceiver>,
-    delay: AdaptiveDelay,
     /// Ticks of decoded snapshots that have not been looked at.
     pub(super) decoded: BTreeSet<u64>,
     /// By slot.
@@ -73,11 +72,9 @@ impl Session {
     fn new(protocol: &Protocol) -> Self {
         let protocol = Arc::clone(&protocol.0);
         let schema = protocol.plan.schema();
-        let rate = u32::from(schema.ticks_per_second);
         let slots = protocol.plan.max_slots().unwrap_or(0);
         Self(Some(Box::new(State {
             receiver: None,
-            delay: AdaptiveDelay::new(rate, playout_delay(rate)),
             decoded: BTreeSet::new(),
             slots: vec![SlotState::default(); slots],
             values: vec![0; slots * schema.fields.len()],
@@ -279,16 +276,9 @@ impl State {
             match receiver.on_packet(now, packet) {
                 Ok(Arrival::Decoded { tick, late, .. }) => {
                     self.decoded.insert(tick);
-                    let lateness = receiver.playout().clock().lateness(now, tick);
-                    self.delay.arrived(now, tick, lateness);
-                    if let Some(measure) = &mut measure {
-                        let decoder = receiver.decoder();
-                        let packet = Packet {
-                            bytes: packet.clone(),
-                            ledger: decoder.ledger().cloned().unwrap_or_default(),
-                            changed_bodies: decoder.changed_bodies(),
-                            sent_bodies: decoder.sent_bodies(),
-                        };
+                    if let Some(measure) = &mut measure
+                        && let Some(packet) = receiver.decoder().packet(packet.clone())
+                    {
                         measure.count(tick, packet, late);
                     }
                 }
@@ -297,8 +287,8 @@ impl State {
             }
         }
         let delay = match delay {
-            PlayoutDelay::Adaptive => self.delay.update(now),
-            PlayoutDelay::Fixed(delay) => delay,
+            PlayoutDelay::Adaptive => None,
+            PlayoutDelay::Fixed(delay) => Some(delay),
         };
         receiver.advance_playout(now, delay);
     }

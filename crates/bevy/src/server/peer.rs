@@ -9,11 +9,10 @@ use cubewire_codec::{
     Fingerprint, InitialStateError, Life, Limits, QuantizedSnapshot, Snapshot, Stages, ladder,
 };
 use cubewire_protocol::{
-    AdaptiveRate, ByteBudget as Bucket, Feedback, MAX_DATAGRAM_BYTES, SnapshotSender, Standing,
-    View, Visibility, Within,
+    AdaptiveRate, Feedback, MAX_DATAGRAM_BYTES, SnapshotSender, Standing, View, Visibility, Within,
 };
 
-use crate::mailbox::Mailbox;
+use crate::mailbox::{CHANNEL_BYTES, Mailbox, SendBudget};
 use crate::protocol::Compiled;
 
 /// The most that a client is sent in any second, with all headers; on the entity of its connection. Without one, every
@@ -74,25 +73,14 @@ pub(super) struct Ready {
     /// Where the center of its interest was last.
     pub(super) center: Option<Vec3>,
     pub(super) gains: Vec<f32>,
-    budget: Option<Budget>,
+    budget: SendBudget,
+    /// While there is a budget.
+    rate: Option<AdaptiveRate>,
     /// The first tick without a budget.
     first: Option<u64>,
     /// By channel: the number of the last input.
     pub(super) inputs: Vec<u64>,
 }
-
-#[derive(Debug)]
-struct Budget {
-    bucket: Bucket,
-    rate: AdaptiveRate,
-    /// The frame of the last tick: one may have several, whose packets are sent at once.
-    now: Duration,
-    /// Bytes on the wire up to then.
-    counted: u64,
-}
-
-/// What a [`MessageChannel`](cubewire_protocol::MessageChannel) puts around a snapshot, with an ack, at most.
-const CHANNEL_BYTES: usize = 13;
 
 /// Most bytes of a packet of a large scene that did not arrive whole, to a client without a budget: sixteen datagrams, of which
 /// all arrive often enough where one of twenty is lost.
@@ -156,7 +144,8 @@ impl Ready {
             near: Vec::new(),
             center: None,
             gains: Vec::new(),
-            budget: None,
+            budget: SendBudget::default(),
+            rate: None,
             first: None,
             inputs: vec![0; protocol.inputs.len()],
         })
@@ -165,8 +154,8 @@ impl Ready {
     /// Takes feedback. None if it is none.
     pub(super) fn on_feedback(&mut self, tick: u64, bytes: &[u8]) -> Option<Feedback> {
         let feedback = self.sender.on_message(bytes).ok()?;
-        if let (Feedback::Ack(ack), Some(budget)) = (&feedback, &mut self.budget) {
-            budget.rate.on_ack(tick, ack);
+        if let (Feedback::Ack(ack), Some(rate)) = (&feedback, &mut self.rate) {
+            rate.on_ack(tick, ack);
         }
         Some(feedback)
     }
@@ -189,7 +178,7 @@ impl Ready {
         })
     }
 
-    /// What may be sent in a tick, if there is a budget, and how much of it reliable messages may take.
+    /// What may be sent in a tick, if there is a budget.
     pub(super) fn within(
         &mut self,
         tick: u64,
@@ -199,40 +188,23 @@ impl Ready {
         mailbox: &mut Mailbox,
     ) -> Option<Within<'static>> {
         let Some(asked) = asked else {
-            self.budget = None;
-            mailbox.reliable_allowance = None;
-            return None;
+            self.rate = None;
+            return self.budget.within(now, ticks_per_second, None, mailbox);
         };
-        let asked = asked.bytes_per_second();
-        let budget = self.budget.get_or_insert_with(|| Budget {
-            bucket: Bucket::new(asked, ticks_per_second),
-            rate: AdaptiveRate::new(ticks_per_second),
-            now,
-            counted: mailbox.traffic.sent.bytes(),
-        });
-        let bytes = mailbox.traffic.sent.bytes();
-        let counted = std::mem::replace(&mut budget.counted, bytes);
-        let before = std::mem::replace(&mut budget.now, now);
-        budget.bucket.spend(before, (bytes - counted) as usize);
-        budget.rate.update(tick);
-        let through = budget.rate.kbps().map_or(asked, |kbps| kbps * 125);
-        budget.bucket.set_bytes_per_second(asked.min(through));
-        let available = budget.bucket.available(now);
-        let overhead = mailbox.overhead_bytes + CHANNEL_BYTES;
-        let mut within = budget
-            .bucket
-            .within(now, MAX_DATAGRAM_BYTES - CHANNEL_BYTES, overhead);
-        let is_waiting = mailbox.backlog_bytes > 0 || !mailbox.outgoing.messages.is_empty();
-        let allowance = if is_waiting { available / 2 } else { 0 };
-        mailbox.reliable_allowance = Some(allowance);
-        within.bytes = within.bytes.saturating_sub(allowance);
-        Some(within)
+        let rate = self
+            .rate
+            .get_or_insert_with(|| AdaptiveRate::new(ticks_per_second));
+        rate.update(tick);
+        let through = rate.kbps().map_or(u32::MAX, |kbps| kbps * 125);
+        let given = asked.bytes_per_second().min(through);
+        self.budget
+            .within(now, ticks_per_second, Some(given), mailbox)
     }
 
     /// Records a snapshot that was put into the mailbox.
     pub(super) fn on_sent(&mut self, tick: u64, bytes: usize) {
-        if let Some(budget) = &mut self.budget {
-            budget.rate.on_sent(tick, tick, bytes);
+        if let Some(rate) = &mut self.rate {
+            rate.on_sent(tick, tick, bytes);
         }
     }
 }

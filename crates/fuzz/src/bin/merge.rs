@@ -59,6 +59,6 @@ fuzz_target!(|bytes: &[u8]| {
             }
         }
         packets.truncate(UNDER_WAY);
-        receiver.advance_playout(TICK * tick as u32, 6 * TICK);
+        receiver.advance_playout(TICK * tick as u32, Some(6 * TICK));
     }
 });

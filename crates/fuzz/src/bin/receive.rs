@@ -29,7 +29,7 @@ fuzz_target!(|bytes: &[u8]| {
             assert_eq!(Feedback::decode(&feedback.encode()), Ok(feedback));
         }
         assert_eq!(receiver.poll_feedback(), None);
-        receiver.advance_playout(now, 6 * TICK);
+        receiver.advance_playout(now, Some(6 * TICK));
     }
     assert!(receiver.memory_bytes() <= RECEIVER_RING * MAX_BASELINE_BYTES);
 });

@@ -11,6 +11,6 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(ack.encode(), bytes);
         let (_, mut receiver) = pair();
         receiver.sync_tick(TICK, ack.tick);
-        receiver.advance_playout(2 * TICK, TICK);
+        receiver.advance_playout(2 * TICK, Some(TICK));
     }
 });

@@ -14,6 +14,6 @@ fuzz_target!(|bytes: &[u8]| {
         assert_eq!(welcome.encode().unwrap(), bytes);
         let now = Duration::from_secs(1);
         let mut receiver = SnapshotReceiver::new(welcome, limits, now, now).unwrap();
-        receiver.advance_playout(2 * now, now);
+        receiver.advance_playout(2 * now, Some(now));
     }
 });

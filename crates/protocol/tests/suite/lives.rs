@@ -155,7 +155,8 @@ impl Pair {
             let message = feedback.encode().to_vec();
             self.up.send(now, message.len(), message);
         }
-        self.receiver.advance_playout(now, 6 * tick(&self.plan));
+        self.receiver
+            .advance_playout(now, Some(6 * tick(&self.plan)));
         self.check_shown(now);
     }
 

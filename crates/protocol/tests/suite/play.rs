@@ -78,7 +78,7 @@ impl Play {
             let (sent, received) = (self.sender.get(self.tick), self.receiver.get(self.tick));
             assert_eq!(sent, received);
         }
-        self.receiver.advance_playout(now, PLAYOUT_DELAY);
+        self.receiver.advance_playout(now, Some(PLAYOUT_DELAY));
         self.acks.push_back(match self.receiver.poll_feedback() {
             Some(Feedback::Ack(ack)) => Some(ack),
             Some(missing) => panic!("{missing:?}"),
