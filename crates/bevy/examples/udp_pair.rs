@@ -73,7 +73,7 @@ fn connect(server: SocketAddr) -> Result<AppExit, Box<dyn Error>> {
     let token = KEY.token(server, 1)?;
     let mut app = app();
     app.add_plugins((ClientPlugin, RenetClient::connect(token)))
-        .add_observer(|refused: On<Refused>| println!("refused: {}", refused.reason))
+        .add_observer(|ended: On<Disconnected>| println!("disconnected: {}", ended.reason))
         .add_systems(
             FixedUpdate,
             (steer, report.run_if(on_timer(Duration::from_secs(1)))),

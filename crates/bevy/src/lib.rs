@@ -32,7 +32,7 @@ mod wire;
 pub use cubewire_link;
 pub use cubewire_protocol;
 
-pub use body::{BodyKind, Refused, Remote, Replicated, refuse};
+pub use body::{BodyKind, Disconnected, Remote, Replicated, disconnect};
 #[cfg(feature = "client")]
 pub use client::{ClientPlugin, KeepVanished, PlayoutDelay, Session, VanishReason, Vanished};
 pub use forms::{Field, Pose, Shape};

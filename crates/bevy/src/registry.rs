@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::cold::ColdEntry;
 use crate::forms::{Field, Pose, Shape};
+use crate::mailbox::{Client, Server};
 use crate::messages::{FromClient, FromServer, MessageEntry, NetMessage, ToClient, ToServer};
 use crate::protocol::{Compiled, FieldEntry, Protocol};
 
@@ -99,7 +100,27 @@ impl Plugin for CubewirePlugin {
         let registry = app.world_mut().remove_resource::<Registry>();
         let registry = registry.expect("it was inserted by `build`");
         app.insert_resource(registry.compile());
+        #[cfg(feature = "server")]
+        if !app.is_plugin_added::<crate::ServerPlugin>() {
+            warn_of_first::<Client>(
+                app,
+                "nothing is sent to clients: this app has no `ServerPlugin`",
+            );
+        }
+        #[cfg(feature = "client")]
+        if !app.is_plugin_added::<crate::ClientPlugin>() {
+            warn_of_first::<Server>(app, "nothing is shown: this app has no `ClientPlugin`");
+        }
     }
+}
+
+/// Logs a line with the first connection.
+fn warn_of_first<C: Component>(app: &mut App, line: &'static str) {
+    app.add_observer(move |_: On<Add, C>, mut is_known: Local<bool>| {
+        if !std::mem::replace(&mut *is_known, true) {
+            log::warn!("{line}");
+        }
+    });
 }
 
 /// Registers what is replicated, in the same way at both ends. Needs a [`CubewirePlugin`]; the order does not matter.
@@ -125,7 +146,7 @@ pub trait CubewireAppExt {
 
     /// A component that is sent reliably when it changes, while its body is visible. The entities in it (see
     /// [`Component::map_entities`]) become those of the client, or [`Entity::PLACEHOLDER`] while it has none. All such
-    /// components of a body together have less than 64 KiB: a client that would be sent more is [refused](crate::Refused).
+    /// components of a body together have less than 64 KiB: a client that would be sent more is [refused](crate::Disconnected).
     ///
     /// The bytes are postcard, which has no `#[serde(flatten)]`, `untagged` or `skip_serializing_if`.
     fn replicate<C: Component + Clone + Serialize + DeserializeOwned>(&mut self) -> &mut Self;

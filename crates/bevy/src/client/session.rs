@@ -12,7 +12,7 @@ use cubewire_protocol::{AdaptiveDelay, Arrival, SnapshotReceiver, Welcome, playo
 use super::cold::Cold;
 use super::inputs::Inputs;
 use super::{PlayoutDelay, VanishReason};
-use crate::body::refuse;
+use crate::body::disconnect;
 use crate::mailbox::{Connected, Mailbox, Server};
 use crate::measure::Measure;
 use crate::protocol::{Compiled, Protocol};
@@ -152,7 +152,7 @@ pub(super) fn deliver(
         let mail = std::mem::take(&mut mailbox.incoming);
         for bytes in &mail.messages {
             if let Err(reason) = on_message(world, server, now, bytes) {
-                refuse(world, server, reason);
+                disconnect(world, server, reason);
                 break;
             }
         }

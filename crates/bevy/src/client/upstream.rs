@@ -6,7 +6,7 @@ use bevy_ecs::prelude::*;
 
 use super::inputs::Inputs;
 use super::session::Session;
-use crate::body::refuse;
+use crate::body::disconnect;
 use crate::mailbox::{Connected, Mailbox};
 use crate::protocol::Protocol;
 use crate::wire::{RecentInputs, ToServerMail, Upstream, encode, sendable};
@@ -30,7 +30,7 @@ pub(super) fn send(
             let message = ToServerMail::Message { channel, bytes };
             match sendable(&message, || format!("a message `{}`", entry.name)) {
                 Ok(message) => mailbox.outgoing.messages.push(message),
-                Err(reason) => return refuse(world, server, reason),
+                Err(reason) => return disconnect(world, server, reason),
             }
         }
     }

@@ -11,7 +11,7 @@ use cubewire_protocol::{Feedback, Welcome};
 use super::capture::Bodies;
 use super::peer::{Peer, PeerState, Ready};
 use super::visibility::Hidden;
-use crate::body::{IsRefused, Refused};
+use crate::body::{Disconnected, HasEnded};
 use crate::mailbox::{Client, Connected, Mailbox};
 use crate::measure::Measure;
 use crate::protocol::Compiled;
@@ -84,10 +84,10 @@ pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
     let Ok(mut entity) = world.get_entity_mut(client) else {
         return;
     };
-    if entity.contains::<IsRefused>() {
+    if entity.contains::<HasEnded>() {
         return;
     }
-    entity.insert(IsRefused);
+    entity.insert(HasEnded);
     if let Some(mut peer) = entity.get_mut::<Peer>() {
         (peer.state, peer.since) = (PeerState::Refused, since);
     }
@@ -96,7 +96,7 @@ pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
         let refused = encode(&ToClientMail::Refused(&reason));
         mailbox.outgoing.messages.push(refused);
     }
-    world.trigger(Refused {
+    world.trigger(Disconnected {
         entity: client,
         reason,
     });

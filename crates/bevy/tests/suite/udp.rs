@@ -7,7 +7,7 @@ use cubewire_bevy::renet::{
     ClientId, ConnectToken, Key, RenetClient, RenetConnection, RenetHost, RenetServer, TokenData,
 };
 use cubewire_bevy::testing::app;
-use cubewire_bevy::{Client, ClientPlugin, Mailbox, Refused, Server, ServerPlugin};
+use cubewire_bevy::{Client, ClientPlugin, Disconnected, Mailbox, Server, ServerPlugin};
 
 use super::*;
 
@@ -107,8 +107,8 @@ struct Reasons(Vec<String>);
 
 fn watch(app: &mut App) {
     app.init_resource::<Reasons>().add_observer(
-        |refused: On<Refused>, mut reasons: ResMut<Reasons>| {
-            reasons.0.push(refused.reason.clone());
+        |ended: On<Disconnected>, mut reasons: ResMut<Reasons>| {
+            reasons.0.push(ended.reason.clone());
         },
     );
 }
