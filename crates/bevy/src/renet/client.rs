@@ -270,7 +270,7 @@ impl RenetConnection {
             Reason::ConnectionDenied => format!("the server at {server} is full"),
             Reason::DisconnectedByServer if !self.is_heard => format!(
                 "the server at {server} has ended the connection at once: it has a client of that number, perhaps this one \
-                 before it ended without a goodbye, until that is silent for as long as its token allows"
+                 before it ended without a goodbye, until that has been silent for a second"
             ),
             Reason::DisconnectedByClient | Reason::DisconnectedByServer => {
                 format!("the server at {server} has ended the connection")

@@ -139,10 +139,16 @@ impl RenetHost {
             user_data,
             ..
         } = connected;
-        if self.clients.values().any(|client| client.id == id) {
-            let line = format!("client {address} is refused: another has its number");
-            self.reports.client(&line);
-            return self.dismiss(&mut netcode, id, address);
+        let mut clients = self.clients.iter();
+        let before = clients.find(|(_, client)| client.id == id);
+        if let Some((&before, client)) = before {
+            let silence = client.netcode.time_since_last_received_packet(id);
+            if silence.is_none_or(|silence| silence < MIN_SILENCE) {
+                let line = format!("client {address} is refused: another has its number");
+                self.reports.client(&line);
+                return self.dismiss(&mut netcode, id, address);
+            }
+            self.remove(before, "it has connected again from elsewhere", commands);
         }
         self.admitted += 1;
         self.reports
@@ -230,6 +236,9 @@ impl RenetHost {
         }
     }
 }
+
+/// A client that is silent for longer has crashed if another of its number asks: clients say something ten times a second.
+const MIN_SILENCE: Duration = Duration::from_secs(1);
 
 /// A client that is silent for longer is removed, whatever timeout its token specifies.
 const MAX_SILENCE: Duration = Duration::from_secs(30);
