@@ -40,9 +40,21 @@ impl RenetServer {
     /// Listens at an address: port 0 for one that is free, 0.0.0.0 for all of the machine's addresses. Up to 64 clients.
     ///
     /// # Errors
-    /// If the address is none of this machine, or in use, or can be reached from others while the key is [`Key::LOOPBACK`].
+    /// With the address, if it is none of this machine, or in use, or can be reached from others while the key is [`Key::LOOPBACK`].
     pub fn listen(address: impl ToSocketAddrs, key: Key) -> io::Result<Self> {
-        let socket = UdpSocket::bind(address)?;
+        let addresses: Vec<_> = address.to_socket_addrs()?.collect();
+        Self::bind(&addresses, key).map_err(|error| {
+            let addresses: Vec<_> = addresses.iter().map(ToString::to_string).collect();
+            let addresses = addresses.join(" or ");
+            io::Error::new(
+                error.kind(),
+                format!("cannot listen at {addresses}: {error}"),
+            )
+        })
+    }
+
+    fn bind(addresses: &[SocketAddr], key: Key) -> io::Result<Self> {
+        let socket = UdpSocket::bind(addresses)?;
         socket.set_nonblocking(true)?;
         let listens_at = socket.local_addr()?;
         key.check(listens_at, "can be reached from other machines")?;
