@@ -3,6 +3,8 @@
 use bevy_ecs::prelude::*;
 use bevy_transform::components::Transform;
 
+use crate::wire::BodyId;
+
 /// At a server: clients see this entity. It needs a [`BodyKind`], and its [`Transform`] must be one of the world, without a
 /// parent that moves.
 #[derive(Component, Clone, Copy, Debug, Default)]
@@ -15,6 +17,10 @@ pub struct Replicated;
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[require(Transform)]
 pub struct Remote;
+
+/// At a client: which of the server's bodies it is.
+#[derive(Component, Clone, Copy, Debug)]
+pub(crate) struct RemoteBody(pub(crate) BodyId);
 
 /// The kind of a body: one that was [registered](crate::CubewireAppExt::body_kind).
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use bevy_app::{App, Plugin};
+use bevy_ecs::entity::MapEntities;
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Time};
-use cubewire_codec::schema::{Axis, FieldForm, Kind, Schema, Slots, World as Scene};
+use cubewire_codec::schema::{self, Axis, FieldForm, Kind, Schema, Slots, World as Scene};
 use cubewire_codec::{Plan, ladder};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,7 +14,9 @@ use serde::de::DeserializeOwned;
 use crate::cold::ColdEntry;
 use crate::forms::{Field, Pose, Shape};
 use crate::mailbox::{Client, Server};
-use crate::messages::{FromClient, FromServer, MessageEntry, NetMessage, ToClient, ToServer};
+use crate::messages::{
+    AsIs, FromClient, FromServer, Mapped, MessageEntry, NetMessage, ToClient, ToServer,
+};
 use crate::protocol::{Compiled, FieldEntry, Protocol};
 
 /// The name and the rate of a protocol, and what moves its bodies. Comes before all that is registered.
@@ -135,7 +138,8 @@ pub trait CubewireAppExt {
     fn body_kind(&mut self, name: &'static str, shape: Shape) -> &mut Self;
 
     /// A component that is sent with the pose, as a number, within the byte budget. There are at most 31 fields. A body
-    /// without the component is sent as if its number were 0, and the client's has the component in any case.
+    /// without the component is sent as if its number were 0, and the client's has the component in any case, unless its kind is
+    /// none of the [`field_kinds`](Self::field_kinds).
     fn replicate_field<C: Component>(
         &mut self,
         name: &'static str,
@@ -143,6 +147,18 @@ pub trait CubewireAppExt {
         to: impl Fn(&C) -> f64 + Send + Sync + 'static,
         from: impl Fn(f64) -> C + Send + Sync + 'static,
     ) -> &mut Self;
+
+    /// A component that is sent with the pose and refers to another body, or to none: what a turret aims at. At a client it is
+    /// none, too, while the client does not see that body, or the entity is none of its bodies. It is one of the fields.
+    fn replicate_reference<C: Component>(
+        &mut self,
+        name: &'static str,
+        to: impl Fn(&C) -> Option<Entity> + Send + Sync + 'static,
+        from: impl Fn(Option<Entity>) -> C + Send + Sync + 'static,
+    ) -> &mut Self;
+
+    /// The only kinds of bodies that have a field: at a client, others do not get the component. Without this, all do.
+    fn field_kinds(&mut self, field: &'static str, kinds: &'static [&'static str]) -> &mut Self;
 
     /// A component that is sent reliably when it changes, while its body is visible. The entities in it (see
     /// [`Component::map_entities`]) become those of the client, or [`Entity::PLACEHOLDER`] while it has none. All such
@@ -158,8 +174,14 @@ pub trait CubewireAppExt {
     /// A message that a client writes as [`ToServer`], and the server reads as [`FromClient`]: reliable and in order.
     fn add_message_to_server<M: NetMessage>(&mut self) -> &mut Self;
 
-    /// A message that the server writes as [`ToClient`], and a client reads as [`FromServer`]: reliable and in order.
+    /// A message that the server writes as [`ToClient`], and a client reads as [`FromServer`]: reliable and in order. It is read
+    /// once it has arrived, and so is ahead of poses and fields by the playout delay.
     fn add_message_to_client<M: NetMessage>(&mut self) -> &mut Self;
+
+    /// The entities in an input or message (see [`MapEntities`]) are bodies, and become those of the other end, or
+    /// [`Entity::PLACEHOLDER`] where it has none: at a client, also before that shows the body. A body that the server has despawned
+    /// since the last tick still counts. A client can name any body in an input: a server does not trust it to see that.
+    fn map_entities<M: NetMessage + MapEntities>(&mut self) -> &mut Self;
 }
 
 impl CubewireAppExt for App {
@@ -182,11 +204,41 @@ impl CubewireAppExt for App {
     ) -> &mut Self {
         registry(self).fields.push(FieldEntry {
             schema: field.schema(name),
-            read: Box::new(move |body| body.get::<C>().map_or(0.0, &to)),
-            write: Box::new(move |body, value| {
+            read: Box::new(move |body, _| body.get::<C>().map_or(0.0, &to)),
+            write: Box::new(move |body, value, _| {
                 body.insert(from(value));
             }),
+            kinds: &[],
         });
+        self
+    }
+
+    fn replicate_reference<C: Component>(
+        &mut self,
+        name: &'static str,
+        to: impl Fn(&C) -> Option<Entity> + Send + Sync + 'static,
+        from: impl Fn(Option<Entity>) -> C + Send + Sync + 'static,
+    ) -> &mut Self {
+        registry(self).fields.push(FieldEntry {
+            schema: schema::Field {
+                name: name.into(),
+                form: FieldForm::Body,
+            },
+            read: Box::new(move |body, slot_of| {
+                let slot = body.get::<C>().and_then(&to).and_then(slot_of);
+                slot.map_or(NO_BODY, |slot| slot as f64)
+            }),
+            write: Box::new(move |body, value, body_of| {
+                let slot = (value != NO_BODY).then_some(value as usize);
+                body.insert(from(slot.and_then(body_of)));
+            }),
+            kinds: &[],
+        });
+        self
+    }
+
+    fn field_kinds(&mut self, field: &'static str, kinds: &'static [&'static str]) -> &mut Self {
+        registry(self).field_kinds.push((field, kinds));
         self
     }
 
@@ -196,7 +248,9 @@ impl CubewireAppExt for App {
     }
 
     fn add_input<M: NetMessage>(&mut self) -> &mut Self {
-        registry(self).inputs.push(MessageEntry::to_server::<M>());
+        registry(self)
+            .inputs
+            .push(MessageEntry::to_server::<M, AsIs>());
         self.add_message::<ToServer<M>>()
             .add_message::<FromClient<M>>()
     }
@@ -204,7 +258,7 @@ impl CubewireAppExt for App {
     fn add_message_to_server<M: NetMessage>(&mut self) -> &mut Self {
         registry(self)
             .to_server
-            .push(MessageEntry::to_server::<M>());
+            .push(MessageEntry::to_server::<M, AsIs>());
         self.add_message::<ToServer<M>>()
             .add_message::<FromClient<M>>()
     }
@@ -212,9 +266,17 @@ impl CubewireAppExt for App {
     fn add_message_to_client<M: NetMessage>(&mut self) -> &mut Self {
         registry(self)
             .to_client
-            .push(MessageEntry::to_client::<M>());
+            .push(MessageEntry::to_client::<M, AsIs>());
         self.add_message::<ToClient<M>>()
             .add_message::<FromServer<M>>()
+    }
+
+    fn map_entities<M: NetMessage + MapEntities>(&mut self) -> &mut Self {
+        registry(self).mapped.push([
+            MessageEntry::to_server::<M, Mapped>(),
+            MessageEntry::to_client::<M, Mapped>(),
+        ]);
+        self
     }
 }
 
@@ -223,6 +285,9 @@ fn registry(app: &mut App) -> Mut<'_, Registry> {
     registry.expect("`CubewirePlugin` comes first, and all is registered before plugins finish")
 }
 
+/// What the codec has for a reference to no body.
+const NO_BODY: f64 = -1.0;
+
 /// What has been registered so far.
 #[derive(Resource)]
 struct Registry {
@@ -230,10 +295,13 @@ struct Registry {
     pose: Pose,
     kinds: Vec<(&'static str, Shape)>,
     fields: Vec<FieldEntry>,
+    field_kinds: Vec<(&'static str, &'static [&'static str])>,
     cold: Vec<ColdEntry>,
     inputs: Vec<MessageEntry>,
     to_server: Vec<MessageEntry>,
     to_client: Vec<MessageEntry>,
+    /// Those whose entities are mapped: as messages to the server and to a client.
+    mapped: Vec<[MessageEntry; 2]>,
 }
 
 impl Registry {
@@ -243,16 +311,20 @@ impl Registry {
             pose: Pose::within(-512.0..512.0, -512.0..512.0, -512.0..512.0),
             kinds: Vec::new(),
             fields: Vec::new(),
+            field_kinds: Vec::new(),
             cold: Vec::new(),
             inputs: Vec::new(),
             to_server: Vec::new(),
             to_client: Vec::new(),
+            mapped: Vec::new(),
         }
     }
 
     /// # Panics
     /// If it is no legal schema.
     fn compile(mut self) -> Protocol {
+        self.limit_fields();
+        self.map_messages();
         let flags_first = |field: &FieldEntry| field.schema.form != FieldForm::Flag;
         self.kinds.sort_by_key(|&(name, _)| name);
         self.fields.sort_by(|a, b| {
@@ -299,6 +371,42 @@ impl Registry {
             to_server: self.to_server,
             to_client: self.to_client,
         }))
+    }
+
+    /// # Panics
+    /// If there is no such field or kind.
+    fn limit_fields(&mut self) {
+        for &(name, kinds) in &self.field_kinds {
+            for kind in kinds {
+                let is_there = self.kinds.iter().any(|(there, _)| there == kind);
+                assert!(
+                    is_there,
+                    "field `{name}` is of kind `{kind}`, which was not registered"
+                );
+            }
+            let mut fields = self.fields.iter_mut();
+            let field = fields.find(|field| field.schema.name == name);
+            let field = field.unwrap_or_else(|| panic!("there is no field `{name}`"));
+            field.kinds = kinds;
+        }
+    }
+
+    /// # Panics
+    /// If one was not registered.
+    fn map_messages(&mut self) {
+        for [to_server, to_client] in std::mem::take(&mut self.mapped) {
+            let upstream = self.inputs.iter_mut().chain(&mut self.to_server);
+            let upstream = upstream.map(|entry| (entry, to_server));
+            let downstream = self.to_client.iter_mut().map(|entry| (entry, to_client));
+            let all = upstream.chain(downstream);
+            let same = all.filter(|(entry, mapped)| entry.id == mapped.id);
+            let count = same.map(|(entry, mapped)| *entry = mapped).count();
+            let name = to_server.name;
+            assert!(
+                count > 0,
+                "`{name}` is no input or message that was registered"
+            );
+        }
     }
 
     fn schema(&self) -> Schema {
