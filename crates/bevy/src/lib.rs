@@ -18,6 +18,7 @@ mod messages;
 #[cfg(any(feature = "memory", feature = "renet"))]
 mod pipe;
 mod protocol;
+mod register;
 mod registry;
 #[cfg(feature = "renet")]
 pub mod renet;
@@ -42,7 +43,8 @@ pub use measure::{Measure, MeasuredTick};
 pub use memory::{MemoryLink, MemoryNetwork};
 pub use messages::{FromClient, FromServer, NetMessage, ToClient, ToServer};
 pub use protocol::Protocol;
-pub use registry::{CubewireAppExt, CubewirePlugin};
+pub use register::CubewireAppExt;
+pub use registry::CubewirePlugin;
 #[cfg(feature = "server")]
 pub use server::{
     Bodies, ByteBudget, InSlot, Interest, Peer, ReplicationStats, SendGroup, SendPriority,

@@ -3,20 +3,14 @@
 use std::sync::Arc;
 
 use bevy_app::{App, Plugin};
-use bevy_ecs::entity::MapEntities;
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Time};
-use cubewire_codec::schema::{self, Axis, FieldForm, Kind, Schema, Slots, World as Scene};
+use cubewire_codec::schema::{Axis, FieldForm, Kind, Schema, Slots, World as Scene};
 use cubewire_codec::{Plan, ladder};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::cold::ColdEntry;
 use crate::forms::{Field, Pose, Shape};
-use crate::mailbox::{Client, Server};
-use crate::messages::{
-    AsIs, FromClient, FromServer, Mapped, MessageEntry, NetMessage, ToClient, ToServer,
-};
+use crate::messages::MessageEntry;
 use crate::protocol::{Compiled, FieldEntry, Protocol};
 
 /// The name and the rate of a protocol, and what moves its bodies. Comes before all that is registered.
@@ -105,14 +99,14 @@ impl Plugin for CubewirePlugin {
         app.insert_resource(registry.compile());
         #[cfg(feature = "server")]
         if !app.is_plugin_added::<crate::ServerPlugin>() {
-            warn_of_first::<Client>(
+            warn_of_first::<crate::Client>(
                 app,
                 "nothing is sent to clients: this app has no `ServerPlugin`",
             );
         }
         #[cfg(feature = "client")]
         if !app.is_plugin_added::<crate::ClientPlugin>() {
-            warn_of_first::<Server>(app, "nothing is shown: this app has no `ClientPlugin`");
+            warn_of_first::<crate::Server>(app, "nothing is shown: this app has no `ClientPlugin`");
         }
     }
 }
@@ -126,182 +120,25 @@ fn warn_of_first<C: Component>(app: &mut App, line: &'static str) {
     });
 }
 
-/// Registers what is replicated, in the same way at both ends. Needs a [`CubewirePlugin`]; the order does not matter.
-///
-/// # Panics
-/// All methods do if there is no [`CubewirePlugin`] yet.
-pub trait CubewireAppExt {
-    /// Where bodies can be, and how exactly their poses are sent.
-    fn replicate_pose(&mut self, pose: Pose) -> &mut Self;
-
-    /// A kind of body. There are at most 64.
-    fn body_kind(&mut self, name: &'static str, shape: Shape) -> &mut Self;
-
-    /// A component that is sent with the pose, as a number, within the byte budget. There are at most 31 fields. A body
-    /// without the component is sent as if its number were 0, and the client's has the component in any case, unless its kind is
-    /// none of the [`field_kinds`](Self::field_kinds).
-    fn replicate_field<C: Component>(
-        &mut self,
-        name: &'static str,
-        field: Field,
-        to: impl Fn(&C) -> f64 + Send + Sync + 'static,
-        from: impl Fn(f64) -> C + Send + Sync + 'static,
-    ) -> &mut Self;
-
-    /// A component that is sent with the pose and refers to another body, or to none: what a turret aims at. At a client it is
-    /// none, too, while the client does not see that body, or the entity is none of its bodies. It is one of the fields.
-    fn replicate_reference<C: Component>(
-        &mut self,
-        name: &'static str,
-        to: impl Fn(&C) -> Option<Entity> + Send + Sync + 'static,
-        from: impl Fn(Option<Entity>) -> C + Send + Sync + 'static,
-    ) -> &mut Self;
-
-    /// The only kinds of bodies that have a field: at a client, others do not get the component. Without this, all do.
-    fn field_kinds(&mut self, field: &'static str, kinds: &'static [&'static str]) -> &mut Self;
-
-    /// A component that is sent reliably when it changes, while its body is visible. The entities in it (see
-    /// [`Component::map_entities`]) become those of the client, or [`Entity::PLACEHOLDER`] while it has none. All such
-    /// components of a body together have less than 64 KiB: a client that would be sent more is [refused](crate::Disconnected).
-    ///
-    /// The bytes are postcard, which has no `#[serde(flatten)]`, `untagged` or `skip_serializing_if`.
-    fn replicate<C: Component + Clone + Serialize + DeserializeOwned>(&mut self) -> &mut Self;
-
-    /// An input that a client writes as [`ToServer`], once a tick and thus in `FixedUpdate`, and the server reads once as
-    /// [`FromClient`]. It is lost only with eight datagrams in a row, or with fewer where several are written in a tick.
-    fn add_input<M: NetMessage>(&mut self) -> &mut Self;
-
-    /// A message that a client writes as [`ToServer`], and the server reads as [`FromClient`]: reliable and in order.
-    fn add_message_to_server<M: NetMessage>(&mut self) -> &mut Self;
-
-    /// A message that the server writes as [`ToClient`], and a client reads as [`FromServer`]: reliable and in order. It is read
-    /// once it has arrived, and so is ahead of poses and fields by the playout delay.
-    fn add_message_to_client<M: NetMessage>(&mut self) -> &mut Self;
-
-    /// The entities in an input or message (see [`MapEntities`]) are bodies, and become those of the other end, or
-    /// [`Entity::PLACEHOLDER`] where it has none: at a client, also before that shows the body. A body that the server has despawned
-    /// since the last tick still counts. A client can name any body in an input: a server does not trust it to see that.
-    fn map_entities<M: NetMessage + MapEntities>(&mut self) -> &mut Self;
-}
-
-impl CubewireAppExt for App {
-    fn replicate_pose(&mut self, pose: Pose) -> &mut Self {
-        registry(self).pose = pose;
-        self
-    }
-
-    fn body_kind(&mut self, name: &'static str, shape: Shape) -> &mut Self {
-        registry(self).kinds.push((name, shape));
-        self
-    }
-
-    fn replicate_field<C: Component>(
-        &mut self,
-        name: &'static str,
-        field: Field,
-        to: impl Fn(&C) -> f64 + Send + Sync + 'static,
-        from: impl Fn(f64) -> C + Send + Sync + 'static,
-    ) -> &mut Self {
-        registry(self).fields.push(FieldEntry {
-            schema: field.schema(name),
-            read: Box::new(move |body, _| body.get::<C>().map_or(0.0, &to)),
-            write: Box::new(move |body, value, _| {
-                body.insert(from(value));
-            }),
-            kinds: &[],
-        });
-        self
-    }
-
-    fn replicate_reference<C: Component>(
-        &mut self,
-        name: &'static str,
-        to: impl Fn(&C) -> Option<Entity> + Send + Sync + 'static,
-        from: impl Fn(Option<Entity>) -> C + Send + Sync + 'static,
-    ) -> &mut Self {
-        registry(self).fields.push(FieldEntry {
-            schema: schema::Field {
-                name: name.into(),
-                form: FieldForm::Body,
-            },
-            read: Box::new(move |body, slot_of| {
-                let slot = body.get::<C>().and_then(&to).and_then(slot_of);
-                slot.map_or(NO_BODY, |slot| slot as f64)
-            }),
-            write: Box::new(move |body, value, body_of| {
-                let slot = (value != NO_BODY).then_some(value as usize);
-                body.insert(from(slot.and_then(body_of)));
-            }),
-            kinds: &[],
-        });
-        self
-    }
-
-    fn field_kinds(&mut self, field: &'static str, kinds: &'static [&'static str]) -> &mut Self {
-        registry(self).field_kinds.push((field, kinds));
-        self
-    }
-
-    fn replicate<C: Component + Clone + Serialize + DeserializeOwned>(&mut self) -> &mut Self {
-        registry(self).cold.push(ColdEntry::of::<C>());
-        self
-    }
-
-    fn add_input<M: NetMessage>(&mut self) -> &mut Self {
-        registry(self)
-            .inputs
-            .push(MessageEntry::to_server::<M, AsIs>());
-        self.add_message::<ToServer<M>>()
-            .add_message::<FromClient<M>>()
-    }
-
-    fn add_message_to_server<M: NetMessage>(&mut self) -> &mut Self {
-        registry(self)
-            .to_server
-            .push(MessageEntry::to_server::<M, AsIs>());
-        self.add_message::<ToServer<M>>()
-            .add_message::<FromClient<M>>()
-    }
-
-    fn add_message_to_client<M: NetMessage>(&mut self) -> &mut Self {
-        registry(self)
-            .to_client
-            .push(MessageEntry::to_client::<M, AsIs>());
-        self.add_message::<ToClient<M>>()
-            .add_message::<FromServer<M>>()
-    }
-
-    fn map_entities<M: NetMessage + MapEntities>(&mut self) -> &mut Self {
-        registry(self).mapped.push([
-            MessageEntry::to_server::<M, Mapped>(),
-            MessageEntry::to_client::<M, Mapped>(),
-        ]);
-        self
-    }
-}
-
-fn registry(app: &mut App) -> Mut<'_, Registry> {
+pub(crate) fn registry(app: &mut App) -> Mut<'_, Registry> {
     let registry = app.world_mut().get_resource_mut::<Registry>();
     registry.expect("`CubewirePlugin` comes first, and all is registered before plugins finish")
 }
 
-/// What the codec has for a reference to no body.
-const NO_BODY: f64 = -1.0;
-
 /// What has been registered so far.
 #[derive(Resource)]
-struct Registry {
+pub(crate) struct Registry {
     settings: CubewirePlugin,
-    pose: Pose,
-    kinds: Vec<(&'static str, Shape)>,
-    fields: Vec<FieldEntry>,
-    field_kinds: Vec<(&'static str, &'static [&'static str])>,
-    cold: Vec<ColdEntry>,
-    inputs: Vec<MessageEntry>,
-    to_server: Vec<MessageEntry>,
-    to_client: Vec<MessageEntry>,
+    pub(crate) pose: Pose,
+    pub(crate) kinds: Vec<(&'static str, Shape)>,
+    pub(crate) fields: Vec<FieldEntry>,
+    pub(crate) field_kinds: Vec<(&'static str, &'static [&'static str])>,
+    pub(crate) cold: Vec<ColdEntry>,
+    pub(crate) inputs: Vec<MessageEntry>,
+    pub(crate) to_server: Vec<MessageEntry>,
+    pub(crate) to_client: Vec<MessageEntry>,
     /// Those whose entities are mapped: as messages to the server and to a client.
-    mapped: Vec<[MessageEntry; 2]>,
+    pub(crate) mapped: Vec<[MessageEntry; 2]>,
 }
 
 impl Registry {
@@ -398,12 +235,16 @@ impl Registry {
             let upstream = self.inputs.iter_mut().chain(&mut self.to_server);
             let upstream = upstream.map(|entry| (entry, to_server));
             let downstream = self.to_client.iter_mut().map(|entry| (entry, to_client));
-            let all = upstream.chain(downstream);
-            let same = all.filter(|(entry, mapped)| entry.id == mapped.id);
-            let count = same.map(|(entry, mapped)| *entry = mapped).count();
+            let mut is_there = false;
+            for (entry, mapped) in upstream.chain(downstream) {
+                if entry.id == mapped.id {
+                    *entry = mapped;
+                    is_there = true;
+                }
+            }
             let name = to_server.name;
             assert!(
-                count > 0,
+                is_there,
                 "`{name}` is no input or message that was registered"
             );
         }
@@ -437,6 +278,7 @@ impl Registry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CubewireAppExt;
 
     fn text(register: impl FnOnce(&mut App)) -> String {
         let mut app = App::empty();

@@ -300,7 +300,7 @@ fn receive(
     for (entity, mut connection, is_server) in &mut connections {
         match connection.receive(time.elapsed(), time.delta()) {
             Err(reason) => {
-                commands.queue(move |world: &mut World| disconnect(world, entity, reason))
+                commands.queue(move |world: &mut World| disconnect(world, entity, reason));
             }
             Ok(()) if connection.netcode.is_connected() && !is_server => {
                 let server = (Server, Mailbox::new(OVERHEAD_BYTES));
