@@ -26,7 +26,7 @@ pub(super) fn window(app: &mut App) {
         .add_plugins(InspectorPlugin::default().open()) // replication
         .add_systems(PreStartup, || drop(panic::take_hook()))
         .add_observer(dress)
-        .add_observer(|refused: On<Refused>| eprintln!("{}", refused.reason))
+        .add_observer(|ended: On<Disconnected>| eprintln!("{}", ended.reason))
         .add_systems(EguiPrimaryContextPass, mark);
     let camera = (Camera3d::default(), Tonemapping::None, at);
     app.world_mut().spawn(camera);

@@ -102,7 +102,7 @@ impl ServeArgs {
             return Err(format!("{bind} is every address of this machine: {advice}").into());
         }
         let server = RenetServer::listen(bind, key);
-        let server = server.map_err(|error| format!("cannot listen at {bind}: {error}"))?;
+        let server = server.map_err(|error| error.to_string())?;
         let public = self.public.iter().copied();
         Ok(public.fold(server.max_clients(self.viewers), RenetServer::public))
     }

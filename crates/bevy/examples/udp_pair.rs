@@ -9,8 +9,11 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use bevy_app::{App, AppExit, FixedUpdate, ScheduleRunnerPlugin, TaskPoolPlugin};
+use bevy_app::{
+    App, AppExit, FixedUpdate, ScheduleRunnerPlugin, TaskPoolPlugin, TerminalCtrlCHandlerPlugin,
+};
 use bevy_ecs::prelude::*;
+use bevy_log::{DEFAULT_FILTER, LogPlugin};
 use bevy_math::{Quat, Vec3};
 use bevy_time::{TimePlugin, common_conditions::on_timer};
 use bevy_transform::components::Transform;
@@ -33,7 +36,12 @@ const KEY: Key = Key::new([7; 32]);
 
 fn app() -> App {
     let mut app = App::new();
-    app.add_plugins((TaskPoolPlugin::default(), TimePlugin, protocol))
+    let log = LogPlugin {
+        filter: format!("{DEFAULT_FILTER},renetcode=off"),
+        ..LogPlugin::default()
+    };
+    app.add_plugins((TaskPoolPlugin::default(), TimePlugin, log, protocol))
+        .add_plugins(TerminalCtrlCHandlerPlugin)
         .add_plugins(ScheduleRunnerPlugin::run_loop(Duration::from_secs(1) / 60));
     app
 }
@@ -73,7 +81,12 @@ fn connect(server: SocketAddr) -> Result<AppExit, Box<dyn Error>> {
     let token = KEY.token(server, 1)?;
     let mut app = app();
     app.add_plugins((ClientPlugin, RenetClient::connect(token)))
-        .add_observer(|refused: On<Refused>| println!("refused: {}", refused.reason))
+        .add_observer(
+            |ended: On<Disconnected>, mut exit: MessageWriter<AppExit>| {
+                eprintln!("{}", ended.reason);
+                exit.write(AppExit::error());
+            },
+        )
         .add_systems(
             FixedUpdate,
             (steer, report.run_if(on_timer(Duration::from_secs(1)))),

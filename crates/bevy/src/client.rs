@@ -13,7 +13,7 @@ use bevy_ecs::prelude::*;
 
 pub use self::session::Session;
 
-use crate::body::Remote;
+use crate::body::{Remote, RemoteBody};
 use crate::mailbox::CubewireSystems;
 use crate::protocol::{NO_PROTOCOL, Protocol};
 
@@ -89,7 +89,7 @@ fn vanish(world: &mut World, entity: Entity, reason: VanishReason) {
     };
     match body.contains::<KeepVanished>() {
         true => {
-            body.remove::<Remote>();
+            body.remove::<(Remote, RemoteBody)>();
         }
         false => body.despawn(),
     }

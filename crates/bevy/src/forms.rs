@@ -113,7 +113,7 @@ impl Field {
         })
     }
 
-    /// An angle in turns, which wraps: in 2 to the power of `bits` steps, `1..=16`.
+    /// An angle in turns, which wraps: in 2 to the power of `bits` steps, `1..=16`. What arrives is in `0.0..1.0`: −0.25 as 0.75.
     #[must_use]
     pub const fn angle(bits: u8) -> Self {
         Self(FieldForm::Angle { bits })

@@ -18,6 +18,7 @@ mod messages;
 #[cfg(any(feature = "memory", feature = "renet"))]
 mod pipe;
 mod protocol;
+mod register;
 mod registry;
 #[cfg(feature = "renet")]
 pub mod renet;
@@ -32,7 +33,7 @@ mod wire;
 pub use cubewire_link;
 pub use cubewire_protocol;
 
-pub use body::{BodyKind, Refused, Remote, Replicated, refuse};
+pub use body::{BodyKind, Disconnected, Remote, Replicated, disconnect};
 #[cfg(feature = "client")]
 pub use client::{ClientPlugin, KeepVanished, PlayoutDelay, Session, VanishReason, Vanished};
 pub use forms::{Field, Pose, Shape};
@@ -42,7 +43,8 @@ pub use measure::{Measure, MeasuredTick};
 pub use memory::{MemoryLink, MemoryNetwork};
 pub use messages::{FromClient, FromServer, NetMessage, ToClient, ToServer};
 pub use protocol::Protocol;
-pub use registry::{CubewireAppExt, CubewirePlugin};
+pub use register::CubewireAppExt;
+pub use registry::CubewirePlugin;
 #[cfg(feature = "server")]
 pub use server::{
     Bodies, ByteBudget, InSlot, Interest, Peer, ReplicationStats, SendGroup, SendPriority,

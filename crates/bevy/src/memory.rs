@@ -8,7 +8,7 @@ use bevy_ecs::prelude::*;
 use cubewire_link::{Conditions, Link, LinkStats};
 use cubewire_protocol::ChannelError;
 
-use crate::body::refuse;
+use crate::body::disconnect;
 use crate::mailbox::{self, Client, CubewireSystems, Mailbox, Server};
 use crate::pipe::Pipe;
 use crate::traffic::HEADER_BYTES;
@@ -261,8 +261,12 @@ fn receive(
         let now = connection.network.now();
         let mut wire = lock(&connection.wire);
         let received = wire.ends.receive(connection.end, now, &mut mailbox);
-        if wire.is_closed || received.is_err() {
-            commands.entity(entity).despawn();
+        let why = match received {
+            Err(error) => Some(error.to_string()),
+            Ok(()) => wire.is_closed.then(|| "the other end has left".to_owned()),
+        };
+        if let Some(why) = why {
+            commands.queue(move |world: &mut World| disconnect(world, entity, why));
         }
     }
 }
@@ -275,7 +279,7 @@ fn flush(
         let now = connection.network.now();
         let mut wire = lock(&connection.wire);
         if let Err(reason) = wire.ends.flush(connection.end, now, &mut mailbox) {
-            commands.queue(move |world: &mut World| refuse(world, entity, reason));
+            commands.queue(move |world: &mut World| disconnect(world, entity, reason));
         }
     }
 }

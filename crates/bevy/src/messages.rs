@@ -1,10 +1,14 @@
 //! Inputs and messages: what apps write and read, and what is registered of each.
 
+use std::any::TypeId;
+
+use bevy_ecs::entity::MapEntities;
 use bevy_ecs::message::Messages;
 use bevy_ecs::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::cold::Mapper;
 use crate::wire::{decode, encode, short_name};
 
 /// What inputs and messages can be: anything that serde can write and read.
@@ -61,27 +65,52 @@ impl<M: Send + Sync + 'static> ToClient<M> {
 /// The client to which a message goes, or none for all, and its bytes.
 type Addressed = (Option<Entity>, Vec<u8>);
 
+/// What an entity is on the wire, or what one of the wire is at this end of a connection, if it is a body.
+pub(crate) type MapEntity = fn(&World, Entity) -> Option<Entity>;
+
 /// A type of message, and how to get at what apps write and read of it.
+#[derive(Clone, Copy)]
 pub(crate) struct MessageEntry {
+    pub(crate) id: TypeId,
     pub(crate) name: &'static str,
     /// Takes what is to be sent.
-    pub(crate) drain: fn(&mut World) -> Vec<Addressed>,
+    pub(crate) drain: fn(&mut World, MapEntity) -> Vec<Addressed>,
     /// Delivers what has arrived; false if the bytes are none.
-    pub(crate) deliver: fn(&mut World, Entity, &[u8]) -> bool,
+    pub(crate) deliver: fn(&mut World, Entity, &[u8], MapEntity) -> bool,
+}
+
+/// What is done with the entities in a message before it is sent, and once it has arrived.
+pub(crate) trait Entities<M> {
+    fn map(message: &mut M, world: &World, map: MapEntity);
+}
+
+/// Nothing.
+pub(crate) enum AsIs {}
+
+impl<M> Entities<M> for AsIs {
+    fn map(_: &mut M, _: &World, _: MapEntity) {}
+}
+
+/// They become those of the other end.
+pub(crate) enum Mapped {}
+
+impl<M: MapEntities> Entities<M> for Mapped {
+    fn map(message: &mut M, world: &World, map: MapEntity) {
+        message.map_entities(&mut Mapper::new(&|entity| map(world, entity)));
+    }
 }
 
 impl MessageEntry {
-    pub(crate) fn to_server<M: NetMessage>() -> Self {
+    pub(crate) fn to_server<M: NetMessage, E: Entities<M>>() -> Self {
         Self {
+            id: TypeId::of::<M>(),
             name: short_name::<M>(),
-            drain: |world| {
-                let mut messages = world.resource_mut::<Messages<ToServer<M>>>();
-                messages
-                    .drain()
-                    .map(|message| (None, encode(&message.0)))
-                    .collect()
+            drain: |world, map| {
+                let messages = drain::<ToServer<M>>(world).into_iter();
+                let bytes = messages.map(|ToServer(message)| bytes::<M, E>(message, world, map));
+                bytes.map(|bytes| (None, bytes)).collect()
             },
-            deliver: |world, client, bytes| match decode(bytes) {
+            deliver: |world, client, bytes, map| match message::<M, E>(bytes, world, map) {
                 Some(message) => world
                     .write_message(FromClient::<M> { client, message })
                     .is_some(),
@@ -90,18 +119,39 @@ impl MessageEntry {
         }
     }
 
-    pub(crate) fn to_client<M: NetMessage>() -> Self {
+    pub(crate) fn to_client<M: NetMessage, E: Entities<M>>() -> Self {
         Self {
+            id: TypeId::of::<M>(),
             name: short_name::<M>(),
-            drain: |world| {
-                let mut messages = world.resource_mut::<Messages<ToClient<M>>>();
-                let bytes = |message: ToClient<M>| (message.client, encode(&message.message));
-                messages.drain().map(bytes).collect()
+            drain: |world, map| {
+                let messages = drain::<ToClient<M>>(world).into_iter();
+                messages
+                    .map(|to| (to.client, bytes::<M, E>(to.message, world, map)))
+                    .collect()
             },
-            deliver: |world, _, bytes| match decode(bytes) {
+            deliver: |world, _, bytes, map| match message::<M, E>(bytes, world, map) {
                 Some(message) => world.write_message(FromServer::<M>(message)).is_some(),
                 None => false,
             },
         }
     }
+}
+
+fn drain<M: Message>(world: &mut World) -> Vec<M> {
+    world.resource_mut::<Messages<M>>().drain().collect()
+}
+
+fn bytes<M: NetMessage, E: Entities<M>>(mut message: M, world: &World, map: MapEntity) -> Vec<u8> {
+    E::map(&mut message, world, map);
+    encode(&message)
+}
+
+fn message<M: NetMessage, E: Entities<M>>(
+    bytes: &[u8],
+    world: &World,
+    map: MapEntity,
+) -> Option<M> {
+    let mut message = decode(bytes)?;
+    E::map(&mut message, world, map);
+    Some(message)
 }

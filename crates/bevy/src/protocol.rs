@@ -10,20 +10,29 @@ use cubewire_codec::{Plan, Stages};
 use crate::cold::ColdEntry;
 use crate::messages::MessageEntry;
 
-type ReadField = dyn Fn(EntityRef<'_>) -> f64 + Send + Sync;
+/// Reads a field of a body. The slots of bodies are for those to which it refers.
+type ReadField = dyn Fn(EntityRef<'_>, &dyn Fn(Entity) -> Option<usize>) -> f64 + Send + Sync;
 
-type WriteField = dyn Fn(&mut EntityWorldMut<'_>, f64) + Send + Sync;
+/// Writes a field of a body. The bodies of slots are for those to which it refers.
+type WriteField =
+    dyn Fn(&mut EntityWorldMut<'_>, f64, &dyn Fn(usize) -> Option<Entity>) + Send + Sync;
 
 /// A field and how to get at it.
 pub(crate) struct FieldEntry {
     pub(crate) schema: schema::Field,
     pub(crate) read: Box<ReadField>,
     pub(crate) write: Box<WriteField>,
+    /// The only kinds of bodies that have it; empty for all.
+    pub(crate) kinds: &'static [&'static str],
 }
 
 impl FieldEntry {
     pub(crate) const fn form(&self) -> &FieldForm {
         &self.schema.form
+    }
+
+    pub(crate) const fn is_reference(&self) -> bool {
+        matches!(self.schema.form, FieldForm::Body)
     }
 }
 
@@ -82,6 +91,13 @@ impl Compiled {
     /// Fields on the wire before those that were registered.
     pub(crate) fn hidden_fields(&self) -> usize {
         self.has_cold().into()
+    }
+
+    /// The fields that refer to bodies, by their index on the wire.
+    pub(crate) fn references(&self) -> impl Iterator<Item = usize> {
+        let fields = self.fields.iter().enumerate();
+        let references = fields.filter(|(_, field)| field.is_reference());
+        references.map(|(index, _)| index + self.hidden_fields())
     }
 
     pub(crate) fn kind(&self, name: &str) -> Option<u8> {

@@ -7,12 +7,10 @@ use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Time};
 use cubewire_codec::schema::{Axis, FieldForm, Kind, Schema, Slots, World as Scene};
 use cubewire_codec::{Plan, ladder};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::cold::ColdEntry;
 use crate::forms::{Field, Pose, Shape};
-use crate::messages::{FromClient, FromServer, MessageEntry, NetMessage, ToClient, ToServer};
+use crate::messages::MessageEntry;
 use crate::protocol::{Compiled, FieldEntry, Protocol};
 
 /// The name and the rate of a protocol, and what moves its bodies. Comes before all that is registered.
@@ -99,120 +97,48 @@ impl Plugin for CubewirePlugin {
         let registry = app.world_mut().remove_resource::<Registry>();
         let registry = registry.expect("it was inserted by `build`");
         app.insert_resource(registry.compile());
+        #[cfg(feature = "server")]
+        if !app.is_plugin_added::<crate::ServerPlugin>() {
+            warn_of_first::<crate::Client>(
+                app,
+                "nothing is sent to clients: this app has no `ServerPlugin`",
+            );
+        }
+        #[cfg(feature = "client")]
+        if !app.is_plugin_added::<crate::ClientPlugin>() {
+            warn_of_first::<crate::Server>(app, "nothing is shown: this app has no `ClientPlugin`");
+        }
     }
 }
 
-/// Registers what is replicated, in the same way at both ends. Needs a [`CubewirePlugin`]; the order does not matter.
-///
-/// # Panics
-/// All methods do if there is no [`CubewirePlugin`] yet.
-pub trait CubewireAppExt {
-    /// Where bodies can be, and how exactly their poses are sent.
-    fn replicate_pose(&mut self, pose: Pose) -> &mut Self;
-
-    /// A kind of body. There are at most 64.
-    fn body_kind(&mut self, name: &'static str, shape: Shape) -> &mut Self;
-
-    /// A component that is sent with the pose, as a number, within the byte budget. There are at most 31 fields. A body
-    /// without the component is sent as if its number were 0, and the client's has the component in any case.
-    fn replicate_field<C: Component>(
-        &mut self,
-        name: &'static str,
-        field: Field,
-        to: impl Fn(&C) -> f64 + Send + Sync + 'static,
-        from: impl Fn(f64) -> C + Send + Sync + 'static,
-    ) -> &mut Self;
-
-    /// A component that is sent reliably when it changes, while its body is visible. The entities in it (see
-    /// [`Component::map_entities`]) become those of the client, or [`Entity::PLACEHOLDER`] while it has none. All such
-    /// components of a body together have less than 64 KiB: a client that would be sent more is [refused](crate::Refused).
-    ///
-    /// The bytes are postcard, which has no `#[serde(flatten)]`, `untagged` or `skip_serializing_if`.
-    fn replicate<C: Component + Clone + Serialize + DeserializeOwned>(&mut self) -> &mut Self;
-
-    /// An input that a client writes as [`ToServer`], once a tick and thus in `FixedUpdate`, and the server reads once as
-    /// [`FromClient`]. It is lost only with eight datagrams in a row, or with fewer where several are written in a tick.
-    fn add_input<M: NetMessage>(&mut self) -> &mut Self;
-
-    /// A message that a client writes as [`ToServer`], and the server reads as [`FromClient`]: reliable and in order.
-    fn add_message_to_server<M: NetMessage>(&mut self) -> &mut Self;
-
-    /// A message that the server writes as [`ToClient`], and a client reads as [`FromServer`]: reliable and in order.
-    fn add_message_to_client<M: NetMessage>(&mut self) -> &mut Self;
+/// Logs a line with the first connection.
+fn warn_of_first<C: Component>(app: &mut App, line: &'static str) {
+    app.add_observer(move |_: On<Add, C>, mut is_known: Local<bool>| {
+        if !std::mem::replace(&mut *is_known, true) {
+            log::warn!("{line}");
+        }
+    });
 }
 
-impl CubewireAppExt for App {
-    fn replicate_pose(&mut self, pose: Pose) -> &mut Self {
-        registry(self).pose = pose;
-        self
-    }
-
-    fn body_kind(&mut self, name: &'static str, shape: Shape) -> &mut Self {
-        registry(self).kinds.push((name, shape));
-        self
-    }
-
-    fn replicate_field<C: Component>(
-        &mut self,
-        name: &'static str,
-        field: Field,
-        to: impl Fn(&C) -> f64 + Send + Sync + 'static,
-        from: impl Fn(f64) -> C + Send + Sync + 'static,
-    ) -> &mut Self {
-        registry(self).fields.push(FieldEntry {
-            schema: field.schema(name),
-            read: Box::new(move |body| body.get::<C>().map_or(0.0, &to)),
-            write: Box::new(move |body, value| {
-                body.insert(from(value));
-            }),
-        });
-        self
-    }
-
-    fn replicate<C: Component + Clone + Serialize + DeserializeOwned>(&mut self) -> &mut Self {
-        registry(self).cold.push(ColdEntry::of::<C>());
-        self
-    }
-
-    fn add_input<M: NetMessage>(&mut self) -> &mut Self {
-        registry(self).inputs.push(MessageEntry::to_server::<M>());
-        self.add_message::<ToServer<M>>()
-            .add_message::<FromClient<M>>()
-    }
-
-    fn add_message_to_server<M: NetMessage>(&mut self) -> &mut Self {
-        registry(self)
-            .to_server
-            .push(MessageEntry::to_server::<M>());
-        self.add_message::<ToServer<M>>()
-            .add_message::<FromClient<M>>()
-    }
-
-    fn add_message_to_client<M: NetMessage>(&mut self) -> &mut Self {
-        registry(self)
-            .to_client
-            .push(MessageEntry::to_client::<M>());
-        self.add_message::<ToClient<M>>()
-            .add_message::<FromServer<M>>()
-    }
-}
-
-fn registry(app: &mut App) -> Mut<'_, Registry> {
+pub(crate) fn registry(app: &mut App) -> Mut<'_, Registry> {
     let registry = app.world_mut().get_resource_mut::<Registry>();
     registry.expect("`CubewirePlugin` comes first, and all is registered before plugins finish")
 }
 
 /// What has been registered so far.
 #[derive(Resource)]
-struct Registry {
+pub(crate) struct Registry {
     settings: CubewirePlugin,
-    pose: Pose,
-    kinds: Vec<(&'static str, Shape)>,
-    fields: Vec<FieldEntry>,
-    cold: Vec<ColdEntry>,
-    inputs: Vec<MessageEntry>,
-    to_server: Vec<MessageEntry>,
-    to_client: Vec<MessageEntry>,
+    pub(crate) pose: Pose,
+    pub(crate) kinds: Vec<(&'static str, Shape)>,
+    pub(crate) fields: Vec<FieldEntry>,
+    pub(crate) field_kinds: Vec<(&'static str, &'static [&'static str])>,
+    pub(crate) cold: Vec<ColdEntry>,
+    pub(crate) inputs: Vec<MessageEntry>,
+    pub(crate) to_server: Vec<MessageEntry>,
+    pub(crate) to_client: Vec<MessageEntry>,
+    /// Those whose entities are mapped: as messages to the server and to a client.
+    pub(crate) mapped: Vec<[MessageEntry; 2]>,
 }
 
 impl Registry {
@@ -222,16 +148,20 @@ impl Registry {
             pose: Pose::within(-512.0..512.0, -512.0..512.0, -512.0..512.0),
             kinds: Vec::new(),
             fields: Vec::new(),
+            field_kinds: Vec::new(),
             cold: Vec::new(),
             inputs: Vec::new(),
             to_server: Vec::new(),
             to_client: Vec::new(),
+            mapped: Vec::new(),
         }
     }
 
     /// # Panics
     /// If it is no legal schema.
     fn compile(mut self) -> Protocol {
+        self.limit_fields();
+        self.map_messages();
         let flags_first = |field: &FieldEntry| field.schema.form != FieldForm::Flag;
         self.kinds.sort_by_key(|&(name, _)| name);
         self.fields.sort_by(|a, b| {
@@ -280,6 +210,46 @@ impl Registry {
         }))
     }
 
+    /// # Panics
+    /// If there is no such field or kind.
+    fn limit_fields(&mut self) {
+        for &(name, kinds) in &self.field_kinds {
+            for kind in kinds {
+                let is_there = self.kinds.iter().any(|(there, _)| there == kind);
+                assert!(
+                    is_there,
+                    "field `{name}` is of kind `{kind}`, which was not registered"
+                );
+            }
+            let mut fields = self.fields.iter_mut();
+            let field = fields.find(|field| field.schema.name == name);
+            let field = field.unwrap_or_else(|| panic!("there is no field `{name}`"));
+            field.kinds = kinds;
+        }
+    }
+
+    /// # Panics
+    /// If one was not registered.
+    fn map_messages(&mut self) {
+        for [to_server, to_client] in std::mem::take(&mut self.mapped) {
+            let upstream = self.inputs.iter_mut().chain(&mut self.to_server);
+            let upstream = upstream.map(|entry| (entry, to_server));
+            let downstream = self.to_client.iter_mut().map(|entry| (entry, to_client));
+            let mut is_there = false;
+            for (entry, mapped) in upstream.chain(downstream) {
+                if entry.id == mapped.id {
+                    *entry = mapped;
+                    is_there = true;
+                }
+            }
+            let name = to_server.name;
+            assert!(
+                is_there,
+                "`{name}` is no input or message that was registered"
+            );
+        }
+    }
+
     fn schema(&self) -> Schema {
         let kinds = self.kinds.iter().map(|&(name, shape)| Kind {
             name: name.into(),
@@ -308,6 +278,7 @@ impl Registry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::CubewireAppExt;
 
     fn text(register: impl FnOnce(&mut App)) -> String {
         let mut app = App::empty();

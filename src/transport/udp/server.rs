@@ -5,7 +5,7 @@ use std::time::Duration;
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 use cubewire_bevy::renet::{ClientAddress, ClientId, RenetHost, RenetServer, TokenData};
-use cubewire_bevy::{CubewireSystems, Mailbox, Traffic, refuse};
+use cubewire_bevy::{CubewireSystems, Mailbox, Traffic, disconnect};
 use cubewire_codec::{Fingerprint, Plan, Sequence, Snapshot};
 use cubewire_protocol::{FallbackReason, PROTOCOL_VERSION, Request, RequestAck, Welcome};
 use serde::{Serialize, Serializer};
@@ -202,7 +202,7 @@ fn receive(
             });
         }
         if let Err(why) = outcome {
-            commands.queue(move |world: &mut World| refuse(world, client, why));
+            commands.queue(move |world: &mut World| disconnect(world, client, why));
         }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 use cubewire_bevy::renet::{Key, RenetClient, RenetConnection};
-use cubewire_bevy::{CubewireSystems, Mailbox, Refused, Traffic};
+use cubewire_bevy::{CubewireSystems, Disconnected, Mailbox, Traffic};
 use cubewire_protocol::PROTOCOL_VERSION;
 
 use self::session::{Heard, Session};
@@ -122,12 +122,12 @@ fn reconnect(_: On<Reconnect>, mut viewer: ResMut<UdpViewer>) {
 
 /// Notes why the connection has ended.
 fn lose(
-    refused: On<Refused>,
+    ended: On<Disconnected>,
     connections: Query<(), With<RenetConnection>>,
     mut viewer: ResMut<UdpViewer>,
 ) {
-    if connections.contains(refused.entity) {
-        viewer.session = Err(refused.reason.clone());
+    if connections.contains(ended.entity) {
+        viewer.session = Err(ended.reason.clone());
     }
 }
 

@@ -1,6 +1,6 @@
 //! Cold data as it has arrived, by slot: it may be there before its body, and refer to one that is not there yet.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use bevy_ecs::prelude::*;
 
@@ -98,17 +98,25 @@ impl Cold {
         entry.is_some_and(|entry| entry.generation == body.generation)
     }
 
-    /// A body is new: all of its components are to be written, and what refers to it again.
+    /// A body is new: all of its components are to be written.
     pub(super) fn on_birth(&mut self, body: BodyId) {
         if let Some(entry) = &mut self.bodies[usize::from(body.slot)] {
             for component in &mut entry.components {
                 component.is_dirty = component.bytes.is_some();
             }
         }
+    }
+
+    /// Bodies have appeared or vanished: what refers to them is to be written again.
+    pub(super) fn on_touched(&mut self, bodies: &HashSet<BodyId>) {
+        let refers = |component: &&mut Component| {
+            let mut references = component.references.iter();
+            references.any(|body| bodies.contains(body))
+        };
         for &slot in &self.referring {
             let entry = self.bodies[usize::from(slot)].iter_mut();
             let components = entry.flat_map(|entry| &mut entry.components);
-            for component in components.filter(|component| component.references.contains(&body)) {
+            for component in components.filter(refers) {
                 component.is_dirty = true;
                 self.dirty.insert(slot);
             }

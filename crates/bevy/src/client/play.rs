@@ -1,5 +1,6 @@
 //! Playout: bodies appear, move and vanish as the snapshots say that are due.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
@@ -10,7 +11,7 @@ use cubewire_protocol::{Interpolation, SnapshotReceiver};
 
 use super::session::{Session, Shown, SlotState, State};
 use super::{VanishReason, vanish};
-use crate::body::{BodyKind, Remote};
+use crate::body::{BodyKind, Remote, RemoteBody};
 use crate::protocol::Compiled;
 use crate::wire::BodyId;
 
@@ -72,6 +73,11 @@ impl State {
                     self.show_body(world, slot, shown, &body);
                 }
             }
+            let touched = std::mem::take(&mut self.touched);
+            if !touched.is_empty() {
+                self.cold.on_touched(&touched);
+                self.refer(world, &touched);
+            }
             for slot in self.cold.take_dirty() {
                 let slot = usize::from(slot);
                 if let Some(shown) = self.slots[slot].shown
@@ -82,6 +88,32 @@ impl State {
             }
         }
         self.receiver = Some(receiver);
+    }
+
+    /// Writes the fields that refer to bodies that have appeared or vanished.
+    fn refer(&mut self, world: &mut World, touched: &HashSet<BodyId>) {
+        let protocol = Arc::clone(&self.protocol);
+        let fields = protocol.plan.schema().fields.len();
+        let is_touched: HashSet<u32> = touched.iter().map(|body| u32::from(body.slot)).collect();
+        for slot in 0..self.slots.len() {
+            let state = &mut self.slots[slot];
+            let shown = state.shown.filter(|shown| state.life == Some(shown.life));
+            let Some(shown) = shown else {
+                continue;
+            };
+            for field in protocol.references() {
+                // 0 is none.
+                let target = self.values[slot * fields + field].checked_sub(1);
+                if target.is_some_and(|target| is_touched.contains(&target)) {
+                    state.changed |= 1 << field;
+                }
+            }
+            if state.changed != 0
+                && let Ok(mut body) = world.get_entity_mut(shown.entity)
+            {
+                self.write_fields(&protocol, slot, &mut body);
+            }
+        }
     }
 
     /// Takes lives and values from the snapshots up to that of a tick.
@@ -138,6 +170,7 @@ impl State {
                     (None, None) => return,
                 };
                 state.shown = None;
+                self.touched.insert(BodyId::new(slot, shown.life));
                 vanish(world, shown.entity, reason);
             }
             None => {}
@@ -158,8 +191,10 @@ impl State {
         let entity = spawned.id();
         self.slots[slot].changed = u32::MAX;
         self.write_fields(&protocol, slot, &mut spawned);
-        self.cold.on_birth(BodyId::new(slot, life));
-        self.write_cold(BodyId::new(slot, life), &mut spawned);
+        let id = BodyId::new(slot, life);
+        self.cold.on_birth(id);
+        self.write_cold(id, &mut spawned);
+        self.touched.insert(id);
         let alive_at = self.slots[slot].as_of.unwrap_or(0);
         self.slots[slot].shown = Some(Shown {
             life,
@@ -167,7 +202,7 @@ impl State {
             alive_at,
         });
         if let Some(&kind) = protocol.kinds.get(usize::from(life.kind)) {
-            spawned.insert((Remote, BodyKind::named(kind)));
+            spawned.insert((RemoteBody(id), Remote, BodyKind::named(kind)));
         }
     }
 
@@ -189,16 +224,22 @@ impl State {
         }
     }
 
+    /// Writes the values that have changed, of the fields that bodies of its kind have.
     fn write_fields(&mut self, protocol: &Compiled, slot: usize, body: &mut EntityWorldMut<'_>) {
         let changed = std::mem::take(&mut self.slots[slot].changed);
         let (fields, hidden) = (
             protocol.plan.schema().fields.len(),
             protocol.hidden_fields(),
         );
+        let kind = self.slots[slot].life.map(|life| usize::from(life.kind));
+        let kind = kind.and_then(|kind| protocol.kinds.get(kind));
+        let body_of = |slot: usize| Some(self.slots.get(slot)?.shown?.entity);
         let values = self.values[slot * fields..][..fields].iter().enumerate();
         for (field, (bit, &value)) in protocol.fields.iter().zip(values.skip(hidden)) {
-            if changed >> bit & 1 == 1 {
-                (field.write)(body, field.form().dequantize(value));
+            let has_it =
+                field.kinds.is_empty() || kind.is_some_and(|kind| field.kinds.contains(kind));
+            if changed >> bit & 1 == 1 && has_it {
+                (field.write)(body, field.form().dequantize(value), &body_of);
             }
         }
     }

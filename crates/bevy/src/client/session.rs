@@ -1,6 +1,6 @@
 //! A connection at a client: what the server has said, and what is shown of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +12,8 @@ use cubewire_protocol::{Arrival, SnapshotReceiver, Welcome, playout_delay};
 use super::cold::Cold;
 use super::inputs::Inputs;
 use super::{PlayoutDelay, VanishReason};
-use crate::body::refuse;
+use crate::body::disconnect;
+use crate::cold::from_wire;
 use crate::mailbox::{Connected, Mailbox, Server};
 use crate::measure::Measure;
 use crate::protocol::{Compiled, Protocol};
@@ -36,6 +37,8 @@ pub(super) struct State {
     /// By slot and field.
     pub(super) values: Vec<u32>,
     pub(super) cold: Cold,
+    /// Bodies that have appeared or vanished, until what refers to them has been written again.
+    pub(super) touched: HashSet<BodyId>,
     pub(super) inputs: Vec<Inputs>,
     undecodable: u64,
 }
@@ -79,6 +82,7 @@ impl Session {
             slots: vec![SlotState::default(); slots],
             values: vec![0; slots * schema.fields.len()],
             cold: Cold::new(slots),
+            touched: HashSet::new(),
             inputs: protocol.inputs.iter().map(|_| Inputs::default()).collect(),
             undecodable: 0,
             protocol,
@@ -149,7 +153,7 @@ pub(super) fn deliver(
         let mail = std::mem::take(&mut mailbox.incoming);
         for bytes in &mail.messages {
             if let Err(reason) = on_message(world, server, now, bytes) {
-                refuse(world, server, reason);
+                disconnect(world, server, reason);
                 break;
             }
         }
@@ -191,7 +195,7 @@ fn on_message(
             let protocol = Arc::clone(&state.protocol);
             let entry = protocol.to_client.get(usize::from(channel));
             let entry = entry.ok_or(none)?;
-            let is_delivered = (entry.deliver)(world, server, bytes);
+            let is_delivered = (entry.deliver)(world, server, bytes, entity_from_wire);
             is_delivered.then_some(()).ok_or_else(|| {
                 format!("the server sent bytes that are no message `{}`", entry.name)
             })
@@ -297,13 +301,24 @@ impl State {
     pub(super) fn write_cold(&mut self, at: BodyId, body: &mut EntityWorldMut<'_>) {
         let (own, slots) = (body.id(), &self.slots);
         let entity = |other: BodyId| {
-            let shown = slots.get(usize::from(other.slot))?.shown.as_ref();
-            let shown = shown.filter(|shown| shown.life.generation == other.generation);
-            match other == at {
-                true => Some(own),
-                false => shown.map(|shown| shown.entity),
-            }
+            (other == at)
+                .then_some(own)
+                .or_else(|| shown_body(slots, other))
         };
         self.cold.write(at, body, &self.protocol.cold, entity);
     }
+}
+
+/// The entity of a body, if it is shown.
+fn shown_body(slots: &[SlotState], body: BodyId) -> Option<Entity> {
+    let shown = slots.get(usize::from(body.slot))?.shown.as_ref();
+    let shown = shown.filter(|shown| shown.life.generation == body.generation);
+    shown.map(|shown| shown.entity)
+}
+
+/// The body that an entity is which the server has sent.
+fn entity_from_wire(world: &World, entity: Entity) -> Option<Entity> {
+    let mut sessions = world.try_query::<&Session>()?;
+    let state = sessions.iter(world).next()?.0.as_ref()?;
+    shown_body(&state.slots, from_wire(entity)?)
 }

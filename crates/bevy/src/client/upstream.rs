@@ -6,10 +6,16 @@ use bevy_ecs::prelude::*;
 
 use super::inputs::Inputs;
 use super::session::Session;
-use crate::body::refuse;
+use crate::body::{RemoteBody, disconnect};
+use crate::cold::to_wire;
 use crate::mailbox::{Connected, Mailbox};
 use crate::protocol::Protocol;
 use crate::wire::{RecentInputs, ToServerMail, Upstream, encode, sendable};
+
+/// What a remote body is on the wire.
+fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
+    to_wire(world.get::<RemoteBody>(entity)?.0)
+}
 
 /// Takes what was written and puts it into the mailbox, once a tick. What is written without a connection is dropped.
 pub(super) fn send(
@@ -18,7 +24,10 @@ pub(super) fn send(
 ) {
     let protocol = Arc::clone(&world.resource::<Protocol>().0);
     let mut drain = |entries: &[crate::messages::MessageEntry]| -> Vec<Vec<_>> {
-        entries.iter().map(|entry| (entry.drain)(world)).collect()
+        entries
+            .iter()
+            .map(|entry| (entry.drain)(world, entity_to_wire))
+            .collect()
     };
     let (inputs, messages) = (drain(&protocol.inputs), drain(&protocol.to_server));
     let Some((server, mut session, mut mailbox)) = servers.iter_mut(world).next() else {
@@ -30,7 +39,7 @@ pub(super) fn send(
             let message = ToServerMail::Message { channel, bytes };
             match sendable(&message, || format!("a message `{}`", entry.name)) {
                 Ok(message) => mailbox.outgoing.messages.push(message),
-                Err(reason) => return refuse(world, server, reason),
+                Err(reason) => return disconnect(world, server, reason),
             }
         }
     }

@@ -15,13 +15,13 @@ use renetcode::{
 };
 
 use super::{MAX_DATAGRAMS, OVERHEAD_BYTES, since_1970};
-use crate::body::refuse;
+use crate::body::disconnect;
 use crate::mailbox::{self, CubewireSystems, Mailbox, Server};
 use crate::pipe::Pipe;
 use crate::traffic::{HEADER_BYTES, Traffic};
 
 /// Connects to a server when the app starts, or without a token when a [`RenetConnection`] is spawned. If that fails,
-/// [`Refused`](crate::Refused) says why.
+/// [`Disconnected`](crate::Disconnected) says why.
 #[derive(Debug, Default)]
 pub struct RenetClient(Option<ConnectToken>);
 
@@ -270,7 +270,7 @@ impl RenetConnection {
             Reason::ConnectionDenied => format!("the server at {server} is full"),
             Reason::DisconnectedByServer if !self.is_heard => format!(
                 "the server at {server} has ended the connection at once: it has a client of that number, perhaps this one \
-                 before it ended without a goodbye, until that is silent for as long as its token allows"
+                 before it ended without a goodbye, until that has been silent for a second"
             ),
             Reason::DisconnectedByClient | Reason::DisconnectedByServer => {
                 format!("the server at {server} has ended the connection")
@@ -299,7 +299,9 @@ fn receive(
 ) {
     for (entity, mut connection, is_server) in &mut connections {
         match connection.receive(time.elapsed(), time.delta()) {
-            Err(reason) => commands.queue(move |world: &mut World| refuse(world, entity, reason)),
+            Err(reason) => {
+                commands.queue(move |world: &mut World| disconnect(world, entity, reason));
+            }
             Ok(()) if connection.netcode.is_connected() && !is_server => {
                 let server = (Server, Mailbox::new(OVERHEAD_BYTES));
                 commands.entity(entity).insert(server);
@@ -328,7 +330,7 @@ fn flush(
         let link = &mut connection.links[1];
         let packets = connection.pipe.flush(now, &mut mailbox);
         let packets = packets.unwrap_or_else(|reason| {
-            commands.queue(move |world: &mut World| refuse(world, server, reason));
+            commands.queue(move |world: &mut World| disconnect(world, server, reason));
             Vec::new()
         });
         for packet in packets {

@@ -22,7 +22,7 @@ use self::handshakes::Handshakes;
 use self::reports::Reports;
 use self::socket::Socket;
 use super::Key;
-use crate::body::{Refused, refuse};
+use crate::body::{self, Disconnected};
 use crate::mailbox::{self, CubewireSystems, Mailbox};
 use crate::traffic::SocketTraffic;
 
@@ -40,9 +40,21 @@ impl RenetServer {
     /// Listens at an address: port 0 for one that is free, 0.0.0.0 for all of the machine's addresses. Up to 64 clients.
     ///
     /// # Errors
-    /// If the address is none of this machine, or in use, or can be reached from others while the key is [`Key::LOOPBACK`].
+    /// With the address, if it is none of this machine, or in use, or can be reached from others while the key is [`Key::LOOPBACK`].
     pub fn listen(address: impl ToSocketAddrs, key: Key) -> io::Result<Self> {
-        let socket = UdpSocket::bind(address)?;
+        let addresses: Vec<_> = address.to_socket_addrs()?.collect();
+        Self::bind(&addresses, key).map_err(|error| {
+            let addresses: Vec<_> = addresses.iter().map(ToString::to_string).collect();
+            let addresses = addresses.join(" or ");
+            io::Error::new(
+                error.kind(),
+                format!("cannot listen at {addresses}: {error}"),
+            )
+        })
+    }
+
+    fn bind(addresses: &[SocketAddr], key: Key) -> io::Result<Self> {
+        let socket = UdpSocket::bind(addresses)?;
         socket.set_nonblocking(true)?;
         let listens_at = socket.local_addr()?;
         key.check(listens_at, "can be reached from other machines")?;
@@ -96,7 +108,7 @@ impl Plugin for RenetServer {
             reports: Reports::default(),
             now: Duration::ZERO,
         })
-        .add_observer(note_refused)
+        .add_observer(note_why)
         .add_observer(disconnect)
         .add_systems(
             PreUpdate,
@@ -223,7 +235,7 @@ fn flush(mut host: ResMut<RenetHost>, mut mailboxes: Query<&mut Mailbox>, mut co
         let packets = client.pipe.flush(host.now, &mut mailbox);
         let packets = packets.unwrap_or_else(|reason| {
             let entity = client.entity;
-            commands.queue(move |world: &mut World| refuse(world, entity, reason));
+            commands.queue(move |world: &mut World| body::disconnect(world, entity, reason));
             Vec::new()
         });
         for packet in packets {
@@ -238,11 +250,11 @@ fn flush(mut host: ResMut<RenetHost>, mut mailboxes: Query<&mut Mailbox>, mut co
 }
 
 /// Notes why a connection is about to be despawned, for the log.
-fn note_refused(refused: On<Refused>, host: Option<ResMut<RenetHost>>) {
+fn note_why(ended: On<Disconnected>, host: Option<ResMut<RenetHost>>) {
     if let Some(mut host) = host
-        && let Some(client) = host.client_mut(refused.entity)
+        && let Some(client) = host.client_mut(ended.entity)
     {
-        client.refused = Some(refused.reason.clone());
+        client.ended = Some(ended.reason.clone());
     }
 }
 
@@ -254,10 +266,8 @@ fn disconnect(
 ) {
     if let Some(mut host) = host
         && let Ok(&ClientAddress(address)) = clients.get(removed.entity)
-        && let Some(client) = host.client_mut(removed.entity)
+        && host.client_mut(removed.entity).is_some()
     {
-        let why = client.refused.take();
-        let why = why.as_deref();
-        host.forget(address, why.unwrap_or("this end has ended the connection"));
+        host.forget(address, "this end has ended the connection");
     }
 }

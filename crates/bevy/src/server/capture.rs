@@ -13,7 +13,7 @@ use cubewire_protocol::SlotTable;
 
 use super::{ReplicationStats, SendGroup, SendPriority};
 use crate::body::{BodyKind, Replicated};
-use crate::cold::{Mapper, to_wire};
+use crate::cold::{Mapper, from_wire, to_wire};
 use crate::protocol::{Compiled, NO_PROTOCOL, Protocol};
 use crate::wire::BodyId;
 
@@ -38,6 +38,10 @@ impl InSlot {
     pub const fn life(&self) -> Life {
         self.life
     }
+
+    fn to_wire(self) -> Option<Entity> {
+        to_wire(BodyId::new(self.slot, self.life))
+    }
 }
 
 /// All bodies, by slot, as they were captured in the last tick.
@@ -58,8 +62,10 @@ pub struct Bodies {
     unknown: BTreeSet<&'static str>,
     /// Whether the log has said so of entities without a kind, and of bodies that are nowhere finite.
     has_warned: [bool; 2],
-    /// Slots whose bodies have gone since the last tick.
-    gone: Vec<usize>,
+    /// Bodies that have gone since the last tick.
+    gone: Vec<(Entity, InSlot)>,
+    /// Those that went in the tick before: what is sent in this one can refer to them.
+    left: Vec<(Entity, InSlot)>,
     /// Cold components that changed in this tick.
     pub(crate) changed: Vec<(usize, usize)>,
 }
@@ -99,6 +105,7 @@ impl FromWorld for Bodies {
             unknown: BTreeSet::new(),
             has_warned: [false; 2],
             gone: Vec::new(),
+            left: Vec::new(),
             changed: Vec::new(),
             protocol,
         }
@@ -116,7 +123,7 @@ pub(super) fn forget(
     {
         let tick = bodies.tick;
         bodies.table.remove(body.slot, tick);
-        bodies.gone.push(body.slot);
+        bodies.gone.push((removed.entity, *body));
     }
 }
 
@@ -172,7 +179,8 @@ pub(super) fn capture(
         let since = (world.last_change_tick(), world.change_tick());
         let mut shared = bodies.unshared();
         let snapshot = Arc::get_mut(&mut shared).expect("nobody else holds it");
-        for slot in std::mem::take(&mut bodies.gone) {
+        bodies.left = std::mem::take(&mut bodies.gone);
+        for &(_, InSlot { slot, .. }) in &bodies.left {
             if bodies.table.get(slot).is_none() {
                 snapshot.remove(slot);
                 bodies.slots[slot].cold.fill(None);
@@ -202,6 +210,26 @@ impl fmt::Debug for Bodies {
             .field("tick", &self.tick)
             .finish_non_exhaustive()
     }
+}
+
+/// What a body is on the wire, also if it has gone since the last tick.
+pub(super) fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
+    let left = || {
+        let mut left = world.resource::<Bodies>().left.iter();
+        left.find(|(body, _)| *body == entity).map(|(_, at)| at)
+    };
+    world.get::<InSlot>(entity).or_else(left)?.to_wire()
+}
+
+/// The body that an entity is which a client has sent.
+pub(super) fn entity_from_wire(world: &World, entity: Entity) -> Option<Entity> {
+    let named = from_wire(entity)?;
+    let body = world
+        .resource::<Bodies>()
+        .slots
+        .get(usize::from(named.slot))?;
+    let at = world.get::<InSlot>(body.entity)?;
+    (BodyId::new(at.slot, at.life) == named).then_some(body.entity)
 }
 
 impl Bodies {
@@ -279,7 +307,8 @@ impl Bodies {
             values.push(has_cold.into());
         }
         let fields = protocol.fields.iter();
-        values.extend(fields.map(|field| field.form().quantize((field.read)(body))));
+        let slot_of = |entity| world.get::<InSlot>(entity).map(|at| at.slot);
+        values.extend(fields.map(|field| field.form().quantize((field.read)(body, &slot_of))));
         let is_known = snapshot.life(slot) == Some(at.life);
         let is_same = |(field, &value): (usize, &u32)| snapshot.value(slot, field) == value;
         if is_known && !transform.is_changed() && values.iter().enumerate().all(is_same) {
@@ -321,10 +350,7 @@ impl Bodies {
         (last, this): (Tick, Tick),
         world: &World,
     ) {
-        let to_wire = |entity: Entity| {
-            let at = world.get::<InSlot>(entity)?;
-            to_wire(BodyId::new(at.slot, at.life))
-        };
+        let to_wire = |entity: Entity| world.get::<InSlot>(entity)?.to_wire();
         for (index, entry) in self.protocol.cold.iter().enumerate() {
             let slot = &mut self.slots[at.slot];
             let (known, refers) = (&mut slot.cold[index], &mut slot.refers[index]);

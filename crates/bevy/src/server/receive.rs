@@ -8,10 +8,10 @@ use bevy_time::{Real, Time};
 use cubewire_codec::{Fingerprint, Snapshot};
 use cubewire_protocol::{Feedback, Welcome};
 
-use super::capture::Bodies;
+use super::capture::{Bodies, entity_from_wire};
 use super::peer::{Peer, PeerState, Ready};
 use super::visibility::Hidden;
-use crate::body::{IsRefused, Refused};
+use crate::body::{Disconnected, HasEnded};
 use crate::mailbox::{Client, Connected, Mailbox};
 use crate::measure::Measure;
 use crate::protocol::Compiled;
@@ -84,10 +84,10 @@ pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
     let Ok(mut entity) = world.get_entity_mut(client) else {
         return;
     };
-    if entity.contains::<IsRefused>() {
+    if entity.contains::<HasEnded>() {
         return;
     }
-    entity.insert(IsRefused);
+    entity.insert(HasEnded);
     if let Some(mut peer) = entity.get_mut::<Peer>() {
         (peer.state, peer.since) = (PeerState::Refused, since);
     }
@@ -96,7 +96,7 @@ pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
         let refused = encode(&ToClientMail::Refused(&reason));
         mailbox.outgoing.messages.push(refused);
     }
-    world.trigger(Refused {
+    world.trigger(Disconnected {
         entity: client,
         reason,
     });
@@ -128,7 +128,7 @@ fn on_message(
         (ToServerMail::Message { channel, bytes }, PeerState::Ready(_)) => {
             let entry = protocol.to_server.get(usize::from(channel));
             let entry = entry.ok_or("the client sent a message of no type")?;
-            let is_delivered = (entry.deliver)(world, client, bytes);
+            let is_delivered = (entry.deliver)(world, client, bytes, entity_from_wire);
             is_delivered.then_some(()).ok_or_else(|| {
                 format!("the client sent bytes that are no message `{}`", entry.name)
             })
@@ -208,7 +208,7 @@ fn on_datagram(
     }
     for (channel, input) in inputs {
         let entry = &protocol.inputs[channel];
-        if !(entry.deliver)(world, client, input) {
+        if !(entry.deliver)(world, client, input, entity_from_wire) {
             let name = entry.name;
             return Err(format!("the client sent bytes that are no input `{name}`"));
         }

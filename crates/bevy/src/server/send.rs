@@ -13,7 +13,7 @@ use cubewire_codec::{Life, QuantizedSnapshot};
 use cubewire_protocol::{BaselineChoice, View, Visibility, Within};
 
 use super::ReplicationStats;
-use super::capture::{Bodies, BodySlot};
+use super::capture::{Bodies, BodySlot, entity_to_wire};
 use super::peer::{ByteBudget, Peer, PeerState, Ready};
 use super::receive::turn_away;
 use super::visibility::{Filters, Hidden, Interest, look};
@@ -45,7 +45,7 @@ pub(super) fn send_messages(
         }
     }
     for (channel, entry) in protocol.to_client.iter().enumerate() {
-        for (to, bytes) in (entry.drain)(world) {
+        for (to, bytes) in (entry.drain)(world, entity_to_wire) {
             let channel = channel as u8;
             let bytes = &bytes;
             let mail = ToClientMail::Message { channel, bytes };

@@ -24,6 +24,13 @@ pub trait VisibilityFilter: Component<Mutability = Immutable> {
 
     /// Whether a client sees a body with this; `client` is `None` if it has no such component.
     fn is_visible(&self, client: Option<&Self::Client>) -> bool;
+
+    /// Whether a client to which a body with this is visible sees it however far it is: an [`Interest`] does not hide it. So
+    /// players can see their own team everywhere, and enemies that are near. Default: no.
+    fn is_visible_from_afar(&self, client: Option<&Self::Client>) -> bool {
+        let _ = client;
+        false
+    }
 }
 
 /// What a client sees of a body that is not visible to it. The values of a hidden body, and those of a frozen one since, change
@@ -72,10 +79,13 @@ impl VisibilityAppExt for App {
                 }
                 row.has_client = has_client;
                 row.slots.clear();
+                row.far.clear();
                 let client = client.as_deref();
                 for (at, filter) in &bodies {
                     if !filter.is_visible(client) {
                         row.slots.push(at.slot);
+                    } else if filter.is_visible_from_afar(client) {
+                        row.far.push(at.slot);
                     }
                 }
                 row.as_seen = match F::WHEN_HIDDEN {
@@ -107,11 +117,15 @@ struct Row {
     /// Whether the client had the component that decides; `None` before the row was first worked out.
     has_client: Option<bool>,
     as_seen: Visibility,
+    /// What it hides.
     slots: Vec<usize>,
+    /// What distances do not hide.
+    far: Vec<usize>,
 }
 
-/// On the entity of a client's connection: it sees what is near, and the nearer, the more often within a
-/// [`ByteBudget`](super::ByteBudget): at distance d, the priority of a body grows 1 / (1 + d / `near`) times as fast.
+/// On the entity of a client's connection: it sees what is near, and what a filter shows
+/// [from afar](VisibilityFilter::is_visible_from_afar). The nearer a body, the more often it is sent within a
+/// [`ByteBudget`](super::ByteBudget): at distance d, its priority grows 1 / (1 + d / `near`) times as fast.
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 pub struct Interest {
     /// A body appears when it is nearer than this, in units.
@@ -170,6 +184,10 @@ pub(super) fn look(
     };
     peer.center = center.filter(|at| at.is_finite()).or(peer.center);
     peer.near.resize(slots, false);
+    let mut is_far = vec![false; slots];
+    for row in hidden.iter().flat_map(|hidden| &hidden.0) {
+        row.far.iter().for_each(|&slot| is_far[slot] = true);
+    }
     for (slot, body) in bodies.slots.iter().enumerate() {
         let distance = |center| body.position.distance(center);
         let distance = peer.center.map_or(f32::MAX, distance);
@@ -178,7 +196,7 @@ pub(super) fn look(
             true => interest.far.max(interest.near),
             false => interest.near,
         };
-        peer.near[slot] = distance <= limit;
+        peer.near[slot] = distance <= limit || is_far[slot];
         if !peer.near[slot] {
             peer.visibility[slot] = Visibility::Hidden;
         }

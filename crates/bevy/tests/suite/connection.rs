@@ -1,6 +1,6 @@
 //! Who is admitted, and what becomes of a connection.
 
-use cubewire_bevy::{Client, Mailbox, Refused, Server, VanishReason, Vanished};
+use cubewire_bevy::{Client, Disconnected, Mailbox, Server, VanishReason, Vanished};
 use cubewire_link::Jitter;
 
 use super::*;
@@ -8,13 +8,13 @@ use super::*;
 #[derive(Resource, Default)]
 struct Reasons(Vec<String>);
 
-fn refusals(refused: On<Refused>, mut reasons: ResMut<Reasons>) {
-    reasons.0.push(refused.reason.clone());
+fn note(ended: On<Disconnected>, mut reasons: ResMut<Reasons>) {
+    reasons.0.push(ended.reason.clone());
 }
 
 fn watch(app: &mut App) {
     app.init_resource::<Reasons>()
-        .add_observer(refusals)
+        .add_observer(note)
         .add_observer(|gone: On<Vanished>, mut reasons: ResMut<Reasons>| {
             assert_eq!(gone.reason, VanishReason::Disconnected);
             reasons.0.push("vanished".to_owned());
@@ -165,7 +165,7 @@ fn the_bodies_of_those_who_are_refused_go_with_them() {
     let mut net = TestNet::new(true_protocol);
     net.server
         .init_resource::<Reasons>()
-        .add_observer(refusals)
+        .add_observer(note)
         .add_observer(|new: On<Add, Connected>, mut to: Commands| {
             let hero = to.spawn((Replicated, BodyKind::named("hero"))).id();
             to.entity(new.entity).insert(Hero(hero));
@@ -180,7 +180,7 @@ fn the_bodies_of_those_who_are_refused_go_with_them() {
     for _ in 0..3 {
         let liar = net.add_client_with(|app| {
             lying_protocol(app);
-            app.init_resource::<Reasons>().add_observer(refusals);
+            app.init_resource::<Reasons>().add_observer(note);
         });
         net.run_until(|net| net.count::<Remote>(0) == 2);
         let message = cubewire_bevy::ToServer(other::Chat(9_999_999_999));

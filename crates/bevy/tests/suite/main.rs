@@ -7,6 +7,7 @@ mod examples;
 mod lives;
 mod measure;
 mod messages;
+mod references;
 mod sharing;
 mod udp;
 mod visibility;

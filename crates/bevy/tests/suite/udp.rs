@@ -7,7 +7,7 @@ use cubewire_bevy::renet::{
     ClientId, ConnectToken, Key, RenetClient, RenetConnection, RenetHost, RenetServer, TokenData,
 };
 use cubewire_bevy::testing::app;
-use cubewire_bevy::{Client, ClientPlugin, Mailbox, Refused, Server, ServerPlugin};
+use cubewire_bevy::{Client, ClientPlugin, Disconnected, Mailbox, Server, ServerPlugin};
 
 use super::*;
 
@@ -107,8 +107,8 @@ struct Reasons(Vec<String>);
 
 fn watch(app: &mut App) {
     app.init_resource::<Reasons>().add_observer(
-        |refused: On<Refused>, mut reasons: ResMut<Reasons>| {
-            reasons.0.push(refused.reason.clone());
+        |ended: On<Disconnected>, mut reasons: ResMut<Reasons>| {
+            reasons.0.push(ended.reason.clone());
         },
     );
 }
@@ -154,21 +154,26 @@ fn a_client_that_is_not_admitted_is_told_why() {
 }
 
 #[test]
-fn a_number_is_taken_until_its_client_is_gone() {
+fn a_number_is_taken_until_its_client_is_silent() {
     let server = RenetServer::listen("127.0.0.1:0", Key::LOOPBACK).unwrap();
     let address = server.address();
     let client = || connecting(Key::LOOPBACK.token(address, 1).unwrap());
-    let mut apps = [serving(server), client(), client()];
+    let mut apps = vec![serving(server), client(), client()];
     run(&mut apps[..2], |apps| count::<Connected>(&mut apps[1]) == 1);
     let reason = ended(&mut apps, 2);
     let expected = format!(
         "the server at {address} has ended the connection at once: it has a client of that number,"
     );
     assert!(reason.starts_with(&expected), "{reason}");
-    // The first is silent from here on.
-    run(&mut apps[..1], |apps| count::<Client>(&mut apps[0]) == 0);
-    apps[2] = client();
-    run(&mut apps, |apps| count::<Connected>(&mut apps[2]) == 1);
+    // The first is silent from here on, as if it had crashed.
+    watch(&mut apps[0]);
+    (0..90).for_each(|_| apps[0].update());
+    assert_eq!(count::<Client>(&mut apps[0]), 1);
+    let mut apps = [apps.swap_remove(0), client()];
+    run(&mut apps, |apps| count::<Connected>(&mut apps[1]) == 1);
+    assert_eq!(count::<Client>(&mut apps[0]), 1);
+    let reasons = &apps[0].world().resource::<Reasons>().0;
+    assert_eq!(*reasons, ["it has connected again from elsewhere"]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use super::*;
 
 #[derive(Component, Clone, Copy, PartialEq)]
 #[component(immutable)]
-struct Team(u8);
+pub(super) struct Team(pub(super) u8);
 
 impl VisibilityFilter for Team {
     type Client = Self;
@@ -119,6 +119,54 @@ fn a_frozen_body_stays_as_it_was_and_then_catches_up() {
     net.run_until(|net| positions(net, 0) == [Vec3::X * 5.0] && name(net) == "Grace");
     insert(&mut net, never, Fog(false));
     net.run_until(|net| net.count::<Remote>(0) == 2);
+}
+
+/// Friends are seen everywhere, and others who are near.
+#[derive(Component, PartialEq)]
+#[component(immutable)]
+struct Side(u8);
+
+impl VisibilityFilter for Side {
+    type Client = Self;
+    const WHEN_HIDDEN: WhenHidden = WhenHidden::Despawn;
+
+    fn is_visible(&self, _: Option<&Self>) -> bool {
+        true
+    }
+
+    fn is_visible_from_afar(&self, client: Option<&Self>) -> bool {
+        client == Some(self)
+    }
+}
+
+#[test]
+fn the_own_side_is_visible_from_afar() {
+    let mut net = TestNet::new(protocol);
+    net.server.add_visibility_filter::<Side>();
+    net.add_client();
+    let hero = spawn(&mut net, "hero", Vec3::ZERO, Side(1));
+    let friend = spawn(&mut net, "hero", Vec3::X * 50.0, Side(1));
+    let enemy = spawn(&mut net, "hero", Vec3::X * 60.0, Side(2));
+    spawn(&mut net, "crate", Vec3::X * 70.0, ());
+    net.run_until(|net| net.count::<Connected>(0) == 1);
+    let client = client_entity(&mut net);
+    let sees = |net: &mut TestNet| {
+        net.ticks(30);
+        positions(net, 0).iter().map(|at| at.x).collect::<Vec<_>>()
+    };
+    insert(
+        &mut net,
+        client,
+        (Interest::around(hero, 10.0, 15.0), Side(1)),
+    );
+    assert_eq!(sees(&mut net), [0.0, 50.0]);
+    put(&mut net, enemy, Vec3::X * 9.0);
+    assert_eq!(sees(&mut net), [0.0, 9.0, 50.0]);
+    put(&mut net, enemy, Vec3::X * 16.0);
+    insert(&mut net, friend, Side(3));
+    assert_eq!(sees(&mut net), [0.0]);
+    insert(&mut net, client, Side(2));
+    assert_eq!(sees(&mut net), [0.0, 16.0]);
 }
 
 #[test]

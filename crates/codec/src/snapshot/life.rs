@@ -250,7 +250,9 @@ impl QuantizedSnapshot {
     /// Whether what a slot has beside a body's pose and flag differs from that of `other`.
     #[inline(never)]
     pub(super) fn slot_differs(&self, other: &Self, slot: usize) -> bool {
-        !self.is_same_life(other, slot) || self.words_of(slot) != other.words_of(slot)
+        // There are few or none, of which a loop is faster than the call that compares slices.
+        let mut words = self.words_of(slot).iter().zip(other.words_of(slot));
+        !self.is_same_life(other, slot) || words.any(|(own, others)| own != others)
     }
 
     pub(crate) fn life_word(&self, slot: usize) -> LifeWord {

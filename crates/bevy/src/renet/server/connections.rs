@@ -11,7 +11,7 @@ use renetcode::{NETCODE_MAX_PACKET_BYTES, NetcodeServer, ServerResult};
 use super::super::{MAX_DATAGRAMS, OVERHEAD_BYTES, since_1970};
 use super::handshakes::{Connected, Step};
 use super::{ClientAddress, ClientId, RenetHost, TokenData};
-use crate::body::refuse;
+use crate::body::disconnect;
 use crate::mailbox::{Client, Mailbox};
 use crate::pipe::Pipe;
 use crate::traffic::{HEADER_BYTES, Traffic};
@@ -28,8 +28,8 @@ pub(super) struct Connection {
     pub(super) has_spoken: bool,
     /// Traffic that the mailbox has not counted yet.
     pub(super) traffic: Traffic,
-    /// Why it is to be disconnected, if it is refused.
-    pub(super) refused: Option<String>,
+    /// Why it is to be disconnected, once that is known.
+    pub(super) ended: Option<String>,
 }
 
 impl RenetHost {
@@ -139,10 +139,16 @@ impl RenetHost {
             user_data,
             ..
         } = connected;
-        if self.clients.values().any(|client| client.id == id) {
-            let line = format!("client {address} is refused: another has its number");
-            self.reports.client(&line);
-            return self.dismiss(&mut netcode, id, address);
+        let mut clients = self.clients.iter();
+        let before = clients.find(|(_, client)| client.id == id);
+        if let Some((&before, client)) = before {
+            let silence = client.netcode.time_since_last_received_packet(id);
+            if silence.is_none_or(|silence| silence < MIN_SILENCE) {
+                let line = format!("client {address} is refused: another has its number");
+                self.reports.client(&line);
+                return self.dismiss(&mut netcode, id, address);
+            }
+            self.remove(before, "it has connected again from elsewhere", commands);
         }
         self.admitted += 1;
         self.reports
@@ -161,7 +167,7 @@ impl RenetHost {
             pipe: Pipe::default(),
             has_spoken: false,
             traffic: Traffic::default(),
-            refused: None,
+            ended: None,
         };
         self.clients.insert(address, client);
     }
@@ -182,6 +188,8 @@ impl RenetHost {
     pub(super) fn forget(&mut self, address: SocketAddr, why: &str) -> Option<Entity> {
         let mut client = self.clients.remove(&address)?;
         self.dismiss(&mut client.netcode, client.id, address);
+        // One that was refused has left only because of that.
+        let why = client.ended.as_deref().unwrap_or(why);
         self.reports
             .client(&format!("client {address} is disconnected: {why}"));
         Some(client.entity)
@@ -196,7 +204,7 @@ impl RenetHost {
     ) {
         if let Some(entity) = self.forget(address, why) {
             let why = why.to_owned();
-            commands.queue(move |world: &mut World| refuse(world, entity, why));
+            commands.queue(move |world: &mut World| disconnect(world, entity, why));
         }
     }
 
@@ -228,6 +236,9 @@ impl RenetHost {
         }
     }
 }
+
+/// A client that is silent for longer has crashed if another of its number asks: clients say something ten times a second.
+const MIN_SILENCE: Duration = Duration::from_secs(1);
 
 /// A client that is silent for longer is removed, whatever timeout its token specifies.
 const MAX_SILENCE: Duration = Duration::from_secs(30);

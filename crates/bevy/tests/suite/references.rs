@@ -1,0 +1,225 @@
+//! Bodies that fields and messages refer to.
+
+use bevy_ecs::entity::MapEntities;
+use cubewire_bevy::{FromClient, FromServer, ToClient, ToServer, VisibilityAppExt};
+
+use super::visibility::Team;
+use super::*;
+
+#[derive(Component, Clone, Copy, Debug, PartialEq)]
+struct Target(Option<Entity>);
+
+/// Who was hit, and by whom.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, MapEntities)]
+struct Hit {
+    #[entities]
+    #[serde(with = "as_bits")]
+    by: Entity,
+    #[entities]
+    #[serde(with = "as_bits")]
+    whom: Entity,
+}
+
+fn register(app: &mut App) {
+    protocol(app);
+    app.replicate_reference("target", |target: &Target| target.0, Target)
+        .field_kinds("target", &["hero"])
+        .field_kinds("health", &["hero"])
+        // The order does not matter.
+        .map_entities::<Hit>()
+        .add_input::<Hit>()
+        .add_message_to_client::<Hit>();
+}
+
+/// Bodies of a client, by their health.
+fn remote(net: &mut TestNet, health: u8) -> Entity {
+    let world = net.clients[0].world_mut();
+    let mut bodies = world.query_filtered::<(Entity, &Health), With<Remote>>();
+    let mut bodies = bodies.iter(world);
+    let found = bodies.find(|(_, known)| known.0 == health);
+    found.expect("it is there").0
+}
+
+fn target(net: &TestNet, body: Entity) -> Option<Entity> {
+    net.clients[0].world().get::<Target>(body).unwrap().0
+}
+
+#[test]
+fn a_field_refers_to_the_body_while_the_client_sees_it() {
+    let mut net = TestNet::new(register);
+    net.server.add_visibility_filter::<Team>();
+    net.add_client();
+    // Born in one tick, the target in the later slot.
+    let turret = spawn(&mut net, "hero", Vec3::X, Health(1));
+    let first = spawn(&mut net, "hero", Vec3::Z, (Health(2), Team(1)));
+    let aim = |net: &mut TestNet, at: Option<Entity>| insert(net, turret, Target(at));
+    aim(&mut net, Some(first));
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    let own = remote(&mut net, 1);
+    net.ticks(30);
+    assert_eq!(target(&net, own), None, "the client does not see it");
+    let client = client_entity(&mut net);
+    insert(&mut net, client, Team(1));
+    net.run_until(|net| net.count::<Remote>(0) == 2);
+    let seen = remote(&mut net, 2);
+    assert_eq!(target(&net, own), Some(seen));
+    insert(&mut net, client, Team(2));
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    assert_eq!(target(&net, own), None, "it is hidden");
+    aim(&mut net, Some(turret));
+    net.run_until(|net| target(net, own) == Some(own));
+    aim(&mut net, None);
+    net.run_until(|net| target(net, own).is_none());
+    let second = spawn(&mut net, "hero", Vec3::Y, Health(3));
+    aim(&mut net, Some(second));
+    net.run_until(|net| net.count::<Remote>(0) == 2);
+    assert_eq!(
+        target(&net, own),
+        Some(remote(&mut net, 3)),
+        "in the frame of its birth"
+    );
+    server(&mut net).despawn(second);
+    net.run_until(|net| target(net, own).is_none());
+    // One in its slot is another body.
+    spawn(&mut net, "hero", Vec3::Y, Health(4));
+    net.ticks(400);
+    assert_eq!(target(&net, own), None);
+}
+
+#[test]
+fn a_component_refers_to_no_body_that_is_hidden() {
+    let mut net = TestNet::new(protocol);
+    net.server.add_visibility_filter::<Team>();
+    net.add_client();
+    let leader = spawn(&mut net, "hero", Vec3::X, Team(1));
+    let follower = spawn(&mut net, "crate", Vec3::Z, Follows(leader));
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    let remote = only::<Follows>(&mut net, 0);
+    let follows = |net: &TestNet| net.clients[0].world().get::<Follows>(remote).unwrap().0;
+    assert_eq!(follows(&net), Entity::PLACEHOLDER);
+    let client = client_entity(&mut net);
+    for _ in 0..2 {
+        insert(&mut net, client, Team(1));
+        net.run_until(|net| net.count::<Remote>(0) == 2);
+        assert!(net.clients[0].world().get_entity(follows(&net)).is_ok());
+        insert(&mut net, client, Team(2));
+        net.run_until(|net| net.count::<Remote>(0) == 1);
+        assert_eq!(follows(&net), Entity::PLACEHOLDER);
+    }
+    insert(&mut net, follower, Follows(follower));
+    net.run_until(|net| follows(net) == remote);
+}
+
+#[test]
+fn fields_of_one_kind_are_not_of_others() {
+    let mut net = TestNet::new(register);
+    net.add_client();
+    spawn(&mut net, "hero", Vec3::X, Health(7));
+    spawn(&mut net, "crate", Vec3::Z, Health(9));
+    net.run_until(|net| net.count::<Remote>(0) == 2);
+    let hero = only::<Health>(&mut net, 0);
+    assert_eq!(only::<Target>(&mut net, 0), hero);
+    assert_eq!(net.count::<OnFire>(0), 2, "it is a field of all kinds");
+    let kind = net.clients[0].world().get::<BodyKind>(hero);
+    assert_eq!(kind.unwrap().name(), "hero");
+}
+
+#[test]
+#[should_panic(expected = "field `health` is of kind `giant`, which was not registered")]
+fn a_field_of_an_unknown_kind_is_refused() {
+    let _ = TestNet::new(|app| {
+        protocol(app);
+        app.field_kinds("health", &["giant"]);
+    });
+}
+
+#[test]
+#[should_panic(expected = "`Hit` is no input or message that was registered")]
+fn an_unknown_message_is_refused() {
+    let _ = TestNet::new(|app| {
+        protocol(app);
+        app.map_entities::<Hit>();
+    });
+}
+
+/// The only message that arrives.
+fn received<M>(net: &mut TestNet, take: impl Fn(&mut TestNet) -> Vec<M>) -> M {
+    let mut next = || {
+        net.tick();
+        take(net).pop()
+    };
+    (0..5).find_map(|_| next()).expect("it has arrived")
+}
+
+#[test]
+fn messages_name_bodies_of_the_other_end() {
+    let mut net = TestNet::new(register);
+    net.add_client();
+    let [a, b] = [1, 2].map(|health| spawn(&mut net, "hero", Vec3::X, Health(health)));
+    let nobody = net.server.world_mut().spawn_empty().id();
+    net.run_until(|net| net.count::<Remote>(0) == 2);
+    let [near, far] = [1, 2].map(|health| remote(&mut net, health));
+
+    let input = |net: &mut TestNet, by: Entity, whom: Entity| {
+        let hit = ToServer(Hit { by, whom });
+        net.clients[0].world_mut().write_message(hit);
+        received(net, |net| taken::<FromClient<Hit>>(&mut net.server)).message
+    };
+    assert_eq!(input(&mut net, near, far), Hit { by: a, whom: b });
+    let own = net.clients[0].world_mut().spawn_empty().id();
+    let whom = Entity::PLACEHOLDER;
+    assert_eq!(input(&mut net, near, own), Hit { by: a, whom });
+
+    let message = |net: &mut TestNet, by: Entity, whom: Entity| {
+        let hit = ToClient::all(Hit { by, whom });
+        server(net).write_message(hit);
+        if whom == b {
+            // It dies of that, in the same tick.
+            server(net).despawn(whom);
+        }
+        received(net, |net| taken::<FromServer<Hit>>(&mut net.clients[0])).0
+    };
+    assert_eq!(message(&mut net, a, nobody), Hit { by: near, whom });
+    assert_eq!(
+        message(&mut net, a, b),
+        Hit {
+            by: near,
+            whom: far
+        }
+    );
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    assert_eq!(input(&mut net, near, far), Hit { by: a, whom });
+}
+
+/// A client that names bodies by numbers that it made up.
+#[test]
+fn entities_that_were_made_up_are_none() {
+    let mut net = TestNet::new(register);
+    net.add_client_with(|app| {
+        protocol(app);
+        app.replicate_reference("target", |target: &Target| target.0, Target)
+            .add_input::<Hit>()
+            .add_message_to_client::<Hit>();
+    });
+    spawn(&mut net, "hero", Vec3::X, ());
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    let mut chance = Chance(5);
+    for index in [0, 1, 199, 200, 70_000, u32::MAX - 1] {
+        let [by, whom] = [0, 1].map(|_| {
+            let bits = u64::from(!index) | (1 + chance.below(1 << 20) as u64) << 32;
+            Entity::from_bits(bits)
+        });
+        net.clients[0]
+            .world_mut()
+            .write_message(ToServer(Hit { by, whom }));
+        let hit = received(&mut net, |net| taken::<FromClient<Hit>>(&mut net.server)).message;
+        let nobody = Entity::PLACEHOLDER;
+        assert_eq!(
+            hit,
+            Hit {
+                by: nobody,
+                whom: nobody
+            }
+        );
+    }
+}
