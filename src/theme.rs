@@ -49,6 +49,10 @@ pub fn fonts() -> FontDefinitions {
     fonts.font_data.insert(name.clone(), Arc::new(inter));
     let proportional = fonts.families.entry(FontFamily::Proportional).or_default();
     proportional.insert(0, name);
+    // Its letters would stand higher than those of the words beside them.
+    if let Some(mono) = fonts.font_data.get_mut("Hack") {
+        Arc::make_mut(mono).tweak.y_offset_factor = 0.14;
+    }
     fonts
 }
 

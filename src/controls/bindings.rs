@@ -77,7 +77,7 @@ pub const BINDINGS: [Binding; 29] = {
         ),
         row(
             "V",
-            "show both halves, the left, the right, or one over the other",
+            "show both halves, one of them, or one over the other",
             Press(&[(Key(KeyCode::KeyV), Action::NextView)]),
         ),
         row(

@@ -171,13 +171,21 @@ pub(super) fn draw(
             for (index, card) in cards.iter().enumerate() {
                 card.draw(ui, index + 1);
             }
-            draw_start(ui, state, &lane.status, start, cards.len() + 1);
+            // A card alone has no number.
+            let number = Some(cards.len() + 1).filter(|_| !cards.is_empty());
+            draw_start(ui, state, &lane.status, start, number);
         });
     lane.status.tour.and_then(|_| tour_button(ctx, start))
 }
 
 /// The card with the keys.
-fn draw_start(ui: &mut Ui, state: &PanelState, status: &Status<'_>, rect: Rect, number: usize) {
+fn draw_start(
+    ui: &mut Ui,
+    state: &PanelState,
+    status: &Status<'_>,
+    rect: Rect,
+    number: Option<usize>,
+) {
     let look = Look::of(ui);
     let again = key_of(Action::Help);
     let how = match (state.has_touch, status.plays_itself) {
@@ -268,7 +276,7 @@ struct Card {
 
 impl Card {
     fn draw(&self, ui: &mut Ui, number: usize) {
-        let (_, mut inside) = frame(ui, self.rect, self.color, number, self.title);
+        let (_, mut inside) = frame(ui, self.rect, self.color, Some(number), self.title);
         let ink = Look::of(ui).ink;
         let words = balanced(&inside, &self.text, BODY, ink, inside.available_width());
         inside.add(Label::new(words));
@@ -283,18 +291,22 @@ impl Card {
 }
 
 /// The frame of a card with its number and its title. Returns what is beside the title, and what is below.
-fn frame(ui: &mut Ui, rect: Rect, color: Color32, number: usize, title: &str) -> (Ui, Ui) {
+fn frame(ui: &mut Ui, rect: Rect, color: Color32, number: Option<usize>, title: &str) -> (Ui, Ui) {
     let look = Look::of(ui);
     ui.painter().add(over_picture(look, color).paint(rect));
     let inside = rect.shrink2(vec2(16.0, 12.0));
     let (row, rest) = inside.split_top_bottom_at_y(inside.top() + 20.0);
-    let center = pos2(row.left() + 10.0, row.center().y);
-    ui.painter().circle_filled(center, 10.0, color);
-    let middle = At::Center(10.0);
-    text(ui.painter(), row, middle, number, SMALL, look.ground);
+    let mut title_left = row.left();
+    if let Some(number) = number {
+        let center = pos2(row.left() + 10.0, row.center().y);
+        ui.painter().circle_filled(center, 10.0, color);
+        let middle = At::Center(10.0);
+        text(ui.painter(), row, middle, number, SMALL, look.ground);
+        title_left += 28.0;
+    }
     let mut head = ui.new_child(
         UiBuilder::new()
-            .max_rect(row.with_min_x(row.left() + 28.0))
+            .max_rect(row.with_min_x(title_left))
             .layout(Layout::left_to_right(Align::Center)),
     );
     head.label(RichText::new(title).size(BODY).color(color));

@@ -63,15 +63,13 @@ pub(super) fn draw_slim(
         .with_min_x(all.left() + AXIS)
         .with_max_y(all.bottom() - LINE);
     let sources = sources(ui, state, lanes);
-    let chart = graph::paint(ui, plot, 0.0, &Lines::new(&sources, span(state)), moment);
+    let lines = Lines::new(&sources, span(state));
+    let chart = graph::paint(ui, plot, 0.0, &lines, moment);
     let past = format!("{} s ago", state.graph_seconds);
-    let budgets = lanes
-        .iter()
-        .filter_map(|lane| lane.settings.sender.kept_budget());
-    let budgets: Vec<_> = budgets.map(|kbps| kbps.to_string()).collect();
+    let budgets = lines.budgets();
     let what = match budgets.is_empty() {
         true => format!("kbps; dashes: target {TARGET_KBPS:.0}"),
-        false => format!("kbps on the wire; dots: budget {}", budgets.join(", ")),
+        false => format!("kbps on the wire; dots: budget {budgets}"),
     };
     chart.times(ui, [&past, &what, "now"]);
 }

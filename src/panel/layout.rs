@@ -61,7 +61,7 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, mut lane: LaneView<'_>)
         drawn.moment = moment;
     }
     if let Some(end) = end {
-        let pressed = end.draw(ctx, drawn.inset);
+        let pressed = end.draw(ctx, drawn.inset, state.is_narrow);
         drawn.asked = drawn.asked.or(pressed);
     }
     if is_explained {
@@ -96,10 +96,13 @@ fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Draw
         ui.spacing_mut().item_spacing = egui::Vec2::ZERO;
         drawn.asked = header(ui, lane);
         ui.add_space(8.0);
-        let plot = if state.is_low { LOW_PLOT } else { PLOT };
-        let height = graph::AROUND_PLOT + plot;
-        graph::draw(ui, state, &lane.shown, lane.past.moment, height);
-        ui.add_space(GAP);
+        // Where few rows of a page would be left below the graph, the slim bar has it.
+        if window.height() >= LOWEST {
+            let plot = if state.is_low { LOW_PLOT } else { PLOT };
+            let height = graph::AROUND_PLOT + plot;
+            graph::draw(ui, state, &lane.shown, lane.past.moment, height);
+            ui.add_space(GAP);
+        }
         pages::bar(ui, state, lane);
         let page = ui.available_rect_before_wrap();
         let page = page.with_max_y(page.bottom() - toolbar::HEIGHT);
@@ -249,6 +252,8 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
 fn header(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     let mut action = None;
     let size = vec2(ui.available_width(), BUTTON);
+    // The name of the rung is whole, whatever else is left out.
+    let has_room = size.x >= WIDTH - 2.0 * MARGIN && lane.shown.len() < 2;
     ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
         ui.spacing_mut().item_spacing = vec2(8.0, 0.0);
         if let Some(halves) = &mut lane.halves
@@ -263,7 +268,7 @@ fn header(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
             if shrink(ui) {
                 action = Some(Action::Panel);
             }
-            cost(ui, lane);
+            cost(ui, lane, has_room);
             let width = ui.available_width().min(MAX_PICKER);
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
                 let shown = rung_name(lane.stages_shown());
@@ -294,13 +299,13 @@ fn shrink(ui: &mut Ui) -> bool {
     response.clicked()
 }
 
-/// The bandwidth of the lane, how many times less than uncompressed it is if it is shown alone, and how far the replica
-/// is from the simulation.
-fn cost(ui: &mut Ui, lane: &LaneView<'_>) {
+/// The bandwidth of the lane; where there is room, how many times less than uncompressed it is, and how far the replica is
+/// from the simulation.
+fn cost(ui: &mut Ui, lane: &LaneView<'_>, has_room: bool) {
     let look = Look::of(ui);
     let second = lane.second();
     let about = about_cost(second.as_ref(), lane.past.moment);
-    if let Some(second) = second.as_ref().filter(|_| lane.shown.len() < 2) {
+    if let Some(second) = second.as_ref().filter(|_| has_room) {
         let kbps = second.kbps(Accounting::PayloadAndUdp);
         if kbps > 0.0 {
             let whole = lane.settings.sender.uncompressed_kbps();
@@ -377,8 +382,10 @@ const MIN_WIDTH: f32 = 320.0;
 /// Fraction of a narrow window that the whole panel may cover.
 const MAX_FRACTION: f32 = 0.45;
 
-/// Height of the window below which the plot is lower, and the heights of the plot, logical points.
+/// Heights of the window below which the plot is lower, and below which there is none; and the heights of the plot, logical
+/// points.
 const LOW: f32 = 640.0;
+const LOWEST: f32 = 520.0;
 const LOW_PLOT: f32 = 56.0;
 const PLOT: f32 = 88.0;
 

@@ -105,45 +105,42 @@ pub(super) fn bar(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
         state.page = state.page.tab().pages()[0];
     }
     let look = Look::of(ui);
-    let before = (state.page.tab(), state.page);
-    ui.data_mut(|data| data.insert_temp(Id::new(before.0), before.1));
+    ui.data_mut(|data| data.insert_temp(Id::new(state.page.tab()), state.page));
     let line = Stroke::new(1.0, look.line);
     let width = ui.available_width() / Tab::ALL.len() as f32;
-    ui.horizontal(|ui| {
+    let tabs = ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing = Vec2::ZERO;
-        for tab in Tab::ALL {
-            let (rect, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::click());
-            let is_open = tab == before.0;
-            response.widget_info(|| {
-                WidgetInfo::selected(WidgetType::SelectableLabel, true, is_open, tab.title())
-            });
+        Tab::ALL.map(|tab| {
+            let (_, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::click());
             if response.clicked() {
                 let last = ui.data(|data| data.get_temp(Id::new(tab)));
                 state.page = last.unwrap_or(tab.pages()[0]);
             }
-            ui.painter()
-                .hline(rect.x_range(), rect.bottom() - 0.5, line);
-            let color = match is_open || response.hovered() {
-                true => look.ink,
-                false => look.muted,
-            };
-            text(
-                ui.painter(),
-                rect,
-                At::Center(width / 2.0),
-                tab.title(),
-                BODY,
-                color,
-            );
-            if is_open {
-                let line = rect.with_min_y(rect.bottom() - 3.0);
-                ui.painter().rect_filled(line, 0.0, look.half);
-            }
-            if response.has_focus() {
-                focus_ring(ui.painter(), look, rect);
-            }
-        }
+            (tab, response)
+        })
     });
+    // After the clicks, so that the tab that is marked is that of the page below.
+    for (tab, response) in tabs.inner {
+        let (rect, is_open) = (response.rect, tab == state.page.tab());
+        response.widget_info(|| {
+            WidgetInfo::selected(WidgetType::SelectableLabel, true, is_open, tab.title())
+        });
+        let painter = ui.painter();
+        painter.hline(rect.x_range(), rect.bottom() - 0.5, line);
+        let color = match is_open || response.hovered() {
+            true => look.ink,
+            false => look.muted,
+        };
+        let middle = At::Center(width / 2.0);
+        text(painter, rect, middle, tab.title(), BODY, color);
+        if is_open {
+            let line = rect.with_min_y(rect.bottom() - 3.0);
+            painter.rect_filled(line, 0.0, look.half);
+        }
+        if response.has_focus() {
+            focus_ring(painter, look, rect);
+        }
+    }
 }
 
 /// The switch between the pages of the tab that is open.
@@ -159,7 +156,7 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
         let width = match choices.len() {
             4 => ui.available_width(),
             2 => SWITCH_OF_TWO.min(ui.available_width()),
-            _ => SWITCH.min(ui.available_width()),
+            _ => SWITCH * ui.available_width(),
         };
         segmented(ui, width, &mut state.page, &choices);
         if state.page == Page::Stages {
@@ -195,7 +192,7 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>)
         (Page::OverTime, Some(shadow)) => {
             over_time::draw(ui, state.graph_seconds, lane.stages_shown(), shadow);
         }
-        (Page::WithoutEach, Some(shadow)) => without_each::draw(ui, lane, shadow),
+        (Page::WithoutEach, Some(_)) => without_each::draw(ui, lane),
         (Page::Ladder, _) => asked.desyncs = ladder::draw(ui, lane),
         (Page::Packet, _) => packet::draw(ui, &mut state.packet_order, lane),
         (Page::Kinds, _) => kinds::draw(ui, state, lane),
@@ -212,8 +209,10 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>)
     asked
 }
 
+/// Share of the page that a switch of three takes, beside the words at its right.
+const SWITCH: f32 = 0.64;
+
 /// Logical points.
 const HEIGHT: f32 = 32.0;
-const SWITCH: f32 = 240.0;
 const SWITCH_OF_TWO: f32 = 264.0;
 const GAP_BELOW: f32 = 4.0;

@@ -258,16 +258,11 @@ impl PanelState {
 
     /// These settings with every number clamped to its range, as the file may contain anything.
     fn bounded(mut self) -> Self {
-        self.graph_seconds = self
-            .graph_seconds
-            .clamp(MIN_GRAPH_SECONDS, MAX_GRAPH_SECONDS);
+        self.graph_seconds = self.graph_seconds.clamp(10, MAX_GRAPH_SECONDS);
         self.scale = self.scale.filter(|scale| SCALES.contains(scale));
         self
     }
 }
-
-/// See [`PanelState::graph_seconds`].
-pub(super) const MIN_GRAPH_SECONDS: u32 = 10;
 
 /// See [`PanelState::graph_seconds`].
 pub(super) const MAX_GRAPH_SECONDS: u32 = 60;

@@ -66,7 +66,13 @@ impl<'a> RungCosts<'a> {
     #[must_use]
     pub fn kbps(&self, rung: &Rung) -> Option<f64> {
         let own = self.own_kbps.filter(|_| self.stages == rung.stages);
-        own.or_else(|| Some(self.fewer * self.shadow?.kbps_until(rung, self.until)?))
+        own.or_else(|| self.encoded_kbps(rung))
+    }
+
+    /// As [`kbps`](Self::kbps), of the shadow on every rung: costs of one moment, which steps between rungs need.
+    #[must_use]
+    pub fn encoded_kbps(&self, rung: &Rung) -> Option<f64> {
+        Some(self.fewer * self.shadow?.kbps_until(rung, self.until)?)
     }
 
     /// What stages that cost `encoded_kbps` in the background would cost, if the present ones cost `present_kbps` there: what is
@@ -129,6 +135,7 @@ mod tests {
             [now.kbps(&DELTA), now.kbps(&INDEX)],
             [60.0, 480.0].map(Some)
         );
+        assert_eq!(now.encoded_kbps(&DELTA), Some(480.0));
         assert_eq!(now.scaled(300.0, 100.0), 180.0);
         let mut switched = meter(&sender, 400, 30);
         let now = costs(&switched, &sender);

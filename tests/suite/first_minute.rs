@@ -16,8 +16,8 @@ const PANEL: f32 = 360.0;
 const SECOND: Duration = Duration::from_secs(1);
 
 /// The tabs, and below them the switch between the pages of one, points from the top.
-const TABS: f32 = 182.0;
-const PAGES: f32 = 218.0;
+const TABS: f32 = 64.0;
+const PAGES: f32 = 100.0;
 
 /// Height of the slim bar and the timeline with two rows, points.
 const BELOW: f32 = 228.0;
@@ -230,8 +230,8 @@ fn sliders_and_savings_are_moved_and_clicked_while_the_ball_rolls() {
     let before = stages(&report);
     assert!(before.contains("position=quantized+"), "{before}");
     // The steps per metre to their end.
-    let y = 252.0;
-    window.drag([left + 218.0, y], [left + 290.0, y]);
+    let y = 134.0;
+    window.drag([left + 192.0, y], [left + 260.0, y]);
     let report = window.wait("finer positions", |report| {
         stages(report).contains("position=quantized-4096+")
     });

@@ -136,7 +136,7 @@ pub const RELATIVE_ORIENTATION: Rung = Rung {
 /// Flags for whether the position and the orientation of a changed body changed.
 pub const CHANGED_FLAGS: Rung = Rung {
     name: "changed-flags",
-    summary: "A flag each says if position and orientation changed.",
+    summary: "Two flags say whether position and orientation changed.",
     stages: legal(StageOptions {
         changed_flags: ChangedFlags::Separate,
         ..RELATIVE_ORIENTATION.stages.options()

@@ -105,9 +105,7 @@ fn entries(ui: &Ui, row: Rect, lines: &Lines<'_>) {
     let all = lines.all.iter();
     let names = all.map(|line| (line.source.name.clone(), line.source.color, None));
     let names: Vec<_> = names.collect();
-    let budgets = lines.all.iter();
-    let budgets = budgets.filter_map(|line| Some(line.series.newest_budget()?.to_string()));
-    let budgets = budgets.collect::<Vec<_>>().join(", ");
+    let budgets = lines.budgets();
     let target = lines.target.map(|target| format!("{target:.0}"));
     let with = |before: &str, after: &str| {
         let target = target.as_ref();
@@ -205,11 +203,9 @@ fn rates(lines: &Lines<'_>, seconds: f64) -> Option<String> {
             _ => format!("{} {kbps}", source.name),
         });
     }
-    let mut budgets = lines.all.iter().map(|line| line.series.newest_budget());
-    let counted = if budgets.any(|budget| budget.is_some()) {
-        " on the wire"
-    } else {
-        ""
+    let counted = match lines.budgets().is_empty() {
+        true => "",
+        false => " on the wire",
     };
     Some(format!("{:.1} s ago: {}{counted}", ago?, said.join(", ")))
 }

@@ -17,10 +17,13 @@ pub use span::{Span, amount, short_form};
 
 use crate::kept::kept;
 use crate::names::{Lit, Names};
-use crate::style::{GAP, LINE, Look, SMALL};
+use crate::style::{GAP, LINE, Look, ROW, SMALL};
 use crate::widgets::{At, Row, list};
 use hex::Bits;
 use icicle::Top;
+
+/// Height of the chart above the bytes, in logical points.
+pub const CHART: f32 = ROW + 1.0 + icicle::HEIGHT + 2.0 * GAP;
 
 /// A packet that is shown.
 #[derive(Clone, Copy, Debug)]

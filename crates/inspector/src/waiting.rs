@@ -79,7 +79,7 @@ impl Waiting<'_> {
         ui.add_space(4.0);
         let words = match moved.len() - shown {
             0 => self.hint.to_owned(),
-            more => format!("{} {more} more", self.hint),
+            more => format!("{more} more. {}", self.hint),
         };
         line(ui, words, look.muted);
         heading
@@ -91,7 +91,9 @@ impl Waiting<'_> {
         let ticks = resting.iter().map(|(_, waited)| waited.ticks).max();
         let ticks = ticks.unwrap_or(0);
         let ms = self.millis(ticks);
-        let words = format!("{} at rest, sent last", resting.len());
+        let [one, several] = self.names.nouns;
+        let noun = if resting.len() == 1 { one } else { several };
+        let words = format!("{} {noun} at rest, sent last", resting.len());
         let row = Row::show(ui, ROW, &format!("{words}: {ms} ms"));
         let long = row.rect.width() - BARS;
         let end = long + BAR * ticks as f32 / longest.max(1) as f32;

@@ -12,7 +12,7 @@ use cubewire_scene::CUBES;
 use super::strip;
 use crate::panel::lane::LaneView;
 use crate::panel::settings::PanelState;
-use crate::panel::style::{BODY, CONTROL, LINE, Look, ROW};
+use crate::panel::style::{BODY, CONTROL, GAP, LINE, Look, ROW};
 use crate::panel::terms;
 use crate::panel::widgets::{At, Choice, Row, chip, divider, figure, note, segmented};
 use crate::replication::{Accounting, Totals};
@@ -20,7 +20,10 @@ use crate::view::CubeColors;
 
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     let measured = lane.second();
-    let is_measured = measured.is_some();
+    let nothing = match measured {
+        Some(_) => "Nothing was sent.",
+        None => "Measuring …",
+    };
     let totals = measured.unwrap_or_default();
     let second = match lane.past.moment {
         Some(_) => "The second before what is shown",
@@ -30,22 +33,12 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     if let Some(kind) = hovered {
         bar.on_hover_text_at_pointer(strip::about(kind, &totals));
     }
-    match totals.snapshots {
-        0 => {
-            note(
-                ui,
-                if is_measured {
-                    "Nothing was sent."
-                } else {
-                    "Measuring …"
-                },
-            );
-        }
-        _ => {
-            let plan = Plan::cubes();
-            let names = Names::of_cubes(&plan);
-            kinds::table(ui, strip::bits(&totals), names, BELOW, terms::bit_kind);
-        }
+    if totals.snapshots > 0 {
+        let plan = Plan::cubes();
+        let names = Names::of_cubes(&plan);
+        kinds::table(ui, strip::bits(&totals), names, BELOW, terms::bit_kind);
+    } else {
+        note(ui, nothing);
     }
     divider(ui);
     colors(ui, state, lane.peers.is_server());
@@ -63,6 +56,7 @@ fn colors(ui: &mut Ui, state: &mut PanelState, is_remote: bool) {
             state.fixed_scale = !state.fixed_scale;
         }
     }
+    ui.add_space(GAP);
     let choices = CubeColors::ALL.into_iter().map(|colors| {
         let mut choice = Choice::new(colors, colors.name(), terms::cube_colors(colors));
         let is_known = !(is_remote && colors.is_of_sender());
@@ -95,7 +89,7 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
         false => "more",
     };
     let beside = rounded((wired - counted).abs());
-    let name = format!("On the wire, {beside} {more} than the article counts");
+    let name = format!("On the wire, {beside} kbps {more} than the article counts");
     figure(ui, &name, rounded(wired), "kbps").on_hover_text(format!(
         "{}\n\n{} kbps as the article counts. {}",
         terms::accounting(wire),
@@ -124,4 +118,4 @@ const FIXED: &str = "A fixed scale ends at the same amount always. Otherwise it 
     largest amount.";
 
 /// Logical points, of what follows the kinds: a divider, the colours, and the figures.
-const BELOW: f32 = 9.0 + CONTROL + 5.0 * ROW + LINE;
+const BELOW: f32 = 9.0 + GAP + CONTROL + 5.0 * ROW + LINE;

@@ -89,9 +89,12 @@ fn keep_in_sight(ui: &Ui, row: &Response, stages: Stages) {
     let (pass, page) = (ui.ctx().cumulative_pass_nr(), ui.clip_rect().height());
     let before: Option<(Stages, u64, f32)> = ui.data(|data| data.get_temp(id));
     ui.data_mut(|data| data.insert_temp(id, (stages, pass, page)));
-    let is_in_sight = before
+    let is_known = before
         .is_some_and(|(shown, last, height)| shown == stages && last + 1 >= pass && height == page);
-    if !is_in_sight {
+    // A page that fits is left as it is.
+    let (seen, row_y) = (ui.clip_rect().y_range(), row.rect.y_range());
+    let is_seen = seen.contains(row_y.min) && seen.contains(row_y.max);
+    if !is_known && !is_seen {
         row.scroll_to_me(Some(Align::Center));
     }
 }

@@ -9,7 +9,7 @@ use std::ptr;
 use bevy_egui::egui::Ui;
 use cubewire_codec::Plan;
 use cubewire_inspector::names::Names;
-use cubewire_inspector::packet::{self, HEX_ROW, Order, Shown};
+use cubewire_inspector::packet::{self, CHART, HEX_ROW, Order, Shown};
 use cubewire_inspector::words::grouped;
 use cubewire_scene::CUBES;
 
@@ -63,7 +63,7 @@ fn identity(tick: u64, detail: &PacketDetail) -> (u64, usize) {
 
 /// The height of the bytes: four rows, and of a higher page half of what is left by the cube, or all of it.
 fn hex_height(ui: &Ui, lane: &LaneView<'_>) -> f32 {
-    let left = page_left(ui) - HEX_ROWS * HEX_ROW;
+    let left = page_left(ui) - CHART - HEX_ROWS * HEX_ROW;
     let spare = match lane.selection.cube {
         Some(cube) => (left - cube::height(lane.standing(cube))) / 2.0,
         None => left - LINE - GAP,

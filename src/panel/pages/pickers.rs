@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bevy_egui::egui::{Response, Ui};
-use cubewire_codec::ladder::LADDER;
+use cubewire_codec::ladder;
 use cubewire_link::{Conditions, PRESETS};
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
@@ -39,7 +39,8 @@ pub(in crate::panel) fn rung_named(
     shown: &str,
     size: [f32; 2],
 ) {
-    let rungs = LADDER.map(|rung| Choice::new(rung.stages, rung.name, rung.summary));
+    let rungs = ladder::all().map(|rung| Choice::new(rung.stages, rung.name, rung.summary));
+    let rungs: Vec<_> = rungs.collect();
     list(ui, "rung", size, shown, &mut sender.stages, &rungs).on_hover_text(
         "The stages of compression in use. PageDown takes the next rung, PageUp the previous one.",
     );

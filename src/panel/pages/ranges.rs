@@ -93,7 +93,7 @@ fn precisions(ui: &mut Ui, stages: &mut Stages) {
         height: HEIGHT,
         label: "Position grid",
         name: "Position grid".to_owned(),
-        widths: WIDTHS,
+        widths: [NAME, ui.available_width() - NAME - NUMBER - UNIT, NUMBER],
         range: power(Position::MIN_STEPS)..=power(Position::MAX_STEPS),
         unit: "steps / m",
         is_power: true,
@@ -153,4 +153,6 @@ const INDEX_BITS: usize = 10;
 
 /// Logical points.
 const HEIGHT: f32 = 28.0;
-const WIDTHS: [f32; 3] = [140.0, 112.0, 48.0];
+const NAME: f32 = 140.0;
+const NUMBER: f32 = 48.0;
+const UNIT: f32 = 76.0;

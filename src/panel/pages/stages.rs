@@ -148,7 +148,7 @@ pub(super) fn caption(lane: &LaneView<'_>) -> String {
         Some(None) => "measuring …".to_owned(),
         Some(Some(_)) => match old(lane) {
             None => "saves kbps now".to_owned(),
-            Some(ago) => format!("saved {ago}"),
+            Some(ago) => format!("kbps {ago}"),
         },
     }
 }
@@ -180,6 +180,11 @@ mod tests {
                 ladder::CHANGED_FLAGS,
                 Part::Orientation,
                 "full: without relative orientation",
+            ),
+            (
+                ladder::CHANGED_FLAGS,
+                Part::Orientation,
+                "full: changes 1 other stage",
             ),
             (
                 ladder::CHANGED_FLAGS,

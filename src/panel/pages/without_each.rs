@@ -1,7 +1,6 @@
 //! What the present stages would cost without one of them.
 
 use std::cmp::Reverse;
-use std::time::Duration;
 
 use bevy_egui::egui::Ui;
 use cubewire_codec::Stages;
@@ -13,11 +12,11 @@ use super::stages::{measured, name, old};
 use crate::panel::lane::LaneView;
 use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
 use crate::panel::terms::{self, Tooltip};
-use crate::panel::widgets::{At, Row, line};
-use crate::replication::{Ablated, Accounting, Part, ShadowLadder, TARGET_KBPS, rung_name};
+use crate::panel::widgets::{At, Row, line, width};
+use crate::replication::{Ablated, Accounting, Part, TARGET_KBPS, rung_name};
 
-/// Draws what is measured of the lane's stages. `shadow` is what else is encoded in the background.
-pub(super) fn draw(ui: &mut Ui, lane: &LaneView<'_>, shadow: &ShadowLadder) {
+/// Draws what is measured of the lane's stages.
+pub(super) fn draw(ui: &mut Ui, lane: &LaneView<'_>) {
     let look = Look::of(ui);
     let stages = lane.settings.sender.stages;
     let ablation = lane.ablation;
@@ -34,7 +33,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &LaneView<'_>, shadow: &ShadowLadder) {
         Some(ago) => format!("one stage less, {ago}"),
         None => "one stage less".to_owned(),
     };
-    bars::header(ui, KEY, [&what, "kbps", "to now"], header());
+    bars::header(ui, KEY, [&what, "kbps", "more"], header());
     for (ablated, kbps) in &rows {
         row(
             ui,
@@ -44,10 +43,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &LaneView<'_>, shadow: &ShadowLadder) {
         );
     }
     ui.add_space(GAP);
-    let times = [shadow.mean_time_per_tick(), ablation.mean_time_per_tick()];
-    for words in footer(ablation.share(), times) {
-        line(ui, words, look.muted).on_hover_text(BACKGROUND);
-    }
+    line(ui, footer(ablation.share()), look.muted).on_hover_text(BACKGROUND);
 }
 
 /// What the stages cost, or what is left of them; dimmed if that is old.
@@ -61,7 +57,8 @@ fn row(
     let (title, about) = match ablated {
         None => {
             let about = "The present stages of this lane.";
-            (format!("now: {}", rung_name(stages)), about)
+            let when = if is_old { "then" } else { "now" };
+            (format!("{when}: {}", rung_name(stages)), about)
         }
         Some(ablated) => (title(ablated), term(ablated.part, stages).text),
     };
@@ -78,29 +75,23 @@ fn row(
     // Not through what else is taken away.
     bars::target(ui, row.rect.y_range());
     row.response.on_hover_text(about);
-    if let Some(along) = ablated.and_then(along) {
+    if let Some((ablated, along)) = ablated.and_then(|it| Some((it, along(it)?))) {
         let row = Row::show(ui, LINE, &along);
-        row.text(ui, At::Left(ALONG), along, SMALL, look.muted);
+        let has_room = width(ui, &along, SMALL) <= row.rect.width() - ALONG;
+        let short = format!("and with it {} other stages", ablated.along.len());
+        let words = if has_room { along } else { short };
+        row.text(ui, At::Left(ALONG), words, SMALL, look.muted);
     }
 }
 
-/// How many ticks the figures are of, and what they cost to get.
-fn footer(share: f64, times: [Duration; 2]) -> [String; 2] {
-    let share = match share {
-        // What is rounded to all is not all.
+/// How many ticks the figures are of.
+fn footer(share: f64) -> String {
+    // What is rounded to all is not all.
+    let percent = (100.0 * share).min(99.0);
+    match share {
         1.0.. => "Every tick is encoded.".to_owned(),
-        share => format!(
-            "{:.0} % of the ticks are encoded.",
-            (100.0 * share).min(99.0)
-        ),
-    };
-    let [shadow, ablation] = times.map(|time| 1_000.0 * time.as_secs_f64());
-    [
-        share,
-        format!(
-            "CPU in the background, a tick: ladder {shadow:.2} ms, this page {ablation:.2} ms."
-        ),
-    ]
+        _ => format!("This machine has time for {percent:.0} % of the ticks."),
+    }
 }
 
 /// What goes with what is taken away, or comes in its place.
@@ -212,14 +203,9 @@ mod tests {
     }
 
     #[test]
-    fn the_footer_says_how_many_and_how_dear() {
-        let times = [Duration::from_micros(1_100), Duration::from_micros(940)];
-        let ms = "CPU in the background, a tick: ladder 1.10 ms, this page 0.94 ms.";
-        for (share, said) in [
-            (1.0, "Every tick is encoded."),
-            (0.999, "99 % of the ticks are encoded."),
-        ] {
-            assert_eq!(footer(share, times), [said, ms]);
-        }
+    fn what_is_rounded_to_all_ticks_is_not_all() {
+        let some = "This machine has time for 99 % of the ticks.";
+        let said = [1.0, 0.999].map(footer);
+        assert_eq!(said, ["Every tick is encoded.", some]);
     }
 }

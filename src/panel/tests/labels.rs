@@ -1,4 +1,4 @@
-//! Every text that is painted: none over another, none too small, none with a glyph that is missing.
+//! Every text that is painted: none over another, none cut, none too small, none with a glyph that is missing.
 
 use ab_glyph::{Font, FontRef, GlyphId};
 use bevy_egui::egui::{FontFamily, FontId, Rect, Shape, epaint::ClippedShape};
@@ -10,6 +10,8 @@ struct Label {
     text: String,
     rect: Rect,
     font: FontId,
+    /// Whether its end is left out, or lies beyond what is shown.
+    is_cut: bool,
 }
 
 fn labels(harness: &Harness<'_, Panel>) -> Vec<Label> {
@@ -30,6 +32,7 @@ fn collect(shape: &Shape, clip: Rect, found: &mut Vec<Label>) {
             if let Some(section) = section.filter(|_| seen.is_positive()) {
                 found.push(Label {
                     text: text.galley.text().to_owned(),
+                    is_cut: text.galley.elided || rect.width() > seen.width() + 1.0,
                     rect: seen,
                     font: section.format.font_id.clone(),
                 });
@@ -71,9 +74,10 @@ fn full(page: Page, is_compared: bool) -> Panel {
     panel
 }
 
-const SIZES: [egui::Vec2; 4] = [
+const SIZES: [egui::Vec2; 5] = [
     egui::vec2(800.0, 450.0),
     SIZE,
+    egui::vec2(1440.0, 900.0),
     egui::vec2(1920.0, 1080.0),
     egui::vec2(3840.0, 2160.0),
 ];
@@ -83,7 +87,16 @@ fn check(harness: &mut Harness<'_, Panel>, what: &str, wrong: &mut Vec<String>) 
     let labels = labels(harness);
     assert!(labels.len() > 3, "{what}");
     for (index, label) in labels.iter().enumerate() {
-        let Label { text, rect, font } = label;
+        let Label {
+            text,
+            rect,
+            font,
+            is_cut,
+        } = label;
+        // What is typed scrolls in its field.
+        if *is_cut && font.family == FontFamily::Proportional {
+            wrong.push(format!("{what}: {text:?} is cut"));
+        }
         if font.size < 12.0 {
             wrong.push(format!("{what}: {text:?} has {} points", font.size));
         }
@@ -103,7 +116,7 @@ fn check(harness: &mut Harness<'_, Panel>, what: &str, wrong: &mut Vec<String>) 
 }
 
 #[test]
-fn no_label_overlaps_another_is_too_small_or_lacks_a_glyph() {
+fn no_label_overlaps_another_is_cut_too_small_or_lacks_a_glyph() {
     let mut wrong = Vec::new();
     for page in pages() {
         for is_compared in [false, true] {

@@ -2,15 +2,6 @@
 
 use super::*;
 
-/// The page of the link in a window so high that it need not scroll.
-fn high() -> Harness<'static, Panel> {
-    let mut harness = Harness::builder()
-        .with_size(egui::vec2(1280.0, 900.0))
-        .build_ui_state(show, panel(Page::Link));
-    harness.run();
-    harness
-}
-
 #[test]
 fn every_network_is_in_sight_and_chosen_by_a_click() {
     let mut harness = harness(Page::Link);
@@ -63,7 +54,9 @@ fn missing_velocities_are_warned_of() {
 
 #[test]
 fn all_of_the_link_is_in_sight_in_a_high_window() {
-    let mut high = high();
+    let mut high = harness(Page::Link);
+    high.set_size(egui::vec2(1280.0, 900.0));
+    high.run();
     let (reset, error) = ("Reset the link", "off by 4.0 mm");
     assert!(bottom(&high, reset) < bottom(&high, error));
     assert!(bottom(&high, error) <= toolbar(&high));

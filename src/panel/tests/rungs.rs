@@ -6,9 +6,12 @@ use super::*;
 
 #[test]
 fn every_rung_is_in_sight_and_is_selected_by_a_click() {
+    let mut tops = Vec::new();
     for page in [Page::Ladder, Page::Savings] {
         let mut harness = open(measured(page, ladder::DELTA.stages));
         let toolbar = toolbar(&harness);
+        let header = harness.get_by_label_contains("rung, ").rect();
+        tops.push(header.top());
         let affine = (page == Page::Ladder).then_some(&ladder::AFFINE);
         for rung in LADDER.iter().chain(affine) {
             let row = harness.get_all_by_label(rung.name).last().unwrap();
@@ -19,6 +22,7 @@ fn every_rung_is_in_sight_and_is_selected_by_a_click() {
             assert_eq!(harness.state().settings.sender.stages, rung.stages);
         }
     }
+    assert_eq!(tops[0], tops[1], "neither is scrolled");
 }
 
 #[test]
@@ -75,6 +79,11 @@ fn in_a_low_window_the_present_rung_is_scrolled_into_sight() {
     let mut panel = measured(Page::Ladder, ladder::UNCOMPRESSED.stages);
     panel.state.is_asked_for = true;
     let mut harness = open(panel);
+    harness.set_size(egui::vec2(800.0, 450.0));
+    harness.run();
+    let first = harness.get_all_by_label("uncompressed").last().unwrap();
+    let rows = (toolbar(&harness) - first.rect().top()) / 20.0;
+    assert!(rows > 12.0, "{rows} are in sight");
     harness.set_size(egui::vec2(1280.0, 480.0));
     harness.run();
     let bottom = |harness: &Harness<'_, Panel>| {
@@ -128,7 +137,7 @@ fn without_each_has_the_stage_that_saves_most_first() {
     // On a machine that is too slow for them, they say so, on both pages that have them.
     for (page, old) in [
         (Page::WithoutEach, "one stage less, 5.1 s ago"),
-        (Page::Stages, "saved 5.1 s ago"),
+        (Page::Stages, "kbps 5.1 s ago"),
     ] {
         let bytes = |index: usize| 100 + 900 * index;
         for (newest, is_old) in [(93, true), (394, false)] {

@@ -206,7 +206,7 @@ fn the_cubes_that_moved_farthest_are_named_first_and_the_others_counted() {
     assert!(top(3) < top(0) && top(3).is_some());
     let shown = (0..40).filter(|cube| top(*cube).is_some()).count();
     assert!((5..40).contains(&shown), "{shown}");
-    assert!(says(&harness, "10 at rest, sent last: 50 ms"));
+    assert!(says(&harness, "10 cubes at rest, sent last: 50 ms"));
     let more = format!("{} more", 30 - shown);
     assert!(bottom(&harness, &more) <= toolbar(&harness));
     assert!(says(&waiting(0), "Nothing waited in the last second"));

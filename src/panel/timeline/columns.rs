@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::replication::{Fate, LaneMeter, kbps};
+use crate::replication::{ArrivalCounts, LaneMeter, kbps};
 
 /// What happened in the ticks of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -36,12 +36,12 @@ pub(super) fn columns(
         };
         for packet in &sample.snapshots {
             column.kbps = column.kbps.max(kbps(packet.article_bytes(), 1));
-            match packet.fate(sample.tick, newest) {
-                Fate::Arrived(arrival) => column.is_late |= arrival.is_late,
-                Fate::Lost => column.is_lost = true,
-                Fate::OnItsWay => {}
-            }
         }
+        let mut arrivals = ArrivalCounts::default();
+        arrivals.add(sample, newest);
+        let [_, late, lost] = arrivals.0;
+        column.is_late |= late > 0;
+        column.is_lost |= lost > 0;
     }
     let columns = columns.into_iter().enumerate().map(|(index, column)| {
         let index = first + index as f64;

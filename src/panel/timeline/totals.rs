@@ -10,7 +10,7 @@ use super::Strip;
 use crate::panel::kept::kept;
 use crate::panel::style::{BODY, LINE, Look, SMALL};
 use crate::panel::widgets::{At, text};
-use crate::replication::{Accounting, Fate, LaneMeter, Totals};
+use crate::replication::{Accounting, ArrivalCounts, LaneMeter, Totals};
 
 /// Draws the totals of each row beside it, and below all of them which time they are of.
 pub(super) fn draw(
@@ -47,8 +47,7 @@ pub(super) fn draw(
             let number = text(painter, rate, At::Left(0.0), kbps, BODY, color);
             let after = number.width() + 4.0;
             text(painter, rate, At::Left(after), "kbps", SMALL, look.muted);
-            let marked = format!("{} lost, {} late", of.lost, of.late);
-            text(painter, marks, At::Left(0.0), marked, SMALL, look.ink);
+            text(painter, marks, At::Left(0.0), of.marks(), SMALL, look.ink);
         } else {
             let nothing = "not recorded";
             text(painter, rate, At::Left(0.0), nothing, SMALL, look.muted);
@@ -73,8 +72,7 @@ const UPDATE_TICKS: u64 = TICKS_PER_SECOND as u64 / 4;
 #[derive(Clone, Debug)]
 struct Sums {
     totals: Totals,
-    lost: usize,
-    late: usize,
+    arrivals: ArrivalCounts,
 }
 
 impl Sums {
@@ -84,23 +82,17 @@ impl Sums {
             let samples = meter.back_from(Some(last));
             samples.take_while(|sample| sample.tick >= first)
         };
-        let (mut lost, mut late) = (0, 0);
-        let packets = samples().flat_map(|sample| {
-            let packets = sample.snapshots.iter();
-            packets.map(|packet| packet.fate(sample.tick, newest))
-        });
-        for fate in packets {
-            match fate {
-                Fate::Lost => lost += 1,
-                Fate::Arrived(arrival) => late += usize::from(arrival.is_late),
-                Fate::OnItsWay => {}
-            }
+        let mut arrivals = ArrivalCounts::default();
+        for sample in samples() {
+            arrivals.add(sample, newest);
         }
-        Self {
-            totals: Totals::of(samples()),
-            lost,
-            late,
-        }
+        let totals = Totals::of(samples());
+        Self { totals, arrivals }
+    }
+
+    fn marks(&self) -> String {
+        let [_, late, lost] = self.arrivals.0;
+        format!("{lost} lost, {late} late")
     }
 
     fn seconds(&self) -> f64 {
@@ -114,14 +106,13 @@ impl Sums {
         }
         let mean = totals.payload_bytes as f64 / totals.snapshots.max(1) as f64;
         format!(
-            "{:.2} s: {} packets, {} bytes of payload, mean {mean:.1}, largest {}; {:.1} kbps; {} lost, {} late",
+            "{:.2} s: {} packets, {} bytes of payload, mean {mean:.1}, largest {}; {:.1} kbps; {}",
             self.seconds(),
             totals.snapshots,
             totals.payload_bytes,
             totals.max_payload_bytes,
             totals.kbps(Accounting::PayloadAndUdp),
-            self.lost,
-            self.late,
+            self.marks(),
         )
     }
 }

@@ -43,11 +43,6 @@ impl Guide {
         })
     }
 
-    /// The number of the step, counted from 1.
-    pub(in crate::panel) const fn number(&self) -> usize {
-        self.index + 1
-    }
-
     /// The article's figure, then the number to watch as it is now: what each is called, its value, and its colour.
     fn figures(&self, look: Look) -> Vec<(&'static str, String, Color32)> {
         let article = self.step.article;
@@ -255,7 +250,7 @@ fn controls(
     }
     ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
         pressed = pressed.or(dots(ui));
-        let number = format!("{} of {}", guide.number(), STEPS.len());
+        let number = format!("{} of {}", guide.index + 1, STEPS.len());
         ui.label(RichText::new(number).size(SMALL));
         ui.add_space(8.0);
         pressed = pressed.or(article(ui, guide));

@@ -31,10 +31,21 @@ impl End {
         Some(Self { kbps })
     }
 
-    /// Draws the card over the view. Returns the action of the button that was pressed.
-    pub(in crate::panel) fn draw(&self, ctx: &Context, inset: Inset) -> Option<Action> {
+    /// Draws the card over the view, between the headline and the captions of the halves; a narrow window has a small headline.
+    /// Returns the action of the button that was pressed.
+    pub(in crate::panel) fn draw(
+        &self,
+        ctx: &Context,
+        inset: Inset,
+        is_narrow: bool,
+    ) -> Option<Action> {
         let mut picture = ctx.viewport_rect();
-        picture.max -= vec2(inset.right, inset.bottom);
+        picture.max -= vec2(inset.right, inset.bottom + CAPTIONS);
+        picture.min.y += if is_narrow {
+            LOW_HEADLINE
+        } else {
+            HIGH_HEADLINE
+        };
         let width = WIDTH.min(picture.width() - 32.0);
         let area = Area::new(Id::new("end of the tour"))
             .order(Order::Middle)
@@ -48,7 +59,7 @@ impl End {
                 .show(ui, |ui| {
                     ui.set_width(width - 52.0);
                     ui.spacing_mut().item_spacing = Vec2::splat(8.0);
-                    self.said(ui);
+                    self.said(ui, picture.height() >= HEIGHT);
                     self.bars(ui);
                     buttons(ui)
                 })
@@ -57,10 +68,12 @@ impl End {
         shown.inner
     }
 
-    fn said(&self, ui: &mut Ui) {
+    fn said(&self, ui: &mut Ui, has_caption: bool) {
         let look = Look::of(ui);
-        let caption = format!("The end of the tour: {} steps", STEPS.len());
-        ui.label(RichText::new(caption).size(SMALL).color(look.muted));
+        if has_caption {
+            let caption = format!("The end of the tour: {} steps", STEPS.len());
+            ui.label(RichText::new(caption).size(SMALL).color(look.muted));
+        }
         let ends = self.kbps.first().zip(self.kbps.last());
         let Some((Some(first), Some(last))) = ends else {
             return;
@@ -182,6 +195,10 @@ fn buttons(ui: &mut Ui) -> Option<Action> {
 
 /// Logical points.
 const WIDTH: f32 = 708.0;
+const HEIGHT: f32 = 356.0;
+const CAPTIONS: f32 = 40.0;
+const LOW_HEADLINE: f32 = 68.0;
+const HIGH_HEADLINE: f32 = 96.0;
 const HEADLINE: f32 = 40.0;
 const BARS: f32 = 116.0;
 const AXIS: f32 = 32.0;

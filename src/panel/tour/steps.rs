@@ -168,7 +168,7 @@ pub const STEPS: [TourStep; 18] = [
     },
     TourStep {
         title: "Velocity: quantized, at rest, dropped",
-        text: "First, velocities are quantized to 11 bits per component. Then a single bit says that a cube is at \
+        text: "First, velocities are quantized to 11 bits per component. Then one bit says whether a cube is at \
                rest. Finally they are dropped: linear interpolation does not need them.",
         right: "rung:no-velocity",
         watch: Watch::Cube,
@@ -178,8 +178,8 @@ pub const STEPS: [TourStep; 18] = [
     },
     TourStep {
         title: "Positions on a grid",
-        text: "Positions are bounded and rounded to 1/512 m, which takes 50 bits instead of 96. That is 2 mm: too \
-               little to see, even with the replica drawn over the simulation.",
+        text: "Positions are bounded and rounded to 1/512 m, so that they take 50 bits instead of 96. Steps of 2 mm \
+               are too small to see, even with the replica drawn over the simulation.",
         right: "rung:position",
         watch: Watch::Cube,
         article: figure("80"),
@@ -189,7 +189,7 @@ pub const STEPS: [TourStep; 18] = [
     },
     TourStep {
         title: "Delta: only what changed",
-        text: "Only cubes that differ from the baseline are sent: the last snapshot known to have arrived. One bit \
+        text: "Only cubes that differ from the baseline, the last snapshot known to have arrived, are sent. One bit \
                for each cube says which. The colours show how many bits each takes.",
         right: "rung:delta",
         page: Page::Kinds,
@@ -249,7 +249,7 @@ pub const STEPS: [TourStep; 18] = [
         text: "Some cubes slide without turning, or turn in place: two flags say whether position and orientation \
                follow. Hardly any cube of a rolling ball does, so here the flags cost more than they save.",
         article: TARGET,
-        difference: "The article's last stage. Few moving cubes stay below the target; a large ball does not.",
+        difference: "The article's last stage. A small ball stays below the target; a large one does not.",
         ..USUAL
     },
     TourStep {
@@ -315,8 +315,8 @@ pub const STEPS: [TourStep; 18] = [
     },
     TourStep {
         title: "State synchronization: nothing starves",
-        text: "Error raises a cube's priority up to a limit; waiting raises it without one. On a quarter of the \
-               bits all cubes wait longer, but each has its turn. The colours show the longest waits.",
+        text: "Error raises a cube's priority up to a limit; waiting raises it without one. With a quarter of the \
+               bits, all cubes wait longer, but each has its turn. The colours show the longest waits.",
         left: "rung:predicted,budget:128kbps",
         right: "rung:predicted,budget:32kbps",
         page: Page::Budget,

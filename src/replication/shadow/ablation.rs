@@ -143,12 +143,6 @@ impl Ablation {
         self.sampling.share()
     }
 
-    /// How long it takes to encode one tick with everything, smoothed.
-    #[must_use]
-    pub fn mean_time_per_tick(&self) -> Duration {
-        self.budget.per_tick()
-    }
-
     /// Waits until every tick that was chosen is encoded and counted, whatever it takes.
     ///
     /// # Errors

@@ -230,7 +230,8 @@ impl Shown<'_, '_> {
     ) {
         let halves = self.halves(areas);
         let lanes = halves.iter().filter(|half| half.meter.is_some());
-        let is_compared = self.overlay.column.is_some() || common.is_some() && lanes.count() > 1;
+        let is_alone = lanes.count() < 2;
+        let is_compared = self.overlay.column.is_some() || common.is_some() && !is_alone;
         for half in &halves {
             if self.warning(half).is_some() {
                 // An outlined replica is all over the picture.
@@ -240,8 +241,9 @@ impl Shown<'_, '_> {
                 });
             }
             let settings = half.settings.as_ref();
-            // With a budget and among lanes of a film, the headline has it.
-            let has_budget = settings.is_some_and(|lane| lane.sender.kept_budget().is_some());
+            // The headline has it for a lane that keeps a budget alone, and for the lanes of a film.
+            let has_budget =
+                is_alone && settings.is_some_and(|lane| lane.sender.kept_budget().is_some());
             let cost = half.cost.as_ref();
             let cost = cost.filter(|_| !has_budget && !is_compared);
             let error = cost.and_then(Cost::error);

@@ -93,6 +93,13 @@ impl<'a> Lines<'a> {
         (-self.seconds..=0.0).contains(&seconds).then_some(seconds)
     }
 
+    /// The budgets that lines have now, kbps, in a list; empty if none has one.
+    pub fn budgets(&self) -> String {
+        let newest = self.all.iter().filter_map(|line| line.series.points.last());
+        let budgets = newest.filter_map(|point| Some(point.budget_kbps?.to_string()));
+        budgets.collect::<Vec<_>>().join(", ")
+    }
+
     pub fn draw(&self, chart: &Chart, look: Look, width: f32) {
         if let Some(target) = self.target {
             let whole = -self.seconds..=0.0;

@@ -109,11 +109,6 @@ impl<'a> Series<'a> {
         })
     }
 
-    /// The budget now, kilobits a second.
-    pub fn newest_budget(&self) -> Option<u32> {
-        self.points.last()?.budget_kbps
-    }
-
     /// Time of a point relative to the newest, seconds: 0 or less.
     pub fn seconds(&self, index: usize) -> f64 {
         let back = self.points.len() - 1 - index;
@@ -303,7 +298,6 @@ mod tests {
         let first = series.seconds(31)..=series.seconds(60);
         let second = series.seconds(61)..=0.0;
         assert_eq!(budgets, [(first, 64.0), (second, 32.0)]);
-        assert_eq!(series.newest_budget(), Some(32));
         assert_eq!(series.losses().collect::<Vec<_>>(), [-1.0]);
     }
 }

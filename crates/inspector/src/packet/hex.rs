@@ -58,9 +58,12 @@ pub(super) fn draw<'a>(
     pointed
 }
 
-/// How many bytes fit in a row of that width.
+/// How many bytes fit in a row of that width, in groups of four if one fits.
 const fn columns(room: f32) -> usize {
-    (room / MIN_PITCH).max(1.0) as usize
+    match (room / MIN_PITCH).max(1.0) as usize {
+        few @ ..4 => few,
+        fitting => fitting / 4 * 4,
+    }
 }
 
 /// What each whole bit is for, as they lie in the packet.
@@ -168,7 +171,7 @@ impl Row {
 
 /// Logical points.
 pub const ROW_HEIGHT: f32 = 22.0;
-const MIN_PITCH: f32 = 22.0;
+const MIN_PITCH: f32 = 20.0;
 const CELL_GAP: f32 = 2.0;
 const OFFSET_GAP: f32 = 9.0;
 
@@ -181,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_row_has_as_many_bytes_as_fit() {
-        assert_eq!([-1.0, 340.0, 1_000.0].map(columns), [1, 15, 45]);
+        assert_eq!([-1.0, 79.0, 344.0, 1_000.0].map(columns), [1, 3, 16, 48]);
     }
 
     #[test]

@@ -206,7 +206,7 @@ impl Row<'_> {
 }
 
 /// Logical points.
-const HEIGHT: f32 = 55.0;
+pub(super) const HEIGHT: f32 = 55.0;
 const MIN_WIDTH: f32 = 1.0;
 const GAP_WIDTH: f32 = 3.0;
 const FRAME: f32 = 2.0;

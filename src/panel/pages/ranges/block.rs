@@ -54,15 +54,16 @@ impl Block<'_> {
     /// A bar for each number of bits, with the ends of the ranges above.
     fn histogram(&self, ui: &mut Ui) {
         let look = Look::of(ui);
-        let size = vec2(WIDTH, LINE + PLOT + LINE);
+        let width = ui.available_width() - BESIDE - SLIDERS;
+        let size = vec2(width, LINE + PLOT + LINE);
         let (area, response) = ui.allocate_exact_size(size, Sense::hover());
-        let plot = Rect::from_min_size(area.min + vec2(0.0, LINE), vec2(WIDTH, PLOT));
+        let plot = Rect::from_min_size(area.min + vec2(0.0, LINE), vec2(width, PLOT));
         let end = self.last as f64 + 1.0;
         let mut counts = self.counts[..=self.last].to_vec();
         counts[self.last] += self.counts[self.last + 1..].iter().sum::<f32>();
         let largest = counts.iter().copied().fold(1e-6, f32::max);
         let chart = Chart::new(ui, plot, 0.0..=end, 0.0..=largest.into(), Scale::Linear);
-        let gap = end / f64::from(WIDTH);
+        let gap = end / f64::from(width);
         for (bits, count) in counts.iter().enumerate() {
             // Full in the small range, paler in the large one, palest beyond.
             let share = match self.ranges.map(|ranges| ranges.map(usize::from)) {
@@ -153,8 +154,8 @@ const ABOUT_SHARES: &str =
     "Of all: in the small range, in the large one, and beyond both, where the value is sent whole.";
 
 /// Logical points: of the histogram, and of the sliders beside it.
-const WIDTH: f32 = 182.0;
 const PLOT: f32 = 44.0;
+const SLIDERS: f32 = 178.0;
 const BESIDE: f32 = 16.0;
 const HEIGHT: f32 = 26.0;
 const WIDTHS: [f32; 3] = [40.0, 60.0, 36.0];

@@ -119,8 +119,6 @@ pub(super) const NINE_BITS: Orientation = Orientation::SmallestThree { bits: 9 }
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::ladder;
-
     use super::super::{SWITCHES, offers};
     use super::*;
 
@@ -150,19 +148,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn what_a_click_changes_besides_is_told_in_full_and_in_short() {
-        let [position, delta, most] = [
-            ladder::POSITION,
-            ladder::DELTA,
-            ladder::RELATIVE_ORIENTATION,
-        ]
-        .map(|rung| rung.stages);
-        assert_eq!(besides(Part::Delta, position, delta), None);
-        let full = offers::of(Part::Orientation, most)[0].value;
-        let said = besides(Part::Orientation, most, full).unwrap();
-        assert_eq!(said, ["without relative orientation", "1 other stage"]);
     }
 }

@@ -167,11 +167,6 @@ impl Budget {
             false => 1,
         }
     }
-
-    /// How long one tick takes, smoothed.
-    pub(super) fn per_tick(&self) -> Duration {
-        self.per_tick.get()
-    }
 }
 
 #[cfg(test)]
@@ -265,7 +260,7 @@ mod tests {
         }
         let share = encoded as f64 * tick.as_secs_f64() / 10.0;
         assert!((0.24..0.26).contains(&share), "{share}");
-        assert_eq!(budget.per_tick(), tick);
+        assert_eq!(budget.per_tick.get(), tick);
     }
 
     #[test]
