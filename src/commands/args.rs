@@ -1,7 +1,9 @@
 //! Arguments that several commands share, and the values that they parse themselves.
 
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io;
+use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -47,6 +49,29 @@ pub fn skipped_seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok();
     let seconds = seconds.filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds));
     seconds.ok_or_else(|| format!("{text} is not a number of seconds, from 0 to a day"))
+}
+
+/// Parses whole numbers in a range.
+pub(super) fn whole_number<N: FromStr + PartialOrd + Display + Clone>(
+    legal: RangeInclusive<N>,
+) -> impl Fn(&str) -> Result<N, String> + Clone {
+    move |text| {
+        let number = text.parse().ok();
+        let number = number.filter(|number| legal.contains(number));
+        number.ok_or_else(|| {
+            let (from, to) = (legal.start(), legal.end());
+            format!("{text} is not a whole number from {from} to {to}")
+        })
+    }
+}
+
+/// The address of a socket.
+///
+/// # Errors
+/// If it is none, or a name.
+pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
+    let address = text.parse();
+    address.map_err(|_| format!("{text} is not an address and a port, as in 192.168.1.5:7000"))
 }
 
 /// A width and a height in pixels.
@@ -179,7 +204,7 @@ pub struct PlayArgs {
     /// in the script are ignored, because each command has its own
     #[arg(long, value_name = "FILE")]
     pub(super) script: Option<PathBuf>,
-    /// Seconds to play [default: the script's length, or 30]
+    /// Seconds to play, those of --skip included [default: the script's length, or 30]
     #[arg(long, allow_hyphen_values = true)]
     pub(super) seconds: Option<Seconds>,
     /// Seconds at the start that are played but not measured
@@ -214,8 +239,7 @@ impl PlayArgs {
         };
         let skip = (self.skip * f64::from(TICKS_PER_SECOND)).round();
         if !(0.0..ticks as f64).contains(&skip) {
-            let legal = "at least 0 and less than the seconds that are played";
-            return Err(format!("--skip: {} is not {legal}", self.skip).into());
+            return Err(skips_all(self.skip, ticks as f64));
         }
         Ok((ticks, skip as usize))
     }
@@ -226,6 +250,13 @@ impl PlayArgs {
         let path = self.script.as_ref();
         path.map(|path| path.display().to_string())
     }
+}
+
+/// That nothing would be left of a play of so many ticks.
+pub(super) fn skips_all(skipped_seconds: f64, ticks: f64) -> Failure {
+    let seconds = ticks / f64::from(TICKS_PER_SECOND);
+    format!("--skip: {skipped_seconds} s would leave nothing of the {seconds} s that are played")
+        .into()
 }
 
 /// What is played without a script.
@@ -244,9 +275,13 @@ pub fn load_script(path: Option<&Path>) -> Result<Option<Script>, Failure> {
 /// # Errors
 /// If there is no such folder.
 pub fn check_folder(path: &Path) -> Result<(), Failure> {
-    let folder = fs::metadata(path).and_then(|found| match found.is_dir() {
-        true => Ok(()),
-        false => Err(io::ErrorKind::NotADirectory.into()),
-    });
-    Ok(folder.map_err(FileError::at(path))?)
+    let wrong = match fs::metadata(path) {
+        Ok(found) if found.is_dir() => return Ok(()),
+        Ok(_) => "is not a folder".to_owned(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            "there is no such folder".to_owned()
+        }
+        Err(error) => error.to_string(),
+    };
+    Err(FileError::at(path)(wrong).into())
 }

@@ -25,7 +25,7 @@ use capture::Capture;
 use summary::PlayTotals;
 use table::Table;
 
-pub use summary::Summary;
+pub use summary::{KindBits, Summary};
 
 /// `cubewire headless`
 #[derive(Clone, Debug, Args)]
@@ -44,7 +44,7 @@ pub struct HeadlessArgs {
     /// Most kilobits a second on the wire, 16 to 1024. Where it does not suffice, packets carry the most urgent cubes
     #[arg(long, value_name = "KBPS", value_parser = setting("budget"), conflicts_with = "profile")]
     pub(super) budget: Option<LaneChange>,
-    /// Seconds after which the viewer joins the game. It is measured from then on, and the script goes on
+    /// Seconds after which the viewer joins the game. --seconds and --skip count from then on, and the script goes on
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds)]
     pub(super) join: f64,
     /// Seconds after which a viewer with the rung `simulated` loses the world that it simulates, again and again
@@ -56,10 +56,12 @@ pub struct HeadlessArgs {
     /// Print instead how long a frame of the window takes, without drawing it
     #[arg(long, conflicts_with_all = ["skip", "join", "nudge", "capture", "csv"])]
     pub(super) profile: bool,
-    /// Write the simulated states as a recording that cubewire-lab reads (zstd if the name ends in .zst)
+    /// Write the simulated states as a recording that cubewire-lab reads (zstd if the name ends in .zst),
+    /// which replaces a file that is there
     #[arg(long, value_name = "FILE")]
     pub(super) capture: Option<PathBuf>,
-    /// Write a table with a row for each tick that is measured: sizes, bits by kind, arrival, playout, errors
+    /// Write a table with a row for each tick that is measured: sizes, bits by kind, arrival, playout, errors. It replaces a
+    /// file that is there
     #[arg(long, value_name = "FILE")]
     pub(super) csv: Option<PathBuf>,
 }

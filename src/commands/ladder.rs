@@ -3,7 +3,7 @@
 mod plot;
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use cubewire_cli::Table;
@@ -14,8 +14,9 @@ use serde::Serialize;
 
 use super::args::{NO_SCRIPT, PlayArgs};
 use super::figures;
+use super::headless::KindBits;
 use super::warning::of_replaced;
-use crate::files::FileError;
+use crate::files::{FileError, NewFile};
 use crate::game::desktop::progress;
 use crate::game::headless::LaneGame;
 use crate::game::{Failure, GameError, script_of};
@@ -55,8 +56,8 @@ pub struct RungCost {
     pub peak_kbps: f64,
     /// Mean payload and headers of a packet, in article accounting.
     pub bytes: f64,
-    /// Bits of each kind a snapshot, in the order of [`BitKind::DEMO`].
-    pub bits: Vec<f64>,
+    /// Bits of each kind, in the order of [`BitKind::DEMO`].
+    pub bits: Vec<KindBits>,
 }
 
 /// Plays and encodes with every rung; the first `skip` ticks are not counted.
@@ -92,7 +93,7 @@ pub fn measure(mut game: LaneGame, ticks: usize, skip: usize) -> Result<Vec<Rung
             peak_kbps: kbps(totals.max_payload_bytes + HEADER_BYTES, 1),
             bytes: totals.per_snapshot(totals.article_bytes as f64),
             bits: BitKind::DEMO
-                .map(|kind| totals.per_snapshot(totals.ledger.kind(kind)))
+                .map(|kind| KindBits::of(kind, totals))
                 .to_vec(),
         }
     });
@@ -110,16 +111,15 @@ impl LadderArgs {
         }
         let script = self.play.script()?;
         let (ticks, skip) = self.play.ticks(script.as_ref())?;
-        if let Some(png) = &self.png {
-            of_replaced(png);
-        }
+        // First, so that a mistyped path does not cost the play.
+        let plot = self.png.as_deref().map(new_plot).transpose()?;
         let game = LaneGame::new(script, LaneSettings::default())?;
         let costs = measure(game, ticks, skip)?;
         let played = self.play.name().unwrap_or_else(|| NO_SCRIPT.to_owned());
         let file_name = self.play.script.as_ref().and_then(|path| path.file_name());
         let title = file_name.map_or("no keys pressed".into(), |name| name.to_string_lossy());
-        if let Some(png) = &self.png {
-            plot::draw(&costs, &title, png).map_err(FileError::at(png))?;
+        if let (Some(png), Some(plot)) = (&self.png, plot) {
+            plot::draw(&costs, &title, plot).map_err(FileError::at(png))?;
         }
         if self.json {
             figures::print(&costs, true, out)?;
@@ -140,6 +140,15 @@ impl LadderArgs {
         }
         Ok(())
     }
+}
+
+fn new_plot(png: &Path) -> Result<NewFile, FileError> {
+    let extension = png.extension();
+    if extension.is_some_and(|extension| !extension.eq_ignore_ascii_case("png")) {
+        return Err(FileError::at(png)("the name of a plot must end in .png"));
+    }
+    of_replaced(png);
+    NewFile::create(png).map_err(FileError::at(png))
 }
 
 /// Prints the bandwidth of every rung for a few seconds of `script`, or of a katamari ball.
@@ -193,15 +202,18 @@ fn short(costs: &[RungCost]) -> String {
 
 /// The largest packets, and the bits of each kind that any rung has.
 fn details(costs: &[RungCost]) -> String {
-    let kinds = BitKind::DEMO
-        .into_iter()
-        .enumerate()
-        .filter(|&(index, _)| costs.iter().any(|cost| cost.bits[index] > 0.0));
+    let kinds = BitKind::DEMO.into_iter().enumerate().filter(|&(index, _)| {
+        costs
+            .iter()
+            .any(|cost| cost.bits[index].bits_per_snapshot > 0.0)
+    });
     let kinds: Vec<_> = kinds.collect();
     let names = kinds.iter().map(|(_, kind)| kind.name());
     let mut table = Table::new(["rung", "largest, kbps"].into_iter().chain(names));
     for cost in costs {
-        let bits = kinds.iter().map(|&(index, _)| cost.bits[index]);
+        let bits = kinds
+            .iter()
+            .map(|&(index, _)| cost.bits[index].bits_per_snapshot);
         let figures = [cost.peak_kbps].into_iter().chain(bits).map(figure);
         table.row([cost.rung.to_owned()].into_iter().chain(figures));
     }
@@ -228,7 +240,12 @@ mod tests {
             factor: 17_368.8 / mean_kbps,
             peak_kbps: mean_kbps * 1.5,
             bytes: mean_kbps * 1000.0 / 480.0,
-            bits: vec![115_328.0; BitKind::DEMO.len()],
+            bits: BitKind::DEMO
+                .map(|kind| KindBits {
+                    kind: kind.name(),
+                    bits_per_snapshot: 115_328.0,
+                })
+                .to_vec(),
         }
     }
 

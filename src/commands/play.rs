@@ -9,7 +9,7 @@ use serde_json::json;
 use super::figures;
 use super::warning::{of_replaced, warn};
 use super::window::{FrameArgs, opens_window};
-use crate::files::{FileError, write_whole};
+use crate::files::{FileError, NewFile};
 use crate::game::desktop::progress;
 use crate::game::headless::{LaneGame, tick_by_tick};
 use crate::game::window::{self, WindowSettings};
@@ -107,9 +107,13 @@ impl PlayReplayArgs {
     ) -> Result<(), Failure> {
         let ticks = self.count_ticks(&script);
         of_replaced(path);
+        // First, so that a mistyped path does not cost the play.
+        let mut file = NewFile::create(path).map_err(FileError::at(path))?;
         let lane = self.lane.clone().unwrap_or_default();
         let text = tick_by_tick(script, ticks, &lane)?;
-        write_whole(path, text.as_bytes()).map_err(FileError::at(path))?;
+        let written = file.write_all(text.as_bytes());
+        let written = written.and_then(|()| file.finish());
+        written.map_err(FileError::at(path))?;
         if self.json {
             let written = json!({ "file": path.display().to_string(), "ticks": ticks });
             return Ok(figures::print(&written, true, out)?);

@@ -6,12 +6,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use bevy::math::UVec2;
-use clap::{Args, value_parser};
+use clap::Args;
 use cubewire_scene::TICKS_PER_SECOND;
 use cubewire_text::TextError;
 
 use super::args::{
     QualityArg, RUNGS, Seconds, Size, interpolations, load_script, rates, skipped_seconds,
+    skips_all, whole_number,
 };
 use super::figures;
 use super::warning::{of_replaced, warn};
@@ -67,7 +68,7 @@ pub struct RecordArgs {
     /// A lane in a column of its own, beside the other ones and instead of the halves; 2 to 4 times
     #[arg(long, value_name = "LANE", value_parser = right_lane, conflicts_with_all = OF_HALVES)]
     lane: Vec<LaneSettings>,
-    /// Seconds to render [default: the rest of the script, or 10]
+    /// Seconds to render, and one more for the title card of an MP4 [default: the rest of the script, or 10]
     #[arg(long, allow_hyphen_values = true)]
     seconds: Option<Seconds>,
     /// Seconds at the start that are played but not rendered
@@ -83,8 +84,8 @@ pub struct RecordArgs {
     /// and 320x180 for the quick series]
     #[arg(long, value_name = "WxH", allow_hyphen_values = true)]
     size: Option<Size>,
-    /// Frames per second; 50, 25, 20, 10, 5, 4, 2 or 1 for a GIF [default: 60; for a GIF, 20]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=MAX_FRAMES_PER_SECOND), allow_hyphen_values = true)]
+    /// Frames per second, up to 240; 50, 25, 20, 10, 5, 4, 2 or 1 for a GIF [default: 60; for a GIF, 20]
+    #[arg(long, value_name = "N", value_parser = whole_number(1..=MAX_FRAMES_PER_SECOND), allow_hyphen_values = true)]
     fps: Option<u32>,
     #[arg(long, value_name = "FILE", help = format!(
         "File to write: {}, where .png writes a numbered image for each frame; for a series, the folder. What is there is replaced",
@@ -102,7 +103,7 @@ pub struct RecordArgs {
     /// The title of the film [default: by what the halves show]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// Hide these parts of the overlay
+    /// Hide these parts of the overlay, separated by commas
     #[arg(long, value_name = "PARTS", value_delimiter = ',')]
     hide: Vec<Part>,
     #[command(flatten)]
@@ -159,6 +160,10 @@ impl RecordArgs {
     pub fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
         let size = self.size.map(|size| size.0);
         if let Some(series) = self.series {
+            if Format::of(&self.out).is_some() {
+                let hint = "a series is a folder of videos, and this is the name of one";
+                return Err(FileError::at(&self.out)(hint).into());
+            }
             let report = |line: &str| writeln!(out, "{line}").and_then(|()| out.flush());
             let size = size.unwrap_or_else(|| series.size());
             of_replaced(&self.out.join("index.html"));
@@ -206,8 +211,8 @@ impl RecordArgs {
         };
         let skipped_ticks = (self.skip * rate).round();
         if !(0.0..=MAX_SECONDS * rate).contains(&skipped_ticks) || seconds <= 0.0 {
-            let legal = "at least 0 and less than the length of the script";
-            return Err(format!("--skip: {} is not {legal}", self.skip).into());
+            let ticks = seconds * rate + skipped_ticks;
+            return Err(skips_all(self.skip, ticks));
         }
         let begin = script.as_ref().map_or(0, |script| script.lead_in);
         let begin = begin.saturating_add(skipped_ticks as u64);
@@ -291,4 +296,4 @@ impl TimedSwitch {
 }
 
 /// More than screens show.
-const MAX_FRAMES_PER_SECOND: i64 = 240;
+const MAX_FRAMES_PER_SECOND: u32 = 240;

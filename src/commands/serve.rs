@@ -5,11 +5,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::RangedU64ValueParser;
 use cubewire_bevy::SocketTraffic;
 use cubewire_bevy::renet::{Key, RenetHost, RenetServer};
 use serde::Serialize;
 
+use super::args::{address, whole_number};
 use super::figures;
 use super::security::SecurityArgs;
 use super::warning::of_replaced;
@@ -27,15 +27,15 @@ use crate::transport::udp::{MAX_VIEWERS, UdpServerPlugin, ViewerBudget, Viewers}
 #[derive(Clone, Debug, Args)]
 pub struct ServeArgs {
     /// Address to listen at, such as 192.168.1.5:7000
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(super) bind: SocketAddr,
     /// Addresses that viewers connect to, separated by commas [default: that of --bind]
-    #[arg(long, value_name = "ADDRS", value_delimiter = ',')]
+    #[arg(long, value_name = "ADDRS", value_delimiter = ',', value_parser = address)]
     pub(super) public: Vec<SocketAddr>,
     #[command(flatten)]
     pub(super) security: SecurityArgs,
     /// Maximum number of connected viewers, up to 64; each takes up to 12 MB
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = RangedU64ValueParser::<usize>::new().range(1..=MAX_VIEWERS as u64), allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = whole_number(1..=MAX_VIEWERS), allow_hyphen_values = true)]
     pub(super) viewers: usize,
     /// Run without a window
     #[arg(long)]
@@ -78,13 +78,13 @@ impl ServeArgs {
         let address = SocketAddr::new(self.bind.ip(), server.address().port());
         let settings = self.window.settings()?;
         let opens_window = opens_window(self.headless || self.json, out)?;
-        let clients = match key {
-            Key::LOOPBACK => "clients on this machine",
-            _ => "clients with the key",
+        let viewers = match key {
+            Key::LOOPBACK => "viewers on this machine",
+            _ => "viewers with the key",
         };
         writeln!(
             out,
-            "Serving up to {} {clients} at {address}. Ctrl-C ends it.",
+            "Serving up to {} {viewers} at {address}. Ctrl-C ends it.",
             self.viewers
         )?;
         out.flush()?;

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use bevy::prelude::*;
-use clap::{Args, value_parser};
+use clap::Args;
 use cubewire_bevy::renet::RenetConnection;
 use serde::Serialize;
 
-use super::args::LaneArgs;
+use super::args::{LaneArgs, whole_number};
 use super::figures;
 use super::security::SecurityArgs;
 use super::warning::{of_replaced, warn};
@@ -36,7 +36,7 @@ pub struct ViewArgs {
     #[command(flatten)]
     pub(super) security: SecurityArgs,
     /// Close the connection after this many seconds without traffic
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = value_parser!(u64).range(1..=ViewerSettings::MAX_TIMEOUT.as_secs()), allow_hyphen_values = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = whole_number(1..=ViewerSettings::MAX_TIMEOUT.as_secs()), allow_hyphen_values = true)]
     pub(super) timeout: u64,
     /// Run without a window
     #[arg(long)]

@@ -36,7 +36,7 @@ pub struct WindowArgs {
     /// Script of key presses (RON) to play instead of the keyboard
     #[arg(long, value_name = "FILE")]
     pub(super) script: Option<PathBuf>,
-    /// Do not play by itself if no key is pressed for 20 seconds
+    /// Do not play by itself until a key is pressed
     #[arg(long)]
     pub(super) calm: bool,
     #[command(flatten)]

@@ -162,7 +162,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("no");
         let said = save(&missing, "csv", "all", |_| unreachable!("it has no name"));
-        let wanted = format!("{}: No such file or directory", missing.display());
+        let wanted = format!("{0}: there is no folder {0}", missing.display());
         assert_eq!(said, Err(wanted));
         let full = |file: &mut NewFile| {
             io::Write::write_all(file, b"half")?;

@@ -227,7 +227,7 @@ mod tests {
             "/* ( */",
         ] {
             let error = parse(text).unwrap_err();
-            let wanted = ": this is not a script: a script is a RON file, as in \
+            let wanted = ": this is neither a script nor a replay, which are RON files, as in \
                           `(ticks: 240, steps: [(at: 60, hold: [Right])])`";
             assert!(
                 error.starts_with("a.ron:1:") && error.ends_with(wanted),

@@ -46,7 +46,7 @@ pub struct Overlay {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(target_family = "wasm"), derive(clap::ValueEnum))]
 pub enum Part {
-    /// The title card before a film.
+    /// The second of a title card before an MP4.
     Card,
     /// The name of a half.
     Labels,
@@ -78,12 +78,13 @@ impl Overlay {
     }
 
     /// The titles that are shown now, and what they are over: their half, or with its name the whole
-    /// picture if the half is hidden.
+    /// picture if the half is hidden. One that is `said` in large type over its half is left out.
     fn titles(
         &self,
         now: Duration,
         picture: Rect,
         halves: [Option<Rect>; Side::ALL.len()],
+        said: [Option<&str>; Side::ALL.len()],
     ) -> Vec<(String, Rect)> {
         let titles = Side::ALL.into_iter().filter_map(|side| {
             let (title, until) = self.titles[side as usize].as_ref()?;
@@ -91,7 +92,8 @@ impl Overlay {
                 Some(half) => (title.clone(), half),
                 None => (format!("{}: {title}", side.name()), picture),
             };
-            (now < *until).then_some(shown)
+            let is_said = said[side as usize] == Some(title.as_str());
+            (now < *until && !is_said).then_some(shown)
         });
         titles.collect()
     }
@@ -120,7 +122,11 @@ mod tests {
     #[test]
     fn titles_of_one_tick_are_combined() {
         let (picture, halves) = picture();
-        let title = |overlay: &Overlay| overlay.titles(SECOND, picture, halves)[0].0.clone();
+        let title = |overlay: &Overlay| {
+            overlay.titles(SECOND, picture, halves, [None; 2])[0]
+                .0
+                .clone()
+        };
         let mut overlay = Overlay::default();
         overlay.announce(Side::Right, "delta".to_owned(), SECOND);
         overlay.announce(Side::Right, "4G".to_owned(), SECOND);
@@ -135,10 +141,12 @@ mod tests {
         let mut overlay = Overlay::default();
         overlay.announce(Side::Left, "delta".to_owned(), SECOND);
         overlay.announce(Side::Right, "index".to_owned(), SECOND * 2);
-        let titles = |now, halves| overlay.titles(now, picture, halves);
+        let titles = |now, halves| overlay.titles(now, picture, halves, [None; 2]);
         let (left, right) = (halves[0].unwrap(), halves[1].unwrap());
         let both = [("delta".to_owned(), left), ("index".to_owned(), right)];
         assert_eq!(titles(SECOND * 2, halves), both);
+        let said = [Some("index"), Some("index")];
+        assert_eq!(overlay.titles(SECOND * 2, picture, halves, said), both[..1]);
         assert_eq!(titles(SECOND * 3, halves), both[1..]);
         assert_eq!(titles(SECOND * 4, halves), []);
         // The left half alone: the title of the right one says whose it is.

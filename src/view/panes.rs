@@ -117,7 +117,8 @@ pub(super) fn place(
     mut images: ResMut<Assets<Image>>,
     mut cameras: Query<Cameras<'_>>,
 ) {
-    let picture = picture(&canvas, *inset, overlay.bands(*colors));
+    let height = canvas.size.y as f32 / canvas.scale_factor;
+    let picture = picture(&canvas, *inset, overlay.bands(*colors, height));
     for (&side, mut pane, mut camera, mut projection, mut layers, fxaa) in &mut cameras {
         let area = area(*mode, side, picture);
         // A window may be narrower than the panel, or minimized.

@@ -112,7 +112,17 @@ impl FromStr for PaneContent {
     fn from_str(text: &str) -> Result<Self, TextError> {
         match text {
             SIMULATION => Ok(Self::Simulation),
-            lane => lane.parse().map(Self::Lane),
+            lane => lane.parse().map(Self::Lane).map_err(|error| match error {
+                TextError::Unknown {
+                    what,
+                    given,
+                    mut legal,
+                } if given == text => {
+                    legal.insert(0, SIMULATION.to_owned());
+                    TextError::Unknown { what, given, legal }
+                }
+                other => other,
+            }),
         }
     }
 }

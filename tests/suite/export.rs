@@ -186,7 +186,7 @@ fn a_table_that_cannot_be_written_is_refused_before_the_play() {
     // A day of play would take an hour.
     let day = ["headless", "--seconds", "86400", "--csv"];
     let said = complaint(&[&day[..], &["/nowhere/x.csv"]].concat());
-    assert_eq!(said, "error: /nowhere/x.csv: No such file or directory\n");
+    assert_eq!(said, "error: /nowhere/x.csv: there is no folder /nowhere\n");
     let folder = tempfile::tempdir().unwrap();
     let said = complaint(&[&day[..], &[folder.path().to_str().unwrap()]].concat());
     assert!(said.ends_with(": is a directory\n"), "{said}");
@@ -319,8 +319,8 @@ fn a_missing_folder_is_one_sentence_and_nothing_is_left() {
     game.step();
     for wanted in [Action::SaveCsv, Action::SaveJsonLines] {
         let said = export(&mut game, wanted);
-        let reason = "No such file or directory";
-        assert_eq!(said, format!("{}: {reason}", missing.display()));
+        let missing = missing.display();
+        assert_eq!(said, format!("{missing}: there is no folder {missing}"));
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }

@@ -63,7 +63,7 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
         ),
         (
             "screenshots --out Cargo.toml",
-            "error: Cargo.toml: not a directory\n",
+            "error: Cargo.toml: is not a folder\n",
         ),
         ("--theme grey", "'grey' for '--theme <THEME>'"),
         ("ladder --list --bits", "'--list' cannot be used with"),
@@ -71,19 +71,49 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
             "ladder --skip abc",
             "abc is not a number of seconds, from 0 to a day",
         ),
-        ("view --connect a:1 --timeout 31", "31 is not in 1..=30"),
-        ("serve --bind 127.0.0.1:0 --viewers 0", "0 is not in 1..=64"),
+        (
+            "view --connect a:1 --timeout 31",
+            "31 is not a whole number from 1 to 30",
+        ),
+        (
+            "serve --bind 127.0.0.1:0 --viewers 0",
+            "0 is not a whole number from 1 to 64",
+        ),
         (
             "serve --bind 7000",
-            "'--bind <ADDR>': invalid socket address",
+            "7000 is not an address and a port, as in 192.168.1.5:7000",
         ),
         (
             "headless --seconds 1 --capture /nowhere/play.bin",
-            "/nowhere/play.bin: No such file or directory\n",
+            "/nowhere/play.bin: there is no folder /nowhere\n",
         ),
         (
             "ladder --seconds 1 --png /nowhere/ladder.png",
-            "/nowhere/ladder.png: No such file or directory\n",
+            "/nowhere/ladder.png: there is no folder /nowhere\n",
+        ),
+        (
+            "ladder --seconds 1 --png ladder.jpg",
+            "ladder.jpg: the name of a plot must end in .png\n",
+        ),
+        (
+            "play assets/scripts/mix.ron --ticks /nowhere/ticks.csv",
+            "/nowhere/ticks.csv: there is no folder /nowhere\n",
+        ),
+        (
+            "record --series quick --out a.mp4",
+            "a.mp4: a series is a folder of videos, and this is the name of one\n",
+        ),
+        (
+            "--left simulaton",
+            "unknown setting `simulaton` (did you mean `simulation`?)",
+        ),
+        (
+            "serve --bind 0.0.0.0:0 --insecure --headless",
+            "cannot listen at 0.0.0.0:0: it can be reached from other machines, which needs a key\n",
+        ),
+        (
+            "--recordings /nowhere",
+            "/nowhere: there is no such folder\n",
         ),
         (
             "headless --script nowhere.ron",
@@ -117,7 +147,7 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
             "--at 1s:link:loss=2",
             "1s:link:loss=2: loss is 2, which is out of range; the nearest in range is 1",
         ),
-        ("--fps -60", "-60 is not in 1..=240"),
+        ("--fps -60", "-60 is not a whole number from 1 to 240"),
         (
             "--right rung:delta,link:loss=2",
             "loss is 2, which is out of range; the nearest in range is 1",
@@ -178,13 +208,13 @@ fn a_file_that_cannot_be_used_is_named_with_the_position_in_it() {
             "c.ron",
             b"ticks = 9",
             "--script",
-            "c.ron:1:1: this is not a script: a script is a RON file, as in ",
+            "c.ron:1:1: this is neither a script nor a replay, which are RON files, as in ",
         ),
         (
             "d.ron",
             b"\xff\xfe",
             "play",
-            "d.ron: this is not a script: ",
+            "d.ron: this is neither a script nor a replay, ",
         ),
         (
             "e.csv",

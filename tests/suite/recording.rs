@@ -269,6 +269,9 @@ fn lanes_of_one_play_are_filmed_side_by_side_after_a_card() {
     let of = |part: &serde_json::Value, what: &str| part[what].as_f64().unwrap();
     let kbps: Vec<_> = parts.iter().map(|part| of(part, "mean_kbps")).collect();
     let errors: Vec<_> = parts.iter().map(|part| of(part, "mean_error_mm")).collect();
+    // Nothing was switched.
+    let switched = |part: &serde_json::Value| part["by_stages"] != serde_json::json!([]);
+    assert!(!parts.iter().any(switched), "{said}");
     assert!(
         kbps[0] <= 256.0 && kbps[1] <= 64.0 && kbps[2] <= 32.0,
         "{kbps:?}"
@@ -482,14 +485,14 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
         (
             "no/folder/a.mp4",
             "",
-            "no/folder/a.mp4: No such file or directory\n",
+            "no/folder/a.mp4: there is no folder no/folder\n",
         ),
         (
             "a.avi",
             "",
             "a.avi: the name of a video must end in .mp4, .gif or .png",
         ),
-        ("a.mp4", "--fps 0", "0 is not in 1..=240"),
+        ("a.mp4", "--fps 0", "0 is not a whole number from 1 to 240"),
         ("a.gif", "--fps 60", "hundredths of a second"),
         ("a.mp4", "--lane rung:delta", "--lane: give it 2 to 4 times"),
         (

@@ -414,7 +414,7 @@ fn count(pixels: &[[u8; 3]], is: impl Fn(i32, i32, i32) -> bool) -> usize {
 #[test]
 #[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
 fn the_window_is_played_with_real_keys() {
-    let window = Window::open(&[]);
+    let window = Window::open(&["--calm"]);
     // The whole panel covers most of the right half of so small a window.
     window.resize_panel("Whole");
     window.see("panel", |picture| picture.surface() > 7_500);

@@ -18,8 +18,14 @@ const SUFFIX: &str = ".part";
 /// Creates a temporary file in a folder, with these permissions where there are any, and locks it. Removes the
 /// leftovers in the folder if this is the first one there.
 pub(crate) fn create(folder: &Path, mode: u32) -> io::Result<(File, TempPath)> {
-    // An error below names the temporary file: a missing folder has the system's own words.
-    fs::metadata(folder)?;
+    // An error below names the temporary file.
+    fs::metadata(folder).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => io::Error::new(
+            error.kind(),
+            format!("there is no folder {}", folder.display()),
+        ),
+        _ => error,
+    })?;
     static CLEAN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let mut clean = CLEAN.lock().unwrap_or_else(PoisonError::into_inner);
     if clean.insert(folder.to_owned()) {

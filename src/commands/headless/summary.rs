@@ -40,6 +40,16 @@ pub struct KindBits {
     pub bits_per_snapshot: f64,
 }
 
+impl KindBits {
+    /// Those of a kind in these sums.
+    pub(in crate::commands) fn of(kind: BitKind, sums: &Totals) -> Self {
+        Self {
+            kind: kind.name(),
+            bits_per_snapshot: sums.per_snapshot(sums.ledger.kind(kind)),
+        }
+    }
+}
+
 /// Figures of one play, for people and, as JSON, for programs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
@@ -159,10 +169,7 @@ impl PlayTotals {
         let bits = BitKind::DEMO
             .into_iter()
             .filter(|&kind| sums.ledger.kind(kind) > 0.0)
-            .map(|kind| KindBits {
-                kind: kind.name(),
-                bits_per_snapshot: sums.per_snapshot(sums.ledger.kind(kind)),
-            });
+            .map(|kind| KindBits::of(kind, sums));
         Summary {
             script,
             rung,

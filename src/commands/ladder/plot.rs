@@ -2,14 +2,13 @@
 
 use std::io;
 use std::ops::Range;
-use std::path::Path;
 
 use ab_glyph::{Font, FontRef, PxScale, ScaleFont, point};
 use cubewire_palette::{DARK, Rgb};
 use png::Compression;
 
 use super::RungCost;
-use crate::files::write_whole;
+use crate::files::NewFile;
 use crate::recording::picture::write_rgb;
 use crate::replication::TARGET_KBPS;
 use crate::theme;
@@ -19,11 +18,10 @@ use cubewire_inspector::words::{factor, rounded};
 const BELOW_TARGET: Rgb = DARK.right;
 
 /// Draws the costs of a play into a PNG file. `played` names the play.
-pub(super) fn draw(costs: &[RungCost], played: &str, path: &Path) -> io::Result<()> {
+pub(super) fn draw(costs: &[RungCost], played: &str, mut file: NewFile) -> io::Result<()> {
     let canvas = chart(costs, played)?;
-    let mut file = Vec::new();
     write_rgb(&mut file, canvas.size, &canvas.pixels, Compression::High)?;
-    write_whole(path, &file)
+    file.finish().map(drop)
 }
 
 fn chart(costs: &[RungCost], played: &str) -> io::Result<Canvas> {

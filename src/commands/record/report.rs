@@ -40,7 +40,7 @@ struct Part {
     mean_kbps: Option<f64>,
     /// How far the interacting cubes were from the simulation's in the mean; null for the simulation.
     mean_error_mm: Option<f64>,
-    /// The bandwidth by rung or stages, in the order in which they were used.
+    /// The bandwidth by rung or stages, in the order in which they were used; none if they were not switched.
     by_stages: Vec<StagesKbps>,
 }
 
@@ -54,13 +54,17 @@ impl Report {
     pub(super) fn new(path: &Path, film: &Film, take: &Take) -> Self {
         let contents = film.shown.contents().into_iter().enumerate();
         let parts = contents.zip(&take.sent).map(|((index, content), sent)| {
-            let by_stages = sent.kbps_of_stages().into_iter();
+            let mut by_stages = sent.kbps_of_stages();
+            if by_stages.len() == 1 {
+                by_stages.clear();
+            }
             Part {
                 part: film.shown.name(index),
                 shows: content.to_text().unwrap_or_default(),
                 mean_kbps: sent.mean_kbps(),
                 mean_error_mm: sent.mean_error_m().map(|metres| metres * 1000.0),
                 by_stages: by_stages
+                    .into_iter()
                     .map(|(stages, mean_kbps)| StagesKbps {
                         stages: rung_or_stages(stages),
                         mean_kbps,

@@ -6,16 +6,19 @@ use bevy::prelude::*;
 
 use crate::controls::{ControlsSystems, Inputs};
 use crate::game::script_of;
-use crate::panel::Scene;
+use crate::panel::{PanelState, Scene};
 use crate::recording::ScriptPlayback;
 use crate::view::Notices;
 
 /// How long the game waits for a first key or click.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// How long it waits while the screen is explained, so that there is something to see behind the cards, and something to send.
+const BEHIND_CARDS: Duration = Duration::from_secs(1);
+
 const NOTICE: &str = "Playing by itself: press any key to take over";
 
-/// Plays the script katamari if nobody has pressed anything after [`PATIENCE`], until somebody does.
+/// Plays the script katamari until somebody presses anything, and after [`PATIENCE`] says so.
 pub(super) fn install(app: &mut App) {
     app.init_resource::<Autoplay>().add_systems(
         RunFixedMainLoop,
@@ -40,6 +43,7 @@ enum Autoplay {
 fn autoplay(
     time: Res<Time<Real>>,
     inputs: Inputs<'_>,
+    panel: Res<PanelState>,
     mut state: ResMut<Autoplay>,
     mut notices: ResMut<Notices>,
     mut commands: Commands,
@@ -47,6 +51,10 @@ fn autoplay(
     if *state == Autoplay::Over {
         return;
     }
+    let patience = match panel.explaining {
+        true => BEHIND_CARDS,
+        false => PATIENCE,
+    };
     match *state {
         _ if inputs.is_any_pressed() => {
             if *state == Autoplay::Playing {
@@ -55,11 +63,11 @@ fn autoplay(
             }
             *state = Autoplay::Over;
         }
-        Autoplay::Waiting if time.elapsed() >= PATIENCE => {
+        Autoplay::Waiting if time.elapsed() >= patience => {
             commands.insert_resource(ScriptPlayback::new(script_of(Scene::Katamari)));
-            notices.autoplay = Some(NOTICE);
             *state = Autoplay::Playing;
         }
+        Autoplay::Playing if time.elapsed() >= PATIENCE => notices.autoplay = Some(NOTICE),
         _ => {}
     }
 }

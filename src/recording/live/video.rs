@@ -361,6 +361,6 @@ mod tests {
         let window = UVec2::new(320, 200);
         let error = Capture::begin(Path::new("no/folder"), 1, window, Duration::ZERO);
         let message = error.unwrap_err().to_string();
-        assert_eq!(message, "no/folder: No such file or directory");
+        assert_eq!(message, "no/folder: there is no folder no/folder");
     }
 }

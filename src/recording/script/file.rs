@@ -26,7 +26,7 @@ pub struct ScriptError {
     reason: String,
 }
 
-const NO_SCRIPT: &str = " this is not a script: a script is a RON file, as in \
+const NO_SCRIPT: &str = " this is neither a script nor a replay, which are RON files, as in \
                          `(ticks: 240, steps: [(at: 60, hold: [Right])])`";
 
 impl Script {

@@ -14,7 +14,8 @@ pub(super) const BOTTOM: f32 = 12.0;
 impl Overlay {
     /// The name of a half, and what follows it in its caption: the rung of the lane, its `link` part by part, and how far the
     /// replica is from the simulation. The first text has all of it; each of the others leaves out another part, for halves
-    /// that are too narrow: those of the link first, then the error, then the rung.
+    /// that are too narrow: those of the link first, then the error, then the rung. In a film, the link keeps its first parts,
+    /// which are what the others follow from; in a window its last, which are the least usual.
     pub(super) fn caption(
         &self,
         mode: ViewMode,
@@ -36,7 +37,11 @@ impl Overlay {
         let error = error.filter(|_| self.shows(Part::Link));
         let error = error.map(|error| format!("error {error}"));
         let links = (0..=link.len()).map(|left_out| {
-            let link = link[left_out..].join(", ");
+            let link = match self.title.is_some() {
+                true => &link[..link.len() - left_out],
+                false => &link[left_out..],
+            };
+            let link = link.join(", ");
             let link = (!link.is_empty()).then_some(link);
             [rung.clone(), link, error.clone()]
         });
@@ -132,6 +137,24 @@ mod tests {
             ];
             assert_eq!(shown, wanted);
         });
+    }
+
+    #[test]
+    fn in_a_narrow_film_the_network_stays_longer_than_the_delay_that_it_causes() {
+        let lane: LaneSettings = "rung:predicted,link:4g,rate:20".parse().unwrap();
+        let overlay = Overlay {
+            title: Some("a film".to_owned()),
+            ..Overlay::default()
+        };
+        let link = lane.describe_in_full();
+        let (_, rest) = overlay.caption(ViewMode::Split, Side::Right, Some(&lane), &link, None);
+        let wanted = [
+            " · predicted · 4G, 20 snapshots a second, shown 230 ms later",
+            " · predicted · 4G, 20 snapshots a second",
+            " · predicted · 4G",
+            " · predicted",
+        ];
+        assert_eq!(rest[..4], wanted);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 use bevy_egui::egui::{Align2, Pos2, Rect, Shape, Stroke, pos2, vec2};
 use cubewire_inspector::words::short;
+use cubewire_palette::Rgb;
 use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 
 use super::text::Pen;
@@ -14,10 +15,48 @@ use crate::theme::egui_color;
 use crate::view::costs::{self, CubeColors};
 use crate::view::side::Side;
 
-/// Heights, points.
-const TITLE: f32 = 44.0;
+/// Height of the legend, points.
 const LEGEND: f32 = 32.0;
-const BAND: f32 = 112.0;
+
+/// What is beside the picture, points.
+struct Rows {
+    /// Height of the title bar.
+    title: f32,
+    /// Height of the band below.
+    band: f32,
+    /// From the top of the band to its last row, of the conditions and the credit.
+    last: f32,
+    /// Whether the graph has a row of its own for its times.
+    has_times: bool,
+}
+
+impl Rows {
+    const USUAL: Self = Self {
+        title: 44.0,
+        band: 112.0,
+        last: 84.0,
+        has_times: true,
+    };
+
+    /// Of a film with so few pixels that small type is large in it: one row says what is in the graph.
+    const FEW: Self = Self {
+        title: 34.0,
+        band: 93.0,
+        last: 68.0,
+        has_times: false,
+    };
+
+    /// Height of a film, points, below which there are few.
+    const LOW: f32 = 400.0;
+
+    const fn of(height: f32) -> Self {
+        if height < Self::LOW {
+            Self::FEW
+        } else {
+            Self::USUAL
+        }
+    }
+}
 
 /// How far the graph goes back.
 const SECONDS: usize = 8;
@@ -32,9 +71,6 @@ const STEP_TICKS: usize = 3;
 const LEFT: f32 = 80.0;
 const TOP: f32 = 10.0;
 const HEIGHT: f32 = 46.0;
-
-/// Where the conditions and the credit are in the band, points.
-const CONDITIONS: f32 = 84.0;
 
 pub(super) const CREDIT: &str = "After Glenn Fiedler’s Snapshot Compression, gafferongames.com";
 const SHORT_CREDIT: &str = "gafferongames.com";
@@ -53,15 +89,16 @@ pub struct Column {
 }
 
 impl Overlay {
-    /// Heights that a film leaves free above and below its picture, points.
-    pub(in crate::view) fn bands(&self, colors: CubeColors) -> [f32; 2] {
+    /// Heights that a film of that height leaves free above and below its picture, points.
+    pub(in crate::view) fn bands(&self, colors: CubeColors, height: f32) -> [f32; 2] {
         if self.title.is_none() {
             return [0.0; 2];
         }
         let band = |is_there, height| if is_there { height } else { 0.0 };
-        let title = band(self.shows(Part::Heading), TITLE);
+        let rows = Rows::of(height);
+        let title = band(self.shows(Part::Heading), rows.title);
         let legend = band(colors.title().is_some(), LEGEND);
-        [title + legend, band(self.shows(Part::Graph), BAND)]
+        [title + legend, band(self.shows(Part::Graph), rows.band)]
     }
 
     /// All of a film, of which the picture may be a column.
@@ -101,7 +138,8 @@ impl Pen<'_> {
         common: &[String],
         legend: (CubeColors, costs::Scale),
     ) {
-        let [above, below] = overlay.bands(legend.0);
+        let rows = Rows::of(film.height());
+        let [above, below] = overlay.bands(legend.0, film.height());
         let ground = egui_color(self.colors().ground);
         let (top, _) = part.split_top_bottom_at_y(part.min.y + above);
         let (_, band) = part.split_top_bottom_at_y(part.max.y - below);
@@ -109,7 +147,7 @@ impl Pen<'_> {
             self.painter.rect_filled(strip, 0.0, ground);
         }
         let legend_top = match overlay.shows(Part::Heading) {
-            true => part.min.y + TITLE,
+            true => part.min.y + rows.title,
             false => part.min.y,
         };
         if overlay.shows(Part::Heading) {
@@ -126,15 +164,20 @@ impl Pen<'_> {
                 band.min + vec2(LEFT, TOP),
                 pos2(band.max.x - right, band.min.y + TOP + HEIGHT),
             );
+            let (dashes, what) = self.dashes(lanes);
             if plot.width() > LEFT {
-                self.plot(plot, lanes, overlay.peak_kbps);
+                self.plot(plot, lanes, &dashes, overlay.peak_kbps);
+                if rows.has_times {
+                    self.times(plot, what);
+                }
             }
-            let common = if overlay.shows(Part::Link) {
-                common
-            } else {
-                &[]
+            let in_one_row = [format!("last {SECONDS} s, {what}")];
+            let said: &[String] = match overlay.shows(Part::Link) {
+                _ if !rows.has_times => &in_one_row,
+                true => common,
+                false => &[],
             };
-            self.conditions(film, band.min.y + CONDITIONS, common);
+            self.conditions(film, band.min.y + rows.last, said);
         }
     }
 
@@ -144,13 +187,19 @@ impl Pen<'_> {
         let width = bar.width() - 2.0 * margin;
         let at = pos2(bar.min.x + margin, bar.center().y);
         if let Some(column) = &overlay.column {
-            let lane = &column.lanes[column.index];
-            let names = [lane.describe_rung(), lane.rung_name().to_owned()];
-            let sizes = [self.sizes.title, self.sizes.small];
+            // Alike in all columns.
+            let names: [fn(&LaneSettings) -> String; 2] = [LaneSettings::describe_rung, |lane| {
+                lane.rung_name().to_owned()
+            }];
+            let sizes = [self.sizes.title, self.sizes.line, self.sizes.small];
             let mut wishes = names.iter().flat_map(|name| sizes.map(|size| (name, size)));
-            let fitting = wishes.find(|&(name, size)| self.width(name, size) <= width);
+            let fitting = wishes.find(|&(name, size)| {
+                let mut lanes = column.lanes.iter();
+                lanes.all(|lane| self.width(&name(lane), size) <= width)
+            });
             if let Some((name, size)) = fitting {
-                self.write(at, Align2::LEFT_CENTER, (name, size, colors.ink));
+                let name = name(&column.lanes[column.index]);
+                self.write(at, Align2::LEFT_CENTER, (&name, size, colors.ink));
             }
             return;
         }
@@ -193,19 +242,24 @@ impl Pen<'_> {
         }
     }
 
-    /// Paints the bandwidths of the last seconds, on a scale up to the budgets or the target, and the largest of them so far.
-    fn plot(&self, plot: Rect, lanes: &[Curve<'_>], peak_kbps: f64) {
+    /// The bandwidths with a dashed line: the budgets, or the target; and what the graph shows.
+    fn dashes(&self, lanes: &[Curve<'_>]) -> (Vec<(f64, Rgb)>, &'static str) {
         let colors = self.colors();
-        let small = self.sizes.small;
         let budgets = lanes.iter().filter_map(|(side, _, lane)| {
             let kbps = lane.sender.kept_budget()?;
             Some((f64::from(kbps), side.color_of(colors)))
         });
         let budgets: Vec<_> = budgets.collect();
-        let (dashes, what) = match budgets.is_empty() {
+        match budgets.is_empty() {
             true => (vec![(TARGET_KBPS, colors.ink)], "kbps; dashes: target 256"),
             false => (budgets, "kbps; dashes: budget"),
-        };
+        }
+    }
+
+    /// Paints the bandwidths of the last seconds, on a scale up to the dashed lines and the largest of them so far.
+    fn plot(&self, plot: Rect, lanes: &[Curve<'_>], dashes: &[(f64, Rgb)], peak_kbps: f64) {
+        let colors = self.colors();
+        let small = self.sizes.small;
         let largest = dashes
             .iter()
             .map(|dashes| dashes.0)
@@ -220,7 +274,7 @@ impl Pen<'_> {
             let label = (&*short(kbps), small, colors.muted);
             self.write(pos2(plot.min.x - 6.0, y), Align2::RIGHT_CENTER, label);
         }
-        for (kbps, color) in dashes {
+        for &(kbps, color) in dashes {
             let y = scale.height(kbps);
             let line = [pos2(plot.min.x, y), pos2(plot.max.x, y)];
             let stroke = Stroke::new(1.0, egui_color(color));
@@ -232,9 +286,14 @@ impl Pen<'_> {
             let points = scale.points(meter);
             self.painter.line(points, Stroke::new(2.0, color));
         }
+    }
+
+    /// Paints what is below a plot: when it begins and ends, and `what` it shows.
+    fn times(&self, plot: Rect, what: &str) {
+        let small = self.sizes.small;
         let y = plot.max.y + 3.0;
         let write = |x, anchor, text: &str| {
-            let part = (text, small, colors.muted);
+            let part = (text, small, self.colors().muted);
             self.write(pos2(x, y), anchor, part)
         };
         let start = write(plot.min.x, Align2::LEFT_TOP, &format!("{SECONDS} s ago"));
@@ -386,10 +445,17 @@ mod tests {
 
     #[test]
     fn the_credit_is_in_the_band_of_a_film_of_any_size() {
-        for pixels_per_point in [0.5, 1.0, 4.0] {
+        for (height, pixels_per_point) in [(360.0, 0.5), (540.0, 0.5), (540.0, 1.0), (540.0, 4.0)] {
             let small = Sizes::of(true, 640.0, 320.0, pixels_per_point).small;
-            let end = CONDITIONS + 1.25 * small;
-            assert!(end <= BAND, "{end} at {pixels_per_point}");
+            let rows = Rows::of(height);
+            let end = rows.last + 1.25 * small;
+            assert!(end <= rows.band, "{end} at {pixels_per_point}");
+            // The times, or half of the lowest mark's label.
+            let above = match rows.has_times {
+                true => 3.0 + 1.25 * small,
+                false => 0.625 * small,
+            };
+            assert!(TOP + HEIGHT + above <= rows.last, "{height}");
         }
     }
 
@@ -397,12 +463,16 @@ mod tests {
     fn only_a_film_has_bands_and_parts_of_it_can_be_hidden() {
         let mut overlay = Overlay::default();
         let usual = CubeColors::Interaction;
-        assert_eq!(overlay.bands(CubeColors::Bits), [0.0; 2]);
+        assert_eq!(overlay.bands(CubeColors::Bits, 540.0), [0.0; 2]);
         overlay.title = Some("a film".to_owned());
-        assert_eq!(overlay.bands(usual), [TITLE, BAND]);
-        assert_eq!(overlay.bands(CubeColors::Bits), [TITLE + LEGEND, BAND]);
+        for (height, rows) in [(540.0, Rows::USUAL), (360.0, Rows::FEW)] {
+            let Rows { title, band, .. } = rows;
+            assert_eq!(overlay.bands(usual, height), [title, band]);
+            let with_legend = overlay.bands(CubeColors::Bits, height);
+            assert_eq!(with_legend, [title + LEGEND, band]);
+        }
         overlay.hidden = vec![Part::Graph];
-        assert_eq!(overlay.bands(usual), [TITLE, 0.0]);
+        assert_eq!(overlay.bands(usual, 540.0)[1], 0.0);
     }
 
     #[test]

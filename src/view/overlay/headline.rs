@@ -1,6 +1,6 @@
 //! What a half costs, and how many times less that is: in large type at the top.
 
-use bevy_egui::egui::{Align2, Pos2, Rect, Vec2, pos2, vec2};
+use bevy_egui::egui::{Align, Align2, Pos2, Rect, Vec2, pos2, vec2};
 use cubewire_codec::ladder;
 use cubewire_inspector::words::{factor, grouped, rounded};
 use cubewire_palette::{Colors, Rgb};
@@ -94,12 +94,9 @@ pub(super) struct Known<'a> {
 
 impl Known<'_> {
     /// The bandwidth, as in large type.
-    fn figure(self) -> String {
-        match (self.cost, self.estimate) {
-            (Some(cost), _) => cost.figure(),
-            (None, Some(kbps)) => format!("about {}", grouped(kbps)),
-            (None, None) => "…".to_owned(),
-        }
+    fn figure(self) -> Option<String> {
+        let estimate = || Some(format!("about {}", grouped(self.estimate?)));
+        self.cost.map(Cost::figure).or_else(estimate)
     }
 
     /// That of the half, or of what is not measured.
@@ -146,9 +143,9 @@ impl Pen<'_> {
         let color = known.color(side, self.colors());
         let (large, lines) = match known.cost {
             None if settings.link.conditions.cut => ("link cut".to_owned(), about()),
-            None => match known.estimate {
-                Some(_) => (known.figure() + " kbps", about()),
-                None => (known.figure(), about()),
+            None => match known.figure() {
+                Some(figure) => (figure + " kbps", about()),
+                None => return self.announced(half, Align2::CENTER_TOP, half.width(), &about()),
             },
             // What does not arrive is no replica.
             Some(cost) if settings.link.conditions.cut => (cost.figure() + " kbps", about()),
@@ -171,8 +168,21 @@ impl Pen<'_> {
 
     /// Paints what one of several lanes of a film costs and how far it is from the simulation, centred over its half or
     /// column. Returns the ground's rectangle.
-    pub(super) fn column(&self, half: Rect, side: Side, known: Known<'_>) -> Rect {
-        let figure = known.figure();
+    pub(super) fn column(
+        &self,
+        half: Rect,
+        side: Side,
+        settings: &LaneSettings,
+        known: Known<'_>,
+    ) -> Rect {
+        let Some(figure) = known.figure() else {
+            return self.announced(
+                half,
+                Align2::CENTER_TOP,
+                half.width(),
+                &about([settings; 2]),
+            );
+        };
         let large = self.bandwidth(&figure, known.color(side, self.colors()));
         let error = known.cost.and_then(Cost::error);
         let error = error.unwrap_or_else(|| "…".to_owned());
@@ -201,14 +211,43 @@ impl Pen<'_> {
             Side::Left => (Align2::LEFT_TOP, half.min.x + margin),
             Side::Right => (Align2::RIGHT_TOP, half.max.x - margin),
         };
-        let width = half.width() - 2.0 * margin - 3.0 * self.sizes.ratio;
-        let figure = known.figure();
-        let large = self.bandwidth(&figure, known.color(side, self.colors()));
+        let beside = half.width() - 3.0 * self.sizes.ratio;
+        let width = beside - 2.0 * margin;
         let lines = about([settings, other]);
+        let Some(figure) = known.figure() else {
+            return self.announced(half, anchor, beside, &lines);
+        };
+        let large = self.bandwidth(&figure, known.color(side, self.colors()));
         let (at, lines) = (
             pos2(x, half.min.y + TOP),
             (self.with_room(half, &lines), self.sizes.small),
         );
+        self.figures(at, anchor, width, &large, lines)
+    }
+
+    /// Paints the name of a rung of whose cost nothing is known yet, as large as it has room, and what it does: the last of
+    /// `about`, and the others.
+    fn announced(&self, half: Rect, anchor: Align2, width: f32, about: &[String]) -> Rect {
+        let margin = self.sizes.margin;
+        let x = match anchor.x() {
+            Align::Min => half.min.x + margin,
+            Align::Center => half.center().x,
+            Align::Max => half.max.x - margin,
+        };
+        let width = width - 2.0 * margin;
+        let (name, lines) = about.split_last().expect("there is a name");
+        // Stages without a name of their own have no sentence either.
+        let lines: &[String] = if lines[0] == *name { &[] } else { lines };
+        let inside = width - 2.0 * PADDING.x * self.sizes.headline;
+        let fits = |&size: &f32| self.width(name, size) <= inside;
+        let size = Some(self.sizes.headline).filter(fits);
+        let large = [(
+            name.as_str(),
+            size.unwrap_or(self.sizes.unit),
+            self.colors().muted,
+        )];
+        let at = pos2(x, half.min.y + TOP);
+        let lines = (self.with_room(half, lines), self.sizes.line);
         self.figures(at, anchor, width, &large, lines)
     }
 
@@ -409,12 +448,12 @@ mod tests {
         let colors = crate::theme::Theme::default().colors();
         let measured = cost(30.2);
         for (cost, estimate, said, color) in [
-            (Some(&measured), Some(31.0), "30", colors.right),
-            (None, Some(31.2), "about 31", colors.muted),
-            (None, None, "…", colors.muted),
+            (Some(&measured), Some(31.0), Some("30"), colors.right),
+            (None, Some(31.2), Some("about 31"), colors.muted),
+            (None, None, None, colors.muted),
         ] {
             let known = Known { cost, estimate };
-            assert_eq!(known.figure(), said);
+            assert_eq!(known.figure().as_deref(), said);
             assert_eq!(known.color(Side::Right, colors), color);
         }
     }

@@ -290,7 +290,9 @@ impl Shown<'_, '_> {
             let others = lanes.iter().filter(|other| other.side != half.side);
             let other = others.filter_map(|other| other.settings.as_ref()).next();
             let plate = match other {
-                _ if self.overlay.column.is_some() => pen.column(half.area, half.side, known),
+                _ if self.overlay.column.is_some() => {
+                    pen.column(half.area, half.side, settings, known)
+                }
                 Some(_) if self.overlay.title.is_some() => {
                     // What the ratio leaves free.
                     let (mut free, ratio) = (half.area, 3.0 * pen.sizes.ratio);
@@ -298,7 +300,7 @@ impl Shown<'_, '_> {
                         Side::Left => free.max.x -= ratio,
                         Side::Right => free.min.x += ratio,
                     }
-                    pen.column(free, half.side, known)
+                    pen.column(free, half.side, settings, known)
                 }
                 None => pen.headline(half.area, half.side, settings, known),
                 Some(other) => pen.compared(half.area, half.side, [settings, other], known),
@@ -355,7 +357,16 @@ impl Shown<'_, '_> {
                 let half = halves.iter().find(|half| half.side == side);
                 half.map(|half| half.area)
             });
-            let titles = self.overlay.titles(self.ticks.elapsed(), picture, areas);
+            // In large type until the cost is measured, and then in the caption.
+            let is_headed = self.overlay.shows(Part::Figures);
+            let said = Side::ALL.map(|side| {
+                let mut halves = halves.iter().filter(|_| is_headed);
+                let half = halves.find(|half| half.side == side)?;
+                Some(half.settings.as_ref()?.rung_name())
+            });
+            let titles = self
+                .overlay
+                .titles(self.ticks.elapsed(), picture, areas, said);
             for (title, over) in &titles {
                 strip(*over, top, title, colors.ink);
             }

@@ -1,6 +1,6 @@
 //! The key of a server, and the tokens that are made with it.
 
-use std::fmt;
+use std::fmt::{self, Display};
 use std::io;
 use std::net::SocketAddr;
 use std::str::FromStr;
@@ -74,7 +74,7 @@ impl Key {
         timeout: Duration,
         data: [u8; NETCODE_USER_DATA_BYTES],
     ) -> io::Result<ConnectToken> {
-        self.check(server, "is on another machine")?;
+        self.check(server, format_args!("{server} is on another machine"))?;
         let token = ConnectToken::generate(
             since_1970(),
             PROTOCOL_ID,
@@ -89,11 +89,11 @@ impl Key {
     }
 
     /// Fails if a server's address is not for this key.
-    pub(super) fn check(&self, server: SocketAddr, what: &str) -> io::Result<()> {
+    pub(super) fn check(&self, server: SocketAddr, what: impl Display) -> io::Result<()> {
         match *self == Self::LOOPBACK && !server.ip().is_loopback() {
             true => Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
-                format!("{server} {what}, which needs a key"),
+                format!("{what}, which needs a key"),
             )),
             false => Ok(()),
         }

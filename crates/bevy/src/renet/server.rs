@@ -57,7 +57,7 @@ impl RenetServer {
         let socket = UdpSocket::bind(addresses)?;
         socket.set_nonblocking(true)?;
         let listens_at = socket.local_addr()?;
-        key.check(listens_at, "can be reached from other machines")?;
+        key.check(listens_at, "it can be reached from other machines")?;
         let mut own = listens_at;
         if own.ip().is_unspecified() {
             own.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));

@@ -33,7 +33,9 @@ fn errors_do_not_name_the_temporary_file() {
         NewFile::create_private(&missing.join("a")).unwrap_err(),
         NewFile::create_numbered(&missing, "mp4").unwrap_err(),
     ] {
-        assert_eq!(error.to_string(), "No such file or directory (os error 2)");
+        let wanted = format!("there is no folder {}", missing.display());
+        assert_eq!(error.to_string(), wanted);
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
     let error = NewFile::create(folder.path()).unwrap_err();
     assert_eq!(error.to_string(), "is a directory");

@@ -175,7 +175,7 @@ test('a replay is downloaded, dropped on the page again, and every state is the 
     const report = await game.until('the replay is over', (report) => report.replay !== null);
     assert.equal(report.replay, 'same');
     assert.deepEqual(game.dialogs, [
-      'not-a-script.ron:1:1: this is not a script: a script is a RON file, as in `(ticks: 240, steps: [(at: 60, hold: [Right])])`',
+      'not-a-script.ron:1:1: this is neither a script nor a replay, which are RON files, as in `(ticks: 240, steps: [(at: 60, hold: [Right])])`',
     ]);
   });
 });
