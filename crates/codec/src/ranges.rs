@@ -64,12 +64,6 @@ impl<const N: usize> Ranges<N> {
         self.bits_of(magnitude(value), 1)
     }
 
-    /// Bits of an unsigned number with its prefix, or `None` if it is beyond the last range.
-    #[must_use]
-    pub fn unsigned_bits(&self, value: u32) -> Option<u32> {
-        self.bits_of(value, 0)
-    }
-
     /// Codes an unsigned number that is in the ranges.
     #[inline(always)]
     pub(crate) fn unsigned<D: Direction>(
