@@ -254,9 +254,14 @@ impl PlayArgs {
 
 /// That nothing would be left of a play of so many ticks.
 pub(super) fn skips_all(skipped_seconds: f64, ticks: f64) -> Failure {
-    let seconds = ticks / f64::from(TICKS_PER_SECOND);
+    let seconds = in_seconds(ticks);
     format!("--skip: {skipped_seconds} s would leave nothing of the {seconds} s that are played")
         .into()
+}
+
+/// Ticks in seconds, to a tenth.
+pub(super) fn in_seconds(ticks: f64) -> f64 {
+    (ticks * 10.0 / f64::from(TICKS_PER_SECOND)).round() / 10.0
 }
 
 /// What is played without a script.

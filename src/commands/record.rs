@@ -11,8 +11,8 @@ use cubewire_scene::TICKS_PER_SECOND;
 use cubewire_text::TextError;
 
 use super::args::{
-    QualityArg, RUNGS, Seconds, Size, interpolations, load_script, rates, skipped_seconds,
-    skips_all, whole_number,
+    QualityArg, RUNGS, Seconds, Size, in_seconds, interpolations, load_script, rates,
+    skipped_seconds, skips_all, whole_number,
 };
 use super::figures;
 use super::warning::{of_replaced, warn};
@@ -257,7 +257,7 @@ impl RecordArgs {
         let mut switches = Vec::new();
         for TimedSwitch { text, switch } in &self.at {
             if switch.at as f64 >= ticks {
-                let seconds = ticks / f64::from(TICKS_PER_SECOND);
+                let seconds = in_seconds(ticks);
                 return Err(format!("--at: {text}: the film is over after {seconds} s").into());
             }
             if switch.side == Side::Left && !has_left_lane {

@@ -42,7 +42,10 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
             "--size -12",
             "-12 is not a width and a height from 64 to 16384, as in 1280x720",
         ),
-        ("headless --seconds 1 --skip 1", "--skip: 1 "),
+        (
+            "headless --script assets/scripts/katamari.ron --skip 60",
+            "--skip: 60 s would leave nothing of the 35.1 s that are played\n",
+        ),
         ("tour 0", "'[STEP]': the steps have the numbers 1 to "),
         ("tour five", "'[STEP]': the steps have the numbers 1 to "),
         (

@@ -485,7 +485,7 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
         (
             "no/folder/a.mp4",
             "",
-            "no/folder/a.mp4: there is no folder no/folder\n",
+            "no/folder/a.mp4: there is no folder /",
         ),
         (
             "a.avi",
@@ -534,7 +534,7 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
         (
             "a.mp4",
             &format!("--script {script} --skip 1000"),
-            "--skip: 1000 is not ",
+            "--skip: 1000 s would leave nothing of the ",
         ),
     ] {
         let out = folder.path().join(name);
