@@ -97,7 +97,7 @@ fn pick(ui: &mut Ui, lane: &mut LaneSettings) {
     });
     named(ui, LABEL, "Snapshots / s", SMALL, |ui| {
         pickers::rate(ui, RATES, &mut lane.sender);
-        named(ui, PLAYOUT, "playout", SMALL, |ui| pickers::delay(ui, lane));
+        named(ui, PLAYOUT, "delay", SMALL, |ui| pickers::delay(ui, lane));
     });
     pickers::interpolation(ui, LABEL, &mut lane.playout.interpolation);
 }
@@ -150,6 +150,6 @@ const BETWEEN: f32 = 2.0;
 const EDGE: f32 = 3.0;
 const BESIDE: f32 = 10.0;
 const LABEL: f32 = 84.0;
-const RATES: f32 = 90.0;
-const PLAYOUT: f32 = 52.0;
+const RATES: f32 = 112.0;
+const PLAYOUT: f32 = 38.0;
 const APART: f32 = 8.0;
