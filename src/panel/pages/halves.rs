@@ -95,7 +95,7 @@ fn pick(ui: &mut Ui, lane: &mut LaneSettings) {
     named(ui, LABEL, "Network", SMALL, |ui| {
         pickers::network(ui, &mut lane.link.conditions, size);
     });
-    named(ui, LABEL, "Snapshots / s", SMALL, |ui| {
+    named(ui, LABEL, "Snapshots/s", SMALL, |ui| {
         pickers::rate(ui, RATES, &mut lane.sender);
         named(ui, PLAYOUT, "delay", SMALL, |ui| pickers::delay(ui, lane));
     });
