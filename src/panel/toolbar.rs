@@ -81,15 +81,9 @@ pub(super) fn draw(
 fn list(ui: &mut Ui, name: &str, entries: &[Entry]) -> Option<Action> {
     let button = button(ui, LIST, name, " ", Kind::Usual { is_on: false });
     opens(&button);
-    let caret = button.rect.right_center() - vec2(12.0, 0.0);
+    let (caret, size) = (button.rect.right_center() - vec2(12.0, 0.0), vec2(8.0, 5.0));
     let look = Look::of(ui);
-    triangle(
-        ui.painter(),
-        caret,
-        vec2(8.0, 5.0),
-        Pointing::Down,
-        look.muted,
-    );
+    triangle(ui.painter(), caret, size, Pointing::Down, look.muted);
     let popup = Popup::menu(&button).align(RectAlign::TOP_END).width(ENTRY);
     let shown = popup.show(|ui| {
         ui.spacing_mut().button_padding.x = 8.0;

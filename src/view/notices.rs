@@ -139,7 +139,8 @@ pub(super) fn follow(
     let ago = moment.0.and_then(|tick| newest?.checked_sub(tick));
     let ago = ago.filter(|_| time.is_paused()).map(|ticks| {
         let seconds = ticks as f64 / f64::from(TICKS_PER_SECOND);
-        format!("Paused, {seconds:.1} s ago. ← → a tick · Shift a second · P resumes")
+        // The timeline names the keys that lead through the past.
+        format!("Paused, {seconds:.1} s ago · P resumes")
     });
     let paused = || "Paused. N steps one tick · P resumes".to_owned();
     notices.state = ago.or_else(|| time.is_paused().then(paused));

@@ -95,9 +95,9 @@ fn pick(ui: &mut Ui, lane: &mut LaneSettings) {
     named(ui, LABEL, "Network", SMALL, |ui| {
         pickers::network(ui, &mut lane.link.conditions, size);
     });
-    named(ui, LABEL, "Snapshots / s", SMALL, |ui| {
+    named(ui, LABEL, "Snapshots/s", SMALL, |ui| {
         pickers::rate(ui, RATES, &mut lane.sender);
-        named(ui, PLAYOUT, "playout", SMALL, |ui| pickers::delay(ui, lane));
+        named(ui, PLAYOUT, "delay", SMALL, |ui| pickers::delay(ui, lane));
     });
     pickers::interpolation(ui, LABEL, &mut lane.playout.interpolation);
 }
@@ -148,8 +148,8 @@ const REPLICA: &str = "A second replica to compare with: the same snapshots, wit
 const ABOVE: f32 = 8.0;
 const BETWEEN: f32 = 2.0;
 const EDGE: f32 = 3.0;
-const BESIDE: f32 = 10.0;
-const LABEL: f32 = 84.0;
-const RATES: f32 = 90.0;
-const PLAYOUT: f32 = 52.0;
+const BESIDE: f32 = 8.0;
+const LABEL: f32 = 80.0;
+const RATES: f32 = 112.0;
+const PLAYOUT: f32 = 36.0;
 const APART: f32 = 8.0;

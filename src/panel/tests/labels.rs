@@ -167,6 +167,15 @@ fn no_label_of_cards_and_tour_overlaps_another() {
             });
             check(&mut harness, &format!("step {index} at {size}"), &mut wrong);
         }
+        // The card at the end is between the headline and the captions of the halves.
+        let id = egui::Id::new("end of the tour");
+        let card = harness.ctx.memory(|memory| memory.area_rect(id)).unwrap();
+        let headline = if size.x < 1_000.0 { 64.0 } else { 92.0 };
+        let captions = size.y - harness.state().drawn.inset.bottom - 36.0;
+        assert!(
+            card.top() > headline && card.bottom() < captions,
+            "{card:?}"
+        );
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -59,20 +59,3 @@ fn the_entries_of_a_list_begin_below_each_other() {
     let names = ["Video", "Replay", "Copy command", "Last minute, CSV"];
     assert_eq!(names.map(left), [left("Picture"); 4]);
 }
-
-#[test]
-fn the_card_at_the_end_of_the_tour_leaves_headline_and_captions_in_sight() {
-    let mut harness = low(false, Some(STEPS.len()));
-    harness.state_mut().shadow = Some(ShadowLadder::of_bytes(60, |_, _| 100));
-    for (size, headline) in [(LOW, 64.0), (SIZE, 92.0)] {
-        harness.set_size(size);
-        harness.run_steps(4);
-        let id = egui::Id::new("end of the tour");
-        let card = harness.ctx.memory(|memory| memory.area_rect(id)).unwrap();
-        let captions = size.y - harness.state().drawn.inset.bottom - 36.0;
-        assert!(
-            card.top() > headline && card.bottom() < captions,
-            "{card:?} at {size}"
-        );
-    }
-}

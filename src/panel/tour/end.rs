@@ -101,14 +101,8 @@ impl End {
         let plot = Rect::from_min_max(all.min + vec2(AXIS, 2.0 * LINE), all.max - vec2(0.0, LINE));
         let heading = all.with_max_y(all.top() + LINE);
         let scale = "kbps on each rung, on a logarithmic scale";
-        text(
-            ui.painter(),
-            heading,
-            At::Left(0.0),
-            scale,
-            SMALL,
-            look.muted,
-        );
+        let left = At::Left(0.0);
+        text(ui.painter(), heading, left, scale, SMALL, look.muted);
         let right = LADDER.len() as f64;
         let chart = Chart::new(ui, plot, 0.0..=right, 10.0..=20_000.0, Scale::Logarithmic);
         for (index, kbps) in self.kbps.iter().enumerate() {
@@ -124,7 +118,11 @@ impl End {
                 };
                 chart.bar(left + 0.05..=left + 0.95, kbps, color);
                 if below.width() > COLUMN {
-                    text(ui.painter(), above, middle(), short(kbps), SMALL, look.ink);
+                    let cost = match kbps {
+                        1_000.0..9_950.0 => format!("{:.1}k", kbps / 1_000.0),
+                        _ => short(kbps),
+                    };
+                    text(ui.painter(), above, middle(), cost, SMALL, look.ink);
                 }
             }
             text(ui.painter(), below, middle(), index + 1, SMALL, look.muted);

@@ -22,7 +22,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
         delay(ui, settings, lane.meter);
     });
     row.0.on_hover_text(terms::PLAYOUT_DELAY);
-    named(ui, LABEL, "Snapshots / s", SMALL, |ui| {
+    named(ui, LABEL, "Snapshots/s", SMALL, |ui| {
         let across = ui.available_width();
         pickers::rate(ui, across, &mut settings.sender);
     });
