@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use bevy_ecs::prelude::*;
 use cubewire_codec::{BitLedger, Packet};
-use cubewire_protocol::{SnapshotSender, Waits};
+use cubewire_protocol::Waits;
 
 /// Measures the snapshots of a connection while it is on its entity, at a server or at a client. Without it nothing is measured,
 /// and no list of a packet's bits is made.
@@ -120,7 +120,12 @@ impl Measure {
     }
 
     /// Notes who waits after a tick.
-    pub(crate) fn note_waits(&mut self, tick: u64, ticks_per_second: u16, sender: &SnapshotSender) {
+    pub(crate) fn note_waits(
+        &mut self,
+        tick: u64,
+        ticks_per_second: u16,
+        sender: &cubewire_protocol::SnapshotSender,
+    ) {
         let newest = self.ticks.back();
         if newest.is_none_or(|newest| newest.budget_kbps.is_none()) {
             self.waits = None;
