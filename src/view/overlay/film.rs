@@ -3,17 +3,20 @@
 //! Each column of a film is a picture of its own: it paints its own name and graph, and its slice of what all share. Of what
 //! has no room, items are left out whole.
 
-use bevy_egui::egui::{Align2, Pos2, Rect, Shape, Stroke, pos2, vec2};
-use cubewire_inspector::words::short;
-use cubewire_palette::Rgb;
-use cubewire_scene::{CUBES, TICKS_PER_SECOND};
+mod graph;
 
+use bevy_egui::egui::{Align2, Rect, pos2, vec2};
+use cubewire_scene::CUBES;
+
+use self::graph::{HEIGHT, LEFT, SECONDS, TOP};
 use super::text::Pen;
 use super::{Overlay, Part};
-use crate::replication::{Accounting, LaneMeter, LaneSettings, TARGET_KBPS};
+use crate::replication::{LaneMeter, LaneSettings};
 use crate::theme::egui_color;
 use crate::view::costs::{self, CubeColors};
 use crate::view::side::Side;
+
+pub use self::graph::peak_kbps;
 
 /// Height of the legend, points.
 const LEGEND: f32 = 32.0;
@@ -57,20 +60,6 @@ impl Rows {
         }
     }
 }
-
-/// How far the graph goes back.
-const SECONDS: usize = 8;
-
-/// The lower end of the graph's scale, which is logarithmic, kilobits a second.
-const FROM_KBPS: f64 = 10.0;
-
-/// Between two points of a line.
-const STEP_TICKS: usize = 3;
-
-/// Where the plot lies in the band, points: its left and its upper edge, and its height.
-const LEFT: f32 = 80.0;
-const TOP: f32 = 10.0;
-const HEIGHT: f32 = 46.0;
 
 pub(super) const CREDIT: &str = "After Glenn Fiedler’s Snapshot Compression, gafferongames.com";
 const SHORT_CREDIT: &str = "gafferongames.com";
@@ -241,207 +230,16 @@ impl Pen<'_> {
             self.write(at, Align2::RIGHT_TOP, (credit, small, colors.muted));
         }
     }
-
-    /// The bandwidths with a dashed line: the budgets, or the target; and what the graph shows.
-    fn dashes(&self, lanes: &[Curve<'_>]) -> (Vec<(f64, Rgb)>, &'static str) {
-        let colors = self.colors();
-        let budgets = lanes.iter().filter_map(|(side, _, lane)| {
-            let kbps = lane.sender.kept_budget()?;
-            Some((f64::from(kbps), side.color_of(colors)))
-        });
-        let budgets: Vec<_> = budgets.collect();
-        match budgets.is_empty() {
-            true => (vec![(TARGET_KBPS, colors.ink)], "kbps; dashes: target 256"),
-            false => (budgets, "kbps; dashes: budget"),
-        }
-    }
-
-    /// Paints the bandwidths of the last seconds, on a scale up to the dashed lines and the largest of them so far.
-    fn plot(&self, plot: Rect, lanes: &[Curve<'_>], dashes: &[(f64, Rgb)], peak_kbps: f64) {
-        let colors = self.colors();
-        let small = self.sizes.small;
-        let largest = dashes
-            .iter()
-            .map(|dashes| dashes.0)
-            .fold(peak_kbps, f64::max);
-        let scale = Scale::up_to(plot, largest);
-        self.painter
-            .rect_filled(plot, 0.0, egui_color(colors.sunken));
-        let line = Stroke::new(1.0, egui_color(colors.line));
-        for kbps in scale.marks(small) {
-            let y = scale.height(kbps);
-            self.painter.hline(plot.x_range(), y, line);
-            let label = (&*short(kbps), small, colors.muted);
-            self.write(pos2(plot.min.x - 6.0, y), Align2::RIGHT_CENTER, label);
-        }
-        for &(kbps, color) in dashes {
-            let y = scale.height(kbps);
-            let line = [pos2(plot.min.x, y), pos2(plot.max.x, y)];
-            let stroke = Stroke::new(1.0, egui_color(color));
-            self.painter
-                .extend(Shape::dashed_line(&line, stroke, 5.0, 3.0));
-        }
-        for (side, meter, _) in lanes {
-            let color = egui_color(side.color_of(colors));
-            let points = scale.points(meter);
-            self.painter.line(points, Stroke::new(2.0, color));
-        }
-    }
-
-    /// Paints what is below a plot: when it begins and ends, and `what` it shows.
-    fn times(&self, plot: Rect, what: &str) {
-        let small = self.sizes.small;
-        let y = plot.max.y + 3.0;
-        let write = |x, anchor, text: &str| {
-            let part = (text, small, self.colors().muted);
-            self.write(pos2(x, y), anchor, part)
-        };
-        let start = write(plot.min.x, Align2::LEFT_TOP, &format!("{SECONDS} s ago"));
-        let end = write(plot.max.x, Align2::RIGHT_TOP, "now");
-        // As much of it as there is room for.
-        let what = [what, "kbps"].into_iter().find(|text| {
-            let width = self.width(text, small);
-            let from = plot.center().x - width / 2.0;
-            from > start.max.x + small && from + width < end.min.x - small
-        });
-        if let Some(what) = what {
-            write(plot.center().x, Align2::CENTER_TOP, what);
-        }
-    }
 }
 
 /// Beside the graph of a column, points.
 const GAP: f32 = 4.0;
-
-/// The vertical scale of a plot.
-struct Scale {
-    plot: Rect,
-    to_kbps: f64,
-}
-
-impl Scale {
-    /// A scale that ends at 20, 50, 100, 200 kbps and so on, which seldom changes as `largest` grows.
-    fn up_to(plot: Rect, largest: f64) -> Self {
-        let mut ends = (1..).flat_map(|power| [1.0, 2.0, 5.0].map(|end| end * 10_f64.powi(power)));
-        let to_kbps = ends.find(|&end| end > FROM_KBPS && end >= largest);
-        Self {
-            plot,
-            to_kbps: to_kbps.expect("they grow"),
-        }
-    }
-
-    /// Where a rate is.
-    fn height(&self, kbps: f64) -> f32 {
-        let share = (kbps.clamp(FROM_KBPS, self.to_kbps) / FROM_KBPS).ln()
-            / (self.to_kbps / FROM_KBPS).ln();
-        self.plot.max.y - share as f32 * self.plot.height()
-    }
-
-    /// Powers of ten, and the end, as far as labels of that size have room.
-    fn marks(&self, size: f32) -> Vec<f64> {
-        let powers = (1..).map(|power| 10_f64.powi(power));
-        let powers = powers.take_while(|&kbps| kbps < self.to_kbps);
-        let mut marks = vec![self.to_kbps];
-        for kbps in powers.collect::<Vec<_>>().into_iter().rev() {
-            let above = marks.last().map_or(0.0, |&above| self.height(above));
-            if self.height(kbps) - above >= size {
-                marks.push(kbps);
-            }
-        }
-        marks
-    }
-
-    /// The means of a second, oldest first.
-    fn points(&self, meter: &LaneMeter) -> Vec<Pos2> {
-        let plot = self.plot;
-        let points = means(meter).into_iter().enumerate().map(|(index, kbps)| {
-            let ago = (index * STEP_TICKS) as f32 / (SECONDS as u32 * TICKS_PER_SECOND) as f32;
-            pos2(plot.max.x - ago * plot.width(), self.height(kbps))
-        });
-        let mut points: Vec<_> = points.collect();
-        points.reverse();
-        points
-    }
-}
-
-/// The means of a second in a film's graph, newest first.
-fn means(meter: &LaneMeter) -> Vec<f64> {
-    let second = TICKS_PER_SECOND as usize;
-    let ticks = SECONDS * second;
-    let sizes: Vec<usize> = meter
-        .newest(ticks + second)
-        .map(|sample| sample.bytes(Accounting::PayloadAndUdp))
-        .collect();
-    let means = sizes
-        .windows(second)
-        .rev()
-        .step_by(STEP_TICKS)
-        .take(ticks / STEP_TICKS + 1);
-    let means = means.map(|window| crate::replication::kbps(window.iter().sum(), second));
-    means.collect()
-}
-
-/// The largest mean of a second in a film's graph, kilobits a second; 0 without one.
-#[must_use]
-pub fn peak_kbps(meter: &LaneMeter) -> f64 {
-    means(meter).into_iter().fold(0.0, f64::max)
-}
 
 #[cfg(test)]
 mod tests {
     use super::super::text::Sizes;
     use super::super::text::tests::with_pen;
     use super::*;
-    use crate::replication::{PacketRecord, Sample};
-
-    fn plot() -> Rect {
-        Rect::from_min_size(pos2(80.0, 0.0), vec2(500.0, HEIGHT))
-    }
-
-    #[test]
-    fn the_graph_ends_now_and_at_a_round_number_above_what_is_shown() {
-        let plot = plot();
-        let meter = LaneMeter::from_samples((0..900).map(|tick| Sample {
-            tick,
-            snapshots: vec![PacketRecord {
-                payload_bytes: 492,
-                ..PacketRecord::default()
-            }],
-            ..Sample::default()
-        }));
-        let peak = peak_kbps(&meter);
-        assert!((249.0..250.0).contains(&peak), "{peak}");
-        let scale = Scale::up_to(plot, peak.max(TARGET_KBPS));
-        assert_eq!(scale.to_kbps, 500.0);
-        let points = scale.points(&meter);
-        assert_eq!(points.last().unwrap().x, plot.max.x);
-        assert!(points[0].x < plot.min.x + 5.0 && points[0].x >= plot.min.x);
-        // Just below the target.
-        assert!(points.iter().all(|at| at.y == points[0].y));
-        assert!(points[0].y > scale.height(TARGET_KBPS));
-        assert_eq!([scale.height(1.0), scale.height(1e6)], [HEIGHT, 0.0]);
-        for (largest, end) in [
-            (0.0, 20.0),
-            (32.0, 50.0),
-            (100.0, 100.0),
-            (17_369.0, 20_000.0),
-        ] {
-            assert_eq!(Scale::up_to(plot, largest).to_kbps, end);
-        }
-    }
-
-    #[test]
-    fn the_marks_of_the_graph_do_not_overlap() {
-        for largest in [20.0, 64.0, 256.0, 17_369.0] {
-            for size in [14.0, 18.0] {
-                let scale = Scale::up_to(plot(), largest);
-                let marks = scale.marks(size);
-                assert!(marks.len() >= 2, "{marks:?}");
-                let heights: Vec<_> = marks.iter().map(|&kbps| scale.height(kbps)).collect();
-                assert!(heights.windows(2).all(|two| two[1] - two[0] >= size));
-            }
-        }
-    }
 
     #[test]
     fn the_credit_is_in_the_band_of_a_film_of_any_size() {
