@@ -308,12 +308,10 @@ fn way<'s>(
 
 /// The ages of the packets that may yet arrive in a tick, as a mask. `newest` is the newest acked one.
 fn in_flight(tick: u64, newest: Option<u64>, acked: &VecDeque<u64>) -> u64 {
-    let is_in_flight = |age: &u64| {
-        tick.checked_sub(*age).is_some_and(|sent_at| {
-            let is_overtaken = newest.is_some_and(|newest| newest > sent_at + REORDERED_TICKS);
-            !is_overtaken && acked.binary_search(&sent_at).is_err()
-        })
-    };
-    let ages = (0..=IN_FLIGHT_TICKS).filter(is_in_flight);
-    ages.fold(0, |mask, age| mask | 1 << age)
+    let first = newest.map_or(0, |newest| newest.saturating_sub(REORDERED_TICKS));
+    let first = first.max(tick.saturating_sub(IN_FLIGHT_TICKS));
+    // As many as there are ticks from the first one on.
+    let all = u64::MAX >> (u64::from(u64::BITS) - 1 - (tick - first));
+    let acked = acked.iter().rev().take_while(|&&acked| acked >= first);
+    acked.fold(all, |mask, acked| mask & !(1 << (tick - acked)))
 }
