@@ -115,8 +115,7 @@ fn cards(
     let lowest = start_card(picture).top() - CARD - 14.0;
     let y = within(row - CARD / 2.0, highest, lowest.max(highest));
     let size = vec2((right.width() - 32.0).min(354.0), CARD);
-    let text =
-        "Each rung of the ladder compresses more. Click one, or press PageDown for the next.";
+    let text = "Nearly each rung compresses more. Click one, or press PageDown for the next.";
     cards.push(Card {
         title: "What it costs",
         text: text.to_owned(),

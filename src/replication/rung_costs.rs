@@ -4,7 +4,7 @@ use cubewire_codec::Stages;
 use cubewire_codec::ladder::{Rung, rung_of};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::meter::{Accounting, LaneMeter};
+use super::meter::{Accounting, LaneMeter, Sample};
 use super::settings::SenderSettings;
 use super::shadow::ShadowLadder;
 
@@ -35,10 +35,11 @@ impl<'a> RungCosts<'a> {
         moment: Option<u64>,
     ) -> Self {
         let second = meter.second(moment);
-        let budget = meter
-            .back_from(moment)
-            .next()
-            .and_then(|sample| sample.budget_kbps);
+        let pace = |sample: &Sample| (sample.budget_kbps, sample.send_interval_ticks);
+        let mut last = meter.back_from(moment).take(TICKS_PER_SECOND as usize);
+        let newest = last.next().map(pace);
+        let is_uniform = last.all(|sample| newest == Some(pace(sample)));
+        let budget = newest.and_then(|(budget, _)| budget);
         // One that keeps a budget sends fewer and fuller snapshots, and so does its shadow.
         let sent = second.as_ref().map_or(0, |second| second.snapshots);
         let fewer = match budget.is_some() && sent > 0 {
@@ -46,13 +47,11 @@ impl<'a> RungCosts<'a> {
             false => 1.0,
         };
         let own_kbps = second.map(|second| second.kbps(Accounting::PayloadAndUdp));
-        let mut last = meter.back_from(moment).take(TICKS_PER_SECOND as usize);
-        let is_steady = last.all(|sample| {
-            sample.budget_kbps == sender.kept_budget()
-                && sample.send_interval_ticks == sender.send_interval_ticks
-        });
+        let asked = (sender.kept_budget(), sender.send_interval_ticks);
+        let is_steady = is_uniform && newest.is_none_or(|newest| newest == asked);
         Self {
-            shadow,
+            // What it has encoded since is of both paces.
+            shadow: shadow.filter(|_| is_uniform),
             until: meter.steady_tick(moment),
             stages: sender.stages,
             own_kbps: own_kbps.filter(|_| budget.is_none()),
@@ -99,7 +98,7 @@ mod tests {
     use cubewire_codec::ladder::{DELTA, INDEX, LADDER, POSITION};
 
     use super::*;
-    use crate::replication::{PacketRecord, Sample};
+    use crate::replication::PacketRecord;
 
     /// A lane that sends 100 bytes in each tick with these settings, and was switched to them that many ticks ago.
     fn meter(sender: &SenderSettings, ticks: u64, switched: u64) -> LaneMeter {
@@ -152,6 +151,14 @@ mod tests {
             ..sender
         };
         assert_eq!(costs(&switched, &slower).estimate(), None);
+        let mut samples = settled.samples().clone();
+        samples
+            .iter_mut()
+            .rev()
+            .take(30)
+            .for_each(|sample| sample.budget_kbps = Some(32));
+        let mixed = LaneMeter::from_samples(samples);
+        assert_eq!(costs(&mixed, &sender).kbps(&INDEX), None);
         assert_eq!(
             RungCosts::new(&switched, None, &sender, None).estimate(),
             None

@@ -15,10 +15,10 @@ use crate::messages::{
 use crate::protocol::FieldEntry;
 use crate::registry::registry;
 
-/// Registers what is replicated, in the same way at both ends. Needs a [`CubewirePlugin`]; the order does not matter.
+/// Registers what is replicated, in the same way at both ends. Needs a [`CubewirePlugin`](crate::CubewirePlugin); the order does not matter.
 ///
 /// # Panics
-/// All methods do if there is no [`CubewirePlugin`] yet.
+/// All methods do if there is no [`CubewirePlugin`](crate::CubewirePlugin) yet.
 pub trait CubewireAppExt {
     /// Where bodies can be, and how exactly their poses are sent.
     fn replicate_pose(&mut self, pose: Pose) -> &mut Self;

@@ -20,7 +20,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     let falls = Fall::all(falls.map(|rung| (rung, costs.encoded_kbps(&rung))));
     let (shown, arrives) = (lane.stages_shown(), lane.arrives());
     let height = bars::height(ui, LADDER.len(), GAP + 3.0 * LINE);
-    bars::header(ui, bars::NAME, ["rung", "saves", "step"], about());
+    bars::header(ui, bars::NAME, ["rung", "change", "step"], about());
     let top = ui.cursor().top();
     for (fall, key) in falls.iter().zip(RUNG_KEYS) {
         let (rung, stages) = (&fall.rung, &mut lane.settings.sender.stages);

@@ -87,7 +87,7 @@ impl End {
         });
         let words = format!(
             "The same 901 cubes, 60 times a second, {} less. Rungs 1 to 12 are the article's, with a target of \
-             {TARGET_KBPS:.0} kbps, the dashed line. Rungs 13 to 16 go beyond it.",
+             {TARGET_KBPS:.0} kbps, the dashed line, which a large ball exceeds. Rungs 13 to 16 go further.",
             factor(first / last)
         );
         let words = balanced(ui, &words, BODY, look.ink, ui.available_width());
@@ -154,7 +154,7 @@ fn buttons(ui: &mut Ui) -> Option<Action> {
             "roll the cubes yourself",
             Kind::Primary,
         ),
-        ("Film it", Action::Video, "climb the ladder again", usual),
+        ("Film it", Action::Video, "then climb by PageDown", usual),
         (
             "Read the article",
             Action::Open(STEPS[0].address),

@@ -37,6 +37,8 @@ impl Tour {
         let index = match (action, self.index) {
             (Action::Tour, None) => Some(0),
             (Action::Tour | Action::LeaveTour, Some(_)) => None,
+            // What is filmed is the play, not the card.
+            (Action::Video, Some(_)) if self.is_over() => None,
             (Action::TourNext, Some(index)) => (index < STEPS.len()).then_some(index + 1),
             (Action::TourStep(step), Some(_)) if step < STEPS.len() => Some(step),
             (Action::TourBack, Some(index)) => Some(index.saturating_sub(1)),

@@ -29,6 +29,7 @@ fn the_tour_goes_forth_and_back_and_to_any_step_and_ends_with_a_card() {
     for index in 0..STEPS.len() {
         assert_eq!(tour.index, Some(index));
         assert_eq!(tour.after(Action::TourBack).index, Some(index.max(1) - 1));
+        assert_eq!(tour.after(Action::Video), tour);
         for leave in [Action::Tour, Action::LeaveTour] {
             assert_eq!(tour.after(leave), Tour::default());
         }
@@ -38,7 +39,12 @@ fn the_tour_goes_forth_and_back_and_to_any_step_and_ends_with_a_card() {
     }
     assert!(tour.is_over() && tour.step().is_none());
     assert_eq!(tour.after(Action::TourBack).index, Some(STEPS.len() - 1));
-    for leave in [Action::Tour, Action::TourNext, Action::LeaveTour] {
+    for leave in [
+        Action::Tour,
+        Action::TourNext,
+        Action::LeaveTour,
+        Action::Video,
+    ] {
         assert_eq!(tour.after(leave), Tour::default());
     }
     assert_eq!(tour.after(Action::TourStep(4)).index, Some(4));
