@@ -1,6 +1,6 @@
 //! What a half costs, and how many times less that is: in large type at the top.
 
-use bevy_egui::egui::{Align, Align2, Pos2, Rect, Vec2, pos2, vec2};
+use bevy_egui::egui::{Align, Align2, Rect, Vec2, pos2, vec2};
 use cubewire_codec::ladder;
 use cubewire_inspector::words::{factor, grouped, rounded};
 use cubewire_palette::{Colors, Rgb};
@@ -159,11 +159,9 @@ impl Pen<'_> {
                 }
             },
         };
-        let at = pos2(half.center().x, half.min.y + TOP);
-        let width = half.width() - 2.0 * self.sizes.margin;
         let large = [(large.as_str(), self.sizes.headline, color)];
-        let lines = (self.with_room(half, &lines), self.sizes.line);
-        self.figures(at, Align2::CENTER_TOP, width, &large, lines)
+        let lines = (&*lines, self.sizes.line);
+        self.figures(half, Align2::CENTER_TOP, half.width(), &large, lines)
     }
 
     /// Paints what one of several lanes of a film costs and how far it is from the simulation, centred over its half or
@@ -187,13 +185,8 @@ impl Pen<'_> {
         let error = known.cost.and_then(Cost::error);
         let error = error.unwrap_or_else(|| "…".to_owned());
         let lines = ["mean error ", "error ", ""].map(|what| format!("{what}{error}"));
-        self.figures(
-            pos2(half.center().x, half.min.y + TOP),
-            Align2::CENTER_TOP,
-            half.width() - 2.0 * self.sizes.margin,
-            &large,
-            (self.with_room(half, &lines), self.sizes.line),
-        )
+        let lines = (&lines[..], self.sizes.line);
+        self.figures(half, Align2::CENTER_TOP, half.width(), &large, lines)
     }
 
     /// Paints what one of two lanes costs, at the outer edge of its half, so that the `ratio` between the halves stays
@@ -206,39 +199,26 @@ impl Pen<'_> {
         [settings, other]: [&LaneSettings; 2],
         known: Known<'_>,
     ) -> Rect {
-        let margin = self.sizes.margin;
-        let (anchor, x) = match side {
-            Side::Left => (Align2::LEFT_TOP, half.min.x + margin),
-            Side::Right => (Align2::RIGHT_TOP, half.max.x - margin),
+        let anchor = match side {
+            Side::Left => Align2::LEFT_TOP,
+            Side::Right => Align2::RIGHT_TOP,
         };
         let beside = half.width() - 3.0 * self.sizes.ratio;
-        let width = beside - 2.0 * margin;
         let lines = about([settings, other]);
         let Some(figure) = known.figure() else {
             return self.announced(half, anchor, beside, &lines);
         };
         let large = self.bandwidth(&figure, known.color(side, self.colors()));
-        let (at, lines) = (
-            pos2(x, half.min.y + TOP),
-            (self.with_room(half, &lines), self.sizes.small),
-        );
-        self.figures(at, anchor, width, &large, lines)
+        self.figures(half, anchor, beside, &large, (&lines, self.sizes.small))
     }
 
     /// Paints the name of a rung of whose cost nothing is known yet, as large as it has room, and what it does: the last of
     /// `about`, and the others.
     fn announced(&self, half: Rect, anchor: Align2, width: f32, about: &[String]) -> Rect {
-        let margin = self.sizes.margin;
-        let x = match anchor.x() {
-            Align::Min => half.min.x + margin,
-            Align::Center => half.center().x,
-            Align::Max => half.max.x - margin,
-        };
-        let width = width - 2.0 * margin;
         let (name, lines) = about.split_last().expect("there is a name");
         // Stages without a name of their own have no sentence either.
         let lines: &[String] = if lines[0] == *name { &[] } else { lines };
-        let inside = width - 2.0 * PADDING.x * self.sizes.headline;
+        let inside = self.inside(width);
         let fits = |&size: &f32| self.width(name, size) <= inside;
         let size = Some(self.sizes.headline).filter(fits);
         let large = [(
@@ -246,9 +226,7 @@ impl Pen<'_> {
             size.unwrap_or(self.sizes.unit),
             self.colors().muted,
         )];
-        let at = pos2(x, half.min.y + TOP);
-        let lines = (self.with_room(half, lines), self.sizes.line);
-        self.figures(at, anchor, width, &large, lines)
+        self.figures(half, anchor, width, &large, (lines, self.sizes.line))
     }
 
     fn bandwidth<'a>(&self, kbps: &'a str, color: Rgb) -> [Part<'a>; 2] {
@@ -258,17 +236,28 @@ impl Pen<'_> {
         ]
     }
 
-    /// Paints large type without its unit, if it has no room, and below it the first of the lines that has room.
+    /// Width inside the ground of figures that have that width in their half.
+    fn inside(&self, width: f32) -> f32 {
+        width - 2.0 * (self.sizes.margin + PADDING.x * self.sizes.headline)
+    }
+
+    /// Paints large type without its unit, if it has no room, and below it the first of the lines that has room: in the middle
+    /// of a half or at an edge, where it may take that width.
     fn figures(
         &self,
-        at: Pos2,
+        half: Rect,
         anchor: Align2,
         width: f32,
         large: &[Part<'_>],
         (lines, size): (&[String], f32),
     ) -> Rect {
-        let padding = PADDING * self.sizes.headline;
-        let width = width - 2.0 * padding.x;
+        let x = match anchor.x() {
+            Align::Min => half.min.x + self.sizes.margin,
+            Align::Center => half.center().x,
+            Align::Max => half.max.x - self.sizes.margin,
+        };
+        let width = self.inside(width);
+        let lines = self.with_room(half, lines);
         let mut large_line = self.line(large, width);
         if large_line.elided {
             large_line = self.line(&large[..1], width);
@@ -276,7 +265,8 @@ impl Pen<'_> {
         let fitting = lines.iter().find(|line| self.width(line, size) <= width);
         let line = fitting.map(|line| self.line(&[(line, size, self.colors().ink)], width));
         let lines: Vec<_> = [large_line].into_iter().chain(line).collect();
-        self.plate(at, anchor, padding, &lines)
+        let at = pos2(x, half.min.y + TOP);
+        self.plate(at, anchor, PADDING * self.sizes.headline, &lines)
     }
 
     /// The lines below a large figure, unless they would reach down to the ball.
@@ -339,6 +329,8 @@ fn about_rung(settings: &LaneSettings) -> (String, &'static str) {
 
 #[cfg(test)]
 mod tests {
+    use bevy_egui::egui::Pos2;
+
     use super::super::text::tests::with_pen;
     use super::*;
     use crate::replication::{HEADER_BYTES, LaneMeter, PacketRecord, Sample};
