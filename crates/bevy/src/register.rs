@@ -137,19 +137,15 @@ impl CubewireAppExt for App {
     }
 
     fn add_input<M: NetMessage>(&mut self) -> &mut Self {
-        registry(self)
-            .inputs
-            .push(MessageEntry::to_server::<M, AsIs>());
-        self.add_message::<ToServer<M>>()
-            .add_message::<FromClient<M>>()
+        let entry = to_server::<M>(self);
+        registry(self).inputs.push(entry);
+        self
     }
 
     fn add_message_to_server<M: NetMessage>(&mut self) -> &mut Self {
-        registry(self)
-            .to_server
-            .push(MessageEntry::to_server::<M, AsIs>());
-        self.add_message::<ToServer<M>>()
-            .add_message::<FromClient<M>>()
+        let entry = to_server::<M>(self);
+        registry(self).to_server.push(entry);
+        self
     }
 
     fn add_message_to_client<M: NetMessage>(&mut self) -> &mut Self {
@@ -167,6 +163,13 @@ impl CubewireAppExt for App {
         ]);
         self
     }
+}
+
+/// What clients write and the server reads.
+fn to_server<M: NetMessage>(app: &mut App) -> MessageEntry {
+    app.add_message::<ToServer<M>>()
+        .add_message::<FromClient<M>>();
+    MessageEntry::to_server::<M, AsIs>()
 }
 
 /// What the codec has for a reference to no body.

@@ -93,6 +93,9 @@ impl State {
     /// Writes the fields that refer to bodies that have appeared or vanished.
     fn refer(&mut self, world: &mut World, touched: &HashSet<BodyId>) {
         let protocol = Arc::clone(&self.protocol);
+        if protocol.references().next().is_none() {
+            return;
+        }
         let fields = protocol.plan.schema().fields.len();
         let is_touched: HashSet<u32> = touched.iter().map(|body| u32::from(body.slot)).collect();
         for slot in 0..self.slots.len() {
