@@ -194,11 +194,10 @@ impl Motion {
             ..
         } = *origin;
         let past = self.tracks.past.take();
-        let precision = current.precision();
-        if !keeps_past || !precision.position.has_usual_steps() {
+        if !keeps_past {
             return None;
         }
-        let mut past = past.unwrap_or_else(|| Past::new(precision));
+        let mut past = past.unwrap_or_else(|| Past::new(current.precision()));
         let differs = &mut self.moved;
         let Some(carried) = carried else {
             current.compare(reference, differs);
@@ -228,7 +227,7 @@ impl Motion {
         spares: &mut Spares,
     ) {
         let own = self.from.take();
-        if has_past && current.precision().position.has_usual_steps() {
+        if has_past {
             let mut own = own.unwrap_or_else(|| spares.take());
             let from = spares.unshared(&mut own);
             from.copy_from(other.from.as_deref().unwrap_or(current));

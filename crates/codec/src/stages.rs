@@ -259,7 +259,8 @@ impl Stages {
 
     /// Whether packets of these stages are relative to where bodies were [before](crate::motion) their reference.
     pub(crate) const fn uses_displacements(&self) -> bool {
-        self.options().delta.is_arithmetic() || self.predicts_positions()
+        let is_predicting = self.options().delta.is_arithmetic() || self.predicts_positions();
+        is_predicting && self.options().position.has_usual_steps()
     }
 
     /// Whether bit-packed bodies use predicted positions, or the speeds in these.
