@@ -5,8 +5,9 @@ use std::num::NonZero;
 /// Flags that are compared at once: most bodies are at rest most of the time.
 const CHUNK: usize = 16;
 
-/// The indices of set flags, ascending.
-pub(crate) fn flagged(flags: &[bool]) -> impl Iterator<Item = usize> {
+/// The indices of set flags, ascending. Where few are set, as [`compare`](crate::QuantizedSnapshot::compare) sets them, it takes
+/// little time.
+pub fn flagged(flags: &[bool]) -> impl Iterator<Item = usize> {
     let (whole, rest) = flags.as_chunks::<CHUNK>();
     let mut last = [false; CHUNK];
     last[..rest.len()].copy_from_slice(rest);

@@ -7,7 +7,7 @@ mod waits;
 pub use self::standing::{Standing, Wait};
 pub use self::waits::{Waited, Waits};
 
-use cubewire_codec::QuantizedSnapshot;
+use cubewire_codec::{QuantizedSnapshot, flagged};
 
 use self::change::{Change, Changes, MAX_ERROR, MAX_UNIT_ERRORS, UNIT_ERROR};
 
@@ -92,9 +92,6 @@ pub(crate) struct Schedule {
 /// A tick in half of the memory, from 1 on: 0 is for never. Those of a schedule suffice for two years.
 type Stamp = u32;
 
-/// Flags that are skipped at once.
-const CHUNK: usize = 16;
-
 /// A body that waits is weighed again after so many ticks: it takes longer than all else, and little changes from one to the next.
 const WEIGHED_TICKS: usize = 4;
 
@@ -176,11 +173,7 @@ impl Schedule {
         let now = self.stamp(tick);
         self.due.clear();
         self.complete_bits = 0.0;
-        let chunks = (0..).step_by(CHUNK).zip(self.is_open.chunks(CHUNK));
-        let slots = chunks
-            .filter(|(_, chunk)| chunk.contains(&true))
-            .flat_map(|(first, chunk)| (first..).zip(chunk));
-        for (slot, _) in slots.filter(|(_, is_open)| **is_open) {
+        for slot in flagged(&self.is_open) {
             let (differs, is_confirmed) = (self.differs[slot], self.is_confirmed[slot]);
             let change = &mut self.changes[slot];
             match (differs, is_confirmed) {
@@ -260,9 +253,12 @@ impl Schedule {
 
     /// The bodies that are to be sent, in no order beyond the sorted ones.
     fn urgent(&self) -> impl Iterator<Item = &Due> {
-        self.urgent
-            .iter()
-            .map(|urgent| &self.due[*urgent as u32 as usize])
+        self.urgent.iter().map(|&urgent| self.due_of(urgent))
+    }
+
+    /// The body of an entry in the list of urgent ones.
+    fn due_of(&self, urgent: u64) -> &Due {
+        &self.due[urgent as u32 as usize]
     }
 
     /// Sorts so many of the most urgent bodies: few of all that are due fit into a packet.

@@ -67,7 +67,7 @@ impl Schedule {
         let mut urgent = self.urgent.clone();
         urgent.sort_unstable();
         for (more_urgent, urgent) in urgent.into_iter().enumerate() {
-            let due = &self.due[urgent as u32 as usize];
+            let due = self.due_of(urgent);
             standings[due.slot] = Standing::Waits(Wait {
                 since: self.due_since[due.slot],
                 error: self.changes[due.slot].error,
