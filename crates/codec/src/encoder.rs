@@ -1,106 +1,27 @@
 //! Encodes snapshots as packets.
 
-use std::ops::Deref;
+mod packet;
+mod writer;
+
 use std::sync::Arc;
 
+pub use self::packet::{Baselines, CurrentSnapshot, EncodeError, Packet};
+use self::writer::{Frame, Writer};
 use crate::baseline::Baseline;
-use crate::bits::{BitStream, Writing};
-use crate::body::{BodyCoder, SlotCoder};
-use crate::entropy::coder::BinEncoder;
-use crate::entropy::simulated::has_long_check;
-use crate::entropy::{
-    BitCostObserver, CHECK_BITS, Coder, CodingContext, FixedBins, SnapshotHash, StoredState,
-    TrainedModel, Variant,
-};
+use crate::entropy::{Coder, TrainedModel};
 use crate::flags::{count, flagged};
 use crate::header::Header;
 use crate::initial::{InitialState, InitialStateError};
-use crate::ledger::{BitKind, BitLedger};
 use crate::limits::Limits;
 use crate::merge::{Merged, Merges};
 use crate::plan::Plan;
 use crate::precision::Precision;
 use crate::relation::Relation;
-use crate::selection;
 use crate::sequence::Sequence;
 use crate::simulation::{MAX_STATE_CHUNK_BYTES, Simulated};
-use crate::snapshot::{QuantizedSnapshot, Spares};
-use crate::stages::{Coverage, Delta, IllegalStages, Stages};
+use crate::snapshot::QuantizedSnapshot;
+use crate::stages::{Coverage, Delta, Stages};
 use crate::state::Snapshot;
-
-/// An encoded snapshot, with counts of its bits and bodies.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Packet {
-    /// The bytes to send.
-    pub bytes: Vec<u8>,
-    /// Its bits by kind. Set it to [`BitLedger::itemized`] to list them by body as well.
-    pub ledger: BitLedger,
-    /// Bodies that differ from the given baseline if its precision is the packet's, and otherwise from the
-    /// initial state. Counted also where the stages send every body.
-    pub changed_bodies: usize,
-    /// Bodies that the packet carries: every body with [`Delta::Off`]; none if the receiver
-    /// [simulates](crate::simulation) them; otherwise the changed ones.
-    pub sent_bodies: usize,
-}
-
-/// The baselines that a packet can be relative to. The receiver must have acknowledged all of them.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Baselines<'a> {
-    /// The baseline; `None` stands for the initial state.
-    pub baseline: Option<&'a Baseline>,
-    /// Two more baselines, up to fifteen ticks older than the first; preferably the two just before it.
-    /// [`Delta::ArithmeticPredicted`] and [`Delta::ArithmeticSimulated`] estimate velocities with them, other stages
-    /// ignore them.
-    pub additional: [Option<&'a Baseline>; 2],
-    /// What a receiver simulates. Only [`Delta::ArithmeticSimulated`] uses it.
-    pub simulated: Simulated<'a>,
-    /// Packets between a partial baseline and its own, which are [merged](crate::merge) with it. Others are ignored.
-    pub merged: &'a [&'a Baseline],
-    /// By body: whether a partial packet carries it. One of complete [coverage](Stages::coverage) ignores this.
-    pub carried: &'a [bool],
-}
-
-impl<'a> From<Option<&'a Baseline>> for Baselines<'a> {
-    fn from(baseline: Option<&'a Baseline>) -> Self {
-        Self {
-            baseline,
-            ..Self::default()
-        }
-    }
-}
-
-/// A snapshot to encode, of which the encoder makes a baseline.
-#[derive(Clone, Copy, Debug)]
-pub enum CurrentSnapshot<'a> {
-    /// The baseline has a copy.
-    Borrowed(&'a QuantizedSnapshot),
-    /// The baseline holds the snapshot itself: a server that sends it to many receivers keeps it once.
-    /// [`SnapshotPool`](crate::SnapshotPool) reuses the memory of such snapshots.
-    Shared(&'a Arc<QuantizedSnapshot>),
-}
-
-impl<'a> From<&'a QuantizedSnapshot> for CurrentSnapshot<'a> {
-    fn from(snapshot: &'a QuantizedSnapshot) -> Self {
-        Self::Borrowed(snapshot)
-    }
-}
-
-impl<'a> From<&'a Arc<QuantizedSnapshot>> for CurrentSnapshot<'a> {
-    fn from(snapshot: &'a Arc<QuantizedSnapshot>) -> Self {
-        Self::Shared(snapshot)
-    }
-}
-
-impl Deref for CurrentSnapshot<'_> {
-    type Target = QuantizedSnapshot;
-
-    fn deref(&self) -> &QuantizedSnapshot {
-        match self {
-            Self::Borrowed(snapshot) => snapshot,
-            Self::Shared(snapshot) => snapshot,
-        }
-    }
-}
 
 /// Turns quantized snapshots into packets.
 ///
@@ -113,57 +34,6 @@ pub struct Encoder {
     /// What the receiver has after a partial packet.
     target: Arc<QuantizedSnapshot>,
     writer: Writer,
-}
-
-/// What writes bodies.
-#[derive(Clone, Debug, Default)]
-struct Writer {
-    /// The bodies that the packet carries.
-    changed: Vec<bool>,
-    /// Indices of the changed bodies, where they are sent.
-    indices: Vec<u16>,
-    coder: Coder,
-    spares: Spares,
-}
-
-/// Why a snapshot cannot be encoded.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum EncodeError {
-    /// The snapshot was quantized for other stages.
-    #[error("the snapshot is quantized as {snapshot:?}, but the stages ask for {stages:?}")]
-    Precision {
-        /// Precision of the snapshot.
-        snapshot: Precision,
-        /// Precision of the stages.
-        stages: Precision,
-    },
-    /// The stages are not for this scene.
-    #[error(transparent)]
-    Stages(#[from] IllegalStages),
-    /// The snapshot is of another scene.
-    #[error("the snapshot is of another scene than the initial state")]
-    Scene,
-    /// The number of bodies differs from the initial state's.
-    #[error(
-        "the snapshot or its baseline has {bodies} bodies, but the initial state has {initial}"
-    )]
-    BodyCount {
-        /// Number of bodies in the snapshot or the baseline.
-        bodies: usize,
-        /// Number of bodies in the initial state.
-        initial: usize,
-    },
-    /// It is not said of every body whether a partial packet carries it.
-    #[error("a partial packet of {bodies} bodies needs as many flags, not {carried}")]
-    Carried {
-        /// Number of flags.
-        carried: usize,
-        /// Number of bodies in the snapshot.
-        bodies: usize,
-    },
-    /// The state chunk is too long.
-    #[error("a state chunk has {MAX_STATE_CHUNK_BYTES} bytes at most, not {0}")]
-    StateChunk(usize),
 }
 
 impl Encoder {
@@ -335,136 +205,5 @@ impl Encoder {
             }),
             None => Ok(()),
         }
-    }
-}
-
-/// A packet before its bodies.
-struct Frame<'a> {
-    header: Header,
-    stages: Stages,
-    merges: Merges,
-    relation: Relation<'a>,
-}
-
-impl Frame<'_> {
-    fn put(&self, stream: &mut BitStream<'_, Writing<'_>>) {
-        let Ok(_) = self.header.code(stream);
-        let Ok(_) = self.merges.code(stream, self.relation.named);
-    }
-}
-
-impl Writer {
-    /// Stores a snapshot for a baseline. Reuses the memory of the one before.
-    fn store(&mut self, snapshot: CurrentSnapshot<'_>, slot: &mut Arc<QuantizedSnapshot>) {
-        match snapshot {
-            CurrentSnapshot::Shared(shared) => *slot = Arc::clone(shared),
-            CurrentSnapshot::Borrowed(current) => self.spares.unshared(slot).copy_from(current),
-        }
-    }
-
-    /// Apart from [`put`](Self::put), so that its loops have all registers.
-    #[inline(never)]
-    fn put_bodies(&mut self, frame: &Frame<'_>, current: &QuantizedSnapshot, packet: &mut Packet) {
-        let Frame { stages, header, .. } = *frame;
-        let reference = frame.relation.from;
-        let mut stream = BitStream::writer(&mut packet.bytes, Some(&mut packet.ledger));
-        frame.put(&mut stream);
-        let mut lives_change = false;
-        if stages.delta == Delta::Off {
-            self.changed.fill(true);
-        } else {
-            if current.plan().has_lives() {
-                let before = &reference.snapshot;
-                let mut slots = flagged(&self.changed);
-                let changes = slots
-                    .any(|slot| !before.is_present(slot) || !current.is_same_life(before, slot));
-                let Ok(changes) = stream.flag(BitKind::Life, changes);
-                lives_change = changes;
-            }
-            let moved = &reference.motion.moved;
-            let (changed, indices) = (&mut self.changed, &mut self.indices);
-            let Ok(()) = selection::code(&mut stream, stages.delta, changed, moved, indices);
-        }
-        if current.plan().has_slots() {
-            let coder = SlotCoder::new(stages, header.sequence, reference, lives_change);
-            for slot in flagged(&self.changed) {
-                let Ok(()) = coder.code(&mut stream, slot, &mut current.slot(slot));
-            }
-        } else {
-            let coder = BodyCoder::new(stages, header.sequence, reference);
-            flagged(&self.changed).for_each(|body| {
-                let Ok(()) = coder.code(&mut stream, body, &mut current.fields(body));
-            });
-        }
-        stream.finish();
-    }
-
-    /// Writes the packet.
-    fn put(
-        &mut self,
-        frame: &Frame<'_>,
-        current: &QuantizedSnapshot,
-        references: &Baselines<'_>,
-        packet: &mut Packet,
-        state_out: Option<&mut Option<Box<StoredState>>>,
-    ) {
-        let Frame {
-            stages,
-            ref relation,
-            header: Header { sequence, .. },
-            ..
-        } = *frame;
-        let simulated = references.simulated;
-        let Some(variant) = Variant::of(stages.delta) else {
-            self.put_bodies(frame, current, packet);
-            self.coder.recycle(state_out.and_then(Option::take));
-            return;
-        };
-        let context = CodingContext {
-            variant,
-            reference: relation.view(),
-            ticks: relation.ticks(sequence),
-            coverage: stages.coverage(),
-        };
-        let hash = match simulated.inputs {
-            Some(_) => SnapshotHash::new(current),
-            None => self.coder.hash(&context, current, &self.changed),
-        };
-        let mut stream = BitStream::writer(&mut packet.bytes, Some(&mut packet.ledger));
-        frame.put(&mut stream);
-        let Ok(_) = stream
-            .field(BitKind::Check)
-            .number(CHECK_BITS, hash.check(sequence));
-        stream.finish();
-
-        let mut bins = BinEncoder::new(&mut packet.bytes);
-        let mut observer = BitCostObserver::new(&mut packet.ledger);
-        if stages.delta == Delta::ArithmeticSimulated {
-            let mut fixed = FixedBins {
-                bins: &mut bins,
-                observer: &mut observer,
-            };
-            let scene = relation.named.map(|named| named.scene(sequence));
-            fixed
-                .scene(simulated, scene, &mut Vec::new())
-                .expect("the encoder's own bins are canonical and in range");
-            if simulated.inputs.is_some() && has_long_check(sequence) {
-                fixed.long_check(hash.long_check());
-            }
-        }
-        if simulated.inputs.is_some() {
-            bins.finish();
-            drop(observer);
-            self.coder.recycle(state_out.and_then(Option::take));
-        } else {
-            let additional = references.additional.map(|baseline| Some(baseline?.held()));
-            let changed = &mut self.changed;
-            self.coder
-                .encode(context, additional, current, changed, bins, observer);
-            if let Some(slot) = state_out {
-                self.coder.store(&context, &self.changed, slot);
-            }
-        }
-        packet.ledger.record_overhead(&packet.bytes);
     }
 }

@@ -1,0 +1,181 @@
+//! A packet that has begun, and what of its bins is read before the bodies.
+
+use std::fmt;
+
+use crate::baseline::Baseline;
+use crate::bits::{BitStream, Reading};
+use crate::decode_error::DecodeError;
+use crate::entropy::coder::BinDecoder;
+use crate::entropy::simulated::{SceneBaseline, has_long_check};
+use crate::entropy::{
+    BaselineView, BitCostObserver, CHECK_BITS, Coder, CodingContext, CodingObserver, FixedBins,
+    NonCanonical, Undecodable, Variant,
+};
+use crate::header::Header;
+use crate::ledger::{BitKind, BitLedger};
+use crate::merge::Merges;
+use crate::sequence::Sequence;
+use crate::simulation::{Inputs, Simulated};
+use crate::snapshot::QuantizedSnapshot;
+use crate::stages::Stages;
+
+/// A packet of which everything is decoded but its bodies: see [`Decoder::begin`].
+pub struct BegunPacket<'p> {
+    pub(super) bytes: &'p [u8],
+    pub(super) header: Header,
+    pub(super) stages: Stages,
+    pub(super) named: Option<&'p Baseline>,
+    pub(super) merges: Merges,
+    pub(super) bodies: Bodies<'p>,
+}
+
+/// Where the bodies of a packet come from.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one at a time, and a box would allocate for each packet"
+)]
+pub(super) enum Bodies<'p> {
+    Packed {
+        /// The first bit after the header.
+        at_bit: u64,
+    },
+    Arithmetic {
+        check: u32,
+        /// Bytes before the bins.
+        head: usize,
+        bins: BinDecoder<'p>,
+        variant: Variant,
+    },
+    Simulated {
+        check: u32,
+        long_check: Option<u32>,
+        inputs: Inputs,
+    },
+}
+
+impl fmt::Debug for BegunPacket<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BegunPacket")
+            .field("header", &self.header)
+            .field("inputs", &self.inputs())
+            .finish_non_exhaustive()
+    }
+}
+
+impl BegunPacket<'_> {
+    /// The packet's header.
+    #[must_use]
+    pub const fn header(&self) -> Header {
+        self.header
+    }
+
+    /// The inputs, if the packet carries no bodies, but [is simulated](crate::simulation) by its receiver.
+    #[must_use]
+    pub const fn inputs(&self) -> Option<&Inputs> {
+        match &self.bodies {
+            Bodies::Simulated { inputs, .. } => Some(inputs),
+            _ => None,
+        }
+    }
+}
+/// Begins to read bins. `scene` is given if they begin with what is said of a simulated scene.
+pub(super) fn begin_bins<'p>(
+    mut stream: BitStream<'_, Reading<'p>>,
+    variant: Variant,
+    sequence: Sequence,
+    scene: Option<Option<SceneBaseline>>,
+    state_chunk: &mut Vec<u8>,
+) -> Result<Bodies<'p>, DecodeError> {
+    let check = stream.field(BitKind::Check).number(CHECK_BITS, 0)?;
+    stream.pad()?;
+    let head = (stream.at_bit() / 8) as usize;
+    let mut bins = BinDecoder::new(&stream.bytes()[head..]);
+    if let Some(baseline) = scene {
+        let begun = match stream.ledger() {
+            None => begin_scene(&mut bins, &mut (), sequence, baseline, state_chunk),
+            Some(ledger) => {
+                let mut observer = BitCostObserver::new(ledger);
+                begin_scene(&mut bins, &mut observer, sequence, baseline, state_chunk)
+            }
+        };
+        let begun = begun.map_err(|why| not_canonical(why, head + bins.consumed()))?;
+        if let Some((inputs, long_check)) = begun {
+            return Ok(Bodies::Simulated {
+                check,
+                long_check,
+                inputs,
+            });
+        }
+    }
+    Ok(Bodies::Arithmetic {
+        check,
+        head,
+        bins,
+        variant,
+    })
+}
+
+/// Reads what is said of a simulated scene. Returns the inputs and the longer check of a packet without bodies.
+fn begin_scene(
+    bins: &mut BinDecoder<'_>,
+    observer: &mut impl CodingObserver,
+    sequence: Sequence,
+    baseline: Option<SceneBaseline>,
+    state_chunk: &mut Vec<u8>,
+) -> Result<Option<(Inputs, Option<u32>)>, NonCanonical> {
+    let mut fixed = FixedBins { bins, observer };
+    let Some(inputs) = fixed.scene(Simulated::default(), baseline, state_chunk)? else {
+        return Ok(None);
+    };
+    let long_check = has_long_check(sequence).then(|| fixed.long_check(0));
+    match bins.is_canonical() {
+        true => Ok(Some((inputs, long_check))),
+        false => Err(NonCanonical::Redundant),
+    }
+}
+pub(super) fn take_bins<'h>(
+    coder: &mut Coder,
+    ledger: Option<&mut BitLedger>,
+    context: CodingContext<'_>,
+    held: impl Fn(Sequence) -> Option<BaselineView<'h>>,
+    bins: BinDecoder<'_>,
+    decoded: &mut QuantizedSnapshot,
+    sent: &mut Vec<bool>,
+) -> Result<(), Undecodable> {
+    match ledger {
+        None => coder.decode(context, held, bins, (), decoded, sent),
+        Some(ledger) => {
+            let observer = BitCostObserver::new(ledger);
+            coder.decode(context, held, bins, observer, decoded, sent)
+        }
+    }
+}
+/// The bins begin `head` bytes into the packet.
+pub(super) const fn refusal(error: Undecodable, head: usize) -> DecodeError {
+    match error {
+        Undecodable::UnknownReference(unknown) => DecodeError::UnknownBaseline(unknown),
+        Undecodable::NonCanonical { byte, why } => not_canonical(why, head + byte),
+    }
+}
+
+/// `byte` is counted from the start of the packet.
+const fn not_canonical(why: NonCanonical, byte: usize) -> DecodeError {
+    let at_bit = byte as u64 * 8;
+    match why {
+        NonCanonical::Redundant | NonCanonical::PastEnd => DecodeError::NonCanonical { at_bit },
+        NonCanonical::OutOfRange {
+            field,
+            body,
+            value,
+            min,
+            max,
+        } => DecodeError::OutOfRange {
+            at_bit,
+            field,
+            body,
+            value,
+            min,
+            max,
+        },
+    }
+}
