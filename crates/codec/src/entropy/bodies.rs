@@ -7,10 +7,9 @@
 use super::adaptive::PredictionHistory;
 use super::bins::{CodingObserver, Element, NonCanonical};
 use super::coder::BinCoder;
-use super::history::{BaselineHistory, KinematicHistory, Position, distance_squared};
-use super::layout::{
-    ACTIVE_CHANGES, AGE_CLASSES, AdaptiveFlag, CARRY_STATES, RESTING_CHANGES, TOGGLES,
-};
+use super::history::{KinematicHistory, Position};
+use super::layout::{ACTIVE_CHANGES, AdaptiveFlag, RESTING_CHANGES, TOGGLES};
+use super::order::{OrderKey, Scratch};
 use super::predictor::Predictor;
 use super::residual::magnitude;
 use super::resting::{Resting, UNTOUCHED};
@@ -20,22 +19,6 @@ use crate::flags::flagged;
 use crate::ledger::BitKind;
 use crate::plan::{Plan, Solid};
 use crate::snapshot::{Fields, QuantizedSnapshot};
-
-/// Memory that is reused from packet to packet.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Scratch {
-    /// By body: whether it has a turn of its own: it is active or was touched before.
-    has_turn: Vec<bool>,
-    order: Vec<OrderKey>,
-    /// Histories of the player and the active bodies, in coding order.
-    histories: Vec<KinematicHistory>,
-    resting: Resting,
-    untouched: Vec<usize>,
-    /// The resting bodies that a partial packet carries.
-    carried: Vec<usize>,
-    /// Slots in which bodies come or go.
-    changed_lives: Vec<usize>,
-}
 
 /// The bodies of a packet.
 pub(crate) struct Bodies<'c> {
@@ -65,66 +48,6 @@ pub(super) struct BodyContext<'h> {
     /// The class of clearance; if that is the highest, divided by distance to the player: 0 to 7.
     pub(super) zone: usize,
 }
-
-impl Scratch {
-    /// Flags the bodies that have a turn of their own: active ones, and the anchor, which is returned, if there is one.
-    fn flag_turns(&mut self, snapshots: &BaselineHistory<'_>) -> Option<usize> {
-        snapshots.flag_active(&mut self.has_turn);
-        if snapshots.plan.has_lives() {
-            for body in 0..self.has_turn.len() {
-                self.has_turn[body] &= self.is_coded(snapshots, body);
-            }
-        }
-        let anchor = snapshots.anchor();
-        let anchor = anchor.filter(|&anchor| self.is_coded(snapshots, anchor));
-        if let Some(anchor) = anchor {
-            self.has_turn[anchor] = true;
-        }
-        anchor
-    }
-
-    /// Whether a body is in the slot, and stays there.
-    fn is_coded(&self, snapshots: &BaselineHistory<'_>, slot: usize) -> bool {
-        let is_changed = self.changed_lives.binary_search(&slot).is_ok();
-        snapshots.reference.is_present(slot) && !is_changed
-    }
-
-    /// Sorts the bodies that have a turn, by distance to the anchor if there is one. The anchor itself is left out.
-    fn sort(&mut self, snapshots: &BaselineHistory<'_>, anchor: Option<usize>) {
-        let center = snapshots.center();
-        let positions = snapshots.reference.packed_positions();
-        self.order.clear();
-        flagged(&self.has_turn).for_each(|body| {
-            let position = positions[body].position();
-            let distance = center.map_or(0, |center| distance_squared(position, center));
-            if Some(body) != anchor {
-                self.order.push(OrderKey::new(body, distance));
-            }
-        });
-        self.order.sort_unstable();
-    }
-}
-
-/// A body and its squared distance to the player in one number, which sorts faster than two: by distance, then by body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct OrderKey(u64);
-
-impl OrderKey {
-    fn new(body: usize, distance: i64) -> Self {
-        Self(distance.cast_unsigned() << BODY_BITS | body as u64)
-    }
-
-    const fn body(self) -> usize {
-        (self.0 & ((1 << BODY_BITS) - 1)) as usize
-    }
-
-    const fn distance(self) -> i64 {
-        (self.0 >> BODY_BITS).cast_signed()
-    }
-}
-
-/// A snapshot has at most 65 536 bodies, and squared distances in it are below 2⁴⁸.
-const BODY_BITS: u32 = 16;
 
 impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     /// Codes every body.
@@ -191,74 +114,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         Ok(())
     }
 
-    /// Codes which bodies a partial packet carries, and those.
-    fn carried_bodies<P: Predictor>(
-        &mut self,
-        predictor: &mut P,
-        scratch: &mut Scratch,
-        anchor: Option<usize>,
-        bodies: &mut Bodies<'_>,
-    ) -> Result<(), NonCanonical> {
-        let reference = self.snapshots.reference;
-        let Scratch {
-            has_turn,
-            changed_lives,
-            carried,
-            ..
-        } = scratch;
-        carried.clear();
-        for (body, is_active) in has_turn.iter_mut().enumerate() {
-            if changed_lives.binary_search(&body).is_ok() {
-                continue;
-            }
-            let class = match (reference.is_present(body), *is_active) {
-                (false, _) => 0,
-                (true, false) => 1,
-                (true, true) => 2,
-            };
-            let age = age_class(self.snapshots.motion.age(body));
-            let is_carried = self.carry_bin(body, class * AGE_CLASSES + age, bodies.changed[body]);
-            bodies.changed[body] = is_carried;
-            *is_active &= is_carried;
-            if is_carried && class == 1 {
-                carried.push(body);
-            }
-        }
-        if self.bins.is_past_end() {
-            return Err(NonCanonical::PastEnd);
-        }
-        scratch.sort(&self.snapshots, anchor);
-        let Scratch {
-            order,
-            histories,
-            resting,
-            carried,
-            ..
-        } = scratch;
-        // Nothing is near a body but those that the packet carries.
-        let lengths = &self.snapshots.plan.lengths;
-        resting.reset_few(reference.packed_positions(), carried, lengths);
-        let anchor = anchor.filter(|&anchor| bodies.changed[anchor]);
-        let anchor = anchor.map(|anchor| OrderKey::new(anchor, 0));
-        let active = anchor.iter().chain(&*order);
-        histories.clear();
-        histories.extend(active.clone().map(|turn| self.snapshots.of(turn.body())));
-        predictor.prepare(histories);
-        for (turn, history) in active.zip(&*histories) {
-            let context = self.context(history, turn.distance());
-            self.carried_body(&context, UNTOUCHED, predictor, resting, bodies)?;
-        }
-        for &body in &*carried {
-            let nearest = resting.nearest(body);
-            let history = self.snapshots.of(body);
-            let context = self.context(&history, self.snapshots.distance_to_anchor(body));
-            self.carried_body(&context, nearest, predictor, resting, bodies)?;
-        }
-        Ok(())
-    }
-
     /// Codes a body that the packet carries.
-    fn carried_body<P: Predictor>(
+    pub(super) fn carried_body<P: Predictor>(
         &mut self,
         context: &BodyContext<'_>,
         nearest: usize,
@@ -273,15 +130,6 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             true => Err(NonCanonical::PastEnd),
             false => Ok(()),
         }
-    }
-
-    /// Codes whether a partial packet carries a body.
-    fn carry_bin(&mut self, body: usize, class: usize, value: bool) -> bool {
-        let (kind, body) = (BitKind::Selection, Some(body));
-        self.adaptive(Element { kind, body }, value, |next| {
-            let first = next.values.len() - CARRY_STATES;
-            &mut next.values[first + class]
-        })
     }
 
     /// Codes bodies that were untouched when their turn came first. Groups of those that still are have a flag each.
@@ -371,7 +219,11 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     }
 
     /// `distance` is the squared distance to the anchor.
-    fn context<'h>(&self, history: &'h KinematicHistory, distance: i64) -> BodyContext<'h> {
+    pub(super) fn context<'h>(
+        &self,
+        history: &'h KinematicHistory,
+        distance: i64,
+    ) -> BodyContext<'h> {
         let plan = self.snapshots.plan;
         let distance = match plan.anchor {
             Some(_) => {
@@ -473,7 +325,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     }
 
     /// Codes the fields of a changed body, and returns its position.
-    fn changed_body<P: Predictor>(
+    pub(super) fn changed_body<P: Predictor>(
         &mut self,
         context: &BodyContext<'_>,
         nearest: usize,
@@ -528,9 +380,4 @@ const UNTOUCHED_GROUP: usize = 16;
 pub(super) fn largest(vector: Position) -> usize {
     let largest = vector.into_iter().map(i32::unsigned_abs).max();
     magnitude(largest.map_or(0, |largest| largest.min(1 << 20) as i32))
-}
-
-/// Classes of ages: 0, and powers of two.
-fn age_class(age: u8) -> usize {
-    ((u8::BITS - age.leading_zeros()) as usize).min(AGE_CLASSES - 1)
 }

@@ -1,0 +1,93 @@
+//! The bodies that a partial packet carries.
+
+use super::bins::{CodingObserver, Element, NonCanonical};
+use super::bodies::Bodies;
+use super::coder::BinCoder;
+use super::layout::{AGE_CLASSES, CARRY_STATES};
+use super::order::{OrderKey, Scratch};
+use super::predictor::Predictor;
+use super::resting::UNTOUCHED;
+use super::session::Session;
+use crate::ledger::BitKind;
+
+impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
+    /// Codes which bodies a partial packet carries, and those.
+    pub(super) fn carried_bodies<P: Predictor>(
+        &mut self,
+        predictor: &mut P,
+        scratch: &mut Scratch,
+        anchor: Option<usize>,
+        bodies: &mut Bodies<'_>,
+    ) -> Result<(), NonCanonical> {
+        let reference = self.snapshots.reference;
+        let Scratch {
+            has_turn,
+            changed_lives,
+            carried,
+            ..
+        } = scratch;
+        carried.clear();
+        for (body, is_active) in has_turn.iter_mut().enumerate() {
+            if changed_lives.binary_search(&body).is_ok() {
+                continue;
+            }
+            let class = match (reference.is_present(body), *is_active) {
+                (false, _) => 0,
+                (true, false) => 1,
+                (true, true) => 2,
+            };
+            let age = age_class(self.snapshots.motion.age(body));
+            let is_carried = self.carry_bin(body, class * AGE_CLASSES + age, bodies.changed[body]);
+            bodies.changed[body] = is_carried;
+            *is_active &= is_carried;
+            if is_carried && class == 1 {
+                carried.push(body);
+            }
+        }
+        if self.bins.is_past_end() {
+            return Err(NonCanonical::PastEnd);
+        }
+        scratch.sort(&self.snapshots, anchor);
+        let Scratch {
+            order,
+            histories,
+            resting,
+            carried,
+            ..
+        } = scratch;
+        // Nothing is near a body but those that the packet carries.
+        let lengths = &self.snapshots.plan.lengths;
+        resting.reset_few(reference.packed_positions(), carried, lengths);
+        let anchor = anchor.filter(|&anchor| bodies.changed[anchor]);
+        let anchor = anchor.map(|anchor| OrderKey::new(anchor, 0));
+        let active = anchor.iter().chain(&*order);
+        histories.clear();
+        histories.extend(active.clone().map(|turn| self.snapshots.of(turn.body())));
+        predictor.prepare(histories);
+        for (turn, history) in active.zip(&*histories) {
+            let context = self.context(history, turn.distance());
+            self.carried_body(&context, UNTOUCHED, predictor, resting, bodies)?;
+        }
+        for &body in &*carried {
+            let nearest = resting.nearest(body);
+            let history = self.snapshots.of(body);
+            let context = self.context(&history, self.snapshots.distance_to_anchor(body));
+            self.carried_body(&context, nearest, predictor, resting, bodies)?;
+        }
+        Ok(())
+    }
+
+    /// Codes whether a partial packet carries a body.
+    fn carry_bin(&mut self, body: usize, class: usize, value: bool) -> bool {
+        let (kind, body) = (BitKind::Selection, Some(body));
+        self.adaptive(Element { kind, body }, value, |next| {
+            let first = next.values.len() - CARRY_STATES;
+            &mut next.values[first + class]
+        })
+    }
+}
+
+/// Classes of ages: 0, and powers of two.
+fn age_class(age: u8) -> usize {
+    ((u8::BITS - age.leading_zeros()) as usize).min(AGE_CLASSES - 1)
+}
