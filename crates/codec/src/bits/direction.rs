@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
 
-/// What a [`BitStream`] does with its bits.
+/// What a [`BitStream`](super::BitStream) does with its bits.
 pub(crate) trait Direction {
     /// Why bits are refused.
     type Error;

@@ -19,7 +19,7 @@ use crate::simulation::{Inputs, Simulated};
 use crate::snapshot::QuantizedSnapshot;
 use crate::stages::Stages;
 
-/// A packet of which everything is decoded but its bodies: see [`Decoder::begin`].
+/// A packet of which everything is decoded but its bodies: see [`Decoder::begin`](crate::Decoder::begin).
 pub struct BegunPacket<'p> {
     pub(super) bytes: &'p [u8],
     pub(super) header: Header,

@@ -20,7 +20,7 @@ pub struct Packet {
     /// Bodies that differ from the given baseline if its precision is the packet's, and otherwise from the
     /// initial state. Counted also where the stages send every body.
     pub changed_bodies: usize,
-    /// Bodies that the packet carries: every body with [`Delta::Off`]; none if the receiver
+    /// Bodies that the packet carries: every body [without delta](crate::stages::Delta::Off); none if the receiver
     /// [simulates](crate::simulation) them; otherwise the changed ones.
     pub sent_bodies: usize,
 }
@@ -31,14 +31,14 @@ pub struct Baselines<'a> {
     /// The baseline; `None` stands for the initial state.
     pub baseline: Option<&'a Baseline>,
     /// Two more baselines, up to fifteen ticks older than the first; preferably the two just before it.
-    /// [`Delta::ArithmeticPredicted`] and [`Delta::ArithmeticSimulated`] estimate velocities with them, other stages
-    /// ignore them.
+    /// Stages that [predict](crate::stages::Delta::ArithmeticPredicted) or
+    /// [simulate](crate::stages::Delta::ArithmeticSimulated) estimate velocities with them, others ignore them.
     pub additional: [Option<&'a Baseline>; 2],
-    /// What a receiver simulates. Only [`Delta::ArithmeticSimulated`] uses it.
+    /// What a receiver simulates. Only [`ArithmeticSimulated`](crate::stages::Delta::ArithmeticSimulated) uses it.
     pub simulated: Simulated<'a>,
     /// Packets between a partial baseline and its own, which are [merged](crate::merge) with it. Others are ignored.
     pub merged: &'a [&'a Baseline],
-    /// By body: whether a partial packet carries it. One of complete [coverage](Stages::coverage) ignores this.
+    /// By body: whether a partial packet carries it. One of complete [coverage](crate::Stages::coverage) ignores this.
     pub carried: &'a [bool],
 }
 

@@ -111,7 +111,7 @@ impl BitKind {
         }
     }
 
-    /// The names of the components in [`BitItem::components`]: x, y, z, or a, b, c of an orientation as its
+    /// The names of an item's [`components`](super::BitItem::components): x, y, z, or a, b, c of an orientation as its
     /// smallest three; none of a kind that has no components.
     #[must_use]
     pub const fn component_names(self) -> Option<[&'static str; 3]> {
