@@ -3,6 +3,7 @@
 //! Downstream, each datagram is a packet of the codec. Upstream, each is an [`Upstream`].
 
 use cubewire_codec::Life;
+use cubewire_codec::schema::first_difference;
 use cubewire_protocol::MAX_RELIABLE_BYTES;
 use serde::{Deserialize, Serialize};
 
@@ -150,35 +151,13 @@ pub(crate) fn new_inputs<'a>(
 }
 
 /// The first line that differs of two protocols, in a sentence.
-pub(crate) fn difference(ours: &str, theirs: &str) -> Option<String> {
-    let mut lines = (ours.lines(), theirs.lines());
-    let (our, their) = loop {
-        match (lines.0.next(), lines.1.next()) {
-            (None, None) => return None,
-            (our, their) if our == their => {}
-            differing => break differing,
-        }
-    };
-    let quote = |line: &str| format!("`{}`", line.chars().take(200).collect::<String>());
-    // What a line describes is in its first two words, as in `field health`.
-    let subject = |line: &str| {
-        line.split(' ')
-            .take(2)
-            .map(str::to_owned)
-            .collect::<Vec<_>>()
-    };
-    let lacks = |text: &str, line: &str| !text.lines().any(|other| subject(other) == subject(line));
-    let difference = match (our, their) {
-        (Some(our), _) if lacks(theirs, our) && their.is_none_or(|their| !lacks(ours, their)) => {
-            format!("only the server has {}", quote(our))
-        }
-        (_, Some(their)) if lacks(ours, their) && our.is_none_or(|our| !lacks(theirs, our)) => {
-            format!("only the client has {}", quote(their))
-        }
-        (our, their) => {
-            let [our, their] = [our, their].map(|line| line.map_or("nothing".to_owned(), quote));
-            format!("the server has {our}, and the client {their}")
-        }
+pub(crate) fn difference(server: &str, client: &str) -> Option<String> {
+    let lines = first_difference(server, client)?;
+    let [server, client] = lines.map(|line| line.chars().take(200).collect::<String>());
+    let difference = match [&*server, &*client] {
+        [only, ""] => format!("only the server has `{only}`"),
+        ["", only] => format!("only the client has `{only}`"),
+        _ => format!("the server has `{server}`, and the client `{client}`"),
     };
     Some(format!("the protocols differ: {difference}"))
 }

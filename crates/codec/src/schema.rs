@@ -36,6 +36,7 @@ use crate::hash::mix;
 
 pub use self::cubes::CUBES;
 pub use self::error::{Fault, SchemaError};
+pub use self::text::first_difference;
 
 /// What both ends know of a scene before the first packet.
 ///

@@ -70,38 +70,35 @@ impl Schema {
         });
         text
     }
-
-    /// The first lines of the two [texts](Self::text) that differ, this schema's first; an empty one where a schema has
-    /// no such item.
-    #[must_use]
-    pub fn first_difference(&self, other: &Self) -> Option<(String, String)> {
-        let (ours, theirs) = (self.text(), other.text());
-        let (mut ours, mut theirs) = (ours.lines(), theirs.lines());
-        loop {
-            let (mut our, mut their) = match (ours.next(), theirs.next()) {
-                (None, None) => return None,
-                (our, their) => (our.unwrap_or_default(), their.unwrap_or_default()),
-            };
-            if our != their {
-                // The line of an item that the other lacks comes where the other has a later one.
-                match place(our).cmp(&place(their)) {
-                    std::cmp::Ordering::Less => their = "",
-                    std::cmp::Ordering::Equal => {}
-                    std::cmp::Ordering::Greater => our = "",
-                }
-                return Some((our.into(), their.into()));
-            }
-        }
-    }
 }
 
-/// Where the item of a line is in the canonical order.
-fn place(line: &str) -> usize {
-    let word = line.split(' ').next();
-    ITEMS
-        .iter()
-        .position(|&item| Some(item) == word)
-        .unwrap_or(ITEMS.len())
+/// The first lines that differ of two [texts](Schema::text), whose last lines can describe more than a schema; an empty
+/// one where a text has nothing that the other's line describes.
+#[must_use]
+pub fn first_difference<'t>(ours: &'t str, theirs: &'t str) -> Option<[&'t str; 2]> {
+    let (mut our_lines, mut their_lines) = (ours.lines(), theirs.lines());
+    let [our, their] = loop {
+        match [our_lines.next(), their_lines.next()] {
+            [None, None] => return None,
+            [our, their] if our == their => {}
+            differing => break differing.map(Option::unwrap_or_default),
+        }
+    };
+    let lacks = |text: &str, line| !text.lines().any(|other| subject(other) == subject(line));
+    Some(match [lacks(theirs, our), lacks(ours, their)] {
+        [true, false] => [our, ""],
+        [false, true] => ["", their],
+        _ => [our, their],
+    })
+}
+
+/// What a line describes: `ticks`, `field health`.
+fn subject(line: &str) -> [Option<&str>; 2] {
+    let mut words = line.split(' ');
+    let first = words.next();
+    let is_one_of_many =
+        first.is_some_and(|first| !ITEMS.contains(&first) || ["kind", "field"].contains(&first));
+    [first, words.next().filter(|_| is_one_of_many)]
 }
 
 impl Shape {
@@ -186,31 +183,26 @@ slots fixed
 
     #[test]
     fn a_difference_is_shown_in_the_lines_of_both() {
-        let lines = |ours: &str, theirs: &str| Some((ours.to_owned(), theirs.to_owned()));
-        assert_eq!(CUBES.first_difference(&CUBES), None);
+        let differs = |other: &Schema, ours: &str, theirs: &str| {
+            let lines = first_difference(&CUBES.text(), &other.text())
+                .map(|lines| lines.map(str::to_owned));
+            assert_eq!(lines, Some([ours.to_owned(), theirs.to_owned()]));
+        };
         let mut other = CUBES;
         other.slots = Slots::Living { max: 9 };
-        assert_eq!(
-            CUBES.first_difference(&other),
-            lines("slots fixed", "slots living 9")
-        );
+        differs(&other, "slots fixed", "slots living 9");
         other.fields.to_mut().push(Field {
             name: "target".into(),
             form: FieldForm::Body,
         });
-        assert_eq!(
-            CUBES.first_difference(&other),
-            lines("", "field target body")
-        );
+        differs(&other, "", "field target body");
         other.kinds.to_mut().swap(0, 1);
-        assert_eq!(
-            CUBES.first_difference(&other),
-            lines(
-                "kind player box 0.75 0.75 0.75",
-                "kind cube box 0.2 0.2 0.2"
-            )
-        );
+        let [player, cube] = [
+            "kind player box 0.75 0.75 0.75",
+            "kind cube box 0.2 0.2 0.2",
+        ];
+        differs(&other, player, cube);
         other.anchor = None;
-        assert_eq!(CUBES.first_difference(&other), lines("anchor 0", ""));
+        differs(&other, "anchor 0", "");
     }
 }

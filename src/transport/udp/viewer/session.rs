@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use cubewire_codec::schema::CUBES as CUBES_SCHEMA;
+use cubewire_codec::schema::{CUBES as CUBES_SCHEMA, first_difference};
 use cubewire_codec::{Limits, Sequence};
 use cubewire_protocol::{FallbackReason, Request, RequestAck, Welcome};
 use cubewire_scene::CUBES;
@@ -127,7 +127,9 @@ impl Session {
 /// Reads the welcome, which must be of this program's scene.
 fn welcome(server: SocketAddr, message: &[u8]) -> Result<Welcome, ViewError> {
     let welcome = Welcome::decode(message, Limits::default())?;
-    if let Some((theirs, ours)) = welcome.plan.schema().first_difference(&CUBES_SCHEMA) {
+    let (theirs, ours) = (welcome.plan.schema().text(), CUBES_SCHEMA.text());
+    if let Some(lines) = first_difference(&theirs, &ours) {
+        let [theirs, ours] = lines.map(str::to_owned);
         return Err(ViewError::OtherScene {
             server,
             theirs,
