@@ -15,7 +15,6 @@ pub(super) mod peers;
 pub(super) mod ranges;
 mod savings;
 mod stages;
-mod strip;
 mod sync;
 mod without_each;
 
@@ -162,7 +161,7 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
         if state.page == Page::Stages {
             let end = ui.cursor().top() - ui.spacing().item_spacing.y;
             let row = Rect::from_x_y_ranges(ui.max_rect().x_range(), end - CONTROL..=end);
-            let (words, color) = (stages::caption(lane), Look::of(ui).muted);
+            let (words, color) = stages::caption(Look::of(ui), lane);
             text(ui.painter(), row, At::Right(0.0), words, SMALL, color);
         }
         ui.add_space(GAP_BELOW);

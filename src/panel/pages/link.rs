@@ -39,4 +39,4 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
 const LABEL: f32 = 104.0;
 
 /// Height of a page on which everything is in sight, below the switch of the tab, logical points.
-const ROOMY: f32 = 402.0 + 5.0 * 27.0;
+const ROOMY: f32 = 402.0 + 3.0 * 27.0;

@@ -1,17 +1,18 @@
-//! What is set about a link less often: the kind of jitter, a limit, the baseline, the cut.
+//! What is set about a link less often: the kind of jitter, a limit, the baseline.
+
+use std::mem::discriminant;
 
 use bevy_egui::egui::{DragValue, Ui};
-use cubewire_link::{Bandwidth, Conditions, Jitter};
+use cubewire_link::{Bandwidth, Jitter};
 use cubewire_protocol::{BaselineChoice, CANDIDATES};
 
 use super::LABEL;
 use super::conditions::{BETWEEN, TWO_TICKS, USUAL_TAIL};
 use crate::panel::style::SMALL;
 use crate::panel::terms;
-use crate::panel::widgets::{Choice, Kind, button, choices, field, named, segmented, switch};
-use crate::replication::{LaneSettings, LinkSettings};
+use crate::panel::widgets::{Choice, choices, field, named, segmented, switch};
+use crate::replication::LaneSettings;
 
-/// What is wanted less often: the kind of jitter, the limit of the link, the baseline; cut and reset.
 pub(super) fn draw(ui: &mut Ui, settings: &mut LaneSettings) {
     ui.spacing_mut().item_spacing.y = BETWEEN;
     let link = &mut settings.link.conditions;
@@ -28,63 +29,31 @@ pub(super) fn draw(ui: &mut Ui, settings: &mut LaneSettings) {
     ];
     let baseline = &mut settings.sender.baseline;
     switch(ui, LABEL, "Baseline", baseline, &baselines).on_hover_text(terms::BASELINE);
-    cut(ui, link);
     ui.spacing_mut().item_spacing.y = 0.0;
 }
 
-fn cut(ui: &mut Ui, link: &mut Conditions) {
-    named(ui, LABEL, "Link", SMALL, |ui| {
-        let states = choices([
-            (
-                false,
-                "whole",
-                "Packets go through, under the conditions above.",
-            ),
-            (
-                true,
-                "cut",
-                "Drops packets in both directions. Those already on their way still arrive. Key: L.",
-            ),
-        ]);
-        segmented(ui, HALF, &mut link.cut, &states);
-        let usual = LinkSettings::default().conditions;
-        ui.add_enabled_ui(*link != usual, |ui| {
-            let across = ui.available_width();
-            let reset = button(ui, across, "Reset the link", "", Kind::Secondary);
-            let reset = reset.on_hover_text("Back to 50 ms each way, without losses.");
-            if reset.clicked() {
-                *link = usual;
-            }
-        });
-    });
-}
-
 fn kinds_of_jitter(ui: &mut Ui, jitter: &mut Jitter) {
-    let kind = match jitter {
-        Jitter::None => 0,
-        Jitter::Uniform { .. } => 1,
-        Jitter::LogNormal { .. } => 2,
+    // The present one keeps its parameters.
+    let kind = |usual: Jitter| match discriminant(&usual) == discriminant(jitter) {
+        true => *jitter,
+        false => usual,
     };
+    let kinds = choices([
+        (kind(Jitter::None), "none", "Every packet takes as long."),
+        (
+            kind(Jitter::Uniform { spread: TWO_TICKS }),
+            "uniform",
+            "Uniformly distributed around the delay.",
+        ),
+        (
+            kind(USUAL_TAIL),
+            "log-normal",
+            "Usually a small extra delay, occasionally a long one.",
+        ),
+    ]);
     named(ui, LABEL, "Kind of jitter", SMALL, |ui| {
-        let mut chosen = kind;
         let across = ui.available_width() - SIGMA;
-        let states = choices([
-            (0, "none", "Every packet takes as long."),
-            (1, "uniform", "Uniformly distributed around the delay."),
-            (
-                2,
-                "log-normal",
-                "Usually a small extra delay, occasionally a long one.",
-            ),
-        ]);
-        segmented(ui, across, &mut chosen, &states);
-        if chosen != kind {
-            *jitter = match chosen {
-                0 => Jitter::None,
-                1 => Jitter::Uniform { spread: TWO_TICKS },
-                _ => USUAL_TAIL,
-            };
-        }
+        segmented(ui, across, jitter, &kinds);
         if let Jitter::LogNormal { sigma, .. } = jitter {
             let drag = DragValue::new(sigma).range(0.0..=2.0).speed(0.01);
             let sigma = field(ui, SMALL_FIELD, drag.fixed_decimals(1), "sigma");
@@ -97,15 +66,12 @@ fn kinds_of_jitter(ui: &mut Ui, jitter: &mut Jitter) {
 
 fn limit(ui: &mut Ui, bandwidth: &mut Option<Bandwidth>) {
     let row = named(ui, LABEL, "Limit", SMALL, |ui| {
-        let mut is_limited = bandwidth.is_some();
+        let limited = Some(bandwidth.unwrap_or(FIRST_LIMIT));
         let states = choices([
-            (false, "off", "Any number of bits goes through."),
-            (true, "on", "A bottleneck, with a queue in front of it."),
+            (None, "off", "Any number of bits goes through."),
+            (limited, "on", "A bottleneck, with a queue in front of it."),
         ]);
-        segmented(ui, SMALL_SWITCH, &mut is_limited, &states);
-        if is_limited != bandwidth.is_some() {
-            *bandwidth = is_limited.then_some(FIRST_LIMIT);
-        }
+        segmented(ui, SMALL_SWITCH, bandwidth, &states);
         let Some(bandwidth) = bandwidth else {
             return;
         };
@@ -130,7 +96,6 @@ const FIRST_LIMIT: Bandwidth = Bandwidth {
 };
 
 /// Logical points.
-const HALF: f32 = 132.0;
 const SIGMA: f32 = 104.0;
 const SMALL_FIELD: f32 = 52.0;
 const SMALL_SWITCH: f32 = 72.0;

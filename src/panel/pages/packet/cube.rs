@@ -1,10 +1,9 @@
 //! The selected cube: its error, how it stands within the budget, and its last packets.
 
-use std::sync::Arc;
-
 use bevy_egui::egui::{Color32, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
 use cubewire_codec::BitKind;
 use cubewire_inspector::packet::amount;
+use cubewire_inspector::words::grouped;
 use cubewire_protocol::Standing;
 
 use super::share::{PACKETS, Share, shares};
@@ -15,9 +14,9 @@ use crate::panel::terms;
 use crate::panel::widgets::{At, Chart, Kind, Row, Scale, button, divider, list, note};
 use crate::replication::{CubeError, millimetres};
 
-/// The height that it takes with four packets in the table.
+/// The height that it takes with three packets in the table.
 pub(super) fn height(standing: Option<Standing>) -> f32 {
-    let lines = 6 + usize::from(standing.is_some());
+    let lines = 5 + usize::from(standing.is_some());
     DIVIDER + BUTTON + GAP + GRAPH_HEIGHT + lines as f32 * LINE
 }
 
@@ -38,7 +37,7 @@ pub(super) fn draw(ui: &mut Ui, cube: usize, lane: &mut LaneView<'_>) {
     list(ui, id, height, LINE, shares.len(), |ui, shown| {
         for share in &shares[shown] {
             let cells = [
-                share.tick.to_string(),
+                grouped(share.tick as f64),
                 amount(share.of_kind(BitKind::Position)),
                 amount(share.of_kind(BitKind::Orientation)),
                 amount(share.others()),
@@ -138,11 +137,11 @@ fn words(standing: Standing, now: u64) -> String {
 }
 
 /// A bar for each packet, the newest at the right: bits by kind, on a scale that fits the largest.
-fn graph(ui: &mut Ui, shares: &[Arc<Share>]) {
+fn graph(ui: &mut Ui, shares: &[Share]) {
     let size = vec2(ui.available_width(), GRAPH_HEIGHT + LINE);
     let (area, response) = ui.allocate_exact_size(size, Sense::hover());
     let plot = area.with_max_y(area.top() + GRAPH_HEIGHT);
-    let largest = shares.iter().map(|share| share.total()).fold(1.0, f64::max);
+    let largest = shares.iter().map(Share::total).fold(1.0, f64::max);
     let packets = 0.0..=PACKETS as f64;
     let chart = Chart::new(ui, plot, packets, 0.0..=largest, Scale::Linear);
     let look = Look::of(ui);
@@ -194,33 +193,24 @@ mod tests {
                 more_urgent,
             })
         };
-        for (standing, said) in [
-            (
-                Standing::InFlight { sent: 98 },
+        let said = [
+            Standing::InFlight { sent: 98 },
+            Standing::InFlight { sent: 100 },
+            Standing::UpToDate { sent: Some(99) },
+            wait(93, 212),
+            wait(93, 0),
+            wait(100, 0),
+        ];
+        assert_eq!(
+            said.map(|standing| words(standing, 100)),
+            [
                 "In flight: sent 2 ticks ago.",
-            ),
-            (
-                Standing::UpToDate { sent: Some(99) },
-                "Up to date: sent 1 tick ago.",
-            ),
-            (
-                wait(93, 212),
-                "Waits for 7 ticks: moved 3.0 mm, priority 7.4, 212 more urgent.",
-            ),
-            (
-                wait(93, 0),
-                "Waits for 7 ticks: moved 3.0 mm, priority 7.4, next.",
-            ),
-            (
-                wait(100, 0),
-                "Waits from this tick on: moved 3.0 mm, priority 7.4, next.",
-            ),
-            (
-                Standing::InFlight { sent: 100 },
                 "In flight: sent in this tick.",
-            ),
-        ] {
-            assert_eq!(words(standing, 100), said);
-        }
+                "Up to date: sent 1 tick ago.",
+                "Waits for 7 ticks: moved 3.0 mm, priority 7.4, 212 more urgent.",
+                "Waits for 7 ticks: moved 3.0 mm, priority 7.4, next.",
+                "Waits from this tick on: moved 3.0 mm, priority 7.4, next.",
+            ]
+        );
     }
 }

@@ -8,6 +8,7 @@ use cubewire_inspector::names::Names;
 use cubewire_inspector::packet::{Span, fields, short_form};
 
 use super::identity;
+use crate::panel::kept::kept;
 use crate::panel::lane::LaneView;
 use crate::panel::terms;
 
@@ -18,44 +19,30 @@ pub(super) const PACKETS: usize = 60;
 #[derive(Clone, Debug)]
 pub(super) struct Share {
     pub(super) tick: u64,
-    /// Of the packet.
-    identity: (u64, usize),
     fields: Vec<Span>,
     baseline_age: Option<u16>,
 }
 
-/// The newest packets up to the moment, the newest first. Those that were there in the frame before are kept.
-pub(super) fn shares(ui: &Ui, lane: &LaneView<'_>, cube: usize) -> Arc<[Arc<Share>]> {
+/// The newest packets up to the moment, the newest first.
+pub(super) fn shares(ui: &Ui, lane: &LaneView<'_>, cube: usize) -> Arc<[Share]> {
     let samples = lane.meter.back_from(lane.past.moment);
     let packets = samples
         .flat_map(|sample| sample.snapshots.iter().map(|packet| (sample.tick, packet)))
         .filter_map(|(tick, packet)| Some((tick, packet, packet.detail.as_deref()?)));
     let mut packets = packets.take(PACKETS).peekable();
-    let id = Id::new("shares of the cube");
-    let before: Option<(usize, Arc<[Arc<Share>]>)> = ui.data(|data| data.get_temp(id));
-    let before = before.filter(|(of, _)| *of == cube);
-    let before = before.map_or_else(Default::default, |(_, shares)| shares);
     let newest = packets.peek();
     let newest = newest.map(|&(tick, _, detail)| identity(tick, detail));
-    if before.first().map(|share| share.identity) == newest {
-        return before;
-    }
-    let shares = packets.map(|(tick, packet, detail)| {
-        let identity = identity(tick, detail);
-        let known = before.iter().find(|share| share.identity == identity);
-        known.cloned().unwrap_or_else(|| {
-            let fields = fields(detail.items()).filter(|field| field.body == Some(cube));
-            Arc::new(Share {
-                tick,
-                identity,
-                fields: fields.collect(),
-                baseline_age: packet.reference_age_ticks(),
-            })
-        })
-    });
-    let shares: Arc<[Arc<Share>]> = shares.collect();
-    ui.data_mut(|data| data.insert_temp(id, (cube, Arc::clone(&shares))));
-    shares
+    let id = Id::new("shares of the cube");
+    kept(ui, id, (cube, newest), || {
+        let shares = packets.map(|(tick, packet, detail)| Share {
+            tick,
+            fields: fields(detail.items())
+                .filter(|field| field.body == Some(cube))
+                .collect(),
+            baseline_age: packet.reference_age_ticks(),
+        });
+        shares.collect()
+    })
 }
 
 impl Share {
