@@ -19,6 +19,8 @@ mod sync;
 mod without_each;
 
 use bevy_egui::egui::{Id, Rect, Sense, Stroke, Ui, Vec2, WidgetInfo, WidgetType, vec2};
+use cubewire_inspector::words::grouped;
+use cubewire_scene::TICKS_PER_SECOND;
 
 use super::lane::{Drawn, LaneView};
 use super::settings::{Page, PanelState, Tab};
@@ -206,6 +208,11 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>)
         (Page::Help, _) => asked.asked = help::draw(ui, state, &lane.status),
     }
     asked
+}
+
+/// Ticks as whole milliseconds.
+fn millis(ticks: u64) -> String {
+    grouped((1_000 * ticks / u64::from(TICKS_PER_SECOND)) as f64)
 }
 
 /// Share of the page that a switch of three takes, beside the words at its right.

@@ -157,7 +157,11 @@ pub fn set(style: &mut egui::Style, look: Look) {
     scroll.bar_width = 6.0;
     scroll.floating_width = 4.0;
     scroll.dormant_handle_opacity = 0.4;
-    (scroll.fade.strength, scroll.fade.size) = (1.0, 28.0);
+    // What is light and half transparent is blended too dark: there the fade is a shadow, and a short one.
+    (scroll.fade.strength, scroll.fade.size) = match look.theme {
+        Theme::Light => (0.5, 10.0),
+        Theme::Dark => (1.0, 28.0),
+    };
     style.number_formatter = NumberFormatter::new(|value, decimals| match decimals.start() {
         0 if value.fract() == 0.0 => grouped(value),
         _ => emath::format_with_decimals_in_range(value, decimals),

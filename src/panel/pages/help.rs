@@ -171,7 +171,7 @@ const ASKING_SECONDS: f64 = 4.0;
 const NAME: f32 = 68.0;
 const SWITCH: f32 = 120.0;
 const PERCENT: f32 = 56.0;
-const COLUMN: f32 = 130.0;
+const COLUMN: f32 = 134.0;
 
 /// Logical points: of the card, of one with room for two columns, and to what a key does.
 const CARD: f32 = 840.0;

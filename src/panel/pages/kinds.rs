@@ -5,8 +5,9 @@ use cubewire_codec::{BitKind, Plan};
 use cubewire_inspector::kinds;
 use cubewire_inspector::names::Names;
 use cubewire_inspector::words::{grouped, rounded};
-use cubewire_scene::{CUBES, TICKS_PER_SECOND};
+use cubewire_scene::CUBES;
 
+use super::millis;
 use crate::panel::lane::LaneView;
 use crate::panel::settings::PanelState;
 use crate::panel::style::{BODY, CONTROL, GAP, LINE, Look, ROW, page_left};
@@ -98,10 +99,10 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     note(
         ui,
         format!(
-            "Payload: mean {} bytes, largest {}. {:.0} datagrams a second.",
+            "Payload: mean {} bytes, largest {}. {} datagrams a second.",
             mean(totals.payload_bytes),
             grouped(totals.max_payload_bytes as f64),
-            totals.packets_per_second()
+            grouped(totals.packets_per_second())
         ),
     )
     .on_hover_text(format!(
@@ -147,8 +148,8 @@ fn acks(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
 fn baseline(age_ticks: Option<u16>) -> String {
     match age_ticks {
         Some(ticks) => {
-            let ms = 1_000 * u32::from(ticks) / TICKS_PER_SECOND;
-            format!("{}, {ms} ms old", terms::ticks(ticks.into()))
+            let ticks = ticks.into();
+            format!("{}, {} ms old", terms::ticks(ticks), millis(ticks))
         }
         None => "none: initial state".to_owned(),
     }

@@ -1,7 +1,6 @@
 //! A packet, bit by bit: an icicle chart of what its bits are for, its bytes, and the selected cube.
 
 mod cube;
-mod share;
 
 use std::ptr;
 
@@ -10,8 +9,9 @@ use cubewire_codec::Plan;
 use cubewire_inspector::names::Names;
 use cubewire_inspector::packet::{self, CHART, HEX_ROW, Order, Shown};
 use cubewire_inspector::words::grouped;
-use cubewire_scene::{CUBES, TICKS_PER_SECOND};
+use cubewire_scene::CUBES;
 
+use super::millis;
 use crate::panel::lane::LaneView;
 use crate::panel::style::{GAP, LINE, page_left};
 use crate::panel::terms;
@@ -92,8 +92,7 @@ fn fate(lane: &LaneView<'_>, sample: &Sample, packet: &PacketRecord) -> String {
             let due = arrival.map(|arrival| sample.tick + u64::from(arrival.after_ticks));
             match due.and_then(|due| due.checked_sub(lane.now())) {
                 Some(left) if left > 0 => {
-                    let ms = 1_000 * left / u64::from(TICKS_PER_SECOND);
-                    format!("On its way; arrives in about {ms} ms.")
+                    format!("On its way; arrives in about {} ms.", millis(left))
                 }
                 _ => "On its way.".to_owned(),
             }

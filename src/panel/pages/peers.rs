@@ -5,7 +5,6 @@ use std::time::Duration;
 use bevy::prelude::{Res, ResMut};
 use bevy_egui::egui::Ui;
 use cubewire_inspector::words::{grouped, rounded};
-use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::terms;
 use crate::panel::widgets::{Kind, button, divider, figure, heading, note};
@@ -84,7 +83,7 @@ pub(super) fn draw(ui: &mut Ui, peers: &mut Peers<'_>) {
             heading(ui, "Server", &connection.server);
             note(ui, sentence(&connection.status));
             if let Some(round_trip) = connection.round_trip {
-                figure(ui, "round-trip time", millis(round_trip), "ms");
+                figure(ui, "round-trip time", in_millis(round_trip), "ms");
             }
             let granted = connection.granted.as_ref();
             if let Some(text) = granted.and_then(|granted| throttled(asked, granted)) {
@@ -110,9 +109,9 @@ fn draw_viewer(ui: &mut Ui, &(peer, settings, cost, budget, meter): &Viewer<'_>)
         .and_then(|sample| sample.acked_age_ticks);
     let acked = age.map_or_else(
         || "none yet".to_owned(),
-        |ticks| format!("{} ms ago", 1_000 * u32::from(ticks) / TICKS_PER_SECOND),
+        |ticks| format!("{} ms ago", super::millis(ticks.into())),
     );
-    let (trip, loss) = (millis(peer.round_trip), 100.0 * peer.loss_fraction);
+    let (trip, loss) = (in_millis(peer.round_trip), 100.0 * peer.loss_fraction);
     figure(ui, &peer.address, format!("{rung}, {rate} a second"), "");
     let sent = format!("payload {alone}, on the wire {wire}");
     figure(ui, "sent", sent, "kbps").on_hover_text(terms::accounting(Accounting::OnTheWire));
@@ -188,8 +187,8 @@ fn sentence(status: &ConnectionStatus) -> String {
     }
 }
 
-fn millis(duration: Duration) -> String {
-    format!("{:.0}", duration.as_secs_f64() * 1000.0)
+fn in_millis(duration: Duration) -> String {
+    grouped(duration.as_secs_f64() * 1000.0)
 }
 
 #[cfg(test)]

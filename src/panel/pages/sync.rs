@@ -5,7 +5,7 @@ use cubewire_protocol::SyncStatus;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::style::{Look, ROW};
-use crate::panel::widgets::{chip, line, unless};
+use crate::panel::widgets::{chip, line};
 use crate::replication::LaneSync;
 
 /// Whether the ends are in sync, in a line.
@@ -52,10 +52,12 @@ pub(super) fn nudge(ui: &mut Ui, sync: &LaneSync, is_local: bool) -> bool {
             (true, None) => Some("There is nothing to lose: the two ends are not in sync yet."),
             (true, Some(_)) => None,
         };
-        let nudge = unless(ui, refusal, NUDGE, |ui: &mut Ui| {
-            chip(ui, ROW, 10, "Nudge", false)
-        });
-        let is_pressed = nudge.clicked();
+        let widget = |ui: &mut Ui| chip(ui, ROW, 10, "Nudge", false);
+        let chip = ui
+            .add_enabled(refusal.is_none(), widget)
+            .on_hover_text(NUDGE);
+        let chip = chip.on_disabled_hover_text(format!("{} {NUDGE}", refusal.unwrap_or_default()));
+        let is_pressed = chip.clicked();
         line(ui, figures(sync), look.muted).on_hover_text(FIGURES);
         is_pressed
     });
@@ -81,3 +83,24 @@ const FIGURES: &str = "At the receiver, means of the last packets: ticks that it
 
 const NUDGE: &str = "See what a desync costs: the receiver forgets its world, and packets are those of the rung predicted until it \
      has been sent the sender's state again. Watch the bandwidth.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_whether_the_ends_are_in_sync_and_how_often_they_lost_it() {
+        let mut sync = LaneSync::default();
+        sync.tick = 1000;
+        assert_eq!(state(&sync), "Predicted: waiting for a state.");
+        sync.state_progress = Some((8, 21));
+        assert_eq!(
+            state(&sync),
+            "Predicted, and sending a state: 8 of 21 chunks."
+        );
+        sync.status = SyncStatus::Synced { since: 262 };
+        assert_eq!(state(&sync), "In sync for 12.3 s.");
+        sync.desyncs = 2;
+        assert_eq!(state(&sync), "In sync for 12.3 s, after 2 desyncs.");
+    }
+}

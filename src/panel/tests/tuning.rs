@@ -79,10 +79,13 @@ fn drag(harness: &mut Harness<'_, Panel>, name: &str, x: f32) {
     harness.run();
 }
 
+/// Whether stages are as a slider should have set them.
+type IsSet = fn(Stages) -> bool;
+
 #[test]
 fn sliders_set_what_the_codec_accepts_and_are_left_out_without_their_stage() {
     let mut harness = with_stages(Page::Ranges, ladder::RELATIVE_ORIENTATION.stages);
-    let set: [(_, fn(Stages) -> bool); 3] = [
+    let set: [(_, IsSet); 3] = [
         ("Position grid", |it| {
             let steps_per_metre = Position::MIN_STEPS;
             it.position == Position::Quantized { steps_per_metre }

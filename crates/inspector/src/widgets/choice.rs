@@ -18,7 +18,7 @@ pub struct Choice<T> {
     pub about: Cow<'static, str>,
     /// Why it cannot be chosen.
     pub refusal: Option<Cow<'static, str>>,
-    /// Whether it has an asterisk: its choice changes more than this switch.
+    /// Whether it has an asterisk: choosing it changes more than this switch.
     pub is_marked: bool,
 }
 

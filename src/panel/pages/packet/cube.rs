@@ -1,13 +1,17 @@
 //! The selected cube: its error, how it stands within the budget, and its last packets.
 
-use bevy_egui::egui::{Color32, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
-use cubewire_codec::BitKind;
-use cubewire_inspector::packet::amount;
+use std::sync::Arc;
+
+use bevy_egui::egui::{Color32, Id, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
+use cubewire_codec::{BitKind, Plan};
+use cubewire_inspector::names::Names;
+use cubewire_inspector::packet::{Span, amount, fields, short_form};
 use cubewire_inspector::words::grouped;
 use cubewire_protocol::Standing;
 
-use super::share::{PACKETS, Share, shares};
+use super::identity;
 use crate::history::Selection;
+use crate::panel::kept::kept;
 use crate::panel::lane::LaneView;
 use crate::panel::style::{BODY, BUTTON, GAP, LINE, Look, SMALL, page_left};
 use crate::panel::terms;
@@ -167,6 +171,85 @@ fn graph(ui: &mut Ui, shares: &[Share]) {
         amount(largest)
     ));
 }
+
+/// What a cube took in a packet.
+#[derive(Clone, Debug)]
+struct Share {
+    tick: u64,
+    fields: Vec<Span>,
+    baseline_age: Option<u16>,
+}
+
+/// The newest packets up to the moment, the newest first.
+fn shares(ui: &Ui, lane: &LaneView<'_>, cube: usize) -> Arc<[Share]> {
+    let samples = lane.meter.back_from(lane.past.moment);
+    let packets = samples
+        .flat_map(|sample| sample.snapshots.iter().map(|packet| (sample.tick, packet)))
+        .filter_map(|(tick, packet)| Some((tick, packet, packet.detail.as_deref()?)));
+    let mut packets = packets.take(PACKETS).peekable();
+    let newest = packets.peek();
+    let newest = newest.map(|&(tick, _, detail)| identity(tick, detail));
+    let id = Id::new("shares of the cube");
+    kept(ui, id, (cube, newest), || {
+        let shares = packets.map(|(tick, packet, detail)| Share {
+            tick,
+            fields: fields(detail.items())
+                .filter(|field| field.body == Some(cube))
+                .collect(),
+            baseline_age: packet.reference_age_ticks(),
+        });
+        shares.collect()
+    })
+}
+
+impl Share {
+    fn total(&self) -> f64 {
+        self.fields.iter().map(|field| field.bits).sum()
+    }
+
+    fn of_kind(&self, kind: BitKind) -> f64 {
+        let of_kind = self.fields.iter().filter(|field| field.kind == Some(kind));
+        of_kind.map(|field| field.bits).sum()
+    }
+
+    /// Bits of everything but position and orientation.
+    fn others(&self) -> f64 {
+        self.total() - self.of_kind(BitKind::Position) - self.of_kind(BitKind::Orientation)
+    }
+
+    /// The forms of position and orientation in short.
+    fn forms(&self) -> String {
+        let forms = [BitKind::Position, BitKind::Orientation].map(|kind| {
+            let field = self.fields.iter().find(|field| field.kind == Some(kind));
+            field.map(|field| field.form.map_or("same", short_form))
+        });
+        match forms {
+            [None, None] => "not sent".to_owned(),
+            forms => forms.map(|form| form.unwrap_or("–")).join(", "),
+        }
+    }
+
+    /// Each of its fields, and against what they are sent, a line each.
+    fn words(&self) -> String {
+        let plan = Plan::cubes();
+        let names = Names::of_cubes(&plan);
+        let fields = self.fields.iter();
+        let mut lines: Vec<_> = fields.map(|field| field.words(names)[1].clone()).collect();
+        if lines.is_empty() {
+            lines.push("No field of it is in this packet.".to_owned());
+        }
+        if let Some(age) = self.baseline_age {
+            lines.push(format!(
+                "The baseline is {} older.",
+                terms::ticks(age.into())
+            ));
+        }
+        lines.join("\n")
+    }
+}
+
+/// Packets that are shown.
+const PACKETS: usize = 60;
 
 /// Logical points.
 const DIVIDER: f32 = 9.0;
