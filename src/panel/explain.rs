@@ -220,7 +220,7 @@ fn draw_start(
         };
         for (names, about) in hints {
             let width = keys_width(ui, names, about);
-            keys(ui, width, names, about);
+            keys(ui, width, 0.0, names, about);
             ui.add_space(16.0 - GAP);
         }
     });

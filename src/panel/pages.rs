@@ -15,11 +15,12 @@ pub(super) mod peers;
 pub(super) mod ranges;
 mod savings;
 mod stages;
-mod strip;
 mod sync;
 mod without_each;
 
 use bevy_egui::egui::{Id, Rect, Sense, Stroke, Ui, Vec2, WidgetInfo, WidgetType, vec2};
+use cubewire_inspector::words::grouped;
+use cubewire_scene::TICKS_PER_SECOND;
 
 use super::lane::{Drawn, LaneView};
 use super::settings::{Page, PanelState, Tab};
@@ -162,7 +163,7 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
         if state.page == Page::Stages {
             let end = ui.cursor().top() - ui.spacing().item_spacing.y;
             let row = Rect::from_x_y_ranges(ui.max_rect().x_range(), end - CONTROL..=end);
-            let (words, color) = (stages::caption(lane), Look::of(ui).muted);
+            let (words, color) = stages::caption(Look::of(ui), lane);
             text(ui.painter(), row, At::Right(0.0), words, SMALL, color);
         }
         ui.add_space(GAP_BELOW);
@@ -207,6 +208,11 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>)
         (Page::Help, _) => asked.asked = help::draw(ui, state, &lane.status),
     }
     asked
+}
+
+/// Ticks as whole milliseconds.
+fn millis(ticks: u64) -> String {
+    grouped((1_000 * ticks / u64::from(TICKS_PER_SECOND)) as f64)
 }
 
 /// Share of the page that a switch of three takes, beside the words at its right.

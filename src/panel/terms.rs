@@ -8,7 +8,7 @@ use cubewire_codec::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
 };
 use cubewire_inspector::names;
-pub(super) use cubewire_inspector::words::ticks;
+pub(super) use cubewire_inspector::words::{capital, ticks};
 
 use crate::replication::Accounting;
 use crate::view::CubeColors;
@@ -207,13 +207,6 @@ pub(super) const fn changed_flags(changed_flags: ChangedFlags) -> Tooltip {
              of changed cubes.",
         ),
     }
-}
-
-/// Begins a sentence with these words.
-pub(super) fn capital(words: &str) -> String {
-    let mut letters = words.chars();
-    let first = letters.next().map(|first| first.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
 }
 
 /// What an accounting counts.

@@ -7,7 +7,7 @@ use bevy_egui::egui::{self, Popup, RectAlign, RichText, Ui, Vec2, vec2};
 use super::lane::Status;
 use super::settings::PanelState;
 use super::style::{BUTTON, GAP, Look};
-use super::widgets::{Kind, Pointing, button, opens, triangle};
+use super::widgets::{Kind, Pointing, button, opens, triangle, unless};
 use crate::controls::{Action, key_of};
 use crate::view::{CubeColors, ViewMode};
 
@@ -45,9 +45,8 @@ impl Entry {
             Action::Video => "A browser records no videos.",
             _ => "The server has this.",
         };
-        let shown = ui.add_enabled(self.is_enabled, widget);
-        let shown = shown.on_hover_text(self.about);
-        let shown = shown.on_disabled_hover_text(refusal);
+        let refusal = (!self.is_enabled).then_some(refusal);
+        let shown = unless(ui, refusal, self.about, widget);
         shown.clicked().then_some(self.action)
     }
 }

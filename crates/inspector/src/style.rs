@@ -1,10 +1,13 @@
 //! The style: type, spacing, and the colours of the theme.
 
 use bevy_egui::egui::{
-    self, Color32, CornerRadius, FontId, Id, Margin, Stroke, TextStyle, Theme, Ui, Visuals, vec2,
+    self, Color32, CornerRadius, FontId, Id, Margin, Stroke, TextStyle, Theme, Ui, Visuals, emath,
+    style::NumberFormatter, vec2,
 };
 use cubewire_codec::BitKind;
 use cubewire_palette::{Colors, DARK, LIGHT, Rgb};
+
+use crate::words::grouped;
 
 /// Font sizes, logical points: tables and captions, words and buttons, key figures.
 pub const SMALL: f32 = 12.0;
@@ -148,9 +151,21 @@ pub fn set(style: &mut egui::Style, look: Look) {
     spacing.menu_margin = Margin::same(4);
     // Every entry of a list is visible without scrolling.
     spacing.combo_height = 560.0;
-    // In the margin, never over the content.
-    spacing.scroll.floating = true;
-    spacing.scroll.bar_width = 6.0;
+    // What goes on fades at its end, and has a bar in the margin, never over the content.
+    let scroll = &mut spacing.scroll;
+    scroll.floating = true;
+    scroll.bar_width = 6.0;
+    scroll.floating_width = 4.0;
+    scroll.dormant_handle_opacity = 0.4;
+    // What is light and half transparent is blended too dark: there the fade is a shadow, and a short one.
+    (scroll.fade.strength, scroll.fade.size) = match look.theme {
+        Theme::Light => (0.5, 10.0),
+        Theme::Dark => (1.0, 28.0),
+    };
+    style.number_formatter = NumberFormatter::new(|value, decimals| match decimals.start() {
+        0 if value.fract() == 0.0 => grouped(value),
+        _ => emath::format_with_decimals_in_range(value, decimals),
+    });
     style.interaction.selectable_labels = false;
     style.interaction.tooltip_delay = 0.4;
     style.visuals = visuals(look);

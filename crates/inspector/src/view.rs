@@ -189,8 +189,9 @@ impl View<'_> {
             ..self.names()
         };
         let bytes = grouped(packet.bytes.len() as f64);
+        let tick_said = grouped(*tick as f64);
         let title = format!(
-            "Tick {tick}: {bytes} bytes for {} bodies",
+            "Tick {tick_said}: {bytes} bytes for {} bodies",
             packet.sent_bodies
         );
         heading(ui, &title, baseline(&packet.bytes));

@@ -6,7 +6,7 @@ use cubewire_protocol::{Wait, Waited};
 use crate::names::{Lit, Names};
 use crate::style::{LINE, Look, ROW, SMALL, page_left};
 use crate::widgets::{At, Row, heading, line};
-use crate::words::rounded;
+use crate::words::{capital, grouped, rounded};
 
 /// Who waited in the last second.
 #[derive(Clone, Copy, Debug)]
@@ -41,11 +41,14 @@ impl Waiting<'_> {
             (_, 0) => "Measuring …".to_owned(),
             (0, _) => "Nothing waited in the last second".to_owned(),
             (1, _) => format!("Waited in the last second: 1 {one}"),
-            (count, _) => format!("Waited in the last second: {count} {several}"),
+            (count, _) => {
+                let count = grouped(count as f64);
+                format!("Waited in the last second: {count} {several}")
+            }
         };
         let right = match longest {
             0 => String::new(),
-            ticks => format!("longest {} ms", self.millis(ticks)),
+            ticks => format!("longest {} ms", grouped(self.millis(ticks) as f64)),
         };
         let heading = heading(ui, &title, right);
         let look = Look::of(ui);
@@ -90,7 +93,7 @@ impl Waiting<'_> {
         let look = Look::of(ui);
         let ticks = resting.iter().map(|(_, waited)| waited.ticks).max();
         let ticks = ticks.unwrap_or(0);
-        let ms = self.millis(ticks);
+        let ms = grouped(self.millis(ticks) as f64);
         let [one, several] = self.names.nouns;
         let noun = if resting.len() == 1 { one } else { several };
         let words = format!("{} {noun} at rest, sent last", resting.len());
@@ -110,7 +113,7 @@ impl Waiting<'_> {
     fn row(&self, ui: &mut Ui, lit: &mut Lit, (body, waited): (usize, Waited), longest: u64) {
         let look = Look::of(ui);
         let Waited { ticks, wait } = waited;
-        let (why, ms) = (self.why(&wait, ticks), self.millis(ticks));
+        let (why, ms) = (self.why(&wait, ticks), grouped(self.millis(ticks) as f64));
         let (unit, factor) = self.unit;
         let off = factor * wait.error;
         let off_said = rounded(off.into());
@@ -125,7 +128,7 @@ impl Waiting<'_> {
         for (at, words) in [
             (At::Left(0.0), short.trim_start().to_owned()),
             (At::Left(self.width), why),
-            (At::Left(end + 6.0), ms.to_string()),
+            (At::Left(end + 6.0), ms),
             (At::Right(0.0), off_said),
         ] {
             row.text(ui, at, words, SMALL, look.ink);
@@ -170,13 +173,6 @@ fn others(more_urgent: usize) -> String {
         1 => "1 was more urgent".to_owned(),
         more => format!("{more} were more urgent"),
     }
-}
-
-/// Words that begin with a capital letter.
-fn capital(words: &str) -> String {
-    let mut letters = words.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }
 
 /// What moves less than that a tick has little to be sent for, in units of the scene.

@@ -27,16 +27,16 @@ use crate::style::{BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, ROW, SMALL};
 
 pub use chart::{AXIS, Chart, Scale};
 pub use choice::{Choice, chip, segmented};
-pub use controls::{choices, switch};
-pub use entry::{Words, entry, named, plate, said, words};
-pub use keys::{caps, key, keys, keys_width};
+pub use controls::{choices, switch, unless};
+pub use entry::{entry, named};
+pub use keys::{key, keys, keys_width};
 pub use list::list;
 pub use marks::Label;
 pub use picker::{opens, picker};
 pub use shapes::{Pointing, ring, triangle};
 pub use slider::{Parameter, Slide, parameter, slider};
 pub use stack::stack;
-pub use words::{balanced, label, line, warning};
+pub use words::{balanced, line, note, wrapped};
 
 /// Where a text stands in its row: that far from the left edge, from the right edge, or around a point from the left.
 #[derive(Clone, Copy, Debug)]
@@ -139,6 +139,9 @@ impl Row {
     }
 }
 
+/// Height of the number of a key figure.
+const NUMBER: f32 = 30.0;
+
 /// How far a marked row reaches beyond the page at both sides.
 pub const BEYOND: f32 = 8.0;
 
@@ -167,17 +170,16 @@ pub fn figure(ui: &mut Ui, name: &str, value: impl ToString, unit: &str) -> Resp
     row.response
 }
 
-/// A key figure on a card: a caption, a large number, and what it refers to.
+/// A key figure: a caption, a large number, and what it refers to.
 pub fn card(ui: &mut Ui, width: f32, caption: &str, value: &str, unit: &str) -> Response {
     let look = Look::of(ui);
-    let (rect, response) = ui.allocate_exact_size(vec2(width, 56.0), Sense::hover());
+    let size = vec2(width, LINE + NUMBER);
+    let (rect, response) = ui.allocate_exact_size(size, Sense::hover());
     response.widget_info(|| {
         let said = format!("{caption}: {value} {unit}");
         WidgetInfo::labeled(WidgetType::Label, true, said)
     });
-    raised(ui, rect);
-    let inside = rect.shrink2(vec2(10.0, 5.0));
-    key_figure(ui, inside, [caption, value, unit], look.ink);
+    key_figure(ui, rect, [caption, value, unit], look.ink);
     response
 }
 
@@ -185,7 +187,7 @@ pub fn card(ui: &mut Ui, width: f32, caption: &str, value: &str, unit: &str) -> 
 pub fn key_figure(ui: &Ui, area: Rect, [caption, value, unit]: [&str; 3], color: Color32) {
     let (look, painter) = (Look::of(ui), ui.painter());
     let (above, below) = area.split_top_bottom_at_y(area.top() + LINE);
-    let number = below.with_max_y(below.top() + 30.0);
+    let number = below.with_max_y(below.top() + NUMBER);
     text(painter, above, At::Left(0.0), caption, SMALL, look.muted);
     let value = text(painter, number, At::Left(0.0), value, LARGE, color);
     let (after, number) = (value.width() + 8.0, number.translate(vec2(0.0, 3.0)));
@@ -200,24 +202,9 @@ pub fn over_picture(look: Look, edge: Color32) -> egui::Frame {
         .corner_radius(8)
 }
 
-/// Paints what is raised from the ground: a card.
-pub fn raised(ui: &Ui, rect: Rect) {
-    let look = Look::of(ui);
-    let edge = Stroke::new(1.0, look.line);
-    ui.painter()
-        .rect(rect, 4.0, look.raised, edge, StrokeKind::Inside);
-}
-
 /// A line across the page, with space above and below.
 pub fn divider(ui: &mut Ui) {
     ui.add(egui::Separator::default().horizontal().spacing(9.0));
-}
-
-/// Muted words of 12 points, which wrap.
-pub fn note(ui: &mut Ui, words: impl Into<String>) -> Response {
-    let look = Look::of(ui);
-    let words = egui::RichText::new(words).size(SMALL).color(look.muted);
-    ui.add(egui::Label::new(words).wrap())
 }
 
 /// A heading of a part of the page, and muted words at its right end.

@@ -53,8 +53,16 @@ pub fn factor(factor: f64) -> String {
 pub fn ticks(count: u64) -> String {
     match count {
         1 => "1 tick".to_owned(),
-        _ => format!("{count} ticks"),
+        _ => format!("{} ticks", grouped(count as f64)),
     }
+}
+
+/// Words that begin with a capital letter.
+#[must_use]
+pub fn capital(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
 }
 
 #[cfg(test)]

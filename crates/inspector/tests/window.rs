@@ -193,7 +193,8 @@ fn the_servers_figures_are_those_of_its_packets() {
     let measure = net.server.world().get::<Measure>(client).unwrap();
     let (tick, _) = *measure.packets().back().unwrap();
     let title = format!(
-        "Tick {tick}: {} bytes for {} bodies",
+        "Tick {}: {} bytes for {} bodies",
+        grouped(tick as f64),
         packet.bytes.len(),
         packet.sent_bodies
     );
@@ -285,7 +286,7 @@ fn a_packet_is_held_while_others_arrive_and_those_before_it_are_gone_through() {
             .find_map(|(text, _)| text.strip_prefix("Tick "));
         let title = title.unwrap_or_else(|| panic!("no title in {texts:?}"));
         let tick = title.split(':').next().unwrap();
-        tick.parse().unwrap()
+        tick.replace(char::is_whitespace, "").parse().unwrap()
     };
     run(Vec::new());
     let texts = run(Vec::new());

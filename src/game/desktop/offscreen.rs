@@ -34,6 +34,7 @@ use crate::display::log_plugin;
 use crate::game::{Failure, GamePlugin};
 use crate::panel::PanelPlugin;
 use crate::recording::InputLogPlugin;
+use crate::replication::Ablation;
 use crate::view::{AppearancePlugin, Canvas, ViewPlugin, settle_cameras};
 
 /// The size of a film at which the scale factor is 1, pixels.
@@ -322,8 +323,17 @@ pub fn add_game(app: &mut App, interface: Interface) {
         AppearancePlugin,
     ));
     if interface == Interface::Panel {
-        app.add_plugins(PanelPlugin::default());
+        app.add_plugins(PanelPlugin::default())
+            .add_systems(FixedLast, finish_ablations);
     }
+}
+
+/// Has every tick encoded without each stage: there is no real time that it would have to keep up with.
+fn finish_ablations(mut ablations: Query<&mut Ablation>) -> Result {
+    for mut ablation in &mut ablations {
+        ablation.finish()?;
+    }
+    Ok(())
 }
 
 /// The time of a frame, counted in ticks of rounded length instead of seconds: at 60 frames a second each is

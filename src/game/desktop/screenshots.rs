@@ -10,12 +10,11 @@ use png::Compression;
 use super::offscreen::{Interface, OffScreen};
 use super::record::check_adapter;
 use super::stop::Stopped;
-use crate::game::{Failure, GameError, right_lane, script_of, show_halves};
+use crate::game::{Failure, right_lane, script_of, show_halves};
 use crate::history::{Moment, Selection};
 use crate::panel::{Page, PanelSize, PanelState, STEPS, Scene, Tour};
 use crate::recording::ScriptPlayback;
 use crate::recording::video::{round, write_png};
-use crate::replication::Ablation;
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{CubeColors, Notices, Side, Trails, ViewMode};
@@ -272,9 +271,6 @@ impl Shot {
         renderer.warm_up()?;
 
         let world = renderer.app.world_mut();
-        for mut ablation in world.query::<&mut Ablation>().iter_mut(world) {
-            ablation.finish().map_err(GameError::from)?;
-        }
         let tick = world.resource::<CubeWorld>().tick();
         world.insert_resource(Tour {
             index: match self.focus {

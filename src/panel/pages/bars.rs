@@ -18,23 +18,29 @@ fn at(width: f32, kbps: f64) -> f32 {
     LEFT + room * Scale::Logarithmic.fraction(kbps, &SCALE_KBPS) as f32
 }
 
-/// The names of the columns, the first one that far from the left, and marks of the scale; `about` is told under the
-/// pointer.
-pub(super) fn header(ui: &mut Ui, left: f32, names: [&str; 3], about: String) {
+/// The name of the rows and its colour, that far from the left, those of the columns of figures, and marks of the scale;
+/// `about` is told under the pointer.
+pub(super) fn header(
+    ui: &mut Ui,
+    left: f32,
+    (name, color): (&str, Color32),
+    columns: [&str; 2],
+    about: String,
+) {
     let look = Look::of(ui);
-    let row = Row::show(ui, LINE, &names.join(", "));
+    let row = Row::show(ui, LINE, &[name, columns[0], columns[1]].join(", "));
     let at = |kbps| at(row.rect.width(), kbps);
     let target = format!("{TARGET_KBPS:.0}");
     // Where the bars are short, the target alone.
     let has_room = at(10_000.0) - LEFT > MARKS;
     let [low, high] = if has_room { ["10", "10k"] } else { [""; 2] };
     for (at, words, color) in [
-        (At::Left(left), names[0], look.muted),
+        (At::Left(left), name, color),
         (At::Left(LEFT), low, look.muted),
         (At::Center(at(TARGET_KBPS)), &target, look.ink),
         (At::Center(at(10_000.0)), high, look.muted),
-        (At::Right(FIGURE), names[1], look.muted),
-        (At::Right(LAST), names[2], look.muted),
+        (At::Right(FIGURE), columns[0], look.muted),
+        (At::Right(LAST), columns[1], look.muted),
     ] {
         row.text(ui, at, words, SMALL, color);
     }

@@ -1,10 +1,11 @@
 //! The budget of a lane, what it costs in errors, and which cubes wait for their turn.
 
-mod waiting;
-
 use std::ptr;
 
 use bevy_egui::egui::{DragValue, Id, Sense, Ui, WidgetInfo, vec2};
+use cubewire_codec::Plan;
+use cubewire_inspector::names::Names;
+use cubewire_inspector::waiting::Waiting;
 use cubewire_inspector::words::{grouped, rounded};
 use cubewire_protocol::BUDGETS_KBPS;
 use cubewire_scene::TICKS_PER_SECOND;
@@ -42,7 +43,23 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     ui.add_space(8.0);
     cards(ui, lane, Some(kbps));
     ui.add_space(10.0);
-    waiting::draw(ui, lane);
+    waiting(ui, lane);
+}
+
+/// The cubes that have waited for their turn.
+fn waiting(ui: &mut Ui, lane: &mut LaneView<'_>) {
+    let waits = lane.standings.map(|standings| standings.waits.longest());
+    let plan = Plan::cubes();
+    let waiting = Waiting {
+        waits: &waits.unwrap_or_default(),
+        ticks_per_second: TICKS_PER_SECOND,
+        names: Names::of_cubes(&plan),
+        unit: ("mm", 1000.0),
+        width: NUMBERS,
+        hint: "Hover a row: the cube is outlined in both halves.",
+    };
+    let heading = lane.selection.lit(|lit| waiting.draw(ui, lit));
+    heading.on_hover_text(terms::STANDING);
 }
 
 /// Whether there is a budget, and if there is one, its number.
@@ -95,7 +112,7 @@ fn limit(ui: &mut Ui, kbps: &mut u32) {
         let mark = row.top()..=row.top() + TICK - 1.0;
         ui.painter().vline(row.left() + x, mark, (1.0, look.quiet));
         let color = if *kbps == tick { look.ink } else { look.muted };
-        text(ui.painter(), labels, at, tick, SMALL, color);
+        text(ui.painter(), labels, at, grouped(tick.into()), SMALL, color);
     }
 }
 
@@ -105,7 +122,9 @@ fn cards(ui: &mut Ui, lane: &LaneView<'_>, budget: Option<u32>) {
     let second = second.as_ref();
     let sent = second.map(|second| grouped(second.kbps(Accounting::OnTheWire)));
     let sent = sent.unwrap_or_else(|| "…".to_owned());
-    let of = budget.map_or("kbps".to_owned(), |kbps| format!("of {kbps} kbps"));
+    let of = budget.map_or("kbps".to_owned(), |kbps| {
+        format!("of {} kbps", grouped(kbps.into()))
+    });
     let mm = |metres: f64| rounded(1000.0 * metres);
     let error = second.map(|second| second.mean_error_m().map(mm));
     let (error, unit) = match (error, budget.and_then(|_| without(ui, lane)).map(mm)) {
@@ -156,5 +175,6 @@ const FIELD: f32 = 56.0;
 const KNOB: f32 = 18.0;
 const TICK: f32 = 5.0;
 const BETWEEN: f32 = 8.0;
+const NUMBERS: f32 = 48.0;
 
 const _: () = assert!(KNOB < CONTROL);

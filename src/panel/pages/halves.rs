@@ -1,14 +1,14 @@
 //! What each half of the screen shows: pickers, and the lanes as text in the form of the command line.
 
-mod typed;
-
-use bevy_egui::egui::{Rect, Response, Sense, Ui, pos2, vec2};
+use bevy_egui::egui::{self, Id, Rect, Stroke, Ui, WidgetInfo, pos2, vec2};
 
 use super::pickers;
 use crate::controls::Action;
 use crate::panel::lane::{Halves, LaneView};
-use crate::panel::style::{self, BODY, CONTROL, Look, SMALL};
-use crate::panel::widgets::{At, Kind, button, choices, named, segmented, text};
+use crate::panel::style::{self, BODY, CONTROL, LINE, Look, SMALL};
+use crate::panel::widgets::{
+    At, Kind, button, choices, named, note, segmented, text, unless, wrapped,
+};
 use crate::replication::{LaneSettings, rung_name};
 use crate::view::{PaneContent, Side};
 
@@ -50,7 +50,7 @@ fn half(ui: &mut Ui, halves: &mut Halves, side: Side, settings: Option<&LaneSett
             if picked != *settings {
                 halves.typed.push((side, PaneContent::Lane(picked)));
             }
-            if let Some(content) = typed::field(ui, LABEL, side, settings) {
+            if let Some(content) = typed(ui, side, settings) {
                 halves.typed.push((side, content));
             }
         });
@@ -64,11 +64,7 @@ fn what(ui: &mut Ui, halves: &mut Halves, side: Side) {
         Side::Left => "Left half",
         Side::Right => "Right half",
     };
-    let width = ui.available_width();
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 0.0;
-        let (rect, _) = ui.allocate_exact_size(vec2(LABEL, CONTROL), Sense::hover());
-        text(ui.painter(), rect, At::Left(0.0), name, BODY, look.half);
+    let (label, ()) = named(ui, LABEL, "", BODY, |ui| {
         if side == Side::Right {
             let always = ui.weak("always a replica");
             always.on_hover_text("The other end of the network, rebuilt from packets alone.");
@@ -82,8 +78,17 @@ fn what(ui: &mut Ui, halves: &mut Halves, side: Side) {
             ),
             (true, "a replica", REPLICA),
         ]);
-        segmented(ui, width - LABEL, &mut halves.left_is_lane, &contents);
+        let across = ui.available_width();
+        segmented(ui, across, &mut halves.left_is_lane, &contents);
     });
+    text(
+        ui.painter(),
+        label.rect,
+        At::Left(0.0),
+        name,
+        BODY,
+        look.half,
+    );
 }
 
 fn pick(ui: &mut Ui, lane: &mut LaneSettings) {
@@ -102,6 +107,60 @@ fn pick(ui: &mut Ui, lane: &mut LaneSettings) {
     pickers::interpolation(ui, LABEL, &mut lane.playout.interpolation);
 }
 
+/// An editable field with the text of a lane. Returns what was typed, once the user presses Enter.
+fn typed(ui: &mut Ui, side: Side, settings: &LaneSettings) -> Option<PaneContent> {
+    let look = Look::of(ui);
+    let current = settings.to_text().unwrap_or_default();
+    let id = Id::new(("lane as text", side));
+    // What is wrong stays until it is mended, or given up with Esc.
+    let parse = |text: &str| match side {
+        Side::Left => text.parse::<PaneContent>(),
+        Side::Right => text.parse().map(PaneContent::Lane),
+    };
+    let has_focus = ui.memory(|memory| memory.has_focus(id));
+    let typed: Option<String> = ui.data(|data| data.get_temp(id));
+    let typed = typed.filter(|typed| has_focus || parse(typed).is_err());
+    let mut text = typed.unwrap_or_else(|| current.clone());
+    let (_, response) = named(ui, LABEL, "As text", SMALL, |ui| {
+        let size = vec2(ui.available_width(), CONTROL);
+        ui.visuals_mut().widgets.inactive.bg_stroke = Stroke::new(1.0, look.line);
+        let field = egui::TextEdit::singleline(&mut text)
+            .id(id)
+            .font(egui::TextStyle::Monospace)
+            .vertical_align(egui::Align::Center)
+            .hint_text("recorded delays have no text form");
+        ui.add_sized(size, field)
+    });
+    response.widget_info(|| WidgetInfo {
+        label: Some(format!("The {} half as text", side.name())),
+        ..WidgetInfo::text_edit(true, &current, &text, "")
+    });
+    let content = parse(&text);
+    match &content {
+        Err(error) if text != current => {
+            let error = error.to_string().replace('`', "\"");
+            wrapped(ui, error, look.error);
+        }
+        content => {
+            // The room of an error, so that nothing below jumps.
+            ui.add_space(LINE);
+            // A tooltip would cover what is typed, and its error.
+            if content.is_ok() && !response.has_focus() {
+                response
+                    .clone()
+                    .on_hover_text("The settings of this lane as text. Edit, then press Enter.");
+            }
+        }
+    }
+    if response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Escape)) {
+        ui.data_mut(|data| data.remove_temp::<String>(id));
+        return None;
+    }
+    ui.data_mut(|data| data.insert_temp(id, text));
+    let is_entered = response.lost_focus() && ui.input(|input| input.key_pressed(egui::Key::Enter));
+    content.ok().filter(|_| is_entered)
+}
+
 /// What applies to both halves.
 fn buttons(
     ui: &mut Ui,
@@ -110,36 +169,39 @@ fn buttons(
 ) -> Option<Action> {
     let width = (ui.available_width() - 2.0 * APART) / 3.0;
     let selected = halves.selected;
-    let mut set = |side: Side, settings: &LaneSettings| {
-        let content = PaneContent::Lane(settings.clone());
-        halves.typed.push((side, content));
-    };
-    let usual = |ui: &mut Ui, name, about| -> Response {
-        button(ui, width, name, "", Kind::Usual { is_on: false })
-            .on_hover_text(about)
-            .on_disabled_hover_text("The left half shows the simulation.")
-    };
+    let refusal = both.is_none().then_some(NEEDS_TWO);
     let row = ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = APART;
-        ui.add_enabled_ui(both.is_some(), |ui| {
-            let about = "Each half gets the settings of the other.";
-            let swap = usual(ui, "Swap halves", about).clicked();
-            let about = "The other half gets the settings of the one that the panel is about.";
-            let same = usual(ui, "Same settings", about).clicked();
-            let Some((left, right)) = both else {
-                return;
-            };
-            if swap || (same && selected == Side::Right) {
-                set(Side::Left, right);
+        let mut is_pressed = |name, about| {
+            let usual = Kind::Usual { is_on: false };
+            unless(ui, refusal, about, |ui: &mut Ui| {
+                button(ui, width, name, "", usual)
+            })
+            .clicked()
+        };
+        let swap = is_pressed("Swap halves", "Each half gets the settings of the other.");
+        let about = "The other half gets the settings of the one that the panel is about.";
+        let same = is_pressed("Same settings", about);
+        let changed = both
+            .into_iter()
+            .flat_map(|(left, right)| [(Side::Left, right), (Side::Right, left)]);
+        for (side, settings) in changed {
+            if swap || (same && selected != side) {
+                halves
+                    .typed
+                    .push((side, PaneContent::Lane(settings.clone())));
             }
-            if swap || (same && selected == Side::Left) {
-                set(Side::Right, left);
-            }
-        });
+        }
         pickers::copy(ui, width)
     });
+    if let Some(refusal) = refusal {
+        ui.add_space(BETWEEN);
+        note(ui, refusal);
+    }
     row.inner
 }
+
+const NEEDS_TWO: &str = "To swap or copy settings, the left half has to show a replica, too.";
 
 const REPLICA: &str = "A second replica to compare with: the same snapshots, with other settings. It starts with those of the \
      right one.";

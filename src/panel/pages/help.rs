@@ -1,18 +1,18 @@
 //! How to use the window: theme, size, the command that opens it like this, and the keys of most use.
 
-mod all_keys;
-
-use bevy_egui::egui::{Id, Ui, vec2};
+use bevy_egui::egui::{
+    Align2, Id, Margin, Popup, RectAlign, Response, ScrollArea, Sense, Ui, vec2,
+};
 
 use super::pickers;
-use crate::controls::{Action, BINDINGS};
+use crate::controls::{Action, BINDINGS, Binding};
 use crate::panel::lane::Status;
 use crate::panel::scale;
 use crate::panel::settings::PanelState;
-use crate::panel::style::{CONTROL, GAP, Look, SMALL};
+use crate::panel::style::{BODY, BUTTON, CONTROL, GAP, Look, MARGIN, ROW, SMALL};
 use crate::panel::tour::STEPS;
 use crate::panel::widgets::{
-    At, Kind, button, chip, choices, divider, keys, label, segmented, text,
+    At, Kind, button, chip, choices, divider, heading, keys, named, over_picture, segmented, text,
 };
 use crate::theme::Theme;
 
@@ -23,8 +23,7 @@ pub(in crate::panel) fn draw(
     status: &Status<'_>,
 ) -> Option<Action> {
     ui.spacing_mut().item_spacing = vec2(GAP, 2.0);
-    ui.horizontal(|ui| {
-        label(ui, NAME, "Theme");
+    named(ui, NAME, "Theme", BODY, |ui| {
         let states = choices([
             (Theme::Dark, "dark", "Light text on dark surfaces."),
             (Theme::Light, "light", "Dark text on light surfaces."),
@@ -32,48 +31,89 @@ pub(in crate::panel) fn draw(
         segmented(ui, SWITCH, &mut state.theme, &states);
     });
     size(ui, state);
-    let row = ui.horizontal(|ui| {
-        label(ui, NAME, "This view");
-        pickers::copy(ui, ui.available_width())
+    let (_, copies) = named(ui, NAME, "This view", BODY, |ui| {
+        let across = ui.available_width();
+        pickers::copy(ui, across)
     });
-    let copies = row.inner;
     divider(ui);
     ui.scope(|ui| {
         ui.spacing_mut().item_spacing.y = 0.0;
-        let width = ui.available_width();
-        for row in OF_MOST_USE.map(|index| &BINDINGS[index]) {
-            keys(ui, width, &row.names(), row.about);
+        for index in OF_MOST_USE {
+            keys_of(ui, COLUMN, &BINDINGS[index]);
         }
     });
     ui.add_space(GAP);
     buttons(ui, state, status).or(copies)
 }
 
+/// The keys of a row of the table, and what they do from `column` on.
+fn keys_of(ui: &mut Ui, column: f32, binding: &Binding) {
+    let (width, about) = (ui.available_width(), binding.about.replace('`', ""));
+    keys(ui, width, column, &binding.names(), &about);
+}
+
 fn size(ui: &mut Ui, state: &mut PanelState) {
     let look = Look::of(ui);
-    ui.horizontal(|ui| {
-        label(ui, NAME, "Text size");
-        for (name, steps, about) in [
-            ("−", -1.0, "Smaller: Ctrl and minus."),
-            ("+", 1.0, "Larger: Ctrl and plus."),
-        ] {
+    named(ui, NAME, "Text size", BODY, |ui| {
+        let mut step = |ui: &mut Ui, name, steps, about| {
             let pressed = button(ui, 32.0, name, "", Kind::Usual { is_on: false });
             if pressed.on_hover_text(about).clicked() {
                 scale::change(state, steps);
             }
-            if steps < 0.0 {
-                let percent = format!("{:.0} %", 100.0 * scale::wanted(ui.ctx(), state));
-                let share = label(ui, PERCENT, "");
-                let middle = At::Center(PERCENT / 2.0);
-                text(ui.painter(), share.rect, middle, percent, SMALL, look.ink);
-            }
-        }
-        ui.add_space(GAP);
+        };
+        step(ui, "−", -1.0, "Smaller: Ctrl and minus.");
+        let (share, _) = ui.allocate_exact_size(vec2(PERCENT, BUTTON), Sense::hover());
+        step(ui, "+", 1.0, "Larger: Ctrl and plus.");
+        let percent = format!("{:.0} %", 100.0 * scale::wanted(ui.ctx(), state));
+        let middle = At::Center(PERCENT / 2.0);
+        text(ui.painter(), share, middle, percent, SMALL, look.ink);
         let by_window = chip(ui, CONTROL, 12, "by window", state.scale.is_none());
         let about = "Follows the height of the window alone: Ctrl and 0.";
         if by_window.on_hover_text(about).clicked() {
             state.scale = None;
         }
+    });
+}
+
+/// Draws the card at the bottom of what lies left of the panel, so that the headline stays in sight. `opens` opens it, and a click or Esc closes it: as a
+/// popup, so that keys do not reach the game meanwhile, and it does not outlive its page.
+fn all_keys(ui: &Ui, opens: &Response) {
+    let look = Look::of(ui);
+    let window = ui.ctx().viewport_rect();
+    let halves = window.with_max_x(ui.max_rect().left() - MARGIN);
+    let width = CARD.min(window.width() - 2.0 * MARGIN) - 2.0 * MARGIN;
+    let height = window.height() - 4.0 * MARGIN - 3.0 * ROW;
+    let frame = over_picture(look, look.line).inner_margin(Margin::symmetric(16, 12));
+    let middle = RectAlign {
+        parent: Align2::CENTER_BOTTOM,
+        child: Align2::CENTER_BOTTOM,
+    };
+    let card = Popup::menu(opens)
+        .at_position(halves.center_bottom() - vec2(0.0, MARGIN))
+        .align(middle)
+        .align_alternatives(&[])
+        .width(width)
+        .frame(frame);
+    card.show(|ui| {
+        ui.set_width(width);
+        ui.spacing_mut().item_spacing = vec2(0.0, 0.0);
+        heading(ui, "All keys", "Esc or a click closes");
+        ui.add_space(4.0);
+        let rows = ScrollArea::vertical()
+            .max_height(height)
+            .min_scrolled_height(height);
+        let columns = if width < TWO_COLUMNS { 1 } else { 2 };
+        rows.show(ui, |ui| {
+            ui.spacing_mut().item_spacing.x = MARGIN;
+            ui.columns(columns, |columns| {
+                let rows = BINDINGS.chunks(BINDINGS.len().div_ceil(columns.len()));
+                for (ui, bindings) in columns.iter_mut().zip(rows) {
+                    bindings
+                        .iter()
+                        .for_each(|binding| keys_of(ui, ABOUT, binding));
+                }
+            });
+        });
     });
 }
 
@@ -84,7 +124,7 @@ fn buttons(ui: &mut Ui, state: &mut PanelState, status: &Status<'_>) -> Option<A
     let row = ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = gap;
         let opens = button(ui, narrow, "All keys", "", Kind::Secondary);
-        all_keys::draw(ui, &opens);
+        all_keys(ui, &opens);
         let article = button(ui, wide, "Read the article", "", Kind::Secondary);
         let article = article.on_hover_text("Snapshot Compression, by Glenn Fiedler.");
         reset(ui, wide, state, status);
@@ -131,3 +171,9 @@ const ASKING_SECONDS: f64 = 4.0;
 const NAME: f32 = 68.0;
 const SWITCH: f32 = 120.0;
 const PERCENT: f32 = 56.0;
+const COLUMN: f32 = 134.0;
+
+/// Logical points: of the card, of one with room for two columns, and to what a key does.
+const CARD: f32 = 840.0;
+const TWO_COLUMNS: f32 = 568.0;
+const ABOUT: f32 = 112.0;

@@ -1,20 +1,18 @@
 //! The payload of a second by kind of bits, what the cubes' colours show, and what it comes to.
 
-mod acks;
-
-use bevy_egui::egui::Ui;
-use cubewire_codec::Plan;
+use bevy_egui::egui::{Sense, Ui, vec2};
+use cubewire_codec::{BitKind, Plan};
 use cubewire_inspector::kinds;
 use cubewire_inspector::names::Names;
 use cubewire_inspector::words::{grouped, rounded};
 use cubewire_scene::CUBES;
 
-use super::strip;
+use super::millis;
 use crate::panel::lane::LaneView;
 use crate::panel::settings::PanelState;
-use crate::panel::style::{BODY, CONTROL, GAP, LINE, Look, ROW};
+use crate::panel::style::{BODY, CONTROL, GAP, LINE, Look, ROW, page_left};
 use crate::panel::terms;
-use crate::panel::widgets::{At, Choice, Row, chip, divider, figure, note, segmented};
+use crate::panel::widgets::{At, Choice, Row, chip, divider, figure, line, note, segmented};
 use crate::replication::{Accounting, Totals};
 use crate::view::CubeColors;
 
@@ -29,14 +27,14 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
         Some(_) => "The second before what is shown",
         None => "Last second",
     };
-    let (bar, hovered) = kinds::bar(ui, second, strip::bits(&totals));
+    let (bar, hovered) = kinds::bar(ui, second, bits(&totals));
     if let Some(kind) = hovered {
-        bar.on_hover_text_at_pointer(strip::about(kind, &totals));
+        bar.on_hover_text_at_pointer(about(kind, &totals));
     }
     if totals.snapshots > 0 {
         let plan = Plan::cubes();
         let names = Names::of_cubes(&plan);
-        kinds::table(ui, strip::bits(&totals), names, BELOW, terms::bit_kind);
+        kinds::table(ui, bits(&totals), names, BELOW, terms::bit_kind);
     } else {
         note(ui, nothing);
     }
@@ -60,7 +58,7 @@ fn colors(ui: &mut Ui, state: &mut PanelState, is_remote: bool) {
     let choices = CubeColors::ALL.into_iter().map(|colors| {
         let mut choice = Choice::new(colors, colors.name(), terms::cube_colors(colors));
         let is_known = !(is_remote && colors.is_of_sender());
-        choice.refusal = (!is_known).then(|| "Only the sender knows.".to_owned());
+        choice.refusal = (!is_known).then_some("Only the sender knows.".into());
         choice
     });
     let across = ui.available_width();
@@ -96,16 +94,15 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
         rounded(counted),
         terms::accounting(article)
     ));
-    let acks = rounded(totals.kbps_of(totals.traffic.ack_bytes));
-    figure(ui, "Acks, the other way", acks, "kbps")
-        .on_hover_ui(|ui| acks::explain(ui, totals, lane));
+    let ack_kbps = rounded(totals.kbps_of(totals.traffic.ack_bytes));
+    figure(ui, "Acks, the other way", ack_kbps, "kbps").on_hover_ui(|ui| acks(ui, totals, lane));
     note(
         ui,
         format!(
-            "Payload: mean {} bytes, largest {}. {:.0} datagrams a second.",
+            "Payload: mean {} bytes, largest {}. {} datagrams a second.",
             mean(totals.payload_bytes),
             grouped(totals.max_payload_bytes as f64),
-            totals.packets_per_second()
+            grouped(totals.packets_per_second())
         ),
     )
     .on_hover_text(format!(
@@ -114,8 +111,97 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     ));
 }
 
+/// What the acks consist of, the newest ack and baseline, and counts of what the receiver decoded and rejected.
+fn acks(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
+    ui.allocate_exact_size(vec2(ACKS, 0.0), Sense::hover());
+    ui.set_max_width(ACKS);
+    let meter = lane.meter;
+    let age = |age: Option<Option<u16>>| age.map_or_else(|| "–".to_owned(), baseline);
+    let acked = meter.samples().back().map(|sample| sample.acked_age_ticks);
+    let mut sent = meter
+        .samples()
+        .iter()
+        .rev()
+        .flat_map(|sample| &sample.snapshots);
+    let named = sent.next().map(|packet| packet.reference_age_ticks());
+    let acks = rounded(totals.kbps_of(totals.traffic.ack_bytes));
+    figure(ui, "Acks of snapshots", acks, "kbps");
+    note(ui, terms::SNAPSHOT_ACKS);
+    // Only the server knows which acks have arrived.
+    if !lane.peers.is_server() {
+        figure(ui, "Newest ack", age(acked), "");
+        note(ui, terms::NEWEST_ACK);
+    }
+    figure(ui, "Baseline of the newest packet", age(named), "");
+    note(ui, terms::BASELINE);
+    let [received, twice, refused] =
+        [meter.received, meter.duplicates, meter.refused].map(|count| grouped(count as f64));
+    figure(ui, "Decoded since the start", received, "snapshots");
+    figure(ui, "Duplicates", twice, "snapshots");
+    figure(ui, "Rejected", refused, "packets");
+    if let Some(refusal) = &meter.last_refusal {
+        note(ui, format!("Last rejection: {refusal}."));
+    }
+}
+
+/// Its age.
+fn baseline(age_ticks: Option<u16>) -> String {
+    match age_ticks {
+        Some(ticks) => {
+            let ticks = ticks.into();
+            format!("{}, {} ms old", terms::ticks(ticks), millis(ticks))
+        }
+        None => "none: initial state".to_owned(),
+    }
+}
+
+/// Draws the bar alone if there is room for it above the end of the page: of the last second, or of the one before the moment of the
+/// past that is shown.
+pub(super) fn strip_if_it_fits(ui: &mut Ui, lane: &LaneView<'_>) {
+    if page_left(ui) < STRIP {
+        return;
+    }
+    let Some(totals) = lane.second().filter(|second| second.snapshots > 0) else {
+        return;
+    };
+    divider(ui);
+    let title = match lane.past.moment {
+        Some(_) => "Bits of the second before this tick",
+        None => "Bits of the last second",
+    };
+    let (_, hovered) = kinds::bar(ui, title, bits(&totals));
+    let words = hovered.map_or_else(|| largest(&totals), |kind| about(kind, &totals));
+    line(ui, words, Look::of(ui).muted);
+}
+
+/// The bits of these packets.
+const fn bits(totals: &Totals) -> kinds::Bits<'_> {
+    kinds::Bits {
+        ledger: &totals.ledger,
+        packets: totals.snapshots,
+        kinds: &BitKind::DEMO,
+    }
+}
+
+/// A kind, its share, and what its bits are for.
+fn about(kind: BitKind, totals: &Totals) -> String {
+    let percent = 100.0 * totals.fraction(kind);
+    format!("{kind}, {percent:.1} %: {}", terms::bit_kind(kind))
+}
+
+/// The kinds with the most bits.
+fn largest(totals: &Totals) -> String {
+    let mut kinds = BitKind::DEMO.map(|kind| (totals.fraction(kind), kind));
+    kinds.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let kinds = kinds[..3].iter().filter(|(fraction, _)| *fraction > 0.0);
+    let words = kinds.map(|(fraction, kind)| format!("{kind} {:.0} %", 100.0 * fraction));
+    words.collect::<Vec<_>>().join(", ")
+}
+
 const FIXED: &str = "A fixed scale ends at the same amount always. Otherwise it ends at a power of two that reaches the \
     largest amount.";
 
-/// Logical points, of what follows the kinds: a divider, the colours, and the figures.
+/// Logical points: of what follows the kinds, a divider, the colours, and the figures; of the bar alone; of the tooltip.
 const BELOW: f32 = 9.0 + GAP + CONTROL + 5.0 * ROW + LINE;
+const STRIP: f32 = 80.0;
+const ACKS: f32 = 344.0;

@@ -5,8 +5,9 @@ use cubewire_codec::Stages;
 use cubewire_codec::ladder::{AFFINE, LADDER, Rung, SIMULATED, rung_of};
 use cubewire_inspector::words::{factor, rounded};
 
-use super::{bars, strip, sync};
+use super::{bars, kinds, sync};
 use crate::controls::RUNG_KEYS;
+use crate::panel::kept::kept;
 use crate::panel::lane::LaneView;
 use crate::panel::style::{LINE, Look, ROW};
 use crate::panel::terms;
@@ -35,7 +36,13 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
     match lane.shadow {
         Some(shadow) => {
             let about = about(lane, shadow);
-            bars::header(ui, bars::NAME, ["rung", "kbps", "less"], about);
+            bars::header(
+                ui,
+                bars::NAME,
+                ("rung", look.muted),
+                ["kbps", "less"],
+                about,
+            );
         }
         None => {
             line(ui, "Requested from the server.", look.muted);
@@ -76,27 +83,22 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
         bars::target(ui, Rangef::new(top, bottom));
     }
     let desyncs = below(ui, hovered, lane);
-    strip::draw_if_it_fits(ui, lane);
+    kinds::strip_if_it_fits(ui, lane);
     desyncs
 }
 
-/// Scrolls to the row of the rung that is shown, when that changes, when the page opens and when its height changes; and keeps
-/// the height of the row.
+/// Keeps the height of the row of the rung that is shown, and scrolls to it when that rung or the height of the page changes.
 fn keep_in_sight(ui: &Ui, row: &Response, stages: Stages) {
-    let height = row.rect.center().y;
-    ui.data_mut(|data| data.insert_temp(Id::new(PRESENT), height));
+    let (page, row_y) = (ui.clip_rect(), row.rect.y_range());
+    ui.data_mut(|data| data.insert_temp(Id::new(PRESENT), row_y.center()));
     let id = Id::new("rung in sight");
-    let (pass, page) = (ui.ctx().cumulative_pass_nr(), ui.clip_rect().height());
-    let before: Option<(Stages, u64, f32)> = ui.data(|data| data.get_temp(id));
-    ui.data_mut(|data| data.insert_temp(id, (stages, pass, page)));
-    let is_known = before
-        .is_some_and(|(shown, last, height)| shown == stages && last + 1 >= pass && height == page);
-    // A page that fits is left as it is.
-    let (seen, row_y) = (ui.clip_rect().y_range(), row.rect.y_range());
-    let is_seen = seen.contains(row_y.min) && seen.contains(row_y.max);
-    if !is_known && !is_seen {
-        row.scroll_to_me(Some(Align::Center));
-    }
+    kept(ui, id, (stages, page.height()), || {
+        // A page that fits is left as it is.
+        let is_seen = page.y_range().contains(row_y.min) && page.y_range().contains(row_y.max);
+        if !is_seen {
+            row.scroll_to_me(Some(Align::Center));
+        }
+    });
 }
 
 /// What the rung does that is pointed at, or shown; below it what the colours mean, or a button. Returns whether the

@@ -2,14 +2,20 @@
 
 mod arrived;
 mod conditions;
-mod more;
 mod playout;
 
-use bevy_egui::egui::Ui;
+use std::mem::discriminant;
+
+use bevy_egui::egui::{DragValue, Ui};
+use cubewire_link::{Bandwidth, Jitter};
+use cubewire_protocol::{BaselineChoice, CANDIDATES};
 
 use crate::panel::lane::LaneView;
-use crate::panel::style::page_left;
-use crate::panel::widgets::{divider, note};
+use crate::panel::style::{SMALL, page_left};
+use crate::panel::terms;
+use crate::panel::widgets::{Choice, choices, divider, field, named, note, segmented, switch};
+use crate::replication::LaneSettings;
+use conditions::{BETWEEN, TWO_TICKS, USUAL_TAIL};
 
 /// Draws it with graphs that go back that many seconds.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
@@ -23,7 +29,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     }
     conditions::fields(ui, link);
     if has_room {
-        more::draw(ui, lane.settings);
+        more(ui, lane.settings);
     }
     divider(ui);
     arrived::draw(ui, lane.meter, seconds);
@@ -31,12 +37,100 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     playout::draw(ui, lane, seconds);
     if !has_room {
         divider(ui);
-        more::draw(ui, lane.settings);
+        more(ui, lane.settings);
     }
 }
+
+/// What is set less often: the kind of jitter, a limit, the baseline.
+fn more(ui: &mut Ui, settings: &mut LaneSettings) {
+    ui.spacing_mut().item_spacing.y = BETWEEN;
+    let link = &mut settings.link.conditions;
+    kinds_of_jitter(ui, &mut link.jitter);
+    limit(ui, &mut link.bandwidth);
+    let smallest = format!(
+        "The one of the newest {CANDIDATES} acknowledged snapshots that makes the smallest packet. The \
+         sender encodes against each of them."
+    );
+    let newest = "The newest acknowledged snapshot.";
+    let baselines = [
+        Choice::new(BaselineChoice::Newest, "newest", newest),
+        Choice::new(BaselineChoice::Smallest, "smallest", smallest),
+    ];
+    let baseline = &mut settings.sender.baseline;
+    switch(ui, LABEL, "Baseline", baseline, &baselines).on_hover_text(terms::BASELINE);
+    ui.spacing_mut().item_spacing.y = 0.0;
+}
+
+fn kinds_of_jitter(ui: &mut Ui, jitter: &mut Jitter) {
+    // The present one keeps its parameters.
+    let kind = |usual: Jitter| match discriminant(&usual) == discriminant(jitter) {
+        true => *jitter,
+        false => usual,
+    };
+    let kinds = choices([
+        (kind(Jitter::None), "none", "Every packet takes as long."),
+        (
+            kind(Jitter::Uniform { spread: TWO_TICKS }),
+            "uniform",
+            "Uniformly distributed around the delay.",
+        ),
+        (
+            kind(USUAL_TAIL),
+            "log-normal",
+            "Usually a small extra delay, occasionally a long one.",
+        ),
+    ]);
+    named(ui, LABEL, "Kind of jitter", SMALL, |ui| {
+        let across = ui.available_width() - 2.0 * SIGMA;
+        segmented(ui, across, jitter, &kinds);
+        if let Jitter::LogNormal { sigma, .. } = jitter {
+            let drag = DragValue::new(sigma).range(0.0..=2.0).speed(0.01);
+            let sigma = field(ui, SIGMA, drag.fixed_decimals(1), "sigma");
+            sigma.on_hover_text(
+                "Length of the tail: at 1, one packet in a hundred is ten times as late as usual.",
+            );
+        }
+    });
+}
+
+fn limit(ui: &mut Ui, bandwidth: &mut Option<Bandwidth>) {
+    let row = named(ui, LABEL, "Limit", SMALL, |ui| {
+        let limited = Some(bandwidth.unwrap_or(FIRST_LIMIT));
+        let states = choices([
+            (None, "off", "Any number of bits goes through."),
+            (limited, "on", "A bottleneck, with a queue in front of it."),
+        ]);
+        segmented(ui, SMALL_SWITCH, bandwidth, &states);
+        let Some(bandwidth) = bandwidth else {
+            return;
+        };
+        ui.spacing_mut().item_spacing.x = 6.0;
+        let mut kbps = bandwidth.bits_per_second as f64 / 1000.0;
+        let drag = DragValue::new(&mut kbps).range(16.0..=1_000_000.0);
+        if field(ui, LIMIT, drag.fixed_decimals(0), "kbps").changed() {
+            bandwidth.bits_per_second = (kbps * 1000.0).round() as u64;
+        }
+        let drag = DragValue::new(&mut bandwidth.queue_bytes).range(1_500..=1_000_000);
+        field(ui, LIMIT, drag.speed(100.0), "bytes")
+            .on_hover_text("The queue. Packets that do not fit into it are dropped.");
+    });
+    row.0.on_hover_text(
+        "Bits that the link lets through in a second, and the queue in front of it.",
+    );
+}
+
+const FIRST_LIMIT: Bandwidth = Bandwidth {
+    bits_per_second: 256_000,
+    queue_bytes: 16_000,
+};
+
+/// Logical points.
+const SIGMA: f32 = 52.0;
+const LIMIT: f32 = 60.0;
+const SMALL_SWITCH: f32 = 56.0;
 
 /// Width of the names of what is set, logical points.
 const LABEL: f32 = 104.0;
 
 /// Height of a page on which everything is in sight, below the switch of the tab, logical points.
-const ROOMY: f32 = 402.0 + 5.0 * 27.0;
+const ROOMY: f32 = 402.0 + 3.0 * 27.0;

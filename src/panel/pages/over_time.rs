@@ -2,9 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use bevy_egui::egui::{
-    Color32, Pos2, Rangef, Rect, Sense, Stroke, Ui, WidgetInfo, WidgetType, pos2, vec2,
-};
+use bevy_egui::egui::{Color32, Pos2, Rect, Sense, Stroke, Ui, WidgetInfo, WidgetType, pos2, vec2};
 use cubewire_codec::Stages;
 use cubewire_inspector::graph::smooth;
 use cubewire_inspector::words::rounded;
@@ -24,9 +22,6 @@ pub(super) fn draw(ui: &mut Ui, graph_seconds: u32, present: Stages, shadow: &Sh
         return;
     };
     let seconds = graph_seconds.clamp(MIN_SECONDS, MAX_GRAPH_SECONDS);
-    let curves = shadow.rungs().iter();
-    let curves = curves.map(|rung| Curve::new(rung, newest, seconds, present));
-    let curves: Vec<_> = curves.collect();
     let across = ui.available_width();
     let (row, said) = ui.allocate_exact_size(vec2(across, LINE), Sense::hover());
     ui.add_space(GAP);
@@ -39,16 +34,35 @@ pub(super) fn draw(ui: &mut Ui, graph_seconds: u32, present: Stages, shadow: &Sh
     let plot = all.with_min_x(all.left() + AXIS + 6.0);
     let plot = plot.with_max_x(all.right() - NAMES);
     let past = -f64::from(seconds)..=0.0;
-    let curves = Curves {
-        chart: Chart::new(ui, plot, past, SCALE_KBPS, Scale::Logarithmic),
-        names: names(&curves, plot.y_range()),
-        curves: &curves,
-        look,
+    let chart = Chart::new(ui, plot, past.clone(), SCALE_KBPS, Scale::Logarithmic);
+    chart.axis(ui);
+    let target = Stroke::new(1.0, look.ink);
+    chart.level(past, TARGET_KBPS, target, Some(5.0));
+    let rungs = shadow.rungs().iter();
+    let curves = rungs.map(|rung| Curve::new(rung, newest, seconds, present));
+    let mut curves: Vec<_> = curves.filter(|curve| !curve.points.is_empty()).collect();
+    place_names(&mut curves, &chart);
+    let hovered = response
+        .hover_pos()
+        .and_then(|at| nearest(&curves, &chart, at));
+    // What is highlighted lies over the others.
+    let rank = |curve: &Curve| {
+        (
+            Some(curve.name) == hovered.as_ref().map(|it| it.0),
+            curve.is_present,
+        )
     };
-    let hovered = response.hover_pos().and_then(|at| curves.nearest(at));
-    curves.draw(ui, hovered.as_ref().map(|hovered| hovered.0));
+    curves.sort_by_key(rank);
+    for curve in &curves {
+        let (width, color, name) = match rank(curve) {
+            (true, _) => (2.0, look.ink, look.ink),
+            (_, true) => (2.0, look.half, look.half),
+            _ => (1.0, look.quiet, look.muted),
+        };
+        curve.draw(ui, &chart, width, color, name);
+    }
     ui.add_space(LINE);
-    curves.chart.ago(ui, seconds);
+    chart.ago(ui, seconds);
     let words = hovered.map_or_else(|| ABOUT.to_owned(), |(_, words)| words);
     said.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &words));
     text(ui.painter(), row, At::Left(0.0), words, SMALL, look.ink);
@@ -64,6 +78,8 @@ struct Curve {
     is_present: bool,
     /// Seconds before the newest tick, 0 or less, and kbps; oldest first.
     points: Vec<(f64, f64)>,
+    /// Height of its name on the screen.
+    name_y: f32,
 }
 
 impl Curve {
@@ -89,6 +105,7 @@ impl Curve {
             name: rung.rung().name,
             is_present: rung.rung().stages == present,
             points: points.collect(),
+            name_y: 0.0,
         }
     }
 
@@ -99,106 +116,65 @@ impl Curve {
         found.filter(|_| self.points[0].0 <= seconds + 0.5)
     }
 
-    fn newest_kbps(&self) -> Option<f64> {
-        self.points.last().map(|point| point.1)
-    }
-}
-
-/// The curves in their plot.
-struct Curves<'a> {
-    chart: Chart,
-    curves: &'a [Curve],
-    /// Heights of their names on the screen.
-    names: Vec<f32>,
-    look: Look,
-}
-
-impl Curves<'_> {
-    fn draw(&self, ui: &Ui, hovered: Option<usize>) {
-        self.chart.axis(ui);
-        let (past, look) = (self.chart.x.clone(), self.look);
-        let target = Stroke::new(1.0, look.ink);
-        self.chart.level(past, TARGET_KBPS, target, Some(5.0));
-        // What is highlighted lies over the others.
-        let rank = |index: &usize| (hovered == Some(*index), self.curves[*index].is_present);
-        let mut order: Vec<usize> = (0..self.curves.len()).collect();
-        order.sort_by_key(rank);
-        for index in order {
-            let (width, curve, name) = match rank(&index) {
-                (true, _) => (2.0, look.ink, look.ink),
-                (_, true) => (2.0, look.half, look.half),
-                _ => (1.0, look.quiet, look.muted),
-            };
-            self.curve(ui, index, width, curve, name);
-        }
+    fn newest_kbps(&self) -> f64 {
+        self.points.last().map_or(0.0, |point| point.1)
     }
 
-    fn curve(&self, ui: &Ui, index: usize, width: f32, color: Color32, name: Color32) {
-        let curve = &self.curves[index];
-        self.chart.line(curve.points.iter().copied(), width, color);
-        let Some(kbps) = curve.newest_kbps() else {
-            return;
-        };
+    fn draw(&self, ui: &Ui, chart: &Chart, width: f32, color: Color32, name: Color32) {
+        chart.line(self.points.iter().copied(), width, color);
         // From the end of the curve to its name, which may be higher or lower.
-        let (end, y) = (self.chart.at(0.0, kbps), self.names[index]);
+        let (end, y) = (chart.at(0.0, self.newest_kbps()), self.name_y);
         let joint = [end, pos2(end.x + NAME - 3.0, y)];
         ui.painter().line_segment(joint, Stroke::new(1.0, color));
         let row = Rect::from_center_size(pos2(end.x, y), vec2(0.0, LINE));
-        text(ui.painter(), row, At::Left(NAME), curve.name, SMALL, name);
+        text(ui.painter(), row, At::Left(NAME), self.name, SMALL, name);
     }
+}
 
-    /// The curve that is nearest to the pointer, itself or by its name, and what it says there.
-    fn nearest(&self, pointer: Pos2) -> Option<(usize, String)> {
-        let seconds = self.chart.x_at(pointer.x);
-        let is_name = pointer.x > self.chart.rect.right();
-        let heights = self.curves.iter().enumerate().filter_map(|(index, curve)| {
-            let kbps = curve.at(seconds)?.1;
-            let height = match is_name {
-                true => self.names[index],
-                false => self.chart.y_of(kbps),
-            };
-            Some((index, (height - pointer.y).abs()))
-        });
-        let (index, _) = heights.min_by(|a, b| a.1.total_cmp(&b.1))?;
-        let curve = &self.curves[index];
-        let (seconds, kbps) = curve.at(seconds)?;
-        let when = match seconds < 0.0 {
-            true => format!("{:.1} s ago", -seconds),
-            false => "now".to_owned(),
+/// The name of the curve that is nearest to the pointer, itself or by its name, and what it says there.
+fn nearest(curves: &[Curve], chart: &Chart, pointer: Pos2) -> Option<(&'static str, String)> {
+    let seconds = chart.x_at(pointer.x);
+    let is_name = pointer.x > chart.rect.right();
+    let points = curves.iter().filter_map(|curve| {
+        let point = curve.at(seconds)?;
+        let height = if is_name {
+            curve.name_y
+        } else {
+            chart.y_of(point.1)
         };
-        let (name, kbps) = (curve.name, rounded(kbps));
-        Some((index, format!("{name}: {kbps} kbps, {when}")))
-    }
-}
-
-/// The heights of the names, by curve: at the ends of the curves, as far as they do not overlap.
-fn names(curves: &[Curve], plot: Rangef) -> Vec<f32> {
-    let ends = curves.iter().map(|curve| {
-        let kbps = curve.newest_kbps().unwrap_or(0.0);
-        let fraction = Scale::Logarithmic.fraction(kbps, &SCALE_KBPS) as f32;
-        plot.max - fraction * plot.span()
+        Some((curve.name, point, (height - pointer.y).abs()))
     });
-    let ends: Vec<_> = ends.collect();
-    let range = (plot.min + 0.5 * APART)..=(plot.max - 0.5 * APART);
-    spread(&ends, APART, range)
+    let (name, (seconds, kbps), _) = points.min_by(|a, b| a.2.total_cmp(&b.2))?;
+    let when = match seconds < 0.0 {
+        true => format!("{:.1} s ago", -seconds),
+        false => "now".to_owned(),
+    };
+    Some((name, format!("{name}: {} kbps, {when}", rounded(kbps))))
 }
 
-/// Moves heights as little as it takes for them to be `apart`, in the same order, within a range if they fit.
-fn spread(heights: &[f32], apart: f32, range: RangeInclusive<f32>) -> Vec<f32> {
-    let mut order: Vec<usize> = (0..heights.len()).collect();
-    order.sort_by(|&a, &b| heights[a].total_cmp(&heights[b]));
-    let mut spread = heights.to_vec();
-    let mut lowest = *range.start();
-    for &index in &order {
-        spread[index] = spread[index].max(lowest);
-        lowest = spread[index] + apart;
+/// Sorts curves by where they end, and names them there, as far as the names do not overlap.
+fn place_names(curves: &mut [Curve], chart: &Chart) {
+    curves.sort_by(|a, b| b.newest_kbps().total_cmp(&a.newest_kbps()));
+    let ends = curves.iter().map(|curve| chart.y_of(curve.newest_kbps()));
+    let range = (chart.rect.top() + 0.5 * APART)..=(chart.rect.bottom() - 0.5 * APART);
+    let heights = spread(ends.collect(), APART, range);
+    for (curve, y) in curves.iter_mut().zip(heights) {
+        curve.name_y = y;
     }
-    let mut highest = *range.end();
-    for &index in order.iter().rev() {
-        spread[index] = spread[index].min(highest);
-        highest = spread[index] - apart;
+}
+
+/// Moves ascending heights as little as it takes for them to be `apart`, within a range if they fit.
+fn spread(mut heights: Vec<f32>, apart: f32, range: RangeInclusive<f32>) -> Vec<f32> {
+    let (mut lowest, mut highest) = range.into_inner();
+    for height in &mut heights {
+        *height = height.max(lowest);
+        lowest = *height + apart;
     }
-    spread
+    for height in heights.iter_mut().rev() {
+        *height = height.min(highest);
+        highest = *height - apart;
+    }
+    heights
 }
 
 const ABOUT: &str = "kbps. Point at a curve.";
@@ -232,17 +208,14 @@ mod tests {
 
     #[test]
     fn names_do_not_overlap_and_stay_in_order() {
-        let heights = [1.0, 1.01, 1.02, 3.0, 1.0, 4.0];
-        let spread = spread(&heights, 0.1, 1.0..=4.0);
-        let mut order: Vec<usize> = (0..heights.len()).collect();
-        order.sort_by(|&a, &b| spread[a].total_cmp(&spread[b]));
-        for pair in order.windows(2) {
-            assert!(spread[pair[1]] - spread[pair[0]] > 0.1 - 1e-5, "{spread:?}");
-            assert!(heights[pair[1]] >= heights[pair[0]], "{spread:?}");
-        }
-        assert!(spread.iter().all(|height| (1.0..=4.0).contains(height)));
-        assert_eq!(spread[3], 3.0);
-        assert_eq!(spread[5], 4.0);
+        let heights = vec![1.0, 1.0, 1.01, 1.02, 3.0, 4.0];
+        let spread = spread(heights, 0.1, 1.0..=4.0);
+        let mut pairs = spread.windows(2);
+        assert!(
+            pairs.all(|pair| pair[1] - pair[0] > 0.1 - 1e-5),
+            "{spread:?}"
+        );
+        assert_eq!([spread[0], spread[4], spread[5]], [1.0, 3.0, 4.0]);
     }
 
     #[test]

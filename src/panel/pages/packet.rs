@@ -1,8 +1,6 @@
 //! A packet, bit by bit: an icicle chart of what its bits are for, its bytes, and the selected cube.
 
 mod cube;
-mod fate;
-mod share;
 
 use std::ptr;
 
@@ -13,10 +11,12 @@ use cubewire_inspector::packet::{self, CHART, HEX_ROW, Order, Shown};
 use cubewire_inspector::words::grouped;
 use cubewire_scene::CUBES;
 
+use super::millis;
 use crate::panel::lane::LaneView;
 use crate::panel::style::{GAP, LINE, page_left};
+use crate::panel::terms;
 use crate::panel::widgets::{heading, note};
-use crate::replication::PacketDetail;
+use crate::replication::{Fate, PacketDetail, PacketRecord, Sample};
 
 pub(super) fn draw(ui: &mut Ui, order: &mut Order, lane: &mut LaneView<'_>) {
     let mut samples = lane.meter.back_from(lane.past.moment);
@@ -27,12 +27,12 @@ pub(super) fn draw(ui: &mut Ui, order: &mut Order, lane: &mut LaneView<'_>) {
     };
     let title = format!(
         "Tick {}: {} bytes for {} of {CUBES} cubes",
-        sample.tick,
+        grouped(sample.tick as f64),
         grouped(packet.payload_bytes as f64),
         packet.sent_cubes
     );
     heading(ui, &title, "");
-    note(ui, fate::words(lane, sample, packet));
+    note(ui, fate_words(lane, sample, packet));
     let Some(detail) = packet.detail.as_deref() else {
         return;
     };
@@ -56,16 +56,60 @@ pub(super) fn draw(ui: &mut Ui, order: &mut Order, lane: &mut LaneView<'_>) {
     }
 }
 
+/// The baseline of the packet, and what became of it.
+fn fate_words(lane: &LaneView<'_>, sample: &Sample, packet: &PacketRecord) -> String {
+    let baseline = match packet.reference_age_ticks().map(u64::from) {
+        Some(age) => {
+            let baseline = grouped(sample.tick.saturating_sub(age) as f64);
+            format!("Baseline {baseline}, {} older.", terms::ticks(age))
+        }
+        None if packet.stages.uses_baseline() => "Relative to the initial state.".to_owned(),
+        None => "Relative to nothing.".to_owned(),
+    };
+    let fate = match (&packet.detail, lane.past.moment) {
+        (Some(_), _) => return format!("{baseline} {}", fate(lane, sample, packet)),
+        (None, Some(_)) => "not recorded any more",
+        // Recording begins just now.
+        (None, None) if lane.meter.detail_bytes() == 0 => "recorded from the next one on",
+        (None, None) => "not recorded",
+    };
+    format!("{baseline} Its bytes are {fate}.")
+}
+
+fn fate(lane: &LaneView<'_>, sample: &Sample, packet: &PacketRecord) -> String {
+    match packet.fate(sample.tick, lane.now()) {
+        Fate::Arrived(arrival) => {
+            let late = if arrival.is_late { "too late, " } else { "" };
+            let ticks = terms::ticks(arrival.after_ticks.into());
+            format!("Arrived {late}after {ticks}.")
+        }
+        Fate::Lost => "Lost.".to_owned(),
+        Fate::OnItsWay => {
+            // As long as the newest that has arrived.
+            let packets = lane.meter.samples().iter().rev();
+            let mut packets = packets.flat_map(|sample| &sample.snapshots);
+            let arrival = packets.find_map(|packet| packet.arrival);
+            let due = arrival.map(|arrival| sample.tick + u64::from(arrival.after_ticks));
+            match due.and_then(|due| due.checked_sub(lane.now())) {
+                Some(left) if left > 0 => {
+                    format!("On its way; arrives in about {} ms.", millis(left))
+                }
+                _ => "On its way.".to_owned(),
+            }
+        }
+    }
+}
+
 /// What tells a packet from all others that are recorded: its tick, and where its detail lies.
 fn identity(tick: u64, detail: &PacketDetail) -> (u64, usize) {
     (tick, ptr::from_ref(detail).addr())
 }
 
-/// The height of the bytes: four rows, and of a higher page half of what is left by the cube, or all of it.
+/// The height of the bytes: four rows, and of a higher page most of what is left by the cube, or all of it.
 fn hex_height(ui: &Ui, lane: &LaneView<'_>) -> f32 {
     let left = page_left(ui) - CHART - HEX_ROWS * HEX_ROW;
     let spare = match lane.selection.cube {
-        Some(cube) => (left - cube::height(lane.standing(cube))) / 2.0,
+        Some(cube) => 0.75 * (left - cube::height(lane.standing(cube))),
         None => left - LINE - GAP,
     };
     let more = (spare / HEX_ROW).floor().max(0.0);

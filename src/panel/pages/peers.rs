@@ -5,7 +5,6 @@ use std::time::Duration;
 use bevy::prelude::{Res, ResMut};
 use bevy_egui::egui::Ui;
 use cubewire_inspector::words::{grouped, rounded};
-use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::terms;
 use crate::panel::widgets::{Kind, button, divider, figure, heading, note};
@@ -71,17 +70,10 @@ pub(super) fn draw(ui: &mut Ui, peers: &mut Peers<'_>) {
             }
             let megabytes = |bytes: u64| format!("{:.2}", bytes as f64 / 1e6);
             let traffic = serving.traffic;
-            for (name, value, unit) in [
-                ("sent to all", megabytes(traffic.sent_bytes), "MB"),
-                ("received", megabytes(traffic.received_bytes), "MB"),
-                (
-                    "ignored, unknown senders",
-                    grouped(traffic.ignored as f64),
-                    "datagrams",
-                ),
-            ] {
-                figure(ui, name, value, unit);
-            }
+            figure(ui, "sent to all", megabytes(traffic.sent_bytes), "MB");
+            figure(ui, "received", megabytes(traffic.received_bytes), "MB");
+            let ignored = grouped(traffic.ignored as f64);
+            figure(ui, "ignored, unknown senders", ignored, "datagrams");
         }
         Peers::Server {
             connection,
@@ -91,7 +83,7 @@ pub(super) fn draw(ui: &mut Ui, peers: &mut Peers<'_>) {
             heading(ui, "Server", &connection.server);
             note(ui, sentence(&connection.status));
             if let Some(round_trip) = connection.round_trip {
-                figure(ui, "round-trip time", millis(round_trip), "ms");
+                figure(ui, "round-trip time", in_millis(round_trip), "ms");
             }
             let granted = connection.granted.as_ref();
             if let Some(text) = granted.and_then(|granted| throttled(asked, granted)) {
@@ -117,30 +109,15 @@ fn draw_viewer(ui: &mut Ui, &(peer, settings, cost, budget, meter): &Viewer<'_>)
         .and_then(|sample| sample.acked_age_ticks);
     let acked = age.map_or_else(
         || "none yet".to_owned(),
-        |ticks| format!("{} ms ago", 1_000 * u32::from(ticks) / TICKS_PER_SECOND),
+        |ticks| format!("{} ms ago", super::millis(ticks.into())),
     );
-    let (trip, loss) = (millis(peer.round_trip), 100.0 * peer.loss_fraction);
-    for (name, value, unit, about) in [
-        (&*peer.address, format!("{rung}, {rate} a second"), "", ""),
-        (
-            "sent",
-            format!("payload {alone}, on the wire {wire}"),
-            "kbps",
-            terms::accounting(Accounting::OnTheWire),
-        ),
-        ("newest acked snapshot", acked, "", terms::NEWEST_ACK),
-        (
-            "network",
-            format!("round trip {trip} ms, loss {loss:.1}"),
-            "%",
-            "",
-        ),
-    ] {
-        let figure = figure(ui, name, value, unit);
-        if !about.is_empty() {
-            figure.on_hover_text(about);
-        }
-    }
+    let (trip, loss) = (in_millis(peer.round_trip), 100.0 * peer.loss_fraction);
+    figure(ui, &peer.address, format!("{rung}, {rate} a second"), "");
+    let sent = format!("payload {alone}, on the wire {wire}");
+    figure(ui, "sent", sent, "kbps").on_hover_text(terms::accounting(Accounting::OnTheWire));
+    figure(ui, "newest acked snapshot", acked, "").on_hover_text(terms::NEWEST_ACK);
+    let network = format!("round trip {trip} ms, loss {loss:.1}");
+    figure(ui, "network", network, "%");
     let granted = budget.granted(&cost.granted(settings));
     if granted.budget.is_some() {
         figure(ui, "budget", budgets(settings, &granted), "");
@@ -155,7 +132,7 @@ fn draw_viewer(ui: &mut Ui, &(peer, settings, cost, budget, meter): &Viewer<'_>)
 /// Both budgets.
 fn budgets(asked: &SenderSettings, granted: &SenderSettings) -> String {
     let [asked, granted] = [asked, granted].map(|settings| {
-        let kbps = settings.budget.map(|kbps| kbps.to_string());
+        let kbps = settings.budget.map(|kbps| grouped(kbps.into()));
         kbps.unwrap_or_else(|| "none".to_owned())
     });
     format!("asked {asked}, given {granted} kbps")
@@ -164,7 +141,10 @@ fn budgets(asked: &SenderSettings, granted: &SenderSettings) -> String {
 fn throttled(asked: &SenderSettings, granted: &SenderSettings) -> Option<String> {
     let mut sentences = Vec::new();
     if let Some(kbps) = granted.budget.filter(|_| granted.budget != asked.budget) {
-        sentences.push(format!("No more than {kbps} kbps gets through."));
+        sentences.push(format!(
+            "No more than {} kbps gets through.",
+            grouped(kbps.into())
+        ));
     }
     let mut less = Vec::new();
     if granted.send_interval_ticks > asked.send_interval_ticks {
@@ -207,8 +187,8 @@ fn sentence(status: &ConnectionStatus) -> String {
     }
 }
 
-fn millis(duration: Duration) -> String {
-    format!("{:.0}", duration.as_secs_f64() * 1000.0)
+fn in_millis(duration: Duration) -> String {
+    grouped(duration.as_secs_f64() * 1000.0)
 }
 
 #[cfg(test)]
@@ -241,11 +221,5 @@ mod tests {
         let said = throttled(&asked, &granted).unwrap();
         assert_eq!(said, "No more than 48 kbps gets through.");
         assert_eq!(budgets(&asked, &granted), "asked none, given 48 kbps");
-    }
-
-    #[test]
-    fn the_reason_for_a_lost_connection_is_shown_as_a_sentence() {
-        let lost = ConnectionStatus::Lost("the server at `10.0.0.1:7000` is full".to_owned());
-        assert_eq!(sentence(&lost), "The server at 10.0.0.1:7000 is full.");
     }
 }

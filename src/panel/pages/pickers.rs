@@ -50,17 +50,12 @@ pub(in crate::panel) fn rung_named(
 pub(super) fn networks(cut: bool) -> Vec<Choice<Conditions>> {
     let presets = PRESETS.iter();
     let presets = presets.map(|preset| (preset.title, preset.summary, &preset.conditions));
-    let usual = LinkSettings::default().conditions;
-    let usual = (
-        "50 ms each way",
-        "As at the start: a round trip of 100 ms, nothing lost.",
-        &usual,
-    );
-    let networks = presets.chain([usual]).map(|(name, about, conditions)| {
-        let conditions = Conditions {
-            cut,
-            ..conditions.clone()
-        };
+    let usual = &LinkSettings::default().conditions;
+    let about = "As at the start: a round trip of 100 ms, nothing lost.";
+    let networks = presets.chain([("50 ms each way", about, usual)]);
+    let networks = networks.map(|(name, about, conditions)| {
+        let mut conditions = conditions.clone();
+        conditions.cut = cut;
         Choice::new(conditions, name, about)
     });
     networks.collect()

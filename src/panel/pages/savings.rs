@@ -9,7 +9,7 @@ use crate::controls::RUNG_KEYS;
 use crate::panel::lane::LaneView;
 use crate::panel::style::{LINE, Look};
 use crate::panel::terms;
-use crate::panel::widgets::{line, warning};
+use crate::panel::widgets::{line, wrapped};
 use crate::replication::{Accounting, TARGET_KBPS};
 
 /// Draws the steps of the second that the views show. A click on a rung selects it.
@@ -20,7 +20,13 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     let falls = Fall::all(falls.map(|rung| (rung, costs.encoded_kbps(&rung))));
     let (shown, arrives) = (lane.stages_shown(), lane.arrives());
     let height = bars::height(ui, LADDER.len(), GAP + 3.0 * LINE);
-    bars::header(ui, bars::NAME, ["rung", "change", "step"], about());
+    bars::header(
+        ui,
+        bars::NAME,
+        ("rung", look.muted),
+        ["change", "step"],
+        about(),
+    );
     let top = ui.cursor().top();
     for (fall, key) in falls.iter().zip(RUNG_KEYS) {
         let (rung, stages) = (&fall.rung, &mut lane.settings.sender.stages);
@@ -46,7 +52,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     ui.add_space(GAP);
     line(ui, sum(&falls, arrives), look.ink);
     if let Some(sentence) = dearer(&falls) {
-        warning(ui, sentence).on_hover_text(DEARER);
+        wrapped(ui, sentence, look.warning).on_hover_text(DEARER);
     }
 }
 

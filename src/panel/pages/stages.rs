@@ -1,10 +1,10 @@
-//! A switch for each stage of the codec, and what each saves now. Options that do not go with the others stay in sight,
-//! with the reason; one that is clicked changes what is in its way.
+//! A switch for each stage of the codec, and what each saves now. Options that do not go with the others have an asterisk,
+//! and what they change besides is said above them.
 
 mod offers;
 mod repair;
 
-use bevy_egui::egui::Ui;
+use bevy_egui::egui::{Color32, Ui};
 use cubewire_codec::Stages;
 use cubewire_inspector::words::rounded;
 use cubewire_scene::TICKS_PER_SECOND;
@@ -49,8 +49,9 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
         title(ui, (part, name), &offers, (present, is_old), saved);
         ui.add_space(BETWEEN);
         let (across, mut on) = (ui.available_width(), present);
-        if let Some(index) = segmented(ui, across, &mut on, &offers) {
-            *stages = offers[index].value;
+        segmented(ui, across, &mut on, &offers);
+        if on != present {
+            *stages = on;
         }
         ui.add_space(BELOW);
     }
@@ -88,28 +89,22 @@ fn title(
     }
 }
 
-/// What options that do not go with the other stages change besides, in full and in short.
+/// What the options with an asterisk change besides, in full and in short.
 fn needs(part: Part, present: Stages, offers: &[Choice<Stages>]) -> Option<[String; 2]> {
-    let refused = offers.iter().filter(|offer| offer.refusal.is_some());
-    let refused = refused.filter_map(|offer| {
-        let besides = besides(part, present, offer.value)?;
-        Some((&*offer.name, besides))
-    });
-    let refused: Vec<_> = refused.collect();
-    let Some((first, [_, count])) = refused.first() else {
-        let is_coded = part == Part::Delta && present.delta.is_arithmetic();
-        let coded = [
-            "a part of the arithmetic coding",
-            "of the arithmetic coding",
-        ];
-        return is_coded.then(|| coded.map(str::to_owned));
-    };
-    let alike = refused.chunk_by(|(_, a), (_, b)| a == b).map(|alike| {
-        let names: Vec<_> = alike.iter().map(|(name, _)| *name).collect();
-        format!("{}: {}", names.join(", "), alike[0].1[0])
-    });
-    let long = alike.collect::<Vec<_>>().join("; ");
-    Some([long, format!("{first}: changes {count}")])
+    if part == Part::Delta && present.delta.is_arithmetic() {
+        let coded = "of the arithmetic coding";
+        return Some([format!("a part {coded}"), coded.to_owned()]);
+    }
+    let marked = offers.iter().filter(|offer| offer.is_marked);
+    let mut changes: Vec<_> = marked
+        .filter_map(|offer| besides(part, present, offer.value))
+        .collect();
+    changes.dedup();
+    match &changes[..] {
+        [] => None,
+        [[long, count]] => Some([format!("* {long}"), format!("* changes {count}")]),
+        _ => Some(["* changes other stages"; 2].map(str::to_owned)),
+    }
 }
 
 /// What the stage saves against none of it, kbps; 0 if there is none of it.
@@ -142,22 +137,36 @@ pub(super) fn measured(lane: &LaneView<'_>) -> Option<Vec<(Option<Ablated>, f64)
 }
 
 /// What the figures at the right of the titles are; nothing where none are measured.
-pub(super) fn caption(lane: &LaneView<'_>) -> String {
+pub(super) fn caption(look: Look, lane: &LaneView<'_>) -> (String, Color32) {
     match lane.ablation.map(|_| measured(lane)) {
-        None => String::new(),
-        Some(None) => "measuring …".to_owned(),
+        None => (String::new(), look.muted),
+        Some(None) => ("measuring …".to_owned(), look.muted),
         Some(Some(_)) => match old(lane) {
-            None => "saves kbps now".to_owned(),
-            Some(ago) => format!("kbps {ago}"),
+            None => ("saves kbps now".to_owned(), look.muted),
+            Some(seconds) => (format!("saved kbps {}", ago(seconds)), aged(look, seconds)),
         },
     }
 }
 
-/// How old the figures are, if they lag behind so far that what they are of has changed: a machine may be too slow for them.
-pub(super) fn old(lane: &LaneView<'_>) -> Option<String> {
+/// How many seconds old the figures are, if they lag behind so far that what they are of has changed: a machine may be too slow for them.
+pub(super) fn old(lane: &LaneView<'_>) -> Option<f64> {
     let ticks = lane.ablation?.age_ticks(lane.now())?;
     let seconds = ticks as f64 / f64::from(TICKS_PER_SECOND);
-    (seconds > 1.0).then(|| format!("{seconds:.1} s ago"))
+    (seconds > 1.0).then_some(seconds)
+}
+
+/// When figures of that age were measured.
+pub(super) fn ago(seconds: f64) -> String {
+    format!("{seconds:.1} s ago")
+}
+
+/// The colour in which that is said.
+pub(super) const fn aged(look: Look, seconds: f64) -> Color32 {
+    if seconds > 2.0 {
+        look.warning
+    } else {
+        look.muted
+    }
 }
 
 /// Logical points: 50 for a stage, with a line and a control.
@@ -175,47 +184,20 @@ mod tests {
 
     #[test]
     fn what_an_option_changes_besides_is_told_before_a_click() {
+        let (changed, predicted) = (ladder::CHANGED_FLAGS, ladder::PREDICTED);
         for (rung, part, said) in [
-            (
-                ladder::CHANGED_FLAGS,
-                Part::Orientation,
-                "full: without relative orientation",
-            ),
-            (
-                ladder::CHANGED_FLAGS,
-                Part::Orientation,
-                "full: changes 1 other stage",
-            ),
-            (
-                ladder::CHANGED_FLAGS,
-                Part::Position,
-                "full, affine: without relative position",
-            ),
-            (
-                ladder::CHANGED_FLAGS,
-                Part::Delta,
-                "all cubes: changes 3 other stages",
-            ),
-            (
-                ladder::CHANGED_FLAGS,
-                Part::Coding,
-                "arithmetic: changes 3 other stages",
-            ),
+            (changed, Part::Orientation, "* without relative orientation"),
+            (changed, Part::Orientation, "* changes 1 other stage"),
+            (changed, Part::Position, "* without relative position"),
+            (changed, Part::Delta, "* changes 3 other stages"),
+            (changed, Part::Coding, "* changes 3 other stages"),
             (
                 ladder::UNCOMPRESSED,
                 Part::ChangedFlags,
-                "separate, joint: with a selection",
+                "* with a selection",
             ),
-            (
-                ladder::PREDICTED,
-                Part::Position,
-                "full, affine: without arithmetic coding",
-            ),
-            (
-                ladder::PREDICTED,
-                Part::Delta,
-                "a part of the arithmetic coding",
-            ),
+            (predicted, Part::Position, "* without arithmetic coding"),
+            (predicted, Part::Delta, "a part of the arithmetic coding"),
         ] {
             let offers = offers::of(part, rung.stages);
             let needs = needs(part, rung.stages, &offers).unwrap();

@@ -8,7 +8,7 @@ use cubewire_codec::ladder::rung_of;
 use cubewire_inspector::words::rounded;
 
 use super::bars::{self, KEY, SHOWN_AS_ZERO, signed};
-use super::stages::{measured, name, old};
+use super::stages::{aged, ago, measured, name, old};
 use crate::panel::lane::LaneView;
 use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
 use crate::panel::terms::{self, Tooltip};
@@ -29,11 +29,11 @@ pub(super) fn draw(ui: &mut Ui, lane: &LaneView<'_>) {
     let length = |kbps| bars::length(ui, [present, kbps]);
     rows.sort_by_key(|(ablated, kbps)| (ablated.is_some(), Reverse(length(*kbps))));
     let old = old(lane);
-    let what = match &old {
-        Some(ago) => format!("one stage less, {ago}"),
-        None => "one stage less".to_owned(),
+    let (what, color) = match old {
+        Some(seconds) => (format!("one less, {}", ago(seconds)), aged(look, seconds)),
+        None => ("one stage less".to_owned(), look.muted),
     };
-    bars::header(ui, KEY, [&what, "kbps", "more"], header());
+    bars::header(ui, KEY, (&what, color), ["kbps", "more"], header());
     for (ablated, kbps) in &rows {
         row(
             ui,

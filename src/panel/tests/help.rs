@@ -27,7 +27,10 @@ fn the_keys_of_most_use_are_in_sight_and_all_of_them_on_a_card() {
     let right = right.fold(0.0, f32::max);
     assert!(right <= SIZE.x - 15.0, "{right}");
     let rows = crate::controls::BINDINGS.iter();
-    let rows = rows.map(|row| format!("{}: {}", row.keys, row.about.replace('`', "")));
+    let rows = rows.map(|row| {
+        let keys = row.names().join(", ");
+        format!("{keys}: {}", row.about.replace('`', ""))
+    });
     // Some are on the page, too.
     let rows = rows.filter(|row| harness.query_by_label(row).is_none());
     let rows: Vec<_> = rows.collect();

@@ -79,16 +79,6 @@ fn what_is_hovered_in_the_timeline_is_told_at_once_and_covers_none_of_it() {
 }
 
 #[test]
-fn the_error_stands_beside_the_kilobits_where_it_is_measured() {
-    let mut harness = harness(Page::Ladder);
-    assert!(says(&harness, "4.0 mm"));
-    change(&mut harness, |panel| {
-        panel.meter = LaneMeter::from_samples([Sample::default()]);
-    });
-    assert!(!says(&harness, " mm"));
-}
-
-#[test]
 fn the_figures_are_those_of_the_second_before_the_moment() {
     for (page, now, past) in [
         (Page::Ladder, ["492 kbps"; 2], ["60 kbps"; 2]),

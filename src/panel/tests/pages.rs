@@ -43,7 +43,7 @@ type Case = (Page, &'static str, fn(&Panel) -> bool);
 
 #[test]
 fn a_click_sets_what_its_label_says() {
-    let cases: [Case; 16] = [
+    let cases: [Case; 15] = [
         (Page::Help, "light", |it| it.state.theme == Theme::Light),
         (Page::Help, "Copy command", |it| {
             it.actions == [Action::CopyLink]
@@ -51,7 +51,6 @@ fn a_click_sets_what_its_label_says() {
         (Page::Help, "Read the article", |it| {
             it.actions == [Action::Open(STEPS[0].address)]
         }),
-        (Page::Link, "cut", |it| it.settings.link.conditions.cut),
         (Page::Link, "20", |it| {
             it.settings.sender.snapshots_per_second() == 20
         }),
@@ -131,6 +130,15 @@ fn every_page_ends_above_the_toolbar_on_every_rung() {
 }
 
 #[test]
+fn a_page_that_goes_on_fades_at_its_end() {
+    for (page, goes_on) in [(Page::Ranges, true), (Page::Stages, false)] {
+        let harness = harness(page);
+        let is_faded = shapes(&harness).any(|shape| matches!(shape, Shape::Mesh(_)));
+        assert_eq!(is_faded, goes_on, "{page:?}");
+    }
+}
+
+#[test]
 fn the_panel_keeps_its_width_whatever_it_shows() {
     let mut wide = Vec::new();
     for is_compared in [false, true] {
@@ -145,4 +153,145 @@ fn the_panel_keeps_its_width_whatever_it_shows() {
         }
     }
     assert_eq!(wide, Vec::<String>::new());
+}
+
+/// A page with what none of the texts apply to, the page with what all of them apply to, and the texts.
+type Said = (
+    Page,
+    fn(&mut Panel),
+    fn(&mut Panel),
+    &'static [&'static str],
+);
+
+#[test]
+fn a_page_says_what_is_special_about_what_it_shows() {
+    const INSTEAD: &[&str] =
+        &["predicted-position instead of predicted: the two machines compute differently."];
+    const THERE: &[&str] = &["This is measured where the simulation runs."];
+    let usual = |_: &mut Panel| {};
+    let unchosen = |it: &mut Panel| it.meter.fallback = Some(FallbackReason::Arithmetic);
+    let chosen = |it: &mut Panel| it.settings.sender.stages = ladder::PREDICTED.stages;
+    let encoded = |it: &mut Panel| it.shadow = Some(ShadowLadder::of_bytes(90, |_, _| 1_000));
+    let remote = |it: &mut Panel| it.shadow = None;
+    let hermite: fn(&mut Panel) = |it| {
+        it.settings.playout.interpolation = Interpolation::Hermite;
+        it.settings.sender.stages = ladder::AT_REST.stages;
+    };
+    let cases: [Said; 12] = [
+        (Page::Ladder, unchosen, chosen, INSTEAD),
+        (Page::Stages, unchosen, chosen, INSTEAD),
+        (Page::Link, unchosen, chosen, INSTEAD),
+        (
+            Page::Ladder,
+            encoded,
+            remote,
+            &["Requested from the server."],
+        ),
+        (Page::Savings, encoded, remote, THERE),
+        (Page::OverTime, encoded, remote, THERE),
+        (Page::WithoutEach, encoded, remote, THERE),
+        (Page::Link, hermite, chosen, &["hermite becomes linear"]),
+        (Page::Link, usual, serve, &VIEWER),
+        (
+            Page::Kinds,
+            usual,
+            |it| it.server = Some(server(ConnectionStatus::Connected)),
+            &["only the sender knows"],
+        ),
+        // The meter has the errors of these stages, without a budget.
+        (
+            Page::Budget,
+            |it| it.settings.sender.budget = Some(64),
+            |it| it.settings.sender.stages = ladder::UNCOMPRESSED.stages,
+            &["mm; 4.0 without"],
+        ),
+        (
+            Page::Ladder,
+            |it| it.meter = LaneMeter::from_samples([Sample::default()]),
+            |it| it.meter = meter(),
+            &["4.0 mm"],
+        ),
+    ];
+    for (page, before, then, texts) in cases {
+        let mut panel = panel(page);
+        before(&mut panel);
+        let mut harness = open(panel);
+        for text in texts {
+            assert!(!says(&harness, text), "{page:?}: {text}");
+        }
+        change(&mut harness, then);
+        for text in texts {
+            assert!(says(&harness, text), "{page:?}: {text}");
+        }
+    }
+}
+
+const VIEWER: [&str; 5] = [
+    "192.168.1.9:41000",
+    "1 viewer",
+    "round trip 31 ms, loss 2.0 %",
+    "changed-flags, 60 a second",
+    "Without arithmetic coding: the two ends have different trained models.",
+];
+
+/// A server with that viewer.
+fn serve(panel: &mut Panel) {
+    let serving = Serving {
+        address: "192.168.1.5:7000".to_owned(),
+        traffic: cubewire_bevy::SocketTraffic::default(),
+    };
+    let peer = Peer {
+        id: 1,
+        address: VIEWER[0].to_owned(),
+        round_trip: Duration::from_millis(31),
+        loss_fraction: 0.02,
+        fallback: Some(FallbackReason::Model),
+    };
+    panel.viewers = Some((serving, peer));
+}
+
+#[test]
+fn what_is_pointed_at_explains_itself() {
+    let predicted = ladder::PREDICTED_POSITION.stages;
+    for (page, label, texts) in [
+        (
+            Page::Link,
+            " stalls, ",
+            &["Snapshots that have arrived and wait"][..],
+        ),
+        (
+            Page::Kinds,
+            "Acks, the other way",
+            &[
+                "Acks of snapshots",
+                "Newest ack: 6 ticks, 100 ms old",
+                "Baseline of the newest packet",
+                "Decoded since the start",
+                "Duplicates",
+                "Rejected",
+            ],
+        ),
+        (Page::Stages, "joint", &["One bit for the usual case"]),
+        (Page::Stages, "growing", &["ranges that grow"]),
+        (
+            Page::Stages,
+            "arithmetic",
+            &["takes the place of", "A click changes what is in the way"],
+        ),
+        (
+            Page::Halves,
+            "Swap halves",
+            &["the left half has to show a replica"],
+        ),
+    ] {
+        let mut panel = panel(page);
+        if page == Page::Stages {
+            panel.settings.sender.stages = predicted;
+        }
+        let mut harness = open(panel);
+        hover(&mut harness, label);
+        for text in texts {
+            assert!(says(&harness, text), "{label}: {text}");
+        }
+    }
 }

@@ -14,18 +14,22 @@ fn with_stages(page: Page, stages: Stages) -> Harness<'static, Panel> {
 }
 
 #[test]
-fn an_option_that_is_refused_changes_what_is_in_its_way_and_is_marked_before() {
+fn an_option_with_an_asterisk_changes_what_is_in_its_way_and_one_that_is_dim_nothing() {
     let mut harness = with_stages(Page::Stages, ladder::POSITION.stages);
-    assert!(is_disabled(&harness, "separate"));
+    let is_marked = |harness: &Harness<'_, Panel>| paints(harness, |text| text == "separate*");
+    assert!(is_marked(&harness) && !is_disabled(&harness, "separate"));
     click(&mut harness, "separate");
-    let delta = ladder::DELTA.stages;
-    let mut expected = *delta;
+    let mut expected = *ladder::DELTA.stages;
     expected.changed_flags = cubewire_codec::stages::ChangedFlags::Separate;
     assert_eq!(*stages(&harness), expected);
-    assert!(!is_disabled(&harness, "separate"));
+    assert!(!is_marked(&harness));
 
     let mut harness = with_stages(Page::Stages, ladder::CHANGED_FLAGS.stages);
     click(&mut harness, "arithmetic");
+    assert_eq!(stages(&harness), ladder::ARITHMETIC.stages);
+    // It has its own selection.
+    assert!(is_disabled(&harness, "indices"));
+    click(&mut harness, "indices");
     assert_eq!(stages(&harness), ladder::ARITHMETIC.stages);
     click(&mut harness, "fixed bits");
     assert_eq!(stages(&harness), ladder::RELATIVE_INDEX.stages);
@@ -65,20 +69,6 @@ fn what_stages_save_is_measured_while_they_are_shown() {
     assert!(!app.world().resource::<WantsAblation>().0);
 }
 
-#[test]
-fn options_explain_themselves_or_their_refusal_under_the_pointer() {
-    for (label, text) in [
-        ("joint", "One bit for the usual case"),
-        ("growing", "ranges that grow"),
-        ("arithmetic", "takes the place of"),
-        ("arithmetic", "A click changes what is in the way"),
-    ] {
-        let mut harness = with_stages(Page::Stages, ladder::PREDICTED_POSITION.stages);
-        hover(&mut harness, label);
-        assert!(says(&harness, text), "{label}");
-    }
-}
-
 /// Drags the knob of a slider to a point that far from its left end.
 fn drag(harness: &mut Harness<'_, Panel>, name: &str, x: f32) {
     let slider = harness.get_by_role_and_label(Role::Slider, name).rect();
@@ -89,23 +79,28 @@ fn drag(harness: &mut Harness<'_, Panel>, name: &str, x: f32) {
     harness.run();
 }
 
+/// Whether stages are as a slider should have set them.
+type IsSet = fn(Stages) -> bool;
+
 #[test]
 fn sliders_set_what_the_codec_accepts_and_are_left_out_without_their_stage() {
     let mut harness = with_stages(Page::Ranges, ladder::RELATIVE_ORIENTATION.stages);
-    drag(&mut harness, "Position grid", 4.0);
-    let Position::Quantized { steps_per_metre } = stages(&harness).position else {
-        panic!("still quantized");
-    };
-    assert_eq!(steps_per_metre, Position::MIN_STEPS);
-    assert_eq!(ladder::rung_of(stages(&harness)), None);
-    drag(&mut harness, "Orientation", 4.0);
-    assert_eq!(
-        stages(&harness).orientation,
-        Orientation::SmallestThree { bits: 2 }
-    );
-    drag(&mut harness, "Position difference, small", 4.0);
-    let [small, _] = stages(&harness).relative_position.range_bits().unwrap();
-    assert_eq!(small, 1);
+    let set: [(_, IsSet); 3] = [
+        ("Position grid", |it| {
+            let steps_per_metre = Position::MIN_STEPS;
+            it.position == Position::Quantized { steps_per_metre }
+        }),
+        ("Orientation", |it| {
+            it.orientation == Orientation::SmallestThree { bits: 2 }
+        }),
+        ("Position difference, small", |it| {
+            it.relative_position.range_bits().unwrap()[0] == 1
+        }),
+    ];
+    for (name, is_set) in set {
+        drag(&mut harness, name, 4.0);
+        assert!(is_set(stages(&harness)), "{name}");
+    }
     // Predicted positions have no such ranges, and no other steps.
     change(&mut harness, |panel| {
         panel.settings.sender.stages = ladder::PREDICTED_POSITION.stages;
@@ -122,7 +117,7 @@ fn sliders_set_what_the_codec_accepts_and_are_left_out_without_their_stage() {
 }
 
 #[test]
-fn the_ranges_that_can_be_set_come_first() {
+fn the_ranges_that_can_be_set_come_first_and_cost_and_error_are_in_sight() {
     let (position, index) = ("Position difference", "Distance to the next cube");
     for (rung, first, second) in [
         (ladder::CHANGED_FLAGS, position, index),
@@ -131,14 +126,10 @@ fn the_ranges_that_can_be_set_come_first() {
         let harness = with_stages(Page::Ranges, rung.stages);
         let [first, second] = [first, second].map(|name| harness.get_by_label(name).rect());
         assert!(first.top() < second.top(), "{}", rung.name);
+        // The plot below its heading is in sight, too.
+        let heading = bottom(&harness, "Cost and error");
+        assert!(heading + 76.0 <= toolbar(&harness), "{heading}");
     }
-}
-
-#[test]
-fn the_ranges_are_in_sight_with_cost_and_error() {
-    let harness = with_stages(Page::Ranges, ladder::CHANGED_FLAGS.stages);
-    let heading = bottom(&harness, "Cost and error");
-    assert!(heading + 76.0 <= toolbar(&harness), "{heading}");
 }
 
 /// The page of the budget, with cubes that wait: cube 3 for the longest time.
@@ -188,6 +179,9 @@ fn a_budget_is_switched_on_and_off_and_keeps_its_size() {
     assert_eq!(budget(&harness), Some(16));
     drag(&mut harness, "Budget", 376.0);
     assert_eq!(budget(&harness), Some(1024));
+    harness.run();
+    let numbers = texts(&harness).filter(|(text, _)| *text == "1\u{2009}024");
+    assert_eq!(numbers.count(), 2, "the field, and the end of the scale");
 }
 
 #[test]
@@ -220,14 +214,4 @@ fn pointing_at_a_cube_that_waits_hovers_it_and_a_click_selects_it() {
     assert_eq!(harness.state().selection.hovered, Some(3));
     click_on(&mut harness, "Cube 4: ");
     assert_eq!(harness.state().selection.cube, Some(4));
-}
-
-#[test]
-fn the_error_is_compared_with_what_it_was_before_the_budget() {
-    let mut harness = waiting(1);
-    // The meter has the errors of these stages, without a budget.
-    change(&mut harness, |panel| {
-        panel.settings.sender.stages = ladder::UNCOMPRESSED.stages;
-    });
-    assert!(says(&harness, "mm; 4.0 without"));
 }

@@ -170,7 +170,7 @@ impl Row {
 }
 
 /// Logical points.
-pub const ROW_HEIGHT: f32 = 22.0;
+pub const ROW_HEIGHT: f32 = 20.0;
 const MIN_PITCH: f32 = 20.0;
 const CELL_GAP: f32 = 2.0;
 const OFFSET_GAP: f32 = 9.0;

@@ -17,7 +17,9 @@ pub struct Choice<T> {
     pub name: Cow<'static, str>,
     pub about: Cow<'static, str>,
     /// Why it cannot be chosen.
-    pub refusal: Option<String>,
+    pub refusal: Option<Cow<'static, str>>,
+    /// Whether it has an asterisk: choosing it changes more than this switch.
+    pub is_marked: bool,
 }
 
 impl<T> Choice<T> {
@@ -31,50 +33,57 @@ impl<T> Choice<T> {
             name: name.into(),
             about: about.into(),
             refusal: None,
+            is_marked: false,
+        }
+    }
+
+    /// Its name as it is painted.
+    fn text(&self) -> Cow<'_, str> {
+        match self.is_marked {
+            true => format!("{}*", self.name).into(),
+            false => Cow::Borrowed(&self.name),
         }
     }
 }
 
 /// A switch as wide as `across`, whose segments are as wide as their names ask for. A press sets the value, unless the
-/// segment is refused. Returns the index of the one that was pressed, refused or not.
+/// segment is refused.
 pub fn segmented<T: PartialEq + Clone>(
     ui: &mut Ui,
     across: f32,
     value: &mut T,
     choices: &[Choice<T>],
-) -> Option<usize> {
+) {
     let (all, _) = ui.allocate_exact_size(vec2(across, CONTROL), Sense::hover());
-    let names = choices.iter().map(|choice| width(ui, &choice.name, SMALL));
+    let names = choices.iter();
+    let names = names.map(|choice| width(ui, &choice.text(), SMALL));
     let names: Vec<f32> = names.collect();
     let gaps = choices.len().saturating_sub(1) as f32;
     let room = across - gaps - names.iter().sum::<f32>();
     let padding = room / choices.len().max(1) as f32;
     let mut left = all.left();
-    let mut pressed = None;
-    for (index, (choice, name)) in choices.iter().zip(names).enumerate() {
+    for (choice, name) in choices.iter().zip(names) {
         let right = left + name + padding;
         let rect = Rect::from_min_max(pos2(left, all.top()), pos2(right, all.bottom()));
         left = right + 1.0;
         let response = segment(ui, rect, choice, *value == choice.value);
         if response.clicked() {
-            pressed = Some(index);
-            if choice.refusal.is_none() {
-                *value = choice.value.clone();
-                // Segments before this one are drawn already, as they were.
-                ui.ctx().request_discard("another segment is chosen");
-            }
+            *value = choice.value.clone();
+            // Segments before this one are drawn already, as they were.
+            ui.ctx().request_discard("another segment is chosen");
         }
     }
-    pressed
 }
 
 fn segment<T>(ui: &mut Ui, rect: Rect, choice: &Choice<T>, is_selected: bool) -> Response {
     let look = Look::of(ui);
     let is_possible = choice.refusal.is_none();
-    let name = RichText::new(&*choice.name).size(SMALL);
+    let name = RichText::new(choice.text()).size(SMALL);
     let button = match is_possible {
         true => Button::new(name).selected(is_selected),
-        false => Button::new(name.color(look.impossible[1])).fill(look.impossible[0]),
+        false => Button::new(name.color(look.impossible[1]))
+            .fill(look.impossible[0])
+            .sense(Sense::hover()),
     };
     let button = button.wrap_mode(TextWrapMode::Extend).min_size(rect.size());
     let response = ui.place(rect, button.corner_radius(2));

@@ -1,6 +1,6 @@
 //! Controls in rows, and what can be chosen with them.
 
-use bevy_egui::egui::{Align, Layout, Response, Ui, UiBuilder};
+use bevy_egui::egui::{Align, Layout, Response, Ui, UiBuilder, Widget};
 
 use super::{Choice, Row, named, segmented};
 use crate::style::{GAP, SMALL};
@@ -22,6 +22,13 @@ pub fn switch<T: PartialEq + Clone>(
         segmented(ui, ui.available_width(), value, choices);
     });
     row.0
+}
+
+/// A widget that can be pressed unless something speaks against it, which is told under the pointer before what it does.
+pub fn unless(ui: &mut Ui, refusal: Option<&str>, about: &str, widget: impl Widget) -> Response {
+    let shown = ui.add_enabled(refusal.is_none(), widget);
+    let refused = format!("{} {about}", refusal.unwrap_or_default());
+    shown.on_hover_text(about).on_disabled_hover_text(refused)
 }
 
 impl Row {

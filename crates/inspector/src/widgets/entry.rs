@@ -1,11 +1,11 @@
-//! Rows with a name at the left and a control at the right, and short cards of one line.
+//! Rows with a name at the left and a control at the right.
 
 use bevy_egui::egui::{
-    Align, Color32, DragValue, Layout, Rect, Response, Sense, Ui, WidgetInfo, WidgetType, vec2,
+    Align, DragValue, Layout, Response, Sense, Ui, WidgetInfo, WidgetType, vec2,
 };
 
-use super::{At, field, raised, text};
-use crate::style::{BODY, BUTTON, CONTROL, Look, SMALL};
+use super::{At, field, text};
+use crate::style::{CONTROL, Look, SMALL};
 
 /// A name of that size that takes `label` of the width, and controls in the rest of the row.
 pub fn named<R>(
@@ -47,31 +47,6 @@ pub fn entry(ui: &mut Ui, width: f32, name: &str, value: DragValue<'_>, unit: &s
     });
     let (label, field) = row.inner;
     label.union(field)
-}
-
-/// Words in several colours, one after the other.
-pub type Words = Vec<(String, Color32)>;
-
-/// Paints words of that size in a row, from `x` on.
-pub fn words(ui: &Ui, row: Rect, x: f32, words: &Words, size: f32) {
-    let mut x = x;
-    for (word, color) in words {
-        x += text(ui.painter(), row, At::Left(x), word, size, *color).width();
-    }
-}
-
-/// All the words as one text.
-pub fn said(words: &Words) -> String {
-    words.iter().map(|(word, _)| word.as_str()).collect()
-}
-
-/// A card of one line.
-pub fn plate(ui: &mut Ui, width: f32, line: &Words) -> Response {
-    let (rect, response) = ui.allocate_exact_size(vec2(width, BUTTON), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, said(line)));
-    raised(ui, rect);
-    words(ui, rect, 10.0, line, BODY);
-    response
 }
 
 /// Logical points.

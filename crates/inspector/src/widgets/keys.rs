@@ -5,8 +5,8 @@ use bevy_egui::egui::{
     WidgetType, pos2, vec2,
 };
 
-use super::{At, laid_out, text, width};
-use crate::style::{Look, SMALL, egui_color};
+use super::{balanced, laid_out, width};
+use crate::style::{GAP, Look, ROW, SMALL, egui_color};
 
 /// The name of a key without a cap, that far from the left of its row.
 pub fn key(painter: &Painter, row: Rect, x: f32, name: &str, color: Color32) {
@@ -15,30 +15,33 @@ pub fn key(painter: &Painter, row: Rect, x: f32, name: &str, color: Color32) {
     painter.text(at, Align2::LEFT_CENTER, name, font, color);
 }
 
-/// A row of keys with their caps, and what they do.
-pub fn keys(ui: &mut Ui, width: f32, names: &[&str], about: &str) -> Response {
+/// A row of keys with their caps, and what they do: in as many lines as that needs, beside the caps or `column` points from
+/// the left, whichever is further.
+pub fn keys(ui: &mut Ui, width: f32, column: f32, names: &[&str], about: &str) -> Response {
     let look = Look::of(ui);
-    let (row, response) = ui.allocate_exact_size(vec2(width, HEIGHT), Sense::hover());
+    let x = column.max(caps_width(ui, names) + GAP);
+    let words = balanced(ui, about, SMALL, look.ink, width - x);
+    let size = vec2(width, HEIGHT.max(words.size().y + GAP));
+    let (row, response) = ui.allocate_exact_size(size, Sense::hover());
     let said = format!("{}: {about}", names.join(", "));
     response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &said));
-    let x = caps(ui, row, names);
-    text(ui.painter(), row, At::Left(x + 4.0), about, SMALL, look.ink);
+    names.iter().fold(0.0, |x, name| {
+        x + cap(ui.painter(), look, row, x, name) + GAP
+    });
+    let at = row.left_center() + vec2(x, -words.size().y / 2.0);
+    ui.painter().galley(at, words, look.ink);
     response
 }
 
-/// Paints the caps of keys from the left of a row. Returns where they end.
-pub fn caps(ui: &Ui, row: Rect, names: &[&str]) -> f32 {
-    let look = Look::of(ui);
-    let caps = names.iter();
-    caps.fold(0.0, |x, name| {
-        x + cap(ui.painter(), look, row, x, name) + 4.0
-    })
+/// How wide such a row is with its words in one line, beside the caps.
+pub fn keys_width(ui: &Ui, names: &[&str], about: &str) -> f32 {
+    // A point more, so that rounding breaks no line.
+    caps_width(ui, names) + GAP + width(ui, about, SMALL) + 1.0
 }
 
-/// How wide such a row is.
-pub fn keys_width(ui: &Ui, names: &[&str], about: &str) -> f32 {
-    let caps = names.iter().map(|name| cap_width(ui.painter(), name) + 4.0);
-    caps.sum::<f32>() + 4.0 + width(ui, about, SMALL)
+fn caps_width(ui: &Ui, names: &[&str]) -> f32 {
+    let caps = names.iter();
+    caps.map(|name| cap_width(ui.painter(), name) + GAP).sum()
 }
 
 /// A key's cap. Returns its width.
@@ -58,5 +61,5 @@ fn cap_width(painter: &Painter, name: &str) -> f32 {
     (galley.size().x + 10.0).max(20.0)
 }
 
-/// Height of a row of keys, logical points.
-const HEIGHT: f32 = 22.0;
+/// Height of a row of keys in one line.
+const HEIGHT: f32 = ROW;

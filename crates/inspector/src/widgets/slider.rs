@@ -9,6 +9,7 @@ use bevy_egui::egui::{
 use super::chart::Scale;
 use super::{At, field, focus_ring, text};
 use crate::style::{BODY, CONTROL, Look, ROW, SMALL};
+use crate::words::grouped;
 
 /// What a slider is.
 #[derive(Clone, Debug)]
@@ -150,8 +151,11 @@ pub fn parameter(ui: &mut Ui, parameter: &Parameter<'_>, value: &mut u8) -> Resp
             let mut drag = DragValue::new(value).range(range.clone()).speed(0.1);
             if parameter.is_power {
                 drag = drag
-                    .custom_formatter(|power, _| format!("{}", 1_u32 << power as u32))
-                    .custom_parser(|typed| typed.trim().parse().ok().map(f64::log2));
+                    .custom_formatter(|power, _| grouped(power.exp2()))
+                    .custom_parser(|typed| {
+                        let digits = typed.replace(char::is_whitespace, "");
+                        digits.parse().ok().map(f64::log2)
+                    });
             }
             let field = field(ui, number, drag, parameter.unit);
             let (is_enabled, name) = (ui.is_enabled(), &parameter.name);

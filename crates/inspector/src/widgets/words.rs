@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use bevy_egui::egui::{
-    Color32, FontId, Galley, Label, Response, RichText, Sense, Ui, WidgetInfo, WidgetType, vec2,
-};
+use bevy_egui::egui::{Color32, FontId, Galley, Label, Response, RichText, Sense, Ui};
 
-use super::{At, Row, text};
-use crate::style::{BODY, BUTTON, Look, SMALL};
+use super::Row;
+use crate::style::{Look, SMALL};
 
 /// A line of 12 points, cut at the end of the page.
 pub fn line(ui: &mut Ui, words: impl Into<String>, color: Color32) -> Response {
@@ -15,20 +13,16 @@ pub fn line(ui: &mut Ui, words: impl Into<String>, color: Color32) -> Response {
     ui.add(Label::new(words).truncate())
 }
 
-/// Words of 12 points that warn, which wrap.
-pub fn warning(ui: &mut Ui, words: impl Into<String>) -> Response {
-    let color = Look::of(ui).warning;
+/// Words of 12 points, which wrap.
+pub fn wrapped(ui: &mut Ui, words: impl Into<String>, color: Color32) -> Response {
     let words = RichText::new(words).size(SMALL).color(color);
     ui.add(Label::new(words).wrap())
 }
 
-/// The name of what stands at its right, in a row of controls.
-pub fn label(ui: &mut Ui, width: f32, name: &str) -> Response {
-    let look = Look::of(ui);
-    let (rect, response) = ui.allocate_exact_size(vec2(width, BUTTON), Sense::hover());
-    response.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, name));
-    text(ui.painter(), rect, At::Left(0.0), name, BODY, look.ink);
-    response
+/// Muted words of 12 points, which wrap.
+pub fn note(ui: &mut Ui, words: impl Into<String>) -> Response {
+    let color = Look::of(ui).muted;
+    wrapped(ui, words, color)
 }
 
 /// Lays out words in as few rows as that width has room for, all about as long, so that none has a single word.

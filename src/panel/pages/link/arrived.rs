@@ -4,12 +4,14 @@ use bevy_egui::egui::{Color32, Rect, Sense, Ui, vec2};
 use cubewire_inspector::words::{grouped, rounded};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
-use crate::panel::widgets::{AXIS, At, Chart, Row, Scale, Words, said, swatch, width, words};
+use crate::panel::style::{LINE, Look, ROW, SMALL};
+use crate::panel::widgets::{AXIS, At, Chart, Row, Scale, heading, swatch};
 use crate::replication::{ArrivalCounts, LaneMeter};
 
 pub(super) fn draw(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
-    legend(ui);
+    heading(ui, "What arrived", "").on_hover_text(
+        "Snapshots by the quarter of a second in which they were sent. Late ones arrived after their time to be shown.",
+    );
     plot(ui, &quarters(meter, seconds), seconds);
     counts(ui, meter, ArrivalCounts::in_span(meter, seconds));
 }
@@ -28,27 +30,6 @@ fn quarters(meter: &LaneMeter, seconds: u32) -> Vec<ArrivalCounts> {
         quarters[index].add(sample, newest);
     }
     quarters
-}
-
-fn legend(ui: &mut Ui) {
-    let look = Look::of(ui);
-    let row = Row::show(ui, ROW, "What arrived");
-    row.text(ui, At::Left(0.0), "What arrived", BODY, look.ink);
-    let mut x = row.rect.width();
-    for (name, color) in [
-        ("lost", look.error),
-        ("late", look.warning),
-        ("in time", look.quiet),
-    ] {
-        x -= width(ui, name, SMALL);
-        row.text(ui, At::Left(x), name, SMALL, look.ink);
-        x -= 15.0;
-        swatch(ui.painter(), row.rect, x, color);
-        x -= 10.0;
-    }
-    row.response.on_hover_text(
-        "Snapshots by the quarter of a second in which they were sent. Late ones arrived after their time to be shown.",
-    );
 }
 
 /// A bar for each quarter: in time from the floor, late above that, lost from the top.
@@ -84,21 +65,28 @@ fn plot(ui: &mut Ui, quarters: &[ArrivalCounts], seconds: u32) {
     }
 }
 
+/// How many of each, which is the legend of the bars, too.
 fn counts(ui: &mut Ui, meter: &LaneMeter, arrivals: ArrivalCounts) {
     let look = Look::of(ui);
     let ArrivalCounts([in_time, late, lost]) = arrivals;
-    let share = |index: usize| format!("{} %", rounded(arrivals.percent(index)));
     let number = |count: usize| grouped(count as f64);
-    let line: Words = vec![
-        (number(in_time + late), look.ink),
-        (" arrived  ·  ".to_owned(), look.ink),
-        (number(lost), look.error),
-        (format!(" lost, {}  ·  ", share(2)), look.ink),
-        (number(late), look.warning),
-        (format!(" late, {}", share(1)), look.ink),
+    let share = |index: usize| format!("{} %", rounded(arrivals.percent(index)));
+    let parts = [
+        (format!("{} in time", number(in_time)), look.quiet),
+        (format!("{} late, {}", number(late), share(1)), look.warning),
+        (format!("{} lost, {}", number(lost), share(2)), look.error),
     ];
-    let row = Row::show(ui, ROW, &said(&line));
-    words(ui, row.rect, 0.0, &line, SMALL);
+    let row = Row::show(
+        ui,
+        ROW,
+        &parts.each_ref().map(|part| part.0.as_str()).join("; "),
+    );
+    let mut x = 0.0;
+    for (words, color) in parts {
+        swatch(ui.painter(), row.rect, x, color);
+        let words = row.text(ui, At::Left(x + 15.0), words, SMALL, look.ink);
+        x = words.right() - row.rect.left() + 16.0;
+    }
     let link = meter.link;
     let since = |count: u64| {
         let percent = 100.0 * count as f64 / link.sent.max(1) as f64;

@@ -28,34 +28,65 @@ pub(super) fn presets(ui: &mut Ui, link: &mut Conditions) {
     ui.add_space(2.0);
 }
 
-/// The figures, two in each row, in the order of [`figures`]: a name, a unit, and what it is.
-const FIGURES: [(&str, &str, &str); 6] = [
-    (
-        "Delay",
-        "ms",
-        "One way, in each direction. The article uses a round-trip time of 100 ms.",
-    ),
-    (
-        JITTER,
-        "ms",
-        "How much the delay varies from packet to packet. See Kind of jitter.",
-    ),
-    ("Lost", "%", "The share of packets that never arrives."),
-    (
-        "Burst",
-        "packets",
-        "Mean number of packets lost in a row. At 1, losses are independent.",
-    ),
-    (
-        "Duplicated",
-        "%",
-        "The share of packets that arrives twice.",
-    ),
-    (
-        "Reordered",
-        "%",
-        "The share of packets that is held back, so that later ones overtake them.",
-    ),
+/// A figure of the link: its name, its unit, what it is, and how it is read and set, in that unit.
+struct Figure {
+    name: &'static str,
+    unit: &'static str,
+    about: &'static str,
+    get: fn(&Conditions) -> f64,
+    set: fn(&mut Conditions, f64),
+}
+
+/// Two in each row.
+const FIGURES: [Figure; 6] = [
+    Figure {
+        name: "Delay",
+        unit: "ms",
+        about: "One way, in each direction. The article uses a round-trip time of 100 ms.",
+        get: |link| millis(link.latency),
+        set: |link, ms| link.latency = of_millis(ms),
+    },
+    Figure {
+        name: JITTER,
+        unit: "ms",
+        about: "How much the delay varies from packet to packet. See Kind of jitter.",
+        get: |link| millis(jitter_of(&link.jitter)),
+        set: |link, ms| set_jitter(&mut link.jitter, of_millis(ms)),
+    },
+    Figure {
+        name: "Lost",
+        unit: "%",
+        about: "The share of packets that never arrives.",
+        get: |link| 100.0 * link.loss.mean_fraction(),
+        set: |link, percent| link.loss = loss_of(percent / 100.0, burst_packets(link.loss)),
+    },
+    Figure {
+        name: "Burst",
+        unit: "packets",
+        about: "Mean number of packets lost in a row. At 1, losses are independent.",
+        get: |link| burst_packets(link.loss),
+        set: |link, packets| link.loss = loss_of(link.loss.mean_fraction(), packets),
+    },
+    Figure {
+        name: "Duplicated",
+        unit: "%",
+        about: "The share of packets that arrives twice.",
+        get: |link| 100.0 * link.duplicate_probability,
+        set: |link, percent| link.duplicate_probability = percent / 100.0,
+    },
+    Figure {
+        name: "Reordered",
+        unit: "%",
+        about: "The share of packets that is held back, so that later ones overtake them.",
+        get: |link| 100.0 * link.reordering.map_or(0.0, |held| held.probability),
+        set: |link, percent| {
+            let reordering = Reordering {
+                probability: percent / 100.0,
+                ..link.reordering.unwrap_or(USUAL_REORDERING)
+            };
+            link.reordering = (percent > 0.0).then_some(reordering);
+        },
+    },
 ];
 
 const JITTER: &str = "Jitter, mean";
@@ -66,73 +97,39 @@ pub(super) fn fields(ui: &mut Ui, link: &mut Conditions) {
         note(ui, "Delay and loss are replayed from a recorded trace.");
         return;
     }
-    let before = figures(link);
-    let mut after = before;
     let width = (ui.available_width() - COLUMNS) / 2.0;
-    for (values, of) in after.chunks_mut(2).zip(FIGURES.chunks(2)) {
+    for pair in FIGURES.chunks(2) {
         ui.horizontal(|ui| {
             ui.spacing_mut().item_spacing.x = COLUMNS;
-            for (value, &(name, unit, about)) in values.iter_mut().zip(of) {
+            for figure in pair {
                 let name = match link.jitter {
-                    Jitter::Uniform { .. } if name == JITTER => "Jitter, ±",
-                    _ => name,
+                    Jitter::Uniform { .. } if figure.name == JITTER => "Jitter, ±",
+                    _ => figure.name,
                 };
-                let (range, speed, decimals) = match unit {
+                let mut value = (figure.get)(link);
+                let (range, speed, decimals) = match figure.unit {
                     "ms" => (0.0..=1_000.0, 0.5, usize::from(value.fract() > 0.005)),
                     "%" => (0.0..=95.0, 0.1, 1),
                     _ => (1.0..=20.0, 0.05, 1),
                 };
-                let drag = DragValue::new(value).range(range).speed(speed);
+                let drag = DragValue::new(&mut value).range(range).speed(speed);
                 let drag = drag.fixed_decimals(decimals);
-                entry(ui, width, name, drag, unit).on_hover_text(about);
+                let entry = entry(ui, width, name, drag, figure.unit).on_hover_text(figure.about);
+                if entry.changed() {
+                    (figure.set)(link, value);
+                }
             }
         });
         ui.add_space(BETWEEN);
     }
-    set(link, before, after);
 }
 
-/// What the fields show: milliseconds, packets and percent.
-fn figures(link: &Conditions) -> [f64; 6] {
-    [
-        1_000.0 * link.latency.as_secs_f64(),
-        1_000.0 * jitter_of(&link.jitter).as_secs_f64(),
-        100.0 * link.loss.mean_fraction(),
-        burst_packets(link.loss),
-        100.0 * link.duplicate_probability,
-        100.0 * link.reordering.map_or(0.0, |held| held.probability),
-    ]
+const fn of_millis(ms: f64) -> Duration {
+    Duration::from_nanos((1e6 * ms.max(0.0)) as u64)
 }
 
-/// Sets the figures that differ from what they were before.
-fn set(link: &mut Conditions, before: [f64; 6], after: [f64; 6]) {
-    let [delay, jitter, lost, burst, twice, held_back] = after;
-    let is_new = |index: usize| before[index] != after[index];
-    let millis = |ms: f64| Duration::from_secs_f64(ms.max(0.0) / 1_000.0);
-    if is_new(0) {
-        link.latency = millis(delay);
-    }
-    if is_new(1) {
-        set_jitter(&mut link.jitter, millis(jitter));
-    }
-    if is_new(2) || is_new(3) {
-        link.loss = loss_of(lost / 100.0, burst);
-    }
-    if is_new(4) {
-        link.duplicate_probability = twice / 100.0;
-    }
-    if is_new(5) {
-        let usual = Reordering {
-            probability: 0.0,
-            min_delay: TWO_TICKS / 2,
-            max_delay: 2 * TWO_TICKS,
-        };
-        let reordering = Reordering {
-            probability: held_back / 100.0,
-            ..link.reordering.unwrap_or(usual)
-        };
-        link.reordering = (held_back > 0.0).then_some(reordering);
-    }
+fn millis(duration: Duration) -> f64 {
+    1_000.0 * duration.as_secs_f64()
 }
 
 /// The mean of a jitter that only delays, or how far one reaches that goes both ways.
@@ -187,6 +184,12 @@ fn burst_packets(loss: Loss) -> f64 {
 pub(super) const TWO_TICKS: Duration =
     Duration::from_nanos(2 * 1_000_000_000 / TICKS_PER_SECOND as u64);
 
+const USUAL_REORDERING: Reordering = Reordering {
+    probability: 0.0,
+    min_delay: Duration::from_nanos(TWO_TICKS.as_nanos() as u64 / 2),
+    max_delay: Duration::from_nanos(TWO_TICKS.as_nanos() as u64 * 2),
+};
+
 pub(super) const USUAL_TAIL: Jitter = Jitter::LogNormal {
     median: Duration::from_millis(5),
     sigma: 1.0,
@@ -209,11 +212,13 @@ mod tests {
             [0.0, 0.0, 80.0, 4.0, 0.0, 0.0],
         ] {
             let mut link = Conditions::default();
-            let before = figures(&link);
-            set(&mut link, before, wanted);
+            for (figure, wanted) in FIGURES.iter().zip(wanted) {
+                (figure.set)(&mut link, wanted);
+            }
             assert!(link.check().is_ok());
-            for (shown, wanted) in figures(&link).into_iter().zip(wanted) {
-                assert!((shown - wanted).abs() < 1e-4, "{shown}");
+            for (figure, wanted) in FIGURES.iter().zip(wanted) {
+                let shown = (figure.get)(&link);
+                assert!((shown - wanted).abs() < 1e-4, "{}: {shown}", figure.name);
             }
         }
         assert_eq!(loss_of(0.0, 3.0), Loss::None);

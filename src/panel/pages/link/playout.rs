@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use bevy_egui::egui::{Color32, DragValue, Rect, Sense, Ui, WidgetInfo, vec2};
-use cubewire_inspector::words::rounded;
+use cubewire_inspector::words::{grouped, rounded};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::super::pickers;
 use super::LABEL;
 use crate::panel::lane::LaneView;
-use crate::panel::style::{LINE, Look, SMALL};
+use crate::panel::style::{LINE, Look, MARGIN, SMALL};
 use crate::panel::terms;
-use crate::panel::widgets::{AXIS, Chart, Scale, field, line, named, plate, segmented};
+use crate::panel::widgets::{AXIS, Chart, Scale, field, line, named, segmented};
 use crate::replication::{LaneMeter, LaneSettings, PlayoutDelay, Sample, Totals};
 
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
@@ -36,11 +36,10 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
         line(ui, pickers::about(kind)[0], look.muted);
     }
     ui.spacing_mut().item_spacing.y = 0.0;
-    let width = (ui.available_width() - 8.0) / 2.0;
     ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = 8.0;
-        stalls(ui, width, lane.meter, seconds);
-        error(ui, width, lane);
+        ui.spacing_mut().item_spacing.x = 2.0 * MARGIN;
+        stalls(ui, lane.meter, seconds);
+        error(ui, lane);
     });
 }
 
@@ -68,16 +67,18 @@ fn delay(ui: &mut Ui, settings: &mut LaneSettings, meter: &LaneMeter) {
 }
 
 /// How often playout stood still, and for how long.
-fn stalls(ui: &mut Ui, width: f32, meter: &LaneMeter, seconds: u32) {
+fn stalls(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     let look = Look::of(ui);
     let samples = meter.newest((seconds * TICKS_PER_SECOND) as usize);
     let (count, starved) = stalls_of(samples.map(|sample| sample.starved));
     let time = starved as f64 / f64::from(TICKS_PER_SECOND);
     let color = if count == 0 { look.ink } else { look.warning };
     let noun = if count == 1 { "stall" } else { "stalls" };
-    let words = format!(" {noun}, {time:.2} s in {seconds} s");
-    let words = vec![(count.to_string(), color), (words, look.ink)];
-    plate(ui, width, &words).on_hover_ui(|ui| buffer(ui, meter, seconds));
+    let words = format!(
+        "{} {noun}, {time:.2} s in {seconds} s",
+        grouped(count as f64)
+    );
+    line(ui, words, color).on_hover_ui(|ui| buffer(ui, meter, seconds));
 }
 
 /// How often there is a first one in a row, and how many there are.
@@ -97,6 +98,7 @@ fn buffer(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     let second = Totals::of(meter.newest(TICKS_PER_SECOND as usize));
     ui.label(terms::STALLS);
     let (stalls, late) = (meter.stalls, second.late);
+    let stalls = grouped(stalls as f64);
     ui.label(format!(
         "{stalls} since the start. Late in the last second: {late}."
     ));
@@ -129,7 +131,7 @@ fn buffer(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
 }
 
 /// How far what is shown is from the simulation.
-fn error(ui: &mut Ui, width: f32, lane: &LaneView<'_>) {
+fn error(ui: &mut Ui, lane: &LaneView<'_>) {
     let look = Look::of(ui);
     let newest = lane.meter.samples().back();
     let second = lane.meter.second(None);
@@ -137,8 +139,8 @@ fn error(ui: &mut Ui, width: f32, lane: &LaneView<'_>) {
     let words = match (newest.map(|newest| newest.replica_error), mean) {
         (Some(now), Some((metres, degrees))) => {
             let mm = rounded(1000.0 * metres);
-            let words = vec![(format!("off by {mm} mm, {degrees:.2}°"), look.ink)];
-            plate(ui, width, &words).on_hover_text(format!(
+            let words = format!("off by {mm} mm, {degrees:.2}°");
+            line(ui, words, look.ink).on_hover_text(format!(
                 "Displayed state against the simulation at the same tick. Mean of the red cubes over a second: {mm} mm, \
                  {degrees:.2}°. The worst cube now: {} mm, {:.2}°.",
                 rounded(1000.0 * f64::from(now.max_m)),
@@ -149,7 +151,7 @@ fn error(ui: &mut Ui, width: f32, lane: &LaneView<'_>) {
         (Some(now), None) if now.tick.is_some() => "off by … mm",
         _ => "error not measured",
     };
-    plate(ui, width, &vec![(words.to_owned(), look.muted)]).on_hover_text(
+    line(ui, words, look.muted).on_hover_text(
         "How far the red cubes are from the simulation’s: measured over a second with the same settings, and only where the \
          simulation runs.",
     );

@@ -2,22 +2,25 @@
 
 use std::sync::Arc;
 
-use bevy_egui::egui::{Color32, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
-use cubewire_codec::BitKind;
-use cubewire_inspector::packet::amount;
+use bevy_egui::egui::{Color32, Id, Rect, Sense, Stroke, StrokeKind, Ui, vec2};
+use cubewire_codec::{BitKind, Plan};
+use cubewire_inspector::names::Names;
+use cubewire_inspector::packet::{Span, amount, fields, short_form};
+use cubewire_inspector::words::grouped;
 use cubewire_protocol::Standing;
 
-use super::share::{PACKETS, Share, shares};
+use super::identity;
 use crate::history::Selection;
+use crate::panel::kept::kept;
 use crate::panel::lane::LaneView;
 use crate::panel::style::{BODY, BUTTON, GAP, LINE, Look, SMALL, page_left};
 use crate::panel::terms;
 use crate::panel::widgets::{At, Chart, Kind, Row, Scale, button, divider, list, note};
 use crate::replication::{CubeError, millimetres};
 
-/// The height that it takes with four packets in the table.
+/// The height that it takes with three packets in the table.
 pub(super) fn height(standing: Option<Standing>) -> f32 {
-    let lines = 6 + usize::from(standing.is_some());
+    let lines = 5 + usize::from(standing.is_some());
     DIVIDER + BUTTON + GAP + GRAPH_HEIGHT + lines as f32 * LINE
 }
 
@@ -38,7 +41,7 @@ pub(super) fn draw(ui: &mut Ui, cube: usize, lane: &mut LaneView<'_>) {
     list(ui, id, height, LINE, shares.len(), |ui, shown| {
         for share in &shares[shown] {
             let cells = [
-                share.tick.to_string(),
+                grouped(share.tick as f64),
                 amount(share.of_kind(BitKind::Position)),
                 amount(share.of_kind(BitKind::Orientation)),
                 amount(share.others()),
@@ -138,11 +141,11 @@ fn words(standing: Standing, now: u64) -> String {
 }
 
 /// A bar for each packet, the newest at the right: bits by kind, on a scale that fits the largest.
-fn graph(ui: &mut Ui, shares: &[Arc<Share>]) {
+fn graph(ui: &mut Ui, shares: &[Share]) {
     let size = vec2(ui.available_width(), GRAPH_HEIGHT + LINE);
     let (area, response) = ui.allocate_exact_size(size, Sense::hover());
     let plot = area.with_max_y(area.top() + GRAPH_HEIGHT);
-    let largest = shares.iter().map(|share| share.total()).fold(1.0, f64::max);
+    let largest = shares.iter().map(Share::total).fold(1.0, f64::max);
     let packets = 0.0..=PACKETS as f64;
     let chart = Chart::new(ui, plot, packets, 0.0..=largest, Scale::Linear);
     let look = Look::of(ui);
@@ -169,6 +172,85 @@ fn graph(ui: &mut Ui, shares: &[Arc<Share>]) {
     ));
 }
 
+/// What a cube took in a packet.
+#[derive(Clone, Debug)]
+struct Share {
+    tick: u64,
+    fields: Vec<Span>,
+    baseline_age: Option<u16>,
+}
+
+/// The newest packets up to the moment, the newest first.
+fn shares(ui: &Ui, lane: &LaneView<'_>, cube: usize) -> Arc<[Share]> {
+    let samples = lane.meter.back_from(lane.past.moment);
+    let packets = samples
+        .flat_map(|sample| sample.snapshots.iter().map(|packet| (sample.tick, packet)))
+        .filter_map(|(tick, packet)| Some((tick, packet, packet.detail.as_deref()?)));
+    let mut packets = packets.take(PACKETS).peekable();
+    let newest = packets.peek();
+    let newest = newest.map(|&(tick, _, detail)| identity(tick, detail));
+    let id = Id::new("shares of the cube");
+    kept(ui, id, (cube, newest), || {
+        let shares = packets.map(|(tick, packet, detail)| Share {
+            tick,
+            fields: fields(detail.items())
+                .filter(|field| field.body == Some(cube))
+                .collect(),
+            baseline_age: packet.reference_age_ticks(),
+        });
+        shares.collect()
+    })
+}
+
+impl Share {
+    fn total(&self) -> f64 {
+        self.fields.iter().map(|field| field.bits).sum()
+    }
+
+    fn of_kind(&self, kind: BitKind) -> f64 {
+        let of_kind = self.fields.iter().filter(|field| field.kind == Some(kind));
+        of_kind.map(|field| field.bits).sum()
+    }
+
+    /// Bits of everything but position and orientation.
+    fn others(&self) -> f64 {
+        self.total() - self.of_kind(BitKind::Position) - self.of_kind(BitKind::Orientation)
+    }
+
+    /// The forms of position and orientation in short.
+    fn forms(&self) -> String {
+        let forms = [BitKind::Position, BitKind::Orientation].map(|kind| {
+            let field = self.fields.iter().find(|field| field.kind == Some(kind));
+            field.map(|field| field.form.map_or("same", short_form))
+        });
+        match forms {
+            [None, None] => "not sent".to_owned(),
+            forms => forms.map(|form| form.unwrap_or("–")).join(", "),
+        }
+    }
+
+    /// Each of its fields, and against what they are sent, a line each.
+    fn words(&self) -> String {
+        let plan = Plan::cubes();
+        let names = Names::of_cubes(&plan);
+        let fields = self.fields.iter();
+        let mut lines: Vec<_> = fields.map(|field| field.words(names)[1].clone()).collect();
+        if lines.is_empty() {
+            lines.push("No field of it is in this packet.".to_owned());
+        }
+        if let Some(age) = self.baseline_age {
+            lines.push(format!(
+                "The baseline is {} older.",
+                terms::ticks(age.into())
+            ));
+        }
+        lines.join("\n")
+    }
+}
+
+/// Packets that are shown.
+const PACKETS: usize = 60;
+
 /// Logical points.
 const DIVIDER: f32 = 9.0;
 const GRAPH_HEIGHT: f32 = 40.0;
@@ -194,33 +276,24 @@ mod tests {
                 more_urgent,
             })
         };
-        for (standing, said) in [
-            (
-                Standing::InFlight { sent: 98 },
+        let said = [
+            Standing::InFlight { sent: 98 },
+            Standing::InFlight { sent: 100 },
+            Standing::UpToDate { sent: Some(99) },
+            wait(93, 212),
+            wait(93, 0),
+            wait(100, 0),
+        ];
+        assert_eq!(
+            said.map(|standing| words(standing, 100)),
+            [
                 "In flight: sent 2 ticks ago.",
-            ),
-            (
-                Standing::UpToDate { sent: Some(99) },
-                "Up to date: sent 1 tick ago.",
-            ),
-            (
-                wait(93, 212),
-                "Waits for 7 ticks: moved 3.0 mm, priority 7.4, 212 more urgent.",
-            ),
-            (
-                wait(93, 0),
-                "Waits for 7 ticks: moved 3.0 mm, priority 7.4, next.",
-            ),
-            (
-                wait(100, 0),
-                "Waits from this tick on: moved 3.0 mm, priority 7.4, next.",
-            ),
-            (
-                Standing::InFlight { sent: 100 },
                 "In flight: sent in this tick.",
-            ),
-        ] {
-            assert_eq!(words(standing, 100), said);
-        }
+                "Up to date: sent 1 tick ago.",
+                "Waits for 7 ticks: moved 3.0 mm, priority 7.4, 212 more urgent.",
+                "Waits for 7 ticks: moved 3.0 mm, priority 7.4, next.",
+                "Waits from this tick on: moved 3.0 mm, priority 7.4, next.",
+            ]
+        );
     }
 }

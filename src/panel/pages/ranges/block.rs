@@ -144,7 +144,7 @@ fn shares(ranges: [u8; 2], counts: &[f32; DELTA_BITS], beyond: f32) -> String {
         100.0 * inside / all * (1.0 - beyond)
     });
     let (between, whole) = (large - small, 100.0 - large);
-    format!("{small:.0} % · {between:.0} % · {whole:.0} % whole")
+    format!("small {small:.0} · large {between:.0} · whole {whole:.0} %")
 }
 
 const ABOUT_RANGES: &str = "Bits of a difference that is small, and of one that is large. A small one takes less if these bits are few, \
@@ -172,8 +172,8 @@ mod tests {
         let mut counts = [0.0; DELTA_BITS];
         (counts[2], counts[5], counts[6], counts[12]) = (10.0, 10.0, 60.0, 20.0);
         let said = |beyond| shares([5, 9], &counts, beyond);
-        assert_eq!(said(0.0), "20 % · 60 % · 20 % whole");
-        assert_eq!(said(0.5), "10 % · 30 % · 60 % whole");
+        assert_eq!(said(0.0), "small 20 · large 60 · whole 20 %");
+        assert_eq!(said(0.5), "small 10 · large 30 · whole 60 %");
         assert_eq!(
             shares([5, 9], &[0.0; DELTA_BITS], 0.0),
             "nothing has changed yet"

@@ -33,21 +33,17 @@ pub(in crate::panel) struct Tradeoff {
 pub struct Tradeoffs(pub(in crate::panel) Vec<Tradeoff>);
 
 impl Tradeoffs {
-    /// Updates the figures of these stages.
+    /// Updates the figures of these stages, or adds them in place of the oldest.
     fn add(&mut self, new: Tradeoff) {
         let known = self.0.iter().position(|tried| tried.stages == new.stages);
-        let Some(index) = known else {
-            if self.0.len() == MAX_TRIED {
-                self.0.remove(0);
-            }
-            self.0.push(new);
-            return;
-        };
-        let mut tried = self.0.remove(index);
+        let mut tried = known.map_or(new, |index| self.0.remove(index));
         let mean = |old: f64, new: f64| old + (new - old) / AVERAGED;
         tried.kbps = mean(tried.kbps, new.kbps);
         tried.mm = mean(tried.mm, new.mm);
         tried.degrees = mean(tried.degrees, new.degrees);
+        if self.0.len() == MAX_TRIED {
+            self.0.remove(0);
+        }
         self.0.push(tried);
     }
 }
@@ -94,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn every_combination_has_one_point_which_follows_the_figures() {
+    fn every_combination_has_one_point_which_follows_the_figures_and_the_newest_are_kept() {
         let mut tradeoffs = Tradeoffs::default();
         for rung in LADDER {
             tradeoffs.add(tried(rung.stages, 100.0));
@@ -106,11 +102,6 @@ mod tests {
         let newest = tradeoffs.0.last().unwrap();
         assert_eq!(newest.stages, LADDER[3].stages);
         assert!((newest.kbps - 200.0).abs() < 1.0);
-    }
-
-    #[test]
-    fn points_are_bounded() {
-        let mut tradeoffs = Tradeoffs::default();
         let bits: Vec<u8> = (2..=15).collect();
         for stages in Stages::every_legal(&bits).take(500) {
             tradeoffs.add(tried(stages, 100.0));

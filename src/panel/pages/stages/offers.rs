@@ -15,103 +15,117 @@ use crate::replication::Part;
 /// The options of the switch of a part, from left to right: each as the stages with it, and with as few others changed
 /// as it takes.
 pub(super) fn of(part: Part, present: Stages) -> Vec<Choice<Stages>> {
-    let mut offers = Vec::new();
-    let mut offer = |Tooltip { name, text }, set: &dyn Fn(&mut StageOptions)| {
-        let mut options = *present;
-        set(&mut options);
-        let stages = repaired(options, part).unwrap_or(present);
-        let mut choice = Choice::new(stages, name, text);
-        choice.refusal = options.check().err().map(|illegal| {
-            let illegal = terms::capital(&illegal.to_string());
-            format!("{illegal}. A click changes what is in the way.")
-        });
-        offers.push(choice);
-    };
-    match part {
+    let options = match part {
         Part::Orientation => {
-            for it in with_chosen([Orientation::Full, NINE_BITS], present.orientation) {
-                offer(terms::orientation(it), &|to| to.orientation = it);
-            }
+            let all = [Orientation::Full, NINE_BITS];
+            each(present, |it| &mut it.orientation, all, terms::orientation)
         }
         Part::Velocity => {
-            for it in Velocity::ALL {
-                offer(terms::velocity(it), &|to| to.velocity = it);
-            }
+            let all = Velocity::ALL;
+            each(present, |it| &mut it.velocity, all, terms::velocity)
         }
         Part::Position => {
-            for it in with_chosen(Position::ALL, present.position) {
-                offer(terms::position(it), &|to| to.position = it);
-            }
+            let all = Position::ALL;
+            each(present, |it| &mut it.position, all, terms::position)
         }
         Part::Delta => {
-            let all = with_chosen(Delta::ALL, present.delta);
-            for it in all.into_iter().filter(|it| !it.is_arithmetic()) {
-                offer(terms::delta(it), &|to| to.delta = it);
-            }
+            let all = Delta::ALL.into_iter();
+            let listed = all.filter(|it| !it.is_arithmetic());
+            each(present, |it| &mut it.delta, listed, terms::delta)
         }
         Part::RelativePosition => {
-            for it in with_chosen(RelativePosition::ALL, present.relative_position) {
-                offer(terms::relative_position(it), &|to| {
-                    to.relative_position = it;
-                });
-            }
+            let (all, words) = (RelativePosition::ALL, terms::relative_position);
+            each(present, |it| &mut it.relative_position, all, words)
         }
         Part::RelativeOrientation => {
-            for it in with_chosen(RelativeOrientation::ALL, present.relative_orientation) {
-                let set = |to: &mut StageOptions| to.relative_orientation = it;
-                offer(terms::relative_orientation(it), &set);
-            }
+            let (all, words) = (RelativeOrientation::ALL, terms::relative_orientation);
+            each(present, |it| &mut it.relative_orientation, all, words)
         }
         Part::ChangedFlags => {
-            for it in ChangedFlags::ALL {
-                offer(terms::changed_flags(it), &|to| to.changed_flags = it);
-            }
+            let (all, words) = (ChangedFlags::ALL, terms::changed_flags);
+            each(present, |it| &mut it.changed_flags, all, words)
         }
         _ => {
-            let fixed = fixed_bits(present.delta);
-            offer(terms::FIXED_BITS, &|to| to.delta = fixed);
-            for it in Delta::ALL.into_iter().filter(|it| it.is_arithmetic()) {
-                offer(terms::delta(it), &|to| to.delta = it);
-            }
+            let coded = Delta::ALL.into_iter().filter(|it| it.is_arithmetic());
+            let all = [fixed_bits(present.delta)].into_iter().chain(coded);
+            each(
+                present,
+                |it| &mut it.delta,
+                all,
+                |it| match it.is_arithmetic() {
+                    true => terms::delta(it),
+                    false => terms::FIXED_BITS,
+                },
+            )
         }
-    }
-    offers
+    };
+    let is_coded = part == Part::Delta && present.delta.is_arithmetic();
+    let offers = options.into_iter().map(|(words, options)| {
+        let stages = repaired(options, part).unwrap_or(present);
+        let mut offer = Choice::new(stages, words.name, words.text);
+        offer.refusal = is_coded.then_some(CODED.into());
+        if let Err(illegal) = options.check() {
+            let illegal = terms::capital(&illegal.to_string());
+            offer.about = format!(
+                "{illegal}. A click changes what is in the way.\n{}",
+                words.text
+            )
+            .into();
+            offer.is_marked = !is_coded;
+        }
+        offer
+    });
+    offers.collect()
 }
 
-/// The variants of a stage, the chosen one with its parameters instead of the usual ones.
-fn with_chosen<T: Copy, const VARIANTS: usize>(
-    variants: [T; VARIANTS],
-    chosen: T,
-) -> [T; VARIANTS] {
-    let is_chosen = |variant: &T| mem::discriminant(variant) == mem::discriminant(&chosen);
-    variants.map(|variant| if is_chosen(&variant) { chosen } else { variant })
+/// The present options with each variant of a stage, and what it is. The chosen one keeps its parameters.
+fn each<T: Copy>(
+    present: Stages,
+    stage: fn(&mut StageOptions) -> &mut T,
+    variants: impl IntoIterator<Item = T>,
+    words: fn(T) -> Tooltip,
+) -> Vec<(Tooltip, StageOptions)> {
+    let variants = variants.into_iter().map(|variant| {
+        let mut options = *present;
+        let chosen = stage(&mut options);
+        if mem::discriminant(chosen) != mem::discriminant(&variant) {
+            *chosen = variant;
+        }
+        (words(*chosen), options)
+    });
+    variants.collect()
 }
+
+const CODED: &str = "Arithmetic coding says by itself which cubes have changed: choose fixed bits as the coding first.";
 
 #[cfg(test)]
 mod tests {
+    use cubewire_codec::ladder;
+
     use super::super::SWITCHES;
     use super::*;
 
     #[test]
     fn the_chosen_option_keeps_its_parameters() {
-        let chosen = RelativePosition::TwoRanges { small: 4, large: 8 };
-        let options = with_chosen(RelativePosition::ALL, chosen);
-        assert_eq!(
-            options,
-            [RelativePosition::Off, chosen, RelativePosition::Predicted]
-        );
+        let mut present = *ladder::RELATIVE_POSITION.stages;
+        present.relative_position = RelativePosition::TwoRanges { small: 4, large: 8 };
+        let present = present.check().unwrap();
+        let offers = of(Part::RelativePosition, present);
+        assert_eq!(offers[1].value, present);
     }
 
     #[test]
-    fn every_switch_has_one_option_on_but_for_the_selection_of_arithmetic_coding() {
+    fn every_switch_has_one_option_on_and_the_selection_of_arithmetic_coding_is_refused() {
         for present in Stages::every_legal(&[9, 10]) {
             for (part, name) in SWITCHES {
-                let on = of(part, present)
-                    .iter()
-                    .filter(|it| it.value == present)
-                    .count();
+                let offers = of(part, present);
+                let on = offers.iter().filter(|it| it.value == present).count();
                 let is_coded = part == Part::Delta && present.delta.is_arithmetic();
                 assert_eq!(on, usize::from(!is_coded), "{present}: {name}");
+                for offer in offers {
+                    assert_eq!(offer.refusal.is_some(), is_coded, "{present}: {name}");
+                    assert!(!is_coded || !offer.is_marked, "{present}: {name}");
+                }
             }
         }
     }
