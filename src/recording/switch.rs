@@ -65,6 +65,10 @@ impl FromStr for Switch {
             let wanted = "a time from 0s to 86400s, as in `4s` or `2.5s`";
             TextError::Other(format!("`{time}` is not {wanted}"))
         })?;
+        if rest.is_empty() {
+            let wanted = "nothing to change, as in `4s:rung:delta`";
+            return Err(TextError::Other(format!("`{text}` has {wanted}")));
+        }
         let (side, rest) = match rest.split_once('.') {
             Some(("left", rest)) => (Side::Left, rest),
             Some(("right", rest)) => (Side::Right, rest),
@@ -104,6 +108,10 @@ mod tests {
                 format!("`{time}` {wanted}")
             );
         }
+        assert_eq!(
+            error("4s"),
+            "`4s` has nothing to change, as in `4s:rung:delta`"
+        );
         assert!(error("4s:rung:detla").starts_with("unknown rung `detla`"));
         assert!(error("4s:middle.rung:delta").starts_with("unknown setting `middle.rung`"));
     }
