@@ -106,3 +106,16 @@ fn compared(out: &mut impl Write, who: &str, compared: &Compared) -> io::Result<
         losses.len()
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn counts_are_listed_with_their_names() {
+        let counts = json!({ "log_lines": 2526, "traffic": { "sent": 3 }, "budgets": [] });
+        assert_eq!(listed(&counts), "2\u{2009}526 log lines, 3 sent");
+    }
+}

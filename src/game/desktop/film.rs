@@ -418,3 +418,49 @@ impl Film {
         Ok(part)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn what_is_switched_after_the_first_frame_has_a_flag() {
+        let script = r#"(ticks: 600, lead_in: 60, steps: [
+            (at: 30, right: "rung:index"), (at: 180, left: "rung:delta"),
+        ])"#;
+        let switches = ["1s:rung:predicted,link:4g", "9s:rung:delta"];
+        let film = Film {
+            size: UVec2::new(64, 64),
+            frames_per_second: 30,
+            frames: 120,
+            skipped_ticks: 30,
+            script: Some(Script::parse(script, Path::new("a.ron")).unwrap()),
+            play: None,
+            shown: Shown::Halves {
+                left: PaneContent::Simulation,
+                right: LaneSettings::default(),
+                switches: switches.map(|text| text.parse().unwrap()).to_vec(),
+            },
+            has_card: false,
+            overlay: Overlay::default(),
+            look: Look::default(),
+        };
+        let flags = film.flags();
+        let flags = flags
+            .iter()
+            .map(|flag| (flag.tick, flag.side, &*flag.title));
+        let wanted = [
+            (150, Side::Right, "predicted, link: 4G"),
+            (180, Side::Left, "delta"),
+        ];
+        assert_eq!(flags.collect::<Vec<_>>(), wanted);
+        let [left, right] = &film.turns()[..] else {
+            panic!("there are two halves");
+        };
+        assert_eq!(left[0].content, PaneContent::Simulation);
+        let first = right[0].content.lane().unwrap();
+        assert_eq!(first.rung_name(), "index");
+    }
+}

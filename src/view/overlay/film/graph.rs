@@ -224,7 +224,7 @@ pub fn peak_kbps(meter: &LaneMeter) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use bevy_egui::egui::vec2;
+    use cubewire_codec::ladder;
 
     use super::*;
     use crate::replication::{PacketRecord, Sample};
@@ -263,6 +263,29 @@ mod tests {
         ] {
             assert_eq!(Scale::up_to(plot, largest).to_kbps, end);
         }
+    }
+
+    #[test]
+    fn the_curve_falls_where_stages_are_switched() {
+        let meter = LaneMeter::from_samples((0..300).map(|tick| {
+            let (stages, payload_bytes) = match tick < 270 {
+                true => (ladder::DELTA.stages, 972),
+                false => (ladder::INDEX.stages, 472),
+            };
+            Sample {
+                tick,
+                stages,
+                snapshots: vec![PacketRecord {
+                    payload_bytes,
+                    ..PacketRecord::default()
+                }],
+                ..Sample::default()
+            }
+        }));
+        let means = means(&meter);
+        let (after, before) = means.split_at(30 / STEP_TICKS);
+        assert!(after.iter().all(|&kbps| kbps == 240.0), "{after:?}");
+        assert!(before.iter().all(|&kbps| kbps == 480.0), "{before:?}");
     }
 
     #[test]
