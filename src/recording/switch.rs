@@ -66,8 +66,8 @@ impl FromStr for Switch {
             TextError::Other(format!("`{time}` is not {wanted}"))
         })?;
         if rest.is_empty() {
-            let wanted = "nothing to change, as in `4s:rung:delta`";
-            return Err(TextError::Other(format!("`{text}` has {wanted}")));
+            let why = "there is nothing to change, as in `4s:rung:delta`";
+            return Err(TextError::Other(why.to_owned()));
         }
         let (side, rest) = match rest.split_once('.') {
             Some(("left", rest)) => (Side::Left, rest),
@@ -108,10 +108,8 @@ mod tests {
                 format!("`{time}` {wanted}")
             );
         }
-        assert_eq!(
-            error("4s"),
-            "`4s` has nothing to change, as in `4s:rung:delta`"
-        );
+        let nothing = "there is nothing to change, as in `4s:rung:delta`";
+        assert_eq!(error("4s"), nothing);
         assert!(error("4s:rung:detla").starts_with("unknown rung `detla`"));
         assert!(error("4s:middle.rung:delta").starts_with("unknown setting `middle.rung`"));
     }
