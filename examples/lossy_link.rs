@@ -27,10 +27,11 @@ const HEADER_BYTES: usize = 28;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let name = std::env::args().nth(1).unwrap_or_else(|| "hostile".into());
-    let preset = Preset::by_name(&name).ok_or_else(|| {
+    let Some(preset) = Preset::by_name(&name) else {
         let names = PRESETS.each_ref().map(|preset| preset.name).join(", ");
-        format!("unknown network `{name}`; use one of {names}")
-    })?;
+        eprintln!("error: unknown network `{name}`; use one of {names}");
+        std::process::exit(2);
+    };
     println!("{}: {}\n", preset.title, preset.summary);
     let mut down: Link<Vec<u8>> = Link::new(preset.conditions.clone(), 1);
     let mut up: Link<Vec<u8>> = Link::new(preset.conditions.clone(), 2);

@@ -7,6 +7,7 @@
 //! - `video` encodes frames. In a browser there are no videos.
 //! - [`export`] saves what is measured, and pictures of the window.
 
+mod course;
 pub mod export;
 mod keyboard;
 mod live;
@@ -19,6 +20,7 @@ mod switch;
 pub mod video;
 
 pub use crate::files::FileError;
+pub use course::{Turn, course, describe_change};
 pub use keyboard::KeyboardPlugin;
 pub use live::{LivePlugin, LiveSystems, RecordingFolder};
 pub use play::{ScriptPlayback, ScriptPlugin, begin};

@@ -42,7 +42,7 @@ pub use costs::{CubeColors, FixedScale};
 pub use cubes::{DisplayedTicks, ViewCube};
 pub use halves::{SelectHalf, ShowHalf, lane_in, show};
 pub use notices::Notices;
-pub use overlay::{Card, Column, Overlay, Part, common, peak_kbps};
+pub use overlay::{Card, Column, Flag, Overlay, Part, common, peak_kbps};
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use panes::GAP;
 pub use quality::Quality;

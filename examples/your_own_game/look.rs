@@ -1,9 +1,11 @@
 //! What is seen of the game: a server's or a client's window, or what is printed without one.
 
+use std::io::{IsTerminal, stderr};
 use std::{panic, process, time::Duration};
 
 use bevy::app::ScheduleRunnerPlugin;
 use bevy::core_pipeline::tonemapping::Tonemapping;
+use bevy::log::{LogPlugin, tracing_subscriber::fmt};
 use bevy::time::common_conditions::on_timer;
 use bevy_egui::egui::{Color32, LayerId, Rect, Stroke, pos2, vec2};
 use bevy_egui::{EguiContexts, EguiPlugin, EguiPrimaryContextPass};
@@ -22,7 +24,15 @@ pub(super) fn window(app: &mut App) {
         process::exit(2);
     }));
     let at = Transform::from_xyz(-25.0, 35.0, 60.0).looking_at(Vec3::X * -15.0, Vec3::Y);
-    app.add_plugins((DefaultPlugins, EguiPlugin::default()))
+    let log = LogPlugin {
+        // A file has no colours.
+        fmt_layer: |_| {
+            let layer = fmt::layer().with_writer(stderr);
+            Some(Box::new(layer.with_ansi(stderr().is_terminal())))
+        },
+        ..default()
+    };
+    app.add_plugins((DefaultPlugins.set(log), EguiPlugin::default()))
         .add_plugins(InspectorPlugin::default().open()) // replication
         .add_systems(PreStartup, || drop(panic::take_hook()))
         .add_observer(dress)

@@ -1,6 +1,5 @@
 //! Arguments that several commands share, and the values that they parse themselves.
 
-use std::fmt::Display;
 use std::fs::{self, File};
 use std::io;
 use std::net::SocketAddr;
@@ -49,20 +48,6 @@ pub fn skipped_seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok();
     let seconds = seconds.filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds));
     seconds.ok_or_else(|| format!("{text} is not a number of seconds, from 0 to a day"))
-}
-
-/// Parses whole numbers in a range.
-pub(super) fn whole_number<N: FromStr + PartialOrd + Display + Clone>(
-    legal: RangeInclusive<N>,
-) -> impl Fn(&str) -> Result<N, String> + Clone {
-    move |text| {
-        let number = text.parse().ok();
-        let number = number.filter(|number| legal.contains(number));
-        number.ok_or_else(|| {
-            let (from, to) = (legal.start(), legal.end());
-            format!("{text} is not a whole number from {from} to {to}")
-        })
-    }
 }
 
 /// The address of a socket.
@@ -126,15 +111,14 @@ pub struct LaneArgs {
     ))]
     pub(super) rung: Option<LaneChange>,
     #[arg(long, value_name = "NAME", value_parser = replication::network, help = format!(
-        "Simulated network to start with: {} [default: a round trip of 100 ms without loss; for `view`, \
-         perfect, in addition to the real network]",
+        "Simulated network to start with: {} [default: a round trip of 100 ms without loss]",
         replication::network_names()
     ))]
     pub(super) network: Option<&'static Preset>,
     /// File of recorded delays (CSV with the header `sent_ms,delay_ms`) to replay as the simulated network
     #[arg(long, value_name = "FILE", conflicts_with = "network")]
     pub(super) trace: Option<PathBuf>,
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = setting("rate"), help = format!(
+    #[arg(long, value_name = "RATE", value_parser = setting("rate"), help = format!(
         "Snapshots per second to start with: {} [default: 60]", rates()
     ))]
     pub(super) rate: Option<LaneChange>,
@@ -147,8 +131,9 @@ pub struct LaneArgs {
     /// [default: newest]
     #[arg(long, value_name = "NAME", value_parser = setting("baseline"))]
     pub(super) baseline: Option<LaneChange>,
-    /// Most kilobits a second on the wire to start with, 16 to 1024 [default: none; for `view`, what gets through]
-    #[arg(long, value_name = "KBPS", allow_hyphen_values = true, value_parser = setting("budget"))]
+    /// Most kilobits a second on the wire to start with, 16 to 1024. Where it does not suffice, packets carry the most urgent cubes
+    /// [default: none]
+    #[arg(long, value_name = "KBPS", value_parser = setting("budget"))]
     pub(super) budget: Option<LaneChange>,
 }
 
@@ -172,6 +157,13 @@ impl LaneArgs {
             lane.link.conditions.trace = Some(Arc::new(read_trace(path)?));
         }
         Ok(())
+    }
+
+    /// The simulated network, for display; none if none is given.
+    #[must_use]
+    pub fn network_name(&self) -> Option<String> {
+        let trace = self.trace.as_ref().map(|path| path.display().to_string());
+        trace.or_else(|| Some(self.network?.name.to_owned()))
     }
 
     /// Whether none is given.
@@ -208,13 +200,7 @@ pub struct PlayArgs {
     #[arg(long, allow_hyphen_values = true)]
     pub(super) seconds: Option<Seconds>,
     /// Seconds at the start that are played but not measured
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        default_value_t = 0.0,
-        value_parser = skipped_seconds,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds)]
     pub(super) skip: f64,
 }
 

@@ -2,11 +2,9 @@
 
 use std::io::{self, Write};
 
-use cubewire_cli::Table;
+use cubewire_cli::{Table, number};
 use serde::Serialize;
 use serde_json::Value;
-
-use cubewire_inspector::words::thousands;
 
 /// Prints figures as JSON, or as a table with a row for each.
 ///
@@ -63,21 +61,14 @@ fn add(table: &mut Table, of: &str, name: &str, value: &Value) {
 
 /// A number has at most three decimals.
 fn text(value: &Value) -> String {
-    let number = match value {
-        Value::String(text) => return text.clone(),
-        Value::Number(number) if number.is_f64() => {
-            let number = number.as_f64().unwrap_or_default();
-            ((number * 1000.0).round() / 1000.0).to_string()
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(figure) => {
+            let text = number(figure.as_f64().unwrap_or_default(), 3);
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
         }
-        Value::Number(number) => number.to_string(),
-        other => return other.to_string(),
-    };
-    let (whole, decimals) = number.split_at(number.find('.').unwrap_or(number.len()));
-    let (sign, digits) = match whole.strip_prefix('-') {
-        Some(digits) => ("\u{2212}", digits),
-        None => ("", whole),
-    };
-    format!("{sign}{}{decimals}", thousands(digits))
+        other => other.to_string(),
+    }
 }
 
 #[cfg(test)]

@@ -8,18 +8,17 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use cubewire_codec::ladder::{self, Rung};
-use cubewire_link::Preset;
+use cubewire_codec::ladder;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::args::{PlayArgs, RUNGS, Seconds, skipped_seconds};
+use super::args::{LaneArgs, PlayArgs, Seconds, skipped_seconds};
 use super::figures;
 use super::warning::of_replaced;
 use crate::game::Failure;
 use crate::game::desktop::stop::{self, Stopped};
 use crate::game::headless::{HeadlessGame, LaneGame};
 use crate::game::profile;
-use crate::replication::{self, ForceDesync, LaneChange, LaneSettings, ReplicaError, setting};
+use crate::replication::{ForceDesync, LaneSettings, ReplicaError};
 
 use capture::Capture;
 use summary::PlayTotals;
@@ -32,18 +31,8 @@ pub use summary::{KindBits, Summary};
 pub struct HeadlessArgs {
     #[command(flatten)]
     pub(super) play: PlayArgs,
-    #[arg(long, value_name = "NAME", default_value = "changed-flags", value_parser = replication::rung, help = format!(
-        "Rung of the ladder to send with: {RUNGS}"
-    ))]
-    pub(super) rung: Rung,
-    #[arg(long, value_name = "NAME", value_parser = replication::network, help = format!(
-        "Simulated network to send over: {} [default: a round trip of 100 ms without loss]",
-        replication::network_names()
-    ))]
-    pub(super) network: Option<&'static Preset>,
-    /// Most kilobits a second on the wire, 16 to 1024. Where it does not suffice, packets carry the most urgent cubes
-    #[arg(long, value_name = "KBPS", value_parser = setting("budget"), conflicts_with = "profile")]
-    pub(super) budget: Option<LaneChange>,
+    #[command(flatten)]
+    pub(super) lane: LaneArgs,
     /// Seconds after which the viewer joins the game. --seconds and --skip count from then on, and the script goes on
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds)]
     pub(super) join: f64,
@@ -54,7 +43,7 @@ pub struct HeadlessArgs {
     #[arg(long)]
     pub(super) json: bool,
     /// Print instead how long a frame of the window takes, without drawing it
-    #[arg(long, conflicts_with_all = ["skip", "join", "nudge", "capture", "csv"])]
+    #[arg(long, conflicts_with_all = ["skip", "budget", "join", "nudge", "capture", "csv"])]
     pub(super) profile: bool,
     /// Write the simulated states as a recording that cubewire-lab reads (zstd if the name ends in .zst),
     /// which replaces a file that is there
@@ -74,20 +63,12 @@ impl HeadlessArgs {
     pub fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
         let script = self.play.script()?;
         let (ticks, skip) = self.play.ticks(script.as_ref())?;
-        let mut settings = LaneSettings::with_stages(self.rung.stages);
-        if let Some(budget) = &self.budget {
-            budget.apply(&mut settings)?;
-        }
-        settings.sender.check_budget()?;
-        let budget = settings.sender.budget;
-        if let Some(network) = self.network {
-            settings.link.conditions = network.conditions.clone();
-        }
-        if self.nudge.is_some() && self.rung.name != ladder::SIMULATED.name {
+        let mut settings = LaneSettings::default();
+        self.lane.apply(&mut settings)?;
+        let (rung, budget) = (settings.rung_name(), settings.sender.budget);
+        if self.nudge.is_some() && rung != ladder::SIMULATED.name {
             let why = "loses no world: only a viewer with `simulated` has one";
-            return Err(
-                format!("--nudge: a viewer with the rung `{}` {why}", self.rung.name).into(),
-            );
+            return Err(format!("--nudge: a viewer with the rung `{rung}` {why}").into());
         }
         for path in [&self.capture, &self.csv].into_iter().flatten() {
             of_replaced(path);
@@ -145,8 +126,7 @@ impl HeadlessArgs {
         if played <= skip {
             return Err(Stopped("anything was measured").into());
         }
-        let (script, rung) = (self.play.name(), self.rung.name);
-        let network = self.network.map(|network| network.name);
+        let (script, network) = (self.play.name(), self.lane.network_name());
         let mut summary = totals.summary(script, rung, network, game.meter(), game.check());
         summary.budget = budget.map(|kbps| totals.budget(kbps, summary.wrong));
         match self.json {

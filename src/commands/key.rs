@@ -26,7 +26,14 @@ impl KeyArgs {
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let line = format!("{}\n", Key::random().to_hex());
         if let Some(path) = &self.out {
-            return Ok(files::write_private(path, line.as_bytes()).map_err(FileError::at(path))?);
+            let written = files::write_private(path, line.as_bytes());
+            return Ok(written.map_err(|error| {
+                let why = match error.kind() {
+                    io::ErrorKind::AlreadyExists => IN_USE.to_owned(),
+                    _ => error.to_string(),
+                };
+                FileError::at(path)(why)
+            })?);
         }
         out.write_all(line.as_bytes())?;
         if is_file_for_others() {
@@ -40,6 +47,10 @@ impl KeyArgs {
         Ok(())
     }
 }
+
+/// Why a file is not replaced, and what to do.
+const IN_USE: &str =
+    "there is such a file, perhaps with a key in use: choose another name, or delete it first";
 
 /// Whether standard output is a file that other users can read.
 #[cfg(unix)]

@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cubewire_cli::Table;
+use cubewire_cli::{Table, number};
 use cubewire_codec::{BitKind, ladder};
 use cubewire_inspector::words::factor;
 use cubewire_scene::TICKS_PER_SECOND;
@@ -113,11 +113,16 @@ impl LadderArgs {
         let (ticks, skip) = self.play.ticks(script.as_ref())?;
         // First, so that a mistyped path does not cost the play.
         let plot = self.png.as_deref().map(new_plot).transpose()?;
+        let about = script.as_ref().and_then(|script| script.about.clone());
         let game = LaneGame::new(script, LaneSettings::default())?;
         let costs = measure(game, ticks, skip)?;
         let played = self.play.name().unwrap_or_else(|| NO_SCRIPT.to_owned());
         let file_name = self.play.script.as_ref().and_then(|path| path.file_name());
-        let title = file_name.map_or("no keys pressed".into(), |name| name.to_string_lossy());
+        let title = match (about, file_name) {
+            (Some(about), _) => about,
+            (None, Some(name)) => name.display().to_string(),
+            (None, None) => "no keys pressed".to_owned(),
+        };
         if let (Some(png), Some(plot)) = (&self.png, plot) {
             plot::draw(&costs, &title, plot).map_err(FileError::at(png))?;
         }
@@ -128,7 +133,7 @@ impl LadderArgs {
             writeln!(
                 out,
                 "{played}: {} snapshots in {seconds:.1} s, {TICKS_PER_SECOND} a second\n",
-                ticks - skip
+                number((ticks - skip) as f64, 0)
             )?;
             writeln!(out, "{}", short(&costs))?;
             if self.bits {
@@ -226,7 +231,7 @@ fn details(costs: &[RungCost]) -> String {
 }
 
 fn figure(value: f64) -> String {
-    format!("{value:.1}")
+    number(value, 1)
 }
 
 #[cfg(test)]
@@ -265,7 +270,7 @@ mod tests {
             let row = text.lines().find(is_row).unwrap();
             row.split_whitespace().collect::<Vec<_>>().join(" ")
         };
-        let wanted = "| uncompressed | 17368.8 | 1.0× | 36185.0 | |";
+        let wanted = "| uncompressed | 17 368.8 | 1.0× | 36 185.0 | |";
         assert_eq!(row("uncompressed"), wanted);
         let wanted = "| predicted | 115.8 | 150× | 241.2 | below |";
         assert_eq!(row("predicted"), wanted);

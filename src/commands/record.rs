@@ -7,12 +7,13 @@ use std::path::PathBuf;
 
 use bevy::math::UVec2;
 use clap::Args;
+use cubewire_cli::whole_number;
 use cubewire_scene::TICKS_PER_SECOND;
 use cubewire_text::TextError;
 
 use super::args::{
     QualityArg, RUNGS, Seconds, Size, in_seconds, interpolations, load_script, rates,
-    skipped_seconds, skips_all, whole_number,
+    skipped_seconds, skips_all,
 };
 use super::figures;
 use super::warning::{of_replaced, warn};
@@ -72,20 +73,14 @@ pub struct RecordArgs {
     #[arg(long, allow_hyphen_values = true)]
     seconds: Option<Seconds>,
     /// Seconds at the start that are played but not rendered
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        default_value_t = 0.0,
-        value_parser = skipped_seconds,
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds)]
     skip: f64,
     /// Width and height in pixels; for an MP4 both must be even, and at most 3840x2160 [default: 1280x720,
     /// and 320x180 for the quick series]
-    #[arg(long, value_name = "WxH", allow_hyphen_values = true)]
+    #[arg(long, value_name = "WxH")]
     size: Option<Size>,
     /// Frames per second, up to 240; 50, 25, 20, 10, 5, 4, 2 or 1 for a GIF [default: 60; for a GIF, 20]
-    #[arg(long, value_name = "N", value_parser = whole_number(1..=MAX_FRAMES_PER_SECOND), allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = whole_number(1..=MAX_FRAMES_PER_SECOND))]
     fps: Option<u32>,
     #[arg(long, value_name = "FILE", help = format!(
         "File to write: {}, where .png writes a numbered image for each frame; for a series, the folder. What is there is replaced",
@@ -216,7 +211,9 @@ impl RecordArgs {
         }
         let begin = script.as_ref().map_or(0, |script| script.lead_in);
         let begin = begin.saturating_add(skipped_ticks as u64);
-        let play = path.and_then(|path| path.file_stem());
+        let play = script.as_ref().and_then(|script| script.about.clone());
+        let file_name = path.and_then(|path| path.file_name());
+        let play = play.or_else(|| Some(format!("keys of {}", file_name?.display())));
         Ok(Film {
             size,
             frames_per_second: fps,
@@ -224,7 +221,7 @@ impl RecordArgs {
             skipped_ticks: skipped_ticks as u64,
             shown: self.shown(script.as_ref(), seconds * rate, begin)?,
             script,
-            play: play.map(|play| play.to_string_lossy().into_owned()),
+            play,
             // A GIF starts again and again, and numbered pictures are for those who cut.
             has_card: format.is_some_and(|format| format.extension == FORMATS[0].extension),
             overlay: Overlay {

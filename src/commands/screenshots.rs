@@ -33,9 +33,9 @@ pub struct ScreenshotsArgs {
 }
 
 fn shot() -> impl TypedValueParser<Value = Shot> {
-    PossibleValuesParser::new(SHOTS.map(|shot| shot.name)).map(|name| {
-        let named = SHOTS.into_iter().find(|shot| shot.name == name);
-        named.expect("clap admits only these names")
+    PossibleValuesParser::new(SHOTS.iter().map(|shot| shot.name)).map(|name| {
+        let named = SHOTS.iter().find(|shot| shot.name == name);
+        *named.expect("clap admits only these names")
     })
 }
 

@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use clap::Args;
 use cubewire_bevy::SocketTraffic;
 use cubewire_bevy::renet::{Key, RenetHost, RenetServer};
+use cubewire_cli::whole_number;
 use serde::Serialize;
 
-use super::args::{address, whole_number};
+use super::args::address;
 use super::figures;
 use super::security::SecurityArgs;
 use super::warning::of_replaced;
@@ -35,7 +36,7 @@ pub struct ServeArgs {
     #[command(flatten)]
     pub(super) security: SecurityArgs,
     /// Maximum number of connected viewers, up to 64; each takes up to 12 MB
-    #[arg(long, value_name = "N", default_value_t = 32, value_parser = whole_number(1..=MAX_VIEWERS), allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = whole_number(1..=MAX_VIEWERS))]
     pub(super) viewers: usize,
     /// Run without a window
     #[arg(long)]

@@ -13,7 +13,7 @@ use crate::panel::STEPS;
 /// `cubewire tour`
 #[derive(Clone, Debug, Args)]
 pub struct TourArgs {
-    #[arg(default_value_t = 1, value_parser = step, allow_negative_numbers = true, help = format!(
+    #[arg(default_value_t = 1, value_parser = step, help = format!(
         "Step to begin with, 1 to {}", STEPS.len()
     ))]
     pub(super) step: usize,

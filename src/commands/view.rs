@@ -8,9 +8,10 @@ use std::time::Duration;
 use bevy::prelude::*;
 use clap::Args;
 use cubewire_bevy::renet::RenetConnection;
+use cubewire_cli::whole_number;
 use serde::Serialize;
 
-use super::args::{LaneArgs, whole_number};
+use super::args::LaneArgs;
 use super::figures;
 use super::security::SecurityArgs;
 use super::warning::{of_replaced, warn};
@@ -29,6 +30,15 @@ use crate::view::PaneContent;
 
 /// `cubewire view`
 #[derive(Clone, Debug, Args)]
+#[command(
+    mut_arg("network", |arg| arg.help(format!(
+        "Simulated network to start with, in addition to the real one: {} [default: perfect]",
+        replication::network_names()
+    ))),
+    mut_arg("budget", |arg| arg.help(
+        "Most kilobits a second on the wire to start with, 16 to 1024 [default: what gets through]"
+    )),
+)]
 pub struct ViewArgs {
     /// The server, such as 192.168.1.5:7000
     #[arg(long, value_name = "ADDR")]
@@ -36,7 +46,7 @@ pub struct ViewArgs {
     #[command(flatten)]
     pub(super) security: SecurityArgs,
     /// Close the connection after this many seconds without traffic
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = whole_number(1..=ViewerSettings::MAX_TIMEOUT.as_secs()), allow_hyphen_values = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = whole_number(1..=ViewerSettings::MAX_TIMEOUT.as_secs()))]
     pub(super) timeout: u64,
     /// Run without a window
     #[arg(long)]

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::recording::{Script, Switch};
+use crate::recording::{Script, Switch, Turn, course};
 use crate::replication::LaneSettings;
 use crate::view::{PaneContent, Side};
 
@@ -46,34 +46,12 @@ fn sentences(
     script: Option<&Script>,
     switches: &[Switch],
 ) -> Vec<String> {
-    let mut halves = [left.clone(), PaneContent::Lane(right.clone())];
-    let mut shown: Vec<(Side, PaneContent)> = Side::ALL.into_iter().zip(halves.clone()).collect();
-    let steps = script.into_iter().flat_map(|script| &script.steps);
-    let steps = steps.flat_map(|step| {
-        let halves = [(Side::Left, &step.left), (Side::Right, &step.right)];
-        let set = halves.into_iter();
-        set.filter_map(|(side, content)| Some((step.at, side, Change::Set(content.as_deref()?))))
-    });
-    let switches = switches.iter();
-    let switches = switches.map(|switch| (switch.at, switch.side, Change::Switch(switch)));
-    let mut changes: Vec<_> = steps.chain(switches).collect();
-    // Stable: in the same tick the script comes first.
-    changes.sort_by_key(|(at, ..)| *at);
-    for (_, side, change) in changes {
-        let content = &mut halves[side as usize];
-        match (change, &mut *content) {
-            (Change::Set(new), content) => *content = new.clone(),
-            // Parsing has checked the values.
-            (Change::Switch(switch), PaneContent::Lane(lane)) => drop(switch.apply(lane)),
-            (Change::Switch(_), PaneContent::Simulation) => {}
-        }
-        shown.push((side, content.clone()));
-    }
-    let is_compared = shown
+    let turns = course(left, right, script, switches);
+    let is_compared = turns
         .iter()
-        .any(|(side, content)| *side == Side::Left && *content != PaneContent::Simulation);
+        .any(|turn| turn.side == Side::Left && turn.content != PaneContent::Simulation);
     let mut sentences = Vec::new();
-    for (side, content) in shown {
+    for Turn { side, content, .. } in turns {
         let PaneContent::Lane(lane) = content else {
             continue;
         };
@@ -89,11 +67,6 @@ fn sentences(
         }
     }
     sentences
-}
-
-enum Change<'a> {
-    Set(&'a PaneContent),
-    Switch(&'a Switch),
 }
 
 #[cfg(test)]

@@ -53,12 +53,7 @@ pub struct FrameArgs {
     #[arg(long, allow_hyphen_values = true)]
     pub(super) seconds: Option<Seconds>,
     /// Size of the window, which is no larger than the screen
-    #[arg(
-        long,
-        value_name = "WxH",
-        default_value = "1440x900",
-        allow_hyphen_values = true
-    )]
+    #[arg(long, value_name = "WxH", default_value = "1440x900")]
     pub(super) size: Size,
     /// Colours of panel and scene [default: as in the last window, dark at first]
     #[arg(long, value_name = "THEME")]

@@ -2,6 +2,7 @@
 
 use bevy::prelude::*;
 
+use super::course::describe_change;
 use super::replay::{InputLog, ReplayCheck};
 use super::script::Script;
 use super::switch::Switch;
@@ -169,12 +170,7 @@ fn on_shown(
     mut commands: Commands,
 ) {
     let Shown(shown) = shown.event();
-    let title = match (halves.content(shown.side), &shown.content) {
-        (PaneContent::Lane(old), PaneContent::Lane(new)) => old.describe_change(new),
-        (PaneContent::Simulation, PaneContent::Lane(new)) => Some(new.rung_name().to_owned()),
-        (PaneContent::Lane(_), PaneContent::Simulation) => Some("simulation".to_owned()),
-        (PaneContent::Simulation, PaneContent::Simulation) => None,
-    };
+    let title = describe_change(&halves.content(shown.side), &shown.content);
     if let (Some(title), Some(mut overlay)) = (title, overlay) {
         overlay.announce(shown.side, title, time.elapsed());
     }

@@ -3,6 +3,7 @@
 //! ```ron
 //! (
 //!     ticks: 240, // length: four seconds; then the script repeats
+//!     about: "rolling to the right", // for the title card of a film; optional
 //!     right: "rung:uncompressed", // what the half shows at the start; optional
 //!     steps: [
 //!         (at: 60, hold: [Right]),
@@ -36,6 +37,9 @@ pub struct Script {
     /// Length in ticks, after which the script repeats. From 1 to a day in a file; 0 in the default, which
     /// holds no keys.
     pub ticks: u64,
+    /// What the player does, in words, for the title card of a film.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub about: Option<String>,
     /// Lead-in: ticks at the start that are played, but precede the recording and are not shown.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lead_in: u64,

@@ -65,6 +65,10 @@ impl FromStr for Switch {
             let wanted = "a time from 0s to 86400s, as in `4s` or `2.5s`";
             TextError::Other(format!("`{time}` is not {wanted}"))
         })?;
+        if rest.is_empty() {
+            let why = "there is nothing to change, as in `4s:rung:delta`";
+            return Err(TextError::Other(why.to_owned()));
+        }
         let (side, rest) = match rest.split_once('.') {
             Some(("left", rest)) => (Side::Left, rest),
             Some(("right", rest)) => (Side::Right, rest),
@@ -104,6 +108,8 @@ mod tests {
                 format!("`{time}` {wanted}")
             );
         }
+        let nothing = "there is nothing to change, as in `4s:rung:delta`";
+        assert_eq!(error("4s"), nothing);
         assert!(error("4s:rung:detla").starts_with("unknown rung `detla`"));
         assert!(error("4s:middle.rung:delta").starts_with("unknown setting `middle.rung`"));
     }

@@ -132,7 +132,7 @@ impl Sample {
     }
 
     /// Whether the lane had the same stages, budget and rate.
-    pub(super) fn is_sent_like(&self, other: &Self) -> bool {
+    pub(crate) fn is_sent_like(&self, other: &Self) -> bool {
         self.stages == other.stages
             && self.budget_kbps == other.budget_kbps
             && self.send_interval_ticks == other.send_interval_ticks

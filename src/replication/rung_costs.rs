@@ -19,8 +19,8 @@ pub struct RungCosts<'a> {
     own_kbps: Option<f64>,
     /// How many times as many snapshots the lane would send without its budget.
     fewer: f64,
-    /// The most that the lane may cost, kilobits a second. None if its budget or its rate were switched in the last second,
-    /// so that what its shadow has encoded is of both.
+    /// The most that the lane may cost, kilobits a second. None if its budget or its rate were switched since the second of the
+    /// figures began, so that what its shadow has encoded is of both.
     most_kbps: Option<f64>,
 }
 
@@ -36,7 +36,17 @@ impl<'a> RungCosts<'a> {
     ) -> Self {
         let second = meter.second(moment);
         let pace = |sample: &Sample| (sample.budget_kbps, sample.send_interval_ticks);
-        let mut last = meter.back_from(moment).take(TICKS_PER_SECOND as usize);
+        let until = meter.steady_tick(moment);
+        // The shadow's second ends earlier than that of the lane.
+        let encoded = shadow.and_then(ShadowLadder::newest_tick);
+        let ends = [until, encoded].into_iter().flatten().min();
+        let now = moment.or_else(|| meter.newest_tick());
+        let ticks_ago = now
+            .zip(ends)
+            .map_or(0, |(now, ends)| now.saturating_sub(ends));
+        let mut last = meter
+            .back_from(moment)
+            .take(TICKS_PER_SECOND as usize + ticks_ago as usize);
         let newest = last.next().map(pace);
         let is_uniform = last.all(|sample| newest == Some(pace(sample)));
         let budget = newest.and_then(|(budget, _)| budget);
@@ -52,7 +62,7 @@ impl<'a> RungCosts<'a> {
         Self {
             // What it has encoded since is of both paces.
             shadow: shadow.filter(|_| is_uniform),
-            until: meter.steady_tick(moment),
+            until,
             stages: sender.stages,
             own_kbps: own_kbps.filter(|_| budget.is_none()),
             fewer,
@@ -151,14 +161,17 @@ mod tests {
             ..sender
         };
         assert_eq!(costs(&switched, &slower).estimate(), None);
-        let mut samples = settled.samples().clone();
-        samples
-            .iter_mut()
-            .rev()
-            .take(30)
-            .for_each(|sample| sample.budget_kbps = Some(32));
-        let mixed = LaneMeter::from_samples(samples);
-        assert_eq!(costs(&mixed, &sender).kbps(&INDEX), None);
+        // Figures are of the second up to tick 390.
+        for (ticks_ago, wanted) in [(30, None), (65, None), (70, Some(480.0))] {
+            let mut samples = settled.samples().clone();
+            samples
+                .iter_mut()
+                .rev()
+                .take(ticks_ago)
+                .for_each(|sample| sample.budget_kbps = Some(32));
+            let mixed = LaneMeter::from_samples(samples);
+            assert_eq!(costs(&mixed, &sender).kbps(&INDEX), wanted, "{ticks_ago}");
+        }
         assert_eq!(
             RungCosts::new(&switched, None, &sender, None).estimate(),
             None

@@ -17,7 +17,7 @@ use bevy_egui::egui::Rect;
 use super::side::Side;
 
 pub use card::Card;
-pub use film::{Column, common, peak_kbps};
+pub use film::{Column, Flag, common, peak_kbps};
 pub(super) use shown::draw;
 
 /// How long a title is shown.
@@ -32,6 +32,8 @@ pub struct Overlay {
     pub column: Option<Column>,
     /// The largest bandwidth that the graphs of that film have shown, kilobits a second.
     pub peak_kbps: f64,
+    /// The switches in the course of that film, in ascending order of their ticks.
+    pub flags: Vec<Flag>,
     /// What is over all of a film before it begins.
     pub card: Option<Card>,
     /// Parts that are hidden.

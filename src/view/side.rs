@@ -89,6 +89,15 @@ impl PaneContent {
             Self::Lane(lane) => lane.to_text(),
         }
     }
+
+    /// The lane; none for the simulation.
+    #[must_use]
+    pub const fn lane(&self) -> Option<&LaneSettings> {
+        match self {
+            Self::Simulation => None,
+            Self::Lane(lane) => Some(lane),
+        }
+    }
 }
 
 /// What the halves show.

@@ -16,6 +16,7 @@ mod layers;
 mod mistakes;
 mod mutated;
 mod network;
+mod pictures;
 mod play;
 mod processes;
 mod program;

@@ -309,7 +309,9 @@ fn a_file_that_holds_no_secret_key_is_refused() {
     let made = cubewire(&["key", "--out", key]).output().unwrap();
     assert!(made.status.success() && made.stdout.is_empty(), "{made:?}");
     let said = complaint(&["key", "--out", key]);
-    assert_eq!(said, format!("error: {key}: File exists\n"));
+    let why =
+        "there is such a file, perhaps with a key in use: choose another name, or delete it first";
+    assert_eq!(said, format!("error: {key}: {why}\n"));
     // Written to in place, it stays private.
     fs::write(key, "open sesame").unwrap();
     let said = complaint(&[&serve[..], &["--key-file", key]].concat());

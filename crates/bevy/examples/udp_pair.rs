@@ -5,7 +5,7 @@
 //! `cargo run -p cubewire-bevy --example udp_pair -- connect 127.0.0.1:5000`
 
 use std::error::Error;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use bevy_app::{
     App, AppExit, FixedUpdate, ScheduleRunnerPlugin, TaskPoolPlugin, TerminalCtrlCHandlerPlugin,
 };
 use bevy_ecs::prelude::*;
-use bevy_log::{DEFAULT_FILTER, LogPlugin};
+use bevy_log::{DEFAULT_FILTER, LogPlugin, tracing_subscriber::fmt};
 use bevy_math::{Quat, Vec3};
 use bevy_time::{TimePlugin, common_conditions::on_timer};
 use bevy_transform::components::Transform;
@@ -38,6 +38,11 @@ fn app() -> App {
     let mut app = App::new();
     let log = LogPlugin {
         filter: format!("{DEFAULT_FILTER},renetcode=off"),
+        // A file has no colours.
+        fmt_layer: |_| {
+            let layer = fmt::layer().with_writer(io::stderr);
+            Some(Box::new(layer.with_ansi(io::stderr().is_terminal())))
+        },
         ..LogPlugin::default()
     };
     app.add_plugins((TaskPoolPlugin::default(), TimePlugin, log, protocol))

@@ -1,10 +1,15 @@
-//! What the programs of this workspace print alike: errors, and tables.
+//! What the programs of this workspace read and print alike: arguments, errors, and tables.
 
+use std::env;
 use std::fmt::{self, Display, Formatter};
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 use std::process::{self, ExitCode};
+use std::slice;
+use std::str::FromStr;
 
-use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
+use clap::{Command, Error, Parser};
 use tabled::builder::Builder;
 use tabled::settings::object::Columns;
 use tabled::settings::{Alignment, Style};
@@ -39,7 +44,14 @@ pub fn without_codes(text: &str) -> String {
 /// Reads the command line. A mistake in it ends the program as clap does; what it quotes is [`printable`].
 #[must_use]
 pub fn parse<C: Parser>() -> C {
-    C::try_parse().unwrap_or_else(|error| {
+    let mut program = with_negative_numbers(C::command());
+    let matches = program.try_get_matches_from_mut(env::args_os());
+    let parsed = matches.and_then(|mut matches| {
+        let parsed = C::from_arg_matches_mut(&mut matches);
+        parsed.map_err(|error| error.format(&mut program))
+    });
+    parsed.unwrap_or_else(|error| {
+        let error = tidied(error, &mut program);
         let text = error.render().to_string();
         let printable = printable(&text);
         if printable == text.trim_end() {
@@ -48,6 +60,100 @@ pub fn parse<C: Parser>() -> C {
         let _ = writeln!(io::stderr(), "{printable}");
         process::exit(error.exit_code())
     })
+}
+
+/// A program that takes `-5` for a value and not for a flag, so that the value is what it complains of.
+fn with_negative_numbers(program: Command) -> Command {
+    let program = program.mut_args(|arg| match arg.get_action().takes_values() {
+        true => arg.allow_negative_numbers(true),
+        false => arg,
+    });
+    program.mut_subcommands(with_negative_numbers)
+}
+
+/// A mistake with the whole usage of its command: clap's has what was given alone, as if all of it were needed. Tips
+/// are left out that name nothing similar, or that take a flag for a value.
+fn tidied(mut error: Error, program: &mut Command) -> Error {
+    if let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) {
+        let usage = usage.to_string();
+        program.build();
+        // "Usage: program command …"
+        let words = usage.split_whitespace().skip(2);
+        let command = words.fold(program, |command, word| {
+            match command.find_subcommand(word).is_some() {
+                true => command.find_subcommand_mut(word).expect("it was found"),
+                false => command,
+            }
+        });
+        let usage = ContextValue::StyledStr(command.render_usage());
+        error.insert(ContextKind::Usage, usage);
+    }
+    for [given, tip] in [
+        [ContextKind::InvalidArg, ContextKind::SuggestedArg],
+        [ContextKind::InvalidValue, ContextKind::SuggestedValue],
+        [
+            ContextKind::InvalidSubcommand,
+            ContextKind::SuggestedSubcommand,
+        ],
+    ] {
+        let Some(ContextValue::String(given)) = error.get(given) else {
+            continue;
+        };
+        let tips = match error.get(tip) {
+            Some(ContextValue::String(tip)) => slice::from_ref(tip),
+            Some(ContextValue::Strings(tips)) => tips,
+            _ => continue,
+        };
+        let is_similar = |tip: &String| {
+            let [given, tip] = [given, tip].map(|name| name.trim_start_matches('-'));
+            strsim::jaro_winkler(given, tip) > LIKENESS
+        };
+        if !tips.iter().any(is_similar) {
+            error.remove(tip);
+        }
+    }
+    if let Some(ContextValue::StyledStrs(tips)) = error.get(ContextKind::Suggested)
+        && tips.iter().any(|tip| tip.to_string().contains(AS_A_VALUE))
+    {
+        error.remove(ContextKind::Suggested);
+    }
+    error
+}
+
+/// How similar names are of which one may be meant for the other, from 0 to 1.
+const LIKENESS: f64 = 0.85;
+
+/// What clap's tip to put `--` before an argument has in it. No value of these programs begins with hyphens.
+const AS_A_VALUE: &str = " as a value, ";
+
+/// Parses whole numbers in a range.
+pub fn whole_number<N: FromStr + PartialOrd + Display + Clone>(
+    legal: RangeInclusive<N>,
+) -> impl Fn(&str) -> Result<N, String> + Clone {
+    move |text| {
+        let number = text.parse().ok();
+        let number = number.filter(|number| legal.contains(number));
+        number.ok_or_else(|| {
+            let (from, to) = (legal.start(), legal.end());
+            format!("{text} is not a whole number from {from} to {to}")
+        })
+    }
+}
+
+/// A number for people: with that many decimals, a minus sign, and thin spaces between thousands.
+#[must_use]
+pub fn number(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", value.abs());
+    let is_negative = value < 0.0 && text.contains(|digit: char| !"0.".contains(digit));
+    let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
+    let mut number = String::from(if is_negative { "\u{2212}" } else { "" });
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            number.push('\u{2009}');
+        }
+        number.push(digit);
+    }
+    number + rest
 }
 
 /// A text of any origin as a terminal can show it. Control and formatting characters are escaped, and the middle of a
@@ -118,6 +224,8 @@ impl Display for Table {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
 
     #[test]
@@ -129,6 +237,60 @@ mod tests {
         );
         let usual = "`größe` is no key:\n  it's \"e\u{301}\" \\ x";
         assert_eq!(printable(usual), usual);
+    }
+
+    #[derive(Debug, Parser)]
+    #[command(name = "program")]
+    struct Program {
+        #[command(subcommand)]
+        command: Subcommands,
+    }
+
+    #[derive(Debug, clap::Subcommand)]
+    enum Subcommands {
+        Draw {
+            #[arg(long)]
+            png: Option<String>,
+            #[arg(long, value_parser = whole_number(1..=9_u8))]
+            number: Option<u8>,
+            step: Option<u8>,
+        },
+    }
+
+    #[test]
+    fn a_mistake_has_the_whole_usage_and_no_far_fetched_tip() {
+        let said = |line: &str| {
+            let mut program = with_negative_numbers(Program::command());
+            let error = program.try_get_matches_from_mut(line.split(' '));
+            tidied(error.unwrap_err(), &mut program).to_string()
+        };
+        const USAGE: &str = "Usage: program draw [OPTIONS] [STEP]\n";
+        for (line, tip) in [
+            ("program draw --pngs a", Some("'--png'")),
+            ("program draw --png a --rung delta", None),
+            ("program draw --step 44", None),
+        ] {
+            let said = said(line);
+            assert!(said.contains(USAGE), "{said}");
+            assert_eq!(said.contains("tip: "), tip.is_some(), "{said}");
+            assert!(said.contains(tip.unwrap_or_default()), "{said}");
+        }
+        assert!(said("program drew").contains("'draw'"));
+        assert!(!said("program paint").contains("tip: "));
+        let negative = said("program draw --number -5");
+        assert!(negative.contains("-5 is not a whole number from 1 to 9"));
+    }
+
+    #[test]
+    fn numbers_are_readable() {
+        for (value, decimals, wanted) in [
+            (17_368.84, 1, "17\u{2009}368.8"),
+            (999.96, 1, "1\u{2009}000.0"),
+            (-1_234_567.0, 0, "\u{2212}1\u{2009}234\u{2009}567"),
+            (-0.01, 1, "0.0"),
+        ] {
+            assert_eq!(number(value, decimals), wanted);
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod tests;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cubewire_codec::{Sequence, ladder};
 use cubewire_protocol::{BaselineChoice, Request};
@@ -40,6 +40,8 @@ pub(crate) struct Attack {
     /// Whether it does nothing but what any viewer may. The server then divides its time among all viewers, so that
     /// the honest one may get less than before. Such attacks come last, alone.
     pub(crate) is_fair: bool,
+    /// The least time in which it shows anything.
+    pub(crate) least: Duration,
     run: fn(&mut Field, Instant) -> io::Result<Outcome>,
 }
 
@@ -77,7 +79,10 @@ pub(crate) const ATTACKS: &[Attack] = &[
     attack("replayed", 2, replayed::run),
     attack("second-token", 2, second_token::run),
     attack("stolen-challenge", 2, stolen::run),
-    attack("dead", 4, dead::run),
+    Attack {
+        least: dead::ROUND,
+        ..attack("dead", 4, dead::run)
+    },
     attack("greedy-acks", 2, greedy::run),
     attack("rogue", 2, rogue::run),
     attack("slow-reader", 2, slow::run),
@@ -98,6 +103,7 @@ const fn attack(
         name,
         weight,
         is_fair: false,
+        least: Duration::ZERO,
         run,
     }
 }

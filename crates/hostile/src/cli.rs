@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddrV4, UdpSocket};
 use std::path::PathBuf;
 
 use clap::Parser;
+use cubewire_cli::whole_number;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -11,16 +12,16 @@ use crate::attacks::{ATTACKS, Attack};
 
 /// Attacks a server of Cubewire over loopback, and measures what that costs an honest viewer
 #[derive(Clone, Debug, Parser)]
-#[command(version)]
+#[command(version, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// How long the attacks last altogether
-    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(20..=86_400))]
+    /// How long the attacks last altogether, from 20 seconds for a few, and 60 for all, to a day
+    #[arg(long, default_value_t = 60, value_parser = whole_number(20..=86_400_u64))]
     pub(crate) seconds: u64,
     /// Where random numbers start
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = whole_number(0..=u64::MAX))]
     pub(crate) seed: u64,
     /// Datagrams per second that each attacker sends, at most
-    #[arg(long, default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=20_000))]
+    #[arg(long, default_value_t = 2000, value_parser = whole_number(1..=20_000_u32))]
     pub(crate) rate: u32,
     /// Attacks, separated by commas [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = attack)]

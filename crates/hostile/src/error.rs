@@ -23,6 +23,10 @@ pub(crate) enum HostileError {
     Folder(#[source] io::Error),
     #[error("standard output: {0}")]
     Output(#[source] io::Error),
+    #[error(
+        "--seconds: {given} are too few for these attacks, which need {least}; --only chooses some"
+    )]
+    TooShort { given: u64, least: u64 },
     #[error("the honest viewer did not connect within {0} s, before any attack")]
     NoViewer(u64),
 }

@@ -129,6 +129,18 @@ fn plan(attacks: Vec<&'static Attack>) -> Vec<(&'static str, u32, Vec<&'static A
     planned
 }
 
+/// Whole seconds in which each of the attacks can show something.
+pub(crate) fn least_seconds(attacks: Vec<&'static Attack>) -> u64 {
+    let planned = plan(attacks);
+    let whole: u32 = planned.iter().map(|(_, weight, _)| weight).sum();
+    let needed = planned.iter().flat_map(|(_, weight, attacks)| {
+        let attacks = attacks.iter();
+        attacks.map(move |attack| attack.least * whole / *weight)
+    });
+    // The phases themselves take a moment to begin.
+    needed.max().unwrap_or_default().as_secs() + 1
+}
+
 impl Span {
     /// With what was noted all the while. `newcomers` are those from nearby and those from afar.
     pub(crate) fn measured(
@@ -183,5 +195,8 @@ mod tests {
         assert!(!together.iter().any(|attack| attack.is_fair));
         let one = plan(vec![&ATTACKS[0]]);
         assert_eq!(one.len(), 2);
+        assert_eq!(least_seconds(ATTACKS.iter().collect()), 58);
+        let dead = ATTACKS.iter().filter(|attack| attack.name == "dead");
+        assert_eq!(least_seconds(dead.collect()), 13);
     }
 }

@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-use cubewire_cli::Table;
+use cubewire_cli::{Table, number};
+use serde_json::Value;
 
 use crate::figures::{Compared, Figures, Phase};
 use crate::wire::Tally;
@@ -24,15 +25,16 @@ pub(crate) fn print(figures: &Figures, out: &mut impl Write) -> io::Result<()> {
     writeln!(out)?;
     compared(out, "honest viewer", &figures.viewer)?;
     compared(out, "viewer behind the relay", &figures.bystander)?;
-    writeln!(out, "relay: {:?}", figures.relay)?;
+    let relay = serde_json::to_value(figures.relay).expect("figures are plain data");
+    writeln!(out, "relay: {}", listed(&relay))?;
     let server = &figures.server;
     writeln!(
         out,
-        "server: {} MB without attacks, {} MB at most; {} log lines; it says {}\n",
+        "server: {} MB without attacks, {} MB at most; {} log lines; it says: {}\n",
         server.rss_quiet >> 20,
         server.rss_max >> 20,
         server.log_lines,
-        server.said
+        listed(&server.said)
     )?;
     for expectation in &figures.expectations {
         let mark = if expectation.is_met {
@@ -51,15 +53,16 @@ fn row(phase: &Phase) -> [(&'static str, String); 17] {
     for attacker in &phase.attackers {
         tally += attacker.tally;
     }
+    let whole = |count: u64| number(count as f64, 0);
     let Phase {
         watched, near, far, ..
     } = phase;
     [
         ("attack", phase.name.to_owned()),
         ("s", format!("{:.1}", phase.seconds)),
-        ("sent", tally.sent.to_string()),
-        ("sent kB", (tally.sent_bytes / 1000).to_string()),
-        ("got kB", (tally.received_bytes / 1000).to_string()),
+        ("sent", whole(tally.sent)),
+        ("sent kB", whole(tally.sent_bytes / 1000)),
+        ("got kB", whole(tally.received_bytes / 1000)),
         ("snapshots/s", format!("{:.1}", watched.rate)),
         ("gap ms", format!("{:.0}", watched.longest_gap_ms)),
         ("long gaps", watched.long_gaps.to_string()),
@@ -71,8 +74,21 @@ fn row(phase: &Phase) -> [(&'static str, String); 17] {
         ("slowest ms", format!("{:.0}", far.slowest_ms)),
         ("MB", (phase.rss >> 20).to_string()),
         ("% CPU", format!("{:.0}", phase.cpu_percent)),
-        ("log lines", phase.log_lines.to_string()),
+        ("log lines", whole(phase.log_lines)),
     ]
+}
+
+/// Counts with their names, those of fields within fields too.
+fn listed(counts: &Value) -> String {
+    let fields = counts.as_object().into_iter().flatten();
+    let counts = fields.filter_map(|(name, value)| match value {
+        Value::Object(_) => Some(listed(value)),
+        value => {
+            let count = number(value.as_f64()?, 0);
+            Some(format!("{count} {}", name.replace('_', " ")))
+        }
+    });
+    counts.collect::<Vec<_>>().join(", ")
 }
 
 fn compared(out: &mut impl Write, who: &str, compared: &Compared) -> io::Result<()> {
@@ -89,4 +105,17 @@ fn compared(out: &mut impl Write, who: &str, compared: &Compared) -> io::Result<
          lost {losses:?}",
         losses.len()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn counts_are_listed_with_their_names() {
+        let counts = json!({ "log_lines": 2526, "traffic": { "sent": 3 }, "budgets": [] });
+        assert_eq!(listed(&counts), "2\u{2009}526 log lines, 3 sent");
+    }
 }

@@ -20,7 +20,7 @@ use crate::error::HostileError;
 use crate::expectations;
 use crate::figures::{Compared, Figures, Hashes, Phase, ServerFigures, compare, read_digest};
 use crate::newcomers::{self, FAR, Newcomer};
-use crate::phases::{Scene, Span, joined};
+use crate::phases::{Scene, Span, joined, least_seconds};
 use crate::relay::Relay;
 use crate::report;
 use crate::server::{Sample, Server, Start, make_key};
@@ -32,6 +32,10 @@ use crate::wire::Tally;
 /// # Errors
 /// [`HostileError`] if nothing could be measured.
 pub(crate) fn run(cli: &Cli, out: &mut impl Write) -> Result<bool, HostileError> {
+    let (given, least) = (cli.seconds, least_seconds(cli.attacks()));
+    if given < least {
+        return Err(HostileError::TooShort { given, least });
+    }
     // That the file can be written is to be known now, not in an hour.
     let json = cli.json.as_deref().map(|path| {
         let file = NewFile::create(path).map_err(HostileError::file(path))?;

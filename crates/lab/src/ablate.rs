@@ -4,7 +4,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use cubewire_cli::Table;
+use cubewire_cli::{Table, number};
 use cubewire_codec::ladder::{ARITHMETIC, PREDICTED};
 use cubewire_codec::training::{Feature, Trainer};
 
@@ -53,9 +53,9 @@ pub(crate) fn run(args: &AblateArgs, out: &mut impl Write) -> Result<(), LabErro
         table.row([
             decision.to_owned(),
             without.to_owned(),
-            format!("{arithmetic:.1}"),
+            number(arithmetic, 1),
             more(arithmetic, whole[0]),
-            format!("{predicted:.1}"),
+            number(predicted, 1),
             more(predicted, whole[1]),
         ]);
     };

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::time::Duration;
 
-use cubewire_cli::Table;
+use cubewire_cli::{Table, number};
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
 use cubewire_codec::{Fingerprint, Life, Limits, Plan, QuantizedSnapshot};
@@ -76,15 +76,15 @@ pub(crate) fn run(args: &BudgetArgs, out: &mut impl Write) -> Result<(), LabErro
     ]);
     let bar = progress(plays.len() * recording.frames.len(), "frames");
     for (rung, sending) in plays {
-        let tally = Play::new(&recording, &rung, path, sending, args.urgency.into())
-            .run(args.skip, || bar.inc(1));
+        let tally =
+            Play::new(&recording, &rung, path, sending, args.urgency).run(args.skip, || bar.inc(1));
         if tally.wrong > 0 {
             return Err(LabError::Lossy { codec: rung.name });
         }
         table.row(tally.cells(rung.name, sending, &recording.plan));
     }
     bar.finish_and_clear();
-    let packets = recording.packets();
+    let packets = number(recording.packets() as f64, 0);
     writeln!(out, "{}: {packets} frames{path}\n", args.file.display())?;
     Ok(writeln!(out, "{table}")?)
 }
@@ -324,26 +324,26 @@ impl Tally {
         let kbps = |bytes: usize| bytes as f64 * 8.0 / 1000.0;
         let busiest = self.sent.windows(second).map(|sent| sent.iter().sum());
         let (kind, budget) = match sending {
-            Sending::Partial(rate) => ("partial", kbps(rate as usize).to_string()),
-            Sending::Complete(rate) => ("complete", kbps(rate as usize).to_string()),
+            Sending::Partial(rate) => ("partial", number(kbps(rate as usize), 0)),
+            Sending::Complete(rate) => ("complete", number(kbps(rate as usize), 0)),
             Sending::Every(_) => ("complete", "-".to_owned()),
         };
         let is_partial = matches!(sending, Sending::Partial(_));
         let if_partial = |figure: String| if is_partial { figure } else { "-".to_owned() };
         let per_second = (self.packets * second) as f64 / self.sent.len() as f64;
-        let millimetres = |metres: f64| format!("{:.1}", 1000.0 * metres);
+        let millimetres = |metres: f64| number(1000.0 * metres, 1);
         let (sum, count) = self.error;
         vec![
             codec.to_owned(),
             kind.to_owned(),
             budget,
-            format!("{:.1}", kbps(busiest.max().unwrap_or(0))),
+            number(kbps(busiest.max().unwrap_or(0)), 1),
             format!("{per_second:.1}"),
             if_partial(format!(
                 "{:.1}",
                 self.carried as f64 / self.packets.max(1) as f64
             )),
-            if_partial(self.longest_wait.to_string()),
+            if_partial(number(self.longest_wait as f64, 0)),
             format!(
                 "{:.0}",
                 1000.0 * self.delay.as_secs_f64() / self.sent.len() as f64

@@ -5,7 +5,8 @@ mod record;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
+use cubewire_cli::whole_number;
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_protocol::Urgency;
 
@@ -29,7 +30,10 @@ pub(crate) enum Command {
     /// Play a recording within budgets of bytes, and print how far what is shown is off
     Budget(BudgetArgs),
     /// Print how frames differ from their baselines, and the cost of the differences
-    Stats(StatsArgs),
+    Stats {
+        /// Recording, `.bin` or `.bin.zst`
+        file: PathBuf,
+    },
     /// Record a scene that is simulated from a seed
     Record(RecordArgs),
     /// Train a model for arithmetic coding
@@ -81,44 +85,29 @@ pub(crate) struct BudgetArgs {
     #[arg(long, default_value = "predicted,changed-flags")]
     pub(crate) codec: Codecs,
     /// Budgets in kilobits a second, separated by commas
-    #[arg(long, value_delimiter = ',', default_value = "256,128,64,32,20", value_parser = clap::value_parser!(u32).range(16..=100_000), allow_negative_numbers = true)]
+    #[arg(long, value_delimiter = ',', default_value = "256,128,64,32,20", value_parser = whole_number(16..=100_000_u32))]
     pub(crate) kbps: Vec<u32>,
     /// Also send a complete packet every so many frames, whatever it takes
-    #[arg(long, value_name = "FRAMES", value_parser = clap::value_parser!(u16).range(1..=60), allow_negative_numbers = true)]
+    #[arg(long, value_name = "FRAMES", value_parser = whole_number(1..=60_u16))]
     pub(crate) every: Option<u16>,
     /// Frames at the start that are played but not measured
-    #[arg(
-        long,
-        value_name = "FRAMES",
-        default_value_t = 0,
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "FRAMES", default_value_t = 0, value_parser = whole_number(0..=usize::MAX))]
     pub(crate) skip: usize,
-    /// What makes a body urgent while it waits
-    #[arg(long, default_value = "error-per-bit")]
-    pub(crate) urgency: BudgetUrgency,
+    /// What makes a body urgent: `waiting`, the time for which it has waited; `error`, that and how wrong the receiver has
+    /// it; or `error-per-bit`, both for the bits that it takes
+    #[arg(long, default_value = "error-per-bit", value_parser = urgency)]
+    pub(crate) urgency: Urgency,
     #[command(flatten)]
     pub(crate) link: Path,
 }
 
-/// What can make a body urgent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum BudgetUrgency {
-    /// The time for which it has waited
-    Waiting,
-    /// That, and how wrong the receiver has it
-    Error,
-    /// That, for the bits that it takes
-    ErrorPerBit,
-}
-
-impl From<BudgetUrgency> for Urgency {
-    fn from(urgency: BudgetUrgency) -> Self {
-        match urgency {
-            BudgetUrgency::Waiting => Self::Waiting,
-            BudgetUrgency::Error => Self::Error,
-            BudgetUrgency::ErrorPerBit => Self::ErrorPerBit,
-        }
+/// What can make a body urgent, by its name on the command line.
+fn urgency(name: &str) -> Result<Urgency, String> {
+    match name {
+        "waiting" => Ok(Urgency::Waiting),
+        "error" => Ok(Urgency::Error),
+        "error-per-bit" => Ok(Urgency::ErrorPerBit),
+        _ => Err(format!("{name} is not waiting, error or error-per-bit")),
     }
 }
 
@@ -147,13 +136,6 @@ pub(crate) struct AblateArgs {
     /// Recordings to train on
     #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
     pub(crate) train: Vec<PathBuf>,
-}
-
-/// Arguments of `stats`.
-#[derive(Debug, Args)]
-pub(crate) struct StatsArgs {
-    /// Recording, `.bin` or `.bin.zst`
-    pub(crate) file: PathBuf,
 }
 
 /// Arguments of `figures`.
@@ -198,13 +180,17 @@ impl FromStr for Codecs {
                 are_all: true,
             });
         }
-        let rung = |name: &str| measurable().find(|rung| rung.name == name);
-        let rungs: Option<_> = names.split(',').map(rung).collect();
-        let are_all = false;
-        let codecs = rungs.map(|rungs| Self { rungs, are_all });
-        codecs.ok_or_else(|| {
-            let all: Vec<_> = measurable().map(|rung| rung.name).collect();
-            format!("must be {ALL}, or some of {}", all.join(","))
+        let rung = |name: &str| {
+            let found = measurable().find(|rung| rung.name == name);
+            found.ok_or_else(|| {
+                let all: Vec<_> = measurable().map(|rung| rung.name).collect();
+                let all = all.join(",");
+                format!("{name} is not a rung that can be measured; `{ALL}`, or some of {all}")
+            })
+        };
+        Ok(Self {
+            rungs: names.split(',').map(rung).collect::<Result<_, _>>()?,
+            are_all: false,
         })
     }
 }

@@ -33,10 +33,10 @@ pub(crate) enum LabError {
     DifferentScenes { first: PathBuf, other: PathBuf },
     #[error("{path}: the recording to measure is also among those to train on")]
     TrainedAndMeasured { path: PathBuf },
-    #[error("{document}: no {title}")]
-    NoSection {
+    #[error("{document}: no {what}")]
+    Lacking {
         document: &'static str,
-        title: String,
+        what: String,
     },
     #[error("{title}: the command fails ({status}): {reason}")]
     Command {

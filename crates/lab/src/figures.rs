@@ -87,7 +87,8 @@ fn chosen(sections: &[Section], names: &[String]) -> Result<Vec<usize>, LabError
     let has = |section: &Section, name: &String| section.title.contains(name);
     let is_missing = |name: &&String| !sections.iter().any(|section| has(section, name));
     if let Some(name) = names.iter().find(is_missing) {
-        return Err(missing(FIGURES, name));
+        let heading = format!("heading contains `{name}`; its first lines list the headings");
+        return Err(lacking(FIGURES, heading));
     }
     let is_chosen = |section: &Section| match names {
         [] => section.mark.is_empty(),
@@ -133,11 +134,9 @@ fn read(path: &str) -> Result<String, LabError> {
     fs::read_to_string(path).map_err(unreadable(path))
 }
 
-fn missing(document: &'static str, title: &str) -> LabError {
-    LabError::NoSection {
-        document,
-        title: title.to_owned(),
-    }
+fn lacking(document: &'static str, what: impl Into<String>) -> LabError {
+    let what = what.into();
+    LabError::Lacking { document, what }
 }
 
 /// Prints the lines that are not in both, marked with `-` and `+`.
@@ -195,7 +194,7 @@ impl Section {
         let parts = block.split_once('\n');
         let parts = parts.and_then(|(mark, rest)| Some((mark, rest.split_once("\n```\n")?)));
         let (mark, (command, output)) =
-            parts.ok_or_else(|| missing(FIGURES, "end of a command"))?;
+            parts.ok_or_else(|| lacking(FIGURES, "end of a command"))?;
         Ok(Self {
             title,
             head: text[..text.len() - output.len()].to_owned(),
@@ -245,7 +244,7 @@ impl Section {
 fn with_contents(sections: &[Section]) -> Result<String, LabError> {
     let parts = sections[0].head.split_once(CONTENTS);
     let parts = parts.and_then(|(before, rest)| Some((before, rest.split_once(END_OF_CONTENTS)?)));
-    let (before, (_, after)) = parts.ok_or_else(|| missing(FIGURES, END_OF_CONTENTS))?;
+    let (before, (_, after)) = parts.ok_or_else(|| lacking(FIGURES, END_OF_CONTENTS))?;
     let links = sections[1..].iter().map(|section| {
         let anchor = section.title.to_lowercase().replace(' ', "-");
         let anchor = anchor.replace(|c: char| !c.is_alphanumeric() && c != '-', "");
@@ -271,13 +270,13 @@ fn quoted(path: &'static str, document: &str, sections: &[Section]) -> Result<St
         if let Some(title) = line.strip_prefix(QUOTE) {
             let title = title.trim_end_matches(" -->");
             let section = sections.iter().find(|section| section.title == title);
-            let section = section.ok_or_else(|| missing(path, title))?;
+            let section = section.ok_or_else(|| lacking(path, title))?;
             text += &format!("\n{}\n\n", section.output);
             is_quote = true;
         }
     }
     match is_quote {
-        true => Err(missing(path, END_OF_QUOTE)),
+        true => Err(lacking(path, END_OF_QUOTE)),
         false => Ok(text),
     }
 }

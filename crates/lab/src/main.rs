@@ -55,8 +55,8 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
         Command::Record(args) => record::run(&args),
         Command::Walkoff(args) => walkoff::print(&args, out),
         Command::Budget(args) => budget::run(&args, out),
-        Command::Stats(args) => {
-            let recording = Recording::read(&args.file)?;
+        Command::Stats { file } => {
+            let recording = Recording::read(&file)?;
             Ok(stats::Stats::collect(&recording).print(out)?)
         }
         Command::Train(args) => train::run(&args, out),

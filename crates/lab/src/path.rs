@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use clap::Args;
+use cubewire_cli::whole_number;
 use cubewire_link::{Conditions, Link, Loss, Reordering};
 use cubewire_recording::BASELINE_FRAMES;
 
@@ -11,28 +12,23 @@ use cubewire_recording::BASELINE_FRAMES;
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Path {
     /// Fraction of packets and acks that the link loses
-    #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, allow_negative_numbers = true)]
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction)]
     pub(crate) loss: f64,
     /// Fraction of packets and acks that arrive one to four frames late
-    #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction, allow_negative_numbers = true)]
+    #[arg(long, value_name = "FRACTION", default_value_t = 0.0, value_parser = fraction)]
     pub(crate) reorder: f64,
     /// Random seed of the simulated link
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole_number(0..=u64::MAX))]
     pub(crate) seed: u64,
     /// Frames from sending a packet to receiving its ack, 1 to 120
-    #[arg(long, value_name = "N", default_value_t = BASELINE_FRAMES as u16, value_parser = clap::value_parser!(u16).range(1..=120), allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", default_value_t = BASELINE_FRAMES as u16, value_parser = whole_number(1..=120_u16))]
     pub(crate) rtt_frames: u16,
 }
 
 fn fraction(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(fraction) if (0.0..=1.0).contains(&fraction) => Ok(fraction),
-        _ => Err("must be a number in 0..=1".to_owned()),
+        _ => Err(format!("{text} is not a number from 0 to 1")),
     }
 }
 

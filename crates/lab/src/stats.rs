@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use cubewire_cli::Table;
+use cubewire_cli::{Table, number};
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::{self, LADDER, Rung};
 use cubewire_codec::schema::Schema;
@@ -97,7 +97,7 @@ impl Cost {
 fn per(bits: f64, count: u64) -> String {
     match count {
         0 => "–".to_owned(),
-        _ => format!("{:.1}", bits / count as f64),
+        _ => number(bits / count as f64, 1),
     }
 }
 
@@ -225,7 +225,7 @@ impl Stats {
         let lives = [("come", counts.born), ("gone", counts.gone)];
         let lives = lives.map(|(what, count)| (what, percent(count, counts.changed)));
         let rows = [
-            ("frames", self.changed.len().to_string()),
+            ("frames", number(self.changed.len() as f64, 0)),
             ("changed bodies a frame, mean", format!("{mean:.1}")),
             (
                 "changed bodies a frame, minimum",
@@ -283,7 +283,7 @@ impl Stats {
                 format!("{:.1} %", differences.fraction_up_to(magnitude) * 100.0)
             };
             table.row([
-                magnitude.to_string(),
+                number(magnitude as f64, 0),
                 percent(&self.position_differences),
                 percent(&self.orientation_differences),
             ]);

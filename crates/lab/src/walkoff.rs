@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
-use cubewire_cli::Table;
+use cubewire_cli::{Table, number};
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
 use cubewire_codec::{BitLedger, Packet, Plan};
@@ -98,7 +98,7 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
     }
     bar.finish_and_clear();
     if !args.json {
-        let packets = recording.packets();
+        let packets = number(recording.packets() as f64, 0);
         writeln!(out, "{}: {packets} packets{path}\n", args.file.display())?;
         writeln!(out, "{table}")?;
         if args.kinds {
@@ -140,13 +140,13 @@ fn untrained_rungs(
 
 impl Outcome {
     fn cells(&self, with_times: bool) -> Vec<String> {
-        let figure = |figure: f64| format!("{figure:.1}");
+        let figure = |figure: f64| number(figure, 1);
         let mut cells = vec![
             self.codec.to_owned(),
             figure(self.bytes_per_packet),
             figure(self.body_bytes_per_packet),
             figure(self.kbps),
-            self.delivered.to_string(),
+            number(self.delivered as f64, 0),
             if self.lossless { "yes" } else { "NO" }.to_owned(),
         ];
         if with_times {

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 
+use cubewire_cli::number;
 use cubewire_codec::{BitKind, Snapshot};
 use cubewire_scene::TICKS_PER_SECOND;
 use serde::Serialize;
@@ -57,8 +58,8 @@ pub struct Summary {
     pub script: Option<String>,
     /// The rung of the lane.
     pub rung: &'static str,
-    /// The simulated network by name, or null for the default.
-    pub network: Option<&'static str>,
+    /// The simulated network by name, or the file of recorded delays; null for the default.
+    pub network: Option<String>,
     /// Snapshots counted.
     pub snapshots: usize,
     /// Seconds counted.
@@ -153,7 +154,7 @@ impl PlayTotals {
         &self,
         script: Option<String>,
         rung: &'static str,
-        network: Option<&'static str>,
+        network: Option<String>,
         meter: &LaneMeter,
         check: LaneCheck,
     ) -> Summary {
@@ -206,42 +207,45 @@ impl Summary {
             "{script}, {}{}: {} snapshots, {:.1} s",
             self.rung,
             self.network
+                .as_ref()
                 .map_or_else(String::new, |name| format!(" over {name}")),
-            self.snapshots,
+            number(self.snapshots as f64, 0),
             self.seconds
         )?;
         for (name, rate) in [("article", self.article), ("wire", self.wire)] {
             writeln!(
                 out,
-                "  {name:<9}{:>10.1} kbps mean {:>10.1} kbps in the busiest second",
-                rate.mean_kbps, rate.peak_kbps
+                "  {name:<9}{:>10} kbps mean {:>10} kbps in the busiest second",
+                number(rate.mean_kbps, 1),
+                number(rate.peak_kbps, 1)
             )?;
         }
         if self.states_kbps > 0.0 {
-            writeln!(out, "  states   {:>10.1} kbps of these", self.states_kbps)?;
+            let states = number(self.states_kbps, 1);
+            writeln!(out, "  states   {states:>10} kbps of these")?;
         }
         writeln!(
             out,
-            "  payload  {:>10.1} bytes mean{:>10} bytes at most, {:.0} packets a second\n  \
-             acks     {:>10.1} kbps\n  \
-             changed  {:>10.1} cubes against the baseline, mean",
-            self.payload_bytes,
-            self.largest_payload_bytes,
-            self.packets_per_second,
-            self.acks_kbps,
-            self.changed_cubes,
+            "  payload  {:>10} bytes mean{:>10} bytes at most, {} packets a second\n  \
+             acks     {:>10} kbps\n  \
+             changed  {:>10} cubes against the baseline, mean",
+            number(self.payload_bytes, 1),
+            number(self.largest_payload_bytes as f64, 0),
+            number(self.packets_per_second, 0),
+            number(self.acks_kbps, 1),
+            number(self.changed_cubes, 1),
         )?;
         if let Some(budget) = &self.budget {
             writeln!(
                 out,
-                "  budget   {:>10} kbps, {:.1} in the busiest second; {:.1} cubes a tick, the longest wait {} ticks\n  \
-                 error    {:>10.1} mm mean, {:.1} mm at most",
-                budget.kbps,
-                budget.max_second_kbps,
+                "  budget   {:>10} kbps, {} in the busiest second; {:.1} cubes a tick, the longest wait {} ticks\n  \
+                 error    {:>10} mm mean, {} mm at most",
+                number(budget.kbps.into(), 0),
+                number(budget.max_second_kbps, 1),
                 budget.bodies_a_tick,
                 budget.longest_wait_ticks,
-                budget.mean_error_mm,
-                budget.worst_error_mm,
+                number(budget.mean_error_mm, 1),
+                number(budget.worst_error_mm, 1),
             )?;
         }
         writeln!(out, "  bits a snapshot:")?;
@@ -249,16 +253,19 @@ impl Summary {
         for kind in &self.bits {
             writeln!(
                 out,
-                "    {:<14}{:>10.1}{:>7.1} %",
+                "    {:<14}{:>10}{:>7.1} %",
                 kind.kind,
-                kind.bits_per_snapshot,
+                number(kind.bits_per_snapshot, 1),
                 100.0 * kind.bits_per_snapshot / total
             )?;
         }
         writeln!(
             out,
             "  {} snapshots decoded, {} refused, {} wrong; state hash {}",
-            self.received, self.refused, self.wrong, self.state_hash
+            number(self.received as f64, 0),
+            self.refused,
+            self.wrong,
+            self.state_hash
         )
     }
 }

@@ -35,7 +35,7 @@ fn chart(costs: &[RungCost], played: &str) -> io::Result<Canvas> {
         BARS.start + (BARS.end - BARS.start) * ((kbps.log10() - from) / (to - from)) as f32
     };
 
-    let title = format!("{played}: what each rung costs");
+    let title = format!("What each rung costs: {played}");
     canvas.text([MARGIN, 44.0], At::Left, 24.0, DARK.ink, &title);
     let about = format!(
         "Mean bandwidth with the headers of IP and UDP, and how many times less than uncompressed. The line is the article's \

@@ -5,18 +5,21 @@ mod sent;
 use std::ops::Range;
 
 use bevy::prelude::*;
+use cubewire_scene::TICKS_PER_SECOND;
 
 pub use self::sent::Sent;
 use self::sent::count_newest;
 use super::offscreen::{BYTES_PER_PIXEL, Interface, OffScreen};
 use crate::game::{Failure, GameError};
-use crate::recording::{Outcome, ReplayCheck, Script, ScriptPlayback, Switch, begin};
+use crate::recording::{
+    Outcome, ReplayCheck, Script, ScriptPlayback, Switch, Turn, begin, course, describe_change,
+};
 use crate::replication::{LaneMeter, LaneSettings, TARGET_KBPS};
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{
-    self, Canvas, Card, Column, CubeColors, FixedScale, GAP, Inset, Overlay, PaneContent, Part,
-    Quality, Side, ViewMode,
+    self, Canvas, Card, Column, CubeColors, FixedScale, Flag, GAP, Inset, Overlay, PaneContent,
+    Part, Quality, Side, ViewMode,
 };
 
 /// What to render, and how.
@@ -32,7 +35,7 @@ pub struct Film {
     pub skipped_ticks: u64,
     /// The script that is played; without it, no keys are held.
     pub script: Option<Script>,
-    /// What is played, in a word.
+    /// What is played, in words.
     pub play: Option<String>,
     /// What is shown of it.
     pub shown: Shown,
@@ -133,11 +136,13 @@ impl Film {
             (0..self.card_frames()).try_for_each(|_| add(card.clone()))?;
         }
         // All columns have one scale.
-        let mut peak_kbps = self.lanes().fold(0.0, |peak, lane| {
+        let contents = self.shown.contents();
+        let lanes = contents.iter().filter_map(PaneContent::lane);
+        let mut peak_kbps = lanes.fold(0.0, |peak, lane| {
             let budget = lane.sender.kept_budget().map(f64::from);
             budget.unwrap_or(TARGET_KBPS).max(peak)
         });
-        let mut sent = vec![Sent::default(); self.shown.contents().len()];
+        let mut sent = vec![Sent::default(); contents.len()];
         for _ in 0..self.frames {
             if parts.iter().any(|part| part.app.should_exit().is_some()) {
                 break;
@@ -192,22 +197,74 @@ impl Film {
         title.unwrap_or(usual).to_owned()
     }
 
-    /// The lanes that are shown at the start.
-    fn lanes(&self) -> impl Iterator<Item = LaneSettings> {
-        let contents = self.shown.contents().into_iter();
-        contents.filter_map(|content| match content {
-            PaneContent::Simulation => None,
-            PaneContent::Lane(lane) => Some(lane),
-        })
+    /// The tick of the first frame, from the start of the script.
+    fn begins_at(&self) -> u64 {
+        let lead_in = self.script.as_ref().map_or(0, |script| script.lead_in);
+        lead_in.saturating_add(self.skipped_ticks)
+    }
+
+    /// What each part of the picture shows in turn, left to right: at the first frame, and from which tick on what else.
+    fn turns(&self) -> Vec<Vec<Turn>> {
+        let Shown::Halves {
+            left,
+            right,
+            switches,
+        } = &self.shown
+        else {
+            let turn = |content| Turn {
+                from: 0,
+                side: Side::Right,
+                content,
+            };
+            let contents = self.shown.contents().into_iter();
+            return contents.map(|content| vec![turn(content)]).collect();
+        };
+        let begin = self.begins_at();
+        let ticks = self.frames * u64::from(TICKS_PER_SECOND) / u64::from(self.frames_per_second);
+        let switches = switches
+            .iter()
+            .map(|switch| switch.clone().delayed(begin))
+            .collect::<Vec<_>>();
+        let mut halves = vec![Vec::<Turn>::new(); Side::ALL.len()];
+        for turn in course(left, right, self.script.as_ref(), &switches) {
+            let turns = &mut halves[turn.side as usize];
+            if turn.from <= begin {
+                turns.clear();
+            }
+            let is_new = turns.last().is_none_or(|last| last.content != turn.content);
+            if is_new && turn.from <= begin.saturating_add(ticks) {
+                turns.push(turn);
+            }
+        }
+        halves
+    }
+
+    /// The flags of all switches after the first frame.
+    fn flags(&self) -> Vec<Flag> {
+        let turns = self.turns();
+        let pairs = turns.iter().flat_map(|turns| turns.windows(2));
+        let flags = pairs.filter_map(|pair| {
+            Some(Flag {
+                tick: pair[1].from,
+                side: pair[1].side,
+                title: describe_change(&pair[0].content, &pair[1].content)?,
+            })
+        });
+        let mut flags: Vec<_> = flags.collect();
+        flags.sort_by_key(|flag| flag.tick);
+        flags
     }
 
     /// The picture of the title card, over the first one of the film.
     fn card(&self, parts: &mut [OffScreen]) -> Result<Vec<u8>, Failure> {
-        let contents = self.shown.contents();
-        let lanes: Vec<_> = self.lanes().collect();
-        let common = view::common(&lanes);
-        let shown = contents.iter().enumerate().map(|(index, content)| {
-            let mut text = match content {
+        let turns = self.turns();
+        let lanes = turns
+            .iter()
+            .flatten()
+            .filter_map(|turn| turn.content.lane());
+        let common = view::common(lanes);
+        let shown = turns.iter().enumerate().map(|(index, turns)| {
+            let mut text = match &turns[0].content {
                 PaneContent::Simulation => "simulation".to_owned(),
                 PaneContent::Lane(lane) => {
                     let mut parts = lane.describe_in_full();
@@ -216,6 +273,12 @@ impl Film {
                     parts.join(" · ")
                 }
             };
+            let changes = turns.windows(2);
+            let changes =
+                changes.filter_map(|pair| describe_change(&pair[0].content, &pair[1].content));
+            for change in changes {
+                text = format!("{text} → {change}");
+            }
             let side = match self.shown {
                 Shown::Halves { .. } => Some(Side::ALL[index]),
                 Shown::Columns(_) => None,
@@ -277,6 +340,7 @@ impl Film {
             } => {
                 let overlay = Overlay {
                     title: Some(self.title()),
+                    flags: self.flags(),
                     ..self.overlay.clone()
                 };
                 let mut part = self.open(self.size, overlay)?;
@@ -341,7 +405,7 @@ impl Film {
         let right = PaneContent::Lane(right);
         view::show(world, Side::Right, right).map_err(GameError::from)?;
         let script = self.script.clone().unwrap_or_default();
-        let skipped = script.lead_in.saturating_add(self.skipped_ticks);
+        let skipped = self.begins_at();
         let mut playing = ScriptPlayback::new(script);
         if let Some(switches) = switches {
             let switches = switches.iter().cloned();
@@ -352,5 +416,51 @@ impl Film {
         part.skip(skipped);
         part.warm_up()?;
         Ok(part)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn what_is_switched_after_the_first_frame_has_a_flag() {
+        let script = r#"(ticks: 600, lead_in: 60, steps: [
+            (at: 30, right: "rung:index"), (at: 180, left: "rung:delta"),
+        ])"#;
+        let switches = ["1s:rung:predicted,link:4g", "9s:rung:delta"];
+        let film = Film {
+            size: UVec2::new(64, 64),
+            frames_per_second: 30,
+            frames: 120,
+            skipped_ticks: 30,
+            script: Some(Script::parse(script, Path::new("a.ron")).unwrap()),
+            play: None,
+            shown: Shown::Halves {
+                left: PaneContent::Simulation,
+                right: LaneSettings::default(),
+                switches: switches.map(|text| text.parse().unwrap()).to_vec(),
+            },
+            has_card: false,
+            overlay: Overlay::default(),
+            look: Look::default(),
+        };
+        let flags = film.flags();
+        let flags = flags
+            .iter()
+            .map(|flag| (flag.tick, flag.side, &*flag.title));
+        let wanted = [
+            (150, Side::Right, "predicted, link: 4G"),
+            (180, Side::Left, "delta"),
+        ];
+        assert_eq!(flags.collect::<Vec<_>>(), wanted);
+        let [left, right] = &film.turns()[..] else {
+            panic!("there are two halves");
+        };
+        assert_eq!(left[0].content, PaneContent::Simulation);
+        let first = right[0].content.lane().unwrap();
+        assert_eq!(first.rung_name(), "index");
     }
 }

@@ -2,6 +2,7 @@
 //! change.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use bevy::prelude::*;
@@ -106,9 +107,13 @@ const fn ball_rolling(name: &'static str, kinds: [&'static str; Side::ALL.len()]
 }
 
 /// A step of the tour, or the card at its end.
-const fn step(name: &'static str, index: usize) -> Shot {
-    let last = STEPS.len() - 1;
-    let step = &STEPS[if index > last { last } else { index }];
+fn step(index: usize) -> Shot {
+    let step = STEPS.get(index).unwrap_or(&STEPS[STEPS.len() - 1]);
+    let name = match index < STEPS.len() {
+        // Once: the list is made once.
+        true => format!("tour-{}", index + 1).leak(),
+        false => "tour-end",
+    };
     Shot {
         focus: Focus::Tour(index),
         colors: step.colors,
@@ -117,7 +122,12 @@ const fn step(name: &'static str, index: usize) -> Shot {
 }
 
 /// Every tab, every view, and every step of the tour.
-pub const SHOTS: [Shot; 47] = [
+pub static SHOTS: LazyLock<Vec<Shot>> = LazyLock::new(|| {
+    let steps = (0..=STEPS.len()).map(step);
+    TABS_AND_VIEWS.into_iter().chain(steps).collect()
+});
+
+const TABS_AND_VIEWS: [Shot; 28] = [
     page("ladder", Page::Ladder),
     page("savings-steps", Page::Savings),
     page("savings-time", Page::OverTime),
@@ -165,25 +175,6 @@ pub const SHOTS: [Shot; 47] = [
     },
     ball_rolling("none-linear", [NONE, LINEAR]),
     ball_rolling("hermite-extrapolate", [HERMITE, EXTRAPOLATE]),
-    step("tour-1", 0),
-    step("tour-2", 1),
-    step("tour-3", 2),
-    step("tour-4", 3),
-    step("tour-5", 4),
-    step("tour-6", 5),
-    step("tour-7", 6),
-    step("tour-8", 7),
-    step("tour-9", 8),
-    step("tour-10", 9),
-    step("tour-11", 10),
-    step("tour-12", 11),
-    step("tour-13", 12),
-    step("tour-14", 13),
-    step("tour-15", 14),
-    step("tour-16", 15),
-    step("tour-17", 16),
-    step("tour-18", 17),
-    step("tour-end", STEPS.len()),
 ];
 
 /// Kinds of interpolation.
@@ -315,7 +306,7 @@ mod tests {
 
     #[test]
     fn every_half_has_the_text_form_of_one() {
-        for Shot { name, halves, .. } in SHOTS {
+        for Shot { name, halves, .. } in &*SHOTS {
             assert!(halves[0].parse::<PaneContent>().is_ok(), "{name}");
             assert!(right_lane(halves[1]).is_ok(), "{name}");
         }

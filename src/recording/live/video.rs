@@ -172,11 +172,11 @@ impl Figures {
             1 => "one dropped: the encoder was too slow".to_owned(),
             many => format!("{many} dropped: the encoder was too slow"),
         };
+        let seconds = self.length.as_secs_f64();
         format!(
-            "{}: {:.1} s, {} frames, {dropped}",
+            "{}: {seconds:.1} s, {:.1} frames a second, {dropped}",
             path.display(),
-            self.length.as_secs_f64(),
-            self.frames
+            self.frames as f64 / seconds.max(MIN_FRAME_TIME.as_secs_f64()),
         )
     }
 }
@@ -330,7 +330,7 @@ mod tests {
         let times = receiver.try_iter().map(|(_, at)| at.as_millis());
         assert!(times.eq([0, 1]));
         let (finished, _) = capture.finish(Duration::from_secs(2));
-        let wanted = "a.mp4: 2.0 s, 2 frames, 3 dropped: the encoder was too slow";
+        let wanted = "a.mp4: 2.0 s, 1.0 frames a second, 3 dropped: the encoder was too slow";
         assert_eq!(finished.describe(Path::new("a.mp4")), wanted);
     }
 
@@ -346,7 +346,10 @@ mod tests {
         let bytes = vec![128; 321 * 201 * 4];
         capture.add(picture(window, bytes), Duration::ZERO);
         let (finished, encoder) = capture.finish(Duration::from_secs(1));
-        let wanted = format!("{}: 1.0 s, 1 frames, none dropped", path.display());
+        let wanted = format!(
+            "{}: 1.0 s, 1.0 frames a second, none dropped",
+            path.display()
+        );
         assert_eq!(outcome(finished, encoder), wanted);
         assert!(fs::metadata(&path).unwrap().len() > 0);
 

@@ -16,7 +16,7 @@ use crate::theme::egui_color;
 use crate::view::costs::{self, CubeColors};
 use crate::view::side::Side;
 
-pub use self::graph::peak_kbps;
+pub use self::graph::{Flag, peak_kbps};
 
 /// Height of the legend, points.
 const LEGEND: f32 = 32.0;
@@ -27,6 +27,8 @@ struct Rows {
     title: f32,
     /// Height of the band below.
     band: f32,
+    /// From the top of the band to its plot.
+    top: f32,
     /// From the top of the band to its last row, of the conditions and the credit.
     last: f32,
     /// Whether the graph has a row of its own for its times.
@@ -37,6 +39,7 @@ impl Rows {
     const USUAL: Self = Self {
         title: 44.0,
         band: 112.0,
+        top: TOP,
         last: 84.0,
         has_times: true,
     };
@@ -45,6 +48,7 @@ impl Rows {
     const FEW: Self = Self {
         title: 34.0,
         band: 93.0,
+        top: TOP,
         last: 68.0,
         has_times: false,
     };
@@ -52,11 +56,19 @@ impl Rows {
     /// Height of a film, points, below which there are few.
     const LOW: f32 = 400.0;
 
-    const fn of(height: f32) -> Self {
-        if height < Self::LOW {
+    /// Of a film of that height; with flags, which have a row above the plot, the band is higher.
+    const fn of(height: f32, has_flags: bool) -> Self {
+        let rows = if height < Self::LOW {
             Self::FEW
         } else {
             Self::USUAL
+        };
+        let more = if has_flags { FLAGS } else { 0.0 };
+        Self {
+            band: rows.band + more,
+            top: rows.top + more,
+            last: rows.last + more,
+            ..rows
         }
     }
 }
@@ -84,10 +96,14 @@ impl Overlay {
             return [0.0; 2];
         }
         let band = |is_there, height| if is_there { height } else { 0.0 };
-        let rows = Rows::of(height);
+        let rows = self.rows(height);
         let title = band(self.shows(Part::Heading), rows.title);
         let legend = band(colors.title().is_some(), LEGEND);
         [title + legend, band(self.shows(Part::Graph), rows.band)]
+    }
+
+    const fn rows(&self, height: f32) -> Rows {
+        Rows::of(height, !self.flags.is_empty())
     }
 
     /// All of a film, of which the picture may be a column.
@@ -127,7 +143,7 @@ impl Pen<'_> {
         common: &[String],
         legend: (CubeColors, costs::Scale),
     ) {
-        let rows = Rows::of(film.height());
+        let rows = overlay.rows(film.height());
         let [above, below] = overlay.bands(legend.0, film.height());
         let ground = egui_color(self.colors().ground);
         let (top, _) = part.split_top_bottom_at_y(part.min.y + above);
@@ -150,12 +166,12 @@ impl Pen<'_> {
         if below > 0.0 {
             let right = if overlay.column.is_some() { GAP } else { 0.0 } + self.sizes.margin;
             let plot = Rect::from_min_max(
-                band.min + vec2(LEFT, TOP),
-                pos2(band.max.x - right, band.min.y + TOP + HEIGHT),
+                band.min + vec2(LEFT, rows.top),
+                pos2(band.max.x - right, band.min.y + rows.top + HEIGHT),
             );
             let (dashes, what) = self.dashes(lanes);
             if plot.width() > LEFT {
-                self.plot(plot, lanes, &dashes, overlay.peak_kbps);
+                self.plot(plot, lanes, &dashes, overlay);
                 if rows.has_times {
                     self.times(plot, what);
                 }
@@ -232,6 +248,9 @@ impl Pen<'_> {
     }
 }
 
+/// Height of the row of flags above the graph, points.
+const FLAGS: f32 = 16.0;
+
 /// Beside the graph of a column, points.
 const GAP: f32 = 4.0;
 
@@ -245,7 +264,7 @@ mod tests {
     fn the_credit_is_in_the_band_of_a_film_of_any_size() {
         for (height, pixels_per_point) in [(360.0, 0.5), (540.0, 0.5), (540.0, 1.0), (540.0, 4.0)] {
             let small = Sizes::of(true, 640.0, 320.0, pixels_per_point).small;
-            let rows = Rows::of(height);
+            let rows = Rows::of(height, false);
             let end = rows.last + 1.25 * small;
             assert!(end <= rows.band, "{end} at {pixels_per_point}");
             // The times, or half of the lowest mark's label.
@@ -269,6 +288,13 @@ mod tests {
             let with_legend = overlay.bands(CubeColors::Bits, height);
             assert_eq!(with_legend, [title + LEGEND, band]);
         }
+        let without = overlay.bands(usual, 540.0)[1];
+        overlay.flags = vec![Flag {
+            tick: 60,
+            side: Side::Right,
+            title: "delta".to_owned(),
+        }];
+        assert_eq!(overlay.bands(usual, 540.0)[1], without + FLAGS);
         overlay.hidden = vec![Part::Graph];
         assert_eq!(overlay.bands(usual, 540.0)[1], 0.0);
     }

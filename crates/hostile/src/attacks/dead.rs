@@ -61,7 +61,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const AT_ONCE: usize = 3;
 const LIFE: Duration = Duration::from_millis(200);
 const JUNK_INTERVAL: Duration = Duration::from_millis(1000);
-const ROUND: Duration = Duration::from_secs(6);
+pub(super) const ROUND: Duration = Duration::from_secs(6);
 
 /// Requests snapshots, and acknowledges some.
 fn live(field: &Field, caller: &mut Caller) {

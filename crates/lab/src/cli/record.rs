@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use cubewire_cli::whole_number;
 
 use crate::scenes::Play;
 
@@ -29,7 +30,7 @@ pub(crate) enum RecordScene {
     /// Transform Benchmark, rebuilt from its description
     Asteroids {
         /// Seconds of the scene before the first frame
-        #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+        #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = whole_number(0..=u16::MAX))]
         after: u16,
         #[command(flatten)]
         options: RecordOptions,
@@ -45,15 +46,10 @@ pub(crate) enum RecordScene {
 #[derive(Debug, Args)]
 pub(crate) struct RecordOptions {
     /// Random seed, from which the same recording follows
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 0,
-        allow_negative_numbers = true
-    )]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole_number(0..=u64::MAX))]
     pub(crate) seed: u64,
     /// Number of frames, at 60 a second if the scene says no other
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(7..=100_000), allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = whole_number(7..=100_000_u32))]
     pub(crate) frames: u32,
     /// Record poses and lives only
     #[arg(long)]

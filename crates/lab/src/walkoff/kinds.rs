@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cubewire_cli::Table;
+use cubewire_cli::{Table, number};
 use cubewire_codec::schema::Schema;
 use cubewire_codec::{BitKind, BitLedger};
 
@@ -33,7 +33,7 @@ pub(super) fn table(outcomes: &[Outcome], schema: &Schema) -> Table {
     for outcome in outcomes {
         let cells = kinds.iter().map(|kind| {
             let bytes = bytes(outcome, kind).unwrap_or_default();
-            format!("{bytes:.1}")
+            number(bytes, 1)
         });
         table.row([outcome.codec.to_owned()].into_iter().chain(cells));
     }

@@ -12,7 +12,7 @@ fn stats_prints_three_tables() {
         "same largest component",
         "only the position changed",
         "only the orientation changed",
-        "| 1023 ",
+        "| 1\u{2009}023 ",
         "| relative-orientation ",
     ] {
         assert!(text.contains(row), "{row}:\n{text}");

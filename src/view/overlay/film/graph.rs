@@ -1,17 +1,21 @@
 //! The graph of a film: the bandwidths of the last seconds.
 
-use bevy_egui::egui::{Align2, Pos2, Rect, Shape, Stroke, pos2};
+use bevy_egui::egui::{Align2, Pos2, Rect, Shape, Stroke, pos2, vec2};
 use cubewire_inspector::words::short;
 use cubewire_palette::Rgb;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::super::text::Pen;
-use super::Curve;
+use super::{Curve, FLAGS};
 use crate::replication::{Accounting, LaneMeter, TARGET_KBPS};
 use crate::theme::egui_color;
+use crate::view::overlay::Overlay;
+use crate::view::side::Side;
 
 /// How far the graph goes back.
 pub(super) const SECONDS: usize = 8;
+
+const TICKS: usize = SECONDS * TICKS_PER_SECOND as usize;
 
 /// The lower end of the graph's scale, which is logarithmic, kilobits a second.
 const FROM_KBPS: f64 = 10.0;
@@ -23,6 +27,17 @@ const STEP_TICKS: usize = 3;
 pub(super) const LEFT: f32 = 80.0;
 pub(super) const TOP: f32 = 10.0;
 pub(super) const HEIGHT: f32 = 46.0;
+
+/// A switch in the course of a film.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Flag {
+    /// The simulation's tick from which on it holds.
+    pub tick: u64,
+    /// The half whose lane was switched.
+    pub side: Side,
+    /// What it was switched to, in words.
+    pub title: String,
+}
 
 impl Pen<'_> {
     /// The bandwidths with a dashed line: the budgets, or the target; and what the graph shows.
@@ -39,20 +54,21 @@ impl Pen<'_> {
         }
     }
 
-    /// Paints the bandwidths of the last seconds, on a scale up to the dashed lines and the largest of them so far.
+    /// Paints the bandwidths of the last seconds with the flags of the switches in them, on a scale up to the dashed lines
+    /// and the largest bandwidth so far.
     pub(super) fn plot(
         &self,
         plot: Rect,
         lanes: &[Curve<'_>],
         dashes: &[(f64, Rgb)],
-        peak_kbps: f64,
+        overlay: &Overlay,
     ) {
         let colors = self.colors();
         let small = self.sizes.small;
         let largest = dashes
             .iter()
             .map(|dashes| dashes.0)
-            .fold(peak_kbps, f64::max);
+            .fold(overlay.peak_kbps, f64::max);
         let scale = Scale::up_to(plot, largest);
         self.painter
             .rect_filled(plot, 0.0, egui_color(colors.sunken));
@@ -74,6 +90,38 @@ impl Pen<'_> {
             let color = egui_color(side.color_of(colors));
             let points = scale.points(meter);
             self.painter.line(points, Stroke::new(2.0, color));
+        }
+        let newest = lanes.iter().filter_map(|(_, meter, _)| meter.newest_tick());
+        if let Some(now) = newest.max() {
+            self.flags(plot, now, &overlay.flags);
+        }
+    }
+
+    /// Paints a flag for each switch of the last seconds: a line through the plot, and above it what was switched to, to its
+    /// right or to its left. Where a newer flag leaves no room, the line stands alone.
+    fn flags(&self, plot: Rect, now: u64, flags: &[Flag]) {
+        let (colors, small) = (self.colors(), self.sizes.small);
+        let mut right = plot.max.x;
+        for flag in flags.iter().rev().filter(|flag| flag.tick <= now) {
+            let x = plot.max.x - (now - flag.tick) as f32 / TICKS as f32 * plot.width();
+            if x < plot.min.x {
+                break;
+            }
+            let color = flag.side.color_of(colors);
+            let stroke = Stroke::new(1.0, egui_color(color));
+            let width = self.width(&flag.title, small) + 8.0;
+            let left = x.min(right - width);
+            let top = plot.min.y - FLAGS;
+            let has_room = left + width >= x && left >= plot.min.x;
+            let end = if has_room { top } else { plot.min.y };
+            self.painter.vline(x, end..=plot.max.y, stroke);
+            if has_room {
+                let cloth = Rect::from_min_size(pos2(left, top), vec2(width, FLAGS));
+                self.painter.rect_filled(cloth, 2.0, stroke.color);
+                let title = (&*flag.title, small, colors.ground);
+                self.write(cloth.center(), Align2::CENTER_CENTER, title);
+                right = left - 2.0;
+            }
         }
     }
 
@@ -137,11 +185,11 @@ impl Scale {
         marks
     }
 
-    /// The means of a second, oldest first.
+    /// The means, oldest first.
     fn points(&self, meter: &LaneMeter) -> Vec<Pos2> {
         let plot = self.plot;
         let points = means(meter).into_iter().enumerate().map(|(index, kbps)| {
-            let ago = (index * STEP_TICKS) as f32 / (SECONDS as u32 * TICKS_PER_SECOND) as f32;
+            let ago = (index * STEP_TICKS) as f32 / TICKS as f32;
             pos2(plot.max.x - ago * plot.width(), self.height(kbps))
         });
         let mut points: Vec<_> = points.collect();
@@ -150,24 +198,25 @@ impl Scale {
     }
 }
 
-/// The means of a second in a film's graph, newest first.
+/// The means in a film's graph, newest first, each of a second or of what there is since a switch, but of the time from one
+/// snapshot to the next at least.
 fn means(meter: &LaneMeter) -> Vec<f64> {
     let second = TICKS_PER_SECOND as usize;
-    let ticks = SECONDS * second;
-    let sizes: Vec<usize> = meter
-        .newest(ticks + second)
-        .map(|sample| sample.bytes(Accounting::PayloadAndUdp))
-        .collect();
-    let means = sizes
-        .windows(second)
-        .rev()
-        .step_by(STEP_TICKS)
-        .take(ticks / STEP_TICKS + 1);
-    let means = means.map(|window| crate::replication::kbps(window.iter().sum(), second));
+    let samples: Vec<_> = meter.newest(TICKS + second).collect();
+    let means = samples.windows(second).rev().step_by(STEP_TICKS);
+    let means = means.take(TICKS / STEP_TICKS + 1).map(|window| {
+        let newest = window[second - 1];
+        let alike = window.iter().rev();
+        let alike = alike.take_while(|sample| sample.is_sent_like(newest));
+        let ticks = alike.count().max(newest.send_interval_ticks as usize);
+        let sent = window[second - ticks.min(second)..].iter();
+        let bytes = sent.map(|sample| sample.bytes(Accounting::PayloadAndUdp));
+        crate::replication::kbps(bytes.sum(), ticks)
+    });
     means.collect()
 }
 
-/// The largest mean of a second in a film's graph, kilobits a second; 0 without one.
+/// The largest mean in a film's graph, kilobits a second; 0 without one.
 #[must_use]
 pub fn peak_kbps(meter: &LaneMeter) -> f64 {
     means(meter).into_iter().fold(0.0, f64::max)
@@ -175,7 +224,7 @@ pub fn peak_kbps(meter: &LaneMeter) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use bevy_egui::egui::vec2;
+    use cubewire_codec::ladder;
 
     use super::*;
     use crate::replication::{PacketRecord, Sample};
@@ -214,6 +263,29 @@ mod tests {
         ] {
             assert_eq!(Scale::up_to(plot, largest).to_kbps, end);
         }
+    }
+
+    #[test]
+    fn the_curve_falls_where_stages_are_switched() {
+        let meter = LaneMeter::from_samples((0..300).map(|tick| {
+            let (stages, payload_bytes) = match tick < 270 {
+                true => (ladder::DELTA.stages, 972),
+                false => (ladder::INDEX.stages, 472),
+            };
+            Sample {
+                tick,
+                stages,
+                snapshots: vec![PacketRecord {
+                    payload_bytes,
+                    ..PacketRecord::default()
+                }],
+                ..Sample::default()
+            }
+        }));
+        let means = means(&meter);
+        let (after, before) = means.split_at(30 / STEP_TICKS);
+        assert!(after.iter().all(|&kbps| kbps == 240.0), "{after:?}");
+        assert!(before.iter().all(|&kbps| kbps == 480.0), "{before:?}");
     }
 
     #[test]

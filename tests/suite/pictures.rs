@@ -1,0 +1,58 @@
+//! The pictures of the documents. Taking them again needs a Vulkan driver, Mesa's in software will do, and is done when asked
+//! for: `cargo test --workspace -- --ignored`.
+
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::Path;
+
+use png::{Decoder, Transformations};
+
+use crate::command_line::{cubewire, printed};
+
+/// What the names of pictures of the window end in.
+const SUFFIX: &str = "-1280x720-dark.png";
+
+/// By how much a channel differs at most where only the palette of the kept picture is smaller.
+const PALETTE: u8 = 48;
+
+/// Pixels that differ more, at most: fewer than a line of small text has.
+const MOST: usize = 300;
+
+fn pixels(path: &Path) -> Vec<[u8; 3]> {
+    let mut decoder = Decoder::new(BufReader::new(File::open(path).unwrap()));
+    decoder.set_transformations(Transformations::EXPAND);
+    let mut reader = decoder.read_info().unwrap();
+    let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut bytes).unwrap();
+    let pixels = bytes.chunks_exact(info.color_type.samples());
+    pixels.map(|pixel| [pixel[0], pixel[1], pixel[2]]).collect()
+}
+
+#[test]
+#[ignore = "needs a Vulkan driver"]
+fn the_pictures_of_the_documents_show_the_program_as_it_is() {
+    let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/screenshots");
+    let names = fs::read_dir(&kept).unwrap();
+    let names = names.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let names: Vec<_> = names.filter(|name| name.ends_with(SUFFIX)).collect();
+    assert!(names.len() > 5, "{names:?}");
+    let folder = tempfile::tempdir().unwrap();
+    let mut take = cubewire(&["screenshots", "--size", "1280x720", "--theme", "dark"]);
+    take.arg("--out").arg(folder.path());
+    for name in &names {
+        take.args(["--only", name.strip_suffix(SUFFIX).unwrap()]);
+    }
+    printed(&mut take);
+    for name in &names {
+        let [kept, now] = [kept.join(name), folder.path().join(name)].map(|path| pixels(&path));
+        assert_eq!(kept.len(), now.len(), "{name}");
+        let differs = |(kept, now): &(&[u8; 3], &[u8; 3])| {
+            kept.iter().zip(*now).any(|(a, b)| a.abs_diff(*b) > PALETTE)
+        };
+        let differing = kept.iter().zip(&now).filter(differs).count();
+        assert!(
+            differing <= MOST,
+            "{name}: {differing} pixels are not as kept; assets/screenshots/README.md says how to take it again"
+        );
+    }
+}
