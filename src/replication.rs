@@ -68,6 +68,8 @@ pub use lane_budget::LaneBudget;
 pub use meter::{
     Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, kbps, millimetres,
 };
+#[cfg(test)]
+pub(crate) use packet::itemized;
 pub use packet::{Arrival, Fate, PacketRecord};
 pub use peer::{ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, Welcomed};
 pub use rebuilds::{Rebuilds, RebuildsAsRecorded};

@@ -5,7 +5,6 @@
 //! [`AppearancePlugin`] adds meshes, cameras, light and labels, on a [`Canvas`]: a window or an image.
 
 mod appearance;
-mod arrivals;
 mod bevel;
 mod camera;
 mod canvas;
@@ -35,7 +34,6 @@ use crate::replication::ReplicationSystems;
 use crate::simulation::CubeWorld;
 
 pub use appearance::AppearancePlugin;
-pub use arrivals::{Arrivals, Stale};
 pub use camera::settle_cameras;
 pub use canvas::Canvas;
 pub use costs::{CubeColors, FixedScale};
@@ -99,7 +97,6 @@ impl Plugin for ViewPlugin {
         app.init_resource::<ViewMode>()
             .init_resource::<Trails>()
             .init_resource::<Inset>()
-            .init_resource::<Arrivals>()
             .init_resource::<CubeColors>()
             .init_resource::<FixedScale>()
             .init_resource::<costs::Costs>()
@@ -120,7 +117,7 @@ impl Plugin for ViewPlugin {
             .add_systems(Startup, cubes::spawn)
             .add_systems(
                 FixedUpdate,
-                (trails::record, arrivals::record).after(ReplicationSystems::Observe),
+                trails::record.after(ReplicationSystems::Observe),
             )
             .add_systems(
                 PostUpdate,

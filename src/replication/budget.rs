@@ -12,7 +12,7 @@ use bevy::prelude::*;
 use bevy::tasks::ComputeTaskPool;
 use cubewire_protocol::BaselineChoice;
 
-use super::mean::MeanTime;
+use super::mean::Mean;
 use super::settings::SenderSettings;
 
 /// Limits the time spent on encoding for remote viewers. Without this resource there is no limit.
@@ -57,8 +57,8 @@ impl Default for Throttle {
 /// What encoding costs on a lane, and what the budget leaves of its settings.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct LaneCost {
-    /// Of a snapshot, by [`BaselineChoice`].
-    means: [MeanTime; 2],
+    /// Of a snapshot, by [`BaselineChoice`], seconds.
+    means: [Mean; 2],
     throttle: Throttle,
 }
 
@@ -79,7 +79,7 @@ impl LaneCost {
     /// What a snapshot costs; none before the first. It is measured while there is an [`EncodeBudget`].
     #[must_use]
     pub fn of(&self, choice: BaselineChoice) -> Option<Duration> {
-        self.means[choice as usize].measured()
+        self.means[choice as usize].0.map(Duration::from_secs_f64)
     }
 
     /// Whether a snapshot is due: the lanes take turns.
@@ -120,7 +120,7 @@ impl EncodeBudget {
 
     /// Counts what an encode on a lane took.
     pub(super) fn spend(&self, cost: &mut LaneCost, choice: BaselineChoice, took: Duration) {
-        cost.means[choice as usize].add(took);
+        cost.means[choice as usize].add(took.as_secs_f64());
         self.spent
             .fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
     }

@@ -210,7 +210,7 @@ impl Due<'_> {
     }
 }
 
-/// Ticks since another.
+/// Ticks since another, at most 65 535.
 fn age(tick: u64, of: Option<u64>) -> Option<u16> {
-    of.map(|of| (tick - of) as u16)
+    of.map(|of| u16::try_from(tick - of).unwrap_or(u16::MAX))
 }

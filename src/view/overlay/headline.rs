@@ -8,6 +8,7 @@ use cubewire_palette::{Colors, Rgb};
 use super::text::{Part, Pen};
 use crate::replication::{Accounting, LaneSettings, Totals, millimetres, rung_name};
 use crate::theme::egui_color;
+use crate::view::ViewMode;
 use crate::view::side::Side;
 
 /// What a lane costs, mean of a second.
@@ -109,13 +110,13 @@ impl Known<'_> {
 }
 
 /// How many times less the cheaper of two lanes costs, or if they cost the same, how many times closer to the simulation one
-/// of them is; and where that is. None if neither says anything.
-pub(super) fn ratio([left, right]: [&Cost; 2]) -> Option<(String, &'static str)> {
+/// of them is; and which of them. None if neither says anything.
+pub(super) fn ratio([left, right]: [&Cost; 2]) -> Option<(String, Side)> {
     let compared = |left: f64, right: f64, least: f64| {
         let side = if left < right {
-            "on the left"
+            Side::Left
         } else {
-            "on the right"
+            Side::Right
         };
         let times = left.max(right) / left.min(right).max(least);
         (times, side)
@@ -190,8 +191,8 @@ impl Pen<'_> {
     }
 
     /// Paints what one of two lanes costs, at the outer edge of its half, so that the `ratio` between the halves stays
-    /// free, and what its rung does, or if the `other` lane has the same, in what else it differs. Returns the ground's
-    /// rectangle.
+    /// free, and what its rung does, or if the `other` lane has the same, in what else it differs: as fully as both halves
+    /// have room for. Returns the ground's rectangle.
     pub(super) fn compared(
         &self,
         half: Rect,
@@ -204,12 +205,23 @@ impl Pen<'_> {
             Side::Right => Align2::RIGHT_TOP,
         };
         let beside = half.width() - 3.0 * self.sizes.ratio;
-        let lines = about([settings, other]);
+        let lines = self.alike([about([settings, other]), about([other, settings])], beside);
         let Some(figure) = known.figure() else {
             return self.announced(half, anchor, beside, &lines);
         };
         let large = self.bandwidth(&figure, known.color(side, self.colors()));
         self.figures(half, anchor, beside, &large, (&lines, self.sizes.small))
+    }
+
+    /// The texts about the first of two lanes that have room where those about the other lane have it, too; at least the
+    /// shortest.
+    fn alike(&self, [own, others]: [Vec<String>; 2], width: f32) -> Vec<String> {
+        let fits = |text: &String| self.width(text, self.sizes.small) <= self.inside(width);
+        let fitting = own
+            .iter()
+            .zip(&others)
+            .position(|(own, other)| fits(own) && fits(other));
+        own[fitting.unwrap_or(own.len() - 1)..].to_vec()
     }
 
     /// Paints the name of a rung of whose cost nothing is known yet, as large as it has room, and what it does: the last of
@@ -277,8 +289,14 @@ impl Pen<'_> {
         }
     }
 
-    /// Paints the ratio between two lanes, on the line between the halves.
-    pub(super) fn ratio(&self, picture: Rect, (ratio, side): (String, &str)) {
+    /// Paints the ratio between two lanes, on the line between the halves, and where the better one is.
+    pub(super) fn ratio(&self, picture: Rect, mode: ViewMode, (ratio, side): (String, Side)) {
+        let side = match (mode, side) {
+            (ViewMode::Difference, Side::Left) => "solid",
+            (ViewMode::Difference, Side::Right) => "outlined",
+            (_, Side::Left) => "on the left",
+            (_, Side::Right) => "on the right",
+        };
         let colors = self.colors();
         let line = |text: &str, size| self.line(&[(text, size, colors.ground)], f32::INFINITY);
         let lines = [line(&ratio, self.sizes.ratio), line(side, self.sizes.small)];
@@ -333,8 +351,7 @@ mod tests {
 
     use super::super::text::tests::with_pen;
     use super::*;
-    use crate::replication::{HEADER_BYTES, LaneMeter, PacketRecord, Sample};
-    use cubewire_codec::{Encoder, Limits, Packet, Plan, QuantizedSnapshot, Sequence};
+    use crate::replication::{HEADER_BYTES, LaneMeter, PacketRecord, Sample, itemized};
 
     fn cost(kbps: f64) -> Cost {
         Cost {
@@ -348,16 +365,11 @@ mod tests {
     #[test]
     fn an_uncompressed_snapshot_has_as_many_bytes_as_it_is_compared_with() {
         let world = crate::simulation::CubeWorld::default();
-        let stages = ladder::UNCOMPRESSED.stages;
-        let initial = world.current().clone();
-        let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
-        current.quantize(&initial, stages.precision()).unwrap();
-        let mut encoder = Encoder::new(Plan::cubes(), initial, Limits::default()).unwrap();
-        let mut packet = Packet::default();
-        let sequence = Sequence(0);
-        encoder
-            .encode(sequence, stages, &current, None, &mut packet, None)
-            .unwrap();
+        let packet = itemized(
+            ladder::UNCOMPRESSED.stages,
+            world.current(),
+            world.current(),
+        );
         let bytes = packet.bytes.len() + HEADER_BYTES;
         let sender = crate::replication::SenderSettings::default();
         let rate = sender.snapshots_per_second() as usize;
@@ -391,9 +403,9 @@ mod tests {
     #[test]
     fn a_ratio_is_from_the_dearer_to_the_cheaper_half() {
         let [dear, cheap] = [cost(4_341.0), cost(216.0)];
-        let less = |than| Some(("20× less".to_owned(), than));
-        assert_eq!(ratio([&dear, &cheap]), less("on the right"));
-        assert_eq!(ratio([&cheap, &dear]), less("on the left"));
+        let less = |side| Some(("20× less".to_owned(), side));
+        assert_eq!(ratio([&dear, &cheap]), less(Side::Right));
+        assert_eq!(ratio([&cheap, &dear]), less(Side::Left));
         assert_eq!(ratio([&cost(100.0), &cost(104.0)]), None);
         assert_eq!(ratio([&cost(100.0), &cost(0.0)]), None);
         let erring = |error_m| Cost {
@@ -401,7 +413,7 @@ mod tests {
             ..cost(100.0)
         };
         let closer = |left, right| ratio([&erring(left), &erring(right)]);
-        let on_the_right = ("16× closer".to_owned(), "on the right");
+        let on_the_right = ("16× closer".to_owned(), Side::Right);
         assert_eq!(closer(0.032, 0.002), Some(on_the_right));
         assert_eq!(closer(0.002, 0.002_5), None);
         assert_eq!(closer(0.0, 0.000_1), None);
@@ -451,12 +463,15 @@ mod tests {
     }
 
     #[test]
-    fn two_headlines_leave_the_divider_to_the_ratio() {
+    fn two_headlines_say_what_their_rungs_do_and_leave_the_divider_to_the_ratio() {
         with_pen(|pen| {
             let picture = Rect::from_min_size(Pos2::ZERO, vec2(872.0, 720.0));
             let (left, right) = picture.split_left_right_at_fraction(0.5);
+            let beside = right.width() - 3.0 * pen.sizes.ratio;
             for rung in ladder::all() {
                 let lane = LaneSettings::with_stages(rung.stages);
+                let lines = pen.alike([about([&lane; 2]), about([&lane; 2])], beside);
+                assert_eq!(lines[0], rung.summary);
                 let known = Known {
                     cost: Some(&cost(17_368.8)),
                     estimate: None,

@@ -17,7 +17,6 @@ use crate::replication::{
 };
 use crate::theme::{Theme, egui_color, fonts};
 use crate::view::ViewMode;
-use crate::view::arrivals::Arrivals;
 use crate::view::costs::{Costs, CubeColors};
 use crate::view::notices::Notices;
 use crate::view::panes::Pane;
@@ -45,7 +44,6 @@ pub(in crate::view) struct Shown<'w, 's> {
     overlay: Res<'w, Overlay>,
     notices: Res<'w, Notices>,
     moment: Res<'w, Moment>,
-    arrivals: Res<'w, Arrivals>,
     window: Option<Single<'w, 's, (), With<PrimaryWindow>>>,
     lanes: Query<'w, 's, LaneInHalf, With<Lane>>,
     outlined: Outlined<'w, 's>,
@@ -315,7 +313,7 @@ impl Shown<'_, '_> {
             && let (Some(left), Some(right)) = (&left.cost, &right.cost)
             && let Some(ratio) = headline::ratio([left, right])
         {
-            pen.ratio(picture, ratio);
+            pen.ratio(picture, *self.mode, ratio);
         }
         plates
     }
@@ -381,16 +379,16 @@ impl Shown<'_, '_> {
 
     /// What is wrong with the link of a half's lane.
     fn warning(&self, half: &Half<'_>) -> Option<String> {
-        let frame = self.frames.delta();
-        let stale = self.arrivals.stale(half.side, self.ticks.elapsed(), frame);
+        let (settings, meter) = (half.settings.as_ref()?, half.meter?);
+        let stale = meter.stale(&settings.sender, self.frames.delta());
         let stale = stale.map(|stale| {
-            let seconds = stale.age.as_secs_f64();
-            match stale.has_any {
-                true => format!("Last snapshot {seconds:.1} s ago"),
-                false => format!("No snapshot for {seconds:.1} s"),
+            let seconds = stale.as_secs_f64();
+            match meter.received {
+                0 => format!("No snapshot for {seconds:.1} s"),
+                _ => format!("Last snapshot {seconds:.1} s ago"),
             }
         });
-        let is_cut = half.settings.as_ref()?.link.conditions.cut;
+        let is_cut = settings.link.conditions.cut;
         let cut = is_cut.then(|| "Link cut".to_owned());
         // A film has no keys.
         let has_key = is_cut && half.is_selected && self.window.is_some();
