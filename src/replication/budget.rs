@@ -41,16 +41,12 @@ pub(super) struct Throttle {
     one_in: u32,
 }
 
-impl Throttle {
-    const NONE: Self = Self {
-        newest_only: false,
-        one_in: 1,
-    };
-}
-
 impl Default for Throttle {
     fn default() -> Self {
-        Self::NONE
+        Self {
+            newest_only: false,
+            one_in: 1,
+        }
     }
 }
 
@@ -103,11 +99,11 @@ impl LaneCost {
 impl EncodeBudget {
     /// A budget of this much processor time a tick.
     #[must_use]
-    pub const fn new(per_tick: Duration) -> Self {
+    pub fn new(per_tick: Duration) -> Self {
         Self {
             per_tick,
-            throttle: Throttle::NONE,
-            spent: AtomicU64::new(0),
+            throttle: Throttle::default(),
+            spent: AtomicU64::default(),
         }
     }
 
@@ -199,18 +195,19 @@ mod tests {
             one_in,
         };
         let budget = 10 * MS;
-        let mut now = Throttle::NONE;
+        let none = Throttle::default();
+        let mut now = none;
         for (full, newest, expected) in [
-            (10, 10, Throttle::NONE),
+            (10, 10, none),
             (11, 2, throttled(true, 1)),
             // It would fit, but hardly.
             (9, 2, throttled(true, 1)),
-            (8, 2, Throttle::NONE),
+            (8, 2, none),
             (200, 25, throttled(true, 3)),
             (200, 18, throttled(true, 3)),
             (200, 16, throttled(true, 2)),
             (200, 9, throttled(true, 2)),
-            (8, 8, Throttle::NONE),
+            (8, 8, none),
         ] {
             now = next(now, budget, full * MS, newest * MS);
             assert_eq!(now, expected, "{full} and {newest} ms");

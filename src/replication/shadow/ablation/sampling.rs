@@ -197,16 +197,10 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_need_no_baseline_count_at_once() {
-        let mut sampling = Sampling::default();
-        let choice = sampling.choose(5, Some([None; 3]), 0);
-        assert_eq!(choice, Choice::Count);
-    }
-
-    #[test]
     fn ticks_without_packets_go_with_the_packet_before() {
         let mut sampling = Sampling::default();
         assert_eq!(sampling.choose(4, None, 0), Choice::Skip);
+        // It needs no baseline.
         assert_eq!(sampling.choose(5, Some([None; 3]), 0), Choice::Count);
         assert_eq!(sampling.choose(6, None, 500), Choice::Count);
         assert_eq!(sampling.choose(7, Some([None; 3]), 500), Choice::Skip);
