@@ -170,6 +170,14 @@ impl ViewMode {
     }
 }
 
+/// What makes a thing be seen, or not.
+const fn visibility(is_shown: bool) -> Visibility {
+    match is_shown {
+        true => Visibility::Inherited,
+        false => Visibility::Hidden,
+    }
+}
+
 fn on_action(
     action: On<Action>,
     simulation: Option<Res<CubeWorld>>,
@@ -200,7 +208,10 @@ mod tests {
     fn home_turns_the_cameras_back() {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, ViewPlugin))
-            .insert_resource(camera::Orbit::turned());
+            .init_resource::<camera::Orbit>();
+        let mut orbit = app.world_mut().resource_mut::<camera::Orbit>();
+        orbit.drag(vec2(100.0, 10.0));
+        assert_ne!(*orbit, camera::Orbit::default());
         app.world_mut().trigger(Action::ResetCamera);
         let orbit = app.world().resource::<camera::Orbit>();
         assert_eq!(*orbit, camera::Orbit::default());

@@ -183,12 +183,12 @@ impl Paint {
     }
 }
 
-/// Adds meshes and materials to the cubes.
+/// Adds meshes and materials to the cubes, as of those that are not interacting.
 fn dress_cubes(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
-    cubes: Query<(Entity, &Side, &ViewCube)>,
+    cubes: Query<(Entity, &Side), With<ViewCube>>,
 ) {
     let mut material = |color: Rgb, shine: f32| {
         let color = bevy_color(color).to_linear();
@@ -220,17 +220,10 @@ fn dress_cubes(
         rimmed: meshes.add(player::mesh()),
         outline: meshes.add(outline(Theme::default())),
     };
-    for (entity, side, cube) in &cubes {
-        let (mesh, material) = paint.of(
-            cube,
-            *side,
-            ViewMode::Split,
-            CubeColors::Interaction,
-            &Costs::default(),
-        );
+    for (entity, side) in &cubes {
         commands.entity(entity).insert((
-            Mesh3d(mesh.clone()),
-            MeshMaterial3d(material.clone()),
+            Mesh3d(paint.cube.clone()),
+            MeshMaterial3d(paint.grey.clone()),
             RenderLayers::layer(side.layer()),
         ));
     }
@@ -284,10 +277,7 @@ fn colour(
         if all || cube.is_changed() {
             let is_over = is_over && half == Side::Right;
             let is_shown = !is_over || stands_out(&cube, &transform, &under[cube.index]);
-            visibility.set_if_neq(match is_shown {
-                true => Visibility::Inherited,
-                false => Visibility::Hidden,
-            });
+            visibility.set_if_neq(super::visibility(is_shown));
             let wanted = paint.of(&cube, half, *mode, *colors, &costs);
             if mesh.0 != *wanted.0 {
                 mesh.0 = wanted.0.clone();
@@ -319,11 +309,16 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_cube_in_full_light_has_the_colour_of_its_legend_and_most_of_it_in_the_shade() {
+    fn world() -> World {
         let mut world = World::new();
         world.init_resource::<Assets<Mesh>>();
         world.init_resource::<Assets<StandardMaterial>>();
+        world
+    }
+
+    #[test]
+    fn a_cube_in_full_light_has_the_colour_of_its_legend_and_most_of_it_in_the_shade() {
+        let mut world = world();
         world.run_system_once(dress_cubes).unwrap();
         let paint = world.resource::<Paint>();
         let materials = world.resource::<Assets<StandardMaterial>>();
@@ -344,9 +339,7 @@ mod tests {
 
     #[test]
     fn where_colours_show_costs_the_player_has_no_rim() {
-        let mut world = World::new();
-        world.init_resource::<Assets<Mesh>>();
-        world.init_resource::<Assets<StandardMaterial>>();
+        let mut world = world();
         world.run_system_once(dress_cubes).unwrap();
         let paint = world.resource::<Paint>();
         let player = ViewCube {
@@ -367,9 +360,7 @@ mod tests {
 
     #[test]
     fn what_is_awake_or_elsewhere_is_outlined_over_muted_cubes() {
-        let mut world = World::new();
-        world.init_resource::<Assets<Mesh>>();
-        world.init_resource::<Assets<StandardMaterial>>();
+        let mut world = world();
         world.insert_resource(ViewMode::Difference);
         world.init_resource::<CubeColors>();
         world.init_resource::<Costs>();

@@ -183,13 +183,8 @@ mod tests {
     }
 
     #[test]
-    fn it_has_as_many_vertices_as_a_sharp_cube() {
-        let sharp = Mesh::from(Cuboid::from_length(1.0));
-        assert_eq!(cube().count_vertices(), sharp.count_vertices());
-    }
-
-    #[test]
     fn they_lie_inside_the_unit_cube_and_have_unit_normals() {
+        assert_eq!(cube().count_vertices(), 24);
         for mesh in [cube(), rimmed()] {
             for position in vectors(&mesh, Mesh::ATTRIBUTE_POSITION) {
                 assert_eq!(position.abs().max_element(), 0.5);

@@ -42,47 +42,41 @@ impl CubeColors {
 
     /// The one after it, in a cycle.
     #[must_use]
-    pub fn next(self) -> Self {
-        let mut following = Self::ALL
-            .into_iter()
-            .cycle()
-            .skip_while(|&mode| mode != self);
-        following.nth(1).expect("a cycle goes on")
+    pub const fn next(self) -> Self {
+        Self::ALL[(self as usize + 1) % Self::ALL.len()]
+    }
+
+    /// Its name, its title, what cubes are that have no colour of the scale, and the ends of the fixed scale in the unit of
+    /// the title.
+    const fn row(self) -> (&'static str, Option<&'static str>, &'static str, [f32; 2]) {
+        const STEP: &str = "half a step or less";
+        let bits = [1.0, 128.0];
+        let (mm, degrees) = ([HALF_STEP_MM, 64.0], [HALF_STEP_DEGREES, 16.0]);
+        match self {
+            Self::Interaction => ("as they are", None, "not sent", bits),
+            Self::Bits => ("bits", Some("bits a packet"), "not sent", bits),
+            Self::Form => ("form", Some("dearer field sent as"), "not sent", bits),
+            Self::Distance => ("error", Some("distance, mm"), STEP, mm),
+            Self::Angle => ("angle", Some("angle, degrees"), STEP, degrees),
+            Self::Wait => ("wait", Some("longest wait, ms"), "no wait", WAITS_MS),
+        }
     }
 
     /// The name on a button.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Interaction => "as they are",
-            Self::Bits => "bits",
-            Self::Form => "form",
-            Self::Distance => "error",
-            Self::Angle => "angle",
-            Self::Wait => "wait",
-        }
+        self.row().0
     }
 
     /// The title of the legend; none for the usual colours.
     #[must_use]
     pub const fn title(self) -> Option<&'static str> {
-        match self {
-            Self::Interaction => None,
-            Self::Bits => Some("bits a packet"),
-            Self::Form => Some("dearer field sent as"),
-            Self::Distance => Some("distance, mm"),
-            Self::Angle => Some("angle, degrees"),
-            Self::Wait => Some("longest wait, ms"),
-        }
+        self.row().1
     }
 
     /// What cubes are that have no colour of the scale.
     pub(super) const fn below_scale(self) -> &'static str {
-        match self {
-            Self::Distance | Self::Angle => "half a step or less",
-            Self::Wait => "no wait",
-            Self::Interaction | Self::Bits | Self::Form => "not sent",
-        }
+        self.row().2
     }
 
     /// Whether it is known only where the simulation runs.
@@ -95,16 +89,6 @@ impl CubeColors {
     #[must_use]
     pub const fn has_scale(self) -> bool {
         matches!(self, Self::Bits | Self::Distance | Self::Angle)
-    }
-
-    /// The ends of the fixed scale, in the unit of the title.
-    const fn fixed_ends(self) -> [f32; 2] {
-        match self {
-            Self::Interaction | Self::Form | Self::Bits => [1.0, 128.0],
-            Self::Distance => [HALF_STEP_MM, 64.0],
-            Self::Angle => [HALF_STEP_DEGREES, 16.0],
-            Self::Wait => WAITS_MS,
-        }
     }
 }
 
@@ -147,7 +131,7 @@ impl Default for Scale {
 impl Scale {
     /// That of these colours: with the fixed end, or with one that reaches the `largest` amount and seldom changes.
     pub(super) fn of(colors: CubeColors, largest: Option<f32>) -> Self {
-        let [start, fixed_end] = colors.fixed_ends();
+        let [start, fixed_end] = colors.row().3;
         let end = largest.map_or(fixed_end, |largest| {
             start * (largest / start).max(2.0).log2().ceil().exp2()
         });

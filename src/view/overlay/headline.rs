@@ -85,23 +85,23 @@ impl Cost {
 }
 
 /// What is known of the cost of a lane.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Known<'a> {
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
     /// As measured, once there is a second of it.
-    pub(super) cost: Option<&'a Cost>,
+    pub(super) cost: Option<Cost>,
     /// See [`RungCosts::estimate`](crate::replication::RungCosts::estimate).
     pub(super) estimate: Option<f64>,
 }
 
-impl Known<'_> {
+impl Known {
     /// The bandwidth, as in large type.
-    fn figure(self) -> Option<String> {
+    fn figure(&self) -> Option<String> {
         let estimate = || Some(format!("about {}", grouped(self.estimate?)));
-        self.cost.map(Cost::figure).or_else(estimate)
+        self.cost.as_ref().map(Cost::figure).or_else(estimate)
     }
 
     /// That of the half, or of what is not measured.
-    const fn color(self, side: Side, colors: &Colors) -> Rgb {
+    const fn color(&self, side: Side, colors: &Colors) -> Rgb {
         match self.cost {
             Some(_) => side.color_of(colors),
             None => colors.muted,
@@ -137,32 +137,29 @@ impl Pen<'_> {
         half: Rect,
         side: Side,
         settings: &LaneSettings,
-        known: Known<'_>,
+        known: &Known,
     ) -> Rect {
+        let (anchor, width) = (Align2::CENTER_TOP, half.width());
         let about = || about([settings; 2]);
         let uncompressed = settings.sender.uncompressed_kbps();
         let color = known.color(side, self.colors());
-        let (large, lines) = match known.cost {
-            None if settings.link.conditions.cut => ("link cut".to_owned(), about()),
-            None => match known.figure() {
-                Some(figure) => (figure + " kbps", about()),
-                None => return self.announced(half, Align2::CENTER_TOP, half.width(), &about()),
-            },
-            // What does not arrive is no replica.
-            Some(cost) if settings.link.conditions.cut => (cost.figure() + " kbps", about()),
-            Some(cost) => match cost.less(uncompressed) {
-                None => (cost.figure() + " kbps", about()),
-                Some(less) => {
-                    let has_budget = settings.sender.kept_budget().is_some();
-                    let wishes = [has_budget, false];
-                    let lines = wishes.map(|wish| cost.instead_of(uncompressed, wish));
-                    (less, lines.to_vec())
-                }
-            },
+        let is_cut = settings.link.conditions.cut;
+        // What does not arrive is no replica.
+        let cost = known.cost.as_ref().filter(|_| !is_cut);
+        let less = cost.and_then(|cost| Some((cost, cost.less(uncompressed)?)));
+        let (large, lines) = match (less, known.figure()) {
+            (Some((cost, less)), _) => {
+                let has_budget = settings.sender.kept_budget().is_some();
+                let wishes = [has_budget, false];
+                let lines = wishes.map(|wish| cost.instead_of(uncompressed, wish));
+                (less, lines.to_vec())
+            }
+            _ if is_cut && known.cost.is_none() => ("link cut".to_owned(), about()),
+            (None, Some(figure)) => (figure + " kbps", about()),
+            (None, None) => return self.announced(half, anchor, width, &about()),
         };
         let large = [(large.as_str(), self.sizes.headline, color)];
-        let lines = (&*lines, self.sizes.line);
-        self.figures(half, Align2::CENTER_TOP, half.width(), &large, lines)
+        self.figures(half, anchor, width, &large, (&lines, self.sizes.line))
     }
 
     /// Paints what one of several lanes of a film costs and how far it is from the simulation, centred over its half or
@@ -172,22 +169,17 @@ impl Pen<'_> {
         half: Rect,
         side: Side,
         settings: &LaneSettings,
-        known: Known<'_>,
+        known: &Known,
     ) -> Rect {
+        let (anchor, width) = (Align2::CENTER_TOP, half.width());
         let Some(figure) = known.figure() else {
-            return self.announced(
-                half,
-                Align2::CENTER_TOP,
-                half.width(),
-                &about([settings; 2]),
-            );
+            return self.announced(half, anchor, width, &about([settings; 2]));
         };
         let large = self.bandwidth(&figure, known.color(side, self.colors()));
-        let error = known.cost.and_then(Cost::error);
+        let error = known.cost.as_ref().and_then(Cost::error);
         let error = error.unwrap_or_else(|| "…".to_owned());
         let lines = ["mean error ", "error ", ""].map(|what| format!("{what}{error}"));
-        let lines = (&lines[..], self.sizes.line);
-        self.figures(half, Align2::CENTER_TOP, half.width(), &large, lines)
+        self.figures(half, anchor, width, &large, (&lines, self.sizes.line))
     }
 
     /// Paints what one of two lanes costs, at the outer edge of its half, so that the `ratio` between the halves stays
@@ -198,7 +190,7 @@ impl Pen<'_> {
         half: Rect,
         side: Side,
         [settings, other]: [&LaneSettings; 2],
-        known: Known<'_>,
+        known: &Known,
     ) -> Rect {
         let anchor = match side {
             Side::Left => Align2::LEFT_TOP,
@@ -229,7 +221,8 @@ impl Pen<'_> {
     fn announced(&self, half: Rect, anchor: Align2, width: f32, about: &[String]) -> Rect {
         let (name, lines) = about.split_last().expect("there is a name");
         // Stages without a name of their own have no sentence either.
-        let lines: &[String] = if lines[0] == *name { &[] } else { lines };
+        let has_sentence = lines.first().is_some_and(|sentence| sentence != name);
+        let lines = if has_sentence { lines } else { &[] };
         let inside = self.inside(width);
         let fits = |&size: &f32| self.width(name, size) <= inside;
         let size = Some(self.sizes.headline).filter(fits);
@@ -452,7 +445,7 @@ mod tests {
         let colors = crate::theme::Theme::default().colors();
         let measured = cost(30.2);
         for (cost, estimate, said, color) in [
-            (Some(&measured), Some(31.0), Some("30"), colors.right),
+            (Some(measured), Some(31.0), Some("30"), colors.right),
             (None, Some(31.2), Some("about 31"), colors.muted),
             (None, None, None, colors.muted),
         ] {
@@ -473,10 +466,10 @@ mod tests {
                 let lines = pen.alike([about([&lane; 2]), about([&lane; 2])], beside);
                 assert_eq!(lines[0], rung.summary);
                 let known = Known {
-                    cost: Some(&cost(17_368.8)),
+                    cost: Some(cost(17_368.8)),
                     estimate: None,
                 };
-                let of = |half, side| pen.compared(half, side, [&lane; 2], known);
+                let of = |half, side| pen.compared(half, side, [&lane; 2], &known);
                 let plates = [of(left, Side::Left), of(right, Side::Right)];
                 let free = (plates[0].max.x, plates[1].min.x);
                 assert!(free.0 < 436.0 - 67.0 && free.1 > 436.0 + 67.0, "{free:?}");

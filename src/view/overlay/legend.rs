@@ -17,21 +17,23 @@ impl Pen<'_> {
         let Some(title) = colors.title() else {
             return;
         };
+        let (is_known, is_form) = (costs.unknown.is_none(), colors == CubeColors::Form);
+        let is_low = picture.height() < LOW;
+        let is_listed = |form: &Option<Form>| match is_form {
+            true => !is_low || costs.counts(*form) != [0; 2],
+            false => form.is_none(),
+        };
+        let listed: Vec<_> = forms().filter(|form| is_known && is_listed(form)).collect();
+        // Below the title: why nothing is known, or the ramp and its labels.
+        let first = match (is_known, is_form) {
+            (false, _) => 2,
+            (true, true) => 1,
+            (true, false) => 3,
+        };
         let row = 1.5 * self.sizes.small;
-        let rows = match colors {
-            _ if costs.unknown.is_some() => 1,
-            CubeColors::Form => forms().count(),
-            _ => 3,
-        };
         let padding = Vec2::splat(0.66 * self.sizes.small);
-        let size = |columns: usize| {
-            let across = WIDTH * self.sizes.small * columns as f32;
-            vec2(across, row * (rows.div_ceil(columns) + 1) as f32) + 2.0 * padding
-        };
-        // In a low picture, what is tall would reach up to the ball.
-        let is_tall = size(1).y > LOW * picture.height();
-        let columns = if is_tall && rows > 3 { 2 } else { 1 };
-        let size = size(columns);
+        let rows = (first + listed.len()) as f32;
+        let size = vec2(WIDTH * self.sizes.small, row * rows) + 2.0 * padding;
         let caption = BOTTOM + 2.0 * self.sizes.small;
         let at = pos2(
             picture.min.x + self.sizes.margin,
@@ -41,39 +43,38 @@ impl Pen<'_> {
         self.painter.rect_filled(area, 4.0, self.veil());
         let inside = area.shrink2(padding);
         let middle = |index: usize| inside.min.y + (index as f32 + 0.5) * row;
-        self.note(pos2(inside.min.x, middle(0)), Align2::LEFT_CENTER, title);
+        let left =
+            |row, text: &str| self.note(pos2(inside.min.x, middle(row)), Align2::LEFT_CENTER, text);
+        let right = |row, text: &str| {
+            self.note(pos2(inside.max.x, middle(row)), Align2::RIGHT_CENTER, text)
+        };
+        left(0, title);
         if let Some(why) = costs.unknown {
-            self.note(pos2(inside.min.x, middle(1)), Align2::LEFT_CENTER, why);
-        } else if colors == CubeColors::Form {
-            let width = inside.width() / columns as f32;
-            let end = |column: usize| inside.min.x + (column + 1) as f32 * width - row / 2.0;
-            for column in 0..columns {
-                self.note(pos2(end(column), middle(0)), Align2::RIGHT_CENTER, "cubes");
-            }
-            for (index, form) in forms().enumerate() {
-                let (column, y) = (index % columns, middle(index / columns + 1));
-                self.swatch(pos2(end(column) + row / 2.0 - width, y), colors, form);
-                let count = counted(costs, form);
-                self.note(pos2(end(column), y), Align2::RIGHT_CENTER, &count);
-            }
+            left(1, why);
+        } else if is_form {
+            right(0, "cubes");
         } else {
+            right(0, &format!("largest {}", amount(costs.largest)));
             let bar = vec2(inside.width(), 0.7 * row);
             let bar = Rect::from_center_size(pos2(inside.center().x, middle(1)), bar);
             self.painter.add(ramp(bar));
-            let anchors = [
-                Align2::LEFT_CENTER,
-                Align2::CENTER_CENTER,
-                Align2::RIGHT_CENTER,
-            ];
             for (index, label) in labels(colors, costs.scale).iter().enumerate() {
-                let x = bar.min.x + bar.width() * index as f32 / (AMOUNTS.len() - 1) as f32;
-                self.note(pos2(x, middle(2)), anchors[(index + 2) / 3], label);
+                let share = index as f32 / (AMOUNTS.len() - 1) as f32;
+                let anchor = match index {
+                    0 => Align2::LEFT_CENTER,
+                    4 => Align2::RIGHT_CENTER,
+                    _ => Align2::CENTER_CENTER,
+                };
+                self.note(
+                    pos2(bar.min.x + bar.width() * share, middle(2)),
+                    anchor,
+                    label,
+                );
             }
-            self.swatch(pos2(inside.min.x, middle(3)), colors, None);
-            let largest = format!("largest {}", amount(costs.largest));
-            for (row, text) in [(0, largest), (3, counted(costs, None))] {
-                self.note(pos2(inside.max.x, middle(row)), Align2::RIGHT_CENTER, &text);
-            }
+        }
+        for (index, form) in (first..).zip(listed) {
+            self.swatch(pos2(inside.min.x, middle(index)), colors, form);
+            right(index, &counted(costs, form));
         }
     }
 
@@ -125,8 +126,8 @@ fn forms() -> impl Iterator<Item = Option<Form>> {
     [None].into_iter().chain(Form::ALL.map(Some))
 }
 
-/// Part of a picture's height that a legend of one column may take.
-const LOW: f32 = 0.4;
+/// Height of a picture in which a legend of every form would reach up to the ball, points.
+const LOW: f32 = 400.0;
 
 /// Width of the ramp in a film, at most, points.
 const RAMP: f32 = 240.0;
