@@ -105,11 +105,11 @@ pub(super) struct Costs {
     pub(super) scale: Scale,
     /// Why nothing is known.
     pub(super) unknown: Option<&'static str>,
-    /// The largest amount, for the legend.
+    /// The largest amount at that tick, which the legend says and the scale reaches.
     pub(super) largest: f32,
     /// See [`counts`](Self::counts).
     counts: [[usize; 1 + Form::ALL.len()]; Side::ALL.len()],
-    /// The tick that the figures of the legend are of, and what they are about.
+    /// The tick that the figures of the legend are of, four a second, and what they are about.
     told: Option<(CubeColors, u64)>,
 }
 
@@ -286,11 +286,14 @@ pub(super) fn measure(
     });
     let amounts = costs.halves.iter().flatten().map(|cost| cost.amount);
     let largest = amounts.fold(0.0, f32::max);
-    costs.scale = Scale::of(*colors, (!fixed.0 && colors.has_scale()).then_some(largest));
     let told = steady_tick.map(|tick| (*colors, tick));
-    if costs.told != told {
-        costs.told = told;
-        costs.largest = largest;
+    let is_new = costs.told != told;
+    if is_new {
+        (costs.told, costs.largest) = (told, largest);
+    }
+    let has_scale = !fixed.0 && colors.has_scale();
+    costs.scale = Scale::of(*colors, has_scale.then_some(costs.largest));
+    if is_new {
         costs.count(*colors);
     }
 }
