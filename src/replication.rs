@@ -46,8 +46,12 @@ mod totals;
 pub mod transport;
 mod viewer;
 
+use std::time::Duration;
+
 use bevy::prelude::*;
-use cubewire_protocol::SnapshotReceiver;
+use cubewire_codec::Limits;
+use cubewire_physics::ReceiverWorld;
+use cubewire_protocol::{SnapshotReceiver, Welcome};
 
 use crate::simulation::SimulationSystems;
 
@@ -68,6 +72,8 @@ pub use lane_budget::LaneBudget;
 pub use meter::{
     Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, kbps, millimetres,
 };
+#[cfg(test)]
+pub(crate) use packet::itemized;
 pub use packet::{Arrival, Fate, PacketRecord};
 pub use peer::{ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, Welcomed};
 pub use rebuilds::{Rebuilds, RebuildsAsRecorded};
@@ -181,6 +187,12 @@ impl Replica {
     #[must_use]
     pub const fn new(receiver: SnapshotReceiver) -> Self {
         Self(receiver)
+    }
+
+    /// A replica that can simulate, welcomed at `now`.
+    fn simulating(welcome: Welcome, delay: Duration, now: Duration) -> Result<Self> {
+        let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?;
+        Ok(Self(receiver.with_engine(Box::new(ReceiverWorld::new()))))
     }
 
     /// The receiver.

@@ -5,7 +5,6 @@
 //! [`AppearancePlugin`] adds meshes, cameras, light and labels, on a [`Canvas`]: a window or an image.
 
 mod appearance;
-mod arrivals;
 mod bevel;
 mod camera;
 mod canvas;
@@ -35,7 +34,6 @@ use crate::replication::ReplicationSystems;
 use crate::simulation::CubeWorld;
 
 pub use appearance::AppearancePlugin;
-pub use arrivals::{Arrivals, Stale};
 pub use camera::settle_cameras;
 pub use canvas::Canvas;
 pub use costs::{CubeColors, FixedScale};
@@ -99,7 +97,6 @@ impl Plugin for ViewPlugin {
         app.init_resource::<ViewMode>()
             .init_resource::<Trails>()
             .init_resource::<Inset>()
-            .init_resource::<Arrivals>()
             .init_resource::<CubeColors>()
             .init_resource::<FixedScale>()
             .init_resource::<costs::Costs>()
@@ -120,7 +117,7 @@ impl Plugin for ViewPlugin {
             .add_systems(Startup, cubes::spawn)
             .add_systems(
                 FixedUpdate,
-                (trails::record, arrivals::record).after(ReplicationSystems::Observe),
+                trails::record.after(ReplicationSystems::Observe),
             )
             .add_systems(
                 PostUpdate,
@@ -173,6 +170,14 @@ impl ViewMode {
     }
 }
 
+/// What makes a thing be seen, or not.
+const fn visibility(is_shown: bool) -> Visibility {
+    match is_shown {
+        true => Visibility::Inherited,
+        false => Visibility::Hidden,
+    }
+}
+
 fn on_action(
     action: On<Action>,
     simulation: Option<Res<CubeWorld>>,
@@ -203,7 +208,10 @@ mod tests {
     fn home_turns_the_cameras_back() {
         let mut app = App::new();
         app.add_plugins((MinimalPlugins, ViewPlugin))
-            .insert_resource(camera::Orbit::turned());
+            .init_resource::<camera::Orbit>();
+        let mut orbit = app.world_mut().resource_mut::<camera::Orbit>();
+        orbit.drag(vec2(100.0, 10.0));
+        assert_ne!(*orbit, camera::Orbit::default());
         app.world_mut().trigger(Action::ResetCamera);
         let orbit = app.world().resource::<camera::Orbit>();
         assert_eq!(*orbit, camera::Orbit::default());

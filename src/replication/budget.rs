@@ -12,7 +12,7 @@ use bevy::prelude::*;
 use bevy::tasks::ComputeTaskPool;
 use cubewire_protocol::BaselineChoice;
 
-use super::mean::MeanTime;
+use super::mean::Mean;
 use super::settings::SenderSettings;
 
 /// Limits the time spent on encoding for remote viewers. Without this resource there is no limit.
@@ -41,24 +41,20 @@ pub(super) struct Throttle {
     one_in: u32,
 }
 
-impl Throttle {
-    const NONE: Self = Self {
-        newest_only: false,
-        one_in: 1,
-    };
-}
-
 impl Default for Throttle {
     fn default() -> Self {
-        Self::NONE
+        Self {
+            newest_only: false,
+            one_in: 1,
+        }
     }
 }
 
 /// What encoding costs on a lane, and what the budget leaves of its settings.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct LaneCost {
-    /// Of a snapshot, by [`BaselineChoice`].
-    means: [MeanTime; 2],
+    /// Of a snapshot, by [`BaselineChoice`], seconds.
+    means: [Mean; 2],
     throttle: Throttle,
 }
 
@@ -79,7 +75,7 @@ impl LaneCost {
     /// What a snapshot costs; none before the first. It is measured while there is an [`EncodeBudget`].
     #[must_use]
     pub fn of(&self, choice: BaselineChoice) -> Option<Duration> {
-        self.means[choice as usize].measured()
+        self.means[choice as usize].0.map(Duration::from_secs_f64)
     }
 
     /// Whether a snapshot is due: the lanes take turns.
@@ -103,11 +99,11 @@ impl LaneCost {
 impl EncodeBudget {
     /// A budget of this much processor time a tick.
     #[must_use]
-    pub const fn new(per_tick: Duration) -> Self {
+    pub fn new(per_tick: Duration) -> Self {
         Self {
             per_tick,
-            throttle: Throttle::NONE,
-            spent: AtomicU64::new(0),
+            throttle: Throttle::default(),
+            spent: AtomicU64::default(),
         }
     }
 
@@ -120,7 +116,7 @@ impl EncodeBudget {
 
     /// Counts what an encode on a lane took.
     pub(super) fn spend(&self, cost: &mut LaneCost, choice: BaselineChoice, took: Duration) {
-        cost.means[choice as usize].add(took);
+        cost.means[choice as usize].add(took.as_secs_f64());
         self.spent
             .fetch_add(took.as_nanos() as u64, Ordering::Relaxed);
     }
@@ -199,18 +195,19 @@ mod tests {
             one_in,
         };
         let budget = 10 * MS;
-        let mut now = Throttle::NONE;
+        let none = Throttle::default();
+        let mut now = none;
         for (full, newest, expected) in [
-            (10, 10, Throttle::NONE),
+            (10, 10, none),
             (11, 2, throttled(true, 1)),
             // It would fit, but hardly.
             (9, 2, throttled(true, 1)),
-            (8, 2, Throttle::NONE),
+            (8, 2, none),
             (200, 25, throttled(true, 3)),
             (200, 18, throttled(true, 3)),
             (200, 16, throttled(true, 2)),
             (200, 9, throttled(true, 2)),
-            (8, 8, Throttle::NONE),
+            (8, 8, none),
         ] {
             now = next(now, budget, full * MS, newest * MS);
             assert_eq!(now, expected, "{full} and {newest} ms");

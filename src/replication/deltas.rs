@@ -78,12 +78,11 @@ impl DeltaCounts {
 
 /// Bits of a signed number, 0 for zero, at most the last of [`DELTA_BITS`].
 fn signed_bits(value: i32) -> usize {
-    if value == 0 {
-        return 0;
+    match value {
+        0 => 0,
+        // As many as without its sign, towards zero, and the sign.
+        _ => (1 + unsigned_bits((value ^ (value >> 31)) as u32)).min(DELTA_BITS - 1),
     }
-    let inward = if value < 0 { !value } else { value };
-    let bits = 1 + (u32::BITS - inward.leading_zeros()) as usize;
-    bits.min(DELTA_BITS - 1)
 }
 
 /// Bits of an unsigned number, 0 for zero.

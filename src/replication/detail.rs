@@ -157,12 +157,10 @@ impl PacketDetail {
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::Plan;
-    use cubewire_codec::{
-        BodyState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot, ladder,
-    };
+    use cubewire_codec::{BodyState, Snapshot, ladder};
 
     use super::*;
+    use crate::replication::itemized;
 
     /// What comes back of these items.
     fn kept(items: &[BitItem]) -> Vec<BitItem> {
@@ -254,17 +252,7 @@ mod tests {
         }
         for rung in ladder::all() {
             let stages = rung.stages;
-            let mut encoder =
-                Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
-            let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
-            current.quantize(&world, stages.precision()).unwrap();
-            let mut packet = Packet {
-                ledger: BitLedger::itemized(),
-                ..Packet::default()
-            };
-            encoder
-                .encode(Sequence(7), stages, &current, None, &mut packet, None)
-                .unwrap();
+            let packet = itemized(stages, &initial, &world);
             let detail = PacketDetail::new(&packet.ledger, packet.bytes.clone().into());
             let items = packet.ledger.items().unwrap();
             assert_eq!(detail.items().len(), items.len());

@@ -1,10 +1,8 @@
 //! Figures that are measured again and again, smoothed so that they can be read.
 
-use std::time::Duration;
-
-/// An exponential mean.
+/// An exponential mean; none before the first measurement.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Mean(Option<f64>);
+pub(super) struct Mean(pub(super) Option<f64>);
 
 impl Mean {
     /// The share of a new measurement.
@@ -15,28 +13,9 @@ impl Mean {
         self.0 = Some(before + Self::WEIGHT * (measured - before));
     }
 
+    /// Zero before the first measurement.
     pub(super) fn get(self) -> f64 {
         self.0.unwrap_or(0.0)
-    }
-}
-
-/// The exponential mean of a time.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct MeanTime(Mean);
-
-impl MeanTime {
-    pub(super) fn add(&mut self, time: Duration) {
-        self.0.add(time.as_secs_f64());
-    }
-
-    /// Zero before the first time.
-    pub(super) fn get(self) -> Duration {
-        self.measured().unwrap_or_default()
-    }
-
-    /// None before the first time.
-    pub(super) fn measured(self) -> Option<Duration> {
-        self.0.0.map(Duration::from_secs_f64)
     }
 }
 
@@ -45,13 +24,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_smoothed_time_approaches_what_is_measured() {
-        let mut mean = MeanTime::default();
-        mean.add(Duration::from_millis(4));
-        assert_eq!(mean.get(), Duration::from_millis(4));
+    fn a_smoothed_figure_approaches_what_is_measured() {
+        let mut mean = Mean::default();
+        mean.add(4.0);
+        assert_eq!(mean.get(), 4.0);
         for _ in 0..200 {
-            mean.add(Duration::from_millis(2));
+            mean.add(2.0);
         }
-        assert!(mean.get() < Duration::from_micros(2_010));
+        assert!(mean.get() < 2.01);
     }
 }

@@ -9,10 +9,11 @@ use cubewire_codec::{DecodeError, Stages};
 use cubewire_inspector::graph;
 use cubewire_link::LinkStats;
 use cubewire_protocol::FallbackReason;
-use cubewire_scene::TICKS_PER_SECOND;
+use cubewire_scene::{TICK, TICKS_PER_SECOND};
 
 use super::displayed::ReplicaError;
 use super::packet::{Arrival, PacketRecord};
+use super::settings::SenderSettings;
 
 /// The article's target for a snapshot stream, kilobits a second.
 pub const TARGET_KBPS: f64 = 256.0;
@@ -22,6 +23,9 @@ pub const METER_TICKS: usize = 60 * TICKS_PER_SECOND as usize;
 
 /// Bytes of memory for the details of packets, at most.
 const MAX_DETAIL_BYTES: usize = 10 << 20;
+
+/// How much later than usual a snapshot may come before what is shown is stale.
+const STALE_AFTER: Duration = Duration::from_millis(250);
 
 /// How bytes are counted.
 #[derive(
@@ -80,12 +84,6 @@ impl Traffic {
             ack_bytes: acks.packet_bytes as usize,
             control_bytes: (snapshots.control_bytes + acks.control_bytes) as usize,
         });
-    }
-
-    /// All bytes.
-    #[must_use]
-    pub const fn total_bytes(&self) -> usize {
-        self.wire_bytes + self.ack_bytes + self.control_bytes
     }
 }
 
@@ -174,6 +172,8 @@ pub struct LaneMeter {
     pub link_since: u64,
     /// Snapshots decoded since the start.
     pub received: u64,
+    /// Ticks since the newest snapshot arrived, or since the receiver was ready.
+    pub silent_ticks: u32,
     /// Snapshots received more than once, since the start.
     pub duplicates: u64,
     /// Packets not decoded because they were too old, or numbered too far ahead, since the start.
@@ -282,6 +282,15 @@ impl LaneMeter {
             let mut packets = sample.snapshots.iter();
             packets.any(|packet| packet.arrival.is_some())
         })
+    }
+
+    /// How long no newer snapshot has arrived, once that is longer than it should be. `frame` is the time that the newest
+    /// frame spans: snapshots are received at its start.
+    #[must_use]
+    pub fn stale(&self, sender: &SenderSettings, frame: Duration) -> Option<Duration> {
+        let age = TICK * self.silent_ticks;
+        let interval = TICK * sender.send_interval_ticks;
+        (age > interval + STALE_AFTER + frame).then_some(age)
     }
 
     /// Notes that the packet that was sent in that tick has arrived in this one.
@@ -412,6 +421,30 @@ mod tests {
             (159, Some(60.0)),
         ] {
             assert_eq!(kbps(400, Some(moment)), expected, "{moment}");
+        }
+    }
+
+    #[test]
+    fn a_lane_is_stale_a_quarter_of_a_second_after_a_snapshot_was_due() {
+        let long = Duration::from_millis(900);
+        for (send_interval_ticks, silent_ticks, frame, is_stale) in [
+            (1, 17, TICK, false),
+            (1, 18, TICK, true),
+            (6, 22, TICK, false),
+            (6, 23, TICK, true),
+            // They arrived in the long frame that has ended.
+            (1, 54, long, false),
+        ] {
+            let meter = LaneMeter {
+                silent_ticks,
+                ..LaneMeter::default()
+            };
+            let sender = SenderSettings {
+                send_interval_ticks,
+                ..SenderSettings::default()
+            };
+            let stale = is_stale.then_some(TICK * silent_ticks);
+            assert_eq!(meter.stale(&sender, frame), stale, "{silent_ticks}");
         }
     }
 

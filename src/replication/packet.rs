@@ -2,6 +2,8 @@
 //! the shadow ladder.
 
 use cubewire_codec::{BitLedger, Header, Packet, Stages};
+#[cfg(test)]
+use cubewire_codec::{Encoder, Limits, Plan, QuantizedSnapshot, Sequence, Snapshot};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::HEADER_BYTES;
@@ -68,6 +70,21 @@ impl PacketRecord {
     pub const fn article_bytes(&self) -> usize {
         self.payload_bytes + HEADER_BYTES
     }
+}
+
+/// The packet of a world that has moved since the `initial` one, with its bits item by item.
+#[cfg(test)]
+pub(crate) fn itemized(stages: Stages, initial: &Snapshot, moved: &Snapshot) -> Packet {
+    let mut encoder = Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
+    let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
+    current.quantize(moved, stages.precision()).unwrap();
+    let mut packet = Packet {
+        ledger: BitLedger::itemized(),
+        ..Packet::default()
+    };
+    let encoded = encoder.encode(Sequence(7), stages, &current, None, &mut packet, None);
+    encoded.unwrap();
+    packet
 }
 
 /// What became of a packet, as far as the process of its sender knows.

@@ -19,28 +19,16 @@ use crate::simulation::{CubeWorld, RebuildSimulation};
 pub struct RebuildsAsRecorded;
 
 /// How often the scene has been rebuilt for receivers, and whether it may be again.
-#[derive(Resource, Clone, Debug)]
+#[derive(Resource, Clone, Debug, Default)]
 pub struct Rebuilds {
     /// Whether it is rebuilt after this tick, if a lane then still needs its state.
     is_planned: bool,
-    /// Saved up, at most [`BURST`] rebuilds.
-    saved_ticks: u64,
+    /// For how long none should follow, at most [`BURST`] times [`TICKS_PER_REBUILD`].
+    owed_ticks: u64,
     /// Ticks of the rebuilds in the last minute.
     recent: VecDeque<u64>,
     total: u64,
     most_in_a_minute: usize,
-}
-
-impl Default for Rebuilds {
-    fn default() -> Self {
-        Self {
-            is_planned: false,
-            saved_ticks: BURST * TICKS_PER_REBUILD,
-            recent: VecDeque::new(),
-            total: 0,
-            most_in_a_minute: 0,
-        }
-    }
 }
 
 impl Rebuilds {
@@ -66,11 +54,12 @@ impl Rebuilds {
 
     fn may_rebuild(&self, tick: u64) -> bool {
         let is_recent = |last: &u64| tick - last < MIN_TICKS_BETWEEN;
-        self.saved_ticks >= TICKS_PER_REBUILD && !self.recent.back().is_some_and(is_recent)
+        self.owed_ticks <= (BURST - 1) * TICKS_PER_REBUILD
+            && !self.recent.back().is_some_and(is_recent)
     }
 
     fn record(&mut self, tick: u64) {
-        self.saved_ticks -= TICKS_PER_REBUILD;
+        self.owed_ticks += TICKS_PER_REBUILD;
         self.recent.retain(|&rebuilt| tick - rebuilt < MINUTE);
         self.recent.push_back(tick);
         self.total += 1;
@@ -88,7 +77,7 @@ pub(super) fn plan(
     lanes: Query<PlannedLane<'_>>,
 ) {
     let tick = world.tick();
-    rebuilds.saved_ticks = (rebuilds.saved_ticks + 1).min(BURST * TICKS_PER_REBUILD);
+    rebuilds.owed_ticks = rebuilds.owed_ticks.saturating_sub(1);
     rebuilds.is_planned = replay.is_none()
         && rebuilds.may_rebuild(tick)
         && lanes.iter().any(|(lane, sender, settings, cost)| {

@@ -56,6 +56,7 @@ pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
         let waits = playout.effective_interpolation(sender.stages).waits();
         let receiver = &mut replica.0;
         decoded.0.clear();
+        let newest_before = receiver.newest();
         for message in mail.incoming.datagrams.drain(..) {
             let newest = receiver.newest();
             let simulated_ticks = receiver.engine().simulated_ticks();
@@ -94,6 +95,10 @@ pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
                 Err(error) => meter.refuse(error),
             }
         }
+        meter.silent_ticks = match receiver.newest() == newest_before {
+            true => meter.silent_ticks + 1,
+            false => 0,
+        };
         while let Some(feedback) = receiver.poll_feedback() {
             mail.outgoing.datagrams.push(feedback.encode());
         }

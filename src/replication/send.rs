@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bevy::ecs::query::QueryData;
 use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
@@ -40,17 +41,20 @@ pub(super) fn receive_acks(world: Res<CubeWorld>, mut lanes: Query<AckedLane<'_>
     }
 }
 
-type SendingLane<'a> = (
-    Entity,
-    &'a SenderSettings,
-    &'a mut Mailbox,
-    &'a mut Sender,
-    &'a mut LaneMeter,
-    &'a mut LaneBudget,
-    Option<&'a mut LaneCost>,
-    Option<&'a mut Standings>,
-    Has<Detailed>,
-);
+#[derive(QueryData)]
+#[query_data(mutable)]
+pub(super) struct SendingLane {
+    entity: Entity,
+    settings: &'static SenderSettings,
+    mail: &'static mut Mailbox,
+    sender: &'static mut Sender,
+    meter: &'static mut LaneMeter,
+    limit: &'static mut LaneBudget,
+    /// Of a lane to another process.
+    cost: Option<&'static mut LaneCost>,
+    standings: Option<&'static mut Standings>,
+    is_detailed: Has<Detailed>,
+}
 
 /// Encodes the newest snapshot on lanes where one is due, all of them at the same time, and begins the meter's
 /// sample of this tick.
@@ -60,57 +64,36 @@ pub(super) fn send(
     mut quantized: ResMut<QuantizedWorld>,
     budget: Option<Res<EncodeBudget>>,
     rebuilds: Res<Rebuilds>,
-    mut lanes: Query<SendingLane<'_>>,
+    mut lanes: Query<SendingLane>,
 ) -> Result {
     let tick = world.tick();
     let mut due = Vec::new();
-    for lane in &mut lanes {
-        let (
-            lane,
-            settings,
-            mut mail,
-            mut sender,
-            mut meter,
-            mut limit,
-            cost,
-            standings,
-            is_detailed,
-        ) = lane;
-        sender.0.itemize(is_detailed);
-        let stages = settings.stages;
+    for mut lane in &mut lanes {
+        lane.sender.0.itemize(lane.is_detailed);
+        let (settings, stages) = (lane.settings, lane.settings.stages);
         let sample = Sample {
             tick,
             stages,
             budget_kbps: settings.kept_budget(),
             send_interval_ticks: settings.send_interval_ticks,
-            acked_age_ticks: age(tick, sender.0.newest_acked()),
+            acked_age_ticks: age(tick, lane.sender.0.newest_acked()),
             ..Sample::default()
         };
-        let allowed = limit.begin(
-            tick,
-            [ticks.elapsed(), frames.elapsed()],
-            settings,
-            &mut mail,
-        );
-        let must_send = rebuilds.is_planned() && sender.0.wants_state().is_some();
-        let is_due = is_due(lane, settings, cost.as_deref(), tick);
+        let clocks = [ticks.elapsed(), frames.elapsed()];
+        let allowed = lane.limit.begin(tick, clocks, settings, &mut lane.mail);
+        let must_send = rebuilds.is_planned() && lane.sender.0.wants_state().is_some();
+        let is_due = is_due(lane.entity, settings, lane.cost.as_deref(), tick);
         if must_send || is_due && !matches!(allowed, Allowed::Nothing) {
             let snapshot = quantized.get(tick, world.current(), stages.precision())?;
             due.push(Due {
                 snapshot: Arc::clone(snapshot),
-                settings,
-                mail,
-                sender,
-                meter,
-                limit,
-                cost,
-                standings,
+                lane,
                 must_send,
                 allowed,
                 sample,
             });
         } else {
-            meter.begin(sample);
+            lane.meter.begin(sample);
         }
     }
     // So that it is not always the same lane that finds no time left.
@@ -132,30 +115,23 @@ pub(super) fn send(
 }
 
 /// A lane on which a snapshot is due.
-struct Due<'a> {
+struct Due<'w, 's> {
     snapshot: Arc<QuantizedSnapshot>,
-    settings: &'a SenderSettings,
-    mail: Mut<'a, Mailbox>,
-    sender: Mut<'a, Sender>,
-    meter: Mut<'a, LaneMeter>,
-    limit: Mut<'a, LaneBudget>,
-    /// Of a lane to another process.
-    cost: Option<Mut<'a, LaneCost>>,
-    standings: Option<Mut<'a, Standings>>,
+    lane: SendingLaneItem<'w, 's>,
     /// The scene is rebuilt after this tick, for the receiver among others.
     must_send: bool,
     allowed: Allowed,
     sample: Sample,
 }
 
-impl Due<'_> {
+impl Due<'_, '_> {
     /// Encodes, unless there is no time, and begins the meter's sample.
     fn send(mut self, world: &CubeWorld, budget: Option<&EncodeBudget>) -> Result<(), SendError> {
         let has_time = budget.is_none_or(EncodeBudget::has_time);
-        if self.cost.is_none() || self.must_send || has_time {
+        if self.lane.cost.is_none() || self.must_send || has_time {
             self.encode(world, budget)?;
         }
-        self.meter.begin(self.sample);
+        self.lane.meter.begin(self.sample);
         Ok(())
     }
 
@@ -165,11 +141,12 @@ impl Due<'_> {
         budget: Option<&EncodeBudget>,
     ) -> Result<(), SendError> {
         let (tick, stages, snapshot) = (world.tick(), self.sample.stages, &self.snapshot);
-        let granted = match &self.cost {
-            Some(cost) => cost.granted(self.settings),
-            None => *self.settings,
+        let lane = &mut self.lane;
+        let granted = match &lane.cost {
+            Some(cost) => cost.granted(lane.settings),
+            None => *lane.settings,
         };
-        let protocol = &mut self.sender.0;
+        let protocol = &mut lane.sender.0;
         let started = Instant::now();
         if let Some((rebuilt, state)) = world.rebuilt() {
             protocol.offer_state(*rebuilt, state);
@@ -184,7 +161,7 @@ impl Due<'_> {
         if matches!(self.allowed, Allowed::Within(_)) {
             self.sample.longest_wait_ticks = protocol.longest_wait(tick);
         }
-        if let Some(standings) = &mut self.standings {
+        if let Some(standings) = &mut lane.standings {
             protocol.standings(tick, &mut standings.now);
             standings.record(tick);
         }
@@ -195,9 +172,9 @@ impl Due<'_> {
         let newest = protocol.newest_acked();
         let [second, third] = protocol.acked_before(newest.unwrap_or(0));
         let packet = protocol.packet();
-        self.limit
-            .on_sent(tick, stages, packet.bytes.len(), &mut self.mail);
-        if let (Some(cost), Some(budget)) = (&mut self.cost, budget) {
+        lane.limit
+            .on_sent(tick, stages, packet.bytes.len(), &mut lane.mail);
+        if let (Some(cost), Some(budget)) = (&mut lane.cost, budget) {
             budget.spend(cost, granted.baseline, took);
         }
         self.sample.snapshots.push(PacketRecord {
@@ -205,12 +182,12 @@ impl Due<'_> {
             acked_ages_ticks: [newest, second, third].map(|acked| age(tick, acked)),
             ..PacketRecord::new(packet, stages)
         });
-        self.mail.outgoing.datagrams.push(packet.bytes.clone());
+        lane.mail.outgoing.datagrams.push(packet.bytes.clone());
         Ok(())
     }
 }
 
-/// Ticks since another.
+/// Ticks since another, at most 65 535.
 fn age(tick: u64, of: Option<u64>) -> Option<u16> {
-    of.map(|of| (tick - of) as u16)
+    of.map(|of| u16::try_from(tick - of).unwrap_or(u16::MAX))
 }

@@ -28,7 +28,7 @@ use cubewire_codec::Snapshot;
 use cubewire_codec::ladder::{self, Rung};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::mean::MeanTime;
+use super::mean::Mean;
 use super::meter::{Accounting, LaneMeter, METER_TICKS, kbps};
 use super::packet::PacketRecord;
 use super::totals::Totals;
@@ -55,7 +55,8 @@ pub struct ShadowLadder {
     worker: Worker,
     /// The newest tick that the figures include.
     newest: Option<u64>,
-    mean_time: MeanTime,
+    /// Seconds that a tick takes.
+    mean_seconds: Mean,
 }
 
 /// One rung of the shadow ladder.
@@ -83,7 +84,7 @@ impl ShadowLadder {
             rungs: rungs.collect(),
             worker: Worker::new(initial.clone(), stages.collect()),
             newest: None,
-            mean_time: MeanTime::default(),
+            mean_seconds: Mean::default(),
         }
     }
 
@@ -120,7 +121,7 @@ impl ShadowLadder {
     /// How long it takes to encode one tick with every rung, smoothed so that it can be read.
     #[must_use]
     pub fn mean_time_per_tick(&self) -> Duration {
-        self.mean_time.get()
+        Duration::from_secs_f64(self.mean_seconds.get())
     }
 
     /// What a rung would have cost in the second up to that tick, or to the newest one, in article accounting, kilobits a second;
@@ -186,7 +187,7 @@ impl ShadowLadder {
     fn count(&mut self, batches: impl IntoIterator<Item = Batch>) -> Result {
         for batch in batches {
             if let Some(time) = batch.time_per_tick() {
-                self.mean_time.add(time);
+                self.mean_seconds.add(time.as_secs_f64());
             }
             for (tick, packets) in batch.encoded {
                 for (index, rung) in self.rungs.iter_mut().enumerate() {

@@ -9,9 +9,8 @@
 //! | [of a viewer](spawn_receiving_lane), of a remote server | requested from the server | in addition to the network | [`PlayoutSettings`] |
 
 use bevy::prelude::*;
-use cubewire_codec::{Fingerprint, InitialStateError, Limits, Plan, Snapshot};
-use cubewire_physics::ReceiverWorld;
-use cubewire_protocol::{SnapshotReceiver, Welcome};
+use cubewire_codec::{Fingerprint, InitialStateError, Plan, Snapshot};
+use cubewire_protocol::Welcome;
 
 use super::Replica;
 use super::budget::LaneCost;
@@ -73,9 +72,10 @@ pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
     };
     let sender = Sender::new(welcome.initial.clone())?;
     let delay = settings.playout.rule_delay(&settings.sender);
-    let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?
-        .with_engine(Box::new(ReceiverWorld::new()));
-    let receiving = (Decoded::default(), Replica(receiver));
+    let receiving = (
+        Decoded::default(),
+        Replica::simulating(welcome, delay, now)?,
+    );
     let lane = world.spawn((LocalLane, settings, sender, receiving));
     Ok(lane.id())
 }

@@ -47,11 +47,13 @@ pub(super) fn observe(mut lanes: Query<ObservedLane<'_>>) {
             .sum();
         sync.state_kilobits += state_bits / 1000.0;
         if let Some(Sender(protocol)) = sender {
-            sync.tick = sample.tick;
+            sync.silent_ticks = sample.acked_age_ticks.map_or(0, u64::from);
+            sync.tick = sample.tick - sync.silent_ticks;
             sync.status = protocol.sync();
             sync.desyncs = protocol.desyncs();
             sync.state_progress = protocol.state_progress();
         } else if let Some(Decoded(decoded)) = decoded {
+            sync.silent_ticks = meter.silent_ticks.into();
             for packet in decoded {
                 sync.heard(packet.tick, packet.is_simulated);
             }

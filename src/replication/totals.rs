@@ -190,23 +190,24 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_taken_over_all_samples() {
-        let totals = Totals::of(&[sample(100), sample(300)]);
-        assert_eq!(totals.ticks, 2);
-        assert_eq!(totals.max_payload_bytes, 300);
-        assert_eq!(totals.per_snapshot(totals.payload_bytes as f64), 200.0);
-        assert_eq!(totals.packets_per_second(), 120.0);
-        assert!((totals.kbps(Accounting::PayloadAndUdp) - 109.44).abs() < 1e-9);
-        assert_eq!(totals.bits_per_sent_cube(), Some(0.0));
-    }
-
-    #[test]
     fn ticks_between_snapshots_count_as_time_and_not_as_packets() {
         let between = Sample::default();
-        let totals = Totals::of(&[sample(100), between.clone(), sample(300), between]);
-        assert_eq!(totals.per_snapshot(totals.payload_bytes as f64), 200.0);
-        assert_eq!(totals.packets_per_second(), 60.0);
-        assert!((totals.kbps(Accounting::PayloadAndUdp) - 54.72).abs() < 1e-9);
+        for (samples, packets, kbps) in [
+            (vec![sample(100), sample(300)], 120.0, 109.44),
+            (
+                vec![sample(100), between.clone(), sample(300), between],
+                60.0,
+                54.72,
+            ),
+        ] {
+            let totals = Totals::of(&samples);
+            assert_eq!(totals.ticks, samples.len());
+            assert_eq!(totals.max_payload_bytes, 300);
+            assert_eq!(totals.per_snapshot(totals.payload_bytes as f64), 200.0);
+            assert_eq!(totals.packets_per_second(), packets);
+            assert!((totals.kbps(Accounting::PayloadAndUdp) - kbps).abs() < 1e-9);
+            assert_eq!(totals.bits_per_sent_cube(), Some(0.0));
+        }
     }
 
     #[test]

@@ -6,9 +6,7 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_codec::{BitLedger, Limits};
-use cubewire_physics::ReceiverWorld;
-use cubewire_protocol::SnapshotReceiver;
+use cubewire_codec::BitLedger;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::detail::Detailed;
@@ -79,18 +77,14 @@ fn welcome(
     let welcome = welcomed.welcome.clone();
     let delay = playout.rule_delay(sender);
     let now = time.elapsed();
-    let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?
-        .with_engine(Box::new(ReceiverWorld::new()));
+    let replica = Replica::simulating(welcome, delay, now)?;
     *meter = LaneMeter::default();
-    meter.fallback = receiver.fallback();
+    meter.fallback = replica.0.fallback();
     if let Some(text) = text::fallback(sender.stages, meter.fallback) {
         info!("{text}");
     }
-    commands.entity(welcomed.entity).insert((
-        LaneSync::default(),
-        Decoded::default(),
-        Replica(receiver),
-    ));
+    let receiving = (LaneSync::default(), Decoded::default(), replica);
+    commands.entity(welcomed.entity).insert(receiving);
     Ok(())
 }
 

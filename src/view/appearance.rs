@@ -7,7 +7,7 @@ use bevy::input::InputSystems;
 use bevy::prelude::*;
 use bevy_egui::{EguiPostUpdateSet, EguiPrimaryContextPass};
 use cubewire_codec::Form;
-use cubewire_palette::{CUBE, INTERACTING_CUBE, Rgb, amount, form};
+use cubewire_palette::{CUBE, INTERACTING_CUBE, MUTED_CUBE, Rgb, amount, form};
 use cubewire_scene::{CUBES, PLAYER, side};
 
 use super::canvas::Canvas;
@@ -23,8 +23,8 @@ use super::{
 };
 use crate::theme::{Theme, bevy_color};
 
-/// Width of an outline on each face next to its bevel, fraction of the side.
-const OUTLINE: f32 = 0.01;
+/// Widths of an outline and of its casing on each face next to its bevel, fractions of the side.
+const OUTLINE: [f32; 2] = [0.01, 0.04];
 
 /// Size of an outline: where both are at the same position, it lies on the simulation's cube.
 const OUTLINE_SIZE: f32 = 1.01;
@@ -123,6 +123,8 @@ struct Paint {
     outline: Handle<Mesh>,
     grey: Handle<StandardMaterial>,
     red: Handle<StandardMaterial>,
+    /// Of an interacting cube below outlines.
+    muted: Handle<StandardMaterial>,
     player: Handle<StandardMaterial>,
     over: Handle<StandardMaterial>,
     not_sent: Handle<StandardMaterial>,
@@ -149,10 +151,10 @@ impl Paint {
                 .form
                 .map_or(&self.not_sent, |form| &self.forms[form as usize]);
         }
-        if cost.amount == 0.0 {
+        let Some(fraction) = costs.scale.fraction(cost.amount) else {
             return &self.not_sent;
-        }
-        let index = (costs.scale.fraction(cost.amount) * (AMOUNTS - 1) as f32).round() as usize;
+        };
+        let index = (fraction * (AMOUNTS - 1) as f32).round() as usize;
         &self.amounts[index.min(AMOUNTS - 1)]
     }
 
@@ -174,18 +176,19 @@ impl Paint {
         }
         match (cube.index, cube.interacting) {
             (PLAYER, _) => (&self.rimmed, &self.player),
+            (_, true) if mode == ViewMode::Difference => (&self.cube, &self.muted),
             (_, true) => (&self.cube, &self.red),
             _ => (&self.cube, &self.grey),
         }
     }
 }
 
-/// Adds meshes and materials to the cubes.
+/// Adds meshes and materials to the cubes, as of those that are not interacting.
 fn dress_cubes(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
-    cubes: Query<(Entity, &Side, &ViewCube)>,
+    cubes: Query<(Entity, &Side), With<ViewCube>>,
 ) {
     let mut material = |color: Rgb, shine: f32| {
         let color = bevy_color(color).to_linear();
@@ -201,6 +204,7 @@ fn dress_cubes(
     let paint = Paint {
         grey: material(CUBE, 0.0),
         red: material(INTERACTING_CUBE, 0.0),
+        muted: material(MUTED_CUBE, 0.0),
         not_sent: material(form(None), 0.0),
         amounts: amounts.map(|color| material(color, SHINE)).collect(),
         forms: Form::ALL
@@ -214,34 +218,30 @@ fn dress_cubes(
         // The transform scales them to the side length.
         cube: meshes.add(bevel::cube()),
         rimmed: meshes.add(player::mesh()),
-        outline: meshes.add(bevel::outline(OUTLINE)),
+        outline: meshes.add(outline(Theme::default())),
     };
-    for (entity, side, cube) in &cubes {
-        let (mesh, material) = paint.of(
-            cube,
-            *side,
-            ViewMode::Split,
-            CubeColors::Interaction,
-            &Costs::default(),
-        );
+    for (entity, side) in &cubes {
         commands.entity(entity).insert((
-            Mesh3d(mesh.clone()),
-            MeshMaterial3d(material.clone()),
+            Mesh3d(paint.cube.clone()),
+            MeshMaterial3d(paint.grey.clone()),
             RenderLayers::layer(side.layer()),
         ));
     }
     commands.insert_resource(paint);
 }
 
-/// Paints the outlines in the colour of the right half.
-fn paint_outlines(
-    theme: Res<Theme>,
-    paint: Res<Paint>,
-    mut materials: ResMut<Assets<StandardMaterial>>,
-) {
-    if let Some(mut over) = materials.get_mut(&paint.over) {
-        over.base_color = bevy_color(Side::Right.color(*theme));
+/// Paints the outlines in the colours of the theme.
+fn paint_outlines(theme: Res<Theme>, paint: Res<Paint>, mut meshes: ResMut<Assets<Mesh>>) {
+    if let Some(mut mesh) = meshes.get_mut(&paint.outline) {
+        *mesh = outline(*theme);
     }
+}
+
+/// An outline in the colour of the right half, with a casing that stands out from it.
+fn outline(theme: Theme) -> Mesh {
+    let [line, casing] = OUTLINE;
+    let colors = [Side::Right.color(theme), theme.colors().ground].map(bevy_color);
+    bevel::outline([(line, colors[0]), (casing, colors[1])])
 }
 
 /// A cube with what it looks like.
@@ -277,10 +277,7 @@ fn colour(
         if all || cube.is_changed() {
             let is_over = is_over && half == Side::Right;
             let is_shown = !is_over || stands_out(&cube, &transform, &under[cube.index]);
-            visibility.set_if_neq(match is_shown {
-                true => Visibility::Inherited,
-                false => Visibility::Hidden,
-            });
+            visibility.set_if_neq(super::visibility(is_shown));
             let wanted = paint.of(&cube, half, *mode, *colors, &costs);
             if mesh.0 != *wanted.0 {
                 mesh.0 = wanted.0.clone();
@@ -312,11 +309,16 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn a_cube_in_full_light_has_the_colour_of_its_legend_and_most_of_it_in_the_shade() {
+    fn world() -> World {
         let mut world = World::new();
         world.init_resource::<Assets<Mesh>>();
         world.init_resource::<Assets<StandardMaterial>>();
+        world
+    }
+
+    #[test]
+    fn a_cube_in_full_light_has_the_colour_of_its_legend_and_most_of_it_in_the_shade() {
+        let mut world = world();
         world.run_system_once(dress_cubes).unwrap();
         let paint = world.resource::<Paint>();
         let materials = world.resource::<Assets<StandardMaterial>>();
@@ -337,9 +339,7 @@ mod tests {
 
     #[test]
     fn where_colours_show_costs_the_player_has_no_rim() {
-        let mut world = World::new();
-        world.init_resource::<Assets<Mesh>>();
-        world.init_resource::<Assets<StandardMaterial>>();
+        let mut world = world();
         world.run_system_once(dress_cubes).unwrap();
         let paint = world.resource::<Paint>();
         let player = ViewCube {
@@ -359,10 +359,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_awake_or_elsewhere_is_outlined_over_cubes_of_the_usual_colours() {
-        let mut world = World::new();
-        world.init_resource::<Assets<Mesh>>();
-        world.init_resource::<Assets<StandardMaterial>>();
+    fn what_is_awake_or_elsewhere_is_outlined_over_muted_cubes() {
+        let mut world = world();
         world.insert_resource(ViewMode::Difference);
         world.init_resource::<CubeColors>();
         world.init_resource::<Costs>();
@@ -397,13 +395,16 @@ mod tests {
         assert_eq!(seen, [false, false, true, true, true]);
         let mut under = world.query::<(&Side, &ViewCube, &MeshMaterial3d<StandardMaterial>)>();
         let under = under.iter(&world).filter(|(half, ..)| **half == Side::Left);
-        let red = &world.resource::<Paint>().red;
-        let is_red = under.map(|(_, cube, material)| (material.0 == *red, cube.interacting));
-        assert!(
-            is_red
-                .clone()
-                .all(|(is_red, interacting)| is_red == interacting)
-        );
-        assert_eq!(is_red.count(), 5);
+        let under: Vec<_> = under.collect();
+        let paint = world.resource::<Paint>();
+        assert_eq!(under.len(), 5);
+        for (_, cube, material) in under {
+            let wanted = if cube.interacting {
+                &paint.muted
+            } else {
+                &paint.grey
+            };
+            assert_eq!(material.0, *wanted);
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use cubewire_codec::{BitKind, Form};
-use cubewire_scene::TICKS_PER_SECOND;
+use cubewire_scene::{CUBES, TICKS_PER_SECOND};
 
 use super::side::Side;
 use crate::history::{LaneHistory, Moment, Wanted, WorldHistory};
@@ -42,38 +42,41 @@ impl CubeColors {
 
     /// The one after it, in a cycle.
     #[must_use]
-    pub fn next(self) -> Self {
-        let mut following = Self::ALL
-            .into_iter()
-            .cycle()
-            .skip_while(|&mode| mode != self);
-        following.nth(1).expect("a cycle goes on")
+    pub const fn next(self) -> Self {
+        Self::ALL[(self as usize + 1) % Self::ALL.len()]
+    }
+
+    /// Its name, its title, what cubes are that have no colour of the scale, and the ends of the fixed scale in the unit of
+    /// the title.
+    const fn row(self) -> (&'static str, Option<&'static str>, &'static str, [f32; 2]) {
+        const STEP: &str = "half a step or less";
+        let bits = [1.0, 128.0];
+        let (mm, degrees) = ([HALF_STEP_MM, 64.0], [HALF_STEP_DEGREES, 16.0]);
+        match self {
+            Self::Interaction => ("as they are", None, "not sent", bits),
+            Self::Bits => ("bits", Some("bits a packet"), "not sent", bits),
+            Self::Form => ("form", Some("dearer field sent as"), "not sent", bits),
+            Self::Distance => ("error", Some("distance, mm"), STEP, mm),
+            Self::Angle => ("angle", Some("angle, degrees"), STEP, degrees),
+            Self::Wait => ("wait", Some("longest wait, ms"), "no wait", WAITS_MS),
+        }
     }
 
     /// The name on a button.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Interaction => "as they are",
-            Self::Bits => "bits",
-            Self::Form => "form",
-            Self::Distance => "error",
-            Self::Angle => "angle",
-            Self::Wait => "wait",
-        }
+        self.row().0
     }
 
     /// The title of the legend; none for the usual colours.
     #[must_use]
     pub const fn title(self) -> Option<&'static str> {
-        match self {
-            Self::Interaction => None,
-            Self::Bits => Some("bits a packet"),
-            Self::Form => Some("sent as"),
-            Self::Distance => Some("distance, mm"),
-            Self::Angle => Some("angle, degrees"),
-            Self::Wait => Some("longest wait, ms"),
-        }
+        self.row().1
+    }
+
+    /// What cubes are that have no colour of the scale.
+    pub(super) const fn below_scale(self) -> &'static str {
+        self.row().2
     }
 
     /// Whether it is known only where the simulation runs.
@@ -87,21 +90,10 @@ impl CubeColors {
     pub const fn has_scale(self) -> bool {
         matches!(self, Self::Bits | Self::Distance | Self::Angle)
     }
-
-    /// The upper end of the fixed scale, in the unit of the title.
-    const fn fixed_end(self) -> f32 {
-        match self {
-            Self::Interaction | Self::Form => 1.0,
-            Self::Bits => 128.0,
-            Self::Distance => 64.0,
-            Self::Angle => 16.0,
-            Self::Wait => WAITS_MS[1],
-        }
-    }
 }
 
-/// Whether the scale of bits, distances and angles ends at a fixed one: 128 bits, 64 mm, 16°. Otherwise it ends at a power of
-/// two. That of waits is always fixed.
+/// Whether the scale of bits, distances and angles ends at a fixed one: 128 bits, 64 mm, 16°. Otherwise it ends where what is
+/// largest does, up to a power of two. That of waits is always fixed.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FixedScale(pub bool);
 
@@ -113,43 +105,58 @@ pub(super) struct Costs {
     pub(super) scale: Scale,
     /// Why nothing is known.
     pub(super) unknown: Option<&'static str>,
+    /// The largest amount at that tick, which the legend says and the scale reaches.
+    pub(super) largest: f32,
+    /// See [`counts`](Self::counts).
+    counts: [[usize; 1 + Form::ALL.len()]; Side::ALL.len()],
+    /// The tick that the figures of the legend are of, four a second, and what they are about.
+    told: Option<(CubeColors, u64)>,
 }
 
 /// How amounts are spread over colours.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scale {
-    /// Everything has one colour.
-    #[default]
-    None,
-    /// From 0 to this amount.
+    /// From 0, which has no colour, to this amount.
     Linear(f32),
-    /// From the first amount to the second, which are not 0.
+    /// From the first amount, below which there is no colour, to the second.
     Logarithmic([f32; 2]),
 }
 
+impl Default for Scale {
+    fn default() -> Self {
+        Self::Linear(1.0)
+    }
+}
+
 impl Scale {
-    /// That of these colours, with this upper end.
-    pub(super) const fn of(colors: CubeColors, end: f32) -> Self {
+    /// That of these colours: with the fixed end, or with one that reaches the `largest` amount and seldom changes.
+    pub(super) fn of(colors: CubeColors, largest: Option<f32>) -> Self {
+        let [start, fixed_end] = colors.row().3;
+        let end = largest.map_or(fixed_end, |largest| {
+            start * (largest / start).max(2.0).log2().ceil().exp2()
+        });
         match colors {
-            // Most waits are short, and a few are many times as long.
-            CubeColors::Wait => Self::Logarithmic([WAITS_MS[0], end]),
-            _ => Self::Linear(end),
+            CubeColors::Interaction | CubeColors::Form | CubeColors::Bits => Self::Linear(end),
+            // Most errors and waits are small, and a few are many times as large.
+            CubeColors::Distance | CubeColors::Angle | CubeColors::Wait => {
+                Self::Logarithmic([start, end])
+            }
         }
     }
 
-    /// Where an amount lies between the ends: 0 and 1 are the ends.
-    pub(super) fn fraction(self, amount: f32) -> f32 {
+    /// Where an amount lies from the start to the end of the colours, 0 to 1; none if it has no colour.
+    pub(super) fn fraction(self, amount: f32) -> Option<f32> {
         match self {
-            Self::None => 0.0,
-            Self::Linear(end) => amount / end,
-            Self::Logarithmic([start, end]) => (amount / start).ln() / (end / start).ln(),
+            Self::Linear(end) => (amount > 0.0).then_some(amount / end),
+            Self::Logarithmic([start, end]) => {
+                (amount >= start).then(|| (amount / start).ln() / (end / start).ln())
+            }
         }
     }
 
     /// The amount there.
     pub(super) fn amount(self, fraction: f32) -> f32 {
         match self {
-            Self::None => 0.0,
             Self::Linear(end) => fraction * end,
             Self::Logarithmic([start, end]) => start * (end / start).powf(fraction),
         }
@@ -157,7 +164,13 @@ impl Scale {
 }
 
 /// The ends of the scale of waits: 1 and 16 ticks, milliseconds.
-pub(super) const WAITS_MS: [f32; 2] = [TICK_MS, 16.0 * TICK_MS];
+const WAITS_MS: [f32; 2] = [TICK_MS, 16.0 * TICK_MS];
+
+/// Half a step of the usual positions, 1/512 m.
+const HALF_STEP_MM: f32 = 0.5 * 1000.0 / 512.0;
+
+/// The angle by which an upright cube is off whose three components of nine bits are off by half a step each.
+const HALF_STEP_DEGREES: f32 = 0.275;
 
 const TICK_MS: f32 = 1000.0 / TICKS_PER_SECOND as f32;
 
@@ -171,10 +184,35 @@ pub(super) struct Cost {
 }
 
 impl Costs {
+    /// How many cubes of each half the legend names by this form, or, with none, as those that have no colour.
+    pub(super) fn counts(&self, form: Option<Form>) -> [usize; Side::ALL.len()] {
+        self.counts.map(|counts| counts[class(form)])
+    }
+
+    /// Counts what the legend names.
+    fn count(&mut self, colors: CubeColors) {
+        for (half, counts) in self.halves.iter().zip(&mut self.counts) {
+            *counts = [0; 1 + Form::ALL.len()];
+            // A packet says nothing of the cubes after the last one that it carries.
+            counts[0] = CUBES.saturating_sub(half.len());
+            for cost in half {
+                counts[match colors {
+                    CubeColors::Form => class(cost.form),
+                    _ => usize::from(self.scale.fraction(cost.amount).is_some()),
+                }] += 1;
+            }
+        }
+    }
+
     pub(super) fn of(&self, side: Side, cube: usize) -> Cost {
         let half = &self.halves[side as usize];
         half.get(cube).copied().unwrap_or_default()
     }
+}
+
+/// The index of a form among no form and every form.
+fn class(form: Option<Form>) -> usize {
+    form.map_or(0, |form| 1 + form as usize)
 }
 
 /// Packets that the bits are averaged over.
@@ -209,6 +247,7 @@ pub(super) fn measure(
     }
     let costs = &mut *costs;
     let mut is_remote = false;
+    let mut steady_tick = None;
     for side in Side::ALL {
         // The simulation has the costs of the lane next to it.
         let of_half = lanes.iter().find(|(half, ..)| **half == side);
@@ -219,6 +258,7 @@ pub(super) fn measure(
             continue;
         };
         is_remote |= !is_local;
+        steady_tick = meter.steady_tick(moment.0);
         match *colors {
             CubeColors::Interaction => {}
             CubeColors::Bits | CubeColors::Form => add_bits(half, meter, moment.0),
@@ -244,17 +284,18 @@ pub(super) fn measure(
         (CubeColors::Wait, None) => "no budget: none waits",
         _ => "not recorded",
     });
-    let largest = costs.halves.iter().flatten().map(|cost| cost.amount);
-    let end = match fixed.0 || !colors.has_scale() {
-        true => colors.fixed_end(),
-        false => automatic_end(largest.fold(0.0, f32::max)),
-    };
-    costs.scale = Scale::of(*colors, end);
-}
-
-/// The power of two that reaches the largest amount, so that the scale seldom changes; at least 1.
-fn automatic_end(largest: f32) -> f32 {
-    largest.max(1.0).log2().ceil().exp2()
+    let amounts = costs.halves.iter().flatten().map(|cost| cost.amount);
+    let largest = amounts.fold(0.0, f32::max);
+    let told = steady_tick.map(|tick| (*colors, tick));
+    let is_new = costs.told != told;
+    if is_new {
+        (costs.told, costs.largest) = (told, largest);
+    }
+    let has_scale = !fixed.0 && colors.has_scale();
+    costs.scale = Scale::of(*colors, has_scale.then_some(costs.largest));
+    if is_new {
+        costs.count(*colors);
+    }
 }
 
 /// Adds the mean bits of the newest packets, and the form of the newest. Looking back, the packet of the
@@ -313,18 +354,15 @@ fn add_packet(half: &mut Vec<Cost>, packet: &PacketDetail, packets: f32, is_newe
 mod tests {
     use bevy::ecs::system::RunSystemOnce;
     use bevy::math::vec3;
-    use cubewire_codec::Plan;
     use cubewire_codec::ladder::{DELTA, LADDER, RELATIVE_ORIENTATION};
-    use cubewire_codec::{
-        BitLedger, BodyState, Encoder, Limits, Packet, QuantizedSnapshot, Sequence, Snapshot,
-    };
+    use cubewire_codec::{BodyState, Snapshot, Stages};
     use cubewire_protocol::{Standing, Wait};
 
     use super::*;
-    use crate::replication::{PacketRecord, Sample};
+    use crate::replication::{PacketRecord, Sample, itemized};
 
     /// Packets of a world in which the first cube moves a little and the second far.
-    fn meter(stages: cubewire_codec::Stages, packets: u64) -> LaneMeter {
+    fn meter(stages: Stages, packets: u64) -> LaneMeter {
         let cube = |x: f32| BodyState {
             position: vec3(x, 1.0, 2.0),
             ..BodyState::default()
@@ -332,34 +370,15 @@ mod tests {
         let initial = Snapshot {
             bodies: (0..4).map(|x| cube(x as f32)).collect(),
         };
-        let mut encoder = Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
-        let mut moved = initial;
+        let mut moved = initial.clone();
         moved.bodies[0].position.x += 0.01;
         moved.bodies[1].position.x += 10.0;
-        let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
-        current.quantize(&moved, stages.precision()).unwrap();
-        let samples = (0..packets).map(|tick| {
-            let mut packet = Packet {
-                ledger: BitLedger::itemized(),
-                ..Packet::default()
-            };
-            encoder
-                .encode(
-                    Sequence(tick as u16),
-                    stages,
-                    &current,
-                    None,
-                    &mut packet,
-                    None,
-                )
-                .unwrap();
-            Sample {
-                tick,
-                snapshots: vec![PacketRecord::new(&packet, stages)],
-                ..Sample::default()
-            }
-        });
-        LaneMeter::from_samples(samples.collect::<Vec<_>>())
+        let packet = PacketRecord::new(&itemized(stages, &initial, &moved), stages);
+        LaneMeter::from_samples((0..packets).map(|tick| Sample {
+            tick,
+            snapshots: vec![packet.clone()],
+            ..Sample::default()
+        }))
     }
 
     fn costs(meter: &LaneMeter, moment: Option<u64>) -> Vec<Cost> {
@@ -401,13 +420,33 @@ mod tests {
         let whole = forms(DELTA.stages);
         // The others have a changed bit each.
         assert_eq!(whole, [Some(Form::Whole), Some(Form::Whole), None, None]);
+        let mut costs = Costs {
+            halves: [Vec::new(), costs(&meter(DELTA.stages, 3), None)],
+            ..Costs::default()
+        };
+        costs.count(CubeColors::Form);
+        let counts = [Some(Form::Whole), Some(Form::Small), None].map(|form| costs.counts(form)[1]);
+        assert_eq!(counts, [2, 0, CUBES - 2]);
     }
 
     #[test]
-    fn the_scale_is_a_power_of_two() {
-        assert_eq!(automatic_end(0.0), 1.0);
-        assert_eq!(automatic_end(64.0), 64.0);
-        assert_eq!(automatic_end(65.0), 128.0);
+    fn a_scale_ends_at_a_power_of_two_and_what_is_below_its_start_has_no_colour() {
+        for (largest, end) in [
+            (None, 128.0),
+            (Some(0.0), 2.0),
+            (Some(64.0), 64.0),
+            (Some(65.0), 128.0),
+        ] {
+            assert_eq!(Scale::of(CubeColors::Bits, largest), Scale::Linear(end));
+        }
+        let resting = [(CubeColors::Distance, 0.97), (CubeColors::Angle, 0.274_6)];
+        for (colors, amount) in resting {
+            let scale = Scale::of(colors, Some(2.0 * amount));
+            assert_eq!(scale.fraction(amount), None);
+            let ends = [1.01, 2.0].map(|times| scale.fraction(times * amount).unwrap());
+            assert!(ends[0] < 0.1 && ends[1] > 0.9, "{colors:?}: {ends:?}");
+        }
+        assert_eq!(Scale::of(CubeColors::Bits, None).fraction(0.0), None);
     }
 
     #[test]
@@ -450,9 +489,13 @@ mod tests {
             let costs = world.resource::<Costs>();
             let ticks = [0, 1].map(|cube| costs.of(half, cube).amount / TICK_MS);
             assert_eq!(ticks.map(f32::round), [5.0, 0.0]);
+            assert_eq!(costs.counts(None), [CUBES - 1; 2]);
             // It never changes, and as much lies from one tick to four as from four to sixteen.
             let at = [1.0, 4.0, 16.0].map(|ticks| costs.scale.fraction(ticks * TICK_MS));
-            assert_eq!(at.map(|at| (100.0 * at).round()), [0.0, 50.0, 100.0]);
+            assert_eq!(
+                at.map(|at| (100.0 * at.unwrap()).round()),
+                [0.0, 50.0, 100.0]
+            );
         }
         let past = unknown(&mut world, &standings, Some(19));
         assert_eq!(past, Some("not recorded"));

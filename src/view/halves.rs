@@ -29,7 +29,11 @@ pub(super) fn on_show(shown: On<ShowHalf>, mut commands: Commands) {
 
 pub(super) fn on_select(selected: On<SelectHalf>, mut commands: Commands) {
     let SelectHalf(side) = *selected;
-    commands.queue(move |world: &mut World| select(world, side));
+    commands.queue(move |world: &mut World| {
+        if let Some(lane) = lane_in(world, side) {
+            select(world, lane);
+        }
+    });
 }
 
 /// Shows the simulation or a lane in a half. An existing lane gets the new settings; if the seed differs,
@@ -45,27 +49,23 @@ pub fn show(world: &mut World, side: Side, content: PaneContent) -> Result<()> {
                 world.trigger(ChangeLane { entity, settings });
             } else {
                 // A link draws random numbers from its first packet on, so a new seed needs a new lane.
-                let was_selected = world.entity(entity).contains::<Selected>();
-                let shadow = world.entity_mut(entity).take::<ShadowLadder>();
+                let new = spawn(world, side, settings)?;
+                if world.entity(entity).contains::<Selected>() {
+                    select(world, new);
+                }
                 world.despawn(entity);
-                let lane = spawn(world, side, settings)?;
-                let mut lane = world.entity_mut(lane);
-                if was_selected {
-                    lane.insert(Selected);
-                }
-                if let Some(shadow) = shadow {
-                    lane.insert(shadow);
-                }
             }
         }
         (None, PaneContent::Lane(settings)) => {
-            spawn(world, side, settings)?;
+            let lane = spawn(world, side, settings)?;
             if side == Side::Right {
-                select(world, side);
+                select(world, lane);
             }
         }
         (Some(lane), PaneContent::Simulation) if side == Side::Left => {
-            select(world, Side::Right);
+            if let Some(right) = lane_in(world, Side::Right) {
+                select(world, right);
+            }
             world.despawn(lane);
         }
         (_, PaneContent::Simulation) => {}
@@ -73,10 +73,7 @@ pub fn show(world: &mut World, side: Side, content: PaneContent) -> Result<()> {
     Ok(())
 }
 
-fn select(world: &mut World, side: Side) {
-    let Some(lane) = lane_in(world, side) else {
-        return;
-    };
+fn select(world: &mut World, lane: Entity) {
     let mut selected = world.query_filtered::<Entity, With<Selected>>();
     let others: Vec<_> = selected
         .iter(world)

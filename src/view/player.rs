@@ -71,25 +71,23 @@ pub(super) fn spawn(
             Transform::default(),
         ));
     }
-    commands.insert_resource(RingMaterial(material));
 }
-
-/// The material of the rings.
-#[derive(Resource, Clone, Debug)]
-pub(super) struct RingMaterial(Handle<StandardMaterial>);
 
 /// Paints the rings in a colour that stands out from the theme's floor.
 pub(super) fn paint(
     theme: Res<Theme>,
-    ring: Res<RingMaterial>,
+    rings: Query<&MeshMaterial3d<StandardMaterial>, With<Ring>>,
     mut materials: ResMut<Assets<StandardMaterial>>,
 ) {
-    if let Some(mut material) = materials.get_mut(&ring.0) {
-        let blue = bevy_color(PLAYER_CUBE);
-        material.base_color = match *theme {
-            Theme::Light => blue,
-            Theme::Dark => blue.mix(&bevy_color(theme.colors().ink), DARK_RING),
-        };
+    let blue = bevy_color(PLAYER_CUBE);
+    let color = match *theme {
+        Theme::Light => blue,
+        Theme::Dark => blue.mix(&bevy_color(theme.colors().ink), DARK_RING),
+    };
+    for ring in &rings {
+        if let Some(mut material) = materials.get_mut(ring) {
+            material.base_color = color;
+        }
     }
 }
 

@@ -48,12 +48,7 @@ impl Side {
             Self::Right => colors.right,
         }
     }
-}
 
-/// The render layer that both cameras see.
-pub(super) const SHARED: usize = 0;
-
-impl Side {
     /// The render layer that only this side's camera sees.
     pub(super) const fn layer(self) -> usize {
         match self {
@@ -62,6 +57,9 @@ impl Side {
         }
     }
 }
+
+/// The render layer that both cameras see.
+pub(super) const SHARED: usize = 0;
 
 /// Marks the lane that the panel and the keys apply to, one of those in a half.
 #[derive(Component, Clone, Copy, Debug, Default)]

@@ -160,11 +160,7 @@ pub(super) fn light(
         if is_fill {
             (light.illuminance, light.color) = (lights.fill_lux, lights.shade);
             // Each light costs time in every pixel.
-            visibility.set_if_neq(if has_fill {
-                Visibility::Inherited
-            } else {
-                Visibility::Hidden
-            });
+            visibility.set_if_neq(super::visibility(has_fill));
         } else {
             (light.illuminance, light.color) = (lights.sun_lux, lights.sun);
         }
@@ -216,11 +212,7 @@ pub(super) fn shine(
     mut suns: Query<(&Side, &mut Visibility), With<DirectionalLight>>,
 ) {
     for (&side, mut visibility) in &mut suns {
-        visibility.set_if_neq(if mode.shows(side) {
-            Visibility::Inherited
-        } else {
-            Visibility::Hidden
-        });
+        visibility.set_if_neq(super::visibility(mode.shows(side)));
     }
 }
 

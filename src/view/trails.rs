@@ -179,10 +179,7 @@ pub(super) fn show(
     for (bead, mut visibility, mut transform) in &mut beads {
         let points = trails.points(bead.side).get(bead.trail);
         let point = points.and_then(|points| points.get(bead.index));
-        visibility.set_if_neq(match point {
-            Some(_) => Visibility::Inherited,
-            None => Visibility::Hidden,
-        });
+        visibility.set_if_neq(super::visibility(point.is_some()));
         if let Some(&point) = point {
             transform.translation = point;
         }

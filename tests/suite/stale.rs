@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
-use cubewire::replication::LinkSettings;
-use cubewire::view::{Arrivals, PaneContent, Side, ViewPlugin, lane_in, show};
+use cubewire::replication::{LaneMeter, LinkSettings, SenderSettings};
+use cubewire::view::{PaneContent, Side, ViewPlugin, lane_in, show};
+use cubewire_scene::TICK;
 
 use crate::common::{lane, pause, steps};
 
@@ -21,12 +22,12 @@ fn cut(game: &mut LaneGame, side: Side, cut: bool) {
 }
 
 /// How old the newest snapshot of a stale half is.
-fn age(game: &LaneGame, side: Side) -> Option<Duration> {
-    let world = game.app.world();
-    let now = world.resource::<Time<Fixed>>().elapsed();
+fn age(game: &mut LaneGame, side: Side) -> Option<Duration> {
+    let world = game.app.world_mut();
+    let lane = lane_in(world, side)?;
     let frame = world.resource::<Time<Virtual>>().delta();
-    let stale = world.resource::<Arrivals>().stale(side, now, frame);
-    stale.map(|stale| stale.age)
+    let meter = world.get::<LaneMeter>(lane).unwrap();
+    meter.stale(world.get::<SenderSettings>(lane).unwrap(), frame)
 }
 
 #[test]
@@ -34,24 +35,23 @@ fn a_half_is_stale_while_its_link_is_cut_and_no_longer() {
     let mut game = game();
     for _ in 0..120 {
         game.step();
-        assert_eq!(age(&game, Side::Right), None);
+        assert_eq!(age(&mut game, Side::Right), None);
     }
     cut(&mut game, Side::Right, true);
     // What is in flight still arrives, for 50 ms.
     steps(&mut game, 15);
-    assert_eq!(age(&game, Side::Right), None);
+    assert_eq!(age(&mut game, Side::Right), None);
     steps(&mut game, 60);
-    let at_first = age(&game, Side::Right).unwrap();
+    let at_first = age(&mut game, Side::Right).unwrap();
     assert!(at_first > Duration::from_secs(1), "{at_first:?}");
     steps(&mut game, 60);
-    let later = age(&game, Side::Right).unwrap();
-    let tick = game.app.world().resource::<Time<Fixed>>().timestep();
-    assert_eq!(later - at_first, tick * 60);
-    assert_eq!(age(&game, Side::Left), None, "the simulation");
+    let later = age(&mut game, Side::Right).unwrap();
+    assert_eq!(later - at_first, TICK * 60);
+    assert_eq!(age(&mut game, Side::Left), None, "the simulation");
 
     cut(&mut game, Side::Right, false);
     steps(&mut game, 10);
-    assert_eq!(age(&game, Side::Right), None);
+    assert_eq!(age(&mut game, Side::Right), None);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_pause_makes_nothing_stale() {
     steps(&mut game, 60);
     pause(&mut game.app, true);
     steps(&mut game, 600);
-    assert_eq!(age(&game, Side::Right), None);
+    assert_eq!(age(&mut game, Side::Right), None);
 
     // A stale half does not get staler.
     pause(&mut game.app, false);
@@ -68,10 +68,10 @@ fn a_pause_makes_nothing_stale() {
     steps(&mut game, 60);
     pause(&mut game.app, true);
     game.step();
-    let paused = age(&game, Side::Right);
+    let paused = age(&mut game, Side::Right);
     steps(&mut game, 60);
     assert!(paused.is_some());
-    assert_eq!(age(&game, Side::Right), paused);
+    assert_eq!(age(&mut game, Side::Right), paused);
 }
 
 #[test]
@@ -82,13 +82,13 @@ fn of_two_lanes_only_the_cut_one_is_stale() {
     steps(&mut game, 60);
     cut(&mut game, Side::Left, true);
     steps(&mut game, 60);
-    assert!(age(&game, Side::Left).is_some());
-    assert_eq!(age(&game, Side::Right), None);
+    assert!(age(&mut game, Side::Left).is_some());
+    assert_eq!(age(&mut game, Side::Right), None);
 
     // The simulation instead of the lane.
     show(game.app.world_mut(), Side::Left, PaneContent::Simulation).unwrap();
     steps(&mut game, 2);
-    assert_eq!(age(&game, Side::Left), None);
+    assert_eq!(age(&mut game, Side::Left), None);
 }
 
 #[test]
@@ -96,10 +96,7 @@ fn a_lane_that_never_got_a_snapshot_is_stale() {
     let settings = lane("delta,link:latency=50ms+cut");
     let mut game = LaneGame::with_plugins(None, settings, ViewPlugin).unwrap();
     steps(&mut game, 60);
-    let world = game.app.world();
-    let now = world.resource::<Time<Fixed>>().elapsed();
-    let arrivals = world.resource::<Arrivals>();
-    let stale = arrivals.stale(Side::Right, now, Duration::ZERO).unwrap();
-    assert!(!stale.has_any);
-    assert!(stale.age > Duration::from_millis(900), "{stale:?}");
+    let stale = age(&mut game, Side::Right).unwrap();
+    assert_eq!(game.meter().received, 0);
+    assert!(stale > Duration::from_millis(900), "{stale:?}");
 }

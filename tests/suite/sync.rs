@@ -1,10 +1,10 @@
 //! What is known of a lane on the top rung: whether its ends are in sync, and how they come to be again.
 
 use cubewire::game::headless::LaneGame;
-use cubewire::replication::LaneSync;
+use cubewire::replication::{LaneSync, LinkSettings};
 use cubewire_bevy::renet::Key;
 
-use crate::common::{game, steps};
+use crate::common::{component, game, steps};
 use crate::udp;
 
 fn sync(game: &LaneGame) -> &LaneSync {
@@ -21,6 +21,20 @@ fn a_lane_is_in_sync_from_the_start_and_simulates_each_tick_once() {
     assert!(!sync.mean_time().is_zero());
     assert_eq!(sync.state_kilobits, 0.0);
     assert_eq!(sync.desyncs, 0);
+}
+
+#[test]
+fn through_a_cut_link_no_later_tick_is_known_to_be_in_sync() {
+    let mut game = game("katamari", "simulated");
+    steps(&mut game, 120);
+    let before = sync(&game).synced_ticks();
+    component::<LinkSettings>(&mut game).conditions.cut = true;
+    steps(&mut game, 90);
+    let sync = sync(&game);
+    assert!(sync.silent_ticks > 80, "{sync:?}");
+    // Acks that were on their way have arrived.
+    let later = sync.synced_ticks().unwrap() - before.unwrap();
+    assert!(later < 10, "{later} ticks");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::stages::{
 pub struct Rung {
     /// Name on the command line and in tables.
     pub name: &'static str,
-    /// What it adds, in a sentence of at most 60 characters.
+    /// What it adds, in a sentence of at most 51 characters.
     pub summary: &'static str,
     /// What the codec does on this rung.
     pub stages: Stages,
@@ -36,7 +36,7 @@ pub const UNCOMPRESSED: Rung = Rung {
 /// 222 bits per body.
 pub const SMALLEST_THREE: Rung = Rung {
     name: "smallest-three",
-    summary: "Three components of an orientation; the largest follows.",
+    summary: "Three components of an orientation give the fourth.",
     stages: legal(StageOptions {
         orientation: NINE_BITS,
         ..UNCOMPRESSED.stages.options()
@@ -126,7 +126,7 @@ pub const RELATIVE_POSITION: Rung = Rung {
 /// Orientations relative to the baseline's.
 pub const RELATIVE_ORIENTATION: Rung = Rung {
     name: "relative-orientation",
-    summary: "Orientations as differences, while the largest stays.",
+    summary: "Orientations as differences, if the largest stays.",
     stages: legal(StageOptions {
         relative_orientation: RelativeOrientation::TWO_RANGES,
         ..RELATIVE_POSITION.stages.options()
@@ -136,7 +136,7 @@ pub const RELATIVE_ORIENTATION: Rung = Rung {
 /// Flags for whether the position and the orientation of a changed body changed.
 pub const CHANGED_FLAGS: Rung = Rung {
     name: "changed-flags",
-    summary: "Two flags say whether position and orientation changed.",
+    summary: "Flags say whether position and orientation changed.",
     stages: legal(StageOptions {
         changed_flags: ChangedFlags::Separate,
         ..RELATIVE_ORIENTATION.stages.options()
@@ -159,7 +159,7 @@ pub const PREDICTED_POSITION: Rung = Rung {
 /// Arithmetic coding of residuals relative to the baseline.
 pub const ARITHMETIC: Rung = Rung {
     name: "arithmetic",
-    summary: "Fractions of a bit: what is likely takes less than one.",
+    summary: "Fractions of a bit: what is likely takes least.",
     stages: legal(StageOptions {
         delta: Delta::Arithmetic,
         ..DELTA.stages.options()
@@ -169,7 +169,7 @@ pub const ARITHMETIC: Rung = Rung {
 /// Arithmetic coding of residuals relative to predictions.
 pub const PREDICTED: Rung = Rung {
     name: "predicted",
-    summary: "Fractions of a bit for differences from a prediction.",
+    summary: "Fractions of a bit for what a prediction leaves.",
     stages: legal(StageOptions {
         delta: Delta::ArithmeticPredicted,
         ..DELTA.stages.options()
@@ -179,7 +179,7 @@ pub const PREDICTED: Rung = Rung {
 /// What moved the scene, for a receiver that simulates it, too.
 pub const SIMULATED: Rung = Rung {
     name: "simulated",
-    summary: "Both ends simulate; a packet has the keys and a check.",
+    summary: "Both ends simulate; packets have keys and a check.",
     stages: legal(StageOptions {
         delta: Delta::ArithmeticSimulated,
         ..DELTA.stages.options()
@@ -189,7 +189,7 @@ pub const SIMULATED: Rung = Rung {
 /// Not on the ladder: the 20-byte state of [affine quantization](crate::quantize::affine).
 pub const AFFINE: Rung = Rung {
     name: "affine",
-    summary: "Not of the ladder: each cube in 20 bytes, by scale and zero.",
+    summary: "Not of the ladder: 20 bytes a cube, scale and zero.",
     stages: legal(StageOptions {
         orientation: Orientation::SmallestThree { bits: 10 },
         velocity: Velocity::Affine,
@@ -243,7 +243,7 @@ mod tests {
     fn every_rung_is_told_in_one_short_sentence() {
         for rung in all() {
             let length = rung.summary.chars().count();
-            assert!((20..=60).contains(&length), "{}: {length}", rung.name);
+            assert!((20..=51).contains(&length), "{}: {length}", rung.name);
             assert!(rung.summary.ends_with('.'), "{}", rung.name);
         }
     }

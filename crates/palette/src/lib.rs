@@ -180,6 +180,8 @@ pub const NOT_SENT: Rgb = Rgb(0x5E, 0x68, 0x75);
 pub const CUBE: Rgb = Rgb(0xB8, 0xBA, 0xBF);
 /// A cube that the player touched, or that touched one.
 pub const INTERACTING_CUBE: Rgb = Rgb(0xD6, 0x29, 0x1F);
+/// An interacting cube below the outline of its replica.
+pub const MUTED_CUBE: Rgb = Rgb(0xC4, 0x86, 0x82);
 /// The player's cube.
 pub const PLAYER_CUBE: Rgb = Rgb(0x0F, 0x52, 0xB8);
 

@@ -1,6 +1,7 @@
 //! Whether a lane's two ends simulate the same world, on the rung `simulated`, and a button to make them lose it.
 
 use bevy_egui::egui::Ui;
+use cubewire_inspector::words::grouped;
 use cubewire_protocol::SyncStatus;
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -11,6 +12,10 @@ use crate::replication::LaneSync;
 /// Whether the ends are in sync, in a line.
 pub(super) fn state(sync: &LaneSync) -> String {
     match (sync.synced_ticks(), sync.state_progress) {
+        (Some(_), _) if sync.silent_ticks > KNOWN_TICKS => {
+            let seconds = sync.silent_ticks as f64 / f64::from(TICKS_PER_SECOND);
+            format!("Was in sync when last heard of, {seconds:.1} s ago.")
+        }
         (Some(ticks), _) => {
             let seconds = ticks as f64 / f64::from(TICKS_PER_SECOND);
             let after = match sync.desyncs {
@@ -26,6 +31,9 @@ pub(super) fn state(sync: &LaneSync) -> String {
         (None, None) => "Predicted: waiting for a state.".to_owned(),
     }
 }
+
+/// For how long what was last heard of says how it is, ticks: longer than the round trip of any preset.
+const KNOWN_TICKS: u64 = TICKS_PER_SECOND as u64;
 
 /// What the state means.
 pub(super) const fn about(status: SyncStatus) -> &'static str {
@@ -58,7 +66,9 @@ pub(super) fn nudge(ui: &mut Ui, sync: &LaneSync, is_local: bool) -> bool {
             .on_hover_text(NUDGE);
         let chip = chip.on_disabled_hover_text(format!("{} {NUDGE}", refusal.unwrap_or_default()));
         let is_pressed = chip.clicked();
-        line(ui, figures(sync), look.muted).on_hover_text(FIGURES);
+        line(ui, figures(sync), look.muted).on_hover_ui(|ui| {
+            ui.label(about_figures(sync));
+        });
         is_pressed
     });
     row.inner
@@ -68,18 +78,20 @@ pub(super) fn nudge(ui: &mut Ui, sync: &LaneSync, is_local: bool) -> bool {
 fn figures(sync: &LaneSync) -> String {
     let states = match sync.state_kilobits {
         0.0 => "no state sent".to_owned(),
-        kilobits => format!("states: {kilobits:.0} kilobits"),
+        kilobits => format!("states {} kbit", grouped(kilobits)),
     };
+    let took_ms = 1_000.0 * sync.mean_time().as_secs_f64();
+    format!("receiver {took_ms:.2} ms a packet, {states}")
+}
+
+/// What the figures are, and how many ticks a packet takes.
+fn about_figures(sync: &LaneSync) -> String {
     format!(
-        "receiver: {:.2} ms for {:.1} ticks a packet; {states}",
-        1_000.0 * sync.mean_time().as_secs_f64(),
+        "How long the receiver takes to process a packet, mean of the last ones. It simulates {:.1} ticks for one; in sync, \
+         each tick once. A state is what a receiver needs, besides a snapshot, to go on by itself.",
         sync.mean_ticks(),
     )
 }
-
-const FIGURES: &str = "At the receiver, means of the last packets: ticks that it simulates for a packet, and how long it takes to \
-     process one. In sync it simulates each tick once. A state is what a receiver needs, besides a snapshot, to go on by \
-     itself.";
 
 const NUDGE: &str = "See what a desync costs: the receiver forgets its world, and packets are those of the rung predicted until it \
      has been sent the sender's state again. Watch the bandwidth.";
@@ -102,5 +114,7 @@ mod tests {
         assert_eq!(state(&sync), "In sync for 12.3 s.");
         sync.desyncs = 2;
         assert_eq!(state(&sync), "In sync for 12.3 s, after 2 desyncs.");
+        sync.silent_ticks = 90;
+        assert_eq!(state(&sync), "Was in sync when last heard of, 1.5 s ago.");
     }
 }

@@ -6,14 +6,16 @@ use bevy::prelude::*;
 use cubewire_codec::stages::Delta;
 use cubewire_protocol::{SnapshotReceiver, SyncStatus};
 
-use crate::replication::mean::{Mean, MeanTime};
+use crate::replication::mean::Mean;
 
 /// Whether the two ends of a lane simulate the same world, as far as they are in this process. All figures stay as they
 /// are while the lane is on another rung.
 #[derive(Component, Clone, Debug, Default)]
 pub struct LaneSync {
-    /// The newest tick that this says something about: the sender's, or of the newest packet that was decoded.
+    /// The newest tick that this says something about: that of the newest packet that was acked, or decoded.
     pub tick: u64,
+    /// How long nothing newer has been known, ticks.
+    pub silent_ticks: u64,
     /// Whether they do. A receiving half without its sender knows what the packets said.
     pub status: SyncStatus,
     /// How often the receiver has reported that it simulates something else.
@@ -23,11 +25,11 @@ pub struct LaneSync {
     /// What the packets carried of states since the lane exists; at a receiving half alone, those that arrived.
     pub state_kilobits: f64,
     mean_ticks: Mean,
-    mean_time: MeanTime,
+    mean_seconds: Mean,
 }
 
 impl LaneSync {
-    /// How long the two ends have been in sync; none if they are not.
+    /// How long the two ends have been in sync, as far as is known; none if they are not.
     #[must_use]
     pub const fn synced_ticks(&self) -> Option<u64> {
         match self.status {
@@ -45,7 +47,7 @@ impl LaneSync {
     /// How long a packet takes the receiver, smoothed.
     #[must_use]
     pub fn mean_time(&self) -> Duration {
-        self.mean_time.get()
+        Duration::from_secs_f64(self.mean_seconds.get())
     }
 
     /// The receiver has decoded the packet of `tick`, in that time; it had simulated `before` ticks before.
@@ -60,7 +62,7 @@ impl LaneSync {
         if stages.is_some_and(|stages| stages.delta == Delta::ArithmeticSimulated) {
             let simulated = receiver.engine().simulated_ticks() - before;
             self.mean_ticks.add(simulated as f64);
-            self.mean_time.add(took);
+            self.mean_seconds.add(took.as_secs_f64());
         }
     }
 

@@ -195,57 +195,31 @@ fn delay(delay: PlayoutDelay) -> String {
     }
 }
 
-/// One condition of a link.
-struct Condition {
-    /// In words; none if it is zero.
-    text: Option<String>,
-    /// In words if it is zero.
-    zero: &'static str,
-}
-
-/// Every condition that has a value, in the order of the fields.
-fn conditions(link: &Conditions) -> [Condition; 6] {
+/// Every condition in the order of the fields: in words, none if it is zero; and what is said then.
+fn conditions(link: &Conditions) -> [(Option<String>, &'static str); 6] {
     let is_traced = link.trace.is_some();
     // A trace replaces these.
-    let own = |text: Option<String>, zero| Condition {
-        text: text.filter(|_| !is_traced),
-        zero,
-    };
+    let own = |text: Option<String>| text.filter(|_| !is_traced);
     let latency = (link.latency > Duration::ZERO).then(|| ms(link.latency * 2) + " round trip");
+    let traced = is_traced.then(|| "recorded delays".to_owned());
     let duplicate = link.duplicate_probability;
+    let duplicate = (duplicate > 0.0).then(|| percent(duplicate) + " sent twice");
+    let reordered = link.reordering.map(|reordering| reordering.probability);
+    let reordered = reordered.filter(|&probability| probability > 0.0);
+    let reordered = reordered.map(|probability| percent(probability) + " reordered");
     [
-        Condition {
-            text: if is_traced {
-                Some("recorded delays".to_owned())
-            } else {
-                latency
-            },
-            zero: "no delay",
-        },
-        own(jitter(link.jitter), "no jitter"),
-        own(loss(link.loss), "no loss"),
-        Condition {
-            text: (duplicate > 0.0).then(|| percent(duplicate) + " sent twice"),
-            zero: "no duplicates",
-        },
-        own(
-            link.reordering
-                .filter(|reordering| reordering.probability > 0.0)
-                .map(|reordering| percent(reordering.probability) + " reordered"),
-            "no reordering",
-        ),
-        Condition {
-            text: link.bandwidth.map(bandwidth),
-            zero: "no bandwidth limit",
-        },
+        (traced.or(latency), "no delay"),
+        (own(jitter(link.jitter)), "no jitter"),
+        (own(loss(link.loss)), "no loss"),
+        (duplicate, "no duplicates"),
+        (own(reordered), "no reordering"),
+        (link.bandwidth.map(bandwidth), "no bandwidth limit"),
     ]
 }
 
 /// Whether nothing but a cut can happen to a packet.
 fn is_perfect(link: &Conditions) -> bool {
-    conditions(link)
-        .iter()
-        .all(|condition| condition.text.is_none())
+    conditions(link).iter().all(|(text, _)| text.is_none())
 }
 
 /// A link without any condition.
@@ -255,10 +229,10 @@ fn link(link: &Conditions) -> String {
     let mut parts: Vec<String> = match Preset::of(link) {
         Some(preset) => vec![preset.title.to_owned()],
         None if is_perfect(link) => vec![PERFECT.to_owned()],
-        None => {
-            let conditions = conditions(link).into_iter();
-            conditions.filter_map(|condition| condition.text).collect()
-        }
+        None => conditions(link)
+            .into_iter()
+            .filter_map(|(text, _)| text)
+            .collect(),
     };
     if link.cut {
         parts.push("cut".to_owned());
@@ -279,14 +253,14 @@ fn link_change(old: &Conditions, new: &Conditions) -> Option<String> {
         None if Preset::of(old).is_some() => vec![link(&whole(new))],
         None => {
             let both = conditions(old).into_iter().zip(conditions(new));
-            let changed: Vec<_> = both.filter(|(old, new)| old.text != new.text).collect();
-            let ended = changed.iter().filter(|(_, new)| new.text.is_none()).count();
+            let changed: Vec<_> = both.filter(|(old, new)| old.0 != new.0).collect();
+            let ended = changed.iter().filter(|(_, new)| new.0.is_none()).count();
             // A list of what there is no longer would be long.
             if ended > 1 {
                 vec![link(&whole(new))]
             } else {
                 let texts = changed.into_iter();
-                let texts = texts.map(|(_, new)| new.text.unwrap_or_else(|| new.zero.to_owned()));
+                let texts = texts.map(|(_, (text, zero))| text.unwrap_or_else(|| zero.to_owned()));
                 texts.collect()
             }
         }

@@ -8,6 +8,7 @@ use cubewire_palette::{Colors, Rgb};
 use super::text::{Part, Pen};
 use crate::replication::{Accounting, LaneSettings, Totals, millimetres, rung_name};
 use crate::theme::egui_color;
+use crate::view::ViewMode;
 use crate::view::side::Side;
 
 /// What a lane costs, mean of a second.
@@ -84,23 +85,23 @@ impl Cost {
 }
 
 /// What is known of the cost of a lane.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Known<'a> {
+#[derive(Clone, Debug, Default)]
+pub(super) struct Known {
     /// As measured, once there is a second of it.
-    pub(super) cost: Option<&'a Cost>,
+    pub(super) cost: Option<Cost>,
     /// See [`RungCosts::estimate`](crate::replication::RungCosts::estimate).
     pub(super) estimate: Option<f64>,
 }
 
-impl Known<'_> {
+impl Known {
     /// The bandwidth, as in large type.
-    fn figure(self) -> Option<String> {
+    fn figure(&self) -> Option<String> {
         let estimate = || Some(format!("about {}", grouped(self.estimate?)));
-        self.cost.map(Cost::figure).or_else(estimate)
+        self.cost.as_ref().map(Cost::figure).or_else(estimate)
     }
 
     /// That of the half, or of what is not measured.
-    const fn color(self, side: Side, colors: &Colors) -> Rgb {
+    const fn color(&self, side: Side, colors: &Colors) -> Rgb {
         match self.cost {
             Some(_) => side.color_of(colors),
             None => colors.muted,
@@ -109,13 +110,13 @@ impl Known<'_> {
 }
 
 /// How many times less the cheaper of two lanes costs, or if they cost the same, how many times closer to the simulation one
-/// of them is; and where that is. None if neither says anything.
-pub(super) fn ratio([left, right]: [&Cost; 2]) -> Option<(String, &'static str)> {
+/// of them is; and which of them. None if neither says anything.
+pub(super) fn ratio([left, right]: [&Cost; 2]) -> Option<(String, Side)> {
     let compared = |left: f64, right: f64, least: f64| {
         let side = if left < right {
-            "on the left"
+            Side::Left
         } else {
-            "on the right"
+            Side::Right
         };
         let times = left.max(right) / left.min(right).max(least);
         (times, side)
@@ -136,32 +137,29 @@ impl Pen<'_> {
         half: Rect,
         side: Side,
         settings: &LaneSettings,
-        known: Known<'_>,
+        known: &Known,
     ) -> Rect {
+        let (anchor, width) = (Align2::CENTER_TOP, half.width());
         let about = || about([settings; 2]);
         let uncompressed = settings.sender.uncompressed_kbps();
         let color = known.color(side, self.colors());
-        let (large, lines) = match known.cost {
-            None if settings.link.conditions.cut => ("link cut".to_owned(), about()),
-            None => match known.figure() {
-                Some(figure) => (figure + " kbps", about()),
-                None => return self.announced(half, Align2::CENTER_TOP, half.width(), &about()),
-            },
-            // What does not arrive is no replica.
-            Some(cost) if settings.link.conditions.cut => (cost.figure() + " kbps", about()),
-            Some(cost) => match cost.less(uncompressed) {
-                None => (cost.figure() + " kbps", about()),
-                Some(less) => {
-                    let has_budget = settings.sender.kept_budget().is_some();
-                    let wishes = [has_budget, false];
-                    let lines = wishes.map(|wish| cost.instead_of(uncompressed, wish));
-                    (less, lines.to_vec())
-                }
-            },
+        let is_cut = settings.link.conditions.cut;
+        // What does not arrive is no replica.
+        let cost = known.cost.as_ref().filter(|_| !is_cut);
+        let less = cost.and_then(|cost| Some((cost, cost.less(uncompressed)?)));
+        let (large, lines) = match (less, known.figure()) {
+            (Some((cost, less)), _) => {
+                let has_budget = settings.sender.kept_budget().is_some();
+                let wishes = [has_budget, false];
+                let lines = wishes.map(|wish| cost.instead_of(uncompressed, wish));
+                (less, lines.to_vec())
+            }
+            _ if is_cut && known.cost.is_none() => ("link cut".to_owned(), about()),
+            (None, Some(figure)) => (figure + " kbps", about()),
+            (None, None) => return self.announced(half, anchor, width, &about()),
         };
         let large = [(large.as_str(), self.sizes.headline, color)];
-        let lines = (&*lines, self.sizes.line);
-        self.figures(half, Align2::CENTER_TOP, half.width(), &large, lines)
+        self.figures(half, anchor, width, &large, (&lines, self.sizes.line))
     }
 
     /// Paints what one of several lanes of a film costs and how far it is from the simulation, centred over its half or
@@ -171,40 +169,35 @@ impl Pen<'_> {
         half: Rect,
         side: Side,
         settings: &LaneSettings,
-        known: Known<'_>,
+        known: &Known,
     ) -> Rect {
+        let (anchor, width) = (Align2::CENTER_TOP, half.width());
         let Some(figure) = known.figure() else {
-            return self.announced(
-                half,
-                Align2::CENTER_TOP,
-                half.width(),
-                &about([settings; 2]),
-            );
+            return self.announced(half, anchor, width, &about([settings; 2]));
         };
         let large = self.bandwidth(&figure, known.color(side, self.colors()));
-        let error = known.cost.and_then(Cost::error);
+        let error = known.cost.as_ref().and_then(Cost::error);
         let error = error.unwrap_or_else(|| "…".to_owned());
         let lines = ["mean error ", "error ", ""].map(|what| format!("{what}{error}"));
-        let lines = (&lines[..], self.sizes.line);
-        self.figures(half, Align2::CENTER_TOP, half.width(), &large, lines)
+        self.figures(half, anchor, width, &large, (&lines, self.sizes.line))
     }
 
     /// Paints what one of two lanes costs, at the outer edge of its half, so that the `ratio` between the halves stays
-    /// free, and what its rung does, or if the `other` lane has the same, in what else it differs. Returns the ground's
-    /// rectangle.
+    /// free, and what its rung does, or if the `other` lane has the same, in what else it differs: as fully as both halves
+    /// have room for. Returns the ground's rectangle.
     pub(super) fn compared(
         &self,
         half: Rect,
         side: Side,
         [settings, other]: [&LaneSettings; 2],
-        known: Known<'_>,
+        known: &Known,
     ) -> Rect {
         let anchor = match side {
             Side::Left => Align2::LEFT_TOP,
             Side::Right => Align2::RIGHT_TOP,
         };
         let beside = half.width() - 3.0 * self.sizes.ratio;
-        let lines = about([settings, other]);
+        let lines = self.alike([about([settings, other]), about([other, settings])], beside);
         let Some(figure) = known.figure() else {
             return self.announced(half, anchor, beside, &lines);
         };
@@ -212,12 +205,24 @@ impl Pen<'_> {
         self.figures(half, anchor, beside, &large, (&lines, self.sizes.small))
     }
 
+    /// The texts about the first of two lanes that have room where those about the other lane have it, too; at least the
+    /// shortest.
+    fn alike(&self, [own, others]: [Vec<String>; 2], width: f32) -> Vec<String> {
+        let fits = |text: &String| self.width(text, self.sizes.small) <= self.inside(width);
+        let fitting = own
+            .iter()
+            .zip(&others)
+            .position(|(own, other)| fits(own) && fits(other));
+        own[fitting.unwrap_or(own.len() - 1)..].to_vec()
+    }
+
     /// Paints the name of a rung of whose cost nothing is known yet, as large as it has room, and what it does: the last of
     /// `about`, and the others.
     fn announced(&self, half: Rect, anchor: Align2, width: f32, about: &[String]) -> Rect {
         let (name, lines) = about.split_last().expect("there is a name");
         // Stages without a name of their own have no sentence either.
-        let lines: &[String] = if lines[0] == *name { &[] } else { lines };
+        let has_sentence = lines.first().is_some_and(|sentence| sentence != name);
+        let lines = if has_sentence { lines } else { &[] };
         let inside = self.inside(width);
         let fits = |&size: &f32| self.width(name, size) <= inside;
         let size = Some(self.sizes.headline).filter(fits);
@@ -277,8 +282,14 @@ impl Pen<'_> {
         }
     }
 
-    /// Paints the ratio between two lanes, on the line between the halves.
-    pub(super) fn ratio(&self, picture: Rect, (ratio, side): (String, &str)) {
+    /// Paints the ratio between two lanes, on the line between the halves, and where the better one is.
+    pub(super) fn ratio(&self, picture: Rect, mode: ViewMode, (ratio, side): (String, Side)) {
+        let side = match (mode, side) {
+            (ViewMode::Difference, Side::Left) => "solid",
+            (ViewMode::Difference, Side::Right) => "outlined",
+            (_, Side::Left) => "on the left",
+            (_, Side::Right) => "on the right",
+        };
         let colors = self.colors();
         let line = |text: &str, size| self.line(&[(text, size, colors.ground)], f32::INFINITY);
         let lines = [line(&ratio, self.sizes.ratio), line(side, self.sizes.small)];
@@ -333,8 +344,7 @@ mod tests {
 
     use super::super::text::tests::with_pen;
     use super::*;
-    use crate::replication::{HEADER_BYTES, LaneMeter, PacketRecord, Sample};
-    use cubewire_codec::{Encoder, Limits, Packet, Plan, QuantizedSnapshot, Sequence};
+    use crate::replication::{HEADER_BYTES, LaneMeter, PacketRecord, Sample, itemized};
 
     fn cost(kbps: f64) -> Cost {
         Cost {
@@ -348,16 +358,11 @@ mod tests {
     #[test]
     fn an_uncompressed_snapshot_has_as_many_bytes_as_it_is_compared_with() {
         let world = crate::simulation::CubeWorld::default();
-        let stages = ladder::UNCOMPRESSED.stages;
-        let initial = world.current().clone();
-        let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
-        current.quantize(&initial, stages.precision()).unwrap();
-        let mut encoder = Encoder::new(Plan::cubes(), initial, Limits::default()).unwrap();
-        let mut packet = Packet::default();
-        let sequence = Sequence(0);
-        encoder
-            .encode(sequence, stages, &current, None, &mut packet, None)
-            .unwrap();
+        let packet = itemized(
+            ladder::UNCOMPRESSED.stages,
+            world.current(),
+            world.current(),
+        );
         let bytes = packet.bytes.len() + HEADER_BYTES;
         let sender = crate::replication::SenderSettings::default();
         let rate = sender.snapshots_per_second() as usize;
@@ -391,9 +396,9 @@ mod tests {
     #[test]
     fn a_ratio_is_from_the_dearer_to_the_cheaper_half() {
         let [dear, cheap] = [cost(4_341.0), cost(216.0)];
-        let less = |than| Some(("20× less".to_owned(), than));
-        assert_eq!(ratio([&dear, &cheap]), less("on the right"));
-        assert_eq!(ratio([&cheap, &dear]), less("on the left"));
+        let less = |side| Some(("20× less".to_owned(), side));
+        assert_eq!(ratio([&dear, &cheap]), less(Side::Right));
+        assert_eq!(ratio([&cheap, &dear]), less(Side::Left));
         assert_eq!(ratio([&cost(100.0), &cost(104.0)]), None);
         assert_eq!(ratio([&cost(100.0), &cost(0.0)]), None);
         let erring = |error_m| Cost {
@@ -401,7 +406,7 @@ mod tests {
             ..cost(100.0)
         };
         let closer = |left, right| ratio([&erring(left), &erring(right)]);
-        let on_the_right = ("16× closer".to_owned(), "on the right");
+        let on_the_right = ("16× closer".to_owned(), Side::Right);
         assert_eq!(closer(0.032, 0.002), Some(on_the_right));
         assert_eq!(closer(0.002, 0.002_5), None);
         assert_eq!(closer(0.0, 0.000_1), None);
@@ -440,7 +445,7 @@ mod tests {
         let colors = crate::theme::Theme::default().colors();
         let measured = cost(30.2);
         for (cost, estimate, said, color) in [
-            (Some(&measured), Some(31.0), Some("30"), colors.right),
+            (Some(measured), Some(31.0), Some("30"), colors.right),
             (None, Some(31.2), Some("about 31"), colors.muted),
             (None, None, None, colors.muted),
         ] {
@@ -451,17 +456,20 @@ mod tests {
     }
 
     #[test]
-    fn two_headlines_leave_the_divider_to_the_ratio() {
+    fn two_headlines_say_what_their_rungs_do_and_leave_the_divider_to_the_ratio() {
         with_pen(|pen| {
             let picture = Rect::from_min_size(Pos2::ZERO, vec2(872.0, 720.0));
             let (left, right) = picture.split_left_right_at_fraction(0.5);
+            let beside = right.width() - 3.0 * pen.sizes.ratio;
             for rung in ladder::all() {
                 let lane = LaneSettings::with_stages(rung.stages);
+                let lines = pen.alike([about([&lane; 2]), about([&lane; 2])], beside);
+                assert_eq!(lines[0], rung.summary);
                 let known = Known {
-                    cost: Some(&cost(17_368.8)),
+                    cost: Some(cost(17_368.8)),
                     estimate: None,
                 };
-                let of = |half, side| pen.compared(half, side, [&lane; 2], known);
+                let of = |half, side| pen.compared(half, side, [&lane; 2], &known);
                 let plates = [of(left, Side::Left), of(right, Side::Right)];
                 let free = (plates[0].max.x, plates[1].min.x);
                 assert!(free.0 < 436.0 - 67.0 && free.1 > 436.0 + 67.0, "{free:?}");

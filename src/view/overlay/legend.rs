@@ -17,23 +17,23 @@ impl Pen<'_> {
         let Some(title) = colors.title() else {
             return;
         };
-        let forms: Vec<_> = [None].into_iter().chain(Form::ALL.map(Some)).collect();
+        let (is_known, is_form) = (costs.unknown.is_none(), colors == CubeColors::Form);
+        let is_low = picture.height() < LOW;
+        let is_listed = |form: &Option<Form>| match is_form {
+            true => !is_low || costs.counts(*form) != [0; 2],
+            false => form.is_none(),
+        };
+        let listed: Vec<_> = forms().filter(|form| is_known && is_listed(form)).collect();
+        // Below the title: why nothing is known, or the ramp and its labels.
+        let first = match (is_known, is_form) {
+            (false, _) => 2,
+            (true, true) => 1,
+            (true, false) => 3,
+        };
         let row = 1.5 * self.sizes.small;
-        let rows = match colors {
-            _ if costs.unknown.is_some() => 1,
-            CubeColors::Form => forms.len(),
-            CubeColors::Bits | CubeColors::Wait => 3,
-            _ => 2,
-        };
         let padding = Vec2::splat(0.66 * self.sizes.small);
-        let size = |columns: usize| {
-            let across = WIDTH * self.sizes.small * columns as f32;
-            vec2(across, row * (rows.div_ceil(columns) + 1) as f32) + 2.0 * padding
-        };
-        // In a low picture, what is tall would reach up to the ball.
-        let is_tall = size(1).y > LOW * picture.height();
-        let columns = if is_tall && rows > 3 { 2 } else { 1 };
-        let size = size(columns);
+        let rows = (first + listed.len()) as f32;
+        let size = vec2(WIDTH * self.sizes.small, row * rows) + 2.0 * padding;
         let caption = BOTTOM + 2.0 * self.sizes.small;
         let at = pos2(
             picture.min.x + self.sizes.margin,
@@ -42,41 +42,46 @@ impl Pen<'_> {
         let area = Rect::from_min_size(at, size);
         self.painter.rect_filled(area, 4.0, self.veil());
         let inside = area.shrink2(padding);
-        let write = |at, anchor, text: &str| {
-            self.write(at, anchor, (text, self.sizes.small, self.colors().ink));
-        };
         let middle = |index: usize| inside.min.y + (index as f32 + 0.5) * row;
-        write(pos2(inside.min.x, middle(0)), Align2::LEFT_CENTER, title);
-        let named = |index: usize, each: Option<Form>| {
-            let (below, beside) = ((index - 1) / columns, (index - 1) % columns);
-            let x = inside.min.x + beside as f32 * inside.width() / columns as f32;
-            self.swatch(pos2(x, middle(below + 1)), colors, each);
+        let left =
+            |row, text: &str| self.note(pos2(inside.min.x, middle(row)), Align2::LEFT_CENTER, text);
+        let right = |row, text: &str| {
+            self.note(pos2(inside.max.x, middle(row)), Align2::RIGHT_CENTER, text)
         };
+        left(0, title);
         if let Some(why) = costs.unknown {
-            write(pos2(inside.min.x, middle(1)), Align2::LEFT_CENTER, why);
-        } else if colors == CubeColors::Form {
-            for (index, each) in forms.into_iter().enumerate() {
-                named(index + 1, each);
-            }
+            left(1, why);
+        } else if is_form {
+            right(0, "cubes");
         } else {
-            let bar = Rect::from_center_size(
-                pos2(inside.center().x, middle(1)),
-                vec2(inside.width(), 0.7 * row),
-            );
+            right(0, &format!("largest {}", amount(costs.largest)));
+            let bar = vec2(inside.width(), 0.7 * row);
+            let bar = Rect::from_center_size(pos2(inside.center().x, middle(1)), bar);
             self.painter.add(ramp(bar));
-            for (index, label) in labels(colors, costs.scale).into_iter().enumerate() {
-                let x = bar.min.x + bar.width() * index as f32 / (AMOUNTS.len() - 1) as f32;
+            for (index, label) in labels(colors, costs.scale).iter().enumerate() {
+                let share = index as f32 / (AMOUNTS.len() - 1) as f32;
                 let anchor = match index {
                     0 => Align2::LEFT_CENTER,
                     4 => Align2::RIGHT_CENTER,
                     _ => Align2::CENTER_CENTER,
                 };
-                write(pos2(x, middle(2)), anchor, &label);
-            }
-            if rows == 3 {
-                named(3, None);
+                self.note(
+                    pos2(bar.min.x + bar.width() * share, middle(2)),
+                    anchor,
+                    label,
+                );
             }
         }
+        for (index, form) in (first..).zip(listed) {
+            self.swatch(pos2(inside.min.x, middle(index)), colors, form);
+            right(index, &counted(costs, form));
+        }
+    }
+
+    /// Writes a few words. Returns their right end.
+    fn note(&self, at: Pos2, anchor: Align2, text: &str) -> f32 {
+        let part = (text, self.sizes.small, self.colors().ink);
+        self.write(at, anchor, part).max.x
     }
 
     /// Paints a colour and what it means, from a point at the middle of its left edge. Returns its right end.
@@ -84,19 +89,10 @@ impl Pen<'_> {
         let row = 1.5 * self.sizes.small;
         let center = pos2(at.x + row / 2.0, at.y);
         let swatch = Rect::from_center_size(center, Vec2::splat(0.6 * row));
-        self.painter
-            .rect_filled(swatch, 2.0, egui_color(form(form_of)));
-        let none = match colors {
-            CubeColors::Wait => "no wait",
-            _ => "not sent",
-        };
-        let name = (
-            form_of.map_or(none, Form::name),
-            self.sizes.small,
-            self.colors().ink,
-        );
-        let at = pos2(swatch.max.x + 6.0, at.y);
-        self.write(at, Align2::LEFT_CENTER, name).max.x
+        let color = egui_color(form(form_of));
+        self.painter.rect_filled(swatch, 2.0, color);
+        let name = form_of.map_or(colors.below_scale(), Form::name);
+        self.note(pos2(swatch.max.x + 6.0, at.y), Align2::LEFT_CENTER, name)
     }
 
     /// Paints the same in one line of a film.
@@ -107,47 +103,61 @@ impl Pen<'_> {
         (colors, scale): (CubeColors, Scale),
     ) {
         let small = self.sizes.small;
-        let write = |x, text: &str| {
-            let part = (text, small, self.colors().ink);
-            self.write(pos2(x, y), Align2::LEFT_CENTER, part).max.x
-        };
-        let mut end = write(across.min, colors.title().unwrap_or_default());
+        let note = |x, text: &str| self.note(pos2(x, y), Align2::LEFT_CENTER, text);
+        let mut end = note(across.min, colors.title().unwrap_or_default());
         if colors == CubeColors::Form {
-            for each in [None].into_iter().chain(Form::ALL.map(Some)) {
+            for each in forms() {
                 end = self.swatch(pos2(end + small, y), colors, each);
             }
             return;
         }
         let [first, .., last] = labels(colors, scale);
-        let start = write(end + small, &first) + 0.5 * small;
+        let start = note(end + small, &first) + 0.5 * small;
         let bar = vec2((across.span() / 4.0).min(RAMP), small);
         let bar = Rect::from_min_size(pos2(start, y - bar.y / 2.0), bar);
         self.painter.add(ramp(bar));
-        end = write(bar.max.x + 0.5 * small, &last);
-        if matches!(colors, CubeColors::Bits | CubeColors::Wait) {
-            self.swatch(pos2(end + small, y), colors, None);
-        }
+        end = note(bar.max.x + 0.5 * small, &last);
+        self.swatch(pos2(end + small, y), colors, None);
     }
 }
 
-/// Part of a picture's height that a legend of one column may take.
-const LOW: f32 = 0.4;
+/// No form, and every form.
+fn forms() -> impl Iterator<Item = Option<Form>> {
+    [None].into_iter().chain(Form::ALL.map(Some))
+}
+
+/// Height of a picture in which a legend of every form would reach up to the ball, points.
+const LOW: f32 = 400.0;
 
 /// Width of the ramp in a film, at most, points.
 const RAMP: f32 = 240.0;
 
+/// How many cubes there are of a form, in both halves if they differ.
+fn counted(costs: &Costs, form: Option<Form>) -> String {
+    match costs.counts(form) {
+        [left, right] if left == right => left.to_string(),
+        [left, right] => format!("{left} | {right}"),
+    }
+}
+
 /// Amounts at the stops of the ramp.
 fn labels(colors: CubeColors, scale: Scale) -> [String; AMOUNTS.len()] {
-    std::array::from_fn(|index| {
-        let amount = scale.amount(index as f32 / (AMOUNTS.len() - 1) as f32);
-        match index {
-            // What takes no bits is not sent.
-            0 if colors == CubeColors::Bits => "1".to_owned(),
-            _ if colors == CubeColors::Wait => grouped(amount.into()),
-            _ if amount.fract() == 0.0 => grouped(amount.into()),
-            _ => format!("{amount}"),
-        }
+    std::array::from_fn(|index| match (index, colors) {
+        // What takes no bits is not sent.
+        (0, CubeColors::Bits) => amount(1.0),
+        _ => amount(scale.amount(index as f32 / (AMOUNTS.len() - 1) as f32)),
     })
+}
+
+/// An amount with two digits, or whole.
+fn amount(amount: f32) -> String {
+    let decimals = match amount {
+        9.95.. => return grouped(amount.into()),
+        0.995.. => 1,
+        _ => 2,
+    };
+    let text = format!("{amount:.decimals$}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// The colours of amounts, as those of the cubes, from left to right.
@@ -168,7 +178,7 @@ fn ramp(bar: Rect) -> Mesh {
 }
 
 /// In multiples of the type's size.
-const WIDTH: f32 = 14.0;
+const WIDTH: f32 = 16.5;
 
 /// Points.
 const ABOVE_CAPTION: f32 = 4.0;
@@ -176,20 +186,25 @@ const ABOVE_CAPTION: f32 = 4.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::costs::WAITS_MS;
 
     #[test]
     fn the_legend_has_the_stops_of_the_cubes() {
-        for (colors, end, said) in [
-            (CubeColors::Bits, 128.0, ["1", "32", "64", "96", "128"]),
-            (CubeColors::Distance, 1.0, ["0", "0.25", "0.5", "0.75", "1"]),
+        for (colors, largest, said) in [
+            (CubeColors::Bits, None, ["1", "32", "64", "96", "128"]),
+            (CubeColors::Bits, Some(6.0), ["1", "2", "4", "6", "8"]),
             (
-                CubeColors::Wait,
-                WAITS_MS[1],
-                ["17", "33", "67", "133", "267"],
+                CubeColors::Distance,
+                None,
+                ["0.98", "2.8", "7.9", "22", "64"],
             ),
+            (
+                CubeColors::Angle,
+                Some(0.5),
+                ["0.28", "0.33", "0.39", "0.46", "0.55"],
+            ),
+            (CubeColors::Wait, None, ["17", "33", "67", "133", "267"]),
         ] {
-            assert_eq!(labels(colors, Scale::of(colors, end)), said);
+            assert_eq!(labels(colors, Scale::of(colors, largest)), said);
         }
         let bar = Rect::from_min_size(pos2(8.0, 0.0), vec2(100.0, 10.0));
         let mesh = ramp(bar);

@@ -17,7 +17,6 @@ use crate::replication::{
 };
 use crate::theme::{Theme, egui_color, fonts};
 use crate::view::ViewMode;
-use crate::view::arrivals::Arrivals;
 use crate::view::costs::{Costs, CubeColors};
 use crate::view::notices::Notices;
 use crate::view::panes::Pane;
@@ -45,7 +44,6 @@ pub(in crate::view) struct Shown<'w, 's> {
     overlay: Res<'w, Overlay>,
     notices: Res<'w, Notices>,
     moment: Res<'w, Moment>,
-    arrivals: Res<'w, Arrivals>,
     window: Option<Single<'w, 's, (), With<PrimaryWindow>>>,
     lanes: Query<'w, 's, LaneInHalf, With<Lane>>,
     outlined: Outlined<'w, 's>,
@@ -138,26 +136,27 @@ pub(in crate::view) fn draw(
     }
 }
 
-/// What is known of the lane in a half.
+/// A half of the picture.
 struct Half<'a> {
     side: Side,
     area: Rect,
-    /// None for the simulation.
-    settings: Option<LaneSettings>,
-    cost: Option<Cost>,
-    /// About what it will cost, kilobits a second, while that is not measured yet.
-    estimate: Option<f64>,
-    is_remote: bool,
-    is_selected: bool,
-    meter: Option<&'a LaneMeter>,
+    /// None where it shows the simulation.
+    lane: Option<ShownLane<'a>>,
 }
 
-impl Half<'_> {
-    /// The settings of the lane but its rung, part by part; in a film those that are not `common`.
+/// A lane with its settings of the moment.
+struct ShownLane<'a> {
+    settings: LaneSettings,
+    known: Known,
+    is_remote: bool,
+    is_selected: bool,
+    meter: &'a LaneMeter,
+}
+
+impl ShownLane<'_> {
+    /// The settings but the rung, part by part; in a film those that are not `common`.
     fn link(&self, common: Option<&[String]>) -> Vec<String> {
-        let Some(lane) = &self.settings else {
-            return Vec::new();
-        };
+        let lane = &self.settings;
         let Some(common) = common else {
             return match self.is_remote {
                 true => lane.describe_over_real_network(),
@@ -166,7 +165,7 @@ impl Half<'_> {
         };
         let mut parts = lane.describe_in_full();
         if lane.sender.kept_budget().is_some() || lane.playout.delay == PlayoutDelay::Adaptive {
-            let newest = self.meter.and_then(|meter| meter.samples().back());
+            let newest = self.meter.samples().back();
             parts.extend(newest.and_then(|sample| lane.describe_lag(sample.playout_delay)));
         }
         parts.retain(|part| !common.contains(part));
@@ -175,38 +174,45 @@ impl Half<'_> {
 }
 
 impl Shown<'_, '_> {
-    /// The halves that are shown, with the settings of the moment.
+    /// The halves that are shown.
     fn halves(&self, areas: [Option<Rect>; Side::ALL.len()]) -> Vec<Half<'_>> {
         let halves = Side::ALL.into_iter().zip(areas);
         let halves = halves.filter_map(|(side, area)| {
-            let lane = self.lanes.iter().find(|(other, ..)| **other == side);
-            let meter = lane.as_ref().map(|&(.., meter, _, _)| meter);
-            let shadow = lane.as_ref().and_then(|&(.., shadow, _)| shadow);
-            let mut settings = lane.as_ref().map(|(_, settings, ..)| settings.get());
-            let sample = self.moment.0.and_then(|tick| meter?.at(tick));
-            if let (Some(sample), Some(settings)) = (sample, &mut settings) {
-                settings.sender.stages = sample.stages;
-                settings.sender.budget = sample.budget_kbps;
-                settings.sender.send_interval_ticks = sample.send_interval_ticks;
-            }
-            let arriving = meter.filter(|meter| meter.arrives(self.moment.0));
-            let estimate = arriving
-                .zip(settings.as_ref())
-                .and_then(|(meter, settings)| {
-                    RungCosts::new(meter, shadow, &settings.sender, self.moment.0).estimate()
-                });
             Some(Half {
                 side,
                 area: area?,
-                settings,
-                estimate,
-                cost: arriving.and_then(|meter| Some(Cost::of(&meter.second(self.moment.0)?))),
-                is_remote: lane.as_ref().is_some_and(|&(_, _, is_local, ..)| !is_local),
-                is_selected: lane.is_some_and(|(.., is_selected)| is_selected),
-                meter,
+                lane: self.lane(side),
             })
         });
         halves.collect()
+    }
+
+    /// The lane in a half.
+    fn lane(&self, side: Side) -> Option<ShownLane<'_>> {
+        let mut lanes = self.lanes.iter();
+        let (_, settings, is_local, meter, shadow, is_selected) =
+            lanes.find(|(other, ..)| **other == side)?;
+        let mut settings = settings.get();
+        let moment = self.moment.0;
+        if let Some(sample) = moment.and_then(|tick| meter.at(tick)) {
+            settings.sender.stages = sample.stages;
+            settings.sender.budget = sample.budget_kbps;
+            settings.sender.send_interval_ticks = sample.send_interval_ticks;
+        }
+        let known = match meter.arrives(moment) {
+            true => Known {
+                cost: meter.second(moment).as_ref().map(Cost::of),
+                estimate: RungCosts::new(meter, shadow, &settings.sender, moment).estimate(),
+            },
+            false => Known::default(),
+        };
+        Some(ShownLane {
+            settings,
+            known,
+            is_remote: !is_local,
+            is_selected,
+            meter,
+        })
     }
 
     /// The lanes of a film.
@@ -229,7 +235,7 @@ impl Shown<'_, '_> {
         pointer: Option<Pos2>,
     ) {
         let halves = self.halves(areas);
-        let lanes = halves.iter().filter(|half| half.meter.is_some());
+        let lanes = halves.iter().filter_map(|half| half.lane.as_ref());
         let is_alone = lanes.count() < 2;
         let is_compared = self.overlay.column.is_some() || common.is_some() && !is_alone;
         for half in &halves {
@@ -240,19 +246,19 @@ impl Shown<'_, '_> {
                     _ => half.area,
                 });
             }
-            let settings = half.settings.as_ref();
             // The headline has it for a lane that keeps a budget alone, and for the lanes of a film.
-            let has_budget =
-                is_alone && settings.is_some_and(|lane| lane.sender.kept_budget().is_some());
-            let cost = half.cost.as_ref();
-            let cost = cost.filter(|_| !has_budget && !is_compared);
-            let error = cost.and_then(Cost::error);
+            let error = |lane: &ShownLane<'_>| {
+                let has_budget = is_alone && lane.settings.sender.kept_budget().is_some();
+                let cost = lane.known.cost.as_ref();
+                cost.filter(|_| !has_budget && !is_compared)?.error()
+            };
+            let lane = half.lane.as_ref();
             let (name, rest) = self.overlay.caption(
                 *self.mode,
                 half.side,
-                settings,
-                &half.link(common),
-                error.as_deref(),
+                lane.map(|lane| &lane.settings),
+                &lane.map_or(Vec::new(), |lane| lane.link(common)),
+                lane.and_then(error).as_deref(),
             );
             pen.caption(half.area, half.side, &name, &rest);
         }
@@ -282,13 +288,13 @@ impl Shown<'_, '_> {
         halves: &[Half<'_>],
         pointer: Option<Pos2>,
     ) -> Vec<Rect> {
-        let lanes: Vec<_> = halves.iter().filter(|half| half.meter.is_some()).collect();
-        let plates = lanes.iter().filter_map(|half| {
-            let (settings, cost) = (half.settings.as_ref()?, half.cost.as_ref());
-            let estimate = half.estimate;
-            let known = Known { cost, estimate };
-            let others = lanes.iter().filter(|other| other.side != half.side);
-            let other = others.filter_map(|other| other.settings.as_ref()).next();
+        let lanes = halves.iter();
+        let lanes: Vec<_> = lanes
+            .filter_map(|half| Some((half, half.lane.as_ref()?)))
+            .collect();
+        let plates = lanes.iter().map(|(half, lane)| {
+            let (settings, known) = (&lane.settings, &lane.known);
+            let other = lanes.iter().find(|(other, _)| other.side != half.side);
             let plate = match other {
                 _ if self.overlay.column.is_some() => {
                     pen.column(half.area, half.side, settings, known)
@@ -303,19 +309,23 @@ impl Shown<'_, '_> {
                     pen.column(free, half.side, settings, known)
                 }
                 None => pen.headline(half.area, half.side, settings, known),
-                Some(other) => pen.compared(half.area, half.side, [settings, other], known),
+                Some((_, other)) => {
+                    let settings = [settings, &other.settings];
+                    pen.compared(half.area, half.side, settings, known)
+                }
             };
+            let cost = known.cost.as_ref();
             if let Some(cost) = cost.filter(|_| pointer.is_some_and(|at| plate.contains(at))) {
                 pen.tip(plate, picture, &cost.accounting());
             }
-            Some(plate)
+            plate
         });
         let plates = plates.collect();
-        if let [left, right] = lanes[..]
-            && let (Some(left), Some(right)) = (&left.cost, &right.cost)
+        if let [(_, left), (_, right)] = lanes[..]
+            && let (Some(left), Some(right)) = (&left.known.cost, &right.known.cost)
             && let Some(ratio) = headline::ratio([left, right])
         {
-            pen.ratio(picture, ratio);
+            pen.ratio(picture, *self.mode, ratio);
         }
         plates
     }
@@ -362,7 +372,7 @@ impl Shown<'_, '_> {
             let said = Side::ALL.map(|side| {
                 let mut halves = halves.iter().filter(|_| is_headed);
                 let half = halves.find(|half| half.side == side)?;
-                Some(half.settings.as_ref()?.rung_name())
+                Some(half.lane.as_ref()?.settings.rung_name())
             });
             let titles = self
                 .overlay
@@ -381,19 +391,20 @@ impl Shown<'_, '_> {
 
     /// What is wrong with the link of a half's lane.
     fn warning(&self, half: &Half<'_>) -> Option<String> {
-        let frame = self.frames.delta();
-        let stale = self.arrivals.stale(half.side, self.ticks.elapsed(), frame);
+        let lane = half.lane.as_ref()?;
+        let (settings, meter) = (&lane.settings, lane.meter);
+        let stale = meter.stale(&settings.sender, self.frames.delta());
         let stale = stale.map(|stale| {
-            let seconds = stale.age.as_secs_f64();
-            match stale.has_any {
-                true => format!("Last snapshot {seconds:.1} s ago"),
-                false => format!("No snapshot for {seconds:.1} s"),
+            let seconds = stale.as_secs_f64();
+            match meter.received {
+                0 => format!("No snapshot for {seconds:.1} s"),
+                _ => format!("Last snapshot {seconds:.1} s ago"),
             }
         });
-        let is_cut = half.settings.as_ref()?.link.conditions.cut;
+        let is_cut = settings.link.conditions.cut;
         let cut = is_cut.then(|| "Link cut".to_owned());
         // A film has no keys.
-        let has_key = is_cut && half.is_selected && self.window.is_some();
+        let has_key = is_cut && lane.is_selected && self.window.is_some();
         let key = has_key.then(|| "L restores it".to_owned());
         let parts: Vec<_> = [cut, stale, key].into_iter().flatten().collect();
         (!parts.is_empty()).then(|| parts.join(" · "))

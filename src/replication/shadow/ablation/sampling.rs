@@ -18,7 +18,7 @@ use std::time::Duration;
 use cubewire_protocol::MAX_BASELINE_AGE_TICKS;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::replication::mean::MeanTime;
+use crate::replication::mean::Mean;
 
 /// Baselines behind a packet, one behind the other, from which it costs what it should.
 pub(super) const MIN_DEPTH: u8 = 3;
@@ -131,7 +131,8 @@ impl Sampling {
 pub(super) struct Budget {
     /// Negative if more was spent than there was. Seconds.
     left: f64,
-    per_tick: MeanTime,
+    /// Seconds.
+    per_tick: Mean,
 }
 
 impl Budget {
@@ -151,7 +152,7 @@ impl Budget {
     pub(super) fn spend(&mut self, time: Duration, per_tick: Option<Duration>) {
         self.left -= time.as_secs_f64();
         if let Some(per_tick) = per_tick {
-            self.per_tick.add(per_tick);
+            self.per_tick.add(per_tick.as_secs_f64());
         }
     }
 
@@ -160,12 +161,10 @@ impl Budget {
         if self.left <= 0.0 {
             return 0;
         }
-        let per_tick = self.per_tick.get().as_secs_f64();
-        match per_tick > 0.0 {
-            true => ((self.left / per_tick) as usize).max(1),
-            // Nothing is known about it.
-            false => 1,
-        }
+        // One while nothing is known about it.
+        self.per_tick
+            .0
+            .map_or(1, |per_tick| ((self.left / per_tick) as usize).max(1))
     }
 }
 
@@ -198,16 +197,10 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_need_no_baseline_count_at_once() {
-        let mut sampling = Sampling::default();
-        let choice = sampling.choose(5, Some([None; 3]), 0);
-        assert_eq!(choice, Choice::Count);
-    }
-
-    #[test]
     fn ticks_without_packets_go_with_the_packet_before() {
         let mut sampling = Sampling::default();
         assert_eq!(sampling.choose(4, None, 0), Choice::Skip);
+        // It needs no baseline.
         assert_eq!(sampling.choose(5, Some([None; 3]), 0), Choice::Count);
         assert_eq!(sampling.choose(6, None, 500), Choice::Count);
         assert_eq!(sampling.choose(7, Some([None; 3]), 500), Choice::Skip);
@@ -260,7 +253,7 @@ mod tests {
         }
         let share = encoded as f64 * tick.as_secs_f64() / 10.0;
         assert!((0.24..0.26).contains(&share), "{share}");
-        assert_eq!(budget.per_tick.get(), tick);
+        assert!((budget.per_tick.get() - tick.as_secs_f64()).abs() < 1e-9);
     }
 
     #[test]

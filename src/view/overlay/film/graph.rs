@@ -1,6 +1,7 @@
 //! The graph of a film: the bandwidths of the last seconds.
 
 use bevy_egui::egui::{Align2, Pos2, Rect, Shape, Stroke, pos2, vec2};
+use cubewire_inspector::widgets;
 use cubewire_inspector::words::short;
 use cubewire_palette::Rgb;
 use cubewire_scene::TICKS_PER_SECOND;
@@ -166,8 +167,7 @@ impl Scale {
 
     /// Where a rate is.
     fn height(&self, kbps: f64) -> f32 {
-        let share = (kbps.clamp(FROM_KBPS, self.to_kbps) / FROM_KBPS).ln()
-            / (self.to_kbps / FROM_KBPS).ln();
+        let share = widgets::Scale::Logarithmic.fraction(kbps, &(FROM_KBPS..=self.to_kbps));
         self.plot.max.y - share as f32 * self.plot.height()
     }
 
