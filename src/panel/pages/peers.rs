@@ -7,6 +7,7 @@ use bevy_egui::egui::Ui;
 use cubewire_inspector::words::{grouped, rounded};
 use cubewire_scene::TICKS_PER_SECOND;
 
+use crate::controls::Action;
 use crate::panel::terms;
 use crate::panel::widgets::{Kind, button, divider, figure, heading, note};
 use crate::replication::{
@@ -43,8 +44,6 @@ pub enum Peers<'a> {
         connection: &'a ServerConnection,
         /// What the server is asked for.
         asked: &'a SenderSettings,
-        /// Set when the user requests a new connection.
-        reconnect: &'a mut bool,
     },
 }
 
@@ -54,10 +53,11 @@ impl Peers<'_> {
     }
 }
 
-/// Draws nothing where both ends are in this process.
-pub(super) fn draw(ui: &mut Ui, peers: &mut Peers<'_>) {
+/// Draws nothing where both ends are in this process. Returns the action of its button, if that was pressed.
+pub(super) fn draw(ui: &mut Ui, peers: &Peers<'_>) -> Option<Action> {
+    let mut asked_for = None;
     match peers {
-        Peers::None => return,
+        Peers::None => return None,
         Peers::Viewers { serving, viewers } => {
             let count = match viewers.len() {
                 0 => "Nobody watches yet".to_owned(),
@@ -83,11 +83,7 @@ pub(super) fn draw(ui: &mut Ui, peers: &mut Peers<'_>) {
                 figure(ui, name, value, unit);
             }
         }
-        Peers::Server {
-            connection,
-            asked,
-            reconnect,
-        } => {
+        Peers::Server { connection, asked } => {
             heading(ui, "Server", &connection.server);
             note(ui, sentence(&connection.status));
             if let Some(round_trip) = connection.round_trip {
@@ -99,11 +95,13 @@ pub(super) fn draw(ui: &mut Ui, peers: &mut Peers<'_>) {
             }
             if matches!(connection.status, ConnectionStatus::Lost(_)) {
                 let width = ui.available_width();
-                **reconnect |= button(ui, width, "Reconnect", "Enter", Kind::Primary).clicked();
+                let reconnect = button(ui, width, "Reconnect", "Enter", Kind::Primary);
+                asked_for = reconnect.clicked().then_some(Action::Reconnect);
             }
         }
     }
     divider(ui);
+    asked_for
 }
 
 fn draw_viewer(ui: &mut Ui, &(peer, settings, cost, budget, meter): &Viewer<'_>) {
