@@ -3,6 +3,8 @@
 //! Figures of the article, *Snapshot Compression* (Glenn Fiedler, gafferongames.com, 2015), are those of the
 //! [terms](crate::panel), the ladder and the README.
 
+use cubewire_inspector::words::grouped;
+
 use super::watch::Watch;
 use crate::panel::settings::Page;
 use crate::panel::terms::capital;
@@ -55,8 +57,13 @@ impl TourStep {
     /// What the article has, in a sentence; none if it has no figure.
     #[must_use]
     pub fn article_line(&self) -> Option<String> {
-        let (what, value) = (capital(self.watch.name()), self.watch.text(self.article?));
-        let (unit, name) = (self.watch.unit(), self.article_name());
+        let (what, unit) = (capital(self.watch.name()), self.watch.unit());
+        // No measured figure stands beside it, whose decimals it would share.
+        let value = match self.article? {
+            value if value.fract() == 0.0 => grouped(value),
+            value => self.watch.text(value),
+        };
+        let name = self.article_name();
         Some(format!("{what}: {value} {unit} ({name})."))
     }
 }
