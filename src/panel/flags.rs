@@ -74,10 +74,10 @@ pub(super) fn flags(
         let flag = Rect::from_center_size(pos2(center, row.center().y), size);
         let id = ui.id().with(("flag", row.top().to_bits(), index));
         let response = ui.interact(flag.expand(2.0), id, Sense::click());
-        let to = rung_name(newest.to);
+        let (ago, to) = (newest.ago, rung_name(newest.to));
         let said = match group {
-            [one] => format!("{} to {to}, {:.1} s ago", rung_name(one.from), one.ago),
-            _ => format!("{} switches, to {to}, {:.1} s ago", group.len(), newest.ago),
+            [one] => format!("{ago:.1} s ago: {} to {to}", rung_name(one.from)),
+            _ => format!("{ago:.1} s ago: {} switches, to {to}", group.len()),
         };
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &said));
         if response.hovered() || response.has_focus() {

@@ -72,7 +72,9 @@ pub fn draw(
     match above.said.or_else(rates) {
         Some(said) => {
             let ink = Look::of(ui).ink;
-            text(ui.painter(), words, At::Left(0.0), said, SMALL, ink);
+            // Never over what stands beside it.
+            let painter = ui.painter_at(words);
+            text(&painter, words, At::Left(0.0), said, SMALL, ink);
         }
         None => entries(ui, words, lines),
     }

@@ -120,6 +120,30 @@ fn nothing_in_the_header_moves_when_a_figure_has_more_digits() {
 }
 
 #[test]
+fn what_is_told_about_a_flag_ends_before_the_options() {
+    let [from, to] = [ladder::RELATIVE_POSITION, ladder::RELATIVE_ORIENTATION];
+    let mut panel = panel(Page::Help);
+    panel.meter = LaneMeter::from_samples((0..400).map(|tick| Sample {
+        tick,
+        stages: if tick < 200 { from.stages } else { to.stages },
+        ..Sample::default()
+    }));
+    let mut harness = open(panel);
+    let words = format!("3.3 s ago: {} to {}", from.name, to.name);
+    harness.get_by_label(&words).hover();
+    harness.run();
+    let options = harness.get_by_label("auto").rect().left();
+    let told = clipped(&harness).find_map(|(clip, shape)| match shape {
+        Shape::Text(text) if text.galley.text() == words => {
+            Some(clip.intersect(text.visual_bounding_rect()))
+        }
+        _ => None,
+    });
+    let told = told.expect("it is painted");
+    assert!(told.width() > 100.0 && told.right() <= options, "{told}");
+}
+
+#[test]
 fn the_error_is_told_with_the_kilobits() {
     let mut harness = harness(Page::Help);
     hover(&mut harness, "kbps");
