@@ -33,6 +33,8 @@ pub enum Action {
     Rung(usize),
     /// Cuts the link of the selected lane, or restores it.
     CutLink,
+    /// Has its receiver lose its world: see [`ForceDesync`](crate::replication::ForceDesync).
+    Desync,
     /// Shows the halves in another way.
     NextView,
     /// Turns both cameras back to where they started.
@@ -138,24 +140,39 @@ impl Inputs<'_> {
     /// Whether a key, a button or the screen was pressed since the last frame.
     #[must_use]
     pub fn is_any_pressed(&self) -> bool {
-        fn any<T: Copy + Eq + Hash + Send + Sync>(input: Option<&ButtonInput<T>>) -> bool {
-            input.is_some_and(|input| input.get_just_pressed().next().is_some())
-        }
+        self.is_key_pressed() || self.is_pointer_pressed()
+    }
+
+    /// Whether a key was pressed that is not only held with others.
+    #[must_use]
+    pub fn is_key_pressed(&self) -> bool {
+        let mut pressed = self.keys.iter().flat_map(|keys| keys.get_just_pressed());
+        pressed.any(|key| !MODIFIERS.contains(key))
+    }
+
+    /// Whether a button of the mouse, or the screen, was pressed.
+    #[must_use]
+    pub fn is_pointer_pressed(&self) -> bool {
+        let mut clicked = self.buttons.iter().flat_map(|it| it.get_just_pressed());
         let touches = self.touches.as_ref();
-        any(self.keys.as_deref())
-            || any(self.buttons.as_deref())
-            || touches.is_some_and(|touches| touches.any_just_pressed())
+        clicked.next().is_some() || touches.is_some_and(|touches| touches.any_just_pressed())
     }
 }
 
+const MODIFIERS: [KeyCode; 8] = [
+    KeyCode::ControlLeft,
+    KeyCode::ControlRight,
+    KeyCode::SuperLeft,
+    KeyCode::SuperRight,
+    KeyCode::ShiftLeft,
+    KeyCode::ShiftRight,
+    KeyCode::AltLeft,
+    KeyCode::AltRight,
+];
+
 /// Whether Ctrl or Command is held: the keys are then the panel's or the system's.
 fn has_modifier(keys: &ButtonInput<KeyCode>) -> bool {
-    keys.any_pressed([
-        KeyCode::ControlLeft,
-        KeyCode::ControlRight,
-        KeyCode::SuperLeft,
-        KeyCode::SuperRight,
-    ])
+    keys.any_pressed(MODIFIERS[..4].iter().copied())
 }
 
 /// What the player holds down; nothing while the panel takes keys.

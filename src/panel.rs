@@ -47,8 +47,8 @@ pub use lane::{Drawn, Halves, LaneView, Measured, Past, Status};
 pub use layout::draw;
 pub use pages::peers::Peers;
 pub use pages::ranges::tried::Tradeoffs;
-pub use settings::{Page, PanelSize, PanelState, Tab};
-pub use tour::{Figure, STEPS, Scene, Task, Tour, TourStep, Watch};
+pub use settings::{GraphSeconds, Page, PanelSize, PanelState, Tab};
+pub use tour::{STEPS, Scene, Task, Tour, TourStep, Watch};
 
 /// The phases of the panel.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -136,14 +136,11 @@ fn count_deltas(
 ) {
     let is_shown = state.shows(Page::Ranges);
     for (lane, is_selected, has_counts) in &lanes {
-        match (is_shown && is_selected, has_counts) {
-            (true, false) => {
-                commands.entity(lane).insert(DeltaCounts::default());
-            }
-            (false, true) => {
-                commands.entity(lane).remove::<DeltaCounts>();
-            }
-            _ => {}
+        let mut lane = commands.entity(lane);
+        if !(is_shown && is_selected) {
+            lane.remove::<DeltaCounts>();
+        } else if !has_counts {
+            lane.insert(DeltaCounts::default());
         }
     }
 }
@@ -162,7 +159,7 @@ fn show_hint(
     mut before: Local<(Option<&'static str>, f32)>,
     mut notices: ResMut<Notices>,
 ) {
-    let hint = if panel.size == PanelSize::Hidden {
+    let hint = if panel.shown_size() == PanelSize::Hidden && !panel.is_touring {
         Some("F2 shows the panel")
     } else {
         let is_alone = world.is_some_and(|world| is_alone(world.current()));

@@ -5,9 +5,9 @@ use cubewire_codec::ladder::LADDER;
 
 use super::pages::ladder::{index_of, step};
 use super::settings::PanelState;
-use super::tour::state::Tour;
+use super::tour::Tour;
 use crate::controls::Action;
-use crate::replication::{ChangeLane, LaneSettingsQuery, Reconnect, SenderSettings};
+use crate::replication::{ChangeLane, ForceDesync, LaneSettingsQuery, Reconnect, SenderSettings};
 use crate::view::Selected;
 
 pub(super) fn on_action(
@@ -34,19 +34,18 @@ pub(super) fn on_action(
     let mut settings = settings.get();
     let current = index_of(settings.sender.stages);
     let rung = match *action {
-        Action::NextRung => Some(step(current, state.last_rung, 1)),
-        Action::PreviousRung => Some(step(current, state.last_rung, -1)),
-        Action::Rung(rung) => Some(rung),
-        Action::CutLink => None,
+        Action::Desync => return commands.trigger(ForceDesync { entity }),
+        Action::NextRung => step(current, state.last_rung, 1),
+        Action::PreviousRung => step(current, state.last_rung, -1),
+        Action::Rung(rung) => rung,
+        Action::CutLink => {
+            settings.link.conditions.cut ^= true;
+            return commands.trigger(ChangeLane { entity, settings });
+        }
         _ => return,
     };
-    match rung {
-        Some(rung) => {
-            let Some(rung) = LADDER.get(rung) else { return };
-            settings.sender.stages = rung.stages;
-        }
-        None => settings.link.conditions.cut ^= true,
-    }
+    let Some(rung) = LADDER.get(rung) else { return };
+    settings.sender.stages = rung.stages;
     commands.trigger(ChangeLane { entity, settings });
 }
 

@@ -2,8 +2,8 @@
 
 use bevy::prelude::*;
 use bevy_egui::egui::{
-    Align, Area, Color32, Context, Id, Label, Layout, Order, Pos2, Rect, RichText, Sense, Stroke,
-    Ui, UiBuilder, pos2, vec2,
+    Align, Area, Color32, Context, Id, Label, Layout, Order, Rect, RichText, Sense, Stroke, Ui,
+    UiBuilder, pos2, vec2,
 };
 use bevy_egui::input::EguiWantsInput;
 
@@ -15,63 +15,42 @@ use super::tour::STEPS;
 use super::widgets::{
     At, Kind, Pointing, balanced, button, keys, keys_width, over_picture, text, triangle, within,
 };
-use crate::controls::{Action, key_of};
+use crate::controls::{Action, Inputs, key_of};
 use crate::view::{Inset, Side, ViewMode};
 
 /// Ends the explanation with the first key, or with a click into the view.
 pub(super) fn end_with_first_input(
-    keys: Option<Res<ButtonInput<KeyCode>>>,
-    buttons: Option<Res<ButtonInput<MouseButton>>>,
-    touches: Option<Res<Touches>>,
+    inputs: Inputs<'_>,
     egui: Option<Res<EguiWantsInput>>,
     mut state: ResMut<PanelState>,
     mut was_explaining: Local<bool>,
 ) {
     let was_explaining = std::mem::replace(&mut *was_explaining, state.explaining);
-    if !was_explaining {
-        return;
-    }
-    if state.explaining {
-        let pressed = keys.is_some_and(|keys| {
-            let mut pressed = keys.get_just_pressed();
-            pressed.any(|key| !MODIFIERS.contains(key))
-        });
-        let over_panel = egui.is_some_and(|egui| egui.wants_any_pointer_input());
-        let clicked = buttons.is_some_and(|buttons| buttons.get_just_pressed().next().is_some())
-            || touches.is_some_and(|touches| touches.any_just_pressed());
-        if !pressed && (!clicked || over_panel) {
-            return;
-        }
-    }
+    let over_panel = egui.is_some_and(|egui| egui.wants_any_pointer_input());
+    let is_pressed = inputs.is_key_pressed() || (inputs.is_pointer_pressed() && !over_panel);
     // It may also have been ended by its own key.
-    state.explaining = false;
-    state.explained = true;
+    if was_explaining && (is_pressed || !state.explaining) {
+        state.explaining = false;
+        state.explained = true;
+    }
 }
 
-const MODIFIERS: [KeyCode; 8] = [
-    KeyCode::ShiftLeft,
-    KeyCode::ShiftRight,
-    KeyCode::ControlLeft,
-    KeyCode::ControlRight,
-    KeyCode::AltLeft,
-    KeyCode::AltRight,
-    KeyCode::SuperLeft,
-    KeyCode::SuperRight,
-];
-
-/// The cards that say what is seen, for a view of this size next to the panel.
-fn cards(
-    lane: &LaneView<'_>,
-    look: Look,
-    picture: Rect,
-    state: &PanelState,
-    rung: Option<f32>,
-) -> Vec<Card> {
-    let mut cards = Vec::new();
+/// Draws the cards that say what is seen, over a view next to the panel. Returns how many there are.
+fn cards(ui: &mut Ui, state: &PanelState, lane: &LaneView<'_>, picture: Rect) -> usize {
     // What plays by itself is left in sight, and a small window has no room for them.
-    if lane.status.plays_itself || state.shown_size() != PanelSize::Whole {
-        return cards;
+    let has_room = state.shown_size() == PanelSize::Whole && !state.is_narrow;
+    if lane.status.plays_itself || !has_room {
+        return 0;
     }
+    let look = Look::of(ui);
+    let rung: Option<f32> = ui.data(|data| data.get_temp(Id::new(PRESENT)));
+    let mut count = 0;
+    let mut card = |rect, color, title, text: &str| {
+        count += 1;
+        let (_, mut inside) = frame(ui, rect, color, Some(count), title);
+        let words = balanced(&inside, text, BODY, look.ink, inside.available_width());
+        inside.add(Label::new(words));
+    };
     let (left, right) = picture.split_left_right_at_fraction(0.5);
     let is_split = lane.status.view == ViewMode::Split;
     let top = picture.top() + BELOW_HEADLINE;
@@ -80,34 +59,25 @@ fn cards(
         Rect::from_min_size(pos2(half.center().x - width / 2.0, top), vec2(width, CARD))
     };
     if is_split && lane.status.plays {
-        let (title, text) = match lane.shown.len() > 1 {
-            true => (
+        let [title, text] = match lane.shown.len() > 1 {
+            true => [
                 "Another replica",
                 "The same snapshots, sent with other settings.",
-            ),
-            false => (
+            ],
+            false => [
                 "The simulation",
                 "901 cubes in a physics engine, on this machine. You roll the blue one.",
-            ),
+            ],
         };
-        cards.push(Card {
-            title,
-            text: text.to_owned(),
-            rect: over(left),
-            color: Side::Left.color_in(look),
-            arrow: None,
-        });
+        card(over(left), Side::Left.color_in(look), title, text);
     }
-    cards.push(Card {
-        title: "What another machine sees",
-        text: format!(
-            "Rebuilt from network packets alone ({}). Can you see a difference?",
-            lane.settings.describe_network()
-        ),
-        rect: over(if is_split { right } else { picture }),
-        color: Side::Right.color_in(look),
-        arrow: None,
-    });
+    let network = lane.settings.describe_network();
+    let text = format!("Rebuilt from network packets alone ({network}). Can you see a difference?");
+    let (half, color) = (
+        if is_split { right } else { picture },
+        Side::Right.color_in(look),
+    );
+    card(over(half), color, "What another machine sees", &text);
     // Beside the present rung, as far as the ladder is open.
     let row = rung.filter(|_| state.page == Page::Ladder);
     let row = row.unwrap_or(0.66 * picture.height());
@@ -115,18 +85,19 @@ fn cards(
     let lowest = start_card(picture).top() - CARD - 14.0;
     let y = within(row - CARD / 2.0, highest, lowest.max(highest));
     let size = vec2((right.width() - 32.0).min(354.0), CARD);
-    let text = "Nearly each rung compresses more. Click one, or press PageDown for the next.";
-    cards.push(Card {
-        title: "What it costs",
-        text: text.to_owned(),
-        rect: Rect::from_min_size(pos2(picture.right() - 24.0 - size.x, y), size),
-        color: look.ink,
-        arrow: Some(pos2(
-            picture.right() - 2.0,
-            row.clamp(y + 8.0, y + CARD - 8.0),
-        )),
-    });
-    cards
+    let rect = Rect::from_min_size(pos2(picture.right() - 24.0 - size.x, y), size);
+    let text = "Nearly every rung compresses more. Click one, or press PageDown for the next.";
+    card(rect, look.ink, "What it costs", text);
+    let tip = pos2(picture.right() - 2.0, row.clamp(y + 8.0, y + CARD - 8.0));
+    let painter = ui.painter();
+    painter.hline(
+        rect.right()..=tip.x - 8.0,
+        tip.y,
+        Stroke::new(1.0, look.ink),
+    );
+    let (at, size) = (tip - vec2(4.0, 0.0), vec2(8.0, 10.0));
+    triangle(painter, at, size, Pointing::Right, look.ink);
+    count
 }
 
 /// Where the card with the keys is: at the bottom, above the captions. In a low window it is low, so that it does not
@@ -165,13 +136,9 @@ pub(super) fn draw(
         .interactable(false)
         .fade_in(false)
         .show(ctx, |ui| {
-            let rung = ui.data(|data| data.get_temp(Id::new(PRESENT)));
-            let cards = cards(lane, Look::of(ui), picture, state, rung);
-            for (index, card) in cards.iter().enumerate() {
-                card.draw(ui, index + 1);
-            }
+            let before = cards(ui, state, lane, picture);
             // A card alone has no number.
-            let number = Some(cards.len() + 1).filter(|_| !cards.is_empty());
+            let number = (before > 0).then_some(before + 1);
             draw_start(ui, state, &lane.status, start, number);
         });
     lane.status.tour.and_then(|_| tour_button(ctx, start))
@@ -189,7 +156,8 @@ fn draw_start(
     let again = key_of(Action::Help);
     let how = match (state.has_touch, status.plays_itself) {
         (true, _) => "Any touch hides these cards.".to_owned(),
-        (false, true) => format!("Any key takes over. {again} shows these cards again."),
+        // A notice says what any key does.
+        (false, true) => format!("{again} shows these cards again."),
         (false, false) => format!("Any key hides these cards. {again} shows them again."),
     };
     let (mut head, mut ui) = frame(ui, rect, look.ink, number, "Start");
@@ -259,34 +227,6 @@ fn tour_button(ctx: &Context, card: Rect) -> Option<Action> {
         tour.clicked()
     });
     shown.inner.then_some(Action::Tour)
-}
-
-/// A card with a number, a title and a text.
-#[derive(Clone, Debug)]
-struct Card {
-    title: &'static str,
-    text: String,
-    rect: Rect,
-    /// Colour of the title and the frame.
-    color: Color32,
-    /// Where an arrow from its right edge points to.
-    arrow: Option<Pos2>,
-}
-
-impl Card {
-    fn draw(&self, ui: &mut Ui, number: usize) {
-        let (_, mut inside) = frame(ui, self.rect, self.color, Some(number), self.title);
-        let ink = Look::of(ui).ink;
-        let words = balanced(&inside, &self.text, BODY, ink, inside.available_width());
-        inside.add(Label::new(words));
-        if let Some(tip) = self.arrow {
-            let stroke = Stroke::new(1.0, self.color);
-            let painter = ui.painter();
-            painter.hline(self.rect.right()..=tip.x - 8.0, tip.y, stroke);
-            let (at, size) = (tip - vec2(4.0, 0.0), vec2(8.0, 10.0));
-            triangle(painter, at, size, Pointing::Right, self.color);
-        }
-    }
 }
 
 /// The frame of a card with its number and its title. Returns what is beside the title, and what is below.

@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
-use bevy_egui::egui::{Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2};
+use bevy_egui::egui::{
+    Rangef, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
+};
 use cubewire_codec::Stages;
-use cubewire_codec::ladder::LADDER;
 use cubewire_scene::TICKS_PER_SECOND;
 
+use super::pages::ladder::index_of;
 use super::style::{Look, SMALL};
 use super::widgets::{At, Chart, text, within};
 use crate::replication::rung_name;
@@ -48,27 +50,35 @@ pub(super) fn switches(
     switches
 }
 
-/// Draws a flag in a row above a plot for each switch, or one for several whose flags would touch, and a line through the
-/// plot; the oldest comes first. Returns where they stand, and what is told about the one that is pointed at.
+/// Draws a flag in a row above a plot for each switch, or one for several that are too close, and a line through the plot; the
+/// oldest comes first. None stands where the row is `occupied`. Returns where they stand, and what is told about the one that is
+/// pointed at.
 pub(super) fn flags(
     ui: &Ui,
     row: Rect,
     chart: &Chart,
     switches: &[Switch],
+    occupied: Rangef,
 ) -> (Vec<f32>, Option<String>) {
     let look = Look::of(ui);
-    let mut told = None;
-    let flag = |(index, group): (usize, Range<usize>)| {
-        let newest = switches[group.end - 1];
-        let number = numbers(&switches[group.clone()]);
+    let (mut marks, mut told) = (Vec::new(), None);
+    for (index, group) in grouped(switches).into_iter().enumerate() {
+        let newest = &group[group.len() - 1];
+        if occupied.contains(newest.x) {
+            continue;
+        }
+        let number = numbers(group);
         let size = vec2(flag_width(&number), NARROW);
         let half = size.x / 2.0;
         let center = within(newest.x, row.left() + half, row.right() - half);
         let flag = Rect::from_center_size(pos2(center, row.center().y), size);
         let id = ui.id().with(("flag", row.top().to_bits(), index));
         let response = ui.interact(flag.expand(2.0), id, Sense::click());
-        let [from, to] = [switches[group.start].from, newest.to].map(rung_name);
-        let said = format!("{from} to {to}, {:.1} s ago", newest.ago);
+        let (ago, to) = (newest.ago, rung_name(newest.to));
+        let said = match group {
+            [one] => format!("{ago:.1} s ago: {} to {to}", rung_name(one.from)),
+            _ => format!("{ago:.1} s ago: {} switches, to {to}", group.len()),
+        };
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &said));
         if response.hovered() || response.has_focus() {
             let ring = Stroke::new(3.0, look.half);
@@ -80,25 +90,25 @@ pub(super) fn flags(
         let line = Stroke::new(1.0, look.quiet);
         let painter = chart.painter();
         painter.vline(newest.x, chart.rect.y_range(), line);
-        newest.x
-    };
-    let marks = grouped(switches).into_iter().enumerate().map(flag);
-    (marks.collect(), told)
-}
-
-/// The numbers of the rungs that a group of switches leads through: `2–4`.
-fn numbers(group: &[Switch]) -> String {
-    let numbers = [group.first(), group.last()].map(|switch| switch.map(|it| number(it.to)));
-    match numbers {
-        [Some(first), Some(last)] if first != last => format!("{first}–{last}"),
-        [first, _] => first.unwrap_or_default(),
+        marks.push(newest.x);
     }
+    (marks, told)
 }
 
-/// The number of a rung on the ladder, counted from 1: a flag means the same wherever it stands.
-fn number(stages: Stages) -> String {
-    let rung = LADDER.iter().position(|rung| rung.stages == stages);
-    rung.map_or_else(|| "own".to_owned(), |index| (index + 1).to_string())
+/// The number of the rung that a group of switches leads to, counted from 1: `4`. After others, of which it may have left
+/// some out, `…4`; after all from another on, `2–4`.
+fn numbers(group: &[Switch]) -> String {
+    let rungs: Vec<_> = group.iter().map(|switch| index_of(switch.to)).collect();
+    let number = |rung: Option<usize>| rung.map_or("own".to_owned(), |rung| (rung + 1).to_string());
+    let is_step = |pair: &[Option<usize>]| pair[0].is_some_and(|rung| pair[1] == Some(rung + 1));
+    match rungs[..] {
+        [] => String::new(),
+        [to] => number(to),
+        [first, .., last] if rungs.windows(2).all(is_step) => {
+            format!("{}–{}", number(first), number(last))
+        }
+        [.., last] => format!("…{}", number(last)),
+    }
 }
 
 /// Paints a flag with a number, or another short text.
@@ -110,7 +120,12 @@ pub(super) fn paint(ui: &Ui, flag: Rect, number: &str) {
 }
 
 /// Groups of switches whose flags would touch. A flag stands at the last of its group, whose rung it names.
-fn grouped(switches: &[Switch]) -> Vec<Range<usize>> {
+fn grouped(switches: &[Switch]) -> Vec<&[Switch]> {
+    let touch = |before: &[Switch], after: &[Switch]| {
+        let widths = [before, after].map(|group| flag_width(&numbers(group)));
+        let [from, to] = [before, after].map(|group| &group[group.len() - 1]);
+        apart(from, to) < widths.iter().sum::<f32>() / 2.0 + BETWEEN
+    };
     let mut groups: Vec<Range<usize>> = Vec::new();
     for index in 0..switches.len() {
         let mut start = index;
@@ -121,14 +136,15 @@ fn grouped(switches: &[Switch]) -> Vec<Range<usize>> {
         }
         groups.push(start..index + 1);
     }
-    groups
+    groups.into_iter().map(|group| &switches[group]).collect()
 }
 
-/// Whether the flag of a group of switches would touch that of the one after it.
-fn touch(before: &[Switch], after: &[Switch]) -> bool {
-    let [from, to] = [before, after].map(|group| group.last().map_or(0.0, |it| it.x));
-    let widths = [before, after].map(|group| flag_width(&numbers(group)));
-    to - from < widths.iter().sum::<f32>() / 2.0 + BETWEEN
+/// How far two switches are apart: as in the graph, whatever the plot, so that all have the same flags; but no further than they
+/// are in this one, and further where it is zoomed in.
+fn apart(before: &Switch, after: &Switch) -> f32 {
+    let own = after.x - before.x;
+    let in_graph = (before.ago - after.ago) as f32 * SECOND;
+    own.min(in_graph.max(own / ZOOMED))
 }
 
 fn flag_width(number: &str) -> f32 {
@@ -141,6 +157,10 @@ const NARROW: f32 = 16.0;
 const DIGIT: f32 = 8.0;
 const BETWEEN: f32 = 2.0;
 
+/// Width of a second in the graph as it is at first, and of how many of these it is at most where nothing is zoomed in.
+const SECOND: f32 = 16.8;
+const ZOOMED: f32 = 8.0;
+
 #[cfg(test)]
 mod tests {
     use cubewire_codec::ladder;
@@ -148,29 +168,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flag_has_the_number_of_its_rung() {
-        assert_eq!(number(ladder::UNCOMPRESSED.stages), "1");
-        assert_eq!(number(ladder::SIMULATED.stages), "16");
-        assert_eq!(number(ladder::AFFINE.stages), "own");
-    }
-
-    #[test]
-    fn switches_that_are_close_share_a_flag() {
-        let at = |x: f32| Switch {
-            x,
-            ago: 1.0,
-            from: ladder::DELTA.stages,
-            to: ladder::INDEX.stages,
+    fn switches_that_are_close_share_a_flag_with_the_rung_that_they_lead_to() {
+        let [first, delta, index] = [ladder::UNCOMPRESSED, ladder::DELTA, ladder::INDEX];
+        let said = |scale: f64, switches: &[(ladder::Rung, f64)]| -> Vec<String> {
+            let switches = switches.iter().map(|&(rung, ago)| Switch {
+                x: (-scale * ago) as f32,
+                ago,
+                from: delta.stages,
+                to: rung.stages,
+            });
+            let switches: Vec<_> = switches.collect();
+            grouped(&switches).into_iter().map(numbers).collect()
         };
-        let switches = [10.0, 12.0, 14.0, 150.0, 300.0].map(at);
-        assert_eq!(grouped(&switches), [0..3, 3..4, 4..5]);
+        let climbed = [(delta, 20.0), (index, 19.9), (ladder::RELATIVE_INDEX, 19.8)];
+        let jumped = [(first, 12.0), (delta, 11.5), (index, 11.0)];
+        let apart = [
+            (first, 5.0),
+            (ladder::AFFINE, 3.0),
+            (ladder::SIMULATED, 1.0),
+        ];
+        let all = [climbed, jumped, apart].concat();
+        let wanted = ["7–9", "…8", "1", "own", "16"];
+        // In the graph, in the timeline with half of a minute, and with an eighth.
+        for scale in [16.8, 29.0, 115.0] {
+            assert_eq!(said(scale, &all), wanted, "{scale}");
+        }
+        assert_eq!(said(400.0, &jumped), ["1", "7", "8"], "zoomed in");
+        assert_eq!(
+            said(4.0, &apart),
+            ["…16"],
+            "more than the plot has room for"
+        );
         assert!(grouped(&[]).is_empty());
-        let climbed = [ladder::DELTA, ladder::INDEX, ladder::PREDICTED].map(|rung| Switch {
-            to: rung.stages,
-            ..at(10.0)
-        });
-        let said = [1, 2, 3].map(|count| numbers(&climbed[..count]));
-        assert_eq!(said, ["7", "7–8", "7–15"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use bevy_egui::egui::{Align, Layout, Rect, Response, Sense, Ui, UiBuilder};
+use bevy_egui::egui::{Align, Layout, Rangef, Rect, Response, Sense, Ui, UiBuilder};
 use cubewire_inspector::graph::{self, Above, Axis, Lines, Point, Source, Span};
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -11,7 +11,7 @@ use super::lane::Measured;
 use super::settings::{MAX_GRAPH_SECONDS, PanelState};
 use super::style::{GAP, LINE, Look, ROW};
 use super::widgets::{AXIS, chip};
-use crate::replication::{Accounting, Sample, TARGET_KBPS};
+use crate::replication::{Accounting, METER_TICKS, Sample, TARGET_KBPS};
 use crate::view::Side;
 
 pub(super) use graph::AROUND_PLOT;
@@ -28,7 +28,7 @@ pub(super) fn draw(
 ) {
     let sources = sources(ui, state, lanes);
     let lines = Lines::new(&sources, span(state));
-    let (seconds, half) = (state.graph_seconds, state.graph_seconds / 2);
+    let (seconds, half) = (state.graph_seconds.0, state.graph_seconds.0 / 2);
     let (past, now) = match state.frozen {
         Some(_) => (format!("{seconds} s earlier"), "frozen"),
         None => (format!("{seconds} s ago"), "now"),
@@ -40,7 +40,8 @@ pub(super) fn draw(
             points.map(|point| point.stages)
         });
         let switches = switches(stages, |ago| frame.chart.x_of(-ago));
-        let (marks, said) = flags(ui, frame.above, &frame.chart, &switches);
+        let nothing = Rangef::NOTHING;
+        let (marks, said) = flags(ui, frame.above, &frame.chart, &switches, nothing);
         let chips = options(ui, state, lanes, frame.top);
         Above {
             legend_end: chips.left() - GAP,
@@ -65,18 +66,21 @@ pub(super) fn draw_slim(
     let sources = sources(ui, state, lanes);
     let lines = Lines::new(&sources, span(state));
     let chart = graph::paint(ui, plot, 0.0, &lines, moment);
-    let past = format!("{} s ago", state.graph_seconds);
+    let past = format!("{} s ago", state.graph_seconds.0);
+    let mut what = format!("kbps{}", lines.counted());
+    if let Some(target) = lines.target {
+        what += &format!("; dashes: target {target:.0}");
+    }
     let budgets = lines.budgets();
-    let what = match budgets.is_empty() {
-        true => format!("kbps; dashes: target {TARGET_KBPS:.0}"),
-        false => format!("kbps on the wire; dots: budget {budgets}"),
-    };
+    if !budgets.is_empty() {
+        what += &format!("; dots: budget {budgets}");
+    }
     chart.times(ui, [&past, &what, "now"]);
 }
 
 const fn span(state: &PanelState) -> Span {
     Span {
-        seconds: state.graph_seconds,
+        seconds: state.graph_seconds.0,
         ticks_per_second: TICKS_PER_SECOND,
         axis: state.axis,
         target: Some(TARGET_KBPS),
@@ -102,36 +106,26 @@ fn accounting(lanes: &[Measured<'_>]) -> Accounting {
     }
 }
 
-fn point(sample: &Sample, by: Accounting) -> Point {
-    Point {
+/// The newest ticks of each lane, that many at most.
+fn points(lanes: &[Measured<'_>], ticks: usize) -> Vec<(Side, Arc<[Point]>)> {
+    let by = accounting(lanes);
+    let point = |sample: &Sample| Point {
         tick: sample.tick,
         bytes: sample.bytes(by),
         budget_kbps: sample.budget_kbps,
         has_losses: sample.lost > 0,
         stages: sample.stages,
-    }
+    };
+    let lanes = lanes.iter();
+    let lanes = lanes.map(|lane| (lane.side, lane.meter.newest(ticks).map(point).collect()));
+    lanes.collect()
 }
 
 /// The lines of the graph: the points that it shows, and those before them that it needs for smoothing.
 fn sources(ui: &Ui, state: &PanelState, lanes: &[Measured<'_>]) -> Vec<Source> {
-    let wanted = ((state.graph_seconds + 1) * TICKS_PER_SECOND) as usize - 1;
-    let lines: Vec<(Side, Vec<Point>)> = match &state.frozen {
-        Some(frozen) => {
-            let newest = frozen.iter().map(|(side, points)| {
-                let before = points.len().saturating_sub(wanted);
-                (*side, points[before..].to_vec())
-            });
-            newest.collect()
-        }
-        None => {
-            let by = accounting(lanes);
-            let newest = lanes.iter().map(|lane| {
-                let samples = lane.meter.newest(wanted);
-                (lane.side, samples.map(|sample| point(sample, by)).collect())
-            });
-            newest.collect()
-        }
-    };
+    let wanted = ((state.graph_seconds.0 + 1) * TICKS_PER_SECOND) as usize - 1;
+    let frozen = state.frozen.clone();
+    let lines = frozen.unwrap_or_else(|| points(lanes, wanted));
     let (count, look) = (lines.len(), Look::of(ui));
     let lines = lines.into_iter().map(|(side, points)| {
         let budget = points.last().and_then(|point| point.budget_kbps);
@@ -143,7 +137,7 @@ fn sources(ui: &Ui, state: &PanelState, lanes: &[Measured<'_>]) -> Vec<Source> {
         Source {
             name: name.to_owned(),
             color: side.color_in(look),
-            points,
+            points: points[points.len().saturating_sub(wanted)..].to_vec(),
         }
     });
     lines.collect()
@@ -155,39 +149,30 @@ fn options(ui: &mut Ui, state: &mut PanelState, lanes: &[Measured<'_>], row: Rec
     let builder = UiBuilder::new().max_rect(row).layout(layout);
     let mut ui = ui.new_child(builder);
     ui.spacing_mut().item_spacing.x = GAP;
-    let is_frozen = state.frozen.is_some();
-    let freeze = chip(&mut ui, ROW, 4, "freeze", is_frozen)
-        .on_hover_text("Stops the graph. The game goes on.");
-    if freeze.clicked() {
-        state.frozen = (!is_frozen).then(|| {
-            let by = accounting(lanes);
-            let points = |lane: &Measured<'_>| -> Arc<[Point]> {
-                let samples = lane.meter.samples().iter();
-                samples.map(|sample| point(sample, by)).collect()
-            };
-            lanes.iter().map(|lane| (lane.side, points(lane))).collect()
-        });
-    }
-    let span = format!("{} s", state.graph_seconds);
-    let span = chip(&mut ui, ROW, 4, &span, false)
-        .on_hover_text("How far the graph goes back: 10, 20, 30 or 60 seconds.");
-    if span.clicked() {
-        let next = SPANS.into_iter().find(|span| *span > state.graph_seconds);
-        state.graph_seconds = next.unwrap_or(SPANS[0]);
-    }
-    let name = match state.axis {
-        Axis::Automatic => "auto",
-        Axis::Linear => "linear",
-        Axis::Logarithmic => "log",
+    let mut option = |name: &str, is_on, about| {
+        let chip = chip(&mut ui, ROW, 4, name, is_on);
+        chip.on_hover_text(about).clicked()
     };
-    let scale = chip(&mut ui, ROW, 4, name, false).on_hover_text(
-        "The vertical axis: linear, logarithmic, or by itself: logarithmic while the rates that are shown differ much.",
-    );
-    if scale.clicked() {
+    let is_frozen = state.frozen.is_some();
+    if option("freeze", is_frozen, "Stops the graph. The game goes on.") {
+        state.frozen = (!is_frozen).then(|| points(lanes, METER_TICKS));
+    }
+    let span = format!("{} s", state.graph_seconds.0);
+    if option(
+        &span,
+        false,
+        "How far the graph goes back: 10, 20, 30 or 60 seconds.",
+    ) {
+        let next = SPANS.into_iter().find(|span| *span > state.graph_seconds.0);
+        state.graph_seconds.0 = next.unwrap_or(SPANS[0]);
+    }
+    if option(state.axis.name(), false, ABOUT_AXIS) {
         let index = Axis::ALL.iter().position(|axis| *axis == state.axis);
         state.axis = Axis::ALL[index.map_or(0, |index| (index + 1) % Axis::ALL.len())];
     }
     ui.min_rect()
 }
+
+const ABOUT_AXIS: &str = "The vertical axis: linear, logarithmic, or by itself: logarithmic while the rates that are shown differ much.";
 
 const SPANS: [u32; 4] = [10, 20, 30, MAX_GRAPH_SECONDS];

@@ -16,7 +16,7 @@ use crate::view::{Inset, PaneContent, Side, ViewMode};
 
 use super::pages::peers::Peers;
 use super::pages::ranges::tried::Tradeoffs;
-use super::tour::state::Tour;
+use super::tour::Tour;
 
 /// The data that [`draw`](super::draw) shows, and the settings that it may change.
 #[derive(Debug)]
@@ -147,8 +147,6 @@ pub struct Drawn {
     pub inset: Inset,
     /// The action whose button was pressed.
     pub asked: Option<Action>,
-    /// Whether the lane is to lose its world: see [`ForceDesync`](crate::replication::ForceDesync).
-    pub desyncs: bool,
     /// The tick of the past to show.
     pub moment: Option<u64>,
 }

@@ -11,7 +11,7 @@ use cubewire_inspector::words::{factor, grouped};
 use super::lane::{Drawn, LaneView};
 use super::pages::pickers;
 use super::settings::{PanelSize, PanelState};
-use super::style::{BODY, BUTTON, GAP, Look, MARGIN, ROW, SMALL};
+use super::style::{BODY, BUTTON, GAP, Look, MARGIN, ROW, SMALL, docked, row_in};
 use super::timeline::Strip;
 use super::tour::{self, End, Guide};
 use super::widgets::{At, BEYOND, Choice, Kind, Pointing, button, segmented, text, triangle};
@@ -31,7 +31,7 @@ pub fn draw(ctx: &egui::Context, state: &mut PanelState, mut lane: LaneView<'_>)
     style::apply(ctx, state.theme, lane.side);
     state.is_narrow = window.width() < NARROW;
     state.is_low = window.height() < LOW;
-    let guide = Guide::of(&lane, state.graph_seconds);
+    let guide = Guide::of(&lane, state.graph_seconds.0);
     let end = End::of(&lane);
     state.is_touring = guide.is_some() || end.is_some();
     let is_explained = state.explaining && !state.is_touring;
@@ -86,15 +86,10 @@ fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Draw
         top: 12,
         bottom: 10,
     };
-    let mut drawn = Drawn::default();
-    let panel = Panel::right(Id::new("panel"))
-        .resizable(false)
-        .show_separator_line(false)
-        .exact_size(width)
-        .frame(Frame::new().fill(look.ground).inner_margin(margin));
-    let panel = panel.show(root, |ui| {
+    let edge = Panel::right(Id::new("panel"));
+    let (rect, asked) = docked(root, edge, width, margin, |ui| {
         ui.spacing_mut().item_spacing = egui::Vec2::ZERO;
-        drawn.asked = header(ui, lane);
+        let asked = header(ui, lane);
         ui.add_space(8.0);
         // Where few rows of a page would be left below the graph, the slim bar has it.
         if window.height() >= LOWEST {
@@ -106,9 +101,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Draw
         pages::bar(ui, state, lane);
         let page = ui.available_rect_before_wrap();
         let page = page.with_max_y(page.bottom() - toolbar::HEIGHT);
-        let asked = page_in(ui, page, state, lane);
-        drawn.desyncs = asked.desyncs;
-        drawn.asked = drawn.asked.or(asked.asked);
+        let asked = asked.or(page_in(ui, page, state, lane));
         let below = egui::Rect::from_min_max(
             egui::pos2(page.left(), page.bottom() + 8.0),
             ui.max_rect().right_bottom(),
@@ -119,13 +112,13 @@ fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Draw
         let mut below = ui.new_child(UiBuilder::new().max_rect(below));
         let link_is_cut = lane.settings.link.conditions.cut;
         let pressed = toolbar::draw(&mut below, state, &lane.status, link_is_cut);
-        drawn.asked = drawn.asked.or(pressed);
+        asked.or(pressed)
     });
-    let rect = panel.response.rect;
     let edge = Stroke::new(1.0, look.line);
     root.painter()
         .vline(rect.left() + 0.5, rect.y_range(), edge);
-    drawn.inset.right = rect.width();
+    let mut drawn = Drawn::default();
+    (drawn.inset.right, drawn.asked) = (rect.width(), asked);
     drawn
 }
 
@@ -135,7 +128,7 @@ fn page_in(
     page: egui::Rect,
     state: &mut PanelState,
     lane: &mut LaneView<'_>,
-) -> Drawn {
+) -> Option<Action> {
     // Never scrolled out of sight.
     let above = page.with_min_y(page.top() + 8.0);
     let mut above = ui.new_child(UiBuilder::new().max_rect(above));
@@ -166,15 +159,12 @@ fn page_in(
 }
 
 fn slim(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn {
-    let look = Look::of(root);
     let mut drawn = Drawn::default();
-    let frame = Frame::new().fill(look.ground);
-    let panel = Panel::bottom(Id::new("slim panel"))
-        .resizable(false)
-        .show_separator_line(false)
-        .exact_size(SLIM_HEIGHT)
-        .frame(frame.inner_margin(Margin::symmetric(12, 10)));
-    let panel = panel.show(root, |ui| {
+    let (edge, margin) = (
+        Panel::bottom(Id::new("slim panel")),
+        Margin::symmetric(12, 10),
+    );
+    let (rect, ()) = docked(root, edge, SLIM_HEIGHT, margin, |ui| {
         let all = ui.max_rect();
         let left = all.with_max_x(all.left() + SLIM_RUNG);
         let right = all.with_min_x(all.right() - SLIM_BUTTONS);
@@ -202,7 +192,7 @@ fn slim(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn
             }
         }
     });
-    drawn.inset.bottom = panel.response.rect.height();
+    drawn.inset.bottom = rect.height();
     drawn
 }
 
@@ -239,44 +229,64 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     });
     let look = Look::of(ui);
     text(ui.painter(), row, At::Right(0.0), place, SMALL, look.muted);
-    let mut ui = ui.new_child(
-        UiBuilder::new()
-            .max_rect(row)
-            .layout(Layout::left_to_right(Align::Center)),
-    );
-    figure(&mut ui, lane);
+    figure(&mut row_in(ui, row), lane, "kbps");
     pressed
 }
 
-/// The lane, its rung, what it costs, and the button that shrinks the panel.
+/// The lane, its rung, what it costs, and the button that shrinks the panel. Nothing moves when a figure has more digits.
+/// Unit and factor are left out where they would cut the name of a rung.
 fn header(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
-    let mut action = None;
     let size = vec2(ui.available_width(), BUTTON);
-    // The name of the rung is whole, whatever else is left out.
-    let has_room = size.x >= WIDTH - 2.0 * MARGIN && lane.shown.len() < 2;
-    ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
-        ui.spacing_mut().item_spacing = vec2(8.0, 0.0);
-        if let Some(halves) = &mut lane.halves
-            && halves.left_is_lane
-        {
-            let sides = Side::ALL.map(|side| {
-                Choice::new(side, side.name(), "The lane that panel and keys apply to.")
-            });
-            segmented(ui, SIDES, &mut halves.selected, &sides);
-        }
-        ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-            if shrink(ui) {
-                action = Some(Action::Panel);
-            }
-            cost(ui, lane, has_room);
-            let width = ui.available_width().min(MAX_PICKER);
-            ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                let shown = rung_name(lane.stages_shown());
-                pickers::rung_named(ui, &mut lane.settings.sender, shown, [width, BUTTON]);
-            });
-        });
+    let (row, _) = ui.allocate_exact_size(size, Sense::hover());
+    let mut ui = row_in(ui, row);
+    ui.spacing_mut().item_spacing = vec2(BESIDE, 0.0);
+    if let Some(halves) = &mut lane.halves
+        && halves.left_is_lane
+    {
+        let sides = Side::ALL
+            .map(|side| Choice::new(side, side.name(), "The lane that panel and keys apply to."));
+        segmented(&mut ui, SIDES, &mut halves.selected, &sides);
+    }
+    let mut picker = ui.available_width() - BUTTON - 2.0 * BESIDE;
+    let has_unit = picker - KBPS >= PICKER;
+    let (kbps, unit) = if has_unit {
+        (KBPS, "kbps")
+    } else {
+        (NUMBER, "")
+    };
+    picker -= kbps;
+    let has_factor = has_unit && picker - BESIDE - FACTOR >= PICKER;
+    if has_factor {
+        picker -= BESIDE + FACTOR;
+    }
+    let shown = rung_name(lane.stages_shown());
+    pickers::rung_named(&mut ui, &mut lane.settings.sender, shown, [picker, BUTTON]);
+    let second = lane.second();
+    let about = about_cost(second.as_ref());
+    column(&mut ui, kbps, |ui| {
+        figure(ui, lane, unit).on_hover_text(&about)
     });
-    action
+    if has_factor {
+        let kbps = second.map(|second| second.kbps(second.accounting()));
+        let less = kbps
+            .filter(|kbps| *kbps > 0.0)
+            .map(|kbps| match lane.arrives() {
+                true => factor(lane.settings.sender.uncompressed_kbps() / kbps),
+                false => "–".to_owned(),
+            });
+        let less = RichText::new(less.unwrap_or_default()).size(BODY);
+        column(&mut ui, FACTOR, |ui| ui.label(less).on_hover_text(about));
+    }
+    shrink(&mut ui).then_some(Action::Panel)
+}
+
+/// A part of the header that is always as wide, and ends at the right.
+fn column(ui: &mut Ui, width: f32, show: impl FnOnce(&mut Ui) -> Response) {
+    let size = vec2(width, BUTTON);
+    ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
+        ui.set_min_width(width);
+        show(ui);
+    });
 }
 
 /// A square button for an icon, which says its name and its key under the pointer.
@@ -299,66 +309,34 @@ fn shrink(ui: &mut Ui) -> bool {
     response.clicked()
 }
 
-/// The bandwidth of the lane; where there is room, how many times less than uncompressed it is, and how far the replica is
-/// from the simulation.
-fn cost(ui: &mut Ui, lane: &LaneView<'_>, has_room: bool) {
-    let look = Look::of(ui);
-    let second = lane.second();
-    let about = about_cost(second.as_ref(), lane.past.moment);
-    if let Some(second) = second.as_ref().filter(|_| has_room) {
-        let kbps = second.kbps(Accounting::PayloadAndUdp);
-        if kbps > 0.0 {
-            let whole = lane.settings.sender.uncompressed_kbps();
-            let less = match lane.arrives() {
-                true => factor(whole / kbps),
-                false => "–".to_owned(),
-            };
-            let less = RichText::new(less);
-            ui.label(less.size(BODY)).on_hover_text(&about);
-        }
-        if let Some(error) = second.mean_error_m().map(millimetres) {
-            let error = RichText::new(error).size(SMALL).color(look.muted);
-            ui.label(error).on_hover_text(&about);
-        }
-    }
-    let size = vec2(ui.available_width(), BUTTON);
-    ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
-        figure(ui, lane).on_hover_text(about);
-    });
-}
-
 /// The bandwidth with its unit; until it is measured an estimate, if there is one.
-fn figure(ui: &mut Ui, lane: &LaneView<'_>) -> Response {
+fn figure(ui: &mut Ui, lane: &LaneView<'_>, unit: &str) -> Response {
     let look = Look::of(ui);
     let estimate = || lane.rung_costs().estimate();
     let (kbps, color) = match lane.second() {
-        Some(second) => (grouped(second.kbps(Accounting::PayloadAndUdp)), look.half),
+        Some(second) => (grouped(second.kbps(second.accounting())), look.half),
         None => {
-            let about = estimate().map(|kbps| format!("about {}", grouped(kbps)));
+            let about = estimate().map(|kbps| format!("~{}", grouped(kbps)));
             (about.unwrap_or_else(|| "…".to_owned()), look.muted)
         }
     };
     let mut words = LayoutJob::default();
-    for (text, color) in [(kbps + " ", color), ("kbps".to_owned(), look.muted)] {
+    for (text, color) in [(&*(kbps + " "), color), (unit, look.muted)] {
         let format = TextFormat::simple(FontId::proportional(BODY), color);
-        words.append(&text, 0.0, format);
+        words.append(text, 0.0, format);
     }
     ui.label(words)
 }
 
-fn about_cost(second: Option<&Totals>, moment: Option<u64>) -> String {
+fn about_cost(second: Option<&Totals>) -> String {
     let Some(totals) = second else {
-        return "Measured over a second with the same stages, budget and rate.".to_owned();
+        return "An estimate, until a whole second has the same stages, budget and rate."
+            .to_owned();
     };
     let mut about = format!(
-        "Bandwidth of this lane, mean of the last second{}, and how many times less than uncompressed. {} On the wire {} \
-         kbps.",
-        if moment.is_some() {
-            " up to what the views show"
-        } else {
-            ""
-        },
-        terms::accounting(Accounting::PayloadAndUdp),
+        "Bandwidth of this lane, mean of the second up to what the views show, and how many times less than \
+         uncompressed. {} On the wire {} kbps.",
+        terms::accounting(totals.accounting()),
         grouped(totals.kbps(Accounting::OnTheWire)),
     );
     if let Some(mean) = totals.mean_error_m() {
@@ -394,5 +372,11 @@ const SLIM_HEIGHT: f32 = 88.0;
 const SLIM_RUNG: f32 = 208.0;
 const SLIM_BUTTONS: f32 = 84.0;
 const MIN_PLOT: f32 = 140.0;
-const SIDES: f32 = 76.0;
-const MAX_PICKER: f32 = 188.0;
+const SIDES: f32 = 74.0;
+const BESIDE: f32 = 8.0;
+
+/// Widths of the longest name of a rung and of the largest figures in the header, logical points.
+const PICKER: f32 = 160.0;
+const KBPS: f32 = 88.0;
+const NUMBER: f32 = 56.0;
+const FACTOR: f32 = 50.0;

@@ -22,10 +22,11 @@ use bevy_egui::egui::{Id, Rect, Sense, Stroke, Ui, Vec2, WidgetInfo, WidgetType,
 use cubewire_inspector::words::grouped;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::lane::{Drawn, LaneView};
+use super::lane::LaneView;
 use super::settings::{Page, PanelState, Tab};
 use super::style::{BODY, CONTROL, Look, SMALL};
 use super::widgets::{At, Choice, focus_ring, note, segmented, text};
+use crate::controls::Action;
 use crate::replication::fallback;
 
 impl Page {
@@ -171,7 +172,7 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
 }
 
 /// The page that is open. Returns what its buttons ask for.
-pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn {
+pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Option<Action> {
     if lane.past.moment.is_some() && state.page.is_of_the_present() {
         note(
             ui,
@@ -184,30 +185,30 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>)
         note(ui, text);
     }
     ui.spacing_mut().item_spacing.y = 0.0;
-    let mut asked = Drawn::default();
     match (state.page, lane.shadow) {
         (Page::Savings | Page::OverTime | Page::WithoutEach, None) => {
             note(ui, "This is measured where the simulation runs.");
         }
         (Page::Savings, Some(_)) => savings::draw(ui, lane),
         (Page::OverTime, Some(shadow)) => {
-            over_time::draw(ui, state.graph_seconds, lane.stages_shown(), shadow);
+            over_time::draw(ui, state.graph_seconds.0, lane.stages_shown(), shadow);
         }
         (Page::WithoutEach, Some(_)) => without_each::draw(ui, lane),
-        (Page::Ladder, _) => asked.desyncs = ladder::draw(ui, lane),
+        (Page::Ladder, _) => return ladder::draw(ui, lane).then_some(Action::Desync),
         (Page::Packet, _) => packet::draw(ui, &mut state.packet_order, lane),
         (Page::Kinds, _) => kinds::draw(ui, state, lane),
         (Page::Stages, _) => stages::draw(ui, lane),
         (Page::Ranges, _) => ranges::draw(ui, lane),
         (Page::Budget, _) => budget::draw(ui, lane),
         (Page::Link, _) => {
-            peers::draw(ui, &mut lane.peers);
-            link::draw(ui, lane, state.graph_seconds);
+            let asked = peers::draw(ui, &lane.peers);
+            link::draw(ui, lane, state.graph_seconds.0);
+            return asked;
         }
-        (Page::Halves, _) => asked.asked = halves::draw(ui, lane),
-        (Page::Help, _) => asked.asked = help::draw(ui, state, &lane.status),
+        (Page::Halves, _) => return halves::draw(ui, lane),
+        (Page::Help, _) => return help::draw(ui, state, &lane.status),
     }
-    asked
+    None
 }
 
 /// Ticks as whole milliseconds.

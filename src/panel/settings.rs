@@ -14,15 +14,18 @@ use crate::theme::Theme;
 use crate::view::{CubeColors, Side};
 
 /// The state of the panel. Most fields are saved to the file.
-#[derive(Resource, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Resource, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PanelState {
     /// How much of the panel is shown.
     pub size: PanelSize,
+    /// How much of it is shown in a narrow window, once that was chosen there.
+    #[serde(skip)]
+    pub size_if_narrow: Option<PanelSize>,
     /// The page that is open.
     pub page: Page,
-    /// Seconds that the graph goes back, 10 to 60.
-    pub graph_seconds: u32,
+    /// How far the graph goes back.
+    pub graph_seconds: GraphSeconds,
     /// The graph's vertical axis.
     pub axis: Axis,
     /// Light or dark.
@@ -53,9 +56,6 @@ pub struct PanelState {
     /// Whether the window is so low that parts of the panel are lower or left out.
     #[serde(skip)]
     pub(super) is_low: bool,
-    /// Whether the whole panel has been asked for in a narrow window.
-    #[serde(skip)]
-    pub(super) is_asked_for: bool,
     /// Whether the tour is taken.
     #[serde(skip)]
     pub(super) is_touring: bool,
@@ -68,6 +68,17 @@ pub struct PanelState {
     /// What a paused graph shows.
     #[serde(skip)]
     pub(super) frozen: Option<Vec<(Side, Arc<[Point]>)>>,
+}
+
+/// Seconds, 10 to 60.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct GraphSeconds(pub u32);
+
+impl Default for GraphSeconds {
+    fn default() -> Self {
+        Self(20)
+    }
 }
 
 /// How much of the panel is shown.
@@ -177,33 +188,6 @@ impl Page {
     }
 }
 
-impl Default for PanelState {
-    fn default() -> Self {
-        Self {
-            size: PanelSize::default(),
-            page: Page::default(),
-            graph_seconds: 20,
-            axis: Axis::default(),
-            theme: Theme::default(),
-            scale: None,
-            timeline: false,
-            fixed_scale: false,
-            colors: CubeColors::default(),
-            explained: false,
-            packet_order: Order::default(),
-            explaining: false,
-            has_touch: false,
-            is_narrow: false,
-            is_low: false,
-            is_asked_for: false,
-            is_touring: false,
-            last_rung: 0,
-            range: None,
-            frozen: None,
-        }
-    }
-}
-
 impl PanelState {
     /// Parses the contents of a settings file. What is missing or out of range is replaced.
     ///
@@ -221,33 +205,33 @@ impl PanelState {
         ron::ser::to_string_pretty(self, ron::ser::PrettyConfig::default())
     }
 
-    /// How much of the panel is shown: in a narrow window it is slim until the whole is asked for, and in one that is low,
-    /// too, it leaves its room to the card of the tour.
+    /// How much of the panel is shown: in a narrow window it is slim until another size is chosen there, and in one that is
+    /// low, too, it leaves its room to the card of the tour.
     #[must_use]
     pub fn shown_size(&self) -> PanelSize {
-        match self.size {
-            PanelSize::Whole if self.is_narrow && !self.is_asked_for => {
-                match self.is_touring && self.is_low {
-                    true => PanelSize::Hidden,
-                    false => PanelSize::Slim,
-                }
-            }
-            size => size,
+        match (self.size, self.size_if_narrow) {
+            (_, Some(size)) if self.is_narrow => size,
+            (PanelSize::Whole, None) if self.is_narrow => match self.is_touring && self.is_low {
+                true => PanelSize::Hidden,
+                false => PanelSize::Slim,
+            },
+            (size, _) => size,
         }
     }
 
     /// Whether the timeline is shown: once it is asked for, and while the game is paused, if there is room.
     pub(super) fn shows_timeline(&self, is_paused: bool) -> bool {
-        self.timeline || (is_paused && !self.is_low && self.size != PanelSize::Hidden)
+        let is_hidden = self.shown_size() == PanelSize::Hidden;
+        self.timeline || (is_paused && !self.is_low && !is_hidden)
     }
 
-    /// Shows the next size: the whole panel, the slim bar, nothing.
+    /// Shows the next size: the whole panel, the slim bar, nothing. What is chosen in a narrow window holds only there.
     pub(super) fn resize(&mut self) {
-        if self.size != self.shown_size() {
-            self.is_asked_for = true;
+        if self.is_narrow {
+            let chosen = self.size_if_narrow.map(PanelSize::next);
+            self.size_if_narrow = Some(chosen.unwrap_or(PanelSize::Whole));
         } else {
             self.size = self.size.next();
-            self.is_asked_for = false;
         }
     }
 
@@ -258,13 +242,13 @@ impl PanelState {
 
     /// These settings with every number clamped to its range, as the file may contain anything.
     fn bounded(mut self) -> Self {
-        self.graph_seconds = self.graph_seconds.clamp(10, MAX_GRAPH_SECONDS);
+        self.graph_seconds.0 = self.graph_seconds.0.clamp(10, MAX_GRAPH_SECONDS);
         self.scale = self.scale.filter(|scale| SCALES.contains(scale));
         self
     }
 }
 
-/// See [`PanelState::graph_seconds`].
+/// The end of [`GraphSeconds`].
 pub(super) const MAX_GRAPH_SECONDS: u32 = 60;
 
 /// See [`PanelState::scale`].

@@ -1,6 +1,6 @@
 //! The style of the panel: that of the inspector, with the colours of the theme and of the selected half.
 
-use bevy_egui::egui::{self, Color32, Ui};
+use bevy_egui::egui::{self, Align, Color32, Frame, Layout, Margin, Panel, Rect, Ui, UiBuilder};
 use cubewire_inspector::style::set;
 pub(super) use cubewire_inspector::style::{
     BODY, BUTTON, CONTROL, GAP, LARGE, LINE, Look, MARGIN, ROW, SMALL, page_left,
@@ -41,6 +41,27 @@ pub(super) fn apply(ctx: &egui::Context, theme: Theme, side: Side) {
     }
     ctx.set_theme(theme);
     ctx.style_mut_of(theme, |style| set(style, look));
+}
+
+/// Shows what is docked to an edge of the window, always as wide or as high. Returns the rectangle that it covers.
+pub(super) fn docked<R>(
+    root: &mut Ui,
+    edge: Panel,
+    size: f32,
+    margin: Margin,
+    show: impl FnOnce(&mut Ui) -> R,
+) -> (Rect, R) {
+    let frame = Frame::new().fill(Look::of(root).ground);
+    let edge = edge.resizable(false).show_separator_line(false);
+    let edge = edge.exact_size(size).frame(frame.inner_margin(margin));
+    let shown = edge.show(root, show);
+    (shown.response.rect, shown.inner)
+}
+
+/// A row of controls in a rectangle, from the left.
+pub(super) fn row_in(ui: &mut Ui, rect: Rect) -> Ui {
+    let layout = Layout::left_to_right(Align::Center);
+    ui.new_child(UiBuilder::new().max_rect(rect).layout(layout))
 }
 
 /// Draws with the colours of a half, whichever is selected.

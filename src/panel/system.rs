@@ -10,14 +10,14 @@ use super::layout::draw;
 use super::pages::peers::{Peers, Viewer};
 use super::pages::ranges::tried::Tradeoffs;
 use super::settings::{Page, PanelState};
-use super::tour::state::Tour;
+use super::tour::Tour;
 use super::{scale, settings};
 use crate::controls::Action;
 use crate::history::{LaneHistory, Moment, Selection, WorldHistory};
 use crate::replication::{
-    Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, ForceDesync, Lane, LaneMeter,
-    LaneSettings, LaneSettingsQuery, LaneSync, Reconnect, SenderSettings, ServerConnection,
-    Serving, ShadowLadder, Standings,
+    Ablation, ChangeLane, CubeError, CubeErrors, DeltaCounts, Lane, LaneMeter, LaneSettings,
+    LaneSettingsQuery, LaneSync, SenderSettings, ServerConnection, Serving, ShadowLadder,
+    Standings,
 };
 use crate::simulation::CubeWorld;
 use crate::theme::Theme;
@@ -117,18 +117,14 @@ impl Shown<'_, '_> {
         shown
     }
 
-    /// `asked` is what the viewer of a server asks for, `reconnect` whether it is to connect again.
-    fn peers<'a>(&'a self, asked: &'a SenderSettings, reconnect: &'a mut bool) -> Peers<'a> {
+    /// `asked` is what the viewer of a server asks for.
+    fn peers<'a>(&'a self, asked: &'a SenderSettings) -> Peers<'a> {
         match (&self.serving, &self.connection) {
             (Some(serving), _) => Peers::Viewers {
                 serving,
                 viewers: self.viewers.iter().collect(),
             },
-            (None, Some(connection)) => Peers::Server {
-                connection,
-                asked,
-                reconnect,
-            },
+            (None, Some(connection)) => Peers::Server { connection, asked },
             (None, None) => Peers::None,
         }
     }
@@ -172,8 +168,7 @@ pub(super) fn draw_lane(
     scale::follow(ctx, &mut new_state);
     let settings = selected.settings.get();
     let mut new_settings = settings.clone();
-    let mut reconnect = false;
-    let peers = lanes.peers(&settings.sender, &mut reconnect);
+    let peers = lanes.peers(&settings.sender);
     let shown = lanes.shown();
     let side = selected.side.copied().unwrap_or(Side::Right);
     let halves = Halves {
@@ -224,12 +219,6 @@ pub(super) fn draw_lane(
     let entity = selected.entity;
     if let Some(action) = drawn.asked {
         commands.trigger(action);
-    }
-    if drawn.desyncs {
-        commands.trigger(ForceDesync { entity });
-    }
-    if reconnect {
-        commands.trigger(Reconnect);
     }
     trigger_changed_halves(&mut commands, &halves, new_halves, &new_settings);
     if new_settings != settings {

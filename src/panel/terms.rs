@@ -116,8 +116,8 @@ pub(super) const fn delta(delta: Delta) -> Tooltip {
         ),
         Delta::RelativeIndices { .. } => tooltip(
             "relative",
-            "Each index is encoded as the distance from the previous one, in 4, 7 or 12 bits. \
-             In the article an index takes 5.5 bits on average, instead of 10.",
+            "Each index is encoded as the distance from the previous one, in 3, 5 or 10 bits after one or \
+             two that say which. In the article an index takes 5.5 bits on average, instead of 10.",
         ),
         Delta::PredictedIndices => tooltip(
             "predicted",

@@ -49,7 +49,6 @@ struct Panel {
     halves: Option<Halves>,
     status: Status<'static>,
     server: Option<ServerConnection>,
-    wants_reconnect: bool,
     viewers: Option<(Serving, Peer)>,
     drawn: Drawn,
     selection: Selection,
@@ -57,7 +56,6 @@ struct Panel {
     /// The actions of all buttons that were pressed.
     actions: Vec<Action>,
     moments: Vec<u64>,
-    desyncs: usize,
     typed: Vec<(Side, PaneContent)>,
     sync: Option<LaneSync>,
     shadow: Option<ShadowLadder>,
@@ -181,7 +179,6 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
         (Some(connection), _) => Peers::Server {
             connection,
             asked: &sender,
-            reconnect: &mut panel.wants_reconnect,
         },
         (None, Some((serving, peer))) => Peers::Viewers {
             serving,
@@ -221,7 +218,6 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
     let drawn = draw(ui.ctx(), &mut panel.state, lane);
     panel.drawn = drawn;
     panel.actions.extend(drawn.asked);
-    panel.desyncs += usize::from(drawn.desyncs);
     panel.moments.extend(drawn.moment);
     if let Some(halves) = &mut panel.halves {
         panel.typed.append(&mut halves.typed);
@@ -254,13 +250,20 @@ fn says(harness: &Harness<'_, Panel>, text: &str) -> bool {
     harness.query_all_by_label_contains(text).next().is_some()
 }
 
-/// Every shape of the frame.
-fn shapes<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = &'a Shape> {
+/// Every shape of the frame, and the rectangle that it is clipped to.
+fn clipped<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = (egui::Rect, &'a Shape)> {
     let shapes = harness.output().shapes.iter();
-    shapes.flat_map(|clipped| match &clipped.shape {
-        Shape::Vec(shapes) => &shapes[..],
-        shape => std::slice::from_ref(shape),
+    shapes.flat_map(|clipped| {
+        let shapes = match &clipped.shape {
+            Shape::Vec(shapes) => &shapes[..],
+            shape => std::slice::from_ref(shape),
+        };
+        shapes.iter().map(|shape| (clipped.clip_rect, shape))
     })
+}
+
+fn shapes<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = &'a Shape> {
+    clipped(harness).map(|(_, shape)| shape)
 }
 
 /// The texts that are painted, and where each stands.

@@ -11,15 +11,13 @@ mod words;
 
 use std::ops::RangeInclusive;
 
-use bevy_egui::egui::{
-    Align2, Frame, Id, Margin, Panel, Rect, Response, Sense, Stroke, Ui, pos2, vec2,
-};
+use bevy_egui::egui::{Id, Margin, Panel, Rangef, Rect, Response, Sense, Stroke, Ui, pos2, vec2};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::flags::{flags, paint as flag, switches};
 use super::lane::{LaneView, Measured, Past};
 use super::settings::PanelState;
-use super::style::{BODY, LINE, Look, MARGIN, ROW, SMALL};
+use super::style::{BODY, LINE, Look, MARGIN, ROW, SMALL, docked};
 use super::widgets::{At, Chart, Pointing, Scale, ring, text, triangle, width, within};
 use crate::view::Side;
 
@@ -75,20 +73,16 @@ pub(super) fn draw(
         bottom: 4,
         ..Margin::symmetric(MARGIN as i8, 8)
     };
-    let mut chosen = None;
-    let panel = Panel::bottom(Id::new("timeline"))
-        .resizable(false)
-        .show_separator_line(false)
-        .exact_size(margin.sum().y + ROW + LINE + 4.0 + strip.height() + LINE)
-        .frame(Frame::new().fill(look.ground).inner_margin(margin));
-    let panel = panel.show(root, |ui| {
+    let height = margin.sum().y + ROW + LINE + 4.0 + strip.height() + LINE;
+    let edge = Panel::bottom(Id::new("timeline"));
+    let (rect, chosen) = docked(root, edge, height, margin, |ui| {
         let all = ui.max_rect();
         let edge = Stroke::new(1.0, look.line);
         let whole = all.left() - MARGIN..=all.right() + MARGIN;
         ui.painter().hline(whole, all.top() - 7.5, edge);
-        chosen = draw_rows(ui, all, strip, range);
+        draw_rows(ui, all, strip, range)
     });
-    (panel.response.rect.height(), chosen)
+    (rect.height(), chosen)
 }
 
 /// The title, and below it the flags, the rows of the halves with their totals at the right, and the times.
@@ -130,12 +124,20 @@ fn draw_rows(
         })
         .collect();
     for (row, (_, lane)) in rows.iter().zip(&strip.halves) {
-        draw_row(ui, *row, lane.as_ref(), &chart.x);
+        match lane {
+            Some(lane) => draw_row(ui, *row, lane, &chart.x),
+            None => {
+                ui.painter().rect_filled(*row, 0.0, look.sunken);
+                let from = chart.x_of(first as f64).max(row.left());
+                reason(ui, row.with_min_x(from), "the simulation: nothing sent");
+            }
+        }
     }
-    // What cannot be shown any more.
     let unknown = *chart.x.start()..=first as f64;
     if unknown.start() < unknown.end() {
         chart.veil(unknown, 0.0, look.ink.gamma_multiply(0.12));
+        let part = graph.with_max_x(chart.x_of(oldest as f64));
+        reason(ui, part, "not yet recorded");
     }
     if let Some(range) = range {
         let marked = range[0] as f64..=(range[1] + 1) as f64;
@@ -160,16 +162,19 @@ fn draw_rows(
     touched
 }
 
+/// Says why a part has no bars, if it has room for that.
+fn reason(ui: &Ui, part: Rect, why: &str) {
+    if width(ui, why, SMALL) + 16.0 < part.width() {
+        let muted = Look::of(ui).muted;
+        text(ui.painter(), part, At::Left(8.0), why, SMALL, muted);
+    }
+}
+
 /// The row of a half: a bar for each column, and above it the marks of lost and late packets.
-fn draw_row(ui: &Ui, row: Rect, lane: Option<&Measured<'_>>, shown: &RangeInclusive<f64>) {
+fn draw_row(ui: &Ui, row: Rect, lane: &Measured<'_>, shown: &RangeInclusive<f64>) {
     let look = Look::of(ui);
     let painter = ui.painter_at(row);
     painter.rect_filled(row, 0.0, look.sunken);
-    let Some(lane) = lane else {
-        let words = "the simulation: nothing sent";
-        text(&painter, row, At::Left(8.0), words, SMALL, look.muted);
-        return;
-    };
     let bars = row.with_min_y(row.top() + MARKS);
     let bars = Chart::new(ui, bars, shown.clone(), SCALE, Scale::Logarithmic);
     let mut free = row.left();
@@ -212,13 +217,20 @@ fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
         // The row may be narrower than the label.
         let x = within(chart.x_of(shown), above.left() + half, above.right() - half);
         let center = pos2(x, above.center().y);
-        let rect = Align2::CENTER_CENTER.anchor_size(center, vec2(2.0 * half, LINE));
-        // No flag stands behind the label.
-        let occupied = rect.expand2(vec2(FLAG, 0.0));
-        switches.retain(|switch| !occupied.x_range().contains(switch.x));
-        (rect, words)
+        (
+            Rect::from_center_size(center, vec2(2.0 * half, LINE)),
+            words,
+        )
     });
-    flags(ui, above, chart, &switches);
+    // No flag stands behind the label.
+    let occupied = label.as_ref().map(|(rect, _)| rect.x_range().expand(FLAG));
+    flags(
+        ui,
+        above,
+        chart,
+        &switches,
+        occupied.unwrap_or(Rangef::NOTHING),
+    );
     chart.upright(shown, Stroke::new(2.0, look.ink));
     if let Some((rect, words)) = label {
         flag(ui, rect, &words);

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use bevy_egui::egui::{self, Popup, RectAlign, RichText, Ui, Vec2, vec2};
 
 use super::lane::Status;
+use super::pages::pickers;
 use super::settings::PanelState;
 use super::style::{BUTTON, GAP, Look};
 use super::widgets::{Kind, Pointing, button, opens, triangle, unless};
@@ -174,7 +175,6 @@ fn looking(state: &PanelState, status: &Status<'_>) -> [Entry; 6] {
 }
 
 fn saving(status: &Status<'_>) -> [Entry; 6] {
-    let is_page = cfg!(target_family = "wasm");
     [
         Entry::new(
             "Picture",
@@ -187,7 +187,7 @@ fn saving(status: &Status<'_>) -> [Entry; 6] {
             "Records the screen to an MP4.",
         )
         .on(status.records_video)
-        .enabled(!is_page),
+        .enabled(cfg!(not(target_family = "wasm"))),
         Entry::new(
             either(status.records_replay, "Stop the replay", "Replay"),
             Action::Replay,
@@ -195,16 +195,7 @@ fn saving(status: &Status<'_>) -> [Entry; 6] {
         )
         .on(status.records_replay)
         .enabled(status.plays),
-        Entry::new(
-            either(is_page, "Copy address", "Copy command"),
-            Action::CopyLink,
-            either(
-                is_page,
-                "Copies the address of this page with what both halves show.",
-                "Copies the command that opens the window with what both halves show.",
-            ),
-        )
-        .enabled(status.plays),
+        Entry::new(pickers::COPY, Action::CopyLink, pickers::ABOUT_COPY).enabled(status.plays),
         Entry::new(
             "Last minute, CSV",
             Action::SaveCsv,

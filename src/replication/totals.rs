@@ -31,6 +31,8 @@ pub struct Totals {
     pub late: usize,
     /// What the transport sent.
     pub traffic: Traffic,
+    /// Whether any tick had a budget.
+    has_budget: bool,
     /// Ticks in which the replica error was measured.
     error_ticks: usize,
     /// Sum of their means, metres.
@@ -54,6 +56,7 @@ impl Totals {
     /// Adds the sample of a tick.
     pub fn add(&mut self, sample: &Sample) {
         self.add_tick(&sample.snapshots);
+        self.has_budget |= sample.budget_kbps.is_some();
         self.lost += sample.lost;
         self.late += sample.late;
         self.traffic.add(&sample.traffic);
@@ -77,6 +80,16 @@ impl Totals {
             self.ledger.add(&packet.ledger);
             self.changed_cubes += packet.changed_cubes;
             self.sent_cubes += packet.sent_cubes;
+        }
+    }
+
+    /// What is counted where a lane has a single figure: as the article does, but every byte on the wire with a budget, which
+    /// is about those.
+    #[must_use]
+    pub const fn accounting(&self) -> Accounting {
+        match self.has_budget {
+            true => Accounting::OnTheWire,
+            false => Accounting::PayloadAndUdp,
         }
     }
 

@@ -290,7 +290,7 @@ fn settings_of_the_panel() {
         "(graph_seconds: 33, scale: Some(1.5), theme: Dark, page: Link)".to_owned(),
     ];
     damage(&texts, PanelState::parse, |_, state| {
-        assert!((10..=60).contains(&state.graph_seconds));
+        assert!((10..=60).contains(&state.graph_seconds.0));
         let text = state.to_text().unwrap();
         assert_eq!(PanelState::parse(&text).unwrap(), state);
     });

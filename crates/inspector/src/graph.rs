@@ -72,7 +72,9 @@ pub fn draw(
     match above.said.or_else(rates) {
         Some(said) => {
             let ink = Look::of(ui).ink;
-            text(ui.painter(), words, At::Left(0.0), said, SMALL, ink);
+            // Never over what stands beside it.
+            let painter = ui.painter_at(words);
+            text(&painter, words, At::Left(0.0), said, SMALL, ink);
         }
         None => entries(ui, words, lines),
     }
@@ -91,11 +93,12 @@ pub fn paint(ui: &Ui, plot: Rect, above: f32, lines: &Lines<'_>, moment: Option<
     );
     chart.above = above;
     chart.axis(ui);
+    // Below the lines, which may lie on the floor, too.
+    losses(&chart, look, lines);
     lines.draw(&chart, look, 2.0);
     if let Some(seconds) = moment.and_then(|tick| lines.seconds_of(tick)) {
         chart.upright(seconds, Stroke::new(2.0, look.ink));
     }
-    losses(&chart, look, lines);
     chart
 }
 
@@ -203,11 +206,8 @@ fn rates(lines: &Lines<'_>, seconds: f64) -> Option<String> {
             _ => format!("{} {kbps}", source.name),
         });
     }
-    let counted = match lines.budgets().is_empty() {
-        true => "",
-        false => " on the wire",
-    };
-    Some(format!("{:.1} s ago: {}{counted}", ago?, said.join(", ")))
+    let (said, counted) = (said.join(", "), lines.counted());
+    Some(format!("{:.1} s ago: {said}{counted}", ago?))
 }
 
 /// Logical points from a mark within which a peak is left out.
@@ -268,11 +268,29 @@ mod tests {
             };
             let sources = [steady("", 0..120, point)];
             let lines = Lines::new(&sources, span);
+            let names = budget_kbps.map_or(String::new(), |kbps: u32| kbps.to_string());
+            assert_eq!(lines.budgets(), names);
             assert_eq!(
                 (*lines.ends.end(), lines.target),
                 (end, target),
                 "{budget_kbps:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_budget_that_is_over_is_named_while_it_is_drawn() {
+        let point = |budget_kbps| Point {
+            bytes: 60,
+            budget_kbps,
+            ..Point::default()
+        };
+        let mut source = steady("", 0..60, point(Some(64)));
+        source
+            .points
+            .extend(steady("", 60..120, point(None)).points);
+        let sources = [source];
+        let lines = Lines::new(&sources, SPAN);
+        assert_eq!((&*lines.budgets(), lines.counted()), ("64", ""));
     }
 }

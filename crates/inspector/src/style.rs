@@ -168,6 +168,8 @@ pub fn set(style: &mut egui::Style, look: Look) {
     });
     style.interaction.selectable_labels = false;
     style.interaction.tooltip_delay = 0.4;
+    // Lists are there at once, however long a frame takes.
+    style.animation_time = 0.0;
     style.visuals = visuals(look);
 }
 

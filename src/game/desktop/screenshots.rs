@@ -61,7 +61,8 @@ const fn halves(name: &'static str, halves: [&'static str; Side::ALL.len()], pag
         name,
         page,
         colors: CubeColors::Interaction,
-        panel: |_| {},
+        // A picture of a page has that page, however narrow it is.
+        panel: |it| it.size_if_narrow = Some(PanelSize::Whole),
         view: ViewMode::Split,
         halves,
         focus: Focus::Katamari,
@@ -85,7 +86,7 @@ const fn panel(name: &'static str, panel: fn(&mut PanelState)) -> Shot {
 const fn view(name: &'static str, view: ViewMode) -> Shot {
     Shot {
         view,
-        ..page(name, Page::Ladder)
+        ..panel(name, |_| {})
     }
 }
 
@@ -117,6 +118,8 @@ fn step(index: usize) -> Shot {
     Shot {
         focus: Focus::Tour(index),
         colors: step.colors,
+        panel: |_| {},
+        view: step.view,
         ..halves(name, [step.left, step.right], step.page)
     }
 }

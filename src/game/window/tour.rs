@@ -99,7 +99,7 @@ impl Setting {
         Self {
             halves: [step.left, step.right].map(|half| half.parse().expect("a test parses it")),
             selected: Side::Right,
-            view: ViewMode::Split,
+            view: step.view,
             has_trails: step.has_trails,
             page: step.page,
             colors: step.colors,
@@ -208,7 +208,6 @@ fn hand_over(
 
 /// Ticks off the task of the step once it is done.
 fn tick_off(
-    view: Res<ViewMode>,
     link: Option<Single<&LinkSettings, With<Selected>>>,
     mut tour: ResMut<Tour>,
     mut course: ResMut<Course>,
@@ -221,7 +220,6 @@ fn tick_off(
     course.was_cut |= is_cut;
     let is_done = match tour.step().and_then(|step| step.task) {
         Some(Task::TakeOver) => course.scene.is_none(),
-        Some(Task::Overlay) => *view == ViewMode::Difference,
         Some(Task::CutLink) => course.was_cut && !is_cut,
         None => false,
     };

@@ -6,6 +6,7 @@ use bevy::prelude::{Res, ResMut};
 use bevy_egui::egui::Ui;
 use cubewire_inspector::words::{grouped, rounded};
 
+use crate::controls::Action;
 use crate::panel::terms;
 use crate::panel::widgets::{Kind, button, divider, figure, heading, note};
 use crate::replication::{
@@ -42,8 +43,6 @@ pub enum Peers<'a> {
         connection: &'a ServerConnection,
         /// What the server is asked for.
         asked: &'a SenderSettings,
-        /// Set when the user requests a new connection.
-        reconnect: &'a mut bool,
     },
 }
 
@@ -53,10 +52,11 @@ impl Peers<'_> {
     }
 }
 
-/// Draws nothing where both ends are in this process.
-pub(super) fn draw(ui: &mut Ui, peers: &mut Peers<'_>) {
+/// Draws nothing where both ends are in this process. Returns the action of its button, if that was pressed.
+pub(super) fn draw(ui: &mut Ui, peers: &Peers<'_>) -> Option<Action> {
+    let mut asked_for = None;
     match peers {
-        Peers::None => return,
+        Peers::None => return None,
         Peers::Viewers { serving, viewers } => {
             let count = match viewers.len() {
                 0 => "Nobody watches yet".to_owned(),
@@ -75,11 +75,7 @@ pub(super) fn draw(ui: &mut Ui, peers: &mut Peers<'_>) {
             let ignored = grouped(traffic.ignored as f64);
             figure(ui, "ignored, unknown senders", ignored, "datagrams");
         }
-        Peers::Server {
-            connection,
-            asked,
-            reconnect,
-        } => {
+        Peers::Server { connection, asked } => {
             heading(ui, "Server", &connection.server);
             note(ui, sentence(&connection.status));
             if let Some(round_trip) = connection.round_trip {
@@ -91,11 +87,13 @@ pub(super) fn draw(ui: &mut Ui, peers: &mut Peers<'_>) {
             }
             if matches!(connection.status, ConnectionStatus::Lost(_)) {
                 let width = ui.available_width();
-                **reconnect |= button(ui, width, "Reconnect", "Enter", Kind::Primary).clicked();
+                let reconnect = button(ui, width, "Reconnect", "Enter", Kind::Primary);
+                asked_for = reconnect.clicked().then_some(Action::Reconnect);
             }
         }
     }
     divider(ui);
+    asked_for
 }
 
 fn draw_viewer(ui: &mut Ui, &(peer, settings, cost, budget, meter): &Viewer<'_>) {

@@ -25,6 +25,9 @@ fn list<T: PartialEq + Clone>(
     choices: &[Choice<T>],
 ) -> Response {
     picker(ui, id, size, shown, |ui| {
+        // All rungs have room in a low window.
+        ui.spacing_mut().item_spacing.y = 0.0;
+        ui.spacing_mut().button_padding.y = 0.0;
         for choice in choices {
             ui.selectable_value(value, choice.value.clone(), &*choice.name)
                 .on_hover_text(&*choice.about);
@@ -137,14 +140,19 @@ pub(super) fn delays(fixed: Duration) -> [Choice<PlayoutDelay>; 3] {
 
 /// The button that copies what both halves show. Returns that action when it is pressed.
 pub(super) fn copy(ui: &mut Ui, width: f32) -> Option<Action> {
-    let name = match cfg!(target_family = "wasm") {
-        true => "Copy address",
-        false => "Copy command",
-    };
-    let copy = button(ui, width, name, "", Kind::Usual { is_on: false });
-    let copy = copy.on_hover_text("Copies what opens the window with what both halves show.");
-    copy.clicked().then_some(Action::CopyLink)
+    let copy = button(ui, width, COPY, "", Kind::Usual { is_on: false });
+    copy.on_hover_text(ABOUT_COPY)
+        .clicked()
+        .then_some(Action::CopyLink)
 }
+
+pub(in crate::panel) const COPY: &str = match cfg!(target_family = "wasm") {
+    true => "Copy address",
+    false => "Copy command",
+};
+
+pub(in crate::panel) const ABOUT_COPY: &str =
+    "Copies what opens the window with what both halves show.";
 
 /// What a kind of interpolation does, and what follows from it.
 pub(super) const fn about(kind: Interpolation) -> [&'static str; 2] {

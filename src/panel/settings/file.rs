@@ -67,7 +67,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::panel::settings::{Page, PanelSize};
+    use crate::panel::settings::{GraphSeconds, Page, PanelSize};
     use crate::theme::Theme;
     use cubewire_inspector::graph::Axis;
 
@@ -75,48 +75,42 @@ mod tests {
     fn saved_settings_are_loaded_again() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("deep/inside/panel.ron");
-        let mut state = PanelState::default();
-        let mut file = SettingsFile::new(path.clone(), &state);
-        file.save(&state).unwrap();
+        let default = PanelState::default();
+        let mut file = SettingsFile::new(path.clone(), &default);
+        file.save(&default).unwrap();
         assert!(!path.exists(), "nothing has changed");
-
-        state.size = PanelSize::Slim;
-        state.page = Page::WithoutEach;
-        state.theme = Theme::Dark;
-        state.scale = Some(1.5);
-        state.explained = true;
-        state.graph_seconds = 60;
-        state.axis = Axis::Logarithmic;
+        let state = PanelState {
+            size: PanelSize::Slim,
+            page: Page::WithoutEach,
+            theme: Theme::Dark,
+            scale: Some(1.5),
+            explained: true,
+            graph_seconds: GraphSeconds(60),
+            axis: Axis::Logarithmic,
+            ..default
+        };
         file.save(&state).unwrap();
         assert_eq!(load_or_default(&path), state);
     }
 
     #[test]
-    fn a_missing_or_garbled_file_gives_the_defaults() {
+    fn what_is_missing_garbled_or_out_of_range_is_replaced() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("panel.ron");
         assert_eq!(load_or_default(&path), PanelState::default());
+        assert_eq!(load_or_default(directory.path()), PanelState::default());
         for garbage in ["", "(visible: perhaps)", "\u{0}\u{1}", "(((((("] {
             fs::write(&path, garbage).unwrap();
             assert_eq!(load_or_default(&path), PanelState::default());
         }
-        assert_eq!(load_or_default(directory.path()), PanelState::default());
-    }
-
-    #[test]
-    fn missing_and_out_of_range_values_are_replaced() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("panel.ron");
-        fs::write(
-            &path,
-            "(page: Kinds, graph_seconds: 4000000000, scale: Some(1e9), axis: Logarithmic)",
-        )
-        .unwrap();
-        let state = load_or_default(&path);
-        assert_eq!(state.page, Page::Kinds);
-        assert_eq!(state.graph_seconds, 60);
-        assert_eq!((state.scale, state.size), (None, PanelSize::Whole));
-        assert_eq!(state.axis, Axis::Logarithmic);
+        let bounded = "(page: Kinds, graph_seconds: 4000000000, scale: Some(1e9))";
+        fs::write(&path, bounded).unwrap();
+        let expected = PanelState {
+            page: Page::Kinds,
+            graph_seconds: GraphSeconds(60),
+            ..PanelState::default()
+        };
+        assert_eq!(load_or_default(&path), expected);
     }
 
     #[test]
@@ -132,9 +126,9 @@ mod tests {
         ))
         .init_resource::<ButtonInput<KeyCode>>();
         app.update();
-        app.world_mut().resource_mut::<PanelState>().graph_seconds = 33;
+        app.world_mut().resource_mut::<PanelState>().graph_seconds.0 = 33;
         app.world_mut().write_message(AppExit::Success);
         app.update();
-        assert_eq!(load_or_default(&path).graph_seconds, 33);
+        assert_eq!(load_or_default(&path).graph_seconds.0, 33);
     }
 }

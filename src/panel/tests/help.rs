@@ -61,11 +61,11 @@ fn the_keys_of_most_use_are_in_sight_and_all_of_them_on_a_card() {
 #[test]
 fn the_panel_is_reset_when_that_is_confirmed() {
     let mut harness = harness(Page::Help);
-    change(&mut harness, |panel| panel.state.graph_seconds = 60);
+    change(&mut harness, |panel| panel.state.graph_seconds.0 = 60);
     click(&mut harness, "Reset the panel");
-    assert_eq!(harness.state().state.graph_seconds, 60, "it asks");
+    assert_eq!(harness.state().state.graph_seconds.0, 60, "it asks");
     click(&mut harness, "Really reset it?");
     let state = &harness.state().state;
-    assert_eq!((state.graph_seconds, state.page), (20, Page::Ladder));
+    assert_eq!((state.graph_seconds.0, state.page), (20, Page::Ladder));
     assert!(state.explained);
 }

@@ -68,6 +68,23 @@ fn a_drag_over_the_timeline_goes_to_its_tick_and_with_shift_marks_a_range() {
 }
 
 #[test]
+fn what_is_not_recorded_yet_says_so_over_both_lanes_and_the_simulation_in_its_own() {
+    let mut harness = timeline();
+    change(&mut harness, |panel| {
+        let newest = panel.meter.newest(200).cloned().collect::<Vec<_>>();
+        panel.meter = LaneMeter::from_samples(newest);
+        panel.past.first = Some(200);
+    });
+    let [before, simulation] = ["not yet recorded", "the simulation: nothing sent"].map(|words| {
+        let found = texts(&harness).find(|(text, _)| *text == words);
+        found.expect(words).1
+    });
+    let begin = position_of(&harness, 200.0).x;
+    assert!(before.right() < begin && begin < simulation.left());
+    assert!(simulation.center().y + 10.0 < before.center().y);
+}
+
+#[test]
 fn what_is_hovered_in_the_timeline_is_told_at_once_and_covers_none_of_it() {
     let mut harness = timeline();
     let at = position_of(&harness, 200.0);
@@ -76,6 +93,61 @@ fn what_is_hovered_in_the_timeline_is_told_at_once_and_covers_none_of_it() {
     let told = harness.get_by_label_contains("s ago: uncompressed").rect();
     let top = SIZE.y - harness.state().drawn.inset.bottom;
     assert!(told.bottom() <= top, "{told} above {top}");
+}
+
+#[test]
+fn nothing_in_the_header_moves_when_a_figure_has_more_digits() {
+    let ends = [10, 1_000, 30_000].map(|payload_bytes| {
+        let mut panel = panel(Page::Help);
+        panel.meter = LaneMeter::from_samples((0..400).map(|tick| Sample {
+            tick,
+            snapshots: vec![PacketRecord {
+                payload_bytes,
+                arrival: Some(Arrival {
+                    after_ticks: 6,
+                    is_late: false,
+                }),
+                ..PacketRecord::default()
+            }],
+            ..Sample::default()
+        }));
+        let harness = open(panel);
+        let [kbps, less] = ["kbps", "×"].map(|it| harness.get_by_label_contains(it).rect());
+        let picker = harness.get_by_value("changed-flags").rect();
+        [picker.right(), kbps.right(), less.right()]
+    });
+    assert_eq!(ends, [ends[0]; 3]);
+}
+
+#[test]
+fn what_is_told_about_a_flag_ends_before_the_options() {
+    let [from, to] = [ladder::RELATIVE_POSITION, ladder::RELATIVE_ORIENTATION];
+    let mut panel = panel(Page::Help);
+    panel.meter = LaneMeter::from_samples((0..400).map(|tick| Sample {
+        tick,
+        stages: if tick < 200 { from.stages } else { to.stages },
+        ..Sample::default()
+    }));
+    let mut harness = open(panel);
+    let words = format!("3.3 s ago: {} to {}", from.name, to.name);
+    harness.get_by_label(&words).hover();
+    harness.run();
+    let options = harness.get_by_label("auto").rect().left();
+    let told = clipped(&harness).find_map(|(clip, shape)| match shape {
+        Shape::Text(text) if text.galley.text() == words => {
+            Some(clip.intersect(text.visual_bounding_rect()))
+        }
+        _ => None,
+    });
+    let told = told.expect("it is painted");
+    assert!(told.width() > 100.0 && told.right() <= options, "{told}");
+}
+
+#[test]
+fn the_error_is_told_with_the_kilobits() {
+    let mut harness = harness(Page::Help);
+    hover(&mut harness, "kbps");
+    assert!(says(&harness, "The red cubes are 4.0 mm from"));
 }
 
 #[test]

@@ -63,7 +63,7 @@ fn a_viewer_that_lost_its_server_reconnects_with_a_click() {
     assert!(!says(&harness, "Satellite"), "the network is a real one");
     assert!(says(&harness, "The server at 10.0.0.1:7000 is full."));
     click(&mut harness, "Reconnect Enter");
-    assert!(harness.state().wants_reconnect);
+    assert_eq!(harness.state().actions, [Action::Reconnect]);
 }
 
 #[test]

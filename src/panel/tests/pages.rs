@@ -177,7 +177,7 @@ fn a_page_says_what_is_special_about_what_it_shows() {
         it.settings.playout.interpolation = Interpolation::Hermite;
         it.settings.sender.stages = ladder::AT_REST.stages;
     };
-    let cases: [Said; 12] = [
+    let cases: [Said; 11] = [
         (Page::Ladder, unchosen, chosen, INSTEAD),
         (Page::Stages, unchosen, chosen, INSTEAD),
         (Page::Link, unchosen, chosen, INSTEAD),
@@ -204,12 +204,6 @@ fn a_page_says_what_is_special_about_what_it_shows() {
             |it| it.settings.sender.budget = Some(64),
             |it| it.settings.sender.stages = ladder::UNCOMPRESSED.stages,
             &["mm; 4.0 without"],
-        ),
-        (
-            Page::Ladder,
-            |it| it.meter = LaneMeter::from_samples([Sample::default()]),
-            |it| it.meter = meter(),
-            &["4.0 mm"],
         ),
     ];
     for (page, before, then, texts) in cases {

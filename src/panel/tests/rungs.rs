@@ -78,7 +78,7 @@ fn the_ladder_marks_the_rung_of_the_tick_that_the_views_show() {
 #[test]
 fn in_a_low_window_the_present_rung_is_scrolled_into_sight() {
     let mut panel = measured(Page::Ladder, ladder::UNCOMPRESSED.stages);
-    panel.state.is_asked_for = true;
+    panel.state.size_if_narrow = Some(PanelSize::Whole);
     let mut harness = open(panel);
     harness.set_size(egui::vec2(800.0, 450.0));
     harness.run();
@@ -207,11 +207,11 @@ fn the_top_rung_says_whether_both_ends_are_in_sync_within_the_page() {
         assert!(bottom <= toolbar(&harness), "{bottom}");
     }
     // What is not in sync cannot lose it.
-    for (sync, desyncs) in [(LaneSync::default(), 0), (synced, 1)] {
+    for (sync, asked) in [(LaneSync::default(), None), (synced, Some(Action::Desync))] {
         let mut harness = simulated(sync);
-        assert_eq!(is_disabled(&harness, "Nudge"), desyncs == 0);
+        assert_eq!(is_disabled(&harness, "Nudge"), asked.is_none());
         click(&mut harness, "Nudge");
-        assert_eq!(harness.state().desyncs, desyncs);
+        assert_eq!(harness.state_mut().actions.pop(), asked);
     }
     let harness = open(measured(Page::Ladder, ladder::PREDICTED.stages));
     assert!(!says(&harness, "Nudge"));

@@ -31,7 +31,8 @@ fn every_step_has_its_text_and_buttons_that_turn_the_pages() {
         ] {
             assert!(harness.query_by_label(text).is_some(), "{text}");
         }
-        if let Some(Figure { name, value }) = step.article {
+        if let Some(value) = step.article {
+            let (name, value) = (step.article_name(), step.watch.text(value));
             let said = format!("{name}: {value} {}", step.watch.unit());
             assert!(says(&harness, &said), "{said}");
         }
@@ -65,58 +66,56 @@ fn a_dot_leads_to_its_step() {
 
 #[test]
 fn the_card_is_below_the_halves_with_all_of_its_text() {
+    const LOW: egui::Vec2 = egui::vec2(800.0, 450.0);
     let mut outside = Vec::new();
-    for size in [SIZE, egui::vec2(1920.0, 1080.0), egui::vec2(800.0, 450.0)] {
+    for (size, chosen, share) in [
+        (SIZE, None, 0.36),
+        (egui::vec2(1920.0, 1080.0), None, 0.36),
+        (LOW, None, 0.36),
+        (LOW, Some(PanelSize::Whole), 0.6),
+    ] {
         for (index, step) in STEPS.iter().enumerate() {
-            let harness = at(index, size);
+            let mut harness = at(index, size);
+            change(&mut harness, |panel| panel.state.size_if_narrow = chosen);
             let inset = harness.state().drawn.inset;
             let window = harness.ctx.viewport_rect();
             let card = egui::Rect::from_min_max(
                 egui::pos2(0.0, window.bottom() - inset.bottom),
                 egui::pos2(window.right() - inset.right, window.bottom()),
             );
-            assert!(
-                inset.bottom < 0.36 * window.height(),
-                "{card:?} in {window:?}"
-            );
+            assert!(card.height() < share * window.height(), "{card:?}");
             let buttons = harness.get_by_label("Leave Esc").rect();
-            let link = harness.get_by_label("Read the article").rect();
-            let text = harness.get_by_label(step.text).rect();
-            let is_in = card.contains_rect(text) && card.contains_rect(link);
-            let has_room = size != SIZE || rows(&harness, step.text) <= 3;
-            if !is_in || !has_room || text.intersects(buttons) {
-                outside.push((index, size, text));
+            let number = format!("{} of {}", index + 1, STEPS.len());
+            let task = step.task.map(Task::text);
+            let words = [step.title, step.text, &number, "Read the article"];
+            for words in words.into_iter().chain(task) {
+                let rect = harness.get_by_label(words).rect();
+                if !card.contains_rect(rect) || rect.intersects(buttons) {
+                    outside.push((index, size, words.to_owned(), rect));
+                }
             }
-            for row in last_rows(&harness) {
-                assert!(row > 0.4, "{row} of {} at {size}", step.title);
+            for (text, widths) in texts_in_rows(&harness) {
+                let last = widths[widths.len() - 1] / widths.iter().fold(1.0, |a, b| b.max(a));
+                assert!(last > 0.4, "the last row of {text} at {size}");
+                assert!(
+                    text != step.text || size != SIZE || widths.len() <= 3,
+                    "{text}"
+                );
             }
         }
     }
     assert_eq!(outside, []);
 }
 
-/// How many rows a text has.
-fn rows(harness: &Harness<'_, Panel>, words: &str) -> usize {
-    let mut shapes = harness.output().shapes.iter();
-    let rows = shapes.find_map(|clipped| match &clipped.shape {
-        Shape::Text(text) if text.galley.text() == words => Some(text.galley.rows.len()),
-        _ => None,
-    });
-    rows.expect("it is painted")
-}
-
-/// How long the last row of each text in several rows is, as a share of the longest.
-fn last_rows(harness: &Harness<'_, Panel>) -> Vec<f32> {
-    let shapes = harness.output().shapes.iter();
-    let rows = shapes.filter_map(|clipped| match &clipped.shape {
+/// The texts in several rows, and how long each row is.
+fn texts_in_rows<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = (&'a str, Vec<f32>)> {
+    shapes(harness).filter_map(|shape| match shape {
         Shape::Text(text) if text.galley.rows.len() > 1 => {
-            let mut widths = text.galley.rows.iter().map(|row| row.size.x);
-            let longest = widths.clone().fold(1.0, f32::max);
-            Some(widths.next_back()? / longest)
+            let rows = text.galley.rows.iter();
+            Some((text.galley.text(), rows.map(|row| row.size.x).collect()))
         }
         _ => None,
-    });
-    rows.collect()
+    })
 }
 
 #[test]

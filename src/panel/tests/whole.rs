@@ -48,6 +48,39 @@ fn a_list_is_painted_in_the_frame_of_the_click_that_opens_it() {
     harness.get_by_value("changed-flags").click();
     harness.step();
     assert!(is_open(&harness, "relative-index"));
+    let mut entries = shapes(&harness).filter_map(|shape| match shape {
+        Shape::Text(text) if text.galley.text() == "relative-index" => Some(text.fallback_color),
+        _ => None,
+    });
+    assert!(
+        entries.all(|color| color.is_opaque()),
+        "it does not fade in"
+    );
+}
+
+#[test]
+fn the_list_of_rungs_has_all_of_them_in_sight() {
+    for (size, panel_size) in [
+        (SIZE, PanelSize::Whole),
+        (egui::vec2(800.0, 450.0), PanelSize::Whole),
+        (egui::vec2(800.0, 450.0), PanelSize::Slim),
+    ] {
+        let mut harness = harness(Page::Help);
+        harness.set_size(size);
+        harness.state_mut().state.size_if_narrow = Some(panel_size);
+        harness.run();
+        harness.get_by_value("changed-flags").click();
+        harness.run();
+        for rung in ladder::all() {
+            let is_seen = clipped(&harness).any(|(clip, shape)| match shape {
+                Shape::Text(text) if text.galley.text() == rung.name => {
+                    clip.contains_rect(text.visual_bounding_rect())
+                }
+                _ => false,
+            });
+            assert!(is_seen, "{} at {size}, {panel_size:?}", rung.name);
+        }
+    }
 }
 
 #[test]
@@ -94,8 +127,18 @@ fn the_panel_is_whole_a_slim_bar_or_hidden_and_in_a_narrow_window_slim_until_ask
     harness.set_size(egui::vec2(800.0, 450.0));
     harness.run();
     assert_eq!(harness.state().drawn.inset, slim);
-    harness.state_mut().state.resize();
-    harness.run();
+    for size in [
+        PanelSize::Whole,
+        PanelSize::Slim,
+        PanelSize::Hidden,
+        PanelSize::Whole,
+    ] {
+        harness.state_mut().state.resize();
+        harness.run();
+        assert_eq!(harness.state().state.shown_size(), size);
+        // What is chosen in a narrow window is not for the next wide one.
+        assert_eq!(harness.state().state.size, PanelSize::Whole);
+    }
     assert_eq!(harness.state().drawn.inset.right, 0.45 * 800.0);
 }
 
@@ -103,18 +146,14 @@ fn the_panel_is_whole_a_slim_bar_or_hidden_and_in_a_narrow_window_slim_until_ask
 fn the_graph_changes_its_scale_and_span_and_freezes() {
     let mut harness = harness(Page::Ladder);
     for axis in [Axis::Linear, Axis::Logarithmic, Axis::Automatic] {
-        let name = match harness.state().state.axis {
-            Axis::Automatic => "auto",
-            Axis::Linear => "linear",
-            Axis::Logarithmic => "log",
-        };
+        let name = harness.state().state.axis.name();
         click(&mut harness, name);
         assert_eq!(harness.state().state.axis, axis);
     }
     for seconds in [30, 60, 10, 20] {
-        let span = format!("{} s", harness.state().state.graph_seconds);
+        let span = format!("{} s", harness.state().state.graph_seconds.0);
         click(&mut harness, &span);
-        assert_eq!(harness.state().state.graph_seconds, seconds);
+        assert_eq!(harness.state().state.graph_seconds.0, seconds);
     }
     click(&mut harness, "freeze");
     assert!(harness.state().state.frozen.is_some());
@@ -140,6 +179,6 @@ fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
     change(&mut harness, |panel| panel.status.view = ViewMode::Right);
     assert!(!says(&harness, "The simulation"));
     change(&mut harness, |panel| panel.status.plays_itself = true);
-    assert!(says(&harness, "Any key takes over"));
+    assert!(!says(&harness, "ny key"), "the notice says that");
     assert!(!says(&harness, "What another machine sees"));
 }

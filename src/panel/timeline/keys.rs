@@ -62,8 +62,9 @@ pub(in crate::panel) fn step(
         let wanted = match key {
             KeyCode::ArrowLeft => at.saturating_sub(ticks),
             KeyCode::ArrowRight => at + ticks,
-            KeyCode::Comma => packet_before(meter, at).unwrap_or(at),
-            KeyCode::Period => packet_after(meter, at).unwrap_or(at),
+            KeyCode::Comma | KeyCode::Period => {
+                packet_beside(meter, at, key == KeyCode::Period).unwrap_or(at)
+            }
             KeyCode::Escape if state.range.is_some() => {
                 state.range = None;
                 continue;
@@ -81,24 +82,15 @@ pub(in crate::panel) fn step(
     }
 }
 
-/// A tick in which a packet was sent.
-const fn is_packet(sample: &Sample) -> bool {
-    !sample.snapshots.is_empty()
-}
-
-/// The last tick before `tick` in which a packet was sent.
-fn packet_before(meter: &LaneMeter, tick: u64) -> Option<u64> {
-    let mut before = meter.back_from(Some(tick.checked_sub(1)?));
-    before
-        .find(|sample| is_packet(sample))
-        .map(|found| found.tick)
-}
-
-/// The first tick after `tick` in which a packet was sent.
-fn packet_after(meter: &LaneMeter, tick: u64) -> Option<u64> {
+/// The nearest tick before `tick`, or after it, in which a packet was sent.
+fn packet_beside(meter: &LaneMeter, tick: u64, is_after: bool) -> Option<u64> {
     let mut samples = meter.samples().iter();
-    let after = samples.find(|sample| sample.tick > tick && is_packet(sample));
-    after.map(|found| found.tick)
+    let is_packet = |sample: &&Sample| !sample.snapshots.is_empty();
+    let found = match is_after {
+        true => samples.find(|sample| sample.tick > tick && is_packet(sample)),
+        false => samples.rfind(|sample| sample.tick < tick && is_packet(sample)),
+    };
+    found.map(|sample| sample.tick)
 }
 
 #[cfg(test)]
@@ -113,10 +105,14 @@ mod tests {
             snapshots: vec![PacketRecord::default(); usize::from(tick % 6 == 0)],
             ..Sample::default()
         }));
-        assert_eq!(packet_before(&meter, 13), Some(12));
-        assert_eq!(packet_before(&meter, 12), Some(6));
-        assert_eq!(packet_before(&meter, 0), None);
-        assert_eq!(packet_after(&meter, 12), Some(18));
-        assert_eq!(packet_after(&meter, 54), None);
+        for (tick, before, after) in [
+            (13, Some(12), Some(18)),
+            (12, Some(6), Some(18)),
+            (0, None, Some(6)),
+            (54, Some(48), None),
+        ] {
+            assert_eq!(packet_beside(&meter, tick, false), before, "{tick}");
+            assert_eq!(packet_beside(&meter, tick, true), after, "{tick}");
+        }
     }
 }

@@ -53,9 +53,7 @@ pub(super) fn draw(
             text(painter, rate, At::Left(0.0), nothing, SMALL, look.muted);
         }
         seconds = Some(of.seconds());
-        response.on_hover_ui(|ui| {
-            ui.label(of.words());
-        });
+        response.on_hover_text(of.words());
     }
     if let Some(seconds) = seconds {
         let below = area.with_min_y(area.bottom() - LINE);

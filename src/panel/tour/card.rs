@@ -4,15 +4,16 @@
 use std::sync::Arc;
 
 use bevy_egui::egui::{
-    self, Align, Color32, Frame, Galley, Label, Layout, Margin, Panel, Rect, RichText, Sense,
-    Stroke, Ui, UiBuilder, WidgetInfo, WidgetType, vec2,
+    Align, Color32, Galley, Id, Label, Layout, Margin, Panel, Rect, RichText, Sense, Stroke, Ui,
+    UiBuilder, WidgetInfo, WidgetType, vec2,
 };
 
-use super::state::Tour;
-use super::steps::{STEPS, TourStep};
+use super::{STEPS, Tour, TourStep};
 use crate::controls::{Action, key_of};
 use crate::panel::lane::LaneView;
-use crate::panel::style::{BODY, BUTTON, GAP, LARGE, LINE, Look, MARGIN, ROW, SMALL};
+use crate::panel::style::{
+    BODY, BUTTON, GAP, LARGE, LINE, Look, MARGIN, ROW, SMALL, docked, row_in,
+};
 use crate::panel::terms::capital;
 use crate::panel::widgets::{At, Kind, balanced, button, key_figure, link, text, tick};
 use crate::view::Side;
@@ -45,8 +46,10 @@ impl Guide {
 
     /// The article's figure, then the number to watch as it is now: what each is called, its value, and its colour.
     fn figures(&self, look: Look) -> Vec<(&'static str, String, Color32)> {
+        let watch = self.step.watch;
         let article = self.step.article;
-        let article = article.map(|it| (it.name, it.value.to_owned(), look.ink));
+        let name = self.step.article_name();
+        let article = article.map(|value| (name, watch.text(value), look.ink));
         let is_one = self.seen.len() < 2;
         let seen = self.seen.iter().map(|&(side, value)| {
             let name = match side {
@@ -54,7 +57,7 @@ impl Guide {
                 Side::Left => "left, now",
                 Side::Right => "right, now",
             };
-            let value = value.map_or_else(|| "…".to_owned(), |value| self.step.watch.text(value));
+            let value = value.map_or_else(|| "…".to_owned(), |value| watch.text(value));
             (name, value, side.color_in(look))
         });
         article.into_iter().chain(seen).collect()
@@ -69,40 +72,38 @@ impl Guide {
         let what = capital(watch.name());
         format!("{what}: {figures}. {}", self.step.difference)
     }
+
+    fn number(&self) -> String {
+        format!("{} of {}", self.index + 1, STEPS.len())
+    }
 }
 
 /// Draws the card. Returns its height, and the action of what was pressed.
 pub(in crate::panel) fn draw(root: &mut Ui, guide: &Guide) -> (f32, Option<Action>) {
     let look = Look::of(root);
     let width = root.available_width() - 2.0 * BESIDE;
-    let is_wide = width >= WIDE;
-    let narrow = (!is_wide).then(|| Narrow::new(root, guide, width));
-    let height = narrow.as_ref().map_or(HEIGHT, Narrow::height);
-    let mut pressed = None;
-    let panel = Panel::bottom(egui::Id::new("tour"))
-        .resizable(false)
-        .show_separator_line(false)
-        .exact_size(height)
-        .frame(
-            Frame::new()
-                .fill(look.ground)
-                .inner_margin(Margin::symmetric(BESIDE as i8, 0)),
-        );
-    let panel = panel.show(root, |ui| {
+    let lines = (width < WIDE).then(|| lines(root, guide, width));
+    let height = lines.as_ref();
+    let height = height.map_or(HEIGHT, |lines| narrow_height(guide, width, lines));
+    let (edge, margin) = (
+        Panel::bottom(Id::new("tour")),
+        Margin::symmetric(BESIDE as i8, 0),
+    );
+    let (rect, pressed) = docked(root, edge, height, margin, |ui| {
         let all = ui.max_rect();
         let edge = all.expand2(vec2(BESIDE, 0.0));
         let edge = edge.with_max_y(all.top() + EDGE);
         ui.painter()
             .rect_filled(edge, 0.0, Side::Right.color_in(look));
-        pressed = match narrow {
-            Some(narrow) => narrow.draw(ui, all, guide),
+        match lines {
+            Some(lines) => narrow(ui, all, guide, lines),
             None => wide(ui, all, guide),
-        };
+        }
     });
-    (panel.response.rect.height(), pressed)
+    (rect.height(), pressed)
 }
 
-/// What the step says beside its figures, above the buttons.
+/// What the step says beside its figures, above the dots and the buttons.
 fn wide(ui: &mut Ui, all: Rect, guide: &Guide) -> Option<Action> {
     let look = Look::of(ui);
     let (above, below) = all.split_top_bottom_at_y(all.bottom() - BUTTONS);
@@ -115,7 +116,12 @@ fn wide(ui: &mut Ui, all: Rect, guide: &Guide) -> Option<Action> {
     said.add(Label::new(text));
     columns(ui, above.with_min_x(words.right() + BESIDE), guide);
     let below = below.with_max_y(below.bottom() - 12.0);
-    controls(ui, below, guide, DOT, None)
+    let (pressed, left) = buttons(ui, below, guide, 136.0);
+    let mut ui = row_in(ui, left);
+    let pressed = pressed.or(dots(&mut ui, guide));
+    ui.label(RichText::new(guide.number()).size(SMALL));
+    ui.add_space(MARGIN);
+    pressed.or(article(&mut ui, guide))
 }
 
 /// The figures beside each other below what they are of, how they differ, and what to do, beside a line.
@@ -161,67 +167,76 @@ fn task(ui: &mut Ui, guide: &Guide) {
     }
 }
 
-/// The card where there is no room for columns: one below the buttons, as high as its text.
-struct Narrow {
-    text: Arc<Galley>,
-    figures: Arc<Galley>,
+/// The text, and below it the figures, where there is no room for columns.
+fn lines(ui: &Ui, guide: &Guide, width: f32) -> [Arc<Galley>; 2] {
+    let look = Look::of(ui);
+    [
+        balanced(ui, guide.step.text, BODY, look.ink, width),
+        balanced(ui, &guide.line(look), SMALL, look.muted, width),
+    ]
 }
 
-impl Narrow {
-    fn new(ui: &Ui, guide: &Guide, width: f32) -> Self {
-        let look = Look::of(ui);
-        Self {
-            text: balanced(ui, guide.step.text, BODY, look.ink, width),
-            figures: balanced(ui, &guide.line(look), SMALL, look.muted, width),
-        }
+/// The card without columns: what there is to say below the buttons.
+fn narrow(ui: &mut Ui, all: Rect, guide: &Guide, lines: [Arc<Galley>; 2]) -> Option<Action> {
+    let all = all.with_min_y(all.top() + EDGE + 8.0);
+    let (above, below) = all.split_top_bottom_at_y(all.top() + BUTTON);
+    let (mut pressed, left) = buttons(ui, above, guide, 84.0);
+    let mut beside = row_in(ui, left);
+    let mut ui = ui.new_child(UiBuilder::new().max_rect(below.with_min_y(below.top() + GAP)));
+    ui.spacing_mut().item_spacing.y = GAP;
+    let title = Label::new(RichText::new(guide.step.title).size(BODY)).truncate();
+    let number = RichText::new(guide.number()).size(SMALL);
+    let has_room = all.width() >= BESIDE_BUTTONS;
+    if has_room {
+        beside.with_layout(Layout::right_to_left(Align::Center), |ui| {
+            ui.label(number);
+            ui.with_layout(Layout::left_to_right(Align::Center), |ui| ui.add(title));
+        });
+    } else {
+        beside.label(number);
+        ui.add(title);
     }
-
-    fn height(&self) -> f32 {
-        let words = self.text.size().y + GAP + self.figures.size().y;
-        EDGE + 8.0 + BUTTON + GAP + words + GAP + LINE + 10.0
+    for line in lines {
+        ui.add(Label::new(line));
     }
-
-    fn draw(self, ui: &mut Ui, all: Rect, guide: &Guide) -> Option<Action> {
-        let all = all.with_min_y(all.top() + EDGE + 8.0);
-        let (above, below) = all.split_top_bottom_at_y(all.top() + BUTTON);
-        let mut pressed = controls(ui, above, guide, NARROW_DOT, Some(guide.step.title));
-        let below = below.with_min_y(below.top() + GAP);
-        let mut ui = ui.new_child(UiBuilder::new().max_rect(below));
-        ui.spacing_mut().item_spacing.y = GAP;
-        ui.add(Label::new(self.text));
-        ui.add(Label::new(self.figures));
-        ui.horizontal(|ui| {
-            ui.spacing_mut().interact_size.y = LINE;
-            pressed = pressed.or(article(ui, guide));
+    ui.horizontal(|ui| {
+        ui.spacing_mut().interact_size.y = LINE;
+        pressed = pressed.or(article(ui, guide));
+        if has_room {
             ui.add_space(MARGIN);
             task(ui, guide);
-        });
-        pressed
+        }
+    });
+    if !has_room {
+        task(&mut ui, guide);
     }
+    pressed
 }
 
-/// The buttons at the right. At the left, the dots with the number and the link; or a title, and the dots at its right.
-fn controls(
-    ui: &mut Ui,
-    area: Rect,
-    guide: &Guide,
-    dot: f32,
-    title: Option<&str>,
-) -> Option<Action> {
-    let mut ui = ui.new_child(
-        UiBuilder::new()
-            .max_rect(area)
-            .layout(Layout::right_to_left(Align::Center)),
-    );
+/// How high that card is.
+fn narrow_height(guide: &Guide, width: f32, lines: &[Arc<Galley>; 2]) -> f32 {
+    // Rows of the title and of the task, where buttons and link leave them no room beside.
+    let rows = match guide.step.task {
+        _ if width >= BESIDE_BUTTONS => 0.0,
+        Some(_) => 2.0,
+        None => 1.0,
+    };
+    let lines: f32 = lines.iter().map(|line| line.size().y + GAP).sum();
+    EDGE + 8.0 + BUTTON + GAP + rows * (ROW + GAP) + lines + LINE + 10.0
+}
+
+/// The buttons at the right end of an area. Returns the action of the one that was pressed, and what is left of the area.
+fn buttons(ui: &mut Ui, area: Rect, guide: &Guide, next_width: f32) -> (Option<Action>, Rect) {
+    let layout = Layout::right_to_left(Align::Center);
+    let mut ui = ui.new_child(UiBuilder::new().max_rect(area).layout(layout));
     ui.spacing_mut().item_spacing.x = 8.0;
     ui.spacing_mut().interact_size.y = area.height();
     let mut pressed = None;
     let is_last = guide.index + 1 == STEPS.len();
     let next = if is_last { "Done" } else { "Next" };
     let usual = Kind::Usual { is_on: false };
-    let wide = if title.is_some() { 84.0 } else { 136.0 };
     for (name, key, width, kind) in [
-        (next, Action::TourNext, wide, Kind::Primary),
+        (next, Action::TourNext, next_width, Kind::Primary),
         ("Back", Action::TourBack, 76.0, usual),
         ("Leave", Action::LeaveTour, 84.0, Kind::Secondary),
     ] {
@@ -235,27 +250,7 @@ fn controls(
             });
         }
     }
-    let dots = |ui: &mut Ui| {
-        let all = vec2(dot * STEPS.len() as f32, ui.available_height());
-        let row = Layout::left_to_right(Align::Center);
-        ui.allocate_ui_with_layout(all, row, |ui| dots(ui, guide, dot))
-            .inner
-    };
-    if let Some(title) = title {
-        pressed = pressed.or(dots(&mut ui));
-        ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            ui.add(Label::new(RichText::new(title).size(BODY)).truncate());
-        });
-        return pressed;
-    }
-    ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-        pressed = pressed.or(dots(ui));
-        let number = format!("{} of {}", guide.index + 1, STEPS.len());
-        ui.label(RichText::new(number).size(SMALL));
-        ui.add_space(8.0);
-        pressed = pressed.or(article(ui, guide));
-    });
-    pressed
+    (pressed, ui.available_rect_before_wrap())
 }
 
 /// The link into the article.
@@ -264,13 +259,13 @@ fn article(ui: &mut Ui, guide: &Guide) -> Option<Action> {
     is_clicked.then_some(Action::Open(guide.step.address))
 }
 
-/// A dot for each step, that far apart: those behind are filled, the present one is larger.
-fn dots(ui: &mut Ui, guide: &Guide, dot: f32) -> Option<Action> {
+/// A dot for each step: those behind are filled, the present one is larger.
+fn dots(ui: &mut Ui, guide: &Guide) -> Option<Action> {
     let look = Look::of(ui);
-    ui.spacing_mut().item_spacing.x = 0.0;
     let mut pressed = None;
+    ui.spacing_mut().item_spacing.x = 0.0;
     for (index, step) in STEPS.iter().enumerate() {
-        let (rect, response) = ui.allocate_exact_size(vec2(dot, ROW), Sense::click());
+        let (rect, response) = ui.allocate_exact_size(vec2(DOT, ROW), Sense::click());
         let said = format!("{}. {}", index + 1, step.title);
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &said));
         let painter = ui.painter();
@@ -293,6 +288,7 @@ fn dots(ui: &mut Ui, guide: &Guide, dot: f32) -> Option<Action> {
             pressed = Some(Action::TourStep(index));
         }
     }
+    ui.add_space(8.0);
     pressed
 }
 
@@ -303,7 +299,7 @@ const EDGE: f32 = 3.0;
 const BUTTONS: f32 = 48.0;
 const FIGURE: f32 = 50.0;
 const DOT: f32 = 15.0;
-const NARROW_DOT: f32 = 10.0;
 
-/// Width from which figures stand beside the text, logical points.
+/// Widths from which figures stand beside the text, and the title beside the buttons, logical points.
 const WIDE: f32 = 772.0;
+const BESIDE_BUTTONS: f32 = 600.0;

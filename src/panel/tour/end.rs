@@ -60,7 +60,8 @@ impl End {
                     ui.set_width(width - 52.0);
                     ui.spacing_mut().item_spacing = Vec2::splat(8.0);
                     self.said(ui, picture.height() >= HEIGHT);
-                    self.bars(ui);
+                    // The words take more rows.
+                    self.bars(ui, if width < NARROW { LOW_BARS } else { BARS });
                     buttons(ui)
                 })
                 .inner
@@ -86,8 +87,8 @@ impl End {
             ui.label(RichText::new(last).size(HEADLINE).color(color));
         });
         let words = format!(
-            "The same 901 cubes, 60 times a second, {} less. Rungs 1 to 12 are the article's, with a target of \
-             {TARGET_KBPS:.0} kbps, the dashed line, which a large ball exceeds. Rungs 13 to 16 go further.",
+            "The same 901 cubes, 60 times a second, {} less. Rungs 1 to 12 are the article's: the last keeps to its target \
+             of {TARGET_KBPS:.0}\u{a0}kbps, the dashed line, unless the ball is large. Rungs 13 to 16 go further.",
             factor(first / last)
         );
         let words = balanced(ui, &words, BODY, look.ink, ui.available_width());
@@ -95,9 +96,9 @@ impl End {
     }
 
     /// A bar for each rung between its cost and its number, with the target at the left.
-    fn bars(&self, ui: &mut Ui) {
+    fn bars(&self, ui: &mut Ui, height: f32) {
         let look = Look::of(ui);
-        let (all, _) = ui.allocate_exact_size(vec2(ui.available_width(), BARS), Sense::hover());
+        let (all, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
         let plot = Rect::from_min_max(all.min + vec2(AXIS, 2.0 * LINE), all.max - vec2(0.0, LINE));
         let heading = all.with_max_y(all.top() + LINE);
         let scale = "kbps on each rung, on a logarithmic scale";
@@ -163,29 +164,25 @@ fn buttons(ui: &mut Ui) -> Option<Action> {
         ),
     ];
     offers.retain(|(_, action, ..)| cfg!(not(target_family = "wasm")) || *action != Action::Video);
-    let count = offers.len() as f32;
-    let width = (ui.available_width() - (count - 1.0) * ui.spacing().item_spacing.x) / count;
     let mut pressed = None;
-    ui.horizontal(|ui| {
-        ui.spacing_mut().interact_size.y = 44.0;
-        for (name, action, about, kind) in offers {
-            ui.vertical(|ui| {
-                ui.set_width(width);
-                if button(ui, width, name, "", kind).clicked() {
-                    pressed = Some(action);
-                }
-                let key = match action {
-                    Action::Tour => key_of(Action::LeaveTour),
-                    action => key_of(action),
-                };
-                let (row, _) = ui.allocate_exact_size(vec2(width, LINE), Sense::hover());
-                let about = match key {
-                    "" => about.to_owned(),
-                    key => format!("{key}: {about}"),
-                };
-                let middle = At::Center(width / 2.0);
-                text(ui.painter(), row, middle, about, SMALL, Look::of(ui).muted);
-            });
+    let has_captions = ui.available_width() >= NARROW;
+    ui.spacing_mut().interact_size.y = 44.0;
+    ui.columns(offers.len(), |columns| {
+        for (ui, (name, action, about, kind)) in columns.iter_mut().zip(offers) {
+            if button(ui, ui.available_width(), name, "", kind).clicked() {
+                pressed = Some(action);
+            }
+            if !has_captions {
+                continue;
+            }
+            let key = match action {
+                Action::Tour => key_of(Action::LeaveTour),
+                action => key_of(action),
+            };
+            let between = if key.is_empty() { "" } else { ": " };
+            let about = RichText::new(format!("{key}{between}{about}")).size(SMALL);
+            let about = about.color(Look::of(ui).muted);
+            ui.vertical_centered(|ui| ui.add(Label::new(about).truncate()));
         }
     });
     pressed
@@ -193,12 +190,14 @@ fn buttons(ui: &mut Ui) -> Option<Action> {
 
 /// Logical points.
 const WIDTH: f32 = 708.0;
+const NARROW: f32 = 500.0;
 const HEIGHT: f32 = 356.0;
 const CAPTIONS: f32 = 40.0;
 const LOW_HEADLINE: f32 = 68.0;
 const HIGH_HEADLINE: f32 = 96.0;
 const HEADLINE: f32 = 40.0;
 const BARS: f32 = 116.0;
+const LOW_BARS: f32 = 80.0;
 const AXIS: f32 = 32.0;
 
 /// Width of a column that has room for its cost, logical points.

@@ -3,10 +3,13 @@
 //! Figures of the article, *Snapshot Compression* (Glenn Fiedler, gafferongames.com, 2015), are those of the
 //! [terms](crate::panel), the ladder and the README.
 
+use cubewire_inspector::words::grouped;
+
 use super::watch::Watch;
 use crate::panel::settings::Page;
 use crate::panel::terms::capital;
-use crate::view::CubeColors;
+use crate::replication::TARGET_KBPS;
+use crate::view::{CubeColors, ViewMode};
 
 /// A step of the tour.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +22,8 @@ pub struct TourStep {
     pub left: &'static str,
     /// The lane in the right half, as text.
     pub right: &'static str,
+    /// Which halves are shown.
+    pub view: ViewMode,
     /// What is played.
     pub scene: Scene,
     /// Whether trails are shown.
@@ -29,8 +34,8 @@ pub struct TourStep {
     pub colors: CubeColors,
     /// The number to watch.
     pub watch: Watch,
-    /// What the article has for that, if it has a figure.
-    pub article: Option<Figure>,
+    /// What the article has for that, in its unit, if it has a figure.
+    pub article: Option<f64>,
     /// How what is seen here differs from the article, and why; or what to see.
     pub difference: &'static str,
     /// The address of the article that it is about.
@@ -39,37 +44,29 @@ pub struct TourStep {
     pub task: Option<Task>,
 }
 
-/// A figure of the article for what a step [watches](Watch), in its unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Figure {
-    /// What the article has it as, in a few words.
-    pub name: &'static str,
-    /// The number.
-    pub value: &'static str,
-}
-
 impl TourStep {
+    /// What the article's figure is.
+    #[must_use]
+    pub fn article_name(&self) -> &'static str {
+        match self.article == Some(TARGET_KBPS) {
+            true => "the target",
+            false => "the article",
+        }
+    }
+
     /// What the article has, in a sentence; none if it has no figure.
     #[must_use]
     pub fn article_line(&self) -> Option<String> {
-        let Figure { name, value } = self.article?;
-        let what = capital(self.watch.name());
-        Some(format!("{what}: {value} {} ({name}).", self.watch.unit()))
+        let (what, unit) = (capital(self.watch.name()), self.watch.unit());
+        // No measured figure stands beside it, whose decimals it would share.
+        let value = match self.article? {
+            value if value.fract() == 0.0 => grouped(value),
+            value => self.watch.text(value),
+        };
+        let name = self.article_name();
+        Some(format!("{what}: {value} {unit} ({name})."))
     }
 }
-
-const fn figure(value: &'static str) -> Option<Figure> {
-    Some(Figure {
-        name: "the article",
-        value,
-    })
-}
-
-/// What the article wants to get by with.
-const TARGET: Option<Figure> = Some(Figure {
-    name: "the target",
-    value: "256",
-});
 
 /// What a step plays: a script that is in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,8 +89,6 @@ impl Scene {
 pub enum Task {
     /// Play instead of the script.
     TakeOver,
-    /// Lay the replica over the simulation.
-    Overlay,
     /// Cut the link, and restore it.
     CutLink,
 }
@@ -104,7 +99,6 @@ impl Task {
     pub const fn text(self) -> &'static str {
         match self {
             Self::TakeOver => "Hold Z and an arrow key to play instead of the script.",
-            Self::Overlay => "Press V until the replica is drawn over the simulation.",
             Self::CutLink => "Press L to cut the link, and L again to restore it.",
         }
     }
@@ -119,6 +113,7 @@ const USUAL: TourStep = TourStep {
     text: "",
     left: "simulation",
     right: "rung:changed-flags",
+    view: ViewMode::Split,
     scene: Scene::Katamari,
     has_trails: false,
     page: Page::Ladder,
@@ -141,7 +136,7 @@ pub const STEPS: [TourStep; 18] = [
     TourStep {
         title: "Two worlds",
         text: "On the left, a physics engine on this machine simulates 901 cubes. The right half is rebuilt from \
-               network packets alone, over a link with a round trip of 100 ms.",
+               network packets alone, over a link with a round trip of 100\u{a0}ms.",
         watch: Watch::Error,
         difference: "The mean distance between the red cubes of the two halves, at the same tick.",
         task: Some(Task::TakeOver),
@@ -152,7 +147,7 @@ pub const STEPS: [TourStep; 18] = [
         text: "Sixty times a second, every cube is sent: position, orientation and velocity as 32-bit floats. Cubes \
                at rest cost as much as cubes that move.",
         right: "rung:uncompressed",
-        article: figure("17\u{2009}370"),
+        article: Some(17_370.0),
         difference: "Both count 321 bits for each of 901 cubes, and the IP and UDP headers.",
         ..USUAL
     },
@@ -162,7 +157,7 @@ pub const STEPS: [TourStep; 18] = [
                say which one is dropped; the others take 9 bits each.",
         right: "rung:smallest-three",
         watch: Watch::Orientation,
-        article: figure("29"),
+        article: Some(29.0),
         difference: "As four floats it would take 128 bits, here and in the article.",
         ..USUAL
     },
@@ -172,19 +167,19 @@ pub const STEPS: [TourStep; 18] = [
                rest. Finally they are dropped: linear interpolation does not need them.",
         right: "rung:no-velocity",
         watch: Watch::Cube,
-        article: figure("126"),
+        article: Some(126.0),
         difference: "Quantized: 159 bits. With the bit for rest: 127 at rest, 160 in motion.",
         ..USUAL
     },
     TourStep {
         title: "Positions on a grid",
-        text: "Positions are bounded and rounded to 1/512 m, so that they take 50 bits instead of 96. Steps of 2 mm \
-               are too small to see, even with the replica drawn over the simulation.",
+        text: "Positions are bounded and rounded to 1/512\u{a0}m, so that they take 50 bits instead of 96. Steps of \
+               2\u{a0}mm are too small to see, even here, where the replica is drawn over the simulation.",
         right: "rung:position",
+        view: ViewMode::Difference,
         watch: Watch::Cube,
-        article: figure("80"),
-        difference: "50 bits of position, 29 of orientation and 1 of colour: 4.3 Mbps in all.",
-        task: Some(Task::Overlay),
+        article: Some(80.0),
+        difference: "50 bits of position, 29 of orientation and 1 of colour: 4.3\u{a0}Mbps in all.",
         ..USUAL
     },
     TourStep {
@@ -195,7 +190,7 @@ pub const STEPS: [TourStep; 18] = [
         page: Page::Kinds,
         colors: CubeColors::Bits,
         watch: Watch::SelectionRate,
-        article: figure("54"),
+        article: Some(54.0),
         difference: "For the 901 bits alone. The rest of the bandwidth goes to the cubes that move.",
         ..USUAL
     },
@@ -206,18 +201,18 @@ pub const STEPS: [TourStep; 18] = [
         right: "rung:index",
         scene: Scene::Rolling,
         watch: Watch::Selection,
-        article: figure("10"),
+        article: Some(10.0),
         difference: "A list pays off for up to 90 cubes. Here its length is sent as well.",
         ..USUAL
     },
     TourStep {
         title: "Relative indices",
         text: "Cubes that change are often neighbours, and neighbours have similar indices. So each index is sent \
-               as its distance from the previous one, in 4, 7 or 12 bits.",
+               as its distance from the previous one, in 3, 5 or 10 bits after one or two that say which.",
         right: "rung:relative-index",
         page: Page::Ranges,
         watch: Watch::Selection,
-        article: figure("5.5"),
+        article: Some(5.5),
         difference: "Fewer when the cubes are neighbours, more in a ball gathered from all over.",
         ..USUAL
     },
@@ -228,19 +223,18 @@ pub const STEPS: [TourStep; 18] = [
         right: "rung:relative-position",
         page: Page::Ranges,
         watch: Watch::Position,
-        article: figure("26.1"),
-        difference: "A rolling ball moves its cubes further in 100 ms: more of them are sent in full.",
+        article: Some(26.1),
+        difference: "A rolling ball moves its cubes further in 100\u{a0}ms: fewer differences are small.",
         ..USUAL
     },
     TourStep {
         title: "Relative orientations",
         text: "Nine times out of ten, the largest component is still the same one. Then only the differences of the \
-               other three are sent, in 5 or 8 bits each. The colours show which form a cube takes.",
+               other three are sent, in 5 bits each if they are small, in 8 if they are larger.",
         right: "rung:relative-orientation",
         page: Page::Ranges,
-        colors: CubeColors::Form,
         watch: Watch::Orientation,
-        article: figure("23.3"),
+        article: Some(23.3),
         difference: "How much this saves depends on how fast the ball turns.",
         ..USUAL
     },
@@ -248,7 +242,7 @@ pub const STEPS: [TourStep; 18] = [
         title: "Changed flags",
         text: "Some cubes slide without turning, or turn in place: two flags say whether position and orientation \
                follow. Hardly any cube of a rolling ball does, so here the flags cost more than they save.",
-        article: TARGET,
+        article: Some(TARGET_KBPS),
         difference: "The article's last stage. A small ball stays below the target; a large one does not.",
         ..USUAL
     },
@@ -259,8 +253,8 @@ pub const STEPS: [TourStep; 18] = [
         right: "rung:changed-flags,link:article",
         page: Page::Link,
         watch: Watch::Lost,
-        article: figure("5"),
-        difference: "Losses are random: within seconds, their share comes close to 5 %.",
+        article: Some(5.0),
+        difference: "Losses are random: within seconds, their share comes close to 5\u{a0}%.",
         address: SNAPSHOT_INTERPOLATION,
         task: Some(Task::CutLink),
         ..USUAL
@@ -275,7 +269,7 @@ pub const STEPS: [TourStep; 18] = [
         has_trails: true,
         page: Page::Link,
         watch: Watch::Delay,
-        article: figure("350"),
+        article: Some(350.0),
         difference: "Long enough to bridge two losses in a row. The captions show the error of each half.",
         address: SNAPSHOT_INTERPOLATION,
         ..USUAL
@@ -287,7 +281,7 @@ pub const STEPS: [TourStep; 18] = [
         left: "rung:changed-flags",
         right: "rung:predicted-position",
         watch: Watch::Position,
-        article: figure("26.1"),
+        article: Some(26.1),
         difference: "Compare the halves: this ball moves faster than the article's.",
         ..USUAL
     },
@@ -297,19 +291,19 @@ pub const STEPS: [TourStep; 18] = [
                left half codes differences from the baseline, the right one from predictions.",
         left: "rung:arithmetic",
         right: "rung:predicted",
-        article: TARGET,
+        article: Some(TARGET_KBPS),
         difference: "The article leaves this as an exercise.",
         ..USUAL
     },
     TourStep {
         title: "State synchronization: a budget",
-        text: "Fiedler's next article sends what a budget allows: on the right, 64 kbps. A cube's priority grows \
+        text: "Fiedler's next article sends what a budget allows: on the right, 64\u{a0}kbps. A cube's priority grows \
                while it waits, and faster the further off it is. The most urgent are sent first.",
         left: "rung:predicted",
         right: "rung:predicted,budget:64kbps",
         page: Page::Budget,
         watch: Watch::Error,
-        difference: "No second takes more than 64 kbps, headers included. The price is this error.",
+        difference: "No second takes more than 64\u{a0}kbps, headers included. The price is this error.",
         address: STATE_SYNCHRONIZATION,
         ..USUAL
     },
@@ -331,7 +325,7 @@ pub const STEPS: [TourStep; 18] = [
         text: "Now both ends run the physics. A packet carries the keys and a check that both agree, and cubes only \
                where they do not: a thousandth of the first rung's bandwidth.",
         right: "rung:simulated",
-        article: TARGET,
+        article: Some(TARGET_KBPS),
         difference: "A sixteenth of the target, and most of that is headers.",
         address: STATE_SYNCHRONIZATION,
         ..USUAL

@@ -66,34 +66,26 @@ impl Watch {
         if newest.tick < meter.link_since + u64::from(TICKS_PER_SECOND) {
             return None;
         }
-        let ledger = &totals.ledger;
-        let kinds = |kinds: &[BitKind]| kinds.iter().map(|&kind| ledger.kind(kind)).sum::<f64>();
-        let selection = kinds(&[BitKind::Selection]);
-        let (sum, count) = match self {
-            Self::Kbps => return Some(totals.kbps(Accounting::PayloadAndUdp)),
-            Self::SelectionRate => return Some(totals.kbps_of((selection / 8.0) as usize)),
-            Self::Lost => return Some(ArrivalCounts::in_span(meter, graph_seconds).lost_percent()),
-            Self::Delay => return Some(1000.0 * newest.playout_delay.as_secs_f64()),
-            Self::Error => return totals.mean_error_m().map(|metres| 1000.0 * metres),
-            Self::Cube => {
-                let fields = [
-                    BitKind::Interacting,
-                    BitKind::Flags,
-                    BitKind::Position,
-                    BitKind::Orientation,
-                    BitKind::Velocity,
-                ];
-                (kinds(&fields), totals.sent_cubes)
+        let bits = |kind| totals.ledger.kind(kind);
+        let each = |kind, count: usize| (count > 0).then(|| bits(kind) / count as f64);
+        match self {
+            Self::Kbps => Some(totals.kbps(Accounting::PayloadAndUdp)),
+            Self::SelectionRate => {
+                let bytes = bits(BitKind::Selection) / 8.0;
+                Some(totals.kbps_of(bytes as usize))
             }
-            Self::Position => (kinds(&[BitKind::Position]), totals.sent_cubes),
-            Self::Orientation => (kinds(&[BitKind::Orientation]), totals.sent_cubes),
-            Self::Selection => (selection, totals.changed_cubes),
-        };
-        (count > 0).then(|| sum / count as f64)
+            Self::Lost => Some(ArrivalCounts::in_span(meter, graph_seconds).lost_percent()),
+            Self::Delay => Some(1000.0 * newest.playout_delay.as_secs_f64()),
+            Self::Error => totals.mean_error_m().map(|metres| 1000.0 * metres),
+            Self::Cube => totals.bits_per_sent_cube(),
+            Self::Position => each(BitKind::Position, totals.sent_cubes),
+            Self::Orientation => each(BitKind::Orientation, totals.sent_cubes),
+            Self::Selection => each(BitKind::Selection, totals.changed_cubes),
+        }
     }
 
     /// A value in its unit as text.
-    pub(super) fn text(self, value: f64) -> String {
+    pub(in crate::panel) fn text(self, value: f64) -> String {
         match self {
             Self::Kbps | Self::SelectionRate | Self::Delay => grouped(value),
             _ => rounded(value),

@@ -43,7 +43,7 @@ const TOP: f32 = 12.0;
 impl Cost {
     pub(super) fn of(second: &Totals) -> Self {
         Self {
-            kbps: second.kbps(Accounting::PayloadAndUdp),
+            kbps: second.kbps(second.accounting()),
             wire_kbps: second.kbps(Accounting::OnTheWire),
             error_m: second.mean_error_m(),
             is_at_rest: second.is_at_rest(),
@@ -78,7 +78,7 @@ impl Cost {
     /// How bytes are counted.
     pub(super) fn accounting(&self) -> String {
         format!(
-            "Snapshots with their IP and UDP headers, as the article counts; with the transport’s own {} kbps.",
+            "Snapshots with their IP and UDP headers, as the article counts; with the transport’s own, as a budget counts, {} kbps.",
             rounded(self.wire_kbps)
         )
     }

@@ -21,6 +21,16 @@ impl Axis {
     /// All of them, in the order in which a click goes through them.
     pub const ALL: [Self; 3] = [Self::Automatic, Self::Linear, Self::Logarithmic];
 
+    /// Its name on the screen.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Automatic => "auto",
+            Self::Linear => "linear",
+            Self::Logarithmic => "log",
+        }
+    }
+
     /// The scale for these lines.
     pub fn scale<'s>(self, lines: impl Iterator<Item = &'s Series<'s>> + Clone) -> Scale {
         let newest = lines.clone().filter_map(|series| series.kbps.last());

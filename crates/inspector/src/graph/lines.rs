@@ -93,11 +93,25 @@ impl<'a> Lines<'a> {
         (-self.seconds..=0.0).contains(&seconds).then_some(seconds)
     }
 
-    /// The budgets that lines have now, kbps, in a list; empty if none has one.
+    /// The budgets that are drawn, kbps, in a list; empty if there is none.
     pub fn budgets(&self) -> String {
-        let newest = self.all.iter().filter_map(|line| line.series.points.last());
-        let budgets = newest.filter_map(|point| Some(point.budget_kbps?.to_string()));
-        budgets.collect::<Vec<_>>().join(", ")
+        let mut drawn = Vec::new();
+        for (_, kbps) in self.all.iter().flat_map(|line| line.series.budgets()) {
+            let kbps = kbps.to_string();
+            if !drawn.contains(&kbps) {
+                drawn.push(kbps);
+            }
+        }
+        drawn.join(", ")
+    }
+
+    /// What is added to the unit: with a budget, which is about those, all bytes on the wire are counted.
+    pub fn counted(&self) -> &'static str {
+        let mut newest = self.all.iter().filter_map(|line| line.series.points.last());
+        match newest.any(|point| point.budget_kbps.is_some()) {
+            true => " on the wire",
+            false => "",
+        }
     }
 
     pub fn draw(&self, chart: &Chart, look: Look, width: f32) {
