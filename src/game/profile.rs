@@ -31,6 +31,8 @@ pub struct FrameTimes {
     pub percentile_99_ms: f64,
     /// The slowest frame.
     pub worst_ms: f64,
+    /// The part of the mean that lays out the panel.
+    pub panel_ms: f64,
     /// What the shadow ladder's task takes in addition, mean of the last ticks.
     pub shadow_ms: f64,
 }
@@ -51,13 +53,15 @@ pub fn measure(
     let world = game.app.world_mut();
     world.spawn((EguiContext::default(), PrimaryEguiContext));
     show_halves(world, PaneContent::Simulation, lane)?;
-    let mut shadow = Duration::ZERO;
+    let (mut panel, mut shadow) = (Duration::ZERO, Duration::ZERO);
     let mut frames = Vec::new();
     for _ in 0..ticks.max(1) {
         let start = Instant::now();
         game.step();
+        let simulated = start.elapsed();
         lay_out_panel(game.app.world_mut())?;
         frames.push(start.elapsed());
+        panel += start.elapsed() - simulated;
         let world = game.app.world_mut();
         for mut ladder in world.query::<&mut ShadowLadder>().iter_mut(world) {
             ladder.finish()?;
@@ -73,6 +77,7 @@ pub fn measure(
         median_ms: at(50),
         percentile_99_ms: at(99),
         worst_ms: at(100),
+        panel_ms: ms(panel) / frames.len() as f64,
         shadow_ms: ms(shadow),
     })
 }
