@@ -219,10 +219,11 @@ impl PanelState {
         }
     }
 
-    /// Whether the timeline is shown: once it is asked for, and while the game is paused, if there is room.
+    /// Whether the timeline is shown: once it is asked for, and while the game is paused, if there is room. The tour leaves its
+    /// room to the picture.
     pub(super) fn shows_timeline(&self, is_paused: bool) -> bool {
         let is_hidden = self.shown_size() == PanelSize::Hidden;
-        self.timeline || (is_paused && !self.is_low && !is_hidden)
+        !self.is_touring && (self.timeline || (is_paused && !self.is_low && !is_hidden))
     }
 
     /// Shows the next size: the whole panel, the slim bar, nothing. What is chosen in a narrow window holds only there.

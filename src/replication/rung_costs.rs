@@ -48,7 +48,13 @@ impl<'a> RungCosts<'a> {
             .back_from(moment)
             .take(TICKS_PER_SECOND as usize + ticks_ago as usize);
         let newest = last.next().map(pace);
-        let is_uniform = last.all(|sample| newest == Some(pace(sample)));
+        let mut before = 0;
+        let is_uniform = last.all(|sample| {
+            before += 1;
+            newest == Some(pace(sample))
+        });
+        // In its first second the scene settles, and is no measure of what follows.
+        let has_second = before + 1 >= TICKS_PER_SECOND;
         let budget = newest.and_then(|(budget, _)| budget);
         // One that keeps a budget sends fewer and fuller snapshots, and so does its shadow.
         let sent = second.as_ref().map_or(0, |second| second.snapshots);
@@ -58,7 +64,7 @@ impl<'a> RungCosts<'a> {
         };
         let own_kbps = second.map(|second| second.kbps(Accounting::PayloadAndUdp));
         let asked = (sender.kept_budget(), sender.send_interval_ticks);
-        let is_steady = is_uniform && newest.is_none_or(|newest| newest == asked);
+        let is_steady = is_uniform && has_second && newest.is_none_or(|newest| newest == asked);
         Self {
             // What it has encoded since is of both paces.
             shadow: shadow.filter(|_| is_uniform),
@@ -149,6 +155,8 @@ mod tests {
         let mut switched = meter(&sender, 400, 30);
         let now = costs(&switched, &sender);
         assert_eq!([now.kbps(&DELTA), now.estimate()], [Some(480.0); 2]);
+        // In the first second of the lane.
+        assert_eq!(costs(&meter(&sender, 59, 30), &sender).estimate(), None);
         // Before the first tick of a switch.
         switched = meter(&sender, 400, 200);
         switched.switch();

@@ -8,7 +8,7 @@ use serde::de::{Expected, Unexpected};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
     /// There is no key or value of that name.
-    #[error("unknown {what} `{given}`{}; one of {}", similar(given, legal), legal.join(", "))]
+    #[error("{}; one of {}", unknown(what, given, legal), legal.join(", "))]
     Unknown {
         /// What it should be.
         what: String,
@@ -82,6 +82,13 @@ impl serde::de::Error for TextError {
 impl serde::ser::Error for TextError {
     fn custom<T: Display>(message: T) -> Self {
         Self::Other(message.to_string())
+    }
+}
+
+fn unknown(what: &str, given: &str, legal: &[String]) -> String {
+    match given {
+        "" => format!("{what} has no value"),
+        _ => format!("unknown {what} `{given}`{}", similar(given, legal)),
     }
 }
 

@@ -71,8 +71,9 @@ fn colors(ui: &mut Ui, state: &mut PanelState, is_remote: bool) {
 fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     let per_cube = totals.bits_per_sent_cube();
     let bits = per_cube.map_or_else(|| "–".to_owned(), rounded);
-    figure(ui, "A cube in a packet takes", bits, "bits").on_hover_text(
-        "Mean over all cubes that a packet contains: the changed ones, or all of them without delta encoding.",
+    figure(ui, "A packet, for each cube in it", bits, "bits").on_hover_text(
+        "Mean of all bits of a packet, those that belong to no single cube included, by the cubes that it contains: the \
+         changed ones, or all of them without delta encoding.",
     );
     let mean = |sum: usize| rounded(totals.per_snapshot(sum as f64));
     let cubes = format!("Cubes in a packet, of {CUBES}");

@@ -25,9 +25,9 @@ pub(super) fn draw(ui: &mut Ui, lane: &LaneView<'_>) {
         return;
     };
     let present = rows[0].1;
-    // By what can be seen, so that rows that are alike do not change places.
-    let length = |kbps| bars::length(ui, [present, kbps]);
-    rows.sort_by_key(|(ablated, kbps)| (ablated.is_some(), Reverse(length(*kbps))));
+    // By the figure that is shown, so that rows that are alike do not change places.
+    let shown = |kbps: f64| (10.0 * (kbps - present)).round() as i64;
+    rows.sort_by_key(|(ablated, kbps)| (ablated.is_some(), Reverse(shown(*kbps))));
     let old = old(lane);
     let (what, color) = match old {
         Some(seconds) => (format!("one less, {}", ago(seconds)), aged(look, seconds)),

@@ -240,11 +240,7 @@ impl Shown<'_, '_> {
         let is_compared = self.overlay.column.is_some() || common.is_some() && !is_alone;
         for half in &halves {
             if self.warning(half).is_some() {
-                // An outlined replica is all over the picture.
-                pen.frame(match *self.mode {
-                    ViewMode::Difference => picture,
-                    _ => half.area,
-                });
+                pen.frame(self.seen(half, picture));
             }
             // The headline has it for a lane that keeps a budget alone, and for the lanes of a film.
             let error = |lane: &ShownLane<'_>| {
@@ -280,6 +276,14 @@ impl Shown<'_, '_> {
         self.notices(pen, picture, end, &halves);
     }
 
+    /// Where the lane of a half is seen: an outlined replica is all over the picture.
+    fn seen(&self, half: &Half<'_>, picture: Rect) -> Rect {
+        match *self.mode {
+            ViewMode::Difference => picture,
+            _ => half.area,
+        }
+    }
+
     /// Draws what the lanes cost. Returns the rectangles of that.
     fn figures(
         &self,
@@ -308,7 +312,7 @@ impl Shown<'_, '_> {
                     }
                     pen.column(free, half.side, settings, known)
                 }
-                None => pen.headline(half.area, half.side, settings, known),
+                None => pen.headline(self.seen(half, picture), half.side, settings, known),
                 Some((_, other)) => {
                     let settings = [settings, &other.settings];
                     pen.compared(half.area, half.side, settings, known)

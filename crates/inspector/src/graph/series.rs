@@ -54,26 +54,14 @@ impl<'a> Series<'a> {
     fn without_peaks(&self) -> Option<(f64, f64)> {
         let (smallest, peak) = self.range?;
         let mut sorted = self.kbps.clone();
-        let index = sorted.len().saturating_sub(1 + self.two_windows());
+        let index = sorted
+            .len()
+            .saturating_sub(1 + 2 * self.ticks_per_second as usize);
         let (_, &mut largest, _) = sorted.select_nth_unstable_by(index, f64::total_cmp);
-        // Rates after a switch to stages that cost more are here to stay.
-        let is_peak = peak > 2.0 * largest && !self.rises_after_switch(largest);
+        // The newest rate may be here to stay, and is never out of sight.
+        let is_over = self.kbps.last().is_none_or(|&newest| newest <= largest);
+        let is_peak = peak > 2.0 * largest && is_over;
         Some((smallest, if is_peak { largest } else { peak }))
-    }
-
-    /// Ticks of two smoothing windows.
-    const fn two_windows(&self) -> usize {
-        2 * self.ticks_per_second as usize
-    }
-
-    /// Whether the newest rate is above this one, and stages were switched in the last two smoothing windows.
-    fn rises_after_switch(&self, kbps: f64) -> bool {
-        let (Some(newest), Some(&rate)) = (self.points.last(), self.kbps.last()) else {
-            return false;
-        };
-        let recent = self.points.len().saturating_sub(self.two_windows());
-        let mut recent = self.points[recent..].iter();
-        rate > kbps && recent.any(|point| point.stages != newest.stages)
     }
 
     /// Runs of points above a rate: the time and the rate of the largest of each.
@@ -162,8 +150,6 @@ const MAX_POINTS: usize = 600;
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::ladder;
-
     use super::*;
 
     fn points(ticks: u64) -> Vec<Point> {
@@ -266,19 +252,20 @@ mod tests {
     }
 
     #[test]
-    fn rates_after_a_switch_set_the_scale_at_once() {
+    fn the_newest_rate_sets_the_scale_at_once() {
         let mut points = points(400);
         for point in &mut points[370..] {
-            point.stages = ladder::POSITION.stages;
             point.bytes = 140_000;
+        }
+        let series = Series::new(&points[..380], 380, 60);
+        assert_eq!(series.range_without_peaks, series.range);
+        for point in &mut points[375..] {
+            point.bytes = 0;
         }
         let series = Series::new(&points, 400, 60);
         assert_eq!(series.range_without_peaks, series.range);
-        // Without a switch, it is a peak.
-        for point in &mut points {
-            point.stages = ladder::POSITION.stages;
-        }
-        let series = Series::new(&points, 400, 60);
+        points.extend(points[..100].to_vec());
+        let series = Series::new(&points, 500, 60);
         assert_ne!(series.range_without_peaks, series.range);
     }
 
