@@ -11,7 +11,7 @@ use super::bars::{self, KEY, SHOWN_AS_ZERO, signed};
 use super::stages::{aged, ago, measured, name, old};
 use crate::panel::lane::LaneView;
 use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
-use crate::panel::terms::{self, Tooltip};
+use crate::panel::terms;
 use crate::panel::widgets::{At, Row, line, width};
 use crate::replication::{Ablated, Accounting, Part, TARGET_KBPS, rung_name};
 
@@ -60,7 +60,7 @@ fn row(
             let when = if is_old { "then" } else { "now" };
             (format!("{when}: {}", rung_name(stages)), about)
         }
-        Some(ablated) => (title(ablated), term(ablated.part, stages).text),
+        Some(ablated) => (title(ablated), terms::stage(ablated.part, *stages)[1]),
     };
     let row = Row::marked(ui, ROW, &title, ablated.is_none());
     row.text(ui, At::Left(KEY), &title, BODY, look.ink);
@@ -106,7 +106,7 @@ fn along(ablated: &Ablated) -> Option<String> {
 
 /// What is taken away, as the title of a row.
 fn title(ablated: &Ablated) -> String {
-    let title = match (ablated.part, term(ablated.part, ablated.stages).name) {
+    let title = match (ablated.part, terms::stage(ablated.part, *ablated.stages)[0]) {
         (Part::Coding, _) => "no arithmetic coding",
         (Part::CodingForPacking, _) => "bit-packed instead",
         (Part::Prediction, _) => "no prediction",
@@ -124,23 +124,6 @@ fn title(ablated: &Ablated) -> String {
         (part, left) => return format!("{left} {}", name(part)),
     };
     title.to_owned()
-}
-
-/// What stages do in this part.
-fn term(part: Part, stages: Stages) -> Tooltip {
-    match part {
-        Part::Orientation => terms::orientation(stages.orientation),
-        Part::Velocity => terms::velocity(stages.velocity),
-        Part::Position => terms::position(stages.position),
-        Part::Delta
-        | Part::Coding
-        | Part::CodingForPacking
-        | Part::Prediction
-        | Part::Simulation => terms::delta(stages.delta),
-        Part::RelativePosition => terms::relative_position(stages.relative_position),
-        Part::RelativeOrientation => terms::relative_orientation(stages.relative_orientation),
-        Part::ChangedFlags => terms::changed_flags(stages.changed_flags),
-    }
 }
 
 fn header() -> String {
