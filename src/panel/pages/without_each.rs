@@ -8,7 +8,7 @@ use cubewire_codec::ladder::rung_of;
 use cubewire_inspector::words::rounded;
 
 use super::bars::{self, KEY, SHOWN_AS_ZERO, signed};
-use super::stages::{aged, ago, measured, name, old};
+use super::stages::{dated, measured, name, old};
 use crate::panel::lane::LaneView;
 use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
 use crate::panel::terms;
@@ -29,11 +29,8 @@ pub(super) fn draw(ui: &mut Ui, lane: &LaneView<'_>) {
     let length = |kbps| bars::length(ui, [present, kbps]);
     rows.sort_by_key(|(ablated, kbps)| (ablated.is_some(), Reverse(length(*kbps))));
     let old = old(lane);
-    let (what, color) = match old {
-        Some(seconds) => (format!("one less, {}", ago(seconds)), aged(look, seconds)),
-        None => ("one stage less".to_owned(), look.muted),
-    };
-    bars::header(ui, KEY, (&what, color), ["kbps", "more"], header());
+    let what = dated(look, old, ["one stage less", "one less,"]);
+    bars::header(ui, Some(what), ["kbps", "more"], header());
     for (ablated, kbps) in &rows {
         row(
             ui,
