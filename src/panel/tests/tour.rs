@@ -33,7 +33,8 @@ fn every_step_has_its_text_and_buttons_that_turn_the_pages() {
         }
         if let Some(value) = step.article {
             let (name, value) = (step.article_name(), step.watch.text(value));
-            let said = format!("{name}: {value} {}", step.watch.unit());
+            let [_, unit] = step.watch.name_and_unit();
+            let said = format!("{name}: {value} {unit}");
             assert!(says(&harness, &said), "{said}");
         }
         let is_last = index + 1 == STEPS.len();
