@@ -2,15 +2,15 @@
 
 use bevy::prelude::*;
 use bevy_egui::egui::{
-    Align, Area, Color32, Context, Id, Label, Layout, Order, Rect, RichText, Sense, Stroke, Ui,
-    UiBuilder, pos2, vec2,
+    Area, Color32, Context, Id, Label, Order, Rect, RichText, Sense, Stroke, Ui, UiBuilder, pos2,
+    vec2,
 };
 use bevy_egui::input::EguiWantsInput;
 
 use super::lane::{LaneView, Status};
 use super::pages::ladder::PRESENT;
 use super::settings::{Page, PanelSize, PanelState};
-use super::style::{BODY, GAP, Look, ROW, SMALL};
+use super::style::{BODY, GAP, Look, ROW, SMALL, row_in};
 use super::tour::STEPS;
 use super::widgets::{
     At, Kind, Pointing, balanced, button, keys, keys_width, over_picture, text, triangle, within,
@@ -243,11 +243,7 @@ fn frame(ui: &mut Ui, rect: Rect, color: Color32, number: Option<usize>, title: 
         text(ui.painter(), row, middle, number, SMALL, look.ground);
         title_left += 28.0;
     }
-    let mut head = ui.new_child(
-        UiBuilder::new()
-            .max_rect(row.with_min_x(title_left))
-            .layout(Layout::left_to_right(Align::Center)),
-    );
+    let mut head = row_in(ui, row.with_min_x(title_left));
     head.label(RichText::new(title).size(BODY).color(color));
     ui.allocate_rect(rect, Sense::empty());
     let below = UiBuilder::new().max_rect(rest.translate(vec2(0.0, 4.0)));

@@ -1,7 +1,5 @@
 //! Flags above a plot, one for each switch of stages, with the number of the rung, and said in words under the pointer.
 
-use std::ops::Range;
-
 use bevy_egui::egui::{
     Rangef, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
 };
@@ -126,17 +124,15 @@ fn grouped(switches: &[Switch]) -> Vec<&[Switch]> {
         let [from, to] = [before, after].map(|group| &group[group.len() - 1]);
         apart(from, to) < widths.iter().sum::<f32>() / 2.0 + BETWEEN
     };
-    let mut groups: Vec<Range<usize>> = Vec::new();
+    let mut groups: Vec<&[Switch]> = Vec::new();
     for index in 0..switches.len() {
         let mut start = index;
-        while let Some(before) =
-            groups.pop_if(|before| touch(&switches[before.clone()], &switches[start..=index]))
-        {
-            start = before.start;
+        while let Some(before) = groups.pop_if(|it| touch(it, &switches[start..=index])) {
+            start -= before.len();
         }
-        groups.push(start..index + 1);
+        groups.push(&switches[start..=index]);
     }
-    groups.into_iter().map(|group| &switches[group]).collect()
+    groups
 }
 
 /// How far two switches are apart: as in the graph, whatever the plot, so that all have the same flags; but no further than they

@@ -99,13 +99,10 @@ fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Draw
             ui.add_space(GAP);
         }
         pages::bar(ui, state, lane);
-        let page = ui.available_rect_before_wrap();
-        let page = page.with_max_y(page.bottom() - toolbar::HEIGHT);
+        let left = ui.available_rect_before_wrap();
+        let (page, below) = left.split_top_bottom_at_y(left.bottom() - toolbar::HEIGHT);
         let asked = asked.or(page_in(ui, page, state, lane));
-        let below = egui::Rect::from_min_max(
-            egui::pos2(page.left(), page.bottom() + 8.0),
-            ui.max_rect().right_bottom(),
-        );
+        let below = below.with_min_y(below.top() + 8.0);
         let line = Stroke::new(1.0, look.line);
         let whole = (page.left() - MARGIN)..=(page.right() + MARGIN);
         ui.painter().hline(whole, page.bottom() - 0.5, line);

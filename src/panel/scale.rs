@@ -2,8 +2,7 @@
 
 use bevy_egui::egui::{self, gui_zoom::kb_shortcuts};
 
-use super::settings::PanelState;
-use super::settings::SCALES;
+use super::settings::{PanelState, SCALES};
 
 /// Applies the scale of `state`, after what the user asks for with Ctrl and +, − or 0.
 pub(super) fn follow(ctx: &egui::Context, state: &mut PanelState) {

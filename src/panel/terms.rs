@@ -3,209 +3,218 @@
 //! Figures are from Glenn Fiedler, *Snapshot Compression* (gafferongames.com, 2015), "the
 //! article"; those of the affine variants from *Data Quantization and Networking* (2025).
 
-use cubewire_codec::BitKind;
 use cubewire_codec::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
 };
+use cubewire_codec::{BitKind, StageOptions};
 use cubewire_inspector::names;
 pub(super) use cubewire_inspector::words::{capital, ticks};
 
-use crate::replication::Accounting;
+use crate::replication::{Accounting, Part};
 use crate::view::CubeColors;
 
 /// The name of an option, and an explanation of at least two sentences.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Tooltip {
-    pub(super) name: &'static str,
-    pub(super) text: &'static str,
+pub(super) type Term = [&'static str; 2];
+
+/// What stages do in this part. Arithmetic coding, prediction and simulation are variants of the delta.
+pub(super) const fn stage(part: Part, stages: StageOptions) -> Term {
+    match part {
+        Part::Orientation => orientation(stages.orientation),
+        Part::Velocity => velocity(stages.velocity),
+        Part::Position => position(stages.position),
+        Part::Delta
+        | Part::Coding
+        | Part::CodingForPacking
+        | Part::Prediction
+        | Part::Simulation => delta(stages.delta),
+        Part::RelativePosition => relative_position(stages.relative_position),
+        Part::RelativeOrientation => relative_orientation(stages.relative_orientation),
+        Part::ChangedFlags => changed_flags(stages.changed_flags),
+    }
 }
 
-const fn tooltip(name: &'static str, text: &'static str) -> Tooltip {
-    Tooltip { name, text }
-}
-
-pub(super) const fn orientation(orientation: Orientation) -> Tooltip {
+const fn orientation(orientation: Orientation) -> Term {
     match orientation {
-        Orientation::Full => tooltip(
+        Orientation::Full => [
             "full",
             "The quaternion is sent as four 32-bit floats. \
              That is 128 of the 321 bits of an uncompressed cube.",
-        ),
-        Orientation::SmallestThree { .. } => tooltip(
+        ],
+        Orientation::SmallestThree { .. } => [
             "smallest three",
             "The largest component of the quaternion is dropped and reconstructed from the other \
              three, as the length is 1. Two bits give its index; with 9 bits for each of the others, as \
              in the article, an orientation takes 29 bits instead of 128.",
-        ),
+        ],
     }
 }
 
-pub(super) const FIXED_BITS: Tooltip = tooltip(
+pub(super) const FIXED_BITS: Term = [
     "fixed bits",
     "Every field takes as many bits as its stage says, whatever it contains. \
      As in the article, the stages below save bits one by one.",
-);
+];
 
-pub(super) const fn velocity(velocity: Velocity) -> Tooltip {
+const fn velocity(velocity: Velocity) -> Term {
     match velocity {
-        Velocity::Full => tooltip(
+        Velocity::Full => [
             "full",
             "The linear velocity is sent as three 32-bit floats. \
              That is 96 of the 321 bits of an uncompressed cube.",
-        ),
-        Velocity::Quantized => tooltip(
+        ],
+        Velocity::Quantized => [
             "quantized",
             "Speeds are bounded by 32 m/s and quantized to 1/32 m/s, 11 bits per component. \
              The velocity takes 33 bits instead of 96.",
-        ),
-        Velocity::AtRestFlag => tooltip(
+        ],
+        Velocity::AtRestFlag => [
             "at rest",
             "A flag marks cubes at rest, and their velocity is not sent. \
              With it, a cube at rest takes 127 bits and a moving one 160.",
-        ),
-        Velocity::Omitted => tooltip(
+        ],
+        Velocity::Omitted => [
             "omitted",
             "Linear interpolation of 60 snapshots a second looks good enough without velocities. \
              This saves the flag's bit for every cube, and another 33 bits for a moving one.",
-        ),
-        Velocity::Affine => tooltip(
+        ],
+        Velocity::Affine => [
             "affine",
             "The difference from the baseline's velocity, mapped to integers by a scale and a zero \
              point, in 63 bits. Not in the article: its source reduces a state from 64 bytes to 20.",
-        ),
+        ],
     }
 }
 
-pub(super) const fn position(position: Position) -> Tooltip {
+const fn position(position: Position) -> Term {
     match position {
-        Position::Full => tooltip(
+        Position::Full => [
             "full",
             "The position is sent as three 32-bit floats. \
              That is 96 of the 321 bits of an uncompressed cube.",
-        ),
-        Position::Quantized { .. } => tooltip(
+        ],
+        Position::Quantized { .. } => [
             "quantized",
             "Positions are bounded and quantized to 1/512 m: 18 bits each for x and y, 14 for z. \
              A position takes 50 bits instead of 96, and a cube 80 in all.",
-        ),
-        Position::Affine => tooltip(
+        ],
+        Position::Affine => [
             "affine",
             "The difference from the baseline's position, mapped to integers by a scale and a zero \
              point, in 63 bits; or the whole position in 71. One more bit selects the form. Not in \
              the article: its source reduces a state from 64 bytes to 20.",
-        ),
+        ],
     }
 }
 
-pub(super) const fn delta(delta: Delta) -> Tooltip {
+const fn delta(delta: Delta) -> Term {
     match delta {
-        Delta::Off => tooltip(
+        Delta::Off => [
             "all cubes",
             "Every packet contains every cube, changed or not. \
              Even at 80 bits per cube, 901 cubes 60 times a second take 4.3 Mbit/s.",
-        ),
-        Delta::ChangedBits => tooltip(
+        ],
+        Delta::ChangedBits => [
             "bits",
             "Only cubes that differ from the baseline, an acknowledged snapshot, are sent. One bit \
              per cube marks them: with all 901 at rest, these bits alone take 54 kbps.",
-        ),
-        Delta::Indices => tooltip(
+        ],
+        Delta::Indices => [
             "indices",
             "Changed cubes are listed by index, 10 bits each, if that is shorter than changed bits: \
              up to 90 cubes. With all cubes at rest only headers remain, about 15 kbps.",
-        ),
-        Delta::RelativeIndices { .. } => tooltip(
+        ],
+        Delta::RelativeIndices { .. } => [
             "relative",
             "Each index is encoded as the distance from the previous one, in 3, 5 or 10 bits after one or \
              two that say which. In the article an index takes 5.5 bits on average, instead of 10.",
-        ),
-        Delta::PredictedIndices => tooltip(
+        ],
+        Delta::PredictedIndices => [
             "predicted",
             "The set of changed cubes is predicted from the last one, and only the exceptions are \
              sent. Not in the article, whose relative indices take 5.5 bits for every changed cube.",
-        ),
-        Delta::Arithmetic => tooltip(
+        ],
+        Delta::Arithmetic => [
             "arithmetic",
             "Everything is arithmetic coded with adaptive probabilities: which cubes changed, and \
              the residuals of their fields. On data like that of the article's compression contest, \
              packets are a quarter smaller than with its best bit packing.",
-        ),
-        Delta::ArithmeticPredicted => tooltip(
+        ],
+        Delta::ArithmeticPredicted => [
             "predicted",
             "As arithmetic, with residuals against a predicted state: rolling over a corner, falling, or \
              carried along in a ball. Packets may name two additional references.",
-        ),
-        Delta::ArithmeticSimulated => tooltip(
+        ],
+        Delta::ArithmeticSimulated => [
             "simulated",
             "Both ends simulate the scene, and a packet carries the keys that moved it. While both compute the \
              same, which a check in each packet confirms, that is all; otherwise residuals correct what the \
              receiver simulates.",
-        ),
+        ],
     }
 }
 
-pub(super) const fn relative_position(relative_position: RelativePosition) -> Tooltip {
+const fn relative_position(relative_position: RelativePosition) -> Term {
     match relative_position {
-        RelativePosition::Off => tooltip(
+        RelativePosition::Off => [
             "off",
             "The position of a changed cube is sent in full. \
              A quantized position takes 50 bits.",
-        ),
-        RelativePosition::TwoRanges { .. } => tooltip(
+        ],
+        RelativePosition::TwoRanges { .. } => [
             "two ranges",
             "The difference from the baseline is sent with 5 bits per component if it is small, 9 if \
              it is larger; beyond that, the full position. In the article a changed position takes \
              26.1 bits on average, instead of 50.",
-        ),
-        RelativePosition::Predicted => tooltip(
+        ],
+        RelativePosition::Predicted => [
             "predicted",
             "The difference is relative to a position extrapolated from the baseline, in ranges that \
              grow with its speed. Not in the article, whose relative positions take 26.1 bits; an \
              encoder of its compression contest predicted positions, too.",
-        ),
+        ],
     }
 }
 
-pub(super) const fn relative_orientation(relative_orientation: RelativeOrientation) -> Tooltip {
+const fn relative_orientation(relative_orientation: RelativeOrientation) -> Term {
     match relative_orientation {
-        RelativeOrientation::Off => tooltip(
+        RelativeOrientation::Off => [
             "off",
             "The orientation of a changed cube is sent in full. \
              At 9 bits per component it takes 29 bits.",
-        ),
-        RelativeOrientation::TwoRanges { .. } => tooltip(
+        ],
+        RelativeOrientation::TwoRanges { .. } => [
             "two ranges",
             "If the largest component has the same index as in the baseline (over 100 ms, in 90 % of \
              cases), only differences of the others are sent, in 5 or 8 bits each. In the article an \
              orientation takes 23.3 bits on average, 80.3 % of a full one.",
-        ),
-        RelativeOrientation::GrowingRanges => tooltip(
+        ],
+        RelativeOrientation::GrowingRanges => [
             "growing",
             "Differences as in two ranges, in ranges that grow with the speed of the cube in the baseline. \
              Not in the article, whose relative orientations take 23.3 bits.",
-        ),
+        ],
     }
 }
 
-pub(super) const fn changed_flags(changed_flags: ChangedFlags) -> Tooltip {
+const fn changed_flags(changed_flags: ChangedFlags) -> Term {
     match changed_flags {
-        ChangedFlags::Off => tooltip(
+        ChangedFlags::Off => [
             "off",
             "Every changed cube has position and orientation in the packet, even if only one of them \
              changed. In the article 5 % of changed cubes keep their position and another 5 % their \
              orientation.",
-        ),
-        ChangedFlags::Separate => tooltip(
+        ],
+        ChangedFlags::Separate => [
             "separate",
             "One flag each for position and orientation; an unchanged field is not sent. \
              In the article 5 % of changed cubes keep their position and another 5 % their orientation.",
-        ),
-        ChangedFlags::Joint => tooltip(
+        ],
+        ChangedFlags::Joint => [
             "joint",
             "One bit for the usual case: position and orientation changed, interacting did not. In \
              all other cases three more bits follow. In the article the usual case covers about 90 % \
              of changed cubes.",
-        ),
+        ],
     }
 }
 

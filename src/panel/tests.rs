@@ -3,7 +3,6 @@
 mod help;
 mod inspect;
 mod labels;
-mod low;
 mod network;
 mod packet;
 mod pages;
@@ -16,13 +15,11 @@ use std::time::Duration;
 
 use bevy::math::{Quat, vec3};
 use bevy_egui::egui::accesskit::Role;
+use bevy_egui::egui::epaint::TextShape;
 use bevy_egui::egui::{self, Modifiers, Shape};
 use cubewire_codec::ladder::{self, LADDER};
 use cubewire_codec::stages::{Orientation, Position};
-use cubewire_codec::{
-    BitLedger, BodyState, Encoder, Limits, Packet, Plan, QuantizedSnapshot, Sequence, Snapshot,
-    Stages,
-};
+use cubewire_codec::{BodyState, Snapshot, Stages};
 use cubewire_link::Preset;
 use cubewire_protocol::{
     BaselineChoice, FallbackReason, Interpolation, Standing, SyncStatus, Wait,
@@ -36,7 +33,7 @@ use crate::history::Selection;
 use crate::replication::{
     Ablation, Arrival, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, LaneSettings, LaneSync,
     METER_TICKS, PacketRecord, Peer, PlayoutDelay, ReplicaError, Sample, ServerConnection, Serving,
-    ShadowLadder, Standings,
+    ShadowLadder, Standings, itemized,
 };
 use crate::view::{PaneContent, Side, ViewMode};
 
@@ -64,51 +61,58 @@ struct Panel {
     standings: Standings,
 }
 
+/// A meter of that many ticks with a packet in each, after a change by tick.
+pub(super) fn meter_of(
+    ticks: u64,
+    packet: &PacketRecord,
+    change: impl Fn(u64, &mut Sample, &mut PacketRecord),
+) -> LaneMeter {
+    LaneMeter::from_samples((0..ticks).map(|tick| {
+        let mut packet = packet.clone();
+        let mut sample = Sample {
+            tick,
+            ..Sample::default()
+        };
+        change(tick, &mut sample, &mut packet);
+        sample.snapshots.push(packet);
+        sample
+    }))
+}
+
+/// When packets usually arrive.
+pub(super) const ARRIVAL: Arrival = Arrival {
+    after_ticks: 6,
+    is_late: false,
+};
+
 fn meter() -> LaneMeter {
-    LaneMeter::from_samples((0..400).map(|tick| Sample {
-        tick,
-        snapshots: vec![PacketRecord {
-            payload_bytes: 500 + tick as usize % 40,
-            changed_cubes: 70,
-            ..PacketRecord::default()
-        }],
-        acked_age_ticks: Some(6),
-        replica_error: ReplicaError {
+    meter_of(400, &PacketRecord::default(), |tick, sample, packet| {
+        packet.payload_bytes = 500 + tick as usize % 40;
+        packet.changed_cubes = 70;
+        sample.acked_age_ticks = Some(6);
+        sample.replica_error = ReplicaError {
             tick: Some(tick as f64),
             mean_m: 0.004,
             max_m: 0.085,
             ..ReplicaError::default()
-        },
-        ..Sample::default()
-    }))
+        };
+    })
 }
 
 /// A packet of ten cubes, of which the first moves a little, the second far, and the third turns.
-pub(super) fn packet_of(stages: Stages) -> PacketRecord {
+fn packet_of(stages: Stages) -> PacketRecord {
     let cube = |x: usize| BodyState {
         position: vec3(x as f32, 1.0, 2.0),
         ..BodyState::default()
     };
-    let mut world = Snapshot {
+    let initial = Snapshot {
         bodies: (0..10).map(cube).collect(),
     };
-    let mut encoder = Encoder::new(Plan::cubes(), world.clone(), Limits::default()).unwrap();
+    let mut world = initial.clone();
     world.bodies[0].position.x += 0.01;
     world.bodies[1].position.x += 10.0;
     world.bodies[2].orientation = Quat::from_rotation_x(0.3);
-    let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
-    current.quantize(&world, stages.precision()).unwrap();
-    let mut packet = Packet {
-        ledger: BitLedger::itemized(),
-        ..Packet::default()
-    };
-    let header = encoder
-        .encode(Sequence(7), stages, &current, None, &mut packet, None)
-        .unwrap();
-    PacketRecord {
-        header: Some(header),
-        ..PacketRecord::new(&packet, stages)
-    }
+    PacketRecord::new(&itemized(stages, &initial, &world), stages)
 }
 
 /// A page of a lane with these stages and everything that can be measured of it: packets that take six ticks, what each
@@ -116,19 +120,10 @@ pub(super) fn packet_of(stages: Stages) -> PacketRecord {
 fn measured(page: Page, stages: Stages) -> Panel {
     let mut panel = panel(page);
     panel.settings.sender.stages = stages;
-    let packet = packet_of(stages);
-    panel.meter = LaneMeter::from_samples((0..400).map(|tick| Sample {
-        tick,
-        stages,
-        snapshots: vec![PacketRecord {
-            arrival: (tick < 394).then_some(Arrival {
-                after_ticks: 6,
-                is_late: false,
-            }),
-            ..packet.clone()
-        }],
-        ..Sample::default()
-    }));
+    panel.meter = meter_of(400, &packet_of(stages), |tick, sample, packet| {
+        sample.stages = stages;
+        packet.arrival = (tick < 394).then_some(ARRIVAL);
+    });
     let bytes = |index: usize| 36_000 / (index + 1) + 6_000 * usize::from(index == 3);
     panel.shadow = Some(ShadowLadder::of_bytes(1_500, move |index, tick| {
         bytes(index) + tick as usize % 50
@@ -138,6 +133,7 @@ fn measured(page: Page, stages: Stages) -> Panel {
 }
 
 const SIZE: egui::Vec2 = egui::vec2(1280.0, 720.0);
+const LOW: egui::Vec2 = egui::vec2(800.0, 450.0);
 
 fn harness(page: Page) -> Harness<'static, Panel> {
     open(panel(page))
@@ -164,9 +160,13 @@ fn panel(page: Page) -> Panel {
 }
 
 fn open(panel: Panel) -> Harness<'static, Panel> {
-    let mut harness = Harness::builder()
-        .with_size(SIZE)
-        .build_ui_state(show, panel);
+    open_in(SIZE, panel)
+}
+
+/// Opens a window of that size.
+fn open_in(size: egui::Vec2, panel: Panel) -> Harness<'static, Panel> {
+    let builder = Harness::builder().with_size(size);
+    let mut harness = builder.build_ui_state(show, panel);
     harness.run();
     harness
 }
@@ -266,12 +266,27 @@ fn shapes<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = &'a Shape
     clipped(harness).map(|(_, shape)| shape)
 }
 
-/// The texts that are painted, and where each stands.
-fn texts<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = (&'a str, egui::Rect)> {
-    shapes(harness).filter_map(|shape| match shape {
-        Shape::Text(text) => Some((text.galley.text(), text.visual_bounding_rect())),
+/// The texts that are painted, and the rectangle that each is clipped to.
+fn painted<'a>(
+    harness: &'a Harness<'_, Panel>,
+) -> impl Iterator<Item = (egui::Rect, &'a TextShape)> {
+    clipped(harness).filter_map(|(clip, shape)| match shape {
+        Shape::Text(text) => Some((clip, text)),
         _ => None,
     })
+}
+
+/// Those of them that are these words.
+fn words<'a>(
+    harness: &'a Harness<'_, Panel>,
+    said: &'a str,
+) -> impl Iterator<Item = (egui::Rect, &'a TextShape)> {
+    painted(harness).filter(move |(_, text)| text.galley.text() == said)
+}
+
+/// What each text says, and where it stands.
+fn texts<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = (&'a str, egui::Rect)> {
+    painted(harness).map(|(_, text)| (text.galley.text(), text.visual_bounding_rect()))
 }
 
 fn paints(harness: &Harness<'_, Panel>, is_like: impl Fn(&str) -> bool) -> bool {

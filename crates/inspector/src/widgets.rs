@@ -216,8 +216,8 @@ pub fn heading(ui: &mut Ui, name: &str, right: impl ToString) -> Response {
     row.response
 }
 
-/// A number that can be dragged and typed, in a sunken field of that width; the unit stands behind it.
-pub fn field(ui: &mut Ui, width: f32, value: DragValue<'_>, unit: &str) -> Response {
+/// A number that can be dragged and typed, in a sunken field of that width; the unit stands behind it. Its name is not painted.
+pub fn field(ui: &mut Ui, name: &str, width: f32, value: DragValue<'_>, unit: &str) -> Response {
     let look = Look::of(ui);
     ui.scope(|ui| {
         ui.spacing_mut().interact_size = vec2(width, CONTROL);
@@ -237,6 +237,10 @@ pub fn field(ui: &mut Ui, width: f32, value: DragValue<'_>, unit: &str) -> Respo
         let layout = egui::Layout::top_down(egui::Align::Max);
         let response = ui.allocate_ui_with_layout(size, layout, |ui| ui.add(value));
         let response = response.inner;
+        response.widget_info(|| WidgetInfo {
+            label: Some(name.to_owned()),
+            ..WidgetInfo::new(WidgetType::DragValue)
+        });
         if !unit.is_empty() {
             let unit = egui::RichText::new(unit).size(SMALL).color(look.muted);
             ui.add(egui::Label::new(unit).truncate());

@@ -18,24 +18,25 @@ fn at(width: f32, kbps: f64) -> f32 {
     LEFT + room * Scale::Logarithmic.fraction(kbps, &SCALE_KBPS) as f32
 }
 
-/// The name of the rows and its colour, that far from the left, those of the columns of figures, and marks of the scale;
-/// `about` is told under the pointer.
+/// The name of the rows, those of the columns of figures, and marks of the scale; `about` is told under the pointer. Rows of
+/// anything but rungs have a name of their own, with its colour.
 pub(super) fn header(
     ui: &mut Ui,
-    left: f32,
-    (name, color): (&str, Color32),
+    own: Option<(String, Color32)>,
     columns: [&str; 2],
     about: String,
 ) {
     let look = Look::of(ui);
-    let row = Row::show(ui, LINE, &[name, columns[0], columns[1]].join(", "));
+    let left = if own.is_some() { KEY } else { NAME };
+    let (name, color) = own.unwrap_or_else(|| ("rung".to_owned(), look.muted));
+    let row = Row::show(ui, LINE, &[&*name, columns[0], columns[1]].join(", "));
     let at = |kbps| at(row.rect.width(), kbps);
     let target = format!("{TARGET_KBPS:.0}");
     // Where the bars are short, the target alone.
     let has_room = at(10_000.0) - LEFT > MARKS;
     let [low, high] = if has_room { ["10", "10k"] } else { [""; 2] };
     for (at, words, color) in [
-        (At::Left(left), name, color),
+        (At::Left(left), &*name, color),
         (At::Left(LEFT), low, look.muted),
         (At::Center(at(TARGET_KBPS)), &target, look.ink),
         (At::Center(at(10_000.0)), high, look.muted),
@@ -138,7 +139,7 @@ const GLIDE: f32 = 0.15;
 
 /// Logical points, from the left end of a row: its key, its name, its bar. From the right: the bar, and both figures.
 pub(super) const KEY: f32 = 2.0;
-pub(super) const NAME: f32 = 26.0;
+const NAME: f32 = 26.0;
 const LEFT: f32 = 172.0;
 const RIGHT: f32 = 120.0;
 const FIGURE: f32 = 58.0;

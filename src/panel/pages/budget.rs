@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use bevy_egui::egui::{DragValue, Id, Sense, Ui, WidgetInfo, vec2};
+use bevy_egui::egui::{DragValue, Id, Sense, Ui, vec2};
 use cubewire_codec::Plan;
 use cubewire_inspector::names::Names;
 use cubewire_inspector::waiting::Waiting;
@@ -68,11 +68,7 @@ fn switch(ui: &mut Ui, budget: &mut Option<u32>, last: u32) {
     named(ui, width - SWITCH - NUMBER, "Budget", BODY, |ui| {
         if let Some(kbps) = budget {
             let drag = DragValue::new(kbps).range(BUDGETS_KBPS);
-            let number = field(ui, FIELD, drag, "kbps");
-            number.widget_info(|| WidgetInfo {
-                label: Some("Budget in kbps".to_owned()),
-                ..WidgetInfo::drag_value(true, f64::from(*kbps))
-            });
+            field(ui, "Budget in kbps", FIELD, drag, "kbps");
         }
         ui.add_space(ui.available_width() - SWITCH);
         let states = choices([

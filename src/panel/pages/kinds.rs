@@ -119,11 +119,7 @@ fn acks(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     let meter = lane.meter;
     let age = |age: Option<Option<u16>>| age.map_or_else(|| "–".to_owned(), baseline);
     let acked = meter.samples().back().map(|sample| sample.acked_age_ticks);
-    let mut sent = meter
-        .samples()
-        .iter()
-        .rev()
-        .flat_map(|sample| &sample.snapshots);
+    let mut sent = meter.back_from(None).flat_map(|sample| &sample.snapshots);
     let named = sent.next().map(|packet| packet.reference_age_ticks());
     let acks = rounded(totals.kbps_of(totals.traffic.ack_bytes));
     figure(ui, "Acks of snapshots", acks, "kbps");

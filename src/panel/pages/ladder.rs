@@ -35,14 +35,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
     let height = bars::height(ui, LADDER.len() + 1, AFFINE_GAP + GAP + LINE + ROW);
     match lane.shadow {
         Some(shadow) => {
-            let about = about(lane, shadow);
-            bars::header(
-                ui,
-                bars::NAME,
-                ("rung", look.muted),
-                ["kbps", "less"],
-                about,
-            );
+            bars::header(ui, None, ["kbps", "less"], about(lane, shadow));
         }
         None => {
             line(ui, "Requested from the server.", look.muted);

@@ -85,7 +85,8 @@ fn kinds_of_jitter(ui: &mut Ui, jitter: &mut Jitter) {
         segmented(ui, across, jitter, &kinds);
         if let Jitter::LogNormal { sigma, .. } = jitter {
             let drag = DragValue::new(sigma).range(0.0..=2.0).speed(0.01);
-            let sigma = field(ui, SIGMA, drag.fixed_decimals(1), "sigma");
+            let drag = drag.fixed_decimals(1);
+            let sigma = field(ui, "Sigma of the jitter", SIGMA, drag, "sigma");
             sigma.on_hover_text(
                 "Length of the tail: at 1, one packet in a hundred is ten times as late as usual.",
             );
@@ -107,11 +108,12 @@ fn limit(ui: &mut Ui, bandwidth: &mut Option<Bandwidth>) {
         ui.spacing_mut().item_spacing.x = 6.0;
         let mut kbps = bandwidth.bits_per_second as f64 / 1000.0;
         let drag = DragValue::new(&mut kbps).range(16.0..=1_000_000.0);
-        if field(ui, LIMIT, drag.fixed_decimals(0), "kbps").changed() {
+        let drag = drag.fixed_decimals(0);
+        if field(ui, "Limit in kbps", LIMIT, drag, "kbps").changed() {
             bandwidth.bits_per_second = (kbps * 1000.0).round() as u64;
         }
         let drag = DragValue::new(&mut bandwidth.queue_bytes).range(1_500..=1_000_000);
-        field(ui, LIMIT, drag.speed(100.0), "bytes")
+        field(ui, "Queue in bytes", LIMIT, drag.speed(100.0), "bytes")
             .on_hover_text("The queue. Packets that do not fit into it are dropped.");
     });
     row.0.on_hover_text(

@@ -1,7 +1,7 @@
 //! A waterfall: what each rung saves over the one before.
 
 use bevy_egui::egui::{Rangef, Ui};
-use cubewire_codec::ladder::{LADDER, Rung};
+use cubewire_codec::ladder::LADDER;
 use cubewire_inspector::words::{factor, rounded};
 
 use super::bars::{self, SHOWN_AS_ZERO, signed, step};
@@ -12,98 +12,68 @@ use crate::panel::terms;
 use crate::panel::widgets::{line, wrapped};
 use crate::replication::{Accounting, TARGET_KBPS};
 
-/// Draws the steps of the second that the views show. A click on a rung selects it.
+/// Draws the steps of the second that the views show, up to the first rung whose cost is not known. A click on a rung selects it.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     let look = Look::of(ui);
     let costs = lane.rung_costs();
-    let falls = LADDER.into_iter();
-    let falls = Fall::all(falls.map(|rung| (rung, costs.encoded_kbps(&rung))));
+    let known = LADDER.iter().map_while(|rung| costs.encoded_kbps(rung));
+    let costs: Vec<f64> = known.collect();
     let (shown, arrives) = (lane.stages_shown(), lane.arrives());
     let height = bars::height(ui, LADDER.len(), GAP + 3.0 * LINE);
-    bars::header(
-        ui,
-        bars::NAME,
-        ("rung", look.muted),
-        ["change", "step"],
-        about(),
-    );
+    bars::header(ui, None, ["change", "step"], about());
     let top = ui.cursor().top();
-    for (fall, key) in falls.iter().zip(RUNG_KEYS) {
-        let (rung, stages) = (&fall.rung, &mut lane.settings.sender.stages);
-        let row = bars::rung(ui, height, (rung, key), shown, stages);
-        let (bar, figure, less) = match (fall.from, fall.costs_more()) {
-            (None, _) => (look.quiet, look.ink, look.muted),
-            (_, true) => (look.warning, look.warning, look.warning),
-            (_, false) => (look.half, look.ink, look.muted),
+    let rungs = LADDER.iter().zip(RUNG_KEYS);
+    for (index, (rung, &kbps)) in rungs.zip(&costs).enumerate() {
+        let stages = &mut lane.settings.sender.stages;
+        let row = bars::rung(ui, height, rung, shown, stages);
+        let before = index.checked_sub(1).map(|before| costs[before]);
+        let (bar, figure, less) = match before {
+            None => (look.quiet, look.ink, look.muted),
+            Some(before) if costs_more(before, kbps) => (look.warning, look.warning, look.warning),
+            Some(_) => (look.half, look.ink, look.muted),
         };
-        let (words, times) = match fall.from {
-            None => (rounded(fall.to), String::new()),
-            Some(from) if arrives => (signed(fall.to - from), step(from / fall.to)),
-            Some(from) => (signed(fall.to - from), "–".to_owned()),
+        let (words, times) = match before {
+            None => (rounded(kbps), String::new()),
+            Some(before) if arrives => (signed(kbps - before), step(before / kbps)),
+            Some(before) => (signed(kbps - before), "–".to_owned()),
         };
-        let ends = [fall.from.unwrap_or(0.0), fall.to];
+        let ends = [before.unwrap_or(0.0), kbps];
         let figures = [(words, figure), (times, less)];
-        bars::bar(ui, &row, rung.name, ends, bar, figures);
-        row.response.on_hover_text(rung.summary);
+        bars::bar(ui, &row, rung.0.name, ends, bar, figures);
+        row.response.on_hover_text(rung.0.summary);
     }
-    if !falls.is_empty() {
+    if !costs.is_empty() {
         bars::target(ui, Rangef::new(top, ui.cursor().top()));
     }
     ui.add_space(GAP);
-    line(ui, sum(&falls, arrives), look.ink);
-    if let Some(sentence) = dearer(&falls) {
+    line(ui, sum(&costs, arrives), look.ink);
+    if let Some(sentence) = dearer(&costs) {
         wrapped(ui, sentence, look.warning).on_hover_text(DEARER);
     }
 }
 
-/// What a rung costs, and the one before it, kbps.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Fall {
-    rung: Rung,
-    /// None for the first rung.
-    from: Option<f64>,
-    to: f64,
+/// Whether a rung costs more than the one before, by what is shown, kbps.
+fn costs_more(before: f64, kbps: f64) -> bool {
+    kbps - before >= SHOWN_AS_ZERO
 }
 
-impl Fall {
-    /// One for each rung, up to the first whose cost is not known.
-    fn all(costs: impl IntoIterator<Item = (Rung, Option<f64>)>) -> Vec<Self> {
-        let mut from = None;
-        let known = costs
-            .into_iter()
-            .map_while(|(rung, kbps)| Some((rung, kbps?)));
-        known
-            .map(|(rung, to)| Self {
-                rung,
-                from: from.replace(to),
-                to,
-            })
-            .collect()
-    }
-
-    /// Whether it costs more than the rung before, by what is shown.
-    fn costs_more(self) -> bool {
-        let from = self.from.unwrap_or(self.to);
-        self.to - from >= SHOWN_AS_ZERO
-    }
-}
-
-/// What all steps come to.
-fn sum(falls: &[Fall], arrives: bool) -> String {
-    let (Some(first), Some(last)) = (falls.first(), falls.last()) else {
+/// What the steps between these costs come to, kbps.
+fn sum(costs: &[f64], arrives: bool) -> String {
+    let (Some(first), Some(last)) = (costs.first(), costs.last()) else {
         return "Measuring …".to_owned();
     };
-    let ends = format!("From {} to {} kbps", rounded(first.to), rounded(last.to));
+    let ends = format!("From {} to {} kbps", rounded(*first), rounded(*last));
     match arrives {
-        true => format!("{ends}: {} less.", factor(first.to / last.to)),
+        true => format!("{ends}: {} less.", factor(first / last)),
         false => format!("{ends}, while nothing arrives."),
     }
 }
 
 /// Which rungs cost more than the one before.
-fn dearer(falls: &[Fall]) -> Option<String> {
-    let dearer = falls.iter().filter(|fall| fall.costs_more());
-    let names: Vec<_> = dearer.map(|fall| fall.rung.name).collect();
+fn dearer(costs: &[f64]) -> Option<String> {
+    let steps = costs.windows(2).zip(&LADDER[1..]);
+    let dearer = steps.filter(|(step, _)| costs_more(step[0], step[1]));
+    let names: Vec<_> = dearer.map(|(_, rung)| rung.name).collect();
     let more = match names.len() {
         0 => return None,
         1 => "costs more than the rung before it",
@@ -131,21 +101,13 @@ const GAP: f32 = 6.0;
 mod tests {
     use super::*;
 
-    fn falls(costs: [f64; 5]) -> Vec<Fall> {
-        Fall::all(LADDER.into_iter().zip(costs.map(Some)))
-    }
-
     const COSTS: [f64; 5] = [17_368.8, 12_000.0, 8_600.0, 8_701.0, 56.1];
 
     #[test]
-    fn each_step_starts_where_the_last_one_ended_and_they_add_up() {
-        let falls = falls(COSTS);
-        assert_eq!(falls[0].from, None);
-        for pair in falls.windows(2) {
-            assert_eq!(pair[1].from, Some(pair[0].to));
-        }
-        let sum = sum(&falls, true);
-        assert_eq!(sum, "From 17\u{2009}369 to 56.1 kbps: 310× less.");
+    fn the_steps_add_up_from_the_first_rung_to_the_last() {
+        let added = "From 17\u{2009}369 to 56.1 kbps: 310× less.";
+        assert_eq!(sum(&COSTS, true), added);
+        assert_eq!(sum(&[], true), "Measuring …");
     }
 
     #[test]
@@ -157,20 +119,9 @@ mod tests {
                 "smallest-three, at-rest cost more than the rungs before them, now.",
             ),
         ] {
-            assert_eq!(dearer(&falls(costs)).unwrap(), said);
+            assert_eq!(dearer(&costs).unwrap(), said);
         }
         let shown_alike = [9.0, 8.0, 7.0, 7.04, 5.0];
-        assert_eq!(dearer(&falls(shown_alike)), None);
-    }
-
-    #[test]
-    fn without_figures_there_are_no_steps() {
-        let known = Fall::all([
-            (LADDER[0], Some(9.0)),
-            (LADDER[1], None),
-            (LADDER[2], Some(1.0)),
-        ]);
-        assert_eq!(known.len(), 1);
-        assert_eq!(sum(&[], true), "Measuring …");
+        assert_eq!(dearer(&shown_alike), None);
     }
 }

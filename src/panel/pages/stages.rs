@@ -141,10 +141,7 @@ pub(super) fn caption(look: Look, lane: &LaneView<'_>) -> (String, Color32) {
     match lane.ablation.map(|_| measured(lane)) {
         None => (String::new(), look.muted),
         Some(None) => ("measuring …".to_owned(), look.muted),
-        Some(Some(_)) => match old(lane) {
-            None => ("saves kbps now".to_owned(), look.muted),
-            Some(seconds) => (format!("saved kbps {}", ago(seconds)), aged(look, seconds)),
-        },
+        Some(Some(_)) => dated(look, old(lane), ["saves kbps now", "saved kbps"]),
     }
 }
 
@@ -155,17 +152,15 @@ pub(super) fn old(lane: &LaneView<'_>) -> Option<f64> {
     (seconds > 1.0).then_some(seconds)
 }
 
-/// When figures of that age were measured.
-pub(super) fn ago(seconds: f64) -> String {
-    format!("{seconds:.1} s ago")
-}
-
-/// The colour in which that is said.
-pub(super) const fn aged(look: Look, seconds: f64) -> Color32 {
-    if seconds > 2.0 {
-        look.warning
-    } else {
-        look.muted
+/// What the figures are, in its colour: `now`, or `then` and how many seconds ago, if they are [`old`].
+pub(super) fn dated(look: Look, old: Option<f64>, [now, then]: [&str; 2]) -> (String, Color32) {
+    match old {
+        None => (now.to_owned(), look.muted),
+        Some(seconds) => {
+            let is_late = seconds > 2.0;
+            let color = if is_late { look.warning } else { look.muted };
+            (format!("{then} {seconds:.1} s ago"), color)
+        }
     }
 }
 

@@ -6,7 +6,7 @@ use cubewire_protocol::SyncStatus;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::style::{Look, ROW};
-use crate::panel::widgets::{chip, line};
+use crate::panel::widgets::{chip, line, unless};
 use crate::replication::LaneSync;
 
 /// Whether the ends are in sync, in a line.
@@ -61,14 +61,12 @@ pub(super) fn nudge(ui: &mut Ui, sync: &LaneSync, is_local: bool) -> bool {
             (true, Some(_)) => None,
         };
         let widget = |ui: &mut Ui| chip(ui, ROW, 10, "Nudge", false);
-        let chip = ui
-            .add_enabled(refusal.is_none(), widget)
-            .on_hover_text(NUDGE);
-        let chip = chip.on_disabled_hover_text(format!("{} {NUDGE}", refusal.unwrap_or_default()));
-        let is_pressed = chip.clicked();
-        line(ui, figures(sync), look.muted).on_hover_ui(|ui| {
-            ui.label(about_figures(sync));
-        });
+        let is_pressed = unless(ui, refusal, NUDGE, widget).clicked();
+        line(ui, figures(sync), look.muted).on_hover_text(format!(
+            "How long the receiver takes to process a packet, mean of the last ones. It simulates {:.1} ticks for one; in \
+             sync, each tick once. A state is what a receiver needs, besides a snapshot, to go on by itself.",
+            sync.mean_ticks(),
+        ));
         is_pressed
     });
     row.inner
@@ -84,15 +82,6 @@ fn figures(sync: &LaneSync) -> String {
     format!("receiver {took_ms:.2} ms a packet, {states}")
 }
 
-/// What the figures are, and how many ticks a packet takes.
-fn about_figures(sync: &LaneSync) -> String {
-    format!(
-        "How long the receiver takes to process a packet, mean of the last ones. It simulates {:.1} ticks for one; in sync, \
-         each tick once. A state is what a receiver needs, besides a snapshot, to go on by itself.",
-        sync.mean_ticks(),
-    )
-}
-
 const NUDGE: &str = "See what a desync costs: the receiver forgets its world, and packets are those of the rung predicted until it \
      has been sent the sender's state again. Watch the bandwidth.";
 
@@ -101,15 +90,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_says_whether_the_ends_are_in_sync_and_how_often_they_lost_it() {
+    fn the_line_says_for_how_long_the_ends_are_in_sync_and_how_often_they_lost_it() {
         let mut sync = LaneSync::default();
         sync.tick = 1000;
-        assert_eq!(state(&sync), "Predicted: waiting for a state.");
-        sync.state_progress = Some((8, 21));
-        assert_eq!(
-            state(&sync),
-            "Predicted, and sending a state: 8 of 21 chunks."
-        );
         sync.status = SyncStatus::Synced { since: 262 };
         assert_eq!(state(&sync), "In sync for 12.3 s.");
         sync.desyncs = 2;

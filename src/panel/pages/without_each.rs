@@ -8,10 +8,10 @@ use cubewire_codec::ladder::rung_of;
 use cubewire_inspector::words::rounded;
 
 use super::bars::{self, KEY, SHOWN_AS_ZERO, signed};
-use super::stages::{aged, ago, measured, name, old};
+use super::stages::{dated, measured, name, old};
 use crate::panel::lane::LaneView;
 use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
-use crate::panel::terms::{self, Tooltip};
+use crate::panel::terms;
 use crate::panel::widgets::{At, Row, line, width};
 use crate::replication::{Ablated, Accounting, Part, TARGET_KBPS, rung_name};
 
@@ -29,11 +29,8 @@ pub(super) fn draw(ui: &mut Ui, lane: &LaneView<'_>) {
     let shown = |kbps: f64| (10.0 * (kbps - present)).round() as i64;
     rows.sort_by_key(|(ablated, kbps)| (ablated.is_some(), Reverse(shown(*kbps))));
     let old = old(lane);
-    let (what, color) = match old {
-        Some(seconds) => (format!("one less, {}", ago(seconds)), aged(look, seconds)),
-        None => ("one stage less".to_owned(), look.muted),
-    };
-    bars::header(ui, KEY, (&what, color), ["kbps", "more"], header());
+    let what = dated(look, old, ["one stage less", "one less,"]);
+    bars::header(ui, Some(what), ["kbps", "more"], header());
     for (ablated, kbps) in &rows {
         row(
             ui,
@@ -60,7 +57,7 @@ fn row(
             let when = if is_old { "then" } else { "now" };
             (format!("{when}: {}", rung_name(stages)), about)
         }
-        Some(ablated) => (title(ablated), term(ablated.part, stages).text),
+        Some(ablated) => (title(ablated), terms::stage(ablated.part, *stages)[1]),
     };
     let row = Row::marked(ui, ROW, &title, ablated.is_none());
     row.text(ui, At::Left(KEY), &title, BODY, look.ink);
@@ -106,7 +103,7 @@ fn along(ablated: &Ablated) -> Option<String> {
 
 /// What is taken away, as the title of a row.
 fn title(ablated: &Ablated) -> String {
-    let title = match (ablated.part, term(ablated.part, ablated.stages).name) {
+    let title = match (ablated.part, terms::stage(ablated.part, *ablated.stages)[0]) {
         (Part::Coding, _) => "no arithmetic coding",
         (Part::CodingForPacking, _) => "bit-packed instead",
         (Part::Prediction, _) => "no prediction",
@@ -124,23 +121,6 @@ fn title(ablated: &Ablated) -> String {
         (part, left) => return format!("{left} {}", name(part)),
     };
     title.to_owned()
-}
-
-/// What stages do in this part.
-fn term(part: Part, stages: Stages) -> Tooltip {
-    match part {
-        Part::Orientation => terms::orientation(stages.orientation),
-        Part::Velocity => terms::velocity(stages.velocity),
-        Part::Position => terms::position(stages.position),
-        Part::Delta
-        | Part::Coding
-        | Part::CodingForPacking
-        | Part::Prediction
-        | Part::Simulation => terms::delta(stages.delta),
-        Part::RelativePosition => terms::relative_position(stages.relative_position),
-        Part::RelativeOrientation => terms::relative_orientation(stages.relative_orientation),
-        Part::ChangedFlags => terms::changed_flags(stages.changed_flags),
-    }
 }
 
 fn header() -> String {

@@ -75,9 +75,9 @@ fn what_is_not_recorded_yet_says_so_over_both_lanes_and_the_simulation_in_its_ow
         panel.meter = LaneMeter::from_samples(newest);
         panel.past.first = Some(200);
     });
-    let [before, simulation] = ["not yet recorded", "the simulation: nothing sent"].map(|words| {
-        let found = texts(&harness).find(|(text, _)| *text == words);
-        found.expect(words).1
+    let [before, simulation] = ["not yet recorded", "the simulation: nothing sent"].map(|said| {
+        let (_, found) = words(&harness, said).next().expect(said);
+        found.visual_bounding_rect()
     });
     let begin = position_of(&harness, 200.0).x;
     assert!(before.right() < begin && begin < simulation.left());
@@ -99,18 +99,10 @@ fn what_is_hovered_in_the_timeline_is_told_at_once_and_covers_none_of_it() {
 fn nothing_in_the_header_moves_when_a_figure_has_more_digits() {
     let ends = [10, 1_000, 30_000].map(|payload_bytes| {
         let mut panel = panel(Page::Help);
-        panel.meter = LaneMeter::from_samples((0..400).map(|tick| Sample {
-            tick,
-            snapshots: vec![PacketRecord {
-                payload_bytes,
-                arrival: Some(Arrival {
-                    after_ticks: 6,
-                    is_late: false,
-                }),
-                ..PacketRecord::default()
-            }],
-            ..Sample::default()
-        }));
+        panel.meter = meter_of(400, &PacketRecord::default(), |_, _, packet| {
+            packet.payload_bytes = payload_bytes;
+            packet.arrival = Some(ARRIVAL);
+        });
         let harness = open(panel);
         let [kbps, less] = ["kbps", "×"].map(|it| harness.get_by_label_contains(it).rect());
         let picker = harness.get_by_value("changed-flags").rect();
@@ -123,23 +115,16 @@ fn nothing_in_the_header_moves_when_a_figure_has_more_digits() {
 fn what_is_told_about_a_flag_ends_before_the_options() {
     let [from, to] = [ladder::RELATIVE_POSITION, ladder::RELATIVE_ORIENTATION];
     let mut panel = panel(Page::Help);
-    panel.meter = LaneMeter::from_samples((0..400).map(|tick| Sample {
-        tick,
-        stages: if tick < 200 { from.stages } else { to.stages },
-        ..Sample::default()
-    }));
+    panel.meter = meter_of(400, &PacketRecord::default(), |tick, sample, _| {
+        sample.stages = if tick < 200 { from.stages } else { to.stages };
+    });
     let mut harness = open(panel);
-    let words = format!("3.3 s ago: {} to {}", from.name, to.name);
-    harness.get_by_label(&words).hover();
+    let said = format!("3.3 s ago: {} to {}", from.name, to.name);
+    harness.get_by_label(&said).hover();
     harness.run();
     let options = harness.get_by_label("auto").rect().left();
-    let told = clipped(&harness).find_map(|(clip, shape)| match shape {
-        Shape::Text(text) if text.galley.text() == words => {
-            Some(clip.intersect(text.visual_bounding_rect()))
-        }
-        _ => None,
-    });
-    let told = told.expect("it is painted");
+    let (clip, told) = words(&harness, &said).next().expect("it is painted");
+    let told = clip.intersect(told.visual_bounding_rect());
     assert!(told.width() > 100.0 && told.right() <= options, "{told}");
 }
 
@@ -164,14 +149,10 @@ fn the_figures_are_those_of_the_second_before_the_moment() {
         ),
     ] {
         let mut panel = panel(page);
-        panel.meter = LaneMeter::from_samples((0..400).map(|tick| Sample {
-            tick,
-            snapshots: vec![PacketRecord {
-                payload_bytes: if tick < 200 { 97 } else { 997 },
-                ..packet_of(ladder::DELTA.stages)
-            }],
-            ..Sample::default()
-        }));
+        let packet = packet_of(ladder::DELTA.stages);
+        panel.meter = meter_of(400, &packet, |tick, _, packet| {
+            packet.payload_bytes = if tick < 200 { 97 } else { 997 };
+        });
         let mut harness = open(panel);
         for (moment, words) in [(None, now), (Some(150), past)] {
             change(&mut harness, |panel| panel.past.moment = moment);

@@ -15,10 +15,7 @@ struct Label {
 }
 
 fn labels(harness: &Harness<'_, Panel>) -> Vec<Label> {
-    let labels = clipped(harness).filter_map(|(clip, shape)| {
-        let Shape::Text(text) = shape else {
-            return None;
-        };
+    let labels = painted(harness).filter_map(|(clip, text)| {
         let rect = text.galley.mesh_bounds.translate(text.pos.to_vec2());
         let seen = rect.intersect(clip);
         let section = text.galley.job.sections.first()?;
@@ -47,18 +44,14 @@ fn has_glyph(family: &FontFamily, glyph: char) -> bool {
 fn full(page: Page, is_compared: bool) -> Panel {
     let stages = ladder::CHANGED_FLAGS.stages;
     let mut panel = measured(page, stages);
-    let packet = packet_of(stages);
-    panel.meter = LaneMeter::from_samples((0..1_500).map(|tick| Sample {
-        tick,
-        stages: match tick {
+    panel.meter = meter_of(1_500, &packet_of(stages), |tick, sample, _| {
+        sample.stages = match tick {
             ..900 => ladder::DELTA.stages,
             900..910 => ladder::INDEX.stages,
             _ => stages,
-        },
-        snapshots: vec![packet.clone()],
-        budget_kbps: is_compared.then_some(64),
-        ..Sample::default()
-    }));
+        };
+        sample.budget_kbps = is_compared.then_some(64);
+    });
     panel.halves.as_mut().unwrap().left_is_lane = is_compared;
     panel.settings.sender.budget = is_compared.then_some(64);
     panel.past.first = Some(0);
@@ -66,7 +59,7 @@ fn full(page: Page, is_compared: bool) -> Panel {
 }
 
 const SIZES: [egui::Vec2; 5] = [
-    egui::vec2(800.0, 450.0),
+    LOW,
     SIZE,
     egui::vec2(1440.0, 900.0),
     egui::vec2(1920.0, 1080.0),

@@ -43,9 +43,7 @@ fn what_is_typed_into_a_field_is_a_condition_of_the_link() {
 
 #[test]
 fn all_of_the_link_is_in_sight_in_a_high_window() {
-    let mut high = harness(Page::Link);
-    high.set_size(egui::vec2(1280.0, 900.0));
-    high.run();
+    let high = open_in(egui::vec2(1280.0, 900.0), panel(Page::Link));
     let (baseline, error) = ("Baseline", "off by 4.0 mm");
     assert!(bottom(&high, baseline) < bottom(&high, error));
     assert!(bottom(&high, error) <= toolbar(&high));

@@ -146,14 +146,15 @@ fn every_kind_has_a_row_or_is_named_as_not_used() {
 }
 
 #[test]
-fn the_scale_of_colours_that_show_an_amount_is_fixed_by_a_click() {
+fn cubes_are_coloured_by_a_click_and_a_scale_that_shows_an_amount_is_fixed_by_another() {
     let mut harness = harness(Page::Kinds);
     for colors in CubeColors::ALL {
-        change(&mut harness, |panel| panel.state.colors = colors);
+        click(&mut harness, colors.name());
+        assert_eq!(harness.state().state.colors, colors);
         let has_scale = harness.query_by_label("fixed").is_some();
         assert_eq!(has_scale, colors.has_scale(), "{colors:?}");
     }
-    change(&mut harness, |panel| panel.state.colors = CubeColors::Bits);
+    click(&mut harness, CubeColors::Bits.name());
     for expected in [true, false] {
         click(&mut harness, "fixed");
         assert_eq!(harness.state().state.fixed_scale, expected);
@@ -163,9 +164,11 @@ fn the_scale_of_colours_that_show_an_amount_is_fixed_by_a_click() {
 #[test]
 fn a_viewer_cannot_colour_the_cubes_by_what_only_the_sender_knows() {
     let mut harness = harness(Page::Kinds);
+    assert!(!says(&harness, "only the sender knows"));
     change(&mut harness, |panel| {
         panel.server = Some(server(ConnectionStatus::Connected));
     });
+    assert!(says(&harness, "only the sender knows"));
     assert!(!says(&harness, "Newest ack"));
     for (name, expected) in [("form", false), ("error", true), ("wait", true)] {
         let button = harness.get_by_label(name);

@@ -43,7 +43,7 @@ type Case = (Page, &'static str, fn(&Panel) -> bool);
 
 #[test]
 fn a_click_sets_what_its_label_says() {
-    let cases: [Case; 15] = [
+    let cases: [Case; 10] = [
         (Page::Help, "light", |it| it.state.theme == Theme::Light),
         (Page::Help, "Copy command", |it| {
             it.actions == [Action::CopyLink]
@@ -70,29 +70,12 @@ fn a_click_sets_what_its_label_says() {
         (Page::Halves, "Copy command", |it| {
             it.actions == [Action::CopyLink]
         }),
-        (Page::Kinds, "bits", |it| {
-            it.state.colors == CubeColors::Bits
-        }),
-        (Page::Kinds, "form", |it| {
-            it.state.colors == CubeColors::Form
-        }),
-        (Page::Kinds, "error", |it| {
-            it.state.colors == CubeColors::Distance
-        }),
-        (Page::Kinds, "angle", |it| {
-            it.state.colors == CubeColors::Angle
-        }),
-        (Page::Kinds, "wait", |it| {
-            it.state.colors == CubeColors::Wait
-        }),
         (Page::Stages, "bits", |it| {
             it.settings.sender.stages.delta == Delta::ChangedBits
         }),
     ];
     for (page, label, is_set) in cases {
-        let mut harness = harness(page);
-        harness.set_size(egui::vec2(1280.0, 900.0));
-        harness.run();
+        let mut harness = open_in(egui::vec2(1280.0, 900.0), panel(page));
         assert!(!is_set(harness.state()), "{page:?}: {label}");
         click(&mut harness, label);
         assert!(is_set(harness.state()), "{page:?}: {label}");
@@ -177,7 +160,7 @@ fn a_page_says_what_is_special_about_what_it_shows() {
         it.settings.playout.interpolation = Interpolation::Hermite;
         it.settings.sender.stages = ladder::AT_REST.stages;
     };
-    let cases: [Said; 11] = [
+    let cases: [Said; 10] = [
         (Page::Ladder, unchosen, chosen, INSTEAD),
         (Page::Stages, unchosen, chosen, INSTEAD),
         (Page::Link, unchosen, chosen, INSTEAD),
@@ -192,12 +175,6 @@ fn a_page_says_what_is_special_about_what_it_shows() {
         (Page::WithoutEach, encoded, remote, THERE),
         (Page::Link, hermite, chosen, &["hermite becomes linear"]),
         (Page::Link, usual, serve, &VIEWER),
-        (
-            Page::Kinds,
-            usual,
-            |it| it.server = Some(server(ConnectionStatus::Connected)),
-            &["only the sender knows"],
-        ),
         // The meter has the errors of these stages, without a budget.
         (
             Page::Budget,

@@ -54,14 +54,12 @@ fn below_the_ladder_is_told_what_a_rung_does_and_nothing_moves() {
 #[test]
 fn the_ladder_marks_the_rung_of_the_tick_that_the_views_show() {
     let mut panel = measured(Page::Ladder, ladder::DELTA.stages);
-    panel.meter = LaneMeter::from_samples((0..400).map(|tick| Sample {
-        tick,
-        stages: match tick {
+    panel.meter = meter_of(400, &PacketRecord::default(), |tick, sample, _| {
+        sample.stages = match tick {
             ..200 => ladder::POSITION.stages,
             _ => ladder::DELTA.stages,
-        },
-        ..Sample::default()
-    }));
+        };
+    });
     let mut harness = open(panel);
     for (moment, shown) in [
         (None, ladder::DELTA),
@@ -79,9 +77,7 @@ fn the_ladder_marks_the_rung_of_the_tick_that_the_views_show() {
 fn in_a_low_window_the_present_rung_is_scrolled_into_sight() {
     let mut panel = measured(Page::Ladder, ladder::UNCOMPRESSED.stages);
     panel.state.size_if_narrow = Some(PanelSize::Whole);
-    let mut harness = open(panel);
-    harness.set_size(egui::vec2(800.0, 450.0));
-    harness.run();
+    let mut harness = open_in(LOW, panel);
     let first = harness.get_all_by_label("uncompressed").last().unwrap();
     let rows = (toolbar(&harness) - first.rect().top()) / 20.0;
     assert!(rows > 12.0, "{rows} are in sight");
@@ -148,10 +144,7 @@ fn without_each_has_the_stage_that_saves_most_first() {
                 panel.ablation = Some(ablation);
             });
             let warning = Look::new(egui::Theme::Dark).warning;
-            let has_old = shapes(&harness).any(|shape| {
-                matches!(shape, Shape::Text(text)
-                    if text.galley.text() == old && text.fallback_color == warning)
-            });
+            let has_old = words(&harness, old).any(|(_, text)| text.fallback_color == warning);
             assert_eq!(has_old, is_old, "{page:?}");
         }
     }
@@ -198,8 +191,8 @@ fn the_top_rung_says_whether_both_ends_are_in_sync_within_the_page() {
     sending.state_progress = Some((8, 21));
     for (sync, text) in [
         (synced.clone(), "In sync for 10.0 s"),
-        (sending, "sending a state: 8 of 21 chunks"),
-        (LaneSync::default(), "Predicted: waiting for a state"),
+        (sending, "Predicted, and sending a state: 8 of 21 chunks."),
+        (LaneSync::default(), "Predicted: waiting for a state."),
     ] {
         let harness = simulated(sync);
         assert!(says(&harness, text), "{text}");

@@ -1,6 +1,7 @@
-//! The box of the tour, and the button that opens it.
+//! The card of the tour, the button that opens it, and the cards that explain the screen.
 
 use super::*;
+use crate::theme::egui_color;
 
 /// The panel with a step of the tour.
 fn at(index: usize, size: egui::Vec2) -> Harness<'static, Panel> {
@@ -13,10 +14,7 @@ fn at(index: usize, size: egui::Vec2) -> Harness<'static, Panel> {
     let step = &STEPS[index];
     panel.halves.as_mut().unwrap().left_is_lane = step.left != "simulation";
     panel.settings = step.right.parse().unwrap();
-    let mut harness = open(panel);
-    harness.set_size(size);
-    harness.run();
-    harness
+    open_in(size, panel)
 }
 
 #[test]
@@ -33,7 +31,8 @@ fn every_step_has_its_text_and_buttons_that_turn_the_pages() {
         }
         if let Some(value) = step.article {
             let (name, value) = (step.article_name(), step.watch.text(value));
-            let said = format!("{name}: {value} {}", step.watch.unit());
+            let [_, unit] = step.watch.name_and_unit();
+            let said = format!("{name}: {value} {unit}");
             assert!(says(&harness, &said), "{said}");
         }
         let is_last = index + 1 == STEPS.len();
@@ -66,7 +65,6 @@ fn a_dot_leads_to_its_step() {
 
 #[test]
 fn the_card_is_below_the_halves_with_all_of_its_text() {
-    const LOW: egui::Vec2 = egui::vec2(800.0, 450.0);
     let mut outside = Vec::new();
     for (size, chosen, share) in [
         (SIZE, None, 0.36),
@@ -109,12 +107,11 @@ fn the_card_is_below_the_halves_with_all_of_its_text() {
 
 /// The texts in several rows, and how long each row is.
 fn texts_in_rows<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = (&'a str, Vec<f32>)> {
-    shapes(harness).filter_map(|shape| match shape {
-        Shape::Text(text) if text.galley.rows.len() > 1 => {
-            let rows = text.galley.rows.iter();
-            Some((text.galley.text(), rows.map(|row| row.size.x).collect()))
-        }
-        _ => None,
+    let texts = painted(harness).map(|(_, text)| &text.galley);
+    let texts = texts.filter(|text| text.rows.len() > 1);
+    texts.map(|text| {
+        let rows = text.rows.iter();
+        (text.text(), rows.map(|row| row.size.x).collect())
     })
 }
 
@@ -150,13 +147,14 @@ fn the_tour_ends_with_a_card_from_the_first_rung_to_the_last() {
     ] {
         assert!(says(&harness, text), "{text}");
     }
-    for (name, action) in [("Play on", Action::Tour), ("Film it", Action::Video)] {
+    for (name, action) in [
+        ("Play on", Action::Tour),
+        ("Film it", Action::Video),
+        ("Read the article", Action::Open(STEPS[0].address)),
+    ] {
         click_on(&mut harness, name);
         assert_eq!(harness.state_mut().actions.pop(), Some(action), "{name}");
     }
-    click(&mut harness, "Read the article");
-    let article = Action::Open(STEPS[0].address);
-    assert_eq!(harness.state().actions, [article]);
 }
 
 #[test]
@@ -189,4 +187,41 @@ fn the_explanation_has_a_button_that_begins_the_tour_where_there_is_one() {
     });
     assert!(!says(&harness, "Take the tour"));
     assert!(harness.query_by_label(STEPS[0].title).is_some());
+}
+
+/// A low window that offers the tour.
+fn low(is_explained: bool, step: Option<usize>) -> Harness<'static, Panel> {
+    let mut panel = panel(Page::Ladder);
+    panel.state.explaining = is_explained;
+    panel.status.tour = Some(Tour {
+        index: step,
+        ..Tour::default()
+    });
+    open_in(LOW, panel)
+}
+
+#[test]
+fn one_button_at_a_time_is_the_one_to_press() {
+    for (is_explained, step) in [(false, None), (true, None), (false, Some(3))] {
+        let harness = low(is_explained, step);
+        let filled = egui_color(Side::Right.color(Theme::default()));
+        let buttons = shapes(&harness).filter(|shape| {
+            matches!(shape, Shape::Rect(rect) if rect.fill == filled && rect.rect.height() > 20.0)
+        });
+        assert_eq!(buttons.count(), 1, "{is_explained}, {step:?}");
+    }
+}
+
+#[test]
+fn in_a_low_window_the_first_card_and_the_timeline_leave_the_ball_in_sight() {
+    let mut harness = low(true, None);
+    let picture = LOW.y - harness.state().drawn.inset.bottom;
+    let card = harness.get_by_label("Start").rect();
+    assert!(card.top() > 0.6 * picture, "{card:?} in {picture}");
+
+    harness.state_mut().state.explaining = false;
+    harness.state_mut().state.timeline = true;
+    harness.run();
+    let strip = picture - (LOW.y - harness.state().drawn.inset.bottom);
+    assert!((60.0..100.0).contains(&strip), "{strip}");
 }

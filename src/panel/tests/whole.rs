@@ -48,36 +48,35 @@ fn a_list_is_painted_in_the_frame_of_the_click_that_opens_it() {
     harness.get_by_value("changed-flags").click();
     harness.step();
     assert!(is_open(&harness, "relative-index"));
-    let mut entries = shapes(&harness).filter_map(|shape| match shape {
-        Shape::Text(text) if text.galley.text() == "relative-index" => Some(text.fallback_color),
-        _ => None,
-    });
-    assert!(
-        entries.all(|color| color.is_opaque()),
-        "it does not fade in"
-    );
+    let mut entries = words(&harness, "relative-index");
+    let is_opaque = entries.all(|(_, text)| text.fallback_color.is_opaque());
+    assert!(is_opaque, "it does not fade in");
+}
+
+#[test]
+fn the_entries_of_a_list_begin_below_each_other() {
+    let mut harness = harness(Page::Ladder);
+    click(&mut harness, "Save");
+    let left = |name: &str| words(&harness, name).next().expect(name).1.pos.x;
+    let names = ["Video", "Replay", "Copy command", "Last minute, CSV"];
+    assert_eq!(names.map(left), [left("Picture"); 4]);
 }
 
 #[test]
 fn the_list_of_rungs_has_all_of_them_in_sight() {
     for (size, panel_size) in [
         (SIZE, PanelSize::Whole),
-        (egui::vec2(800.0, 450.0), PanelSize::Whole),
-        (egui::vec2(800.0, 450.0), PanelSize::Slim),
+        (LOW, PanelSize::Whole),
+        (LOW, PanelSize::Slim),
     ] {
-        let mut harness = harness(Page::Help);
-        harness.set_size(size);
-        harness.state_mut().state.size_if_narrow = Some(panel_size);
-        harness.run();
+        let mut panel = panel(Page::Help);
+        panel.state.size_if_narrow = Some(panel_size);
+        let mut harness = open_in(size, panel);
         harness.get_by_value("changed-flags").click();
         harness.run();
         for rung in ladder::all() {
-            let is_seen = clipped(&harness).any(|(clip, shape)| match shape {
-                Shape::Text(text) if text.galley.text() == rung.name => {
-                    clip.contains_rect(text.visual_bounding_rect())
-                }
-                _ => false,
-            });
+            let mut found = words(&harness, rung.name);
+            let is_seen = found.any(|(clip, text)| clip.contains_rect(text.visual_bounding_rect()));
             assert!(is_seen, "{} at {size}, {panel_size:?}", rung.name);
         }
     }
@@ -124,7 +123,7 @@ fn the_panel_is_whole_a_slim_bar_or_hidden_and_in_a_narrow_window_slim_until_ask
     harness.run();
     assert_eq!(harness.state().drawn.inset, Inset::default());
     harness.state_mut().state.resize();
-    harness.set_size(egui::vec2(800.0, 450.0));
+    harness.set_size(LOW);
     harness.run();
     assert_eq!(harness.state().drawn.inset, slim);
     for size in [

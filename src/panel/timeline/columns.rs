@@ -53,24 +53,19 @@ pub(super) fn columns(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replication::{Arrival, METER_TICKS, PacketRecord, Sample};
+    use crate::panel::tests::{ARRIVAL, meter_of};
+    use crate::replication::{Arrival, METER_TICKS, PacketRecord};
 
     fn meter() -> LaneMeter {
-        LaneMeter::from_samples((0..METER_TICKS as u64).map(|tick| {
+        let (ticks, packet) = (METER_TICKS as u64, PacketRecord::default());
+        meter_of(ticks, &packet, |tick, _, packet| {
+            packet.payload_bytes = if tick == 1801 { 5_000 } else { 100 };
             let arrival = Arrival {
-                after_ticks: 6,
                 is_late: tick == 100,
+                ..ARRIVAL
             };
-            Sample {
-                tick,
-                snapshots: vec![PacketRecord {
-                    payload_bytes: if tick == 1801 { 5_000 } else { 100 },
-                    arrival: (tick != 1000 && tick < 3_590).then_some(arrival),
-                    ..PacketRecord::default()
-                }],
-                ..Sample::default()
-            }
-        }))
+            packet.arrival = (tick != 1000 && tick < 3_590).then_some(arrival);
+        })
     }
 
     #[test]

@@ -120,23 +120,20 @@ mod tests {
     use cubewire_codec::ladder;
 
     use super::*;
+    use crate::panel::tests::{ARRIVAL, meter_of};
     use crate::replication::{Arrival, PacketRecord, Sample};
 
     #[test]
     fn a_range_has_the_totals_of_its_ticks_alone() {
-        let meter = LaneMeter::from_samples((0..600).map(|tick| Sample {
-            tick,
-            stages: ladder::DELTA.stages,
-            snapshots: vec![PacketRecord {
-                payload_bytes: if tick == 120 { 400 } else { 100 },
-                arrival: (tick != 119).then_some(Arrival {
-                    after_ticks: 3,
-                    is_late: tick == 121,
-                }),
-                ..PacketRecord::default()
-            }],
-            ..Sample::default()
-        }));
+        let meter = meter_of(600, &PacketRecord::default(), |tick, sample, packet| {
+            sample.stages = ladder::DELTA.stages;
+            packet.payload_bytes = if tick == 120 { 400 } else { 100 };
+            let arrival = Arrival {
+                is_late: tick == 121,
+                ..ARRIVAL
+            };
+            packet.arrival = (tick != 119).then_some(arrival);
+        });
         let words = |meter: &LaneMeter, range| Sums::of(meter, range).words();
         // 60 packets with 28 bytes of headers each, in a second.
         let expected = "1.00 s: 60 packets, 6300 bytes of payload, mean 105.0, largest 400; 63.8 kbps; 0 lost, 1 late";

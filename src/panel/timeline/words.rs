@@ -115,15 +115,12 @@ fn seconds(ticks: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replication::{LaneMeter, LaneSettings, Sample};
+    use crate::panel::tests::meter_of;
+    use crate::replication::{LaneSettings, PacketRecord};
 
     #[test]
     fn what_was_before_the_start_is_as_long_ago_as_it_is_pointed_at() {
-        let samples = (0..60).map(|tick| Sample {
-            tick,
-            ..Sample::default()
-        });
-        let meter = LaneMeter::from_samples(samples);
+        let meter = meter_of(60, &PacketRecord::default(), |_, _, _| {});
         let measured = Measured {
             side: Side::Right,
             meter: &meter,

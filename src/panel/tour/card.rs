@@ -1,6 +1,7 @@
 //! The card of a step, docked below the halves: what the step says, the article's figure beside the same here and now, and
 //! dots to go to another step.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use bevy_egui::egui::{
@@ -14,7 +15,6 @@ use crate::panel::lane::LaneView;
 use crate::panel::style::{
     BODY, BUTTON, GAP, LARGE, LINE, Look, MARGIN, ROW, SMALL, docked, row_in,
 };
-use crate::panel::terms::capital;
 use crate::panel::widgets::{At, Kind, balanced, button, key_figure, link, text, tick};
 use crate::view::Side;
 
@@ -65,11 +65,10 @@ impl Guide {
 
     /// These in a line, and how they differ.
     fn line(&self, look: Look) -> String {
-        let watch = self.step.watch;
+        let [what, unit] = self.step.watch.name_and_unit();
         let figures = self.figures(look).into_iter();
-        let figures = figures.map(|(name, value, _)| format!("{value} {} ({name})", watch.unit()));
+        let figures = figures.map(|(name, value, _)| format!("{value} {unit} ({name})"));
         let figures = figures.collect::<Vec<_>>().join(", ");
-        let what = capital(watch.name());
         format!("{what}: {figures}. {}", self.step.difference)
     }
 
@@ -132,9 +131,8 @@ fn columns(ui: &mut Ui, area: Rect, guide: &Guide) {
     ui.painter().vline(area.left(), area.y_range(), edge);
     let inside = area.with_min_x(area.left() + MARGIN);
     let (heading, below) = inside.split_top_bottom_at_y(inside.top() + LINE);
-    let watch = guide.step.watch;
-    let what = capital(watch.name());
-    text(ui.painter(), heading, At::Left(0.0), &what, SMALL, look.ink);
+    let [what, unit] = guide.step.watch.name_and_unit();
+    text(ui.painter(), heading, At::Left(0.0), what, SMALL, look.ink);
     let below = below.with_min_y(below.top() + 2.0);
     let (row, below) = below.split_top_bottom_at_y(below.top() + FIGURE);
     let figures = guide.figures(look);
@@ -144,10 +142,10 @@ fn columns(ui: &mut Ui, area: Rect, guide: &Guide) {
         let cell = Rect::from_min_size(at, vec2(width, FIGURE));
         let response = ui.interact(cell, ui.id().with(name), Sense::hover());
         response.widget_info(|| {
-            let said = format!("{what}, {name}: {value} {}", watch.unit());
+            let said = format!("{what}, {name}: {value} {unit}");
             WidgetInfo::labeled(WidgetType::Label, true, said)
         });
-        key_figure(ui, cell, [name, value, watch.unit()], *color);
+        key_figure(ui, cell, [name, value, unit], *color);
     }
     let mut ui = ui.new_child(UiBuilder::new().max_rect(below));
     ui.spacing_mut().item_spacing.y = 2.0;
@@ -270,17 +268,12 @@ fn dots(ui: &mut Ui, guide: &Guide) -> Option<Action> {
         response.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, &said));
         let painter = ui.painter();
         let center = rect.center();
-        match index.cmp(&guide.index) {
-            std::cmp::Ordering::Less => {
-                painter.circle_filled(center, 4.0, look.ink);
-            }
-            std::cmp::Ordering::Equal => {
-                painter.circle_filled(center, 6.0, Side::Right.color_in(look));
-            }
-            std::cmp::Ordering::Greater => {
-                painter.circle_stroke(center, 4.0, Stroke::new(1.0, look.quiet));
-            }
-        }
+        let (radius, fill, edge) = match index.cmp(&guide.index) {
+            Ordering::Less => (4.0, look.ink, Stroke::NONE),
+            Ordering::Equal => (6.0, Side::Right.color_in(look), Stroke::NONE),
+            Ordering::Greater => (4.0, Color32::TRANSPARENT, Stroke::new(1.0, look.quiet)),
+        };
+        painter.circle(center, radius, fill, edge);
         if response.has_focus() || response.hovered() {
             painter.circle_stroke(center, 7.0, Stroke::new(1.0, look.ink));
         }

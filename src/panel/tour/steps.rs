@@ -7,7 +7,6 @@ use cubewire_inspector::words::grouped;
 
 use super::watch::Watch;
 use crate::panel::settings::Page;
-use crate::panel::terms::capital;
 use crate::replication::TARGET_KBPS;
 use crate::view::{CubeColors, ViewMode};
 
@@ -57,7 +56,7 @@ impl TourStep {
     /// What the article has, in a sentence; none if it has no figure.
     #[must_use]
     pub fn article_line(&self) -> Option<String> {
-        let (what, unit) = (capital(self.watch.name()), self.watch.unit());
+        let [what, unit] = self.watch.name_and_unit();
         // No measured figure stands beside it, whose decimals it would share.
         let value = match self.article? {
             value if value.fract() == 0.0 => grouped(value),

@@ -30,31 +30,19 @@ pub enum Watch {
 }
 
 impl Watch {
-    /// What it is.
+    /// What it is, and its unit.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn name_and_unit(self) -> [&'static str; 2] {
         match self {
-            Self::Kbps => "bandwidth",
-            Self::Cube => "a cube",
-            Self::Position => "a position",
-            Self::Orientation => "an orientation",
-            Self::Selection => "the index of a cube",
-            Self::SelectionRate => "which cubes changed",
-            Self::Lost => "packets lost",
-            Self::Delay => "playout delay",
-            Self::Error => "error of red cubes",
-        }
-    }
-
-    /// Its unit.
-    #[must_use]
-    pub const fn unit(self) -> &'static str {
-        match self {
-            Self::Kbps | Self::SelectionRate => "kbps",
-            Self::Cube | Self::Position | Self::Orientation | Self::Selection => "bits",
-            Self::Lost => "%",
-            Self::Delay => "ms",
-            Self::Error => "mm",
+            Self::Kbps => ["Bandwidth", "kbps"],
+            Self::Cube => ["A cube", "bits"],
+            Self::Position => ["A position", "bits"],
+            Self::Orientation => ["An orientation", "bits"],
+            Self::Selection => ["The index of a cube", "bits"],
+            Self::SelectionRate => ["Which cubes changed", "kbps"],
+            Self::Lost => ["Packets lost", "%"],
+            Self::Delay => ["Playout delay", "ms"],
+            Self::Error => ["Error of red cubes", "mm"],
         }
     }
 

@@ -37,12 +37,7 @@ pub fn entry(ui: &mut Ui, width: f32, name: &str, value: DragValue<'_>, unit: &s
         let label = width - FIELD - UNIT;
         named(ui, label, name, SMALL, |ui| {
             ui.spacing_mut().item_spacing.x = 6.0;
-            let response = field(ui, FIELD, value, unit);
-            response.widget_info(|| WidgetInfo {
-                label: Some(name.to_owned()),
-                ..WidgetInfo::new(WidgetType::DragValue)
-            });
-            response
+            field(ui, name, FIELD, value, unit)
         })
     });
     let (label, field) = row.inner;

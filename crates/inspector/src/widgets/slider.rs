@@ -157,14 +157,7 @@ pub fn parameter(ui: &mut Ui, parameter: &Parameter<'_>, value: &mut u8) -> Resp
                         digits.parse().ok().map(f64::log2)
                     });
             }
-            let field = field(ui, number, drag, parameter.unit);
-            let (is_enabled, name) = (ui.is_enabled(), &parameter.name);
-            let now = f64::from(*value);
-            field.widget_info(|| WidgetInfo {
-                label: Some(name.clone()),
-                ..WidgetInfo::drag_value(is_enabled, now)
-            });
-            slider.union(field)
+            slider.union(field(ui, &parameter.name, number, drag, parameter.unit))
         })
         .inner
     });

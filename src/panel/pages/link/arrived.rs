@@ -112,36 +112,18 @@ const HEIGHT: f32 = 48.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replication::{Arrival, PacketRecord, Sample};
-
-    fn sample(tick: u64, arrival: Option<Arrival>, lost: usize) -> Sample {
-        let packet = PacketRecord {
-            arrival,
-            ..PacketRecord::default()
-        };
-        Sample {
-            tick,
-            snapshots: vec![packet],
-            lost,
-            ..Sample::default()
-        }
-    }
+    use crate::panel::tests::{ARRIVAL, meter_of};
+    use crate::replication::{Arrival, PacketRecord};
 
     #[test]
     fn snapshots_are_counted_in_the_quarter_in_which_they_were_sent() {
-        let arrival = |is_late| {
-            Some(Arrival {
-                after_ticks: 3,
-                is_late,
-            })
-        };
-        let mut meter = LaneMeter::from_samples((0..150).map(|tick| match tick {
-            ..15 => sample(tick, arrival(true), 0),
-            15..30 => sample(tick, None, 0),
-            144 => sample(tick, None, 1),
-            145.. => sample(tick, None, 0),
-            _ => sample(tick, arrival(false), 0),
-        }));
+        let packet = PacketRecord::default();
+        let mut meter = meter_of(150, &packet, |tick, sample, packet| {
+            let is_late = tick < 15;
+            let has_arrived = is_late || (30..144).contains(&tick);
+            packet.arrival = has_arrived.then_some(Arrival { is_late, ..ARRIVAL });
+            sample.lost = usize::from(tick == 144);
+        });
         let quarters = quarters(&meter, 3);
         assert_eq!(quarters.len(), 12);
         assert_eq!(quarters[..2], [ArrivalCounts::default(); 2]);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bevy_egui::egui::{Color32, DragValue, Rect, Sense, Ui, WidgetInfo, vec2};
+use bevy_egui::egui::{Color32, DragValue, Rect, Sense, Ui, vec2};
 use cubewire_inspector::words::{grouped, rounded};
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -55,11 +55,8 @@ fn delay(ui: &mut Ui, settings: &mut LaneSettings, meter: &LaneMeter) {
     segmented(ui, across, choice, &pickers::delays(fixed));
     let mut ms = fixed.as_secs_f64() * 1000.0;
     let drag = DragValue::new(&mut ms).range(0.0..=MAX_DELAY_MS).speed(1.0);
-    let number = field(ui, FIELD, drag.fixed_decimals(0).suffix(" ms"), "");
-    number.widget_info(|| WidgetInfo {
-        label: Some("Playout delay".to_owned()),
-        ..WidgetInfo::drag_value(true, ms)
-    });
+    let drag = drag.fixed_decimals(0).suffix(" ms");
+    let number = field(ui, "Playout delay", FIELD, drag, "");
     if number.changed() {
         *choice = PlayoutDelay::Fixed(Duration::from_secs_f64(ms / 1000.0));
     }

@@ -8,69 +8,26 @@ use cubewire_codec::stages::{
 use cubewire_codec::{StageOptions, Stages};
 
 use super::repair::{NINE_BITS, fixed_bits, repaired};
-use crate::panel::terms::{self, Tooltip};
+use crate::panel::terms;
 use crate::panel::widgets::Choice;
 use crate::replication::Part;
 
 /// The options of the switch of a part, from left to right: each as the stages with it, and with as few others changed
 /// as it takes.
 pub(super) fn of(part: Part, present: Stages) -> Vec<Choice<Stages>> {
-    let options = match part {
-        Part::Orientation => {
-            let all = [Orientation::Full, NINE_BITS];
-            each(present, |it| &mut it.orientation, all, terms::orientation)
-        }
-        Part::Velocity => {
-            let all = Velocity::ALL;
-            each(present, |it| &mut it.velocity, all, terms::velocity)
-        }
-        Part::Position => {
-            let all = Position::ALL;
-            each(present, |it| &mut it.position, all, terms::position)
-        }
-        Part::Delta => {
-            let all = Delta::ALL.into_iter();
-            let listed = all.filter(|it| !it.is_arithmetic());
-            each(present, |it| &mut it.delta, listed, terms::delta)
-        }
-        Part::RelativePosition => {
-            let (all, words) = (RelativePosition::ALL, terms::relative_position);
-            each(present, |it| &mut it.relative_position, all, words)
-        }
-        Part::RelativeOrientation => {
-            let (all, words) = (RelativeOrientation::ALL, terms::relative_orientation);
-            each(present, |it| &mut it.relative_orientation, all, words)
-        }
-        Part::ChangedFlags => {
-            let (all, words) = (ChangedFlags::ALL, terms::changed_flags);
-            each(present, |it| &mut it.changed_flags, all, words)
-        }
-        _ => {
-            let coded = Delta::ALL.into_iter().filter(|it| it.is_arithmetic());
-            let all = [fixed_bits(present.delta)].into_iter().chain(coded);
-            each(
-                present,
-                |it| &mut it.delta,
-                all,
-                |it| match it.is_arithmetic() {
-                    true => terms::delta(it),
-                    false => terms::FIXED_BITS,
-                },
-            )
-        }
-    };
     let is_coded = part == Part::Delta && present.delta.is_arithmetic();
-    let offers = options.into_iter().map(|(words, options)| {
+    let offers = variants(part, *present).into_iter().map(|options| {
+        let [name, about] = match part {
+            Part::Coding if !options.delta.is_arithmetic() => terms::FIXED_BITS,
+            _ => terms::stage(part, options),
+        };
         let stages = repaired(options, part).unwrap_or(present);
-        let mut offer = Choice::new(stages, words.name, words.text);
+        let mut offer = Choice::new(stages, name, about);
         offer.refusal = is_coded.then_some(CODED.into());
         if let Err(illegal) = options.check() {
             let illegal = terms::capital(&illegal.to_string());
-            offer.about = format!(
-                "{illegal}. A click changes what is in the way.\n{}",
-                words.text
-            )
-            .into();
+            let repair = "A click changes what is in the way.";
+            offer.about = format!("{illegal}. {repair}\n{about}").into();
             offer.is_marked = !is_coded;
         }
         offer
@@ -78,20 +35,47 @@ pub(super) fn of(part: Part, present: Stages) -> Vec<Choice<Stages>> {
     offers.collect()
 }
 
-/// The present options with each variant of a stage, and what it is. The chosen one keeps its parameters.
+/// The present options with each that the switch of a part offers, legal or not.
+fn variants(part: Part, now: StageOptions) -> Vec<StageOptions> {
+    let deltas = Delta::ALL.into_iter();
+    match part {
+        Part::Orientation => {
+            let all = [Orientation::Full, NINE_BITS];
+            each(now, |it| &mut it.orientation, all)
+        }
+        Part::Velocity => each(now, |it| &mut it.velocity, Velocity::ALL),
+        Part::Position => each(now, |it| &mut it.position, Position::ALL),
+        Part::Delta => {
+            let listed = deltas.filter(|it| !it.is_arithmetic());
+            each(now, |it| &mut it.delta, listed)
+        }
+        Part::RelativePosition => each(now, |it| &mut it.relative_position, RelativePosition::ALL),
+        Part::RelativeOrientation => {
+            let all = RelativeOrientation::ALL;
+            each(now, |it| &mut it.relative_orientation, all)
+        }
+        Part::ChangedFlags => each(now, |it| &mut it.changed_flags, ChangedFlags::ALL),
+        _ => {
+            let coded = deltas.filter(|it| it.is_arithmetic());
+            let all = [fixed_bits(now.delta)].into_iter().chain(coded);
+            each(now, |it| &mut it.delta, all)
+        }
+    }
+}
+
+/// The present options with each variant of a stage. The chosen one keeps its parameters.
 fn each<T: Copy>(
-    present: Stages,
+    present: StageOptions,
     stage: fn(&mut StageOptions) -> &mut T,
     variants: impl IntoIterator<Item = T>,
-    words: fn(T) -> Tooltip,
-) -> Vec<(Tooltip, StageOptions)> {
+) -> Vec<StageOptions> {
     let variants = variants.into_iter().map(|variant| {
-        let mut options = *present;
+        let mut options = present;
         let chosen = stage(&mut options);
         if mem::discriminant(chosen) != mem::discriminant(&variant) {
             *chosen = variant;
         }
-        (words(*chosen), options)
+        options
     });
     variants.collect()
 }
