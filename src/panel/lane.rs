@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use cubewire_codec::Stages;
+use cubewire_codec::ladder::Rung;
 use cubewire_inspector::names::Lit;
 use cubewire_protocol::Standing;
 
@@ -93,6 +94,33 @@ impl<'a> LaneView<'a> {
             ..self.settings.sender
         };
         RungCosts::new(self.meter, self.shadow, &sender, self.past.moment)
+    }
+
+    /// Kilobits a second on a rung, as [`rung_costs`](Self::rung_costs) has them, but on that of a lane in the other half which
+    /// is sent as this one what that lane costs, as its headline says.
+    pub(super) fn kbps_on(&self) -> impl Fn(&Rung) -> Option<f64> + use<'a> {
+        let (costs, shown, moment) = (self.rung_costs(), self.stages_shown(), self.past.moment);
+        let others = self.shown.iter().filter(|other| other.side != self.side);
+        let others = others.filter_map(|other| {
+            let sample = moment.and_then(|tick| other.meter.at(tick));
+            let stages = sample.map_or(other.settings.sender.stages, |sample| sample.stages);
+            let sender = SenderSettings {
+                stages,
+                ..self.settings.sender
+            };
+            let is_alike = sender
+                == SenderSettings {
+                    stages,
+                    ..other.settings.sender
+                };
+            is_alike.then(|| RungCosts::new(other.meter, None, &sender, moment))
+        });
+        let others: Vec<_> = others.collect();
+        move |rung| {
+            let mut others = others.iter().filter(|_| rung.stages != shown);
+            let other = others.find_map(|costs| costs.kbps(rung));
+            other.or_else(|| costs.kbps(rung))
+        }
     }
 
     /// How a cube stands within the budget, if that is known.

@@ -59,6 +59,8 @@ struct Panel {
     ablation: Option<Ablation>,
     past: Past,
     standings: Standings,
+    /// The stages of the lane at the left, if that is another one, and its meter.
+    left: Option<(Stages, LaneMeter)>,
 }
 
 /// A meter of that many ticks with a packet in each, after a change by tick.
@@ -191,10 +193,18 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
         let halves = panel.halves.as_ref();
         **side == Side::Right || halves.is_some_and(|halves| halves.left_is_lane)
     };
-    let shown = Side::ALL.iter().filter(is_lane).map(|&side| Measured {
-        side,
-        meter: &panel.meter,
-        settings: panel.settings.clone(),
+    let shown = Side::ALL.iter().filter(is_lane).map(|&side| {
+        let mut settings = panel.settings.clone();
+        let left = panel.left.as_ref().filter(|_| side == Side::Left);
+        let meter = left.map_or(&panel.meter, |(stages, meter)| {
+            settings.sender.stages = *stages;
+            meter
+        });
+        Measured {
+            side,
+            meter,
+            settings,
+        }
     });
     let shown = shown.collect();
     let lane = LaneView {

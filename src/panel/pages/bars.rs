@@ -72,12 +72,6 @@ pub(super) fn bar(
     }
 }
 
-/// How long a bar is on this page, in whole points.
-pub(super) fn length(ui: &Ui, ends: [f64; 2]) -> u32 {
-    let [a, b] = ends.map(|kbps| at(ui.available_width(), kbps));
-    (b - a).abs().round() as u32
-}
-
 /// The target, as a dashed line through these rows.
 pub(super) fn target(ui: &Ui, rows: Rangef) {
     let x = ui.cursor().left() + at(ui.available_width(), TARGET_KBPS);

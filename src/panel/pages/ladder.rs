@@ -42,8 +42,8 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
         }
     }
     let (shown, shadow) = (lane.stages_shown(), lane.shadow);
-    let costs = lane.rung_costs();
-    let whole = costs.kbps(&LADDER[0]).filter(|_| lane.arrives());
+    let kbps_on = lane.kbps_on();
+    let whole = kbps_on(&LADDER[0]).filter(|_| lane.arrives());
     let mut hovered = None;
     let top = ui.cursor().top();
     let mut bottom = top;
@@ -61,7 +61,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
         if is_shown {
             keep_in_sight(ui, &row.response, shown);
         }
-        if let Some(kbps) = costs.kbps(rung) {
+        if let Some(kbps) = kbps_on(rung) {
             let bar = match kbps <= TARGET_KBPS {
                 true => look.half,
                 false => look.above_target,

@@ -1,9 +1,11 @@
 //! The tab about the ladder: what each rung costs, saves, and would cost without its stages.
 
 use cubewire_codec::stages::StageOptions;
+use cubewire_inspector::words::rounded;
 
 use super::*;
 use crate::panel::style::Look;
+use crate::replication::Accounting;
 
 #[test]
 fn every_rung_is_in_sight_and_is_selected_by_a_click() {
@@ -71,6 +73,25 @@ fn the_ladder_marks_the_rung_of_the_tick_that_the_views_show() {
         assert!(says(&harness, shown.summary), "{moment:?}");
         assert_eq!(harness.state().settings.sender.stages, ladder::DELTA.stages);
     }
+}
+
+#[test]
+fn the_rung_of_the_other_lane_costs_what_its_headline_says() {
+    let mut panel = measured(Page::Ladder, ladder::DELTA.stages);
+    let stages = ladder::PREDICTED.stages;
+    let packet = PacketRecord {
+        payload_bytes: 1_000,
+        ..PacketRecord::default()
+    };
+    let meter = meter_of(400, &packet, |_, sample, _| sample.stages = stages);
+    let kbps = rounded(meter.kbps(Accounting::PayloadAndUdp));
+    panel.left = Some((stages, meter));
+    let mut harness = open(panel);
+    assert!(!says(&harness, &kbps));
+    change(&mut harness, |panel| {
+        panel.halves.as_mut().unwrap().left_is_lane = true;
+    });
+    assert!(says(&harness, &kbps));
 }
 
 #[test]
