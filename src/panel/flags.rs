@@ -94,15 +94,17 @@ pub(super) fn flags(
 }
 
 /// The number of the rung that a group of switches leads to, counted from 1: `4`. After others, of which it may have left
-/// some out, `…4`; after all from another on, `2–4`.
+/// some out, `…4`; after all from another on, `2–4`. Those of two lanes that are switched once each are `4, 6`.
 fn numbers(group: &[Switch]) -> String {
     let rungs: Vec<_> = group.iter().map(|switch| index_of(switch.to)).collect();
     let number = |rung: Option<usize>| rung.map_or("own".to_owned(), |rung| (rung + 1).to_string());
+    let is_of_one = group.windows(2).all(|pair| pair[1].from == pair[0].to);
     let is_step = |pair: &[Option<usize>]| pair[0].is_some_and(|rung| pair[1] == Some(rung + 1));
     match rungs[..] {
         [] => String::new(),
         [to] => number(to),
-        [first, .., last] if rungs.windows(2).all(is_step) => {
+        [one, other] if !is_of_one => format!("{}, {}", number(one), number(other)),
+        [first, .., last] if is_of_one && rungs.windows(2).all(is_step) => {
             format!("{}–{}", number(first), number(last))
         }
         [.., last] => format!("…{}", number(last)),
@@ -167,10 +169,11 @@ mod tests {
     fn switches_that_are_close_share_a_flag_with_the_rung_that_they_lead_to() {
         let [first, delta, index] = [ladder::UNCOMPRESSED, ladder::DELTA, ladder::INDEX];
         let said = |scale: f64, switches: &[(ladder::Rung, f64)]| -> Vec<String> {
+            let mut before = delta.stages;
             let switches = switches.iter().map(|&(rung, ago)| Switch {
                 x: (-scale * ago) as f32,
                 ago,
-                from: delta.stages,
+                from: std::mem::replace(&mut before, rung.stages),
                 to: rung.stages,
             });
             let switches: Vec<_> = switches.collect();
@@ -196,6 +199,15 @@ mod tests {
             "more than the plot has room for"
         );
         assert!(grouped(&[]).is_empty());
+        // Two lanes, whose rungs follow each other.
+        let of_two = [(first, index), (delta, ladder::RELATIVE_INDEX)];
+        let of_two = of_two.map(|(from, to)| Switch {
+            x: 0.0,
+            ago: 1.0,
+            from: from.stages,
+            to: to.stages,
+        });
+        assert_eq!(numbers(&of_two), "8, 9");
     }
 
     #[test]

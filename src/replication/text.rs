@@ -223,7 +223,7 @@ mod tests {
                 "unknown rung `detla` (did you mean `delta`?); one of uncompr",
             ),
             ("rung:xyz", "unknown rung `xyz`; one of uncompr"),
-            ("rung", "rung has no value; one of uncompr"),
+            ("rung", "no rung is given; one of uncompr"),
             ("stages:delta=on", "unknown delta `on`; one of off, "),
             (
                 "interpolation:cubic",

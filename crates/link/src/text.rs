@@ -213,7 +213,7 @@ mod tests {
     /// Texts, and the messages about them.
     const REFUSED: &str = "\
 wifi | unknown condition or preset `wifi` (did you mean `wi-fi`?); NAMES
- | unknown condition or preset ``; NAMES
+ | no condition or preset is given; NAMES
 4g+latency | latency must be a time in milliseconds, as in 50ms, not ``
 latency=-5ms | latency must be a time in milliseconds, as in 50ms, not `-5ms`
 4g+latency=50 | latency must be a time in milliseconds, as in 50ms, not `50`

@@ -87,7 +87,7 @@ impl serde::ser::Error for TextError {
 
 fn unknown(what: &str, given: &str, legal: &[String]) -> String {
     match given {
-        "" => format!("{what} has no value"),
+        "" => format!("no {what} is given"),
         _ => format!("unknown {what} `{given}`{}", similar(given, legal)),
     }
 }

@@ -87,11 +87,11 @@ fn the_rung_of_the_other_lane_costs_what_its_headline_says() {
     let kbps = rounded(meter.kbps(Accounting::PayloadAndUdp));
     panel.left = Some((stages, meter));
     let mut harness = open(panel);
-    assert!(!says(&harness, &kbps));
+    assert!(!paints(&harness, |text| text == kbps));
     change(&mut harness, |panel| {
         panel.halves.as_mut().unwrap().left_is_lane = true;
     });
-    assert!(says(&harness, &kbps));
+    assert!(paints(&harness, |text| text == kbps));
 }
 
 #[test]

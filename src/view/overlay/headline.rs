@@ -1,6 +1,6 @@
 //! What a half costs, and how many times less that is: in large type at the top.
 
-use bevy_egui::egui::{Align, Align2, Rect, Vec2, pos2, vec2};
+use bevy_egui::egui::{Align, Align2, FontId, Rect, Vec2, pos2, vec2};
 use cubewire_codec::ladder;
 use cubewire_inspector::words::{factor, grouped, rounded};
 use cubewire_palette::{Colors, Rgb};
@@ -301,10 +301,13 @@ impl Pen<'_> {
 
     /// Paints a sentence about what the pointer is over.
     pub(super) fn tip(&self, over: Rect, picture: Rect, text: &str) {
-        let ink = (text, self.sizes.small, self.colors().ink);
-        let line = self.line(&[ink], picture.width() - 4.0 * self.sizes.margin);
-        let padding = Vec2::splat(0.66 * self.sizes.small);
-        let half = line.size().x / 2.0 + padding.x + self.sizes.margin;
+        let small = self.sizes.small;
+        let width = (TIP * small).min(picture.width() - 4.0 * self.sizes.margin);
+        let ink = egui_color(self.colors().ink);
+        let font = FontId::proportional(small);
+        let words = self.painter.layout(text.to_owned(), font, ink, width);
+        let padding = Vec2::splat(0.66 * small);
+        let half = words.size().x / 2.0 + padding.x + self.sizes.margin;
         let x = over
             .center()
             .x
@@ -314,10 +317,13 @@ impl Pen<'_> {
             pos2(x, over.max.y + 4.0),
             Align2::CENTER_TOP,
             padding,
-            &[line],
+            &[words],
         );
     }
 }
+
+/// Width of what is told under the pointer, at most, in sizes of its type.
+const TIP: f32 = 26.0;
 
 /// What tells the lane from the other one, at length and shorter.
 fn about([settings, other]: [&LaneSettings; 2]) -> Vec<String> {

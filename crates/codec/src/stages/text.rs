@@ -170,9 +170,9 @@ mod tests {
     /// Texts, and the messages about them.
     const REFUSED: &str = "\
 speed=omitted | unknown setting `speed`; one of orientation, velocity, position, delta, relative-position, relative-orientation, changed-flags
- | unknown setting ``; one of orientation, velocity, position, delta, relative-position, relative-orientation, changed-flags
+ | no setting is given; one of orientation, velocity, position, delta, relative-position, relative-orientation, changed-flags
 velocity=none | unknown velocity `none`; one of full, quantized, at-rest-flag, omitted, affine
-velocity=omitted+delta | unknown delta ``; one of off, changed-bits, indices, relative-indices, predicted-indices, arithmetic, arithmetic-predicted, arithmetic-simulated
+velocity=omitted+delta | no delta is given; one of off, changed-bits, indices, relative-indices, predicted-indices, arithmetic, arithmetic-predicted, arithmetic-simulated
 delta=off+delta=off | `delta` is given twice
 relative-position=two-ranges-5 | relative-position must be two-ranges-SMALL-LARGE, not `two-ranges-5`
 orientation=smallest-three-300 | orientation must be a whole number from 0 to 255, not `300`
