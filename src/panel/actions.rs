@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_climb_and_descend_and_cut_the_link_unless_held_with_ctrl() {
+    fn keys_climb_descend_cut_the_link_and_shrink_the_panel_unless_held_with_ctrl() {
         let (mut app, lane) = app();
         for (key, rung, is_cut) in [
             (KeyCode::Digit3, 2, false),
@@ -125,19 +125,14 @@ mod tests {
             assert_eq!(lane_of(&app, lane), (Some(rung), is_cut), "{key:?}");
             assert_eq!(app.world().resource::<PanelState>().last_rung, rung);
         }
+        for size in [PanelSize::Slim, PanelSize::Hidden, PanelSize::Whole] {
+            tap(&mut app, KeyCode::F2);
+            assert_eq!(app.world().resource::<PanelState>().size, size);
+        }
         let mut keys = app.world_mut().resource_mut::<ButtonInput<KeyCode>>();
         keys.press(KeyCode::ControlLeft);
         keys.press(KeyCode::Minus);
         app.update();
         assert_eq!(lane_of(&app, lane), (Some(1), false));
-    }
-
-    #[test]
-    fn f2_shrinks_the_panel() {
-        let (mut app, _) = app();
-        for size in [PanelSize::Slim, PanelSize::Hidden, PanelSize::Whole] {
-            tap(&mut app, KeyCode::F2);
-            assert_eq!(app.world().resource::<PanelState>().size, size);
-        }
     }
 }

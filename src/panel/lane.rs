@@ -73,8 +73,14 @@ impl<'a> LaneView<'a> {
     /// The stages of what the views show: while they look back, those of the tick that is shown.
     #[must_use]
     pub fn stages_shown(&self) -> Stages {
-        let sample = self.past.moment.and_then(|tick| self.meter.at(tick));
-        sample.map_or(self.settings.sender.stages, |sample| sample.stages)
+        self.sender_shown(self.meter, self.settings.sender).stages
+    }
+
+    /// Settings of a lane, with the stages of what the views show of it.
+    fn sender_shown(&self, meter: &LaneMeter, sender: SenderSettings) -> SenderSettings {
+        let sample = self.past.moment.and_then(|tick| meter.at(tick));
+        let stages = sample.map_or(sender.stages, |sample| sample.stages);
+        SenderSettings { stages, ..sender }
     }
 
     /// Whether what it costs can be compared.
@@ -89,36 +95,24 @@ impl<'a> LaneView<'a> {
 
     /// What the views show would cost on each rung.
     pub(super) fn rung_costs(&self) -> RungCosts<'a> {
-        let sender = SenderSettings {
-            stages: self.stages_shown(),
-            ..self.settings.sender
-        };
+        let sender = self.sender_shown(self.meter, self.settings.sender);
         RungCosts::new(self.meter, self.shadow, &sender, self.past.moment)
     }
 
     /// Kilobits a second on a rung, as [`rung_costs`](Self::rung_costs) has them, but on that of a lane in the other half which
     /// is sent as this one what that lane costs, as its headline says.
     pub(super) fn kbps_on(&self) -> impl Fn(&Rung) -> Option<f64> + use<'a> {
-        let (costs, shown, moment) = (self.rung_costs(), self.stages_shown(), self.past.moment);
-        let others = self.shown.iter().filter(|other| other.side != self.side);
-        let others = others.filter_map(|other| {
-            let sample = moment.and_then(|tick| other.meter.at(tick));
-            let stages = sample.map_or(other.settings.sender.stages, |sample| sample.stages);
-            let sender = SenderSettings {
-                stages,
-                ..self.settings.sender
-            };
-            let is_alike = sender
-                == SenderSettings {
-                    stages,
-                    ..other.settings.sender
-                };
-            is_alike.then(|| RungCosts::new(other.meter, None, &sender, moment))
+        let costs = self.rung_costs();
+        let (own, shown) = (self.settings.sender, self.stages_shown());
+        let others = self.shown.iter().filter_map(|other| {
+            let sender = self.sender_shown(other.meter, other.settings.sender);
+            let stages = sender.stages;
+            let is_alike = stages != shown && sender == SenderSettings { stages, ..own };
+            is_alike.then(|| RungCosts::new(other.meter, None, &sender, self.past.moment))
         });
         let others: Vec<_> = others.collect();
         move |rung| {
-            let mut others = others.iter().filter(|_| rung.stages != shown);
-            let other = others.find_map(|costs| costs.kbps(rung));
+            let other = others.iter().find_map(|costs| costs.kbps(rung));
             other.or_else(|| costs.kbps(rung))
         }
     }

@@ -309,11 +309,11 @@ fn shrink(ui: &mut Ui) -> bool {
 /// The bandwidth with its unit; until it is measured an estimate, if there is one.
 fn figure(ui: &mut Ui, lane: &LaneView<'_>, unit: &str) -> Response {
     let look = Look::of(ui);
-    let estimate = || lane.rung_costs().estimate();
     let (kbps, color) = match lane.second() {
         Some(second) => (grouped(second.kbps(second.accounting())), look.half),
         None => {
-            let about = estimate().map(|kbps| format!("~{}", grouped(kbps)));
+            let about = lane.rung_costs().estimate();
+            let about = about.map(|kbps| format!("~{}", grouped(kbps)));
             (about.unwrap_or_else(|| "…".to_owned()), look.muted)
         }
     };

@@ -73,14 +73,6 @@ impl Page {
         }
     }
 
-    /// Whether its figures stay the same while the views show the past.
-    const fn is_of_the_present(self) -> bool {
-        matches!(
-            self,
-            Self::OverTime | Self::WithoutEach | Self::Ranges | Self::Budget | Self::Link
-        )
-    }
-
     const fn is_there(self, lane: &LaneView<'_>) -> bool {
         match self {
             Self::Halves => lane.halves.is_some(),
@@ -171,13 +163,17 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     }
 }
 
+const OF_THE_PRESENT: &str =
+    "These figures are of the present: of the past there are packets and cubes only.";
+
 /// The page that is open. Returns what its buttons ask for.
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Option<Action> {
-    if lane.past.moment.is_some() && state.page.is_of_the_present() {
-        note(
-            ui,
-            "These figures are of the present: of the past there are packets and cubes only.",
-        );
+    let is_of_the_present = matches!(
+        state.page,
+        Page::OverTime | Page::WithoutEach | Page::Ranges | Page::Budget | Page::Link
+    );
+    if lane.past.moment.is_some() && is_of_the_present {
+        note(ui, OF_THE_PRESENT);
     }
     if matches!(state.page, Page::Ladder | Page::Stages | Page::Link)
         && let Some(text) = fallback(lane.settings.sender.stages, lane.meter.fallback)

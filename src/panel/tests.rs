@@ -59,8 +59,8 @@ struct Panel {
     ablation: Option<Ablation>,
     past: Past,
     standings: Standings,
-    /// The stages of the lane at the left, if that is another one, and its meter.
-    left: Option<(Stages, LaneMeter)>,
+    /// The stages of the lane at the left, if it has others.
+    left: Option<Stages>,
 }
 
 /// A meter of that many ticks with a packet in each, after a change by tick.
@@ -195,14 +195,12 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
     };
     let shown = Side::ALL.iter().filter(is_lane).map(|&side| {
         let mut settings = panel.settings.clone();
-        let left = panel.left.as_ref().filter(|_| side == Side::Left);
-        let meter = left.map_or(&panel.meter, |(stages, meter)| {
-            settings.sender.stages = *stages;
-            meter
-        });
+        if let Some(stages) = panel.left.filter(|_| side == Side::Left) {
+            settings.sender.stages = stages;
+        }
         Measured {
             side,
-            meter,
+            meter: &panel.meter,
             settings,
         }
     });

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use bevy_egui::egui::{Color32, Pos2, Rect, Sense, Stroke, Ui, WidgetInfo, WidgetType, pos2, vec2};
 use cubewire_codec::Stages;
-use cubewire_inspector::graph::smooth;
+use cubewire_inspector::graph::{Point, Series};
 use cubewire_inspector::words::rounded;
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -41,7 +41,14 @@ pub(super) fn draw(ui: &mut Ui, graph_seconds: u32, present: Stages, shadow: &Sh
     let rungs = shadow.rungs().iter();
     let curves = rungs.map(|rung| Curve::new(rung, newest, seconds, present));
     let mut curves: Vec<_> = curves.filter(|curve| !curve.points.is_empty()).collect();
-    place_names(&mut curves, &chart);
+    // Named where they end, as far as the names do not overlap.
+    curves.sort_by(|a, b| b.newest_kbps().total_cmp(&a.newest_kbps()));
+    let ends = curves.iter().map(|curve| chart.y_of(curve.newest_kbps()));
+    let range = (plot.top() + 0.5 * APART)..=(plot.bottom() - 0.5 * APART);
+    let heights = spread(ends.collect(), APART, range);
+    for (curve, y) in curves.iter_mut().zip(heights) {
+        curve.name_y = y;
+    }
     let hovered = response
         .hover_pos()
         .and_then(|at| nearest(&curves, &chart, at));
@@ -63,7 +70,7 @@ pub(super) fn draw(ui: &mut Ui, graph_seconds: u32, present: Stages, shadow: &Sh
     }
     ui.add_space(LINE);
     chart.ago(ui, seconds);
-    let words = hovered.map_or_else(|| ABOUT.to_owned(), |(_, words)| words);
+    let words = hovered.map_or_else(|| "kbps. Point at a curve.".to_owned(), |(_, words)| words);
     said.widget_info(|| WidgetInfo::labeled(WidgetType::Label, true, &words));
     text(ui.painter(), row, At::Left(0.0), words, SMALL, look.ink);
     let target = format!("target {TARGET_KBPS:.0}");
@@ -83,28 +90,24 @@ struct Curve {
 }
 
 impl Curve {
-    /// The newest seconds, up to tick `newest`, thinned by tick so that it does not flicker as it scrolls.
+    /// The newest seconds, up to tick `newest`.
     fn new(rung: &ShadowRung, newest: u64, seconds: u32, present: Stages) -> Self {
         let bytes = rung.history();
-        let ticks = (seconds * TICKS_PER_SECOND) as usize;
-        let skipped = bytes
-            .len()
-            .saturating_sub(ticks + TICKS_PER_SECOND as usize - 1);
-        let bytes: Vec<usize> = bytes.skip(skipped).collect();
-        let before = bytes.len().saturating_sub(ticks);
-        let rates = smooth(&bytes, TICKS_PER_SECOND);
-        let stride = ticks.div_ceil(MAX_POINTS).max(1) as u64;
-        let points = rates.iter().enumerate().skip(before);
-        let points = points.filter_map(|(index, &kbps)| {
-            let back = (rates.len() - 1 - index) as u64;
-            let is_kept = back == 0 || (newest - back.min(newest)).is_multiple_of(stride);
-            let seconds = -(back as f64) / f64::from(TICKS_PER_SECOND);
-            is_kept.then_some((seconds, kbps))
+        let oldest = (newest + 1).saturating_sub(bytes.len() as u64);
+        let ticks = (oldest..).zip(bytes);
+        let points = ticks.map(|(tick, bytes)| Point {
+            tick,
+            bytes,
+            ..Point::default()
         });
+        let points: Vec<_> = points.collect();
+        let ticks = (seconds * TICKS_PER_SECOND) as usize;
+        let series = Series::new(&points, ticks, TICKS_PER_SECOND);
+        let point = |index| (series.seconds(index), series.kbps[index]);
         Self {
             name: rung.rung().name,
             is_present: rung.rung().stages == present,
-            points: points.collect(),
+            points: series.thinned().map(point).collect(),
             name_y: 0.0,
         }
     }
@@ -152,17 +155,6 @@ fn nearest(curves: &[Curve], chart: &Chart, pointer: Pos2) -> Option<(&'static s
     Some((name, format!("{name}: {} kbps, {when}", rounded(kbps))))
 }
 
-/// Sorts curves by where they end, and names them there, as far as the names do not overlap.
-fn place_names(curves: &mut [Curve], chart: &Chart) {
-    curves.sort_by(|a, b| b.newest_kbps().total_cmp(&a.newest_kbps()));
-    let ends = curves.iter().map(|curve| chart.y_of(curve.newest_kbps()));
-    let range = (chart.rect.top() + 0.5 * APART)..=(chart.rect.bottom() - 0.5 * APART);
-    let heights = spread(ends.collect(), APART, range);
-    for (curve, y) in curves.iter_mut().zip(heights) {
-        curve.name_y = y;
-    }
-}
-
 /// Moves ascending heights as little as it takes for them to be `apart`, within a range if they fit.
 fn spread(mut heights: Vec<f32>, apart: f32, range: RangeInclusive<f32>) -> Vec<f32> {
     let (mut lowest, mut highest) = range.into_inner();
@@ -177,13 +169,8 @@ fn spread(mut heights: Vec<f32>, apart: f32, range: RangeInclusive<f32>) -> Vec<
     heights
 }
 
-const ABOUT: &str = "kbps. Point at a curve.";
-
 /// Seconds that the curves go back, at least.
 const MIN_SECONDS: u32 = 20;
-
-/// Points of a curve, at most: more would not be visible.
-const MAX_POINTS: usize = 240;
 
 /// Logical points: the width of the names, from the plot to a name, and between two of them.
 const NAMES: f32 = 132.0;
@@ -196,15 +183,6 @@ const GAP: f32 = 4.0;
 mod tests {
     use super::*;
     use cubewire_codec::ladder;
-
-    fn curves() -> Vec<Curve> {
-        let shadow = ShadowLadder::of_bytes(2_000, |index, _| 40_000 / (index + 1));
-        let newest = shadow.newest_tick().unwrap();
-        let rungs = shadow.rungs().iter();
-        rungs
-            .map(|rung| Curve::new(rung, newest, 20, ladder::DELTA.stages))
-            .collect()
-    }
 
     #[test]
     fn names_do_not_overlap_and_stay_in_order() {
@@ -220,10 +198,12 @@ mod tests {
 
     #[test]
     fn a_curve_shows_the_last_seconds_and_ends_with_the_rate_now() {
-        let curves = curves();
+        let shadow = ShadowLadder::of_bytes(2_000, |index, _| 40_000 / (index + 1));
+        let newest = shadow.newest_tick().unwrap();
+        let curve = |rung| Curve::new(rung, newest, 20, ladder::DELTA.stages);
+        let curves: Vec<_> = shadow.rungs().iter().map(curve).collect();
         assert_eq!(curves.len(), ladder::all().count());
         let curve = &curves[0];
-        assert!(curve.points.len() <= MAX_POINTS + 1);
         let (first, last) = (curve.points[0], *curve.points.last().unwrap());
         assert!((-20.0..-19.5).contains(&first.0), "{first:?}");
         assert_eq!(last.0, 0.0);

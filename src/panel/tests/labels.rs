@@ -124,7 +124,7 @@ fn no_label_overlaps_another_is_cut_too_small_or_lacks_a_glyph() {
 }
 
 #[test]
-fn no_label_of_the_slim_bar_overlaps_another() {
+fn no_label_of_slim_bar_cards_and_tour_overlaps_another() {
     let mut wrong = Vec::new();
     let mut harness = open(full(Page::Ladder, true));
     for width in [400.0, 520.0, 560.0, 640.0, 800.0] {
@@ -132,12 +132,6 @@ fn no_label_of_the_slim_bar_overlaps_another() {
         let what = format!("slim bar, {width} wide");
         check(&mut harness, &what, &mut wrong);
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-#[test]
-fn no_label_of_cards_and_tour_overlaps_another() {
-    let mut wrong = Vec::new();
     let mut harness = open(full(Page::Ladder, false));
     let whole = (SIZES[0], Some(PanelSize::Whole));
     for (size, chosen) in SIZES.map(|size| (size, None)).into_iter().chain([whole]) {

@@ -126,7 +126,7 @@ impl<'a> Series<'a> {
 /// Kilobits a second: the mean over the second up to and including each tick, as of the figures next to the graph, so that the
 /// end of a line agrees with them. Before the first tick nothing was sent. A second is a multiple of every send interval, so
 /// that a constant rate is a level line.
-pub fn smooth(bytes: &[usize], ticks_per_second: u32) -> Vec<f64> {
+fn smooth(bytes: &[usize], ticks_per_second: u32) -> Vec<f64> {
     let window = ticks_per_second as usize;
     let mut sum = 0;
     let smoothed = bytes.iter().enumerate().map(|(index, &now)| {

@@ -122,9 +122,7 @@ fn words(standing: Standing, now: u64) -> String {
         Standing::UpToDate { sent: None } => "Up to date: not moved since the start.".to_owned(),
         Standing::UpToDate { sent: Some(sent) } => format!("Up to date: sent {}.", ago(sent)),
         Standing::InFlight { sent } => format!("In flight: sent {}.", ago(sent)),
-        Standing::Withheld { since } => {
-            format!("Hidden by a visibility filter for {}.", ticks(since))
-        }
+        Standing::Withheld { since } => format!("Withheld for {}.", ticks(since)),
         Standing::Waits(wait) => {
             let others = match wait.more_urgent {
                 0 => "next".to_owned(),
