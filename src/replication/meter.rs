@@ -13,7 +13,6 @@ use cubewire_scene::{TICK, TICKS_PER_SECOND};
 
 use super::displayed::ReplicaError;
 use super::packet::{Arrival, PacketRecord};
-use super::settings::SenderSettings;
 
 /// The article's target for a snapshot stream, kilobits a second.
 pub const TARGET_KBPS: f64 = 256.0;
@@ -284,12 +283,12 @@ impl LaneMeter {
         })
     }
 
-    /// How long no newer snapshot has arrived, once that is longer than it should be. `frame` is the time that the newest
-    /// frame spans: snapshots are received at its start.
+    /// How long no newer snapshot has arrived, once that is longer than it should be where one is sent every
+    /// `send_interval_ticks`. `frame` is the time that the newest frame spans: snapshots are received at its start.
     #[must_use]
-    pub fn stale(&self, sender: &SenderSettings, frame: Duration) -> Option<Duration> {
+    pub fn stale(&self, send_interval_ticks: u32, frame: Duration) -> Option<Duration> {
         let age = TICK * self.silent_ticks;
-        let interval = TICK * sender.send_interval_ticks;
+        let interval = TICK * send_interval_ticks;
         (age > interval + STALE_AFTER + frame).then_some(age)
     }
 
@@ -439,12 +438,12 @@ mod tests {
                 silent_ticks,
                 ..LaneMeter::default()
             };
-            let sender = SenderSettings {
-                send_interval_ticks,
-                ..SenderSettings::default()
-            };
             let stale = is_stale.then_some(TICK * silent_ticks);
-            assert_eq!(meter.stale(&sender, frame), stale, "{silent_ticks}");
+            assert_eq!(
+                meter.stale(send_interval_ticks, frame),
+                stale,
+                "{silent_ticks}"
+            );
         }
     }
 

@@ -27,7 +27,8 @@ fn age(game: &mut LaneGame, side: Side) -> Option<Duration> {
     let lane = lane_in(world, side)?;
     let frame = world.resource::<Time<Virtual>>().delta();
     let meter = world.get::<LaneMeter>(lane).unwrap();
-    meter.stale(world.get::<SenderSettings>(lane).unwrap(), frame)
+    let sender = world.get::<SenderSettings>(lane).unwrap();
+    meter.stale(sender.send_interval_ticks, frame)
 }
 
 #[test]

@@ -89,7 +89,7 @@ impl Cost {
 pub(super) struct Known {
     /// As measured, once there is a second of it.
     pub(super) cost: Option<Cost>,
-    /// See [`RungCosts::estimate`](crate::replication::RungCosts::estimate).
+    /// See [`RungCosts::estimate`](crate::replication::RungCosts::estimate): only while the cost is not known.
     pub(super) estimate: Option<f64>,
 }
 

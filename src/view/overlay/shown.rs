@@ -199,12 +199,17 @@ impl Shown<'_, '_> {
             settings.sender.budget = sample.budget_kbps;
             settings.sender.send_interval_ticks = sample.send_interval_ticks;
         }
-        let known = match meter.arrives(moment) {
-            true => Known {
-                cost: meter.second(moment).as_ref().map(Cost::of),
-                estimate: RungCosts::new(meter, shadow, &settings.sender, moment).estimate(),
+        let second = meter.arrives(moment).then(|| meter.second(moment));
+        let known = match second {
+            None => Known::default(),
+            Some(Some(second)) => Known {
+                cost: Some(Cost::of(&second)),
+                ..Known::default()
             },
-            false => Known::default(),
+            Some(None) => Known {
+                estimate: RungCosts::new(meter, shadow, &settings.sender, moment).estimate(),
+                ..Known::default()
+            },
         };
         Some(ShownLane {
             settings,
@@ -397,7 +402,7 @@ impl Shown<'_, '_> {
     fn warning(&self, half: &Half<'_>) -> Option<String> {
         let lane = half.lane.as_ref()?;
         let (settings, meter) = (&lane.settings, lane.meter);
-        let stale = meter.stale(&settings.sender, self.frames.delta());
+        let stale = meter.stale(settings.sender.send_interval_ticks, self.frames.delta());
         let stale = stale.map(|stale| {
             let seconds = stale.as_secs_f64();
             match meter.received {
