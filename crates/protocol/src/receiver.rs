@@ -68,8 +68,8 @@ pub enum Arrival {
         /// The sender's tick.
         tick: u64,
     },
-    /// It was not decoded: it is so old that a newer snapshot has its slot, or so far ahead of the
-    /// sender's clock that its number must be wrong.
+    /// It was not decoded: it is so old that a newer snapshot has its slot or that its baseline is no longer kept,
+    /// or so far ahead of the sender's clock that its number must be wrong.
     OutOfWindow {
         /// The sender's tick.
         tick: u64,
@@ -154,15 +154,15 @@ impl SnapshotReceiver {
             return Ok(Arrival::OutOfWindow { tick });
         }
         if let Err(error) = self.decode(tick, header.sequence, bytes) {
+            // Newer packets have named newer baselines since. The link delivered this one more than [`KEPT`] ticks late.
+            if matches!(error, DecodeError::UnknownBaseline(_)) && Some(tick) < self.newest {
+                return Ok(Arrival::OutOfWindow { tick });
+            }
             let named = header.baseline.sequence();
             // If the states of the two sides differ, the sender must not use this baseline again.
             let report = match error {
                 DecodeError::Desync(sequence) => Some(Feedback::Desync(sequence)),
-                // That of a packet that is late may be forgotten.
-                DecodeError::UnknownBaseline(baseline) => {
-                    let is_late = Some(tick) < self.newest;
-                    (!is_late).then_some(Feedback::MissingBaseline(baseline))
-                }
+                DecodeError::UnknownBaseline(baseline) => Some(Feedback::MissingBaseline(baseline)),
                 DecodeError::Check(_)
                 | DecodeError::NonCanonical { .. }
                 | DecodeError::OutOfRange { .. } => named.map(Feedback::MissingBaseline),
