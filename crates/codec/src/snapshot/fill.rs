@@ -313,7 +313,10 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 2000 }))]
+        #![proptest_config(ProptestConfig::with_cases(match ProptestConfig::default().cases {
+            cases if cfg!(miri) => cases,
+            cases => 8 * cases,
+        }))]
         #[test]
         fn many_bodies_are_quantized_as_each_of_them(
             bodies in prop::collection::vec(body(), 0..70),

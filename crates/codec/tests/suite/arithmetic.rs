@@ -6,6 +6,7 @@ use glam::Vec3;
 use proptest::prelude::*;
 
 use crate::pair::real_play;
+use crate::random::cases;
 use crate::scene::Lane;
 
 /// Sends frames relative to the sixth frame before. The additional references are older than that by `older`, in
@@ -118,7 +119,7 @@ fn limit_position() -> impl Strategy<Value = Vec3> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(cases(1_000))]
 
     /// Bodies at distances that are limits of what touches, carries and is near.
     #[test]

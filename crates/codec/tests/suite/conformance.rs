@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use crate::example_states::example_states;
 use crate::pair::{Course, Pair, course, float_bodies, real_play, send_to_both};
+use crate::random::cases;
 use crate::scene::{any_packed_stages, scenes};
 use crate::second_bodies::decode_block;
 
@@ -87,7 +88,7 @@ fn both_read_the_initial_state() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1_000))]
+    #![proptest_config(cases(1_000))]
 
     #[test]
     fn both_read_any_legal_combination(

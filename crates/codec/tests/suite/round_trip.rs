@@ -8,6 +8,7 @@ use cubewire_codec::{
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
+use crate::random::cases;
 use crate::scene::{Act, Lane, Scene, any_stages, scenes, seeded_runner};
 
 const ALL_COMPONENT_BITS: [u8; 14] = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
@@ -238,7 +239,7 @@ fn the_most_bodies_work() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
+    #![proptest_config(cases(2_000))]
 
     #[test]
     fn any_legal_parameters_bring_any_scene_across(

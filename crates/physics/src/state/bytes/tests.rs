@@ -184,7 +184,7 @@ fn step(state: &WorldState) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(10)))]
 
     #[test]
     fn bytes_that_were_changed_are_refused_or_do_no_harm(
