@@ -54,6 +54,12 @@ impl LaneBudget {
         self.rate.as_ref().map_or(0.0, AdaptiveRate::loss)
     }
 
+    /// Round-trip time that acks tell. Known over a real network, from the first ack on.
+    #[cfg(not(target_family = "wasm"))]
+    pub(crate) fn round_trip(&self) -> Option<Duration> {
+        self.rate.as_ref()?.round_trip()
+    }
+
     /// What gets through of the settings that were asked for.
     #[must_use]
     pub fn granted(&self, asked: &SenderSettings) -> SenderSettings {

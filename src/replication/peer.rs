@@ -16,9 +16,9 @@ pub struct Peer {
     pub id: u64,
     /// Its address, as text.
     pub address: String,
-    /// Round-trip time, measured by the transport.
+    /// Mean round-trip time of the last few dozen snapshots and their acks. 0 before the first ack.
     pub round_trip: Duration,
-    /// Fraction of packets that were lost, 0 to 1, measured by the transport.
+    /// Fraction of the last few hundred snapshots that were lost, 0 to 1. The acks tell.
     pub loss_fraction: f64,
     /// Why it does not ask for arithmetic coding, though its user has chosen that.
     pub fallback: Option<FallbackReason>,

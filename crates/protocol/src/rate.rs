@@ -2,6 +2,8 @@
 
 mod way;
 
+use std::time::Duration;
+
 use crate::budget::BUDGETS_KBPS;
 use crate::feedback::Ack;
 use way::{DELAY_TICKS, Way};
@@ -152,6 +154,16 @@ impl AdaptiveRate {
     #[must_use]
     pub const fn loss(&self) -> f64 {
         self.way.mean_loss()
+    }
+
+    /// Mean time from sending a packet until its ack is processed, over the last few dozen packets, measured in whole ticks.
+    /// `None` before the first ack.
+    #[must_use]
+    pub fn round_trip(&self) -> Option<Duration> {
+        let ticks = self.way.mean_delay()?;
+        Some(Duration::from_secs_f64(
+            ticks / f64::from(self.ticks_per_second),
+        ))
     }
 
     /// Changes the limit, once a tick.

@@ -314,7 +314,7 @@ fn account(
         viewer.counted = mailbox.traffic;
         let sample = &mut meter.current().traffic;
         sample.add_connection(&traffic.sent, &traffic.received);
-        peer.round_trip = mailbox.round_trip.unwrap_or_default();
+        peer.round_trip = budget.round_trip().unwrap_or_default();
         peer.loss_fraction = budget.loss_fraction();
         peer.fallback = viewer.fallback;
         let (asked_kbps, given_kbps) = (asked.budget, budget.granted(asked).budget);

@@ -183,6 +183,11 @@ impl Way {
         recent.map(|(_, arrived)| arrived.delay).min()
     }
 
+    /// Mean of the delays of the last few dozen packets, in ticks. `None` before the first ack.
+    pub(super) fn mean_delay(&self) -> Option<f64> {
+        self.delays.map(|[mean, _]| mean)
+    }
+
     /// Ticks by which delays vary.
     pub(super) fn jitter(&self) -> f64 {
         self.delays.map_or(0.0, |[_, deviation]| deviation)
