@@ -116,14 +116,14 @@ impl Draft {
         let range = |range: Option<Range>, axis| {
             range.ok_or_else(|| missing(&named("position", axis_name(axis))))
         };
-        let (component_bits, levels) = self.orientation.ok_or_else(|| missing("orientation"))?;
+        let orientation = || self.orientation.ok_or_else(|| missing("orientation"));
         let schema = Schema {
             name: self.name.ok_or_else(|| missing("scene"))?.into(),
             ticks_per_second: self.ticks_per_second.ok_or_else(|| missing("ticks"))?,
             up: self.up.ok_or_else(|| missing("up"))?,
             position: [range(x, Axis::X)?, range(y, Axis::Y)?, range(z, Axis::Z)?],
-            component_bits,
-            levels,
+            component_bits: orientation()?.0,
+            levels: orientation()?.1,
             anchor: self.anchor,
             kinds: self.kinds.into(),
             fields: self.fields.into(),
