@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bevy_app::{App, Plugin};
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Time};
-use cubewire_codec::schema::{Axis, FieldForm, Kind, Schema, Slots, World as Scene};
+use cubewire_codec::schema::{Axis, FieldForm, Kind, Levels, Schema, Slots, World as Scene};
 use cubewire_codec::{Plan, ladder};
 
 use crate::cold::ColdEntry;
@@ -264,6 +264,7 @@ impl Registry {
             up: Axis::Y,
             position: self.pose.ranges(),
             component_bits: self.pose.component_bits(),
+            levels: Levels::Odd,
             anchor: None,
             kinds: kinds.collect(),
             fields: cold.into_iter().chain(fields).collect(),

@@ -227,6 +227,7 @@ mod tests {
     }
 
     const GOLDEN: &str = include_str!("../tests/golden.txt");
+    const WIRE: &str = include_str!("../../codec/WIRE.md");
 
     const BODY: BodyId = BodyId {
         slot: 300,
@@ -289,6 +290,8 @@ mod tests {
     #[test]
     fn mail_is_that_of_the_file() {
         assert_eq!(golden(), GOLDEN);
+        let version = format!("{VERSION:#x} in a hello");
+        assert!(WIRE.contains(&version), "{version}");
     }
 
     #[test]

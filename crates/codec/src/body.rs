@@ -19,7 +19,6 @@ use crate::bits::{BitStream, Direction};
 use crate::ledger::BitKind;
 use crate::predict::{LinearPredictor, Prediction};
 use crate::quantize::Bounded;
-use crate::quantize::smallest_three::max_component;
 use crate::sequence::Sequence;
 use crate::snapshot::Fields;
 use crate::stages::{ChangedFlags, Orientation, Stages};
@@ -61,7 +60,7 @@ impl<'a> BodyCoder<'a> {
             .position_bounds(stages.position)
             .unwrap_or(*plan.bounds());
         let max_component = match stages.orientation {
-            Orientation::SmallestThree { bits } => max_component(bits),
+            Orientation::SmallestThree { bits } => plan.schema().levels.max_component(bits),
             Orientation::Full => 0,
         };
         Self {

@@ -12,7 +12,7 @@ use glam::{Quat, Vec3};
 use crate::precision::Position;
 use crate::quantize::affine::AFFINE_POSITION;
 use crate::quantize::bounded::Bounded;
-use crate::quantize::smallest_three::{MAX_ARITHMETIC_BITS, max_component};
+use crate::quantize::smallest_three::{Levels, MAX_ARITHMETIC_BITS};
 use crate::schema::{Axis, CUBES, FieldForm, Linear, Schema, SchemaError, Slots};
 
 pub(crate) use self::lengths::Lengths;
@@ -50,7 +50,7 @@ const MAX_COMPONENTS: usize = 1 << MAX_ARITHMETIC_BITS;
 pub(crate) struct Components {
     /// The largest integer.
     pub(crate) max: i32,
-    /// From a component to integers: a factor, and half of as many as there are.
+    /// From a component to integers: a factor, and half of their number, which rounds.
     pub(crate) scale: f32,
     pub(crate) middle: f32,
     /// Steps of a component per radian, about.
@@ -71,15 +71,16 @@ pub(crate) struct MotionPlan {
 }
 
 impl Components {
-    fn new(bits: u8) -> Self {
-        let max = f32::from(max_component(bits));
+    fn new(bits: u8, levels: Levels) -> Self {
+        let largest = levels.max_component(bits);
+        let max = f32::from(largest);
         let mut values = Box::new([0.0; MAX_COMPONENTS]);
-        let count = usize::from(max_component(bits)) + 1;
+        let count = usize::from(largest) + 1;
         for (component, value) in values.iter_mut().take(count).enumerate() {
             *value = (component as f32 / max * 2.0 - 1.0) * std::f32::consts::FRAC_1_SQRT_2;
         }
         Self {
-            max: max_component(bits).into(),
+            max: largest.into(),
             scale: std::f32::consts::FRAC_1_SQRT_2 * max,
             middle: (max + 1.0) * 0.5,
             steps_per_radian: 181.0 * ((max + 1.0) / 512.0),
@@ -144,7 +145,10 @@ impl Plan {
             hash: schema.hash(),
             is_demo: schema == CUBES,
             bounds,
-            components: Components::new(schema.component_bits.min(MAX_ARITHMETIC_BITS)),
+            components: Components::new(
+                schema.component_bits.min(MAX_ARITHMETIC_BITS),
+                schema.levels,
+            ),
             linear: world.linear.unwrap_or_else(|| linear(&motion, &solids)),
             motion,
             lengths,

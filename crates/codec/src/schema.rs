@@ -10,7 +10,7 @@
 //! | `ticks PER-SECOND` | |
 //! | `up AXIS` | `x`, `y` or `z` |
 //! | `position AXIS MIN MAX STEPS-PER-UNIT` | once for each axis |
-//! | `orientation BITS` | bits of a component |
+//! | `orientation BITS`, `orientation BITS even` | bits of a component, and whether it has all 2^bits [levels](Levels) |
 //! | `anchor BODY` | can be left out |
 //! | `kind NAME box X Y Z`, `ball RADIUS`, `capsule HALF RADIUS`, `unknown` | once for each kind |
 //! | `field NAME flag`, `int MIN MAX`, `float MIN MAX STEP`, `angle BITS`, `body` | once for each field |
@@ -37,6 +37,7 @@ use crate::hash::mix;
 pub use self::cubes::CUBES;
 pub use self::error::{Fault, SchemaError};
 pub use self::text::first_difference;
+pub use crate::quantize::smallest_three::Levels;
 
 /// What both ends know of a scene before the first packet.
 ///
@@ -54,6 +55,8 @@ pub struct Schema {
     pub position: [Range; 3],
     /// Bits of each of the smallest three components of an orientation, `2..=15`.
     pub component_bits: u8,
+    /// Levels of such a component. Odd for all scenes but the demo: bodies that are not turned arrive not turned.
+    pub levels: Levels,
     /// The body that others gather around, as the player of the demo. Below the maximum of [`Slots::Living`].
     pub anchor: Option<u16>,
     /// 1 to [`Schema::MAX_KINDS`], with different names.

@@ -248,7 +248,8 @@ impl QuantizedSnapshot {
                         Quat::from_array(self.quaternions[index].map(f32::from_bits))
                     }
                     Orientation::SmallestThree { bits } => {
-                        self.smallest_three(index).dequantize(bits)
+                        let levels = self.plan.schema().levels;
+                        self.smallest_three(index).dequantize(bits, levels)
                     }
                 }),
             linear_velocity: self.plan.to_caller(match self.precision.velocity {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cubewire_codec::quantize::SmallestThree;
-use cubewire_codec::schema::{Axis, Range, Schema};
+use cubewire_codec::schema::{Axis, Levels, Range, Schema};
 use cubewire_codec::{Plan, QuantizedSnapshot};
 use cubewire_recording::Recording;
 use glam::{Quat, Vec3};
@@ -85,6 +85,9 @@ pub struct Grid {
     pub bits: [u8; 8],
 }
 
+/// Those of every scene of `cubewire-bevy`.
+pub const LEVELS: Levels = Levels::Odd;
+
 /// All bits of a body, which are no more in any scene.
 pub type Packed = [u8; 10];
 
@@ -112,7 +115,7 @@ impl Grid {
             let range = &self.axes[axis];
             ((f64::from(body.position[axis]) - range.min) * range.steps_per_unit).round() as i32
         });
-        let rotation = SmallestThree::quantize(body.rotation, self.component_bits);
+        let rotation = SmallestThree::quantize(body.rotation, self.component_bits, LEVELS);
         let rotation = rotation.expect("rotations have a length");
         let [a, b, c] = rotation.components.map(i32::from);
         [x, y, z, a, b, c, rotation.largest.into(), body.flag.into()]
@@ -132,7 +135,7 @@ impl Grid {
                 largest,
                 components,
             }
-            .dequantize(self.component_bits),
+            .dequantize(self.component_bits, LEVELS),
             flag: flag == 1,
         }
     }

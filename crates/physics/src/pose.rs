@@ -4,7 +4,7 @@ use std::f32::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::quantize::bounded::POSITION;
-use cubewire_codec::quantize::smallest_three::max_component;
+use cubewire_codec::schema::Levels;
 use cubewire_codec::{BodyState, Precision, QuantizedSnapshot, ladder, stages};
 use cubewire_scene::{CUBES, initial_position};
 use glam::{Quat, Vec3};
@@ -14,6 +14,9 @@ const ORIENTATION_BITS: u8 = match PRECISION.orientation {
     stages::Orientation::SmallestThree { bits } => bits,
     stages::Orientation::Full => panic!("orientations are quantized"),
 };
+
+/// Levels of a component in [`CUBES`](cubewire_codec::schema::CUBES).
+const LEVELS: Levels = Levels::Even;
 
 /// The precision of the snapshots from which worlds are built.
 pub(crate) const PRECISION: Precision = ladder::SIMULATED.stages.precision();
@@ -44,7 +47,7 @@ impl Integers {
         let [of_x, of_y, of_z] = POSITION;
         Some(Self {
             position: [of_x.quantize(x), of_y.quantize(y), of_z.quantize(z)],
-            orientation: SmallestThree::quantize(orientation, ORIENTATION_BITS)?,
+            orientation: SmallestThree::quantize(orientation, ORIENTATION_BITS, LEVELS)?,
         })
     }
 }
@@ -60,8 +63,9 @@ pub(crate) fn dequantize(snapshot: &QuantizedSnapshot, cube: usize) -> BodyState
         return state;
     }
     let code = snapshot.smallest_three(cube);
-    let is_same =
-        |&orientation: &Quat| SmallestThree::quantize(orientation, ORIENTATION_BITS) == Some(code);
+    let is_same = |&orientation: &Quat| {
+        SmallestThree::quantize(orientation, ORIENTATION_BITS, LEVELS) == Some(code)
+    };
     if !is_same(&state.orientation) {
         // At the edge of the codes, the component that is left out may come out smaller than another. It is
         // largest where the others are smallest.
@@ -77,7 +81,7 @@ pub(crate) fn dequantize(snapshot: &QuantizedSnapshot, cube: usize) -> BodyState
 
 /// An orientation with its three components nearer to zero than those of a code, by a share of a step.
 fn pulled(code: SmallestThree, pull: f32) -> Quat {
-    let step = SQRT_2 / f32::from(max_component(ORIENTATION_BITS));
+    let step = SQRT_2 / f32::from(LEVELS.max_component(ORIENTATION_BITS));
     let mut components = [0.0; 4];
     let mut left = code.components.into_iter();
     for (_, component) in (0..)

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
-use cubewire_codec::schema::Schema;
+use cubewire_codec::schema::{CUBES, Levels, Schema};
 use cubewire_codec::{MAX_BODIES, Plan};
 
 use crate::error::{Fault, RecordingError};
@@ -55,7 +55,16 @@ pub(crate) fn read<R: BufRead>(
     let mut text = vec![0; length];
     source.expect(&mut text)?;
     let text = String::from_utf8(text).map_err(|error| refused(error.to_string()))?;
-    let schema = Schema::parse(&text).map_err(|error| refused(error.to_string()))?;
+    let mut schema = Schema::parse(&text).map_err(|error| refused(error.to_string()))?;
+    // Schemas of the cube scene in older recordings do not say how many levels a component has.
+    if schema
+        == (Schema {
+            levels: Levels::Odd,
+            ..CUBES
+        })
+    {
+        schema = CUBES;
+    }
     let plan = Plan::new(schema).map_err(|error| refused(error.to_string()))?;
     let slots = match plan.max_slots() {
         Some(max) => max,

@@ -5,7 +5,6 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 use cubewire_codec::quantize::SmallestThree;
-use cubewire_codec::quantize::smallest_three::max_component;
 use cubewire_codec::{Life, Plan, Precision, QuantizedBody, QuantizedSnapshot, ladder};
 
 use crate::error::{Fault, RecordingError};
@@ -81,7 +80,7 @@ impl Layout {
             columns.push(Column::unsigned("kind", 1, schema.kinds.len() as u32 - 1));
             columns.push(Column::unsigned("generation", 1, u8::MAX.into()));
         }
-        let component = max_component(schema.component_bits);
+        let component = schema.levels.max_component(schema.component_bits);
         let most = [3, component, component, component].map(u32::from);
         let orientation = ORIENTATION.into_iter().zip(most);
         columns.extend(orientation.map(|(name, max)| Column::unsigned(name, 2, max)));

@@ -175,9 +175,8 @@ fn has_zstd_name(path: &Path) -> bool {
 /// Checks the last of the first six frames, which starts at this offset.
 fn check_initial(layout: &Layout, frames: &[QuantizedSnapshot], start: usize) -> Result<(), Fault> {
     let frame = frames.len() - 1;
-    let bits = layout.plan().schema().component_bits;
     if frame == 0
-        && let Some(index) = unquantizable(&frames[0], bits)
+        && let Some(index) = unquantizable(&frames[0])
     {
         return Err(Fault::InitialCode {
             noun: layout.noun(),
@@ -193,10 +192,12 @@ fn check_initial(layout: &Layout, frames: &[QuantizedSnapshot], start: usize) ->
 }
 
 /// The first body whose orientation changes when it is dequantized and quantized again.
-fn unquantizable(snapshot: &QuantizedSnapshot, bits: u8) -> Option<usize> {
+fn unquantizable(snapshot: &QuantizedSnapshot) -> Option<usize> {
+    let schema = snapshot.plan().schema();
+    let (bits, levels) = (schema.component_bits, schema.levels);
     (0..snapshot.len()).find(|&body| {
         let code = snapshot.smallest_three(body);
-        SmallestThree::quantize(code.dequantize(bits), bits) != Some(code)
+        SmallestThree::quantize(code.dequantize(bits, levels), bits, levels) != Some(code)
     })
 }
 

@@ -150,6 +150,16 @@ fn a_recording_of_the_cubes_is_the_same_with_and_without_a_header() {
     assert_eq!(read.frames, bare.frames);
     assert_eq!(*read.plan.schema(), CUBE_SCHEMA);
     assert_eq!(read.hash(), bare.hash());
+    let at = described
+        .windows(5)
+        .position(|word| word == b" even")
+        .unwrap();
+    let older = [&described[..at], &described[at + 5..]].concat();
+    let length = |text: &str| format!("\n{}\n", text.len()).into_bytes();
+    let text = CUBE_SCHEMA.text();
+    let [now, before] = [length(&text), length(&text.replace(" even", ""))];
+    let older = [&older[..20], &before, &older[20 + now.len()..]].concat();
+    assert_eq!(parse(&older).unwrap().frames, bare.frames);
 
     let few = written(&bare.plan, CUBES, &bare.frames[..6]);
     assert_refused(&few, "after 6 frames");
@@ -176,7 +186,7 @@ const WRONG: &str = "\
 0 | 2 | alive | 2, outside 0..=1
 1 | 2 | kind | 2, outside 0..=1
 3 | 4 | orientation_largest | 4, outside 0..=3
-9 | 0 8 | orientation_c | 2048, outside 0..=2047
+9 | 255 7 | orientation_c | 2047, outside 0..=2046
 11 | 0 1 | position_x | 256, outside -256..=255
 19 | 128 0 0 0 | position_z | 128, outside -128..=127
 23 | 2 | shielded | 2, outside 0..=1

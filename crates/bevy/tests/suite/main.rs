@@ -7,6 +7,7 @@ mod examples;
 mod lives;
 mod measure;
 mod messages;
+mod poses;
 mod references;
 mod sharing;
 mod udp;

@@ -47,7 +47,7 @@ impl BodyCoder<'_> {
         };
         let orientation = &mut fields.smallest_three;
         match self.stages.relative_orientation {
-            RelativeOrientation::Off => whole(stream, bits, orientation, |_| Form::Whole),
+            RelativeOrientation::Off => self.whole(stream, bits, orientation, |_| Form::Whole),
             RelativeOrientation::TwoRanges { small, large } => {
                 let ranges = at_precision([small, large], bits);
                 self.relative(stream, body, &ranges, bits, orientation)
@@ -75,7 +75,7 @@ impl BodyCoder<'_> {
         };
         let mut components = orientation.components.map(i32::from);
         if !ranges.relative(stream, KIND, &mut components, &relative)? {
-            return whole(stream, bits, orientation, |largest| {
+            return self.whole(stream, bits, orientation, |largest| {
                 match largest == before.largest {
                     true => Form::OutOfRange,
                     false => Form::OtherLargest,
@@ -88,31 +88,33 @@ impl BodyCoder<'_> {
         };
         Ok(())
     }
+
+    /// Codes an orientation as it is. `form` is asked for the form, by the component that is omitted.
+    fn whole<D: Direction>(
+        &self,
+        stream: &mut BitStream<'_, D>,
+        bits: u8,
+        orientation: &mut SmallestThree,
+        form: impl FnOnce(u8) -> Form,
+    ) -> Result<(), D::Error> {
+        let mut field = stream.field(KIND);
+        let bits = u32::from(bits);
+        orientation.largest = field.number(2, orientation.largest.into())? as u8;
+        for (component, range) in orientation.components.iter_mut().zip(&self.component_range) {
+            let read = field.number(bits, u32::from(*component))?;
+            *component = field.in_range(read.into(), range.clone())? as u16;
+        }
+        drop(field);
+        stream.note_components(|| [bits; 3]);
+        stream.note(|| form(orientation.largest));
+        Ok(())
+    }
 }
 
 /// Ranges of these bits at 9 bits per component, for another number of bits: as many more as the component
 /// has more than 9, and at least 1.
 fn at_precision<const N: usize>(at_nine_bits: [u8; N], component_bits: u8) -> Ranges<N> {
     Ranges::new(at_nine_bits.map(|bits| (bits + component_bits).saturating_sub(9).max(1)))
-}
-
-/// Codes an orientation as it is. `form` is asked for the form, by the component that is omitted.
-fn whole<D: Direction>(
-    stream: &mut BitStream<'_, D>,
-    bits: u8,
-    orientation: &mut SmallestThree,
-    form: impl FnOnce(u8) -> Form,
-) -> Result<(), D::Error> {
-    let mut field = stream.field(KIND);
-    let bits = u32::from(bits);
-    orientation.largest = field.number(2, orientation.largest.into())? as u8;
-    for component in &mut orientation.components {
-        *component = field.number(bits, u32::from(*component))? as u16;
-    }
-    drop(field);
-    stream.note_components(|| [bits; 3]);
-    stream.note(|| form(orientation.largest));
-    Ok(())
 }
 
 fn quaternion<D: Direction>(

@@ -122,9 +122,9 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let element = of(BitKind::Orientation);
         let packed = fields.smallest_three;
         slot.fields.smallest_three.largest = self.bypass(element, 2, packed.largest.into()) as u8;
-        let bits = plan.schema().component_bits.into();
+        let count = plan.components.max as usize + 1;
         for component in 0..3 {
-            let coded = self.bypass(element, bits, packed.components[component].into());
+            let coded = self.number(element, count, packed.components[component].into())?;
             slot.fields.smallest_three.components[component] = coded as u16;
         }
         for value in plan.values() {

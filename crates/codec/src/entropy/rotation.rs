@@ -239,26 +239,50 @@ mod tests {
 
     use super::*;
     use crate::plan::Plan;
+    use crate::schema::{CUBES, Levels, Schema};
 
     fn packed(quaternion: Quaternion) -> SmallestThree {
-        SmallestThree::quantize(Quat::from_array(quaternion), 9).unwrap()
+        SmallestThree::quantize(Quat::from_array(quaternion), 9, Levels::Odd).unwrap()
     }
 
     #[test]
     fn packed_orientations_survive_unpacking() {
-        for largest in 0..4 {
-            for components in [[10, 500, 255], [100, 120, 140], [300, 250, 511], [256; 3]] {
-                let orientation = SmallestThree {
-                    largest,
-                    components,
-                };
-                let components_of = Plan::cubes();
-                let nine = &components_of.components;
-                let packed = pack(nine, unpack(nine, orientation), usize::from(largest));
-                assert_eq!(packed, components.map(i32::from));
-                let negated = unpack(nine, orientation).map(|part| -part);
-                assert_eq!(pack(nine, negated, usize::from(largest)), packed);
+        for levels in [Levels::Odd, Levels::Even] {
+            let plan = Plan::new(Schema { levels, ..CUBES }).unwrap();
+            let nine = &plan.components;
+            let last = levels.max_component(9);
+            for largest in 0..4 {
+                for components in [[10, 500, 255], [100, 120, 140], [300, 250, last], [256; 3]] {
+                    let orientation = SmallestThree {
+                        largest,
+                        components,
+                    };
+                    let packed = pack(nine, unpack(nine, orientation), usize::from(largest));
+                    assert_eq!(packed, components.map(i32::from));
+                    let negated = unpack(nine, orientation).map(|part| -part);
+                    assert_eq!(pack(nine, negated, usize::from(largest)), packed);
+                }
             }
+        }
+    }
+
+    #[test]
+    fn the_identity_is_exact_with_odd_levels_of_any_bits() {
+        for component_bits in 2..=12 {
+            let plan = Plan::new(Schema {
+                component_bits,
+                levels: Levels::Odd,
+                ..CUBES
+            });
+            let components = &plan.unwrap().components;
+            let identity = [0.0, 0.0, 0.0, 1.0];
+            let middle = components.max / 2;
+            assert_eq!(pack(components, identity, 3), [middle; 3]);
+            let packed = SmallestThree {
+                largest: 3,
+                components: [middle as u16; 3],
+            };
+            assert_eq!(unpack(components, packed), identity);
         }
     }
 

@@ -66,9 +66,14 @@ impl Plan {
 
 impl FieldForm {
     /// The number that stands for a value, which is clamped: a flag is 0 or 1, an angle is in turns, and a body is its
-    /// slot, or −1 for none. NaN counts as 0.
+    /// slot, or −1 for no body. NaN counts as the value 0, or as no body.
     #[must_use]
     pub fn quantize(&self, value: f64) -> u32 {
+        let value = match (value.is_nan(), self) {
+            (false, _) => value,
+            (true, Self::Body) => -1.0,
+            (true, _) => 0.0,
+        };
         let clamped = |number: f64| number.round().clamp(0.0, self.max().into()) as u32;
         match *self {
             Self::Flag => clamped(value),
@@ -131,7 +136,31 @@ mod tests {
             }
         }
         assert_eq!(FieldForm::Angle { bits: 8 }.quantize(-0.25), 192);
-        assert_eq!(FieldForm::Int { min: 0, max: 9 }.quantize(f64::NAN), 0);
         assert_eq!(FieldForm::Body.quantize(-1.0), 0);
+    }
+
+    #[test]
+    fn a_value_that_is_not_a_number_is_sent_as_0_or_the_nearest_to_it() {
+        let float = |min, max| FieldForm::Float {
+            min,
+            max,
+            step: 0.25,
+        };
+        let int = |min, max| FieldForm::Int { min, max };
+        for (form, value) in [
+            (FieldForm::Flag, 0.0),
+            (int(-60, 60), 0.0),
+            (int(3, 9), 3.0),
+            (int(-9, -3), -3.0),
+            (int(i32::MIN, i32::MAX), 0.0),
+            (float(-10.0, 10.0), 0.0),
+            (float(-10.0, -5.0), -5.0),
+            (FieldForm::Angle { bits: 8 }, 0.0),
+            (FieldForm::Body, -1.0),
+        ] {
+            for nan in [f64::NAN, -f64::NAN] {
+                assert_eq!(form.dequantize(form.quantize(nan)), value, "{form:?}");
+            }
+        }
     }
 }

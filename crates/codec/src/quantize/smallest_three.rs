@@ -20,6 +20,33 @@ pub(crate) const MAX_NARROW_BITS: u8 = 10;
 /// Most bits of a component that arithmetic coding takes.
 pub(crate) const MAX_ARITHMETIC_BITS: u8 = 12;
 
+/// Number of levels of a component. A [`Schema`](crate::schema::Schema) says which.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Levels {
+    /// 2^bits − 1. The middle level is 0. Rotations whose components are 0 or ±1/√2 are exact: the identity, quarter
+    /// and half turns about an axis, and half turns about a diagonal between two axes.
+    #[default]
+    Odd,
+    /// 2^bits, as in the article. 0 is between two levels. The identity is off by √6 / (2^bits − 1) radians: 0.27 degrees
+    /// at nine bits.
+    Even,
+}
+
+impl Levels {
+    /// The largest integer of a component of `bits`. The smallest is 0.
+    ///
+    /// # Panics
+    /// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`].
+    #[must_use]
+    pub const fn max_component(self, bits: u8) -> u16 {
+        assert!(MIN_BITS <= bits && bits <= MAX_BITS, "2 to 15 bits");
+        match self {
+            Self::Odd => (1 << bits) - 2,
+            Self::Even => (1 << bits) - 1,
+        }
+    }
+}
+
 /// A component cannot have this many bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a smallest-three component has {MIN_BITS} to {MAX_BITS} bits, not {bits}")]
@@ -31,13 +58,13 @@ pub struct ComponentBitsError {
 /// A quaternion shorter than this has no direction.
 pub const MIN_LENGTH: f64 = 1e-6;
 
-/// A quantized orientation. What a component means depends on its bit count, which the
-/// [`Precision`](crate::Precision) of the snapshot holds.
+/// A quantized orientation. The meaning of a component depends on its bit count, which the
+/// [`Precision`](crate::Precision) of the snapshot holds, and on the schema's [`Levels`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SmallestThree {
     /// Index of the omitted component: 0 = x, 1 = y, 2 = z, 3 = w.
     pub largest: u8,
-    /// The other three in the order x, y, z, w: `0..=2^bits − 1` over [−1/√2, 1/√2].
+    /// The other three in the order x, y, z, w: 0 to the [largest](Levels::max_component) over [−1/√2, 1/√2].
     pub components: [u16; 3],
 }
 
@@ -50,7 +77,7 @@ impl SmallestThree {
     /// # Panics
     /// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`].
     #[must_use]
-    pub fn quantize(orientation: Quat, bits: u8) -> Option<Self> {
+    pub fn quantize(orientation: Quat, bits: u8, levels: Levels) -> Option<Self> {
         let length = length(orientation)?;
         let unit = orientation.to_array().map(|c| f64::from(c) / length);
         let mut largest = 0;
@@ -60,7 +87,7 @@ impl SmallestThree {
             }
         }
         let sign = 1.0_f64.copysign(unit[largest]);
-        let max = max_component(bits);
+        let max = levels.max_component(bits);
         let mut small = [0; 3];
         for (slot, index) in (0..4).filter(|&i| i != largest).enumerate() {
             let scaled = (unit[index] * sign * SQRT_2 + 1.0) / 2.0 * f64::from(max);
@@ -106,18 +133,19 @@ impl SmallestThree {
         }
     }
 
-    /// The unit quaternion, with its largest component positive. Components above 2^bits − 1 are clamped.
+    /// The unit quaternion, with its largest component positive. Components above the largest are clamped.
     ///
     /// # Panics
     /// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`], or `largest` above 3.
     #[must_use]
     #[inline]
-    pub fn dequantize(self, bits: u8) -> Quat {
+    pub fn dequantize(self, bits: u8, levels: Levels) -> Quat {
         assert!(self.largest < 4, "a quaternion has four components");
-        let max = max_component(bits);
+        let max = levels.max_component(bits);
+        let narrow = &NARROW[levels as usize];
         let small = self.components.map(|component| {
             let component = component.min(max);
-            match NARROW.get(usize::from(max) + 1 + usize::from(component)) {
+            match narrow.get((1 << bits) + usize::from(component)) {
                 Some(&value) if bits <= MAX_NARROW_BITS => value,
                 _ => value(component, max),
             }
@@ -143,21 +171,25 @@ const fn value(component: u16, max: u16) -> f64 {
     (component as f64 / max as f64 * 2.0 - 1.0) * FRAC_1_SQRT_2
 }
 
-/// The values of all components in few bits, those in `bits` from 2^bits on: looking them up takes less time than dividing.
-static NARROW: [f64; 2 << MAX_NARROW_BITS] = {
+/// The values of all components in few bits, by [`Levels`]: looking them up takes less time than dividing.
+static NARROW: [[f64; 2 << MAX_NARROW_BITS]; 2] =
+    [narrow_values(Levels::Odd), narrow_values(Levels::Even)];
+
+/// The values of components of `bits` are from 2^bits on.
+const fn narrow_values(levels: Levels) -> [f64; 2 << MAX_NARROW_BITS] {
     let mut values = [0.0; 2 << MAX_NARROW_BITS];
     let mut bits = MIN_BITS;
     while bits <= MAX_NARROW_BITS {
-        let max = max_component(bits);
+        let max = levels.max_component(bits);
         let mut component = 0;
         while component <= max {
-            values[max as usize + 1 + component as usize] = value(component, max);
+            values[(1 << bits) + component as usize] = value(component, max);
             component += 1;
         }
         bits += 1;
     }
     values
-};
+}
 
 /// The length of a quaternion, or `None` if it has no direction.
 pub(crate) fn length(quaternion: Quat) -> Option<f64> {
@@ -166,16 +198,6 @@ pub(crate) fn length(quaternion: Quat) -> Option<f64> {
     (MIN_LENGTH..f64::INFINITY)
         .contains(&length)
         .then_some(length)
-}
-
-/// The largest integer of a component of `bits`.
-///
-/// # Panics
-/// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`].
-#[must_use]
-pub const fn max_component(bits: u8) -> u16 {
-    assert!(MIN_BITS <= bits && bits <= MAX_BITS, "2 to 15 bits");
-    (1 << bits) - 1
 }
 
 #[cfg(test)]
@@ -190,45 +212,92 @@ mod tests {
             .prop_map(Quat::normalize)
     }
 
+    fn any_levels() -> impl Strategy<Value = Levels> {
+        prop::sample::select(vec![Levels::Odd, Levels::Even])
+    }
+
+    fn back(q: Quat, bits: u8, levels: Levels) -> Quat {
+        let packed = SmallestThree::quantize(q, bits, levels).unwrap();
+        packed.dequantize(bits, levels)
+    }
+
     #[test]
     fn the_identity_leaves_out_w() {
-        let identity = SmallestThree::quantize(Quat::IDENTITY, 9).unwrap();
-        assert_eq!((identity.largest, identity.components), (3, [256; 3]));
+        for (levels, middle) in [(Levels::Odd, 255), (Levels::Even, 256)] {
+            let identity = SmallestThree::quantize(Quat::IDENTITY, 9, levels).unwrap();
+            assert_eq!((identity.largest, identity.components), (3, [middle; 3]));
+        }
+    }
+
+    #[test]
+    fn turns_whose_components_are_zero_or_equal_are_exact_with_odd_levels() {
+        const HALF: f32 = std::f32::consts::FRAC_1_SQRT_2;
+        for bits in MIN_BITS..=MAX_BITS {
+            for first in 0..4 {
+                let mut whole = [0.0; 4];
+                whole[first] = 1.0;
+                let whole = Quat::from_array(whole);
+                assert_eq!(back(whole, bits, Levels::Odd), whole, "{bits}");
+                for (second, sign) in (first + 1..4).flat_map(|at| [(at, 1.0), (at, -1.0)]) {
+                    let mut equal = [0.0; 4];
+                    (equal[first], equal[second]) = (HALF, sign * HALF);
+                    let equal = Quat::from_array(equal);
+                    assert_eq!(back(equal, bits, Levels::Odd), equal, "{bits}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_identity_is_off_by_a_quarter_of_a_degree_at_nine_bits_of_even_levels() {
+        let off = back(Quat::IDENTITY, 9, Levels::Even).angle_between(Quat::IDENTITY);
+        assert!((off.to_degrees() - 0.27).abs() < 0.01, "{off}");
+        assert!((off - 6.0_f32.sqrt() / 511.0).abs() < 1e-4, "{off}");
     }
 
     #[test]
     fn a_quaternion_without_direction_is_refused() {
         assert_eq!(
-            SmallestThree::quantize(Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), 9),
+            SmallestThree::quantize(Quat::from_xyzw(0.0, 0.0, 0.0, 0.0), 9, Levels::Odd),
             None
         );
     }
 
     #[test]
     fn codes_that_no_quaternion_has_still_give_a_unit_quaternion() {
-        for bits in MIN_BITS..=MAX_BITS {
-            let corner = SmallestThree {
-                largest: 1,
-                components: [max_component(bits); 3],
-            };
-            assert!(corner.dequantize(bits).is_normalized());
+        for (bits, levels) in (MIN_BITS..=MAX_BITS).zip([Levels::Odd, Levels::Even].repeat(7)) {
+            for component in [levels.max_component(bits), u16::MAX] {
+                let corner = SmallestThree {
+                    largest: 1,
+                    components: [component; 3],
+                };
+                assert!(corner.dequantize(bits, levels).is_normalized());
+            }
         }
     }
 
     proptest! {
         #[test]
-        fn q_and_its_negative_are_one_code(q in any_rotation(), bits in MIN_BITS..=MAX_BITS) {
+        fn q_and_its_negative_are_one_code(
+            q in any_rotation(),
+            bits in MIN_BITS..=MAX_BITS,
+            levels in any_levels(),
+        ) {
             prop_assert_eq!(
-                SmallestThree::quantize(q, bits),
-                SmallestThree::quantize(-q, bits)
+                SmallestThree::quantize(q, bits, levels),
+                SmallestThree::quantize(-q, bits, levels)
             );
         }
 
         #[test]
-        fn a_dequantized_rotation_is_near(q in any_rotation(), bits in MIN_BITS..=MAX_BITS) {
-            let back = SmallestThree::quantize(q, bits).unwrap().dequantize(bits);
+        fn a_dequantized_rotation_is_near(
+            q in any_rotation(),
+            bits in MIN_BITS..=MAX_BITS,
+            levels in any_levels(),
+        ) {
+            let back = back(q, bits, levels);
             prop_assert!(back.is_normalized());
-            let step = SQRT_2 / f64::from(max_component(bits));
+            let step = SQRT_2 / f64::from(levels.max_component(bits));
             // Each of three components is off by half a step at most; the fourth follows with a
             // slope of at most √3, so that the whole is off by √12 half steps, and a little more
             // where steps are coarse.

@@ -7,8 +7,8 @@ use super::check::{
     KINDS, LIVING, NUMERATOR, REST_HEIGHT, TICKS, Whole,
 };
 use super::error::{Fault, SchemaError, named, shown};
-use super::text::{ITEMS, axis_name};
-use super::{Axis, Field, FieldForm, Kind, Linear, Range, Schema, Shape, Slots, World};
+use super::text::{EVEN, ITEMS, axis_name};
+use super::{Axis, Field, FieldForm, Kind, Levels, Linear, Range, Schema, Shape, Slots, World};
 
 impl Schema {
     /// Reads a [text](super#text).
@@ -37,7 +37,7 @@ struct Draft {
     ticks_per_second: Option<u16>,
     up: Option<Axis>,
     position: [Option<Range>; 3],
-    component_bits: Option<u8>,
+    orientation: Option<(u8, Levels)>,
     anchor: Option<u16>,
     kinds: Vec<Kind>,
     fields: Vec<Field>,
@@ -84,7 +84,9 @@ impl Draft {
                 let axis = words.axis()?;
                 self.position[axis.index()] = Some(words.range()?);
             }
-            "orientation" => self.component_bits = Some(words.whole(COMPONENT_BITS)?),
+            "orientation" => {
+                self.orientation = Some((words.whole(COMPONENT_BITS)?, words.levels()?));
+            }
             "anchor" => self.anchor = Some(words.whole(ANCHOR)?),
             "kind" => {
                 KINDS.check(self.kinds.len() as i64 + 1)?;
@@ -114,12 +116,14 @@ impl Draft {
         let range = |range: Option<Range>, axis| {
             range.ok_or_else(|| missing(&named("position", axis_name(axis))))
         };
+        let orientation = || self.orientation.ok_or_else(|| missing("orientation"));
         let schema = Schema {
             name: self.name.ok_or_else(|| missing("scene"))?.into(),
             ticks_per_second: self.ticks_per_second.ok_or_else(|| missing("ticks"))?,
             up: self.up.ok_or_else(|| missing("up"))?,
             position: [range(x, Axis::X)?, range(y, Axis::Y)?, range(z, Axis::Z)?],
-            component_bits: self.component_bits.ok_or_else(|| missing("orientation"))?,
+            component_bits: orientation()?.0,
+            levels: orientation()?.1,
             anchor: self.anchor,
             kinds: self.kinds.into(),
             fields: self.fields.into(),
@@ -195,6 +199,14 @@ impl<'a> Words<'a> {
             max: self.float("max")?,
             steps_per_unit: self.float("the number of steps per unit")?,
         })
+    }
+
+    fn levels(&mut self) -> Result<Levels, Fault> {
+        match self.0.next() {
+            None => Ok(Levels::Odd),
+            Some(EVEN) => Ok(Levels::Even),
+            Some(word) => Err(unknown(word, &[EVEN])),
+        }
     }
 
     fn shape(&mut self) -> Result<Shape, Fault> {

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, LowerExp};
 
-use super::{Axis, FieldForm, Schema, Shape, Slots};
+use super::{Axis, FieldForm, Levels, Schema, Shape, Slots};
 
 /// What lines start with, in the order of the canonical text.
 pub(super) const ITEMS: [&str; 13] = [
@@ -20,6 +20,9 @@ pub(super) const ITEMS: [&str; 13] = [
     "linear",
     "slots",
 ];
+
+/// Follows the bits of a component with an even number of levels.
+pub(super) const EVEN: &str = "even";
 
 /// Most characters of a number without an exponent.
 const MAX_PLAIN: usize = 20;
@@ -41,7 +44,10 @@ impl Schema {
             let numbers = numbers([range.min, range.max, range.steps_per_unit]);
             line(format!("position {}{numbers}", axis_name(axis)));
         }
-        line(format!("orientation {}", self.component_bits));
+        line(match self.levels {
+            Levels::Odd => format!("orientation {}", self.component_bits),
+            Levels::Even => format!("orientation {} {EVEN}", self.component_bits),
+        });
         if let Some(body) = self.anchor {
             line(format!("anchor {body}"));
         }
@@ -158,7 +164,7 @@ up z
 position x -256 256 512
 position y -256 256 512
 position z 0 32 512
-orientation 9
+orientation 9 even
 anchor 0
 kind player box 0.75 0.75 0.75
 kind cube box 0.2 0.2 0.2

@@ -8,7 +8,7 @@ use super::PackedPosition;
 use crate::plan::Plan;
 use crate::precision::{Orientation, Position, Precision};
 use crate::quantize::bounded::Bounded;
-use crate::quantize::smallest_three::{MAX_NARROW_BITS, SmallestThree, max_component};
+use crate::quantize::smallest_three::{Levels, MAX_NARROW_BITS, SmallestThree};
 use crate::state::BodyState;
 
 /// Bodies in a batch, at most.
@@ -87,7 +87,8 @@ impl<'p> Batch<'p> {
             self.packed_positions[lane] = PackedPosition::new(steps, self.interacting[lane]);
             if !self.is_certain[lane] {
                 let orientation = self.plan.rotation_to_core(body.orientation);
-                let exact = SmallestThree::quantize(orientation, self.component_bits)
+                let levels = self.plan.schema().levels;
+                let exact = SmallestThree::quantize(orientation, self.component_bits, levels)
                     .expect("it is about as long as a unit quaternion");
                 self.orientations[lane] = exact.to_narrow_word();
             }
@@ -135,12 +136,19 @@ impl<'p> Batch<'p> {
     /// Computes the smallest three of each orientation, and whether they are certain.
     ///
     /// A component c of a quaternion of length l has the integer
-    /// round((c / l × √2 + 1) / 2 × max) = 2^(bits − 1) + floor(e) where e = c / l × max / √2. The relative
-    /// error of e is below seven roundings, 4.2 × 10⁻⁷, so that its floor is certain if e is farther from the
-    /// nearest integer than that. Zero has no error: upright bodies are certain.
+    /// round((c / l × √2 + 1) / 2 × max) = floor(e + (max + 1) / 2) where e = c / l × max / √2. The second summand is the
+    /// whole number `middle` and, if max is even, the half `shift`. The relative error of e is below seven roundings,
+    /// 4.2 × 10⁻⁷. Adding the shift rounds once more. The floor is certain if the sum with the shift is farther from the
+    /// nearest integer than both errors. Zero has no error: upright bodies are certain.
     fn pack(&mut self) {
-        let max = f32::from(max_component(self.component_bits));
-        let half = f32::from(1_u16 << (self.component_bits - 1));
+        let levels = self.plan.schema().levels;
+        let max = levels.max_component(self.component_bits);
+        let middle = f32::from((max + 1) / 2);
+        let shift = match levels {
+            Levels::Odd => 0.5,
+            Levels::Even => 0.0,
+        };
+        let max = f32::from(max);
         let [x, y, z, w] = &self.orientation;
         for lane in 0..BODIES {
             let [x, y, z, w] = [x[lane], y[lane], z[lane], w[lane]];
@@ -162,11 +170,13 @@ impl<'p> Batch<'p> {
             let mut is_certain = true;
             for (slot, component) in small.into_iter().enumerate() {
                 let scaled = component * scale;
-                let near = (scaled + ROUND) - ROUND;
-                let over = scaled - near;
+                let shifted = scaled + shift;
+                let near = (shifted + ROUND) - ROUND;
+                let over = shifted - near;
                 let floor = near - select(over < 0.0, 1.0, 0.0);
-                is_certain &= (over.abs() > scaled.abs() * 1e-6 + 1e-11) | (scaled == 0.0);
-                word |= integer(floor + half).cast_unsigned() << (20 - 10 * slot);
+                let error = (scaled.abs() + shift) * 1e-6 + 1e-11;
+                is_certain &= (over.abs() > error) | (scaled == 0.0);
+                word |= integer(floor + middle).cast_unsigned() << (20 - 10 * slot);
             }
             self.orientations[lane] = word;
             self.is_certain[lane] = is_certain;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::{Fields, QuantizeError, QuantizedSnapshot, batch};
 use crate::ledger::BitKind;
+use crate::plan::Plan;
 use crate::precision::{Orientation, Position, Precision, VelocityPrecision};
 use crate::quantize::affine::AFFINE_VELOCITY;
 use crate::quantize::bounded::{Bounded, VELOCITY};
-use crate::quantize::smallest_three::{SmallestThree, max_component};
+use crate::quantize::smallest_three::SmallestThree;
 use crate::state::{BodyState, Snapshot};
 
 /// A body as the integers of a recording: smallest-three orientation, and position in the schema's steps, with z up.
@@ -73,7 +74,7 @@ impl QuantizedSnapshot {
         self.clear(precision);
         precision.orientation.check()?;
         for (index, body) in bodies.into_iter().enumerate() {
-            if let Err(error) = check_integers(index, &body, component_bits, self.plan.bounds()) {
+            if let Err(error) = check_integers(index, &body, component_bits, &self.plan) {
                 self.clear(precision);
                 return Err(error);
             }
@@ -152,7 +153,7 @@ impl QuantizedSnapshot {
             Orientation::Full => 9,
             Orientation::SmallestThree { bits } => bits,
         };
-        let smallest_three = SmallestThree::quantize(orientation, bits)
+        let smallest_three = SmallestThree::quantize(orientation, bits, self.plan.schema().levels)
             .ok_or(QuantizeError::NoDirection { body: index })?;
 
         let position = match bounds {
@@ -194,7 +195,7 @@ pub(super) fn check_integers(
     index: usize,
     body: &QuantizedBody,
     component_bits: u8,
-    bounds: &[Bounded; 3],
+    plan: &Plan,
 ) -> Result<(), QuantizeError> {
     let check = |field, value: i64, min: i64, max: i64| {
         if (min..=max).contains(&value) {
@@ -208,7 +209,7 @@ pub(super) fn check_integers(
             max,
         })
     };
-    let max = i64::from(max_component(component_bits));
+    let max = i64::from(plan.schema().levels.max_component(component_bits));
     check(
         BitKind::Orientation,
         i64::from(body.orientation.largest),
@@ -218,7 +219,7 @@ pub(super) fn check_integers(
     for component in body.orientation.components {
         check(BitKind::Orientation, i64::from(component), 0, max)?;
     }
-    for (value, bounds) in body.position.into_iter().zip(bounds) {
+    for (value, bounds) in body.position.into_iter().zip(plan.bounds()) {
         check(
             BitKind::Position,
             i64::from(value),
@@ -235,14 +236,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::plan::Plan;
+    use crate::schema::{CUBES, Levels, Schema};
 
     /// Quantizes one body at a time.
     fn plain(
+        plan: &Arc<Plan>,
         bodies: &[BodyState],
         precision: Precision,
     ) -> Result<QuantizedSnapshot, QuantizeError> {
-        let mut plain = QuantizedSnapshot::new(Plan::cubes(), precision);
+        let mut plain = QuantizedSnapshot::new(Arc::clone(plan), precision);
         let bounds = plain.plan.position_bounds(precision.position);
         for (index, body) in bodies.iter().enumerate() {
             plain.push(index, body, bounds.as_ref())?;
@@ -321,9 +323,11 @@ mod tests {
         fn many_bodies_are_quantized_as_each_of_them(
             bodies in prop::collection::vec(body(), 0..70),
             precision in precision(),
+            levels in prop::sample::select(vec![Levels::Odd, Levels::Even]),
         ) {
-            let expected = plain(&bodies, precision);
-            let mut quantized = QuantizedSnapshot::new(Plan::cubes(), precision);
+            let plan = Plan::new(Schema { levels, ..CUBES }).unwrap();
+            let expected = plain(&plan, &bodies, precision);
+            let mut quantized = QuantizedSnapshot::new(plan, precision);
             let outcome = quantized.quantize(&Snapshot { bodies }, precision);
             match expected {
                 Ok(expected) => {

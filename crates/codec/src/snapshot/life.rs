@@ -102,7 +102,7 @@ impl QuantizedSnapshot {
         values: &[u32],
     ) -> Result<(), QuantizeError> {
         let bits = self.plan.schema().component_bits;
-        super::fill::check_integers(slot, &body, bits, self.plan.bounds())?;
+        super::fill::check_integers(slot, &body, bits, &self.plan)?;
         let fields = Fields {
             position: body.position,
             interacting: body.interacting,

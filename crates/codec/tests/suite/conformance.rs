@@ -1,15 +1,20 @@
 //! The second decoder, written from WIRE.md alone, agrees with the first about bit-packed packets.
 
+use std::sync::Arc;
+
 use cubewire_codec::ladder::{AFFINE, LADDER, PREDICTED_POSITION, rung};
+use cubewire_codec::schema::{Schema, Slots};
 use cubewire_codec::stages::Orientation;
-use cubewire_codec::{Snapshot, StageOptions, encode_initial};
+use cubewire_codec::{Plan, Sequence, Snapshot, StageOptions, encode_initial};
 use proptest::prelude::*;
 
 use crate::example_states::example_states;
 use crate::pair::{Course, Pair, course, float_bodies, real_play, send_to_both};
-use crate::random::cases;
+use crate::random::{cases, schema};
 use crate::scene::{any_packed_stages, scenes};
+use crate::scenes::{legal_rungs, step};
 use crate::second_bodies::decode_block;
+use crate::world::World;
 
 #[test]
 fn both_read_real_play() {
@@ -97,6 +102,28 @@ proptest! {
         courses in prop::collection::vec(course(), 1..10),
     ) {
         send_to_both(&scene.initial, &scene.play(), &stages, &courses);
+    }
+
+    /// In them, bodies have any axes, steps, levels and fields, but do not come or go.
+    #[test]
+    fn both_read_other_scenes_and_refuse_the_same_packets(
+        schema in schema(1),
+        seed in any::<u64>(),
+        courses in prop::collection::vec((course(), any::<[u16; 2]>()), 1..12),
+    ) {
+        let slots = Slots::Fixed;
+        let plan = Plan::new(Schema { slots, ..schema }).unwrap();
+        let mut rungs = legal_rungs(&plan);
+        rungs.retain(|stages| !stages.delta.is_arithmetic());
+        let mut world = World::new(Arc::clone(&plan), 12, seed);
+        let mut pair = Pair::of_other(&plan, &world.initial());
+        for (tick, (course, [rung, flip])) in (0..).zip(courses) {
+            step(&mut world);
+            let stages = rungs[usize::from(rung) % rungs.len()];
+            pair.send_quantized((Sequence(tick * 3), &world.quantized(stages)), stages, course);
+            let bits = pair.lane.packet.bytes.len() * 8;
+            pair.reads_flipped(&[usize::from(flip) % bits]);
+        }
     }
 
     /// Both decoders accept or refuse.

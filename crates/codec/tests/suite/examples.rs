@@ -7,6 +7,7 @@ use cubewire_codec::{Baseline, Decoder, Limits, Plan, QuantizedSnapshot, Sequenc
 use crate::example_states::example_states;
 use crate::pair::{assert_agree, float_bodies};
 use crate::second_decoder::decode;
+use crate::second_scene::Scene;
 use crate::wire_document::{example_packets, example_stages};
 
 #[test]
@@ -31,7 +32,7 @@ fn the_examples_of_the_document_are_read() {
                 .unwrap();
             assert_eq!(first.snapshot(), &current);
             if !stages.delta.is_arithmetic() {
-                let second = decode(packet, &floats, &held_by_second).unwrap();
+                let second = decode(packet, &Scene::cubes(), &floats, &held_by_second).unwrap();
                 assert_agree(&first, &second);
                 held_by_second.insert(sequence.0, second);
             }

@@ -1,10 +1,13 @@
 //! Both decoders side by side: what one holds in the types of the other, and what sends packets through both.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
+use cubewire_codec::schema::FieldForm;
 use cubewire_codec::stages::{Orientation, Position};
 use cubewire_codec::{
-    Baseline, BitLedger, Coverage, QuantizedSnapshot, Sequence, Snapshot, Stages, VelocityPrecision,
+    Baseline, BitLedger, Coverage, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
+    VelocityPrecision,
 };
 use proptest::prelude::*;
 
@@ -13,6 +16,7 @@ use crate::scene::Lane;
 use crate::second_bodies::{Body, FloatBody};
 use crate::second_decoder::decode;
 use crate::second_kept::Kept;
+use crate::second_scene::Scene;
 
 pub(crate) fn float_bodies(snapshot: &Snapshot) -> Vec<FloatBody> {
     let bodies = snapshot.bodies.iter().map(|body| FloatBody {
@@ -36,6 +40,12 @@ fn integers(snapshot: &QuantizedSnapshot) -> Vec<Body> {
         })
     };
     let precision = snapshot.precision();
+    let schema = snapshot.plan().schema();
+    let has_flag = schema
+        .fields
+        .first()
+        .is_some_and(|field| field.form == FieldForm::Flag);
+    let values = usize::from(has_flag)..schema.fields.len();
     let body = |index: usize| Body {
         interacting: snapshot.is_interacting(index),
         position: widen(
@@ -58,6 +68,10 @@ fn integers(snapshot: &QuantizedSnapshot) -> Vec<Body> {
             .velocities()
             .get(index)
             .map(|&integers| widen(integers, precision.velocity == VelocityPrecision::Full)),
+        values: values
+            .clone()
+            .map(|field| snapshot.value(index, field).into())
+            .collect(),
     };
     (0..snapshot.len()).map(body).collect()
 }
@@ -132,15 +146,28 @@ fn is_set(bits: u32, index: usize) -> bool {
 /// Both decoders, and what they hold.
 pub(crate) struct Pair {
     pub(crate) lane: Lane,
+    scene: Scene,
     pub(crate) initial: Vec<FloatBody>,
     pub(crate) held: HashMap<u16, Kept>,
     arrived: Vec<Sequence>,
 }
 
 impl Pair {
+    /// Of the demo's scene.
     pub(crate) fn new(initial: &Snapshot) -> Self {
+        Self::of(Plan::cubes(), Scene::cubes(), initial)
+    }
+
+    /// Of another scene of fixed bodies.
+    pub(crate) fn of_other(plan: &Arc<Plan>, initial: &Snapshot) -> Self {
+        let scene = Scene::parse(&plan.schema().text());
+        Self::of(Arc::clone(plan), scene, initial)
+    }
+
+    fn of(plan: Arc<Plan>, scene: Scene, initial: &Snapshot) -> Self {
         Self {
-            lane: Lane::new(initial, BitLedger::new()),
+            lane: Lane::of(plan, initial, BitLedger::new()),
+            scene,
             initial: float_bodies(initial),
             held: HashMap::new(),
             arrived: Vec::new(),
@@ -151,6 +178,19 @@ impl Pair {
     pub(crate) fn send(
         &mut self,
         (sequence, snapshot): &(Sequence, Snapshot),
+        stages: Stages,
+        course: Course,
+    ) {
+        let precision = stages.precision();
+        let mut current = QuantizedSnapshot::new(Plan::cubes(), precision);
+        current.quantize(snapshot, precision).unwrap();
+        self.send_quantized((*sequence, &current), stages, course);
+    }
+
+    /// Sends a snapshot as integers through both.
+    pub(crate) fn send_quantized(
+        &mut self,
+        (sequence, current): (Sequence, &QuantizedSnapshot),
         stages: Stages,
         course: Course,
     ) {
@@ -165,8 +205,9 @@ impl Pair {
         lane.merged = offered.map(|(_, sequence)| sequence).collect();
         let baseline = course.back.checked_sub(1);
         let baseline = baseline.and_then(|back| newest().nth(back));
-        lane.send(*sequence, stages, snapshot, baseline);
-        let second = decode(&lane.packet.bytes, &self.initial, &self.held)
+        let names = [baseline, None, None];
+        lane.send_simulated((sequence, stages), current, names, Simulated::default());
+        let second = decode(&lane.packet.bytes, &self.scene, &self.initial, &self.held)
             .unwrap_or_else(|error| panic!("{sequence} of {stages:?}: {error}"));
         assert_agree(&lane.received[&sequence.0], &second);
         if course.is_lost {
@@ -175,7 +216,7 @@ impl Pair {
             self.held.remove(&sequence.0);
         } else {
             self.held.insert(sequence.0, second);
-            self.arrived.push(*sequence);
+            self.arrived.push(sequence);
         }
     }
 
@@ -189,7 +230,7 @@ impl Pair {
             // The second knows nothing of these: a damaged descriptor, and a check that is right by chance.
             return false;
         }
-        let by_second = decode(bytes, &self.initial, &self.held);
+        let by_second = decode(bytes, &self.scene, &self.initial, &self.held);
         match (by_first, by_second) {
             (Ok(_), Ok(second)) => {
                 assert_agree(&first, &second);

@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
 use cubewire_codec::schema::{
-    Axis, Field, FieldForm, Kind, Linear, Range, Schema, Shape, Slots, World,
+    Axis, Field, FieldForm, Kind, Levels, Linear, Range, Schema, Shape, Slots, World,
 };
 use proptest::collection::btree_map;
 use proptest::option;
@@ -27,17 +27,21 @@ pub(crate) fn schema(max_living: u32) -> impl Strategy<Value = Schema> {
         1..=1000u16,
         prop::sample::select(&Axis::ALL),
         position(),
-        2..=15u8,
+        (
+            2..=15u8,
+            prop::sample::select(vec![Levels::Odd, Levels::Even]),
+        ),
     );
     (start, slots(max_living), kinds(), fields(), world())
         .prop_map(|(start, (slots, anchor), kinds, fields, world)| {
-            let (name, ticks_per_second, up, position, component_bits) = start;
+            let (name, ticks_per_second, up, position, (component_bits, levels)) = start;
             Schema {
                 name: name.into(),
                 ticks_per_second,
                 up,
                 position,
                 component_bits,
+                levels,
                 anchor,
                 kinds: kinds.into(),
                 fields: fields.into(),

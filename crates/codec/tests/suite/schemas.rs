@@ -73,7 +73,7 @@ fn damage() -> impl Strategy<Value = (prop::sample::Index, usize, String)> {
 }
 
 fn word() -> impl Strategy<Value = String> {
-    let words = "scene|ticks|up|x|position z|orientation|anchor|kind|field|gravity|floor|max-speed|linear|slots|fixed\
+    let words = "scene|ticks|up|x|position z|orientation|anchor|kind|field|gravity|floor|max-speed|linear|slots|fixed|even\
                  |living|box|ball|capsule|unknown|flag|int|float|angle|body|0|-0|1|-|.|e|9|1e39|1e309|-1e-50|inf|NaN\
                  |65536|2147483648|9223372036854775808|#|é|\u{a0}|\r";
     let words: Vec<_> = words.split('|').map(str::to_owned).collect();

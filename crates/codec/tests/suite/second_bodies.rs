@@ -6,6 +6,7 @@ use std::f64::consts::SQRT_2;
 use std::ops::RangeInclusive;
 
 use crate::second_bits::{Bits, check, length, single};
+use crate::second_scene::Scene;
 use crate::second_stages::{
     FULL, POSITION_AFFINE, POSITION_QUANTIZED, Stages, VELOCITY_AFFINE, VELOCITY_AT_REST_FLAG,
     VELOCITY_OMITTED, VELOCITY_QUANTIZED,
@@ -30,13 +31,11 @@ pub(crate) struct Body {
     pub(crate) orientation: [i64; 4],
     /// Nothing where velocity is omitted.
     pub(crate) velocity: Option<[i64; 3]>,
+    /// Of the scene's other fields (section 13).
+    pub(crate) values: Vec<i64>,
 }
 
 // The ranges of section 12.
-pub(crate) fn quantized_position(steps: i64) -> [RangeInclusive<i64>; 3] {
-    let across = -256 * steps..=256 * steps - 1;
-    [across.clone(), across, 0..=32 * steps - 1]
-}
 pub(crate) const AFFINE_POSITION: [RangeInclusive<i64>; 3] =
     [-16777208..=16777208, -16777208..=16777208, 0..=2097151];
 const QUANTIZED_VELOCITY: RangeInclusive<i64> = -1024..=1023;
@@ -62,30 +61,37 @@ pub(crate) fn decode_block(bytes: &[u8]) -> Result<Vec<FloatBody>, String> {
     Ok(bodies)
 }
 
-/// A body of the initial state in the precision of a packet (sections 2 and 3).
-pub(crate) fn quantize(body: &FloatBody, stages: Stages) -> Body {
+/// A body of the initial state in the precision of a packet (sections 2, 3 and 13).
+pub(crate) fn quantize(body: &FloatBody, stages: Stages, scene: &Scene) -> Body {
     let [orientation_code, velocity_code, position_code, ..] = stages.codes;
     let word = |single: f32| i64::from(single.to_bits());
     // Steps a metre, not metres a step: 32/(2²¹ − 1) is no double, but (2²¹ − 1)/32 is.
     let round = |value: f32, steps: f64, range: &RangeInclusive<i64>| {
         nearest(f64::from(value) * steps).clamp(*range.start(), *range.end())
     };
-    let position = |steps: f64, ranges: [RangeInclusive<i64>; 3]| {
-        [0, 1, 2].map(|axis| round(body.position[axis], steps, &ranges[axis]))
+    let turned = scene.turned(body.position);
+    let position = |axes: [(f64, RangeInclusive<i64>); 3]| {
+        [0, 1, 2].map(|axis| round(turned[axis], axes[axis].0, &axes[axis].1))
     };
+    let [x, y, z, w] = body.orientation;
+    let [x, y, z] = scene.turned([x, y, z]);
+    let orientation = [x, y, z, w];
     let velocity = |steps: f64, range: RangeInclusive<i64>| {
         Some(body.velocity.map(|value| round(value, steps, &range)))
     };
     Body {
-        interacting: body.interacting,
+        interacting: body.interacting && scene.has_flag,
         position: match position_code {
-            POSITION_QUANTIZED => position(stages.steps as f64, quantized_position(stages.steps)),
-            POSITION_AFFINE => position(2097151.0 / 32.0, AFFINE_POSITION),
-            _ => body.position.map(word),
+            POSITION_QUANTIZED => position(scene.positions(stages.steps)),
+            POSITION_AFFINE => position(AFFINE_POSITION.map(|range| (2097151.0 / 32.0, range))),
+            _ => turned.map(word),
         },
         orientation: match orientation_code {
-            FULL => body.orientation.map(word),
-            width => smallest_three(body.orientation.map(f64::from), width),
+            FULL => orientation.map(word),
+            width => {
+                let largest = scene.largest_component(width);
+                smallest_three(orientation.map(f64::from), largest)
+            }
         },
         velocity: match velocity_code {
             VELOCITY_QUANTIZED | VELOCITY_AT_REST_FLAG => velocity(32.0, QUANTIZED_VELOCITY),
@@ -93,11 +99,12 @@ pub(crate) fn quantize(body: &FloatBody, stages: Stages) -> Body {
             VELOCITY_OMITTED => None,
             _ => Some(body.velocity.map(word)),
         },
+        values: vec![0; scene.values.len()],
     }
 }
 
-/// The smallest three of a quaternion, of `width` bits a component (section 2).
-fn smallest_three(quaternion: [f64; 4], width: u8) -> [i64; 4] {
+/// The smallest three of a quaternion; `most` is the largest integer of a component (section 2).
+fn smallest_three(quaternion: [f64; 4], most: i64) -> [i64; 4] {
     let length = length(quaternion);
     let unit = quaternion.map(|component| component / length);
     let mut largest = 0;
@@ -107,12 +114,12 @@ fn smallest_three(quaternion: [f64; 4], width: u8) -> [i64; 4] {
         }
     }
     let sign = if unit[largest] < 0.0 { -1.0 } else { 1.0 };
-    let steps = f64::from((1 << width) - 1);
+    let steps = most as f64;
     let mut integers = [largest as i64; 4];
     let others = (0..4).filter(|index| *index != largest);
     for (integer, index) in integers[1..].iter_mut().zip(others) {
         let scaled = (sign * unit[index] * SQRT_2 + 1.0) / 2.0 * steps;
-        *integer = nearest(scaled).clamp(0, steps as i64);
+        *integer = nearest(scaled).clamp(0, most);
     }
     integers
 }

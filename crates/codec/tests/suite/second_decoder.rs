@@ -1,4 +1,4 @@
-//! A second decoder of the bit-packed rungs, implemented from `WIRE.md` alone. It shares no code with the crate, so that
+//! A second decoder of the bit-packed rungs in scenes of fixed bodies, implemented from `WIRE.md` alone. It shares no code with the crate, so that
 //! their agreement confirms the text, and it prefers simplicity to speed: it reads one bit at a time.
 //!
 //! Section numbers in comments are those of `WIRE.md`.
@@ -10,21 +10,23 @@ use crate::second_bodies::{FloatBody, quantize};
 use crate::second_fields::read_body;
 use crate::second_header::read_header;
 use crate::second_kept::{Kept, Kinetic, carried, not_carried, predict, read_merged};
+use crate::second_scene::Scene;
 use crate::second_selection::read_selection;
 use crate::second_stages::ARITHMETIC;
 
 /// Decodes one packet (section 4). `held` are the snapshots kept so far, by sequence.
 pub(crate) fn decode(
     bytes: &[u8],
+    scene: &Scene,
     initial: &[FloatBody],
     held: &HashMap<u16, Kept>,
 ) -> Result<Kept, String> {
     let mut bits = Bits { bytes, at: 0 };
-    let (sequence, baseline, stages) = read_header(&mut bits, held)?;
+    let (sequence, baseline, stages) = read_header(&mut bits, scene, held)?;
     let reference: Vec<Kinetic> = match baseline {
         Some(kept) => read_merged(&mut bits, kept, held)?,
         None => {
-            let quantized = initial.iter().map(|body| quantize(body, stages));
+            let quantized = initial.iter().map(|body| quantize(body, stages, scene));
             quantized.map(Kinetic::initial).collect()
         }
     };
@@ -38,11 +40,11 @@ pub(crate) fn decode(
     for (before, follows) in reference.iter().zip(follows) {
         let mut body = before.body.clone();
         if follows {
-            let (predicted, class) = predict(before, ticks.unwrap_or(0));
-            read_body(&mut bits, stages, &mut body, predicted, class)?;
+            let (predicted, class) = predict(before, ticks.unwrap_or(0), scene.linear);
+            read_body(&mut bits, scene, stages, &mut body, predicted, class)?;
         }
         bodies.push(match follows || !stages.is_partial {
-            true => carried(before, body, stages, ticks),
+            true => carried(before, body, stages, ticks, scene.linear),
             false => not_carried(before, ticks),
         });
     }

@@ -2,8 +2,11 @@
 //!
 //! Section numbers in comments are those of `WIRE.md`.
 
+use std::ops::RangeInclusive;
+
 use crate::second_bits::{Bits, binary_digits, check};
-use crate::second_bodies::{AFFINE_POSITION, AFFINE_VELOCITY, Body, quantized_position};
+use crate::second_bodies::{AFFINE_POSITION, AFFINE_VELOCITY, Body};
+use crate::second_scene::Scene;
 use crate::second_stages::{
     FULL, OFF, POSITION_AFFINE, POSITION_QUANTIZED, Stages, TWO_RANGES, VELOCITY_AFFINE,
     VELOCITY_AT_REST_FLAG,
@@ -19,9 +22,11 @@ const CLASSES: [([u32; 3], [u32; 3]); 6] = [
     ([3, 7, 9], [6, 6, 7]),
 ];
 
-/// A body that follows (section 7). `body` is the reference's; what is read replaces its fields.
+/// A body that follows (section 7), and its values (section 13). `body` is the reference's; what is read replaces its
+/// fields.
 pub(crate) fn read_body(
     bits: &mut Bits,
+    scene: &Scene,
     stages: Stages,
     body: &mut Body,
     predicted: [i64; 3],
@@ -29,14 +34,33 @@ pub(crate) fn read_body(
 ) -> Result<(), String> {
     let (position, orientation) = read_flags(bits, stages.codes[6], &mut body.interacting)?;
     if position {
-        read_position(bits, stages, &mut body.position, predicted, class)?;
+        read_position(bits, scene, stages, &mut body.position, predicted, class)?;
     }
     if orientation {
-        read_orientation(bits, stages, &mut body.orientation, class)?;
+        read_orientation(bits, scene, stages, &mut body.orientation, class)?;
     }
     // A velocity that is omitted is also none in the reference, which has the same precision.
     if let Some(velocity) = &mut body.velocity {
         read_velocity(bits, stages.codes[1], velocity)?;
+    }
+    read_values(bits, scene, stages.codes[6], &mut body.values)
+}
+
+/// The other fields of a scene (section 13). `values` are the reference's.
+fn read_values(
+    bits: &mut Bits,
+    scene: &Scene,
+    flags: u8,
+    values: &mut [i64],
+) -> Result<(), String> {
+    if flags != OFF && !values.is_empty() && !bits.bit()? {
+        return Ok(());
+    }
+    for (value, &largest) in values.iter_mut().zip(&scene.values) {
+        if flags == OFF || bits.bit()? {
+            *value = bits.number(binary_digits(largest as u64))?;
+            check(*value <= largest, "a value out of range")?;
+        }
     }
     Ok(())
 }
@@ -60,6 +84,7 @@ fn read_flags(bits: &mut Bits, flags: u8, interacting: &mut bool) -> Result<(boo
 /// A position (section 7). `position` is the reference's.
 fn read_position(
     bits: &mut Bits,
+    scene: &Scene,
     stages: Stages,
     position: &mut [i64; 3],
     predicted: [i64; 3],
@@ -68,9 +93,11 @@ fn read_position(
     let [_, _, precision, _, relative, ..] = stages.codes;
     let (ranges, widths) = match precision {
         POSITION_QUANTIZED => {
-            let width = binary_digits(32 * stages.steps as u64 - 1);
-            let widths = [width + 4, width + 4, width];
-            (quantized_position(stages.steps), widths)
+            let ranges = scene.positions(stages.steps).map(|(_, range)| range);
+            let width =
+                |range: &RangeInclusive<i64>| binary_digits((range.end() - range.start()) as u64);
+            let widths = ranges.each_ref().map(width);
+            (ranges, widths)
         }
         POSITION_AFFINE => (AFFINE_POSITION, [25, 25, 21]),
         _ => {
@@ -99,15 +126,19 @@ fn read_position(
 /// An orientation (section 7). `orientation` is the reference's.
 fn read_orientation(
     bits: &mut Bits,
+    scene: &Scene,
     stages: Stages,
     orientation: &mut [i64; 4],
     class: usize,
 ) -> Result<(), String> {
     let [width, .., relative, _] = stages.codes;
-    let width = u32::from(width);
     if stages.codes[0] == FULL {
         *orientation = bits.quaternion()?;
-    } else if relative == OFF || !bits.bit()? {
+        return Ok(());
+    }
+    let range = 0..=scene.largest_component(width);
+    let width = u32::from(width);
+    if relative == OFF || !bits.bit()? {
         orientation[0] = bits.number(2)?;
         for component in &mut orientation[1..] {
             *component = bits.number(width)?;
@@ -119,13 +150,14 @@ fn read_orientation(
         // Larger by width − 9, but at least 1.
         let wider = |bits: &u32| (bits + width).saturating_sub(9).max(1);
         let widths: Vec<u32> = at_nine_bits.iter().map(wider).collect();
-        let range = 0..1 << width;
         for component in &mut orientation[1..] {
             *component += bits.signed_in(&widths)?;
-            check(range.contains(component), "a component out of range")?;
         }
     }
-    Ok(())
+    let fits = orientation[1..]
+        .iter()
+        .all(|component| range.contains(component));
+    check(fits, "a component out of range")
 }
 
 /// A velocity that is not omitted (section 7). `velocity` is the reference's.

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use crate::second_bits::{Bits, check};
 use crate::second_kept::Kept;
+use crate::second_scene::Scene;
 use crate::second_stages::{
     ARITHMETIC, ARITHMETIC_PREDICTED, FULL, GROWING_RANGES, OFF, POSITION_AFFINE,
     POSITION_QUANTIZED, PREDICTED, RELATIVE_INDICES, STAGE_BITS, Stages, TWO_RANGES,
@@ -15,11 +16,12 @@ use crate::second_stages::{
 /// The header (section 5): the sequence, the baseline that it names, and the stages.
 pub(crate) fn read_header<'a>(
     bits: &mut Bits,
+    scene: &Scene,
     held: &'a HashMap<u16, Kept>,
 ) -> Result<(u16, Option<&'a Kept>, Stages), String> {
     let sequence = bits.number(16)? as u16;
     if bits.bit()? {
-        return Ok((sequence, None, read_stages(bits)?));
+        return Ok((sequence, None, read_stages(bits, scene)?));
     }
     let same = bits.bit()?;
     let name = match same {
@@ -29,7 +31,7 @@ pub(crate) fn read_header<'a>(
     let baseline = held.get(&name).ok_or("the baseline is not held")?;
     let stages = match same {
         true => baseline.stages,
-        false => read_stages(bits)?,
+        false => read_stages(bits, scene)?,
     };
     let same_precision = precision(stages) == precision(baseline.stages);
     check(same_precision, "the baseline has another precision")?;
@@ -39,8 +41,8 @@ pub(crate) fn read_header<'a>(
     Ok((sequence, Some(baseline), stages))
 }
 
-/// The stages (section 5).
-fn read_stages(bits: &mut Bits) -> Result<Stages, String> {
+/// The stages (sections 5 and 13).
+fn read_stages(bits: &mut Bits, scene: &Scene) -> Result<Stages, String> {
     let mut codes = [0; 7];
     for (code, width) in codes.iter_mut().zip(STAGE_BITS) {
         *code = bits.number(width as u32)? as u8;
@@ -91,7 +93,18 @@ fn read_stages(bits: &mut Bits) -> Result<Stages, String> {
         && ((flags == OFF && !is_partial) || delta != OFF)
         && (delta < ARITHMETIC
             || stages.steps == 512
-                && stages.codes == [9, VELOCITY_OMITTED, POSITION_QUANTIZED, delta, 0, 0, 0]);
+                && stages.codes[1..] == [VELOCITY_OMITTED, POSITION_QUANTIZED, delta, 0, 0, 0]
+                && orientation == scene.component_bits);
     check(legal, "stages that are not legal together")?;
+    let predicts = relative_position == PREDICTED
+        || relative_orientation == GROWING_RANGES
+        || delta == ARITHMETIC_PREDICTED;
+    let of_any_scene = orientation == scene.component_bits
+        && stages.codes[1..3] == [VELOCITY_OMITTED, POSITION_QUANTIZED]
+        && stages.steps == 512
+        && (delta < ARITHMETIC || orientation <= 12)
+        && (!predicts || scene.has_equal_steps())
+        && !stages.is_simulated;
+    check(scene.is_cubes || of_any_scene, "stages of the demo alone")?;
     Ok(stages)
 }

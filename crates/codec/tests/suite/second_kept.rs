@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use crate::second_bits::{Bits, binary_digits, check};
 use crate::second_bodies::Body;
+use crate::second_scene::Linear;
 use crate::second_stages::{GROWING_RANGES, POSITION_QUANTIZED, PREDICTED, Stages, precision};
 
 /// What a receiver keeps of a packet (section 3).
@@ -98,7 +99,7 @@ pub(crate) fn read_merged(
 }
 
 /// The predicted position and the class of a body (sections 9 and 14), `ticks` after the named baseline.
-pub(crate) fn predict(before: &Kinetic, ticks: i64) -> ([i64; 3], usize) {
+pub(crate) fn predict(before: &Kinetic, ticks: i64, linear: Linear) -> ([i64; 3], usize) {
     let position = before.body.position;
     if !before.moved {
         return (position, 0);
@@ -108,10 +109,12 @@ pub(crate) fn predict(before: &Kinetic, ticks: i64) -> ([i64; 3], usize) {
     if before.ticks != 0 && ticks <= 64 {
         let mut drag = 65536;
         for _ in 0..(ticks + before.ticks) / 2 {
-            drag = (drag * 64841 + 32768) >> 16;
+            drag = (drag * linear.drag + 32768) >> 16;
         }
         factor = drag * ticks / before.ticks;
-        fall = 25 * ticks * (ticks + before.ticks) / 18;
+        let [numerator, denominator] = linear.gravity;
+        fall = numerator * ticks * (ticks + before.ticks) / (2 * denominator);
+        fall = fall.clamp(-1 << 21, 1 << 21);
     }
     let step = before
         .displacement
@@ -120,7 +123,7 @@ pub(crate) fn predict(before: &Kinetic, ticks: i64) -> ([i64; 3], usize) {
     if before.falling {
         predicted[2] -= fall;
     }
-    predicted[2] = predicted[2].max(position[2].min(102));
+    predicted[2] = predicted[2].max(position[2].min(linear.rest_height));
     let largest = step.map(i64::unsigned_abs).into_iter().fold(0, u64::max);
     let class = if before.falling {
         5
@@ -131,7 +134,13 @@ pub(crate) fn predict(before: &Kinetic, ticks: i64) -> ([i64; 3], usize) {
 }
 
 /// What is kept of a body that the packet carries (sections 9 and 14): `ticks` since the baseline, if one is named.
-pub(crate) fn carried(before: &Kinetic, body: Body, stages: Stages, ticks: Option<i64>) -> Kinetic {
+pub(crate) fn carried(
+    before: &Kinetic,
+    body: Body,
+    stages: Stages,
+    ticks: Option<i64>,
+    linear: Linear,
+) -> Kinetic {
     let ticks = ticks.map_or(0, |ticks| ticks + before.age);
     let mut now = Kinetic {
         is_carried: true,
@@ -148,10 +157,10 @@ pub(crate) fn carried(before: &Kinetic, body: Body, stages: Stages, ticks: Optio
         now.displacement = [0, 1, 2].map(|axis| to[axis] - from[axis]);
         let (dz, dz_before) = (now.displacement[2], before.displacement[2]);
         now.falling = now.moved
-            && to[2] > 250
+            && to[2] > linear.fall_height
             && before.ticks != 0
-            && (dz * before.ticks - dz_before * ticks) * 36
-                < -25 * (ticks + before.ticks) * ticks * before.ticks;
+            && (dz * before.ticks - dz_before * ticks) * 4 * linear.gravity[1]
+                < -linear.gravity[0] * (ticks + before.ticks) * ticks * before.ticks;
     }
     now
 }

@@ -4,7 +4,7 @@ use delta_pack::DeltaPack;
 
 use crate::acked::{Acked, Codec};
 use crate::engine::Variant;
-use crate::scene::{Frame, Grid};
+use crate::scene::{Frame, Grid, LEVELS};
 
 pub const VARIANTS: &[Variant] = &[Variant {
     library: "delta-pack",
@@ -34,7 +34,7 @@ pub struct World {
 struct Pack;
 
 fn middles(grid: &Grid) -> [i64; 6] {
-    let half = 1 << (grid.component_bits - 1);
+    let half = i64::from(LEVELS.max_component(grid.component_bits) / 2);
     let [x, y, z] = grid
         .axes
         .map(|range| (-range.min.min(0.0) * range.steps_per_unit) as i64);

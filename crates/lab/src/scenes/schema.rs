@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use cubewire_codec::schema::{Axis, Range, Schema, Slots, World};
+use cubewire_codec::schema::{Axis, Levels, Range, Schema, Slots, World};
 
 use super::frame::TICKS_PER_SECOND;
 use super::{arena, asteroids, ships};
@@ -18,6 +18,7 @@ pub(crate) const ARENA: Schema = Schema {
         Range::new(-500.0, 500.0, 128.0),
     ],
     component_bits: 9,
+    levels: Levels::Odd,
     anchor: None,
     kinds: Cow::Borrowed(&arena::KINDS),
     fields: Cow::Borrowed(&arena::FIELDS),
@@ -39,6 +40,7 @@ pub(crate) const SHIPS: Schema = Schema {
     up: Axis::X,
     position: [Range::new(-2048.0, 2048.0, 256.0); 3],
     component_bits: 12,
+    levels: Levels::Odd,
     anchor: None,
     kinds: Cow::Borrowed(&ships::KINDS),
     fields: Cow::Borrowed(&ships::FIELDS),
@@ -60,6 +62,7 @@ pub(crate) const ASTEROIDS: Schema = Schema {
     up: Axis::Y,
     position: [Range::new(-64.0, 64.0, 100.0); 3],
     component_bits: 11,
+    levels: Levels::Odd,
     anchor: None,
     kinds: Cow::Borrowed(&asteroids::KINDS),
     fields: Cow::Borrowed(&[]),

@@ -2,8 +2,7 @@
 
 use cubewire_codec::QuantizedSnapshot;
 use cubewire_codec::glam::{Quat, Vec3};
-use cubewire_codec::quantize::smallest_three::max_component;
-use cubewire_codec::schema::Shape;
+use cubewire_codec::schema::{Levels, Shape};
 use cubewire_codec::stages::Orientation;
 
 /// Errors count up to so many times [`UNIT_ERROR`].
@@ -41,8 +40,8 @@ pub(super) struct Changes<'a> {
     sent: &'a QuantizedSnapshot,
     /// Units of length for each step of a position, by axis; none where positions are floats.
     step: Option<Vec3>,
-    /// Bits of an orientation's component; none where orientations are floats.
-    component_bits: Option<u8>,
+    /// Bits and levels of an orientation's component, unless orientations are floats.
+    component: Option<(u8, Levels)>,
     steps: f32,
     steps_per_radian: f32,
 }
@@ -57,9 +56,9 @@ impl<'a> Changes<'a> {
             sent,
             step: bounds
                 .map(|axes| Vec3::from_array(axes.map(|axis| 1.0 / axis.steps_per_unit as f32))),
-            component_bits: match precision.orientation {
+            component: match precision.orientation {
                 Orientation::Full => None,
-                Orientation::SmallestThree { bits } => Some(bits),
+                Orientation::SmallestThree { bits } => Some((bits, plan.schema().levels)),
             },
             steps: plan.bounds()[2].steps_per_unit as f32,
             steps_per_radian: f32::from(1_u16 << plan.schema().component_bits) / 3.0,
@@ -102,7 +101,7 @@ impl<'a> Changes<'a> {
     /// In radians.
     fn turned(&self, slot: usize) -> f32 {
         let between = |to: Quat, from: Quat| to.angle_between(from);
-        let Some(bits) = self.component_bits else {
+        let Some((bits, levels)) = self.component else {
             let [to, from] = [self.wanted, self.sent].map(|of| of.body(slot).orientation);
             return between(to, from);
         };
@@ -111,10 +110,10 @@ impl<'a> Changes<'a> {
             return 0.0;
         }
         if to.largest != from.largest {
-            return between(to.dequantize(bits), from.dequantize(bits));
+            return between(to.dequantize(bits, levels), from.dequantize(bits, levels));
         }
         // The chord between unit quaternions whose omitted components are positive, in steps of the others.
-        let max = f32::from(max_component(bits));
+        let max = f32::from(levels.max_component(bits));
         let [to, from] = [to, from].map(|three| {
             three
                 .components

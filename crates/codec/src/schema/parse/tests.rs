@@ -131,6 +131,8 @@ position y 0 1e300 1e300 | position y: steps must be from -1048576 to 1048575
 position y -0.01 1024 1024 | position y: there must be at most 1048576 steps from min to max
 orientation 1 | orientation: bits of a component must be a whole number from 2 to 15, not `1`
 orientation 16 | orientation: bits of a component must be a whole number from 2 to 15, not `16`
+orientation 9 odd | orientation: unknown word `odd`; one of even
+orientation 9 even 9 | orientation: `9` is a word too many
 orientation 256 | orientation: bits of a component must be a whole number from 2 to 15, not `256`
 anchor 65536 | anchor: the index must be a whole number from 0 to 65535, not `65536`
 anchor 10; slots living 10 | anchor: it must be below the 10 bodies that can be there

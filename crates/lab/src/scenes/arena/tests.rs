@@ -1,6 +1,7 @@
 use std::collections::VecDeque;
 
 use cubewire_codec::quantize::SmallestThree;
+use cubewire_codec::schema::Levels;
 
 use super::*;
 
@@ -27,7 +28,7 @@ type Pose = (u8, [i32; 3], SmallestThree);
 /// A body's generation and pose, as a packet would have them.
 fn pose(body: &SceneBody) -> Pose {
     let position = (body.position * PARTS).to_array();
-    let orientation = SmallestThree::quantize(body.orientation, COMPONENT_BITS);
+    let orientation = SmallestThree::quantize(body.orientation, COMPONENT_BITS, Levels::Odd);
     (
         body.generation,
         position.map(|c| c.round() as i32),
