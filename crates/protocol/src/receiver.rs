@@ -1,6 +1,5 @@
 //! The receiver: decodes packets, plays snapshots back, and sends feedback.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use cubewire_codec::{
@@ -42,7 +41,7 @@ pub struct SnapshotReceiver {
     /// Consecutive packets that were too far ahead of the clock.
     far_ahead: u32,
     /// Snapshots that have arrived and are not acked yet, ascending.
-    unacked: BTreeSet<u64>,
+    unacked: Vec<u64>,
     /// Acks to send, the last one first.
     acks: Vec<Ack>,
     missing: Option<Feedback>,
@@ -103,7 +102,7 @@ impl SnapshotReceiver {
             delay: AdaptiveDelay::new(ticks_per_second, playout_delay),
             newest: None,
             far_ahead: 0,
-            unacked: BTreeSet::new(),
+            unacked: Vec::new(),
             acks: Vec::new(),
             missing: None,
             waited: None,
@@ -155,7 +154,7 @@ impl SnapshotReceiver {
         let tick = self.playout.tick(now, header.sequence);
         if self.received.get(tick).is_some() {
             // Its ack may have been lost.
-            self.unacked.insert(tick);
+            self.wants_ack(tick);
             return Ok(Arrival::Duplicate { tick });
         }
         if self.is_outside(now, tick) {
@@ -200,10 +199,7 @@ impl SnapshotReceiver {
         self.restore();
         self.forget(tick, &header);
         self.newest = self.newest.max(Some(tick));
-        self.unacked.insert(tick);
-        if self.unacked.len() > RECEIVER_RING {
-            self.unacked.pop_first();
-        }
+        self.wants_ack(tick);
         self.delay.arrived(missed, tick, self.playout.clock());
         Ok(Arrival::Decoded { tick, header, late })
     }
@@ -278,6 +274,16 @@ impl SnapshotReceiver {
         self.acks.pop().map(Feedback::Ack)
     }
 
+    /// Notes that the snapshot of a tick is to be acked.
+    fn wants_ack(&mut self, tick: u64) {
+        if let Err(index) = self.unacked.binary_search(&tick) {
+            self.unacked.insert(index, tick);
+        }
+        if self.unacked.len() > RECEIVER_RING {
+            self.unacked.remove(0);
+        }
+    }
+
     /// Prepares acks of all new arrivals, and of the newest snapshot even if it is not new.
     fn ack_all(&mut self) {
         let mut next = self.newest.filter(|_| !self.unacked.is_empty());
@@ -293,13 +299,10 @@ impl SnapshotReceiver {
                 newest: sequence(newest),
                 earlier,
             });
-            let older = self
-                .unacked
-                .range(..newest.saturating_sub(u32::BITS.into()));
-            next = older
-                .rev()
-                .copied()
-                .find(|&tick| self.received.get(tick).is_some());
+            let covered = newest.saturating_sub(u32::BITS.into());
+            let older = self.unacked.partition_point(|&tick| tick < covered);
+            let mut older = self.unacked[..older].iter().rev().copied();
+            next = older.find(|&tick| self.received.get(tick).is_some());
         }
         self.unacked.clear();
     }

@@ -9,6 +9,7 @@ mod measure;
 mod messages;
 mod references;
 mod sharing;
+mod time;
 mod udp;
 mod visibility;
 mod walk;
