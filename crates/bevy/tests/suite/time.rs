@@ -257,3 +257,30 @@ fn the_time_without_a_snapshot_is_measured_and_not_how_often_alone() {
     let range = Duration::from_millis(1_700)..Duration::from_secs(2);
     assert!(range.contains(&starved), "{starved:?}");
 }
+
+#[test]
+fn at_the_highest_rate_packets_are_small_over_a_round_trip_of_a_second() {
+    fn fast(app: &mut App) {
+        app.add_plugins(CubewirePlugin::new("fast").hz(240.0).max_bodies(200))
+            .body_kind("crate", Shape::cuboid(Vec3::splat(0.5)));
+    }
+    let conditions = Conditions {
+        latency: Duration::from_millis(500),
+        ..Conditions::PERFECT
+    };
+    let mut net = TestNet::with_conditions(fast, conditions, 1);
+    net.add_client();
+    for x in 0..100 {
+        spawn(&mut net, "crate", Vec3::new(x as f32, 0.5, 0.0), ());
+    }
+    net.run_until(|net| net.count::<Remote>(0) == 100);
+    net.ticks(600);
+    let before = stats(&net);
+    net.ticks(240);
+    let after = stats(&net);
+    let bytes = after.snapshot_bytes - before.snapshot_bytes;
+    assert!(
+        bytes < 10 * (after.packets - before.packets),
+        "{bytes} bytes"
+    );
+}
