@@ -9,6 +9,7 @@ use bevy::prelude::*;
 use clap::Args;
 use cubewire_bevy::renet::RenetConnection;
 use cubewire_cli::whole_number;
+use cubewire_scene::TICKS_PER_SECOND;
 use serde::Serialize;
 
 use super::args::LaneArgs;
@@ -79,6 +80,8 @@ struct Viewed {
     fallback: Option<String>,
     /// Times that playout stalled.
     stalls: u64,
+    /// Total length of the stalls, seconds.
+    stalled_seconds: f64,
     /// Mean over the last second, kilobits a second.
     article_kbps: f64,
     /// The mean in wire accounting, kilobits a second.
@@ -171,6 +174,7 @@ impl ViewArgs {
             refused: meter.refused,
             fallback: replication::fallback(stages, meter.fallback),
             stalls: meter.stalls,
+            stalled_seconds: meter.starved_ticks as f64 / f64::from(TICKS_PER_SECOND),
             article_kbps: meter.kbps(Accounting::PayloadAndUdp),
             wire_kbps: meter.kbps(Accounting::OnTheWire),
         };

@@ -179,6 +179,8 @@ pub struct LaneMeter {
     pub out_of_window: u64,
     /// Times that playout stopped because the next snapshot had not arrived, since the start.
     pub stalls: u64,
+    /// Total length of these stalls, ticks.
+    pub starved_ticks: u64,
     /// Packets that the decoder rejected since the start.
     pub refused: u64,
     /// Malformed acks since the start.

@@ -52,6 +52,7 @@ pub(super) fn sample(time: Res<Time>, mut lanes: Query<PlayedLane<'_>>) {
         sample.playout_delay = buffer.delay();
         sample.starved = starved;
         meter.stalls += u64::from(starved && !was_starved);
+        meter.starved_ticks += u64::from(starved);
         if let Some(mut displayed) = displayed {
             let kind = settings.interpolation;
             displayed.show(kind, kind.playout(buffer, now).as_ref());

@@ -6,7 +6,7 @@ use cubewire_codec::Baseline;
 use cubewire_protocol::Arrival;
 
 use super::Replica;
-use super::lane::{Lane, Sender};
+use super::lane::{Lane, LocalLane, Sender};
 use super::meter::LaneMeter;
 use super::packet::{self, PacketRecord};
 use super::settings::{PlayoutSettings, SenderSettings};
@@ -37,6 +37,7 @@ type ReceivingLane<'a> = (
     &'a mut Decoded,
     &'a mut LaneMeter,
     &'a mut LaneSync,
+    Has<LocalLane>,
 );
 
 /// Notes which of the packets that a lane has sent have arrived.
@@ -48,11 +49,20 @@ pub(super) fn record_arrivals(mut lanes: Query<(&Decoded, &mut LaneMeter), With<
     }
 }
 
-/// Decodes and acknowledges the snapshots that have arrived.
-pub(super) fn receive(time: Res<Time>, mut lanes: Query<ReceivingLane<'_>>) {
-    let now = time.elapsed();
+/// Decodes and acknowledges the snapshots that have arrived. On a local lane they arrive by the clock of the ticks, and from a socket
+/// by the clock of the frames: after a long frame, the first of several ticks gets all that has arrived in the frame.
+pub(super) fn receive(
+    (ticks, frames): (Res<Time>, Res<Time<Virtual>>),
+    mut lanes: Query<ReceivingLane<'_>>,
+) {
     for lane in &mut lanes {
-        let (sender, playout, mut mail, mut replica, mut decoded, mut meter, mut sync) = lane;
+        let (sender, playout, mut mail, mut replica, mut decoded, mut meter, mut sync, is_local) =
+            lane;
+        let now = if is_local {
+            ticks.elapsed()
+        } else {
+            frames.elapsed()
+        };
         let waits = playout.effective_interpolation(sender.stages).waits();
         let receiver = &mut replica.0;
         decoded.0.clear();

@@ -8,7 +8,7 @@ mod upstream;
 
 use std::time::Duration;
 
-use bevy_app::{App, FixedPostUpdate, Plugin, PreStartup, PreUpdate};
+use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreStartup, PreUpdate};
 use bevy_ecs::prelude::*;
 
 pub use self::session::Session;
@@ -40,7 +40,8 @@ impl Plugin for ClientPlugin {
             .add_systems(
                 FixedPostUpdate,
                 upstream::send.in_set(CubewireSystems::Send),
-            );
+            )
+            .add_systems(PostUpdate, upstream::send.in_set(CubewireSystems::Send));
     }
 }
 
@@ -50,7 +51,7 @@ pub enum PlayoutDelay {
     /// As long as the link needs: the most of the last five seconds, up to a second.
     #[default]
     Adaptive,
-    /// This long.
+    /// This long, up to 240 ticks.
     Fixed(Duration),
 }
 

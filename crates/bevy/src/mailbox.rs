@@ -38,10 +38,11 @@ pub enum CubewireSystems {
     Play,
     /// `FixedPostUpdate`: a server quantizes its bodies. What moves them in this schedule must come before.
     Capture,
-    /// `FixedPostUpdate`, after that: what is to be sent is put into mailboxes.
+    /// `FixedPostUpdate`, after that: mailboxes are filled. Also `PostUpdate`, if no tick has flushed for the length of a tick in
+    /// real time: acks, messages and inputs, but no snapshots, are sent while the game is paused, in slow motion, or has a longer
+    /// timestep than its protocol.
     Send,
-    /// `FixedPostUpdate`, after that: the transport sends it. Also `PostUpdate`, as often as ticks are due, where there are
-    /// none: connections go on while the game is paused.
+    /// After `Send`, in both schedules: the transport empties the mailboxes.
     Flush,
     /// `Last`: connections end if the app exits. What asks it to exit in this schedule should come before.
     HangUp,
@@ -114,7 +115,10 @@ impl Plugin for MailboxPlugin {
         app.init_resource::<LastFlush>()
             .configure_sets(PreUpdate, (Receive, Deliver, Play).chain())
             .configure_sets(FixedPostUpdate, (Capture, Send, Flush).chain())
-            .configure_sets(PostUpdate, Flush.run_if(no_tick_has_flushed))
+            .configure_sets(
+                PostUpdate,
+                (Send, Flush).chain().run_if(no_tick_has_flushed),
+            )
             .add_systems(FixedPostUpdate, note_flush.after(Flush))
             .add_systems(PostUpdate, note_flush.in_set(Flush))
             .add_message::<AppExit>()
@@ -133,6 +137,10 @@ pub(crate) fn add(app: &mut App) {
 #[derive(Resource, Debug, Default)]
 struct LastFlush(Duration);
 
+/// Longest time between two flushes: a tick of the protocol, if there is one. The game can change its own timestep.
+#[derive(Resource, Clone, Copy, Debug)]
+pub(crate) struct FlushInterval(pub(crate) Duration);
+
 fn note_flush(time: Res<Time<Real>>, mut last: ResMut<LastFlush>) {
     last.0 = time.elapsed();
 }
@@ -141,8 +149,11 @@ fn no_tick_has_flushed(
     time: Res<Time<Real>>,
     ticks: Res<Time<Fixed>>,
     last: Res<LastFlush>,
+    interval: Option<Res<FlushInterval>>,
 ) -> bool {
-    time.elapsed() >= last.0 + ticks.timestep()
+    let tick = ticks.timestep();
+    let interval = interval.map_or(tick, |interval| tick.min(interval.0));
+    time.elapsed() >= last.0 + interval
 }
 
 type IsConnection = Or<(With<Client>, With<Server>)>;

@@ -1,6 +1,7 @@
 //! What the snapshots of a connection consist of, and what becomes of them.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use bevy_ecs::prelude::*;
 use cubewire_codec::{BitLedger, Packet};
@@ -39,6 +40,10 @@ pub struct MeasuredTick {
     pub acked_after: Option<u64>,
     /// At a client: snapshots that arrived too late to be shown.
     pub late: usize,
+    /// At a client: number of stalls of playout that began, as the next snapshot had not arrived.
+    pub stalls: usize,
+    /// At a client: total length of stalls in real time.
+    pub starved: Duration,
 }
 
 impl Measure {
@@ -101,6 +106,22 @@ impl Measure {
         self.packets.drain(..excess);
     }
 }
+
+/// The client's part.
+#[cfg(feature = "client")]
+impl Measure {
+    /// Counts stalls in the newest tick, from the totals before it and after it.
+    pub(crate) fn count_starved(&mut self, before: Starved, playout: Starved) {
+        if let Some(now) = self.ticks.back_mut() {
+            now.stalls += (playout.0 - before.0) as usize;
+            now.starved += playout.1 - before.1;
+        }
+    }
+}
+
+/// Number and total length of stalls since the start.
+#[cfg(feature = "client")]
+pub(crate) type Starved = (u64, Duration);
 
 /// The server's part.
 #[cfg(feature = "server")]

@@ -1,15 +1,19 @@
 //! What both ends register in the same `fn(&mut App)`.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bevy_app::{App, Plugin};
 use bevy_ecs::prelude::*;
 use bevy_time::{Fixed, Time};
-use cubewire_codec::schema::{Axis, FieldForm, Kind, Levels, Schema, Slots, World as Scene};
+use cubewire_codec::schema::{
+    Axis, FieldForm, Kind, Levels, MAX_TICKS_PER_SECOND, Schema, Slots, World as Scene,
+};
 use cubewire_codec::{Plan, ladder};
 
 use crate::cold::ColdEntry;
 use crate::forms::{Field, Pose, Shape};
+use crate::mailbox::FlushInterval;
 use crate::messages::MessageEntry;
 use crate::protocol::{Compiled, FieldEntry, Protocol};
 
@@ -42,10 +46,22 @@ impl CubewirePlugin {
         }
     }
 
-    /// Ticks a second, `1..=1000`, rounded: the rate of `FixedUpdate` at both ends, and of packets.
+    /// Ticks a second, `1..=240`, rounded: the rate of `FixedUpdate` at both ends, and of packets.
+    ///
+    /// The maximum is 240 because a packet names a snapshot that the client has by its age of up to 255 ticks. At 240 Hz that is
+    /// 1.06 s, which covers the round trip by satellite with jitter. After a longer round trip, all packets are relative to the
+    /// empty scene, and many times as large.
+    ///
+    /// # Panics
+    /// If it is outside `1..=240`.
     #[must_use]
     pub const fn hz(mut self, hz: f64) -> Self {
-        self.ticks_per_second = hz.round() as u16;
+        let ticks = hz.round() as u16;
+        assert!(
+            1 <= ticks && ticks <= MAX_TICKS_PER_SECOND,
+            "`hz` must be 1 to 240: an ack must arrive within 255 ticks, and takes up to a second"
+        );
+        self.ticks_per_second = ticks;
         self
     }
 
@@ -88,7 +104,10 @@ impl Plugin for CubewirePlugin {
             settings: self.clone(),
             ..Registry::new()
         })
-        .insert_resource(Time::<Fixed>::from_hz(self.ticks_per_second.max(1).into()));
+        .insert_resource(Time::<Fixed>::from_hz(self.ticks_per_second.into()))
+        .insert_resource(FlushInterval(
+            Duration::from_secs(1) / u32::from(self.ticks_per_second),
+        ));
     }
 
     /// # Panics
@@ -325,6 +344,20 @@ mod tests {
             forth.ends_with("input u8\nmessage-to-client String\n"),
             "{forth}"
         );
+    }
+
+    #[test]
+    fn a_tick_rate_at_which_acks_would_be_too_late_is_refused() {
+        for hz in [0.0, 0.4, 241.0, 1000.0, -1.0, f64::NAN] {
+            let refused = std::panic::catch_unwind(|| CubewirePlugin::new("arena").hz(hz));
+            assert!(refused.is_err(), "{hz}");
+        }
+        for hz in [1.0, 30.0, 240.0] {
+            let _ = CubewirePlugin::new("arena").hz(hz);
+        }
+        // The ages of baselines cover a round trip of a second.
+        let oldest = u32::from(cubewire_protocol::MAX_BASELINE_AGE_TICKS);
+        assert!(oldest > u32::from(MAX_TICKS_PER_SECOND));
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod receive;
 mod send;
 mod visibility;
 
-use bevy_app::{App, FixedPostUpdate, Plugin, PreStartup, PreUpdate};
+use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreStartup, PreUpdate};
 use bevy_ecs::prelude::*;
 
 pub use self::capture::{Bodies, InSlot};
@@ -39,10 +39,20 @@ impl Plugin for ServerPlugin {
                 FixedPostUpdate,
                 (
                     capture::capture.in_set(CubewireSystems::Capture),
-                    (send::send_messages, send::send_snapshots)
+                    (
+                        send::report_pause,
+                        send::send_messages,
+                        send::send_snapshots,
+                    )
                         .chain()
                         .in_set(CubewireSystems::Send),
                 ),
+            )
+            .add_systems(
+                PostUpdate,
+                (send::send_messages, send::limit_messages)
+                    .chain()
+                    .in_set(CubewireSystems::Send),
             );
     }
 }

@@ -39,6 +39,10 @@ pub use self::error::{Fault, SchemaError};
 pub use self::text::first_difference;
 pub use crate::quantize::smallest_three::Levels;
 
+/// Most ticks in a second. A packet names its baseline by an age of up to 255 ticks, so that the age covers a round trip of up to
+/// 1.06 s.
+pub const MAX_TICKS_PER_SECOND: u16 = 240;
+
 /// What both ends know of a scene before the first packet.
 ///
 /// The fields can be set to anything; [`check`](Self::check) tells whether they are legal, and
@@ -47,7 +51,7 @@ pub use crate::quantize::smallest_three::Levels;
 pub struct Schema {
     /// 1 to 32 characters, each of a-z, 0-9, `-` and `_`, as all names of a schema.
     pub name: Cow<'static, str>,
-    /// `1..=1000`.
+    /// `1..=`[`MAX_TICKS_PER_SECOND`].
     pub ticks_per_second: u16,
     /// The axis that points up.
     pub up: Axis,

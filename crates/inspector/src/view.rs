@@ -63,6 +63,8 @@ struct Second {
     wire_bytes: usize,
     bodies: usize,
     late: usize,
+    stalls: usize,
+    starved: Duration,
     ledger: BitLedger,
 }
 
@@ -103,12 +105,15 @@ impl View<'_> {
             second.wire_bytes += tick.wire_bytes;
             second.bodies += tick.bodies;
             second.late += tick.late;
+            second.stalls += tick.stalls;
+            second.starved += tick.starved;
             second.ledger.add(&tick.ledger);
         }
         second
     }
 
-    /// Ticks whose snapshots can be in no ack any more, as it has a bit for each of the 32 ticks before the newest.
+    /// Ticks whose snapshots have arrived or are lost: an ack has a bit for each of the 32 ticks before its newest, and older acks come
+    /// first.
     fn settled(&self) -> impl Iterator<Item = &MeasuredTick> {
         let ticks = || self.measure.ticks().iter();
         let acked = ticks().rev().find(|tick| tick.acked_after.is_some());
@@ -284,6 +289,12 @@ impl View<'_> {
                     );
                 }
                 figure(ui, "Too late to be shown", second.late, "a second");
+                let starved = rounded(1000.0 * second.starved.as_secs_f64());
+                let starved = figure(ui, "Without a snapshot to show", starved, "ms/s");
+                starved.on_hover_text(format!(
+                    "{} stalls in the last second: playout stood still, as the next snapshot had not arrived.",
+                    second.stalls
+                ));
                 figure(ui, "Undecodable since the start", session.undecodable(), "");
             }
         }

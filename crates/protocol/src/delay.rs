@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use crate::clock::SenderClock;
+
 /// The playout delay for a send rate, long enough to bridge two lost snapshots in a row: three send
 /// intervals and a few frames for jitter. At 60, 30 and 10 snapshots a second these are Fiedler's
 /// figures (*Snapshot Interpolation*, 2014).
@@ -20,15 +22,27 @@ pub fn playout_delay(snapshots_per_second: u32) -> Duration {
 }
 
 /// A playout delay that adapts to the link: the largest that a packet of the last five seconds needed,
-/// because it was late or because it followed a gap.
+/// because it was late or because it followed a gap. In seconds of the sender's time.
 #[derive(Clone, Debug)]
 pub struct AdaptiveDelay {
     tick: Duration,
-    /// Time of arrival and delay needed, in the order of arrival.
-    needs: VecDeque<(Duration, Duration)>,
+    /// In the order of arrival.
+    needs: VecDeque<Need>,
     newest: Option<u64>,
     delay: Duration,
     updated: Option<Duration>,
+}
+
+/// The delay that a packet needed.
+#[derive(Clone, Copy, Debug)]
+struct Need {
+    /// The last time at which it had not arrived.
+    missed: Duration,
+    tick: u64,
+    /// Length of the gap that it ended.
+    gap: Duration,
+    /// Its lateness as the clock was then.
+    lateness: Duration,
 }
 
 /// How long the delay that a packet needed is taken into account.
@@ -41,6 +55,9 @@ const MAX_DELAY: Duration = Duration::from_secs(1);
 /// faster, until the delay is right.
 const GROWTH: f64 = 0.5;
 const SHRINKING: f64 = 0.05;
+
+/// Time constant of shrinking while the delay is much too long.
+const SHRINKING_SECONDS: f64 = 2.0;
 
 impl AdaptiveDelay {
     /// Starts from the delay `start`, at most one second.
@@ -55,33 +72,44 @@ impl AdaptiveDelay {
         }
     }
 
-    /// Records the arrival of the packet of `tick`, `lateness` after the fastest would have arrived.
-    pub fn arrived(&mut self, now: Duration, tick: u64, lateness: Duration) {
+    /// Records the arrival of the packet of `tick`, by the sender's clock. `missed` is the time of the last poll
+    /// before it arrived: a packet that is late only because the receiver did not poll needs no delay.
+    pub fn arrived(&mut self, missed: Duration, tick: u64, clock: &SenderClock) {
         let gap = self.newest.map_or(1, |newest| tick.saturating_sub(newest));
         self.newest = self.newest.max(Some(tick));
         let gap = u32::try_from(gap).unwrap_or(u32::MAX);
-        let need = self.tick.saturating_mul(gap).saturating_add(lateness);
-        self.forget(now);
-        self.needs.push_back((now, need.min(MAX_DELAY)));
+        self.forget(missed);
+        self.needs.push_back(Need {
+            missed,
+            tick,
+            gap: self.tick.saturating_mul(gap),
+            lateness: clock.lateness(missed, tick),
+        });
     }
 
     fn forget(&mut self, now: Duration) {
         let expired = now.saturating_sub(WINDOW);
-        while self.needs.front().is_some_and(|&(at, _)| at < expired) {
+        while self.needs.front().is_some_and(|need| need.missed < expired) {
             self.needs.pop_front();
         }
     }
 
     /// Updates the delay and returns it. Call this every tick.
-    pub fn update(&mut self, now: Duration) -> Duration {
+    pub fn update(&mut self, now: Duration, clock: &SenderClock) -> Duration {
         self.forget(now);
         let updated = self.updated.replace(now).unwrap_or(now);
         let passed = now.saturating_sub(updated).as_secs_f64();
-        if let Some(need) = self.needs.iter().map(|&(_, need)| need).max() {
+        // The clock may have been wrong when the packet arrived: the sender has lost time, or is slower than expected.
+        let need = |need: &Need| {
+            let lateness = need.lateness.min(clock.lateness(need.missed, need.tick));
+            need.gap.saturating_add(lateness).min(MAX_DELAY)
+        };
+        if let Some(need) = self.needs.iter().map(need).max() {
             // A tick more, because arrivals are polled once a tick.
             let target = (need + self.tick).as_secs_f64();
             let delay = self.delay.as_secs_f64();
-            let step = (target - delay).clamp(-SHRINKING * passed, GROWTH * passed);
+            let shrinking = SHRINKING.max((delay - target) / SHRINKING_SECONDS);
+            let step = (target - delay).clamp(-shrinking * passed, GROWTH * passed);
             self.delay = Duration::from_secs_f64((delay + step).max(0.0));
         }
         self.delay
@@ -104,14 +132,17 @@ mod tests {
 
     /// The delay after 20 s of packets with the given lateness, lost where it is `None`.
     fn settled(start: Duration, mut late: impl FnMut(u64) -> Option<Duration>) -> Duration {
+        let mut clock = SenderClock::new(100, 0, ms(0));
         let mut delay = AdaptiveDelay::new(100, start);
         let mut last = start;
         for tick in 0..2000 {
             let now = ms(10 * tick);
+            // Others, which are in time, set the clock.
+            clock.arrived(now, tick);
             if let Some(lateness) = late(tick) {
-                delay.arrived(now, tick, lateness);
+                delay.arrived(now + lateness, tick, &clock);
             }
-            last = delay.update(now);
+            last = delay.update(now, &clock);
         }
         last
     }
@@ -130,11 +161,29 @@ mod tests {
     }
 
     #[test]
-    fn the_delay_grows_within_a_second_and_is_bounded() {
+    fn what_was_late_by_a_wrong_clock_needs_no_delay() {
+        let mut clock = SenderClock::new(100, 0, ms(0));
         let mut delay = AdaptiveDelay::new(100, ms(20));
-        delay.update(ms(0));
-        delay.arrived(ms(0), u64::MAX, Duration::from_secs(100));
-        assert_eq!(delay.update(ms(500)), ms(270));
+        let mut longest = ms(0);
+        // After two seconds, the sender loses 300 ms.
+        for tick in 0..700 {
+            let now = ms(10 * tick + if tick < 200 { 0 } else { 300 });
+            clock.arrived(now, tick);
+            delay.arrived(now, tick, &clock);
+            longest = longest.max(delay.update(now, &clock));
+        }
+        assert!(longest > ms(200), "{longest:?}");
+        assert!(delay.delay < ms(70), "{:?}", delay.delay);
+    }
+
+    #[test]
+    fn the_delay_grows_within_a_second_and_is_bounded() {
+        let mut clock = SenderClock::new(100, 0, ms(0));
+        clock.arrived(ms(0), 0);
+        let mut delay = AdaptiveDelay::new(100, ms(20));
+        delay.update(ms(0), &clock);
+        delay.arrived(Duration::from_secs(100), 1, &clock);
+        assert_eq!(delay.update(ms(500), &clock), ms(270));
         assert!(settled(ms(0), |_| Some(Duration::from_secs(9))) <= MAX_DELAY + ms(10));
     }
 }

@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use cubewire_codec::Sequence;
+use cubewire_codec::schema::MAX_TICKS_PER_SECOND;
 
 use self::pace::Pace;
 use crate::clock::SenderClock;
@@ -16,12 +17,19 @@ use crate::clock::SenderClock;
 /// Maximum number of snapshots in a buffer; beyond it the oldest is dropped.
 const CAPACITY: usize = 256;
 
+/// Longest playout delay, ticks. The rest of the buffer is for the snapshot that is shown, and for packets that arrive faster than
+/// usual. The longest adaptive delay is as long at the highest rate.
+const MAX_DELAY_TICKS: u32 = MAX_TICKS_PER_SECOND as u32;
+
 /// Received snapshots in the order of their ticks, and the clock that says which are due.
 #[derive(Clone, Debug)]
 pub struct PlayoutBuffer<T> {
     pace: Pace,
     /// Ascending ticks.
     snapshots: VecDeque<(u64, T)>,
+    is_starved: bool,
+    stalls: u64,
+    starved: Duration,
 }
 
 /// The state of playout: between two snapshots, or at one.
@@ -42,24 +50,28 @@ pub struct Playout<'a, T> {
     pub to: &'a T,
     /// Position between the two, 0..=1.
     pub fraction: f32,
-    /// Time between the two, seconds.
+    /// Time between the two, seconds of the sender's clock.
     pub span_seconds: f32,
-    /// Time for which playout has been waiting at the newest snapshot, seconds; 0 if there is a next
-    /// one.
+    /// Time for which playout has been waiting at the newest snapshot, seconds of the sender's clock; 0 if there is
+    /// a next one.
     pub starved_seconds: f32,
 }
 
 impl<T> PlayoutBuffer<T> {
-    /// Creates an empty buffer that plays `delay` behind the sender's clock.
+    /// Creates an empty buffer that plays `delay` behind the sender's clock, up to 240 ticks.
     #[must_use]
-    pub const fn new(clock: SenderClock, delay: Duration) -> Self {
+    pub fn new(clock: SenderClock, delay: Duration) -> Self {
+        let delay = delay.min(longest_delay(&clock));
         Self {
             pace: Pace::new(clock, delay),
             snapshots: VecDeque::new(),
+            is_starved: false,
+            stalls: 0,
+            starved: Duration::ZERO,
         }
     }
 
-    /// Time from the earliest possible arrival of a snapshot until it is shown.
+    /// Time from the earliest possible arrival of a snapshot until it is shown, by the sender's clock.
     #[must_use]
     pub const fn delay(&self) -> Duration {
         self.pace.delay
@@ -77,17 +89,41 @@ impl<T> PlayoutBuffer<T> {
         self.snapshots.is_empty()
     }
 
-    /// Sets the delay. Playout approaches it in [`advance`](Self::advance), or jumps to it if that is
-    /// never called.
-    pub const fn set_delay(&mut self, delay: Duration) {
-        self.pace.delay = delay;
+    /// Sets the delay, up to 240 ticks. Playout approaches it in [`advance`](Self::advance), or jumps to it if that
+    /// is never called.
+    pub fn set_delay(&mut self, delay: Duration) {
+        self.pace.delay = delay.min(longest_delay(self.clock()));
     }
 
-    /// Advances playout to `now`. Where the delay was set to another value or the delay of the link
-    /// has changed, playout runs slower or faster until it has caught up, and never backwards; only if it
-    /// is off by more than a second, it jumps. Call this many times a second.
+    /// Advances playout to `now`, at the rate of the sender's clock. Where the delay was set to another value or the
+    /// delay of the link has changed, playout runs slower or faster until it has caught up, and never backwards; only
+    /// if it is off by more than a second, it jumps. Call this many times a second.
     pub fn advance(&mut self, now: Duration) {
-        self.pace.advance(now);
+        let elapsed = self.pace.advance(now);
+        let Some(&(newest, _)) = self.snapshots.back() else {
+            return;
+        };
+        let sampled = self.sample(now);
+        let past_newest = sampled.map_or(0.0, |playout| playout.starved_seconds);
+        let is_starved = past_newest > 0.0;
+        self.stalls += u64::from(is_starved && !self.is_starved);
+        self.is_starved = is_starved;
+        let starved = f64::from(past_newest) / self.clock().rate();
+        self.starved += Duration::from_secs_f64(starved.min(elapsed.as_secs_f64()));
+        self.pace.take_back(newest);
+    }
+
+    /// How often [`advance`](Self::advance) has found the next snapshot missing after one that was there.
+    #[must_use]
+    pub const fn stalls(&self) -> u64 {
+        self.stalls
+    }
+
+    /// Total time without a next snapshot, measured in [`advance`](Self::advance). A buffer that is always
+    /// empty has one [stall](Self::stalls).
+    #[must_use]
+    pub const fn starved(&self) -> Duration {
+        self.starved
     }
 
     /// See [`SenderClock::sync_tick`].
@@ -235,6 +271,10 @@ impl<T> PlayoutBuffer<T> {
     }
 }
 
+fn longest_delay(clock: &SenderClock) -> Duration {
+    Duration::from_secs_f64(clock.tick_seconds() * f64::from(MAX_DELAY_TICKS))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -371,7 +411,35 @@ mod tests {
         assert!((due(&buffer, ms(150)) - 6.8).abs() < 1e-6);
         assert!((due(&buffer, ms(160)) - 7.8).abs() < 1e-6);
         buffer.set_delay(ms(5_000));
+        assert_eq!(buffer.delay(), ms(2_400));
         buffer.advance(ms(160));
-        assert!((due(&buffer, ms(160)) - (11.0 - 500.0)).abs() < 1e-6);
+        assert!((due(&buffer, ms(160)) - (11.0 - 240.0)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_time_without_a_snapshot_is_counted() {
+        let mut buffer = buffer(0..10);
+        // The last is due at 170 ms, and the receiver looks every 20.
+        for now in (0..=300).step_by(20).map(ms) {
+            buffer.advance(now);
+        }
+        assert_eq!((buffer.stalls(), buffer.starved()), (1, ms(130)));
+        buffer.insert(ms(310), 60, 60);
+        buffer.advance(ms(320));
+        assert_eq!((buffer.stalls(), buffer.starved()), (1, ms(130)));
+    }
+
+    #[test]
+    fn playout_that_has_waited_for_long_goes_on_where_it_waited() {
+        let mut buffer = buffer(0..10);
+        (0..=60).for_each(|frame| buffer.advance(ms(10 * frame)));
+        // The sender has lost half a second.
+        for tick in 10..110 {
+            let now = ms(650 + 10 * (tick - 10));
+            buffer.insert(now, tick, tick as u16);
+            buffer.advance(now);
+        }
+        let playout = buffer.sample(ms(1_640)).unwrap();
+        assert_eq!(playout.starved_seconds, 0.0, "{playout:?}");
     }
 }

@@ -18,7 +18,8 @@ use way::{DELAY_TICKS, Way};
 /// - If it stays, it is the way's own: radio noise, another route, somebody else's traffic. Sending less would be of no use, so
 ///   the limit is what it was before, and such a delay and such a loss are usual from now on.
 ///
-/// If no acks arrive at all, the limit is the lowest, and doubles until there is harm.
+/// If no acks arrive at all, the limit is the lowest, and doubles until there is harm. If later acks show that the packets before the
+/// silence have arrived, the receiver was busy, and the limit before the silence applies again (as in F-RTO, RFC 5682).
 ///
 /// Harm is more than chance explains. Losses come in bursts, so that the loss of few packets says little, and a delay has to stay
 /// for a while; nor is it silence if no more packets are missing than one burst can take.
@@ -28,7 +29,7 @@ use way::{DELAY_TICKS, Way};
 /// did harm is CUBIC's (RFC 9438), and the fall after silence QUIC's (RFC 9002, section 7.6). A way that loses some packets all
 /// the time is not a full one, so loss by itself proves nothing.
 ///
-/// Ticks must not decrease. Times are for 60 ticks a second.
+/// Ticks must not decrease. Times are counted in sixtieths of a second, so that they do not depend on the tick rate.
 #[derive(Clone, Debug)]
 pub struct AdaptiveRate {
     ticks_per_second: u16,
@@ -47,8 +48,22 @@ pub struct AdaptiveRate {
     /// Whether the limit doubles.
     is_starting: bool,
     changed_at: u64,
-    /// Ticks for which there has been a delay that is harm.
-    slow_ticks: u64,
+    /// Since when there has been a delay that is harm.
+    slow_since: Option<u64>,
+    /// Until it is known why no acks arrived.
+    silence: Option<Box<Silence>>,
+}
+
+/// No acks arrive, or have arrived lately.
+#[derive(Clone, Debug)]
+struct Silence {
+    since: u64,
+    /// The packets before it.
+    way: Way,
+    /// The limit before it.
+    rate: f64,
+    harmful: Option<Harmful>,
+    is_starting: bool,
 }
 
 /// Less is sent, to see whether that helps.
@@ -112,6 +127,9 @@ const HELD_PART: f64 = 0.9;
 const MIN_HOLD_TICKS: u64 = 60;
 const MAX_HOLD_TICKS: u64 = 960;
 
+/// Packets before a longer silence are not acked any more.
+const FORGOTTEN_SILENCE_TICKS: u64 = 300;
+
 /// Harm after a longer time has nothing to do with the last.
 const FORGOTTEN_TICKS: u64 = 1800;
 
@@ -130,7 +148,8 @@ impl AdaptiveRate {
             harmful: None,
             is_starting: true,
             changed_at: 0,
-            slow_ticks: 0,
+            slow_since: None,
+            silence: None,
         }
     }
 
@@ -142,12 +161,22 @@ impl AdaptiveRate {
 
     /// Records the packet of a tick, with the tick in which the last of it leaves and the bytes that it takes on the wire.
     pub fn on_sent(&mut self, tick: u64, left_at: u64, bytes: usize) {
-        self.way.on_sent(tick, left_at, bytes);
+        let [sent_at, left_at] = [tick, left_at].map(|tick| self.time(tick));
+        self.way.on_sent(tick, sent_at, left_at, bytes);
     }
 
-    /// Records an ack that has arrived in this tick, of packets that were sent.
+    /// Records an ack that has arrived in this tick, of packets that were sent. Of several, the oldest comes first.
     pub fn on_ack(&mut self, tick: u64, ack: &Ack) {
-        self.way.on_ack(tick, ack);
+        let now = self.time(tick);
+        self.way.on_ack(now, ack);
+        if let Some(silence) = &mut self.silence {
+            silence.way.on_ack(now, ack);
+        }
+    }
+
+    /// A tick in sixtieths of a second.
+    fn time(&self, tick: u64) -> u64 {
+        (u128::from(tick) * 60 / u128::from(self.ticks_per_second)) as u64
     }
 
     /// Part of the last few hundred packets that was lost, 0 to 1.
@@ -168,14 +197,16 @@ impl AdaptiveRate {
 
     /// Changes the limit, once a tick.
     pub fn update(&mut self, tick: u64) {
+        let tick = self.time(tick);
         self.way.advance(tick);
+        self.end_silence(tick);
         if self.way.is_silent(tick) {
             return self.fall(tick);
         }
         let Some(delay) = self.way.delay(tick) else {
             return;
         };
-        let (is_slow, is_lossy) = (self.learn_delay(delay), self.learn_loss());
+        let (is_slow, is_lossy) = (self.learn_delay(tick, delay), self.learn_loss());
         if let Some(trial) = &mut self.trial {
             trial.longest_delay = trial.longest_delay.max(delay);
             let arrived_at = self.way.first_counted();
@@ -184,7 +215,11 @@ impl AdaptiveRate {
             if tells_loss && has_lasted(TRIAL_TICKS) {
                 self.decide(tick, delay, is_slow);
             }
-        } else if self.slow_ticks > SLOW_TICKS || is_lossy {
+        } else if self
+            .slow_since
+            .is_some_and(|since| since + SLOW_TICKS <= tick)
+            || is_lossy
+        {
             self.try_less(tick, delay, is_slow, is_lossy);
         } else if tick >= self.changed_at + DELAY_TICKS + delay {
             self.grow(tick);
@@ -193,20 +228,46 @@ impl AdaptiveRate {
 
     /// What was sent into the silence tells nothing about the time after it.
     fn fall(&mut self, tick: u64) {
+        let mut way = std::mem::take(&mut self.way);
+        way.count_unknown();
+        let trial = self.trial.take();
+        self.silence.get_or_insert_with(|| {
+            Box::new(Silence {
+                since: tick,
+                way,
+                rate: trial.map_or(self.rate, |trial| trial.rate),
+                harmful: self.harmful,
+                is_starting: self.is_starting,
+            })
+        });
         self.rate = MIN_RATE;
-        self.way = Way::default();
-        self.trial = None;
         self.harmful = None;
         self.is_starting = true;
         self.changed_at = tick;
     }
 
+    /// Returns to the limit before a silence if the packets before it have arrived.
+    fn end_silence(&mut self, tick: u64) {
+        let is_over = |silence: &mut Box<Silence>| {
+            silence.way.tells_loss() || silence.since + FORGOTTEN_SILENCE_TICKS <= tick
+        };
+        let Some(silence) = self.silence.take_if(is_over) else {
+            return;
+        };
+        if silence.way.tells_loss() && silence.way.loss() <= self.usual_loss + HARMFUL_LOSS {
+            self.rate = silence.rate.max(self.rate);
+            self.harmful = silence.harmful;
+            self.is_starting = silence.is_starting;
+            self.changed_at = tick;
+        }
+    }
+
     /// Learns which delay is usual, shorter ones soon and longer ones slowly. Returns whether this one is harm.
-    fn learn_delay(&mut self, delay: u64) -> bool {
+    fn learn_delay(&mut self, tick: u64, delay: u64) -> bool {
         let delay = delay as f64;
         let usual = self.usual_delay.get_or_insert(delay);
         let is_slow = delay > *usual + HARMFUL_TICKS + self.way.jitter();
-        self.slow_ticks = if is_slow { self.slow_ticks + 1 } else { 0 };
+        self.slow_since = is_slow.then(|| self.slow_since.unwrap_or(tick));
         if delay < *usual {
             *usual += (delay - *usual) / 8.0;
         } else if !is_slow && self.trial.is_none() {
@@ -231,7 +292,7 @@ impl AdaptiveRate {
     }
 
     fn try_less(&mut self, tick: u64, delay: u64, is_slow: bool, is_lossy: bool) {
-        let arriving = self.way.arriving(tick, self.ticks_per_second);
+        let arriving = self.way.arriving(tick);
         let less = (TRIAL_PART * arriving).max(MIN_RATE);
         // While a queue drains, it goes on being slow.
         if less > HELD_PART * self.rate && self.rate > MIN_RATE {
@@ -297,9 +358,10 @@ mod tests {
         #[test]
         fn whatever_is_acked_the_limit_is_in_range_and_memory_is_bounded(
             steps in prop::collection::vec((0_u64..300, any::<bool>(), any::<u16>(), any::<u32>()), 1..400),
-            first in prop::sample::select(vec![0, 65_000, u64::MAX / 2]),
+            first in prop::sample::select(vec![0, 65_000, 1 << 48]),
+            ticks_per_second in prop::sample::select(vec![1, 30, 60, 240]),
         ) {
-            let (mut rate, mut tick) = (AdaptiveRate::new(60), first);
+            let (mut rate, mut tick) = (AdaptiveRate::new(ticks_per_second), first);
             for (ticks, is_ack, age, earlier) in steps {
                 tick += ticks;
                 rate.update(tick);
@@ -311,6 +373,8 @@ mod tests {
                 }
                 prop_assert!(rate.kbps().is_none_or(|kbps| (16..MAX_KBPS).contains(&kbps)));
                 prop_assert!(rate.way.len() <= 2 * 256);
+                let before = rate.silence.as_ref().map_or(0, |silence| silence.way.len());
+                prop_assert!(before <= 2 * 256);
                 prop_assert!((0.0..=1.0).contains(&rate.usual_loss));
             }
         }

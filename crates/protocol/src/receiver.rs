@@ -20,7 +20,7 @@ use crate::tracks::{self, Received};
 use crate::welcome::{MAX_TICK, Welcome};
 
 /// Snapshots that a receiver keeps at most: twice the sender's, so that it still holds the baseline of a packet
-/// that took up to four seconds to arrive.
+/// that took up to 256 ticks to arrive, which are four seconds at 60 Hz and one at 240.
 pub const RECEIVER_RING: usize = 512;
 
 /// How many snapshots from before the baseline of a packet a receiver keeps: for packets that are late, and the others that
@@ -40,8 +40,13 @@ pub struct SnapshotReceiver {
     newest: Option<u64>,
     /// Consecutive packets that were too far ahead of the clock.
     far_ahead: u32,
-    ack_due: bool,
+    /// Snapshots that have arrived and are not acked yet, ascending.
+    unacked: Vec<u64>,
+    /// Acks to send, the last one first.
+    acks: Vec<Ack>,
     missing: Option<Feedback>,
+    /// When packets were last waited for: the time of the last [`advance_playout`](Self::advance_playout).
+    waited: Option<Duration>,
     engine: Box<dyn Engine>,
     state: StateAssembly,
     fallback: Option<FallbackReason>,
@@ -97,8 +102,10 @@ impl SnapshotReceiver {
             delay: AdaptiveDelay::new(ticks_per_second, playout_delay),
             newest: None,
             far_ahead: 0,
-            ack_due: false,
+            unacked: Vec::new(),
+            acks: Vec::new(),
             missing: None,
+            waited: None,
             engine: Box::new(()),
             state: StateAssembly::default(),
             fallback: FallbackReason::between(welcome.fingerprint, Fingerprint::shipped()),
@@ -147,7 +154,7 @@ impl SnapshotReceiver {
         let tick = self.playout.tick(now, header.sequence);
         if self.received.get(tick).is_some() {
             // Its ack may have been lost.
-            self.ack_due = true;
+            self.wants_ack(tick);
             return Ok(Arrival::Duplicate { tick });
         }
         if self.is_outside(now, tick) {
@@ -173,7 +180,8 @@ impl SnapshotReceiver {
         }
         self.state.add(tick, self.decoder.state_chunk());
 
-        let late = self.playout.is_late(now, tick);
+        let missed = self.missed(now);
+        let late = self.playout.is_late(missed, tick);
         while let Some(played) = self.playout.discard_played(now) {
             self.spare.push(played);
         }
@@ -191,9 +199,8 @@ impl SnapshotReceiver {
         self.restore();
         self.forget(tick, &header);
         self.newest = self.newest.max(Some(tick));
-        self.ack_due = true;
-        let lateness = self.playout.clock().lateness(now, tick);
-        self.delay.arrived(now, tick, lateness);
+        self.wants_ack(tick);
+        self.delay.arrived(missed, tick, self.playout.clock());
         Ok(Arrival::Decoded { tick, header, late })
     }
 
@@ -247,25 +254,57 @@ impl SnapshotReceiver {
         tick + RECEIVER_RING as u64 <= newest
     }
 
-    /// The next message for the sender; call this until it returns `None`. One ack covers all packets
-    /// that arrived since the last one.
+    /// The latest time at which a packet that arrives at `now` is known to have been missing, and a tick more: receivers look for
+    /// packets once a tick. If the receiver itself has not looked for longer, the packet may have been there all the time.
+    fn missed(&self, now: Duration) -> Duration {
+        let tick = Duration::from_secs_f64(self.playout.clock().tick_seconds());
+        self.waited.map_or(now, |waited| now.min(waited + tick))
+    }
+
+    /// The next message for the sender; call this until it returns `None`. The acks cover all packets that arrived since
+    /// the last one and are held: one ack covers 33 ticks, so a receiver that was busy for longer sends several, at most
+    /// 512 / 33 + 1, the oldest first. A sender that gets them in this order takes no packet for lost that has arrived.
     pub fn poll_feedback(&mut self) -> Option<Feedback> {
         if let Some(missing) = self.missing.take() {
             return Some(missing);
         }
-        if !std::mem::take(&mut self.ack_due) {
-            return None;
+        if self.acks.is_empty() {
+            self.ack_all();
         }
-        let newest = self.newest?;
-        let holds = |bit: &u32| {
-            let tick = newest.checked_sub(u64::from(*bit) + 1);
-            tick.is_some_and(|tick| self.received.get(tick).is_some())
-        };
-        let earlier = (0..u32::BITS)
-            .filter(holds)
-            .fold(0, |earlier, bit| earlier | 1 << bit);
-        let newest = sequence(newest);
-        Some(Feedback::Ack(Ack { newest, earlier }))
+        self.acks.pop().map(Feedback::Ack)
+    }
+
+    /// Notes that the snapshot of a tick is to be acked.
+    fn wants_ack(&mut self, tick: u64) {
+        if let Err(index) = self.unacked.binary_search(&tick) {
+            self.unacked.insert(index, tick);
+        }
+        if self.unacked.len() > RECEIVER_RING {
+            self.unacked.remove(0);
+        }
+    }
+
+    /// Prepares acks of all new arrivals, and of the newest snapshot even if it is not new.
+    fn ack_all(&mut self) {
+        let mut next = self.newest.filter(|_| !self.unacked.is_empty());
+        while let Some(newest) = next {
+            let holds = |bit: &u32| {
+                let tick = newest.checked_sub(u64::from(*bit) + 1);
+                tick.is_some_and(|tick| self.received.get(tick).is_some())
+            };
+            let earlier = (0..u32::BITS)
+                .filter(holds)
+                .fold(0, |earlier, bit| earlier | 1 << bit);
+            self.acks.push(Ack {
+                newest: sequence(newest),
+                earlier,
+            });
+            let covered = newest.saturating_sub(u32::BITS.into());
+            let older = self.unacked.partition_point(|&tick| tick < covered);
+            let mut older = self.unacked[..older].iter().rev().copied();
+            next = older.find(|&tick| self.received.get(tick).is_some());
+        }
+        self.unacked.clear();
     }
 
     /// Records the sender's current `tick`, reported by other means than a packet. If it is more than a
@@ -285,9 +324,10 @@ impl SnapshotReceiver {
     }
 
     /// Sets the playout delay, `None` for the [adaptive](AdaptiveDelay) one, and advances playout to `now`. Call this every
-    /// tick. See [`PlayoutBuffer::advance`].
+    /// tick or frame, after [`on_packet`](Self::on_packet) with all packets that have arrived. See [`PlayoutBuffer::advance`].
     pub fn advance_playout(&mut self, now: Duration, delay: Option<Duration>) {
-        let adapted = self.delay.update(now);
+        self.waited = Some(now);
+        let adapted = self.delay.update(now, self.playout.clock());
         self.playout.set_delay(delay.unwrap_or(adapted));
         self.playout.advance(now);
     }
@@ -311,8 +351,8 @@ impl SnapshotReceiver {
     }
 }
 
-/// How far ahead of the estimated clock a packet may be, as when the link has become faster: a little
-/// over four seconds at 60 Hz. One with a damaged number must not set the clock.
+/// How far ahead of the estimated clock a packet may be, as when the link has become faster: four seconds at 60 Hz, and one at
+/// 240. One with a damaged number must not set the clock.
 const MAX_AHEAD_TICKS: f64 = 255.0;
 
 /// Consecutive packets too far ahead of the clock that are ignored.

@@ -23,7 +23,8 @@ use crate::schedule::Schedule;
 use crate::sync::{SceneSync, SyncStatus};
 
 /// Maximum age of a baseline; after a longer gap in the acks, packets are relative to the initial
-/// state. Just above four seconds at 60 Hz.
+/// state. Just above four seconds at 60 Hz, and one at
+/// [240](cubewire_codec::schema::MAX_TICKS_PER_SECOND), which a round trip by satellite takes with bad jitter.
 pub const MAX_BASELINE_AGE_TICKS: u16 = 255;
 
 /// The ticks before the [`CANDIDATES`] of which a sender keeps the snapshots: more than can be merged with one of them, and

@@ -160,8 +160,7 @@ type Connection<'a> = (Entity, &'a mut Mailbox);
 
 /// Processes the server's messages, requests the lane's sender settings, and delivers snapshots.
 fn receive(
-    time: Res<Time<Real>>,
-    ticks: Res<Time<Fixed>>,
+    (time, frames): (Res<Time<Real>>, Res<Time<Virtual>>),
     mut viewer: ResMut<UdpViewer>,
     connection: Option<Single<Connection<'_>, With<RenetConnection>>>,
     lane: Single<ViewedLane<'_>>,
@@ -182,7 +181,7 @@ fn receive(
             }),
             Ok(Heard::Ack(tick)) => {
                 if let (Some(tick), Some(replica)) = (tick, &mut replica) {
-                    replica.0.sync_tick(ticks.elapsed(), tick);
+                    replica.0.sync_tick(frames.elapsed(), tick);
                 }
             }
             Err(error) => {

@@ -266,6 +266,8 @@ impl State {
         let Some(receiver) = &mut self.receiver else {
             return;
         };
+        let playout = receiver.playout();
+        let starved = (playout.stalls(), playout.starved());
         if measure.is_some() != receiver.decoder().ledger().is_some() {
             receiver.set_ledger(measure.is_some().then(BitLedger::itemized));
         }
@@ -295,6 +297,10 @@ impl State {
             PlayoutDelay::Fixed(delay) => Some(delay),
         };
         receiver.advance_playout(now, delay);
+        if let Some(measure) = measure {
+            let playout = receiver.playout();
+            measure.count_starved(starved, (playout.stalls(), playout.starved()));
+        }
     }
 
     /// Writes the cold data of a body that is to be written.

@@ -1,4 +1,6 @@
-//! What a client sends: messages, and in a datagram each tick its acks and its last inputs.
+//! Upstream traffic of a client: messages, and a datagram with its acks and its last inputs.
+//!
+//! Sent in each tick, and as often in frames without a tick: a server without acks sends larger and larger snapshots.
 
 use std::sync::Arc;
 
@@ -17,7 +19,7 @@ fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
     to_wire(world.get::<RemoteBody>(entity)?.0)
 }
 
-/// Takes what was written and puts it into the mailbox, once a tick. What is written without a connection is dropped.
+/// Puts written inputs and messages into the mailbox, with feedback. Without a connection they are dropped.
 pub(super) fn send(
     world: &mut World,
     servers: &mut QueryState<(Entity, &'static mut Session, &'static mut Mailbox), With<Connected>>,

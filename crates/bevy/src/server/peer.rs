@@ -86,8 +86,8 @@ pub(super) struct Ready {
 /// all arrive often enough where one of twenty is lost.
 const MAX_JOINING_BYTES: usize = 16 * (MAX_DATAGRAM_BYTES - CHANNEL_BYTES);
 
-/// After so many ticks without an ack, it can be that packets are too large to arrive; a second at 60 Hz. Until then they are
-/// complete, as clients can share these.
+/// After a second without an ack, and as many ticks, it can be that packets are too large to arrive. Until then they are complete,
+/// as clients can share these.
 const CUT_OFF_TICKS: u64 = 60;
 
 impl Peer {
@@ -165,11 +165,13 @@ impl Ready {
     pub(super) fn without_budget(
         &mut self,
         tick: u64,
+        ticks_per_second: u16,
         wanted: &QuantizedSnapshot,
     ) -> Option<Within<'static>> {
         let sender = &self.sender;
         let first = *self.first.get_or_insert(tick);
-        let is_cut_off = || sender.newest_acked().unwrap_or(first) + CUT_OFF_TICKS < tick;
+        let cut_off = CUT_OFF_TICKS.max(ticks_per_second.into());
+        let is_cut_off = || sender.newest_acked().unwrap_or(first) + cut_off < tick;
         let is_limited =
             sender.is_scheduling() || wanted.memory_bytes() > MAX_JOINING_BYTES && is_cut_off();
         is_limited.then(|| Within {
@@ -195,10 +197,28 @@ impl Ready {
             .rate
             .get_or_insert_with(|| AdaptiveRate::new(ticks_per_second));
         rate.update(tick);
-        let through = rate.kbps().map_or(u32::MAX, |kbps| kbps * 125);
-        let given = asked.bytes_per_second().min(through);
+        let given = self.given(asked);
         self.budget
             .within(now, ticks_per_second, Some(given), mailbox)
+    }
+
+    /// Sets what reliable messages may take in a frame without a tick.
+    pub(super) fn limit_messages(
+        &mut self,
+        now: Duration,
+        ticks_per_second: u16,
+        asked: Option<ByteBudget>,
+        mailbox: &mut Mailbox,
+    ) {
+        let given = asked.map(|asked| self.given(asked));
+        self.budget.within(now, ticks_per_second, given, mailbox);
+    }
+
+    /// Bytes a second that a budget is, as far as they get through.
+    fn given(&self, asked: ByteBudget) -> u32 {
+        let through = self.rate.as_ref().and_then(AdaptiveRate::kbps);
+        let through = through.map_or(u32::MAX, |kbps| kbps * 125);
+        asked.bytes_per_second().min(through)
     }
 
     /// Records a snapshot that was put into the mailbox.

@@ -27,23 +27,47 @@ type ReadyClient = (With<Peer>, With<Connected>);
 /// After a pause that is longer, clients are told which tick it is: half the range of their numbers is nine minutes at 60 Hz.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Puts messages into the mailboxes of those to whom they go.
+/// Tells all clients which tick it is in the first one after a pause.
+pub(super) fn report_pause(
+    bodies: Res<Bodies>,
+    time: Res<Time<Real>>,
+    mut clients: Query<&mut Mailbox, ReadyClient>,
+    mut last: Local<Duration>,
+) {
+    let now = time.elapsed();
+    if now > std::mem::replace(&mut *last, now) + PAUSE {
+        for mut mailbox in &mut clients {
+            let tick = encode(&ToClientMail::Tick(bodies.tick));
+            mailbox.outgoing.messages.push(tick);
+        }
+    }
+}
+
+/// Updates how much reliable messages may take, in a frame without a tick: the rest of each client's budget.
+pub(super) fn limit_messages(
+    bodies: Res<Bodies>,
+    time: Res<Time<Real>>,
+    mut clients: Query<(&mut Peer, &mut Mailbox, Option<&ByteBudget>), ReadyClient>,
+) {
+    let ticks_per_second = bodies.protocol.plan.schema().ticks_per_second;
+    for (mut peer, mut mailbox, budget) in &mut clients {
+        if let PeerState::Ready(ready) = &mut peer.state {
+            ready.limit_messages(
+                time.elapsed(),
+                ticks_per_second,
+                budget.copied(),
+                &mut mailbox,
+            );
+        }
+    }
+}
+
+/// Puts messages into the mailboxes of their receivers.
 pub(super) fn send_messages(
     world: &mut World,
     clients: &mut QueryState<(Entity, &'static mut Mailbox), ReadyClient>,
-    mut last: Local<Duration>,
 ) {
-    let bodies = world.resource::<Bodies>();
-    let (protocol, tick) = (bodies.protocol.clone(), bodies.tick);
-    let now = world.resource::<Time<Real>>().elapsed();
-    if now > std::mem::replace(&mut *last, now) + PAUSE {
-        for (_, mut mailbox) in clients.iter_mut(world) {
-            mailbox
-                .outgoing
-                .messages
-                .push(encode(&ToClientMail::Tick(tick)));
-        }
-    }
+    let protocol = world.resource::<Bodies>().protocol.clone();
     for (channel, entry) in protocol.to_client.iter().enumerate() {
         for (to, bytes) in (entry.drain)(world, entity_to_wire) {
             let channel = channel as u8;
@@ -122,7 +146,7 @@ pub(super) fn send_snapshots(
         let (tick, now) = (bodies.tick, time.elapsed());
         let within = ready
             .within(tick, now, ticks_per_second, budget, mailbox)
-            .or_else(|| ready.without_budget(tick, &wanted));
+            .or_else(|| ready.without_budget(tick, ticks_per_second, &wanted));
         ready.sender.itemize(is_measured);
         if let Some(measure) = &mut measure {
             let sent = mailbox.traffic.sent.bytes();

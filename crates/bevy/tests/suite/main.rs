@@ -10,6 +10,7 @@ mod messages;
 mod poses;
 mod references;
 mod sharing;
+mod time;
 mod udp;
 mod visibility;
 mod walk;

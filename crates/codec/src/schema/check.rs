@@ -2,7 +2,7 @@
 
 use super::error::{Fault, SchemaError, named, shown};
 use super::text::axis_name;
-use super::{Axis, FieldForm, Linear, Range, Schema, Shape, Slots};
+use super::{Axis, FieldForm, Linear, MAX_TICKS_PER_SECOND, Range, Schema, Shape, Slots};
 use crate::limits::MAX_BODIES;
 use crate::quantize::smallest_three::{MAX_BITS, MIN_BITS};
 
@@ -17,7 +17,7 @@ pub(super) struct Whole {
     max: i64,
 }
 
-pub(super) const TICKS: Whole = Whole::new("the number per second", 1, 1000);
+pub(super) const TICKS: Whole = Whole::new("the number per second", 1, MAX_TICKS_PER_SECOND as i64);
 pub(super) const COMPONENT_BITS: Whole =
     Whole::new("bits of a component", MIN_BITS as i64, MAX_BITS as i64);
 pub(super) const ANCHOR: Whole = Whole::new("the index", 0, MAX_BODIES as i64 - 1);

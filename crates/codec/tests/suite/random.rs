@@ -4,7 +4,8 @@ use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
 use cubewire_codec::schema::{
-    Axis, Field, FieldForm, Kind, Levels, Linear, Range, Schema, Shape, Slots, World,
+    Axis, Field, FieldForm, Kind, Levels, Linear, MAX_TICKS_PER_SECOND, Range, Schema, Shape,
+    Slots, World,
 };
 use proptest::collection::btree_map;
 use proptest::option;
@@ -24,7 +25,7 @@ pub(crate) fn cases(usual: u32) -> ProptestConfig {
 pub(crate) fn schema(max_living: u32) -> impl Strategy<Value = Schema> {
     let start = (
         name(),
-        1..=1000u16,
+        1..=MAX_TICKS_PER_SECOND,
         prop::sample::select(&Axis::ALL),
         position(),
         (

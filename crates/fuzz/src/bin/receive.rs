@@ -21,8 +21,8 @@ fuzz_target!(|bytes: &[u8]| {
         if !matches!(arrival, Ok(Arrival::Decoded { .. })) {
             assert_eq!(receiver.newest(), newest);
         }
-        // One about a missing baseline, and one ack.
-        for _ in 0..2 {
+        // One about a missing baseline, and acks of the newest snapshot and of one that is late.
+        for _ in 0..3 {
             let Some(feedback) = receiver.poll_feedback() else {
                 break;
             };

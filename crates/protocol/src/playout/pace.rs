@@ -14,7 +14,7 @@ pub(super) struct Pace {
     position: Option<Position>,
 }
 
-/// The tick that was due at a time. Since then, playout runs at the sender's tick rate.
+/// The tick that was due at a time. Since then, playout runs at the sender's rate.
 #[derive(Clone, Copy, Debug)]
 struct Position {
     at: Duration,
@@ -30,31 +30,38 @@ impl Pace {
         }
     }
 
-    /// See [`PlayoutBuffer::advance`](super::PlayoutBuffer::advance).
-    pub(super) fn advance(&mut self, now: Duration) {
+    /// See [`PlayoutBuffer::advance`](super::PlayoutBuffer::advance). Returns the time since the last call.
+    pub(super) fn advance(&mut self, now: Duration) -> Duration {
         let Some(target) = self.target_tick(now) else {
-            return;
+            return Duration::ZERO;
         };
         let Some(position) = self.position else {
             self.position = Some(Position {
                 at: now,
                 due_tick: target,
             });
-            return;
+            return Duration::ZERO;
         };
-        let tick_seconds = self.clock.tick_seconds();
-        let elapsed_seconds = now.saturating_sub(position.at).as_secs_f64();
-        let steady = position.due_tick + elapsed_seconds / tick_seconds;
-        let off_seconds = (target - steady) * tick_seconds;
+        let elapsed = now.saturating_sub(position.at);
+        let (passed, rate) = (elapsed.as_secs_f64(), self.clock.rate());
+        let steady = position.due_tick + self.ticks(passed);
+        let off_seconds = (target - steady) * self.clock.tick_seconds();
         let due_tick = if off_seconds.abs() > JUMP_SECONDS {
             target
         } else {
-            let part = (elapsed_seconds / SETTLING_SECONDS).min(1.0);
-            let max_seconds = MAX_RATE_CHANGE * elapsed_seconds;
-            let step_seconds = (off_seconds * part).clamp(-max_seconds, max_seconds);
-            steady + step_seconds / tick_seconds
+            let part = (passed / SETTLING_SECONDS).min(1.0);
+            let most = MAX_RATE_CHANGE * passed;
+            // A sender that runs again after slow motion is caught up with at the usual pace.
+            let step = (off_seconds * part).clamp(-most * rate, most * rate.max(1.0));
+            steady + step / self.clock.tick_seconds()
         };
         self.position = Some(Position { at: now, due_tick });
+        elapsed
+    }
+
+    /// Ticks of the sender in seconds of local time.
+    fn ticks(&self, seconds: f64) -> f64 {
+        seconds * self.clock.rate() / self.clock.tick_seconds()
     }
 
     /// The tick that is due at `now`; `None` before the first packet.
@@ -62,8 +69,25 @@ impl Pace {
         let Some(position) = self.position else {
             return self.target_tick(now);
         };
-        let elapsed_seconds = now.saturating_sub(position.at).as_secs_f64();
-        Some(position.due_tick + elapsed_seconds / self.clock.tick_seconds())
+        let passed = now.saturating_sub(position.at).as_secs_f64();
+        Some(position.due_tick + self.ticks(passed))
+    }
+
+    /// Takes playout back to its target if it is far past it and past the `newest` snapshot, but no further back than that. What
+    /// is shown stays the same, as it has waited there.
+    pub(super) fn take_back(&mut self, newest: u64) {
+        let Some(target) = self
+            .position
+            .and_then(|position| self.target_tick(position.at))
+        else {
+            return;
+        };
+        let far = TAKEN_BACK_SECONDS / self.clock.tick_seconds();
+        if let Some(position) = &mut self.position
+            && position.due_tick > target + far
+        {
+            position.due_tick = position.due_tick.min(target.max(newest as f64));
+        }
     }
 
     /// The tick that should be due by the sender's clock and the delay.
@@ -77,6 +101,9 @@ const SETTLING_SECONDS: f64 = 0.5;
 
 /// Maximum change of the playout rate, as a fraction of the sender's.
 const MAX_RATE_CHANGE: f64 = 0.5;
+
+/// Up to this error, slowing down takes so little time that even extrapolated bodies do not have to move back.
+const TAKEN_BACK_SECONDS: f64 = 0.1;
 
 /// Beyond this error playout jumps, because catching up would take too long.
 const JUMP_SECONDS: f64 = 1.0;

@@ -1,4 +1,6 @@
 //! What acks tell about the way to a receiver: what arrives, how long that takes, and what is lost.
+//!
+//! Times are in sixtieths of a second, called ticks.
 
 use std::collections::VecDeque;
 
@@ -35,6 +37,7 @@ pub(super) struct Way {
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     tick: u64,
+    sent_at: u64,
     /// When the last of it was sent.
     left_at: u64,
     bytes: usize,
@@ -75,7 +78,7 @@ const LONGEST_SILENCE_TICKS: u64 = 120;
 const MAX_PENDING: usize = 256;
 
 impl Way {
-    pub(super) fn on_sent(&mut self, tick: u64, left_at: u64, bytes: usize) {
+    pub(super) fn on_sent(&mut self, tick: u64, sent_at: u64, left_at: u64, bytes: usize) {
         if self.pending.len() == MAX_PENDING
             && let Some(oldest) = self.pending.pop_front()
         {
@@ -83,38 +86,39 @@ impl Way {
         }
         self.pending.push_back(Pending {
             tick,
+            sent_at,
             left_at,
             bytes,
             has_arrived: false,
         });
     }
 
-    pub(super) fn on_ack(&mut self, tick: u64, ack: &Ack) {
+    pub(super) fn on_ack(&mut self, now: u64, ack: &Ack) {
         let mut newest = None;
         for packet in &mut self.pending {
             if !acks(ack, sequence(packet.tick)) {
                 continue;
             }
-            newest = Some(packet.tick);
+            newest = Some(packet.sent_at);
             if packet.has_arrived {
                 continue;
             }
             packet.has_arrived = true;
-            self.last_ack = tick;
-            let delay = tick.saturating_sub(packet.left_at);
+            self.last_ack = now;
+            let delay = now.saturating_sub(packet.left_at);
             self.arrivals.push_back(Arrived {
-                at: tick,
+                at: now,
                 bytes: packet.bytes,
                 delay,
             });
             let [mean, deviation] = self.delays.get_or_insert([delay as f64, 0.0]);
             *deviation += ((delay as f64 - *mean).abs() - *deviation) / 32.0;
             *mean += (delay as f64 - *mean) / 32.0;
-            if packet.tick >= self.counts_from {
-                self.first_counted.get_or_insert(tick);
+            if packet.sent_at >= self.counts_from {
+                self.first_counted.get_or_insert(now);
             }
         }
-        let is_late = |packet: &Pending| newest >= Some(packet.tick + LATE_TICKS);
+        let is_late = |packet: &Pending| newest >= Some(packet.sent_at + LATE_TICKS);
         while let Some(packet) = self
             .pending
             .pop_front_if(|packet| packet.has_arrived || is_late(packet))
@@ -133,7 +137,7 @@ impl Way {
         ] {
             *mean += (f64::from(u8::from(is_one)) - *mean) / f64::from(self.known);
         }
-        if packet.tick >= self.counts_from {
+        if packet.sent_at >= self.counts_from {
             self.lost = self.lost << 1 | u64::from(is_lost);
             self.counted = (self.counted + 1).min(u64::BITS);
         }
@@ -147,11 +151,18 @@ impl Way {
         }
     }
 
-    /// Counts the losses of packets that are sent from this tick on, and no others.
-    pub(super) fn count_from(&mut self, tick: u64) {
+    /// Counts the losses of packets that are sent from then on, and no others.
+    pub(super) fn count_from(&mut self, sent_at: u64) {
         self.counted = 0;
-        self.counts_from = tick;
+        self.counts_from = sent_at;
         self.first_counted = None;
+    }
+
+    /// Counts the losses of packets that are not acked yet, and of later ones.
+    pub(super) fn count_unknown(&mut self) {
+        let mut unknown = self.pending.iter().filter(|packet| !packet.has_arrived);
+        let first = unknown.next().map_or(u64::MAX, |packet| packet.sent_at);
+        self.count_from(first);
     }
 
     /// The tick in which the first of the packets arrived whose losses are counted.
@@ -224,7 +235,7 @@ impl Way {
     }
 
     /// Bytes a second that arrive, at least for half a second.
-    pub(super) fn arriving(&self, tick: u64, ticks_per_second: u16) -> f64 {
+    pub(super) fn arriving(&self, tick: u64) -> f64 {
         let halves = self.arrivals.iter().fold([0; 2], |mut halves, arrived| {
             let age = tick.saturating_sub(arrived.at);
             if let Some(half) = halves.get_mut((age / DELAY_TICKS) as usize) {
@@ -233,7 +244,7 @@ impl Way {
             halves
         });
         let most = halves[0].max(halves[1]);
-        most as f64 * f64::from(ticks_per_second) / DELAY_TICKS as f64
+        most as f64 * 60.0 / DELAY_TICKS as f64
     }
 
     /// Packets that are remembered.

@@ -16,6 +16,7 @@ mod rate;
 mod recording;
 mod silence;
 mod smallest;
+mod time;
 mod turns;
 #[path = "../../../codec/tests/suite/world.rs"]
 mod world;

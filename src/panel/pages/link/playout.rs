@@ -94,10 +94,11 @@ fn buffer(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     let look = Look::of(ui);
     let second = Totals::of(meter.newest(TICKS_PER_SECOND as usize));
     ui.label(terms::STALLS);
-    let (stalls, late) = (meter.stalls, second.late);
-    let stalls = grouped(stalls as f64);
+    let late = second.late;
+    let stalls = grouped(meter.stalls as f64);
+    let time = meter.starved_ticks as f64 / f64::from(TICKS_PER_SECOND);
     ui.label(format!(
-        "{stalls} since the start. Late in the last second: {late}."
+        "{stalls} since the start, {time:.2} s in all. Late in the last second: {late}."
     ));
     let (area, _) = ui.allocate_exact_size(vec2(320.0, 60.0 + LINE), Sense::hover());
     let plot = Rect::from_min_max(area.min + vec2(AXIS, 0.0), area.max - vec2(0.0, LINE));

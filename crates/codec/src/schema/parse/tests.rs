@@ -107,10 +107,10 @@ const FAULTS: &str = "\
 +tacks 60 | tacks: unknown word `tacks`; one of scene, ticks, up, position, orientation, anchor, kind, field, gravity, floor, max-speed, linear, slots
 ticks | ticks: the number per second is missing
 ticks 60 61 | ticks: `61` is a word too many
-ticks 6e1 | ticks: the number per second must be a whole number from 1 to 1000, not `6e1`
-ticks 0 | ticks: the number per second must be a whole number from 1 to 1000, not `0`
-ticks 1001 | ticks: the number per second must be a whole number from 1 to 1000, not `1001`
-ticks 65537 | ticks: the number per second must be a whole number from 1 to 1000, not `65537`
+ticks 6e1 | ticks: the number per second must be a whole number from 1 to 240, not `6e1`
+ticks 0 | ticks: the number per second must be a whole number from 1 to 240, not `0`
+ticks 241 | ticks: the number per second must be a whole number from 1 to 240, not `241`
+ticks 65537 | ticks: the number per second must be a whole number from 1 to 240, not `65537`
 +scene cubes | scene: it is there twice
 scene aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa | scene: a name has 1 to 32 characters, each of a-z, 0-9, - and _
 up w | up: unknown word `w`; one of x, y, z

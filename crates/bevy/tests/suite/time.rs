@@ -1,0 +1,286 @@
+//! Games that pause, run slowly, hang, or change their clock, at either end.
+
+use std::time::Duration;
+
+use bevy_time::{Fixed, Time, TimeUpdateStrategy, Virtual};
+use cubewire_bevy::{
+    ByteBudget, FromClient, FromServer, Measure, Server, Session, ToClient, ToServer,
+};
+use cubewire_protocol::SnapshotReceiver;
+
+use super::*;
+
+const TICK: Duration = Duration::from_nanos(16_666_667);
+
+/// A client that is shown bodies.
+fn shown(conditions: Conditions, bodies: usize) -> (TestNet, Entity) {
+    let mut net = TestNet::with_conditions(protocol, conditions, 3);
+    net.add_client();
+    let first = spawn(&mut net, "crate", Vec3::new(-60.0, 0.5, 0.0), ());
+    for x in 1..bodies {
+        spawn(&mut net, "crate", Vec3::new(x as f32 - 50.0, 0.5, 3.0), ());
+    }
+    net.run_until(|net| net.count::<Remote>(0) == bodies);
+    (net, first)
+}
+
+/// Length of a body's way in a tick, 16 steps of its position.
+const WAY: f32 = 0.125;
+
+/// Moves a body to where it is in the next tick of the server.
+fn step(net: &mut TestNet, body: Entity) {
+    let tick = (stats(net).tick + 1) % 800;
+    put(net, body, Vec3::new(tick as f32 * WAY - 60.0, 0.5, 0.0));
+}
+
+/// Ticks in which a body moves.
+fn watch(net: &mut TestNet, body: Entity, ticks: usize) {
+    for _ in 0..ticks {
+        step(net, body);
+        net.tick();
+    }
+}
+
+fn receiver(net: &mut TestNet) -> &SnapshotReceiver {
+    let server = all::<Server>(&mut net.clients[0])[0];
+    let session = net.clients[0].world().get::<Session>(server).unwrap();
+    session.receiver().unwrap()
+}
+
+/// How often and how long the client's playout has stood still.
+fn starved(net: &mut TestNet) -> (u64, Duration) {
+    let playout = receiver(net).playout();
+    (playout.stalls(), playout.starved())
+}
+
+/// The bytes of snapshots that the server sends in a second.
+fn snapshot_bytes(net: &mut TestNet) -> u64 {
+    let before = stats(net).snapshot_bytes;
+    net.ticks(60);
+    stats(net).snapshot_bytes - before
+}
+
+fn clock(app: &mut App) -> Mut<'_, Time<Virtual>> {
+    app.world_mut().resource_mut()
+}
+
+#[test]
+fn a_client_that_pauses_its_own_game_goes_on_acking() {
+    let (mut net, _) = shown(Conditions::PERFECT, 100);
+    net.ticks(60);
+    let usual = snapshot_bytes(&mut net);
+    clock(&mut net.clients[0]).pause();
+    net.ticks(300);
+    let paused = snapshot_bytes(&mut net);
+    assert!(
+        paused <= 2 * usual,
+        "{usual} bytes a second, and {paused} while the client is paused"
+    );
+}
+
+#[test]
+fn a_client_in_slow_motion_or_on_another_timestep_goes_on_acking() {
+    for change in [
+        (|app| clock(app).set_relative_speed(0.01)) as fn(&mut App),
+        |app| {
+            // Its frames are as long as before.
+            app.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
+            let mut ticks = app.world_mut().resource_mut::<Time<Fixed>>();
+            ticks.set_timestep_seconds(10.0);
+        },
+    ] {
+        let (mut net, _) = shown(Conditions::PERFECT, 100);
+        net.ticks(60);
+        let usual = snapshot_bytes(&mut net);
+        change(&mut net.clients[0]);
+        net.ticks(300);
+        let slow = snapshot_bytes(&mut net);
+        assert!(slow <= 2 * usual, "{usual} bytes a second, then {slow}");
+    }
+}
+
+#[test]
+fn what_a_paused_client_writes_arrives() {
+    let (mut net, _) = shown(Conditions::PERFECT, 1);
+    clock(&mut net.clients[0]).pause();
+    net.ticks(10);
+    let client = net.clients[0].world_mut();
+    client.write_message(ToServer(Chat("I am in the menu".into())));
+    client.write_message(ToServer(Steer(7)));
+    net.ticks(3);
+    assert_eq!(taken::<FromClient<Chat>>(&mut net.server).len(), 1);
+    assert_eq!(taken::<FromClient<Steer>>(&mut net.server).len(), 1);
+}
+
+#[test]
+fn what_a_paused_server_writes_arrives_within_the_budget() {
+    let (mut net, _) = shown(Conditions::PERFECT, 1);
+    let client = client_entity(&mut net);
+    insert(&mut net, client, ByteBudget::kbps(64));
+    net.ticks(60);
+    clock(&mut net.server).pause();
+    let sent = |net: &TestNet| {
+        let mailbox = net.server.world().get::<cubewire_bevy::Mailbox>(client);
+        mailbox.unwrap().traffic.sent.bytes()
+    };
+    for (chat, seconds) in [("a break", 1), (&*"long ".repeat(10_000), 12)] {
+        server(&mut net).write_message(ToClient::all(Chat(chat.into())));
+        let mut arrived = 0;
+        for _ in 0..seconds {
+            let before = sent(&net);
+            for _ in 0..60 {
+                net.tick();
+                arrived += taken::<FromServer<Chat>>(&mut net.clients[0]).len();
+            }
+            let second = sent(&net) - before;
+            assert!(second <= 8_000, "{second} bytes in a second");
+        }
+        assert_eq!(arrived, 1, "{} bytes", chat.len());
+    }
+}
+
+#[test]
+fn a_slow_or_fast_server_is_shown_without_stalls() {
+    for speed in [0.9, 0.96, 0.97, 1.03, 1.1] {
+        let (mut net, body) = shown(Conditions::PERFECT, 1);
+        clock(&mut net.server).set_relative_speed(speed);
+        watch(&mut net, body, 600);
+        let (before, delay) = (starved(&mut net), receiver(&mut net).playout().delay());
+        watch(&mut net, body, 1200);
+        assert_eq!(starved(&mut net), before, "at {speed}");
+        let later = receiver(&mut net).playout().delay();
+        assert!(
+            later < delay + 2 * TICK && later < 6 * TICK,
+            "{delay:?}, then {later:?} at {speed}"
+        );
+    }
+}
+
+#[test]
+fn a_server_in_slow_motion_or_on_another_timestep_is_shown_smoothly() {
+    for (change, rate) in [
+        (
+            (|app| clock(app).set_relative_speed(0.25)) as fn(&mut App),
+            0.25,
+        ),
+        (
+            |app| {
+                app.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
+                let mut ticks = app.world_mut().resource_mut::<Time<Fixed>>();
+                ticks.set_timestep_hz(30.0);
+            },
+            0.5,
+        ),
+    ] {
+        let (mut net, body) = shown(Conditions::PERFECT, 1);
+        watch(&mut net, body, 120);
+        let network = net.network.clone();
+        change(&mut net.server);
+        // The net's own time is by the server's timestep.
+        let mut now = network_time(&net);
+        let mut shown = Vec::new();
+        for frame in 0..900 {
+            now += TICK;
+            network.set_time(now);
+            step(&mut net, body);
+            net.server.update();
+            net.clients[0].update();
+            if frame > 300 {
+                shown.push(positions(&mut net, 0)[0].x);
+            }
+        }
+        let steps: Vec<_> = shown
+            .windows(2)
+            .map(|pair| (pair[1] - pair[0]) / WAY)
+            .collect();
+        let is_smooth = steps
+            .iter()
+            .all(|step| (0.4 * rate..1.6 * rate).contains(step));
+        assert!(is_smooth, "{steps:?} at {rate}");
+    }
+}
+
+/// The time after the ticks so far: every app has been updated as often.
+fn network_time(net: &TestNet) -> Duration {
+    net.clients[0]
+        .world()
+        .resource::<Time<bevy_time::Real>>()
+        .elapsed()
+        + TICK
+}
+
+/// The client does not run for some ticks, then has one long frame.
+fn hang(net: &mut TestNet, ticks: u32) {
+    let mut client = net.clients.remove(0);
+    net.ticks(ticks as usize);
+    client.insert_resource(TimeUpdateStrategy::ManualDuration((ticks + 1) * TICK));
+    net.clients.insert(0, client);
+    net.tick();
+    net.clients[0].insert_resource(TimeUpdateStrategy::FixedTimesteps(1));
+}
+
+#[test]
+fn a_client_that_hangs_shows_bodies_as_late_as_before_and_no_loss_is_reported() {
+    let (mut net, _) = shown(Conditions::PERFECT, 1);
+    let client = client_entity(&mut net);
+    insert(&mut net, client, Measure::default());
+    net.ticks(600);
+    let delay = receiver(&mut net).playout().delay();
+    for ticks in [30, 120, 30] {
+        hang(&mut net, ticks);
+        net.ticks(60);
+        let after = receiver(&mut net).playout().delay();
+        assert!(
+            after <= delay + TICK,
+            "{delay:?}, then {after:?} after {ticks} ticks"
+        );
+    }
+    let measure = net.server.world().get::<Measure>(client).unwrap();
+    let ticks = measure.ticks().iter().take(600);
+    let lost = ticks.filter(|tick| tick.acked_after.is_none()).count();
+    assert_eq!(lost, 0);
+}
+
+#[test]
+fn the_time_without_a_snapshot_is_measured_and_not_how_often_alone() {
+    let (mut net, _) = shown(Conditions::PERFECT, 1);
+    let connection = all::<Server>(&mut net.clients[0])[0];
+    let mut connection = net.clients[0].world_mut().entity_mut(connection);
+    let connection = connection.insert(Measure::default()).id();
+    net.ticks(60);
+    clock(&mut net.server).pause();
+    net.ticks(120);
+    let measure = net.clients[0].world().get::<Measure>(connection).unwrap();
+    let stalls: usize = measure.ticks().iter().map(|tick| tick.stalls).sum();
+    let starved: Duration = measure.ticks().iter().map(|tick| tick.starved).sum();
+    assert_eq!(stalls, 1);
+    let range = Duration::from_millis(1_700)..Duration::from_secs(2);
+    assert!(range.contains(&starved), "{starved:?}");
+}
+
+#[test]
+fn at_the_highest_rate_packets_are_small_over_a_round_trip_of_a_second() {
+    fn fast(app: &mut App) {
+        app.add_plugins(CubewirePlugin::new("fast").hz(240.0).max_bodies(200))
+            .body_kind("crate", Shape::cuboid(Vec3::splat(0.5)));
+    }
+    let conditions = Conditions {
+        latency: Duration::from_millis(500),
+        ..Conditions::PERFECT
+    };
+    let mut net = TestNet::with_conditions(fast, conditions, 1);
+    net.add_client();
+    for x in 0..100 {
+        spawn(&mut net, "crate", Vec3::new(x as f32, 0.5, 0.0), ());
+    }
+    net.run_until(|net| net.count::<Remote>(0) == 100);
+    net.ticks(600);
+    let before = stats(&net);
+    net.ticks(240);
+    let after = stats(&net);
+    let bytes = after.snapshot_bytes - before.snapshot_bytes;
+    assert!(
+        bytes < 10 * (after.packets - before.packets),
+        "{bytes} bytes"
+    );
+}
