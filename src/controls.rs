@@ -2,19 +2,24 @@
 //!
 //! [`BINDINGS`] is the one table of all keys: for input handling, the panel's list, `--help` and the README.
 //! [`ControlsPlugin`] triggers an [`Action`], an event, for each key press; view, panel and recording observe
-//! the actions that they handle. Keys that have an effect while they are held are read by [`held`] instead.
+//! the actions that they handle. Keys that have an effect while they are held are read by [`Keyboard::held`] instead.
+//!
+//! Letters follow the player's keyboard layout: see [`Letters`].
 
 mod bindings;
+mod letters;
 
 use std::hash::Hash;
 
 use bevy::ecs::system::SystemParam;
+use bevy::input::InputSystems;
 use bevy::input::keyboard::{Key, KeyboardInput};
 use bevy::prelude::*;
 use bevy_egui::input::EguiWantsInput;
 use cubewire_scene::Keys;
 
 pub use bindings::{BINDINGS, Binding, RUNG_KEYS, Trigger, help, key_of};
+pub use letters::{Letters, character};
 
 /// Something that a key press asks for.
 #[derive(Event, Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -87,34 +92,51 @@ pub struct ControlsPlugin;
 
 impl Plugin for ControlsPlugin {
     fn build(&self, app: &mut App) {
-        app.add_message::<KeyboardInput>().add_systems(
-            RunFixedMainLoop,
-            press
-                .in_set(ControlsSystems)
-                .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
-        );
+        app.add_message::<KeyboardInput>()
+            .init_resource::<Letters>()
+            .add_systems(PreUpdate, letters::read.after(InputSystems))
+            .add_systems(
+                RunFixedMainLoop,
+                press
+                    .in_set(ControlsSystems)
+                    .in_set(RunFixedMainLoopSystems::BeforeFixedMainLoop),
+            );
     }
 }
 
-fn press(
-    keys: Res<ButtonInput<KeyCode>>,
-    mut inputs: MessageReader<KeyboardInput>,
-    egui: Option<Res<EguiWantsInput>>,
-    mut commands: Commands,
-) {
-    let is_typing = egui.is_some_and(|egui| egui.wants_any_keyboard_input());
-    let is_shortcut = has_modifier(&keys);
+fn press(keyboard: Keyboard<'_>, mut inputs: MessageReader<KeyboardInput>, mut commands: Commands) {
+    let is_typing = keyboard.is_typing();
+    let is_shortcut = has_modifier(&keyboard.keys);
     // Not from `ButtonInput<Key>`: a key that is released after Shift is released as another character, and
     // would count as held for good.
     let typed = inputs
         .read()
         .filter(|input| input.state.is_pressed() && !input.repeat);
-    let typed: Vec<_> = typed.map(|input| &input.logical_key).collect();
+    let typed: Vec<_> = typed
+        .map(|input| (input.key_code, &input.logical_key))
+        .collect();
+    let types = |key: &Key, wanted: &str| matches!(key, Key::Character(text) if text == wanted);
+    // A key that has a control's character is not meant by its position.
+    let triggers = || BINDINGS.iter().flat_map(|row| row.presses());
+    let is_labelled = |key| {
+        let letter = keyboard.letter(key);
+        letter == Some(GATHER)
+            || triggers().any(|(trigger, _)| match *trigger {
+                Trigger::Letter(wanted) => letter == Some(wanted),
+                Trigger::Character(wanted) => {
+                    let mut typed = typed.iter();
+                    typed.any(|(code, text)| *code == key && types(text, wanted))
+                }
+                Trigger::Key(_) => false,
+            })
+    };
     let is_pressed = |trigger| match trigger {
-        Trigger::Key(key) => keys.just_pressed(key) && !is_shortcut,
-        Trigger::Character(wanted) => typed
-            .iter()
-            .any(|key| matches!(key, Key::Character(found) if found == wanted)),
+        Trigger::Letter(letter) => {
+            let mut pressed = keyboard.keys.get_just_pressed();
+            !is_shortcut && pressed.any(|key| keyboard.letter(*key) == Some(letter))
+        }
+        Trigger::Key(key) => !is_shortcut && keyboard.keys.just_pressed(key) && !is_labelled(key),
+        Trigger::Character(wanted) => typed.iter().any(|(_, key)| types(key, wanted)),
     };
     for binding in &BINDINGS {
         if is_typing && !binding.works_while_typing() {
@@ -175,20 +197,47 @@ fn has_modifier(keys: &ButtonInput<KeyCode>) -> bool {
     keys.any_pressed(MODIFIERS[..4].iter().copied())
 }
 
-/// What the player holds down; nothing while the panel takes keys.
-#[must_use]
-pub fn held(keys: &ButtonInput<KeyCode>, egui: Option<&EguiWantsInput>) -> Keys {
-    if egui.is_some_and(EguiWantsInput::wants_any_keyboard_input) {
-        return Keys::default();
+/// The letter of the key that gathers.
+const GATHER: char = 'z';
+
+/// The keys of the player.
+#[derive(SystemParam, Debug)]
+pub struct Keyboard<'w> {
+    keys: Res<'w, ButtonInput<KeyCode>>,
+    letters: Option<Res<'w, Letters>>,
+    egui: Option<Res<'w, EguiWantsInput>>,
+}
+
+impl Keyboard<'_> {
+    /// Whether the panel takes keys.
+    fn is_typing(&self) -> bool {
+        let egui = self.egui.as_ref();
+        egui.is_some_and(|egui| egui.wants_any_keyboard_input())
     }
-    // A key that was tapped between two frames counts as held for one.
-    let holds = |key| keys.pressed(key) || keys.just_pressed(key);
-    Keys {
-        left: holds(KeyCode::ArrowLeft),
-        right: holds(KeyCode::ArrowRight),
-        up: holds(KeyCode::ArrowUp),
-        down: holds(KeyCode::ArrowDown),
-        blow: holds(KeyCode::Space),
-        gather: holds(KeyCode::KeyZ),
+
+    fn letter(&self, key: KeyCode) -> Option<char> {
+        match &self.letters {
+            Some(letters) => letters.of(key),
+            None => Letters::default().of(key),
+        }
+    }
+
+    /// Keys that the player holds down; no keys while the panel takes them.
+    #[must_use]
+    pub fn held(&self) -> Keys {
+        if self.is_typing() {
+            return Keys::default();
+        }
+        // A key that was tapped between two frames counts as held for one.
+        let mut all = self.keys.get_pressed().chain(self.keys.get_just_pressed());
+        let holds = |key| self.keys.pressed(key) || self.keys.just_pressed(key);
+        Keys {
+            left: holds(KeyCode::ArrowLeft),
+            right: holds(KeyCode::ArrowRight),
+            up: holds(KeyCode::ArrowUp),
+            down: holds(KeyCode::ArrowDown),
+            blow: holds(KeyCode::Space),
+            gather: all.any(|key| self.letter(*key) == Some(GATHER)),
+        }
     }
 }

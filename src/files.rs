@@ -2,8 +2,10 @@
 
 use std::fmt::Display;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
+
+use cubewire_text::file;
 
 #[cfg(not(target_family = "wasm"))]
 mod disk;
@@ -38,7 +40,7 @@ impl FileError {
     }
 }
 
-/// Reads a text.
+/// Reads the [text](file::read) of a file.
 ///
 /// # Errors
 /// Also if it is longer than `bytes`. No more than that is read: the path may be a device.
@@ -48,14 +50,11 @@ pub(crate) fn read_at_most(path: &Path, bytes: u64) -> io::Result<String> {
 
 /// As [`read_at_most`], of a file that is open.
 pub(crate) fn read_open(file: File, bytes: u64) -> io::Result<String> {
-    let mut text = String::new();
-    file.take(bytes.saturating_add(1))
-        .read_to_string(&mut text)?;
-    if text.len() as u64 > bytes {
-        let reason = format!("longer than {bytes} bytes");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+    let metadata = file.metadata()?;
+    if metadata.is_file() && metadata.len() > bytes {
+        return Err(file::too_long(bytes));
     }
-    Ok(text)
+    file::read(file, bytes)
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! A game that has nothing of the demo: two teams of heroes, among pebbles and boulders that jump about. Heroes lose health, die
 //! and are born again. Each team's client sees what is near its captain, over UDP, for at most 64 kbit/s. The window is the
 //! server's, with where every bit goes (F9); with `--seconds 10` there is none, and at the end it says what was sent. After
-//! `--serve 127.0.0.1:5000`, another window is a client's: `cargo run --example your_own_game -- --connect 127.0.0.1:5000`
+//! `--serve 127.0.0.1:5000`, another window is a client's: `cargo run --example your_own_game -- --connect localhost:5000`
 
 mod look;
 
 use bevy::prelude::*;
 use cubewire_bevy::{renet::*, *}; // replication
 use serde::{Deserialize, Serialize};
-use std::{net::SocketAddr, thread};
+use std::thread;
 
 #[derive(Component)]
 struct Health(f64);
@@ -74,9 +74,9 @@ struct Arguments {
     #[arg(long, help = "Plays for that long, without a window")]
     seconds: Option<u64>,
     #[arg(long, value_name = "ADDRESS", help = "Waits for clients there")]
-    serve: Option<SocketAddr>,
+    serve: Option<String>,
     #[arg(long, value_name = "ADDRESS", help = "Is a client of the server there")]
-    connect: Option<SocketAddr>,
+    connect: Option<String>,
     #[arg(long, default_value_t = 2, help = "The client's: it is red if even")]
     number: u64,
 }
@@ -88,16 +88,16 @@ fn play(arguments: Arguments) -> Result<AppExit> {
         Some(seconds) => look::headless(&mut app, seconds),
     }
     if let Some(server) = arguments.connect {
-        let token = KEY.token(server, arguments.number)?;
+        let token = KEY.token(&*server, arguments.number)?;
         app.add_plugins((protocol, ClientPlugin, RenetClient::connect(token))); // replication
         return Ok(app.run());
     }
-    let address = arguments.serve.unwrap_or(([127, 0, 0, 1], 0).into());
+    let address = arguments.serve.as_deref().unwrap_or("127.0.0.1:0");
     let listener = RenetServer::listen(address, KEY)?; // replication
     for number in [0, 1] {
         let client = Arguments {
             seconds: Some(u64::MAX),
-            connect: Some(listener.address()),
+            connect: Some(listener.address().to_string()),
             number,
             ..default()
         };

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use bevy::math::UVec2;
 use clap::Args;
-use cubewire_link::{Preset, Trace};
+use cubewire_link::{Preset, Trace, TraceError};
 use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -186,7 +186,12 @@ impl LaneArgs {
 
 fn read_trace(path: &Path) -> Result<Trace, Failure> {
     let file = File::open(path).map_err(FileError::at(path))?;
-    Ok(Trace::from_csv(file).map_err(FileError::at(path))?)
+    let size = file.metadata().map_err(FileError::at(path))?.len();
+    let trace = match size <= Trace::MAX_BYTES {
+        true => Trace::from_csv(file),
+        false => Err(TraceError::TooLong),
+    };
+    Ok(trace.map_err(FileError::at(path))?)
 }
 
 /// The script that is played, for how long, and how much of the start is not counted.

@@ -41,7 +41,7 @@ use crate::view::PaneContent;
     )),
 )]
 pub struct ViewArgs {
-    /// The server, such as 192.168.1.5:7000
+    /// The server, such as 192.168.1.5:7000 or localhost:7000. All addresses of a name are tried, in their order
     #[arg(long, value_name = "ADDR")]
     pub(super) connect: String,
     #[command(flatten)]
@@ -103,7 +103,7 @@ impl ViewArgs {
         let settings = self.frame.settings()?;
         let server = resolve(&self.connect)?;
         let viewer = UdpViewer::new(ViewerSettings {
-            server,
+            server: &*server,
             key: self.security.key()?,
             timeout: Duration::from_secs(self.timeout),
         })?;
@@ -186,10 +186,11 @@ impl ViewArgs {
     }
 }
 
-/// The first address of a host name and a port.
-fn resolve(given: &str) -> Result<SocketAddr, Failure> {
-    let found = match given.to_socket_addrs() {
-        Ok(mut addresses) => addresses.next().ok_or("the name has no address".to_owned()),
+/// The addresses of a host name and a port, at least one.
+fn resolve(given: &str) -> Result<Vec<SocketAddr>, Failure> {
+    let found = match given.to_socket_addrs().map(Vec::from_iter) {
+        Ok(addresses) if addresses.is_empty() => Err("the name has no address".to_owned()),
+        Ok(addresses) => Ok(addresses),
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
             Err("not a host and a port, as in 192.168.1.5:7000".to_owned())
         }

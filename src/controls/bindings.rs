@@ -29,7 +29,9 @@ pub(super) enum Effect {
 /// What is pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Trigger {
-    /// A key, by its position on the keyboard, without Ctrl or Command.
+    /// The key with this letter, which is in lower case here, without Ctrl or Command: see [`Letters`](super::Letters).
+    Letter(char),
+    /// A key, by its position on the keyboard, without Ctrl or Command, unless the layout has a control's character there.
     Key(KeyCode),
     /// A character, wherever the keyboard layout has it.
     Character(&'static str),
@@ -38,7 +40,7 @@ pub enum Trigger {
 /// Every key and mouse control.
 pub const BINDINGS: [Binding; 29] = {
     use Effect::{Elsewhere, Hold, Press, PressAlways};
-    use Trigger::{Character, Key};
+    use Trigger::{Character, Key, Letter};
     const fn row(keys: &'static str, about: &'static str, effect: Effect) -> Binding {
         Binding {
             keys,
@@ -50,17 +52,9 @@ pub const BINDINGS: [Binding; 29] = {
         row("arrow keys", "roll", Hold),
         row("Space", "blow: hover, and push cubes away", Hold),
         row("Z", "katamari: pull cubes in, and roll them along", Hold),
-        row("R", "reset", Press(&[(Key(KeyCode::KeyR), Action::Reset)])),
-        row(
-            "P",
-            "pause, resume",
-            Press(&[(Key(KeyCode::KeyP), Action::Pause)]),
-        ),
-        row(
-            "N",
-            "step one tick",
-            Press(&[(Key(KeyCode::KeyN), Action::Step)]),
-        ),
+        row("R", "reset", Press(&[(Letter('r'), Action::Reset)])),
+        row("P", "pause, resume", Press(&[(Letter('p'), Action::Pause)])),
+        row("N", "step one tick", Press(&[(Letter('n'), Action::Step)])),
         row(
             "PageDown, PageUp",
             "next or previous rung of the ladder",
@@ -69,36 +63,40 @@ pub const BINDINGS: [Binding; 29] = {
                 (Key(KeyCode::PageUp), Action::PreviousRung),
             ]),
         ),
-        row("1 to 9", "rungs 1 to 9 of the ladder", Press(&FIRST_RUNGS)),
+        row(
+            "1 to 9",
+            "rungs 1 to 9 of the ladder, by position",
+            Press(&FIRST_RUNGS),
+        ),
         row(
             "0, -, =, Backspace, [, ], \\",
-            "rungs 10 to 16",
+            "rungs 10 to 16, by position on a US keyboard",
             Press(&OTHER_RUNGS),
         ),
         row(
             "V",
             "show both halves, one of them, or one over the other",
-            Press(&[(Key(KeyCode::KeyV), Action::NextView)]),
+            Press(&[(Letter('v'), Action::NextView)]),
         ),
         row(
             "L",
             "cut or restore the link",
-            Press(&[(Key(KeyCode::KeyL), Action::CutLink)]),
+            Press(&[(Letter('l'), Action::CutLink)]),
         ),
         row(
             "T",
             "trails: where a few cubes were in the last second",
-            Press(&[(Key(KeyCode::KeyT), Action::Trails)]),
+            Press(&[(Letter('t'), Action::Trails)]),
         ),
         row(
             "B",
             "colour the cubes by bits, form, error or wait",
-            Press(&[(Key(KeyCode::KeyB), Action::CubeColors)]),
+            Press(&[(Letter('b'), Action::CubeColors)]),
         ),
         row(
             "H",
             "timeline: the last minute, to go back in while the game is paused (←, →, comma, full stop)",
-            Press(&[(Key(KeyCode::KeyH), Action::Timeline)]),
+            Press(&[(Letter('h'), Action::Timeline)]),
         ),
         row(
             "F1, ?",
@@ -234,8 +232,11 @@ pub fn key_of(action: Action) -> &'static str {
 pub fn help() -> String {
     let width = BINDINGS.iter().map(|row| row.keys.len()).max().unwrap_or(0);
     let lines = BINDINGS.map(|Binding { keys, about, .. }| format!("  {keys:width$}  {about}\n"));
-    lines.concat()
+    format!("{}{LETTERS}\n", lines.concat())
 }
+
+/// Where keys are on other keyboards than a US one.
+const LETTERS: &str = "Letters are the keys with that label. On a keyboard of another script, such as Russian, they are the keys in that position.";
 
 #[cfg(test)]
 mod tests {

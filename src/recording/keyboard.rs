@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use bevy::ecs::message::{MessageRegistry, ShouldUpdateMessages};
 use bevy::prelude::*;
-use bevy_egui::input::EguiWantsInput;
 
 use super::play::ScriptPlayback;
 use super::replay::ReplayCheck;
-use crate::controls::{Action, ControlsPlugin, ControlsSystems};
+use crate::controls::{Action, ControlsPlugin, ControlsSystems, Keyboard};
 use crate::simulation::{HeldKeys, ResetSimulation};
 use crate::view::{self, TouchKeys};
 
@@ -30,13 +29,8 @@ impl Plugin for KeyboardPlugin {
     }
 }
 
-fn hold(
-    keys: Res<ButtonInput<KeyCode>>,
-    egui: Option<Res<EguiWantsInput>>,
-    touch: Option<Res<TouchKeys>>,
-    mut held: ResMut<HeldKeys>,
-) {
-    held.0 = view::held(&keys, egui.as_deref(), touch.as_deref());
+fn hold(keyboard: Keyboard<'_>, touch: Option<Res<TouchKeys>>, mut held: ResMut<HeldKeys>) {
+    held.0 = view::held(&keyboard, touch.as_deref());
 }
 
 fn on_action(

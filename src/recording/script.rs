@@ -50,6 +50,7 @@ pub struct Script {
     #[serde(default, skip_serializing_if = "is_default")]
     pub right: Option<Box<PaneContent>>,
     /// Changes, in ascending order of their ticks.
+    #[serde(deserialize_with = "file::steps")]
     pub steps: Vec<Step>,
     /// For a replay: how it was recorded.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -67,6 +68,7 @@ pub struct Recorded {
     /// The version of the physics engine, the build profile, and the platform.
     pub build: String,
     /// Running hash of all states, after every 600 ticks, and after the last tick.
+    #[serde(deserialize_with = "file::states")]
     pub states: Vec<u64>,
     /// CRC-32 of the replay as RON without spaces, with 0 in this field.
     pub checksum: u32,
@@ -240,8 +242,6 @@ mod tests {
         }
         let script = "/* a */ // b\n Script(ticks: 9, steps: [])";
         assert_eq!(parse(script).unwrap().ticks, 9);
-        let marked = "\u{feff}(ticks: 9, steps: [])";
-        assert_eq!(parse(marked).unwrap().ticks, 9);
         let attribute = "#![enable(implicit_some)]\n(ticks: 9, steps: [])";
         assert_eq!(parse(attribute).unwrap().ticks, 9);
         assert!(parse("(tick: 9)").unwrap_err().starts_with("a.ron:1:"));
@@ -273,6 +273,40 @@ mod tests {
                     assert_eq!(read, Err(error));
                 }
             }
+        }
+    }
+
+    #[test]
+    fn nothing_is_read_after_the_first_step_that_is_out_of_order() {
+        let rest = "(at: 1), ".repeat(1000);
+        for end in ["])", "((((", "no step"] {
+            let text = format!("(ticks: 9, steps: [(at: 5), {rest}{end}");
+            let error = parse(&text).unwrap_err();
+            assert_eq!(error, "a.ron: step 2: tick 1 does not come after tick 5");
+        }
+        let states = "0, ".repeat(10_000);
+        let text = format!("(ticks: 9, steps: [], recorded: (states: [{states} no number");
+        assert_eq!(
+            parse(&text).unwrap_err(),
+            "a.ron: states: more than 8640 hashes"
+        );
+    }
+
+    #[test]
+    fn a_message_about_a_long_text_is_short() {
+        for mark in [",", "+", "/", ":", "=", "(", "a", "é", "0"] {
+            for start in ["", "rung:", "link:", "link:loss=", "stages:"] {
+                let lane = format!("{start}{}", mark.repeat(1 << 20));
+                let text = format!("(ticks: 9, steps: [], right: \"{lane}\")");
+                // A loss of any number of zeros is legal.
+                if let Err(error) = parse(&text) {
+                    assert!(error.len() < 2000, "{} bytes: {mark}", error.len());
+                }
+            }
+        }
+        for deep in ["(", "[", "{", "Some(", "/*"] {
+            assert!(parse(&deep.repeat(1 << 20)).is_err());
+            assert!(parse(&format!("(ticks: 9, steps: {}", deep.repeat(1 << 20))).is_err());
         }
     }
 

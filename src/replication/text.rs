@@ -105,7 +105,9 @@ impl FromStr for LaneChange {
     type Err = TextError;
 
     fn from_str(text: &str) -> Result<Self, TextError> {
-        let entries = || NOTATION.entries(text);
+        // One more than there can be without an error: every setting once, and `stages`.
+        let most = NOTATION.written(&LaneSettings::default())?.len() + 1;
+        let entries = || NOTATION.entries(text).take(most);
         if let Some((name, setting)) = entries().find_map(without_setting) {
             let message = format!("`{name}` is a {setting}: did you mean `{setting}:{name}`?");
             return Err(TextError::Other(message));

@@ -5,12 +5,11 @@ use std::f32::consts::FRAC_PI_8;
 use bevy::input::touch::{Touch, TouchInput};
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
-use bevy_egui::input::EguiWantsInput;
 use cubewire_scene::Keys;
 
 use super::Inset;
 use super::camera::Orbit;
-use crate::controls;
+use crate::controls::Keyboard;
 
 /// How far a finger moves before it rolls the player, logical pixels.
 const DEAD_ZONE: f32 = 24.0;
@@ -21,13 +20,9 @@ pub struct TouchKeys(pub Keys);
 
 /// What the player holds, with keys or fingers.
 #[must_use]
-pub fn held(
-    keys: &ButtonInput<KeyCode>,
-    egui: Option<&EguiWantsInput>,
-    touch: Option<&TouchKeys>,
-) -> Keys {
+pub fn held(keyboard: &Keyboard<'_>, touch: Option<&TouchKeys>) -> Keys {
     let touch = touch.map(|touch| touch.0).unwrap_or_default();
-    controls::held(keys, egui).or(touch)
+    keyboard.held().or(touch)
 }
 
 /// Reads the fingers that were put on the picture, and not on the panel.

@@ -2,13 +2,14 @@
 
 use bevy::input::ButtonState;
 use bevy::input::InputPlugin;
-use bevy::input::keyboard::{Key, KeyboardInput, NativeKey};
+use bevy::input::keyboard::{Key, KeyboardFocusLost, KeyboardInput, NativeKey};
 use bevy::prelude::*;
 use bevy_egui::input::EguiWantsInput;
 use cubewire::controls::Action;
 use cubewire::game::headless::LaneGame;
 use cubewire::recording::KeyboardPlugin;
 use cubewire::replication::{ChangeLane, ForceDesync, LaneSettings, LaneSync};
+use cubewire::simulation::HeldKeys;
 use cubewire::view::{ViewMode, ViewPlugin};
 use cubewire_codec::ladder;
 use cubewire_scene::{PLAYER, initial_position};
@@ -141,20 +142,192 @@ fn ends_that_simulate_are_in_sync_again_after_single_steps() {
 
 #[test]
 fn a_question_mark_asks_for_help_again_and_again_even_if_shift_is_released_first() {
-    #[derive(Resource, Default)]
-    struct Asked(usize);
-    let mut game = game();
-    game.app.init_resource::<Asked>().add_observer(
-        |action: On<Action>, mut asked: ResMut<Asked>| {
-            asked.0 += usize::from(*action == Action::Help);
-        },
-    );
-    for times in 1..=2 {
+    let mut game = watched();
+    for _ in 0..2 {
         for (character, state) in [("?", ButtonState::Pressed), ("/", ButtonState::Released)] {
             let character = Key::Character(character.into());
             type_key(&mut game, KeyCode::Slash, character, state);
             game.step();
         }
-        assert_eq!(game.app.world().resource::<Asked>().0, times);
+        assert_eq!(asked(&mut game), [Action::Help]);
     }
+}
+
+/// Keys of a keyboard and the text that they type.
+type Layout = [(KeyCode, &'static str)];
+
+const QWERTZ: &Layout = &[
+    (KeyCode::KeyY, "z"),
+    (KeyCode::KeyZ, "y"),
+    (KeyCode::Minus, "ß"),
+    (KeyCode::Digit1, "1"),
+];
+const AZERTY: &Layout = &[
+    (KeyCode::KeyW, "z"),
+    (KeyCode::KeyZ, "w"),
+    (KeyCode::Minus, ")"),
+    (KeyCode::Digit1, "&"),
+];
+const RUSSIAN: &Layout = &[
+    (KeyCode::KeyZ, "я"),
+    (KeyCode::KeyR, "к"),
+    (KeyCode::KeyP, "з"),
+    (KeyCode::KeyN, "т"),
+    (KeyCode::KeyV, "м"),
+    (KeyCode::KeyL, "д"),
+    (KeyCode::KeyT, "е"),
+    (KeyCode::KeyB, "и"),
+    (KeyCode::KeyH, "р"),
+];
+const BEPO: &Layout = &[
+    (KeyCode::BracketLeft, "z"),
+    (KeyCode::KeyZ, "à"),
+    (KeyCode::KeyU, "v"),
+    (KeyCode::KeyV, "u"),
+    (KeyCode::KeyO, "l"),
+    (KeyCode::KeyL, "r"),
+    (KeyCode::KeyR, "o"),
+    (KeyCode::KeyE, "p"),
+    (KeyCode::KeyP, "j"),
+    (KeyCode::KeyQ, "b"),
+    (KeyCode::KeyB, "k"),
+    (KeyCode::Semicolon, "n"),
+    (KeyCode::KeyN, "'"),
+    (KeyCode::KeyJ, "t"),
+    (KeyCode::KeyT, "è"),
+    (KeyCode::Period, "h"),
+    (KeyCode::KeyH, "c"),
+];
+
+/// Actions that keys have asked for since they were last taken.
+#[derive(Resource, Default)]
+struct Asked(Vec<Action>);
+
+fn watched() -> LaneGame {
+    let mut game = game();
+    game.app
+        .init_resource::<Asked>()
+        .add_observer(|action: On<Action>, mut asked: ResMut<Asked>| asked.0.push(*action));
+    game
+}
+
+fn asked(game: &mut LaneGame) -> Vec<Action> {
+    std::mem::take(&mut game.app.world_mut().resource_mut::<Asked>().0)
+}
+
+fn gathers(game: &LaneGame) -> bool {
+    game.app.world().resource::<HeldKeys>().0.gather
+}
+
+/// Presses or releases a key that types this.
+fn type_text(game: &mut LaneGame, code: KeyCode, text: &str, state: ButtonState) {
+    type_key(game, code, Key::Character(text.into()), state);
+    game.step();
+}
+
+#[test]
+fn letters_are_those_of_the_keyboard_and_rungs_are_in_their_place() {
+    use ButtonState::{Pressed, Released};
+    let letters = [
+        ("r", KeyCode::KeyR, Action::Reset),
+        ("p", KeyCode::KeyP, Action::Pause),
+        ("n", KeyCode::KeyN, Action::Step),
+        ("v", KeyCode::KeyV, Action::NextView),
+        ("l", KeyCode::KeyL, Action::CutLink),
+        ("t", KeyCode::KeyT, Action::Trails),
+        ("b", KeyCode::KeyB, Action::CubeColors),
+        ("h", KeyCode::KeyH, Action::Timeline),
+    ];
+    for layout in [&[], QWERTZ, AZERTY, RUSSIAN, BEPO] {
+        let mut game = watched();
+        // Where a letter is, and what its key types; on a keyboard without it, in its place.
+        let find = |letter: &'static str, place| {
+            let there = layout.iter().find(|(_, text)| *text == letter);
+            let instead = layout.iter().find(|(code, _)| *code == place);
+            *there.or(instead).unwrap_or(&(place, letter))
+        };
+        for (letter, place, action) in letters {
+            let (code, text) = find(letter, place);
+            for text in [text.to_owned(), text.to_uppercase()] {
+                type_text(&mut game, code, &text, Pressed);
+                assert_eq!(asked(&mut game), [action], "{code:?} {text}");
+                type_text(&mut game, code, &text, Released);
+                assert_eq!(asked(&mut game), []);
+            }
+        }
+        let (code, text) = find("z", KeyCode::KeyZ);
+        type_text(&mut game, code, text, Pressed);
+        assert!(gathers(&game), "{code:?} {text}");
+        type_text(&mut game, code, text, Released);
+        assert!(!gathers(&game) && asked(&mut game).is_empty());
+        // Keys that have another letter in the place of ours.
+        let others = layout.iter().filter(|(_, text)| {
+            text.is_ascii() && !letters.iter().any(|(letter, ..)| letter == text) && *text != "z"
+        });
+        for &(code, text) in others {
+            type_text(&mut game, code, text, Pressed);
+            let rung = match code {
+                KeyCode::Digit1 => Some(Action::Rung(0)),
+                KeyCode::Minus => Some(Action::Rung(10)),
+                _ => None,
+            };
+            assert_eq!(asked(&mut game), Vec::from_iter(rung), "{code:?} {text}");
+            assert!(!gathers(&game), "{code:?} {text}");
+            type_text(&mut game, code, text, Released);
+        }
+    }
+}
+
+#[test]
+fn a_key_is_held_until_it_is_released_whatever_it_types_by_then() {
+    use ButtonState::{Pressed, Released};
+    let mut game = watched();
+    let y = KeyCode::KeyY;
+    // With Shift in between, with another layout in between, and with the same layout.
+    for released in ["Z", "y", "н", "z"] {
+        type_text(&mut game, y, "z", Pressed);
+        assert!(gathers(&game));
+        game.step();
+        assert!(gathers(&game));
+        type_text(&mut game, y, released, Released);
+        assert!(!gathers(&game), "{released}");
+        game.step();
+        assert!(!gathers(&game), "{released}");
+    }
+    // A repeated key types something else after a change of the layout.
+    type_text(&mut game, y, "z", Pressed);
+    game.app.world_mut().write_message(KeyboardInput {
+        key_code: y,
+        logical_key: Key::Character("y".into()),
+        state: Pressed,
+        text: None,
+        repeat: true,
+        window: Entity::PLACEHOLDER,
+    });
+    game.step();
+    assert!(gathers(&game));
+    type_text(&mut game, y, "y", Released);
+    // The key with the other letter never was ours.
+    type_text(&mut game, y, "y", Pressed);
+    assert!(!gathers(&game));
+    type_text(&mut game, y, "z", Released);
+    // The window loses the focus, and with it the release.
+    type_text(&mut game, y, "z", Pressed);
+    assert!(gathers(&game));
+    game.app.world_mut().write_message(KeyboardFocusLost);
+    steps(&mut game, 2);
+    assert!(!gathers(&game));
+    type_text(&mut game, y, "z", Pressed);
+    assert!(gathers(&game));
+}
+
+#[test]
+fn a_question_mark_is_no_rung_where_it_has_the_place_of_one() {
+    let mut game = watched();
+    // German.
+    type_text(&mut game, KeyCode::Minus, "?", ButtonState::Pressed);
+    assert_eq!(asked(&mut game), [Action::Help]);
+    type_text(&mut game, KeyCode::Minus, "ß", ButtonState::Released);
+    type_text(&mut game, KeyCode::Minus, "ß", ButtonState::Pressed);
+    assert_eq!(asked(&mut game), [Action::Rung(10)]);
 }

@@ -31,6 +31,7 @@ mod stale;
 mod stop;
 mod sync;
 mod sync_walk;
+mod text_files;
 mod tour_page;
 mod udp;
 mod udp_abuse;

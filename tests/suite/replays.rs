@@ -159,7 +159,7 @@ fn a_rebuild_for_a_lane_that_simulates_is_repeated() {
 }
 
 /// A replay of some play, of `ticks` ticks.
-fn recorded(script_name: &str, ticks: usize) -> (Script, u64) {
+pub(crate) fn recorded(script_name: &str, ticks: usize) -> (Script, u64) {
     let mut game = game(Some(script(script_name)));
     press_f9(&mut game);
     for _ in 0..ticks {

@@ -2,11 +2,10 @@
 //! which way they are to turn. There is nothing to draw and there are no keys; Ctrl-C ends either. In two terminals:
 //!
 //! `cargo run -p cubewire-bevy --example udp_pair -- serve 127.0.0.1:5000`
-//! `cargo run -p cubewire-bevy --example udp_pair -- connect 127.0.0.1:5000`
+//! `cargo run -p cubewire-bevy --example udp_pair -- connect localhost:5000`
 
 use std::error::Error;
 use std::io::{self, IsTerminal, Write};
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use bevy_app::{
@@ -82,7 +81,7 @@ fn turn(
     }
 }
 
-fn connect(server: SocketAddr) -> Result<AppExit, Box<dyn Error>> {
+fn connect(server: &str) -> Result<AppExit, Box<dyn Error>> {
     let token = KEY.token(server, 1)?;
     let mut app = app();
     app.add_plugins((ClientPlugin, RenetClient::connect(token)))
@@ -129,7 +128,7 @@ fn main() -> Result<AppExit, Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["serve", address] => serve(address),
-        ["connect", server] => connect(server.parse()?),
+        ["connect", server] => connect(server),
         _ => {
             eprintln!("usage: udp_pair serve ADDRESS | connect ADDRESS");
             Ok(AppExit::from_code(2))

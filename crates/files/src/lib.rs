@@ -6,6 +6,14 @@
 //! such as a device or a pipe, is written to directly. A killed program leaves its temporary files: the next one
 //! that writes into the folder removes them.
 //!
+//! A file that is replaced is another file from then on, with the contents of the new one:
+//!
+//! - It has the permissions of the old one on Unix (`chmod`), from the start, and its owner and group where the system
+//!   allows that. If it cannot get the group, then the group may do no more than others may. Access control lists and other
+//!   extended attributes are lost.
+//! - A symbolic link to the old file stays, and leads to the new one.
+//! - A hard link to the old file stays the old file, with the old contents.
+//!
 //! Nothing here waits for the disk: after a loss of power, the newest files may be incomplete.
 
 mod leftovers;
@@ -59,13 +67,18 @@ impl NewFile {
             Ok(there) if !there.is_file() => {
                 (File::options().write(true).open(path)?, Place::There)
             }
-            there => {
-                let replaced = match there.is_ok() && path.is_symlink() {
+            Ok(there) => {
+                let replaced = match path.is_symlink() {
                     true => fs::canonicalize(path)?,
                     false => path.to_owned(),
                 };
-                let (file, temporary) = leftovers::create(folder_of(&replaced), FOR_ALL)?;
+                let (file, temporary) = leftovers::create(folder_of(&replaced), FOR_OWNER)?;
+                keep_permissions(&there, &file)?;
                 (file, Place::Replace(temporary, replaced))
+            }
+            Err(_) => {
+                let (file, temporary) = leftovers::create(folder_of(path), FOR_ALL)?;
+                (file, Place::Replace(temporary, path.to_owned()))
             }
         };
         Ok(Self {
@@ -180,6 +193,29 @@ pub fn write_whole(
     let mut file = NewFile::create(path)?;
     write(&mut file)?;
     file.finish().map(drop)
+}
+
+/// Gives a new file the owner and the permissions of another.
+#[cfg(unix)]
+fn keep_permissions(from: &fs::Metadata, to: &File) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+    let mut mode = from.mode() & 0o777;
+    let (owner, group) = (from.uid(), from.gid());
+    let is = to.metadata()?;
+    let is_kept = (is.uid(), is.gid()) == (owner, group)
+        || fchown(to, Some(owner), Some(group)).is_ok()
+        || is.gid() == group
+        || fchown(to, None, Some(group)).is_ok();
+    if !is_kept {
+        // Another group must not gain access.
+        mode &= 0o707 | (mode & 0o007) << 3;
+    }
+    to.set_permissions(fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn keep_permissions(_: &fs::Metadata, _: &File) -> io::Result<()> {
+    Ok(())
 }
 
 /// The folder that a file is in.

@@ -72,7 +72,9 @@ impl FromStr for Conditions {
             "" => Preset::by_name(name),
             _ => None,
         };
-        let entries: Vec<_> = NOTATION.entries(text).collect();
+        // One more than there can be without an error: every condition once, and a preset.
+        let most = NOTATION.written(&Self::PERFECT)?.len() + 2;
+        let entries: Vec<_> = NOTATION.entries(text).take(most).collect();
         let presets: Vec<_> = entries.iter().filter_map(preset).collect();
         let base = match presets[..] {
             [] => &Self::PERFECT,

@@ -1,16 +1,15 @@
 //! Recorded delays and losses of a real link, for playback.
 
 use std::fmt;
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 use std::time::Duration;
-
-use csv::{ByteRecord, ReaderBuilder, Trim};
 
 use crate::conditions::MAX_DELAY;
 
 /// A recording of a link: for each packet the time of sending, and its delay or that it was lost.
 ///
-/// The text is CSV with a header. Blank lines and lines that begin with `#` are ignored.
+/// The text is CSV with a header, in UTF-8 with or without a byte-order mark. Blank lines and lines that begin with `#`
+/// are ignored.
 ///
 /// ```text
 /// sent_ms,delay_ms
@@ -48,49 +47,36 @@ impl Trace {
     /// Maximum size of the text, 64 MiB.
     pub const MAX_BYTES: u64 = 1 << 26;
 
-    /// Parses a trace from CSV text.
+    /// Maximum size of a line with an entry. Comments may be longer.
+    pub const MAX_LINE_BYTES: u64 = 1000;
+
+    /// Parses a trace from CSV text. Reads no further than the first error, and keeps a line at a time.
     ///
     /// # Errors
     /// [`TraceError`] if the text cannot be read or is too long, if the header is not
     /// `sent_ms,delay_ms`, if a number is missing or out of range, if `sent_ms` does not ascend, and if
     /// there is no entry.
     pub fn from_csv(reader: impl Read) -> Result<Self, TraceError> {
-        let mut text = Vec::new();
-        reader.take(Self::MAX_BYTES + 1).read_to_end(&mut text)?;
-        if text.len() as u64 > Self::MAX_BYTES {
-            return Err(TraceError::TooLong);
-        }
-        let mut reader = ReaderBuilder::new()
-            .trim(Trim::All)
-            .comment(Some(b'#'))
-            .flexible(true)
-            .from_reader(&*text);
-        if *reader.byte_headers()? != ["sent_ms", "delay_ms"][..] {
+        let mut lines = Lines {
+            text: cubewire_text::file::reader(reader)?.take(Self::MAX_BYTES + 1),
+            line: Vec::new(),
+            number: 0,
+        };
+        let header = lines.next()?.map(|(_, line)| fields(line));
+        if header != Some(Ok([b"sent_ms", b"delay_ms"])) {
             return Err(TraceError::Header);
         }
-        let mut record = ByteRecord::new();
         let mut entries: Vec<Entry> = Vec::new();
         let mut first = None;
-        let (mut line, mut counted) = (1, 0);
-        while reader.read_byte_record(&mut record)? {
-            // The reader's own count skips blank lines and comments. Its position is behind the last
-            // byte of the record, which is the line end if there is one.
-            let end = (reader.position().byte() as usize).saturating_sub(1);
-            line += text[counted..end]
-                .iter()
-                .filter(|byte| **byte == b'\n')
-                .count();
-            counted = end;
-            if record.len() != 2 {
-                let fields = record.len();
-                return Err(TraceError::Fields { line, fields });
-            }
-            let sent = milliseconds(&record[0], MAX_SENT_MS).ok_or_else(|| TraceError::Sent {
+        while let Some((line, text)) = lines.next()? {
+            let [sent, delay] =
+                fields(text).map_err(|fields| TraceError::Fields { line, fields })?;
+            let sent = milliseconds(sent, MAX_SENT_MS).ok_or_else(|| TraceError::Sent {
                 line,
-                value: excerpt(&record[0]),
+                value: excerpt(sent),
             })?;
             let delay =
-                match &record[1] {
+                match delay {
                     [] => None,
                     delay => Some(milliseconds(delay, MAX_DELAY_MS).ok_or_else(|| {
                         TraceError::Delay {
@@ -158,12 +144,15 @@ pub enum TraceError {
     /// Reading failed.
     #[error(transparent)]
     Read(#[from] io::Error),
-    /// The text is not CSV.
-    #[error(transparent)]
-    Csv(#[from] csv::Error),
-    /// The header is wrong.
+    /// The first line that is neither blank nor a comment is not the header.
     #[error("line 1: the header must be sent_ms,delay_ms")]
     Header,
+    /// A line is longer than [`Trace::MAX_LINE_BYTES`].
+    #[error("line {line}: a line has at most {} bytes", Trace::MAX_LINE_BYTES)]
+    LongLine {
+        /// Line number, from 1.
+        line: usize,
+    },
     /// A line does not have two fields.
     #[error("line {line}: a trace has 2 fields, not {fields}")]
     Fields {
@@ -206,6 +195,71 @@ pub enum TraceError {
     /// There is no entry after the header.
     #[error("a trace must have at least one entry after its header")]
     Empty,
+}
+
+/// The lines of a text that are neither blank nor comments.
+struct Lines<R> {
+    /// Up to one byte more than a text may have.
+    text: io::Take<R>,
+    line: Vec<u8>,
+    /// Number of lines so far.
+    number: usize,
+}
+
+impl<R: BufRead> Lines<R> {
+    /// The next line, without space around it, and its number, from 1.
+    fn next(&mut self) -> Result<Option<(usize, &[u8])>, TraceError> {
+        loop {
+            // Blank lines at once: there may be millions.
+            let buffered = self.text.fill_buf()?.iter();
+            let blank = buffered.take_while(|byte| matches!(byte, b'\r' | b'\n'));
+            let (skipped, lines) = blank.fold((0, 0), |(skipped, lines), byte| {
+                (skipped + 1, lines + usize::from(*byte == b'\n'))
+            });
+            self.text.consume(skipped);
+            self.number += lines;
+            self.line.clear();
+            let most = Trace::MAX_LINE_BYTES + 1;
+            let read = (&mut self.text)
+                .take(most)
+                .read_until(b'\n', &mut self.line)?;
+            let is_comment = self.line.starts_with(b"#");
+            let is_long = read as u64 == most && !self.line.ends_with(b"\n");
+            if is_long && is_comment {
+                self.text.skip_until(b'\n')?;
+            }
+            if self.text.limit() == 0 {
+                return Err(TraceError::TooLong);
+            }
+            if read == 0 {
+                return Ok(None);
+            }
+            self.number += 1;
+            let line = self.number;
+            match self.line.trim_ascii() {
+                _ if is_comment => {}
+                [] if !is_long => {}
+                _ if is_long => return Err(TraceError::LongLine { line }),
+                _ => break,
+            }
+        }
+        Ok(Some((self.number, self.line.trim_ascii())))
+    }
+}
+
+/// The two fields of a line, which may be quoted; the number of fields if there are not two.
+fn fields(line: &[u8]) -> Result<[&[u8]; 2], usize> {
+    let mut fields = line.split(|byte| *byte == b',').map(|field| {
+        let field = field.trim_ascii();
+        let quoted = field
+            .strip_prefix(b"\"")
+            .and_then(|field| field.strip_suffix(b"\""));
+        quoted.map_or(field, <[u8]>::trim_ascii)
+    });
+    match (fields.next(), fields.next(), fields.count()) {
+        (Some(one), Some(other), 0) => Ok([one, other]),
+        (_, other, more) => Err(1 + usize::from(other.is_some()) + more),
+    }
 }
 
 /// Parses a number of milliseconds in `0..=max`.
@@ -272,13 +326,45 @@ mod tests {
     }
 
     #[test]
-    fn spaces_comments_and_both_kinds_of_line_ends_are_accepted() {
-        let text = "# of the office\r\nsent_ms , delay_ms\r\n0, 50\r\n\r\n# lost\r\n10,\r\n";
-        let trace = Trace::from_csv(text.as_bytes()).unwrap();
-        assert_eq!(
-            (trace.delay(ms(0)), trace.delay(ms(10))),
-            (Some(ms(50)), None)
-        );
+    fn spaces_comments_quotes_and_both_kinds_of_line_ends_are_accepted() {
+        let comment = format!("# {}", "of the office, ".repeat(1000));
+        for text in [
+            "sent_ms , delay_ms\r\n0, 50\r\n\r\n# lost\r\n10,\r\n",
+            "sent_ms,delay_ms\n0,50\n10,",
+            "\"sent_ms\",\"delay_ms\"\n  \n\"0\",\" 50 \"\n10,\"\"\n",
+        ] {
+            for start in ["", "\r\n", &format!("{comment}\r\n")] {
+                for mark in ["", "\u{feff}"] {
+                    let text = format!("{mark}{start}{text}");
+                    let trace = Trace::from_csv(text.as_bytes()).expect(&text);
+                    assert_eq!(
+                        (trace.delay(ms(0)), trace.delay(ms(10))),
+                        (Some(ms(50)), None)
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_is_read_after_the_first_error() {
+        const START: &[u8] = b"sent_ms,delay_ms\n0,5\n";
+        for (start, filler) in [
+            (&b""[..], b','),
+            (START, b','),
+            (START, b'0'),
+            (START, b' '),
+            (START, b'"'),
+            (START, b'('),
+            (START, 0),
+            (b"sent_ms,delay_ms\n0,5\n0,6\n", b'1'),
+            (b"\xff\xfe", b','),
+        ] {
+            let mut filler = io::repeat(filler).take(Trace::MAX_BYTES);
+            let error = Trace::from_csv(start.chain(&mut filler)).unwrap_err();
+            let read = Trace::MAX_BYTES - filler.limit();
+            assert!(read < 1 << 16, "{read} bytes before: {error}");
+        }
     }
 
     #[test]
@@ -296,6 +382,11 @@ mod tests {
             ("0,5\r\n\r\n10,5\r\n10,5\r\n", 5, "not above"),
             ("0,5\n1,5,5", 3, "2 fields, not 3"),
             ("0,5\n1\n", 3, "2 fields, not 1"),
+            (
+                &format!("0,5\n1,{}", " ".repeat(1000)),
+                3,
+                "at most 1000 bytes",
+            ),
         ] {
             let error = trace(entries).unwrap_err().to_string();
             assert!(error.starts_with(&format!("line {line}: ")), "{error}");
@@ -330,6 +421,8 @@ mod tests {
             .as_bytes()
             .chain(io::repeat(b'\n'));
         assert!(matches!(Trace::from_csv(endless), Err(TraceError::TooLong)));
+        let comment = b"#".chain(io::repeat(b'#'));
+        assert!(matches!(Trace::from_csv(comment), Err(TraceError::TooLong)));
     }
 
     #[test]

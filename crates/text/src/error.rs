@@ -12,7 +12,7 @@ pub enum TextError {
     Unknown {
         /// What it should be.
         what: String,
-        /// What was given.
+        /// The given text; if it is long, its start.
         given: String,
         /// Every name.
         legal: Vec<String>,
@@ -22,7 +22,7 @@ pub enum TextError {
     Value {
         /// The key.
         key: String,
-        /// What was given.
+        /// The given text; if it is long, its start.
         given: String,
         /// What it should be.
         wanted: String,
@@ -41,7 +41,7 @@ impl TextError {
     ) -> Self {
         Self::Unknown {
             what: what.to_owned(),
-            given: given.to_owned(),
+            given: excerpt(given),
             legal: legal.into_iter().map(Into::into).collect(),
         }
     }
@@ -50,7 +50,7 @@ impl TextError {
     pub fn value(given: &str, wanted: impl Display) -> Self {
         Self::Value {
             key: String::new(),
-            given: given.to_owned(),
+            given: excerpt(given),
             wanted: wanted.to_string(),
         }
     }
@@ -84,6 +84,17 @@ impl serde::ser::Error for TextError {
         Self::Other(message.to_string())
     }
 }
+
+/// The start of a text that may be a whole file.
+fn excerpt(text: &str) -> String {
+    match text.char_indices().nth(MAX_SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Most characters that a message shows of a text.
+const MAX_SHOWN: usize = 80;
 
 fn unknown(what: &str, given: &str, legal: &[String]) -> String {
     match given {

@@ -17,6 +17,8 @@
 //! - A [`Spelling`] is the text of a value that has another than its type's.
 //! - Names are those of serde in kebab case: `HalfOpen` is `half-open`.
 //!
+//! [`file`] reads texts from files.
+//!
 //! ```
 //! use cubewire_text::{Ms, Notation, Spelling};
 //! use serde::{Deserialize, Serialize};
@@ -51,6 +53,7 @@
 //! ```
 
 mod error;
+pub mod file;
 mod read;
 mod spelling;
 mod write;
@@ -244,6 +247,26 @@ pair=1 | pair must be LEFT-RIGHT, not `1`";
             let (list, message) = row.split_once(" | ").unwrap();
             let error = read(list).unwrap_err().to_string();
             assert!(error.starts_with(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_message_about_a_long_text_is_short() {
+        for mark in ["+", "=", "-", "é", "0"] {
+            for start in [
+                "",
+                "whole=",
+                "choice=",
+                "choice=with-numbers",
+                "pair=",
+                "text=",
+            ] {
+                let list = format!("{start}{}", mark.repeat(1 << 20));
+                if let Err(error) = read(&list) {
+                    let error = error.to_string();
+                    assert!(error.len() < 1000, "{} bytes: {start}{mark}", error.len());
+                }
+            }
         }
     }
 

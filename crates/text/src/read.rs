@@ -40,9 +40,10 @@ impl<'a> Reader<'a> {
         let given = parameters
             .into_iter()
             .flat_map(|given| given.split(self.slash));
-        let given: Vec<_> = given.map(|text| self.of(Some(text))).collect();
-        if given.len() == fields.len() {
-            return visitor.visit_seq(SeqDeserializer::new(given.into_iter()));
+        // Not collected before it is counted: a long text may have any number of them.
+        if given.clone().take(fields.len() + 1).count() == fields.len() {
+            let given = given.map(|text| self.of(Some(text)));
+            return visitor.visit_seq(SeqDeserializer::new(given));
         }
         let fields = fields.iter().map(|field| field.to_uppercase());
         let wanted: Vec<_> = [kebab_case(name)].into_iter().chain(fields).collect();

@@ -106,13 +106,16 @@ window.addEventListener('message', (event) => {
 // ---- Keys: those that the game has, the page does not
 
 const KEYS = new Set(
-  ('ArrowLeft ArrowRight ArrowUp ArrowDown Space Backspace PageUp PageDown Home End Tab Slash Quote ' +
+  ('ArrowLeft ArrowRight ArrowUp ArrowDown Space Backspace PageUp PageDown Home End Tab ' +
     'F1 F2 F3 F4 F9 F10 F12').split(' '),
 );
 canvas.addEventListener('keydown', (event) => {
   const isShortcut = event.ctrlKey || event.metaKey || event.altKey;
-  const isZoom = event.ctrlKey && ['Equal', 'Minus', 'Digit0', 'NumpadAdd', 'NumpadSubtract'].includes(event.code);
-  if ((KEYS.has(event.code) && !isShortcut) || isZoom) event.preventDefault();
+  // By the character, wherever the keyboard has it; on a French one, 0 is without Shift another.
+  const isZoom = event.ctrlKey && (['+', '=', '-', '0'].includes(event.key) || event.code === 'Digit0');
+  // Firefox searches the page after / and '.
+  const isKey = KEYS.has(event.code) || ['/', "'"].includes(event.key);
+  if ((isKey && !isShortcut) || isZoom) event.preventDefault();
 });
 canvas.addEventListener('contextmenu', (event) => event.preventDefault());
 // Inside of an article the wheel scrolls the article, until somebody plays.

@@ -3,10 +3,9 @@
 use bevy::ecs::system::SystemState;
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
-use bevy_egui::input::EguiWantsInput;
 use cubewire_scene::Keys;
 
-use crate::controls::{Action, ControlsSystems};
+use crate::controls::{Action, ControlsSystems, Keyboard};
 use crate::game::script_of;
 use crate::panel::{Page, PanelState, PanelSystems, STEPS, Scene, Task, Tour, TourStep};
 use crate::recording::ScriptPlayback;
@@ -190,14 +189,13 @@ fn restore_tab(course: Res<Course>, mut panel: ResMut<PanelState>) {
 /// Hands the keys to the player, who has pressed one. During a pause, they go through the past.
 fn hand_over(
     clock: Res<Time<Virtual>>,
-    keys: Res<ButtonInput<KeyCode>>,
-    egui: Option<Res<EguiWantsInput>>,
+    keyboard: Keyboard<'_>,
     touch: Option<Res<TouchKeys>>,
     mut tour: ResMut<Tour>,
     mut course: ResMut<Course>,
     mut commands: Commands,
 ) {
-    let held = view::held(&keys, egui.as_deref(), touch.as_deref());
+    let held = view::held(&keyboard, touch.as_deref());
     if course.scene.is_none() || clock.is_paused() || held == Keys::default() {
         return;
     }

@@ -9,7 +9,7 @@ use bevy_egui::input::EguiWantsInput;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::super::settings::PanelState;
-use crate::controls::Action;
+use crate::controls::{Action, character};
 use crate::history::{LaneHistory, Moment};
 use crate::replication::{LaneMeter, Sample};
 use crate::simulation::CubeWorld;
@@ -35,7 +35,7 @@ pub(in crate::panel) fn step(
 ) {
     // Held keys repeat.
     let pressed = keyboard.inputs.read().filter(|key| key.state.is_pressed());
-    let pressed: Vec<KeyCode> = pressed.map(|key| key.key_code).collect();
+    let pressed: Vec<_> = pressed.map(|key| (key.key_code, character(key))).collect();
     if moment.0.is_none() && state.range.is_some() {
         state.range = None;
     }
@@ -57,13 +57,13 @@ pub(in crate::panel) fn step(
         true => u64::from(TICKS_PER_SECOND),
         false => 1,
     };
-    for key in pressed {
+    for (key, character) in pressed {
         let at = moment.0.unwrap_or(last);
         let wanted = match key {
             KeyCode::ArrowLeft => at.saturating_sub(ticks),
             KeyCode::ArrowRight => at + ticks,
-            KeyCode::Comma | KeyCode::Period => {
-                packet_beside(meter, at, key == KeyCode::Period).unwrap_or(at)
+            _ if matches!(character, Some(',' | '.')) => {
+                packet_beside(meter, at, character == Some('.')).unwrap_or(at)
             }
             KeyCode::Escape if state.range.is_some() => {
                 state.range = None;

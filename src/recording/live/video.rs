@@ -1,9 +1,10 @@
 //! Videos of the window in real time: screenshots, encoded on another thread.
 
 mod plugin;
+mod rate;
 
 use std::path::Path;
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -17,12 +18,10 @@ use crate::recording::video::Video;
 use crate::view::Notices;
 
 pub(super) use plugin::VideoPlugin;
+use rate::FrameRate;
 
-/// Frames a second, at most.
+/// Frames a second, whatever the rate of the display.
 const FRAMES_PER_SECOND: u32 = 60;
-
-/// Minimum time between two frames: slightly less than a frame's time, as frames may come early.
-const MIN_FRAME_TIME: Duration = Duration::from_micros(900_000 / FRAMES_PER_SECOND as u64);
 
 /// Frames that may wait to be encoded; more are dropped.
 const MAX_WAITING_FRAMES: usize = 8;
@@ -36,7 +35,7 @@ pub(super) struct Videos {
     finishing: Vec<(Figures, Encoder)>,
 }
 
-/// The length of a video and its frames.
+/// The length of a video, its frames, and how many of them show the picture before, as the encoder was too slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Figures {
     pub(super) length: Duration,
@@ -46,8 +45,8 @@ pub(super) struct Figures {
 
 type Encoder = JoinHandle<Result<Video, FileError>>;
 
-/// A picture of the window, and its time since the start of the video.
-type Message = (Image, Duration);
+/// A picture of the window, and the number of its frame.
+type Message = (Image, u64);
 
 #[derive(Debug)]
 struct Capture {
@@ -56,19 +55,17 @@ struct Capture {
     window: UVec2,
     /// Start, by the real clock.
     start: Duration,
-    /// Time of the last requested frame, by the real clock.
-    newest: Option<Duration>,
-    frames: u64,
+    rate: FrameRate,
     dropped: u64,
     sender: SyncSender<Message>,
     encoder: Encoder,
 }
 
-/// The video for which a screenshot was requested, and the time since its start.
+/// A requested screenshot: the number of its video and of its frame.
 #[derive(Component, Clone, Copy, Debug)]
 struct Requested {
     capture: u64,
-    at: Duration,
+    frame: u64,
 }
 
 impl Videos {
@@ -117,35 +114,27 @@ impl Capture {
         let mut video = Video::create_numbered(folder, size.into(), FRAMES_PER_SECOND)?;
         let (sender, receiver) = sync_channel::<Message>(MAX_WAITING_FRAMES);
         let encoder = thread::spawn(move || {
-            for (picture, at) in receiver {
-                if let Some(frame) = frame(picture, window, size) {
-                    video.add_at(&frame, at)?;
-                }
-            }
+            let frame = |picture| frame(picture, window, size);
+            encode(&receiver, frame, |pixels, number| {
+                video.add_at(pixels, FrameRate::time(FRAMES_PER_SECOND, number))
+            })?;
             Ok(video)
         });
         Ok(Self {
             number,
             window,
             start: now,
-            newest: None,
-            frames: 0,
+            rate: FrameRate::new(FRAMES_PER_SECOND),
             dropped: 0,
             sender,
             encoder,
         })
     }
 
-    /// Whether another frame is due.
-    fn is_due(&self, now: Duration) -> bool {
-        self.newest
-            .is_none_or(|newest| now >= newest + MIN_FRAME_TIME)
-    }
-
     /// Sends a picture to the encoder, or drops it if the queue is full.
-    fn add(&mut self, picture: Image, at: Duration) {
-        match self.sender.try_send((picture, at)) {
-            Ok(()) => self.frames += 1,
+    fn add(&mut self, picture: Image, frame: u64) {
+        match self.sender.try_send((picture, frame)) {
+            Ok(()) => {}
             // If the encoder failed, it reports the reason itself.
             Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => self.dropped += 1,
         }
@@ -154,7 +143,7 @@ impl Capture {
     fn figures(&self, now: Duration) -> Figures {
         Figures {
             length: now - self.start,
-            frames: self.frames,
+            frames: self.rate.frames(),
             dropped: self.dropped,
         }
     }
@@ -163,6 +152,38 @@ impl Capture {
     fn finish(self, now: Duration) -> (Figures, Encoder) {
         (self.figures(now), self.encoder)
     }
+}
+
+/// Encodes the pictures that are received, each as the frame of its number. A frame that no picture was taken for shows the one
+/// before: it is encoded again, so that the video has its rate, or if others wait already, it is shown for longer.
+fn encode<E>(
+    pictures: &Receiver<Message>,
+    pixels: impl Fn(Image) -> Option<Vec<u8>>,
+    mut add: impl FnMut(&[u8], u64) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut waiting = None;
+    let mut newest: Option<(Vec<u8>, u64)> = None;
+    while let Some((picture, number)) = waiting.take().or_else(|| pictures.recv().ok()) {
+        let Some(pixels) = pixels(picture) else {
+            continue;
+        };
+        // Pictures come in their order, unless the graphics driver has another.
+        if newest.as_ref().is_some_and(|(_, newest)| number <= *newest) {
+            continue;
+        }
+        if let Some((before, newest)) = &newest {
+            for missing in newest + 1..number {
+                waiting = waiting.or_else(|| pictures.try_recv().ok());
+                if waiting.is_some() {
+                    break;
+                }
+                add(before, missing)?;
+            }
+        }
+        add(&pixels, number)?;
+        newest = Some((pixels, number));
+    }
+    Ok(())
 }
 
 impl Figures {
@@ -176,7 +197,7 @@ impl Figures {
         format!(
             "{}: {seconds:.1} s, {:.1} frames a second, {dropped}",
             path.display(),
-            self.frames as f64 / seconds.max(MIN_FRAME_TIME.as_secs_f64()),
+            (self.frames - self.dropped) as f64 / seconds.max(1.0 / f64::from(FRAMES_PER_SECOND)),
         )
     }
 }
@@ -202,18 +223,15 @@ fn end_if_resized(
 
 /// Requests a screenshot of this frame.
 fn capture(mut commands: Commands, time: Res<Time<Real>>, mut videos: ResMut<Videos>) {
-    let now = time.elapsed();
-    let Some(capture) = videos
-        .current
-        .as_mut()
-        .filter(|capture| capture.is_due(now))
-    else {
+    let Some(capture) = &mut videos.current else {
         return;
     };
-    capture.newest = Some(now);
+    let Some(frame) = capture.rate.frame_at(time.elapsed() - capture.start) else {
+        return;
+    };
     let requested = Requested {
         capture: capture.number,
-        at: now - capture.start,
+        frame,
     };
     commands
         .spawn((Screenshot::primary_window(), requested))
@@ -233,7 +251,7 @@ fn take(
             true => captured.image.clone(),
             false => std::mem::take(&mut captured.image),
         };
-        capture.add(picture, requested.at);
+        capture.add(picture, requested.frame);
     }
 }
 
@@ -318,20 +336,46 @@ mod tests {
             number: 1,
             window: UVec2::new(3, 3),
             start: Duration::ZERO,
-            newest: None,
-            frames: 0,
+            rate: FrameRate::new(60),
             dropped: 0,
             sender,
             encoder: thread::spawn(|| Video::create(Path::new("a"), (2, 2), 1)),
         };
         for frame in 0..5 {
-            capture.add(Image::default(), Duration::from_millis(frame));
+            let time = Duration::from_millis(17 * frame);
+            let frame = capture.rate.frame_at(time).unwrap();
+            capture.add(Image::default(), frame);
         }
-        let times = receiver.try_iter().map(|(_, at)| at.as_millis());
-        assert!(times.eq([0, 1]));
+        let frames = receiver.try_iter().map(|(_, frame)| frame);
+        assert!(frames.eq([0, 1]));
         let (finished, _) = capture.finish(Duration::from_secs(2));
         let wanted = "a.mp4: 2.0 s, 1.0 frames a second, 3 dropped: the encoder was too slow";
         assert_eq!(finished.describe(Path::new("a.mp4")), wanted);
+    }
+
+    #[test]
+    fn a_frame_without_a_picture_shows_the_one_before() {
+        let encoded = |numbers: &[u64]| {
+            let (sender, receiver) = sync_channel(9);
+            for &number in numbers {
+                let message = (picture(UVec2::ONE, vec![number as u8; 4]), number);
+                sender.send(message).unwrap();
+            }
+            drop(sender);
+            let mut frames = Vec::new();
+            let pixels = |picture| frame(picture, UVec2::ONE, UVec2::ONE);
+            encode(&receiver, pixels, |pixels, number| {
+                frames.push((u64::from(pixels[0]), number));
+                Ok::<_, ()>(())
+            })
+            .unwrap();
+            frames
+        };
+        let wanted = [(0, 0), (1, 1), (1, 2), (1, 3), (4, 4)];
+        assert_eq!(encoded(&[0, 1, 4]), wanted);
+        assert_eq!(encoded(&[1, 0, 2]), [(1, 1), (2, 2)]);
+        // It is behind.
+        assert_eq!(encoded(&[0, 2, 4, 5]), [(0, 0), (2, 2), (4, 4), (5, 5)]);
     }
 
     #[test]
@@ -344,7 +388,8 @@ mod tests {
         let path = folder.path().join("cubewire-1.mp4");
         assert!(!path.exists());
         let bytes = vec![128; 321 * 201 * 4];
-        capture.add(picture(window, bytes), Duration::ZERO);
+        let first = capture.rate.frame_at(Duration::ZERO).unwrap();
+        capture.add(picture(window, bytes), first);
         let (finished, encoder) = capture.finish(Duration::from_secs(1));
         let wanted = format!(
             "{}: 1.0 s, 1.0 frames a second, none dropped",

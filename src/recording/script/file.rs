@@ -1,14 +1,16 @@
 //! Scripts and replays as RON files: reading, checking, writing.
 
+use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use ron::error::Error;
+use ron::error::{Error, SpannedError};
 use ron::extensions::Extensions;
 use ron::ser::PrettyConfig;
-use serde::Deserialize;
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
-use super::{HASH_EVERY, MAX_TICKS, PaneContent, Script};
+use super::{HASH_EVERY, MAX_TICKS, PaneContent, Script, Step};
 use crate::files::{NewFile, read_at_most};
 
 /// Size of a file, at most: many hours of play.
@@ -56,23 +58,15 @@ impl Script {
     /// [`ScriptError`], with the file and the position in it.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ScriptError> {
         let path = path.to_owned();
-        // Some editors begin a file with a byte-order mark.
-        Self::checked(text.trim_start_matches('\u{feff}'))
-            .map_err(|reason| ScriptError { path, reason })
+        Self::checked(text).map_err(|reason| ScriptError { path, reason })
     }
 
     fn checked(text: &str) -> Result<Self, String> {
-        check_format(text)?;
-        let script: Self = ron_options()
-            .from_str(text)
-            .map_err(|error| match error.code {
-                Error::ExpectedAttribute
-                | Error::ExpectedNamedStructLike(_)
-                | Error::ExpectedDifferentStructName { .. } => {
-                    format!("{}:{NO_SCRIPT}", error.span.start)
-                }
-                _ => error.to_string(),
-            })?;
+        let read = ron_options().from_str::<Self>(text);
+        let script = read.map_err(|error| why_refused(text, &error))?;
+        if let Some(recorded) = &script.recorded {
+            check_version(recorded.format, &recorded.cubewire)?;
+        }
         script.check_sum()?;
         let mut right = script.steps.iter().map(|step| &step.right);
         let is_lane = |content: &Option<Box<PaneContent>>| {
@@ -94,23 +88,16 @@ impl Script {
             let (found, wanted) = (recorded.states.len() as u64, ticks.div_ceil(HASH_EVERY));
             if found != wanted {
                 return Err(format!(
-                    " states: {found} hashes, and a replay of {ticks} ticks has {wanted}"
+                    " {STATES}{found} hashes, and a replay of {ticks} ticks has {wanted}"
                 ));
             }
         }
-        let at = |index: usize| script.steps[index].at;
-        for index in 0..script.steps.len() {
-            let (step, at, before) = (index + 1, at(index), index.checked_sub(1).map(at));
-            if let Some(before) = before.filter(|before| at <= *before) {
-                return Err(format!(
-                    " step {step}: tick {at} does not come after tick {before}"
-                ));
-            }
-            if at >= ticks {
-                return Err(format!(
-                    " step {step}: tick {at} is not before the end, tick {ticks}"
-                ));
-            }
+        let late = script.steps.partition_point(|step| step.at < ticks);
+        if let Some(Step { at, .. }) = script.steps.get(late) {
+            let step = late + 1;
+            return Err(format!(
+                " {STEP}{step}: tick {at} is not before the end, tick {ticks}"
+            ));
         }
         if script.lead_in >= ticks {
             return Err(format!(
@@ -122,12 +109,79 @@ impl Script {
     }
 }
 
+/// How errors in lists begin. They need no position, as they have the number of the item.
+const STEP: &str = "step ";
+const STATES: &str = "states: ";
+
+/// Reads steps up to the first that does not come after the one before.
+pub(super) fn steps<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Step>, D::Error> {
+    deserializer.deserialize_seq(Checked(|steps: &[Step], step| {
+        let (number, at) = (steps.len() + 1, step.at);
+        match steps.last().filter(|before| at <= before.at) {
+            Some(Step { at: before, .. }) => Err(format!(
+                "{STEP}{number}: tick {at} does not come after tick {before}"
+            )),
+            None => Ok(()),
+        }
+    }))
+}
+
+/// Reads the hashes of a replay, up to the number of the longest replay.
+pub(super) fn states<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u64>, D::Error> {
+    const MOST: u64 = MAX_TICKS.div_ceil(HASH_EVERY);
+    deserializer.deserialize_seq(Checked(|states: &[u64], _| {
+        match (states.len() as u64) < MOST {
+            true => Ok(()),
+            false => Err(format!("{STATES}more than {MOST} hashes")),
+        }
+    }))
+}
+
+/// Reads a list up to the first item that this refuses, given those before it.
+struct Checked<T>(fn(&[T], &T) -> Result<(), String>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Checked<T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = list.next_element()? {
+            (self.0)(&items, &item).map_err(de::Error::custom)?;
+            items.push(item);
+        }
+        Ok(items)
+    }
+}
+
+/// Why a text cannot be read. A replay of another format may have other fields.
+fn why_refused(text: &str, error: &SpannedError) -> String {
+    if let Error::Message(reason) = &error.code
+        && [STEP, STATES].iter().any(|start| reason.starts_with(start))
+    {
+        return format!(" {reason}");
+    }
+    match (check_format(text), &error.code) {
+        (Err(reason), _) => reason,
+        (
+            Ok(()),
+            Error::ExpectedAttribute
+            | Error::ExpectedNamedStructLike(_)
+            | Error::ExpectedDifferentStructName { .. },
+        ) => format!("{}:{NO_SCRIPT}", error.span.start),
+        _ => error.to_string(),
+    }
+}
+
 /// The RON dialect of scripts: `Some` may be omitted.
 fn ron_options() -> ron::Options {
     ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME)
 }
 
-/// Rejects replays of another format, which may have other fields.
+/// Rejects a text that is a replay of another format.
 fn check_format(text: &str) -> Result<(), String> {
     #[derive(Deserialize)]
     struct Versions {
@@ -139,18 +193,24 @@ fn check_format(text: &str) -> Result<(), String> {
         #[serde(default)]
         cubewire: String,
     }
-    // A syntax error is reported when the whole file is parsed.
+    // A syntax error has been found already.
     let Ok(versions) = ron_options().from_str::<Versions>(text) else {
         return Ok(());
     };
     match versions.recorded {
-        Some(Version { format, cubewire }) if format != FORMAT => Err(format!(
-            " the replay was recorded by cubewire {cubewire}, in format {format}; this is cubewire {} and plays \
-             format {FORMAT}",
-            env!("CARGO_PKG_VERSION")
-        )),
-        _ => Ok(()),
+        Some(Version { format, cubewire }) => check_version(format, &cubewire),
+        None => Ok(()),
     }
+}
+
+fn check_version(format: u32, cubewire: &str) -> Result<(), String> {
+    if format == FORMAT {
+        return Ok(());
+    }
+    Err(format!(
+        " the replay was recorded by cubewire {cubewire}, in format {format}; this is cubewire {} and plays format {FORMAT}",
+        env!("CARGO_PKG_VERSION")
+    ))
 }
 
 impl Script {

@@ -4,7 +4,7 @@ mod error;
 mod session;
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 use bevy::prelude::*;
@@ -25,9 +25,9 @@ pub use error::ViewError;
 
 /// Which server to connect to, and how.
 #[derive(Clone, Copy, Debug)]
-pub struct ViewerSettings {
-    /// Address of the server.
-    pub server: SocketAddr,
+pub struct ViewerSettings<A = SocketAddr> {
+    /// Address of the server; several are tried one after another.
+    pub server: A,
     /// The server's key.
     pub key: Key,
     /// Silence after which the connection is closed: whole seconds, from one to
@@ -38,16 +38,18 @@ pub struct ViewerSettings {
 impl ViewerSettings {
     /// After that long, the server closes the connection in any case.
     pub const MAX_TIMEOUT: Duration = Duration::from_secs(30);
+}
 
-    fn connect(self) -> io::Result<RenetConnection> {
+impl ViewerSettings<Vec<SocketAddr>> {
+    fn connect(&self) -> io::Result<RenetConnection> {
         let Self {
             server,
             key,
             timeout,
-        } = self;
-        let timeout = timeout.min(Self::MAX_TIMEOUT);
+        } = self.clone();
+        let timeout = timeout.min(ViewerSettings::MAX_TIMEOUT);
         let data = token_data(PROTOCOL_VERSION);
-        let token = move || key.token_with(server, rand::random(), timeout, data);
+        let token = move || key.token_with(&*server, rand::random(), timeout, data);
         RenetConnection::with_tokens(token)
     }
 }
@@ -55,7 +57,7 @@ impl ViewerSettings {
 /// The viewer's end of the connection.
 #[derive(Resource, Debug)]
 pub struct UdpViewer {
-    settings: ViewerSettings,
+    settings: ViewerSettings<Vec<SocketAddr>>,
     /// Not spawned yet.
     new: Option<RenetConnection>,
     /// Or why there is none.
@@ -68,11 +70,16 @@ impl UdpViewer {
     /// Starts to connect; the handshake happens while the app runs.
     ///
     /// # Errors
-    /// [`ViewError`] if there is no socket or no connect token.
-    pub fn new(settings: ViewerSettings) -> Result<Self, ViewError> {
+    /// [`ViewError`] if the server's name has no address, or there is no socket or no connect token.
+    pub fn new(settings: ViewerSettings<impl ToSocketAddrs>) -> Result<Self, ViewError> {
+        let settings = ViewerSettings {
+            server: settings.server.to_socket_addrs()?.collect(),
+            key: settings.key,
+            timeout: settings.timeout,
+        };
         Ok(Self {
-            settings,
             new: Some(settings.connect()?),
+            settings,
             session: Ok(Session::default()),
             counted: Traffic::default(),
         })
@@ -156,21 +163,21 @@ type ViewedLane<'a> = (
     Option<&'a mut Replica>,
 );
 
-type Connection<'a> = (Entity, &'a mut Mailbox);
+type Connection<'a> = (Entity, &'a RenetConnection, &'a mut Mailbox);
 
 /// Processes the server's messages, requests the lane's sender settings, and delivers snapshots.
 fn receive(
     (time, frames): (Res<Time<Real>>, Res<Time<Virtual>>),
     mut viewer: ResMut<UdpViewer>,
-    connection: Option<Single<Connection<'_>, With<RenetConnection>>>,
+    connection: Option<Single<Connection<'_>>>,
     lane: Single<ViewedLane<'_>>,
     mut commands: Commands,
 ) {
-    let server = viewer.settings.server;
     let (Ok(session), Some(connection)) = (&mut viewer.session, connection) else {
         return;
     };
-    let (connection, mut mailbox) = connection.into_inner();
+    let (entity, connection, mut mailbox) = connection.into_inner();
+    let server = connection.server();
     let (lane, sender, mut mail, mut replica) = lane.into_inner();
     let was_welcomed = session.is_welcomed;
     for message in mailbox.incoming.messages.drain(..) {
@@ -186,7 +193,7 @@ fn receive(
             }
             Err(error) => {
                 viewer.session = Err(error.to_string());
-                commands.entity(connection).despawn();
+                commands.entity(entity).despawn();
                 return;
             }
         }
@@ -215,8 +222,10 @@ fn publish(
 ) {
     let session = viewer.session.as_ref();
     let connection = connection.as_deref().filter(|_| session.is_ok());
+    let first = || viewer.settings.server[0];
+    let server = connection.map_or_else(first, |(connection, _)| connection.server());
     let now = ServerConnection {
-        server: viewer.settings.server.to_string(),
+        server: server.to_string(),
         status: match session {
             Ok(session) if session.is_welcomed => ConnectionStatus::Connected,
             Ok(_) => ConnectionStatus::Connecting,

@@ -2,14 +2,14 @@
 
 use std::fmt;
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreUpdate};
 use bevy_ecs::prelude::*;
 use bevy_time::{Real, Time};
 use cubewire_link::{Conditions, Link, LinkStats};
-use cubewire_protocol::netcode::is_from_server;
+use cubewire_protocol::netcode::{TOKEN_SECONDS, is_from_server};
 use renetcode::{
     ClientAuthentication, ConnectToken, DisconnectReason, NETCODE_MAX_PACKET_BYTES, NetcodeClient,
 };
@@ -55,18 +55,28 @@ impl Plugin for RenetClient {
 /// despawned when the connection has ended.
 #[derive(Component)]
 pub struct RenetConnection {
-    server: SocketAddr,
+    /// Addresses of the server that this machine has a route to, and the index of the current one.
+    servers: Vec<SocketAddr>,
+    server: usize,
     /// Silence after which it has ended; none if its token allows any.
     timeout: Option<Duration>,
     socket: UdpSocket,
     netcode: NetcodeClient,
-    /// Where to get another token, and how often it was needed.
+    /// Its token, and where to get others.
+    token: ConnectToken,
     tokens: Option<Tokens>,
+    /// Handshakes that were given up.
     retries: u32,
-    /// How long the handshake has taken, with that of other tokens.
+    /// How many addresses in succession, up to the one before, have refused.
+    refusals: usize,
+    /// How long this handshake has taken, and all of them.
+    trying: Duration,
     connecting: Duration,
     /// Time since the server's machine last reported that no process listens at the address, if nothing has arrived since.
     since_refusal: Option<Duration>,
+    /// Whether anything has come in this handshake. Its token is then of no use for another address, as the packets of the two
+    /// handshakes would be encrypted with the same numbers.
+    is_answered: bool,
     /// Whether the server has sent a packet since the handshake.
     is_heard: bool,
     pipe: Pipe,
@@ -82,40 +92,39 @@ type Tokens = Box<dyn FnMut() -> io::Result<ConnectToken> + Send + Sync>;
 impl fmt::Debug for RenetConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RenetConnection")
-            .field("server", &self.server)
+            .field("server", &self.server())
             .finish_non_exhaustive()
     }
 }
 
 impl RenetConnection {
-    /// Connects to the server for which a token was made.
+    /// Connects to the server for which a token was made. Tries the addresses of the token in order: the next one at once if an
+    /// address refuses datagrams, or after its share of the token's timeout if it does not answer.
     ///
     /// # Errors
-    /// If the operating system gives no socket, or the token is for no address.
+    /// If the operating system gives no socket, or the token is for no address that this machine has a way to.
     pub fn new(token: ConnectToken) -> io::Result<Self> {
-        let server = token.server_addresses.iter().flatten().next().copied();
-        let server = server.ok_or(io::ErrorKind::AddrNotAvailable)?;
+        let servers = token.server_addresses.iter().map_while(|address| *address);
+        let mut servers: Vec<_> = servers.collect();
+        let socket = open(&mut servers, 0)?;
         let seconds = u64::try_from(token.timeout_seconds).ok();
-        let any = match server {
-            SocketAddr::V4(_) => "0.0.0.0:0",
-            SocketAddr::V6(_) => "[::]:0",
-        };
-        let socket = UdpSocket::bind(any)?;
-        // A connected socket discards datagrams from other addresses.
-        socket.connect(server)?;
-        socket.set_nonblocking(true)?;
-        let netcode = netcode(token)?;
+        let netcode = netcode(token.clone())?;
         let seed = netcode.client_id();
         let link = |direction| Link::new(Conditions::PERFECT, seed.wrapping_add(direction));
         Ok(Self {
-            server,
+            servers,
+            server: 0,
             timeout: seconds.map(Duration::from_secs),
             socket,
             netcode,
+            token,
             tokens: None,
             retries: 0,
+            refusals: 0,
+            trying: Duration::ZERO,
             connecting: Duration::ZERO,
             since_refusal: None,
+            is_answered: false,
             is_heard: false,
             pipe: Pipe::default(),
             links: [link(0), link(1)],
@@ -125,7 +134,8 @@ impl RenetConnection {
 
     /// As [`new`](Self::new), with tokens from a source, such as [`Key::token`](super::Key::token) where the client has the
     /// key. As each token is good for one handshake, and a server that is flooded with others may give that up, another is
-    /// taken after a second without a connection, and then after ever longer times. All have to be for one server.
+    /// taken after a second without a connection, and then after ever longer times. If they have several addresses, each token
+    /// is for the next address, and after the last one for the first again. All have to be for the same addresses.
     ///
     /// # Errors
     /// See [`new`](Self::new), and those of the source.
@@ -135,6 +145,12 @@ impl RenetConnection {
         let mut connection = Self::new(tokens()?)?;
         connection.tokens = Some(Box::new(tokens));
         Ok(connection)
+    }
+
+    /// The address that it is connected to, or tries at present.
+    #[must_use]
+    pub fn server(&self) -> SocketAddr {
+        self.servers[self.server]
     }
 
     /// The client's number in its token, which is the [`ClientId`](super::ClientId) at the server.
@@ -161,7 +177,7 @@ impl RenetConnection {
     /// In a sentence, that the server has not answered, since when, and what may be the cause.
     #[must_use]
     pub fn no_answer(&self) -> String {
-        let server = self.server;
+        let server = self.every_server();
         let seconds = self.connecting.as_secs_f64().round().max(1.0);
         format!(
             "no answer from {server} for {seconds} s: it is not running, UDP is blocked on the way, it has another key, this \
@@ -169,26 +185,32 @@ impl RenetConnection {
         )
     }
 
+    /// All of its addresses.
+    fn every_server(&self) -> String {
+        let servers: Vec<_> = self.servers.iter().map(ToString::to_string).collect();
+        servers.join(" or ")
+    }
+
     /// Processes the datagrams that have arrived, and keeps the connection alive. Fails once it has ended.
     fn receive(&mut self, now: Duration, delta: Duration) -> Result<(), String> {
-        self.retry(delta).map_err(|error| {
-            let server = self.server;
-            format!("there is no other token for {server}: {error}")
-        })?;
         if let Some(since) = &mut self.since_refusal {
             *since += delta;
         }
         self.read(now);
+        self.retry(delta)?;
         while let Some(packet) = self.links[0].receive(now) {
             let taken = self.pipe.receive(now, &packet);
-            taken
-                .map_err(|hostile| format!("{} sent an invalid packet: {hostile}", self.server))?;
+            taken.map_err(|hostile| {
+                format!("{} sent an invalid packet: {hostile}", self.server())
+            })?;
         }
-        if let Some((datagram, _)) = self.netcode.update(delta)
-            && self.socket.send(datagram).is_ok()
-        {
+        if let Some((datagram, _)) = self.netcode.update(delta) {
             let bytes = datagram.len() + HEADER_BYTES;
-            self.traffic.sent.control_bytes += bytes as u64;
+            match self.socket.send(datagram) {
+                Ok(_) => self.traffic.sent.control_bytes += bytes as u64,
+                Err(error) if is_refusal(&error) => self.since_refusal = Some(Duration::ZERO),
+                Err(_) => {}
+            }
         }
         self.end().map_or(Ok(()), Err)
     }
@@ -203,7 +225,10 @@ impl RenetConnection {
                     let bytes = length + HEADER_BYTES;
                     let datagram = &mut buffer[..length];
                     let packet = match is_from_server(datagram) {
-                        true => self.netcode.process_packet(datagram),
+                        true => {
+                            self.is_answered = true;
+                            self.netcode.process_packet(datagram)
+                        }
                         false => None,
                     };
                     let received = &mut self.traffic.received;
@@ -217,34 +242,73 @@ impl RenetConnection {
                     }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                    self.since_refusal = Some(Duration::ZERO);
-                }
+                Err(error) if is_refusal(&error) => self.since_refusal = Some(Duration::ZERO),
                 Err(_) => {}
             }
         }
     }
 
-    /// Begins the handshake again from time to time, with another token.
-    fn retry(&mut self, delta: Duration) -> io::Result<()> {
+    /// Begins the handshake again if the address refuses datagrams or the handshake takes too long: at the next address, with the
+    /// next token. Fails if every address refuses, or if the last one does and there is no other token.
+    fn retry(&mut self, delta: Duration) -> Result<(), String> {
         if !self.netcode.is_connecting() {
             return Ok(());
         }
         self.connecting += delta;
-        let due = RETRY_INTERVAL * ((self.retries + 1) * (self.retries + 2) / 2);
-        if let Some(tokens) = &mut self.tokens
-            && self.connecting >= due
-        {
-            self.retries += 1;
-            self.netcode = netcode(tokens()?)?;
+        self.trying += delta;
+        let is_refused = self.since_refusal.is_some();
+        if !is_refused && self.trying < self.patience() {
+            return Ok(());
         }
+        self.refusals = if is_refused { self.refusals + 1 } else { 0 };
+        if self.refusals >= self.servers.len() {
+            return Err(format!("nothing listens at {}", self.every_server()));
+        }
+        let has_another = self.retries as usize + 1 < self.servers.len();
+        if self.tokens.is_none() && (self.is_answered || !has_another) {
+            return match is_refused {
+                true => Err(self.no_answer()),
+                false => Ok(()),
+            };
+        }
+        self.dial().map_err(|error| {
+            let server = self.server();
+            format!("cannot connect to {server} again: {error}")
+        })
+    }
+
+    /// How long a handshake may take, until the next one is begun.
+    fn patience(&self) -> Duration {
+        let servers = self.servers.len() as u32;
+        let share = self.timeout.unwrap_or(TOKEN_TIME) / servers;
+        match self.tokens {
+            Some(_) => (RETRY_INTERVAL * (self.retries / servers + 1)).min(share),
+            None => share,
+        }
+    }
+
+    /// Begins a handshake with the next address, which may be the same again.
+    fn dial(&mut self) -> io::Result<()> {
+        if self.servers.len() > 1 {
+            let next = (self.server + 1) % self.servers.len();
+            self.socket = open(&mut self.servers, next)?;
+            self.server = next % self.servers.len();
+        }
+        if let Some(tokens) = &mut self.tokens {
+            self.token = tokens()?;
+        }
+        self.netcode = netcode(self.token.clone())?;
+        self.retries += 1;
+        self.trying = Duration::ZERO;
+        self.since_refusal = None;
+        self.is_answered = false;
         Ok(())
     }
 
     /// Why the connection has ended, or was not established in time.
     fn end(&self) -> Option<String> {
         use DisconnectReason as Reason;
-        let server = self.server;
+        let server = self.server();
         let is_late = self
             .timeout
             .is_some_and(|timeout| self.connecting > timeout);
@@ -279,6 +343,41 @@ impl RenetConnection {
     }
 }
 
+/// A socket that is connected to one of the addresses. Those that this machine has no way to are removed, and the next one is
+/// taken, which may be the first again.
+fn open(servers: &mut Vec<SocketAddr>, index: usize) -> io::Result<UdpSocket> {
+    let mut failed = io::ErrorKind::AddrNotAvailable.into();
+    while !servers.is_empty() {
+        let index = index % servers.len();
+        let any: SocketAddr = match servers[index] {
+            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+        };
+        // A connected socket discards datagrams from other addresses, and reports refusals.
+        let socket = UdpSocket::bind(any).and_then(|socket| {
+            socket.connect(servers[index])?;
+            socket.set_nonblocking(true)?;
+            Ok(socket)
+        });
+        match socket {
+            Ok(socket) => return Ok(socket),
+            Err(error) => failed = error,
+        }
+        servers.remove(index);
+    }
+    Err(failed)
+}
+
+/// Whether the server's machine reports that no process listens at the address. The next call on the socket returns the error of
+/// an earlier datagram, as the second kind on Windows.
+fn is_refusal(error: &io::Error) -> bool {
+    let kinds = [
+        io::ErrorKind::ConnectionRefused,
+        io::ErrorKind::ConnectionReset,
+    ];
+    kinds.contains(&error.kind())
+}
+
 fn netcode(connect_token: ConnectToken) -> io::Result<NetcodeClient> {
     let netcode = NetcodeClient::new(since_1970(), ClientAuthentication::Secure { connect_token });
     netcode.map_err(|error| io::Error::other(error.to_string()))
@@ -287,6 +386,9 @@ fn netcode(connect_token: ConnectToken) -> io::Result<NetcodeClient> {
 /// Time after which a handshake is restarted for the first time: enough for its datagrams to be repeated several times.
 /// Each one gets this much more time than the last, so that one is long enough for any network.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// For how long a token without a timeout is tried.
+const TOKEN_TIME: Duration = Duration::from_secs(TOKEN_SECONDS);
 
 /// A refusal is repeated for every datagram that is sent, of which there are several in this time.
 const RECENT: Duration = Duration::from_secs(1);
@@ -337,11 +439,15 @@ fn flush(
             link.send(now, packet.len() + HEADER_BYTES, packet);
         }
         while let Some(packet) = link.receive(now) {
-            if let Ok((_, datagram)) = connection.netcode.generate_payload_packet(&packet)
-                && connection.socket.send(datagram).is_ok()
-            {
+            if let Ok((_, datagram)) = connection.netcode.generate_payload_packet(&packet) {
                 let bytes = datagram.len() + HEADER_BYTES;
-                connection.traffic.sent.count(&packet, bytes);
+                match connection.socket.send(datagram) {
+                    Ok(_) => connection.traffic.sent.count(&packet, bytes),
+                    Err(error) if is_refusal(&error) => {
+                        connection.since_refusal = Some(Duration::ZERO);
+                    }
+                    Err(_) => {}
+                }
             }
         }
         mailbox

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -25,6 +25,9 @@ pub enum KeyError {
     #[error("a key of zeros is no secret")]
     Zeros,
 }
+
+/// Most addresses in a token of netcode.
+const MAX_ADDRESSES: usize = 32;
 
 /// After so long a silence a connection has ended.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -55,10 +58,13 @@ impl Key {
     /// A token for one client, which nobody else has the number of, to connect with to a server within a minute. The
     /// connection ends after a silence of ten seconds.
     ///
+    /// If the server has several addresses, as `"localhost:7000"` may, then up to 32 of them are in the token: the client
+    /// [tries](super::RenetConnection::new) one after another.
+    ///
     /// # Errors
-    /// If the operating system has no random numbers, or the key is [`LOOPBACK`](Self::LOOPBACK) and the server is on another
-    /// machine.
-    pub fn token(&self, server: SocketAddr, client: u64) -> io::Result<ConnectToken> {
+    /// If the server's name has no address, the operating system has no random numbers, or the key is
+    /// [`LOOPBACK`](Self::LOOPBACK) and the server is on another machine.
+    pub fn token(&self, server: impl ToSocketAddrs, client: u64) -> io::Result<ConnectToken> {
         self.token_with(server, client, TIMEOUT, [0; NETCODE_USER_DATA_BYTES])
     }
 
@@ -69,19 +75,26 @@ impl Key {
     /// See [`token`](Self::token).
     pub fn token_with(
         &self,
-        server: SocketAddr,
+        server: impl ToSocketAddrs,
         client: u64,
         timeout: Duration,
         data: [u8; NETCODE_USER_DATA_BYTES],
     ) -> io::Result<ConnectToken> {
-        self.check(server, format_args!("{server} is on another machine"))?;
+        let addresses: Vec<_> = server.to_socket_addrs()?.take(MAX_ADDRESSES).collect();
+        if addresses.is_empty() {
+            let reason = "the server's name has no address";
+            return Err(io::Error::new(io::ErrorKind::AddrNotAvailable, reason));
+        }
+        for &server in &addresses {
+            self.check(server, format_args!("{server} is on another machine"))?;
+        }
         let token = ConnectToken::generate(
             since_1970(),
             PROTOCOL_ID,
             TOKEN_SECONDS,
             client,
             timeout.as_secs().clamp(1, i32::MAX as u64) as i32,
-            vec![server],
+            addresses,
             Some(&data),
             &self.0,
         );
@@ -161,10 +174,14 @@ mod tests {
 
     #[test]
     fn without_a_secret_there_are_tokens_for_this_machine_alone() {
-        let token = |server: &str| Key::LOOPBACK.token(server.parse().unwrap(), 1);
+        let token = |server| Key::LOOPBACK.token(server, 1);
         assert!(token("127.0.0.1:7000").is_ok() && token("[::1]:7000").is_ok());
         let error = token("192.0.2.1:7000").unwrap_err().to_string();
         let expected = "192.0.2.1:7000 is on another machine, which needs a key";
         assert_eq!(error, expected);
+        let [here, elsewhere] = [[127, 0, 0, 1], [192, 0, 2, 1]].map(|host| (host, 7000).into());
+        let token = |servers: &[SocketAddr]| Key::LOOPBACK.token(servers, 1);
+        assert!(token(&[here; 40]).is_ok() && token(&[here, elsewhere]).is_err());
+        assert!(token(&[]).is_err());
     }
 }

@@ -8,7 +8,7 @@ mod socket;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,14 +59,19 @@ impl RenetServer {
         let listens_at = socket.local_addr()?;
         key.check(listens_at, "it can be reached from other machines")?;
         let mut own = listens_at;
+        let mut public = Vec::new();
         if own.ip().is_unspecified() {
             own.set_ip(IpAddr::V4(Ipv4Addr::LOCALHOST));
+            if listens_at.is_ipv6() {
+                public.push((Ipv6Addr::LOCALHOST, own.port()).into());
+            }
         }
+        public.insert(0, own);
         Ok(Self {
             socket: Arc::new(socket),
             listens_at,
             key,
-            public: vec![own],
+            public,
             max_clients: 64,
         })
     }

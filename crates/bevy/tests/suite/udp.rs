@@ -1,5 +1,7 @@
 //! Over real sockets on this machine.
 
+mod addresses;
+
 use std::net::SocketAddr;
 
 use bevy_time::{Real, Time, Virtual};

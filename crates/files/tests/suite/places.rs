@@ -93,6 +93,56 @@ fn a_link_stays_and_the_file_behind_it_is_replaced() {
 
 #[cfg(unix)]
 #[test]
+fn a_file_keeps_its_permissions_and_a_hard_link_the_old_contents() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let folder = tempfile::tempdir().unwrap();
+    let [path, link, other] = ["a", "link", "other"].map(|name| folder.path().join(name));
+    let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o7777;
+    for kept in [0o600, 0o640, 0o400, 0o644, 0o666, 0o755, 0o777] {
+        let _ = fs::remove_file(&path);
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(kept)).unwrap();
+        let _ = fs::remove_file(&link);
+        std::os::unix::fs::symlink("a", &link).unwrap();
+        for name in [&path, &link] {
+            let _ = fs::remove_file(&other);
+            fs::hard_link(&path, &other).unwrap();
+            let old = fs::read(&path).unwrap();
+            let new = [&old[..], b" new"].concat();
+            let mut file = NewFile::create(name).unwrap();
+            file.write_all(&new).unwrap();
+            // Nobody else can read it before it is there.
+            let mut parts = fs::read_dir(folder.path()).unwrap().flatten();
+            let part = parts.find(|part| part.path().extension().is_some_and(|it| it == "part"));
+            assert_eq!(mode(&part.unwrap().path()), kept);
+            file.finish().unwrap();
+            assert_eq!((mode(&path), fs::read(&path).unwrap()), (kept, new));
+            assert_eq!((mode(&other), fs::read(&other).unwrap()), (kept, old));
+        }
+        assert!(link.is_symlink());
+    }
+}
+
+/// Root can give files away, and others can neither do that nor is it asked of them.
+#[cfg(unix)]
+#[test]
+fn a_file_keeps_its_owner_where_that_is_allowed() {
+    use std::os::unix::fs::{MetadataExt, chown};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    fs::write(&path, "old").unwrap();
+    let _ = chown(&path, Some(1234), Some(5678));
+    let owner = |path: &Path| {
+        let metadata = fs::metadata(path).unwrap();
+        (metadata.uid(), metadata.gid(), metadata.mode())
+    };
+    let before = owner(&path);
+    write_whole(&path, |file| file.write_all(b"new")).unwrap();
+    assert_eq!(owner(&path), before);
+}
+
+#[cfg(unix)]
+#[test]
 fn devices_and_pipes_stay_what_they_are() {
     use std::os::unix::fs::FileTypeExt;
     let path = Path::new("/dev/null");

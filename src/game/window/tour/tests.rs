@@ -1,5 +1,6 @@
 use bevy::input::keyboard::{Key, KeyboardInput, NativeKey};
 use bevy::input::{ButtonState, InputPlugin};
+use bevy_egui::input::EguiWantsInput;
 
 use super::*;
 use crate::game::headless::HeadlessGame;

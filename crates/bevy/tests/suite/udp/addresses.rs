@@ -1,0 +1,108 @@
+//! Servers with several addresses, some without an answer.
+
+use std::net::UdpSocket;
+
+use super::*;
+
+/// Longer than any of these tests takes, in the time that they turn by hand.
+const LONG: Duration = Duration::from_secs(1 << 20);
+
+const KEY: Key = Key::new([7; 32]);
+
+/// An address without a socket. The system assigns no ports below 1024.
+fn nobody(host: u8) -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, host], 1))
+}
+
+fn token(addresses: &[SocketAddr]) -> ConnectToken {
+    KEY.token_with(addresses, 1, LONG, [0; 256]).unwrap()
+}
+
+/// A client that takes new tokens.
+fn persistent(addresses: &[SocketAddr]) -> App {
+    let addresses = addresses.to_vec();
+    app(|app| {
+        app.add_plugins((protocol, ClientPlugin, RenetClient::default()));
+        let connection = RenetConnection::with_tokens(move || Ok(token(&addresses)));
+        app.world_mut().spawn(connection.unwrap());
+    })
+}
+
+fn passed(app: &App) -> Duration {
+    app.world().resource::<Time<Real>>().elapsed()
+}
+
+/// The address of a client's connection.
+fn address(app: &mut App) -> SocketAddr {
+    let world = app.world_mut();
+    let mut connections = world.query::<&RenetConnection>();
+    connections.single(world).unwrap().server()
+}
+
+#[test]
+fn the_next_address_is_tried_at_once_where_nothing_listens() {
+    let server = RenetServer::listen("127.0.0.1:0", KEY).unwrap();
+    let there = server.address();
+    let beside = SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], there.port()));
+    let addresses = [nobody(1), beside, nobody(2), there, nobody(3)];
+    for client in [connecting(token(&addresses)), persistent(&addresses)] {
+        let mut apps = [serving(server.clone()), client];
+        run(&mut apps, |apps| count::<Connected>(&mut apps[1]) == 1);
+        assert_eq!(address(&mut apps[1]), there);
+        assert!(passed(&apps[1]) < LONG / 5);
+    }
+}
+
+#[test]
+fn the_next_address_is_tried_where_nobody_answers() {
+    let server = RenetServer::listen("127.0.0.1:0", KEY).unwrap();
+    let there = server.address();
+    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let addresses = [silent.local_addr().unwrap(), there];
+    let few_seconds = |addresses: &[SocketAddr]| {
+        let seconds = Duration::from_secs(10);
+        KEY.token_with(addresses, 1, seconds, [0; 256]).unwrap()
+    };
+    for client in [connecting(few_seconds(&addresses)), persistent(&addresses)] {
+        let mut apps = [serving(server.clone()), client];
+        run(&mut apps, |apps| count::<Connected>(&mut apps[1]) == 1);
+        assert_eq!(address(&mut apps[1]), there);
+    }
+}
+
+#[test]
+fn that_nothing_listens_is_said_once_every_address_has_refused() {
+    let [one, other] = [nobody(1), nobody(2)];
+    let expected = format!("nothing listens at {one} or {other}");
+    let clients = [connecting(token(&[one, other])), persistent(&[one, other])];
+    for client in clients {
+        let mut apps = [client];
+        assert_eq!(ended(&mut apps, 0), expected);
+        assert!(passed(&apps[0]) < LONG / 2);
+    }
+    // Of one that is silent, it is not known.
+    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let silent = silent.local_addr().unwrap();
+    for addresses in [[one, silent], [silent, one]] {
+        let seconds = Duration::from_secs(4);
+        let token = move || KEY.token_with(&addresses[..], 1, seconds, [0; 256]);
+        let persistent = app(|app| {
+            app.add_plugins((protocol, ClientPlugin, RenetClient::default()));
+            let connection = RenetConnection::with_tokens(token);
+            app.world_mut().spawn(connection.unwrap());
+        });
+        for client in [connecting(token().unwrap()), persistent] {
+            let reason = ended(&mut [client], 0);
+            let [one, other] = addresses;
+            let expected = format!("no answer from {one} or {other} for ");
+            assert!(reason.starts_with(&expected), "{reason}");
+        }
+    }
+}
+
+#[test]
+fn a_token_without_an_address_is_refused() {
+    let mut token = token(&[nobody(1)]);
+    token.server_addresses = [None; 32];
+    assert!(RenetConnection::new(token).is_err());
+}

@@ -1,0 +1,176 @@
+//! Which characters are on the keys of the player's keyboard.
+
+use std::collections::HashMap;
+
+use bevy::input::keyboard::{Key, KeyboardInput};
+use bevy::prelude::*;
+
+/// The character of each key, as it was when the key was last pressed.
+///
+/// A key is held until it is released in its position, even if it has another character by then, because of Shift or a change of
+/// the layout.
+#[derive(Resource, Clone, Debug, Default)]
+pub struct Letters(HashMap<KeyCode, Option<char>>);
+
+impl Letters {
+    /// The character of a key, in lower case: see [`character`]. Until the key is pressed for the first time, the character on
+    /// a US keyboard.
+    #[must_use]
+    pub fn of(&self, key: KeyCode) -> Option<char> {
+        let pressed = self.0.get(&key).copied();
+        pressed.unwrap_or_else(|| on_us_keyboard(key))
+    }
+}
+
+/// Notes the characters of pressed keys.
+pub(super) fn read(mut inputs: MessageReader<KeyboardInput>, mut letters: ResMut<Letters>) {
+    let pressed = inputs
+        .read()
+        .filter(|input| input.state.is_pressed() && !input.repeat);
+    for input in pressed {
+        letters.0.insert(input.key_code, character(input));
+    }
+}
+
+/// The character on the key that was pressed, in lower case. Where a keyboard has characters of another script than Latin, it is
+/// the one that a US keyboard has there, if a control has it.
+#[must_use]
+pub fn character(input: &KeyboardInput) -> Option<char> {
+    match &input.logical_key {
+        Key::Character(text) => {
+            let mut characters = text.chars();
+            let first = characters.next()?;
+            if !is_latin(first) {
+                return on_us_keyboard(input.key_code);
+            }
+            let is_single = characters.next().is_none();
+            is_single.then(|| first.to_ascii_lowercase())
+        }
+        Key::Unidentified(_) => on_us_keyboard(input.key_code),
+        _ => None,
+    }
+}
+
+/// Whether it is a Latin letter, with or without diacritics, or a mark of ASCII.
+const fn is_latin(character: char) -> bool {
+    matches!(character, '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}')
+}
+
+const fn on_us_keyboard(key: KeyCode) -> Option<char> {
+    Some(match key {
+        KeyCode::KeyB => 'b',
+        KeyCode::KeyH => 'h',
+        KeyCode::KeyL => 'l',
+        KeyCode::KeyN => 'n',
+        KeyCode::KeyP => 'p',
+        KeyCode::KeyR => 'r',
+        KeyCode::KeyT => 't',
+        KeyCode::KeyV => 'v',
+        KeyCode::KeyZ => 'z',
+        KeyCode::Comma => ',',
+        KeyCode::Period => '.',
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use bevy::input::ButtonState;
+
+    use super::*;
+    use crate::controls::{BINDINGS, Trigger};
+
+    fn pressed(key_code: KeyCode, text: &str) -> KeyboardInput {
+        KeyboardInput {
+            key_code,
+            logical_key: Key::Character(text.into()),
+            state: ButtonState::Pressed,
+            text: None,
+            repeat: false,
+            window: Entity::PLACEHOLDER,
+        }
+    }
+
+    #[test]
+    fn a_key_has_the_character_of_the_layout_or_of_a_us_keyboard() {
+        for (key, text, wanted) in [
+            (KeyCode::KeyZ, "z", Some('z')),
+            (KeyCode::KeyZ, "Z", Some('z')),
+            // German, French, Dvorak, Bépo.
+            (KeyCode::KeyY, "z", Some('z')),
+            (KeyCode::KeyZ, "y", Some('y')),
+            (KeyCode::KeyZ, "w", Some('w')),
+            (KeyCode::KeyM, ",", Some(',')),
+            (KeyCode::KeyZ, ";", Some(';')),
+            (KeyCode::Period, "v", Some('v')),
+            (KeyCode::KeyZ, "à", Some('à')),
+            (KeyCode::BracketLeft, "z", Some('z')),
+            // Turkish: letters with diacritics, or without a dot, are other letters.
+            (KeyCode::KeyR, "ı", Some('ı')),
+            (KeyCode::KeyE, "ğ", Some('ğ')),
+            // Russian, Greek, Hebrew, Arabic, Thai.
+            (KeyCode::KeyZ, "я", Some('z')),
+            (KeyCode::KeyZ, "Я", Some('z')),
+            (KeyCode::Comma, "б", Some(',')),
+            (KeyCode::KeyQ, "й", None),
+            (KeyCode::KeyL, "λ", Some('l')),
+            (KeyCode::KeyT, "א", Some('t')),
+            (KeyCode::KeyB, "لا", Some('b')),
+            (KeyCode::KeyH, "\u{e49}", Some('h')),
+            (KeyCode::KeyZ, "", None),
+        ] {
+            assert_eq!(character(&pressed(key, text)), wanted, "{key:?} {text}");
+        }
+        let enter = KeyboardInput {
+            logical_key: Key::Enter,
+            ..pressed(KeyCode::KeyZ, "")
+        };
+        assert_eq!(character(&enter), None);
+    }
+
+    #[test]
+    fn every_letter_of_a_control_has_a_place_on_a_us_keyboard() {
+        let letters: Vec<_> = (b'A'..=b'Z').map(char::from).collect();
+        let places = [
+            KeyCode::KeyA,
+            KeyCode::KeyB,
+            KeyCode::KeyC,
+            KeyCode::KeyD,
+            KeyCode::KeyE,
+            KeyCode::KeyF,
+            KeyCode::KeyG,
+            KeyCode::KeyH,
+            KeyCode::KeyI,
+            KeyCode::KeyJ,
+            KeyCode::KeyK,
+            KeyCode::KeyL,
+            KeyCode::KeyM,
+            KeyCode::KeyN,
+            KeyCode::KeyO,
+            KeyCode::KeyP,
+            KeyCode::KeyQ,
+            KeyCode::KeyR,
+            KeyCode::KeyS,
+            KeyCode::KeyT,
+            KeyCode::KeyU,
+            KeyCode::KeyV,
+            KeyCode::KeyW,
+            KeyCode::KeyX,
+            KeyCode::KeyY,
+            KeyCode::KeyZ,
+        ];
+        for binding in &BINDINGS {
+            for (trigger, action) in binding.presses() {
+                let Trigger::Letter(letter) = *trigger else {
+                    continue;
+                };
+                let index = letters
+                    .iter()
+                    .position(|it| *it == letter.to_ascii_uppercase());
+                let place = places[index.unwrap()];
+                assert_eq!(on_us_keyboard(place), Some(letter), "{action:?}");
+                assert_eq!(binding.keys, letter.to_uppercase().to_string());
+            }
+        }
+    }
+}
