@@ -50,4 +50,4 @@ pub use server::{
     Bodies, ByteBudget, InSlot, Interest, Peer, ReplicationStats, SendGroup, SendPriority,
     ServerPlugin, VisibilityAppExt, VisibilityFilter, WhenHidden,
 };
-pub use traffic::{HEADER_BYTES, SocketTraffic, Traffic, Way};
+pub use traffic::{HEADER_BYTES, SocketTraffic, Traffic, Way, header_bytes};
