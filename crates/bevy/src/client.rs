@@ -39,7 +39,9 @@ impl Plugin for ClientPlugin {
             )
             .add_systems(
                 FixedPostUpdate,
-                upstream::send.in_set(CubewireSystems::Send),
+                (upstream::send_feedback, upstream::send)
+                    .chain()
+                    .in_set(CubewireSystems::Send),
             );
     }
 }

@@ -51,3 +51,4 @@ pub use server::{
     ServerPlugin, VisibilityAppExt, VisibilityFilter, WhenHidden,
 };
 pub use traffic::{HEADER_BYTES, SocketTraffic, Traffic, Way, header_bytes};
+pub use wire::{MAX_TO_CLIENT_BYTES, MAX_TO_SERVER_BYTES};
