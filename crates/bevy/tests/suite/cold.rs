@@ -261,8 +261,8 @@ fn what_changes_all_the_time_is_never_old_within_a_budget() {
             }
         }
     }
-    // Half of the budget is 8 values a second, and each waits for one or two before it.
-    assert!(oldest.iter().all(|&ticks| ticks < 30), "{oldest:?} ticks");
+    // Half of the budget is 8 values a second: one is replaced, and one or two are under way.
+    assert!(oldest.iter().all(|&ticks| ticks < 60), "{oldest:?} ticks");
     assert_eq!(net.count::<Connected>(0), 1);
     net.run_until(|net| shown(net) == [ticks; 2]);
 }

@@ -122,6 +122,10 @@ fn clients_that_see_the_same_frozen_share_one_encode() {
         insert(&mut net, body, Fog(true));
     }
     assert_eq!(counted(&mut net, &mut bodies), (600, 200));
+    for &body in &bodies[..5] {
+        insert(&mut net, body, Fog(true));
+    }
+    net.ticks(10);
     // One has seen them later, so that what it has of them is different for a while.
     let late = all::<Connected>(&mut net.server)[0];
     insert(&mut net, late, IsShort(false));

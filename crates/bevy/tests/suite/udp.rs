@@ -346,8 +346,8 @@ fn a_budget_holds_over_ipv6() {
             let mut transform = apps[0].world_mut().get_mut::<Transform>(body).unwrap();
             transform.translation.y = 1.0 + ((tick * 7 + index * 13) % 29) as f32;
         }
-        for app in 0..2 {
-            apps[app].update();
+        for app in &mut apps {
+            app.update();
             counting.forward();
         }
         if count::<cubewire_bevy::ByteBudget>(&mut apps[0]) == 1 {
