@@ -227,7 +227,7 @@ pub(super) const fn accounting(accounting: Accounting) -> &'static str {
         }
         Accounting::OnTheWire => {
             "Bytes on the wire: every datagram that carries snapshots, with the transport's headers \
-             and 28 bytes of IPv4 and UDP headers each."
+             and 28 bytes of IPv4 and UDP headers each, or 48 over IPv6."
         }
     }
 }

@@ -34,7 +34,7 @@ pub enum Accounting {
     /// A snapshot's payload in whole bytes, plus 28 for IPv4 and UDP, as in the article.
     #[default]
     PayloadAndUdp,
-    /// Every datagram with the transport's headers, plus 28 bytes for IPv4 and UDP each.
+    /// Every datagram with the transport's headers, plus 28 bytes for IPv4 and UDP each, 48 over IPv6.
     OnTheWire,
 }
 

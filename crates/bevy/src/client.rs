@@ -39,9 +39,16 @@ impl Plugin for ClientPlugin {
             )
             .add_systems(
                 FixedPostUpdate,
-                upstream::send.in_set(CubewireSystems::Send),
+                (upstream::send_feedback, upstream::send)
+                    .chain()
+                    .in_set(CubewireSystems::Send),
             )
-            .add_systems(PostUpdate, upstream::send.in_set(CubewireSystems::Send));
+            .add_systems(
+                PostUpdate,
+                (upstream::send_feedback, upstream::send)
+                    .chain()
+                    .in_set(CubewireSystems::Send),
+            );
     }
 }
 

@@ -6,17 +6,21 @@ use bevy_ecs::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::wire::{BodyId, decode, encode, short_name};
+use crate::wire::{
+    BodyId, LoggedOnce, MAX_TO_CLIENT_BYTES, Unsendable, decode, sendable, short_name,
+};
 
 /// A type of component, and how to get at it.
 pub(crate) struct ColdEntry {
     pub(crate) name: &'static str,
     pub(crate) ticks: fn(EntityRef<'_>) -> Option<ComponentTicks>,
     /// The bytes of a body's component, with the entities in it as they are on the wire.
-    pub(crate) read: fn(EntityRef<'_>, &mut Mapper<'_>) -> Option<Vec<u8>>,
+    pub(crate) read: fn(EntityRef<'_>, &mut Mapper<'_>) -> Option<Result<Vec<u8>, Unsendable>>,
     /// Inserts the component. False if the bytes are none.
     pub(crate) write: fn(&mut EntityWorldMut<'_>, &[u8], &mut Mapper<'_>) -> bool,
     pub(crate) remove: fn(&mut EntityWorldMut<'_>),
+    /// That one is not sent.
+    pub(crate) unsent: LoggedOnce,
 }
 
 impl ColdEntry {
@@ -27,7 +31,7 @@ impl ColdEntry {
             read: |body, mapper| {
                 let mut component = body.get::<C>()?.clone();
                 C::map_entities(&mut component, mapper);
-                Some(encode(&component))
+                Some(sendable(&component, MAX_TO_CLIENT_BYTES))
             },
             write: |body, bytes, mapper| {
                 let component = decode::<C>(bytes).map(|mut component| {
@@ -39,6 +43,7 @@ impl ColdEntry {
             remove: |body| {
                 body.remove::<C>();
             },
+            unsent: LoggedOnce::default(),
         }
     }
 }

@@ -50,4 +50,5 @@ pub use server::{
     Bodies, ByteBudget, InSlot, Interest, Peer, ReplicationStats, SendGroup, SendPriority,
     ServerPlugin, VisibilityAppExt, VisibilityFilter, WhenHidden,
 };
-pub use traffic::{HEADER_BYTES, SocketTraffic, Traffic, Way};
+pub use traffic::{HEADER_BYTES, SocketTraffic, Traffic, Way, header_bytes};
+pub use wire::{MAX_TO_CLIENT_BYTES, MAX_TO_SERVER_BYTES};

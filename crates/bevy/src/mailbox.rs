@@ -9,7 +9,8 @@
 //!    once, of any length, as fragments if need be; messages until they have arrived, for at most
 //!    [`reliable_allowance`](Mailbox::reliable_allowance) bytes on the wire in each flush;
 //! 4. counts in [`traffic`](Mailbox::traffic) all that goes over the wire, headers and what is sent again included, and sets
-//!    [`backlog_bytes`](Mailbox::backlog_bytes) and [`round_trip`](Mailbox::round_trip);
+//!    [`backlog_bytes`](Mailbox::backlog_bytes) and [`round_trip`](Mailbox::round_trip), by which replication decides how much
+//!    it puts into the mailbox;
 //! 5. ends the connection if somebody else despawns the entity. Replication does so if the peer breaks the rules.
 //!
 //! Replication inserts [`Connected`] once both ends have found that they speak the same protocol. Nothing is assumed of the
@@ -89,7 +90,8 @@ pub struct Mailbox {
 pub struct Mail {
     /// Each arrives once, late, more than once or never.
     pub datagrams: Vec<Vec<u8>>,
-    /// Each arrives once and in order: at most [`MAX_RELIABLE_BYTES`](cubewire_protocol::MAX_RELIABLE_BYTES).
+    /// Each arrives once and in order: at most [`MAX_RELIABLE_BYTES`](cubewire_protocol::MAX_RELIABLE_BYTES). One that is longer
+    /// is dropped, with a warning.
     pub messages: Vec<Vec<u8>>,
 }
 

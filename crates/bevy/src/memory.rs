@@ -111,7 +111,7 @@ impl MemoryLink {
     /// Sends what is in the mailbox of an end, once in a tick.
     ///
     /// # Errors
-    /// A sentence, if the connection is to be given up: a message is too long, or too much is not acknowledged.
+    /// A sentence, if the connection is to be given up: too much is not acknowledged.
     pub fn flush(
         &mut self,
         end: End,

@@ -9,9 +9,16 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::cold::Mapper;
-use crate::wire::{decode, encode, short_name};
+use crate::wire::{
+    LoggedOnce, MAX_TO_CLIENT_BYTES, MAX_TO_SERVER_BYTES, Unsendable, decode, sendable, short_name,
+};
 
 /// What inputs and messages can be: anything that serde can write and read.
+///
+/// A value that the other end would not take is dropped, with a warning that names its type, once for each type: one with more
+/// than [`MAX_TO_SERVER_BYTES`] or [`MAX_TO_CLIENT_BYTES`] in postcard, with more than 64 levels (each option, newtype,
+/// tuple, struct, enum, sequence and map in another is one), or with more elements in sequences and maps than bytes, which
+/// only elements of no size can be.
 pub trait NetMessage: Serialize + DeserializeOwned + Send + Sync + 'static {}
 
 impl<M: Serialize + DeserializeOwned + Send + Sync + 'static> NetMessage for M {}
@@ -62,21 +69,24 @@ impl<M: Send + Sync + 'static> ToClient<M> {
     }
 }
 
-/// The client to which a message goes, or none for all, and its bytes.
-type Addressed = (Option<Entity>, Vec<u8>);
+/// The client to which a message goes, or `None` for all, and its bytes.
+type Addressed<B> = (Option<Entity>, B);
 
 /// What an entity is on the wire, or what one of the wire is at this end of a connection, if it is a body.
 pub(crate) type MapEntity = fn(&World, Entity) -> Option<Entity>;
 
 /// A type of message, and how to get at what apps write and read of it.
-#[derive(Clone, Copy)]
 pub(crate) struct MessageEntry {
     pub(crate) id: TypeId,
     pub(crate) name: &'static str,
     /// Takes what is to be sent.
-    pub(crate) drain: fn(&mut World, MapEntity) -> Vec<Addressed>,
+    pub(crate) drain: fn(&mut World, MapEntity) -> Vec<Addressed<Result<Vec<u8>, Unsendable>>>,
     /// Delivers what has arrived; false if the bytes are none.
     pub(crate) deliver: fn(&mut World, Entity, &[u8], MapEntity) -> bool,
+    /// That one was dropped.
+    pub(crate) dropped: LoggedOnce,
+    /// That one is too long to be sent again.
+    pub(crate) unrepeated: LoggedOnce,
 }
 
 /// What is done with the entities in a message before it is sent, and once it has arrived.
@@ -107,7 +117,7 @@ impl MessageEntry {
             name: short_name::<M>(),
             drain: |world, map| {
                 let messages = drain::<ToServer<M>>(world).into_iter();
-                let bytes = messages.map(|ToServer(message)| bytes::<M, E>(message, world, map));
+                let bytes = messages.map(|to| bytes::<M, E>(to.0, world, map, MAX_TO_SERVER_BYTES));
                 bytes.map(|bytes| (None, bytes)).collect()
             },
             deliver: |world, client, bytes, map| match message::<M, E>(bytes, world, map) {
@@ -116,6 +126,8 @@ impl MessageEntry {
                     .is_some(),
                 None => false,
             },
+            dropped: LoggedOnce::default(),
+            unrepeated: LoggedOnce::default(),
         }
     }
 
@@ -125,15 +137,36 @@ impl MessageEntry {
             name: short_name::<M>(),
             drain: |world, map| {
                 let messages = drain::<ToClient<M>>(world).into_iter();
-                messages
-                    .map(|to| (to.client, bytes::<M, E>(to.message, world, map)))
-                    .collect()
+                let bytes = |message| bytes::<M, E>(message, world, map, MAX_TO_CLIENT_BYTES);
+                messages.map(|to| (to.client, bytes(to.message))).collect()
             },
             deliver: |world, _, bytes, map| match message::<M, E>(bytes, world, map) {
                 Some(message) => world.write_message(FromServer::<M>(message)).is_some(),
                 None => false,
             },
+            dropped: LoggedOnce::default(),
+            unrepeated: LoggedOnce::default(),
         }
+    }
+
+    /// Takes what is to be sent, without what cannot be.
+    pub(crate) fn take(&self, world: &mut World, map: MapEntity) -> Vec<Addressed<Vec<u8>>> {
+        let messages = (self.drain)(world, map).into_iter();
+        let sendable = messages.filter_map(|(to, bytes)| match bytes {
+            Ok(bytes) => Some((to, bytes)),
+            Err(error) => {
+                self.drop(error);
+                None
+            }
+        });
+        sendable.collect()
+    }
+
+    /// Logs that a message is dropped.
+    pub(crate) fn drop(&self, error: Unsendable) {
+        let name = self.name;
+        self.dropped
+            .warn(format_args!("message {error} (`{name}`)"));
     }
 }
 
@@ -141,9 +174,14 @@ fn drain<M: Message>(world: &mut World) -> Vec<M> {
     world.resource_mut::<Messages<M>>().drain().collect()
 }
 
-fn bytes<M: NetMessage, E: Entities<M>>(mut message: M, world: &World, map: MapEntity) -> Vec<u8> {
+fn bytes<M: NetMessage, E: Entities<M>>(
+    mut message: M,
+    world: &World,
+    map: MapEntity,
+    limit: usize,
+) -> Result<Vec<u8>, Unsendable> {
     E::map(&mut message, world, map);
-    encode(&message)
+    sendable(&message, limit)
 }
 
 fn message<M: NetMessage, E: Entities<M>>(

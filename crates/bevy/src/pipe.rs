@@ -4,10 +4,11 @@ mod pacer;
 
 use std::time::Duration;
 
-use cubewire_protocol::{ChannelError, MessageChannel};
+use cubewire_protocol::{ChannelError, MessageChannel, TooLong};
 
 use self::pacer::Pacer;
 use crate::mailbox::Mailbox;
+use crate::wire::LoggedOnce;
 
 /// One end of a connection.
 #[derive(Debug, Default)]
@@ -15,6 +16,8 @@ pub(crate) struct Pipe {
     channel: MessageChannel,
     /// Packets that wait for the tick in which they are due.
     pacer: Pacer,
+    /// That something was too long to be sent.
+    dropped: LoggedOnce,
 }
 
 /// What waits for a peer, at most: one that acks nothing for so long is given up.
@@ -38,15 +41,17 @@ impl Pipe {
         incoming.messages.len() + incoming.datagrams.len() > before
     }
 
-    /// The packets to send now, once in a tick, or why the connection is to be given up.
+    /// The packets to send now, once in a tick, or why the connection is to be given up. What is too long is dropped.
     pub(crate) fn flush(
         &mut self,
         now: Duration,
         mailbox: &mut Mailbox,
     ) -> Result<Vec<Vec<u8>>, &'static str> {
         for message in mailbox.outgoing.messages.drain(..) {
-            let sent = self.channel.send_reliable(&message);
-            sent.map_err(|_| "a message is too long to be sent")?;
+            if let Err(TooLong { bytes, most }) = self.channel.send_reliable(&message) {
+                let line = format_args!("reliable message too long: {bytes} bytes, limit {most}");
+                self.dropped.warn(line);
+            }
         }
         let mut allowance = mailbox.reliable_allowance.unwrap_or(usize::MAX);
         let overhead = mailbox.overhead_bytes;
@@ -58,8 +63,10 @@ impl Pipe {
             allowance = 0;
         }
         for datagram in mailbox.outgoing.datagrams.drain(..) {
-            // Of one that is too long, nothing arrives.
-            let _ = self.channel.send_unreliable(datagram);
+            if let Err(TooLong { bytes, most }) = self.channel.send_unreliable(datagram) {
+                let line = format_args!("datagram too long: {bytes} bytes, limit {most}");
+                self.dropped.warn(line);
+            }
         }
         self.pacer
             .put(self.channel.flush(now, allowance, overhead), spread);

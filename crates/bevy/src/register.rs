@@ -50,14 +50,18 @@ pub trait CubewireAppExt {
     fn field_kinds(&mut self, field: &'static str, kinds: &'static [&'static str]) -> &mut Self;
 
     /// A component that is sent reliably when it changes, while its body is visible. The entities in it (see
-    /// [`Component::map_entities`]) become those of the client, or [`Entity::PLACEHOLDER`] while it has none. All such
-    /// components of a body together have less than 64 KiB: a client that would be sent more is [refused](crate::Disconnected).
+    /// [`Component::map_entities`]) become those of the client, or [`Entity::PLACEHOLDER`] while it has none. Where there is no
+    /// room for each change, the newest value is sent, and those before are left out.
+    ///
+    /// A component with more than [`MAX_TO_CLIENT_BYTES`](crate::MAX_TO_CLIENT_BYTES), or that a client would not read (see
+    /// [`NetMessage`]), is not sent: clients keep the last value that was, and a warning names the first such component.
     ///
     /// The bytes are postcard, which has no `#[serde(flatten)]`, `untagged` or `skip_serializing_if`.
     fn replicate<C: Component + Clone + Serialize + DeserializeOwned>(&mut self) -> &mut Self;
 
     /// An input that a client writes as [`ToServer`], once a tick and thus in `FixedUpdate`, and the server reads once as
-    /// [`FromClient`]. It is lost only with eight datagrams in a row, or with fewer where several are written in a tick.
+    /// [`FromClient`]. It is lost only with eight datagrams in a row, or with fewer where several are written in a tick, or
+    /// where eight have more than 1200 bytes. One with more than that is sent once, with a warning.
     fn add_input<M: NetMessage>(&mut self) -> &mut Self;
 
     /// A message that a client writes as [`ToServer`], and the server reads as [`FromClient`]: reliable and in order.

@@ -10,6 +10,7 @@ use cubewire_codec::schema::{
     Axis, FieldForm, Kind, Levels, MAX_TICKS_PER_SECOND, Schema, Slots, World as Scene,
 };
 use cubewire_codec::{Plan, ladder};
+use cubewire_protocol::MAX_RELIABLE_BYTES;
 
 use crate::cold::ColdEntry;
 use crate::forms::{Field, Pose, Shape};
@@ -160,6 +161,9 @@ pub(crate) struct Registry {
     pub(crate) mapped: Vec<[MessageEntry; 2]>,
 }
 
+/// Most bytes of a protocol's text, which is in a client's first message with 64 bytes of others at most.
+const MAX_TEXT_BYTES: usize = MAX_RELIABLE_BYTES - 64;
+
 impl Registry {
     fn new() -> Self {
         Self {
@@ -210,6 +214,12 @@ impl Registry {
             entries.sort_by_key(|entry| entry.name);
             lines(word, &mut entries.iter().map(|entry| entry.name));
         }
+        let bytes = text.len();
+        assert!(
+            bytes <= MAX_TEXT_BYTES,
+            "illegal protocol: its text, with the names of all that was registered, has {bytes} bytes, at most \
+             {MAX_TEXT_BYTES} can be sent"
+        );
         let is_input = |message: &MessageEntry| {
             let mut inputs = self.inputs.iter();
             inputs.any(|input| input.name == message.name)
@@ -252,12 +262,12 @@ impl Registry {
     fn map_messages(&mut self) {
         for [to_server, to_client] in std::mem::take(&mut self.mapped) {
             let upstream = self.inputs.iter_mut().chain(&mut self.to_server);
-            let upstream = upstream.map(|entry| (entry, to_server));
-            let downstream = self.to_client.iter_mut().map(|entry| (entry, to_client));
+            let upstream = upstream.map(|entry| (entry, &to_server));
+            let downstream = self.to_client.iter_mut().map(|entry| (entry, &to_client));
             let mut is_there = false;
             for (entry, mapped) in upstream.chain(downstream) {
                 if entry.id == mapped.id {
-                    *entry = mapped;
+                    (entry.drain, entry.deliver) = (mapped.drain, mapped.deliver);
                     is_there = true;
                 }
             }
@@ -344,6 +354,17 @@ mod tests {
             forth.ends_with("input u8\nmessage-to-client String\n"),
             "{forth}"
         );
+    }
+
+    /// Names of types can have any length.
+    #[test]
+    #[should_panic(expected = "illegal protocol: its text")]
+    fn a_protocol_that_no_message_can_hold_is_refused_when_plugins_finish() {
+        type Four<T> = ((T, T), (T, T));
+        type Long = Four<Four<Four<Four<Four<Four<Four<u8>>>>>>>;
+        text(|app| {
+            app.add_input::<Long>();
+        });
     }
 
     #[test]

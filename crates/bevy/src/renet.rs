@@ -14,6 +14,7 @@ mod client;
 mod key;
 mod server;
 
+use std::net::IpAddr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use client::{RenetClient, RenetConnection};
@@ -21,13 +22,15 @@ pub use key::{Key, KeyError};
 pub use renetcode::ConnectToken;
 pub use server::{ClientAddress, ClientId, RenetHost, RenetServer, TokenData};
 
-use crate::traffic::HEADER_BYTES;
+use crate::traffic::header_bytes;
 
 /// Distinguishes datagrams from those of others that use netcode.
 const PROTOCOL_ID: u64 = u64::from_be_bytes(*b"cubewire");
 
-/// The most that IPv4, UDP and netcode put around a packet.
-const OVERHEAD_BYTES: usize = HEADER_BYTES + 25;
+/// The most that IP, UDP and netcode put around a packet to an address.
+const fn overhead_bytes(address: IpAddr) -> usize {
+    header_bytes(address) + 25
+}
 
 /// Datagrams that are read in a frame, at most: more than all clients send in that time, yet few enough that a flood does not
 /// stall the game.

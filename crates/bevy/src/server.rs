@@ -1,9 +1,11 @@
 //! The server's side: bodies are captured once a tick, and sent to every client.
 
 mod capture;
+mod outbox;
 mod peer;
 mod receive;
 mod send;
+mod views;
 mod visibility;
 
 use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreStartup, PreUpdate};

@@ -1,10 +1,22 @@
-//! What goes over the wire. Bytes include all headers, with 28 of IPv4 and UDP for each packet.
+//! What goes over the wire. Bytes include all headers, with those of IP and UDP for each packet.
+
+use std::net::IpAddr;
 
 use cubewire_protocol::MessageChannel;
 use serde::Serialize;
 
-/// What IPv4 and UDP put around a packet.
+/// Bytes of the headers of IPv4 and UDP. In memory, packets count as if they had them.
 pub const HEADER_BYTES: usize = 28;
+
+/// Bytes of the headers of IP and UDP of a packet to or from an address: 28 over IPv4, also if its address is mapped to IPv6,
+/// and 48 over IPv6.
+#[must_use]
+pub const fn header_bytes(address: IpAddr) -> usize {
+    match address.to_canonical() {
+        IpAddr::V4(_) => HEADER_BYTES,
+        IpAddr::V6(_) => HEADER_BYTES + 20,
+    }
+}
 
 /// Traffic of a connection since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,10 +2,26 @@
 //!
 //! Downstream, each datagram is a packet of the codec. Upstream, each is an [`Upstream`].
 
+mod reader;
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use cubewire_codec::Life;
 use cubewire_codec::schema::first_difference;
 use cubewire_protocol::MAX_RELIABLE_BYTES;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use self::reader::{ReadError, read};
+
+/// Most bytes of a message of a server, and of a component of [`replicate`](crate::CubewireAppExt::replicate), in postcard: 16
+/// of a [reliable message](MAX_RELIABLE_BYTES) are for what is around it.
+pub const MAX_TO_CLIENT_BYTES: usize = MAX_RELIABLE_BYTES - 16;
+
+/// Most bytes of an input or a message of a client, in postcard. It is 4 kB less than a server can send, so that a server
+/// can relay what it receives in a type of its own, with the sender's name.
+pub const MAX_TO_SERVER_BYTES: usize = 60 * 1024;
 
 /// The first message of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,7 +57,7 @@ pub(crate) enum ToClientMail<'a> {
     /// Cold data of a body that has just become visible, or what of it has changed.
     Cold {
         body: BodyId,
-        is_first: bool,
+        part: Part,
         /// By component: its bytes, or nothing if it was removed.
         #[serde(borrow)]
         components: Vec<(u8, Option<&'a [u8]>)>,
@@ -58,6 +74,19 @@ pub(crate) enum ToClientMail<'a> {
     },
     /// The server goes on with this tick after a pause.
     Tick(u64),
+}
+
+/// What a message with cold data is, of the messages of its body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Part {
+    /// Components that have changed, or some of those between [`Begin`](Self::Begin) and [`End`](Self::End).
+    Change,
+    /// All components.
+    All,
+    /// The first components, of more than one message has room for.
+    Begin,
+    /// The last of these.
+    End,
 }
 
 /// A body among all that ever were: of one slot, at most 256 apart.
@@ -108,26 +137,65 @@ pub(crate) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
         .unwrap_or_else(|error| panic!("`{}` cannot be sent: {error}", short_name::<T>()))
 }
 
-/// The bytes of a reliable message, if it can be sent; or why not, where `what` says what it is.
-pub(crate) fn sendable<T: Serialize>(
+/// Why a value is not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unsendable {
+    TooLong { bytes: usize, limit: usize },
+    Unreadable(ReadError),
+}
+
+/// Completes a sentence that begins with "message" or "component".
+impl fmt::Display for Unsendable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLong { bytes, limit } => write!(f, "too long: {bytes} bytes, limit {limit}"),
+            Self::Unreadable(error) => write!(f, "unreadable: {error}"),
+        }
+    }
+}
+
+/// Whether a number of bytes is within a limit.
+pub(crate) const fn fits(bytes: usize, limit: usize) -> Result<(), Unsendable> {
+    match bytes <= limit {
+        true => Ok(()),
+        false => Err(Unsendable::TooLong { bytes, limit }),
+    }
+}
+
+/// The bytes of a value that the other end takes: it is not too long, and within the limits of the [reader]. Whether its type
+/// can be read at all is up to the type.
+///
+/// # Panics
+/// As [`encode`].
+pub(crate) fn sendable<T: Serialize + DeserializeOwned>(
     value: &T,
-    what: impl FnOnce() -> String,
-) -> Result<Vec<u8>, String> {
+    limit: usize,
+) -> Result<Vec<u8>, Unsendable> {
     let bytes = encode(value);
-    let (length, most) = (bytes.len(), MAX_RELIABLE_BYTES);
-    match length <= most {
-        true => Ok(bytes),
-        false => Err(format!(
-            "{}: {length} bytes, and at most {most} can be sent",
-            what()
-        )),
+    fits(bytes.len(), limit)?;
+    match read::<T>(&bytes) {
+        Err(error @ (ReadError::TooDeep | ReadError::TooManyElements)) => {
+            Err(Unsendable::Unreadable(error))
+        }
+        Ok(_) | Err(ReadError::Malformed) => Ok(bytes),
     }
 }
 
 /// A value of these bytes and no more.
 pub(crate) fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
-    let (value, rest) = postcard::take_from_bytes(bytes).ok()?;
-    rest.is_empty().then_some(value)
+    read(bytes).ok()
+}
+
+/// Something that is logged once.
+#[derive(Debug, Default)]
+pub(crate) struct LoggedOnce(AtomicBool);
+
+impl LoggedOnce {
+    pub(crate) fn warn(&self, line: impl fmt::Display) {
+        if !self.0.swap(true, Ordering::Relaxed) {
+            log::warn!("{line}; others like it are not logged");
+        }
+    }
 }
 
 /// The name of a type without those of modules, also inside of angle brackets.
@@ -258,8 +326,13 @@ mod tests {
             ToClientMail::Refused("full"),
             ToClientMail::Cold {
                 body: BODY,
-                is_first: true,
+                part: Part::All,
                 components: vec![(0, Some(bytes)), (2, None)],
+            },
+            ToClientMail::Cold {
+                body: BODY,
+                part: Part::End,
+                components: Vec::new(),
             },
             ToClientMail::Gone {
                 body: BODY,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::entropy::simulated::SceneBaseline;
 use crate::entropy::{BaselineView, StoredState};
 use crate::flags::flagged;
+use crate::hash::mix;
 use crate::ladder;
 use crate::limits::MAX_MERGED;
 use crate::memory::SharedMemory;
@@ -129,6 +130,18 @@ impl Baseline {
     #[must_use]
     pub fn origin(&self) -> Option<Origin> {
         self.simulated.map(|(origin, _)| origin)
+    }
+
+    /// A hash that equal baselines have in common, and that others seldom have. It takes no time to compute: the large parts
+    /// are left out.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        let Sequence(sequence) = self.sequence;
+        let state = self.state.as_ref().map_or(0, |state| state.digest());
+        let packet = [sequence, self.motion.ticks, self.merge_reach.into()];
+        packet
+            .iter()
+            .fold(state, |hash, &part| mix(hash, part.into()))
     }
 
     /// Bytes of memory that the bodies, their motion and the adaptive state take up.

@@ -32,7 +32,15 @@ fn main() -> io::Result<()> {
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
-    let seeds = [packets(), messages(), channel(), handshake(), texts()].concat();
+    let seeds = [
+        packets(),
+        messages(),
+        channel(),
+        mail(),
+        handshake(),
+        texts(),
+    ]
+    .concat();
     for (number, (target, bytes)) in seeds.into_iter().enumerate() {
         fs::create_dir_all(folder.join(target))?;
         fs::write(folder.join(target).join(number.to_string()), bytes)?;
@@ -112,6 +120,18 @@ fn channel() -> Vec<Seed> {
         }
     }
     vec![("channel", datagrams)]
+}
+
+/// Values in postcard: both of a negation and a list, a name with a value, counts, and what is too deep or has too many elements.
+fn mail() -> Vec<Seed> {
+    let values: [&[u8]; 5] = [
+        &[2, 1, 0, 3, 2, 0, 5, 0],
+        &[4, 1, b'a', 1, 1, 0],
+        &[6, 1, 7, 2, 1, 2],
+        &[1; 100],
+        &[5, 0xFF, 0xFF, 3],
+    ];
+    values.map(|value| ("mail", value.to_vec())).to_vec()
 }
 
 /// What is sent before the snapshots and along with them.

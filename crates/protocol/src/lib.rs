@@ -42,9 +42,9 @@ pub use request::{Request, RequestAck, RequestAckError, RequestError};
 pub use ring::BaselineRing;
 pub use schedule::{MAX_WEIGHT_RATIO, Standing, Urgency, Wait, Waited, Waits, Within};
 pub use sender::{
-    BaselineChoice, CANDIDATES, MAX_BASELINE_AGE_TICKS, SendError, Sent, SnapshotSender,
+    BaselineChoice, CANDIDATES, Likeness, MAX_BASELINE_AGE_TICKS, SendError, Sent, SnapshotSender,
 };
-pub use slots::{COOLDOWN_TICKS, SlotTable, View, Visibility};
+pub use slots::{COOLDOWN_TICKS, SlotTable, View, Visibility, apply_visibility};
 pub use state_transfer::MAX_STATE_BYTES;
 pub use sync::SyncStatus;
 pub use tracks::Received;

@@ -92,6 +92,15 @@ impl Sent {
     }
 }
 
+/// See [`SnapshotSender::likeness`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Likeness {
+    baseline: Option<u64>,
+    newest_sent: Option<u64>,
+    /// Of the baseline and the two before it.
+    digests: [Option<u64>; 3],
+}
+
 /// Why a snapshot was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SendError {
@@ -233,6 +242,19 @@ impl SnapshotSender {
             && self.held_references(baseline) == other.held_references(baseline)
             && partial::merged(&self.sent, &self.acked)
                 == partial::merged(&other.sent, &other.acked)
+    }
+
+    /// A key that [similar](Self::is_like) senders have in common, and that others seldom have: finds them among many.
+    #[must_use]
+    pub fn likeness(&self) -> Likeness {
+        let baseline = self.newest_acked();
+        let (newest, before) = self.held_references(baseline);
+        let [second, third] = before;
+        Likeness {
+            baseline,
+            newest_sent: self.newest_sent,
+            digests: [newest, second, third].map(|held| held.map(Baseline::digest)),
+        }
     }
 
     /// Takes over the complete packet that another sender has just sent of this tick, which this one

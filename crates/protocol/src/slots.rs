@@ -126,18 +126,32 @@ impl View {
     ) -> &QuantizedSnapshot {
         std::mem::swap(&mut self.wanted, &mut self.previous);
         self.wanted.copy_from(world);
-        let is_known =
-            self.previous.len() == world.len() && self.previous.precision() == world.precision();
-        for (slot, visibility) in visibility.iter().enumerate().take(world.len()) {
-            match visibility {
-                Visibility::Visible => {}
-                Visibility::Frozen if is_known && self.previous.life(slot) == world.life(slot) => {
-                    self.wanted.copy_slot(slot, &self.previous);
-                }
-                Visibility::Frozen | Visibility::Hidden => self.wanted.remove(slot),
-            }
-        }
+        apply_visibility(&mut self.wanted, Some(&self.previous), visibility);
         &self.wanted
+    }
+}
+
+/// Makes what a receiver is to see of a copy of the world; `before` is what it was to see in the tick before. Slots beyond those
+/// of `visibility` are visible.
+///
+/// # Panics
+/// If the scene is of fixed bodies.
+pub fn apply_visibility(
+    view: &mut QuantizedSnapshot,
+    before: Option<&QuantizedSnapshot>,
+    visibility: &[Visibility],
+) {
+    let is_known = |before: &&QuantizedSnapshot| {
+        before.len() == view.len() && before.precision() == view.precision()
+    };
+    let before = before.filter(is_known);
+    for (slot, visibility) in visibility.iter().enumerate().take(view.len()) {
+        let frozen = before.filter(|before| before.life(slot) == view.life(slot));
+        match (visibility, frozen) {
+            (Visibility::Visible, _) => {}
+            (Visibility::Frozen, Some(before)) => view.copy_slot(slot, before),
+            (Visibility::Frozen | Visibility::Hidden, _) => view.remove(slot),
+        }
     }
 }
 

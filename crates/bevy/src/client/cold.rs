@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use bevy_ecs::prelude::*;
 
 use crate::cold::{ColdEntry, Mapper, from_wire};
-use crate::wire::BodyId;
+use crate::wire::{BodyId, Part};
 
 /// Cold data of the bodies that are visible. Memory is bounded by the slots, each with one message of each component.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ struct Entry {
     generation: u8,
     /// Whether the body has left: what comes next is of the next time.
     has_left: bool,
+    /// Whether all has arrived that the body had when it became visible.
+    is_whole: bool,
     components: Vec<Component>,
 }
 
@@ -50,14 +52,15 @@ impl Cold {
     pub(super) fn take(
         &mut self,
         body: BodyId,
-        is_first: bool,
+        part: Part,
         components: &[(u8, Option<&[u8]>)],
         count: usize,
         is_shown: bool,
     ) {
         let entry = &mut self.bodies[usize::from(body.slot)];
+        let begins = matches!(part, Part::All | Part::Begin);
         let is_other =
-            |entry: &Entry| entry.generation != body.generation || is_first || entry.has_left;
+            |entry: &Entry| entry.generation != body.generation || begins || entry.has_left;
         if entry.as_ref().is_none_or(is_other) {
             // Of components that are not there any more, too, a shown body is told.
             let component = Component {
@@ -67,10 +70,12 @@ impl Cold {
             *entry = Some(Entry {
                 generation: body.generation,
                 has_left: false,
+                is_whole: part != Part::Begin,
                 components: vec![component; count],
             });
         }
         let entry = entry.as_mut().expect("it was just set");
+        entry.is_whole |= part == Part::End;
         for &(component, bytes) in components {
             entry.components[usize::from(component)] = Component {
                 bytes: bytes.map(Box::from),
@@ -95,7 +100,7 @@ impl Cold {
     /// Whether the data of a body is there.
     pub(super) fn has(&self, body: BodyId) -> bool {
         let entry = self.bodies[usize::from(body.slot)].as_ref();
-        entry.is_some_and(|entry| entry.generation == body.generation)
+        entry.is_some_and(|entry| entry.generation == body.generation && entry.is_whole)
     }
 
     /// A body is new: all of its components are to be written.
@@ -138,7 +143,7 @@ impl Cold {
         let Some(entry) = &mut self.bodies[usize::from(at.slot)] else {
             return;
         };
-        if entry.generation != at.generation {
+        if entry.generation != at.generation || !entry.is_whole {
             return;
         }
         let map = |wire| entity(from_wire(wire)?);

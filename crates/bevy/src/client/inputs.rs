@@ -2,16 +2,34 @@
 
 use std::collections::VecDeque;
 
-use crate::wire::RECENT_INPUTS;
+use crate::wire::{RECENT_INPUTS, RecentInputs, Upstream, encode};
 
 /// The last inputs on a channel.
 #[derive(Debug, Default)]
 pub(super) struct Inputs {
     /// Number of the last.
-    pub(super) newest: u64,
+    newest: u64,
     /// With the number of datagrams that each has been in.
-    pub(super) recent: VecDeque<(Vec<u8>, usize)>,
+    recent: VecDeque<(Vec<u8>, usize)>,
 }
+
+/// Inputs that follow each other.
+#[derive(Debug, PartialEq, Eq)]
+struct Run {
+    /// Number of the last.
+    newest: u64,
+    inputs: Vec<Vec<u8>>,
+}
+
+/// Most bytes of the inputs of a datagram, with their headers, without fragments: with those of an [`Upstream`] 1200.
+const DATAGRAM_BYTES: usize = 1_196;
+
+/// Most bytes of a channel's header, and of the length before an input.
+const CHANNEL_BYTES: usize = 12;
+const LENGTH_BYTES: usize = 3;
+
+/// Most bytes of an input that is repeated. A longer one is sent once, as fragments.
+pub(super) const MAX_REPEATED_BYTES: usize = DATAGRAM_BYTES - CHANNEL_BYTES - LENGTH_BYTES;
 
 impl Inputs {
     pub(super) fn push(&mut self, input: Vec<u8>) {
@@ -22,15 +40,162 @@ impl Inputs {
         }
     }
 
-    /// One has been in enough datagrams.
-    pub(super) fn sent(&mut self) {
-        self.recent.iter_mut().for_each(|(_, sent)| *sent += 1);
-        while self
-            .recent
-            .front()
-            .is_some_and(|&(_, sent)| sent >= RECENT_INPUTS)
-        {
-            self.recent.pop_front();
+    /// Takes the new inputs, and as many before them as fit into `room` bytes with them. What does not fit is not sent again.
+    fn take(&mut self, room: usize) -> Vec<Run> {
+        let bytes = |(input, _): &(Vec<u8>, usize)| input.len() + LENGTH_BYTES;
+        let new = self.recent.partition_point(|&(_, sent)| sent > 0);
+        let mut size = self.recent.range(new..).map(bytes).sum::<usize>();
+        let mut first = new;
+        while first > 0 && size + bytes(&self.recent[first - 1]) <= room {
+            first -= 1;
+            size += bytes(&self.recent[first]);
         }
+        self.recent.drain(..first);
+        let inputs: Vec<_> = self.recent.iter().map(|(input, _)| input.clone()).collect();
+        for (_, sent) in &mut self.recent {
+            *sent += 1;
+        }
+        self.recent.retain(|&(_, sent)| sent < RECENT_INPUTS);
+        let newest = self.newest;
+        if inputs.is_empty() {
+            return Vec::new();
+        } else if size <= room {
+            return vec![Run { newest, inputs }];
+        }
+        let before = newest - inputs.len() as u64;
+        let single = |(newest, input)| Run {
+            newest,
+            inputs: vec![input],
+        };
+        (before + 1..).zip(inputs).map(single).collect()
+    }
+}
+
+/// Takes the datagrams of all channels with their inputs. Each has as many as fit into one packet, or one that is longer.
+pub(super) fn datagrams(channels: &mut [Inputs]) -> Vec<Vec<u8>> {
+    let is_active = |inputs: &&Inputs| !inputs.recent.is_empty();
+    let active = channels.iter().filter(is_active).count().max(1);
+    let room = (DATAGRAM_BYTES / active).saturating_sub(CHANNEL_BYTES);
+    let mut runs = Vec::new();
+    for (channel, inputs) in channels.iter_mut().enumerate() {
+        runs.extend(
+            inputs
+                .take(room)
+                .into_iter()
+                .map(|run| (channel as u8, run)),
+        );
+    }
+    let mut datagrams: Vec<Upstream<'_>> = Vec::new();
+    let mut left = 0_usize;
+    for (channel, run) in &runs {
+        let inputs: Vec<_> = run.inputs.iter().map(Vec::as_slice).collect();
+        let bytes = inputs.iter().map(|input| input.len() + LENGTH_BYTES);
+        let bytes = CHANNEL_BYTES + bytes.sum::<usize>();
+        if datagrams.is_empty() || bytes > left {
+            datagrams.push(Upstream::default());
+            left = DATAGRAM_BYTES;
+        }
+        left = left.saturating_sub(bytes);
+        let last = datagrams.len() - 1;
+        datagrams[last].inputs.push(RecentInputs {
+            channel: *channel,
+            newest: run.newest,
+            inputs,
+        });
+    }
+    datagrams.iter().map(encode).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::decode;
+
+    /// Sends inputs of these lengths, one a tick, and then nothing for a while: of each datagram, the number of the last and the
+    /// lengths.
+    fn sent(lengths: &[usize], silence: usize) -> Vec<(u64, Vec<usize>)> {
+        let mut channels = [Inputs::default()];
+        let mut sent = Vec::new();
+        for tick in 0..lengths.len() + silence {
+            if let Some(&length) = lengths.get(tick) {
+                channels[0].push(vec![7; length]);
+            }
+            for datagram in datagrams(&mut channels) {
+                assert!(datagram.len() <= 1_200 || lengths.contains(&(datagram.len() - 9)));
+                let upstream: Upstream<'_> = decode(&datagram).unwrap();
+                assert_eq!((upstream.feedback.len(), upstream.inputs.len()), (0, 1));
+                let run = &upstream.inputs[0];
+                sent.push((
+                    run.newest,
+                    run.inputs.iter().map(|input| input.len()).collect(),
+                ));
+            }
+        }
+        assert!(channels[0].recent.is_empty());
+        sent
+    }
+
+    #[test]
+    fn each_is_in_eight_datagrams_if_there_is_room() {
+        let sent = sent(&[4; 20], 10);
+        assert_eq!(sent.len(), 27);
+        for number in 1..=20 {
+            let has_it = |&&(newest, ref inputs): &&(u64, Vec<usize>)| {
+                (newest - inputs.len() as u64 + 1..=newest).contains(&number)
+            };
+            assert_eq!(sent.iter().filter(has_it).count(), 8, "{number}");
+        }
+    }
+
+    #[test]
+    fn long_ones_are_repeated_as_there_is_room() {
+        assert_eq!(
+            sent(&[500; 4], 3),
+            [
+                (1, vec![500]),
+                (2, vec![500; 2]),
+                (3, vec![500; 2]),
+                (4, vec![500; 2]),
+                (4, vec![500; 2]),
+                (4, vec![500; 2]),
+                (4, vec![500; 2]),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_too_long_to_be_repeated_is_sent_once() {
+        assert_eq!(
+            sent(&[MAX_REPEATED_BYTES + 1, 20_000, 4, 5], 8)[..4],
+            [
+                (1, vec![MAX_REPEATED_BYTES + 1]),
+                (2, vec![20_000]),
+                (3, vec![4]),
+                (4, vec![4, 5])
+            ]
+        );
+    }
+
+    #[test]
+    fn channels_share_a_datagram_and_what_is_new_is_always_sent() {
+        let mut channels = [(); 3].map(|()| Inputs::default());
+        for channel in &mut channels {
+            for _ in 0..12 {
+                channel.push(vec![1; 30_000]);
+            }
+        }
+        // As many as are kept of each.
+        assert_eq!(datagrams(&mut channels).len(), 24);
+        for channel in &mut channels {
+            channel.push(vec![1; 100]);
+        }
+        let short = datagrams(&mut channels);
+        let short: Vec<Upstream<'_>> = short.iter().map(|bytes| decode(bytes).unwrap()).collect();
+        let runs: Vec<_> = short.iter().flat_map(|upstream| &upstream.inputs).collect();
+        assert_eq!((short.len(), runs.len()), (1, 3));
+        assert!(
+            runs.iter()
+                .all(|run| run.newest == 13 && run.inputs.len() == 1)
+        );
     }
 }

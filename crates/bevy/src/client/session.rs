@@ -219,7 +219,7 @@ fn on_message(
         }
         ToClientMail::Cold {
             body,
-            is_first,
+            part,
             components,
         } => {
             let count = state.protocol.cold.len();
@@ -233,7 +233,7 @@ fn on_message(
                 .filter(|shown| shown.life.generation == body.generation);
             state
                 .cold
-                .take(body, is_first, &components, count, shown.is_some());
+                .take(body, part, &components, count, shown.is_some());
             Ok(())
         }
     }

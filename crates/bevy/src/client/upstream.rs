@@ -1,4 +1,4 @@
-//! Upstream traffic of a client: messages, and a datagram with its acks and its last inputs.
+//! Upstream traffic of a client: messages, a datagram with its acks, and one with its last inputs.
 //!
 //! Sent in each tick, and as often in frames without a tick: a server without acks sends larger and larger snapshots.
 
@@ -6,75 +6,80 @@ use std::sync::Arc;
 
 use bevy_ecs::prelude::*;
 
-use super::inputs::Inputs;
+use super::inputs::{MAX_REPEATED_BYTES, datagrams};
 use super::session::Session;
-use crate::body::{RemoteBody, disconnect};
+use crate::body::RemoteBody;
 use crate::cold::to_wire;
 use crate::mailbox::{Connected, Mailbox};
 use crate::protocol::Protocol;
-use crate::wire::{RecentInputs, ToServerMail, Upstream, encode, sendable};
+use crate::wire::{ToServerMail, Upstream, encode};
 
 /// What a remote body is on the wire.
 fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
     to_wire(world.get::<RemoteBody>(entity)?.0)
 }
 
-/// Puts written inputs and messages into the mailbox, with feedback. Without a connection they are dropped.
+/// Puts acks into the mailbox, in a separate datagram: inputs may be so long that they do not arrive.
+pub(super) fn send_feedback(mut servers: Query<(&mut Session, &mut Mailbox), With<Connected>>) {
+    for (mut session, mut mailbox) in &mut servers {
+        let state = session.0.as_mut();
+        let Some(receiver) = state.and_then(|state| state.receiver.as_mut()) else {
+            continue;
+        };
+        let feedback = std::iter::from_fn(|| receiver.poll_feedback());
+        let feedback: Vec<_> = feedback.map(|feedback| feedback.encode()).collect();
+        if !feedback.is_empty() {
+            mailbox.outgoing.datagrams.push(encode(&Upstream {
+                feedback: feedback.iter().map(Vec::as_slice).collect(),
+                inputs: Vec::new(),
+            }));
+        }
+    }
+}
+
+/// Puts written inputs and messages into the mailbox. Without a connection they are dropped.
 pub(super) fn send(
     world: &mut World,
-    servers: &mut QueryState<(Entity, &'static mut Session, &'static mut Mailbox), With<Connected>>,
+    servers: &mut QueryState<(&'static mut Session, &'static mut Mailbox), With<Connected>>,
 ) {
     let protocol = Arc::clone(&world.resource::<Protocol>().0);
-    let mut drain = |entries: &[crate::messages::MessageEntry]| -> Vec<Vec<_>> {
-        entries
-            .iter()
-            .map(|entry| (entry.drain)(world, entity_to_wire))
+    let mut take = |entries: &[crate::messages::MessageEntry]| -> Vec<Vec<_>> {
+        let taken = entries.iter();
+        taken
+            .map(|entry| entry.take(world, entity_to_wire))
             .collect()
     };
-    let (inputs, messages) = (drain(&protocol.inputs), drain(&protocol.to_server));
-    let Some((server, mut session, mut mailbox)) = servers.iter_mut(world).next() else {
+    let (inputs, messages) = (take(&protocol.inputs), take(&protocol.to_server));
+    let Some((mut session, mut mailbox)) = servers.iter_mut(world).next() else {
         return;
     };
-    for (channel, (messages, entry)) in messages.iter().zip(&protocol.to_server).enumerate() {
+    for (channel, messages) in messages.iter().enumerate() {
         for (_, bytes) in messages {
             let channel = channel as u8;
             let message = ToServerMail::Message { channel, bytes };
-            match sendable(&message, || format!("a message `{}`", entry.name)) {
-                Ok(message) => mailbox.outgoing.messages.push(message),
-                Err(reason) => return disconnect(world, server, reason),
-            }
+            mailbox.outgoing.messages.push(encode(&message));
         }
     }
     let Some(state) = &mut session.0 else {
         return;
     };
-    for (channel, inputs) in state.inputs.iter_mut().zip(inputs) {
-        inputs
-            .into_iter()
-            .for_each(|(_, input)| channel.push(input));
+    for ((channel, inputs), entry) in state.inputs.iter_mut().zip(inputs).zip(&protocol.inputs) {
+        for (_, input) in inputs {
+            let bytes = input.len();
+            if bytes > MAX_REPEATED_BYTES {
+                entry.unrepeated.warn(format_args!(
+                    "input too long to be repeated: {bytes} bytes, limit {MAX_REPEATED_BYTES} (`{}`): it is lost with any \
+                     of its datagrams",
+                    entry.name
+                ));
+            }
+            channel.push(input);
+        }
     }
-    let Some(receiver) = &mut state.receiver else {
-        return;
-    };
-    let feedback: Vec<_> = std::iter::from_fn(|| receiver.poll_feedback()).collect();
-    let feedback: Vec<_> = feedback
-        .into_iter()
-        .map(|feedback| feedback.encode())
-        .collect();
-    let channels = state.inputs.iter().enumerate();
-    let channels = channels.filter(|(_, inputs)| !inputs.recent.is_empty());
-    let upstream = Upstream {
-        feedback: feedback.iter().map(Vec::as_slice).collect(),
-        inputs: channels
-            .map(|(channel, inputs)| RecentInputs {
-                channel: channel as u8,
-                newest: inputs.newest,
-                inputs: inputs.recent.iter().map(|(input, _)| &input[..]).collect(),
-            })
-            .collect(),
-    };
-    if upstream != Upstream::default() {
-        mailbox.outgoing.datagrams.push(encode(&upstream));
+    if state.receiver.is_some() {
+        mailbox
+            .outgoing
+            .datagrams
+            .extend(datagrams(&mut state.inputs));
     }
-    state.inputs.iter_mut().for_each(Inputs::sent);
 }

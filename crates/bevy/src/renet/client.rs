@@ -14,11 +14,11 @@ use renetcode::{
     ClientAuthentication, ConnectToken, DisconnectReason, NETCODE_MAX_PACKET_BYTES, NetcodeClient,
 };
 
-use super::{MAX_DATAGRAMS, OVERHEAD_BYTES, since_1970};
+use super::{MAX_DATAGRAMS, overhead_bytes, since_1970};
 use crate::body::disconnect;
 use crate::mailbox::{self, CubewireSystems, Mailbox, Server};
 use crate::pipe::Pipe;
-use crate::traffic::{HEADER_BYTES, Traffic};
+use crate::traffic::{Traffic, header_bytes};
 
 /// Connects to a server when the app starts, or without a token when a [`RenetConnection`] is spawned. If that fails,
 /// [`Disconnected`](crate::Disconnected) says why.
@@ -205,7 +205,7 @@ impl RenetConnection {
             })?;
         }
         if let Some((datagram, _)) = self.netcode.update(delta) {
-            let bytes = datagram.len() + HEADER_BYTES;
+            let bytes = datagram.len() + header_bytes(self.server().ip());
             match self.socket.send(datagram) {
                 Ok(_) => self.traffic.sent.control_bytes += bytes as u64,
                 Err(error) if is_refusal(&error) => self.since_refusal = Some(Duration::ZERO),
@@ -222,7 +222,7 @@ impl RenetConnection {
             match self.socket.recv(&mut buffer) {
                 Ok(length) => {
                     self.since_refusal = None;
-                    let bytes = length + HEADER_BYTES;
+                    let bytes = length + header_bytes(self.server().ip());
                     let datagram = &mut buffer[..length];
                     let packet = match is_from_server(datagram) {
                         true => {
@@ -405,7 +405,8 @@ fn receive(
                 commands.queue(move |world: &mut World| disconnect(world, entity, reason));
             }
             Ok(()) if connection.netcode.is_connected() && !is_server => {
-                let server = (Server, Mailbox::new(OVERHEAD_BYTES));
+                let overhead = overhead_bytes(connection.server().ip());
+                let server = (Server, Mailbox::new(overhead));
                 commands.entity(entity).insert(server);
             }
             Ok(()) => {}
@@ -429,6 +430,7 @@ fn flush(
     let now = time.elapsed();
     for (server, mut connection, mut mailbox) in &mut connections {
         let connection = &mut *connection;
+        let header_bytes = header_bytes(connection.server().ip());
         let link = &mut connection.links[1];
         let packets = connection.pipe.flush(now, &mut mailbox);
         let packets = packets.unwrap_or_else(|reason| {
@@ -436,11 +438,11 @@ fn flush(
             Vec::new()
         });
         for packet in packets {
-            link.send(now, packet.len() + HEADER_BYTES, packet);
+            link.send(now, packet.len() + header_bytes, packet);
         }
         while let Some(packet) = link.receive(now) {
             if let Ok((_, datagram)) = connection.netcode.generate_payload_packet(&packet) {
-                let bytes = datagram.len() + HEADER_BYTES;
+                let bytes = datagram.len() + header_bytes;
                 match connection.socket.send(datagram) {
                     Ok(_) => connection.traffic.sent.count(&packet, bytes),
                     Err(error) if is_refusal(&error) => {

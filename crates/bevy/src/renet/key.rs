@@ -103,7 +103,7 @@ impl Key {
 
     /// Fails if a server's address is not for this key.
     pub(super) fn check(&self, server: SocketAddr, what: impl Display) -> io::Result<()> {
-        match *self == Self::LOOPBACK && !server.ip().is_loopback() {
+        match *self == Self::LOOPBACK && !server.ip().to_canonical().is_loopback() {
             true => Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 format!("{what}, which needs a key"),

@@ -101,10 +101,7 @@ impl Plugin for RenetServer {
     fn build(&self, app: &mut App) {
         mailbox::add(app);
         app.insert_resource(RenetHost {
-            socket: Socket {
-                udp: Arc::clone(&self.socket),
-                traffic: SocketTraffic::default(),
-            },
+            socket: Socket::new(Arc::clone(&self.socket), self.listens_at),
             address: self.listens_at,
             handshakes: Handshakes::new(self.key, self.public.clone()),
             clients: BTreeMap::new(),
@@ -201,7 +198,8 @@ impl RenetHost {
 #[component(immutable)]
 pub struct ClientId(pub u64);
 
-/// At a server: the address of a client, on the entity of its connection.
+/// At a server: the address of a client, on the entity of its connection. One of IPv4 is so also where the server listens for
+/// both families.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[component(immutable)]
 pub struct ClientAddress(pub SocketAddr);

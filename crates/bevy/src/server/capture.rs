@@ -75,9 +75,11 @@ pub(crate) struct BodySlot {
     pub(crate) entity: Entity,
     pub(crate) position: Vec3,
     /// By component.
-    pub(crate) cold: Vec<Option<Box<[u8]>>>,
+    pub(crate) cold: Vec<Option<Arc<[u8]>>>,
     /// By component: whether it refers to entities, whose slots can change while it does not.
     refers: Vec<bool>,
+    /// By component: whether its last value cannot be sent.
+    is_unsendable: Vec<bool>,
 }
 
 impl FromWorld for Bodies {
@@ -260,10 +262,12 @@ impl Bodies {
                 position: Vec3::ZERO,
                 cold: vec![None; cold],
                 refers: vec![false; cold],
+                is_unsendable: vec![false; cold],
             });
             self.gains.push(1.0);
         }
         self.slots[slot].cold.fill(None);
+        self.slots[slot].is_unsendable.fill(false);
         Some(InSlot { slot, life })
     }
 
@@ -354,7 +358,8 @@ impl Bodies {
         for (index, entry) in self.protocol.cold.iter().enumerate() {
             let slot = &mut self.slots[at.slot];
             let (known, refers) = (&mut slot.cold[index], &mut slot.refers[index]);
-            let is_same = known.is_some() && !*refers;
+            let is_unsendable = &mut slot.is_unsendable[index];
+            let is_same = (known.is_some() || *is_unsendable) && !*refers;
             let bytes = match (entry.ticks)(body) {
                 None => None,
                 Some(ticks) if is_same && !ticks.is_changed(last, this) => continue,
@@ -365,7 +370,18 @@ impl Bodies {
                     bytes
                 }
             };
-            let bytes = bytes.map(Vec::into_boxed_slice);
+            *is_unsendable = matches!(bytes, Some(Err(_)));
+            let bytes: Option<Arc<[u8]>> = match bytes {
+                Some(Ok(bytes)) => Some(bytes.into()),
+                Some(Err(error)) => {
+                    let (name, body) = (entry.name, body.id());
+                    entry.unsent.warn(format_args!(
+                        "component {error} (`{name}` of entity {body}): clients keep what they have of it"
+                    ));
+                    continue;
+                }
+                None => None,
+            };
             if *known != bytes {
                 *known = bytes;
                 self.changed.push((at.slot, index));

@@ -9,9 +9,10 @@ use cubewire_codec::{
     Fingerprint, InitialStateError, Life, Limits, QuantizedSnapshot, Snapshot, Stages, ladder,
 };
 use cubewire_protocol::{
-    AdaptiveRate, Feedback, MAX_DATAGRAM_BYTES, SnapshotSender, Standing, View, Visibility, Within,
+    AdaptiveRate, Feedback, MAX_DATAGRAM_BYTES, SnapshotSender, Standing, Visibility, Within,
 };
 
+use super::outbox::Outbox;
 use crate::mailbox::{CHANNEL_BYTES, Mailbox, SendBudget};
 use crate::protocol::Compiled;
 
@@ -60,7 +61,8 @@ pub(super) enum PeerState {
 pub(super) struct Ready {
     pub(super) sender: SnapshotSender,
     pub(super) stages: Stages,
-    pub(super) view: Option<View>,
+    /// What it saw in the last tick, if bodies can be frozen.
+    pub(super) view: Option<Arc<QuantizedSnapshot>>,
     pub(super) visibility: Vec<Visibility>,
     /// By slot: the body that was visible in the last tick.
     pub(super) seen: Vec<Option<Life>>,
@@ -68,6 +70,8 @@ pub(super) struct Ready {
     pub(super) told: Vec<Option<Life>>,
     /// By slot: whether cold data has changed while the body was frozen.
     pub(super) is_stale: Vec<bool>,
+    /// Cold data that waits.
+    pub(super) outbox: Outbox,
     /// By slot: whether a body is near enough, if the client has an interest.
     pub(super) near: Vec<bool>,
     /// Where the center of its interest was last.
@@ -85,6 +89,16 @@ pub(super) struct Ready {
 /// Most bytes of a packet of a large scene that did not arrive whole, to a client without a budget: sixteen datagrams, of which
 /// all arrive often enough where one of twenty is lost.
 const MAX_JOINING_BYTES: usize = 16 * (MAX_DATAGRAM_BYTES - CHANNEL_BYTES);
+
+/// Most bytes of components that a transport is given before others have arrived: about as much as
+/// [`MessageChannel`](cubewire_protocol::MessageChannel) has under way.
+const MAX_WAITING_BYTES: usize = 80 << 10;
+
+/// Before the round-trip time is known.
+const FIRST_ROUND_TRIP: Duration = Duration::from_millis(150);
+
+/// A few ticks, in which acks wait for the next packet.
+const RESERVE: Duration = Duration::from_millis(60);
 
 /// After a second without an ack, and as many ticks, it can be that packets are too large to arrive. Until then they are complete,
 /// as clients can share these.
@@ -141,6 +155,7 @@ impl Ready {
             seen: Vec::new(),
             told: Vec::new(),
             is_stale: Vec::new(),
+            outbox: Outbox::default(),
             near: Vec::new(),
             center: None,
             gains: Vec::new(),
@@ -219,6 +234,21 @@ impl Ready {
         let through = self.rate.as_ref().and_then(AdaptiveRate::kbps);
         let through = through.map_or(u32::MAX, |kbps| kbps * 125);
         asked.bytes_per_second().min(through)
+    }
+
+    /// Bytes of reliable messages that the transport can be given in addition to what waits there, so that it always has
+    /// something to send, and little that becomes old: what is under way, and a few ticks of what may be sent.
+    pub(super) fn reliable_room(&self, asked: Option<ByteBudget>, mailbox: &Mailbox) -> usize {
+        let most = asked
+            .map(|asked| self.given(asked))
+            .map_or(MAX_WAITING_BYTES, |rate| {
+                let round_trip = mailbox.round_trip.unwrap_or(FIRST_ROUND_TRIP);
+                let bytes = f64::from(rate) * (round_trip + RESERVE).as_secs_f64();
+                MAX_WAITING_BYTES.min(bytes as usize)
+            });
+        let messages = mailbox.outgoing.messages.iter().map(Vec::len);
+        let waiting = mailbox.backlog_bytes + messages.sum::<usize>();
+        most.saturating_sub(waiting)
     }
 
     /// Records a snapshot that was put into the mailbox.

@@ -16,7 +16,8 @@ use crate::mailbox::{Client, Connected, Mailbox};
 use crate::measure::Measure;
 use crate::protocol::Compiled;
 use crate::wire::{
-    Hello, ToClientMail, ToServerMail, Upstream, VERSION, decode, difference, encode, new_inputs,
+    Hello, MAX_TO_SERVER_BYTES, ToClientMail, ToServerMail, Upstream, VERSION, decode, difference,
+    encode, fits, new_inputs,
 };
 
 /// A client that says nothing, or was refused and does not leave.
@@ -128,6 +129,10 @@ fn on_message(
         (ToServerMail::Message { channel, bytes }, PeerState::Ready(_)) => {
             let entry = protocol.to_server.get(usize::from(channel));
             let entry = entry.ok_or("the client sent a message of no type")?;
+            if let Err(error) = fits(bytes.len(), MAX_TO_SERVER_BYTES) {
+                entry.drop(error);
+                return Ok(());
+            }
             let is_delivered = (entry.deliver)(world, client, bytes, entity_from_wire);
             is_delivered.then_some(()).ok_or_else(|| {
                 format!("the client sent bytes that are no message `{}`", entry.name)
@@ -208,6 +213,10 @@ fn on_datagram(
     }
     for (channel, input) in inputs {
         let entry = &protocol.inputs[channel];
+        if let Err(error) = fits(input.len(), MAX_TO_SERVER_BYTES) {
+            entry.drop(error);
+            continue;
+        }
         if !(entry.deliver)(world, client, input, entity_from_wire) {
             let name = entry.name;
             return Err(format!("the client sent bytes that are no input `{name}`"));

@@ -10,17 +10,16 @@ use bevy_tasks::{ComputeTaskPool, TaskPool};
 use bevy_time::{Real, Time};
 use bevy_transform::components::Transform;
 use cubewire_codec::{Life, QuantizedSnapshot};
-use cubewire_protocol::{BaselineChoice, View, Visibility, Within};
+use cubewire_protocol::{BaselineChoice, Visibility, Within};
 
 use super::ReplicationStats;
-use super::capture::{Bodies, BodySlot, entity_to_wire};
+use super::capture::{Bodies, entity_to_wire};
 use super::peer::{ByteBudget, Peer, PeerState, Ready};
-use super::receive::turn_away;
+use super::views::Views;
 use super::visibility::{Filters, Hidden, Interest, look};
 use crate::mailbox::{Connected, Mailbox};
 use crate::measure::Measure;
-use crate::protocol::Compiled;
-use crate::wire::{BodyId, ToClientMail, encode, sendable};
+use crate::wire::{BodyId, ToClientMail, encode};
 
 type ReadyClient = (With<Peer>, With<Connected>);
 
@@ -69,21 +68,14 @@ pub(super) fn send_messages(
 ) {
     let protocol = world.resource::<Bodies>().protocol.clone();
     for (channel, entry) in protocol.to_client.iter().enumerate() {
-        for (to, bytes) in (entry.drain)(world, entity_to_wire) {
+        for (to, bytes) in entry.take(world, entity_to_wire) {
             let channel = channel as u8;
             let bytes = &bytes;
-            let mail = ToClientMail::Message { channel, bytes };
-            let message = sendable(&mail, || format!("a message `{}`", entry.name));
-            let mut refused = Vec::new();
+            let message = encode(&ToClientMail::Message { channel, bytes });
             for (client, mut mailbox) in clients.iter_mut(world) {
-                match &message {
-                    _ if to.is_some_and(|to| to != client) => {}
-                    Ok(message) => mailbox.outgoing.messages.push(message.clone()),
-                    Err(reason) => refused.push((client, reason.clone())),
+                if to.is_none_or(|to| to == client) {
+                    mailbox.outgoing.messages.push(message.clone());
                 }
-            }
-            for (client, reason) in refused {
-                turn_away(world, client, reason);
             }
         }
     }
@@ -121,11 +113,10 @@ pub(super) fn send_snapshots(
     mut stats: ResMut<ReplicationStats>,
     mut clients: Query<ClientItem<'static>>,
     centers: Query<&Transform>,
-    mut commands: Commands,
 ) {
     let bodies = &*bodies;
     let ticks_per_second = bodies.protocol.plan.schema().ticks_per_second;
-    let mut views: HashMap<Vec<Visibility>, Arc<QuantizedSnapshot>> = HashMap::new();
+    let mut views = Views::new(&bodies.world, filters.can_freeze);
     let mut jobs = Vec::new();
     let is_measured = clients.iter().any(|(.., measure)| measure.is_some());
     for (client, peer, mailbox, budget, interest, hidden, mut measure) in &mut clients {
@@ -137,12 +128,11 @@ pub(super) fn send_snapshots(
         let center = centers.get(center.unwrap_or(client)).ok();
         let center = center.map(|center| center.translation);
         look(bodies, ready, hidden, interest, center);
-        let wanted = wanted(bodies, ready, filters.can_freeze, &mut views);
-        if let Err(reason) = send_lives(bodies, ready, &wanted, mailbox) {
-            commands.queue(move |world: &mut World| turn_away(world, client, reason));
-            continue;
-        }
+        let wanted = views.of(&ready.visibility, &mut ready.view);
         let budget = budget.copied();
+        queue_lives(bodies, ready, &wanted, mailbox);
+        let room = ready.reliable_room(budget, mailbox);
+        ready.outbox.take(room, &mut mailbox.outgoing.messages);
         let (tick, now) = (bodies.tick, time.elapsed());
         let within = ready
             .within(tick, now, ticks_per_second, budget, mailbox)
@@ -243,86 +233,53 @@ impl Job<'_> {
     }
 }
 
-/// What a client is to have.
-fn wanted(
-    bodies: &Bodies,
-    peer: &mut Ready,
-    can_freeze: bool,
-    views: &mut HashMap<Vec<Visibility>, Arc<QuantizedSnapshot>>,
-) -> Arc<QuantizedSnapshot> {
-    let world = &bodies.world;
-    if can_freeze {
-        let view = peer.view.get_or_insert_with(|| View::new(world));
-        return Arc::new(view.of(world, &peer.visibility).clone());
-    }
-    let is_hidden = |visibility: &Visibility| *visibility != Visibility::Visible;
-    if !peer.visibility.iter().any(is_hidden) {
-        return Arc::clone(world);
-    }
-    if let Some(view) = views.get(&peer.visibility) {
-        return Arc::clone(view);
-    }
-    let view = Arc::new(View::new(world).of(world, &peer.visibility).clone());
-    views.insert(peer.visibility.clone(), Arc::clone(&view));
-    view
-}
+/// Clients that are compared with one that may be sent the same packet. Nearly always the first one is.
+const MAX_COMPARED: usize = 4;
 
 /// Finds the clients that can be sent the same packet.
 fn share(jobs: &mut [Job<'_>]) {
-    let mut leaders: Vec<usize> = Vec::new();
+    let mut leaders: HashMap<_, Vec<usize>> = HashMap::new();
     for index in 0..jobs.len() {
         let job = &jobs[index];
-        if job.peer.sender.is_scheduling() {
+        let sender = &job.peer.sender;
+        if sender.is_scheduling() {
             continue;
         }
-        let is_same = |leader: &&usize| {
-            let leader = &jobs[**leader];
-            Arc::ptr_eq(&leader.wanted, &job.wanted)
-                && leader.within.is_some() == job.within.is_some()
-                && leader.peer.stages == job.peer.stages
-                && leader.peer.sender.is_like(&job.peer.sender)
-        };
+        let view = Arc::as_ptr(&job.wanted);
+        let key = (
+            view,
+            job.within.is_some(),
+            job.peer.stages,
+            sender.likeness(),
+        );
+        let leaders = leaders.entry(key).or_default();
+        let is_same = |&&leader: &&usize| jobs[leader].peer.sender.is_like(sender);
         match leaders.iter().find(is_same).copied() {
             Some(leader) => jobs[index].same_as = Some(leader),
-            None => leaders.push(index),
+            None if leaders.len() < MAX_COMPARED => leaders.push(index),
+            None => {}
         }
     }
 }
 
-/// Sends cold data of bodies that have become visible, and what of it has changed; and of those that are visible no more, why.
-/// The error says which data is too large.
-fn send_lives(
+/// Queues cold data of bodies that have become visible, and what of it has changed; and sends, of bodies that are visible no
+/// more, why.
+fn queue_lives(
     bodies: &Bodies,
     peer: &mut Ready,
     wanted: &QuantizedSnapshot,
     mailbox: &mut Mailbox,
-) -> Result<(), String> {
-    let mut send = |slot: usize, mail: &ToClientMail<'_>| {
-        let message = sendable(mail, || too_large(&bodies.slots[slot], &bodies.protocol))?;
-        mailbox.outgoing.messages.push(message);
-        Ok::<_, String>(())
-    };
+) {
     for &(slot, component) in &bodies.changed {
-        let Some(life) = wanted
-            .life(slot)
-            .filter(|&life| peer.seen[slot] == Some(life))
-        else {
+        let is_seen = |life: &Life| peer.seen[slot] == Some(*life);
+        let Some(life) = wanted.life(slot).filter(is_seen) else {
             continue;
         };
         match peer.visibility[slot] {
             Visibility::Visible => {
                 peer.told[slot] = Some(life);
-                send(
-                    slot,
-                    &ToClientMail::Cold {
-                        body: BodyId::new(slot, life),
-                        is_first: false,
-                        components: vec![(
-                            component as u8,
-                            bodies.slots[slot].cold[component].as_deref(),
-                        )],
-                    },
-                )?;
+                let value = bodies.slots[slot].cold[component].clone();
+                peer.outbox.change(slot, life, component, value);
             }
             _ => peer.is_stale[slot] = true,
         }
@@ -336,14 +293,12 @@ fn send_lives(
         }
         peer.is_stale[slot] = false;
         if let Some(before) = before.filter(|_| before != visible) {
-            send(
-                slot,
-                &ToClientMail::Gone {
-                    body: BodyId::new(slot, before),
-                    tick: bodies.tick,
-                    is_hidden: bodies.world.life(slot) == Some(before),
-                },
-            )?;
+            peer.outbox.forget(slot);
+            mailbox.outgoing.messages.push(encode(&ToClientMail::Gone {
+                body: BodyId::new(slot, before),
+                tick: bodies.tick,
+                is_hidden: bodies.world.life(slot) == Some(before),
+            }));
         }
         let cold = &bodies.slots[slot].cold;
         // Of one that had some when it was last visible, too, and has none any more.
@@ -351,27 +306,7 @@ fn send_lives(
             |life: &Life| cold.iter().any(Option::is_some) || peer.told[slot] == Some(*life);
         if let Some(visible) = visible.filter(is_told) {
             peer.told[slot] = Some(visible);
-            let all = cold.iter().enumerate().filter(|(_, bytes)| bytes.is_some());
-            let components = all.map(|(index, bytes)| (index as u8, bytes.as_deref()));
-            send(
-                slot,
-                &ToClientMail::Cold {
-                    body: BodyId::new(slot, visible),
-                    is_first: true,
-                    components: components.collect(),
-                },
-            )?;
+            peer.outbox.replace(slot, visible, cold);
         }
     }
-    Ok(())
-}
-
-/// What of a body is too large.
-fn too_large(body: &BodySlot, protocol: &Compiled) -> String {
-    let length = |bytes: &Option<Box<[u8]>>| bytes.as_ref().map_or(0, |bytes| bytes.len());
-    let components = body.cold.iter().zip(&protocol.cold);
-    let largest = components.max_by_key(|(bytes, _)| length(bytes));
-    let name = largest.map_or("", |(_, entry)| entry.name);
-    let entity = body.entity;
-    format!("the components of body {entity}, the largest of which is `{name}`")
 }

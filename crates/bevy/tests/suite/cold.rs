@@ -170,3 +170,99 @@ fn references_become_the_clients_entities_when_both_are_there() {
     insert(&mut net, follower, Follows(follower));
     net.run_until(|net| follows(net) == remote);
 }
+
+#[derive(Component, Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct Biography(String);
+
+fn with_biographies(app: &mut App) {
+    protocol(app);
+    app.replicate::<Biography>();
+}
+
+#[test]
+fn a_component_that_is_too_long_is_left_out_and_locks_nobody_out() {
+    let mut net = TestNet::new(with_biographies);
+    net.add_client();
+    let long = PlayerName("x".repeat(70_000));
+    let body = spawn(
+        &mut net,
+        "hero",
+        Vec3::Y,
+        (long.clone(), Biography("short".into())),
+    );
+    net.run_until(|net| net.count::<Biography>(0) == 1);
+    assert_eq!(net.count::<PlayerName>(0), 0);
+    insert(&mut net, body, PlayerName("Ada".into()));
+    net.run_until(|net| net.count::<PlayerName>(0) == 1);
+    insert(&mut net, body, (long, Biography("other".into())));
+    let newcomer = net.add_client();
+    for client in [0, newcomer] {
+        net.run_until(|net| {
+            let world = net.clients[client].world_mut();
+            let mut bodies = world.query::<(&PlayerName, &Biography)>();
+            let mut bodies = bodies.iter(world);
+            bodies.any(|(name, biography)| name.0 == "Ada" && biography.0 == "other")
+        });
+        assert_eq!(net.count::<Connected>(client), 1);
+    }
+}
+
+#[test]
+fn components_that_are_long_together_are_all_there_at_the_birth() {
+    let mut net = TestNet::new(with_biographies);
+    net.add_client_with(|app| {
+        with_biographies(app);
+        app.add_observer(
+            |born: On<Add, BodyKind>, bodies: Query<(&PlayerName, &Biography)>| {
+                let (name, biography) = bodies.get(born.entity).expect("it has both");
+                assert_eq!((name.0.len(), biography.0.len()), (60_000, 50_000));
+            },
+        );
+    });
+    let name = PlayerName("x".repeat(60_000));
+    let biography = Biography("y".repeat(50_000));
+    spawn(&mut net, "hero", Vec3::Y, (name, biography));
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+}
+
+#[test]
+fn what_changes_all_the_time_is_never_old_within_a_budget() {
+    let mut net = TestNet::new(with_biographies);
+    net.add_client();
+    net.run_until(|net| net.count::<Connected>(0) == 1);
+    let client = client_entity(&mut net);
+    insert(&mut net, client, cubewire_bevy::ByteBudget::kbps(256));
+    let body = spawn(&mut net, "hero", Vec3::Y, ());
+    let other = spawn(&mut net, "hero", Vec3::X, PlayerName("0".into()));
+    let value = |tick: usize| Biography(format!("{tick} {}", "x".repeat(2_000)));
+    insert(&mut net, body, value(0));
+    net.run_until(|net| net.count::<Biography>(0) == 1);
+    let shown = |net: &mut TestNet| -> [usize; 2] {
+        let world = net.clients[0].world_mut();
+        let biography = world.query::<&Biography>().single(world).unwrap().0.clone();
+        let name = world
+            .query::<&PlayerName>()
+            .single(world)
+            .unwrap()
+            .0
+            .clone();
+        [biography, name].map(|text| text.split(' ').next().unwrap().parse().unwrap())
+    };
+    let mut oldest = [0; 2];
+    let ticks = 1_800;
+    for tick in 1..=ticks {
+        insert(&mut net, body, value(tick));
+        insert(&mut net, other, PlayerName(tick.to_string()));
+        net.tick();
+        if tick > 60 {
+            let now = shown(&mut net);
+            for (oldest, now) in oldest.iter_mut().zip(now) {
+                *oldest = (tick - now).max(*oldest);
+            }
+        }
+    }
+    // Half of the budget is 8 values a second: one is replaced, and one or two are under way.
+    assert!(oldest.iter().all(|&ticks| ticks < 60), "{oldest:?} ticks");
+    assert_eq!(net.count::<Connected>(0), 1);
+    net.run_until(|net| shown(net) == [ticks; 2]);
+}

@@ -1,7 +1,10 @@
 //! Inputs and messages.
 
 use bevy_ecs::system::RunSystemOnce;
-use cubewire_bevy::{FromClient, FromServer, ToClient, ToServer, connected};
+use cubewire_bevy::{
+    FromClient, FromServer, MAX_TO_CLIENT_BYTES, MAX_TO_SERVER_BYTES, Mailbox, Peer, ToClient,
+    ToServer, connected,
+};
 
 use super::*;
 
@@ -80,4 +83,174 @@ fn what_is_written_without_a_connection_is_dropped() {
     let is_connected = net.clients[0].world_mut().run_system_once(connected);
     assert!(!is_connected.unwrap());
     net.reconnect(0);
+}
+
+/// Two clients that are connected.
+fn two_clients(protocol: fn(&mut App)) -> TestNet {
+    let mut net = TestNet::new(protocol);
+    let (a, b) = (net.add_client(), net.add_client());
+    net.run_until(|net| net.count::<Connected>(a) + net.count::<Connected>(b) == 2);
+    net
+}
+
+fn connected_clients(net: &mut TestNet) -> usize {
+    net.count::<Connected>(0) + net.count::<Connected>(1)
+}
+
+#[test]
+fn a_message_that_is_too_long_is_dropped_and_disconnects_nobody() {
+    let mut net = two_clients(protocol);
+    // Bytes of a text whose message has the most that a client can send.
+    let most = MAX_TO_SERVER_BYTES - 3;
+    let mut relayed = 0;
+    for length in [65_525, most + 1, most, 5] {
+        let chat = Chat("x".repeat(length));
+        net.clients[0].world_mut().write_message(ToServer(chat));
+        for _ in 0..60 {
+            for FromClient { message, .. } in taken(&mut net.server) {
+                let Chat(text) = message;
+                let line = Chat(format!("player {}: {text}", "1".repeat(100)));
+                server(&mut net).write_message(ToClient::all(line));
+            }
+            net.tick();
+            let received = taken::<FromServer<Chat>>(&mut net.clients[1]);
+            relayed += received.len();
+        }
+    }
+    assert_eq!((relayed, connected_clients(&mut net)), (2, 2));
+    let long = Chat("x".repeat(MAX_TO_CLIENT_BYTES - 2));
+    server(&mut net).write_message(ToClient::all(long));
+    server(&mut net).write_message(ToClient::all(Chat("x".repeat(MAX_TO_CLIENT_BYTES - 3))));
+    net.ticks(60);
+    let received = taken::<FromServer<Chat>>(&mut net.clients[1]);
+    assert_eq!((received.len(), connected_clients(&mut net)), (1, 2));
+}
+
+/// A client may have more to say than the library lets it.
+#[test]
+fn a_server_drops_what_is_longer_than_it_accepts() {
+    let mut net = two_clients(protocol);
+    let text = vec![b'x'; MAX_TO_SERVER_BYTES];
+    let chat = [&length(text.len())[..], &text].concat();
+    send_raw(
+        &mut net,
+        &[&[1, 0][..], &length(chat.len()), &chat].concat(),
+    );
+    net.ticks(60);
+    assert_eq!(taken::<FromClient<Chat>>(&mut net.server).len(), 0);
+    assert_eq!(connected_clients(&mut net), 2);
+}
+
+/// A length in postcard.
+fn length(mut length: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while length > 127 {
+        bytes.push(length as u8 | 128);
+        length >>= 7;
+    }
+    bytes.push(length as u8);
+    bytes
+}
+
+/// Sends bytes from the first client, as a reliable message.
+fn send_raw(net: &mut TestNet, message: &[u8]) {
+    let connection = all::<Connected>(&mut net.clients[0])[0];
+    let world = net.clients[0].world_mut();
+    let mut mailbox = world.get_mut::<Mailbox>(connection).unwrap();
+    mailbox.outgoing.messages.push(message.to_vec());
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Expression {
+    Leaf,
+    Not(Box<Self>),
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Units(Vec<()>);
+
+fn recursive(app: &mut App) {
+    protocol(app);
+    app.add_message_to_server::<Expression>()
+        .add_message_to_server::<Units>();
+}
+
+fn nested(levels: usize) -> Expression {
+    (1..levels).fold(Expression::Leaf, |value, _| {
+        Expression::Not(Box::new(value))
+    })
+}
+
+#[test]
+fn messages_that_are_too_deep_or_have_too_many_elements_end_only_their_connection() {
+    // By their names, Chat is channel 0.
+    let ten_billion = [128, 200, 175, 160, 37];
+    for (channel, bytes) in [(1, &[1; 65_000][..]), (2, &ten_billion)] {
+        let mut net = two_clients(recursive);
+        send_raw(
+            &mut net,
+            &[&[1, channel][..], &length(bytes.len()), bytes].concat(),
+        );
+        net.run_until(|net| net.count::<Connected>(0) == 0);
+        net.ticks(30);
+        assert_eq!(net.count::<Connected>(1), 1);
+    }
+}
+
+#[test]
+fn values_that_would_not_be_read_are_not_sent() {
+    let mut net = two_clients(recursive);
+    for levels in [64, 65, 3] {
+        let client = net.clients[0].world_mut();
+        client.write_message(ToServer(nested(levels)));
+        client.write_message(ToServer(Units(vec![(); levels])));
+        client.write_message(ToServer(Units(vec![()])));
+        net.ticks(3);
+    }
+    net.ticks(30);
+    let received = taken::<FromClient<Expression>>(&mut net.server);
+    let received: Vec<_> = received.into_iter().map(|it| it.message).collect();
+    assert_eq!(received, [nested(64), nested(3)]);
+    let received = taken::<FromClient<Units>>(&mut net.server);
+    assert_eq!(received.len(), 3);
+    assert_eq!(connected_clients(&mut net), 2);
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Sketch(u32, Vec<u8>);
+
+#[test]
+fn long_inputs_arrive_and_delay_no_acks() {
+    for bytes in [20_000, 45_000] {
+        let mut net = TestNet::new(|app| {
+            protocol(app);
+            app.add_input::<Sketch>();
+        });
+        net.add_client();
+        net.run_until(|net| net.count::<Connected>(0) == 1);
+        let mut received = Vec::new();
+        let (mut oldest, mut steers) = (0, 0);
+        let client = client_entity(&mut net);
+        for number in 0..300 {
+            let world = net.clients[0].world_mut();
+            world.write_message(ToServer(Sketch(number, vec![7; bytes])));
+            world.write_message(ToServer(Steer(number as i32)));
+            net.tick();
+            let sketches = taken::<FromClient<Sketch>>(&mut net.server);
+            received.extend(sketches.into_iter().map(|it| it.message.0));
+            steers += taken::<FromClient<Steer>>(&mut net.server).len();
+            if number > 30 {
+                let peer = net.server.world().get::<Peer>(client).unwrap();
+                let acked = peer.sender().unwrap().newest_acked().unwrap();
+                oldest = oldest.max(stats(&net).tick - acked);
+            }
+        }
+        net.ticks(3);
+        let sketches = taken::<FromClient<Sketch>>(&mut net.server);
+        received.extend(sketches.into_iter().map(|it| it.message.0));
+        assert_eq!(received, (0..300).collect::<Vec<_>>());
+        steers += taken::<FromClient<Steer>>(&mut net.server).len();
+        assert_eq!(steers, 300);
+        assert!(oldest < 5, "{oldest} ticks without an ack");
+    }
 }

@@ -1,6 +1,6 @@
 //! Clients that see the same share the work.
 
-use cubewire_bevy::ByteBudget;
+use cubewire_bevy::{ByteBudget, VisibilityAppExt, VisibilityFilter, WhenHidden};
 
 use super::*;
 
@@ -74,4 +74,62 @@ fn clients_with_the_same_budget_share_while_it_suffices() {
     for client in &mut net.clients {
         assert_eq!(expected, states(client.world_mut(), true));
     }
+}
+
+/// Hides bodies from some clients, as they were when these last saw them.
+#[derive(Component, Clone, Copy)]
+#[component(immutable)]
+struct Fog(bool);
+
+/// On a client's connection: whether it sees less.
+#[derive(Component, Clone, Copy)]
+struct IsShort(bool);
+
+impl VisibilityFilter for Fog {
+    type Client = IsShort;
+    const WHEN_HIDDEN: WhenHidden = WhenHidden::Freeze;
+
+    fn is_visible(&self, client: Option<&IsShort>) -> bool {
+        !self.0 || client.is_none_or(|client| !client.0)
+    }
+}
+
+#[test]
+fn clients_that_see_the_same_frozen_share_one_encode() {
+    let mut net = TestNet::new(protocol);
+    net.server.add_visibility_filter::<Fog>();
+    for _ in 0..6 {
+        net.add_client();
+    }
+    net.run_until(|net| (0..6).all(|client| net.count::<Connected>(client) == 1));
+    let mut bodies = Vec::new();
+    for x in 0..10 {
+        bodies.push(spawn(
+            &mut net,
+            "crate",
+            Vec3::X * x as f32,
+            (Health(9), Fog(false)),
+        ));
+    }
+    net.ticks(60);
+    // Nobody is hidden.
+    assert_eq!(counted(&mut net, &mut bodies), (600, 100));
+    // From half of the clients, some are.
+    for (index, client) in all::<Connected>(&mut net.server).into_iter().enumerate() {
+        insert(&mut net, client, IsShort(index % 2 == 0));
+    }
+    for &body in &bodies[..5] {
+        insert(&mut net, body, Fog(true));
+    }
+    assert_eq!(counted(&mut net, &mut bodies), (600, 200));
+    for &body in &bodies[..5] {
+        insert(&mut net, body, Fog(true));
+    }
+    net.ticks(10);
+    // One has seen them later, so that what it has of them is different for a while.
+    let late = all::<Connected>(&mut net.server)[0];
+    insert(&mut net, late, IsShort(false));
+    net.ticks(10);
+    insert(&mut net, late, IsShort(true));
+    assert_eq!(counted(&mut net, &mut bodies), (600, 300));
 }

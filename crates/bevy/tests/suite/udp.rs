@@ -281,3 +281,92 @@ fn datagrams_of_strangers_do_no_harm() {
         count::<Connected>(&mut apps[1]) == 1
     });
 }
+
+/// Passes datagrams on between a client and the server, and counts those of the server, with headers of 48 bytes.
+struct Counting {
+    front: std::net::UdpSocket,
+    back: std::net::UdpSocket,
+    server: SocketAddr,
+    client: Option<SocketAddr>,
+    bytes: u64,
+}
+
+impl Counting {
+    fn forward(&mut self) {
+        let mut buffer = [0; 2_000];
+        while let Ok((length, client)) = self.front.recv_from(&mut buffer) {
+            self.client = Some(client);
+            self.back.send_to(&buffer[..length], self.server).unwrap();
+        }
+        while let Ok((length, _)) = self.back.recv_from(&mut buffer) {
+            self.bytes += length as u64 + 48;
+            let client = self.client.unwrap();
+            self.front.send_to(&buffer[..length], client).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_budget_holds_over_ipv6() {
+    let socket = || {
+        let socket = std::net::UdpSocket::bind("[::1]:0")?;
+        socket.set_nonblocking(true)?;
+        std::io::Result::Ok(socket)
+    };
+    let (Ok(front), Ok(back)) = (socket(), socket()) else {
+        eprintln!("this machine has no IPv6");
+        return;
+    };
+    let key = Key::random();
+    let relay = front.local_addr().unwrap();
+    let server = RenetServer::listen("[::1]:0", key).unwrap();
+    let mut counting = Counting {
+        front,
+        back,
+        server: server.address(),
+        client: None,
+        bytes: 0,
+    };
+    let mut apps = [
+        serving(server.public(relay)),
+        connecting(key.token(relay, 1).unwrap()),
+    ];
+    let mut bodies = Vec::new();
+    for x in 0..50 {
+        let at = Transform::from_xyz(x as f32, 1.0, 0.0);
+        let body = (Replicated, BodyKind::named("crate"), at, Health(1));
+        bodies.push(apps[0].world_mut().spawn(body).id());
+    }
+    let mut sent = Vec::new();
+    for tick in 0..MAX_FRAMES {
+        if count::<Connected>(&mut apps[0]) == 1 && sent.is_empty() {
+            let client = all::<Connected>(&mut apps[0])[0];
+            let budget = cubewire_bevy::ByteBudget::kbps(16);
+            apps[0].world_mut().entity_mut(client).insert(budget);
+        }
+        for (index, &body) in bodies.iter().enumerate() {
+            let mut transform = apps[0].world_mut().get_mut::<Transform>(body).unwrap();
+            transform.translation.y = 1.0 + ((tick * 7 + index * 13) % 29) as f32;
+        }
+        for app in &mut apps {
+            app.update();
+            counting.forward();
+        }
+        if count::<cubewire_bevy::ByteBudget>(&mut apps[0]) == 1 {
+            sent.push(counting.bytes);
+        }
+        if sent.len() == 400 {
+            break;
+        }
+        std::thread::yield_now();
+    }
+    // The first second has what was sent before there was a budget.
+    let most = sent[60..]
+        .windows(61)
+        .map(|second| second[60] - second[0])
+        .max();
+    assert!(
+        (1_500..=2_000).contains(&most.unwrap()),
+        "{most:?} of 2000 bytes"
+    );
+}

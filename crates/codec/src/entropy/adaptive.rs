@@ -12,6 +12,7 @@ use super::layout::{
 use super::model::TrainedModel;
 use super::pages::{Pages, SparePages};
 use crate::flags::{count, flagged};
+use crate::hash::mix;
 use crate::memory::SharedMemory;
 use crate::stages::Coverage;
 
@@ -194,6 +195,12 @@ impl StoredState {
             values: Vec::new(),
             hash: SnapshotHash::default(),
         }
+    }
+
+    /// A hash of the small parts.
+    pub(crate) fn digest(&self) -> u64 {
+        let probabilities = self.adaptive.iter().chain(&self.values);
+        probabilities.fold(0, |hash, &probability| mix(hash, probability.into()))
     }
 
     /// Bytes of memory in use, without what is shared.

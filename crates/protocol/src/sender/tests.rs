@@ -240,6 +240,7 @@ fn senders_that_are_alike_send_the_same() {
         put(&mut snapshot, [tick as f32, 0.0, 0.0]);
         let [first, second, third] = &mut senders;
         let is_like = first.is_like(second);
+        assert!(!is_like || first.likeness() == second.likeness());
         send(first, &snapshot, tick);
         send(third, &snapshot, tick);
         let expected = third.packet().bytes.clone();

@@ -8,13 +8,13 @@ use bevy_ecs::prelude::*;
 use cubewire_protocol::netcode::{is_from_client, is_request};
 use renetcode::{NETCODE_MAX_PACKET_BYTES, NetcodeServer, ServerResult};
 
-use super::super::{MAX_DATAGRAMS, OVERHEAD_BYTES, since_1970};
+use super::super::{MAX_DATAGRAMS, overhead_bytes, since_1970};
 use super::handshakes::{Connected, Step};
 use super::{ClientAddress, ClientId, RenetHost, TokenData};
 use crate::body::disconnect;
 use crate::mailbox::{Client, Mailbox};
 use crate::pipe::Pipe;
-use crate::traffic::{HEADER_BYTES, Traffic};
+use crate::traffic::{Traffic, header_bytes};
 
 /// A connected client.
 #[derive(Debug)]
@@ -37,11 +37,9 @@ impl RenetHost {
     pub(super) fn read(&mut self, commands: &mut Commands<'_, '_>) {
         let mut buffer = [0; NETCODE_MAX_PACKET_BYTES];
         for _ in 0..MAX_DATAGRAMS {
-            match self.socket.udp.recv_from(&mut buffer) {
+            match self.socket.receive(&mut buffer) {
                 Ok((length, from)) => {
-                    let bytes = length + HEADER_BYTES;
-                    self.socket.traffic.received += 1;
-                    self.socket.traffic.received_bytes += bytes as u64;
+                    let bytes = length + header_bytes(from.ip());
                     if !is_from_client(&buffer[..length], since_1970()) {
                         self.socket.unassigned(bytes);
                         self.ignore(from);
@@ -57,7 +55,7 @@ impl RenetHost {
     }
 
     fn datagram(&mut self, datagram: &mut [u8], from: SocketAddr, commands: &mut Commands<'_, '_>) {
-        let bytes = datagram.len() + HEADER_BYTES;
+        let bytes = datagram.len() + header_bytes(from.ip());
         let known = self.clients.get(&from).map(|known| known.has_spoken);
         let has_room = self.clients.len() < self.max_clients;
         let step = match known {
@@ -102,7 +100,7 @@ impl RenetHost {
         from: SocketAddr,
         commands: &mut Commands<'_, '_>,
     ) {
-        let bytes = datagram.len() + HEADER_BYTES;
+        let bytes = datagram.len() + header_bytes(from.ip());
         let Some(client) = self.clients.get_mut(&from) else {
             return;
         };
@@ -158,7 +156,7 @@ impl RenetHost {
             ClientId(id),
             ClientAddress(address),
             TokenData(user_data),
-            Mailbox::new(OVERHEAD_BYTES),
+            Mailbox::new(overhead_bytes(address.ip())),
         ));
         let client = Connection {
             id,

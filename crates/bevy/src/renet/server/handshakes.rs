@@ -249,12 +249,12 @@ impl Handshakes {
         if self.pending.len() < MAX_PENDING || self.pending.contains_key(&newcomer) {
             return;
         }
-        let mut held: HashMap<u64, usize> = HashMap::new();
+        let mut held: HashMap<IpAddr, usize> = HashMap::new();
         for address in self.pending.keys() {
-            *held.entry(address_prefix(address)).or_default() += 1;
+            *held.entry(machine(address)).or_default() += 1;
         }
         let most = held.values().max().copied().unwrap_or_default();
-        let is_heaviest = |address: &&SocketAddr| held.get(&address_prefix(address)) == Some(&most);
+        let is_heaviest = |address: &&SocketAddr| held.get(&machine(address)) == Some(&most);
         let heaviest: Vec<_> = self.pending.keys().filter(is_heaviest).copied().collect();
         let random = u64::from_le_bytes(renetcode::generate_random_bytes());
         self.pending
@@ -271,12 +271,12 @@ fn reply(result: ServerResult<'_, '_>) -> Option<Vec<u8>> {
     }
 }
 
-/// What counts as one machine: an IPv4 address, or the network part of an IPv6 address, of which every
-/// subscriber has 2⁶⁴ addresses.
-fn address_prefix(address: &SocketAddr) -> u64 {
-    match address.ip() {
-        IpAddr::V4(ip) => u64::from(u32::from(ip)),
-        IpAddr::V6(ip) => (u128::from(ip) >> 64) as u64,
+/// What counts as one machine: an IPv4 address, also if it is mapped to IPv6, or the network part of an IPv6 address, of
+/// which every subscriber has 2⁶⁴ addresses.
+fn machine(address: &SocketAddr) -> IpAddr {
+    match address.ip().to_canonical() {
+        ip @ IpAddr::V4(_) => ip,
+        IpAddr::V6(ip) => IpAddr::V6((u128::from(ip) >> 64 << 64).into()),
     }
 }
 

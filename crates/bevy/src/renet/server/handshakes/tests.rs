@@ -286,3 +286,26 @@ fn unauthenticated_peers_leave_no_trace() {
     }
     assert!(handshakes.pending.is_empty() && handshakes.used.is_empty());
 }
+
+#[test]
+fn machines_are_told_apart_where_a_socket_has_both_families() {
+    let mapped = |host: u8, port| {
+        let ip = std::net::Ipv4Addr::new(192, 0, 2, host).to_ipv6_mapped();
+        SocketAddr::from((ip, port))
+    };
+    let (mut handshakes, key) = handshakes();
+    let mut newcomer = client(key);
+    challenge(&mut handshakes, &mut newcomer, mapped(9, 1));
+    for port in 0..2 * MAX_PENDING as u16 {
+        challenge(&mut handshakes, &mut client(key), mapped(1, port));
+        handshakes.update(Duration::from_millis(1));
+    }
+    assert_eq!(handshakes.pending.len(), MAX_PENDING);
+    let step = handshakes.response(&mut next(&mut newcomer), mapped(9, 1), true);
+    assert!(matches!(step, Step::Connected(_)), "{step:?}");
+    let plain = SocketAddr::from(([192, 0, 2, 1], 7));
+    assert_eq!(machine(&mapped(1, 7)), machine(&plain));
+    let of_one = ["2001:db8::1", "2001:db8::2:3", "2001:db8:0:1::1"];
+    let of_one = of_one.map(|ip| machine(&SocketAddr::new(ip.parse().unwrap(), 7)));
+    assert!(of_one[0] == of_one[1] && of_one[1] != of_one[2]);
+}

@@ -1,0 +1,228 @@
+//! Components that wait until there is room for them on the way to a client.
+//!
+//! A transport sends messages in order, however old they have become. So it is given components only while little waits in it;
+//! all others wait here, where a newer value takes the place of an older one of the same component. The body that has
+//! waited longest comes first. Memory is bounded by the slots, each with one value of each component, which clients share.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cubewire_codec::Life;
+
+use crate::wire::{BodyId, MAX_TO_CLIENT_BYTES, Part, ToClientMail, encode};
+
+/// What waits for one client.
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    /// By slot.
+    bodies: BTreeMap<usize, Waiting>,
+    /// Slots, in the order in which they began to wait.
+    order: BTreeMap<u64, usize>,
+    next: u64,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    place: u64,
+    body: BodyId,
+    /// Whether the client is to have these components and no others.
+    is_all: bool,
+    /// By component; `None` if it was removed.
+    values: BTreeMap<u8, Value>,
+}
+
+/// The bytes of a component, which all clients share.
+pub(super) type Value = Option<Arc<[u8]>>;
+
+/// Most bytes around a component in its message.
+const AROUND_BYTES: usize = 5;
+
+impl Outbox {
+    /// Queues a value of a component in place of an older one.
+    pub(super) fn change(&mut self, slot: usize, life: Life, component: usize, value: Value) {
+        let waiting = self.waiting(slot, life);
+        waiting.values.insert(component as u8, value);
+    }
+
+    /// Queues all components of a body in place of what was queued.
+    pub(super) fn replace(&mut self, slot: usize, life: Life, components: &[Value]) {
+        let waiting = self.waiting(slot, life);
+        waiting.is_all = true;
+        let components = components.iter().enumerate();
+        let components = components.filter(|(_, value)| value.is_some());
+        let values = components.map(|(component, value)| (component as u8, value.clone()));
+        waiting.values = values.collect();
+    }
+
+    /// Drops what is queued of a slot.
+    pub(super) fn forget(&mut self, slot: usize) {
+        if let Some(waiting) = self.bodies.remove(&slot) {
+            self.order.remove(&waiting.place);
+        }
+    }
+
+    /// Takes messages while there is room for any of their bytes.
+    pub(super) fn take(&mut self, mut room: usize, messages: &mut Vec<Vec<u8>>) {
+        while room > 0
+            && let Some((_, slot)) = self.order.pop_first()
+        {
+            let Some(waiting) = self.bodies.remove(&slot) else {
+                continue;
+            };
+            let first = messages.len();
+            waiting.write(messages);
+            let bytes = messages[first..].iter().map(Vec::len).sum();
+            room = room.saturating_sub(bytes);
+        }
+    }
+
+    fn waiting(&mut self, slot: usize, life: Life) -> &mut Waiting {
+        let body = BodyId::new(slot, life);
+        if self
+            .bodies
+            .get(&slot)
+            .is_some_and(|waiting| waiting.body != body)
+        {
+            self.forget(slot);
+        }
+        self.bodies.entry(slot).or_insert_with(|| {
+            let place = self.next;
+            self.next += 1;
+            self.order.insert(place, slot);
+            Waiting {
+                place,
+                body,
+                is_all: false,
+                values: BTreeMap::new(),
+            }
+        })
+    }
+}
+
+impl Waiting {
+    /// Writes one message, or as many as the components need.
+    fn write(&self, messages: &mut Vec<Vec<u8>>) {
+        let mut parts = vec![Vec::new()];
+        let mut room = MAX_TO_CLIENT_BYTES;
+        for (&component, value) in &self.values {
+            let value = value.as_deref();
+            let bytes = value.map_or(0, <[u8]>::len);
+            if bytes + AROUND_BYTES > room && !parts[parts.len() - 1].is_empty() {
+                parts.push(Vec::new());
+                room = MAX_TO_CLIENT_BYTES;
+            }
+            room = room.saturating_sub(bytes + AROUND_BYTES);
+            let last = parts.len() - 1;
+            parts[last].push((component, value));
+        }
+        let last = parts.len() - 1;
+        for (index, components) in parts.into_iter().enumerate() {
+            let part = match (self.is_all, index) {
+                (true, 0) if last == 0 => Part::All,
+                (true, 0) => Part::Begin,
+                (true, index) if index == last => Part::End,
+                _ => Part::Change,
+            };
+            messages.push(encode(&ToClientMail::Cold {
+                body: self.body,
+                part,
+                components,
+            }));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::decode;
+
+    const LIFE: Life = Life {
+        kind: 0,
+        generation: 3,
+    };
+
+    fn value(length: usize, byte: u8) -> Value {
+        Some(Arc::from(vec![byte; length]))
+    }
+
+    /// The messages, as slot, part, and of each component its number, length and first byte.
+    fn taken(outbox: &mut Outbox, room: usize) -> Vec<(u16, Part, Vec<(u8, usize, u8)>)> {
+        let mut messages = Vec::new();
+        outbox.take(room, &mut messages);
+        let read = messages.iter().map(|bytes| {
+            let Some(ToClientMail::Cold {
+                body,
+                part,
+                components,
+            }) = decode(bytes)
+            else {
+                panic!("{bytes:?}");
+            };
+            assert!(bytes.len() <= cubewire_protocol::MAX_RELIABLE_BYTES);
+            let component = |(number, bytes): (u8, Option<&[u8]>)| {
+                let bytes = bytes.unwrap_or_default();
+                (number, bytes.len(), bytes.first().copied().unwrap_or(0))
+            };
+            let components = components.into_iter().map(component);
+            (body.slot, part, components.collect())
+        });
+        read.collect()
+    }
+
+    #[test]
+    fn a_newer_value_takes_the_place_of_one_that_waits() {
+        let mut outbox = Outbox::default();
+        outbox.change(7, LIFE, 2, value(10, 1));
+        outbox.change(4, LIFE, 0, value(10, 2));
+        outbox.change(7, LIFE, 2, value(10, 3));
+        outbox.change(7, LIFE, 1, None);
+        assert_eq!(taken(&mut outbox, 0), []);
+        let expected = (7, Part::Change, vec![(1, 0, 0), (2, 10, 3)]);
+        assert_eq!(taken(&mut outbox, 1), [expected]);
+        // It has to wait behind the other again.
+        outbox.change(7, LIFE, 2, value(10, 4));
+        let expected = [
+            (4, Part::Change, vec![(0, 10, 2)]),
+            (7, Part::Change, vec![(2, 10, 4)]),
+        ];
+        assert_eq!(taken(&mut outbox, 1_000), expected);
+        assert!(outbox.bodies.is_empty() && outbox.order.is_empty());
+    }
+
+    #[test]
+    fn a_body_that_is_gone_waits_no_more() {
+        let mut outbox = Outbox::default();
+        outbox.replace(7, LIFE, &[value(3, 1), None]);
+        outbox.forget(7);
+        outbox.replace(8, LIFE, &[value(3, 1), None]);
+        let next = Life {
+            generation: 4,
+            ..LIFE
+        };
+        outbox.replace(8, next, &[None, None]);
+        outbox.change(8, next, 1, value(3, 2));
+        let expected = (8, Part::All, vec![(1, 3, 2)]);
+        assert_eq!(taken(&mut outbox, 1_000), [expected]);
+        assert!(outbox.order.is_empty());
+    }
+
+    #[test]
+    fn what_is_too_long_for_one_message_is_sent_in_several() {
+        let mut outbox = Outbox::default();
+        let longest = MAX_TO_CLIENT_BYTES;
+        let long = [longest, 30_000, 30_000, 30_000].map(|length| value(length, 9));
+        outbox.replace(65_535, LIFE, &long);
+        let parts = taken(&mut outbox, 1);
+        let counts: Vec<_> = parts.iter().map(|part| (part.1, part.2.len())).collect();
+        assert_eq!(
+            counts,
+            [(Part::Begin, 1), (Part::Change, 2), (Part::End, 1)]
+        );
+        for component in [0, 1] {
+            outbox.change(0, LIFE, component, value(longest, 9));
+        }
+        let parts = taken(&mut outbox, 1);
+        assert!(parts.iter().all(|part| part.1 == Part::Change) && parts.len() == 2);
+    }
+}
