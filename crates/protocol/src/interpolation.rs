@@ -97,7 +97,8 @@ impl Interpolation {
         }
     }
 
-    /// The interpolated state of a body.
+    /// The interpolated state of a body. One that teleports between the two snapshots stays at its place in the first, until
+    /// the second is due.
     ///
     /// # Panics
     /// If the index is out of range.
@@ -105,6 +106,9 @@ impl Interpolation {
     pub fn body(self, playout: &Playout<'_, Received>, body: usize) -> BodyState {
         let from = playout.from.snapshot.bodies[body];
         let to = playout.to.snapshot.bodies[body];
+        if playout.from.teleports.get(body) != playout.to.teleports.get(body) {
+            return from;
+        }
         let has_velocity = playout.from.has_velocity && playout.to.has_velocity;
         let between = between(&from, &to, playout.fraction);
         let position = match self.effective(has_velocity) {

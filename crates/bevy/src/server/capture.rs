@@ -96,7 +96,7 @@ impl FromWorld for Bodies {
         };
         Self {
             tick: 0,
-            table: SlotTable::new(slots),
+            table: SlotTable::new(slots, protocol.plan.schema().ticks_per_second),
             world: Arc::new(empty()),
             pool: Vec::new(),
             slots: Vec::new(),
