@@ -23,7 +23,7 @@ pub struct Within<'a> {
     /// The most that they can grow to.
     pub most: usize,
     /// By body: how fast it becomes urgent; 1 beyond the end. A body whose gain is 0, negative or not a number is not sent in
-    /// a partial packet. A slot whose body the receiver has to remove counts with at least 1, whatever its gain.
+    /// a partial packet. If the receiver has to remove a body from a slot, the slot's gain counts as at least 1.
     pub gains: &'a [f32],
     /// By body: the number of its group; beyond the end, each is by itself. Those of a group that wait are sent in one
     /// packet, as urgent as the most urgent of them; only a group that no packet holds is sent in several.

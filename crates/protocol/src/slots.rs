@@ -216,7 +216,7 @@ mod tests {
         let mut table = SlotTable::new(SLOTS, 60);
         (0..SLOTS).for_each(|_| _ = table.insert(0, 0));
         assert!((0..SLOTS).all(|slot| table.remove(slot, 1)));
-        // With a scan of all, this would be 3.6 thousand million steps.
+        // If each attempt looked at all slots, these would be 3.6 billion steps.
         (0..SLOTS).for_each(|_| assert_eq!(table.insert(0, 2), None));
         assert_eq!(table.cooling(), SLOTS);
         (0..SLOTS).for_each(|slot| assert_eq!(table.insert(0, 61).map(|at| at.0), Some(slot)));

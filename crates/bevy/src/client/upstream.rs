@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
+use bevy_ecs::query::Allow;
 
 use super::inputs::Inputs;
 use super::session::Session;
@@ -20,7 +22,10 @@ fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
 /// Takes what was written and puts it into the mailbox, once a tick. What is written without a connection is dropped.
 pub(super) fn send(
     world: &mut World,
-    servers: &mut QueryState<(Entity, &'static mut Session, &'static mut Mailbox), With<Connected>>,
+    servers: &mut QueryState<
+        (Entity, &'static mut Session, &'static mut Mailbox),
+        (With<Connected>, Allow<Disabled>),
+    >,
 ) {
     let protocol = Arc::clone(&world.resource::<Protocol>().0);
     let mut drain = |entries: &[crate::messages::MessageEntry]| -> Vec<Vec<_>> {

@@ -6,7 +6,9 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreUpdate};
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
+use bevy_ecs::query::Allow;
 use bevy_time::{Real, Time};
 use cubewire_link::{Conditions, Link, LinkStats};
 use cubewire_protocol::netcode::is_from_server;
@@ -54,6 +56,7 @@ impl Plugin for RenetClient {
 /// A connection to a server: spawn one to connect again. Its entity becomes a [`Server`] once the server answers, and is
 /// despawned when the connection has ended.
 #[derive(Component)]
+#[component(clone_behavior = Ignore)]
 pub struct RenetConnection {
     server: SocketAddr,
     /// Silence after which it has ended; none if its token allows any.
@@ -294,7 +297,7 @@ const RECENT: Duration = Duration::from_secs(1);
 /// Reads the sockets.
 fn receive(
     time: Res<Time<Real>>,
-    mut connections: Query<(Entity, &mut RenetConnection, Has<Server>)>,
+    mut connections: Query<(Entity, &mut RenetConnection, Has<Server>), Allow<Disabled>>,
     mut commands: Commands,
 ) {
     for (entity, mut connection, is_server) in &mut connections {
@@ -312,7 +315,7 @@ fn receive(
 }
 
 /// Fills the mailboxes.
-fn deliver(mut connections: Query<(&mut RenetConnection, &mut Mailbox)>) {
+fn deliver(mut connections: Query<(&mut RenetConnection, &mut Mailbox), Allow<Disabled>>) {
     for (mut connection, mut mailbox) in &mut connections {
         connection.pipe.deliver(&mut mailbox);
     }
@@ -321,7 +324,7 @@ fn deliver(mut connections: Query<(&mut RenetConnection, &mut Mailbox)>) {
 /// Sends what is in the mailboxes.
 fn flush(
     time: Res<Time<Real>>,
-    mut connections: Query<(Entity, &mut RenetConnection, &mut Mailbox)>,
+    mut connections: Query<(Entity, &mut RenetConnection, &mut Mailbox), Allow<Disabled>>,
     mut commands: Commands,
 ) {
     let now = time.elapsed();

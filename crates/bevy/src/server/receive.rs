@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
+use bevy_ecs::query::Allow;
 use bevy_time::{Real, Time};
 use cubewire_codec::{Fingerprint, Snapshot};
 use cubewire_protocol::{Feedback, Welcome};
@@ -24,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Gives every new connection its peer.
 pub(super) fn admit(
-    new: Query<Entity, (With<Client>, Without<Peer>)>,
+    new: Query<Entity, (With<Client>, Without<Peer>, Allow<Disabled>)>,
     time: Res<Time<Real>>,
     mut commands: Commands,
 ) {
@@ -37,7 +39,10 @@ pub(super) fn admit(
 }
 
 /// Takes the mail of all clients.
-pub(super) fn deliver(world: &mut World, clients: &mut QueryState<Entity, With<Peer>>) {
+pub(super) fn deliver(
+    world: &mut World,
+    clients: &mut QueryState<Entity, (With<Peer>, Allow<Disabled>)>,
+) {
     let now = world.resource::<Time<Real>>().elapsed();
     // Observers of what follows need the resource itself.
     let bodies = world.resource::<Bodies>();
@@ -87,7 +92,6 @@ pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
     if entity.contains::<HasEnded>() {
         return;
     }
-    entity.insert(HasEnded);
     if let Some(mut peer) = entity.get_mut::<Peer>() {
         (peer.state, peer.since) = (PeerState::Refused, since);
     }
@@ -96,6 +100,7 @@ pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
         let refused = encode(&ToClientMail::Refused(&reason));
         mailbox.outgoing.messages.push(refused);
     }
+    entity.insert(HasEnded);
     world.trigger(Disconnected {
         entity: client,
         reason,

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
+use bevy_ecs::query::Allow;
 use bevy_tasks::{ComputeTaskPool, TaskPool};
 use bevy_time::{Real, Time};
 use bevy_transform::components::Transform;
@@ -22,7 +24,7 @@ use crate::measure::Measure;
 use crate::protocol::Compiled;
 use crate::wire::{BodyId, ToClientMail, encode, sendable};
 
-type ReadyClient = (With<Peer>, With<Connected>);
+type ReadyClient = (With<Peer>, With<Connected>, Allow<Disabled>);
 
 /// After a pause that is longer, clients are told which tick it is: half the range of their numbers is nine minutes at 60 Hz.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -95,7 +97,7 @@ pub(super) fn send_snapshots(
     bodies: Res<Bodies>,
     filters: Res<Filters>,
     mut stats: ResMut<ReplicationStats>,
-    mut clients: Query<ClientItem<'static>>,
+    mut clients: Query<ClientItem<'static>, Allow<Disabled>>,
     centers: Query<&Transform>,
     mut commands: Commands,
 ) {
@@ -317,7 +319,7 @@ fn send_lives(
                 &ToClientMail::Gone {
                     body: BodyId::new(slot, before),
                     tick: bodies.tick,
-                    is_hidden: bodies.world.life(slot) == Some(before),
+                    is_hidden: bodies.holds(slot, before),
                 },
             )?;
         }

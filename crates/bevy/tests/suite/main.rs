@@ -3,12 +3,16 @@
 mod budget;
 mod cold;
 mod connection;
+mod disabled;
 mod examples;
 mod lives;
 mod measure;
 mod messages;
+mod observers;
+mod poses;
 mod references;
 mod sharing;
+mod teleports;
 mod udp;
 mod visibility;
 mod walk;
