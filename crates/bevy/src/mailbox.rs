@@ -163,7 +163,9 @@ fn hang_up(connections: Query<Entity, (IsConnection, Allow<Disabled>)>, mut comm
     }
 }
 
+type ConnectedServer = (With<Server>, With<Connected>, Allow<Disabled>);
+
 /// A run condition: whether this client is [`Connected`].
-pub fn connected(server: Query<(), (With<Server>, With<Connected>, Allow<Disabled>)>) -> bool {
+pub fn connected(server: Query<(), ConnectedServer>) -> bool {
     !server.is_empty()
 }

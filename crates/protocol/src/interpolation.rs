@@ -221,4 +221,30 @@ mod tests {
         assert!((height(Interpolation::Hermite, false, 1.0) - 2.0).abs() < 1e-6);
         assert!((height(Interpolation::Extrapolate, false, 1.0) - 2.0).abs() < 1e-6);
     }
+    #[test]
+    fn a_body_that_teleports_stays_until_the_next_snapshot_is_due() {
+        let mut buffer = PlayoutBuffer::new(SenderClock::new(1, 0, Duration::ZERO), Duration::ZERO);
+        for (tick, teleports) in [(0, 255), (2, 0), (4, 0)] {
+            let body = BodyState {
+                position: Vec3::X * tick as f32,
+                ..BodyState::default()
+            };
+            let received = Received {
+                snapshot: Snapshot { bodies: vec![body] },
+                teleports: vec![teleports],
+                ..Received::default()
+            };
+            buffer.insert(Duration::from_secs(tick), tick, received);
+        }
+        for kind in [Interpolation::Linear, Interpolation::Hermite] {
+            for (seconds, x) in [(0.0, 0.0), (1.0, 0.0), (1.9, 0.0), (2.0, 2.0), (3.0, 3.0)] {
+                let playout = kind.playout(&buffer, Duration::from_secs_f64(seconds));
+                let shown = kind.slot(&playout.unwrap(), 0).unwrap();
+                assert!(
+                    (shown.position.x - x).abs() < 1e-6,
+                    "{shown:?} at {seconds}"
+                );
+            }
+        }
+    }
 }

@@ -19,13 +19,12 @@ fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
     to_wire(world.get::<RemoteBody>(entity)?.0)
 }
 
+type Connection = (Entity, &'static mut Session, &'static mut Mailbox);
+
 /// Takes what was written and puts it into the mailbox, once a tick. What is written without a connection is dropped.
 pub(super) fn send(
     world: &mut World,
-    servers: &mut QueryState<
-        (Entity, &'static mut Session, &'static mut Mailbox),
-        (With<Connected>, Allow<Disabled>),
-    >,
+    servers: &mut QueryState<Connection, (With<Connected>, Allow<Disabled>)>,
 ) {
     let protocol = Arc::clone(&world.resource::<Protocol>().0);
     let mut drain = |entries: &[crate::messages::MessageEntry]| -> Vec<Vec<_>> {

@@ -24,12 +24,10 @@ use crate::wire::{
 /// A client that says nothing, or was refused and does not leave.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+type NewClient = (With<Client>, Without<Peer>, Allow<Disabled>);
+
 /// Gives every new connection its peer.
-pub(super) fn admit(
-    new: Query<Entity, (With<Client>, Without<Peer>, Allow<Disabled>)>,
-    time: Res<Time<Real>>,
-    mut commands: Commands,
-) {
+pub(super) fn admit(new: Query<Entity, NewClient>, time: Res<Time<Real>>, mut commands: Commands) {
     for client in &new {
         let peer = Peer::new(time.elapsed());
         commands
