@@ -24,7 +24,7 @@ pub trait CubewireAppExt {
     /// Where bodies can be, and how exactly their poses are sent.
     fn replicate_pose(&mut self, pose: Pose) -> &mut Self;
 
-    /// Lets bodies [teleport](crate::Teleport). It takes one of the fields: 8 bits when a body appears, about 20 bits with each
+    /// Lets bodies [teleport](crate::Teleport). It takes one of the fields: 8 bits when a body appears, about 10 bits at most with each
     /// teleport, and otherwise less than a tenth of a bit for each body in a packet.
     fn replicate_teleports(&mut self) -> &mut Self;
 
