@@ -6,6 +6,7 @@ use bevy_ecs::prelude::*;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::body::write;
 use crate::wire::{
     BodyId, LoggedOnce, MAX_TO_CLIENT_BYTES, Unsendable, decode, sendable, short_name,
 };
@@ -16,10 +17,10 @@ pub(crate) struct ColdEntry {
     pub(crate) ticks: fn(EntityRef<'_>) -> Option<ComponentTicks>,
     /// The bytes of a body's component, with the entities in it as they are on the wire.
     pub(crate) read: fn(EntityRef<'_>, &mut Mapper<'_>) -> Option<Result<Vec<u8>, Unsendable>>,
-    /// Inserts the component. False if the bytes are none.
-    pub(crate) write: fn(&mut EntityWorldMut<'_>, &[u8], &mut Mapper<'_>) -> bool,
-    pub(crate) remove: fn(&mut EntityWorldMut<'_>),
-    /// That one is not sent.
+    /// Inserts the component, unless the entity has been despawned. False if the bytes are malformed.
+    pub(crate) write: fn(&mut World, Entity, &[u8], &mut Mapper<'_>) -> bool,
+    pub(crate) remove: fn(&mut World, Entity),
+    /// Whether a warning about an unsendable value was logged.
     pub(crate) unsent: LoggedOnce,
 }
 
@@ -33,15 +34,17 @@ impl ColdEntry {
                 C::map_entities(&mut component, mapper);
                 Some(sendable(&component, MAX_TO_CLIENT_BYTES))
             },
-            write: |body, bytes, mapper| {
+            write: |world, body, bytes, mapper| {
                 let component = decode::<C>(bytes).map(|mut component| {
                     C::map_entities(&mut component, mapper);
-                    body.insert(component);
+                    write(world, body, component);
                 });
                 component.is_some()
             },
-            remove: |body| {
-                body.remove::<C>();
+            remove: |world, body| {
+                if let Ok(mut body) = world.get_entity_mut(body) {
+                    body.remove::<C>();
+                }
             },
             unsent: LoggedOnce::default(),
         }

@@ -33,7 +33,7 @@ mod wire;
 pub use cubewire_link;
 pub use cubewire_protocol;
 
-pub use body::{BodyKind, Disconnected, Remote, Replicated, disconnect};
+pub use body::{BodyKind, Disconnected, Remote, Replicated, Teleport, disconnect};
 #[cfg(feature = "client")]
 pub use client::{ClientPlugin, KeepVanished, PlayoutDelay, Session, VanishReason, Vanished};
 pub use forms::{Field, Pose, Shape};

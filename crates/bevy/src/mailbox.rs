@@ -13,6 +13,9 @@
 //!    it puts into the mailbox;
 //! 5. ends the connection if somebody else despawns the entity. Replication does so if the peer breaks the rules.
 //!
+//! A connection goes on while its entity has [`Disabled`], as the entity can also be a body. A clone of the entity is no
+//! connection.
+//!
 //! Replication inserts [`Connected`] once both ends have found that they speak the same protocol. Nothing is assumed of the
 //! bytes that arrive.
 
@@ -21,7 +24,9 @@ mod budget;
 use std::time::Duration;
 
 use bevy_app::{App, AppExit, FixedPostUpdate, Last, Plugin, PostUpdate, PreUpdate};
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
+use bevy_ecs::query::Allow;
 use bevy_time::{Fixed, Real, Time};
 
 pub use self::budget::{CHANNEL_BYTES, SendBudget};
@@ -51,20 +56,24 @@ pub enum CubewireSystems {
 
 /// At a server: the connection to a client.
 #[derive(Component, Clone, Copy, Debug, Default)]
+#[component(clone_behavior = Ignore)]
 #[require(Mailbox)]
 pub struct Client;
 
 /// At a client: the connection to the server.
 #[derive(Component, Clone, Copy, Debug, Default)]
+#[component(clone_behavior = Ignore)]
 #[require(Mailbox)]
 pub struct Server;
 
 /// A connection, at either end, on which both ends have agreed on the protocol.
 #[derive(Component, Clone, Copy, Debug, Default)]
+#[component(clone_behavior = Ignore)]
 pub struct Connected;
 
 /// What goes over a connection: see the [contract](self).
 #[derive(Component, Clone, Debug, Default)]
+#[component(clone_behavior = Ignore)]
 pub struct Mailbox {
     /// What has arrived and is not processed yet.
     pub incoming: Mail,
@@ -161,13 +170,15 @@ fn no_tick_has_flushed(
 type IsConnection = Or<(With<Client>, With<Server>)>;
 
 /// So that the other ends learn at once, and not after a silence.
-fn hang_up(connections: Query<Entity, IsConnection>, mut commands: Commands) {
+fn hang_up(connections: Query<Entity, (IsConnection, Allow<Disabled>)>, mut commands: Commands) {
     for connection in &connections {
         commands.entity(connection).try_despawn();
     }
 }
 
+type ConnectedServer = (With<Server>, With<Connected>, Allow<Disabled>);
+
 /// A run condition: whether this client is [`Connected`].
-pub fn connected(server: Query<(), (With<Server>, With<Connected>)>) -> bool {
+pub fn connected(server: Query<(), ConnectedServer>) -> bool {
     !server.is_empty()
 }

@@ -10,6 +10,7 @@ use cubewire_protocol::Waits;
 /// Measures the snapshots of a connection while it is on its entity, at a server or at a client. Without it nothing is measured,
 /// and no list of a packet's bits is made.
 #[derive(Component, Clone, Debug, Default)]
+#[component(clone_behavior = Ignore)]
 pub struct Measure {
     ticks: VecDeque<MeasuredTick>,
     packets: VecDeque<(u64, Packet)>,

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreUpdate};
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
+use bevy_ecs::query::Allow;
 use cubewire_link::{Conditions, Link, LinkStats};
 use cubewire_protocol::ChannelError;
 
@@ -237,6 +239,7 @@ fn add_transport(app: &mut App) {
 
 /// One end of a connection.
 #[derive(Component, Debug)]
+#[component(clone_behavior = Ignore)]
 struct MemoryConnection {
     network: MemoryNetwork,
     wire: Arc<Mutex<Wire>>,
@@ -254,7 +257,7 @@ impl MemoryConnection {
 }
 
 fn receive(
-    mut connections: Query<(Entity, &MemoryConnection, &mut Mailbox)>,
+    mut connections: Query<(Entity, &MemoryConnection, &mut Mailbox), Allow<Disabled>>,
     mut commands: Commands,
 ) {
     for (entity, connection, mut mailbox) in &mut connections {
@@ -272,7 +275,7 @@ fn receive(
 }
 
 fn flush(
-    mut connections: Query<(Entity, &MemoryConnection, &mut Mailbox)>,
+    mut connections: Query<(Entity, &MemoryConnection, &mut Mailbox), Allow<Disabled>>,
     mut commands: Commands,
 ) {
     for (entity, connection, mut mailbox) in &mut connections {

@@ -13,9 +13,8 @@ use crate::messages::MessageEntry;
 /// Reads a field of a body. The slots of bodies are for those to which it refers.
 type ReadField = dyn Fn(EntityRef<'_>, &dyn Fn(Entity) -> Option<usize>) -> f64 + Send + Sync;
 
-/// Writes a field of a body. The bodies of slots are for those to which it refers.
-type WriteField =
-    dyn Fn(&mut EntityWorldMut<'_>, f64, &dyn Fn(usize) -> Option<Entity>) + Send + Sync;
+/// Writes a field of a body, unless that has been despawned. The bodies of slots are for those to which it refers.
+type WriteField = dyn Fn(&mut World, Entity, f64, &dyn Fn(usize) -> Option<Entity>) + Send + Sync;
 
 /// A field and how to get at it.
 pub(crate) struct FieldEntry {
@@ -45,8 +44,10 @@ pub(crate) struct Compiled {
     pub(crate) stages: Stages,
     pub(crate) text: String,
     pub(crate) kinds: Vec<&'static str>,
-    /// In the order of the schema, whose first field is [`HAS_COLD`](Protocol::HAS_COLD) if there are cold components.
+    /// In the order of the schema. That has [`HAS_COLD`](Protocol::HAS_COLD) before them if there are cold components, and
+    /// [`TELEPORTS`](Protocol::TELEPORTS) after them if there are teleports.
     pub(crate) fields: Vec<FieldEntry>,
+    pub(crate) has_teleports: bool,
     pub(crate) cold: Vec<ColdEntry>,
     pub(crate) inputs: Vec<MessageEntry>,
     pub(crate) to_server: Vec<MessageEntry>,
@@ -67,6 +68,10 @@ impl Protocol {
     /// The name of the field that says whether a body has components of [`replicate`](crate::CubewireAppExt::replicate): a client
     /// shows it only once they have arrived. It is the first field, a flag, if such components are registered.
     pub const HAS_COLD: &str = "has_cold";
+
+    /// The name of the field with the number of ticks in which a body was [teleported](crate::Teleport), modulo 256. It is the
+    /// last field, if [teleports are replicated](crate::CubewireAppExt::replicate_teleports).
+    pub const TELEPORTS: &str = "teleports";
 
     /// All that was registered, a line each: what two ends compare when they connect. Its beginning is that of the
     /// [schema](schema#text).
@@ -91,6 +96,13 @@ impl Compiled {
     /// Fields on the wire before those that were registered.
     pub(crate) fn hidden_fields(&self) -> usize {
         self.has_cold().into()
+    }
+
+    /// The field that counts teleports, by its index on the wire.
+    #[cfg(feature = "client")]
+    pub(crate) fn teleports(&self) -> Option<usize> {
+        self.has_teleports
+            .then(|| self.plan.schema().fields.len() - 1)
     }
 
     /// The fields that refer to bodies, by their index on the wire.

@@ -7,6 +7,7 @@ use cubewire_codec::schema::{self, FieldForm};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::body::write;
 use crate::cold::ColdEntry;
 use crate::forms::{Field, Pose, Shape};
 use crate::messages::{
@@ -23,10 +24,15 @@ pub trait CubewireAppExt {
     /// Where bodies can be, and how exactly their poses are sent.
     fn replicate_pose(&mut self, pose: Pose) -> &mut Self;
 
+    /// Lets bodies [teleport](crate::Teleport). It takes one of the fields: 8 bits when a body appears, about 10 bits at most with each
+    /// teleport, and otherwise less than a tenth of a bit for each body in a packet.
+    fn replicate_teleports(&mut self) -> &mut Self;
+
     /// A kind of body. There are at most 64.
     fn body_kind(&mut self, name: &'static str, shape: Shape) -> &mut Self;
 
-    /// A component that is sent with the pose, as a number, within the byte budget. There are at most 31 fields. A body
+    /// A component that is sent with the pose, as a number, within the byte budget. There are at most 32 fields, one of
+    /// which components of [`replicate`](Self::replicate) take together, and one [teleports](Self::replicate_teleports). A body
     /// without the component is sent as if its number were 0, and the client's has the component in any case, unless its kind is
     /// none of the [`field_kinds`](Self::field_kinds).
     fn replicate_field<C: Component>(
@@ -83,6 +89,11 @@ impl CubewireAppExt for App {
         self
     }
 
+    fn replicate_teleports(&mut self) -> &mut Self {
+        registry(self).has_teleports = true;
+        self
+    }
+
     fn body_kind(&mut self, name: &'static str, shape: Shape) -> &mut Self {
         registry(self).kinds.push((name, shape));
         self
@@ -98,9 +109,7 @@ impl CubewireAppExt for App {
         registry(self).fields.push(FieldEntry {
             schema: field.schema(name),
             read: Box::new(move |body, _| body.get::<C>().map_or(0.0, &to)),
-            write: Box::new(move |body, value, _| {
-                body.insert(from(value));
-            }),
+            write: Box::new(move |world, body, value, _| write(world, body, from(value))),
             kinds: &[],
         });
         self
@@ -121,9 +130,9 @@ impl CubewireAppExt for App {
                 let slot = body.get::<C>().and_then(&to).and_then(slot_of);
                 slot.map_or(NO_BODY, |slot| slot as f64)
             }),
-            write: Box::new(move |body, value, body_of| {
+            write: Box::new(move |world, body, value, body_of| {
                 let slot = (value >= 0.0).then_some(value as usize);
-                body.insert(from(slot.and_then(body_of)));
+                write(world, body, from(slot.and_then(body_of)));
             }),
             kinds: &[],
         });

@@ -150,6 +150,7 @@ pub(crate) fn registry(app: &mut App) -> Mut<'_, Registry> {
 pub(crate) struct Registry {
     settings: CubewirePlugin,
     pub(crate) pose: Pose,
+    pub(crate) has_teleports: bool,
     pub(crate) kinds: Vec<(&'static str, Shape)>,
     pub(crate) fields: Vec<FieldEntry>,
     pub(crate) field_kinds: Vec<(&'static str, &'static [&'static str])>,
@@ -169,6 +170,7 @@ impl Registry {
         Self {
             settings: CubewirePlugin::new("scene"),
             pose: Pose::within(-512.0..512.0, -512.0..512.0, -512.0..512.0),
+            has_teleports: false,
             kinds: Vec::new(),
             fields: Vec::new(),
             field_kinds: Vec::new(),
@@ -232,6 +234,7 @@ impl Registry {
             text,
             kinds: self.kinds.iter().map(|&(name, _)| name).collect(),
             fields: self.fields,
+            has_teleports: self.has_teleports,
             cold: self.cold,
             inputs: self.inputs,
             to_server: self.to_server,
@@ -286,6 +289,8 @@ impl Registry {
         });
         let cold = (!self.cold.is_empty()).then(|| Field::flag().schema(Protocol::HAS_COLD));
         let fields = self.fields.iter().map(|field| field.schema.clone());
+        let teleports = || Field::int(0..=u8::MAX.into()).schema(Protocol::TELEPORTS);
+        let teleports = self.has_teleports.then(teleports);
         let settings = &self.settings;
         Schema {
             name: settings.name.into(),
@@ -296,7 +301,7 @@ impl Registry {
             levels: Levels::Odd,
             anchor: None,
             kinds: kinds.collect(),
-            fields: cold.into_iter().chain(fields).collect(),
+            fields: cold.into_iter().chain(fields).chain(teleports).collect(),
             world: settings.scene,
             slots: Slots::Living {
                 max: settings.max_bodies,

@@ -28,6 +28,7 @@ impl Plugin for ServerPlugin {
             .add_observer(capture::forget)
             .add_observer(capture::withdraw)
             .add_observer(capture::change_kind)
+            .add_observer(capture::check_teleport)
             .add_systems(PreStartup, |world: &mut World| {
                 world.init_resource::<Bodies>();
             })
@@ -60,7 +61,7 @@ impl Plugin for ServerPlugin {
 }
 
 /// How urgent a body is for clients with a [`ByteBudget`]: its priority grows so many times as fast while it waits. 1 without
-/// this; a body with 0 or less is sent only where all fits.
+/// this; a body with 0 or less is sent only where all fits. That a body vanishes is sent whatever its priority.
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 pub struct SendPriority(pub f32);
 
@@ -77,8 +78,11 @@ pub struct ReplicationStats {
     /// Bodies that are replicated.
     pub bodies: usize,
     /// Bodies that are not, as there are [too many](crate::CubewirePlugin::max_bodies), their kind is not registered, or they
-    /// have been nowhere finite yet.
+    /// have had no legal `Transform` yet.
     pub waiting: usize,
+    /// Bodies among these that wait only until a slot can be used again. A slot stays empty for
+    /// [a second](cubewire_protocol::COOLDOWN) after its body has gone, and for at least two ticks.
+    pub cooling: usize,
     /// Snapshots that were put into mailboxes.
     pub packets: u64,
     /// Snapshots that were encoded: clients that see the same, and have received the same, share one.

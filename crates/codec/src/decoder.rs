@@ -74,6 +74,12 @@ impl Decoder {
         })
     }
 
+    /// The scene whose packets are decoded.
+    #[must_use]
+    pub const fn plan(&self) -> &Arc<Plan> {
+        self.initial.plan()
+    }
+
     /// Counts the bits of the packets that follow in a ledger, or, as initially, in none. It takes time.
     pub fn set_ledger(&mut self, ledger: Option<BitLedger>) {
         self.ledger = ledger;

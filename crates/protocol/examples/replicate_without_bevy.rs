@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut sender = SnapshotSender::new(plan.clone(), Snapshot::default(), limits)?;
     let mut budget = ByteBudget::new(32 * 125, 60);
 
-    let mut table = SlotTable::new(300);
+    let mut table = SlotTable::new(300, 60);
     let mut bodies: Vec<(usize, Life, u64)> = Vec::new();
     let mut world = QuantizedSnapshot::new(plan.clone(), stages.precision());
     world.clear_slots(300);

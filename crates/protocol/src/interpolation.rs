@@ -97,7 +97,8 @@ impl Interpolation {
         }
     }
 
-    /// The interpolated state of a body.
+    /// The interpolated state of a body. One that teleports between the two snapshots stays at its place in the first, until
+    /// the second is due.
     ///
     /// # Panics
     /// If the index is out of range.
@@ -105,6 +106,9 @@ impl Interpolation {
     pub fn body(self, playout: &Playout<'_, Received>, body: usize) -> BodyState {
         let from = playout.from.snapshot.bodies[body];
         let to = playout.to.snapshot.bodies[body];
+        if playout.from.teleports.get(body) != playout.to.teleports.get(body) {
+            return from;
+        }
         let has_velocity = playout.from.has_velocity && playout.to.has_velocity;
         let between = between(&from, &to, playout.fraction);
         let position = match self.effective(has_velocity) {
@@ -216,5 +220,31 @@ mod tests {
     fn without_velocities_interpolation_is_linear() {
         assert!((height(Interpolation::Hermite, false, 1.0) - 2.0).abs() < 1e-6);
         assert!((height(Interpolation::Extrapolate, false, 1.0) - 2.0).abs() < 1e-6);
+    }
+    #[test]
+    fn a_body_that_teleports_stays_until_the_next_snapshot_is_due() {
+        let mut buffer = PlayoutBuffer::new(SenderClock::new(1, 0, Duration::ZERO), Duration::ZERO);
+        for (tick, teleports) in [(0, 255), (2, 0), (4, 0)] {
+            let body = BodyState {
+                position: Vec3::X * tick as f32,
+                ..BodyState::default()
+            };
+            let received = Received {
+                snapshot: Snapshot { bodies: vec![body] },
+                teleports: vec![teleports],
+                ..Received::default()
+            };
+            buffer.insert(Duration::from_secs(tick), tick, received);
+        }
+        for kind in [Interpolation::Linear, Interpolation::Hermite] {
+            for (seconds, x) in [(0.0, 0.0), (1.0, 0.0), (1.9, 0.0), (2.0, 2.0), (3.0, 3.0)] {
+                let playout = kind.playout(&buffer, Duration::from_secs_f64(seconds));
+                let shown = kind.slot(&playout.unwrap(), 0).unwrap();
+                assert!(
+                    (shown.position.x - x).abs() < 1e-6,
+                    "{shown:?} at {seconds}"
+                );
+            }
+        }
     }
 }

@@ -44,7 +44,7 @@ pub use schedule::{MAX_WEIGHT_RATIO, Standing, Urgency, Wait, Waited, Waits, Wit
 pub use sender::{
     BaselineChoice, CANDIDATES, Likeness, MAX_BASELINE_AGE_TICKS, SendError, Sent, SnapshotSender,
 };
-pub use slots::{COOLDOWN_TICKS, SlotTable, View, Visibility, apply_visibility};
+pub use slots::{COOLDOWN, SlotTable, View, Visibility, apply_visibility};
 pub use state_transfer::MAX_STATE_BYTES;
 pub use sync::SyncStatus;
 pub use tracks::Received;

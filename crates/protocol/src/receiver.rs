@@ -54,6 +54,8 @@ pub struct SnapshotReceiver {
     next: Baseline,
     /// Played snapshots, kept to reuse their memory.
     spare: Vec<Received>,
+    /// Index of the field with the number of a body's teleports.
+    teleports: Option<usize>,
 }
 
 /// What happened to a valid packet.
@@ -111,7 +113,22 @@ impl SnapshotReceiver {
             fallback: FallbackReason::between(welcome.fingerprint, Fingerprint::shipped()),
             next: Baseline::default(),
             spare: Vec::new(),
+            teleports: None,
         })
+    }
+
+    /// Does not interpolate the pose of a body between snapshots that differ in this field of the schema, which counts the
+    /// body's teleports. A field of n values tells apart up to n − 1 teleports between two snapshots that have arrived; a
+    /// multiple of n looks like movement.
+    ///
+    /// # Panics
+    /// If the schema has no field with this index.
+    #[must_use]
+    pub fn with_teleports(mut self, field: usize) -> Self {
+        let fields = self.decoder.plan().schema().fields.len();
+        assert!(field < fields, "field {field} of {fields}");
+        self.teleports = Some(field);
+        self
     }
 
     /// Simulates the scene, for packets with [`Delta::ArithmeticSimulated`](cubewire_codec::stages::Delta).
@@ -190,7 +207,7 @@ impl SnapshotReceiver {
         let held = before.and_then(|(then, _)| self.received.get(then));
         let precision = self.next.snapshot().precision();
         let is_same = held.is_some_and(|held| held.snapshot().precision() == precision);
-        snapshot.set(&self.next, tick, before, is_same);
+        snapshot.set(&self.next, tick, before, is_same, self.teleports);
         self.spare.extend(self.playout.insert(now, tick, snapshot));
         tracks::spread(&mut self.playout, now, tick);
         let old = self.received.take_slot(tick);

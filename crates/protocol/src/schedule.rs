@@ -23,7 +23,7 @@ pub struct Within<'a> {
     /// The most that they can grow to.
     pub most: usize,
     /// By body: how fast it becomes urgent; 1 beyond the end. A body whose gain is 0, negative or not a number is not sent in
-    /// a partial packet.
+    /// a partial packet. If the receiver has to remove a body from a slot, the slot's gain counts as at least 1.
     pub gains: &'a [f32],
     /// By body: the number of its group; beyond the end, each is by itself. Those of a group that wait are sent in one
     /// packet, as urgent as the most urgent of them; only a group that no packet holds is sent in several.
@@ -75,6 +75,8 @@ pub(crate) struct Schedule {
     changes: Vec<Change>,
     /// Whether there may be something to do for a body.
     is_open: Vec<bool>,
+    /// Whether the receiver may have another body in a slot, which it is to remove.
+    is_replaced: Vec<bool>,
     advanced_to: Option<u64>,
     /// The due bodies that may be sent, by group and slot.
     due: Vec<Due>,
@@ -175,6 +177,9 @@ impl Schedule {
         self.complete_bits = 0.0;
         for slot in flagged(&self.is_open) {
             let (differs, is_confirmed) = (self.differs[slot], self.is_confirmed[slot]);
+            let is_other = differs && sent.life(slot) != wanted.life(slot);
+            self.is_replaced[slot] &= !is_confirmed;
+            self.is_replaced[slot] |= is_other && sent.life(slot).is_some();
             let change = &mut self.changes[slot];
             match (differs, is_confirmed) {
                 (true, _) => {
@@ -202,6 +207,10 @@ impl Schedule {
                 self.due_since[slot] = tick;
             }
             let gain = within.gains.get(slot).copied().unwrap_or(1.0);
+            let gain = match self.is_replaced[slot] || wanted.life(slot).is_none() {
+                true => gain.max(1.0),
+                false => gain,
+            };
             if gain.is_nan() || gain <= 0.0 {
                 continue;
             }
@@ -293,6 +302,7 @@ impl Schedule {
             is_confirmed: vec![sent_at.is_none(); bodies],
             is_due: vec![false; bodies],
             changes: vec![Change::NONE; bodies],
+            is_replaced: vec![false; bodies],
             due_since: vec![0; bodies],
             scales: match self.scales {
                 [0.0, _] => [1.0; 2],

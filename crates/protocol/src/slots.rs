@@ -3,20 +3,31 @@
 //! Nothing about lives is a message of its own. A slot is part of the snapshot, so that what is lost, late or doubled does
 //! no more harm than to a position.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
+use std::time::Duration;
 
 use cubewire_codec::{Life, QuantizedSnapshot};
 
-/// Ticks for which a slot stays empty after its body has gone. A generation comes back after 256 lives, by when no baseline
-/// is as old as the first of them.
-pub const COOLDOWN_TICKS: u64 = 64;
+/// Time for which a slot stays empty after its body has gone.
+///
+/// A reference to a body names its slot, so the slot is empty until receivers have usually been told that the reference has
+/// ended: a second covers a lost packet and its replacement. A life is named by its generation, which comes back after 256
+/// lives of a slot, and thus after 256 seconds at the earliest: later than any message with the first life is delivered.
+pub const COOLDOWN: Duration = Duration::from_secs(1);
+
+/// Ticks of a cooldown at the lowest rates. A generation comes back after 512 ticks at the earliest, and packets refer to
+/// snapshots of the last [`MAX_BASELINE_AGE_TICKS`](crate::MAX_BASELINE_AGE_TICKS), and to 31 ticks before them.
+const MIN_COOLDOWN_TICKS: u64 = 2;
 
 /// The slots of a scene at the server.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct SlotTable {
     slots: Vec<SlotState>,
-    /// Slots that can be used again, and when.
-    free: BTreeSet<(usize, u64)>,
+    /// Empty slots that can be used again.
+    free: BTreeSet<usize>,
+    /// Empty slots that cannot be used yet: the tick from which on they can be, ascending, and the slot.
+    cooling: VecDeque<(u64, usize)>,
+    cooldown_ticks: u64,
     max: usize,
 }
 
@@ -27,23 +38,36 @@ struct SlotState {
 }
 
 impl SlotTable {
-    /// A table of at most `max` slots, none of them in use.
+    /// Creates a table of at most `max` slots for a scene with this many ticks a second, with no slot in use.
     #[must_use]
-    pub fn new(max: usize) -> Self {
+    pub const fn new(max: usize, ticks_per_second: u16) -> Self {
+        let ticks = COOLDOWN.as_secs() * ticks_per_second as u64;
         Self {
+            slots: Vec::new(),
+            free: BTreeSet::new(),
+            cooling: VecDeque::new(),
+            cooldown_ticks: match ticks < MIN_COOLDOWN_TICKS {
+                true => MIN_COOLDOWN_TICKS,
+                false => ticks,
+            },
             max,
-            ..Self::default()
         }
     }
 
-    /// Finds a slot for a body of this kind: the lowest that has been empty for [`COOLDOWN_TICKS`]. `None` if there is none.
+    /// Ticks for which a slot stays empty: [`COOLDOWN`], and at least 2.
+    #[must_use]
+    pub const fn cooldown_ticks(&self) -> u64 {
+        self.cooldown_ticks
+    }
+
+    /// Finds a slot for a body of this kind: the lowest that has been empty for [`cooldown_ticks`](Self::cooldown_ticks).
+    /// `None` if all slots are in use or [cooling](Self::cooling). Ticks must not decrease.
     pub fn insert(&mut self, kind: u8, tick: u64) -> Option<(usize, Life)> {
-        let free = self.free.iter().find(|&&(_, from)| from <= tick).copied();
-        let slot = match free {
-            Some(free) => {
-                self.free.remove(&free);
-                free.0
-            }
+        while let Some((_, slot)) = self.cooling.pop_front_if(|(from, _)| *from <= tick) {
+            self.free.insert(slot);
+        }
+        let slot = match self.free.pop_first() {
+            Some(slot) => slot,
             None if self.slots.len() < self.max => {
                 self.slots.push(SlotState {
                     life: Life {
@@ -72,7 +96,14 @@ impl SlotTable {
             return false;
         };
         state.is_used = false;
-        self.free.insert((slot, tick + COOLDOWN_TICKS))
+        self.cooling.push_back((tick + self.cooldown_ticks, slot));
+        true
+    }
+
+    /// Number of empty slots that cannot be used yet, as of the last [`insert`](Self::insert).
+    #[must_use]
+    pub fn cooling(&self) -> usize {
+        self.cooling.len()
     }
 
     /// The body in a slot, if there is one.
@@ -161,21 +192,48 @@ mod tests {
 
     #[test]
     fn the_lowest_free_slot_is_used_again_after_a_while_and_with_another_generation() {
-        let mut table = SlotTable::new(3);
+        let mut table = SlotTable::new(3, 60);
         let slots = [(); 3].map(|()| table.insert(1, 0).unwrap());
         assert_eq!(slots.map(|(slot, _)| slot), [0, 1, 2]);
         assert_eq!(table.insert(1, 0), None);
         assert!(table.remove(1, 10) && table.remove(0, 20));
-        assert!(!table.remove(1, 11) && !table.remove(7, 11));
+        assert!(!table.remove(1, 21) && !table.remove(7, 21));
         assert_eq!(table.get(1), None);
-        assert_eq!(table.insert(2, 9 + COOLDOWN_TICKS), None);
+        assert_eq!(table.insert(2, 69), None);
+        assert_eq!(table.cooling(), 2);
         let again = Life {
             kind: 2,
             generation: 1,
         };
-        assert_eq!(table.insert(2, 10 + COOLDOWN_TICKS), Some((1, again)));
-        assert_eq!(table.insert(2, 10 + COOLDOWN_TICKS), None);
-        assert_eq!(table.insert(2, 20 + COOLDOWN_TICKS), Some((0, again)));
+        assert_eq!(table.insert(2, 70), Some((1, again)));
+        assert_eq!(table.insert(2, 70), None);
+        assert_eq!(table.cooling(), 1);
+        assert_eq!(table.insert(2, 80), Some((0, again)));
         assert_eq!(table.get(1), Some(again));
+    }
+    #[test]
+    fn a_slot_cools_down_for_a_second_at_any_rate() {
+        for (ticks_per_second, cooldown) in [(1, 2), (2, 2), (3, 3), (60, 60), (1_000, 1_000)] {
+            let mut table = SlotTable::new(1, ticks_per_second);
+            assert_eq!(table.cooldown_ticks(), cooldown);
+            table.insert(0, 5);
+            table.remove(0, 7);
+            assert_eq!(table.insert(0, 6 + cooldown), None, "{ticks_per_second} Hz");
+            assert!(table.insert(0, 7 + cooldown).is_some());
+        }
+    }
+
+    /// Of 60 000 slots that all cool down, each attempt looks at one.
+    #[test]
+    fn a_full_table_refuses_without_a_look_at_all_slots() {
+        const SLOTS: usize = 60_000;
+        let mut table = SlotTable::new(SLOTS, 60);
+        (0..SLOTS).for_each(|_| _ = table.insert(0, 0));
+        assert!((0..SLOTS).all(|slot| table.remove(slot, 1)));
+        // If each attempt looked at all slots, these would be 3.6 billion steps.
+        (0..SLOTS).for_each(|_| assert_eq!(table.insert(0, 2), None));
+        assert_eq!(table.cooling(), SLOTS);
+        (0..SLOTS).for_each(|slot| assert_eq!(table.insert(0, 61).map(|at| at.0), Some(slot)));
+        assert_eq!(table.cooling(), 0);
     }
 }

@@ -22,17 +22,22 @@ pub struct Received {
     /// By body: ticks since a packet carried it, 255 for as many or more; empty if this packet carried all. Between such
     /// ticks, a body is where it will have passed, as far as that is known.
     pub ages: Vec<u8>,
+    /// By body: its number of teleports, if the receiver [knows](crate::SnapshotReceiver::with_teleports) which field that
+    /// is; otherwise empty. Between two snapshots with different numbers, a body stays where it is in the first.
+    pub teleports: Vec<u32>,
 }
 
 impl Received {
     /// Sets this to the snapshot of `tick`. Of a partial packet, what is known as well from the one `before` is taken from
-    /// there if that has the same precision, and otherwise what is known better.
+    /// there if that has the same precision, and otherwise what is known better. `teleports` is the index of the field with
+    /// the number of a body's teleports.
     pub(crate) fn set(
         &mut self,
         baseline: &Baseline,
         tick: u64,
         before: Option<(u64, &Self)>,
         is_same_precision: bool,
+        teleports: Option<usize>,
     ) {
         let slots = baseline.snapshot();
         let is_partial = baseline.stages().coverage() == Coverage::Partial;
@@ -50,10 +55,16 @@ impl Received {
                 let lives = (0..slots.len()).map(|slot| slots.life(slot));
                 self.lives.extend(lives);
             }
+            self.teleports.clear();
+            if let Some(field) = teleports {
+                let counts = (0..slots.len()).map(|slot| slots.value(slot, field));
+                self.teleports.extend(counts);
+            }
             return;
         };
         self.snapshot.bodies.clone_from(&before.snapshot.bodies);
         self.lives.clone_from(&before.lives);
+        self.teleports.clone_from(&before.teleports);
         for (body, age) in self.ages.iter_mut().enumerate() {
             let known = aged(before.age(body), tick - then);
             if *age > known || *age == known && is_same_precision {
@@ -63,6 +74,9 @@ impl Received {
             self.snapshot.bodies[body] = slots.body(body);
             if let Some(life) = self.lives.get_mut(body) {
                 *life = slots.life(body);
+            }
+            if let Some((count, field)) = self.teleports.get_mut(body).zip(teleports) {
+                *count = slots.value(body, field);
             }
         }
     }
@@ -115,7 +129,8 @@ fn approach(before: &mut [(u64, &mut Received)], body: usize, tick: u64, arrived
     else {
         return;
     };
-    if !first.has(body) || first.life(body) != arrived.life(body) {
+    let is_same = first.has(body) && first.life(body) == arrived.life(body);
+    if !is_same || first.teleports.get(body) != arrived.teleports.get(body) {
         return;
     }
     let (start, end) = (first.snapshot.bodies[body], arrived.snapshot.bodies[body]);
@@ -157,6 +172,9 @@ impl Received {
         self.snapshot.bodies[body] = other.snapshot.bodies[body];
         if let Some(life) = self.lives.get_mut(body) {
             *life = other.life(body);
+        }
+        if let Some((own, count)) = self.teleports.get_mut(body).zip(other.teleports.get(body)) {
+            *own = *count;
         }
         if let Some(own) = self.ages.get_mut(body) {
             *own = age;

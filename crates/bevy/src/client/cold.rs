@@ -132,11 +132,12 @@ impl Cold {
         std::mem::take(&mut self.dirty)
     }
 
-    /// Writes the components of a body that are to be written, with the entities in them as `entity` has them.
+    /// Writes the components of a body that are to be written, unless it has been despawned, with the entities in them as `entity` has them.
     pub(super) fn write(
         &mut self,
+        world: &mut World,
         at: BodyId,
-        body: &mut EntityWorldMut<'_>,
+        body: Entity,
         registered: &[ColdEntry],
         entity: impl Fn(BodyId) -> Option<Entity>,
     ) {
@@ -152,14 +153,14 @@ impl Cold {
             if std::mem::take(&mut component.is_dirty) {
                 let mut mapper = Mapper::new(&map);
                 match &component.bytes {
-                    Some(bytes) if !(registered.write)(body, bytes, &mut mapper) => {
+                    Some(bytes) if !(registered.write)(world, body, bytes, &mut mapper) => {
                         if self.undecodable == 0 {
                             log::warn!("the server sent bytes that are no `{}`", registered.name);
                         }
                         self.undecodable += 1;
                     }
                     Some(_) => {}
-                    None => (registered.remove)(body),
+                    None => (registered.remove)(world, body),
                 }
                 let references = mapper.references.into_iter();
                 component.references = references.filter_map(from_wire).collect();

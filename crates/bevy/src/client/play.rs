@@ -3,7 +3,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
+use bevy_ecs::query::Allow;
+use bevy_ecs::world::DeferredWorld;
 use bevy_time::{Real, Time};
 use bevy_transform::components::Transform;
 use cubewire_codec::{BodyState, Life};
@@ -11,12 +14,15 @@ use cubewire_protocol::{Interpolation, SnapshotReceiver};
 
 use super::session::{Session, Shown, SlotState, State};
 use super::{VanishReason, vanish};
-use crate::body::{BodyKind, Remote, RemoteBody};
+use crate::body::{BodyKind, Remote, RemoteBody, write};
 use crate::protocol::Compiled;
 use crate::wire::BodyId;
 
 /// Shows what is due.
-pub(super) fn play(world: &mut World, sessions: &mut QueryState<(Entity, &'static mut Session)>) {
+pub(super) fn play(
+    world: &mut World,
+    sessions: &mut QueryState<(Entity, &'static mut Session), Allow<Disabled>>,
+) {
     let now = world.resource::<Time<Real>>().elapsed();
     let Some((server, session)) = sessions.iter_mut(world).next() else {
         return;
@@ -34,16 +40,15 @@ pub(super) fn play(world: &mut World, sessions: &mut QueryState<(Entity, &'stati
 }
 
 /// The bodies of a connection that has ended vanish.
-pub(super) fn disconnect(
-    removed: On<Remove, Session>,
-    mut sessions: Query<&mut Session>,
-    mut commands: Commands,
-) {
-    if let Ok(mut session) = sessions.get_mut(removed.entity)
+pub(super) fn disconnect(removed: On<Remove, Session>, mut world: DeferredWorld) {
+    // A query would not find one that is disabled.
+    if let Some(mut session) = world.get_mut::<Session>(removed.entity)
         && let Some(state) = session.0.take()
     {
         let slots = state.slots;
-        commands.queue(move |world: &mut World| vanish_all(world, slots));
+        world
+            .commands()
+            .queue(move |world: &mut World| vanish_all(world, slots));
     }
 }
 
@@ -80,10 +85,8 @@ impl State {
             }
             for slot in self.cold.take_dirty() {
                 let slot = usize::from(slot);
-                if let Some(shown) = self.slots[slot].shown
-                    && let Ok(mut body) = world.get_entity_mut(shown.entity)
-                {
-                    self.write_cold(BodyId::new(slot, shown.life), &mut body);
+                if let Some(shown) = self.slots[slot].shown {
+                    self.write_cold(world, BodyId::new(slot, shown.life), shown.entity);
                 }
             }
         }
@@ -111,10 +114,8 @@ impl State {
                     state.changed |= 1 << field;
                 }
             }
-            if state.changed != 0
-                && let Ok(mut body) = world.get_entity_mut(shown.entity)
-            {
-                self.write_fields(&protocol, slot, &mut body);
+            if state.changed != 0 {
+                self.write_fields(world, &protocol, slot, shown.entity);
             }
         }
     }
@@ -188,15 +189,15 @@ impl State {
         }
     }
 
+    /// Spawns a body. An observer can despawn it at any time meanwhile: the client has then despawned it itself.
     fn spawn(&mut self, world: &mut World, slot: usize, life: Life, body: &BodyState) {
         let protocol = Arc::clone(&self.protocol);
-        let mut spawned = world.spawn(transform(body));
-        let entity = spawned.id();
+        let entity = world.spawn(transform(body)).id();
         self.slots[slot].changed = u32::MAX;
-        self.write_fields(&protocol, slot, &mut spawned);
+        self.write_fields(world, &protocol, slot, entity);
         let id = BodyId::new(slot, life);
         self.cold.on_birth(id);
-        self.write_cold(id, &mut spawned);
+        self.write_cold(world, id, entity);
         self.touched.insert(id);
         let alive_at = self.slots[slot].as_of.unwrap_or(0);
         self.slots[slot].shown = Some(Shown {
@@ -205,7 +206,8 @@ impl State {
             alive_at,
         });
         if let Some(&kind) = protocol.kinds.get(usize::from(life.kind)) {
-            spawned.insert((RemoteBody(id), Remote, BodyKind::named(kind)));
+            let last = (RemoteBody(id), Remote, BodyKind::named(kind));
+            write(world, entity, last);
         }
     }
 
@@ -223,12 +225,12 @@ impl State {
         let state = &mut self.slots[slot];
         if state.changed != 0 && state.life == Some(shown.life) {
             let protocol = Arc::clone(&self.protocol);
-            self.write_fields(&protocol, slot, &mut entity);
+            self.write_fields(world, &protocol, slot, shown.entity);
         }
     }
 
     /// Writes the values that have changed, of the fields that bodies of its kind have.
-    fn write_fields(&mut self, protocol: &Compiled, slot: usize, body: &mut EntityWorldMut<'_>) {
+    fn write_fields(&mut self, world: &mut World, protocol: &Compiled, slot: usize, body: Entity) {
         let changed = std::mem::take(&mut self.slots[slot].changed);
         let (fields, hidden) = (
             protocol.plan.schema().fields.len(),
@@ -242,7 +244,7 @@ impl State {
             let has_it =
                 field.kinds.is_empty() || kind.is_some_and(|kind| field.kinds.contains(kind));
             if changed >> bit & 1 == 1 && has_it {
-                (field.write)(body, field.form().dequantize(value), &body_of);
+                (field.write)(world, body, field.form().dequantize(value), &body_of);
             }
         }
     }

@@ -4,7 +4,9 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
+use bevy_ecs::query::Allow;
 use bevy_time::{Real, Time};
 use cubewire_codec::{BitLedger, Fingerprint, Life, Limits};
 use cubewire_protocol::{Arrival, SnapshotReceiver, Welcome, playout_delay};
@@ -21,6 +23,7 @@ use crate::wire::{BodyId, Hello, ToClientMail, ToServerMail, VERSION, decode, en
 
 /// What a client knows of a server, on the entity of the connection.
 #[derive(Component, Debug)]
+#[component(clone_behavior = Ignore)]
 pub struct Session(
     /// Taken while bodies are shown.
     pub(super) Option<Box<State>>,
@@ -111,7 +114,7 @@ impl Session {
     }
 }
 
-type NewConnection = (With<Server>, Without<Session>);
+type NewConnection = (With<Server>, Without<Session>, Allow<Disabled>);
 
 /// Says hello on every new connection.
 pub(super) fn begin(
@@ -137,12 +140,15 @@ pub(super) fn begin(
 /// Takes the mail of the server.
 pub(super) fn deliver(
     world: &mut World,
-    servers: &mut QueryState<Entity, With<Session>>,
-    connections: &mut QueryState<(
-        &'static mut Session,
-        &'static Mailbox,
-        Option<&'static mut Measure>,
-    )>,
+    servers: &mut QueryState<Entity, (With<Session>, Allow<Disabled>)>,
+    connections: &mut QueryState<
+        (
+            &'static mut Session,
+            &'static Mailbox,
+            Option<&'static mut Measure>,
+        ),
+        Allow<Disabled>,
+    >,
 ) {
     let now = world.resource::<Time<Real>>().elapsed();
     let servers: Vec<_> = servers.iter(world).collect();
@@ -250,7 +256,11 @@ impl State {
         let rate = welcome.ticks_per_second().into();
         let receiver =
             SnapshotReceiver::new(welcome, Limits { max_bodies }, playout_delay(rate), now);
-        self.receiver = Some(receiver.map_err(|error| error.to_string())?);
+        let receiver = receiver.map_err(|error| error.to_string())?;
+        self.receiver = Some(match self.protocol.teleports() {
+            Some(field) => receiver.with_teleports(field),
+            None => receiver,
+        });
         Ok(())
     }
 
@@ -304,14 +314,15 @@ impl State {
     }
 
     /// Writes the cold data of a body that is to be written.
-    pub(super) fn write_cold(&mut self, at: BodyId, body: &mut EntityWorldMut<'_>) {
-        let (own, slots) = (body.id(), &self.slots);
+    pub(super) fn write_cold(&mut self, world: &mut World, at: BodyId, body: Entity) {
+        let slots = &self.slots;
         let entity = |other: BodyId| {
             (other == at)
-                .then_some(own)
+                .then_some(body)
                 .or_else(|| shown_body(slots, other))
         };
-        self.cold.write(at, body, &self.protocol.cold, entity);
+        self.cold
+            .write(world, at, body, &self.protocol.cold, entity);
     }
 }
 
@@ -324,7 +335,7 @@ fn shown_body(slots: &[SlotState], body: BodyId) -> Option<Entity> {
 
 /// The body that an entity is which the server has sent.
 fn entity_from_wire(world: &World, entity: Entity) -> Option<Entity> {
-    let mut sessions = world.try_query::<&Session>()?;
+    let mut sessions = world.try_query_filtered::<&Session, Allow<Disabled>>()?;
     let state = sessions.iter(world).next()?.0.as_ref()?;
     shown_body(&state.slots, from_wire(entity)?)
 }

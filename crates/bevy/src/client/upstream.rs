@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
+use bevy_ecs::query::Allow;
 
 use super::inputs::{MAX_REPEATED_BYTES, datagrams};
 use super::session::Session;
@@ -20,7 +22,9 @@ fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
 }
 
 /// Puts acks into the mailbox, in a separate datagram: inputs may be so long that they do not arrive.
-pub(super) fn send_feedback(mut servers: Query<(&mut Session, &mut Mailbox), With<Connected>>) {
+pub(super) fn send_feedback(
+    mut servers: Query<(&mut Session, &mut Mailbox), (With<Connected>, Allow<Disabled>)>,
+) {
     for (mut session, mut mailbox) in &mut servers {
         let state = session.0.as_mut();
         let Some(receiver) = state.and_then(|state| state.receiver.as_mut()) else {
@@ -37,10 +41,12 @@ pub(super) fn send_feedback(mut servers: Query<(&mut Session, &mut Mailbox), Wit
     }
 }
 
+type Connection = (&'static mut Session, &'static mut Mailbox);
+
 /// Puts written inputs and messages into the mailbox. Without a connection they are dropped.
 pub(super) fn send(
     world: &mut World,
-    servers: &mut QueryState<(&'static mut Session, &'static mut Mailbox), With<Connected>>,
+    servers: &mut QueryState<Connection, (With<Connected>, Allow<Disabled>)>,
 ) {
     let protocol = Arc::clone(&world.resource::<Protocol>().0);
     let mut take = |entries: &[crate::messages::MessageEntry]| -> Vec<Vec<_>> {

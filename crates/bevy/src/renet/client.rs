@@ -6,7 +6,9 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreUpdate};
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
+use bevy_ecs::query::Allow;
 use bevy_time::{Real, Time};
 use cubewire_link::{Conditions, Link, LinkStats};
 use cubewire_protocol::netcode::{TOKEN_SECONDS, is_from_server};
@@ -54,6 +56,7 @@ impl Plugin for RenetClient {
 /// A connection to a server: spawn one to connect again. Its entity becomes a [`Server`] once the server answers, and is
 /// despawned when the connection has ended.
 #[derive(Component)]
+#[component(clone_behavior = Ignore)]
 pub struct RenetConnection {
     /// Addresses of the server that this machine has a route to, and the index of the current one.
     servers: Vec<SocketAddr>,
@@ -204,8 +207,9 @@ impl RenetConnection {
                 format!("{} sent an invalid packet: {hostile}", self.server())
             })?;
         }
+        let header_bytes = header_bytes(self.server().ip());
         if let Some((datagram, _)) = self.netcode.update(delta) {
-            let bytes = datagram.len() + header_bytes(self.server().ip());
+            let bytes = datagram.len() + header_bytes;
             match self.socket.send(datagram) {
                 Ok(_) => self.traffic.sent.control_bytes += bytes as u64,
                 Err(error) if is_refusal(&error) => self.since_refusal = Some(Duration::ZERO),
@@ -396,7 +400,7 @@ const RECENT: Duration = Duration::from_secs(1);
 /// Reads the sockets.
 fn receive(
     time: Res<Time<Real>>,
-    mut connections: Query<(Entity, &mut RenetConnection, Has<Server>)>,
+    mut connections: Query<(Entity, &mut RenetConnection, Has<Server>), Allow<Disabled>>,
     mut commands: Commands,
 ) {
     for (entity, mut connection, is_server) in &mut connections {
@@ -415,7 +419,7 @@ fn receive(
 }
 
 /// Fills the mailboxes.
-fn deliver(mut connections: Query<(&mut RenetConnection, &mut Mailbox)>) {
+fn deliver(mut connections: Query<(&mut RenetConnection, &mut Mailbox), Allow<Disabled>>) {
     for (mut connection, mut mailbox) in &mut connections {
         connection.pipe.deliver(&mut mailbox);
     }
@@ -424,7 +428,7 @@ fn deliver(mut connections: Query<(&mut RenetConnection, &mut Mailbox)>) {
 /// Sends what is in the mailboxes.
 fn flush(
     time: Res<Time<Real>>,
-    mut connections: Query<(Entity, &mut RenetConnection, &mut Mailbox)>,
+    mut connections: Query<(Entity, &mut RenetConnection, &mut Mailbox), Allow<Disabled>>,
     mut commands: Commands,
 ) {
     let now = time.elapsed();

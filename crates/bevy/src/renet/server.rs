@@ -13,7 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreUpdate};
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
+use bevy_ecs::query::Allow;
+use bevy_ecs::world::DeferredWorld;
 use bevy_time::{Real, Time};
 use renetcode::NETCODE_USER_DATA_BYTES;
 
@@ -195,18 +198,18 @@ impl RenetHost {
 
 /// At a server: the number for which a client's [token](Key::token) was made, on the entity of its connection.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[component(immutable)]
+#[component(immutable, clone_behavior = Ignore)]
 pub struct ClientId(pub u64);
 
 /// At a server: the address of a client, on the entity of its connection. One of IPv4 is so also where the server listens for
 /// both families.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[component(immutable)]
+#[component(immutable, clone_behavior = Ignore)]
 pub struct ClientAddress(pub SocketAddr);
 
 /// At a server: the bytes that are in a client's [token](Key::token_with), on the entity of its connection.
 #[derive(Component, Clone, Debug, PartialEq, Eq)]
-#[component(immutable)]
+#[component(immutable, clone_behavior = Ignore)]
 pub struct TokenData(pub Box<[u8; NETCODE_USER_DATA_BYTES]>);
 
 /// Reads the socket.
@@ -220,7 +223,7 @@ fn receive(time: Res<Time<Real>>, mut host: ResMut<RenetHost>, mut commands: Com
 }
 
 /// Fills the mailboxes.
-fn deliver(mut host: ResMut<RenetHost>, mut mailboxes: Query<&mut Mailbox>) {
+fn deliver(mut host: ResMut<RenetHost>, mut mailboxes: Query<&mut Mailbox, Allow<Disabled>>) {
     for client in host.clients.values_mut() {
         if let Ok(mut mailbox) = mailboxes.get_mut(client.entity) {
             client.has_spoken |= client.pipe.deliver(&mut mailbox);
@@ -229,7 +232,11 @@ fn deliver(mut host: ResMut<RenetHost>, mut mailboxes: Query<&mut Mailbox>) {
 }
 
 /// Sends what is in the mailboxes.
-fn flush(mut host: ResMut<RenetHost>, mut mailboxes: Query<&mut Mailbox>, mut commands: Commands) {
+fn flush(
+    mut host: ResMut<RenetHost>,
+    mut mailboxes: Query<&mut Mailbox, Allow<Disabled>>,
+    mut commands: Commands,
+) {
     let host = &mut *host;
     for (&address, client) in &mut host.clients {
         let Ok(mut mailbox) = mailboxes.get_mut(client.entity) else {
@@ -262,13 +269,10 @@ fn note_why(ended: On<Disconnected>, host: Option<ResMut<RenetHost>>) {
 }
 
 /// Tells a client whose entity somebody has despawned.
-fn disconnect(
-    removed: On<Remove, ClientAddress>,
-    clients: Query<&ClientAddress>,
-    host: Option<ResMut<RenetHost>>,
-) {
-    if let Some(mut host) = host
-        && let Ok(&ClientAddress(address)) = clients.get(removed.entity)
+fn disconnect(removed: On<Remove, ClientAddress>, mut world: DeferredWorld) {
+    // A query would not find one that is disabled.
+    if let Some(&ClientAddress(address)) = world.get::<ClientAddress>(removed.entity)
+        && let Some(mut host) = world.get_resource_mut::<RenetHost>()
         && host.client_mut(removed.entity).is_some()
     {
         host.forget(address, "this end has ended the connection");

@@ -6,21 +6,22 @@ use std::sync::Arc;
 
 use bevy_ecs::change_detection::Tick;
 use bevy_ecs::prelude::*;
-use bevy_math::Vec3;
+use bevy_ecs::world::DeferredWorld;
+use bevy_math::{Quat, Vec3};
 use bevy_transform::components::Transform;
-use cubewire_codec::{BodyState, Life, QuantizedSnapshot};
+use cubewire_codec::{BitKind, BodyState, Life, QuantizeError, QuantizedSnapshot};
 use cubewire_protocol::SlotTable;
 
 use super::{ReplicationStats, SendGroup, SendPriority};
-use crate::body::{BodyKind, Replicated};
+use crate::body::{BodyKind, Replicated, Teleport};
 use crate::cold::{Mapper, from_wire, to_wire};
 use crate::protocol::{Compiled, NO_PROTOCOL, Protocol};
 use crate::wire::BodyId;
 
 /// The slot of a body, by which snapshots and [`Standing`](cubewire_protocol::Standing)s know it. Inserted at the server with
-/// the first tick that has the body, and read only.
+/// the first tick that has the body, and read only. A clone of the entity gets another slot.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
-#[component(immutable)]
+#[component(immutable, clone_behavior = Ignore)]
 pub struct InSlot {
     pub(crate) slot: usize,
     pub(crate) life: Life,
@@ -60,26 +61,52 @@ pub struct Bodies {
     pub(crate) groups: Vec<u32>,
     /// Kinds that bodies have and that were not registered.
     unknown: BTreeSet<&'static str>,
-    /// Whether the log has said so of entities without a kind, and of bodies that are nowhere finite.
-    has_warned: [bool; 2],
+    /// Warnings that were logged.
+    warned: Warned,
     /// Bodies that have gone since the last tick.
     gone: Vec<(Entity, InSlot)>,
     /// Those that went in the tick before: what is sent in this one can refer to them.
     left: Vec<(Entity, InSlot)>,
     /// Cold components that changed in this tick.
     pub(crate) changed: Vec<(usize, usize)>,
+    /// Bodies that are in this snapshot and were not in the last, though they have had their slot for longer: they were
+    /// disabled.
+    pub(super) returned: Vec<Entity>,
+}
+
+/// Warnings that are logged for the first body only.
+#[derive(Debug, Default)]
+struct Warned {
+    no_kind: bool,
+    no_position: bool,
+    no_rotation: bool,
+    no_teleports: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct BodySlot {
     pub(crate) entity: Entity,
+    /// The last tick in which the app's queries found the body.
+    found_at: u64,
     pub(crate) position: Vec3,
+    rotation: Quat,
+    /// Ticks in which the body has teleported, modulo 256.
+    teleports: u8,
     /// By component.
     pub(crate) cold: Vec<Option<Arc<[u8]>>>,
     /// By component: whether it refers to entities, whose slots can change while it does not.
     refers: Vec<bool>,
     /// By component: whether its last value cannot be sent.
     is_unsendable: Vec<bool>,
+}
+
+/// Why a body has no slot.
+#[derive(Clone, Copy, Debug)]
+enum NoSlot {
+    /// Its kind is missing or was not registered.
+    OfNoKind,
+    /// All slots are in use or cool down.
+    AllInUse,
 }
 
 impl FromWorld for Bodies {
@@ -98,44 +125,41 @@ impl FromWorld for Bodies {
         };
         Self {
             tick: 0,
-            table: SlotTable::new(slots),
+            table: SlotTable::new(slots, protocol.plan.schema().ticks_per_second),
             world: Arc::new(empty()),
             pool: Vec::new(),
             slots: Vec::new(),
             gains: Vec::new(),
             groups: Vec::new(),
             unknown: BTreeSet::new(),
-            has_warned: [false; 2],
+            warned: Warned::default(),
             gone: Vec::new(),
             left: Vec::new(),
             changed: Vec::new(),
+            returned: Vec::new(),
             protocol,
         }
     }
 }
 
-/// A body that leaves its slot, for whatever reason.
-pub(super) fn forget(
-    removed: On<Remove, InSlot>,
-    bodies: Option<ResMut<Bodies>>,
-    slots: Query<&InSlot>,
-) {
-    if let Some(mut bodies) = bodies
-        && let Ok(body) = slots.get(removed.entity)
+/// A body that leaves its slot, for whatever reason. A query would not find it if it is disabled.
+pub(super) fn forget(removed: On<Remove, InSlot>, mut world: DeferredWorld) {
+    if let Some(&body) = world.get::<InSlot>(removed.entity)
+        && let Some(mut bodies) = world.get_resource_mut::<Bodies>()
     {
         let tick = bodies.tick;
         bodies.table.remove(body.slot, tick);
-        bodies.gone.push((removed.entity, *body));
+        bodies.gone.push((removed.entity, body));
     }
 }
 
 /// What has lost one of these is no body any more.
 pub(super) fn withdraw(
     removed: On<Remove, (Replicated, BodyKind, Transform)>,
-    bodies: Query<(), With<InSlot>>,
-    mut commands: Commands,
+    mut world: DeferredWorld,
 ) {
-    if bodies.contains(removed.entity) {
+    if world.get::<InSlot>(removed.entity).is_some() {
+        let mut commands = world.commands();
         commands.entity(removed.entity).try_remove::<InSlot>();
     }
 }
@@ -143,6 +167,16 @@ pub(super) fn withdraw(
 /// A body of another kind is another body.
 pub(super) fn change_kind(inserted: On<Insert, BodyKind>, mut commands: Commands) {
     commands.entity(inserted.entity).try_remove::<InSlot>();
+}
+
+/// Says so if clients will not learn of a jump.
+pub(super) fn check_teleport(_: On<Insert, Teleport>, bodies: Option<ResMut<Bodies>>) {
+    if let Some(mut bodies) = bodies
+        && !bodies.protocol.has_teleports
+        && !std::mem::replace(&mut bodies.warned.no_teleports, true)
+    {
+        log::warn!("`Teleport` has no effect: the protocol has no `replicate_teleports`");
+    }
 }
 
 type NewBody = (With<Replicated>, With<Transform>, Without<InSlot>);
@@ -162,7 +196,7 @@ pub(super) fn capture(
     all: &mut QueryState<Body<'static>, With<Replicated>>,
 ) {
     world.resource_mut::<Bodies>().tick += 1;
-    let mut waiting = 0;
+    let (mut waiting, mut without_slot) = (0, 0);
     for entity in new.iter(world).map(|(body, _)| body).collect::<Vec<_>>() {
         // Observers of those before can have changed it, and for them the resource is there.
         let Ok((_, kind)) = new.get(world, entity) else {
@@ -170,10 +204,11 @@ pub(super) fn capture(
         };
         let kind = kind.copied();
         match world.resource_mut::<Bodies>().insert(entity, kind) {
-            Some(slot) => {
+            Ok(slot) => {
                 world.entity_mut(entity).insert(slot);
             }
-            None => waiting += 1,
+            Err(NoSlot::OfNoKind) => waiting += 1,
+            Err(NoSlot::AllInUse) => without_slot += 1,
         }
     }
     world.resource_scope(|world, mut bodies: Mut<'_, Bodies>| {
@@ -182,12 +217,7 @@ pub(super) fn capture(
         let mut shared = bodies.unshared();
         let snapshot = Arc::get_mut(&mut shared).expect("nobody else holds it");
         bodies.left = std::mem::take(&mut bodies.gone);
-        for &(_, InSlot { slot, .. }) in &bodies.left {
-            if bodies.table.get(slot).is_none() {
-                snapshot.remove(slot);
-                bodies.slots[slot].cold.fill(None);
-            }
-        }
+        bodies.returned.clear();
         bodies.changed.clear();
         bodies.groups.clear();
         let (mut values, mut count) = (Vec::new(), 0);
@@ -200,9 +230,12 @@ pub(super) fn capture(
                 }
             }
         }
+        bodies.take_out_others(snapshot, world);
         bodies.world = shared;
         let mut stats = world.resource_mut::<ReplicationStats>();
-        (stats.tick, stats.bodies, stats.waiting) = (bodies.tick, count, waiting);
+        (stats.tick, stats.bodies) = (bodies.tick, count);
+        stats.waiting = waiting + without_slot;
+        stats.cooling = without_slot.min(bodies.table.cooling());
     });
 }
 
@@ -241,34 +274,68 @@ impl Bodies {
         &self.world
     }
 
+    /// Whether a body is still in its slot, visible or not.
+    pub(super) fn holds(&self, slot: usize, life: Life) -> bool {
+        self.table.get(slot) == Some(life)
+    }
+
+    /// Takes the bodies out of a snapshot that the app's queries did not find in this tick: they have gone, or are disabled and
+    /// keep their slots.
+    fn take_out_others(&mut self, snapshot: &mut QuantizedSnapshot, world: &World) {
+        for (index, slot) in self.slots.iter_mut().enumerate() {
+            if slot.found_at == self.tick {
+                continue;
+            }
+            if snapshot.life(index).is_some() {
+                snapshot.remove(index);
+                // A component can change while it is out.
+                slot.cold.fill(None);
+            }
+            let Some(life) = self.table.get(index) else {
+                continue;
+            };
+            // Where a world is cleared, no observer is told.
+            let at = InSlot { slot: index, life };
+            if world.get::<InSlot>(slot.entity) != Some(&at) {
+                self.table.remove(index, self.tick);
+            }
+        }
+    }
+
     /// Finds a slot for a body.
-    fn insert(&mut self, body: Entity, kind: Option<BodyKind>) -> Option<InSlot> {
-        if kind.is_none() && !std::mem::replace(&mut self.has_warned[0], true) {
+    fn insert(&mut self, body: Entity, kind: Option<BodyKind>) -> Result<InSlot, NoSlot> {
+        if kind.is_none() && !std::mem::replace(&mut self.warned.no_kind, true) {
             log::warn!(
                 "entity {body} is not replicated, and neither are others like it: it has no `BodyKind`"
             );
         }
-        let name = kind?.name();
+        let name = kind.ok_or(NoSlot::OfNoKind)?.name();
         let kind = self.protocol.kind(name);
         if kind.is_none() && self.unknown.insert(name) {
             log::warn!("bodies of kind `{name}` are not replicated: it was not registered");
         }
-        let kind = kind?;
-        let (slot, life) = self.table.insert(kind, self.tick)?;
+        let kind = kind.ok_or(NoSlot::OfNoKind)?;
+        let place = self.table.insert(kind, self.tick);
+        let (slot, life) = place.ok_or(NoSlot::AllInUse)?;
         let cold = self.protocol.cold.len();
         if slot == self.slots.len() {
             self.slots.push(BodySlot {
-                entity: Entity::PLACEHOLDER,
+                entity: body,
+                found_at: 0,
                 position: Vec3::ZERO,
+                rotation: Quat::IDENTITY,
+                teleports: 0,
                 cold: vec![None; cold],
                 refers: vec![false; cold],
                 is_unsendable: vec![false; cold],
             });
             self.gains.push(1.0);
         }
-        self.slots[slot].cold.fill(None);
-        self.slots[slot].is_unsendable.fill(false);
-        Some(InSlot { slot, life })
+        let state = &mut self.slots[slot];
+        (state.entity, state.found_at, state.teleports) = (body, 0, 0);
+        state.cold.fill(None);
+        state.is_unsendable.fill(false);
+        Ok(InSlot { slot, life })
     }
 
     /// A copy of the last snapshot, in memory that is reused.
@@ -288,7 +355,7 @@ impl Bodies {
         free
     }
 
-    /// Puts a body into a snapshot, unless nothing of it has changed. False if there is nothing of it yet.
+    /// Puts a body into a snapshot, unless it has not changed. Returns false if it has had no legal pose yet.
     fn put(
         &mut self,
         snapshot: &mut QuantizedSnapshot,
@@ -298,43 +365,92 @@ impl Bodies {
         world: &World,
     ) -> bool {
         let slot = at.slot;
-        self.slots[slot].entity = body.id();
         self.gains[slot] = priority.map_or(1.0, |priority| priority.0);
         if let Some(group) = group {
             self.join(slot, group.0);
         }
-        self.read_cold(body, at, since, world);
-        let protocol = &self.protocol;
-        values.clear();
-        if protocol.has_cold() {
-            let has_cold = self.slots[slot].cold.iter().any(Option::is_some);
-            values.push(has_cold.into());
-        }
-        let fields = protocol.fields.iter();
-        let slot_of = |entity| world.get::<InSlot>(entity).map(|at| at.slot);
-        values.extend(fields.map(|field| field.form().quantize((field.read)(body, &slot_of))));
         let is_known = snapshot.life(slot) == Some(at.life);
+        let found_at = std::mem::replace(&mut self.slots[slot].found_at, self.tick);
+        self.read_cold(body, at, since, world);
+        self.read_values(body, slot, is_known, since, values, world);
         let is_same = |(field, &value): (usize, &u32)| snapshot.value(slot, field) == value;
         if is_known && !transform.is_changed() && values.iter().enumerate().all(is_same) {
             return true;
         }
-        let state = BodyState {
+        let mut state = BodyState {
             position: transform.translation,
             orientation: transform.rotation,
             ..BodyState::default()
         };
-        let is_put = snapshot.put(slot, at.life, &state, values).is_ok();
-        if is_put {
-            self.slots[slot].position = transform.translation;
+        while let Err(error) = snapshot.put(slot, at.life, &state, values) {
+            self.warn_of_pose(body.id(), error);
+            // The illegal part stays as it was last. Everything else goes on.
+            let last = &self.slots[slot];
+            match error {
+                _ if !is_known => return false,
+                QuantizeError::NotFinite {
+                    field: BitKind::Position,
+                    ..
+                } if state.position != last.position => state.position = last.position,
+                QuantizeError::NotFinite { .. } | QuantizeError::NoDirection { .. }
+                    if state.orientation != last.rotation =>
+                {
+                    state.orientation = last.rotation;
+                }
+                _ => return true,
+            }
         }
-        // One that is not finite stays where it was.
-        if !is_put && !std::mem::replace(&mut self.has_warned[1], true) {
-            let body = body.id();
-            log::warn!(
-                "the `Transform` of entity {body} is not finite: clients see the last that was"
-            );
+        let put = &mut self.slots[slot];
+        (put.position, put.rotation) = (state.position, state.orientation);
+        if !is_known && found_at > 0 {
+            self.returned.push(body.id());
         }
-        is_put || is_known
+        true
+    }
+
+    /// Reads the values of a body's fields, in the order of the schema.
+    fn read_values(
+        &mut self,
+        body: EntityRef<'_>,
+        slot: usize,
+        is_known: bool,
+        (last, this): (Tick, Tick),
+        values: &mut Vec<u32>,
+        world: &World,
+    ) {
+        let protocol = &self.protocol;
+        let state = &mut self.slots[slot];
+        values.clear();
+        if protocol.has_cold() {
+            values.push(state.cold.iter().any(Option::is_some).into());
+        }
+        let fields = protocol.fields.iter();
+        let slot_of = |entity| world.get::<InSlot>(entity).map(|at| at.slot);
+        values.extend(fields.map(|field| field.form().quantize((field.read)(body, &slot_of))));
+        if protocol.has_teleports {
+            let ticks = body.get_change_ticks::<Teleport>();
+            if is_known && ticks.is_some_and(|ticks| ticks.is_changed(last, this)) {
+                state.teleports = state.teleports.wrapping_add(1);
+            }
+            values.push(state.teleports.into());
+        }
+    }
+
+    fn warn_of_pose(&mut self, body: Entity, error: QuantizeError) {
+        let is_position = |field| field == BitKind::Position;
+        let (has_warned, what) = match error {
+            QuantizeError::NotFinite { field, .. } if is_position(field) => {
+                (&mut self.warned.no_position, "translation is not finite")
+            }
+            QuantizeError::NoDirection { .. } => (
+                &mut self.warned.no_rotation,
+                "rotation is a quaternion of length zero",
+            ),
+            _ => (&mut self.warned.no_rotation, "rotation is not finite"),
+        };
+        if !std::mem::replace(has_warned, true) {
+            log::warn!("entity {body}: the {what}, and clients see the last legal one");
+        }
     }
 
     fn join(&mut self, slot: usize, group: u32) {

@@ -42,6 +42,7 @@ impl ByteBudget {
 
 /// What a server knows of a client, on the entity of its connection.
 #[derive(Component, Debug)]
+#[component(clone_behavior = Ignore)]
 pub struct Peer {
     pub(super) state: PeerState,
     pub(super) since: Duration,

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
+use bevy_ecs::query::Allow;
 use bevy_time::{Real, Time};
 use cubewire_codec::{Fingerprint, Snapshot};
 use cubewire_protocol::{Feedback, Welcome};
@@ -23,12 +25,10 @@ use crate::wire::{
 /// A client that says nothing, or was refused and does not leave.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+type NewClient = (With<Client>, Without<Peer>, Allow<Disabled>);
+
 /// Gives every new connection its peer.
-pub(super) fn admit(
-    new: Query<Entity, (With<Client>, Without<Peer>)>,
-    time: Res<Time<Real>>,
-    mut commands: Commands,
-) {
+pub(super) fn admit(new: Query<Entity, NewClient>, time: Res<Time<Real>>, mut commands: Commands) {
     for client in &new {
         let peer = Peer::new(time.elapsed());
         commands
@@ -38,7 +38,10 @@ pub(super) fn admit(
 }
 
 /// Takes the mail of all clients.
-pub(super) fn deliver(world: &mut World, clients: &mut QueryState<Entity, With<Peer>>) {
+pub(super) fn deliver(
+    world: &mut World,
+    clients: &mut QueryState<Entity, (With<Peer>, Allow<Disabled>)>,
+) {
     let now = world.resource::<Time<Real>>().elapsed();
     // Observers of what follows need the resource itself.
     let bodies = world.resource::<Bodies>();
@@ -88,7 +91,6 @@ pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
     if entity.contains::<HasEnded>() {
         return;
     }
-    entity.insert(HasEnded);
     if let Some(mut peer) = entity.get_mut::<Peer>() {
         (peer.state, peer.since) = (PeerState::Refused, since);
     }
@@ -97,6 +99,7 @@ pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
         let refused = encode(&ToClientMail::Refused(&reason));
         mailbox.outgoing.messages.push(refused);
     }
+    entity.insert(HasEnded);
     world.trigger(Disconnected {
         entity: client,
         reason,

@@ -5,7 +5,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
+use bevy_ecs::query::Allow;
 use bevy_tasks::{ComputeTaskPool, TaskPool};
 use bevy_time::{Real, Time};
 use bevy_transform::components::Transform;
@@ -21,7 +23,7 @@ use crate::mailbox::{Connected, Mailbox};
 use crate::measure::Measure;
 use crate::wire::{BodyId, ToClientMail, encode};
 
-type ReadyClient = (With<Peer>, With<Connected>);
+type ReadyClient = (With<Peer>, With<Connected>, Allow<Disabled>);
 
 /// After a pause that is longer, clients are told which tick it is: half the range of their numbers is nine minutes at 60 Hz.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -111,7 +113,7 @@ pub(super) fn send_snapshots(
     bodies: Res<Bodies>,
     filters: Res<Filters>,
     mut stats: ResMut<ReplicationStats>,
-    mut clients: Query<ClientItem<'static>>,
+    mut clients: Query<ClientItem<'static>, Allow<Disabled>>,
     centers: Query<&Transform>,
 ) {
     let bodies = &*bodies;
@@ -297,7 +299,7 @@ fn queue_lives(
             mailbox.outgoing.messages.push(encode(&ToClientMail::Gone {
                 body: BodyId::new(slot, before),
                 tick: bodies.tick,
-                is_hidden: bodies.world.life(slot) == Some(before),
+                is_hidden: bodies.holds(slot, before),
             }));
         }
         let cold = &bodies.slots[slot].cold;

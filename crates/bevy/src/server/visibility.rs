@@ -1,9 +1,12 @@
 //! Which bodies a client sees.
 
 use bevy_app::{App, FixedPostUpdate};
+use bevy_ecs::change_detection::Tick;
 use bevy_ecs::component::Immutable;
+use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::lifecycle::RemovedComponents;
 use bevy_ecs::prelude::*;
+use bevy_ecs::query::Allow;
 use bevy_math::Vec3;
 use cubewire_protocol::Visibility;
 
@@ -59,25 +62,28 @@ impl VisibilityAppExt for App {
                           changed: Query<'_, '_, (), Changed<F>>,
                           moved: Query<'_, '_, (), (With<F>, Changed<InSlot>)>,
                           mut removed: RemovedComponents<'_, '_, F>,
-                          mut clients: Query<'_, '_, (&mut Hidden, Option<Ref<'_, F::Client>>)>,
-                          mut known: Local<'_, usize>| {
+                          captured: Option<Res<'_, Bodies>>,
+                          mut clients: Query<'_, '_, Viewer<'static, F>, Allow<Disabled>>,
+                          mut known: Local<'_, (usize, u64)>| {
+            let (known, version) = &mut *known;
             let count = bodies.iter().len();
+            let has_returned = |&body: &Entity| bodies.contains(body);
             let is_changed = removed.read().count() > 0
                 || !changed.is_empty()
                 || !moved.is_empty()
+                || captured.is_some_and(|bodies| bodies.returned.iter().any(has_returned))
                 || count != *known;
             *known = count;
+            *version += u64::from(is_changed);
             for (mut hidden, client) in &mut clients {
                 let rows = &mut hidden.0;
                 rows.resize_with(rows.len().max(index + 1), Row::default);
                 let row = &mut rows[index];
-                let is_client_changed = client.as_ref().is_some_and(|client| client.is_changed());
-                // A component that was taken away shows in nothing else.
-                let has_client = Some(client.is_some());
-                if !(is_changed || is_client_changed) && row.has_client == has_client {
+                let of = Some((*version, client.as_ref().map(DetectChanges::last_changed)));
+                if row.of == of {
                     continue;
                 }
-                row.has_client = has_client;
+                row.of = of;
                 row.slots.clear();
                 row.far.clear();
                 let client = client.as_deref();
@@ -108,14 +114,22 @@ pub(super) struct Filters {
     pub(super) can_freeze: bool,
 }
 
+/// A client and the component of it that decides.
+type Viewer<'a, F> = (
+    &'a mut Hidden,
+    Option<Ref<'a, <F as VisibilityFilter>::Client>>,
+);
+
 /// What filters hide from a client, by filter.
 #[derive(Component, Debug, Default)]
+#[component(clone_behavior = Ignore)]
 pub(super) struct Hidden(Vec<Row>);
 
 #[derive(Debug, Default)]
 struct Row {
-    /// Whether the client had the component that decides; `None` before the row was first worked out.
-    has_client: Option<bool>,
+    /// The state for which the row was worked out: a number that grows when bodies change, and the tick in which the client's
+    /// component changed, if it has one. `None` at first.
+    of: Option<(u64, Option<Tick>)>,
     as_seen: Visibility,
     /// What it hides.
     slots: Vec<usize>,
@@ -132,8 +146,8 @@ pub struct Interest {
     pub near: f32,
     /// It vanishes when it is further than this, in units: the difference keeps it from flickering.
     pub far: f32,
-    /// What distances are from: this body, or for `None` the client's entity. Once that has no `Transform` any more, they are
-    /// from where it was last; a client whose center never had one sees nothing.
+    /// Distances are measured from this body, or for `None` from the client's entity. Once the entity has no `Transform` any
+    /// more, or is disabled, its last place counts. A client sees no body until its center has had a `Transform`.
     pub center: Option<Entity>,
 }
 

@@ -185,3 +185,40 @@ fn is_in_one_packet(net: &TestNet, standings: &[Standing], group: &[Entity]) -> 
     assert!(sent.iter().all(|at| *at == sent[0]), "{sent:?}");
     sent[0].is_some()
 }
+
+/// Remote bodies of a kind.
+fn of_kind(net: &mut TestNet, kind: &str) -> usize {
+    let world = net.clients[0].world_mut();
+    let mut bodies = world.query_filtered::<&BodyKind, With<Remote>>();
+    bodies.iter(world).filter(|of| of.name() == kind).count()
+}
+
+#[test]
+fn a_body_of_no_priority_vanishes_while_the_budget_is_busy() {
+    use bevy_ecs::entity_disabling::Disabled;
+
+    for (loss, seed) in [(0.0, 7), (0.3, 8)] {
+        let mut net = lossy(loss, seed);
+        let client = limited(&mut net, 24);
+        let heroes = [1.0, 2.0].map(|x| spawn(&mut net, "hero", Vec3::X * x, ()));
+        net.run_until(|net| of_kind(net, "hero") == 2);
+        let bodies = crowd(&mut net);
+        for hero in heroes {
+            insert(&mut net, hero, SendPriority(0.0));
+        }
+        for tick in 0..300 {
+            shake(&mut net, &bodies, tick);
+            net.tick();
+        }
+        assert_eq!(of_kind(&mut net, "hero"), 2);
+        server(&mut net).despawn(heroes[0]);
+        insert(&mut net, heroes[1], Disabled);
+        for tick in 300..480 {
+            shake(&mut net, &bodies, tick);
+            net.tick();
+            let peer = net.server.world().get::<Peer>(client).unwrap();
+            assert!(peer.sender().unwrap().is_scheduling());
+        }
+        assert_eq!(of_kind(&mut net, "hero"), 0, "with a loss of {loss}");
+    }
+}

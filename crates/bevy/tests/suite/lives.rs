@@ -1,6 +1,6 @@
 //! Bodies appear and vanish.
 
-use cubewire_bevy::{KeepVanished, Vanished};
+use cubewire_bevy::{InSlot, KeepVanished, SendPriority, Vanished};
 
 use super::*;
 
@@ -159,6 +159,98 @@ fn slots_are_reused_and_too_many_bodies_wait() {
 }
 
 #[test]
+fn bodies_wait_for_slots_that_cool_down_for_a_second() {
+    fn slow(app: &mut App) {
+        app.add_plugins(CubewirePlugin::new("slow").hz(1.0).max_bodies(200))
+            .body_kind("crate", Shape::cuboid(Vec3::ONE));
+    }
+    for (protocol, ticks) in [(protocol as fn(&mut App), 60), (slow, 2)] {
+        let mut net = TestNet::new(protocol);
+        let spawn = |net: &mut TestNet| spawn(net, "crate", Vec3::Y, ());
+        let bodies: Vec<_> = (0..150).map(|_| spawn(&mut net)).collect();
+        net.run_until(|net| stats(net).bodies == 150);
+        for body in bodies {
+            server(&mut net).despawn(body);
+        }
+        (0..150).for_each(|_| _ = spawn(&mut net));
+        // At 1 Hz, a tick takes several frames.
+        let run = |net: &mut TestNet, ticks: u64| {
+            let end = stats(net).tick + ticks;
+            net.run_until(|net| stats(net).tick == end);
+        };
+        run(&mut net, 1);
+        let seen = |net: &TestNet| (stats(net).bodies, stats(net).waiting, stats(net).cooling);
+        assert_eq!(seen(&net), (50, 100, 100));
+        run(&mut net, ticks - 2);
+        assert_eq!(seen(&net), (50, 100, 100));
+        (0..70).for_each(|_| _ = spawn(&mut net));
+        run(&mut net, 1);
+        assert_eq!(seen(&net), (200, 20, 0));
+    }
+}
+
+#[test]
+fn a_clone_of_a_body_is_another_body() {
+    let mut net = TestNet::new(protocol);
+    net.add_client();
+    let more = (SendPriority(3.0), Health(7), PlayerName("Ada".into()));
+    let body = spawn(&mut net, "crate", Vec3::X, more);
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    let clone = server(&mut net).entity_mut(body).clone_and_spawn();
+    assert!(server(&mut net).get::<InSlot>(clone).is_none());
+    assert_eq!(
+        server(&mut net).get::<SendPriority>(clone),
+        Some(&SendPriority(3.0))
+    );
+    put(&mut net, clone, Vec3::X * 2.0);
+    net.run_until(|net| net.count::<PlayerName>(0) == 2);
+    server(&mut net).despawn(clone);
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    net.ticks(100);
+    // Nobody takes over the slot of the original.
+    for x in 3..10 {
+        spawn(&mut net, "crate", Vec3::X * x as f32, ());
+    }
+    net.run_until(|net| net.count::<Remote>(0) == 8);
+    put(&mut net, body, Vec3::X * -1.0);
+    net.run_until(|net| positions(net, 0)[0] == Vec3::X * -1.0);
+    assert_eq!(net.count::<PlayerName>(0), 1);
+    let slots = all::<InSlot>(&mut net.server);
+    let slots = slots
+        .iter()
+        .map(|&body| net.server.world().get::<InSlot>(body).unwrap().slot());
+    assert_eq!(slots.collect::<std::collections::BTreeSet<_>>().len(), 8);
+}
+
+#[test]
+fn a_clone_of_a_remote_body_is_the_clients_own_and_one_of_a_connection_is_none() {
+    let mut net = TestNet::new(protocol);
+    net.add_client();
+    let body = spawn(&mut net, "crate", Vec3::X, Health(7));
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    let remote = all::<Remote>(&mut net.clients[0])[0];
+    let world = net.clients[0].world_mut();
+    let clone = world.entity_mut(remote).clone_and_spawn();
+    put(&mut net, body, Vec3::Z);
+    net.run_until(|net| positions(net, 0) == [Vec3::Z]);
+    server(&mut net).despawn(body);
+    net.run_until(|net| net.count::<Remote>(0) == 0);
+    let clone = net.clients[0].world().entity(clone);
+    assert_eq!(clone.get::<Transform>().unwrap().translation, Vec3::X);
+    assert_eq!(clone.get::<Health>(), Some(&Health(7)));
+
+    let client = client_entity(&mut net);
+    let clone = server(&mut net).entity_mut(client).clone_and_spawn();
+    net.ticks(400);
+    let clone = net.server.world().entity(clone);
+    assert!(
+        clone.archetype().components().is_empty(),
+        "it is a connection"
+    );
+    assert_eq!(net.count::<Connected>(0), 1);
+}
+
+#[test]
 fn bodies_that_are_nowhere_do_no_harm() {
     let mut net = TestNet::new(protocol);
     net.add_client();
@@ -194,9 +286,7 @@ fn a_body_ends_with_its_kind_or_transform() {
 fn observers_of_a_slot_can_end_the_body_and_others() {
     let mut net = TestNet::new(protocol);
     net.server.add_observer(
-        |added: On<Add, cubewire_bevy::InSlot>,
-         all: Query<Entity, With<BodyKind>>,
-         mut to: Commands| {
+        |added: On<Add, InSlot>, all: Query<Entity, With<BodyKind>>, mut to: Commands| {
             to.entity(added.entity).despawn();
             let other = all.iter().find(|&body| body != added.entity);
             other.into_iter().for_each(|body| to.entity(body).despawn());

@@ -3,13 +3,17 @@
 mod budget;
 mod cold;
 mod connection;
+mod disabled;
 mod examples;
+mod illegal_poses;
 mod lives;
 mod measure;
 mod messages;
+mod observers;
 mod poses;
 mod references;
 mod sharing;
+mod teleports;
 mod time;
 mod udp;
 mod visibility;

@@ -74,7 +74,7 @@ impl Pair {
             receiver,
             views: [view.clone(), view],
             stages,
-            table: SlotTable::new(world.len()),
+            table: SlotTable::new(world.len(), plan.schema().ticks_per_second),
             life_ticks: 200,
             births: 0,
             generations: BTreeMap::new(),

@@ -20,7 +20,7 @@ fn handshakes() -> (Handshakes, Key) {
 }
 
 fn client(key: Key) -> NetcodeClient {
-    let connect_token = key.token(SERVER, rand::random()).unwrap();
+    let connect_token = key.token(SocketAddr::from(SERVER), rand::random()).unwrap();
     NetcodeClient::new(since_1970(), ClientAuthentication::Secure { connect_token }).unwrap()
 }
 

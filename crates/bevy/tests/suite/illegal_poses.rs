@@ -1,0 +1,89 @@
+//! Bodies with illegal poses: everything else that is replicated of them goes on.
+
+use std::sync::Mutex;
+
+use super::*;
+
+/// What was logged.
+static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+struct Lines;
+
+impl log::Log for Lines {
+    fn enabled(&self, _: &log::Metadata<'_>) -> bool {
+        true
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        LINES.lock().unwrap().push(record.args().to_string());
+    }
+
+    fn flush(&self) {}
+}
+
+/// The position and the health of the client's only body.
+fn seen(net: &mut TestNet) -> (Vec3, u8) {
+    let remote = only::<Health>(net, 0);
+    let body = net.clients[0].world().entity(remote);
+    let at = body.get::<Transform>().unwrap().translation;
+    (at, body.get::<Health>().unwrap().0)
+}
+
+#[test]
+fn the_fields_of_a_body_without_a_legal_pose_go_on() {
+    log::set_logger(&Lines).unwrap();
+    log::set_max_level(log::LevelFilter::Warn);
+    let mut net = TestNet::new(protocol);
+    net.add_client();
+    let body = spawn(&mut net, "crate", Vec3::X, Health(1));
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    put(&mut net, body, Vec3::splat(f32::NAN));
+    insert(&mut net, body, Health(2));
+    net.run_until(|net| seen(net) == (Vec3::X, 2));
+    let rotation = Quat::from_rotation_x(1.0);
+    insert(
+        &mut net,
+        body,
+        Transform::from_xyz(2.0, 0.0, 0.0).with_rotation(rotation),
+    );
+    net.run_until(|net| seen(net) == (Vec3::X * 2.0, 2));
+    // A body without a rotation goes where it is to go, as it was turned last.
+    let turned = |rotation| Transform::from_xyz(3.0, 0.0, 0.0).with_rotation(rotation);
+    insert(
+        &mut net,
+        body,
+        (turned(Quat::from_array([0.0; 4])), Health(3)),
+    );
+    net.run_until(|net| seen(net) == (Vec3::X * 3.0, 3));
+    insert(
+        &mut net,
+        body,
+        (turned(Quat::from_array([f32::NAN; 4])), Health(4)),
+    );
+    net.run_until(|net| seen(net) == (Vec3::X * 3.0, 4));
+    insert(&mut net, body, Health(5));
+    net.run_until(|net| seen(net).1 == 5);
+    let nowhere = turned(Quat::from_array([f32::INFINITY; 4])).with_scale(Vec3::ZERO);
+    let nowhere = Transform {
+        translation: Vec3::NAN,
+        ..nowhere
+    };
+    insert(&mut net, body, (nowhere, Health(6)));
+    net.run_until(|net| seen(net) == (Vec3::X * 3.0, 6));
+    let remote = only::<Health>(&mut net, 0);
+    let shown = net.clients[0].world().get::<Transform>(remote).unwrap();
+    assert!(shown.rotation.angle_between(rotation) < 0.02);
+    assert_eq!((stats(&net).bodies, stats(&net).waiting), (1, 0));
+    let lines = LINES.lock().unwrap();
+    let line = |end: &str| {
+        lines
+            .iter()
+            .any(|line| *line == format!("entity {body}: the {end}"))
+    };
+    assert!(
+        line("translation is not finite, and clients see the last legal one"),
+        "{lines:?}"
+    );
+    let none = "rotation is a quaternion of length zero, and clients see the last legal one";
+    assert!(line(none), "{lines:?}");
+}

@@ -1,0 +1,183 @@
+//! Bodies that jump are never shown in between.
+
+use cubewire_bevy::{ByteBudget, CubewirePlugin, PlayoutDelay, Protocol, Teleport};
+
+use super::*;
+
+fn jumping(app: &mut App) {
+    protocol(app);
+    app.replicate_teleports();
+}
+
+/// A network that loses a part of the datagrams, with a client that shows bodies between ticks.
+fn net(loss: f64, seed: u64) -> TestNet {
+    let conditions = Conditions {
+        loss: Loss::bursts(loss, 1.0),
+        latency: Duration::from_millis(30),
+        ..Conditions::PERFECT
+    };
+    let mut net = TestNet::with_conditions(jumping, conditions, seed);
+    net.add_client_with(|app| {
+        jumping(app);
+        app.insert_resource(PlayoutDelay::Fixed(Duration::from_millis(107)));
+    });
+    net
+}
+
+/// Has a body jump to the other place, where it is turned in another way.
+fn jump(net: &mut TestNet, body: Entity) {
+    let at = *server(net).get::<Transform>(body).unwrap();
+    let x = -at.translation.x;
+    let turned = Quat::from_rotation_y(f32::from(u8::from(x > 0.0)));
+    let there = Transform::from_xyz(x, at.translation.y, 0.0).with_rotation(turned);
+    insert(net, body, (there, Teleport));
+}
+
+/// The places of a client's bodies: whether each is the one with a positive x.
+fn places(net: &mut TestNet) -> Vec<bool> {
+    let world = net.clients[0].world_mut();
+    let mut bodies = world.query_filtered::<&Transform, With<Remote>>();
+    let places = bodies.iter(world).map(|at| {
+        let (x, angle) = (at.translation.x, at.rotation.to_scaled_axis().y);
+        let (is_right, angle) = (x > 0.0, angle - f32::from(u8::from(x > 0.0)));
+        assert!(
+            (x.abs() - 90.0).abs() < 0.001,
+            "a body is in between, at {x}"
+        );
+        assert!(angle.abs() < 0.02, "a body is turned in between, at {x}");
+        is_right
+    });
+    places.collect()
+}
+
+/// Jumps of one body for some ticks, of which in each some happen, and how many of them were shown.
+fn shown(net: &mut TestNet, ticks: usize, jumps: impl Fn(usize) -> usize) -> usize {
+    let body = spawn(net, "crate", Vec3::new(-90.0, 1.0, 0.0), ());
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    let (mut before, mut shown) = (false, 0);
+    for tick in 0..ticks {
+        (0..jumps(tick)).for_each(|_| jump(net, body));
+        net.server
+            .world_mut()
+            .get_mut::<Transform>(body)
+            .unwrap()
+            .translation
+            .y += 0.01;
+        net.tick();
+        let now = places(net)[0];
+        shown += usize::from(now != before);
+        before = now;
+    }
+    shown
+}
+
+#[test]
+fn a_body_that_jumps_is_at_the_old_place_or_at_the_new_one() {
+    let jumps = |tick: usize| usize::from(tick.is_multiple_of(10));
+    assert!((19..=20).contains(&shown(&mut net(0.0, 1), 200, jumps)));
+}
+
+#[test]
+fn a_jump_is_known_where_its_packet_is_lost() {
+    for seed in 1..5 {
+        let jumps = |tick: usize| usize::from(tick.is_multiple_of(7));
+        assert!(shown(&mut net(0.4, seed), 600, jumps) > 40);
+    }
+}
+
+/// The number of jumps on the wire is modulo 256, and several in a tick count as one.
+#[test]
+fn more_jumps_than_are_counted_are_known_too() {
+    assert!(shown(&mut net(0.2, 5), 700, |_| 1) > 300);
+    assert_eq!(shown(&mut net(0.0, 5), 40, |_| 256), 0);
+    assert!(shown(&mut net(0.0, 5), 40, |_| 257) > 30);
+}
+
+#[test]
+fn jumps_are_exact_within_a_budget() {
+    for (loss, seed) in [(0.0, 3), (0.2, 4)] {
+        let mut net = net(loss, seed);
+        net.run_until(|net| net.count::<Connected>(0) == 1);
+        let client = client_entity(&mut net);
+        insert(&mut net, client, ByteBudget::kbps(32));
+        let bodies: Vec<_> = (0..100)
+            .map(|_| spawn(&mut net, "crate", Vec3::new(-90.0, 1.0, 0.0), ()))
+            .collect();
+        let mut seen = [0; 2];
+        for tick in 0..900_usize {
+            for (index, &body) in bodies.iter().enumerate() {
+                if (tick + index * 17).is_multiple_of(20 + index) {
+                    jump(&mut net, body);
+                }
+                let mut at = server(&mut net).get_mut::<Transform>(body).unwrap();
+                at.translation.y = 1.0 + (tick * (index + 3) % 64) as f32 / 16.0;
+            }
+            net.tick();
+            places(&mut net)
+                .into_iter()
+                .for_each(|is_right| seen[usize::from(is_right)] += 1);
+        }
+        assert!(seen.iter().all(|&seen| seen > 10_000), "{seen:?}");
+        let peer = server(&mut net).get::<cubewire_bevy::Peer>(client);
+        assert!(peer.unwrap().sender().unwrap().is_scheduling());
+    }
+}
+
+#[test]
+fn only_protocols_that_ask_for_teleports_pay_for_them() {
+    let text = |protocol: fn(&mut App)| {
+        let mut app = App::empty();
+        protocol(&mut app);
+        app.finish();
+        app.world().resource::<Protocol>().text().to_owned()
+    };
+    let fields = |text: String| {
+        let fields = text.lines().filter(|line| line.starts_with("field "));
+        fields.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (without, with) = (fields(text(protocol)), fields(text(jumping)));
+    assert_eq!(with[..without.len()], without);
+    assert_eq!(with[without.len()..], ["field teleports int 0 255"]);
+}
+
+/// Bytes of a second of a hundred bodies that roll.
+fn bytes(protocol: fn(&mut App)) -> u64 {
+    let mut net = TestNet::new(protocol);
+    net.add_client();
+    let mut bodies = Vec::new();
+    for x in 0..100 {
+        bodies.push(spawn(
+            &mut net,
+            "crate",
+            Vec3::new(x as f32 - 50.0, 0.5, 0.0),
+            Health(5),
+        ));
+    }
+    net.run_until(|net| net.count::<Remote>(0) == 100);
+    let before = stats(&net).snapshot_bytes;
+    for tick in 0..600 {
+        shake(&mut net, &bodies, tick);
+        net.tick();
+    }
+    stats(&net).snapshot_bytes - before
+}
+
+#[test]
+fn bodies_that_do_not_jump_take_hardly_any_bits_for_it() {
+    fn poses_only(app: &mut App) {
+        app.add_plugins(CubewirePlugin::new("arena").max_bodies(200))
+            .body_kind("crate", Shape::cuboid(Vec3::splat(0.5)));
+    }
+    fn with_teleports(app: &mut App) {
+        poses_only(app);
+        app.replicate_teleports();
+    }
+    for [without, with] in [
+        [protocol as fn(&mut App), jumping],
+        [poses_only, with_teleports],
+    ] {
+        let bits = [without, with].map(|protocol| bytes(protocol) as f64 * 8.0 / 600.0 / 100.0);
+        println!("{bits:?} bits a body");
+        assert!(bits[1] < bits[0] + 0.1, "{bits:?} bits a body");
+    }
+}
