@@ -344,9 +344,9 @@ impl Tally {
                 self.carried as f64 / self.packets.max(1) as f64
             )),
             if_partial(number(self.longest_wait as f64, 0)),
-            format!(
-                "{:.0}",
-                1000.0 * self.delay.as_secs_f64() / self.sent.len() as f64
+            number(
+                1000.0 * self.delay.as_secs_f64() / self.sent.len() as f64,
+                0,
             ),
             millimetres(sum / count.max(1) as f64),
             millimetres(self.worst.into()),

@@ -23,8 +23,8 @@ pub(crate) const MAX_ARITHMETIC_BITS: u8 = 12;
 /// Number of levels of a component. A [`Schema`](crate::schema::Schema) says which.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Levels {
-    /// 2^bits − 1. The middle level is 0. Rotations whose components are 0 or ±1/√2 are exact: the identity, quarter
-    /// and half turns about an axis, and half turns about a diagonal between two axes.
+    /// 2^bits − 1. The middle level is 0. The identity is exact, as are quarter and half turns about an axis, and half
+    /// turns about a diagonal between two axes: their components are 0, ±1 and ±1/√2.
     #[default]
     Odd,
     /// 2^bits, as in the article. 0 is between two levels. The identity is off by √6 / (2^bits − 1) radians: 0.27 degrees

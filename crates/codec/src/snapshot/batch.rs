@@ -143,7 +143,7 @@ impl<'p> Batch<'p> {
     fn pack(&mut self) {
         let levels = self.plan.schema().levels;
         let max = levels.max_component(self.component_bits);
-        let middle = f32::from((max + 1) / 2);
+        let middle = f32::from(max.div_ceil(2));
         let shift = match levels {
             Levels::Odd => 0.5,
             Levels::Even => 0.0,

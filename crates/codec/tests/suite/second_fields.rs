@@ -22,8 +22,8 @@ const CLASSES: [([u32; 3], [u32; 3]); 6] = [
     ([3, 7, 9], [6, 6, 7]),
 ];
 
-/// A body that follows (section 7), and its values (section 13). `body` is the reference's; what is read replaces its
-/// fields.
+/// A body that follows (section 7), and its values (section 13). `body` is the reference's, and its fields are
+/// replaced.
 pub(crate) fn read_body(
     bits: &mut Bits,
     scene: &Scene,
