@@ -81,7 +81,7 @@ fn a_client_that_pauses_its_own_game_goes_on_acking() {
 #[test]
 fn a_client_in_slow_motion_or_on_another_timestep_goes_on_acking() {
     for change in [
-        (|app| clock(app).set_relative_speed(0.01)) as fn(&mut App),
+        (|app| clock(app).set_relative_speed(0.002)) as fn(&mut App),
         |app| {
             // Its frames are as long as before.
             app.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
