@@ -1,5 +1,7 @@
 //! What the codec promises, tested from outside.
 
+#![allow(clippy::disallowed_methods, reason = "no browser runs these tests")]
+
 mod allocation;
 mod arithmetic;
 mod components;
