@@ -34,6 +34,7 @@ const OVERHEAD_BYTES: usize = HEADER_BYTES + 25;
 const MAX_DATAGRAMS: usize = 4096;
 
 /// netcode's clock, by which tokens expire.
+#[allow(clippy::disallowed_methods, reason = "a browser has no UDP")]
 fn since_1970() -> Duration {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

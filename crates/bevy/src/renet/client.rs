@@ -304,7 +304,7 @@ fn receive(
             }
             Ok(()) if connection.netcode.is_connected() && !is_server => {
                 let server = (Server, Mailbox::new(OVERHEAD_BYTES));
-                commands.entity(entity).insert(server);
+                commands.entity(entity).try_insert(server);
             }
             Ok(()) => {}
         }
