@@ -187,7 +187,7 @@ fn receive(
             }
             Err(error) => {
                 viewer.session = Err(error.to_string());
-                commands.entity(connection).despawn();
+                commands.entity(connection).try_despawn();
                 return;
             }
         }
