@@ -31,8 +31,8 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
         for one in asking.extract_if(.., |one| one.is_done()) {
             let is_ended = one.was_connected && one.viewer.caller.is_over();
             wrong += one.notes.refused;
-            served += u32::from(!one.notes.seen.is_empty());
-            refused += u32::from(is_ended);
+            served += u64::from(!one.notes.seen.is_empty());
+            refused += u64::from(is_ended);
             if field.is_alone && is_ended && is_sendable(one.request.stages) {
                 let stages = one.request.stages;
                 let why = format!("a request for {stages:?} was refused, which can be served");
