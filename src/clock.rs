@@ -2,7 +2,7 @@
 
 use bevy::platform::time::Instant;
 
-/// This moment. Natively, Bevy's clock is that of `std`, which panics in a browser.
+/// Returns the present moment. The clock of `std` panics in a browser, and Bevy's does not.
 #[allow(
     clippy::disallowed_methods,
     reason = "Bevy's clock works in a browser, too"

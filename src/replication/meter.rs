@@ -161,7 +161,7 @@ pub struct LaneMeter {
     samples: VecDeque<Sample>,
     /// Samples at the front whose packets have no details any more.
     undetailed: usize,
-    /// Memory of the details of all samples but the newest, to which a viewer adds packets as they arrive.
+    /// Bytes of the details in all samples but the newest. A viewer still adds packets to the newest.
     detail_bytes: usize,
     /// Whether the lane was switched since the newest sample.
     is_switched: bool,
@@ -239,7 +239,7 @@ impl LaneMeter {
         }
     }
 
-    /// Bytes of memory of the packets' details: at most 10 MiB, and those of the newest tick.
+    /// Bytes of memory of the packets' details: at most 10 MiB, plus the newest tick.
     #[must_use]
     pub fn detail_bytes(&self) -> usize {
         self.detail_bytes + self.samples.back().map_or(0, Sample::detail_bytes)

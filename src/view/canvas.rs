@@ -17,7 +17,7 @@ pub struct Canvas {
     pub scale_factor: f32,
 }
 
-/// Keeps the primary window within what the graphics adapter can draw, and what a user can drag it to.
+/// Limits the size of the primary window, and the size that a user can drag it to, to the largest texture.
 pub(super) fn bound_window(
     largest: Res<LargestTexture>,
     window: Option<Single<&mut Window, With<PrimaryWindow>>>,

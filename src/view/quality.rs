@@ -45,7 +45,7 @@ pub(super) enum Detail {
 pub(super) struct LargestTexture(pub(super) u32);
 
 impl Default for LargestTexture {
-    /// What every adapter can draw, those of WebGL2 among them.
+    /// 2048, the minimum of WebGL2.
     fn default() -> Self {
         Self(2048)
     }

@@ -1,4 +1,4 @@
-//! Whatever a viewer asks for, and whatever a lane is set to: what cannot be sent ends that lane alone.
+//! Stages that cannot be sent, from a viewer's request or a lane's settings, end one lane and leave the others.
 
 use bevy::prelude::*;
 use cubewire::game::headless::HeadlessGame;

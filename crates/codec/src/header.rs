@@ -273,7 +273,7 @@ mod tests {
             "all parameters appear"
         );
         assert_eq!(positions.len(), 2 + 8);
-        // Every combination of codes, those of a partial packet among them, and any parameters.
+        // Every combination of codes, with any parameters. Partial packets have two bits more.
         let mut read = HashSet::new();
         for codes in 0..1_u128 << 20 {
             let parameters = u128::from(random.random::<u64>());

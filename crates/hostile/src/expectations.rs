@@ -174,7 +174,7 @@ impl Judge<'_> {
             );
         }
         let (losses, why) = (bystander.losses.len(), why(&bystander.losses));
-        // A server that dies writes nothing down.
+        // A server that dies leaves no digest.
         let share = match bystander.sent {
             0 => 0.0,
             sent => bystander.decoded as f64 / sent as f64,

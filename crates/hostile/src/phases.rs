@@ -64,7 +64,7 @@ impl Scene<'_> {
         for (index, (name, weight, attacks)) in (0..).zip(planned) {
             end += share * weight;
             spans.push(self.phase(name, index, &attacks, end, server)?);
-            // What comes after that says nothing.
+            // Later phases would measure a dead server.
             if server.has_ended() {
                 break;
             }

@@ -22,8 +22,8 @@ use crate::welcome::PROTOCOL_VERSION;
 pub struct Request {
     /// One more than that of the previous request.
     pub number: Sequence,
-    /// Stages of the codec. A request can name all that a header can, also what the scene does not have: a sender serves those
-    /// that [`Plan::check_complete`](cubewire_codec::Plan::check_complete) admits.
+    /// Stages of the codec. A request can name stages that the scene does not have: a sender serves only stages that
+    /// [`Plan::check_complete`](cubewire_codec::Plan::check_complete) admits.
     pub stages: Stages,
     /// Ticks from one snapshot to the next, at least 1.
     pub send_interval_ticks: u8,

@@ -132,7 +132,7 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
     }
 }
 
-/// A scene whose orientations have ten bits, with other steps along z.
+/// A scene with ten bits per component of an orientation, and with other steps along z.
 const OTHER: &str = "scene other
 ticks 60
 up z
