@@ -1,7 +1,5 @@
 //! What the codec promises, tested from outside.
 
-#![allow(clippy::disallowed_methods, reason = "no browser runs these tests")]
-
 mod allocation;
 mod arithmetic;
 mod components;
