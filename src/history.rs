@@ -222,11 +222,11 @@ fn prepare(
         // A server has any number of viewers.
         let is_recorded = is_wanted && !is_of_viewer;
         if is_recorded && !has_history {
-            commands.entity(lane).insert(LaneHistory::default());
+            commands.entity(lane).try_insert(LaneHistory::default());
         } else if !is_recorded && has_history {
             commands
                 .entity(lane)
-                .remove::<(LaneHistory, Detailed, CubeErrors, Standings)>();
+                .try_remove::<(LaneHistory, Detailed, CubeErrors, Standings)>();
         }
     }
     if !is_wanted && world.0.memory_bytes() > 0 {

@@ -38,8 +38,9 @@
 //! A module or crate uses only those in rows above its own; `tests/suite/layers.rs` checks that.
 //!
 //! What a browser does not have is left out of a build for it as a whole: `commands`, `game::desktop`,
-//! `recording::video`, `transport::udp`. Where it has something else, one module has both: `files`, `display`.
+//! `recording::video`, `transport::udp`. Where it has something else, one module has both: `clock`, `files`, `display`.
 
+mod clock;
 #[cfg(not(target_family = "wasm"))]
 pub mod commands;
 pub mod controls;

@@ -138,9 +138,9 @@ fn count_deltas(
     for (lane, is_selected, has_counts) in &lanes {
         let mut lane = commands.entity(lane);
         if !(is_shown && is_selected) {
-            lane.remove::<DeltaCounts>();
+            lane.try_remove::<DeltaCounts>();
         } else if !has_counts {
-            lane.insert(DeltaCounts::default());
+            lane.try_insert(DeltaCounts::default());
         }
     }
 }

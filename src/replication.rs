@@ -67,6 +67,7 @@ pub use detail::{Detailed, PacketDetail, demo_index};
 pub use digest::Digest;
 pub use displayed::{CubeError, CubeErrors, DisplayedState, ReplicaError};
 pub(crate) use displayed::{between, shown_cube};
+pub(crate) use lane::end;
 pub use lane::{Lane, LocalLane};
 pub use lane_budget::LaneBudget;
 pub use meter::{

@@ -1,5 +1,7 @@
 //! What no browser has: films and pictures in files, a network, a terminal.
 
+#![allow(clippy::disallowed_methods, reason = "a browser has none of this")]
+
 pub mod film;
 pub mod offscreen;
 pub mod peers;

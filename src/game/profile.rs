@@ -6,13 +6,13 @@
 use std::time::Duration;
 
 use bevy::input::InputPlugin;
-use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use bevy_egui::{EguiContext, EguiPrimaryContextPass, EguiUserTextures, PrimaryEguiContext, egui};
 use serde::Serialize;
 
 use super::headless::HeadlessGame;
 use super::{GameError, show_halves};
+use crate::clock;
 use crate::panel::PanelPlugin;
 use crate::recording::Script;
 use crate::replication::{LaneSettings, ShadowLadder};
@@ -56,7 +56,7 @@ pub fn measure(
     let (mut panel, mut shadow) = (Duration::ZERO, Duration::ZERO);
     let mut frames = Vec::new();
     for _ in 0..ticks.max(1) {
-        let start = Instant::now();
+        let start = clock::now();
         game.step();
         let simulated = start.elapsed();
         lay_out_panel(game.app.world_mut())?;

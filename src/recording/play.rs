@@ -151,14 +151,16 @@ fn play(
 struct Shown(ShowHalf);
 
 /// Changes settings of the lane in a half, if there is one.
-fn on_switch(switch: On<Switch>, halves: Halves<'_, '_>, mut commands: Commands) -> Result {
+fn on_switch(switch: On<Switch>, halves: Halves<'_, '_>, mut commands: Commands) {
     let side = switch.side;
-    if let PaneContent::Lane(mut settings) = halves.content(side) {
-        switch.apply(&mut settings)?;
-        let content = PaneContent::Lane(settings);
-        commands.trigger(Shown(ShowHalf { side, content }));
+    let PaneContent::Lane(mut settings) = halves.content(side) else {
+        return;
+    };
+    if let Err(error) = switch.apply(&mut settings) {
+        return error!("a change of settings is left out: {error}");
     }
-    Ok(())
+    let content = PaneContent::Lane(settings);
+    commands.trigger(Shown(ShowHalf { side, content }));
 }
 
 /// Changes what a half shows, and announces it over the scene.

@@ -1,14 +1,14 @@
 //! The components of a lane, and when it has a turn.
 
 use bevy::prelude::*;
-use cubewire_bevy::Mailbox;
+use cubewire_bevy::{Mailbox, disconnect};
 use cubewire_codec::{InitialStateError, Limits, Plan, Snapshot};
 use cubewire_protocol::SnapshotSender;
 
 use super::budget::LaneCost;
 use super::lane_budget::LaneBudget;
 use super::meter::LaneMeter;
-use super::settings::SenderSettings;
+use super::settings::{LinkSettings, SenderSettings};
 use super::sync::status::LaneSync;
 
 /// Marks a lane: a path of snapshots from a simulation to a replica, or the half of one that is in this
@@ -19,7 +19,7 @@ pub struct Lane;
 
 /// Marks a lane whose two halves are both in this process. The in-memory transport connects them.
 #[derive(Component, Clone, Copy, Debug, Default)]
-#[require(Lane)]
+#[require(Lane, LinkSettings)]
 pub struct LocalLane;
 
 /// The sender's state of one lane.
@@ -35,6 +35,21 @@ impl Sender {
             Limits::default(),
         )?))
     }
+}
+
+/// Ends a lane that cannot go on: disconnects a viewer, with the reason in the transport's log. A local lane stays on the
+/// screen, but sends nothing more.
+pub(crate) fn end(commands: &mut Commands<'_, '_>, lane: Entity, why: impl ToString) {
+    let why = why.to_string();
+    commands.queue(move |world: &mut World| {
+        if world.get::<LocalLane>(lane).is_none() {
+            disconnect(world, lane, why);
+        } else if let Ok(mut lane) = world.get_entity_mut(lane)
+            && lane.take::<Sender>().is_some()
+        {
+            error!("a lane sends nothing more: {why}");
+        }
+    });
 }
 
 /// Whether a lane has a turn in this tick. `cost` is that of a lane to another process.

@@ -161,7 +161,7 @@ pub struct LaneMeter {
     samples: VecDeque<Sample>,
     /// Samples at the front whose packets have no details any more.
     undetailed: usize,
-    /// Memory of all details.
+    /// Bytes of the details in all samples but the newest. A viewer still adds packets to the newest.
     detail_bytes: usize,
     /// Whether the lane was switched since the newest sample.
     is_switched: bool,
@@ -221,13 +221,13 @@ impl LaneMeter {
     }
 
     pub(crate) fn begin(&mut self, sample: Sample) {
+        self.detail_bytes += self.samples.back().map_or(0, Sample::detail_bytes);
         if self.samples.len() == METER_TICKS
             && let Some(oldest) = self.samples.pop_front()
         {
             self.undetailed = self.undetailed.saturating_sub(1);
             self.detail_bytes -= oldest.detail_bytes();
         }
-        self.detail_bytes += sample.detail_bytes();
         self.samples.push_back(sample);
         self.is_switched = false;
         while self.detail_bytes > MAX_DETAIL_BYTES
@@ -241,10 +241,10 @@ impl LaneMeter {
         }
     }
 
-    /// Bytes of memory of the packets' details: at most 10 MiB, and one packet.
+    /// Bytes of memory of the packets' details: at most 10 MiB, plus the newest tick.
     #[must_use]
-    pub const fn detail_bytes(&self) -> usize {
-        self.detail_bytes
+    pub fn detail_bytes(&self) -> usize {
+        self.detail_bytes + self.samples.back().map_or(0, Sample::detail_bytes)
     }
 
     /// The samples up to that tick, or up to the newest one; the newest first.
@@ -352,7 +352,10 @@ const STEADY_TICKS: u64 = 15;
 
 #[cfg(test)]
 mod tests {
+    use cubewire_codec::BitLedger;
+
     use super::*;
+    use crate::replication::PacketDetail;
 
     #[test]
     fn a_kilobit_is_a_thousand_bits() {
@@ -381,6 +384,50 @@ mod tests {
             Some(4_990)
         );
         assert!((meter.kbps(Accounting::PayloadAndUdp) - 60.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn details_that_come_after_their_tick_has_begun_are_counted_and_bounded() {
+        let detailed = |bytes: usize| PacketRecord {
+            detail: Some(Box::new(PacketDetail::new(
+                &BitLedger::itemized(),
+                vec![0; bytes].into(),
+            ))),
+            ..PacketRecord::default()
+        };
+        // Two minutes of small ones, and of some that reach the bound.
+        for bytes in [1, 300, 20_000] {
+            let mut meter = LaneMeter::default();
+            for tick in 0..2 * METER_TICKS as u64 {
+                meter.begin(Sample {
+                    tick,
+                    // As a sender does, and as a viewer does.
+                    snapshots: (tick % 5 == 0)
+                        .then(|| detailed(bytes))
+                        .into_iter()
+                        .collect(),
+                    ..Sample::default()
+                });
+                if tick % 3 > 0 {
+                    meter.current().snapshots.push(detailed(bytes));
+                }
+                if tick % 100 == 0 {
+                    let kept: usize = meter.samples().iter().map(Sample::detail_bytes).sum();
+                    assert_eq!(meter.detail_bytes(), kept, "{bytes} bytes, tick {tick}");
+                    let newest = meter.samples().back().map_or(0, Sample::detail_bytes);
+                    assert!(kept <= MAX_DETAIL_BYTES + newest, "{kept}");
+                }
+            }
+            let is_detailed = |sample: &Sample| sample.detail_bytes() > 0;
+            assert!(meter.newest(100).any(is_detailed), "{bytes}");
+            (0..=METER_TICKS as u64).for_each(|tick| {
+                meter.begin(Sample {
+                    tick,
+                    ..Sample::default()
+                })
+            });
+            assert_eq!(meter.detail_bytes(), 0, "{bytes}");
+        }
     }
 
     #[test]

@@ -26,7 +26,16 @@ impl Entry {
         let (newest, snapshot) = self.newest.as_ref()?;
         (*newest == tick).then_some(snapshot)
     }
+
+    /// Whether it has a snapshot of the last [`KEPT_TICKS`].
+    fn is_recent(&self, tick: u64) -> bool {
+        let newest = self.newest.as_ref().map(|(newest, _)| newest + KEPT_TICKS);
+        newest.is_some_and(|end| tick < end)
+    }
 }
+
+/// Ticks after which a precision that no lane uses any more is dropped: a peer can ask for another one in every tick.
+const KEPT_TICKS: u64 = 60;
 
 impl QuantizedWorld {
     /// The `newest` state, that of `tick`, in a precision.
@@ -39,6 +48,7 @@ impl QuantizedWorld {
         newest: &Snapshot,
         precision: Precision,
     ) -> Result<&Arc<QuantizedSnapshot>, QuantizeError> {
+        self.snapshots.retain(|entry| entry.is_recent(tick));
         let mut snapshots = self.snapshots.iter();
         let index = snapshots.position(|entry| entry.precision == precision);
         let index = index.unwrap_or_else(|| {
@@ -62,9 +72,10 @@ impl QuantizedWorld {
 
 #[cfg(test)]
 mod tests {
-    use cubewire_codec::{BodyState, ladder};
+    use cubewire_codec::{BodyState, Stages, ladder};
 
     use super::*;
+    use crate::simulation::CubeWorld;
 
     #[test]
     fn a_snapshot_is_quantized_once_a_tick_and_precision() {
@@ -83,5 +94,16 @@ mod tests {
         assert_eq!(quantized.snapshots.len(), 2);
         assert!(quantized.snapshots[0].of(7).is_some());
         assert!(quantized.snapshots[1].of(0).is_some());
+    }
+
+    #[test]
+    fn a_precision_that_no_lane_uses_any_more_is_dropped() {
+        let mut quantized = QuantizedWorld::default();
+        let newest = CubeWorld::default().current().clone();
+        // As a viewer that asks for other stages in every tick.
+        for (tick, stages) in (0..).zip(Stages::every_legal(&[2, 9, 15])) {
+            quantized.get(tick, &newest, stages.precision()).unwrap();
+            assert!(quantized.snapshots.len() as u64 <= KEPT_TICKS, "{tick}");
+        }
     }
 }

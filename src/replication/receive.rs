@@ -1,6 +1,5 @@
 //! The receiving half of a lane.
 
-use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use cubewire_codec::Baseline;
 use cubewire_protocol::Arrival;
@@ -12,6 +11,7 @@ use super::packet::{self, PacketRecord};
 use super::settings::{PlayoutSettings, SenderSettings};
 use super::sync::status::LaneSync;
 use super::transport::ReceiverMail;
+use crate::clock;
 
 /// The snapshots that were decoded in this tick.
 #[derive(Component, Debug, Default)]
@@ -70,7 +70,7 @@ pub(super) fn receive(
         for message in mail.incoming.datagrams.drain(..) {
             let newest = receiver.newest();
             let simulated_ticks = receiver.engine().simulated_ticks();
-            let started = Instant::now();
+            let started = clock::now();
             let arrival = receiver.on_packet(now, &message);
             let took = started.elapsed();
             match arrival {

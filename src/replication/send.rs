@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use bevy::ecs::query::QueryData;
-use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
 use cubewire_bevy::Mailbox;
@@ -12,7 +11,7 @@ use cubewire_protocol::SendError;
 
 use super::budget::{EncodeBudget, LaneCost};
 use super::detail::Detailed;
-use super::lane::{Sender, is_due};
+use super::lane::{Sender, end, is_due};
 use super::lane_budget::{Allowed, LaneBudget};
 use super::meter::{LaneMeter, Sample};
 use super::packet::PacketRecord;
@@ -20,6 +19,7 @@ use super::quantized::QuantizedWorld;
 use super::rebuilds::Rebuilds;
 use super::settings::SenderSettings;
 use super::standings::Standings;
+use crate::clock;
 use crate::simulation::CubeWorld;
 
 type AckedLane<'a> = (
@@ -65,7 +65,8 @@ pub(super) fn send(
     budget: Option<Res<EncodeBudget>>,
     rebuilds: Res<Rebuilds>,
     mut lanes: Query<SendingLane>,
-) -> Result {
+    mut commands: Commands,
+) {
     let tick = world.tick();
     let mut due = Vec::new();
     for mut lane in &mut lanes {
@@ -84,14 +85,16 @@ pub(super) fn send(
         let must_send = rebuilds.is_planned() && lane.sender.0.wants_state().is_some();
         let is_due = is_due(lane.entity, settings, lane.cost.as_deref(), tick);
         if must_send || is_due && !matches!(allowed, Allowed::Nothing) {
-            let snapshot = quantized.get(tick, world.current(), stages.precision())?;
-            due.push(Due {
-                snapshot: Arc::clone(snapshot),
-                lane,
-                must_send,
-                allowed,
-                sample,
-            });
+            match quantized.get(tick, world.current(), stages.precision()) {
+                Ok(snapshot) => due.push(Due {
+                    snapshot: Arc::clone(snapshot),
+                    lane,
+                    must_send,
+                    allowed,
+                    sample,
+                }),
+                Err(error) => end(&mut commands, lane.entity, error),
+            }
         } else {
             lane.meter.begin(sample);
         }
@@ -100,18 +103,20 @@ pub(super) fn send(
     let first = tick as usize % due.len().max(1);
     due.rotate_left(first);
     let (world, budget) = (&*world, budget.as_deref());
+    let send = |due: Due<'_, '_>| (due.lane.entity, due.send(world, budget));
     let results = match due.len() {
-        0 | 1 => due
-            .into_iter()
-            .map(|lane| lane.send(world, budget))
-            .collect(),
+        0 | 1 => due.into_iter().map(send).collect(),
         _ => ComputeTaskPool::get_or_init(TaskPool::default).scope(|scope| {
             for lane in due {
-                scope.spawn(async move { lane.send(world, budget) });
+                scope.spawn(async move { send(lane) });
             }
         }),
     };
-    Ok(results.into_iter().collect::<Result<_, _>>()?)
+    for (lane, sent) in results {
+        if let Err(error) = sent {
+            end(&mut commands, lane, error);
+        }
+    }
 }
 
 /// A lane on which a snapshot is due.
@@ -147,7 +152,7 @@ impl Due<'_, '_> {
             None => *lane.settings,
         };
         let protocol = &mut lane.sender.0;
-        let started = Instant::now();
+        let started = clock::now();
         if let Some((rebuilt, state)) = world.rebuilt() {
             protocol.offer_state(*rebuilt, state);
         }

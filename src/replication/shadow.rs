@@ -22,7 +22,6 @@ mod worker;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use cubewire_codec::Snapshot;
 use cubewire_codec::ladder::{self, Rung};
@@ -32,6 +31,7 @@ use super::mean::Mean;
 use super::meter::{Accounting, LaneMeter, METER_TICKS, kbps};
 use super::packet::PacketRecord;
 use super::totals::Totals;
+use crate::clock;
 use crate::simulation::CubeWorld;
 
 use encoders::Batch;
@@ -168,7 +168,7 @@ impl ShadowLadder {
             let batch = self.worker.start(usize::MAX);
             return self.count(batch);
         }
-        let start = Instant::now();
+        let start = clock::now();
         while let Some(batch) = self.worker.start(1) {
             self.count([batch])?;
             if start.elapsed() >= time {

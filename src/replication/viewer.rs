@@ -70,22 +70,24 @@ fn welcome(
     time: Res<Time<Fixed>>,
     mut lanes: Query<(&SenderSettings, &PlayoutSettings, &mut LaneMeter)>,
     mut commands: Commands,
-) -> Result {
+) {
     let Ok((sender, playout, mut meter)) = lanes.get_mut(welcomed.entity) else {
-        return Ok(());
+        return;
     };
     let welcome = welcomed.welcome.clone();
     let delay = playout.rule_delay(sender);
     let now = time.elapsed();
-    let replica = Replica::simulating(welcome, delay, now)?;
+    let replica = match Replica::simulating(welcome, delay, now) {
+        Ok(replica) => replica,
+        Err(error) => return error!("the server's welcome is of no use: {error}"),
+    };
     *meter = LaneMeter::default();
     meter.fallback = replica.0.fallback();
     if let Some(text) = text::fallback(sender.stages, meter.fallback) {
         info!("{text}");
     }
     let receiving = (LaneSync::default(), Decoded::default(), replica);
-    commands.entity(welcomed.entity).insert(receiving);
-    Ok(())
+    commands.entity(welcomed.entity).try_insert(receiving);
 }
 
 /// Begins the sample of a tick, by the viewer's own count. The budget is the one that the server gives.

@@ -6,7 +6,7 @@ use cubewire_bevy::{HEADER_BYTES, Mailbox, MemoryLink, Way, memory};
 use cubewire_link::LinkStats;
 
 use crate::replication::transport::{End, ReceiverMail, TransportSystems};
-use crate::replication::{LaneMeter, LinkSettings, LocalLane};
+use crate::replication::{LaneMeter, LinkSettings, LocalLane, end};
 
 /// Connects every [`LocalLane`], over the link that its [`LinkSettings`] describe. Packets travel by the
 /// simulation's clock.
@@ -58,17 +58,14 @@ impl LaneEnd for ReceiverMail {
 #[derive(Component, Debug)]
 struct Connection(MemoryLink);
 
-fn connect(
-    added: On<Add, LocalLane>,
-    lanes: Query<&LinkSettings>,
-    mut commands: Commands,
-) -> Result {
-    let settings = lanes.get(added.entity)?;
+fn connect(added: On<Add, LocalLane>, lanes: Query<&LinkSettings>, mut commands: Commands) {
+    let Ok(settings) = lanes.get(added.entity) else {
+        return;
+    };
     let link = MemoryLink::new(&settings.conditions, settings.seed.wrapping_mul(2));
     commands
         .entity(added.entity)
-        .insert((Connection(link), Mailbox::new(HEADER_BYTES)));
-    Ok(())
+        .try_insert((Connection(link), Mailbox::new(HEADER_BYTES)));
 }
 
 fn follow_settings(mut lanes: Query<(&mut Connection, &LinkSettings, &mut LaneMeter)>) {
@@ -82,24 +79,31 @@ fn follow_settings(mut lanes: Query<(&mut Connection, &LinkSettings, &mut LaneMe
 /// Delivers what has arrived at an end.
 fn receive<Mail: LaneEnd>(
     time: Res<Time>,
-    mut lanes: Query<(&mut Connection, &mut Mail)>,
-) -> Result {
-    for (mut connection, mut mail) in &mut lanes {
+    mut lanes: Query<(Entity, &mut Connection, &mut Mail)>,
+    mut commands: Commands,
+) {
+    for (lane, mut connection, mut mail) in &mut lanes {
         let now = time.elapsed();
-        connection.0.receive(Mail::END, now, mail.mailbox())?;
+        if let Err(error) = connection.0.receive(Mail::END, now, mail.mailbox()) {
+            end(&mut commands, lane, error);
+        }
     }
-    Ok(())
 }
+
+type FlushedLane<'a, Mail> = (Entity, &'a mut Connection, &'a mut Mail, &'a mut LaneMeter);
 
 /// Sends what an end has to say.
 fn flush<Mail: LaneEnd>(
     time: Res<Time>,
-    mut lanes: Query<(&mut Connection, &mut Mail, &mut LaneMeter), With<LocalLane>>,
-) -> Result {
-    for (mut connection, mut mail, mut meter) in &mut lanes {
+    mut lanes: Query<FlushedLane<'_, Mail>, With<LocalLane>>,
+    mut commands: Commands,
+) {
+    for (lane, mut connection, mut mail, mut meter) in &mut lanes {
         let mail = mail.mailbox();
         let before = mail.traffic;
-        connection.0.flush(Mail::END, time.elapsed(), mail)?;
+        if let Err(reason) = connection.0.flush(Mail::END, time.elapsed(), mail) {
+            end(&mut commands, lane, reason);
+        }
         let sent = mail.traffic.since(&before).sent;
         let sample = &mut meter.current().traffic;
         match Mail::END {
@@ -107,7 +111,6 @@ fn flush<Mail: LaneEnd>(
             memory::End::Client => sample.add_connection(&Way::default(), &sent),
         }
     }
-    Ok(())
 }
 
 fn count_losses(mut lanes: Query<(&Connection, &mut LaneMeter)>) {

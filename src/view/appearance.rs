@@ -14,7 +14,7 @@ use super::canvas::Canvas;
 use super::costs::{Cost, Costs, CubeColors};
 use super::cubes::ViewCube;
 use super::notices::Notices;
-use super::quality::{self, Detail, Quality};
+use super::quality::{self, Detail, LargestTexture, Quality};
 use super::side::Side;
 use super::touch::TouchKeys;
 use super::{ViewMode, ViewSystems};
@@ -42,6 +42,7 @@ impl Plugin for AppearancePlugin {
             .init_resource::<Theme>()
             .init_resource::<Quality>()
             .init_resource::<Detail>()
+            .init_resource::<LargestTexture>()
             .add_systems(
                 Startup,
                 (
@@ -87,7 +88,7 @@ impl Plugin for AppearancePlugin {
             .add_systems(
                 PostUpdate,
                 (
-                    (canvas::follow_window, panes::place).chain(),
+                    (canvas::bound_window, canvas::follow_window, panes::place).chain(),
                     // All of them move things, some hide things.
                     (
                         colour,

@@ -14,7 +14,7 @@ use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat, T
 use super::canvas::Canvas;
 use super::costs::CubeColors;
 use super::overlay::Overlay;
-use super::quality::Detail;
+use super::quality::{Detail, LargestTexture};
 use super::side::SHARED;
 use super::side::Side;
 use super::{Inset, ViewMode};
@@ -27,9 +27,6 @@ const SUPERSAMPLING: u32 = 2;
 
 /// Pixels of a supersampled image, at most: half of a canvas of 3840 × 1600.
 const MAX_SUPERSAMPLED: u32 = 12_500_000;
-
-/// Width and height of a supersampled image, at most. Every adapter can draw that.
-const MAX_SUPERSAMPLED_SIDE: u32 = 8192;
 
 /// The image that a side's camera draws.
 #[derive(Component, Clone, Debug)]
@@ -88,10 +85,9 @@ fn area(mode: ViewMode, side: Side, picture: URect) -> URect {
 }
 
 /// Pixels of the image along each pixel that it covers.
-fn supersampling(detail: Detail, size: UVec2) -> u32 {
+fn supersampling(detail: Detail, size: UVec2, LargestTexture(largest): LargestTexture) -> u32 {
     let large = size * SUPERSAMPLING;
-    let fits =
-        large.element_product() <= MAX_SUPERSAMPLED && large.max_element() <= MAX_SUPERSAMPLED_SIDE;
+    let fits = large.element_product() <= MAX_SUPERSAMPLED && large.max_element() <= largest;
     match detail {
         Detail::High { .. } if fits => SUPERSAMPLING,
         _ => 1,
@@ -113,7 +109,7 @@ pub(super) fn place(
     inset: Res<Inset>,
     (overlay, colors): (Res<Overlay>, Res<CubeColors>),
     canvas: Res<Canvas>,
-    detail: Res<Detail>,
+    (detail, largest): (Res<Detail>, Res<LargestTexture>),
     mut images: ResMut<Assets<Image>>,
     mut cameras: Query<Cameras<'_>>,
 ) {
@@ -127,7 +123,7 @@ pub(super) fn place(
             pane.area = area;
         }
         if camera.is_active {
-            let factor = supersampling(*detail, area.size());
+            let factor = supersampling(*detail, area.size(), *largest);
             // At low quality, a pixel has four samples.
             let is_high = *detail != Detail::Low;
             if let Some(mut fxaa) = fxaa
@@ -135,7 +131,8 @@ pub(super) fn place(
             {
                 fxaa.enabled = is_high && factor == 1;
             }
-            let size = area.size() * factor;
+            // A window is not larger than a texture, except in the frame in which it is resized.
+            let size = (area.size() * factor).min(UVec2::splat(largest.0));
             let size = Extent3d {
                 width: size.x,
                 height: size.y,
@@ -193,10 +190,53 @@ mod tests {
 
     #[test]
     fn pictures_are_supersampled_at_high_quality_unless_they_are_huge() {
+        let large = LargestTexture(16_384);
         let size = UVec2::new(638, 720);
-        assert_eq!(supersampling(HIGH, size), 2);
-        assert_eq!(supersampling(Detail::Low, size), 1);
-        assert_eq!(supersampling(HIGH, UVec2::new(1918, 2160)), 1);
-        assert_eq!(supersampling(HIGH, UVec2::new(16_384, 64)), 1);
+        assert_eq!(supersampling(HIGH, size, large), 2);
+        assert_eq!(supersampling(Detail::Low, size, large), 1);
+        assert_eq!(supersampling(HIGH, UVec2::new(1918, 2160), large), 1);
+    }
+
+    #[test]
+    fn no_image_is_larger_than_the_adapter_can_draw() {
+        for largest in [2048, 4096, 8192, 16_384] {
+            let factor =
+                |width| supersampling(HIGH, UVec2::new(width, 64), LargestTexture(largest));
+            assert_eq!(factor(largest / 2), 2);
+            assert_eq!(factor(largest / 2 + 1), 1);
+        }
+    }
+
+    #[test]
+    fn what_is_drawn_fits_the_adapter_also_while_the_canvas_does_not() {
+        for detail in [HIGH, Detail::Low] {
+            let mut app = App::new();
+            app.insert_resource(detail)
+                .insert_resource(LargestTexture(4096))
+                .insert_resource(Canvas {
+                    size: UVec2::new(9000, 5000),
+                    scale_factor: 1.0,
+                    ..default()
+                })
+                .insert_resource(ViewMode::Left)
+                .init_resource::<Inset>()
+                .init_resource::<Overlay>()
+                .init_resource::<CubeColors>()
+                .init_resource::<Assets<Image>>()
+                .add_systems(Update, place);
+            let mut images = app.world_mut().resource_mut::<Assets<Image>>();
+            let (pane, _) = Pane::new(&mut images);
+            let image = pane.image.clone();
+            let camera = (
+                Camera::default(),
+                Projection::default(),
+                RenderLayers::default(),
+            );
+            app.world_mut().spawn((Side::Left, pane, camera));
+            app.update();
+            let images = app.world().resource::<Assets<Image>>();
+            let size = images.get(&image).unwrap().texture_descriptor.size;
+            assert_eq!([size.width, size.height], [4096; 2]);
+        }
     }
 }

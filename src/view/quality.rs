@@ -40,6 +40,17 @@ pub(super) enum Detail {
     },
 }
 
+/// Width and height of a texture that the graphics adapter can draw, at most.
+#[derive(Resource, Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct LargestTexture(pub(super) u32);
+
+impl Default for LargestTexture {
+    /// 2048, the minimum of WebGL2.
+    fn default() -> Self {
+        Self(2048)
+    }
+}
+
 impl Detail {
     /// Whether the adapter can do ambient occlusion.
     pub(super) const fn has_occlusion(self) -> bool {
@@ -67,13 +78,18 @@ impl Detail {
 /// Storage textures that Bevy's ambient occlusion writes to in one pass.
 const OCCLUSION_STORAGE_TEXTURES: u32 = 5;
 
-/// Chooses the detail. Without an adapter, it is low.
+/// Chooses the detail, and asks the device how large a texture may be. Without an adapter, the detail is low.
 pub(super) fn choose(
     quality: Res<Quality>,
     adapter: Option<Res<RenderAdapterInfo>>,
     device: Option<Res<RenderDevice>>,
     mut detail: ResMut<Detail>,
+    mut largest: ResMut<LargestTexture>,
 ) {
+    let limits = device.map(|device| device.limits());
+    if let Some(limits) = &limits {
+        largest.set_if_neq(LargestTexture(limits.max_texture_dimension_2d));
+    }
     // Bevy has none with WebGPU.
     let is_web_gpu = adapter
         .as_ref()
@@ -85,8 +101,8 @@ pub(super) fn choose(
         Quality::High => true,
     };
     let occlusion = !is_web_gpu
-        && device.is_some_and(|device| {
-            device.limits().max_storage_textures_per_shader_stage >= OCCLUSION_STORAGE_TEXTURES
+        && limits.is_some_and(|limits| {
+            limits.max_storage_textures_per_shader_stage >= OCCLUSION_STORAGE_TEXTURES
         });
     detail.set_if_neq(if is_high {
         Detail::High {

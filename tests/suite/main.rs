@@ -1,5 +1,7 @@
 //! Behaviour of the app, through its real plugins, on a manual clock.
 
+#![allow(clippy::disallowed_methods, reason = "no browser runs these tests")]
+
 mod acks;
 mod budget;
 mod command_line;
@@ -23,6 +25,7 @@ mod program;
 mod recording;
 mod replays;
 mod replica;
+mod requests;
 mod rogue;
 mod schedules;
 mod shadow;

@@ -3,6 +3,8 @@
 //! clients see the same, so that they share one encode; then each has a budget of 256 kbps, and one of 25 kbps, within which
 //! it is sent what is most urgent.
 
+#![allow(clippy::disallowed_methods, reason = "no browser runs this example")]
+
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 

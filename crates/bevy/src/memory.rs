@@ -1,12 +1,13 @@
 //! A transport in memory: a server and its clients in one process, over simulated links.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreUpdate};
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use bevy_ecs::query::Allow;
+use bevy_platform::time::Instant;
 use cubewire_link::{Conditions, Link, LinkStats};
 use cubewire_protocol::ChannelError;
 
@@ -138,6 +139,10 @@ impl Default for MemoryNetwork {
 impl MemoryNetwork {
     /// A network of links with these conditions, whose chance follows from a seed.
     #[must_use]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "Bevy's clock works in a browser, too"
+    )]
     pub fn new(conditions: Conditions, seed: u64) -> Self {
         Self(Arc::new(Mutex::new(Network {
             conditions,

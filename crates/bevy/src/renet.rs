@@ -37,6 +37,7 @@ const fn overhead_bytes(address: IpAddr) -> usize {
 const MAX_DATAGRAMS: usize = 4096;
 
 /// netcode's clock, by which tokens expire.
+#[allow(clippy::disallowed_methods, reason = "a browser has no UDP")]
 fn since_1970() -> Duration {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

@@ -153,6 +153,9 @@ impl Header {
 mod tests {
     use std::collections::{HashMap, HashSet};
 
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
     use super::*;
     use crate::stages::{
         Delta, IllegalStages, Position, RelativeOrientation, RelativePosition, StageOptions,
@@ -225,6 +228,64 @@ mod tests {
         }
         assert_eq!(seen.len(), 2 * distinct.len());
         assert!(distinct.len() > usual.len() + 400);
+    }
+
+    /// The same stages with the usual parameters, where these are legal.
+    fn with_usual_parameters(stages: Stages) -> Stages {
+        let mut options = *stages;
+        if options.delta.range_bits().is_some() {
+            options.delta = Delta::RELATIVE_INDICES;
+        }
+        if options.relative_position.range_bits().is_some() {
+            options.relative_position = RelativePosition::TWO_RANGES;
+        }
+        if options.relative_orientation.range_bits().is_some() {
+            options.relative_orientation = RelativeOrientation::TWO_RANGES;
+        }
+        if let Position::Quantized { .. } = options.position {
+            options.position = Position::QUANTIZED;
+        }
+        let usual = options.check_for_any().unwrap();
+        usual.with_coverage(stages.coverage()).unwrap()
+    }
+
+    #[test]
+    fn everything_readable_is_written_and_whatever_is_read_is_among_it() {
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let mut readable = HashSet::new();
+        for _ in 0..4 {
+            readable.extend(Stages::every_readable(|most| random.random_range(0..most)));
+        }
+        let mut ranges = [HashSet::new(), HashSet::new(), HashSet::new()];
+        let mut positions = HashSet::new();
+        for &stages in &readable {
+            let header = initial(stages);
+            assert_eq!(Header::decode(&header.encode()), Ok(header));
+            ranges[0].extend(stages.delta.range_bits());
+            ranges[1].extend(stages.relative_position.range_bits());
+            ranges[2].extend(stages.relative_orientation.range_bits());
+            positions.insert(stages.position);
+        }
+        let pairs = |most: usize| most * (most + 1) / 2;
+        assert_eq!(
+            ranges.map(|ranges| ranges.len()),
+            [16, 18, 10].map(pairs),
+            "all parameters appear"
+        );
+        assert_eq!(positions.len(), 2 + 8);
+        // Every combination of codes, with any parameters. Partial packets have two bits more.
+        let mut read = HashSet::new();
+        for codes in 0..1_u128 << 20 {
+            let parameters = u128::from(random.random::<u64>());
+            let bits = 1 << 111 | codes << 91 | parameters << 27;
+            if let Ok(header) = Header::decode(&bits.to_be_bytes())
+                && let BaselineId::Initial { stages } = header.baseline
+            {
+                read.insert(with_usual_parameters(stages));
+            }
+        }
+        let readable: HashSet<_> = readable.into_iter().map(with_usual_parameters).collect();
+        assert!(read == readable, "{} and {}", read.len(), readable.len());
     }
 
     #[test]

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::MAX_RANGE_BITS;
 use crate::precision::{Precision, VelocityPrecision};
+use crate::quantize::smallest_three::{MAX_BITS, MIN_BITS};
 
 pub use self::legal::{Coverage, IllegalStages, Stages};
 pub use crate::precision::{Orientation, Position};
@@ -276,11 +277,36 @@ impl Stages {
     /// Every legal combination of variants with their usual parameters, but with each of `component_bits` for
     /// the smallest three.
     pub fn every_legal(component_bits: &[u8]) -> impl Iterator<Item = Self> {
+        StageOptions::every(component_bits).filter_map(|options| options.check().ok())
+    }
+
+    /// Everything that the stages of a header can say, whether or not a scene has it: every combination of variants that is
+    /// legal in any scene, complete and partial. A combination whose variants have parameters comes with the usual ones, and
+    /// again with others. `below` draws these: it returns a number less than its argument.
+    ///
+    /// Tests take requests and packets from here, so that they try what a decoder accepts and not only what an encoder sends.
+    pub fn every_readable(mut below: impl FnMut(u8) -> u8) -> impl Iterator<Item = Self> {
+        let component_bits: Vec<u8> = (MIN_BITS..=MAX_BITS).collect();
+        StageOptions::every(&component_bits)
+            .flat_map(move |usual| [usual, usual.with_parameters(&mut below)])
+            .filter_map(|options| options.check_for_any().ok())
+            .flat_map(|stages| {
+                let coverages = [Coverage::Complete, Coverage::Partial];
+                coverages.map(|coverage| stages.with_coverage(coverage).ok())
+            })
+            .flatten()
+    }
+}
+
+impl StageOptions {
+    /// Every combination of variants with their usual parameters, legal or not, but with each of `component_bits` for the
+    /// smallest three.
+    fn every(component_bits: &[u8]) -> impl Iterator<Item = Self> + use<> {
         let orientations = component_bits
             .iter()
             .map(|&bits| Orientation::SmallestThree { bits })
             .chain([Orientation::Full]);
-        let mut legal = Vec::new();
+        let mut every = Vec::new();
         for orientation in orientations {
             for velocity in Velocity::ALL {
                 for position in Position::ALL {
@@ -288,7 +314,7 @@ impl Stages {
                         for relative_position in RelativePosition::ALL {
                             for relative_orientation in RelativeOrientation::ALL {
                                 for changed_flags in ChangedFlags::ALL {
-                                    let options = StageOptions {
+                                    every.push(Self {
                                         orientation,
                                         velocity,
                                         position,
@@ -296,8 +322,7 @@ impl Stages {
                                         relative_position,
                                         relative_orientation,
                                         changed_flags,
-                                    };
-                                    legal.extend(options.check());
+                                    });
                                 }
                             }
                         }
@@ -305,7 +330,38 @@ impl Stages {
                 }
             }
         }
-        legal.into_iter()
+        every.into_iter()
+    }
+
+    /// These variants, each with other parameters that are legal by themselves, or with its own.
+    fn with_parameters(mut self, below: &mut impl FnMut(u8) -> u8) -> Self {
+        let mut ranges = |max: u8| {
+            let large = below(max) + 1;
+            let small = below(large) + 1;
+            (below(2) == 0).then_some((small, large))
+        };
+        if self.delta.range_bits().is_some()
+            && let Some((small, large)) = ranges(Delta::MAX_RANGE_BITS)
+        {
+            self.delta = Delta::RelativeIndices { small, large };
+        }
+        if self.relative_position.range_bits().is_some()
+            && let Some((small, large)) = ranges(RelativePosition::MAX_RANGE_BITS)
+        {
+            self.relative_position = RelativePosition::TwoRanges { small, large };
+        }
+        if self.relative_orientation.range_bits().is_some()
+            && let Some((small, large)) = ranges(RelativeOrientation::MAX_RANGE_BITS)
+        {
+            self.relative_orientation = RelativeOrientation::TwoRanges { small, large };
+        }
+        if let Position::Quantized { steps_per_metre } = &mut self.position
+            && below(2) == 0
+        {
+            let doublings = (Position::MAX_STEPS / Position::MIN_STEPS).ilog2() as u8;
+            *steps_per_metre = Position::MIN_STEPS << below(doublings + 1);
+        }
+        self
     }
 }
 

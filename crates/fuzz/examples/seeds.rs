@@ -11,7 +11,7 @@ use std::{fs, io};
 use cubewire_codec::Fingerprint;
 use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::schema::CUBES;
-use cubewire_codec::{Plan, QuantizedSnapshot, Sequence, encode_initial, ladder};
+use cubewire_codec::{Plan, QuantizedSnapshot, Sequence, Stages, encode_initial, ladder};
 use cubewire_fuzz::{
     LIVING, TICKS, exchange, exchange_living, exchange_simulated, pair, put_message, rungs, send,
     world,
@@ -158,6 +158,23 @@ fn handshake() -> Vec<Seed> {
             budget_kbps: Some(64),
         };
         seeds.push(("request", request.encode().to_vec()));
+    }
+    // Requests of everything that can be read, whether or not it can be sent, with parameters as they come.
+    let mut drawn = 0_u8;
+    let readable = Stages::every_readable(|most| {
+        drawn = drawn.wrapping_mul(5).wrapping_add(7);
+        drawn % most
+    });
+    for stages in readable.step_by(401) {
+        let request = Request {
+            number,
+            stages,
+            send_interval_ticks: 1,
+            baseline,
+            fallback: None,
+            budget_kbps: None,
+        };
+        seeds.push(("request", request.encode()));
     }
     for cubes in [0, 1, 5] {
         let mut initial = Vec::new();

@@ -8,6 +8,7 @@ mod greedy;
 mod half_open;
 mod mutated;
 mod replayed;
+mod requests;
 mod rogue;
 mod second_token;
 mod slow;
@@ -85,6 +86,7 @@ pub(crate) const ATTACKS: &[Attack] = &[
     },
     attack("greedy-acks", 2, greedy::run),
     attack("rogue", 2, rogue::run),
+    attack("requests", 1, requests::run),
     attack("slow-reader", 2, slow::run),
     attack("churn", 2, churn::run),
     attack("half-open", 2, half_open::run),

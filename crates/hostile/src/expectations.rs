@@ -59,6 +59,8 @@ pub(crate) fn of(figures: &Figures, pace: f64) -> Vec<Expectation> {
         attacks,
         all: Vec::new(),
     };
+    // First what may be the reason for everything else.
+    judge.end_of_server();
     judge.honest_viewer();
     judge.longest_gap();
     judge.decoded_snapshots();
@@ -172,7 +174,11 @@ impl Judge<'_> {
             );
         }
         let (losses, why) = (bystander.losses.len(), why(&bystander.losses));
-        let share = bystander.decoded as f64 / bystander.sent.max(1) as f64;
+        // A server that dies leaves no digest.
+        let share = match bystander.sent {
+            0 => 0.0,
+            sent => bystander.decoded as f64 / sent as f64,
+        };
         self.expect(
             losses == 0 && share >= LEAST_THROUGH_RELAY,
             format!(
@@ -184,7 +190,16 @@ impl Judge<'_> {
         );
     }
 
-    /// Nonces, ticks, memory, and how the server ended.
+    fn end_of_server(&mut self) {
+        let failure = &self.figures.server.failure;
+        let sentence = match failure {
+            None => "the server ran to the end".to_owned(),
+            Some(why) => format!("the server failed: {why}"),
+        };
+        self.expect(failure.is_none(), sentence);
+    }
+
+    /// Nonces, ticks and memory.
     fn server(&mut self) {
         let Tally {
             keys,
@@ -214,13 +229,6 @@ impl Judge<'_> {
         self.expect(
             grown <= MOST_GROWTH,
             format!("the server's memory grew by {megabytes} MB, at most {most} are expected"),
-        );
-        self.expect(
-            server.failure.is_none(),
-            match &server.failure {
-                None => "the server ran to the end".to_owned(),
-                Some(why) => format!("the server failed: {why}"),
-            },
         );
     }
 

@@ -18,6 +18,8 @@
 //! | `expectations` | what must hold |
 //! | `report` | the table and the JSON |
 
+#![allow(clippy::disallowed_methods, reason = "no browser runs this program")]
+
 mod attacks;
 mod bystander;
 mod caller;

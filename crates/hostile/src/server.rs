@@ -127,6 +127,11 @@ impl Server {
         Sample::of(self.program.process.id()).map_err(HostileError::Process)
     }
 
+    /// Whether it has ended by itself, as by a panic.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.sample().is_err()
+    }
+
     /// Ends the server, and returns the figures that it prints.
     ///
     /// # Errors

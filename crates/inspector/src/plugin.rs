@@ -146,8 +146,11 @@ fn window(
     mut window: ResMut<'_, InspectorPlugin>,
     mut contexts: EguiContexts<'_, '_>,
     mut inspector: Inspector<'_, '_>,
-) -> Result {
-    let ctx = contexts.ctx_mut()?;
+) {
+    // The game may have no camera yet, or no longer a window.
+    let Ok(ctx) = contexts.ctx_mut() else {
+        return;
+    };
     let wanted = window.key;
     let is_pressed = |event: &Event| match event {
         // One that is held repeats.
@@ -166,7 +169,6 @@ fn window(
         .open(&mut window.is_open)
         .default_size(SIZE)
         .show(ctx, |ui| inspector.show(ui));
-    Ok(())
 }
 
 /// The size of the window, logical points.

@@ -383,3 +383,19 @@ fn a_press_of_any_length_is_a_click_and_the_game_keeps_its_own_rule() {
     turn(&mut net);
     assert_eq!(max_click(&mut net), of_game);
 }
+
+#[test]
+fn a_game_with_no_context_of_egui_or_two_goes_on() {
+    let mut net = net();
+    frame(&mut net.server, press(Key::F9));
+    turn(&mut net);
+    let context = connection::<PrimaryEguiContext>(&mut net.server);
+    let world = net.server.world_mut();
+    let other = world.spawn((EguiContext::default(), PrimaryEguiContext));
+    let other = other.id();
+    world.run_schedule(EguiPrimaryContextPass);
+    world.despawn(other);
+    world.despawn(context);
+    world.run_schedule(EguiPrimaryContextPass);
+    turn(&mut net);
+}

@@ -3,6 +3,8 @@
 //!
 //! Bodies are spread over the demo's floor. In every hundred of them, as many as are to change go to and fro, each in its own time.
 
+#![allow(clippy::disallowed_methods, reason = "no browser runs this")]
+
 #[path = "../tests/suite/play.rs"]
 mod play;
 #[path = "../../codec/tests/suite/replay.rs"]

@@ -216,7 +216,7 @@ pub(in crate::replication) fn queue(
     for (lane, meter, has_shadow, ablation) in &mut lanes {
         if !wants.0 || !has_shadow {
             if ablation.is_some() {
-                commands.entity(lane).remove::<Ablation>();
+                commands.entity(lane).try_remove::<Ablation>();
             }
             continue;
         }
@@ -228,7 +228,8 @@ pub(in crate::replication) fn queue(
                 ablation.push(&world, sample.snapshots.first());
             }
             _ => {
-                commands.entity(lane).insert(Ablation::new(sample.stages));
+                let ablation = Ablation::new(sample.stages);
+                commands.entity(lane).try_insert(ablation);
             }
         }
     }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use bevy::platform::time::Instant;
 use bevy::prelude::*;
 use cubewire_codec::{
     Baselines, Encoder, Inputs, Limits, Origin, Packet, Plan, Sequence, Simulated, Snapshot, Stages,
 };
 use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
 
+use crate::clock;
 use crate::replication::packet::PacketRecord;
 use crate::replication::quantized::QuantizedWorld;
 use crate::simulation::CubeWorld;
@@ -122,7 +122,7 @@ impl Encoders {
     pub(super) fn encode_all(&mut self, ticks: Vec<ShadowTick>) -> Batch {
         let mut result = self.set_up();
         let mut encoded = Vec::with_capacity(ticks.len());
-        let start = Instant::now();
+        let start = clock::now();
         for tick in &ticks {
             if result.is_ok() {
                 result = self

@@ -109,10 +109,15 @@ fn welcome(
             fingerprint: Fingerprint::shipped(),
             initial: world.current().clone(),
         };
-        let message = welcome
-            .encode()
-            .expect("the simulation's states are finite");
-        mailbox.outgoing.messages.push(message);
+        match welcome.encode() {
+            Ok(message) => mailbox.outgoing.messages.push(message),
+            Err(error) => {
+                commands.queue(move |world: &mut World| {
+                    disconnect(world, client, error.to_string());
+                });
+                continue;
+            }
+        }
         let version = token_version(&data.0);
         let is_refused = version != PROTOCOL_VERSION;
         if is_refused {
@@ -124,7 +129,7 @@ fn welcome(
         } else {
             viewers.admitted += 1;
         }
-        commands.entity(client).insert(Viewer {
+        commands.entity(client).try_insert(Viewer {
             initial: welcome.initial,
             request: None,
             fallback: None,
@@ -190,7 +195,7 @@ fn receive(
             if viewer.is_refused || outcome.is_err() {
                 continue;
             }
-            outcome = supported(&message).map(|request| {
+            outcome = supported(&message).and_then(|request| {
                 let peer = || Peer {
                     id: id.0,
                     address: address.0.to_string(),
@@ -198,7 +203,7 @@ fn receive(
                     loss_fraction: 0.0,
                     fallback: request.fallback,
                 };
-                viewer.apply(client, request, peer, &mut commands);
+                viewer.apply(client, request, peer, &mut commands)
             });
         }
         if let Err(why) = outcome {
@@ -211,10 +216,12 @@ fn receive(
 fn supported(message: &[u8]) -> Result<Request, String> {
     let request = Request::decode(message).map_err(|error| error.to_string())?;
     let ticks = request.send_interval_ticks;
-    match SEND_INTERVALS.contains(&ticks.into()) {
-        true => Ok(request),
-        false => Err(format!("a snapshot every {ticks} ticks is not offered")),
+    if !SEND_INTERVALS.contains(&ticks.into()) {
+        return Err(format!("a snapshot every {ticks} ticks is not offered"));
     }
+    let sendable = Plan::cubes().check_complete(request.stages);
+    sendable.map_err(|reason| format!("a request that cannot be served: {reason}"))?;
+    Ok(request)
 }
 
 impl Viewer {
@@ -233,18 +240,18 @@ impl Viewer {
         Err(why.to_owned())
     }
 
-    /// Applies a request; with the first one the lane begins.
+    /// Applies a request; with the first one the lane begins. Fails if it cannot.
     fn apply(
         &mut self,
         client: Entity,
         request: Request,
         peer: impl FnOnce() -> Peer,
         commands: &mut Commands<'_, '_>,
-    ) {
+    ) -> Result<(), String> {
         self.awaits_ack = true;
         let is_old = |number| !request.number.is_newer_than(number);
         if self.request.is_some_and(is_old) {
-            return;
+            return Ok(());
         }
         let requested = SenderSettings {
             stages: request.stages,
@@ -262,10 +269,11 @@ impl Viewer {
                 },
             });
         } else {
-            let lane = sending_half(self.initial.clone(), requested)
-                .expect("the welcome has been encoded from the same state");
-            commands.entity(client).insert((lane, peer()));
+            let lane = sending_half(self.initial.clone(), requested);
+            let lane = lane.map_err(|error| error.to_string())?;
+            commands.entity(client).try_insert((lane, peer()));
         }
+        Ok(())
     }
 
     /// Notes the budget that is asked for and the one that is given. Returns what there is to say about it, if it becomes

@@ -193,7 +193,7 @@ fn receive(
             }
             Err(error) => {
                 viewer.session = Err(error.to_string());
-                commands.entity(entity).despawn();
+                commands.entity(entity).try_despawn();
                 return;
             }
         }

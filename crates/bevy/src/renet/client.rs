@@ -411,7 +411,7 @@ fn receive(
             Ok(()) if connection.netcode.is_connected() && !is_server => {
                 let overhead = overhead_bytes(connection.server().ip());
                 let server = (Server, Mailbox::new(overhead));
-                commands.entity(entity).insert(server);
+                commands.entity(entity).try_insert(server);
             }
             Ok(()) => {}
         }

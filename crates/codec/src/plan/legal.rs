@@ -3,7 +3,8 @@
 use super::Plan;
 use crate::precision::{Orientation, Position};
 use crate::stages::{
-    Delta, IllegalStages, RelativeOrientation, RelativePosition, StageOptions, Stages, Velocity,
+    Coverage, Delta, IllegalStages, RelativeOrientation, RelativePosition, StageOptions, Stages,
+    Velocity,
 };
 
 impl Plan {
@@ -23,6 +24,18 @@ impl Plan {
         let stages = options.check_for_any()?;
         self.check(stages)?;
         Ok(stages)
+    }
+
+    /// Checks that a sender of this scene can send complete packets of these stages in every tick: for stages that come from a
+    /// receiver.
+    ///
+    /// # Errors
+    /// The first reason why it cannot.
+    pub fn check_complete(&self, stages: Stages) -> Result<(), IllegalStages> {
+        match stages.coverage() {
+            Coverage::Complete => self.check(stages),
+            Coverage::Partial => Err(IllegalStages::PartialWanted),
+        }
     }
 
     /// Whether the scene has these stages.

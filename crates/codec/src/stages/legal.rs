@@ -134,6 +134,11 @@ pub enum IllegalStages {
     /// Partial packets of stages that do not list bodies.
     #[error("partial packets need stages that list changed bodies: the others carry all, or none")]
     PartialWithoutDelta,
+    /// Partial packets where complete ones are meant.
+    #[error(
+        "partial packets cannot be asked for: the sender chooses which packets are partial, within a budget"
+    )]
+    PartialWanted,
     /// A stage of which the scene has no use.
     #[error("{0} belong to the demo's scene")]
     DemoOnly(&'static str),

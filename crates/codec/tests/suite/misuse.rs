@@ -1,14 +1,19 @@
 //! Errors name what cannot be quantized or encoded, and nothing is lost.
 
+use std::sync::Arc;
+
 use cubewire_codec::ladder;
 use cubewire_codec::quantize::SmallestThree;
+use cubewire_codec::schema::Schema;
 use cubewire_codec::simulation::MAX_STATE_CHUNK_BYTES;
-use cubewire_codec::stages::{Orientation, Position};
+use cubewire_codec::stages::{IllegalStages, Orientation, Position};
 use cubewire_codec::{
     Baseline, Baselines, EncodeError, Encoder, Limits, Packet, Plan, Precision, QuantizedBody,
     QuantizedSnapshot, Sequence, Simulated, Snapshot, StageOptions, Stages,
 };
 use glam::{Quat, Vec3};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 fn bodies(count: usize) -> Snapshot {
     Snapshot {
@@ -124,6 +129,50 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
             )
         );
         assert!(snapshot.is_empty());
+    }
+}
+
+/// A scene with ten bits per component of an orientation, and with other steps along z.
+const OTHER: &str = "scene other
+ticks 60
+up z
+position x -20 44 100
+position y -20 44 100
+position z 0 32 50
+orientation 10
+kind ball ball 0.3
+gravity 9.81
+max-speed 30
+slots fixed";
+
+#[test]
+fn everything_readable_is_encoded_or_refused_with_the_reason_that_the_plan_gives() {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let readable: Vec<_> = Stages::every_readable(|most| random.random_range(0..most)).collect();
+    let other = Plan::new(Schema::parse(OTHER).unwrap()).unwrap();
+    for plan in [Plan::cubes(), other] {
+        let scene = || Arc::clone(&plan);
+        let mut encoder = Encoder::new(scene(), bodies(3), Limits::default()).unwrap();
+        let (mut packet, mut kept) = (Packet::default(), Baseline::default());
+        let mut current = QuantizedSnapshot::new(scene(), ladder::POSITION.stages.precision());
+        let mut refused = 0;
+        for &stages in &readable {
+            current.quantize(&bodies(3), stages.precision()).unwrap();
+            let out = (&mut packet, Some(&mut kept));
+            let encoded = encoder.encode(Sequence(2), stages, &current, None, out.0, out.1);
+            match plan.check_complete(stages) {
+                Ok(()) => assert!(encoded.is_ok(), "{stages:?}: {encoded:?}"),
+                // It would be told which bodies to carry.
+                Err(IllegalStages::PartialWanted) => {
+                    assert!(matches!(encoded, Err(EncodeError::Carried { .. })));
+                }
+                Err(reason) => {
+                    refused += 1;
+                    assert_eq!(encoded, Err(EncodeError::Stages(reason)));
+                }
+            }
+        }
+        assert!(refused > 0);
     }
 }
 

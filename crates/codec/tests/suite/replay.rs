@@ -1,5 +1,7 @@
 //! A recording sent from one end to the other, for tests and benches.
 
+#![allow(clippy::disallowed_methods, reason = "no browser runs this")]
+
 use std::time::{Duration, Instant};
 
 use cubewire_codec::ladder::Rung;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use cubewire_codec::entropy::TrainedModel;
-use cubewire_codec::stages::{Delta, Position, RelativeOrientation, RelativePosition};
+use cubewire_codec::stages::{Delta, Orientation};
 use cubewire_codec::{
     Baseline, Baselines, BitKind, BitLedger, BodyState, Coverage, DecodeError, Decoder, Encoder,
     Inputs, Limits, Packet, Plan, QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot,
@@ -13,6 +13,8 @@ use cubewire_codec::{
 use glam::{Quat, Vec3};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 /// What a body does from one frame to the next.
 #[derive(Clone, Copy, Debug)]
@@ -136,44 +138,24 @@ fn apply(body: &mut BodyState, act: Act, fall: f32) {
     }
 }
 
-/// Bits of a small and a large range of up to `max`.
-pub(crate) fn ranges(max: u8) -> impl Strategy<Value = [u8; 2]> {
-    (1..=max).prop_flat_map(|large| (1..=large).prop_map(move |small| [small, large]))
-}
-
-/// Legal stages of which most have unusual parameters, if any.
+/// Stages that a header can say and the demo can send as complete packets, with these numbers of bits per component: the same
+/// every time. Arithmetic coding, of which there are few combinations, is one of eight.
 pub(crate) fn any_stages(component_bits: &[u8]) -> impl Strategy<Value = Stages> {
-    (
-        prop::sample::select(Stages::every_legal(component_bits).collect::<Vec<_>>()),
-        prop::option::of((0..8).prop_map(|log| Position::MIN_STEPS << log)),
-        prop::option::of(ranges(Delta::MAX_RANGE_BITS)),
-        prop::option::of(ranges(RelativePosition::MAX_RANGE_BITS)),
-        prop::option::of(ranges(RelativeOrientation::MAX_RANGE_BITS)),
-    )
-        .prop_map(|(stages, steps, index, position, orientation)| {
-            let mut options = *stages;
-            if let (Delta::RelativeIndices { .. }, Some([small, large])) = (options.delta, index) {
-                options.delta = Delta::RelativeIndices { small, large };
-            }
-            let relative_position = &mut options.relative_position;
-            if let (RelativePosition::TwoRanges { .. }, Some([small, large])) =
-                (*relative_position, position)
-            {
-                *relative_position = RelativePosition::TwoRanges { small, large };
-            }
-            let relative_orientation = &mut options.relative_orientation;
-            if let (RelativeOrientation::TwoRanges { .. }, Some([small, large])) =
-                (*relative_orientation, orientation)
-            {
-                *relative_orientation = RelativeOrientation::TwoRanges { small, large };
-            }
-            let mut stepped = options;
-            if let (Position::Quantized { .. }, Some(steps_per_metre)) = (options.position, steps) {
-                stepped.position = Position::Quantized { steps_per_metre };
-            }
-            // Some stages need the usual steps.
-            stepped.check().or(options.check()).unwrap()
-        })
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let readable = Stages::every_readable(|most| random.random_range(0..most));
+    let has_bits = |stages: &Stages| match stages.orientation {
+        Orientation::Full => true,
+        Orientation::SmallestThree { bits } => component_bits.contains(&bits),
+    };
+    let plan = Plan::cubes();
+    let sendable = readable.filter(|stages| plan.check_complete(*stages).is_ok());
+    let (arithmetic, packed): (Vec<_>, Vec<_>) = sendable
+        .filter(has_bits)
+        .partition(|stages| stages.delta.is_arithmetic());
+    prop_oneof![
+        7 => prop::sample::select(packed),
+        1 => prop::sample::select(arithmetic),
+    ]
 }
 
 /// Legal stages without arithmetic coding.

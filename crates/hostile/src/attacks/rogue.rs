@@ -3,16 +3,18 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use cubewire_codec::{Sequence, ladder};
-use cubewire_protocol::Request;
+use cubewire_codec::Stages;
 use rand::{Rng, RngExt};
 
-use super::{Field, Outcome, is_over, uncompressed};
+use super::requests::{any_request, is_sendable, readable};
+use super::{Field, Outcome, is_over};
 use crate::caller::Caller;
 use crate::viewer::request;
 
 pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
     let mut outcome = Outcome::default();
+    let mut sendable = readable(&mut field.random);
+    sendable.retain(|&stages| is_sendable(stages));
     let (mut connections, mut ended) = (0_u64, 0_u64);
     let mut pace = field.pace();
     while !is_over(until) {
@@ -26,7 +28,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
         while !is_over(until) && caller.is_connected() {
             for _ in 0..pace.wait().min(MAX_BURST) {
                 match is_patient && field.random.random_ratio(999, 1000) {
-                    true => change(&mut caller, &mut field.random),
+                    true => change(&mut caller, &sendable, &mut field.random),
                     false => offend(&mut caller, &mut field.random),
                 }
             }
@@ -46,16 +48,8 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const MAX_BURST: u32 = 20;
 
 /// A valid request, unlike the last.
-fn change(caller: &mut Caller, random: &mut impl Rng) {
-    let rungs: Vec<_> = ladder::all().collect();
-    let request = Request {
-        number: Sequence(random.random()),
-        stages: rungs[random.random_range(0..rungs.len())].stages,
-        send_interval_ticks: [1, 2, 3, 6][random.random_range(0..4)],
-        budget_kbps: [None, Some(16), Some(1024)][random.random_range(0..3)],
-        ..uncompressed()
-    };
-    caller.request(&request);
+fn change(caller: &mut Caller, sendable: &[Stages], random: &mut impl Rng) {
+    caller.request(&any_request(sendable, random));
 }
 
 fn offend(caller: &mut Caller, random: &mut impl Rng) {

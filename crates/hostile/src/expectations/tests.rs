@@ -156,3 +156,26 @@ fn a_lack_of_hashes_is_one_fault_and_a_lack_of_attacks_none() {
     let fair_alone = unmet(|figures| drop(figures.phases.drain(1..3)));
     assert_eq!(fair_alone, [""; 0]);
 }
+
+#[test]
+fn a_server_that_dies_is_the_first_fault_and_no_share_exceeds_the_whole() {
+    let died = unmet(|figures| {
+        figures.phases.truncate(2);
+        figures.server.failure = Some("thread 'main' panicked at x.rs:1".to_owned());
+        for compared in [&mut figures.viewer, &mut figures.bystander] {
+            (compared.sent, compared.decoded) = (0, 589);
+            compared.losses.push("timed out".to_owned());
+        }
+    });
+    assert_eq!(
+        died[0],
+        "the server failed: thread 'main' panicked at x.rs:1"
+    );
+    let decoded = died
+        .iter()
+        .find(|sentence| sentence.contains("% of its snapshots"));
+    assert!(
+        decoded.unwrap().contains("decoded 0.0 % of its snapshots"),
+        "{died:?}"
+    );
+}

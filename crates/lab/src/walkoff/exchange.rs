@@ -1,5 +1,7 @@
 //! A sender and a receiver that exchange the packets and acks of a recording over a link.
 
+#![allow(clippy::disallowed_methods, reason = "no browser runs this program")]
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,5 +1,7 @@
 //! A sender and a receiver with a simulated link between them and a virtual clock.
 
+#![allow(clippy::disallowed_methods, reason = "no browser runs these tests")]
+
 mod conditions;
 mod fallback;
 mod golden;
@@ -14,6 +16,7 @@ mod random;
 mod rate;
 #[path = "../../../codec/tests/suite/recording.rs"]
 mod recording;
+mod requests;
 mod silence;
 mod smallest;
 mod time;

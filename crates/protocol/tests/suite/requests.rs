@@ -1,0 +1,86 @@
+//! Requests of everything that a header can say: the ones that the plan admits can be sent, the others are an error.
+
+use cubewire_codec::{IllegalStages, Limits, Plan, QuantizedSnapshot, Sequence, Stages, ladder};
+use cubewire_protocol::{Ack, BaselineChoice, Feedback, Request, SnapshotSender, Within};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::world::World;
+
+/// Ticks for which each request is sent: the first packet, one that names it, and one within a budget.
+const TICKS: u64 = 3;
+
+#[test]
+fn every_readable_request_is_sent_or_refused_with_a_reason_and_the_sender_goes_on() {
+    let seed = rand::random();
+    println!("seed {seed}");
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut world = World::new(Plan::cubes(), 8, seed);
+    let sender = SnapshotSender::new(Plan::cubes(), world.initial(), Limits::default());
+    let mut sender = sender.unwrap();
+    let mut others = ChaCha8Rng::seed_from_u64(seed);
+    let [mut tick, mut admitted, mut partial, mut other] = [0; 4];
+    for stages in Stages::every_readable(|most| others.random_range(0..most)) {
+        let request = Request {
+            number: Sequence(7),
+            stages,
+            send_interval_ticks: 1,
+            baseline: match random.random_ratio(1, 4) {
+                true => BaselineChoice::Smallest,
+                false => BaselineChoice::Newest,
+            },
+            fallback: None,
+            budget_kbps: None,
+        };
+        assert_eq!(Request::decode(&request.encode()), Ok(request));
+        let reason = Plan::cubes().check_complete(stages).err();
+        match reason {
+            None => admitted += 1,
+            Some(IllegalStages::PartialWanted) => partial += 1,
+            Some(_) => other += 1,
+        }
+        for turn in 0..TICKS {
+            tick += 1;
+            world.step();
+            let current = world.quantized(stages);
+            let is_within = turn + 1 == TICKS;
+            let sent = match is_within {
+                false => sender
+                    .send(tick, stages, &current, request.baseline)
+                    .map(Some),
+                true => sender.send_within(tick, stages, &current, within()),
+            };
+            assert!(sent.is_ok() || reason.is_some(), "{stages:?}: {sent:?}");
+            // Within a budget, a sender chooses partial packets itself, or waits.
+            assert!(sent.is_err() || reason.is_none() || is_within, "{stages:?}");
+            acknowledge(&mut sender, tick);
+        }
+    }
+    println!("{admitted} admitted, {partial} partial, {other} that the scene does not have");
+    assert!(admitted > 10_000 && partial > 10_000 && other > 10);
+    // An honest one is served as before.
+    for _ in 0..3 {
+        tick += 1;
+        let stages = ladder::PREDICTED.stages;
+        let current: QuantizedSnapshot = world.quantized(stages);
+        sender
+            .send(tick, stages, &current, BaselineChoice::Newest)
+            .unwrap();
+    }
+}
+
+fn within() -> Within<'static> {
+    Within {
+        bytes: 40,
+        ..Within::default()
+    }
+}
+
+/// Acks the newest, if it was sent.
+fn acknowledge(sender: &mut SnapshotSender, tick: u64) {
+    let ack = Feedback::Ack(Ack {
+        newest: Sequence(tick as u16),
+        earlier: 0,
+    });
+    let _ = sender.on_message(&ack.encode());
+}

@@ -1,0 +1,137 @@
+//! Stages that cannot be sent, from a viewer's request or a lane's settings, end one lane and leave the others.
+
+use bevy::prelude::*;
+use cubewire::game::headless::HeadlessGame;
+use cubewire::replication::{ChangeLane, ConnectionStatus, LaneMeter, LaneSettings, Peer};
+use cubewire_bevy::renet::Key;
+use cubewire_codec::stages::{Orientation, StageOptions};
+use cubewire_codec::{Coverage, Plan, Sequence, Stages, ladder};
+use cubewire_protocol::{Ack, Feedback, PROTOCOL_VERSION, Request};
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::common::script;
+use crate::rogue::{Rogue, request};
+use crate::udp::{agreeing, lanes, server, status, step, udp, viewer};
+
+fn partial(stages: Stages) -> Stages {
+    stages.with_coverage(Coverage::Partial).unwrap()
+}
+
+/// Arithmetic coding of orientations with another number of bits than the scene's: other scenes have it.
+fn of_another_scene() -> Stages {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let mut readable = Stages::every_readable(|most| random.random_range(0..most));
+    let has_bits =
+        |options: &StageOptions| options.orientation == Orientation::SmallestThree { bits: 7 };
+    let found = readable.find(|stages| stages.delta.is_arithmetic() && has_bits(stages));
+    found.unwrap()
+}
+
+#[test]
+fn a_server_serves_what_it_admits_and_survives_every_other_request_that_can_be_read() {
+    let seed = rand::random();
+    println!("seed {seed}");
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let readable = Stages::every_readable(|most| random.random_range(0..most));
+    let plan = Plan::cubes();
+    let (admitted, others): (Vec<_>, Vec<_>) =
+        readable.partition(|&stages| plan.check_complete(stages).is_ok());
+    let mut game = server(Key::LOOPBACK, 8);
+    let mut honest = viewer(&game, "changed-flags");
+    step(&mut game, &mut [&mut honest], 30);
+    let known = [
+        partial(ladder::DELTA.stages),
+        partial(ladder::PREDICTED.stages),
+        of_another_scene(),
+    ];
+    let drawn = [(); 12].map(|()| *others.choose(&mut random).unwrap());
+    for stages in known.into_iter().chain(drawn) {
+        let mut rogue = Rogue::connect(&mut game, &mut [&mut honest], PROTOCOL_VERSION);
+        rogue.request(&Request {
+            stages,
+            ..request()
+        });
+        step(&mut game, &mut [&mut honest], 3);
+        assert_eq!(udp(&game).connected(), 1, "{stages:?}");
+    }
+    let mut rogue = Rogue::connect(&mut game, &mut [&mut honest], PROTOCOL_VERSION);
+    for number in 1..=200 {
+        let stages = *admitted.choose(&mut random).unwrap();
+        rogue.request(&Request {
+            number: Sequence(number),
+            stages,
+            ..request()
+        });
+        let is_served = (0..MOST_TICKS).any(|_| {
+            step(&mut game, &mut [&mut honest], 1);
+            rogue.step();
+            let lanes = lanes(&mut game);
+            let served = lanes.iter().find(|(_, sender, _)| sender.stages == stages);
+            let samples = served.map_or(&[][..], |(.., samples)| samples);
+            let mut sent = samples.iter().rev().filter(|it| !it.snapshots.is_empty());
+            let Some(newest) = sent.next() else {
+                return false;
+            };
+            // Otherwise it would be given less and less.
+            rogue.feedback(&Feedback::Ack(Ack {
+                newest: Sequence(newest.tick as u16),
+                earlier: u32::MAX,
+            }));
+            newest.snapshots.iter().any(|it| it.stages == stages)
+        });
+        assert!(is_served, "{stages:?}");
+    }
+    assert_eq!(status(&honest), ConnectionStatus::Connected);
+    assert_eq!(honest.meter().refused + honest.meter().stalls, 0);
+    assert_eq!(agreeing(&game, &honest) as u64, honest.meter().received);
+}
+
+/// Ticks until a request is served, at most: where little gets through, packets wait for two seconds.
+const MOST_TICKS: usize = 300;
+
+/// Sets a lane to stages that cannot be sent.
+fn spoil(game: &mut HeadlessGame, entity: Entity) {
+    let settings = LaneSettings::with_stages(partial(ladder::DELTA.stages));
+    game.app
+        .world_mut()
+        .trigger(ChangeLane { entity, settings });
+}
+
+#[test]
+fn a_local_lane_that_cannot_send_ends_alone() {
+    let mut game = HeadlessGame::new(Some(script("katamari")));
+    let [spoilt, other] = [(); 2].map(|()| {
+        let lane = LaneSettings::with_stages(ladder::DELTA.stages);
+        game.spawn_lane(lane).unwrap()
+    });
+    let run = |game: &mut HeadlessGame| (0..30).for_each(|_| game.step());
+    let sent = |game: &HeadlessGame, lane| {
+        let meter = game.app.world().get::<LaneMeter>(lane).unwrap();
+        meter.newest_tick().unwrap()
+    };
+    run(&mut game);
+    spoil(&mut game, spoilt);
+    run(&mut game);
+    let newest = game.cubes().tick();
+    assert_eq!(sent(&game, other), newest);
+    assert!(sent(&game, spoilt) < newest);
+}
+
+#[test]
+fn a_viewer_whose_lane_cannot_send_is_disconnected_alone() {
+    let mut game = server(Key::LOOPBACK, 8);
+    let mut honest = viewer(&game, "changed-flags");
+    let mut unlucky = viewer(&game, "delta");
+    step(&mut game, &mut [&mut honest, &mut unlucky], 30);
+    let world = game.app.world_mut();
+    let mut peers = world.query::<(Entity, &Peer)>();
+    let id = unlucky.connection().id.unwrap();
+    let (entity, _) = peers.iter(world).find(|(_, peer)| peer.id == id).unwrap();
+    spoil(&mut game, entity);
+    step(&mut game, &mut [&mut honest, &mut unlucky], 30);
+    assert!(matches!(status(&unlucky), ConnectionStatus::Lost(_)));
+    assert_eq!(status(&honest), ConnectionStatus::Connected);
+    assert_eq!(udp(&game).connected(), 1);
+}
