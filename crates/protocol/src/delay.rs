@@ -38,11 +38,10 @@ pub struct AdaptiveDelay {
 struct Need {
     /// The last time at which it had not arrived.
     missed: Duration,
-    tick: u64,
-    /// Length of the gap that it ended.
-    gap: Duration,
-    /// Its lateness as the clock was then.
-    lateness: Duration,
+    /// The newest tick that had arrived before it.
+    newest: u64,
+    /// Delay that would have kept playout at that tick, as the clock was then.
+    delay: Duration,
 }
 
 /// How long the delay that a packet needed is taken into account.
@@ -75,15 +74,14 @@ impl AdaptiveDelay {
     /// Records the arrival of the packet of `tick`, by the sender's clock. `missed` is the time of the last poll
     /// before it arrived: a packet that is late only because the receiver did not poll needs no delay.
     pub fn arrived(&mut self, missed: Duration, tick: u64, clock: &SenderClock) {
-        let gap = self.newest.map_or(1, |newest| tick.saturating_sub(newest));
+        // Playout waited at the newest snapshot, or this one is late itself.
+        let newest = self.newest.unwrap_or(tick.saturating_sub(1)).min(tick);
         self.newest = self.newest.max(Some(tick));
-        let gap = u32::try_from(gap).unwrap_or(u32::MAX);
         self.forget(missed);
         self.needs.push_back(Need {
             missed,
-            tick,
-            gap: self.tick.saturating_mul(gap),
-            lateness: clock.lateness(missed, tick),
+            newest,
+            delay: clock.lateness(missed, newest),
         });
     }
 
@@ -101,8 +99,8 @@ impl AdaptiveDelay {
         let passed = now.saturating_sub(updated).as_secs_f64();
         // The clock may have been wrong when the packet arrived: the sender has lost time, or is slower than expected.
         let need = |need: &Need| {
-            let lateness = need.lateness.min(clock.lateness(need.missed, need.tick));
-            need.gap.saturating_add(lateness).min(MAX_DELAY)
+            let delay = clock.lateness(need.missed, need.newest);
+            delay.min(need.delay).min(MAX_DELAY)
         };
         if let Some(need) = self.needs.iter().map(need).max() {
             // A tick more, because arrivals are polled once a tick.
