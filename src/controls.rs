@@ -15,6 +15,7 @@ use bevy::ecs::system::SystemParam;
 use bevy::input::InputSystems;
 use bevy::input::keyboard::{Key, KeyboardInput};
 use bevy::prelude::*;
+use bevy_egui::EguiPreUpdateSet;
 use bevy_egui::input::EguiWantsInput;
 use cubewire_scene::Keys;
 
@@ -94,7 +95,12 @@ impl Plugin for ControlsPlugin {
     fn build(&self, app: &mut App) {
         app.add_message::<KeyboardInput>()
             .init_resource::<Letters>()
-            .add_systems(PreUpdate, letters::read.after(InputSystems))
+            .add_systems(
+                PreUpdate,
+                letters::read
+                    .after(InputSystems)
+                    .before(EguiPreUpdateSet::ProcessInput),
+            )
             .add_systems(
                 RunFixedMainLoop,
                 press

@@ -368,7 +368,7 @@ mod tests {
         type Four<T> = ((T, T), (T, T));
         type Long = Four<Four<Four<Four<Four<Four<Four<u8>>>>>>>;
         text(|app| {
-            app.add_input::<Long>();
+            app.body_kind("crate", Shape::ball(1.0)).add_input::<Long>();
         });
     }
 

@@ -196,49 +196,6 @@ fn the_bodies_of_those_who_are_refused_go_with_them() {
 }
 
 #[test]
-fn what_is_too_large_is_refused_with_its_type_and_size() {
-    let mut net = TestNet::new(protocol);
-    watch(&mut net.server);
-    net.add_client_with(|app| {
-        protocol(app);
-        watch(app);
-    });
-    let large = || "x".repeat(70_000);
-    for round in 0..3 {
-        net.run_until(|net| net.count::<Connected>(0) == 1);
-        let (mut ends, expected) = match round {
-            0 => {
-                let body = spawn(&mut net, "hero", Vec3::X, PlayerName(large()));
-                net.run_until(|net| net.count::<Server>(0) == 0);
-                server(&mut net).despawn(body);
-                let what = format!(
-                    "the components of body {body}, the largest of which is `PlayerName`: 700"
-                );
-                (2, what)
-            }
-            1 => {
-                let message = cubewire_bevy::ToClient::all(Chat(large()));
-                server(&mut net).write_message(message);
-                (2, "a message `Chat`: 700".to_owned())
-            }
-            _ => {
-                let message = cubewire_bevy::ToServer(Chat(large()));
-                net.clients[0].world_mut().write_message(message);
-                (1, "a message `Chat`: 700".to_owned())
-            }
-        };
-        net.run_until(|net| net.count::<Server>(0) == 0);
-        for app in [&mut net.clients[0], &mut net.server] {
-            let reasons = std::mem::take(&mut app.world_mut().resource_mut::<Reasons>().0);
-            let is_why = |reason: &&String| reason.starts_with(&expected);
-            ends -= reasons.iter().filter(is_why).count();
-        }
-        assert_eq!(ends, 0, "{expected}");
-        net.reconnect(0);
-    }
-}
-
-#[test]
 fn the_other_end_learns_at_once_that_an_app_exits_or_is_dropped() {
     let mut net = TestNet::new(protocol);
     (0..3).for_each(|_| _ = net.add_client());
