@@ -424,7 +424,7 @@ mod tests {
                 meter.begin(Sample {
                     tick,
                     ..Sample::default()
-                })
+                });
             });
             assert_eq!(meter.detail_bytes(), 0, "{bytes}");
         }

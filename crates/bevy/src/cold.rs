@@ -7,16 +7,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::body::write;
-use crate::wire::{
-    BodyId, LoggedOnce, MAX_TO_CLIENT_BYTES, Unsendable, decode, sendable, short_name,
-};
+use crate::wire::{BodyId, Encoded, LoggedOnce, MAX_TO_CLIENT_BYTES, decode, sendable, short_name};
 
 /// A type of component, and how to get at it.
 pub(crate) struct ColdEntry {
     pub(crate) name: &'static str,
     pub(crate) ticks: fn(EntityRef<'_>) -> Option<ComponentTicks>,
     /// The bytes of a body's component, with the entities in it as they are on the wire.
-    pub(crate) read: fn(EntityRef<'_>, &mut Mapper<'_>) -> Option<Result<Vec<u8>, Unsendable>>,
+    pub(crate) read: fn(EntityRef<'_>, &mut Mapper<'_>) -> Option<Encoded>,
     /// Inserts the component, unless the entity has been despawned. False if the bytes are malformed.
     pub(crate) write: fn(&mut World, Entity, &[u8], &mut Mapper<'_>) -> bool,
     pub(crate) remove: fn(&mut World, Entity),

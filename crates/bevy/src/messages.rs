@@ -10,7 +10,8 @@ use serde::de::DeserializeOwned;
 
 use crate::cold::Mapper;
 use crate::wire::{
-    LoggedOnce, MAX_TO_CLIENT_BYTES, MAX_TO_SERVER_BYTES, Unsendable, decode, sendable, short_name,
+    Encoded, LoggedOnce, MAX_TO_CLIENT_BYTES, MAX_TO_SERVER_BYTES, Unsendable, decode, sendable,
+    short_name,
 };
 
 /// What inputs and messages can be: anything that serde can write and read.
@@ -80,7 +81,7 @@ pub(crate) struct MessageEntry {
     pub(crate) id: TypeId,
     pub(crate) name: &'static str,
     /// Takes what is to be sent.
-    pub(crate) drain: fn(&mut World, MapEntity) -> Vec<Addressed<Result<Vec<u8>, Unsendable>>>,
+    pub(crate) drain: fn(&mut World, MapEntity) -> Vec<Addressed<Encoded>>,
     /// Delivers what has arrived; false if the bytes are none.
     pub(crate) deliver: fn(&mut World, Entity, &[u8], MapEntity) -> bool,
     /// That one was dropped.
@@ -179,7 +180,7 @@ fn bytes<M: NetMessage, E: Entities<M>>(
     world: &World,
     map: MapEntity,
     limit: usize,
-) -> Result<Vec<u8>, Unsendable> {
+) -> Encoded {
     E::map(&mut message, world, map);
     sendable(&message, limit)
 }

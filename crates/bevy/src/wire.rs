@@ -137,6 +137,9 @@ pub(crate) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
         .unwrap_or_else(|error| panic!("`{}` cannot be sent: {error}", short_name::<T>()))
 }
 
+/// The bytes of a value, or the reason why it is not sent.
+pub(crate) type Encoded = Result<Vec<u8>, Unsendable>;
+
 /// Why a value is not sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsendable {
@@ -167,10 +170,7 @@ pub(crate) const fn fits(bytes: usize, limit: usize) -> Result<(), Unsendable> {
 ///
 /// # Panics
 /// As [`encode`].
-pub(crate) fn sendable<T: Serialize + DeserializeOwned>(
-    value: &T,
-    limit: usize,
-) -> Result<Vec<u8>, Unsendable> {
+pub(crate) fn sendable<T: Serialize + DeserializeOwned>(value: &T, limit: usize) -> Encoded {
     let bytes = encode(value);
     fits(bytes.len(), limit)?;
     match read::<T>(&bytes) {

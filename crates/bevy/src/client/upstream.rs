@@ -21,10 +21,11 @@ fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
     to_wire(world.get::<RemoteBody>(entity)?.0)
 }
 
+type Connection = (&'static mut Session, &'static mut Mailbox);
+type IsConnected = (With<Connected>, Allow<Disabled>);
+
 /// Puts acks into the mailbox, in a separate datagram: inputs may be so long that they do not arrive.
-pub(super) fn send_feedback(
-    mut servers: Query<(&mut Session, &mut Mailbox), (With<Connected>, Allow<Disabled>)>,
-) {
+pub(super) fn send_feedback(mut servers: Query<Connection, IsConnected>) {
     for (mut session, mut mailbox) in &mut servers {
         let state = session.0.as_mut();
         let Some(receiver) = state.and_then(|state| state.receiver.as_mut()) else {
@@ -41,13 +42,8 @@ pub(super) fn send_feedback(
     }
 }
 
-type Connection = (&'static mut Session, &'static mut Mailbox);
-
 /// Puts written inputs and messages into the mailbox. Without a connection they are dropped.
-pub(super) fn send(
-    world: &mut World,
-    servers: &mut QueryState<Connection, (With<Connected>, Allow<Disabled>)>,
-) {
+pub(super) fn send(world: &mut World, servers: &mut QueryState<Connection, IsConnected>) {
     let protocol = Arc::clone(&world.resource::<Protocol>().0);
     let mut take = |entries: &[crate::messages::MessageEntry]| -> Vec<Vec<_>> {
         let taken = entries.iter();

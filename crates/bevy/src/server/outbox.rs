@@ -146,8 +146,10 @@ mod tests {
         Some(Arc::from(vec![byte; length]))
     }
 
-    /// The messages, as slot, part, and of each component its number, length and first byte.
-    fn taken(outbox: &mut Outbox, room: usize) -> Vec<(u16, Part, Vec<(u8, usize, u8)>)> {
+    /// Slot and part of a message, and of each component its index, length and first byte.
+    type Taken = (u16, Part, Vec<(u8, usize, u8)>);
+
+    fn taken(outbox: &mut Outbox, room: usize) -> Vec<Taken> {
         let mut messages = Vec::new();
         outbox.take(room, &mut messages);
         let read = messages.iter().map(|bytes| {

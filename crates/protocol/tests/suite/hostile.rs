@@ -272,7 +272,8 @@ proptest! {
             let is_partial = |sent: &Baseline| sent.stages().coverage() == Coverage::Partial;
             partial += u32::from(sent.is_some_and(is_partial));
         }
-        prop_assert!(partial > 0);
+        // Seldom, all packets of a scene fit the budget when complete. The case then tests little.
+        prop_assume!(partial > 0);
         // A ring of what it has sent, and about as much to work with.
         let largest = budgeted.held.values().map(Baseline::memory_bytes).max().unwrap();
         let most = (usize::from(MAX_BASELINE_AGE_TICKS) + 1) * largest;

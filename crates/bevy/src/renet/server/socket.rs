@@ -1,6 +1,6 @@
 //! The socket, with counts of its traffic.
 //!
-//! A socket for both families has IPv4 addresses as IPv6 ones (::ffff:192.0.2.1). Above it, every address is canonical, so that
+//! A socket for both families has IPv4 addresses as IPv6 ones (`::ffff:192.0.2.1`). Above it, every address is canonical, so that
 //! it is the same however the server listens.
 
 use std::io;
