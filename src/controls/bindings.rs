@@ -16,7 +16,7 @@ pub struct Binding {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Effect {
-    /// Keys that the player holds: see [`held`](super::held).
+    /// Keys that the player holds: see [`Keyboard::held`](super::Keyboard::held).
     Hold,
     /// A key press each, while the panel does not take text or keys.
     Press(&'static [(Trigger, Action)]),

@@ -17,7 +17,7 @@
 //! - A [`Spelling`] is the text of a value that has another than its type's.
 //! - Names are those of serde in kebab case: `HalfOpen` is `half-open`.
 //!
-//! [`file`] reads texts from files.
+//! [`mod@file`] reads texts from files.
 //!
 //! ```
 //! use cubewire_text::{Ms, Notation, Spelling};
