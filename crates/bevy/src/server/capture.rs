@@ -90,7 +90,7 @@ pub(crate) struct BodySlot {
     found_at: u64,
     pub(crate) position: Vec3,
     rotation: Quat,
-    /// Ticks in which the body has teleported, modulo 256.
+    /// Number of teleports modulo 256, at most one per tick.
     teleports: u8,
     /// By component.
     pub(crate) cold: Vec<Option<Arc<[u8]>>>,

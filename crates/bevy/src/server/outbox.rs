@@ -11,12 +11,12 @@ use cubewire_codec::Life;
 
 use crate::wire::{BodyId, MAX_TO_CLIENT_BYTES, Part, ToClientMail, encode};
 
-/// What waits for one client.
+/// Queued components for one client.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
     /// By slot.
     bodies: BTreeMap<usize, Waiting>,
-    /// Slots, in the order in which they began to wait.
+    /// Slots in the order in which they were queued.
     order: BTreeMap<u64, usize>,
     next: u64,
 }
@@ -44,7 +44,7 @@ impl Outbox {
         waiting.values.insert(component as u8, value);
     }
 
-    /// Queues all components of a body in place of what was queued.
+    /// Queues all components of a body. They replace the queued ones.
     pub(super) fn replace(&mut self, slot: usize, life: Life, components: &[Value]) {
         let waiting = self.waiting(slot, life);
         waiting.is_all = true;
@@ -54,7 +54,7 @@ impl Outbox {
         waiting.values = values.collect();
     }
 
-    /// Drops what is queued of a slot.
+    /// Drops the queued components of a slot.
     pub(super) fn forget(&mut self, slot: usize) {
         if let Some(waiting) = self.bodies.remove(&slot) {
             self.order.remove(&waiting.place);

@@ -95,10 +95,10 @@ const MAX_JOINING_BYTES: usize = 16 * (MAX_DATAGRAM_BYTES - CHANNEL_BYTES);
 /// [`MessageChannel`](cubewire_protocol::MessageChannel) has under way.
 const MAX_WAITING_BYTES: usize = 80 << 10;
 
-/// Before the round-trip time is known.
+/// Assumed round-trip time before the first measurement.
 const FIRST_ROUND_TRIP: Duration = Duration::from_millis(150);
 
-/// A few ticks, in which acks wait for the next packet.
+/// Added to the round-trip time, because an ack waits for the next packet.
 const RESERVE: Duration = Duration::from_millis(60);
 
 /// After a second without an ack, and as many ticks, it can be that packets are too large to arrive. Until then they are complete,
@@ -230,15 +230,15 @@ impl Ready {
         self.budget.within(now, ticks_per_second, given, mailbox);
     }
 
-    /// Bytes a second that a budget is, as far as they get through.
+    /// Returns the budget in bytes a second, limited by the adaptive rate.
     fn given(&self, asked: ByteBudget) -> u32 {
         let through = self.rate.as_ref().and_then(AdaptiveRate::kbps);
         let through = through.map_or(u32::MAX, |kbps| kbps * 125);
         asked.bytes_per_second().min(through)
     }
 
-    /// Bytes of reliable messages that the transport can be given in addition to what waits there, so that it always has
-    /// something to send, and little that becomes old: what is under way, and a few ticks of what may be sent.
+    /// Returns the number of bytes of reliable messages that the transport can take now. It holds a round trip's worth and a few
+    /// ticks more, so that it always has something to send and components in its queue do not become old.
     pub(super) fn reliable_room(&self, asked: Option<ByteBudget>, mailbox: &Mailbox) -> usize {
         let most = asked
             .map(|asked| self.given(asked))
