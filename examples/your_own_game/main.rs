@@ -6,7 +6,7 @@
 mod look;
 
 use bevy::prelude::*;
-use cubewire_bevy::{renet::*, *}; // replication
+use cubewire_bevy::{udp::*, *}; // replication
 use serde::{Deserialize, Serialize};
 use std::thread;
 
@@ -89,11 +89,11 @@ fn play(arguments: Arguments) -> Result<AppExit> {
     }
     if let Some(server) = arguments.connect {
         let token = KEY.token(&*server, arguments.number)?;
-        app.add_plugins((protocol, ClientPlugin, RenetClient::connect(token))); // replication
+        app.add_plugins((protocol, ClientPlugin, UdpClient::connect(token))); // replication
         return Ok(app.run());
     }
     let address = arguments.serve.as_deref().unwrap_or("127.0.0.1:0");
-    let listener = RenetServer::listen(address, KEY)?; // replication
+    let listener = UdpServer::listen(address, KEY)?; // replication
     for number in [0, 1] {
         let client = Arguments {
             seconds: Some(u64::MAX),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use cubewire_bevy::renet::Key;
+use cubewire_bevy::udp::Key;
 
 use crate::files::{self, FileError};
 use crate::game::Failure;

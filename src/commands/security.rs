@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cubewire_bevy::renet::Key;
+use cubewire_bevy::udp::Key;
 
 use crate::files;
 use crate::game::Failure;

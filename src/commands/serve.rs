@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use cubewire_bevy::SocketTraffic;
-use cubewire_bevy::renet::{Key, RenetHost, RenetServer};
+use cubewire_bevy::udp::{Key, UdpHost, UdpServer};
 use cubewire_cli::whole_number;
 use serde::Serialize;
 
@@ -95,24 +95,24 @@ impl ServeArgs {
         self.serve(settings.script, server, settings.seconds, out)
     }
 
-    fn listen(&self, key: Key) -> Result<RenetServer, Failure> {
+    fn listen(&self, key: Key) -> Result<UdpServer, Failure> {
         let bind = self.bind;
         if self.public.is_empty() && bind.ip().is_unspecified() && key != Key::LOOPBACK {
             // Connect tokens name the address that they are valid for.
             let advice = "name the one that viewers connect to with --public";
             return Err(format!("{bind} is every address of this machine: {advice}").into());
         }
-        let server = RenetServer::listen(bind, key);
+        let server = UdpServer::listen(bind, key);
         let server = server.map_err(|error| error.to_string())?;
         let public = self.public.iter().copied();
-        Ok(public.fold(server.max_clients(self.viewers), RenetServer::public))
+        Ok(public.fold(server.max_clients(self.viewers), UdpServer::public))
     }
 
     /// Without a window.
     fn serve(
         &self,
         script: Option<Script>,
-        server: RenetServer,
+        server: UdpServer,
         seconds: Option<f64>,
         out: &mut impl Write,
     ) -> Result<(), Failure> {
@@ -135,7 +135,7 @@ impl ServeArgs {
             viewers: viewers.admitted,
             rebuilds: rebuilds.total(),
             most_rebuilds_in_a_minute: rebuilds.most_in_a_minute(),
-            traffic: world.resource::<RenetHost>().traffic(),
+            traffic: world.resource::<UdpHost>().traffic(),
             budgets: viewers.budgets.clone(),
         };
         Ok(figures::print(&served, self.json, out)?)

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use clap::Args;
-use cubewire_bevy::renet::RenetConnection;
+use cubewire_bevy::udp::UdpConnection;
 use cubewire_cli::whole_number;
 use cubewire_scene::TICKS_PER_SECOND;
 use serde::Serialize;
@@ -157,7 +157,7 @@ impl ViewArgs {
                 ConnectionStatus::Lost(why) => why,
                 ConnectionStatus::Connecting | ConnectionStatus::Connected => {
                     let world = viewer.app.world_mut();
-                    let mut connections = world.query::<&RenetConnection>();
+                    let mut connections = world.query::<&UdpConnection>();
                     connections.single(world)?.no_answer()
                 }
             };

@@ -1,7 +1,7 @@
 //! What acks cost, and what they tell.
 
 use cubewire::replication::{LinkSettings, Sample, Totals};
-use cubewire_bevy::renet::Key;
+use cubewire_bevy::udp::Key;
 
 use crate::common::{game, steps};
 use crate::udp::{lanes, server, step, viewer};

@@ -2,7 +2,7 @@
 
 use bevy::prelude::*;
 use cubewire::replication::{SenderSettings, Welcomed};
-use cubewire_bevy::renet::Key;
+use cubewire_bevy::udp::Key;
 use cubewire_codec::ladder::{self, PREDICTED, PREDICTED_POSITION};
 use cubewire_protocol::{FallbackReason, Welcome};
 

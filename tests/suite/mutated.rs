@@ -17,7 +17,7 @@ use cubewire::recording::{InputLog, InputLogPlugin, MAX_SECONDS, Script, ScriptE
 use cubewire::replication::LaneSettings;
 use cubewire::view::PaneContent;
 use cubewire::web::Address;
-use cubewire_bevy::renet::Key;
+use cubewire_bevy::udp::Key;
 use cubewire_codec::ladder;
 use cubewire_link::PRESETS;
 use rand::RngExt;

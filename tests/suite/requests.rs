@@ -3,7 +3,7 @@
 use bevy::prelude::*;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::{ChangeLane, ConnectionStatus, LaneMeter, LaneSettings, Peer};
-use cubewire_bevy::renet::Key;
+use cubewire_bevy::udp::Key;
 use cubewire_codec::stages::{Orientation, StageOptions};
 use cubewire_codec::{Coverage, Plan, Sequence, Stages, ladder};
 use cubewire_protocol::{Ack, Feedback, PROTOCOL_VERSION, Request};

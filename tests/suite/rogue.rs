@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
-use cubewire_bevy::renet::Key;
+use cubewire_bevy::udp::Key;
 use cubewire_codec::{Sequence, ladder};
 use cubewire_protocol::{BaselineChoice, Feedback, MessageChannel, Request};
 use renetcode::{ClientAuthentication, NetcodeClient};

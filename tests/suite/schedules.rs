@@ -20,7 +20,7 @@ use cubewire::replication::{Digest, LaneMeter, LaneSettings};
 use cubewire::simulation::CubeWorld;
 use cubewire::transport::udp::{UdpServerPlugin, UdpViewer};
 use cubewire::view::{Overlay, PaneContent, Quality};
-use cubewire_bevy::renet::{Key, RenetServer};
+use cubewire_bevy::udp::{Key, UdpServer};
 
 use crate::common::{lane, script};
 use crate::udp::{dial, listen};
@@ -102,7 +102,7 @@ fn window(
     app
 }
 
-fn server() -> RenetServer {
+fn server() -> UdpServer {
     listen(Key::LOOPBACK, 1)
 }
 

@@ -2,7 +2,7 @@
 
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::{LaneSync, LinkSettings};
-use cubewire_bevy::renet::Key;
+use cubewire_bevy::udp::Key;
 
 use crate::common::{component, game, steps};
 use crate::udp;

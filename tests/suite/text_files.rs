@@ -5,7 +5,7 @@ use std::path::Path;
 
 use bevy::prelude::*;
 use cubewire::panel::{PanelPlugin, PanelState};
-use cubewire_bevy::renet::Key;
+use cubewire_bevy::udp::Key;
 
 use crate::command_line::cubewire;
 use crate::replays::recorded;

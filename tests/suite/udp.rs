@@ -17,7 +17,7 @@ use cubewire::replication::{
 };
 use cubewire::transport::udp::{UdpServerPlugin, UdpViewer, ViewerSettings, Viewers};
 use cubewire_bevy::SocketTraffic;
-use cubewire_bevy::renet::{Key, RenetHost, RenetServer};
+use cubewire_bevy::udp::{Key, UdpHost, UdpServer};
 use cubewire_codec::ladder;
 use cubewire_link::Conditions;
 
@@ -41,7 +41,7 @@ fn own_address() -> SocketAddr {
 
 /// A server whose address stays its own after its end.
 pub(crate) fn server_at_own_address() -> HeadlessGame {
-    let server = || RenetServer::listen(own_address(), Key::LOOPBACK).ok();
+    let server = || UdpServer::listen(own_address(), Key::LOOPBACK).ok();
     play(eventually("a free address", server))
 }
 
@@ -49,8 +49,8 @@ pub(crate) fn server(key: Key, max_viewers: usize) -> HeadlessGame {
     play(listen(key, max_viewers))
 }
 
-pub(crate) fn listen(key: Key, max_viewers: usize) -> RenetServer {
-    let server = RenetServer::listen(LOOPBACK, key).unwrap();
+pub(crate) fn listen(key: Key, max_viewers: usize) -> UdpServer {
+    let server = UdpServer::listen(LOOPBACK, key).unwrap();
     server.max_clients(max_viewers)
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn dial(server: SocketAddr, key: Key) -> UdpViewer {
     .unwrap()
 }
 
-fn play(server: RenetServer) -> HeadlessGame {
+fn play(server: UdpServer) -> HeadlessGame {
     let plugin = UdpServerPlugin(server);
     let mut game = HeadlessGame::with_plugins(Some(script("katamari")), plugin);
     game.app.init_resource::<Digest>();
@@ -82,8 +82,8 @@ pub(crate) fn address(game: &HeadlessGame) -> SocketAddr {
     udp(game).address()
 }
 
-pub(crate) fn udp(game: &HeadlessGame) -> &RenetHost {
-    game.app.world().resource::<RenetHost>()
+pub(crate) fn udp(game: &HeadlessGame) -> &UdpHost {
+    game.app.world().resource::<UdpHost>()
 }
 
 pub(crate) fn viewers(game: &HeadlessGame) -> &Viewers {

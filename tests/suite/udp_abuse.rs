@@ -5,7 +5,7 @@ use std::net::UdpSocket;
 use std::time::Duration;
 
 use cubewire::replication::{ConnectionStatus, EncodeBudget, SenderSettings};
-use cubewire_bevy::renet::Key;
+use cubewire_bevy::udp::Key;
 use cubewire_codec::Sequence;
 use cubewire_protocol::{Ack, BaselineChoice, Feedback, PROTOCOL_VERSION};
 

@@ -7,7 +7,7 @@ use bevy::time::TimeUpdateStrategy;
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::{LaneSettings, SenderSettings, spawn_lane};
-use cubewire_bevy::renet::Key;
+use cubewire_bevy::udp::Key;
 use cubewire_link::Conditions;
 
 use crate::udp::{agreeing, lanes, narrow, seconds, server, set_link, step, udp, viewer, viewers};

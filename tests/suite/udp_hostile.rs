@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::ConnectionStatus;
-use cubewire_bevy::renet::Key;
+use cubewire_bevy::udp::Key;
 use cubewire_codec::schema::{CUBES, Schema};
 use cubewire_codec::{BodyState, Fingerprint, Plan, Sequence, Snapshot, ladder};
 use cubewire_protocol::{MessageChannel, PROTOCOL_VERSION, Request, Welcome};

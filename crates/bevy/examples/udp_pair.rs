@@ -16,7 +16,7 @@ use bevy_log::{DEFAULT_FILTER, LogPlugin, tracing_subscriber::fmt};
 use bevy_math::{Quat, Vec3};
 use bevy_time::{TimePlugin, common_conditions::on_timer};
 use bevy_transform::components::Transform;
-use cubewire_bevy::{renet::*, *};
+use cubewire_bevy::{udp::*, *};
 use serde::{Deserialize, Serialize};
 
 /// Which way the wheel is to turn, and how fast.
@@ -51,7 +51,7 @@ fn app() -> App {
 }
 
 fn serve(address: &str) -> Result<AppExit, Box<dyn Error>> {
-    let listener = RenetServer::listen(address, KEY)?;
+    let listener = UdpServer::listen(address, KEY)?;
     println!("listening on {}", listener.address());
     let mut app = app();
     app.add_plugins((ServerPlugin, listener))
@@ -84,7 +84,7 @@ fn turn(
 fn connect(server: &str) -> Result<AppExit, Box<dyn Error>> {
     let token = KEY.token(server, 1)?;
     let mut app = app();
-    app.add_plugins((ClientPlugin, RenetClient::connect(token)))
+    app.add_plugins((ClientPlugin, UdpClient::connect(token)))
         .add_observer(
             |ended: On<Disconnected>, mut exit: MessageWriter<AppExit>| {
                 eprintln!("{}", ended.reason);

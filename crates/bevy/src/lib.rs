@@ -15,21 +15,21 @@ mod measure;
 #[cfg(feature = "memory")]
 pub mod memory;
 mod messages;
-#[cfg(any(feature = "memory", feature = "renet"))]
+#[cfg(any(feature = "memory", feature = "udp"))]
 mod pipe;
 mod protocol;
 mod register;
 mod registry;
-#[cfg(feature = "renet")]
-pub mod renet;
 #[cfg(feature = "server")]
 pub mod server;
 #[cfg(all(feature = "server", feature = "client", feature = "memory"))]
 pub mod testing;
 mod traffic;
+#[cfg(feature = "udp")]
+pub mod udp;
 mod wire;
 
-#[cfg(any(feature = "memory", feature = "renet"))]
+#[cfg(any(feature = "memory", feature = "udp"))]
 pub use cubewire_link;
 pub use cubewire_protocol;
 

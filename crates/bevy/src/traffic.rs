@@ -59,7 +59,7 @@ pub struct SocketTraffic {
 
 impl Traffic {
     /// Adds the other's.
-    #[cfg(feature = "renet")]
+    #[cfg(feature = "udp")]
     pub(crate) const fn add(&mut self, other: &Self) {
         const fn add(to: &mut Way, other: &Way) {
             to.packets += other.packets;

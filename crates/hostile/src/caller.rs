@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use cubewire_bevy::renet::Key;
+use cubewire_bevy::udp::Key;
 use cubewire_protocol::{Feedback, MessageChannel, PROTOCOL_VERSION, Request};
 use renetcode::{ClientAuthentication, ConnectToken, NETCODE_USER_DATA_BYTES, NetcodeClient};
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cubewire_bevy::renet::Key;
+use cubewire_bevy::udp::Key;
 use cubewire_files::NewFile;
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! The window of a server or of its viewer.
 
 use bevy::prelude::*;
-use cubewire_bevy::renet::RenetServer;
+use cubewire_bevy::udp::UdpServer;
 
 use crate::controls::ControlsPlugin;
 use crate::game::Failure;
@@ -16,7 +16,7 @@ use crate::view::{Selected, Side, ViewMode};
 ///
 /// # Errors
 /// See [`window::run`].
-pub fn serve(settings: WindowSettings, server: RenetServer) -> Result<(), Failure> {
+pub fn serve(settings: WindowSettings, server: UdpServer) -> Result<(), Failure> {
     let mut app = window::open(&settings);
     add_server(&mut app, settings, server)?;
     window::run_app(app)
@@ -39,7 +39,7 @@ pub fn view(settings: &WindowSettings, viewer: UdpViewer) -> Result<(), Failure>
 pub fn add_server(
     app: &mut App,
     settings: WindowSettings,
-    server: RenetServer,
+    server: UdpServer,
 ) -> Result<(), Failure> {
     window::add_frame(app, &settings);
     open_peers_tab(app);

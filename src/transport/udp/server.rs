@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
-use cubewire_bevy::renet::{ClientAddress, ClientId, RenetHost, RenetServer, TokenData};
+use cubewire_bevy::udp::{ClientAddress, ClientId, TokenData, UdpHost, UdpServer};
 use cubewire_bevy::{CubewireSystems, Mailbox, Traffic, disconnect};
 use cubewire_codec::{Fingerprint, Plan, Sequence, Snapshot};
 use cubewire_protocol::{FallbackReason, PROTOCOL_VERSION, Request, RequestAck, Welcome};
@@ -26,7 +26,7 @@ pub const MAX_VIEWERS: usize = 64;
 ///
 /// The socket is served in every frame, so that viewers stay connected while the game is paused.
 #[derive(Debug)]
-pub struct UdpServerPlugin(pub RenetServer);
+pub struct UdpServerPlugin(pub UdpServer);
 
 impl Plugin for UdpServerPlugin {
     fn build(&self, app: &mut App) {
@@ -98,7 +98,7 @@ fn welcome(
     time: Res<Time<Real>>,
     world: Res<CubeWorld>,
     mut new: Query<NewViewer<'_>, Without<Viewer>>,
-    mut host: ResMut<RenetHost>,
+    mut host: ResMut<UdpHost>,
     mut viewers: ResMut<Viewers>,
     mut commands: Commands,
 ) {
@@ -312,7 +312,7 @@ type ServedLane<'a> = (
 
 /// Notes what the transport has measured.
 fn account(
-    mut host: ResMut<RenetHost>,
+    mut host: ResMut<UdpHost>,
     mut viewers: ResMut<Viewers>,
     mut lanes: Query<ServedLane<'_>>,
 ) {
@@ -337,7 +337,7 @@ fn account(
     }
 }
 
-fn publish(host: Res<RenetHost>, serving: Option<ResMut<Serving>>, mut commands: Commands) {
+fn publish(host: Res<UdpHost>, serving: Option<ResMut<Serving>>, mut commands: Commands) {
     let now = Serving {
         address: host.address().to_string(),
         traffic: host.traffic(),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
-use cubewire_bevy::renet::{Key, RenetClient, RenetConnection};
+use cubewire_bevy::udp::{Key, UdpClient, UdpConnection};
 use cubewire_bevy::{CubewireSystems, Disconnected, Mailbox, Traffic};
 use cubewire_protocol::PROTOCOL_VERSION;
 
@@ -41,7 +41,7 @@ impl ViewerSettings {
 }
 
 impl ViewerSettings<Vec<SocketAddr>> {
-    fn connect(&self) -> io::Result<RenetConnection> {
+    fn connect(&self) -> io::Result<UdpConnection> {
         let Self {
             server,
             key,
@@ -50,7 +50,7 @@ impl ViewerSettings<Vec<SocketAddr>> {
         let timeout = timeout.min(ViewerSettings::MAX_TIMEOUT);
         let data = token_data(PROTOCOL_VERSION);
         let token = move || key.token_with(&*server, rand::random(), timeout, data);
-        RenetConnection::with_tokens(token)
+        UdpConnection::with_tokens(token)
     }
 }
 
@@ -59,7 +59,7 @@ impl ViewerSettings<Vec<SocketAddr>> {
 pub struct UdpViewer {
     settings: ViewerSettings<Vec<SocketAddr>>,
     /// Not spawned yet.
-    new: Option<RenetConnection>,
+    new: Option<UdpConnection>,
     /// Or why there is none.
     session: Result<Session, String>,
     /// Traffic of the connection that the meter has counted.
@@ -97,7 +97,7 @@ impl Plugin for UdpViewerPlugin {
             .chain()
             .after(CubewireSystems::Receive)
             .in_set(TransportSystems::Receive(End::Receiver));
-        app.add_plugins(RenetClient::default())
+        app.add_plugins(UdpClient::default())
             .add_observer(reconnect)
             .add_observer(lose)
             .add_systems(PreUpdate, (dial.before(CubewireSystems::Receive), receive))
@@ -130,7 +130,7 @@ fn reconnect(_: On<Reconnect>, mut viewer: ResMut<UdpViewer>) {
 /// Notes why the connection has ended.
 fn lose(
     ended: On<Disconnected>,
-    connections: Query<(), With<RenetConnection>>,
+    connections: Query<(), With<UdpConnection>>,
     mut viewer: ResMut<UdpViewer>,
 ) {
     if connections.contains(ended.entity) {
@@ -142,7 +142,7 @@ fn lose(
 fn dial(
     mut viewer: ResMut<UdpViewer>,
     lane: Single<&LinkSettings>,
-    mut connections: Query<&mut RenetConnection>,
+    mut connections: Query<&mut UdpConnection>,
     mut commands: Commands,
 ) {
     if let Some(new) = viewer.new.take() {
@@ -163,7 +163,7 @@ type ViewedLane<'a> = (
     Option<&'a mut Replica>,
 );
 
-type Connection<'a> = (Entity, &'a RenetConnection, &'a mut Mailbox);
+type Connection<'a> = (Entity, &'a UdpConnection, &'a mut Mailbox);
 
 /// Processes the server's messages, requests the lane's sender settings, and delivers snapshots.
 fn receive(
@@ -212,7 +212,7 @@ fn receive(
     bound(&mut mail.incoming.datagrams);
 }
 
-type Status<'a> = (&'a RenetConnection, Option<&'a Mailbox>);
+type Status<'a> = (&'a UdpConnection, Option<&'a Mailbox>);
 
 fn publish(
     viewer: Res<UdpViewer>,
@@ -246,7 +246,7 @@ fn publish(
 /// Puts acks into the mailbox of the transport.
 fn post(
     mut lane: Single<&mut ReceiverMail>,
-    mailbox: Option<Single<&mut Mailbox, With<RenetConnection>>>,
+    mailbox: Option<Single<&mut Mailbox, With<UdpConnection>>>,
 ) {
     let acks = lane.outgoing.datagrams.drain(..);
     if let Some(mut mailbox) = mailbox {
@@ -258,7 +258,7 @@ fn post(
 fn account(
     mut viewer: ResMut<UdpViewer>,
     mut meter: Single<&mut LaneMeter>,
-    connection: Option<Single<(&RenetConnection, &Mailbox)>>,
+    connection: Option<Single<(&UdpConnection, &Mailbox)>>,
 ) {
     let Some((connection, mailbox)) = connection.as_deref() else {
         return;

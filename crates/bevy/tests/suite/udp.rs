@@ -5,10 +5,10 @@ mod addresses;
 use std::net::SocketAddr;
 
 use bevy_time::{Real, Time, Virtual};
-use cubewire_bevy::renet::{
-    ClientId, ConnectToken, Key, RenetClient, RenetConnection, RenetHost, RenetServer, TokenData,
-};
 use cubewire_bevy::testing::app;
+use cubewire_bevy::udp::{
+    ClientId, ConnectToken, Key, TokenData, UdpClient, UdpConnection, UdpHost, UdpServer,
+};
 use cubewire_bevy::{Client, ClientPlugin, Disconnected, Mailbox, Server, ServerPlugin};
 
 use super::*;
@@ -32,7 +32,7 @@ fn count<C: Component>(app: &mut App) -> usize {
     all::<C>(app).len()
 }
 
-fn serving(server: RenetServer) -> App {
+fn serving(server: UdpServer) -> App {
     app(|app| {
         app.add_plugins((protocol, ServerPlugin, server));
     })
@@ -40,14 +40,14 @@ fn serving(server: RenetServer) -> App {
 
 fn connecting(token: ConnectToken) -> App {
     app(|app| {
-        app.add_plugins((protocol, ClientPlugin, RenetClient::connect(token)));
+        app.add_plugins((protocol, ClientPlugin, UdpClient::connect(token)));
     })
 }
 
 #[test]
 fn bodies_arrive_over_udp_and_a_connection_ends_from_either_end() {
     let key = Key::random();
-    let server = RenetServer::listen("127.0.0.1:0", key).unwrap();
+    let server = UdpServer::listen("127.0.0.1:0", key).unwrap();
     let address = server.address();
     let client = |number| connecting(key.token(address, number).unwrap());
     let mut apps = [serving(server), client(1), client(2)];
@@ -81,14 +81,12 @@ fn bodies_arrive_over_udp_and_a_connection_ends_from_either_end() {
     run(&mut apps, |apps| count::<Client>(&mut apps[0]) == 1);
     let second = all::<Client>(&mut apps[0])[0];
     apps[0].world_mut().despawn(second);
-    run(&mut apps, |apps| {
-        count::<RenetConnection>(&mut apps[2]) == 0
-    });
+    run(&mut apps, |apps| count::<UdpConnection>(&mut apps[2]) == 0);
     assert_eq!(
         count::<Remote>(&mut apps[1]) + count::<Remote>(&mut apps[2]),
         0
     );
-    let again = RenetConnection::new(key.token(address, 1).unwrap()).unwrap();
+    let again = UdpConnection::new(key.token(address, 1).unwrap()).unwrap();
     apps[1].world_mut().spawn(again);
     run(&mut apps, |apps| count::<PlayerName>(&mut apps[1]) == 100);
     // It exits, which the server does not wait ten seconds to learn.
@@ -122,14 +120,14 @@ fn ended(apps: &mut [App], index: usize) -> String {
     run(apps, |apps| {
         !apps[index].world().resource::<Reasons>().0.is_empty()
     });
-    assert_eq!(count::<RenetConnection>(&mut apps[index]), 0);
+    assert_eq!(count::<UdpConnection>(&mut apps[index]), 0);
     apps[index].world().resource::<Reasons>().0.join("; ")
 }
 
 #[test]
 fn a_client_that_is_not_admitted_is_told_why() {
     let key = Key::random();
-    let server = RenetServer::listen("127.0.0.1:0", key).unwrap();
+    let server = UdpServer::listen("127.0.0.1:0", key).unwrap();
     let address = server.address();
     let free = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let nobody = free.local_addr().unwrap();
@@ -150,14 +148,14 @@ fn a_client_that_is_not_admitted_is_told_why() {
     apps[2] = connecting(token(key, nobody, 4));
     let nobody = format!("nothing listens at {nobody}");
     assert_eq!(ended(&mut apps, 2), nobody);
-    let host = apps[0].world().resource::<RenetHost>();
+    let host = apps[0].world().resource::<UdpHost>();
     assert_eq!((host.connected(), host.admitted()), (1, 1));
     assert!(host.traffic().ignored > 10);
 }
 
 #[test]
 fn a_number_is_taken_until_its_client_is_silent() {
-    let server = RenetServer::listen("127.0.0.1:0", Key::LOOPBACK).unwrap();
+    let server = UdpServer::listen("127.0.0.1:0", Key::LOOPBACK).unwrap();
     let address = server.address();
     let client = || connecting(Key::LOOPBACK.token(address, 1).unwrap());
     let mut apps = vec![serving(server), client(), client()];
@@ -181,7 +179,7 @@ fn a_number_is_taken_until_its_client_is_silent() {
 #[test]
 fn a_server_is_told_why_a_connection_has_ended_and_who_it_was() {
     let key = Key::random();
-    let server = RenetServer::listen("127.0.0.1:0", key).unwrap();
+    let server = UdpServer::listen("127.0.0.1:0", key).unwrap();
     let address = server.address();
     let second = Duration::from_secs(1);
     let token = key.token_with(address, 1, second, [7; 256]).unwrap();
@@ -204,7 +202,7 @@ fn a_server_is_told_why_a_connection_has_ended_and_who_it_was() {
 
 #[test]
 fn a_server_that_is_paused_keeps_its_clients_and_admits_others() {
-    let server = RenetServer::listen("127.0.0.1:0", Key::LOOPBACK).unwrap();
+    let server = UdpServer::listen("127.0.0.1:0", Key::LOOPBACK).unwrap();
     let address = server.address();
     let client = |number| connecting(Key::LOOPBACK.token(address, number).unwrap());
     let mut apps = [serving(server), client(1), client(2)];
@@ -220,12 +218,12 @@ fn a_server_that_is_paused_keeps_its_clients_and_admits_others() {
 
 #[test]
 fn a_simulated_network_adds_to_the_real_one() {
-    let server = RenetServer::listen("127.0.0.1:0", Key::LOOPBACK).unwrap();
+    let server = UdpServer::listen("127.0.0.1:0", Key::LOOPBACK).unwrap();
     let address = server.address();
     let client = app(|app| {
-        app.add_plugins((protocol, ClientPlugin, RenetClient::default()));
+        app.add_plugins((protocol, ClientPlugin, UdpClient::default()));
         let token = move || Key::LOOPBACK.token(address, 1);
-        let mut connection = RenetConnection::with_tokens(token).unwrap();
+        let mut connection = UdpConnection::with_tokens(token).unwrap();
         connection.set_conditions(&Conditions {
             latency: Duration::from_millis(200),
             loss: Loss::bursts(0.2, 1.0),
@@ -243,7 +241,7 @@ fn a_simulated_network_adds_to_the_real_one() {
     apps[0].world_mut().spawn(body);
     let lost = |app: &mut App| {
         let world = app.world_mut();
-        let mut connections = world.query::<&RenetConnection>();
+        let mut connections = world.query::<&UdpConnection>();
         connections.single(world).unwrap().link_stats().lost
     };
     run(&mut apps, |apps| {
@@ -259,14 +257,14 @@ fn a_simulated_network_adds_to_the_real_one() {
 
 #[test]
 fn without_a_key_a_server_listens_on_this_machine_alone() {
-    let error = RenetServer::listen("0.0.0.0:0", Key::LOOPBACK).unwrap_err();
+    let error = UdpServer::listen("0.0.0.0:0", Key::LOOPBACK).unwrap_err();
     assert!(error.to_string().ends_with("which needs a key"), "{error}");
 }
 
 #[test]
 fn datagrams_of_strangers_do_no_harm() {
     let key = Key::random();
-    let server = RenetServer::listen("127.0.0.1:0", key).unwrap();
+    let server = UdpServer::listen("127.0.0.1:0", key).unwrap();
     let address = server.address();
     let token = key.token(address, 1).unwrap();
     let stranger = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -319,7 +317,7 @@ fn a_budget_holds_over_ipv6() {
     };
     let key = Key::random();
     let relay = front.local_addr().unwrap();
-    let server = RenetServer::listen("[::1]:0", key).unwrap();
+    let server = UdpServer::listen("[::1]:0", key).unwrap();
     let mut counting = Counting {
         front,
         back,

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::Duration;
 
-use cubewire_bevy::renet::Key;
+use cubewire_bevy::udp::Key;
 use rand::SeedableRng;
 use renetcode::{NetcodeServer, ServerAuthentication, ServerConfig, ServerResult};
 

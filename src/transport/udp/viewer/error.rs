@@ -7,7 +7,7 @@ use cubewire_protocol::WelcomeError;
 use cubewire_scene::CUBES;
 
 /// Why a viewer cannot connect, or takes nothing more from its server. Other reasons why a connection ends are those of
-/// [`RenetConnection`](cubewire_bevy::renet::RenetConnection).
+/// [`UdpConnection`](cubewire_bevy::udp::UdpConnection).
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
     /// There is no socket or no connect token.

@@ -22,8 +22,8 @@ fn token(addresses: &[SocketAddr]) -> ConnectToken {
 fn persistent(addresses: &[SocketAddr]) -> App {
     let addresses = addresses.to_vec();
     app(|app| {
-        app.add_plugins((protocol, ClientPlugin, RenetClient::default()));
-        let connection = RenetConnection::with_tokens(move || Ok(token(&addresses)));
+        app.add_plugins((protocol, ClientPlugin, UdpClient::default()));
+        let connection = UdpConnection::with_tokens(move || Ok(token(&addresses)));
         app.world_mut().spawn(connection.unwrap());
     })
 }
@@ -35,13 +35,13 @@ fn passed(app: &App) -> Duration {
 /// The address of a client's connection.
 fn address(app: &mut App) -> SocketAddr {
     let world = app.world_mut();
-    let mut connections = world.query::<&RenetConnection>();
+    let mut connections = world.query::<&UdpConnection>();
     connections.single(world).unwrap().server()
 }
 
 #[test]
 fn the_next_address_is_tried_at_once_where_nothing_listens() {
-    let server = RenetServer::listen("127.0.0.1:0", KEY).unwrap();
+    let server = UdpServer::listen("127.0.0.1:0", KEY).unwrap();
     let there = server.address();
     let beside = SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], there.port()));
     let addresses = [nobody(1), beside, nobody(2), there, nobody(3)];
@@ -55,7 +55,7 @@ fn the_next_address_is_tried_at_once_where_nothing_listens() {
 
 #[test]
 fn the_next_address_is_tried_where_nobody_answers() {
-    let server = RenetServer::listen("127.0.0.1:0", KEY).unwrap();
+    let server = UdpServer::listen("127.0.0.1:0", KEY).unwrap();
     let there = server.address();
     let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
     let addresses = [silent.local_addr().unwrap(), there];
@@ -87,8 +87,8 @@ fn that_nothing_listens_is_said_once_every_address_has_refused() {
         let seconds = Duration::from_secs(4);
         let token = move || KEY.token_with(&addresses[..], 1, seconds, [0; 256]);
         let persistent = app(|app| {
-            app.add_plugins((protocol, ClientPlugin, RenetClient::default()));
-            let connection = RenetConnection::with_tokens(token);
+            app.add_plugins((protocol, ClientPlugin, UdpClient::default()));
+            let connection = UdpConnection::with_tokens(token);
             app.world_mut().spawn(connection.unwrap());
         });
         for client in [connecting(token().unwrap()), persistent] {
@@ -104,5 +104,5 @@ fn that_nothing_listens_is_said_once_every_address_has_refused() {
 fn a_token_without_an_address_is_refused() {
     let mut token = token(&[nobody(1)]);
     token.server_addresses = [None; 32];
-    assert!(RenetConnection::new(token).is_err());
+    assert!(UdpConnection::new(token).is_err());
 }

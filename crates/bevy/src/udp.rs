@@ -6,7 +6,7 @@
 //! hands out tokens to those who may play. Without a key, [`Key::LOOPBACK`] connects programs on one machine.
 //!
 //! A server answers nobody without a token, admits no more handshakes than it has time for, a few at a time of each machine,
-//! and logs a few lines of a flood: see [`RenetHost`].
+//! and logs a few lines of a flood: see [`UdpHost`].
 //!
 //! [netcode 1.02]: https://github.com/mas-bandwidth/netcode/blob/main/STANDARD.md
 
@@ -17,10 +17,10 @@ mod server;
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-pub use client::{RenetClient, RenetConnection};
+pub use client::{UdpClient, UdpConnection};
 pub use key::{Key, KeyError};
 pub use renetcode::ConnectToken;
-pub use server::{ClientAddress, ClientId, RenetHost, RenetServer, TokenData};
+pub use server::{ClientAddress, ClientId, TokenData, UdpHost, UdpServer};
 
 use crate::traffic::header_bytes;
 

@@ -22,12 +22,12 @@ use crate::mailbox::{self, CubewireSystems, Mailbox, Server};
 use crate::pipe::Pipe;
 use crate::traffic::{Traffic, header_bytes};
 
-/// Connects to a server when the app starts, or without a token when a [`RenetConnection`] is spawned. If that fails,
+/// Connects to a server when the app starts, or without a token when a [`UdpConnection`] is spawned. If that fails,
 /// [`Disconnected`](crate::Disconnected) says why.
 #[derive(Debug, Default)]
-pub struct RenetClient(Option<ConnectToken>);
+pub struct UdpClient(Option<ConnectToken>);
 
-impl RenetClient {
+impl UdpClient {
     /// Connects to the server for which a token was made.
     #[must_use]
     pub const fn connect(token: ConnectToken) -> Self {
@@ -35,7 +35,7 @@ impl RenetClient {
     }
 }
 
-impl Plugin for RenetClient {
+impl Plugin for UdpClient {
     /// # Panics
     /// If the operating system gives no socket.
     fn build(&self, app: &mut App) {
@@ -47,7 +47,7 @@ impl Plugin for RenetClient {
         .add_systems(FixedPostUpdate, flush.in_set(CubewireSystems::Flush))
         .add_systems(PostUpdate, flush.in_set(CubewireSystems::Flush));
         if let Some(token) = &self.0 {
-            let connection = RenetConnection::new(token.clone()).expect("there is a free port");
+            let connection = UdpConnection::new(token.clone()).expect("there is a free port");
             app.world_mut().spawn(connection);
         }
     }
@@ -57,7 +57,7 @@ impl Plugin for RenetClient {
 /// despawned when the connection has ended.
 #[derive(Component)]
 #[component(clone_behavior = Ignore)]
-pub struct RenetConnection {
+pub struct UdpConnection {
     /// Addresses of the server that this machine has a route to, and the index of the current one.
     servers: Vec<SocketAddr>,
     server: usize,
@@ -92,15 +92,15 @@ pub struct RenetConnection {
 type Tokens = Box<dyn FnMut() -> io::Result<ConnectToken> + Send + Sync>;
 
 /// The derived implementation would show keys.
-impl fmt::Debug for RenetConnection {
+impl fmt::Debug for UdpConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RenetConnection")
+        f.debug_struct("UdpConnection")
             .field("server", &self.server())
             .finish_non_exhaustive()
     }
 }
 
-impl RenetConnection {
+impl UdpConnection {
     /// Connects to the server for which a token was made. Tries the addresses of the token in order: the next one at once if an
     /// address refuses datagrams, or after its share of the token's timeout if it does not answer.
     ///
@@ -400,7 +400,7 @@ const RECENT: Duration = Duration::from_secs(1);
 /// Reads the sockets.
 fn receive(
     time: Res<Time<Real>>,
-    mut connections: Query<(Entity, &mut RenetConnection, Has<Server>), Allow<Disabled>>,
+    mut connections: Query<(Entity, &mut UdpConnection, Has<Server>), Allow<Disabled>>,
     mut commands: Commands,
 ) {
     for (entity, mut connection, is_server) in &mut connections {
@@ -419,7 +419,7 @@ fn receive(
 }
 
 /// Fills the mailboxes.
-fn deliver(mut connections: Query<(&mut RenetConnection, &mut Mailbox), Allow<Disabled>>) {
+fn deliver(mut connections: Query<(&mut UdpConnection, &mut Mailbox), Allow<Disabled>>) {
     for (mut connection, mut mailbox) in &mut connections {
         connection.pipe.deliver(&mut mailbox);
     }
@@ -428,7 +428,7 @@ fn deliver(mut connections: Query<(&mut RenetConnection, &mut Mailbox), Allow<Di
 /// Sends what is in the mailboxes.
 fn flush(
     time: Res<Time<Real>>,
-    mut connections: Query<(Entity, &mut RenetConnection, &mut Mailbox), Allow<Disabled>>,
+    mut connections: Query<(Entity, &mut UdpConnection, &mut Mailbox), Allow<Disabled>>,
     mut commands: Commands,
 ) {
     let now = time.elapsed();
@@ -463,7 +463,7 @@ fn flush(
 }
 
 /// Tells the server, whoever has despawned the entity or dropped the app.
-impl Drop for RenetConnection {
+impl Drop for UdpConnection {
     fn drop(&mut self) {
         if let Ok((_, datagram)) = self.netcode.disconnect() {
             // If it is lost, the server notices the silence.

@@ -31,7 +31,7 @@ use crate::traffic::SocketTraffic;
 
 /// Listens for clients whose tokens were made with the server's key.
 #[derive(Clone, Debug)]
-pub struct RenetServer {
+pub struct UdpServer {
     socket: Arc<UdpSocket>,
     listens_at: SocketAddr,
     key: Key,
@@ -39,7 +39,7 @@ pub struct RenetServer {
     max_clients: usize,
 }
 
-impl RenetServer {
+impl UdpServer {
     /// Listens at an address: port 0 for one that is free, 0.0.0.0 for all of the machine's addresses. Up to 64 clients.
     ///
     /// # Errors
@@ -100,10 +100,10 @@ impl RenetServer {
     }
 }
 
-impl Plugin for RenetServer {
+impl Plugin for UdpServer {
     fn build(&self, app: &mut App) {
         mailbox::add(app);
-        app.insert_resource(RenetHost {
+        app.insert_resource(UdpHost {
             socket: Socket::new(Arc::clone(&self.socket), self.listens_at),
             address: self.listens_at,
             handshakes: Handshakes::new(self.key, self.public.clone()),
@@ -137,7 +137,7 @@ impl Plugin for RenetServer {
 ///   seconds, is disconnected.
 /// - In ten seconds, 16 lines are logged about clients and 16 about others; the rest is counted.
 #[derive(Resource)]
-pub struct RenetHost {
+pub struct UdpHost {
     socket: Socket,
     address: SocketAddr,
     handshakes: Handshakes,
@@ -150,16 +150,16 @@ pub struct RenetHost {
 }
 
 /// The derived implementation would show keys.
-impl fmt::Debug for RenetHost {
+impl fmt::Debug for UdpHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RenetHost")
+        f.debug_struct("UdpHost")
             .field("address", &self.address)
             .field("clients", &self.clients)
             .finish_non_exhaustive()
     }
 }
 
-impl RenetHost {
+impl UdpHost {
     /// The address that it listens at: 0.0.0.0 for all of the machine's.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
@@ -213,7 +213,7 @@ pub struct ClientAddress(pub SocketAddr);
 pub struct TokenData(pub Box<[u8; NETCODE_USER_DATA_BYTES]>);
 
 /// Reads the socket.
-fn receive(time: Res<Time<Real>>, mut host: ResMut<RenetHost>, mut commands: Commands) {
+fn receive(time: Res<Time<Real>>, mut host: ResMut<UdpHost>, mut commands: Commands) {
     let (host, delta) = (&mut *host, time.delta());
     host.now = time.elapsed();
     host.handshakes.update(delta);
@@ -223,7 +223,7 @@ fn receive(time: Res<Time<Real>>, mut host: ResMut<RenetHost>, mut commands: Com
 }
 
 /// Fills the mailboxes.
-fn deliver(mut host: ResMut<RenetHost>, mut mailboxes: Query<&mut Mailbox, Allow<Disabled>>) {
+fn deliver(mut host: ResMut<UdpHost>, mut mailboxes: Query<&mut Mailbox, Allow<Disabled>>) {
     for client in host.clients.values_mut() {
         if let Ok(mut mailbox) = mailboxes.get_mut(client.entity) {
             client.has_spoken |= client.pipe.deliver(&mut mailbox);
@@ -233,7 +233,7 @@ fn deliver(mut host: ResMut<RenetHost>, mut mailboxes: Query<&mut Mailbox, Allow
 
 /// Sends what is in the mailboxes.
 fn flush(
-    mut host: ResMut<RenetHost>,
+    mut host: ResMut<UdpHost>,
     mut mailboxes: Query<&mut Mailbox, Allow<Disabled>>,
     mut commands: Commands,
 ) {
@@ -260,7 +260,7 @@ fn flush(
 }
 
 /// Notes why a connection is about to be despawned, for the log.
-fn note_why(ended: On<Disconnected>, host: Option<ResMut<RenetHost>>) {
+fn note_why(ended: On<Disconnected>, host: Option<ResMut<UdpHost>>) {
     if let Some(mut host) = host
         && let Some(client) = host.client_mut(ended.entity)
     {
@@ -272,7 +272,7 @@ fn note_why(ended: On<Disconnected>, host: Option<ResMut<RenetHost>>) {
 fn disconnect(removed: On<Remove, ClientAddress>, mut world: DeferredWorld) {
     // A query would not find one that is disabled.
     if let Some(&ClientAddress(address)) = world.get::<ClientAddress>(removed.entity)
-        && let Some(mut host) = world.get_resource_mut::<RenetHost>()
+        && let Some(mut host) = world.get_resource_mut::<UdpHost>()
         && host.client_mut(removed.entity).is_some()
     {
         host.forget(address, "this end has ended the connection");

@@ -10,7 +10,7 @@ use renetcode::{NETCODE_MAX_PACKET_BYTES, NetcodeServer, ServerResult};
 
 use super::super::{MAX_DATAGRAMS, overhead_bytes, since_1970};
 use super::handshakes::{Connected, Step};
-use super::{ClientAddress, ClientId, RenetHost, TokenData};
+use super::{ClientAddress, ClientId, TokenData, UdpHost};
 use crate::body::disconnect;
 use crate::mailbox::{Client, Mailbox};
 use crate::pipe::Pipe;
@@ -32,7 +32,7 @@ pub(super) struct Connection {
     pub(super) ended: Option<String>,
 }
 
-impl RenetHost {
+impl UdpHost {
     /// Processes the datagrams that have arrived, up to [`MAX_DATAGRAMS`].
     pub(super) fn read(&mut self, commands: &mut Commands<'_, '_>) {
         let mut buffer = [0; NETCODE_MAX_PACKET_BYTES];

@@ -59,7 +59,7 @@ impl Key {
     /// connection ends after a silence of ten seconds.
     ///
     /// If the server has several addresses, as `"localhost:7000"` may, then up to 32 of them are in the token: the client
-    /// [tries](super::RenetConnection::new) one after another.
+    /// [tries](super::UdpConnection::new) one after another.
     ///
     /// # Errors
     /// If the server's name has no address, the operating system has no random numbers, or the key is
