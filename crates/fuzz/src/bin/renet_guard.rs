@@ -1,33 +1,51 @@
-//! A channel survives any datagrams, and still says what it has to. What netcode is passed is complete.
+//! renet survives the packets that its guard accepts, and can still send. netcode gets complete datagrams only.
 
 #![no_main]
 
 use std::time::Duration;
 
-use cubewire_fuzz::messages;
+use cubewire_fuzz::{WHOLE_SLICE, messages, renet, whole_slice};
 use cubewire_protocol::netcode::{is_from_client, is_from_server, is_request, sequence, token};
-use cubewire_protocol::{MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES, MessageChannel};
+use cubewire_protocol::renet_guard::{
+    MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES, RELIABLE_CHANNEL, RenetGuard, UNRELIABLE_CHANNEL,
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let (mut end, mut now) = (MessageChannel::default(), Duration::ZERO);
-    end.send_reliable(&[7; 300]).expect("it is short");
-    for (before, datagram) in messages(bytes) {
-        now += Duration::from_millis(u64::from(before) * 4);
-        end.flush(now, usize::MAX, 28);
-        let has_number = is_from_server(datagram);
-        assert!(!has_number || sequence(datagram).is_some());
-        let has_token = is_from_client(datagram, now) && is_request(datagram);
-        assert!(!has_token || token(datagram).is_some());
-        // What is none is an error, and the next is taken.
-        let _ = end.on_datagram(now, datagram);
-        while let Some(message) = end.poll_reliable() {
-            assert!(message.len() <= MAX_RELIABLE_BYTES);
+    let (mut renet, mut guard) = (renet(), RenetGuard::new());
+    for length in [300, 3000] {
+        renet.send_message(RELIABLE_CHANNEL, vec![7; length]);
+    }
+    let mut now = Duration::ZERO;
+    for (before, packet) in messages(bytes) {
+        let passed = Duration::from_millis(u64::from(before >> 2) * 40);
+        now += passed;
+        renet.update(passed);
+        renet.get_packets_to_send();
+        let has_number = is_from_server(packet);
+        assert!(!has_number || sequence(packet).is_some());
+        let has_token = is_from_client(packet, now) && is_request(packet);
+        assert!(!has_token || token(packet).is_some());
+        let packet = match before & WHOLE_SLICE {
+            0 => packet.to_vec(),
+            _ => whole_slice(packet),
+        };
+        // A refused packet changes neither, and the next one is tried.
+        if guard.check(&packet).is_ok() {
+            renet.process_packet(&packet);
         }
-        while let Some(message) = end.poll_unreliable() {
-            assert!(message.len() <= MAX_UNRELIABLE_BYTES);
+        if before & 2 == 0 {
+            for (channel, max) in [
+                (UNRELIABLE_CHANNEL, MAX_UNRELIABLE_BYTES),
+                (RELIABLE_CHANNEL, MAX_RELIABLE_BYTES),
+            ] {
+                while let Some(message) = renet.receive_message(channel) {
+                    assert!((1..=max).contains(&message.len()));
+                }
+            }
         }
     }
-    end.send_unreliable(vec![1; 10]).expect("it is short");
-    assert!(!end.flush(now, 0, 0).is_empty());
+    renet.update(Duration::from_secs(4));
+    renet.send_message(UNRELIABLE_CHANNEL, vec![1; 10]);
+    assert!(renet.is_disconnected() || !renet.get_packets_to_send().is_empty());
 });
