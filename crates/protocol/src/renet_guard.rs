@@ -280,6 +280,27 @@ impl RenetGuard {
     }
 }
 
+/// Returns the packet with which a peer acknowledges `packet`, if that is an ack.
+///
+/// renet sends an ack in each flush, and keeps what it has acked until the peer acknowledges that ack. A sender that drops
+/// acks to save bandwidth must pass this packet to its own `RenetClient::process_packet` for each one that it drops.
+/// Otherwise the list grows with each packet that is late, because renet shortens it only for packets that are not, and
+/// after some seconds on a link with jitter renet fails to write it and ends the connection. renet's round-trip time then
+/// means nothing.
+#[must_use]
+pub fn ack_of(packet: &[u8]) -> Option<Vec<u8>> {
+    let (&ACK, mut rest) = packet.split_first()? else {
+        return None;
+    };
+    let head = rest;
+    varint(&mut rest).ok()?;
+    let (sequence, after) = head.split_at(head.len() - rest.len());
+    varint(&mut rest).ok()?;
+    // A number that this end has received, so that it is not noted as another.
+    let newest = &after[..after.len() - rest.len()];
+    Some([&[ACK], newest, sequence, &[0, 0]].concat())
+}
+
 fn take<'a>(bytes: &mut &'a [u8], count: u64) -> Result<&'a [u8], RefusedPacket> {
     let count = usize::try_from(count).map_err(|_| RefusedPacket::Truncated)?;
     let split = bytes.split_at_checked(count);

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use allocation_counter::measure;
 use cubewire_link::{Conditions, Jitter, Link, Loss};
 use cubewire_protocol::renet_guard::{
-    MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES, RELIABLE_CHANNEL, RenetGuard, UNRELIABLE_CHANNEL,
+    MAX_GAP, MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES, RELIABLE_CHANNEL, RenetGuard,
+    UNRELIABLE_CHANNEL, ack_of,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -14,6 +16,9 @@ use crate::random::cases;
 
 const TICK: Duration = Duration::from_millis(16);
 
+/// Memory of a channel.
+const LIMIT: usize = 16 << 20;
+
 /// All messages have this content.
 const CONTENT: u8 = b'a';
 
@@ -22,7 +27,7 @@ const ACK: u8 = 4;
 fn connection() -> RenetClient {
     let channel = |channel_id, send_type| ChannelConfig {
         channel_id,
-        max_memory_usage_bytes: 16 << 20,
+        max_memory_usage_bytes: LIMIT,
         send_type,
     };
     let resend_time = Duration::from_millis(300);
@@ -158,8 +163,11 @@ fn play(scenario: Scenario) -> Result<(), TestCaseError> {
         }
         for end in &mut ends {
             for packet in end.renet.get_packets_to_send() {
-                if packet[0] != ACK || end.owes_ack || !scenario.saves_acks {
-                    end.link.send(now, packet.len(), packet);
+                match ack_of(&packet) {
+                    Some(ack) if scenario.saves_acks && !end.owes_ack => {
+                        end.renet.process_packet(&ack);
+                    }
+                    _ => end.link.send(now, packet.len(), packet),
                 }
             }
             end.owes_ack = false;
@@ -183,7 +191,7 @@ fn play(scenario: Scenario) -> Result<(), TestCaseError> {
             }
             let arrived = end.received[usize::from(RELIABLE_CHANNEL)].len();
             let free = end.renet.channel_available_memory(RELIABLE_CHANNEL);
-            is_quiet &= arrived == sent(1 - to, RELIABLE_CHANNEL).count() && free == 16 << 20;
+            is_quiet &= arrived == sent(1 - to, RELIABLE_CHANNEL).count() && free == LIMIT;
         }
         quiet = if is_quiet { quiet + 1 } else { 0 };
         prop_assert!(now < Duration::from_secs(600));
@@ -196,6 +204,111 @@ fn play(scenario: Scenario) -> Result<(), TestCaseError> {
         prop_assert_eq!(memory(&end.renet), (0, 0));
     }
     Ok(())
+}
+
+/// Ten minutes in which both ends send in each tick, and acks only after something reliable. Returns the length of the
+/// longest ack, or none if renet ended the connection.
+fn longest_ack(conditions: &Conditions, forgets: bool) -> Option<usize> {
+    let mut ends = [connection(), connection()];
+    let mut links = [0, 1].map(|way| Link::new(conditions.clone(), way));
+    let (mut now, mut owes_ack, mut longest) = (Duration::ZERO, [false; 2], 0);
+    let mut arrived = 0;
+    for tick in 0..36_000 {
+        ends[0].send_message(UNRELIABLE_CHANNEL, vec![CONTENT; 8]);
+        ends[1].send_message(UNRELIABLE_CHANNEL, vec![CONTENT; 30]);
+        if tick % 60 == 0 {
+            ends[1].send_message(RELIABLE_CHANNEL, vec![CONTENT; 30]);
+        }
+        for from in [0, 1] {
+            let packets = ends[from].get_packets_to_send();
+            if ends[from].is_disconnected() {
+                return None;
+            }
+            for packet in packets {
+                let ack = ack_of(&packet);
+                if ack.is_some() {
+                    longest = longest.max(packet.len());
+                }
+                match ack {
+                    Some(ack) if !owes_ack[from] => {
+                        if forgets {
+                            ends[from].process_packet(&ack);
+                        }
+                    }
+                    _ => links[from].send(now, packet.len(), packet),
+                }
+            }
+            owes_ack[from] = false;
+        }
+        now += TICK;
+        for from in [0, 1] {
+            while let Some(packet) = links[from].receive(now) {
+                owes_ack[1 - from] |= packet[0] == 0 || packet[0] == 2;
+                ends[1 - from].process_packet(&packet);
+            }
+        }
+        arrived += received(&mut ends[0], RELIABLE_CHANNEL).len();
+        for end in &mut ends {
+            end.update(TICK);
+            received(end, UNRELIABLE_CHANNEL);
+        }
+    }
+    assert!(arrived > 590, "{arrived}");
+    Some(longest)
+}
+
+#[test]
+fn acks_that_are_not_sent_are_forgotten() {
+    for (loss, spread) in [(0.0, 0), (0.05, 30), (0.05, 100), (0.3, 30), (0.3, 200)] {
+        let spread = Duration::from_millis(spread);
+        let conditions = Conditions {
+            latency: Duration::from_millis(110),
+            jitter: Jitter::Uniform { spread },
+            loss: Loss::bursts(loss, 2.0),
+            ..Conditions::PERFECT
+        };
+        let longest = longest_ack(&conditions, true);
+        assert!(longest.is_some_and(|bytes| bytes < 100), "{longest:?}");
+        // renet alone gives up on all links on which packets overtake each other.
+        assert_eq!(longest_ack(&conditions, false).is_some(), spread.is_zero());
+    }
+}
+
+#[test]
+fn accepted_packets_take_bounded_memory() {
+    let mut hostile = Vec::new();
+    // Slices that begin as many messages as possible, and messages of one byte after a gap.
+    for (kind, channel, slices, messages) in [(3, 0, 256, 400), (2, 1, 55, 200)] {
+        for message in 1..messages {
+            let mut packet = vec![kind, 0, channel];
+            for number in [message, 0, slices, 1200] {
+                varint(number, &mut packet);
+            }
+            packet.extend([CONTENT; 1200]);
+            hostile.push(packet);
+        }
+    }
+    for first in (200..MAX_GAP).step_by(100) {
+        let mut packet = vec![0, 0, 1, 0, 100];
+        for message in first..first + 100 {
+            varint(message, &mut packet);
+            packet.extend([1, CONTENT]);
+        }
+        hostile.push(packet);
+    }
+    let used = measure(|| {
+        let (mut renet, mut guard) = (connection(), RenetGuard::new());
+        for packet in &hostile {
+            if guard.check(packet).is_ok() {
+                renet.process_packet(packet);
+            }
+        }
+        assert!(!renet.is_disconnected() && received(&mut renet, RELIABLE_CHANNEL).is_empty());
+    });
+    // What the channels count, and what they do not count.
+    let most = LIMIT..2 * LIMIT + (8 << 20);
+    let bytes = used.bytes_max as usize;
+    assert!(most.contains(&bytes), "{bytes}");
 }
 
 #[derive(Clone, Debug)]
