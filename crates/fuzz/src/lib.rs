@@ -300,7 +300,8 @@ pub fn renet() -> RenetClient {
     renet
 }
 
-/// Bit of the byte before a message that says that [`whole_slice`] completes it: [`messages`] has none as long.
+/// Bit of the byte before a message. If it is set, [`whole_slice`] completes the message: a whole slice is too long for
+/// [`messages`].
 pub const WHOLE_SLICE: u8 = 1;
 
 /// Appends 1200 bytes and their number to the head of a slice.

@@ -16,7 +16,7 @@
 //! ack               4 | sequence v | ranges
 //! ```
 //!
-//! Ranges of acks are not checked: renet validates them itself, and looks up only what it has sent.
+//! Ranges of acks are not checked. renet validates them itself, and looks them up among the packets that it has sent.
 
 #[cfg(test)]
 mod tests;
@@ -53,8 +53,8 @@ pub const MAX_GAP: u64 = 1 << 16;
 /// has not arrived. Packets may be lost, late, duplicated or out of order. A sliced unreliable message may be 4096 sliced
 /// messages late: more than a minute at 60 per second.
 ///
-/// The guard holds up to 1.1 MB, of which a peer that leaves no gaps takes 64 kB. The work for a packet is proportional to
-/// its length, except that the first packet after a gap allocates 16 bytes for each message of the gap.
+/// The guard holds up to 64 kB, and up to 2 MB more if the peer leaves a gap of [`MAX_GAP`]. The work for a packet is
+/// proportional to its length. In addition, the first packet after a gap allocates 16 bytes for each message of the gap.
 #[derive(Clone, Debug, Default)]
 pub struct RenetGuard {
     /// The first incomplete reliable message.
@@ -280,13 +280,14 @@ impl RenetGuard {
     }
 }
 
-/// Returns the packet with which a peer acknowledges `packet`, if that is an ack.
+/// Returns the packet with which a peer acknowledges `packet`. `None` if `packet` is not an ack.
 ///
-/// renet sends an ack in each flush, and keeps what it has acked until the peer acknowledges that ack. A sender that drops
-/// acks to save bandwidth must pass this packet to its own `RenetClient::process_packet` for each one that it drops.
-/// Otherwise the list grows with each packet that is late, because renet shortens it only for packets that are not, and
-/// after some seconds on a link with jitter renet fails to write it and ends the connection. renet's round-trip time then
-/// means nothing.
+/// renet writes an ack in each flush, and repeats its contents until the peer acknowledges an ack. A sender that drops acks
+/// to save bandwidth must pass this packet to its own `RenetClient::process_packet` for each ack that it drops. Otherwise
+/// the list grows on links where packets overtake each other: renet limits it only where a packet is newer than all
+/// before. After some seconds, the list is too long for a packet and renet ends the connection.
+///
+/// The round-trip time that renet measures is not usable if acks are dropped.
 #[must_use]
 pub fn ack_of(packet: &[u8]) -> Option<Vec<u8>> {
     let (&ACK, mut rest) = packet.split_first()? else {
@@ -341,5 +342,5 @@ const ACK: u8 = 4;
 /// Bytes of each slice of a message but the last, and of the longest message that is not sliced.
 const SLICE_BYTES: u64 = 1200;
 
-/// Number of sliced unreliable messages whose slice counts are remembered.
+/// Size of the table of slice counts of unreliable messages.
 const REMEMBERED: usize = 4096;

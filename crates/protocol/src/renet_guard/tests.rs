@@ -30,7 +30,7 @@ fn connection() -> RenetClient {
     connection
 }
 
-/// What became of a connection of renet that has received packets without a guard.
+/// State of a connection of renet after it has received packets without a guard.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
     Panicked,
@@ -145,7 +145,7 @@ fn two_slice_counts_of_a_message_panic_in_renet_or_are_counted_wrongly() {
         // Index 7 is below the second count and above the first.
         let beyond = [slice(channel, 0, 0, 3), slice(channel, 0, 7, 9)];
         assert_eq!(unguarded(&beyond), Outcome::Panicked);
-        // Completed with a larger count, of which more is subtracted than was added.
+        // Completed with a larger count: renet subtracts more than it has added.
         let larger = [slice(channel, 0, 0, 2), slice(channel, 0, 1, 50)];
         let smaller = {
             let mut slices: Vec<_> = (1..20).map(|index| slice(channel, 0, index, 20)).collect();
@@ -231,7 +231,7 @@ fn empty_messages_cost_nothing_in_renet() {
     assert!(matches!(refused(&packets), RefusedPacket::Slice { .. }));
 }
 
-/// renet holds any number of messages until the one before them arrives, and counts a byte for each of these.
+/// renet holds any number of messages after a missing one, and counts only their contents.
 #[test]
 fn reliable_messages_far_beyond_a_gap_are_refused() {
     let mut connection = connection();
@@ -310,7 +310,7 @@ fn slices_of_forgotten_messages_are_refused() {
     assert_eq!(answers, [Err(RefusedPacket::TooLate(oldest - 1)), Ok(())]);
 }
 
-/// renet ends the connection for most of these itself, and ignores bytes at the end.
+/// renet itself ends the connection for most of these packets, and ignores bytes at the end.
 #[test]
 fn damaged_packets_are_refused_with_a_reason() {
     let whole = small(RELIABLE_CHANNEL, &[(0, 3), (1, 3)]);

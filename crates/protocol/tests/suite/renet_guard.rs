@@ -74,7 +74,7 @@ struct Scenario {
     seed: u64,
     /// Whether packets that contain only acks are sent only after something reliable has arrived.
     saves_acks: bool,
-    /// By tick: from which end, on which channel, and how long.
+    /// The sending end, the channel and the length of each message.
     messages: Vec<(usize, u8, usize)>,
     per_tick: usize,
 }
@@ -206,8 +206,8 @@ fn play(scenario: Scenario) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Ten minutes in which both ends send in each tick, and acks only after something reliable. Returns the length of the
-/// longest ack, or none if renet ended the connection.
+/// Both ends send in each tick for ten minutes. Acks are sent only after a reliable message. Returns the length of the
+/// longest ack, or `None` if renet ended the connection.
 fn longest_ack(conditions: &Conditions, forgets: bool) -> Option<usize> {
     let mut ends = [connection(), connection()];
     let mut links = [0, 1].map(|way| Link::new(conditions.clone(), way));
@@ -305,7 +305,7 @@ fn accepted_packets_take_bounded_memory() {
         }
         assert!(!renet.is_disconnected() && received(&mut renet, RELIABLE_CHANNEL).is_empty());
     });
-    // What the channels count, and what they do not count.
+    // The channels count up to their limits. The rest is overhead.
     let most = LIMIT..2 * LIMIT + (8 << 20);
     let bytes = used.bytes_max as usize;
     assert!(most.contains(&bytes), "{bytes}");
@@ -340,7 +340,7 @@ fn number() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// Packets that renet can read, most of which it should not.
+/// Packets that renet can read. Most are illegal.
 fn readable() -> impl Strategy<Value = Vec<u8>> {
     let length = prop_oneof![4 => Just(1200_usize), 1 => 0..3_usize, 1 => 1190..1210_usize];
     let small = (0..2_u8, 0..3_u8, vec((number(), 0..4_usize), 0..6));
@@ -421,7 +421,7 @@ proptest! {
 proptest! {
     #![proptest_config(cases(1024))]
 
-    /// renet itself panics in most of these.
+    /// Without the guard, renet panics in most of these cases.
     #[test]
     fn accepted_packets_never_make_renet_panic_or_miscount(steps in vec(step(), 1..120)) {
         let (mut renet, mut guard) = (connection(), RenetGuard::new());
@@ -430,7 +430,7 @@ proptest! {
             let packet = match step {
                 Step::Receive(packet) => packet,
                 Step::Damage(packet, position, change) => {
-                    // The head only, so that contents stay what they are.
+                    // Only the head: the contents stay the same.
                     let mut packet = packet.get(&packets).clone();
                     let position = position.index(packet.len().min(12));
                     if packet[position] != CONTENT {
@@ -456,7 +456,7 @@ proptest! {
                     continue;
                 }
             };
-            // One that is refused changes neither, so that the others are tried as well.
+            // A refused packet changes neither the guard nor renet, and the next one is tried.
             if guard.check(&packet).is_ok() {
                 renet.process_packet(&packet);
             }
