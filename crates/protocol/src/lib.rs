@@ -13,6 +13,7 @@ pub mod netcode;
 mod playout;
 mod rate;
 mod receiver;
+pub mod renet_guard;
 mod request;
 mod ring;
 mod schedule;
