@@ -4,6 +4,8 @@ mod direction;
 
 use std::ops::RangeInclusive;
 
+use bitstream_io::{BigEndian, BitRead, BitReader, BitWriter};
+
 use self::direction::{At, Gathered};
 pub(crate) use self::direction::{Counting, Direction, Reading, Writing};
 
@@ -50,6 +52,7 @@ impl<'l, D: Direction> BitStream<'l, D> {
         Field {
             at: At {
                 bit: self.at_bit,
+                known_until: self.at_bit,
                 kind,
                 body: self.body,
             },
@@ -73,6 +76,7 @@ impl<'l, D: Direction> BitStream<'l, D> {
         numbers: &mut [i32; 3],
     ) -> Result<(), D::Error> {
         let mut field = self.field(kind);
+        field.follow(bounds.iter().map(|bounds| bounds.bits()).sum());
         for (number, bounds) in numbers.iter_mut().zip(bounds) {
             let distance = field.number(bounds.bits(), number.abs_diff(bounds.min))?;
             let value = i64::from(bounds.min) + i64::from(distance);
@@ -90,6 +94,7 @@ impl<'l, D: Direction> BitStream<'l, D> {
         words: &mut [u32; N],
     ) -> Result<(), D::Error> {
         let mut field = self.field(kind);
+        field.follow(N as u32 * u32::BITS);
         for word in words {
             *word = field.number(u32::BITS, *word)?;
             D::check(f32::from_bits(*word).is_finite(), || {
@@ -132,11 +137,7 @@ impl<'l, D: Direction> BitStream<'l, D> {
 impl<'a> BitStream<'a, Writing<'a>> {
     /// Appends to `bytes`.
     pub(crate) fn writer(bytes: &'a mut Vec<u8>, ledger: Option<&'a mut BitLedger>) -> Self {
-        let direction = Writing {
-            bytes,
-            held: Gathered::default(),
-        };
-        Self::new(direction, 0, ledger)
+        Self::new(BitWriter::endian(bytes, BigEndian), 0, ledger)
     }
 
     /// Writes the last bits, and zeros up to a whole byte.
@@ -153,17 +154,16 @@ impl BitStream<'_, Counting> {
 
 impl<'b, 'l> BitStream<'l, Reading<'b>> {
     /// Reads from a bit of `bytes` on, and records what it reads, if there is a ledger.
-    pub(crate) const fn reader(
-        bytes: &'b [u8],
-        at_bit: u64,
-        ledger: Option<&'l mut BitLedger>,
-    ) -> Self {
-        Self::new(Reading { bytes }, at_bit, ledger)
+    pub(crate) fn reader(bytes: &'b [u8], at_bit: u64, ledger: Option<&'l mut BitLedger>) -> Self {
+        let end = bytes.len() as u64 * 8;
+        let mut bits = BitReader::endian(&bytes[(at_bit / 8) as usize..], BigEndian);
+        bits.skip((at_bit % 8) as u32).expect("these were read");
+        Self::new(Reading { bits, end }, at_bit, ledger)
     }
 
-    /// All bytes, also those that were read.
-    pub(crate) const fn bytes(&self) -> &'b [u8] {
-        self.direction.bytes
+    /// The bytes after those that were read, even in part.
+    pub(crate) fn rest(&mut self) -> &'b [u8] {
+        self.direction.bits.aligned_reader()
     }
 
     /// The ledger.
@@ -172,7 +172,7 @@ impl<'b, 'l> BitStream<'l, Reading<'b>> {
     }
 
     pub(crate) const fn bits_left(&self) -> u64 {
-        self.direction.bits() - self.at_bit
+        self.direction.end - self.at_bit
     }
 
     /// Checks that only zeros up to a whole byte are left.
@@ -192,7 +192,7 @@ impl<'b, 'l> BitStream<'l, Reading<'b>> {
 /// need not be in range, and the one that was read is returned.
 pub(crate) struct Field<'s, 'l, D: Direction> {
     stream: &'s mut BitStream<'l, D>,
-    /// Here rather than in the stream, like the bits before they are written: in registers.
+    /// Here rather than in the stream, like the bits before they are written or after they were read: in registers.
     at: At,
     gathered: Gathered,
     /// The ledger has the bits up to here.
@@ -203,7 +203,7 @@ impl<D: Direction> Drop for Field<'_, '_, D> {
     #[inline(always)]
     fn drop(&mut self) {
         if self.gathered.bits > 0 {
-            self.stream.direction.write(self.gathered);
+            self.stream.direction.put(self.gathered);
         }
         self.stream.at_bit = self.at.bit;
         self.record();
@@ -244,6 +244,12 @@ impl<D: Direction> Field<'_, '_, D> {
         }
     }
 
+    /// At least so many bits of this field follow: they are read at once.
+    #[inline(always)]
+    pub(crate) fn follow(&mut self, bits: u32) {
+        self.at.known_until = self.at.bit + u64::from(bits);
+    }
+
     /// Codes a number of at most 32 bits, the most significant first.
     ///
     /// # Panics
@@ -271,7 +277,8 @@ impl<D: Direction> Field<'_, '_, D> {
         number: u32,
     ) -> Result<(usize, u32), D::Error> {
         let last = N as u32 - 1;
-        let zeros = self.stream.direction.zeros(&self.at, range as u32, last);
+        let direction = &mut self.stream.direction;
+        let zeros = direction.zeros(&mut self.gathered, &self.at, range as u32, last)?;
         let (range, ones) = (zeros as usize, u32::from(zeros < last));
         let bits = u32::from(bits[range]);
         let code = self.number(zeros + ones + bits, ones << bits | number)?;
