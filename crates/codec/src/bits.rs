@@ -55,9 +55,9 @@ impl<'l, D: Direction> BitStream<'l, D> {
                 known_until: self.at_bit,
                 kind,
                 body: self.body,
+                gathered: Gathered::default(),
             },
             recorded: self.at_bit,
-            gathered: Gathered::default(),
             stream: self,
         }
     }
@@ -192,9 +192,8 @@ impl<'b, 'l> BitStream<'l, Reading<'b>> {
 /// need not be in range, and the one that was read is returned.
 pub(crate) struct Field<'s, 'l, D: Direction> {
     stream: &'s mut BitStream<'l, D>,
-    /// Here rather than in the stream, like the bits before they are written or after they were read: in registers.
+    /// Here rather than in the stream, with the bits before they are written and after they were read: in registers.
     at: At,
-    gathered: Gathered,
     /// The ledger has the bits up to here.
     recorded: u64,
 }
@@ -202,8 +201,8 @@ pub(crate) struct Field<'s, 'l, D: Direction> {
 impl<D: Direction> Drop for Field<'_, '_, D> {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.gathered.bits > 0 {
-            self.stream.direction.put(self.gathered);
+        if self.at.gathered.bits > 0 {
+            self.stream.direction.put(self.at.gathered);
         }
         self.stream.at_bit = self.at.bit;
         self.record();
@@ -256,8 +255,7 @@ impl<D: Direction> Field<'_, '_, D> {
     /// If the number does not fit its bits and is written.
     #[inline(always)]
     pub(crate) fn number(&mut self, bits: u32, value: u32) -> Result<u32, D::Error> {
-        let direction = &mut self.stream.direction;
-        let value = direction.number(&mut self.gathered, &self.at, bits, value)?;
+        let value = self.stream.direction.number(&mut self.at, bits, value)?;
         self.at.bit += u64::from(bits);
         Ok(value)
     }
@@ -277,8 +275,10 @@ impl<D: Direction> Field<'_, '_, D> {
         number: u32,
     ) -> Result<(usize, u32), D::Error> {
         let last = N as u32 - 1;
-        let direction = &mut self.stream.direction;
-        let zeros = direction.zeros(&mut self.gathered, &self.at, range as u32, last)?;
+        let zeros = self
+            .stream
+            .direction
+            .zeros(&mut self.at, range as u32, last)?;
         let (range, ones) = (zeros as usize, u32::from(zeros < last));
         let bits = u32::from(bits[range]);
         let code = self.number(zeros + ones + bits, ones << bits | number)?;

@@ -132,10 +132,12 @@ impl<const N: usize> Ranges<N> {
 
     /// Bits of the shortest code.
     pub(crate) fn min_bits(&self) -> u32 {
-        let bits = self.bits.iter().zip(0..);
-        bits.map(|(&bits, range)| prefix_bits::<N>(range) + u32::from(bits))
-            .min()
-            .unwrap_or(0)
+        (0..N).map(|range| self.width(range)).min().unwrap_or(0)
+    }
+
+    /// Bits of a number in a range, with its prefix.
+    fn width(&self, range: usize) -> u32 {
+        (range + 1).min(N - 1) as u32 + u32::from(self.bits[range])
     }
 
     /// Whether each of three signed numbers is in the ranges.
@@ -156,8 +158,7 @@ impl<const N: usize> Ranges<N> {
 
     fn bits_of(&self, number: u32, sign_bits: u8) -> Option<u32> {
         let range = range_of(number, self.starts(sign_bits));
-        (number < self.end(sign_bits))
-            .then(|| prefix_bits::<N>(range) + u32::from(self.bits[range]))
+        (number < self.end(sign_bits)).then(|| self.width(range))
     }
 
     /// The first number of each range. A range of `b` bits is 2^(b − `sign_bits`) numbers wide.
@@ -176,13 +177,6 @@ impl<const N: usize> Ranges<N> {
     fn end(&self, sign_bits: u8) -> u32 {
         self.bits.iter().map(|bits| 1 << (bits - sign_bits)).sum()
     }
-}
-
-/// Bits of the prefix of a range of `N`.
-#[inline(always)]
-const fn prefix_bits<const N: usize>(range: usize) -> u32 {
-    let is_last = range + 1 == N;
-    range as u32 + !is_last as u32
 }
 
 /// The range of a number, given their starts.

@@ -135,12 +135,10 @@ impl IndexForm {
         let count = field.number(self.count_bits, indices.len() as u32)?;
         indices.resize(count as usize, 0);
         field.of_body(None);
-        field.follow(
-            count
-                * self
-                    .distance
-                    .map_or(self.index_bits, |ranges| ranges.min_bits()),
-        );
+        let index_bits = self
+            .distance
+            .map_or(self.index_bits, |ranges| ranges.min_bits());
+        field.follow(count * index_bits);
         let mut min = 0;
         for slot in indices {
             let index = u32::from(*slot);

@@ -16,28 +16,15 @@ pub(crate) trait Direction {
     type Error;
 
     /// Writes the lowest `bits` bits of `value`, at most 32, and returns them; or ignores `value` and returns the bits
-    /// that come next. Bits that are written can be left in `gathered`, after those that are there. Bits that are read come
-    /// from it first.
-    fn number(
-        &mut self,
-        gathered: &mut Gathered,
-        at: &At,
-        bits: u32,
-        value: u32,
-    ) -> Result<u32, Self::Error>;
+    /// that come next. Bits that are written can be left in `at.gathered`, and bits that were read ahead are there.
+    fn number(&mut self, at: &mut At, bits: u32, value: u32) -> Result<u32, Self::Error>;
 
     /// Writes what was left.
     fn put(&mut self, _: Gathered) {}
 
     /// Returns `zeros`, or how many zeros come next, if that is what is read: at most `most`, of up to 32. At least
     /// `most` bits follow.
-    fn zeros(
-        &mut self,
-        _: &mut Gathered,
-        _: &At,
-        zeros: u32,
-        _most: u32,
-    ) -> Result<u32, Self::Error> {
+    fn zeros(&mut self, _: &mut At, zeros: u32, _most: u32) -> Result<u32, Self::Error> {
         Ok(zeros)
     }
 
@@ -53,6 +40,7 @@ pub(crate) struct At {
     pub(super) known_until: u64,
     pub(super) kind: BitKind,
     pub(super) body: Option<usize>,
+    pub(super) gathered: Gathered,
 }
 
 /// Bits that are about to be written, or that were read ahead, in the lowest ones of a word.
@@ -85,19 +73,13 @@ impl Direction for Writing<'_> {
     type Error = Infallible;
 
     #[inline(always)]
-    fn number(
-        &mut self,
-        gathered: &mut Gathered,
-        _: &At,
-        bits: u32,
-        value: u32,
-    ) -> Result<u32, Infallible> {
+    fn number(&mut self, at: &mut At, bits: u32, value: u32) -> Result<u32, Infallible> {
         assert!(u64::from(value) >> bits == 0, "a number fits its bits");
-        if gathered.bits + bits > u64::BITS {
-            self.put(*gathered);
-            *gathered = Gathered::default();
+        if at.gathered.bits + bits > u64::BITS {
+            self.put(at.gathered);
+            at.gathered = Gathered::default();
         }
-        gathered.push(value.into(), bits);
+        at.gathered.push(value.into(), bits);
         Ok(value)
     }
 
@@ -118,7 +100,7 @@ pub(crate) struct Counting;
 impl Direction for Counting {
     type Error = Infallible;
 
-    fn number(&mut self, _: &mut Gathered, _: &At, _: u32, value: u32) -> Result<u32, Infallible> {
+    fn number(&mut self, _: &mut At, _: u32, value: u32) -> Result<u32, Infallible> {
         Ok(value)
     }
 
@@ -137,27 +119,25 @@ pub(crate) struct Reading<'b> {
 impl Reading<'_> {
     /// Gathers at least so many bits, and more if they are known to follow.
     #[inline(always)]
-    fn gather(&mut self, gathered: &mut Gathered, at: &At, bits: u32) -> Result<(), DecodeError> {
+    fn gather(&mut self, at: &mut At, bits: u32) -> Result<(), DecodeError> {
+        if bits <= at.gathered.bits {
+            return Ok(());
+        }
         let known = at.known_until.min(self.end).saturating_sub(at.bit);
-        let more = known.clamp(bits.into(), u64::BITS.into()) as u32 - gathered.bits;
-        let word = self.read(more).ok_or_else(|| self.truncated(*at))?;
-        gathered.push(word, more);
-        Ok(())
-    }
-
-    /// The next bits; `None` if there are fewer. Takes and returns what fits registers, so that fields stay in others.
-    #[inline(never)]
-    fn read(&mut self, bits: u32) -> Option<u64> {
-        self.bits.read_unsigned_var(bits).ok()
-    }
-
-    #[cold]
-    const fn truncated(&self, at: At) -> DecodeError {
-        DecodeError::Truncated {
+        let more = known.clamp(bits.into(), u64::BITS.into()) as u32 - at.gathered.bits;
+        let word = self.read(more).ok_or_else(|| DecodeError::Truncated {
             at_bit: self.end,
             field: at.kind,
             body: at.body,
-        }
+        })?;
+        at.gathered.push(word, more);
+        Ok(())
+    }
+
+    /// The next bits; `None` if there are fewer. A call that takes and returns only registers, so that fields stay in others.
+    #[inline(never)]
+    fn read(&mut self, bits: u32) -> Option<u64> {
+        self.bits.read_unsigned_var(bits).ok()
     }
 }
 
@@ -165,32 +145,16 @@ impl Direction for Reading<'_> {
     type Error = DecodeError;
 
     #[inline(always)]
-    fn number(
-        &mut self,
-        gathered: &mut Gathered,
-        at: &At,
-        bits: u32,
-        _: u32,
-    ) -> Result<u32, DecodeError> {
-        if gathered.bits < bits {
-            self.gather(gathered, at, bits)?;
-        }
-        Ok(gathered.pop(bits) as u32)
+    fn number(&mut self, at: &mut At, bits: u32, _: u32) -> Result<u32, DecodeError> {
+        self.gather(at, bits)?;
+        Ok(at.gathered.pop(bits) as u32)
     }
 
     #[inline(always)]
-    fn zeros(
-        &mut self,
-        gathered: &mut Gathered,
-        at: &At,
-        _: u32,
-        most: u32,
-    ) -> Result<u32, DecodeError> {
-        if gathered.bits < most {
-            self.gather(gathered, at, most)?;
-        }
-        let unused = u64::BITS - gathered.bits;
-        Ok((gathered.word.leading_zeros() - unused).min(most))
+    fn zeros(&mut self, at: &mut At, _: u32, most: u32) -> Result<u32, DecodeError> {
+        self.gather(at, most)?;
+        let unused = u64::BITS - at.gathered.bits;
+        Ok((at.gathered.word.leading_zeros() - unused).min(most))
     }
 
     #[inline]
