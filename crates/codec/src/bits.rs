@@ -94,9 +94,9 @@ impl<'l, D: Direction> BitStream<'l, D> {
         words: &mut [u32; N],
     ) -> Result<(), D::Error> {
         let mut field = self.field(kind);
-        field.follow(N as u32 * u32::BITS);
+        field.stream.direction.words(&mut field.at, words)?;
         for word in words {
-            *word = field.number(u32::BITS, *word)?;
+            field.at.bit += u64::from(u32::BITS);
             D::check(f32::from_bits(*word).is_finite(), || {
                 DecodeError::NotFinite {
                     at_bit: field.at.bit,

@@ -5,7 +5,7 @@
 
 use std::convert::Infallible;
 
-use bitstream_io::{BigEndian, BitRead, BitReader, BitWrite, BitWriter};
+use bitstream_io::{BigEndian, BitRead, BitReader, BitWrite, BitWriter, UnsignedInteger};
 
 use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
@@ -18,6 +18,19 @@ pub(crate) trait Direction {
     /// Writes the lowest `bits` bits of `value`, at most 32, and returns them; or ignores `value` and returns the bits
     /// that come next. Bits that are written can be left in `at.gathered`, and bits that were read ahead are there.
     fn number(&mut self, at: &mut At, bits: u32, value: u32) -> Result<u32, Self::Error>;
+
+    /// Writes or reads several words, at most four, as [`number`](Self::number) does. No bits are left from before.
+    #[inline(always)]
+    fn words<const N: usize>(
+        &mut self,
+        at: &mut At,
+        words: &mut [u32; N],
+    ) -> Result<(), Self::Error> {
+        for word in words {
+            *word = self.number(at, u32::BITS, *word)?;
+        }
+        Ok(())
+    }
 
     /// Writes what was left.
     fn put(&mut self, _: Gathered) {}
@@ -125,18 +138,22 @@ impl Reading<'_> {
         }
         let known = at.known_until.min(self.end).saturating_sub(at.bit);
         let more = known.clamp(bits.into(), u64::BITS.into()) as u32 - at.gathered.bits;
-        let word = self.read(more).ok_or_else(|| DecodeError::Truncated {
-            at_bit: self.end,
-            field: at.kind,
-            body: at.body,
-        })?;
-        at.gathered.push(word, more);
+        at.gathered.push(self.read(at, more)?, more);
         Ok(())
     }
 
-    /// The next bits; `None` if there are fewer. A call that takes and returns only registers, so that fields stay in others.
+    #[inline(always)]
+    fn read<U: UnsignedInteger>(&mut self, at: &At, bits: u32) -> Result<U, DecodeError> {
+        self.next(bits).ok_or_else(|| DecodeError::Truncated {
+            at_bit: self.end,
+            field: at.kind,
+            body: at.body,
+        })
+    }
+
+    /// The next bits; `None` if there are fewer. A call with few arguments, so that fields stay in registers.
     #[inline(never)]
-    fn read(&mut self, bits: u32) -> Option<u64> {
+    fn next<U: UnsignedInteger>(&mut self, bits: u32) -> Option<U> {
         self.bits.read_unsigned_var(bits).ok()
     }
 }
@@ -148,6 +165,21 @@ impl Direction for Reading<'_> {
     fn number(&mut self, at: &mut At, bits: u32, _: u32) -> Result<u32, DecodeError> {
         self.gather(at, bits)?;
         Ok(at.gathered.pop(bits) as u32)
+    }
+
+    /// In one read.
+    #[inline(always)]
+    fn words<const N: usize>(
+        &mut self,
+        at: &mut At,
+        words: &mut [u32; N],
+    ) -> Result<(), DecodeError> {
+        let mut read: u128 = self.read(at, N as u32 * u32::BITS)?;
+        for word in words.iter_mut().rev() {
+            *word = read as u32;
+            read >>= u32::BITS;
+        }
+        Ok(())
     }
 
     #[inline(always)]
