@@ -161,7 +161,7 @@ impl<'b, 'l> BitStream<'l, Reading<'b>> {
         Self::new(Reading { bits, end }, at_bit, ledger)
     }
 
-    /// The bytes after those that were read, even in part.
+    /// The bytes that are wholly unread.
     pub(crate) fn rest(&mut self) -> &'b [u8] {
         self.direction.bits.aligned_reader()
     }
@@ -243,7 +243,7 @@ impl<D: Direction> Field<'_, '_, D> {
         }
     }
 
-    /// At least so many bits of this field follow: they are read at once.
+    /// At least `bits` more bits belong to this field, so they can be read at once.
     #[inline(always)]
     pub(crate) fn follow(&mut self, bits: u32) {
         self.at.known_until = self.at.bit + u64::from(bits);

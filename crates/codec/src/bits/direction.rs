@@ -35,7 +35,7 @@ pub(crate) trait Direction {
     /// Writes what was left.
     fn put(&mut self, _: Gathered) {}
 
-    /// Returns `zeros`, or how many zeros come next, if that is what is read: at most `most`, of up to 32. At least
+    /// Returns `zeros`, or the number of zeros that come next if bits are read: at most `most`, up to 32. At least
     /// `most` bits follow.
     fn zeros(&mut self, _: &mut At, zeros: u32, _most: u32) -> Result<u32, Self::Error> {
         Ok(zeros)
@@ -130,7 +130,7 @@ pub(crate) struct Reading<'b> {
 }
 
 impl Reading<'_> {
-    /// Gathers at least so many bits, and more if they are known to follow.
+    /// Gathers at least `bits` bits, and more if they are known to follow.
     #[inline(always)]
     fn gather(&mut self, at: &mut At, bits: u32) -> Result<(), DecodeError> {
         if bits <= at.gathered.bits {
@@ -144,7 +144,7 @@ impl Reading<'_> {
 
     #[inline(always)]
     fn read<U: UnsignedInteger>(&mut self, at: &At, bits: u32) -> Result<U, DecodeError> {
-        self.next(bits).ok_or_else(|| DecodeError::Truncated {
+        self.next(bits).ok_or(DecodeError::Truncated {
             at_bit: self.end,
             field: at.kind,
             body: at.body,
