@@ -1,4 +1,4 @@
-//! A game that has bevy_renet already: its server and its client send messages of their own, and replicate balls over the same
+//! A game that has `bevy_renet` already: its server and its client send messages of their own, and replicate balls over the same
 //! connection. Both are in this program and talk UDP. There is nothing to draw and there are no keys; it ends when the
 //! client has seen all.
 //!

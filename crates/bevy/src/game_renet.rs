@@ -1,4 +1,4 @@
-//! A transport over the connections of a game that has [bevy_renet]: mailboxes are filled from its own `RenetServer` and
+//! A transport over the connections of a game that has [`bevy_renet`]: mailboxes are filled from its own `RenetServer` and
 //! `RenetClient`, over netcode or Steam, on two channels of renet. The game keeps its connections and its other messages.
 //!
 //! ```
@@ -43,27 +43,29 @@
 //!
 //! renet warns of each datagram that needs more than 20 fragments. The log filter `renet::channel::unreliable=error` hides that.
 //!
-//! [bevy_renet]: https://docs.rs/bevy_renet
+//! [`bevy_renet`]: https://docs.rs/bevy_renet
 
-use std::collections::{BTreeMap, BTreeSet};
+mod ends;
+
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreUpdate};
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use bevy_ecs::query::Allow;
-use bevy_ecs::system::SystemParam;
-use bevy_renet::renet::{Bytes, ChannelConfig, ClientId, ConnectionConfig, SendType, ServerEvent};
-use bevy_renet::{RenetClient, RenetReceive, RenetSend, RenetServer, RenetServerEvent};
+use bevy_renet::renet::{ChannelConfig, ClientId, ConnectionConfig, SendType, ServerEvent};
+use bevy_renet::{RenetReceive, RenetSend, RenetServerEvent};
 use cubewire_protocol::{MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES};
 
+use self::ends::{Ends, NO_CONNECTION, Peer};
 use crate::body::disconnect;
 use crate::mailbox::{self, Client, CubewireSystems, Mailbox, Server};
 use crate::traffic::HEADER_BYTES;
 use crate::wire::LoggedOnce;
 
 /// Fills mailboxes from the game's `RenetServer`, `RenetClient` or both: see the [module](self). The game adds the plugins of
-/// bevy_renet.
+/// `bevy_renet`.
 #[derive(Clone, Copy, Debug)]
 pub struct BevyRenet {
     unreliable: u8,
@@ -152,9 +154,6 @@ impl Plugin for BevyRenet {
     }
 }
 
-/// The other end of a connection: a client with this id, or the server.
-type Peer = Option<ClientId>;
-
 /// The connections that have an entity.
 #[derive(Resource, Debug)]
 struct Connections {
@@ -164,70 +163,54 @@ struct Connections {
     dropped: LoggedOnce,
 }
 
-/// The game's own ends of its connections.
-#[derive(SystemParam)]
-struct Ends<'w> {
-    server: Option<ResMut<'w, RenetServer>>,
-    client: Option<ResMut<'w, RenetClient>>,
-}
-
-impl Ends<'_> {
-    fn connected(&self) -> BTreeSet<Peer> {
-        let clients = self.server.iter().flat_map(|server| server.clients_id());
-        let server = self.client.as_ref().filter(|client| client.is_connected());
-        clients.map(Some).chain(server.map(|_| None)).collect()
-    }
-
-    fn why_disconnected(&self, peer: Peer) -> String {
-        let reason = match (peer, &self.server, &self.client) {
-            (Some(id), Some(server), _) => server.disconnect_reason(id),
-            (None, _, Some(client)) => client.disconnect_reason(),
-            _ => None,
-        };
-        reason.map_or_else(|| NO_CONNECTION.to_owned(), |reason| reason.to_string())
-    }
-
-    fn disconnect(&mut self, peer: Peer) {
-        match (peer, &mut self.server, &mut self.client) {
-            (Some(id), Some(server), _) => server.disconnect(id),
-            (None, _, Some(client)) => client.disconnect(),
-            _ => {}
+impl Connections {
+    /// Ends a connection that renet has ended. Without an entry, [`hang_up`] does not disconnect the peer, which may be
+    /// connected again.
+    fn end(&mut self, peer: Peer, why: String, commands: &mut Commands<'_, '_>) {
+        if let Some(entity) = self.entities.remove(&peer) {
+            commands.queue(move |world: &mut World| disconnect(world, entity, why));
         }
     }
 
-    fn receive(&mut self, peer: Peer, channel: u8) -> Option<Bytes> {
-        match peer {
-            Some(id) => self.server.as_mut()?.receive_message(id, channel),
-            None => self.client.as_mut()?.receive_message(channel),
-        }
-    }
-
-    fn send(&mut self, peer: Peer, channel: u8, bytes: Vec<u8>) {
-        match (peer, &mut self.server, &mut self.client) {
-            (Some(id), Some(server), _) => server.send_message(id, channel, bytes),
-            (None, _, Some(client)) => client.send_message(channel, bytes),
-            _ => {}
-        }
-    }
-
-    /// Bytes of reliable messages that renet holds until they are acked.
-    fn unacked_bytes(&self, peer: Peer, channel: u8) -> usize {
-        let free = match (peer, &self.server, &self.client) {
-            (Some(id), Some(server), _) => server.channel_available_memory(id, channel),
-            (None, _, Some(client)) => client.channel_available_memory(channel),
-            _ => CHANNEL_MEMORY_BYTES,
+    /// Sends all datagrams, and as many reliable messages as may be under way. The others stay in the mailbox.
+    fn flush(&self, peer: Peer, mailbox: &mut Mailbox, ends: &mut Ends<'_>) {
+        let fits = |kind: &str, bytes: usize, most: usize| {
+            if bytes > most {
+                let line = format_args!("{kind} too long: {bytes} bytes, limit {most}");
+                self.dropped.warn(line);
+            }
+            bytes <= most
         };
-        CHANNEL_MEMORY_BYTES.saturating_sub(free)
-    }
-
-    /// Returns the smoothed round-trip time, once there is one.
-    fn round_trip(&self, peer: Peer) -> Option<Duration> {
-        let seconds = match peer {
-            Some(id) => self.server.as_ref()?.rtt(id),
-            None => self.client.as_ref()?.rtt(),
+        let sent = &mut mailbox.traffic.sent;
+        for datagram in mailbox.outgoing.datagrams.drain(..) {
+            if fits("datagram", datagram.len(), MAX_UNRELIABLE_BYTES) {
+                let (packets, bytes) = wire(datagram.len());
+                sent.packets += packets;
+                sent.packet_bytes += bytes;
+                ends.send(peer, self.channels.unreliable, datagram);
+            }
+        }
+        let messages = &mut mailbox.outgoing.messages;
+        messages.retain(|message| fits("reliable message", message.len(), MAX_RELIABLE_BYTES));
+        let mut unacked = ends.unacked_bytes(peer, self.channels.reliable);
+        let mut spent = 0;
+        let allowance = mailbox
+            .reliable_allowance
+            .map_or(u64::MAX, |most| most as u64);
+        let is_sent = |message: &&Vec<u8>| {
+            let may_send = spent < allowance && unacked + message.len() <= MAX_UNACKED_BYTES;
+            if may_send {
+                spent += wire(message.len()).1;
+                unacked += message.len();
+            }
+            may_send
         };
-        let round_trip = Duration::try_from_secs_f64(seconds).ok()?;
-        (!round_trip.is_zero()).then_some(round_trip)
+        let count = messages.iter().take_while(is_sent).count();
+        for message in messages.drain(..count) {
+            ends.send(peer, self.channels.reliable, message);
+        }
+        sent.control_bytes += spent;
+        mailbox.backlog_bytes = unacked;
     }
 }
 
@@ -323,57 +306,6 @@ fn flush(
     }
 }
 
-impl Connections {
-    /// Ends a connection that renet has ended. Without an entry, [`hang_up`] does not disconnect the peer, which may be
-    /// connected again.
-    fn end(&mut self, peer: Peer, why: String, commands: &mut Commands<'_, '_>) {
-        if let Some(entity) = self.entities.remove(&peer) {
-            commands.queue(move |world: &mut World| disconnect(world, entity, why));
-        }
-    }
-
-    /// Sends all datagrams, and as many reliable messages as may be under way. The others stay in the mailbox.
-    fn flush(&self, peer: Peer, mailbox: &mut Mailbox, ends: &mut Ends<'_>) {
-        let fits = |kind: &str, bytes: usize, most: usize| {
-            if bytes > most {
-                let line = format_args!("{kind} too long: {bytes} bytes, limit {most}");
-                self.dropped.warn(line);
-            }
-            bytes <= most
-        };
-        let sent = &mut mailbox.traffic.sent;
-        for datagram in mailbox.outgoing.datagrams.drain(..) {
-            if fits("datagram", datagram.len(), MAX_UNRELIABLE_BYTES) {
-                let (packets, bytes) = wire(datagram.len());
-                sent.packets += packets;
-                sent.packet_bytes += bytes;
-                ends.send(peer, self.channels.unreliable, datagram);
-            }
-        }
-        let messages = &mut mailbox.outgoing.messages;
-        messages.retain(|message| fits("reliable message", message.len(), MAX_RELIABLE_BYTES));
-        let mut unacked = ends.unacked_bytes(peer, self.channels.reliable);
-        let mut spent = 0;
-        let allowance = mailbox
-            .reliable_allowance
-            .map_or(u64::MAX, |most| most as u64);
-        let is_sent = |message: &&Vec<u8>| {
-            let may_send = spent < allowance && unacked + message.len() <= MAX_UNACKED_BYTES;
-            if may_send {
-                spent += wire(message.len()).1;
-                unacked += message.len();
-            }
-            may_send
-        };
-        let count = messages.iter().take_while(is_sent).count();
-        for message in messages.drain(..count) {
-            ends.send(peer, self.channels.reliable, message);
-        }
-        sent.control_bytes += spent;
-        mailbox.backlog_bytes = unacked;
-    }
-}
-
 /// Estimates the packets that renet makes of a message, and their bytes with all headers.
 const fn wire(bytes: usize) -> (u64, u64) {
     let fragments = bytes.div_ceil(FRAGMENT_BYTES);
@@ -400,6 +332,3 @@ const MAX_UNACKED_BYTES: usize = 256 << 10;
 
 /// What waits for a peer, at most: one that acks nothing for so long is given up.
 const MAX_BACKLOG_BYTES: usize = 8 << 20;
-
-/// Why a connection has ended that renet has no more, without a reason of renet's.
-const NO_CONNECTION: &str = "the game has removed or replaced the connection";

@@ -1,4 +1,4 @@
-//! Over the connections of a game that has bevy_renet: netcode on this machine here, and packets in memory in `mail`.
+//! Over the connections of a game that has `bevy_renet`: netcode on this machine here, and packets in memory in `mail`.
 
 mod mail;
 
