@@ -10,6 +10,8 @@ mod body;
 pub mod client;
 mod cold;
 mod forms;
+#[cfg(feature = "bevy_renet")]
+pub mod game_renet;
 pub mod mailbox;
 mod measure;
 #[cfg(feature = "memory")]

@@ -14,7 +14,8 @@ use super::outbox::Outbox;
 use crate::mailbox::{Mailbox, SLICE_BYTES, SendBudget};
 use crate::protocol::Compiled;
 
-/// The most that a client is sent in any second, with all headers; on the entity of its connection. Without one, every
+/// The most that a client is sent in any second, with all headers; on the entity of its connection. Over a game's own
+/// renet (feature `bevy_renet`) it is best effort: it does not count renet's retransmissions and acks. Without a budget, every
 /// packet has all that has changed. Only of a scene that does not go into sixteen datagrams, and of which nothing arrives for a
 /// second, packets are smaller, with the most urgent bodies first, until the client has all of it.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
