@@ -12,7 +12,7 @@ mod browser;
 #[cfg(target_family = "wasm")]
 pub(crate) use browser::{address, browse, copy, plugins, setting};
 
-/// What is logged: warnings, and the game's own messages. netcode warns about every datagram of another program, and at each
-/// start window and renderer about what they do without.
+/// What is logged: warnings, and the game's own messages. renet warns about every large snapshot, and its netcode about every
+/// datagram of another program. At each start window and renderer warn about what they do without.
 const LOGGED: &str =
-    "cubewire=info,bevy_render=error,bevy_egui=error,winit=error,wgpu=error,renetcode=off";
+    "cubewire=info,bevy_render=error,bevy_egui=error,winit=error,wgpu=error,renet=off";

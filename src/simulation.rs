@@ -1,14 +1,13 @@
 //! The authoritative world: 901 cubes in Rapier, one step a tick, 60 ticks a second.
 //!
-//! `bevy_rapier` keeps the bodies, and `cubewire-physics` steps them. The resulting states are in [`CubeWorld`], from
-//! which other modules send and draw them.
+//! The plugin of `bevy_rapier3d` keeps the bodies and steps them. `cubewire-physics` applies the forces before the step
+//! and the limits after it. [`CubeWorld`] has the resulting states for the modules that send and draw them.
 
 mod bodies;
 mod step;
 
 use std::sync::Arc;
 
-use bevy::platform::collections::HashSet;
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
     NoUserData, PhysicsSet, RapierContextInitialization, RapierPhysicsPlugin, TimestepMode,
@@ -36,10 +35,9 @@ pub struct SimulationPlugin;
 
 impl Plugin for SimulationPlugin {
     fn build(&self, app: &mut App) {
-        let step = 1.0 / TICKS_PER_SECOND as f32;
         app.insert_resource(Time::<Fixed>::from_hz(f64::from(TICKS_PER_SECOND)))
             .insert_resource(TimestepMode::Fixed {
-                dt: step,
+                dt: cubewire_physics::parameters().dt,
                 substeps: 1,
             })
             .add_plugins(
@@ -47,11 +45,6 @@ impl Plugin for SimulationPlugin {
                     .with_custom_initialization(
                         RapierContextInitialization::NoAutomaticRapierContext,
                     )
-                    // Without its step.
-                    .with_physics_sets_systems(HashSet::from_iter([
-                        PhysicsSet::SyncBackend,
-                        PhysicsSet::Writeback,
-                    ]))
                     .in_fixed_schedule(),
             )
             .init_resource::<HeldKeys>()
@@ -70,17 +63,27 @@ impl Plugin for SimulationPlugin {
             )
             .configure_sets(
                 FixedUpdate,
-                (PhysicsSet::SyncBackend, PhysicsSet::Writeback).in_set(SimulationSystems::Step),
+                (
+                    PhysicsSet::SyncBackend,
+                    PhysicsSet::StepSimulation,
+                    PhysicsSet::Writeback,
+                )
+                    .in_set(SimulationSystems::Step),
             )
             .add_systems(Startup, bodies::build)
             .add_systems(
                 FixedUpdate,
                 (
                     bodies::reset.in_set(SimulationSystems::Reset),
-                    (bodies::register_bodies, step::step)
-                        .chain()
-                        .after(PhysicsSet::SyncBackend)
-                        .before(PhysicsSet::Writeback)
+                    (
+                        (bodies::register_bodies, step::before)
+                            .chain()
+                            .after(PhysicsSet::SyncBackend)
+                            .before(PhysicsSet::StepSimulation),
+                        step::after
+                            .after(PhysicsSet::StepSimulation)
+                            .before(PhysicsSet::Writeback),
+                    )
                         .in_set(SimulationSystems::Step),
                 ),
             );

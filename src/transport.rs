@@ -5,8 +5,8 @@
 //! a viewer's connection at the server is also its lane. All of them implement the interface of
 //! [`replication::transport`](crate::replication::transport).
 //!
-//! In both cases a [`MessageChannel`](cubewire_protocol::MessageChannel) turns messages into datagrams and back. Snapshots and
-//! their acks are unreliable messages. Between processes, there are also reliable ones: the welcome, requests, and their acks.
+//! In both cases a [`Pipe`](cubewire_bevy::Pipe) turns messages into packets of renet and back. Snapshots and their acks are
+//! unreliable messages. Between processes, there are also reliable ones: the welcome, requests, and their acks.
 
 mod memory;
 #[cfg(not(target_family = "wasm"))]

@@ -35,7 +35,7 @@ pub struct ServeArgs {
     pub(super) public: Vec<SocketAddr>,
     #[command(flatten)]
     pub(super) security: SecurityArgs,
-    /// Maximum number of connected viewers, up to 64; each takes up to 12 MB
+    /// Maximum number of connected viewers, up to 64; each takes up to 20 MB
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = whole_number(1..=MAX_VIEWERS))]
     pub(super) viewers: usize,
     /// Run without a window

@@ -3,13 +3,12 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_bevy::mailbox::{CHANNEL_BYTES, Mailbox, SendBudget};
+use cubewire_bevy::mailbox::{CHANNEL_BYTES, Mailbox, SLICE_BYTES, SendBudget};
 use cubewire_codec::Stages;
 use cubewire_protocol::{AdaptiveRate, Feedback, Within};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::settings::SenderSettings;
-use super::transport::SLICE_BYTES;
 
 /// What a lane may send.
 #[derive(Component, Debug, Default)]

@@ -42,9 +42,6 @@ pub enum End {
     Receiver,
 }
 
-/// Messages longer than this take more than one packet.
-pub(crate) const SLICE_BYTES: usize = 1200;
-
 /// Drops the oldest messages that have arrived, if the lane does not take them.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn bound(incoming: &mut Vec<Vec<u8>>) {

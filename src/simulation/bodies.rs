@@ -26,12 +26,16 @@ pub(super) struct Scene(pub(super) Option<SceneState>);
 
 /// Spawns a physics world and everything in it.
 pub(super) fn build(mut commands: Commands) {
-    // Gravity and the parameters of integration are the tick's own.
+    let mut simulation = RapierContextSimulation::default();
+    simulation.integration_parameters = physics::parameters();
     commands.spawn((
         DespawnOnReset,
         DefaultRapierContext,
-        RapierConfiguration::new(1.0),
-        RapierContextSimulation::default(),
+        RapierConfiguration {
+            gravity: physics::GRAVITY,
+            ..RapierConfiguration::new(1.0)
+        },
+        simulation,
     ));
 
     let surface = (

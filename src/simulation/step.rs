@@ -1,42 +1,23 @@
-//! Steps `bevy_rapier`'s sets and reads the cubes back.
+//! Systems that run before and after `bevy_rapier3d` steps its sets.
 
 use bevy::prelude::*;
-use bevy_rapier3d::prelude::{
-    RapierContextColliders, RapierContextJoints, RapierContextSimulation, RapierRigidBodySet,
-};
+use bevy_rapier3d::prelude::{RapierContextMut, WriteRapierContext};
 use cubewire_physics::{Input, Sets};
 
 use super::bodies::Scene;
 use super::{CubeWorld, HeldKeys, RebuildSimulation};
 
-/// Simulates one tick with the held keys.
-pub(super) fn step(
+/// Applies the forces of the held keys, after a rebuild if one was requested.
+pub(super) fn before(
     keys: Res<HeldKeys>,
     mut rebuilds: ResMut<RebuildSimulation>,
     mut world: ResMut<CubeWorld>,
     mut scene: ResMut<Scene>,
-    mut contexts: Query<(
-        &mut RapierContextSimulation,
-        &mut RapierContextColliders,
-        &mut RapierContextJoints,
-        &mut RapierRigidBodySet,
-    )>,
+    mut context: WriteRapierContext,
 ) -> Result {
-    let (mut simulation, mut colliders, mut joints, mut bodies) = contexts.single_mut()?;
-    let (simulation, joints) = (&mut *simulation, &mut *joints);
+    let mut context = context.single_mut()?;
+    let mut sets = sets(&mut context);
     let scene = scene.0.as_mut().ok_or("the cubes have no bodies")?;
-    let mut sets = Sets {
-        islands: &mut simulation.islands,
-        broad_phase: &mut simulation.broad_phase,
-        narrow_phase: &mut simulation.narrow_phase,
-        bodies: &mut bodies.bodies,
-        colliders: &mut colliders.colliders,
-        impulse_joints: &mut joints.impulse_joints,
-        multibody_joints: &mut joints.multibody_joints,
-        ccd_solver: &mut simulation.ccd_solver,
-        pipeline: &mut simulation.pipeline,
-    };
-    let world = &mut *world;
     let starts = scene.ticks() == 0;
     let input = Input {
         resets: starts,
@@ -48,14 +29,43 @@ pub(super) fn step(
         let state = scene.state(sets.bodies).to_bytes();
         world.rebuilt = Some((world.tick, state.into()));
     }
-    sets.advance(scene, input);
-
+    sets.before(scene, input);
     world.tick += 1;
     world.inputs.push(input.to_byte(), starts);
+    Ok(())
+}
+
+/// Limits the speeds and reads the cubes back.
+pub(super) fn after(
+    mut world: ResMut<CubeWorld>,
+    mut scene: ResMut<Scene>,
+    mut context: WriteRapierContext,
+) -> Result {
+    let mut context = context.single_mut()?;
+    let mut sets = sets(&mut context);
+    let scene = scene.0.as_mut().ok_or("the cubes have no bodies")?;
+    sets.after(scene);
+
+    let world = &mut *world;
     std::mem::swap(&mut world.current, &mut world.previous);
-    scene.capture(&bodies.bodies, &mut world.current);
+    scene.capture(sets.bodies, &mut world.current);
     if scene.ticks() == 1 {
         world.previous.clone_from(&world.current);
     }
     Ok(())
+}
+
+fn sets<'w>(context: &'w mut RapierContextMut<'_>) -> Sets<'w> {
+    let (simulation, joints) = (&mut *context.simulation, &mut *context.joints);
+    Sets {
+        islands: &mut simulation.islands,
+        broad_phase: &mut simulation.broad_phase,
+        narrow_phase: &mut simulation.narrow_phase,
+        bodies: &mut context.rigidbody_set.bodies,
+        colliders: &mut context.colliders.colliders,
+        impulse_joints: &mut joints.impulse_joints,
+        multibody_joints: &mut joints.multibody_joints,
+        ccd_solver: &mut simulation.ccd_solver,
+        pipeline: &mut simulation.pipeline,
+    }
 }

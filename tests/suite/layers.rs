@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Everything that the codec may depend on.
-const CODEC_DEPENDENCIES: [&str; 4] = ["glam", "serde", "thiserror", "wide"];
+const CODEC_DEPENDENCIES: [&str; 5] = ["bitstream-io", "glam", "serde", "thiserror", "wide"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use bevy::prelude::*;
 use bevy::window::PrimaryWindow;
+use bevy_rapier3d::prelude::RapierConfiguration;
 use cubewire::commands::play::{Played, play};
 use cubewire::controls::ControlsPlugin;
 use cubewire::game::headless::LaneGame;
@@ -18,7 +19,7 @@ use cubewire::simulation::{HeldKeys, ResetSimulation, state_hash};
 use cubewire::view::{self, Notices, Overlay, PaneContent, SelectHalf, Selected, Side, ViewPlugin};
 use cubewire_codec::ladder;
 use cubewire_physics::Input;
-use cubewire_scene::Keys;
+use cubewire_scene::{Keys, PLAYER};
 
 use crate::command_line::{cubewire, printed};
 use crate::common::{component, script, steps};
@@ -156,6 +157,23 @@ fn a_rebuild_for_a_lane_that_simulates_is_repeated() {
     let outcome = Some(Outcome::Same);
     assert_eq!(played, Played { hash, outcome });
     assert_eq!(hash_without_bevy(&replay, 500), hash);
+}
+
+/// Only the plugin moves cubes: they stand still while the configuration of its context says so.
+#[test]
+fn the_plugin_of_rapier_steps_the_world() {
+    let mut game = game(None);
+    let height = |game: &LaneGame| game.cubes().current().bodies[PLAYER].position.z;
+    let start = height(&game);
+    steps(&mut game, 10);
+    let fallen = height(&game);
+    assert!(fallen < start);
+    let mut configurations = game.app.world_mut().query::<&mut RapierConfiguration>();
+    let world = game.app.world_mut();
+    let mut configuration = configurations.single_mut(world).unwrap();
+    configuration.physics_pipeline_active = false;
+    steps(&mut game, 10);
+    assert_eq!(height(&game), fallen);
 }
 
 /// A replay of some play, of `ticks` ticks.

@@ -5,9 +5,11 @@ use std::time::{Duration, SystemTime};
 
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
+use cubewire_bevy::pipe::FROM_SERVER_BYTES;
 use cubewire_bevy::udp::Key;
+use cubewire_bevy::{Mailbox, Pipe};
 use cubewire_codec::{Sequence, ladder};
-use cubewire_protocol::{BaselineChoice, Feedback, MessageChannel, Request};
+use cubewire_protocol::{BaselineChoice, Feedback, Request};
 use renetcode::{ClientAuthentication, NetcodeClient};
 
 use crate::udp::{address, deliver, socket, step, udp};
@@ -16,7 +18,7 @@ use crate::udp::{address, deliver, socket, step, udp};
 pub(crate) struct Rogue {
     pub(crate) socket: UdpSocket,
     netcode: NetcodeClient,
-    channel: MessageChannel,
+    pipe: Pipe,
 }
 
 impl Rogue {
@@ -27,7 +29,7 @@ impl Rogue {
         Self {
             socket,
             netcode,
-            channel: MessageChannel::default(),
+            pipe: Pipe::new(FROM_SERVER_BYTES),
         }
     }
 
@@ -76,17 +78,19 @@ impl Rogue {
     }
 
     pub(crate) fn reliable(&mut self, message: &[u8]) {
-        self.channel.send_reliable(message).unwrap();
-        self.flush();
+        let mut mailbox = Mailbox::default();
+        mailbox.outgoing.messages.push(message.to_vec());
+        self.flush(mailbox);
     }
 
     pub(crate) fn unreliable(&mut self, message: &[u8]) {
-        self.channel.send_unreliable(message.to_vec()).unwrap();
-        self.flush();
+        let mut mailbox = Mailbox::default();
+        mailbox.outgoing.datagrams.push(message.to_vec());
+        self.flush(mailbox);
     }
 
-    fn flush(&mut self) {
-        for payload in self.channel.flush(Duration::ZERO, usize::MAX, 0) {
+    fn flush(&mut self, mut mailbox: Mailbox) {
+        for payload in self.pipe.flush(Duration::ZERO, &mut mailbox).unwrap() {
             self.say(&payload);
         }
     }

@@ -6,10 +6,12 @@ use std::time::{Duration, SystemTime};
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::ConnectionStatus;
+use cubewire_bevy::pipe::FROM_CLIENT_BYTES;
 use cubewire_bevy::udp::Key;
+use cubewire_bevy::{Mailbox, Pipe};
 use cubewire_codec::schema::{CUBES, Schema};
 use cubewire_codec::{BodyState, Fingerprint, Plan, Sequence, Snapshot, ladder};
-use cubewire_protocol::{MessageChannel, PROTOCOL_VERSION, Request, Welcome};
+use cubewire_protocol::{PROTOCOL_VERSION, Request, Welcome};
 use rand::{Rng, RngExt};
 use renetcode::{NetcodeServer, ServerAuthentication, ServerConfig, ServerResult};
 
@@ -47,13 +49,17 @@ fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
         wild[2] = 7;
         let mut small = request().encode();
         small[6] = 15;
-        let many = [&[2, 0, 0, 0, 0, 1, 240][..], &[0; 240]].concat();
+        let many = [&[0, 0, 1, 0, 100][..], &[0; 200]].concat();
         type Say = fn(&mut Rogue, &[u8]);
         let garbage: [(&str, Say, &[u8]); 8] = [
             ("a hundred empty messages", Rogue::say, &many),
-            ("a datagram of no kind", Rogue::say, &[16, 1, 0, 0]),
-            ("an empty datagram", Rogue::say, &[]),
-            ("a fragment past the end", Rogue::say, &[8, 0, 7, 3, 2]),
+            ("a packet of no kind", Rogue::say, &[16, 1, 0, 0]),
+            ("an empty packet", Rogue::say, &[]),
+            (
+                "a slice past the end",
+                Rogue::say,
+                &[3, 0, 0, 7, 3, 2, 1, 9],
+            ),
             ("a request for no such rate", Rogue::reliable, &wild),
             ("a request for too small a budget", Rogue::reliable, &small),
             ("a request that is none", Rogue::reliable, &[0, 1, 2]),
@@ -195,9 +201,10 @@ impl RogueServer {
     }
 
     fn welcome(&mut self, message: &[u8]) {
-        let mut channel = MessageChannel::default();
-        channel.send_reliable(message).unwrap();
-        for payload in channel.flush(Duration::ZERO, usize::MAX, 0) {
+        let mut mailbox = Mailbox::default();
+        mailbox.outgoing.messages.push(message.to_vec());
+        let mut pipe = Pipe::new(FROM_CLIENT_BYTES);
+        for payload in pipe.flush(Duration::ZERO, &mut mailbox).unwrap() {
             self.say(&payload);
         }
     }
@@ -243,9 +250,9 @@ fn a_viewer_says_what_is_wrong_with_its_server() {
     let hostile: [&[u8]; 5] = [
         &[16, 1, 0, 0],
         &[],
-        &[8, 0, 7, 3, 2],
-        &[2, 0, 0, 0, 0, 1, 0],
-        &[1, 0, 0, 0, 9, 0, 0, 0, 0, 0, 0, 0, 0],
+        &[3, 0, 0, 7, 3, 2, 1, 9],
+        &[0, 0, 1, 0, 1, 0, 0],
+        &[4, 0, 3, 9, 0],
     ];
     for payload in hostile {
         let mut server = RogueServer::new();

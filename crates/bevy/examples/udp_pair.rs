@@ -36,7 +36,7 @@ const KEY: Key = Key::new([7; 32]);
 fn app() -> App {
     let mut app = App::new();
     let log = LogPlugin {
-        filter: format!("{DEFAULT_FILTER},renetcode=off"),
+        filter: format!("{DEFAULT_FILTER},renet=off"),
         // A file has no colours.
         fmt_layer: |_| {
             let layer = fmt::layer().with_writer(io::stderr);

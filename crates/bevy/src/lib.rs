@@ -10,13 +10,15 @@ mod body;
 pub mod client;
 mod cold;
 mod forms;
+#[cfg(feature = "bevy_renet")]
+pub mod game_renet;
 pub mod mailbox;
 mod measure;
 #[cfg(feature = "memory")]
 pub mod memory;
 mod messages;
 #[cfg(any(feature = "memory", feature = "udp"))]
-mod pipe;
+pub mod pipe;
 mod protocol;
 mod register;
 mod registry;
@@ -42,6 +44,8 @@ pub use measure::{Measure, MeasuredTick};
 #[cfg(feature = "memory")]
 pub use memory::{MemoryLink, MemoryNetwork};
 pub use messages::{FromClient, FromServer, NetMessage, ToClient, ToServer};
+#[cfg(any(feature = "memory", feature = "udp"))]
+pub use pipe::Pipe;
 pub use protocol::Protocol;
 pub use register::CubewireAppExt;
 pub use registry::CubewirePlugin;

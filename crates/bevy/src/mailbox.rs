@@ -29,7 +29,7 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::query::Allow;
 use bevy_time::{Fixed, Real, Time};
 
-pub use self::budget::{CHANNEL_BYTES, SendBudget};
+pub use self::budget::{CHANNEL_BYTES, SLICE_BYTES, SendBudget};
 
 use crate::traffic::Traffic;
 
@@ -88,6 +88,9 @@ pub struct Mailbox {
     pub spread_ticks: u32,
     /// Bytes of reliable messages that the transport holds until they have arrived.
     pub backlog_bytes: usize,
+    /// Bytes on the wire of a packet with reliable messages that has to be sent whole and that no allowance has covered yet, 0 if
+    /// there is none: [`SendBudget`] saves up for it.
+    pub stalled_bytes: usize,
     /// What went over the wire since the start.
     pub traffic: Traffic,
     /// Round-trip time, smoothed, once it is known.
@@ -97,9 +100,9 @@ pub struct Mailbox {
 /// Two kinds of mail.
 #[derive(Clone, Debug, Default)]
 pub struct Mail {
-    /// Each arrives once, late, more than once or never.
+    /// Each arrives once, late, more than once or never. An empty one is not sent.
     pub datagrams: Vec<Vec<u8>>,
-    /// Each arrives once and in order: at most [`MAX_RELIABLE_BYTES`](cubewire_protocol::MAX_RELIABLE_BYTES). One that is longer
+    /// Each arrives once and in order: at most [`MAX_RELIABLE_BYTES`](cubewire_protocol::renet_guard::MAX_RELIABLE_BYTES). One that is longer
     /// is dropped, with a warning.
     pub messages: Vec<Vec<u8>>,
 }

@@ -9,11 +9,10 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::query::Allow;
 use bevy_platform::time::Instant;
 use cubewire_link::{Conditions, Link, LinkStats};
-use cubewire_protocol::ChannelError;
 
 use crate::body::disconnect;
 use crate::mailbox::{self, Client, CubewireSystems, Mailbox, Server};
-use crate::pipe::Pipe;
+use crate::pipe::{FROM_CLIENT_BYTES, FROM_SERVER_BYTES, Pipe};
 use crate::traffic::HEADER_BYTES;
 
 /// A network of links, each of its own. Clones are the same network.
@@ -70,7 +69,7 @@ impl MemoryLink {
     #[must_use]
     pub fn new(conditions: &Conditions, seed: u64) -> Self {
         Self {
-            pipes: [Pipe::default(), Pipe::default()],
+            pipes: [FROM_CLIENT_BYTES, FROM_SERVER_BYTES].map(Pipe::new),
             links: [0, 1].map(|way| Link::new(conditions.clone(), seed.wrapping_add(way))),
         }
     }
@@ -94,13 +93,13 @@ impl MemoryLink {
     /// Puts what has arrived at an end into its mailbox.
     ///
     /// # Errors
-    /// [`ChannelError`] if something has arrived that the other end's mailbox has not sent.
+    /// A sentence, if something has arrived that the other end's mailbox has not sent.
     pub fn receive(
         &mut self,
         end: End,
         now: Duration,
         mailbox: &mut Mailbox,
-    ) -> Result<(), ChannelError> {
+    ) -> Result<(), String> {
         let pipe = &mut self.pipes[end as usize];
         while let Some(packet) = self.links[1 - end as usize].receive(now) {
             let bytes = packet.len() + HEADER_BYTES;
@@ -270,7 +269,7 @@ fn receive(
         let mut wire = lock(&connection.wire);
         let received = wire.ends.receive(connection.end, now, &mut mailbox);
         let why = match received {
-            Err(error) => Some(error.to_string()),
+            Err(error) => Some(error),
             Ok(()) => wire.is_closed.then(|| "the other end has left".to_owned()),
         };
         if let Some(why) = why {

@@ -1,80 +1,361 @@
-//! Between a mailbox and packets: what the transports of this crate have in common.
+//! Packets of renet from mailboxes, and back: for transports.
 
 mod pacer;
+#[cfg(test)]
+pub(crate) mod tests;
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
-use cubewire_protocol::{ChannelError, MessageChannel, TooLong};
+use cubewire_protocol::renet_guard::{
+    MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES, RELIABLE_CHANNEL, RenetGuard, UNRELIABLE_CHANNEL,
+    ack_of,
+};
+use renet::{ChannelConfig, ConnectionConfig, RenetClient, SendType};
 
 use self::pacer::Pacer;
-use crate::mailbox::Mailbox;
+use crate::mailbox::{CHANNEL_BYTES, Mailbox};
+use crate::traffic::PacketKind;
 use crate::wire::LoggedOnce;
 
-/// One end of a connection.
-#[derive(Debug, Default)]
-pub(crate) struct Pipe {
-    channel: MessageChannel,
-    /// Packets that wait for the tick in which they are due.
+/// One end of a connection: turns a [`Mailbox`] into packets of [renet](https://docs.rs/renet), and packets into mail. Time is an
+/// argument.
+///
+/// Datagrams are messages of renet's channel 0, which is unreliable. Reliable messages are a stream, each after its length, that is
+/// cut into messages of channel 1, which is reliable and ordered. How the packets look is in
+/// [WIRE.md](https://docs.rs/crate/cubewire-codec/latest/source/WIRE.md), section 17.
+///
+/// renet sends a message again every 300 ms until it is acknowledged, and cannot be told to send less. So a message is passed to
+/// renet only if the [allowance](Mailbox::reliable_allowance) covers it, and renet's clock stops at each instant at which messages are
+/// due again, until the allowance has covered these. Each instant has messages of one flush, so that packets do not become larger.
+///
+/// renet also acknowledges acks and unreliable packets. Acks are discarded unless a reliable message has arrived since the last, and renet is told
+/// that they have arrived, so that it does not repeat what they say.
+#[derive(Debug)]
+pub struct Pipe {
+    renet: RenetClient,
+    guard: RenetGuard,
+    /// renet's clock.
+    clock: Duration,
+    /// When reliable messages were sent, by renet's clock, in the last [`RESEND_TIME`].
+    sent: VecDeque<Duration>,
+    flushed_at: Duration,
+    /// Reliable messages, each after its length, that renet does not have yet.
+    outgoing: VecDeque<u8>,
+    /// Reliable packets of renet that wait for an allowance.
+    held: VecDeque<Vec<u8>>,
+    is_ack_due: bool,
+    /// Reliable messages that have arrived, from the first incomplete one on.
+    incoming: Vec<u8>,
+    /// Number of bytes of `outgoing` that renet has got.
+    given: u64,
+    /// For the next measurement of the round trip: the number of bytes that have to be acknowledged, and when they were sent.
+    probe: Option<(u64, Duration)>,
+    round_trip: Option<Duration>,
+    /// Unreliable packets that wait for the tick in which they are due.
     pacer: Pacer,
     /// That something was too long to be sent.
     dropped: LoggedOnce,
 }
 
+/// Memory for unreliable messages of a client that are incomplete, in bytes.
+pub const FROM_CLIENT_BYTES: usize = 2 << 20;
+
+/// Memory for unreliable messages of a server that are incomplete, in bytes. Uncompressed snapshots of 900 bodies, of which no one
+/// is complete, take 6.5 MB in the three seconds after which renet discards them.
+pub const FROM_SERVER_BYTES: usize = 16 << 20;
+
 /// What waits for a peer, at most: one that acks nothing for so long is given up.
 const MAX_BACKLOG_BYTES: usize = 8 << 20;
 
+/// Bytes that may be sent before the first of them is acknowledged. renet counts more against its memory than are sent.
+const WINDOW: usize = 80 << 10;
+const RELIABLE_MEMORY: usize = 512 << 10;
+
+/// Bytes of the stream in a message of renet: one that fills a packet, with its number and length.
+const PIECE_BYTES: usize = 1190;
+
+/// Smallest part of a longer stream that is sent by itself: fits into what the smallest budget allows.
+const MIN_PIECE_BYTES: usize = 60;
+
+const RESEND_TIME: Duration = Duration::from_millis(300);
+const INSTANT: Duration = Duration::from_nanos(1);
+
+/// Bytes that an ack counts as in the backlog, so that it gets an allowance.
+const ACK_BYTES: usize = 16;
+
 impl Pipe {
+    /// An end with this much memory for incomplete unreliable messages: [`FROM_CLIENT_BYTES`] or [`FROM_SERVER_BYTES`].
+    #[must_use]
+    pub fn new(incoming_bytes: usize) -> Self {
+        let channels = |unreliable| {
+            let channel = |channel_id, max_memory_usage_bytes, send_type| ChannelConfig {
+                channel_id,
+                max_memory_usage_bytes,
+                send_type,
+            };
+            let resend_time = RESEND_TIME;
+            let ordered = SendType::ReliableOrdered { resend_time };
+            vec![
+                channel(UNRELIABLE_CHANNEL, unreliable, SendType::Unreliable),
+                channel(RELIABLE_CHANNEL, RELIABLE_MEMORY, ordered),
+            ]
+        };
+        let config = ConnectionConfig {
+            // Otherwise renet discards what is beyond it.
+            available_bytes_per_tick: u64::MAX,
+            client_channels_config: channels(usize::MAX),
+            server_channels_config: channels(incoming_bytes),
+        };
+        let mut renet = RenetClient::new(config);
+        // Takes the sequence 0, which stands for all unreliable packets, so that it is not that of a reliable one.
+        renet.send_message(UNRELIABLE_CHANNEL, vec![0]);
+        renet.get_packets_to_send();
+        Self {
+            renet,
+            guard: RenetGuard::default(),
+            clock: Duration::ZERO,
+            sent: VecDeque::new(),
+            flushed_at: Duration::ZERO,
+            outgoing: VecDeque::new(),
+            held: VecDeque::new(),
+            is_ack_due: false,
+            incoming: Vec::new(),
+            given: 0,
+            probe: None,
+            round_trip: None,
+            pacer: Pacer::default(),
+            dropped: LoggedOnce::default(),
+        }
+    }
+
     /// Takes a packet that has arrived.
-    pub(crate) fn receive(&mut self, now: Duration, packet: &[u8]) -> Result<(), ChannelError> {
-        self.channel.on_datagram(now, packet)
+    ///
+    /// # Errors
+    /// A sentence, if no [`Pipe`] sends such a packet: the connection is to be ended.
+    pub fn receive(&mut self, now: Duration, packet: &[u8]) -> Result<(), String> {
+        self.guard
+            .check(packet)
+            .map_err(|refused| refused.to_string())?;
+        self.renet.process_packet(packet);
+        if let Some(reason) = self.renet.disconnect_reason() {
+            return Err(reason.to_string());
+        }
+        self.is_ack_due |= matches!(PacketKind::of(packet), PacketKind::Reliable);
+        let acknowledged = self.given - self.in_flight() as u64;
+        if let Some((_, at)) = self.probe.take_if(|(bytes, _)| *bytes <= acknowledged) {
+            let sample = now.saturating_sub(at);
+            self.round_trip = match self.round_trip {
+                // It may have been sent again.
+                Some(smoothed) if sample >= RESEND_TIME => Some(smoothed),
+                Some(smoothed) => Some((smoothed * 7 + sample) / 8),
+                None => Some(sample),
+            };
+        }
+        Ok(())
     }
 
     /// Puts what has arrived into the mailbox, and says whether there was anything.
-    pub(crate) fn deliver(&mut self, mailbox: &mut Mailbox) -> bool {
+    pub fn deliver(&mut self, mailbox: &mut Mailbox) -> bool {
         let incoming = &mut mailbox.incoming;
         let before = incoming.messages.len() + incoming.datagrams.len();
-        let messages = std::iter::from_fn(|| self.channel.poll_reliable());
-        incoming.messages.extend(messages);
-        let datagrams = std::iter::from_fn(|| self.channel.poll_unreliable());
-        incoming.datagrams.extend(datagrams);
-        mailbox.round_trip = self.channel.round_trip();
+        while let Some(datagram) = self.renet.receive_message(UNRELIABLE_CHANNEL) {
+            incoming.datagrams.push(datagram.into());
+        }
+        while let Some(piece) = self.renet.receive_message(RELIABLE_CHANNEL) {
+            self.incoming.extend(piece);
+        }
+        let mut taken = 0;
+        while let Some((length, rest)) = self.incoming[taken..].split_first_chunk()
+            && let Some(message) = rest.get(..u16::from_be_bytes(*length).into())
+        {
+            incoming.messages.push(message.to_vec());
+            taken += 2 + message.len();
+        }
+        self.incoming.drain(..taken);
+        mailbox.round_trip = self.round_trip;
+        mailbox.backlog_bytes = self.backlog_bytes();
         incoming.messages.len() + incoming.datagrams.len() > before
     }
 
-    /// The packets to send now, once in a tick, or why the connection is to be given up. What is too long is dropped.
-    pub(crate) fn flush(
+    /// The packets to send now, once in a tick. What is too long is dropped, with a warning.
+    ///
+    /// # Errors
+    /// A sentence, if the connection is to be given up: too much is not acknowledged.
+    pub fn flush(
         &mut self,
         now: Duration,
         mailbox: &mut Mailbox,
     ) -> Result<Vec<Vec<u8>>, &'static str> {
-        for message in mailbox.outgoing.messages.drain(..) {
-            if let Err(TooLong { bytes, most }) = self.channel.send_reliable(&message) {
-                let line = format_args!("reliable message too long: {bytes} bytes, limit {most}");
-                self.dropped.warn(line);
+        self.queue(mailbox);
+        if self.in_flight() == 0 {
+            self.held.clear();
+            self.sent.clear();
+        }
+        let mut turn = Turn {
+            left: mailbox.reliable_allowance.unwrap_or(usize::MAX),
+            overhead: mailbox.overhead_bytes,
+            reliable: Vec::new(),
+            unreliable: Vec::new(),
+        };
+        let passed = now.saturating_sub(std::mem::replace(&mut self.flushed_at, now));
+        let until = match self.held.is_empty() {
+            true => self.clock + passed,
+            false => self.clock,
+        };
+        self.send(Duration::ZERO, &mut turn);
+        while self.held.is_empty()
+            && let Some(sent) = self.sent.pop_front_if(|sent| *sent + RESEND_TIME <= until)
+        {
+            let due = sent + RESEND_TIME;
+            self.send(due.saturating_sub(self.clock), &mut turn);
+        }
+        if self.held.is_empty() {
+            let step = until.saturating_sub(self.clock);
+            match self.give(now, &turn) {
+                true => self.send(step.max(INSTANT), &mut turn),
+                false => self.advance(step),
             }
         }
-        let mut allowance = mailbox.reliable_allowance.unwrap_or(usize::MAX);
-        let overhead = mailbox.overhead_bytes;
-        let spread = mailbox.spread_ticks.max(1);
-        let mut packets = Vec::new();
-        if spread > 1 || self.pacer.is_waiting() {
-            // First of all, so that messages do not wait for their turn in a large snapshot.
-            packets = self.channel.flush(now, allowance, overhead);
-            allowance = 0;
-        }
-        for datagram in mailbox.outgoing.datagrams.drain(..) {
-            if let Err(TooLong { bytes, most }) = self.channel.send_unreliable(datagram) {
-                let line = format_args!("datagram too long: {bytes} bytes, limit {most}");
-                self.dropped.warn(line);
-            }
-        }
-        self.pacer
-            .put(self.channel.flush(now, allowance, overhead), spread);
+        let Turn {
+            reliable: mut packets,
+            unreliable,
+            ..
+        } = turn;
+        self.pacer.put(unreliable, mailbox.spread_ticks.max(1));
         packets.extend(self.pacer.take());
-        mailbox.backlog_bytes = self.channel.backlog_bytes();
+        mailbox.backlog_bytes = self.backlog_bytes();
+        let stalled = self.held.front();
+        mailbox.stalled_bytes = stalled.map_or(0, |packet| packet.len() + mailbox.overhead_bytes);
         match mailbox.backlog_bytes <= MAX_BACKLOG_BYTES {
             true => Ok(packets),
             false => Err("too much waits for the other end to acknowledge it"),
         }
     }
+
+    /// Takes what is in the mailbox.
+    fn queue(&mut self, mailbox: &mut Mailbox) {
+        for message in mailbox.outgoing.messages.drain(..) {
+            match u16::try_from(message.len()) {
+                Ok(length) => {
+                    self.outgoing.extend(length.to_be_bytes());
+                    self.outgoing.extend(message);
+                }
+                Err(_) => self.too_long("reliable message", message.len(), MAX_RELIABLE_BYTES),
+            }
+        }
+        for datagram in mailbox.outgoing.datagrams.drain(..) {
+            match datagram.len() {
+                // What has no bytes says nothing.
+                0 => {}
+                1..=MAX_UNRELIABLE_BYTES => self.renet.send_message(UNRELIABLE_CHANNEL, datagram),
+                bytes => self.too_long("datagram", bytes, MAX_UNRELIABLE_BYTES),
+            }
+        }
+    }
+
+    fn too_long(&self, what: &str, bytes: usize, most: usize) {
+        let line = format_args!("{what} too long: {bytes} bytes, limit {most}");
+        self.dropped.warn(line);
+    }
+
+    /// Passes renet as much of the stream as can be sent now, and says whether it was anything.
+    fn give(&mut self, now: Duration, turn: &Turn) -> bool {
+        let (before, mut left) = (self.given, turn.left);
+        let mut window = WINDOW.saturating_sub(self.in_flight());
+        while !self.outgoing.is_empty() {
+            let around = turn.overhead + CHANNEL_BYTES;
+            let room = left.saturating_sub(around).min(window).min(PIECE_BYTES);
+            let bytes = self.outgoing.len().min(room);
+            if bytes < self.outgoing.len().min(MIN_PIECE_BYTES) {
+                break;
+            }
+            let piece: Vec<u8> = self.outgoing.drain(..bytes).collect();
+            self.renet.send_message(RELIABLE_CHANNEL, piece);
+            self.given += bytes as u64;
+            left -= around + bytes;
+            window -= bytes;
+        }
+        let is_given = self.given > before;
+        if is_given {
+            self.probe.get_or_insert((self.given, now));
+        }
+        is_given
+    }
+
+    /// Takes what renet sends at a later instant, and sends what the allowance covers of it.
+    fn send(&mut self, later: Duration, turn: &mut Turn) {
+        self.advance(later);
+        let held = self.held.len();
+        for packet in self.renet.get_packets_to_send() {
+            match PacketKind::of(&packet) {
+                PacketKind::Reliable => self.held.push_back(packet),
+                PacketKind::Ack if self.is_ack_due && turn.covers(&packet) => {
+                    turn.take(packet);
+                    self.is_ack_due = false;
+                }
+                PacketKind::Ack if self.is_ack_due => {}
+                PacketKind::Ack => {
+                    let arrived = ack_of(&packet);
+                    arrived
+                        .iter()
+                        .for_each(|ack| self.renet.process_packet(ack));
+                }
+                PacketKind::Unreliable => turn.unreliable.extend(without_sequence(&packet)),
+            }
+        }
+        if self.held.len() > held {
+            self.sent.push_back(self.clock);
+        }
+        while let Some(packet) = self.held.pop_front_if(|packet| turn.covers(packet)) {
+            turn.take(packet);
+        }
+    }
+
+    fn advance(&mut self, later: Duration) {
+        self.clock += later;
+        self.renet.update(later);
+    }
+
+    /// Bytes that renet holds until they are acknowledged.
+    fn in_flight(&self) -> usize {
+        RELIABLE_MEMORY - self.renet.channel_available_memory(RELIABLE_CHANNEL)
+    }
+
+    fn backlog_bytes(&self) -> usize {
+        let ack = if self.is_ack_due { ACK_BYTES } else { 0 };
+        self.outgoing.len() + self.in_flight() + ack
+    }
+}
+
+/// What is sent in a flush.
+#[derive(Debug)]
+struct Turn {
+    /// What is left of the allowance, in bytes on the wire.
+    left: usize,
+    /// Bytes around each packet.
+    overhead: usize,
+    reliable: Vec<Vec<u8>>,
+    unreliable: Vec<Vec<u8>>,
+}
+
+impl Turn {
+    const fn covers(&self, packet: &[u8]) -> bool {
+        packet.len() + self.overhead <= self.left
+    }
+
+    fn take(&mut self, packet: Vec<u8>) {
+        self.left -= packet.len() + self.overhead;
+        self.reliable.push(packet);
+    }
+}
+
+/// An unreliable packet with the sequence 0, which is of no use there and has up to 8 bytes. `None` if it has no message: renet sends
+/// such a packet before a message of 1199 or 1200 bytes.
+fn without_sequence(packet: &[u8]) -> Option<Vec<u8>> {
+    let (kind, rest) = packet.split_first()?;
+    // In QUIC's integers, the upper two bits of the first byte are the logarithm of the length.
+    let after = rest.get(1 << (rest.first()? >> 6)..)?;
+    let is_empty = after == [UNRELIABLE_CHANNEL, 0, 0];
+    (!is_empty).then(|| [&[*kind, 0], after].concat())
 }

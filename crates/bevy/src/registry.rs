@@ -10,7 +10,7 @@ use cubewire_codec::schema::{
     Axis, FieldForm, Kind, Levels, MAX_TICKS_PER_SECOND, Schema, Slots, World as Scene,
 };
 use cubewire_codec::{Plan, ladder};
-use cubewire_protocol::MAX_RELIABLE_BYTES;
+use cubewire_protocol::renet_guard::MAX_RELIABLE_BYTES;
 
 use crate::cold::ColdEntry;
 use crate::forms::{Field, Pose, Shape};

@@ -2,7 +2,6 @@
 
 use std::net::IpAddr;
 
-use cubewire_protocol::MessageChannel;
 use serde::Serialize;
 
 /// Bytes of the headers of IPv4 and UDP. In memory, packets count as if they had them.
@@ -94,14 +93,31 @@ impl Way {
         self.packet_bytes + self.control_bytes
     }
 
-    /// Counts a packet of a [`MessageChannel`] that takes this many bytes on the wire.
+    /// Counts a packet of renet that takes this many bytes on the wire.
     pub fn count(&mut self, packet: &[u8], bytes: usize) {
-        match MessageChannel::has_message(packet) {
-            true => {
+        match PacketKind::of(packet) {
+            PacketKind::Unreliable => {
                 self.packets += 1;
                 self.packet_bytes += bytes as u64;
             }
-            false => self.control_bytes += bytes as u64,
+            _ => self.control_bytes += bytes as u64,
+        }
+    }
+}
+
+/// Kind of a packet of renet, which is its first byte.
+pub(crate) enum PacketKind {
+    Reliable,
+    Unreliable,
+    Ack,
+}
+
+impl PacketKind {
+    pub(crate) const fn of(packet: &[u8]) -> Self {
+        match packet.first() {
+            Some(0 | 2) => Self::Reliable,
+            Some(1 | 3) => Self::Unreliable,
+            _ => Self::Ack,
         }
     }
 }

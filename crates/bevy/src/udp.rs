@@ -1,6 +1,5 @@
-//! A transport over UDP, encrypted and authenticated: the netcode layer of renet (`renetcode`, [netcode 1.02]) with this
-//! project's own channels above it. renet's own would have to be guarded against what panics or takes any memory there, and
-//! what they send again is outside of a byte budget.
+//! A transport over UDP, encrypted and authenticated: packets of renet, behind the guard and within the budget of a
+//! [`Pipe`](crate::Pipe), in datagrams of renet's netcode layer (`renetcode`, [netcode 1.02]).
 //!
 //! A client needs a [`ConnectToken`], which a [`Key`] makes that the server has, too. A game keeps the key on its servers, and
 //! hands out tokens to those who may play. Without a key, [`Key::LOOPBACK`] connects programs on one machine.

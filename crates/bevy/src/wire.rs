@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use cubewire_codec::Life;
 use cubewire_codec::schema::first_difference;
-use cubewire_protocol::MAX_RELIABLE_BYTES;
+use cubewire_protocol::renet_guard::MAX_RELIABLE_BYTES;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -304,7 +304,7 @@ mod tests {
 
     /// Every kind of mail, as in the file of golden mail that `WIRE.md` names, and as it is after it was read.
     fn golden() -> String {
-        let mut text = "Mail: see crates/codec/WIRE.md.\n\n".to_owned();
+        let mut text = "Mail and packets: see crates/codec/WIRE.md.\n\n".to_owned();
         let mut line = |of: &str, bytes: &[u8]| {
             let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             text += &format!("{of}: {hex}\n");
@@ -357,6 +357,9 @@ mod tests {
         let bytes = encode(&upstream);
         assert_eq!(decode(&bytes), Some(upstream));
         line("client, unreliable", &bytes);
+        for packet in crate::pipe::tests::golden() {
+            line("packet", &packet);
+        }
         text
     }
 

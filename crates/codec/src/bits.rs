@@ -4,6 +4,8 @@ mod direction;
 
 use std::ops::RangeInclusive;
 
+use bitstream_io::{BigEndian, BitRead, BitReader, BitWriter};
+
 use self::direction::{At, Gathered};
 pub(crate) use self::direction::{Counting, Direction, Reading, Writing};
 
@@ -50,11 +52,12 @@ impl<'l, D: Direction> BitStream<'l, D> {
         Field {
             at: At {
                 bit: self.at_bit,
+                known_until: self.at_bit,
                 kind,
                 body: self.body,
+                gathered: Gathered::default(),
             },
             recorded: self.at_bit,
-            gathered: Gathered::default(),
             stream: self,
         }
     }
@@ -73,6 +76,7 @@ impl<'l, D: Direction> BitStream<'l, D> {
         numbers: &mut [i32; 3],
     ) -> Result<(), D::Error> {
         let mut field = self.field(kind);
+        field.follow(bounds.iter().map(|bounds| bounds.bits()).sum());
         for (number, bounds) in numbers.iter_mut().zip(bounds) {
             let distance = field.number(bounds.bits(), number.abs_diff(bounds.min))?;
             let value = i64::from(bounds.min) + i64::from(distance);
@@ -90,8 +94,9 @@ impl<'l, D: Direction> BitStream<'l, D> {
         words: &mut [u32; N],
     ) -> Result<(), D::Error> {
         let mut field = self.field(kind);
+        field.stream.direction.words(&mut field.at, words)?;
         for word in words {
-            *word = field.number(u32::BITS, *word)?;
+            field.at.bit += u64::from(u32::BITS);
             D::check(f32::from_bits(*word).is_finite(), || {
                 DecodeError::NotFinite {
                     at_bit: field.at.bit,
@@ -132,11 +137,7 @@ impl<'l, D: Direction> BitStream<'l, D> {
 impl<'a> BitStream<'a, Writing<'a>> {
     /// Appends to `bytes`.
     pub(crate) fn writer(bytes: &'a mut Vec<u8>, ledger: Option<&'a mut BitLedger>) -> Self {
-        let direction = Writing {
-            bytes,
-            held: Gathered::default(),
-        };
-        Self::new(direction, 0, ledger)
+        Self::new(BitWriter::endian(bytes, BigEndian), 0, ledger)
     }
 
     /// Writes the last bits, and zeros up to a whole byte.
@@ -153,17 +154,16 @@ impl BitStream<'_, Counting> {
 
 impl<'b, 'l> BitStream<'l, Reading<'b>> {
     /// Reads from a bit of `bytes` on, and records what it reads, if there is a ledger.
-    pub(crate) const fn reader(
-        bytes: &'b [u8],
-        at_bit: u64,
-        ledger: Option<&'l mut BitLedger>,
-    ) -> Self {
-        Self::new(Reading { bytes }, at_bit, ledger)
+    pub(crate) fn reader(bytes: &'b [u8], at_bit: u64, ledger: Option<&'l mut BitLedger>) -> Self {
+        let end = bytes.len() as u64 * 8;
+        let mut bits = BitReader::endian(&bytes[(at_bit / 8) as usize..], BigEndian);
+        bits.skip((at_bit % 8) as u32).expect("these were read");
+        Self::new(Reading { bits, end }, at_bit, ledger)
     }
 
-    /// All bytes, also those that were read.
-    pub(crate) const fn bytes(&self) -> &'b [u8] {
-        self.direction.bytes
+    /// The bytes that are wholly unread.
+    pub(crate) fn rest(&mut self) -> &'b [u8] {
+        self.direction.bits.aligned_reader()
     }
 
     /// The ledger.
@@ -172,7 +172,7 @@ impl<'b, 'l> BitStream<'l, Reading<'b>> {
     }
 
     pub(crate) const fn bits_left(&self) -> u64 {
-        self.direction.bits() - self.at_bit
+        self.direction.end - self.at_bit
     }
 
     /// Checks that only zeros up to a whole byte are left.
@@ -192,9 +192,8 @@ impl<'b, 'l> BitStream<'l, Reading<'b>> {
 /// need not be in range, and the one that was read is returned.
 pub(crate) struct Field<'s, 'l, D: Direction> {
     stream: &'s mut BitStream<'l, D>,
-    /// Here rather than in the stream, like the bits before they are written: in registers.
+    /// Here rather than in the stream, with the bits before they are written and after they were read: in registers.
     at: At,
-    gathered: Gathered,
     /// The ledger has the bits up to here.
     recorded: u64,
 }
@@ -202,8 +201,8 @@ pub(crate) struct Field<'s, 'l, D: Direction> {
 impl<D: Direction> Drop for Field<'_, '_, D> {
     #[inline(always)]
     fn drop(&mut self) {
-        if self.gathered.bits > 0 {
-            self.stream.direction.write(self.gathered);
+        if self.at.gathered.bits > 0 {
+            self.stream.direction.put(self.at.gathered);
         }
         self.stream.at_bit = self.at.bit;
         self.record();
@@ -244,14 +243,19 @@ impl<D: Direction> Field<'_, '_, D> {
         }
     }
 
+    /// At least `bits` more bits belong to this field, so they can be read at once.
+    #[inline(always)]
+    pub(crate) fn follow(&mut self, bits: u32) {
+        self.at.known_until = self.at.bit + u64::from(bits);
+    }
+
     /// Codes a number of at most 32 bits, the most significant first.
     ///
     /// # Panics
     /// If the number does not fit its bits and is written.
     #[inline(always)]
     pub(crate) fn number(&mut self, bits: u32, value: u32) -> Result<u32, D::Error> {
-        let direction = &mut self.stream.direction;
-        let value = direction.number(&mut self.gathered, &self.at, bits, value)?;
+        let value = self.stream.direction.number(&mut self.at, bits, value)?;
         self.at.bit += u64::from(bits);
         Ok(value)
     }
@@ -271,7 +275,10 @@ impl<D: Direction> Field<'_, '_, D> {
         number: u32,
     ) -> Result<(usize, u32), D::Error> {
         let last = N as u32 - 1;
-        let zeros = self.stream.direction.zeros(&self.at, range as u32, last);
+        let zeros = self
+            .stream
+            .direction
+            .zeros(&mut self.at, range as u32, last)?;
         let (range, ones) = (zeros as usize, u32::from(zeros < last));
         let bits = u32::from(bits[range]);
         let code = self.number(zeros + ones + bits, ones << bits | number)?;

@@ -121,6 +121,7 @@ impl<'a> BodyCoder<'a> {
             fields.interacting = stream.flag(BitKind::Interacting, fields.interacting)?;
         }
         let mut field = stream.field(BitKind::Flags);
+        field.follow(2);
         Ok(Sent {
             position: field.flag(sent.position)?,
             orientation: field.flag(sent.orientation)?,

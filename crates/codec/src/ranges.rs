@@ -118,6 +118,7 @@ impl<const N: usize> Ranges<N> {
         if !field.flag(*is_possible && self.hold(&difference))? {
             return Ok(false);
         }
+        field.follow(3 * self.min_bits());
         for index in 0..3 {
             difference[index] = self.signed(&mut field, difference[index])?;
             let number = i64::from(reference[index]) + i64::from(difference[index]);
@@ -127,6 +128,16 @@ impl<const N: usize> Ranges<N> {
         stream.note_components(|| difference.map(|part| self.signed_bits(part).unwrap_or(0)));
         stream.note(|| self.form(difference));
         Ok(true)
+    }
+
+    /// Bits of the shortest code.
+    pub(crate) fn min_bits(&self) -> u32 {
+        (0..N).map(|range| self.width(range)).min().unwrap_or(0)
+    }
+
+    /// Bits of a number in a range, with its prefix.
+    fn width(&self, range: usize) -> u32 {
+        (range + 1).min(N - 1) as u32 + u32::from(self.bits[range])
     }
 
     /// Whether each of three signed numbers is in the ranges.
@@ -147,8 +158,7 @@ impl<const N: usize> Ranges<N> {
 
     fn bits_of(&self, number: u32, sign_bits: u8) -> Option<u32> {
         let range = range_of(number, self.starts(sign_bits));
-        let prefix = (range + 1).min(N - 1) as u32;
-        (number < self.end(sign_bits)).then(|| prefix + u32::from(self.bits[range]))
+        (number < self.end(sign_bits)).then(|| self.width(range))
     }
 
     /// The first number of each range. A range of `b` bits is 2^(b − `sign_bits`) numbers wide.
@@ -227,12 +237,16 @@ mod tests {
             }
             let last: usize = ranges.bits.iter().map(|bits| 1 << bits).sum();
             assert_eq!(codes.len(), last);
+            let shortest = codes.iter().map(|(bits, _)| *bits).min();
+            assert_eq!(shortest, Some(ranges.min_bits()));
         }
         check(Ranges::new([5, 9]));
         check(Ranges::new([5, 8]));
         check(Ranges::new([1, 1]));
         check(Ranges::new([3, 5, 8]));
         check(Ranges::new([1, 6, 10]));
+        // The last codes are the shortest.
+        check(Ranges::new([5, 6, 1]));
     }
 
     #[test]

@@ -81,6 +81,7 @@ fn code_named<D: Direction>(
             return Ok(());
         }
     }
+    field.follow(named.len() as u32);
     for (body, named) in named.iter_mut().enumerate() {
         field.of_body(Some(body));
         *named = field.flag(*named)?;
@@ -134,6 +135,10 @@ impl IndexForm {
         let count = field.number(self.count_bits, indices.len() as u32)?;
         indices.resize(count as usize, 0);
         field.of_body(None);
+        let index_bits = self
+            .distance
+            .map_or(self.index_bits, |ranges| ranges.min_bits());
+        field.follow(count * index_bits);
         let mut min = 0;
         for slot in indices {
             let index = u32::from(*slot);

@@ -13,14 +13,13 @@ use cubewire_codec::quantize::SmallestThree;
 use cubewire_codec::schema::CUBES;
 use cubewire_codec::{Plan, QuantizedSnapshot, Sequence, Stages, encode_initial, ladder};
 use cubewire_fuzz::{
-    LIVING, TICKS, exchange, exchange_living, exchange_simulated, pair, put_message, rungs, send,
-    world,
+    LIVING, TICKS, WHOLE_SLICE, exchange, exchange_living, exchange_simulated, pair, put_message,
+    renet, rungs, send, world,
 };
 use cubewire_link::PRESETS;
 use cubewire_physics::WorldState;
-use cubewire_protocol::{
-    Ack, BaselineChoice, Feedback, MessageChannel, Request, RequestAck, Welcome,
-};
+use cubewire_protocol::renet_guard::{RELIABLE_CHANNEL, UNRELIABLE_CHANNEL};
+use cubewire_protocol::{Ack, BaselineChoice, Feedback, Request, RequestAck, Welcome};
 // The compiler's flags make every program of this package call functions of this library.
 use libfuzzer_sys as _;
 
@@ -35,7 +34,7 @@ fn main() -> io::Result<()> {
     let seeds = [
         packets(),
         messages(),
-        channel(),
+        renet_guard(),
         mail(),
         handshake(),
         texts(),
@@ -95,31 +94,37 @@ fn messages() -> Vec<Seed> {
     ]
 }
 
-/// Datagrams of an end that sends and receives messages of both kinds, of which some have several fragments.
-fn channel() -> Vec<Seed> {
-    let mut ends = [MessageChannel::default(), MessageChannel::default()];
-    let mut datagrams = Vec::new();
-    for tick in 0..12 {
-        let now = Duration::from_millis(16) * tick;
+/// Packets of an end that sends and receives messages of both kinds. Some have several slices, and some packets are lost.
+fn renet_guard() -> Vec<Seed> {
+    let tick = Duration::from_millis(16);
+    let mut ends = [renet(), renet()];
+    let mut seed = Vec::new();
+    for number in 0..30 {
         for end in &mut ends {
-            end.send_reliable(&vec![1; 40 * tick as usize])
-                .expect("it is short");
+            let length = if number == 9 { 3700 } else { 40 * number + 1 };
+            end.send_message(RELIABLE_CHANNEL, vec![1; length]);
+            end.update(tick);
         }
-        let message = vec![2; if tick == 5 { 1300 } else { 30 }];
-        ends[0].send_unreliable(message).expect("it is short");
-        let [theirs, ours] = [0, 1].map(|end| ends[end].flush(now, usize::MAX, 28));
-        for datagram in &theirs {
-            // Longer ones have no number in this format.
-            if datagram.len() < 500 && tick % 4 > 0 {
-                put_message(4, datagram, &mut datagrams);
+        let length = if number % 5 == 1 { 2500 } else { 30 };
+        ends[0].send_message(UNRELIABLE_CHANNEL, vec![2; length]);
+        let [theirs, ours] = ends.each_mut().map(|end| end.get_packets_to_send());
+        for packet in &theirs {
+            let head = packet.len().checked_sub(1202);
+            match head.filter(|_| matches!(packet[0], 2 | 3)) {
+                Some(length) => put_message(WHOLE_SLICE, &packet[..length], &mut seed),
+                // Longer ones cannot be written in this format.
+                None if packet.len() < 500 => put_message(4, packet, &mut seed),
+                None => {}
             }
-            ends[1].on_datagram(now, datagram).expect("it was sent");
+            if number % 7 != 3 {
+                ends[1].process_packet(packet);
+            }
         }
-        for datagram in &ours {
-            ends[0].on_datagram(now, datagram).expect("it was sent");
+        for packet in &ours {
+            ends[0].process_packet(packet);
         }
     }
-    vec![("channel", datagrams)]
+    vec![("renet_guard", seed)]
 }
 
 /// Values in postcard: both of a negation and a list, a name with a value, counts, and what is too deep or has too many elements.

@@ -9,8 +9,10 @@ use cubewire_codec::{
     Baseline, Baselines, BodyState, Coverage, Decoder, Encoder, Fingerprint, Inputs, Life, Limits,
     Origin, Packet, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
+use cubewire_protocol::renet_guard::{RELIABLE_CHANNEL, UNRELIABLE_CHANNEL};
 use cubewire_protocol::{BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
 use glam::{Quat, Vec3};
+use renet::{ChannelConfig, ConnectionConfig, RenetClient, SendType};
 
 /// Cubes of the small world that packets show.
 pub const CUBES: usize = 50;
@@ -273,4 +275,36 @@ pub fn put_message(before: u8, message: &[u8], bytes: &mut Vec<u8>) {
     let half = u8::try_from(message.len() / 2).unwrap();
     bytes.extend([before << 1 | (message.len() & 1) as u8, half]);
     bytes.extend(message);
+}
+
+/// An end of a connection of renet, with the channels that its guard expects.
+pub fn renet() -> RenetClient {
+    let channel = |channel_id, send_type| ChannelConfig {
+        channel_id,
+        max_memory_usage_bytes: 1 << 20,
+        send_type,
+    };
+    let reliable = SendType::ReliableOrdered {
+        resend_time: Duration::from_millis(300),
+    };
+    let channels = vec![
+        channel(UNRELIABLE_CHANNEL, SendType::Unreliable),
+        channel(RELIABLE_CHANNEL, reliable),
+    ];
+    let mut renet = RenetClient::new(ConnectionConfig {
+        available_bytes_per_tick: 1 << 20,
+        server_channels_config: channels.clone(),
+        client_channels_config: channels,
+    });
+    renet.set_connected();
+    renet
+}
+
+/// Bit of the byte before a message. If it is set, [`whole_slice`] completes the message: a whole slice is too long for
+/// [`messages`].
+pub const WHOLE_SLICE: u8 = 1;
+
+/// Appends 1200 bytes and their number to the head of a slice.
+pub fn whole_slice(head: &[u8]) -> Vec<u8> {
+    [head, &[0x44, 0xB0], &[7; 1200]].concat()
 }

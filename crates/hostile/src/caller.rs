@@ -5,8 +5,11 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use cubewire_bevy::mailbox::Mail;
+use cubewire_bevy::pipe::FROM_SERVER_BYTES;
 use cubewire_bevy::udp::Key;
-use cubewire_protocol::{Feedback, MessageChannel, PROTOCOL_VERSION, Request};
+use cubewire_bevy::{Mailbox, Pipe};
+use cubewire_protocol::{Feedback, PROTOCOL_VERSION, Request};
 use renetcode::{ClientAuthentication, ConnectToken, NETCODE_USER_DATA_BYTES, NetcodeClient};
 
 use crate::wire::{MAX_DATAGRAM_BYTES, STEP, Wire};
@@ -34,7 +37,7 @@ pub(crate) fn since_1970() -> Duration {
     now.unwrap_or_default()
 }
 
-/// A client of netcode with its socket, and the channel in its datagrams.
+/// A client of netcode with its socket, and the messages in its datagrams.
 pub(crate) struct Caller {
     pub(crate) wire: Wire,
     netcode: Box<NetcodeClient>,
@@ -43,15 +46,9 @@ pub(crate) struct Caller {
     /// How much later datagrams are taken than they arrive.
     pub(crate) delay: Duration,
     delayed: VecDeque<(Instant, Vec<u8>)>,
-    channel: MessageChannel,
+    pipe: Pipe,
+    mailbox: Mailbox,
     start: Instant,
-}
-
-/// Messages that have arrived.
-#[derive(Debug, Default)]
-pub(crate) struct Mail {
-    pub(crate) reliable: Vec<Vec<u8>>,
-    pub(crate) unreliable: Vec<Vec<u8>>,
 }
 
 impl Caller {
@@ -67,7 +64,8 @@ impl Caller {
             updated: Instant::now(),
             delay: Duration::ZERO,
             delayed: VecDeque::new(),
-            channel: MessageChannel::default(),
+            pipe: Pipe::new(FROM_SERVER_BYTES),
+            mailbox: Mailbox::default(),
             start: Instant::now(),
         }
     }
@@ -86,20 +84,16 @@ impl Caller {
                     .push_back((now + self.delay, datagram.to_vec()));
             }
         }
-        let mut mail = Mail::default();
         while let Some((_, mut datagram)) = self.delayed.pop_front_if(|(due, _)| *due <= now) {
             let Some(payload) = self.netcode.process_packet(&mut datagram) else {
                 continue;
             };
             // One that cannot be read is of a connection that this end has spoilt.
-            let _ = self.channel.on_datagram(self.start.elapsed(), payload);
-            mail.reliable
-                .extend(std::iter::from_fn(|| self.channel.poll_reliable()));
-            mail.unreliable
-                .extend(std::iter::from_fn(|| self.channel.poll_unreliable()));
+            let _ = self.pipe.receive(self.start.elapsed(), payload);
         }
+        self.pipe.deliver(&mut self.mailbox);
         self.update();
-        mail
+        std::mem::take(&mut self.mailbox.incoming)
     }
 
     /// Sends what netcode has to send, and reads nothing.
@@ -163,21 +157,20 @@ impl Caller {
 
     /// Sends a reliable message.
     pub(crate) fn reliable(&mut self, message: &[u8]) {
-        let queued = self.channel.send_reliable(message);
-        queued.expect("messages here are short");
+        self.mailbox.outgoing.messages.push(message.to_vec());
         self.flush();
     }
 
     /// Sends an unreliable message.
     pub(crate) fn unreliable(&mut self, message: Vec<u8>) {
-        let queued = self.channel.send_unreliable(message);
-        queued.expect("messages here are short");
+        self.mailbox.outgoing.datagrams.push(message);
         self.flush();
     }
 
-    /// Sends what the channel has to send.
+    /// Sends what the mailbox has to send, unless the server has not taken megabytes of it.
     pub(crate) fn flush(&mut self) {
-        for payload in self.channel.flush(self.start.elapsed(), usize::MAX, 0) {
+        let payloads = self.pipe.flush(self.start.elapsed(), &mut self.mailbox);
+        for payload in payloads.unwrap_or_default() {
             self.say(&payload);
         }
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cubewire_bevy::mailbox::Mail;
 use cubewire_codec::{Limits, Sequence, Snapshot, ladder};
 use cubewire_physics::state_hash;
 use cubewire_protocol::{
@@ -14,7 +15,7 @@ use cubewire_scene::TICK;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-use crate::caller::{Caller, Mail, Target};
+use crate::caller::{Caller, Target};
 use crate::error::HostileError;
 use crate::wire::{STEP, Tally, Wire};
 
@@ -128,7 +129,7 @@ impl Viewer {
     }
 
     fn take(&mut self, mail: Mail, start: Instant, now: Instant, notes: &mut Notes) {
-        for message in mail.reliable {
+        for message in mail.messages {
             if self.receiver.is_some() {
                 notes.refused += u64::from(RequestAck::decode(&message).is_err());
                 continue;
@@ -141,7 +142,7 @@ impl Viewer {
             notes.refused += u64::from(receiver.is_none());
             self.receiver = receiver;
         }
-        for message in mail.unreliable {
+        for message in mail.datagrams {
             let Some(receiver) = &mut self.receiver else {
                 continue;
             };

@@ -1,10 +1,10 @@
 //! The cube demo in [Rapier](https://rapier.rs), without Bevy: how its bodies are built, and what one tick does
 //! to them.
 //!
-//! The rules are `cubewire-scene`'s; this crate applies them with the physics engine. A tick is one function,
-//! [`Sets::step`], on sets that are borrowed from wherever they are kept: the game steps those of its
-//! `bevy_rapier3d` context, and a [`World`] owns its own. Both compute the same to the bit: worlds that are built
-//! alike and stepped with the same keys stay equal, and so does a clone.
+//! The rules are `cubewire-scene`'s; this crate applies them with the physics engine. A tick is [`Sets::before`], a step
+//! of Rapier, and [`Sets::after`]. The game has the sets in the context of `bevy_rapier3d`, and its plugin steps them. A
+//! [`World`] owns and steps its sets itself. Both compute the same to the bit: worlds that are built alike and stepped
+//! with the same keys stay equal, and so does a clone.
 //!
 //! That holds on the same architecture, with any optimization. Another compiler or another instruction set may round
 //! differently somewhere, and the cubes are chaotic.
@@ -41,7 +41,9 @@ mod world;
 pub use hash::state_hash;
 pub use input::Input;
 pub use receiver_world::{MAX_PAST, ReceiverWorld};
-pub use solids::{LOOK_AHEAD, Solid, initial_snapshot, set_rest_thresholds, solids};
+pub use solids::{
+    GRAVITY, LOOK_AHEAD, Solid, initial_snapshot, parameters, set_rest_thresholds, solids,
+};
 pub use state::{MAX_STATE_BYTES, WorldState, WorldStateError};
 pub use step::{SceneState, Sets};
 pub use world::World;

@@ -59,7 +59,7 @@ impl Sets<'_> {
             assert_eq!(self.bodies.insert(body), handle, "a body was removed");
         }
         *self.colliders = ColliderSet::new();
-        self.step_engine(Vec3::ZERO);
+        self.step(Vec3::ZERO);
         for (handle, old) in old_colliders.iter() {
             let collider = old.clone();
             let inserted = match old.parent() {

@@ -25,6 +25,9 @@ const MARGIN: f32 = 0.5;
 /// Soft-CCD prediction distance of a cube, metres: what it covers in one tick at the maximum speed.
 pub const LOOK_AHEAD: f32 = scene::MAX_LINEAR_SPEED / TICKS_PER_SECOND as f32;
 
+/// Acceleration of every cube that no force acts on, m/s².
+pub const GRAVITY: Vec3 = Vec3::new(0.0, 0.0, -scene::GRAVITY);
+
 /// A part of the scene.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Solid {
@@ -105,7 +108,8 @@ pub(crate) fn body(state: &ExactBody) -> RigidBody {
 }
 
 /// How Rapier integrates the scene: one tick a step.
-pub(crate) fn parameters() -> IntegrationParameters {
+#[must_use]
+pub fn parameters() -> IntegrationParameters {
     IntegrationParameters {
         dt: 1.0 / TICKS_PER_SECOND as f32,
         normalized_max_linear_velocity: scene::MAX_LINEAR_SPEED,

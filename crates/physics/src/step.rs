@@ -1,7 +1,7 @@
 //! One tick.
 
 use cubewire_codec::Snapshot;
-use cubewire_scene::{CUBES, GRAVITY, Interaction, Keys, MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED};
+use cubewire_scene::{CUBES, Interaction, MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED};
 use glam::Vec3;
 use rapier3d::prelude::{
     CCDSolver, ColliderHandle, ColliderSet, DefaultBroadPhase, ImpulseJointSet, IslandManager,
@@ -175,29 +175,29 @@ impl SceneState {
 }
 
 impl Sets<'_> {
-    /// Simulates one tick, after a [rebuild](Self::rebuild) if the input has one.
+    /// Begins a tick: [rebuilds](Self::rebuild) the sets if the input asks for it, and applies the forces of the keys.
+    /// A step of the engine with [`parameters`] and [`GRAVITY`](crate::GRAVITY) follows, then [`after`](Self::after).
     ///
-    /// A reset is left to the caller, who also has what belongs to the bodies elsewhere.
-    pub fn advance(&mut self, scene: &mut SceneState, input: Input) {
+    /// The caller performs a reset, because it also owns what belongs to the bodies elsewhere.
+    pub fn before(&mut self, scene: &mut SceneState, input: Input) {
         if input.rebuilds {
             self.rebuild(scene);
         }
-        self.step(scene, input.keys);
-    }
-
-    /// Simulates one tick with the keys that are held during it.
-    pub fn step(&mut self, scene: &mut SceneState, keys: Keys) {
         if scene.is_restored {
             self.wake_touched(scene);
         }
-        apply_forces(self.bodies, &scene.handles, scene.ticks, keys);
-        self.step_engine(Vec3::NEG_Z * GRAVITY);
+        apply_forces(self.bodies, &scene.handles, scene.ticks, input.keys);
+    }
+
+    /// Ends a tick: limits the speeds, and spreads the interaction over the contacts of the step.
+    pub fn after(&mut self, scene: &mut SceneState) {
         scene.ticks += 1;
         self.limit_speeds(scene);
         self.spread_interaction(scene);
     }
 
-    pub(crate) fn step_engine(&mut self, gravity: Vec3) {
+    /// Steps the engine.
+    pub(crate) fn step(&mut self, gravity: Vec3) {
         self.pipeline.step(
             gravity,
             &parameters(),

@@ -64,8 +64,10 @@ impl World {
 
     /// Simulates one tick with the keys that are held during it.
     pub fn step(&mut self, keys: Keys) {
-        let (mut sets, scene) = self.sets();
-        sets.step(scene, keys);
+        self.advance(Input {
+            keys,
+            ..Input::default()
+        });
     }
 
     /// Simulates one tick, after a reset and a rebuild if the input has them.
@@ -74,7 +76,9 @@ impl World {
             *self = Self::new();
         }
         let (mut sets, scene) = self.sets();
-        sets.advance(scene, input);
+        sets.before(scene, input);
+        sets.step(solids::GRAVITY);
+        sets.after(scene);
     }
 
     fn sets(&mut self) -> (Sets<'_>, &mut SceneState) {

@@ -105,6 +105,17 @@ impl ByteBudget {
         self.saved.max(0.0).min(left.into()) as usize
     }
 
+    /// Bytes that may be sent now of a packet of this length that cannot be shortened. If it is longer than what can be saved,
+    /// that is everything that the last second has left.
+    pub fn available_for(&mut self, now: Duration, packet: usize) -> usize {
+        let available = self.available(now);
+        let left = self.bytes_per_second.saturating_sub(self.in_last_second) as usize;
+        match packet > self.most() {
+            true => left.min(packet),
+            false => available.min(packet),
+        }
+    }
+
     /// Records what was sent in an instant, within the budget or not.
     pub fn spend(&mut self, at: Duration, bytes: usize) {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX / 2);

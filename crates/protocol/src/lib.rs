@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 
 mod budget;
-mod channel;
 mod clock;
 mod delay;
 mod engine;
@@ -13,6 +12,7 @@ pub mod netcode;
 mod playout;
 mod rate;
 mod receiver;
+pub mod renet_guard;
 mod request;
 mod ring;
 mod schedule;
@@ -24,10 +24,6 @@ mod tracks;
 mod welcome;
 
 pub use budget::{BUDGETS_KBPS, ByteBudget};
-pub use channel::{
-    ChannelError, MAX_DATAGRAM_BYTES, MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES, MessageChannel,
-    TooLong,
-};
 pub use clock::SenderClock;
 pub use delay::{AdaptiveDelay, playout_delay};
 pub use engine::Engine;

@@ -9,7 +9,7 @@ use cubewire_codec::{
 };
 
 /// Version of the wire formats of this crate, of the codec, and of the transport that carries them.
-pub const PROTOCOL_VERSION: u16 = 16;
+pub const PROTOCOL_VERSION: u16 = 17;
 
 /// What a receiver needs before it can decode the first packet, at whatever tick it joins. Sent
 /// reliably:

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
+use cubewire_bevy::mailbox::SLICE_BYTES;
 use cubewire_bevy::udp::{ClientAddress, ClientId, TokenData, UdpHost, UdpServer};
 use cubewire_bevy::{CubewireSystems, Mailbox, Traffic, disconnect};
 use cubewire_codec::{Fingerprint, Plan, Sequence, Snapshot};
@@ -11,15 +12,15 @@ use cubewire_protocol::{FallbackReason, PROTOCOL_VERSION, Request, RequestAck, W
 use serde::{Serialize, Serializer};
 
 use super::token_version;
-use crate::replication::transport::{End, SLICE_BYTES, TransportSystems, bound};
+use crate::replication::transport::{End, TransportSystems, bound};
 use crate::replication::{
     ChangeLane, LaneBudget, LaneCost, LaneMeter, LaneSettings, Peer, SEND_INTERVALS,
     SenderSettings, Serving, sending_half,
 };
 use crate::simulation::CubeWorld;
 
-/// Most viewers of a server. A viewer takes about 8 MB, and 12 at most: the last 256 snapshots as it decodes them, for
-/// baselines.
+/// Most viewers of a server. A viewer takes about 8 MB, and 20 at most: the last 256 snapshots as it decodes them, for
+/// baselines, and messages that are incomplete.
 pub const MAX_VIEWERS: usize = 64;
 
 /// Admits viewers. Needs [`ReplicationPlugin`](crate::replication::ReplicationPlugin).

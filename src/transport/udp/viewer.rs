@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
+use cubewire_bevy::mailbox::SLICE_BYTES;
 use cubewire_bevy::udp::{Key, UdpClient, UdpConnection};
 use cubewire_bevy::{CubewireSystems, Disconnected, Mailbox, Traffic};
 use cubewire_protocol::PROTOCOL_VERSION;
 
 use self::session::{Heard, Session};
 use super::token_data;
-use crate::replication::transport::{End, ReceiverMail, SLICE_BYTES, TransportSystems, bound};
+use crate::replication::transport::{End, ReceiverMail, TransportSystems, bound};
 use crate::replication::{
     ConnectionStatus, LaneMeter, LinkSettings, Reconnect, Replica, SenderSettings,
     ServerConnection, Welcomed,

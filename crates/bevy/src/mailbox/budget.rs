@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
-use cubewire_protocol::{ByteBudget, MAX_DATAGRAM_BYTES, Within};
+use cubewire_protocol::{ByteBudget, Within};
 
 use super::Mailbox;
 
-/// What a [`MessageChannel`](cubewire_protocol::MessageChannel) puts around a snapshot, with an ack, at most.
-pub const CHANNEL_BYTES: usize = 13;
+/// Most bytes that renet puts around a datagram, a slice of one, or a part of the reliable messages, in the first 200 days of a
+/// connection.
+pub const CHANNEL_BYTES: usize = 14;
+
+/// Most bytes of a datagram in one packet. Longer ones are cut into slices of this length.
+pub const SLICE_BYTES: usize = 1200;
 
 /// Keeps all that goes through a mailbox, with headers and what is sent again, within a number of bytes in any second: for
 /// replication of one's own. [`ServerPlugin`](crate::ServerPlugin) has one for each client with a budget.
@@ -54,9 +58,14 @@ impl SendBudget {
         bucket.set_bytes_per_second(bytes_per_second);
         let available = bucket.available(now);
         let overhead = mailbox.overhead_bytes + CHANNEL_BYTES;
-        let mut within = bucket.within(now, MAX_DATAGRAM_BYTES - CHANNEL_BYTES, overhead);
+        let mut within = bucket.within(now, SLICE_BYTES, overhead);
         let is_waiting = mailbox.backlog_bytes > 0 || !mailbox.outgoing.messages.is_empty();
-        let allowance = if is_waiting { available / 2 } else { 0 };
+        let stalled = bucket.available_for(now, mailbox.stalled_bytes);
+        let allowance = if is_waiting {
+            stalled.max(available / 2)
+        } else {
+            0
+        };
         mailbox.reliable_allowance = Some(allowance);
         within.bytes = within.bytes.saturating_sub(allowance);
         Some(within)

@@ -20,11 +20,6 @@ impl Pacer {
         }
     }
 
-    /// Whether any waits for a later tick.
-    pub(super) fn is_waiting(&self) -> bool {
-        !self.waiting.is_empty()
-    }
-
     /// Takes out the packets that are due, and advances by a tick.
     pub(super) fn take(&mut self) -> impl Iterator<Item = Vec<u8>> {
         let waiting = self.waiting.iter();
@@ -56,7 +51,7 @@ mod tests {
         assert_eq!(taken(&mut pacer, 5), [8, 8, 8, 7, 0]);
         pacer.put(packets(8), 1);
         assert_eq!(taken(&mut pacer, 2), [8, 0]);
-        assert!(!pacer.is_waiting());
+        assert!(pacer.waiting.is_empty());
     }
 
     #[test]

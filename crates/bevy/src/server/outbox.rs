@@ -161,7 +161,7 @@ mod tests {
             else {
                 panic!("{bytes:?}");
             };
-            assert!(bytes.len() <= cubewire_protocol::MAX_RELIABLE_BYTES);
+            assert!(bytes.len() <= cubewire_protocol::renet_guard::MAX_RELIABLE_BYTES);
             let component = |(number, bytes): (u8, Option<&[u8]>)| {
                 let bytes = bytes.unwrap_or_default();
                 (number, bytes.len(), bytes.first().copied().unwrap_or(0))

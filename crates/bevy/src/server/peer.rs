@@ -8,15 +8,14 @@ use bevy_math::Vec3;
 use cubewire_codec::{
     Fingerprint, InitialStateError, Life, Limits, QuantizedSnapshot, Snapshot, Stages, ladder,
 };
-use cubewire_protocol::{
-    AdaptiveRate, Feedback, MAX_DATAGRAM_BYTES, SnapshotSender, Standing, Visibility, Within,
-};
+use cubewire_protocol::{AdaptiveRate, Feedback, SnapshotSender, Standing, Visibility, Within};
 
 use super::outbox::Outbox;
-use crate::mailbox::{CHANNEL_BYTES, Mailbox, SendBudget};
+use crate::mailbox::{Mailbox, SLICE_BYTES, SendBudget};
 use crate::protocol::Compiled;
 
-/// The most that a client is sent in any second, with all headers; on the entity of its connection. Without one, every
+/// The most that a client is sent in any second, with all headers; on the entity of its connection. Over a game's own
+/// renet (feature `bevy_renet`) it is best effort: it does not count renet's retransmissions and acks. Without a budget, every
 /// packet has all that has changed. Only of a scene that does not go into sixteen datagrams, and of which nothing arrives for a
 /// second, packets are smaller, with the most urgent bodies first, until the client has all of it.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,10 +88,10 @@ pub(super) struct Ready {
 
 /// Most bytes of a packet of a large scene that did not arrive whole, to a client without a budget: sixteen datagrams, of which
 /// all arrive often enough where one of twenty is lost.
-const MAX_JOINING_BYTES: usize = 16 * (MAX_DATAGRAM_BYTES - CHANNEL_BYTES);
+const MAX_JOINING_BYTES: usize = 16 * SLICE_BYTES;
 
 /// Most bytes of components that a transport is given before others have arrived: about as much as
-/// [`MessageChannel`](cubewire_protocol::MessageChannel) has under way.
+/// a transport of this crate has under way.
 const MAX_WAITING_BYTES: usize = 80 << 10;
 
 /// Assumed round-trip time before the first measurement.

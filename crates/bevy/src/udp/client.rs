@@ -19,7 +19,7 @@ use renetcode::{
 use super::{MAX_DATAGRAMS, overhead_bytes, since_1970};
 use crate::body::disconnect;
 use crate::mailbox::{self, CubewireSystems, Mailbox, Server};
-use crate::pipe::Pipe;
+use crate::pipe::{FROM_SERVER_BYTES, Pipe};
 use crate::traffic::{Traffic, header_bytes};
 
 /// Connects to a server when the app starts, or without a token when a [`UdpConnection`] is spawned. If that fails,
@@ -129,7 +129,7 @@ impl UdpConnection {
             since_refusal: None,
             is_answered: false,
             is_heard: false,
-            pipe: Pipe::default(),
+            pipe: Pipe::new(FROM_SERVER_BYTES),
             links: [link(0), link(1)],
             traffic: Traffic::default(),
         })

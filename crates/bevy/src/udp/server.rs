@@ -133,7 +133,7 @@ impl Plugin for UdpServer {
 ///   machine that has the most.
 /// - A challenge can only be answered from the address that it was sent to, which was sent no more than it has sent.
 /// - A token is of use once, and no nonce is used twice.
-/// - A client whose packets are none of a [`MessageChannel`](cubewire_protocol::MessageChannel), or that says nothing for 30
+/// - A client whose packets are not those of a [`Pipe`](crate::Pipe), or that says nothing for 30
 ///   seconds, is disconnected.
 /// - In ten seconds, 16 lines are logged about clients and 16 about others; the rest is counted.
 #[derive(Resource)]

@@ -5,6 +5,7 @@ mod cold;
 mod connection;
 mod disabled;
 mod examples;
+mod game_renet;
 mod illegal_poses;
 mod lives;
 mod measure;

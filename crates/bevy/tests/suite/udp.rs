@@ -17,7 +17,7 @@ use super::*;
 const MAX_FRAMES: usize = 20_000;
 
 #[track_caller]
-fn run(apps: &mut [App], mut is_so: impl FnMut(&mut [App]) -> bool) {
+pub(super) fn run(apps: &mut [App], mut is_so: impl FnMut(&mut [App]) -> bool) {
     for _ in 0..MAX_FRAMES {
         if is_so(apps) {
             return;
@@ -28,7 +28,7 @@ fn run(apps: &mut [App], mut is_so: impl FnMut(&mut [App]) -> bool) {
     panic!("it is not so after {MAX_FRAMES} frames");
 }
 
-fn count<C: Component>(app: &mut App) -> usize {
+pub(super) fn count<C: Component>(app: &mut App) -> usize {
     all::<C>(app).len()
 }
 
@@ -103,9 +103,9 @@ fn bodies_arrive_over_udp_and_a_connection_ends_from_either_end() {
 
 /// Why connections of an app have ended.
 #[derive(Resource, Default)]
-struct Reasons(Vec<String>);
+pub(super) struct Reasons(pub(super) Vec<String>);
 
-fn watch(app: &mut App) {
+pub(super) fn watch(app: &mut App) {
     app.init_resource::<Reasons>().add_observer(
         |ended: On<Disconnected>, mut reasons: ResMut<Reasons>| {
             reasons.0.push(ended.reason.clone());

@@ -1,6 +1,11 @@
 //! What is done with bits: they are written, counted or read.
+//!
+//! bitstream-io packs and unpacks them. It is fastest with few, wide calls: a field is written at once, and read at once as
+//! far as its size is known.
 
 use std::convert::Infallible;
+
+use bitstream_io::{BigEndian, BitRead, BitReader, BitWrite, BitWriter, UnsignedInteger};
 
 use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
@@ -11,21 +16,29 @@ pub(crate) trait Direction {
     type Error;
 
     /// Writes the lowest `bits` bits of `value`, at most 32, and returns them; or ignores `value` and returns the bits
-    /// that come next. Bits that are written can be left in `gathered`, after those that are there.
-    fn number(
+    /// that come next. Bits that are written can be left in `at.gathered`, and bits that were read ahead are there.
+    fn number(&mut self, at: &mut At, bits: u32, value: u32) -> Result<u32, Self::Error>;
+
+    /// Writes or reads several words, at most four, as [`number`](Self::number) does. No bits are left from before.
+    #[inline(always)]
+    fn words<const N: usize>(
         &mut self,
-        gathered: &mut Gathered,
-        at: &At,
-        bits: u32,
-        value: u32,
-    ) -> Result<u32, Self::Error>;
+        at: &mut At,
+        words: &mut [u32; N],
+    ) -> Result<(), Self::Error> {
+        for word in words {
+            *word = self.number(at, u32::BITS, *word)?;
+        }
+        Ok(())
+    }
 
     /// Writes what was left.
-    fn write(&mut self, _: Gathered) {}
+    fn put(&mut self, _: Gathered) {}
 
-    /// Returns `zeros`, or how many zeros come next, if that is what is read: at most `most`, of up to 32.
-    fn zeros(&self, _: &At, zeros: u32, _most: u32) -> u32 {
-        zeros
+    /// Returns `zeros`, or the number of zeros that come next if bits are read: at most `most`, up to 32. At least
+    /// `most` bits follow.
+    fn zeros(&mut self, _: &mut At, zeros: u32, _most: u32) -> Result<u32, Self::Error> {
+        Ok(zeros)
     }
 
     /// Checks what was read; what is written is right.
@@ -36,72 +49,57 @@ pub(crate) trait Direction {
 #[derive(Clone, Copy)]
 pub(crate) struct At {
     pub(super) bit: u64,
+    /// The field has all bits before this one: they can be read at once.
+    pub(super) known_until: u64,
     pub(super) kind: BitKind,
     pub(super) body: Option<usize>,
+    pub(super) gathered: Gathered,
 }
 
-/// Bits that are about to be written, in the lowest ones of a word.
+/// Bits that are about to be written, or that were read ahead, in the lowest ones of a word.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Gathered {
     pub(super) word: u64,
     pub(super) bits: u32,
 }
 
-/// With less than a byte before them, this many bits fit a word.
-const MAX_GATHERED: u32 = 56;
-
 impl Gathered {
     #[inline(always)]
-    const fn then(self, next: Self) -> Self {
-        Self {
-            word: self.word << next.bits | next.word,
-            bits: self.bits + next.bits,
-        }
+    const fn push(&mut self, word: u64, bits: u32) {
+        self.word = self.word.unbounded_shl(bits) | word;
+        self.bits += bits;
+    }
+
+    #[inline(always)]
+    const fn pop(&mut self, bits: u32) -> u64 {
+        self.bits -= bits;
+        let word = self.word.unbounded_shr(self.bits);
+        self.word &= !u64::MAX.unbounded_shl(self.bits);
+        word
     }
 }
 
 /// Appends bits to bytes, the most significant first.
-pub(crate) struct Writing<'b> {
-    pub(super) bytes: &'b mut Vec<u8>,
-    /// Less than a byte.
-    pub(super) held: Gathered,
-}
+pub(crate) type Writing<'b> = BitWriter<&'b mut Vec<u8>, BigEndian>;
 
 impl Direction for Writing<'_> {
     type Error = Infallible;
 
     #[inline(always)]
-    fn number(
-        &mut self,
-        gathered: &mut Gathered,
-        _: &At,
-        bits: u32,
-        value: u32,
-    ) -> Result<u32, Infallible> {
+    fn number(&mut self, at: &mut At, bits: u32, value: u32) -> Result<u32, Infallible> {
         assert!(u64::from(value) >> bits == 0, "a number fits its bits");
-        if gathered.bits + bits > MAX_GATHERED {
-            self.write(*gathered);
-            *gathered = Gathered::default();
+        if at.gathered.bits + bits > u64::BITS {
+            self.put(at.gathered);
+            at.gathered = Gathered::default();
         }
-        *gathered = gathered.then(Gathered {
-            word: value.into(),
-            bits,
-        });
+        at.gathered.push(value.into(), bits);
         Ok(value)
     }
 
-    /// Without a branch on the number of whole bytes, which would be hard to predict.
     #[inline(never)]
-    fn write(&mut self, gathered: Gathered) {
-        let all = self.held.then(gathered);
-        let whole = self.bytes.len() + all.bits as usize / 8;
-        let top = all.word << (u64::BITS - all.bits);
-        self.bytes.extend_from_slice(&top.to_be_bytes());
-        self.bytes.truncate(whole);
-        self.held = Gathered {
-            bits: all.bits % 8,
-            ..all
-        };
+    fn put(&mut self, gathered: Gathered) {
+        self.write_unsigned_var(gathered.bits, gathered.word)
+            .expect("each number fits its bits, and a vector takes any number of bytes");
     }
 
     fn check(_: bool, _: impl FnOnce() -> DecodeError) -> Result<(), Infallible> {
@@ -115,7 +113,7 @@ pub(crate) struct Counting;
 impl Direction for Counting {
     type Error = Infallible;
 
-    fn number(&mut self, _: &mut Gathered, _: &At, _: u32, value: u32) -> Result<u32, Infallible> {
+    fn number(&mut self, _: &mut At, _: u32, value: u32) -> Result<u32, Infallible> {
         Ok(value)
     }
 
@@ -126,46 +124,69 @@ impl Direction for Counting {
 
 /// Reads bits from bytes, the most significant first.
 pub(crate) struct Reading<'b> {
-    pub(super) bytes: &'b [u8],
+    pub(super) bits: BitReader<&'b [u8], BigEndian>,
+    /// The bit after the last.
+    pub(super) end: u64,
 }
 
 impl Reading<'_> {
-    pub(super) const fn bits(&self) -> u64 {
-        self.bytes.len() as u64 * 8
+    /// Gathers at least `bits` bits, and more if they are known to follow.
+    #[inline(always)]
+    fn gather(&mut self, at: &mut At, bits: u32) -> Result<(), DecodeError> {
+        if bits <= at.gathered.bits {
+            return Ok(());
+        }
+        let known = at.known_until.min(self.end).saturating_sub(at.bit);
+        let more = known.clamp(bits.into(), u64::BITS.into()) as u32 - at.gathered.bits;
+        at.gathered.push(self.read(at, more)?, more);
+        Ok(())
     }
 
-    /// The next bits, at least 57 of them, and zeros after the last.
-    #[inline]
-    fn word(&self, at: &At) -> u64 {
-        let rest = &self.bytes[(at.bit / 8) as usize..];
-        let word = rest.first_chunk().copied().unwrap_or_else(|| {
-            let mut word = [0; size_of::<u64>()];
-            word[..rest.len()].copy_from_slice(rest);
-            word
-        });
-        u64::from_be_bytes(word) << (at.bit % 8)
+    #[inline(always)]
+    fn read<U: UnsignedInteger>(&mut self, at: &At, bits: u32) -> Result<U, DecodeError> {
+        self.next(bits).ok_or(DecodeError::Truncated {
+            at_bit: self.end,
+            field: at.kind,
+            body: at.body,
+        })
+    }
+
+    /// The next bits; `None` if there are fewer. A call with few arguments, so that fields stay in registers.
+    #[inline(never)]
+    fn next<U: UnsignedInteger>(&mut self, bits: u32) -> Option<U> {
+        self.bits.read_unsigned_var(bits).ok()
     }
 }
 
 impl Direction for Reading<'_> {
     type Error = DecodeError;
 
-    #[inline]
-    fn number(&mut self, _: &mut Gathered, at: &At, bits: u32, _: u32) -> Result<u32, DecodeError> {
-        if at.bit + u64::from(bits) > self.bits() {
-            return Err(DecodeError::Truncated {
-                at_bit: self.bits(),
-                field: at.kind,
-                body: at.body,
-            });
-        }
-        let word = self.word(at);
-        Ok(word.checked_shr(u64::BITS - bits).unwrap_or(0) as u32)
+    #[inline(always)]
+    fn number(&mut self, at: &mut At, bits: u32, _: u32) -> Result<u32, DecodeError> {
+        self.gather(at, bits)?;
+        Ok(at.gathered.pop(bits) as u32)
     }
 
-    #[inline]
-    fn zeros(&self, at: &At, _: u32, most: u32) -> u32 {
-        self.word(at).leading_zeros().min(most)
+    /// In one read.
+    #[inline(always)]
+    fn words<const N: usize>(
+        &mut self,
+        at: &mut At,
+        words: &mut [u32; N],
+    ) -> Result<(), DecodeError> {
+        let mut read: u128 = self.read(at, N as u32 * u32::BITS)?;
+        for word in words.iter_mut().rev() {
+            *word = read as u32;
+            read >>= u32::BITS;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn zeros(&mut self, at: &mut At, _: u32, most: u32) -> Result<u32, DecodeError> {
+        self.gather(at, most)?;
+        let unused = u64::BITS - at.gathered.bits;
+        Ok((at.gathered.word.leading_zeros() - unused).min(most))
     }
 
     #[inline]

@@ -99,6 +99,7 @@ impl BodyCoder<'_> {
     ) -> Result<(), D::Error> {
         let mut field = stream.field(KIND);
         let bits = u32::from(bits);
+        field.follow(2 + 3 * bits);
         orientation.largest = field.number(2, orientation.largest.into())? as u8;
         for (component, range) in orientation.components.iter_mut().zip(&self.component_range) {
             let read = field.number(bits, u32::from(*component))?;

@@ -110,6 +110,7 @@ pub(super) fn affine_differences<D: Direction>(
     bounds: &[Bounded; 3],
 ) -> Result<(), D::Error> {
     let mut field = stream.field(kind);
+    field.follow(3 * DIFFERENCE_BITS);
     for axis in 0..3 {
         let code = numbers[axis] - before[axis] + DIFFERENCE_ZERO_POINT;
         let code = field.number(DIFFERENCE_BITS, code.cast_unsigned())?;

@@ -89,7 +89,7 @@ pub(super) fn begin_bins<'p>(
     let check = stream.field(BitKind::Check).number(CHECK_BITS, 0)?;
     stream.pad()?;
     let head = (stream.at_bit() / 8) as usize;
-    let mut bins = BinDecoder::new(&stream.bytes()[head..]);
+    let mut bins = BinDecoder::new(stream.rest());
     if let Some(baseline) = scene {
         let begun = match stream.ledger() {
             None => begin_scene(&mut bins, &mut (), sequence, baseline, state_chunk),

@@ -47,7 +47,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
             longest.as_secs_f64()
         ));
     }
-    // Other attacks, such as half-open connections, may keep every newcomer out.
+    // Beside half-open connections, which may keep out every newcomer, there may be none.
     if field.is_alone && died == 0 {
         outcome
             .failures

@@ -57,23 +57,20 @@ fn offend(caller: &mut Caller, random: &mut impl Rng) {
     random.fill_bytes(&mut bytes);
     match random.random_range(0..10) {
         // A hundred reliable messages, all empty.
-        0 => caller.say(
-            &[
-                &[2, 0, 0, 0, random.random_range(0..9), 1, 240][..],
-                &[0; 240],
-            ]
-            .concat(),
-        ),
-        // A number that was never sent, or is far ahead.
+        0 => caller.say(&[&[0, 0, 1, 0, 100][..], &[0; 200]].concat()),
+        // A slice or an ack of any numbers.
         1 | 2 => {
-            let flags = random.random_range(1..=2);
-            caller.say(&[&[flags][..], &bytes].concat());
+            let kind = random.random_range(2..=4);
+            caller.say(&[&[kind, 0][..], &bytes].concat());
         }
-        3 => caller.say(&[8, 0, 7, 3, 2]),
-        // Fragments of messages that are never complete.
+        // A slice past the end.
+        3 => caller.say(&[3, 0, 0, 7, 3, 2, 1, 9]),
+        // The first of 256 slices, of messages that are never complete.
         4 => {
-            let number: [u8; 2] = random.random();
-            caller.say(&[&[8, number[0], number[1], 0, 255][..], &bytes].concat());
+            let number = random.random::<u8>();
+            bytes.resize(1200, 0);
+            let slice = [3, 0, 0, 0x40, number, 0, 0x41, 0, 0x44, 0xb0];
+            caller.say(&[&slice[..], &bytes].concat());
         }
         5 => caller.reliable(&bytes[..bytes.len().min(64)]),
         6 => caller.unreliable(bytes[..bytes.len().min(16)].to_vec()),

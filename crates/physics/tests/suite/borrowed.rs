@@ -1,8 +1,9 @@
-//! Sets that are kept elsewhere, as the game keeps them in those of `bevy_rapier3d`.
+//! Sets that are kept and stepped elsewhere, as `bevy_rapier3d` does in the game.
 
 use cubewire_physics::rapier3d::prelude::*;
 use cubewire_physics::{
-    Input, LOOK_AHEAD, SceneState, Sets, Solid, World, set_rest_thresholds, solids, state_hash,
+    GRAVITY, Input, LOOK_AHEAD, SceneState, Sets, Solid, World, parameters, set_rest_thresholds,
+    solids, state_hash,
 };
 use cubewire_scene::{DENSITY, FRICTION};
 
@@ -16,7 +17,11 @@ struct Kept {
 impl Kept {
     /// What the game spawns, with user data.
     fn new() -> Self {
-        let mut sets = PhysicsWorld::new();
+        let mut sets = PhysicsWorld {
+            gravity: GRAVITY,
+            integration_parameters: parameters(),
+            ..PhysicsWorld::new()
+        };
         let mut handles = Vec::new();
         for (data, solid) in (1_000..).zip(solids()) {
             let collider = match solid {
@@ -51,8 +56,9 @@ impl Kept {
         if input.resets {
             *self = Self::new();
         }
-        let mut sets = Sets::from(&mut self.sets);
-        sets.advance(&mut self.scene, input);
+        Sets::from(&mut self.sets).before(&mut self.scene, input);
+        self.sets.step();
+        Sets::from(&mut self.sets).after(&mut self.scene);
     }
 
     fn hash(&self) -> u64 {

@@ -1,16 +1,13 @@
-//! Golden messages and datagrams, which `WIRE.md` names. This writes them again:
+//! Golden messages, which `WIRE.md` names. This writes them again:
 //!
 //! ```sh
 //! cargo test -p cubewire-protocol --test suite -- --ignored write_the_golden
 //! ```
 
-use std::time::Duration;
-
 use cubewire_codec::ladder::{CHANGED_FLAGS, PREDICTED};
 use cubewire_codec::{BodyState, Fingerprint, Limits, Plan, Sequence, Snapshot};
 use cubewire_protocol::{
-    Ack, BaselineChoice, FallbackReason, Feedback, MessageChannel, PROTOCOL_VERSION, Request,
-    RequestAck, Welcome,
+    Ack, BaselineChoice, FallbackReason, Feedback, PROTOCOL_VERSION, Request, RequestAck, Welcome,
 };
 
 const GOLDEN: &str = include_str!("../golden.txt");
@@ -67,32 +64,8 @@ fn request_ack() -> RequestAck {
     }
 }
 
-/// Two reliable messages, of which the second takes two chunks, and unreliable ones, whole and in two fragments.
-fn said() -> ([Vec<u8>; 2], [Vec<u8>; 2]) {
-    let long = |length: usize| (0..length).map(|index| index as u8).collect();
-    ([b"hello".to_vec(), long(100)], [vec![1, 2, 3], long(1203)])
-}
-
-/// What one end of a channel sends, and then what the other answers.
-fn datagrams() -> Vec<Vec<u8>> {
-    let (reliable, unreliable) = said();
-    let mut ends = [(); 2].map(|()| MessageChannel::default());
-    for message in &reliable {
-        ends[0].send_reliable(message).unwrap();
-    }
-    for message in unreliable {
-        ends[0].send_unreliable(message).unwrap();
-    }
-    let mut datagrams = ends[0].flush(Duration::ZERO, usize::MAX, 28);
-    for datagram in &datagrams {
-        ends[1].on_datagram(Duration::ZERO, datagram).unwrap();
-    }
-    datagrams.extend(ends[1].flush(Duration::ZERO, usize::MAX, 28));
-    datagrams
-}
-
 fn document() -> String {
-    let mut text = "Messages and datagrams: see crates/codec/WIRE.md.\n\n".to_owned();
+    let mut text = "Messages: see crates/codec/WIRE.md.\n\n".to_owned();
     let mut line = |name: &str, bytes: &[u8]| {
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         text += &format!("{name}: {hex}\n");
@@ -108,9 +81,6 @@ fn document() -> String {
         line("request", &request.encode());
     }
     line("request ack", &request_ack().encode());
-    for datagram in datagrams() {
-        line("datagram", &datagram);
-    }
     text
 }
 
@@ -149,22 +119,6 @@ fn messages_of_the_file_are_read() {
     }
     let ack = RequestAck::decode(&golden("request ack")[0]);
     assert_eq!(ack, Ok(request_ack()));
-
-    let datagrams = golden("datagram");
-    let (answer, datagrams) = datagrams.split_last().unwrap();
-    let mut ends = [(); 2].map(|()| MessageChannel::default());
-    let (reliable, unreliable) = said();
-    for message in &reliable {
-        ends[0].send_reliable(message).unwrap();
-    }
-    ends[0].flush(Duration::ZERO, usize::MAX, 28);
-    for datagram in datagrams {
-        ends[1].on_datagram(Duration::ZERO, datagram).unwrap();
-    }
-    assert!(std::iter::from_fn(|| ends[1].poll_reliable()).eq(reliable));
-    assert!(std::iter::from_fn(|| ends[1].poll_unreliable()).eq(unreliable));
-    ends[0].on_datagram(Duration::ZERO, answer).unwrap();
-    assert!(ends[0].is_idle());
 }
 
 #[test]

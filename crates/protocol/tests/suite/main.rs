@@ -16,6 +16,7 @@ mod random;
 mod rate;
 #[path = "../../../codec/tests/suite/recording.rs"]
 mod recording;
+mod renet_guard;
 mod requests;
 mod silence;
 mod smallest;

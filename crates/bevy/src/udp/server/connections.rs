@@ -13,7 +13,7 @@ use super::handshakes::{Connected, Step};
 use super::{ClientAddress, ClientId, TokenData, UdpHost};
 use crate::body::disconnect;
 use crate::mailbox::{Client, Mailbox};
-use crate::pipe::Pipe;
+use crate::pipe::{FROM_CLIENT_BYTES, Pipe};
 use crate::traffic::{Traffic, header_bytes};
 
 /// A connected client.
@@ -109,7 +109,7 @@ impl UdpHost {
             ServerResult::Payload { payload, .. } => {
                 received.count(payload, bytes);
                 if let Err(hostile) = client.pipe.receive(self.now, payload) {
-                    self.remove(from, &hostile.to_string(), commands);
+                    self.remove(from, &hostile, commands);
                 }
             }
             ServerResult::ClientDisconnected { .. } => {
@@ -162,7 +162,7 @@ impl UdpHost {
             id,
             entity: entity.id(),
             netcode,
-            pipe: Pipe::default(),
+            pipe: Pipe::new(FROM_CLIENT_BYTES),
             has_spoken: false,
             traffic: Traffic::default(),
             ended: None,

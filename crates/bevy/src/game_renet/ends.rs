@@ -1,0 +1,89 @@
+//! What renet does for a connection, at either end.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use bevy_ecs::prelude::*;
+use bevy_ecs::system::SystemParam;
+use bevy_renet::renet::{Bytes, ClientId};
+use bevy_renet::{RenetClient, RenetServer};
+
+use super::CHANNEL_MEMORY_BYTES;
+
+/// The other end of a connection: a client with this id, or the server.
+pub(super) type Peer = Option<ClientId>;
+
+/// The game's own ends of its connections.
+#[derive(SystemParam)]
+pub(super) struct Ends<'w> {
+    server: Option<ResMut<'w, RenetServer>>,
+    client: Option<ResMut<'w, RenetClient>>,
+}
+
+impl Ends<'_> {
+    /// Returns the peers that renet has connected.
+    pub(super) fn connected(&self) -> BTreeSet<Peer> {
+        let clients = self
+            .server
+            .iter()
+            .flat_map(|server| server.clients_id_iter());
+        let server = self.client.as_ref().filter(|client| client.is_connected());
+        clients.map(Some).chain(server.map(|_| None)).collect()
+    }
+
+    /// Returns why renet does not have a peer connected any more, in a sentence.
+    pub(super) fn why_disconnected(&self, peer: Peer) -> String {
+        let reason = match (peer, &self.server, &self.client) {
+            (Some(id), Some(server), _) => server.disconnect_reason(id),
+            (None, _, Some(client)) => client.disconnect_reason(),
+            _ => None,
+        };
+        reason.map_or_else(|| NO_CONNECTION.to_owned(), |reason| reason.to_string())
+    }
+
+    pub(super) fn disconnect(&mut self, peer: Peer) {
+        match (peer, &mut self.server, &mut self.client) {
+            (Some(id), Some(server), _) => server.disconnect(id),
+            (None, _, Some(client)) => client.disconnect(),
+            _ => {}
+        }
+    }
+
+    pub(super) fn receive(&mut self, peer: Peer, channel: u8) -> Option<Bytes> {
+        match peer {
+            Some(id) => self.server.as_mut()?.receive_message(id, channel),
+            None => self.client.as_mut()?.receive_message(channel),
+        }
+    }
+
+    pub(super) fn send(&mut self, peer: Peer, channel: u8, bytes: Vec<u8>) {
+        match (peer, &mut self.server, &mut self.client) {
+            (Some(id), Some(server), _) => server.send_message(id, channel, bytes),
+            (None, _, Some(client)) => client.send_message(channel, bytes),
+            _ => {}
+        }
+    }
+
+    /// Bytes of reliable messages that renet holds until they are acked.
+    pub(super) fn unacked_bytes(&self, peer: Peer, channel: u8) -> usize {
+        let free = match (peer, &self.server, &self.client) {
+            (Some(id), Some(server), _) => server.channel_available_memory(id, channel),
+            (None, _, Some(client)) => client.channel_available_memory(channel),
+            _ => CHANNEL_MEMORY_BYTES,
+        };
+        CHANNEL_MEMORY_BYTES.saturating_sub(free)
+    }
+
+    /// Returns the smoothed round-trip time, once there is one.
+    pub(super) fn round_trip(&self, peer: Peer) -> Option<Duration> {
+        let seconds = match peer {
+            Some(id) => self.server.as_ref()?.rtt(id),
+            None => self.client.as_ref()?.rtt(),
+        };
+        let round_trip = Duration::try_from_secs_f64(seconds).ok()?;
+        (!round_trip.is_zero()).then_some(round_trip)
+    }
+}
+
+/// Why a connection has ended that renet has no more, without a reason of renet's.
+pub(super) const NO_CONNECTION: &str = "the game has removed or replaced the connection";

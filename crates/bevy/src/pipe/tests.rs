@@ -1,0 +1,337 @@
+use cubewire_link::{Conditions, Jitter, Link, Loss};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::*;
+use crate::mailbox::SendBudget;
+use crate::traffic::HEADER_BYTES;
+
+const TICKS_PER_SECOND: u16 = 60;
+const TICK: Duration = Duration::from_micros(16_667);
+
+/// Two ends, each over a link of its own.
+struct Pair {
+    ends: [(Pipe, Mailbox); 2],
+    links: [Link<Vec<u8>>; 2],
+    now: Duration,
+    /// The packets of the last flush, by end.
+    sent: [Vec<Vec<u8>>; 2],
+}
+
+impl Pair {
+    fn over(conditions: &Conditions, seed: u64) -> Self {
+        let end = |bytes| (Pipe::new(bytes), Mailbox::new(HEADER_BYTES));
+        Self {
+            ends: [FROM_CLIENT_BYTES, FROM_SERVER_BYTES].map(end),
+            links: [0, 1].map(|way| Link::new(conditions.clone(), seed * 2 + way)),
+            now: Duration::ZERO,
+            sent: Default::default(),
+        }
+    }
+
+    fn lossy(loss: f64, seed: u64) -> Self {
+        let conditions = Conditions {
+            latency: Duration::from_millis(40),
+            jitter: Jitter::Uniform {
+                spread: Duration::from_millis(30),
+            },
+            loss: Loss::bursts(loss, 1.0),
+            duplicate_probability: loss / 2.0,
+            ..Conditions::PERFECT
+        };
+        Self::over(&conditions, seed)
+    }
+
+    fn say(&mut self, message: Vec<u8>) {
+        self.ends[0].1.outgoing.messages.push(message);
+    }
+
+    fn step(&mut self) {
+        for from in [0, 1] {
+            let (pipe, mailbox) = &mut self.ends[from];
+            let packets = pipe.flush(self.now, mailbox).unwrap();
+            for packet in &packets {
+                let bytes = packet.len() + HEADER_BYTES;
+                mailbox.traffic.sent.count(packet, bytes);
+                self.links[from].send(self.now, bytes, packet.clone());
+            }
+            self.sent[from] = packets;
+        }
+        self.now += TICK;
+        for from in [0, 1] {
+            let (pipe, mailbox) = &mut self.ends[1 - from];
+            while let Some(packet) = self.links[from].receive(self.now) {
+                pipe.receive(self.now, &packet).unwrap();
+            }
+            pipe.deliver(mailbox);
+        }
+    }
+
+    /// Steps with this allowance for the first end, and takes the messages that have arrived at the second.
+    fn step_within(&mut self, allowance: Option<usize>) -> Vec<Vec<u8>> {
+        self.ends[0].1.reliable_allowance = allowance;
+        self.step();
+        let reliable = self.sent[0].iter().filter(|packet| !has_datagram(packet));
+        let bytes: usize = reliable.map(|packet| packet.len() + HEADER_BYTES).sum();
+        assert!(allowance.is_none_or(|allowance| bytes <= allowance));
+        std::mem::take(&mut self.ends[1].1.incoming.messages)
+    }
+}
+
+fn has_datagram(packet: &[u8]) -> bool {
+    matches!(PacketKind::of(packet), PacketKind::Unreliable)
+}
+
+fn messages(count: usize) -> impl Iterator<Item = Vec<u8>> {
+    (0..count).map(|number| vec![number as u8; number * number * 7 % 5_000])
+}
+
+#[test]
+fn reliable_messages_arrive_once_and_in_order_whatever_is_lost() {
+    for (loss, seed, count, allowance) in [
+        (0.0, 1, 40, None),
+        (0.05, 2, 40, None),
+        (0.3, 3, 40, None),
+        (0.6, 4, 40, None),
+        (0.1, 6, 10, Some(120)),
+    ] {
+        let mut pair = Pair::lossy(loss, seed);
+        messages(count).for_each(|message| pair.say(message));
+        let mut received = Vec::new();
+        for _ in 0..6_000 {
+            received.extend(pair.step_within(allowance));
+        }
+        assert!(received.into_iter().eq(messages(count)), "loss {loss}");
+        assert_eq!(pair.ends[0].1.backlog_bytes, 0);
+        assert!(
+            pair.sent.iter().all(Vec::is_empty),
+            "there is nothing to say"
+        );
+    }
+}
+
+#[test]
+fn messages_arrive_in_order_while_the_allowance_changes() {
+    for seed in 0..10 {
+        let mut pair = Pair::lossy(0.3, seed + 100);
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut below = |end: u64| random.random_range(0..end);
+        let (mut sent, mut received) = (Vec::new(), Vec::new());
+        for tick in 0..3_000 {
+            for _ in 0..below(4) {
+                if tick < 1_500 {
+                    let message = vec![tick as u8; below(300) as usize];
+                    pair.say(message.clone());
+                    sent.push(message);
+                }
+            }
+            if below(3) == 0 {
+                let datagram = vec![1; below(3_000) as usize];
+                pair.ends[0].1.outgoing.datagrams.push(datagram);
+            }
+            if below(5) == 0 {
+                pair.ends[1].1.outgoing.messages.push(vec![3; 20]);
+            }
+            let allowance = match below(4) {
+                0 => Some(0),
+                1 => Some(below(300) as usize),
+                2 => Some(below(3_000) as usize),
+                _ => None,
+            };
+            received.extend(pair.step_within(allowance));
+        }
+        assert_eq!(received.len(), sent.len(), "seed {seed}");
+        assert!(received == sent);
+    }
+}
+
+/// Where nothing else is sent, a burst of loss lasts until enough has been sent into it.
+#[test]
+fn a_single_message_gets_through_bursts_of_loss_in_seconds() {
+    let conditions = Conditions {
+        latency: Duration::from_millis(75),
+        loss: Loss::bursts(0.2, 4.0),
+        ..Conditions::PERFECT
+    };
+    let waits = (0..500).map(|seed| {
+        let mut pair = Pair::over(&conditions, seed);
+        pair.say(vec![7; 60]);
+        while pair.step_within(None).is_empty() {}
+        pair.now
+    });
+    assert!(waits.max().unwrap() < Duration::from_secs(10));
+}
+
+#[test]
+fn the_round_trip_is_measured_from_the_first_message_on() {
+    for latency in [20, 100, 300] {
+        let conditions = Conditions {
+            latency: Duration::from_millis(latency),
+            ..Conditions::PERFECT
+        };
+        let mut pair = Pair::over(&conditions, 1);
+        for _ in 0..20 {
+            pair.say(vec![7; 60]);
+            // Their acks come late, with the next of a message.
+            pair.ends[0].1.outgoing.datagrams.push(vec![1; 60]);
+            for _ in 0..60 {
+                pair.step();
+            }
+            let measured = pair.ends[0].1.round_trip.unwrap().as_millis() as u64;
+            let range = 2 * latency..2 * latency + 60;
+            assert!(range.contains(&measured), "{measured} ms");
+        }
+    }
+}
+
+#[test]
+fn datagrams_of_any_length_are_sent_whole() {
+    for bytes in [
+        1,
+        63,
+        64,
+        1198,
+        1199,
+        1200,
+        1201,
+        2400,
+        36_185,
+        MAX_UNRELIABLE_BYTES,
+    ] {
+        let mut pair = Pair::over(&Conditions::PERFECT, 1);
+        let datagrams: Vec<_> = [1, 2].map(|byte| vec![byte; bytes]).into();
+        pair.ends[0].1.outgoing.datagrams.clone_from(&datagrams);
+        pair.step();
+        assert_eq!(pair.ends[1].1.incoming.datagrams, datagrams);
+        let packets = if bytes < 600 {
+            1
+        } else {
+            2 * bytes.div_ceil(1200)
+        };
+        assert_eq!(pair.sent[0].len(), packets, "{bytes} bytes");
+        let most = 1200 + CHANNEL_BYTES;
+        assert!(pair.sent[0].iter().all(|packet| packet.len() <= most));
+        pair.step();
+        assert!(pair.sent.iter().all(Vec::is_empty), "they are not acked");
+    }
+    // What is too long, or empty, is not sent.
+    let mut pair = Pair::over(&Conditions::PERFECT, 1);
+    pair.say(vec![0; MAX_RELIABLE_BYTES + 1]);
+    let datagrams = vec![vec![0; MAX_UNRELIABLE_BYTES + 1], Vec::new()];
+    pair.ends[0].1.outgoing.datagrams = datagrams;
+    pair.step();
+    assert!(pair.sent[0].is_empty());
+}
+
+#[test]
+fn acks_stay_short_where_some_is_lost() {
+    let mut pair = Pair::lossy(0.05, 9);
+    let (mut acks, mut bytes) = (0, 0);
+    for tick in 0..6_000 {
+        pair.ends[0].1.outgoing.datagrams.push(vec![1; 60]);
+        if tick % 60 == 0 {
+            pair.say(vec![2; 20]);
+        }
+        pair.step();
+        acks += pair.sent[1].len();
+        bytes += pair.sent[1].iter().map(Vec::len).sum::<usize>();
+    }
+    println!("{acks} acks with {bytes} bytes");
+    assert!(acks > 80 && bytes < 20 * acks, "{acks} acks, {bytes} bytes");
+}
+
+#[test]
+fn other_packets_are_an_error() {
+    for packet in [
+        &[][..],
+        &[5, 0, 0],
+        &[4, 0, 0],
+        &[0, 0, 2, 0, 0],
+        &[1, 0, 0, 0, 1, 9],
+    ] {
+        let mut pipe = Pipe::new(FROM_CLIENT_BYTES);
+        assert!(pipe.receive(Duration::ZERO, packet).is_err(), "{packet:?}");
+    }
+}
+
+/// The most bytes that a second has, while datagrams take all that they may, and the bytes of messages that arrive in a second.
+fn within_budget(kbps: u32, per_tick: usize, loss: f64) -> (usize, usize) {
+    let mut pair = Pair::lossy(loss, u64::from(kbps));
+    let mut budget = SendBudget::default();
+    let (mut sent, mut arrived, mut before) = (Vec::new(), 0, 0);
+    for tick in 0..1_200 {
+        let mailbox = &mut pair.ends[0].1;
+        // What is beyond the backlog would end the connection.
+        if mailbox.backlog_bytes < 1 << 20 {
+            mailbox.outgoing.messages.push(vec![tick as u8; per_tick]);
+        }
+        let rate = Some(kbps * 125);
+        let within = budget.within(pair.now, TICKS_PER_SECOND, rate, mailbox);
+        let bytes = within.unwrap().bytes;
+        // Replication saves up until a body fits, too.
+        if bytes >= 100 {
+            mailbox.outgoing.datagrams.push(vec![1; bytes]);
+        }
+        pair.step();
+        let [(_, from), (_, to)] = &mut pair.ends;
+        let bytes = from.traffic.sent.bytes() as usize;
+        sent.push(bytes - std::mem::replace(&mut before, bytes));
+        let messages = std::mem::take(&mut to.incoming.messages);
+        arrived += messages.iter().map(Vec::len).sum::<usize>();
+        to.incoming.datagrams.clear();
+    }
+    let seconds = sent.windows(TICKS_PER_SECOND.into());
+    let most = seconds.map(|second| second.iter().sum()).max();
+    (most.unwrap(), arrived / 20)
+}
+
+#[test]
+fn no_second_exceeds_a_budget_with_all_that_is_sent_again() {
+    for (kbps, per_tick, least) in [(1_500, 2_000, 30_000), (64, 200, 1_000), (16, 60, 100)] {
+        for loss in [0.0, 0.05, 0.2, 0.5] {
+            let (most, arrived) = within_budget(kbps, per_tick, loss);
+            let budget = kbps as usize * 125;
+            println!("{kbps} kbps, loss {loss}: {most} of {budget} bytes, {arrived} B/s arrive");
+            assert!(most <= budget, "{most} of {budget} bytes, loss {loss}");
+            let least = (f64::from(least) * (1.0 - loss) * (1.0 - loss)) as usize;
+            assert!(arrived > least, "{arrived} bytes a second, loss {loss}");
+        }
+    }
+}
+
+/// What was sent in whole packets has to be sent again in the same ones.
+#[test]
+fn a_message_arrives_where_the_budget_falls_below_its_packets() {
+    let mut pair = Pair::lossy(0.3, 2);
+    pair.say(vec![7; 20_000]);
+    pair.step_within(None);
+    let mut budget = SendBudget::default();
+    let mut seconds = 0;
+    while pair.ends[1].1.incoming.messages.is_empty() {
+        for _ in 0..60 {
+            let mailbox = &mut pair.ends[0].1;
+            let within = budget.within(pair.now, TICKS_PER_SECOND, Some(2_000), mailbox);
+            mailbox
+                .outgoing
+                .datagrams
+                .push(vec![1; within.unwrap().bytes]);
+            pair.step();
+        }
+        seconds += 1;
+        assert!(seconds < 120, "it does not arrive");
+    }
+}
+
+/// Messages and datagrams, and what the other end answers: see `WIRE.md`, section 17.
+pub(crate) fn golden() -> Vec<Vec<u8>> {
+    let mut pair = Pair::over(&Conditions::PERFECT, 1);
+    let long = |length: usize| (0..length).map(|index| index as u8).collect();
+    pair.say(b"hello".to_vec());
+    pair.say(long(100));
+    pair.ends[0].1.outgoing.datagrams = vec![vec![1, 2, 3], vec![4], long(1203)];
+    pair.step();
+    let mut packets = pair.sent[0].clone();
+    pair.step();
+    packets.append(&mut pair.sent[1]);
+    packets
+}

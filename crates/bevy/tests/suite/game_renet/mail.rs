@@ -1,0 +1,263 @@
+//! Mail without replication, and packets of renet that are passed on by hand: sockets would lose some of a large datagram.
+
+use bevy_renet::renet::{self, ChannelConfig, SendType};
+use cubewire_bevy::ByteBudget;
+use cubewire_bevy::game_renet::NoChannelLeft;
+use cubewire_protocol::renet_guard::{MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES};
+
+use super::*;
+
+/// A server's app and its client's, with id 1.
+struct Pair([App; 2]);
+
+impl Pair {
+    fn new(plugins: [fn(&mut App); 2]) -> Self {
+        let (config, transport) = config();
+        let mut server = renet::RenetServer::new(config);
+        let client = server.new_local_client(1);
+        let mut apps = plugins.map(|plugins| {
+            app(|app| {
+                app.add_plugins((RenetServerPlugin, RenetClientPlugin, transport));
+                plugins(app);
+            })
+        });
+        apps.iter_mut().for_each(watch);
+        apps[0].insert_resource(RenetServer(server));
+        apps[1].insert_resource(RenetClient(client));
+        let mut pair = Self(apps);
+        pair.update();
+        pair
+    }
+
+    /// Without replication.
+    fn of_mailboxes() -> Self {
+        Self::new([|_| {}, |_| {}])
+    }
+
+    /// A frame of both apps. What one sends arrives before the other one's frame. Returns bytes of the server's packets that are
+    /// more than acks, with headers.
+    fn update(&mut self) -> usize {
+        let [server, client] = &mut self.0;
+        let mut bytes = 0;
+        server.update();
+        let mut to_client = client.world_mut().resource_mut::<RenetClient>();
+        let mut from_server = server.world_mut().resource_mut::<RenetServer>();
+        for packet in from_server.get_packets_to_send(1).unwrap_or_default() {
+            if packet[0] != 4 {
+                bytes += packet.len() + 28 + 25;
+            }
+            to_client.process_packet(&packet);
+        }
+        client.update();
+        let mut from_client = client.world_mut().resource_mut::<RenetClient>();
+        for packet in from_client.get_packets_to_send() {
+            let mut to_server = server.world_mut().resource_mut::<RenetServer>();
+            let _ = to_server.process_packet_from(&packet, 1);
+        }
+        bytes
+    }
+
+    fn mailbox(&mut self, end: usize) -> Mut<'_, Mailbox> {
+        let entity = all::<Mailbox>(&mut self.0[end])[0];
+        self.0[end].world_mut().get_mut(entity).unwrap()
+    }
+
+    fn is_connected(&self) -> bool {
+        self.0[0].world().resource::<RenetServer>().is_connected(1)
+    }
+}
+
+fn pattern(length: usize) -> Vec<u8> {
+    Chance(length as u64 + 1).bytes(length)
+}
+
+#[test]
+fn long_mail_arrives_and_what_is_too_long_is_dropped() {
+    for from in [0, 1] {
+        let mut pair = Pair::of_mailboxes();
+        let outgoing = &mut pair.mailbox(from).outgoing;
+        let datagram = pattern(MAX_UNRELIABLE_BYTES);
+        outgoing.datagrams = vec![
+            datagram.clone(),
+            pattern(MAX_UNRELIABLE_BYTES + 1),
+            datagram.clone(),
+        ];
+        let messages = [MAX_RELIABLE_BYTES, MAX_RELIABLE_BYTES + 1, 0, 1];
+        outgoing.messages = messages.map(pattern).to_vec();
+        // In the first frame there is only room for the datagrams.
+        (0..3).for_each(|_| _ = pair.update());
+        let sent = pair.mailbox(from).traffic.sent;
+        let other = pair.mailbox(1 - from);
+        assert!(other.incoming.datagrams == [datagram.clone(), datagram]);
+        let messages = [MAX_RELIABLE_BYTES, 0, 1].map(pattern);
+        assert!(other.incoming.messages == messages);
+        assert_eq!(other.traffic.received, sent);
+        assert_eq!(sent.packets, 2 * 256);
+        assert!(pair.is_connected());
+    }
+}
+
+#[test]
+fn messages_wait_in_the_mailbox_until_they_may_be_sent() {
+    let mut pair = Pair::of_mailboxes();
+    let messages: Vec<_> = (0..20).map(|index| pattern(60_000 + index)).collect();
+    pair.mailbox(0).outgoing.messages = messages.clone();
+    pair.mailbox(0).reliable_allowance = Some(0);
+    pair.update();
+    assert_eq!(pair.mailbox(0).outgoing.messages.len(), 20);
+    assert_eq!(pair.mailbox(0).backlog_bytes, 0);
+    // At least one message is sent, and as many as fit.
+    pair.mailbox(0).reliable_allowance = Some(1);
+    pair.0[0].update();
+    assert_eq!(pair.mailbox(0).outgoing.messages.len(), 19);
+    pair.mailbox(0).reliable_allowance = Some(100_000);
+    pair.0[0].update();
+    assert_eq!(pair.mailbox(0).outgoing.messages.len(), 17);
+    // No more than renet may hold.
+    pair.mailbox(0).reliable_allowance = None;
+    pair.0[0].update();
+    assert_eq!(pair.mailbox(0).outgoing.messages.len(), 16);
+    assert!((240_000..=1 << 18).contains(&pair.mailbox(0).backlog_bytes));
+    for _ in 0..20 {
+        pair.update();
+    }
+    assert_eq!(pair.mailbox(0).backlog_bytes, 0);
+    assert!(pair.mailbox(1).incoming.messages == messages);
+}
+
+#[test]
+fn who_acks_nothing_is_given_up() {
+    let mut pair = Pair::of_mailboxes();
+    let messages = vec![pattern(60_000); 130];
+    pair.mailbox(0).outgoing.messages = messages.clone();
+    pair.0[0].update();
+    assert!(pair.is_connected());
+    pair.mailbox(0).outgoing.messages.extend(messages);
+    pair.0[0].update();
+    assert!(!pair.is_connected());
+    assert_eq!(count::<Client>(&mut pair.0[0]), 0);
+    let reason = "too much waits for the other end to acknowledge it";
+    assert_eq!(reasons(&mut pair.0[0]), [reason]);
+}
+
+#[test]
+fn a_server_that_is_replaced_with_the_same_client_begins_a_new_connection() {
+    let mut pair = Pair::of_mailboxes();
+    let before = all::<Client>(&mut pair.0[0]);
+    let mut server = renet::RenetServer::new(config().0);
+    let _client = server.new_local_client(1);
+    pair.0[0].insert_resource(RenetServer(server));
+    pair.0[0].update();
+    let after = all::<Client>(&mut pair.0[0]);
+    assert_eq!((before.len(), after.len()), (1, 1));
+    assert_ne!(before, after);
+    assert_eq!(reasons(&mut pair.0[0]).len(), 1);
+    assert!(pair.is_connected());
+}
+
+#[test]
+fn garbage_ends_no_more_than_its_connection() {
+    let mut chance = Chance(5);
+    for round in 0..300_usize {
+        // The client speaks renet, and does not replicate.
+        let mut pair = Pair::new([|app| _ = app.add_plugins((protocol, ServerPlugin)), |_| {}]);
+        let length = chance.below(5_000);
+        let bytes = chance.bytes(length);
+        let outgoing = &mut pair.mailbox(1).outgoing;
+        match round % 3 {
+            0 => outgoing.messages.push(bytes),
+            1 => outgoing.datagrams.push(bytes),
+            _ => {
+                // On a channel that does not exist.
+                let mut server = pair.0[0].world_mut().resource_mut::<RenetServer>();
+                server.process_packet_from(&[1, 1, 99, 0, 0], 1).unwrap();
+            }
+        }
+        (0..2).for_each(|_| _ = pair.update());
+        let expected: &[&str] = match round % 3 {
+            0 => &["the client sent a message that is none"],
+            1 => &[],
+            _ => &["received message with invalid channel 99"],
+        };
+        assert_eq!(reasons(&mut pair.0[0]), expected);
+        assert_eq!(count::<Client>(&mut pair.0[0]), usize::from(round % 3 < 2));
+    }
+}
+
+#[test]
+fn a_budget_holds_where_nothing_is_lost() {
+    let mut pair = Pair::new([
+        |app| _ = app.add_plugins((protocol, ServerPlugin)),
+        |app| _ = app.add_plugins((protocol, ClientPlugin)),
+    ]);
+    let world = pair.0[0].world_mut();
+    let bodies: Vec<_> = (0..60)
+        .map(|x| {
+            let at = Transform::from_xyz(x as f32, 1.0, 0.0);
+            let body = (Replicated, BodyKind::named("crate"), at, Health(1));
+            world.spawn(body).id()
+        })
+        .collect();
+    let client = all::<Client>(&mut pair.0[0])[0];
+    let budget = ByteBudget::kbps(64);
+    pair.0[0].world_mut().entity_mut(client).insert(budget);
+    let (mut sent, mut chats) = (Vec::new(), 0);
+    for tick in 0..600 {
+        for (index, &body) in bodies.iter().enumerate() {
+            let mut transform = pair.0[0].world_mut().get_mut::<Transform>(body).unwrap();
+            transform.translation.y = 1.0 + ((tick * 7 + index * 13) % 29) as f32;
+        }
+        let chat = Chat("x".repeat(50));
+        pair.0[0].world_mut().write_message(ToClient::all(chat));
+        sent.push(pair.update());
+        chats += taken::<FromServer<Chat>>(&mut pair.0[1]).len();
+    }
+    // The first second has what was sent before there was a budget.
+    let windows = sent[60..].windows(60);
+    let most = windows.map(|second| second.iter().sum::<usize>()).max();
+    assert!((5_000..=8_000).contains(&most.unwrap()), "{most:?}");
+    assert!(chats > 100, "{chats} messages");
+}
+
+#[test]
+fn channels_come_after_those_of_the_game() {
+    let (config, _) = config();
+    for channels in [
+        &config.server_channels_config,
+        &config.client_channels_config,
+    ] {
+        let ids: Vec<_> = channels.iter().map(|channel| channel.channel_id).collect();
+        assert_eq!(ids, [0, 1, 2, 3, 4]);
+        assert!(matches!(channels[3].send_type, SendType::Unreliable));
+        let is_ordered = matches!(channels[4].send_type, SendType::ReliableOrdered { .. });
+        assert!(is_ordered);
+    }
+    assert_eq!(config.available_bytes_per_tick, 614_400);
+    // Of the game's channels one is in one list only.
+    for highest in [None, Some(0), Some(40), Some(253), Some(254), Some(255)] {
+        let channel = highest.map(|channel_id| ChannelConfig {
+            channel_id,
+            max_memory_usage_bytes: 1,
+            send_type: SendType::Unreliable,
+        });
+        let mut config = ConnectionConfig {
+            available_bytes_per_tick: 1_000_000,
+            server_channels_config: Vec::new(),
+            client_channels_config: channel.into_iter().collect(),
+        };
+        let added = BevyRenet::add_channels(&mut config);
+        if let Some(highest @ 254..) = highest {
+            assert_eq!(added.unwrap_err(), NoChannelLeft { highest });
+            continue;
+        }
+        added.unwrap();
+        let ids = config.server_channels_config.iter();
+        let ids: Vec<_> = ids.map(|channel| channel.channel_id).collect();
+        let first = highest.map_or(0, |highest| highest + 1);
+        assert_eq!(ids, [first, first + 1]);
+        assert_eq!(config.available_bytes_per_tick, 1_000_000);
+        // renet accepts it.
+        let _ = renet::RenetServer::new(config.clone()).new_local_client(1);
+        let _ = RenetClient::new(config);
+    }
+}

@@ -1,0 +1,346 @@
+//! Validates packets of renet 2.0.1 before `RenetClient::process_packet` reads them.
+//!
+//! renet trusts some numbers of a packet: a slice's index, the slice count that each slice of a message repeats, and the
+//! identifier of a reliable message. A peer can use them to make it panic, count its memory wrongly, or hold messages
+//! that it does not count. `SECURITY.md` of the repository lists each defect with its input, and the tests of this module
+//! show each against renet itself.
+//!
+//! All kinds of packets begin with a kind and a sequence number. `v` is a variable-length integer (RFC 9000, section 16);
+//! everything is big endian.
+//!
+//! ```text
+//! small reliable    0 | sequence v | channel 8 | count 16 | each: message v, length v, bytes
+//! small unreliable  1 | sequence v | channel 8 | count 16 | each: length v, bytes
+//! reliable slice    2 | sequence v | channel 8 | message v | index v | slices v | length v | bytes
+//! unreliable slice  3 | sequence v | channel 8 | message v | index v | slices v | length v | bytes
+//! ack               4 | sequence v | ranges
+//! ```
+//!
+//! Ranges of acks are not checked. renet validates them itself, and looks them up among the packets that it has sent.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+/// Channel for unreliable messages, in both directions.
+pub const UNRELIABLE_CHANNEL: u8 = 0;
+
+/// Channel for reliable messages, which arrive in order, in both directions.
+pub const RELIABLE_CHANNEL: u8 = 1;
+
+/// Largest reliable message, in bytes.
+pub const MAX_RELIABLE_BYTES: usize = u16::MAX as usize;
+
+/// Largest unreliable message, in bytes: 256 slices.
+pub const MAX_UNRELIABLE_BYTES: usize = 256 * SLICE_BYTES as usize;
+
+/// Largest packet, in bytes: the payload of a datagram of netcode. renet's own packets have at most 1228.
+pub const MAX_PACKET_BYTES: usize = 1300;
+
+/// Number of reliable messages that may arrive from the first incomplete one on. renet holds them until that one is
+/// complete, and does not count the hundred bytes that each takes besides its contents.
+pub const MAX_GAP: u64 = 1 << 16;
+
+/// Refuses packets that would make renet 2.0.1 panic or miscount.
+///
+/// A connection has one guard for the packets that it receives, and passes each packet to renet if
+/// [`check`](Self::check) accepts it. renet must have two receiving channels: [`UNRELIABLE_CHANNEL`], and
+/// [`RELIABLE_CHANNEL`], which is ordered.
+///
+/// The guard accepts all packets of a renet peer that sends no empty messages, no messages beyond
+/// [`MAX_UNRELIABLE_BYTES`] and [`MAX_RELIABLE_BYTES`], and no reliable message [`MAX_GAP`] or more after the first that
+/// has not arrived. Packets may be lost, late, duplicated or out of order. A sliced unreliable message may be 4096 sliced
+/// messages late: more than a minute at 60 per second.
+///
+/// The guard holds up to 64 kB, and up to 2 MB more if the peer leaves a gap of [`MAX_GAP`]. The work for a packet is
+/// proportional to its length. In addition, the first packet after a gap allocates 16 bytes for each message of the gap.
+#[derive(Clone, Debug, Default)]
+pub struct RenetGuard {
+    /// The first incomplete reliable message.
+    expected: u64,
+    /// The reliable messages from `expected` on.
+    reliable: VecDeque<Reliable>,
+    /// Number and slice count of the newest unreliable message for each remainder of numbers. The count is 0 if no
+    /// message has arrived. Empty before the first slice.
+    unreliable: Vec<(u64, u64)>,
+}
+
+/// A reliable message that may be incomplete.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reliable {
+    /// Bit `i` is set if slice `i` has arrived.
+    arrived: u64,
+    /// 1 for a message that is not sliced, 0 before the first slice.
+    slices: u8,
+}
+
+/// A packet that no correct peer sends. The connection should end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RefusedPacket {
+    /// The packet is longer than [`MAX_PACKET_BYTES`].
+    #[error("packet of {0} bytes, limit {MAX_PACKET_BYTES}")]
+    TooLong(usize),
+    /// The packet ends inside a field or a message.
+    #[error("packet ends too early")]
+    Truncated,
+    /// Bytes follow the last message.
+    #[error("{0} bytes after the last message of the packet")]
+    TrailingBytes(usize),
+    /// The kind of packet, or its channel, is unknown.
+    #[error("packet of kind {kind} on channel {channel}")]
+    Channel {
+        /// The first byte.
+        kind: u8,
+        /// The channel, 0 to 255.
+        channel: u8,
+    },
+    /// A message that is not sliced is empty, or too long to be sent in one piece.
+    #[error("message of {0} bytes outside 1..={SLICE_BYTES}")]
+    MessageLength(u64),
+    /// The slice is not part of a message that may be sent.
+    #[error("slice {index} of {slices} with {bytes} bytes")]
+    Slice {
+        /// Index of the slice.
+        index: u64,
+        /// Number of slices of its message.
+        slices: u64,
+        /// Bytes of the slice.
+        bytes: u64,
+    },
+    /// Two packets give a message different numbers of slices.
+    #[error("message {message} has {slices} slices and {earlier} slices")]
+    SliceCount {
+        /// Number of the message.
+        message: u64,
+        /// Slices according to this packet. 1 for a message that is not sliced.
+        slices: u64,
+        /// Slices according to an earlier packet.
+        earlier: u64,
+    },
+    /// The reliable message is [`MAX_GAP`] or more after the first incomplete one.
+    #[error("reliable message {message} comes {MAX_GAP} or more after message {expected}")]
+    Gap {
+        /// Number of the message.
+        message: u64,
+        /// Number of the first incomplete message.
+        expected: u64,
+    },
+    /// The slice belongs to a message so old that its slice count has been forgotten.
+    #[error("slice of message {0} is too late")]
+    TooLate(u64),
+}
+
+impl RenetGuard {
+    /// A guard for a new connection.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Checks a packet before it is passed to renet. A refused packet leaves the guard as it was.
+    ///
+    /// # Errors
+    /// [`RefusedPacket`]: the packet must not be passed to renet, and the connection should end.
+    pub fn check(&mut self, packet: &[u8]) -> Result<(), RefusedPacket> {
+        if packet.len() > MAX_PACKET_BYTES {
+            return Err(RefusedPacket::TooLong(packet.len()));
+        }
+        let mut rest = packet;
+        let kind = integer(&mut rest, 1)? as u8;
+        let _sequence = varint(&mut rest)?;
+        if kind == ACK {
+            return Ok(());
+        }
+        let channel = integer(&mut rest, 1)? as u8;
+        match (kind, channel) {
+            (SMALL_RELIABLE, RELIABLE_CHANNEL) | (SMALL_UNRELIABLE, UNRELIABLE_CHANNEL) => {
+                self.check_small(channel, rest)
+            }
+            (RELIABLE_SLICE, RELIABLE_CHANNEL) | (UNRELIABLE_SLICE, UNRELIABLE_CHANNEL) => {
+                self.check_slice(channel, rest)
+            }
+            _ => Err(RefusedPacket::Channel { kind, channel }),
+        }
+    }
+
+    fn check_small(&mut self, channel: u8, mut rest: &[u8]) -> Result<(), RefusedPacket> {
+        let count = integer(&mut rest, 2)?;
+        let mut messages = Vec::new();
+        for _ in 0..count {
+            if channel == RELIABLE_CHANNEL {
+                messages.push(varint(&mut rest)?);
+            }
+            let bytes = varint(&mut rest)?;
+            if !(1..=SLICE_BYTES).contains(&bytes) {
+                return Err(RefusedPacket::MessageLength(bytes));
+            }
+            take(&mut rest, bytes)?;
+        }
+        end(rest)?;
+        for &message in &messages {
+            self.check_reliable(message, 1)?;
+        }
+        for message in messages {
+            self.put_reliable(message, 1, 0);
+        }
+        Ok(())
+    }
+
+    fn check_slice(&mut self, channel: u8, mut rest: &[u8]) -> Result<(), RefusedPacket> {
+        let message = varint(&mut rest)?;
+        let (index, slices) = (varint(&mut rest)?, varint(&mut rest)?);
+        let bytes = varint(&mut rest)?;
+        take(&mut rest, bytes)?;
+        end(rest)?;
+        let max = match channel {
+            RELIABLE_CHANNEL => MAX_RELIABLE_BYTES as u64,
+            _ => MAX_UNRELIABLE_BYTES as u64,
+        };
+        let is_legal = (2..=max.div_ceil(SLICE_BYTES)).contains(&slices)
+            && index < slices
+            && (bytes == SLICE_BYTES || index + 1 == slices && (1..SLICE_BYTES).contains(&bytes))
+            && index * SLICE_BYTES + bytes <= max;
+        if !is_legal {
+            return Err(RefusedPacket::Slice {
+                index,
+                slices,
+                bytes,
+            });
+        }
+        if channel == UNRELIABLE_CHANNEL {
+            return self.check_unreliable(message, slices);
+        }
+        self.check_reliable(message, slices)?;
+        self.put_reliable(message, slices as u8, index);
+        Ok(())
+    }
+
+    fn check_unreliable(&mut self, message: u64, slices: u64) -> Result<(), RefusedPacket> {
+        if self.unreliable.is_empty() {
+            self.unreliable = vec![(0, 0); REMEMBERED];
+        }
+        let remembered = &mut self.unreliable[(message % REMEMBERED as u64) as usize];
+        let (newest, earlier) = *remembered;
+        if earlier == 0 || newest < message {
+            *remembered = (message, slices);
+        } else if newest > message {
+            return Err(RefusedPacket::TooLate(message));
+        } else if earlier != slices {
+            return Err(RefusedPacket::SliceCount {
+                message,
+                slices,
+                earlier,
+            });
+        }
+        Ok(())
+    }
+
+    /// Messages before the first incomplete one are accepted: renet discards them.
+    fn check_reliable(&self, message: u64, slices: u64) -> Result<(), RefusedPacket> {
+        let Some(ahead) = message.checked_sub(self.expected) else {
+            return Ok(());
+        };
+        if ahead >= MAX_GAP {
+            return Err(RefusedPacket::Gap {
+                message,
+                expected: self.expected,
+            });
+        }
+        let earlier = self.reliable.get(ahead as usize);
+        match earlier.map_or(0, |known| known.slices.into()) {
+            earlier if earlier > 0 && earlier != slices => Err(RefusedPacket::SliceCount {
+                message,
+                slices,
+                earlier,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes a slice that [`check_reliable`](Self::check_reliable) has accepted.
+    fn put_reliable(&mut self, message: u64, slices: u8, index: u64) {
+        let Some(ahead) = message.checked_sub(self.expected) else {
+            return;
+        };
+        let ahead = ahead as usize;
+        if self.reliable.len() <= ahead {
+            self.reliable.resize(ahead + 1, Reliable::default());
+        }
+        let known = &mut self.reliable[ahead];
+        known.slices = slices;
+        known.arrived |= 1 << index;
+        while let Some(first) = self.reliable.front()
+            && first.slices > 0
+            && first.arrived.count_ones() == first.slices.into()
+        {
+            self.reliable.pop_front();
+            self.expected += 1;
+        }
+    }
+}
+
+/// Returns the packet with which a peer acknowledges `packet`. `None` if `packet` is not an ack.
+///
+/// renet writes an ack in each flush, and repeats its contents until the peer acknowledges an ack. A sender that drops acks
+/// to save bandwidth must pass this packet to its own `RenetClient::process_packet` for each ack that it drops. Otherwise
+/// the list grows on links where packets overtake each other: renet limits it only where a packet is newer than all
+/// before. After some seconds, the list is too long for a packet and renet ends the connection.
+///
+/// The round-trip time that renet measures is not usable if acks are dropped.
+#[must_use]
+pub fn ack_of(packet: &[u8]) -> Option<Vec<u8>> {
+    let (&ACK, mut rest) = packet.split_first()? else {
+        return None;
+    };
+    let head = rest;
+    varint(&mut rest).ok()?;
+    let (sequence, after) = head.split_at(head.len() - rest.len());
+    varint(&mut rest).ok()?;
+    // A number that this end has received, so that it is not noted as another.
+    let newest = &after[..after.len() - rest.len()];
+    Some([&[ACK], newest, sequence, &[0, 0]].concat())
+}
+
+fn take<'a>(bytes: &mut &'a [u8], count: u64) -> Result<&'a [u8], RefusedPacket> {
+    let count = usize::try_from(count).map_err(|_| RefusedPacket::Truncated)?;
+    let split = bytes.split_at_checked(count);
+    let (taken, rest) = split.ok_or(RefusedPacket::Truncated)?;
+    *bytes = rest;
+    Ok(taken)
+}
+
+/// A big-endian integer of up to 8 bytes.
+fn integer(bytes: &mut &[u8], count: u64) -> Result<u64, RefusedPacket> {
+    let taken = take(bytes, count)?;
+    Ok(taken
+        .iter()
+        .fold(0, |value, &byte| value << 8 | u64::from(byte)))
+}
+
+/// The upper two bits of the first byte are the logarithm of the length.
+fn varint(bytes: &mut &[u8]) -> Result<u64, RefusedPacket> {
+    let first = bytes.first().ok_or(RefusedPacket::Truncated)?;
+    let length = 1 << (first >> 6);
+    Ok(integer(bytes, length)? & u64::MAX >> (66 - 8 * length))
+}
+
+const fn end(rest: &[u8]) -> Result<(), RefusedPacket> {
+    match rest.len() {
+        0 => Ok(()),
+        bytes => Err(RefusedPacket::TrailingBytes(bytes)),
+    }
+}
+
+// Kinds of packets.
+const SMALL_RELIABLE: u8 = 0;
+const SMALL_UNRELIABLE: u8 = 1;
+const RELIABLE_SLICE: u8 = 2;
+const UNRELIABLE_SLICE: u8 = 3;
+const ACK: u8 = 4;
+
+/// Bytes of each slice of a message but the last, and of the longest message that is not sliced.
+const SLICE_BYTES: u64 = 1200;
+
+/// Size of the table of slice counts of unreliable messages.
+const REMEMBERED: usize = 4096;
