@@ -362,6 +362,11 @@ impl Schedule {
         }
     }
 
+    /// Whether all due bodies are expected to fit.
+    pub(crate) fn all_fit(&mut self, bytes: usize) -> bool {
+        self.fitting(bytes) == self.urgent.len()
+    }
+
     /// How many of so many due bodies are left without a group that is cut; all of them if that leaves none.
     pub(crate) fn whole_groups(&self, count: usize) -> usize {
         let due = |index: usize| {

@@ -83,7 +83,9 @@ impl SnapshotSender {
             return Ok(None);
         }
         let mut out = self.sent.take_slot(tick);
-        let complete = match fits {
+        // If all that is due fits, all may: without trying that, an estimate that is too high would stay.
+        let may_fit = fits || self.schedule.all_fit(within.bytes);
+        let complete = match may_fit {
             true => self.encode_complete(tick, stages, wanted, within.bytes, &mut out)?,
             false => None,
         };

@@ -1,8 +1,11 @@
+use std::time::Duration;
+
 use cubewire_codec::glam::Vec3;
-use cubewire_codec::ladder::{CHANGED_FLAGS, UNCOMPRESSED};
+use cubewire_codec::ladder::{ARITHMETIC, CHANGED_FLAGS, UNCOMPRESSED};
 use cubewire_codec::{BodyState, Plan, QuantizedSnapshot};
 
 use super::*;
+use crate::budget::ByteBudget;
 use crate::schedule::{Standing, Within};
 
 fn sender() -> (SnapshotSender, QuantizedSnapshot) {
@@ -210,6 +213,43 @@ fn a_body_waits_behind_more_urgent_ones_and_is_in_flight_until_its_ack() {
             never_sent
         ]
     );
+}
+
+/// After bodies that move each for itself, all move alike: complete packets are much shorter than estimated.
+#[test]
+fn a_scene_that_fits_is_soon_sent_whole() {
+    let stages = ARITHMETIC.stages;
+    let mut bodies = vec![BodyState::default(); 901];
+    let initial = Snapshot {
+        bodies: bodies.clone(),
+    };
+    let mut sender = SnapshotSender::new(Plan::cubes(), initial, Limits::default()).unwrap();
+    let mut wanted = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
+    let mut budget = ByteBudget::new(3125, 60);
+    let mut complete = 0;
+    for tick in 1..=300 {
+        for (slot, body) in bodies[..200].iter_mut().enumerate() {
+            let turned = (slot as u64 * tick) as f32;
+            body.position += match tick < 60 {
+                true => Vec3::new(turned.sin(), 0.0, turned.cos()) / 4.0,
+                false => Vec3::X / 32.0,
+            };
+        }
+        let snapshot = Snapshot {
+            bodies: bodies.clone(),
+        };
+        wanted.quantize(&snapshot, stages.precision()).unwrap();
+        let now = Duration::from_secs(1) * tick as u32 / 60;
+        let within = budget.within(now, 1200, 14);
+        let sent = sender.send_within(tick, stages, &wanted, within).unwrap();
+        if sent.is_some() {
+            budget.spend(now, sender.packet().bytes.len() + 14);
+            let is_complete = sender.get(tick).unwrap().carried_bodies().count() == 901;
+            complete += u32::from(tick > 240 && is_complete);
+            ack(&mut sender, tick, 0);
+        }
+    }
+    assert!(complete > 12, "{complete} of 60 ticks");
 }
 
 #[test]
