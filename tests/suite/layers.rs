@@ -7,6 +7,41 @@ use std::path::{Path, PathBuf};
 /// Everything that the codec may depend on.
 const CODEC_DEPENDENCIES: [&str; 5] = ["bitstream-io", "glam", "serde", "thiserror", "wide"];
 
+/// The packages that README.md says what they do: each with the manifest that has it, the file that README.md names, and the
+/// calls in it by which the package does its work.
+const NAMED_PACKAGES: [(&str, &str, &str, &[&str]); 5] = [
+    (
+        "bevy",
+        "Cargo.toml",
+        "src/game/window.rs",
+        &["use bevy::prelude", ".add_systems("],
+    ),
+    (
+        "bevy_rapier3d",
+        "Cargo.toml",
+        "src/simulation.rs",
+        &["RapierPhysicsPlugin::", "PhysicsSet::StepSimulation"],
+    ),
+    (
+        "bevy_egui",
+        "Cargo.toml",
+        "src/panel/layout.rs",
+        &["ctx: &egui::Context", "Panel::"],
+    ),
+    (
+        "renet",
+        "crates/bevy/Cargo.toml",
+        "crates/bevy/src/pipe.rs",
+        &[".get_packets_to_send()", ".process_packet(packet)"],
+    ),
+    (
+        "bitstream-io",
+        "crates/codec/Cargo.toml",
+        "crates/codec/src/bits/direction.rs",
+        &[".write_unsigned_var(", ".read_unsigned_var("],
+    ),
+];
+
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -127,6 +162,34 @@ fn crates_depend_only_on_those_below_them() {
         let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
         let found = upward_dependencies(&map, &of, &manifest);
         assert!(found.is_empty(), "{of} depends on {found:?}");
+    }
+}
+
+#[test]
+fn the_named_packages_do_their_work() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap();
+    let readme = read("README.md");
+    for (package, manifest, path, calls) in NAMED_PACKAGES {
+        let text = read(manifest);
+        assert!(
+            dependencies(&text).contains(&package),
+            "{manifest}: {package}"
+        );
+        let row = format!("| {package} | ");
+        let row = readme.lines().find(|line| line.starts_with(&row));
+        let row = row.unwrap_or_else(|| panic!("README.md has no row of {package}"));
+        assert!(row.contains(&format!("({path})")), "{row}");
+        let code = read(path);
+        let code: Vec<_> = code
+            .lines()
+            .filter(|line| !line.trim_start().starts_with("//"))
+            .collect();
+        for call in calls {
+            assert!(
+                code.iter().any(|line| line.contains(call)),
+                "{path} has no {call}"
+            );
+        }
     }
 }
 
