@@ -62,7 +62,7 @@ fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
             ),
             ("a request for no such rate", Rogue::reliable, &wild),
             ("a request for too small a budget", Rogue::reliable, &small),
-            ("a request that is none", Rogue::reliable, &[0, 1, 2]),
+            ("an invalid request", Rogue::reliable, &[0, 1, 2]),
             ("acks that are too long", Rogue::unreliable, &[0; 20_000]),
         ];
         for (what, say, bytes) in garbage {

@@ -183,7 +183,7 @@ impl Connections {
         };
         let sent = &mut mailbox.traffic.sent;
         for datagram in mailbox.outgoing.datagrams.drain(..) {
-            if fits("datagram", datagram.len(), MAX_UNRELIABLE_BYTES) {
+            if !datagram.is_empty() && fits("datagram", datagram.len(), MAX_UNRELIABLE_BYTES) {
                 let (packets, bytes) = wire(datagram.len());
                 sent.packets += packets;
                 sent.packet_bytes += bytes;

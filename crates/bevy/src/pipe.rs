@@ -30,16 +30,18 @@ use crate::wire::LoggedOnce;
 /// due again, until the allowance has covered these. Each instant has messages of one flush, so that packets do not become larger.
 ///
 /// renet also acknowledges acks and unreliable packets. Acks are discarded unless a reliable message has arrived since the last, and renet is told
-/// that they have arrived, so that it does not repeat what they say.
+/// that they have arrived, so that it does not repeat their contents.
 #[derive(Debug)]
 pub struct Pipe {
     renet: RenetClient,
     guard: RenetGuard,
     /// renet's clock.
     clock: Duration,
-    /// When reliable messages were sent, by renet's clock, in the last [`RESEND_TIME`].
-    sent: VecDeque<Duration>,
+    /// When reliable messages were sent, by renet's clock, in the last [`RESEND_TIME`], and the first byte of the stream in them.
+    sent: VecDeque<(Duration, u64)>,
     flushed_at: Duration,
+    /// When the peer last acknowledged something, or nothing was in flight.
+    progress_at: Duration,
     /// Reliable messages, each after its length, that renet does not have yet.
     outgoing: VecDeque<u8>,
     /// Reliable packets of renet that wait for an allowance.
@@ -47,12 +49,15 @@ pub struct Pipe {
     is_ack_due: bool,
     /// Reliable messages that have arrived, from the first incomplete one on.
     incoming: Vec<u8>,
-    /// Number of bytes of `outgoing` that renet has got.
+    /// Number of bytes of the stream that were passed to renet.
     given: u64,
+    acknowledged: u64,
+    /// Number of unreliable messages that have arrived since the last delivery.
+    undelivered: usize,
     /// For the next measurement of the round trip: the number of bytes that have to be acknowledged, and when they were sent.
     probe: Option<(u64, Duration)>,
     round_trip: Option<Duration>,
-    /// Unreliable packets that wait for the tick in which they are due.
+    /// Unreliable packets that are sent in later ticks.
     pacer: Pacer,
     /// That something was too long to be sent.
     dropped: LoggedOnce,
@@ -61,25 +66,35 @@ pub struct Pipe {
 /// Memory for unreliable messages of a client that are incomplete, in bytes.
 pub const FROM_CLIENT_BYTES: usize = 2 << 20;
 
-/// Memory for unreliable messages of a server that are incomplete, in bytes. Uncompressed snapshots of 900 bodies, of which no one
-/// is complete, take 6.5 MB in the three seconds after which renet discards them.
+/// Memory for unreliable messages of a server that are incomplete, in bytes. Uncompressed snapshots of 900 bodies, all of them
+/// incomplete, take 6.5 MB in the three seconds after which renet discards them.
 pub const FROM_SERVER_BYTES: usize = 16 << 20;
 
-/// What waits for a peer, at most: one that acks nothing for so long is given up.
+/// Limit of the bytes that wait for a peer. Beyond it, the connection ends.
 const MAX_BACKLOG_BYTES: usize = 8 << 20;
 
-/// Bytes that may be sent before the first of them is acknowledged. renet counts more against its memory than are sent.
+/// Bytes of the stream that may be unacknowledged at a time.
 const WINDOW: usize = 80 << 10;
+
+/// Bytes of the stream that may be sent from the first unacknowledged one on. renet ends the connection if more than
+/// [`RELIABLE_MEMORY`] arrives after a byte that was lost.
+const MAX_SPAN: usize = 256 << 10;
 const RELIABLE_MEMORY: usize = 512 << 10;
 
 /// Bytes of the stream in a message of renet: one that fills a packet, with its number and length.
 const PIECE_BYTES: usize = 1190;
 
-/// Smallest part of a longer stream that is sent by itself: fits into what the smallest budget allows.
+/// Smallest part of a longer stream that is sent in one message: fits into the smallest budget.
 const MIN_PIECE_BYTES: usize = 60;
 
 const RESEND_TIME: Duration = Duration::from_millis(300);
 const INSTANT: Duration = Duration::from_nanos(1);
+
+/// Silence after which messages are sent again less often.
+const PATIENCE: Duration = Duration::from_millis(1200);
+
+/// Number of unreliable messages that may arrive between two deliveries. Further packets are discarded.
+const MAX_UNDELIVERED: usize = 4096;
 
 /// Bytes that an ack counts as in the backlog, so that it gets an allowance.
 const ACK_BYTES: usize = 16;
@@ -102,13 +117,13 @@ impl Pipe {
             ]
         };
         let config = ConnectionConfig {
-            // Otherwise renet discards what is beyond it.
+            // renet would discard further packets.
             available_bytes_per_tick: u64::MAX,
             client_channels_config: channels(usize::MAX),
             server_channels_config: channels(incoming_bytes),
         };
         let mut renet = RenetClient::new(config);
-        // Takes the sequence 0, which stands for all unreliable packets, so that it is not that of a reliable one.
+        // Uses up the sequence 0, which all unreliable packets have, so that no reliable packet has it.
         renet.send_message(UNRELIABLE_CHANNEL, vec![0]);
         renet.get_packets_to_send();
         Self {
@@ -117,11 +132,14 @@ impl Pipe {
             clock: Duration::ZERO,
             sent: VecDeque::new(),
             flushed_at: Duration::ZERO,
+            progress_at: Duration::ZERO,
             outgoing: VecDeque::new(),
             held: VecDeque::new(),
             is_ack_due: false,
             incoming: Vec::new(),
             given: 0,
+            acknowledged: 0,
+            undelivered: 0,
             probe: None,
             round_trip: None,
             pacer: Pacer::default(),
@@ -137,26 +155,30 @@ impl Pipe {
         self.guard
             .check(packet)
             .map_err(|refused| refused.to_string())?;
+        self.undelivered += unreliable_messages(packet);
+        if self.undelivered > MAX_UNDELIVERED {
+            return Ok(());
+        }
         self.renet.process_packet(packet);
         if let Some(reason) = self.renet.disconnect_reason() {
             return Err(reason.to_string());
         }
         self.is_ack_due |= matches!(PacketKind::of(packet), PacketKind::Reliable);
         let acknowledged = self.given - self.in_flight() as u64;
+        if acknowledged > std::mem::replace(&mut self.acknowledged, acknowledged) {
+            self.progress_at = now;
+        }
         if let Some((_, at)) = self.probe.take_if(|(bytes, _)| *bytes <= acknowledged) {
             let sample = now.saturating_sub(at);
-            self.round_trip = match self.round_trip {
-                // It may have been sent again.
-                Some(smoothed) if sample >= RESEND_TIME => Some(smoothed),
-                Some(smoothed) => Some((smoothed * 7 + sample) / 8),
-                None => Some(sample),
-            };
+            let smoothed = self.round_trip.unwrap_or(sample);
+            self.round_trip = Some((smoothed * 7 + sample) / 8);
         }
         Ok(())
     }
 
-    /// Puts what has arrived into the mailbox, and says whether there was anything.
+    /// Puts mail that has arrived into the mailbox. Returns whether there was any.
     pub fn deliver(&mut self, mailbox: &mut Mailbox) -> bool {
+        self.undelivered = 0;
         let incoming = &mut mailbox.incoming;
         let before = incoming.messages.len() + incoming.datagrams.len();
         while let Some(datagram) = self.renet.receive_message(UNRELIABLE_CHANNEL) {
@@ -178,10 +200,10 @@ impl Pipe {
         incoming.messages.len() + incoming.datagrams.len() > before
     }
 
-    /// The packets to send now, once in a tick. What is too long is dropped, with a warning.
+    /// The packets to send now, once in a tick. Messages that are too long are dropped, with a warning.
     ///
     /// # Errors
-    /// A sentence, if the connection is to be given up: too much is not acknowledged.
+    /// A sentence, if the connection is to be given up: too much is not acknowledged, or renet has ended it.
     pub fn flush(
         &mut self,
         now: Duration,
@@ -191,6 +213,7 @@ impl Pipe {
         if self.in_flight() == 0 {
             self.held.clear();
             self.sent.clear();
+            self.progress_at = now;
         }
         let mut turn = Turn {
             left: mailbox.reliable_allowance.unwrap_or(usize::MAX),
@@ -198,22 +221,29 @@ impl Pipe {
             reliable: Vec::new(),
             unreliable: Vec::new(),
         };
-        let passed = now.saturating_sub(std::mem::replace(&mut self.flushed_at, now));
         let until = match self.held.is_empty() {
-            true => self.clock + passed,
+            true => self.clock + self.passed(now),
             false => self.clock,
         };
-        self.send(Duration::ZERO, &mut turn);
+        self.flushed_at = now;
+        self.send(Duration::ZERO, self.first(), &mut turn);
         while self.held.is_empty()
-            && let Some(sent) = self.sent.pop_front_if(|sent| *sent + RESEND_TIME <= until)
+            && let Some((sent, mut first)) = self.pop_due(until)
         {
-            let due = sent + RESEND_TIME;
-            self.send(due.saturating_sub(self.clock), &mut turn);
+            let mut due = sent + RESEND_TIME;
+            if mailbox.reliable_allowance.is_none() {
+                due = until;
+                while let Some((_, other)) = self.pop_due(until) {
+                    first = first.min(other);
+                }
+            }
+            self.send(due.saturating_sub(self.clock), first, &mut turn);
         }
         if self.held.is_empty() {
             let step = until.saturating_sub(self.clock);
+            let first = self.given;
             match self.give(now, &turn) {
-                true => self.send(step.max(INSTANT), &mut turn),
+                true => self.send(step.max(INSTANT), first, &mut turn),
                 false => self.advance(step),
             }
         }
@@ -227,13 +257,30 @@ impl Pipe {
         mailbox.backlog_bytes = self.backlog_bytes();
         let stalled = self.held.front();
         mailbox.stalled_bytes = stalled.map_or(0, |packet| packet.len() + mailbox.overhead_bytes);
+        if self.renet.is_disconnected() {
+            return Err("renet has ended the connection");
+        }
         match mailbox.backlog_bytes <= MAX_BACKLOG_BYTES {
             true => Ok(packets),
             false => Err("too much waits for the other end to acknowledge it"),
         }
     }
 
-    /// Takes what is in the mailbox.
+    /// Returns how far renet's clock advances. It is slower than real time after more than [`PATIENCE`] without an
+    /// acknowledgement, so that the time until messages are sent again grows with the silence, and never jumps.
+    fn passed(&self, now: Duration) -> Duration {
+        let passed = now.saturating_sub(self.flushed_at).min(RESEND_TIME);
+        let silence = now.saturating_sub(self.progress_at);
+        passed.div_f64(silence.div_duration_f64(PATIENCE).max(1.0))
+    }
+
+    /// Removes the oldest instant whose messages are due again.
+    fn pop_due(&mut self, until: Duration) -> Option<(Duration, u64)> {
+        let is_due = |(sent, _): &mut (Duration, u64)| *sent + RESEND_TIME <= until;
+        self.sent.pop_front_if(is_due)
+    }
+
+    /// Moves the mail out of the mailbox.
     fn queue(&mut self, mailbox: &mut Mailbox) {
         for message in mailbox.outgoing.messages.drain(..) {
             match u16::try_from(message.len()) {
@@ -246,7 +293,7 @@ impl Pipe {
         }
         for datagram in mailbox.outgoing.datagrams.drain(..) {
             match datagram.len() {
-                // What has no bytes says nothing.
+                // An empty datagram has no contents.
                 0 => {}
                 1..=MAX_UNRELIABLE_BYTES => self.renet.send_message(UNRELIABLE_CHANNEL, datagram),
                 bytes => self.too_long("datagram", bytes, MAX_UNRELIABLE_BYTES),
@@ -259,10 +306,12 @@ impl Pipe {
         self.dropped.warn(line);
     }
 
-    /// Passes renet as much of the stream as can be sent now, and says whether it was anything.
+    /// Passes renet the part of the stream that can be sent now. Returns whether there was any.
     fn give(&mut self, now: Duration, turn: &Turn) -> bool {
         let (before, mut left) = (self.given, turn.left);
+        let span = self.given - self.first();
         let mut window = WINDOW.saturating_sub(self.in_flight());
+        window = window.min(MAX_SPAN.saturating_sub(span as usize));
         while !self.outgoing.is_empty() {
             let around = turn.overhead + CHANNEL_BYTES;
             let room = left.saturating_sub(around).min(window).min(PIECE_BYTES);
@@ -283,14 +332,18 @@ impl Pipe {
         is_given
     }
 
-    /// Takes what renet sends at a later instant, and sends what the allowance covers of it.
-    fn send(&mut self, later: Duration, turn: &mut Turn) {
+    /// Takes the packets that renet sends at a later instant, and sends those that the allowance covers. `first` is the first byte
+    /// of the stream that the reliable ones may have.
+    fn send(&mut self, later: Duration, first: u64, turn: &mut Turn) {
         self.advance(later);
         let held = self.held.len();
         for packet in self.renet.get_packets_to_send() {
             match PacketKind::of(&packet) {
                 PacketKind::Reliable => self.held.push_back(packet),
-                PacketKind::Ack if self.is_ack_due && turn.covers(&packet) => {
+                // An ack would spend what a held packet saves up for.
+                PacketKind::Ack
+                    if self.is_ack_due && self.held.is_empty() && turn.covers(&packet) =>
+                {
                     turn.take(packet);
                     self.is_ack_due = false;
                 }
@@ -305,7 +358,7 @@ impl Pipe {
             }
         }
         if self.held.len() > held {
-            self.sent.push_back(self.clock);
+            self.sent.push_back((self.clock, first));
         }
         while let Some(packet) = self.held.pop_front_if(|packet| turn.covers(packet)) {
             turn.take(packet);
@@ -315,6 +368,12 @@ impl Pipe {
     fn advance(&mut self, later: Duration) {
         self.clock += later;
         self.renet.update(later);
+    }
+
+    /// The first byte of the stream that may be unacknowledged.
+    fn first(&self) -> u64 {
+        let firsts = self.sent.iter().map(|(_, first)| *first);
+        firsts.min().unwrap_or(self.given)
     }
 
     /// Bytes that renet holds until they are acknowledged.
@@ -328,10 +387,10 @@ impl Pipe {
     }
 }
 
-/// What is sent in a flush.
+/// Packets of a flush.
 #[derive(Debug)]
 struct Turn {
-    /// What is left of the allowance, in bytes on the wire.
+    /// Rest of the allowance, in bytes on the wire.
     left: usize,
     /// Bytes around each packet.
     overhead: usize,
@@ -350,12 +409,26 @@ impl Turn {
     }
 }
 
+/// Returns the number of unreliable messages in a packet that the guard has accepted. A slice counts as a message.
+fn unreliable_messages(packet: &[u8]) -> usize {
+    match (packet.first(), after_sequence(packet)) {
+        (Some(1), Some([_, high, low, ..])) => u16::from_be_bytes([*high, *low]).into(),
+        (Some(3), _) => 1,
+        _ => 0,
+    }
+}
+
+/// Returns the bytes of a packet after its kind and its sequence, from the channel on.
+fn after_sequence(packet: &[u8]) -> Option<&[u8]> {
+    let (_, rest) = packet.split_first()?;
+    // In QUIC's integers, the upper two bits of the first byte are the logarithm of the length.
+    rest.get(1 << (rest.first()? >> 6)..)
+}
+
 /// An unreliable packet with the sequence 0, which is of no use there and has up to 8 bytes. `None` if it has no message: renet sends
 /// such a packet before a message of 1199 or 1200 bytes.
 fn without_sequence(packet: &[u8]) -> Option<Vec<u8>> {
-    let (kind, rest) = packet.split_first()?;
-    // In QUIC's integers, the upper two bits of the first byte are the logarithm of the length.
-    let after = rest.get(1 << (rest.first()? >> 6)..)?;
+    let after = after_sequence(packet)?;
     let is_empty = after == [UNRELIABLE_CHANNEL, 0, 0];
-    (!is_empty).then(|| [&[*kind, 0], after].concat())
+    (!is_empty).then(|| [&[packet[0], 0], after].concat())
 }

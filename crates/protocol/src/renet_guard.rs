@@ -35,7 +35,8 @@ pub const MAX_RELIABLE_BYTES: usize = u16::MAX as usize;
 /// Largest unreliable message, in bytes: 256 slices.
 pub const MAX_UNRELIABLE_BYTES: usize = 256 * SLICE_BYTES as usize;
 
-/// Largest packet, in bytes: the payload of a datagram of netcode. renet's own packets have at most 1228.
+/// Largest packet, in bytes: the payload of a datagram of netcode. renet's own packets have at most 1228
+/// bytes, and acks up to 1400.
 pub const MAX_PACKET_BYTES: usize = 1300;
 
 /// Number of reliable messages that may arrive from the first incomplete one on. renet holds them until that one is
@@ -48,7 +49,7 @@ pub const MAX_GAP: u64 = 1 << 16;
 /// [`check`](Self::check) accepts it. renet must have two receiving channels: [`UNRELIABLE_CHANNEL`], and
 /// [`RELIABLE_CHANNEL`], which is ordered.
 ///
-/// The guard accepts all packets of a renet peer that sends no empty messages, no messages beyond
+/// The guard accepts all packets of a renet peer that sends no empty messages, no ack longer than [`MAX_PACKET_BYTES`], no messages beyond
 /// [`MAX_UNRELIABLE_BYTES`] and [`MAX_RELIABLE_BYTES`], and no reliable message [`MAX_GAP`] or more after the first that
 /// has not arrived. Packets may be lost, late, duplicated or out of order. A sliced unreliable message may be 4096 sliced
 /// messages late: more than a minute at 60 per second.

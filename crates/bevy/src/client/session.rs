@@ -179,7 +179,7 @@ fn on_message(
     now: Duration,
     bytes: &[u8],
 ) -> Result<(), String> {
-    let none = "the server sent a message that is none";
+    let none = "the server sent an invalid message";
     let mut session = world.get_mut::<Session>(server);
     let Some(state) = session.as_mut().and_then(|session| session.0.as_mut()) else {
         return Ok(());

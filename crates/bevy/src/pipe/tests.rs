@@ -322,6 +322,144 @@ fn a_message_arrives_where_the_budget_falls_below_its_packets() {
     }
 }
 
+/// After a lost packet, acks of later ones must not let the sender fill the memory of the receiver.
+#[test]
+fn megabytes_arrive_over_links_that_lose_packets() {
+    for (latency, loss, seed) in [(5, 0.01, 1), (20, 0.05, 2), (50, 0.02, 3)] {
+        let conditions = Conditions {
+            latency: Duration::from_millis(latency),
+            loss: Loss::bursts(loss, 1.0),
+            ..Conditions::PERFECT
+        };
+        let mut pair = Pair::over(&conditions, seed);
+        (0..80).for_each(|_| pair.say(vec![7; 50_000]));
+        let mut received = 0;
+        while received < 80 {
+            received += pair.step_within(None).len();
+        }
+    }
+}
+
+#[test]
+fn after_a_pause_messages_are_sent_again_once() {
+    for pause in [1, 20, 3_600] {
+        let mut pair = Pair::over(&Conditions::PERFECT, 1);
+        for _ in 0..3 {
+            pair.say(vec![7; 20_000]);
+            pair.ends[0].0.flush(pair.now, &mut pair.ends[0].1).unwrap();
+            pair.now += TICK;
+        }
+        pair.now += Duration::from_secs(pause);
+        let packets = pair.ends[0].0.flush(pair.now, &mut pair.ends[0].1);
+        let bytes = packets.unwrap().iter().map(Vec::len).sum::<usize>();
+        assert!(bytes < 62_000, "{bytes} bytes after {pause} s");
+    }
+}
+
+/// Returns the bytes in the last second of a minute in which nothing is acknowledged, and then the seconds until all has arrived.
+fn after_a_minute_of_silence() -> (usize, u32) {
+    let mut pair = Pair::over(&Conditions::PERFECT, 1);
+    let mut last = 0;
+    for tick in 0..3_600 {
+        pair.say(vec![1; 20]);
+        let (pipe, mailbox) = &mut pair.ends[0];
+        let packets = pipe.flush(pair.now, mailbox).unwrap();
+        if tick >= 3_540 {
+            last += packets
+                .iter()
+                .map(|packet| packet.len() + HEADER_BYTES)
+                .sum::<usize>();
+        }
+        pair.now += TICK;
+    }
+    let (mut received, mut ticks) = (0, 0);
+    while received < 3_600 {
+        received += pair.step_within(None).len();
+        ticks += 1;
+    }
+    (last, ticks / 60)
+}
+
+#[test]
+fn silence_costs_little_and_ends_soon() {
+    let (bytes, seconds) = after_a_minute_of_silence();
+    assert!(bytes < 30_000, "{bytes} bytes a second");
+    assert!(seconds < 30, "{seconds} s");
+}
+
+/// An ack takes part of the allowance that a held packet saves up for.
+#[test]
+fn acks_do_not_keep_a_held_packet_from_being_sent() {
+    let mut pair = Pair::over(&Conditions::PERFECT, 1);
+    pair.say(vec![7; 5_000]);
+    pair.ends[0].0.flush(pair.now, &mut pair.ends[0].1).unwrap();
+    let mut budget = SendBudget::default();
+    let mut seconds = 0;
+    while pair.ends[1].1.incoming.messages.is_empty() {
+        for _ in 0..60 {
+            pair.ends[1].1.outgoing.messages.push(vec![1]);
+            let mailbox = &mut pair.ends[0].1;
+            budget.within(pair.now, TICKS_PER_SECOND, Some(2_000), mailbox);
+            pair.step();
+        }
+        seconds += 1;
+        assert!(seconds < 120, "it does not arrive");
+    }
+}
+
+/// Descending sequences make an ack that is too long for renet, which then ends the connection.
+#[test]
+fn a_connection_that_renet_has_ended_is_an_error() {
+    let mut pipe = Pipe::new(FROM_CLIENT_BYTES);
+    for sequence in (0..1_500_u16).rev() {
+        let [high, low] = (2 * sequence | 1 << 14).to_be_bytes();
+        let packet = [1, high, low, 0, 0, 1, 1, 9];
+        pipe.receive(Duration::ZERO, &packet).unwrap();
+    }
+    let mut mailbox = Mailbox::new(HEADER_BYTES);
+    let mut flushes = (1..10).map(|tick| pipe.flush(TICK * tick, &mut mailbox));
+    assert!(flushes.any(|flush| flush.is_err()));
+}
+
+#[test]
+fn the_round_trip_follows_a_link_that_becomes_slower() {
+    let [fast, slow] = [25, 200].map(|latency| Conditions {
+        latency: Duration::from_millis(latency),
+        ..Conditions::PERFECT
+    });
+    let mut pair = Pair::over(&fast, 1);
+    for tick in 0..3_600 {
+        if tick == 600 {
+            pair.links
+                .iter_mut()
+                .for_each(|link| link.set_conditions(slow.clone()));
+        }
+        if tick % 30 == 0 {
+            pair.say(vec![1; 20]);
+        }
+        pair.step();
+    }
+    let measured = pair.ends[0].1.round_trip.unwrap().as_millis();
+    assert!((380..460).contains(&measured), "{measured} ms");
+}
+
+#[test]
+fn small_messages_take_bounded_memory_until_they_are_delivered() {
+    let mut pipe = Pipe::new(FROM_CLIENT_BYTES);
+    let mut packet = vec![1, 0, 0];
+    packet.extend(500_u16.to_be_bytes());
+    packet.extend([1, 9].repeat(500));
+    let mut mailbox = Mailbox::new(HEADER_BYTES);
+    for delivered in [MAX_UNDELIVERED, 2 * MAX_UNDELIVERED] {
+        for _ in 0..100 {
+            pipe.receive(Duration::ZERO, &packet).unwrap();
+        }
+        pipe.deliver(&mut mailbox);
+        let count = mailbox.incoming.datagrams.len();
+        assert!((delivered - 1_000..=delivered).contains(&count), "{count}");
+    }
+}
+
 /// Messages and datagrams, and what the other end answers: see `WIRE.md`, section 17.
 pub(crate) fn golden() -> Vec<Vec<u8>> {
     let mut pair = Pair::over(&Conditions::PERFECT, 1);

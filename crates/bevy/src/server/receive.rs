@@ -123,7 +123,7 @@ fn on_message(
     let Some(state @ (PeerState::Silent | PeerState::Ready(_))) = peer else {
         return Ok(());
     };
-    let mail = decode(bytes).ok_or("the client sent a message that is none")?;
+    let mail = decode(bytes).ok_or("the client sent an invalid message")?;
     match (mail, state) {
         (ToServerMail::Hello(hello), PeerState::Silent) => {
             greet(world, protocol, tick, client, &hello);
@@ -189,7 +189,7 @@ fn on_datagram(
     client: Entity,
     bytes: &[u8],
 ) -> Outcome {
-    let none = "the client sent a datagram that is none";
+    let none = "the client sent an invalid datagram";
     let mut peer = world.get_mut::<Peer>(client);
     let Some(PeerState::Ready(ready)) = peer.as_mut().map(|peer| &mut peer.state) else {
         // From a client that was refused.
@@ -201,7 +201,7 @@ fn on_datagram(
         match ready.on_feedback(tick, feedback) {
             Some(Feedback::Ack(ack)) => acks.push(ack),
             Some(_) => {}
-            None => return Err("the client sent feedback that is none".to_owned()),
+            None => return Err("the client sent invalid feedback".to_owned()),
         }
     }
     let mut inputs = Vec::new();

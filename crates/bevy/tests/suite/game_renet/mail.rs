@@ -175,7 +175,7 @@ fn garbage_ends_no_more_than_its_connection() {
         }
         (0..2).for_each(|_| _ = pair.update());
         let expected: &[&str] = match round % 3 {
-            0 => &["the client sent a message that is none"],
+            0 => &["the client sent an invalid message"],
             1 => &[],
             _ => &["received message with invalid channel 99"],
         };
