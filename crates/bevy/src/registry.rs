@@ -351,10 +351,10 @@ mod tests {
         });
         assert_eq!(forth, back);
         assert!(
-            forth.starts_with("scene arena\nticks 30\nup y\n"),
+            forth.starts_with("scene: arena\nticks: 30\nup: Y\n"),
             "{forth}"
         );
-        assert!(forth.contains("field health int 0 100\n"), "{forth}");
+        assert!(forth.contains("field health: Int { min: 0, max: 100 }\n"), "{forth}");
         assert!(
             forth.ends_with("input u8\nmessage-to-client String\n"),
             "{forth}"

@@ -265,27 +265,27 @@ mod tests {
 
     #[test]
     fn a_difference_is_named() {
-        let server = "scene x\nticks 60\nfield fuel int 0 9\nfield wool int 0 9\n";
+        let server = "scene: x\nticks: 60\nfield fuel: 0 to 9\nfield wool: 0 to 9\n";
         for (client, named) in [
             (
-                "scene x\nticks 30\n",
-                "the server has `ticks 60`, and the client `ticks 30`",
+                "scene: x\nticks: 30\n",
+                "the server has `ticks: 60`, and the client `ticks: 30`",
             ),
             (
-                "scene x\nticks 60\n",
-                "only the server has `field fuel int 0 9`",
+                "scene: x\nticks: 60\n",
+                "only the server has `field fuel: 0 to 9`",
             ),
             (
-                "scene x\nticks 60\nfield wool int 0 9\n",
-                "only the server has `field fuel int 0 9`",
+                "scene: x\nticks: 60\nfield wool: 0 to 9\n",
+                "only the server has `field fuel: 0 to 9`",
             ),
             (
-                "scene x\nticks 60\nfield age flag\nfield fuel int 0 9\nfield wool int 0 9\n",
-                "only the client has `field age flag`",
+                "scene: x\nticks: 60\nfield age: flag\nfield fuel: 0 to 9\nfield wool: 0 to 9\n",
+                "only the client has `field age: flag`",
             ),
             (
-                "scene x\nticks 60\nfield fuel int 0 9\nfield fur int 0 9\n",
-                "the server has `field wool int 0 9`, and the client `field fur int 0 9`",
+                "scene: x\nticks: 60\nfield fuel: 0 to 9\nfield fur: 0 to 9\n",
+                "the server has `field wool: 0 to 9`, and the client `field fur: 0 to 9`",
             ),
         ] {
             let difference = difference(server, client).unwrap();

@@ -10,10 +10,10 @@ use std::{fs, io};
 
 use cubewire_codec::Fingerprint;
 use cubewire_codec::quantize::SmallestThree;
-use cubewire_codec::schema::CUBES;
+use cubewire_codec::schema::{CUBES, Slots};
 use cubewire_codec::{Plan, QuantizedSnapshot, Sequence, Stages, encode_initial, ladder};
 use cubewire_fuzz::{
-    LIVING, TICKS, WHOLE_SLICE, exchange, exchange_living, exchange_simulated, pair, put_message,
+    TICKS, WHOLE_SLICE, exchange, exchange_living, exchange_simulated, living, pair, put_message,
     renet, rungs, send, world,
 };
 use cubewire_link::PRESETS;
@@ -221,21 +221,26 @@ fn texts() -> Vec<Seed> {
         ("model", "\0\x09\x09\x7F\x7F\x09\x09\x09\x7F\0"),
     ];
     let others = others.map(|(target, text)| (target, text.to_owned()));
-    let schemas = [CUBES.text(), LIVING.to_owned()].map(|text| ("schema", text));
-    let texts = stages.chain(conditions).chain(others).chain(schemas);
+    let schemas = [CUBES, living()].map(|schema| ("schema", schema.encode()));
+    let texts = stages.chain(conditions).chain(others);
     let compressed = zstd::bulk::compress(&recording(), 19).expect("the recording is small");
     texts
         .map(|(target, text)| (target, text.into_bytes()))
+        .chain(schemas)
         .chain([("recording", compressed), ("recording", described())])
         .collect()
 }
 
 /// A recording with a schema, of two slots: a body is in the second from the first frame on.
 fn described() -> Vec<u8> {
-    let schema = "scene a\nticks 60\nup y\nposition x -9 9 8\nposition y 0 9 8\nposition z -9 9 8\n\
-                  orientation 8\nkind a ball 1\nfield flag flag\nfield body body\ngravity 1\n\
-                  max-speed 9\nslots living 2\n";
-    let mut bytes = format!("cubewire recording 1\n{}\n{schema}", schema.len()).into_bytes();
+    let mut schema = living();
+    let fields = schema.fields.to_mut();
+    fields.retain(|field| ["on", "target"].contains(&&*field.name));
+    schema.component_bits = 8;
+    schema.slots = Slots::Living { max: 2 };
+    let schema = schema.encode();
+    let mut bytes = format!("cubewire recording 2\n{}\n", schema.len()).into_bytes();
+    bytes.extend(schema);
     for tick in 0..8 {
         bytes.extend([0, 1, 0, 7, 3, 0, 127, 0, 127, 0, 127, 0]);
         bytes.extend([-5, tick, 60, 1, 2].into_iter().flat_map(i32::to_le_bytes));

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use allocation_counter::measure;
-use cubewire_codec::schema::Schema;
 use cubewire_codec::{
     Baseline, BitKind, Coverage, Decoder, Life, Limits, Plan, QuantizedSnapshot, Sequence, Stages,
     ladder,
@@ -181,7 +180,7 @@ impl Budgeted {
     const BYTES: usize = 40;
 
     fn new(rung: ladder::Rung, seed: u64) -> Self {
-        let plan = Plan::new(Schema::parse(LIVING).unwrap()).unwrap();
+        let plan = Plan::new(ron::from_str(LIVING).unwrap()).unwrap();
         let world = World::new(Arc::clone(&plan), 0, seed);
         let (initial, limits) = (world.initial(), Limits::default());
         Self {
