@@ -19,7 +19,9 @@ use cubewire_fuzz::{
 use cubewire_link::PRESETS;
 use cubewire_physics::WorldState;
 use cubewire_protocol::renet_guard::{RELIABLE_CHANNEL, UNRELIABLE_CHANNEL};
-use cubewire_protocol::{Ack, BaselineChoice, Feedback, Request, RequestAck, Welcome};
+use cubewire_protocol::{
+    Ack, BaselineChoice, ClientMessage, Contract, Feedback, Request, ServerMessage, Settings,
+};
 // The compiler's flags make every program of this package call functions of this library.
 use libfuzzer_sys as _;
 
@@ -141,28 +143,31 @@ fn mail() -> Vec<Seed> {
 
 /// What is sent before the snapshots and along with them.
 fn handshake() -> Vec<Seed> {
-    let (number, baseline) = (Sequence(7), BaselineChoice::Smallest);
-    let ack = RequestAck {
-        number,
-        tick: 600,
-        send_interval_ticks: 2,
-        baseline,
-        budget_kbps: Some(48),
+    let baseline = BaselineChoice::Smallest;
+    let request = |stages, send_interval_ticks, budget_kbps| Request {
+        number: 7,
+        settings: Settings {
+            stages,
+            send_interval_ticks,
+            baseline,
+            budget_kbps,
+        },
     };
+    let contract = Contract::new(Plan::cubes(), String::new());
+    let granted = request(ladder::DELTA.stages, 2, Some(48));
     let mut seeds = vec![
-        ("request_ack", ack.encode().to_vec()),
+        ("server_message", ServerMessage::Granted(granted).encode()),
+        ("server_message", ServerMessage::Tick(600).encode()),
+        ("server_message", ServerMessage::Refused("full").encode()),
+        (
+            "client_message",
+            ClientMessage::Hello(contract.hello()).encode(),
+        ),
         ("world_state", WorldState::initial().to_bytes()),
     ];
     for rung in rungs() {
-        let request = Request {
-            number,
-            stages: rung.stages,
-            send_interval_ticks: 6,
-            baseline,
-            fallback: None,
-            budget_kbps: Some(64),
-        };
-        seeds.push(("request", request.encode().to_vec()));
+        let request = request(rung.stages, 6, Some(64));
+        seeds.push(("client_message", ClientMessage::Request(request).encode()));
     }
     // Requests of everything that can be read, whether or not it can be sent, with parameters as they come.
     let mut drawn = 0_u8;
@@ -171,27 +176,19 @@ fn handshake() -> Vec<Seed> {
         drawn % most
     });
     for stages in readable.step_by(401) {
-        let request = Request {
-            number,
-            stages,
-            send_interval_ticks: 1,
-            baseline,
-            fallback: None,
-            budget_kbps: None,
-        };
-        seeds.push(("request", request.encode()));
+        let request = request(stages, 1, None);
+        seeds.push(("client_message", ClientMessage::Request(request).encode()));
     }
     for cubes in [0, 1, 5] {
         let mut initial = Vec::new();
         encode_initial(&world(cubes, 7), &mut initial).expect("the world is finite");
-        seeds.push(("initial", initial));
-        let welcome = Welcome {
-            plan: Plan::cubes(),
+        seeds.push(("initial", initial.clone()));
+        let welcome = ServerMessage::Welcome {
             tick: 1 << (8 * cubes),
             fingerprint: Fingerprint::shipped(),
-            initial: world(cubes, 7),
+            initial: initial.into(),
         };
-        seeds.push(("welcome", welcome.encode().expect("the world is finite")));
+        seeds.push(("server_message", welcome.encode()));
     }
     seeds
 }

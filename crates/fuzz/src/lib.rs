@@ -8,8 +8,8 @@ use cubewire_codec::schema::{
     self, Axis, Field, FieldForm, Kind, Levels, Range, Schema, Shape, Slots,
 };
 use cubewire_codec::{
-    Baseline, Baselines, BodyState, Coverage, Decoder, Encoder, Fingerprint, Inputs, Life, Limits,
-    Origin, Packet, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
+    Baseline, Baselines, BodyState, Coverage, Decoder, Encoder, Inputs, Life, Limits, Origin,
+    Packet, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
 use cubewire_protocol::renet_guard::{RELIABLE_CHANNEL, UNRELIABLE_CHANNEL};
 use cubewire_protocol::{BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
@@ -263,7 +263,6 @@ pub fn pair() -> (SnapshotSender, SnapshotReceiver) {
     let welcome = Welcome {
         plan: Plan::cubes(),
         tick: 0,
-        fingerprint: Fingerprint::shipped(),
         initial: initial.clone(),
     };
     let sender = SnapshotSender::new(Plan::cubes(), initial, limits).unwrap();

@@ -7,15 +7,13 @@ use std::error::Error;
 use std::time::Duration;
 
 use cubewire_codec::glam::{Quat, Vec3};
-use cubewire_codec::{
-    BodyState, Fingerprint, Life, Limits, Plan, QuantizedSnapshot, Snapshot, ladder,
-};
+use cubewire_codec::{BodyState, Life, Limits, Plan, QuantizedSnapshot, Snapshot, ladder};
 use cubewire_link::{Conditions, Link, Loss};
 use cubewire_protocol::{
     ByteBudget, Interpolation, SlotTable, SnapshotReceiver, SnapshotSender, Welcome, playout_delay,
 };
 
-/// What both ends know. An app would compare the texts when they connect.
+/// What both ends know, in RON. The sessions of an app compare its bytes when they connect.
 const SCHEMA: &str = r#"(
     name: "bubbles", ticks_per_second: 60, up: Y,
     position: (
@@ -44,15 +42,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut down: Link<Vec<u8>> = Link::new(conditions.clone(), 1);
     let mut up: Link<Vec<u8>> = Link::new(conditions, 2);
 
-    // The receiver gets the welcome first, by any reliable way. The world starts empty.
+    // In an app, a `ClientSession` has the welcome from a `ServerSession`. The world starts empty.
     let limits = Limits { max_bodies: 300 };
     let welcome = Welcome {
         plan: plan.clone(),
         tick: 0,
-        fingerprint: Fingerprint::shipped(),
         initial: Snapshot::default(),
     };
-    let welcome = Welcome::decode(&welcome.encode()?, limits)?;
     let delay = playout_delay(60);
     let mut receiver = SnapshotReceiver::new(welcome, limits, delay, Duration::ZERO)?;
     let mut sender = SnapshotSender::new(plan.clone(), Snapshot::default(), limits)?;

@@ -18,7 +18,12 @@ impl Schema {
     pub fn check(&self) -> Result<(), SchemaError> {
         let at = |item: &'static str| move |fault| SchemaError::new(item, fault);
         name(&self.name).map_err(at("scene"))?;
-        whole("the number per second", self.ticks_per_second, 1..=MAX_TICKS_PER_SECOND.into()).map_err(at("ticks"))?;
+        whole(
+            "the number per second",
+            self.ticks_per_second,
+            1..=MAX_TICKS_PER_SECOND.into(),
+        )
+        .map_err(at("ticks"))?;
         for (axis, range) in Axis::ALL.into_iter().zip(&self.position) {
             range
                 .check()
@@ -28,7 +33,12 @@ impl Schema {
         whole("bits of a component", self.component_bits, bits).map_err(at("orientation"))?;
         self.check_slots()?;
         count("the number of kinds", self.kinds.len(), 1..=Self::MAX_KINDS).map_err(at("kind"))?;
-        count("the number of fields", self.fields.len(), 0..=Self::MAX_FIELDS).map_err(at("field"))?;
+        count(
+            "the number of fields",
+            self.fields.len(),
+            0..=Self::MAX_FIELDS,
+        )
+        .map_err(at("field"))?;
         let finest = self.finest_steps();
         for (index, kind) in self.kinds.iter().enumerate() {
             let earlier = self.kinds[..index].iter().map(|kind| &*kind.name);

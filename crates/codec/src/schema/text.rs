@@ -23,7 +23,10 @@ impl Schema {
             ));
         }
         let bits = self.component_bits;
-        lines.push(format!("orientation: {bits} bits, {:?} levels", self.levels));
+        lines.push(format!(
+            "orientation: {bits} bits, {:?} levels",
+            self.levels
+        ));
         lines.extend(self.anchor.map(|body| format!("anchor: {body}")));
         let kinds = self.kinds.iter();
         lines.extend(kinds.map(|kind| format!("kind {}: {:?}", kind.name, kind.shape)));

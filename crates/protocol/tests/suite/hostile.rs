@@ -11,7 +11,7 @@ use cubewire_codec::{
 };
 use cubewire_link::{Conditions, Loss};
 use cubewire_protocol::{
-    Ack, Arrival, Feedback, FeedbackError, MAX_BASELINE_AGE_TICKS, SnapshotSender, Welcome, Within,
+    Ack, Arrival, Feedback, FeedbackError, MAX_BASELINE_AGE_TICKS, SnapshotSender, Within,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -27,12 +27,6 @@ proptest! {
         if let Ok(feedback) = Feedback::decode(&bytes) {
             prop_assert_eq!(feedback.encode(), bytes);
         }
-    }
-
-    #[test]
-    fn any_bytes_are_a_welcome_or_rejected(bytes in vec(any::<u8>(), 0..200)) {
-        let limits = Limits { max_bodies: 901 };
-        let _ = Welcome::decode(&bytes, limits);
     }
 
     #[test]
