@@ -1,5 +1,5 @@
-//! What a [server](UdpServerPlugin) and its [viewers](UdpViewer) say to each other over UDP: their reliable messages are those of
-//! [`cubewire_protocol`]'s sessions.
+//! A [server](UdpServerPlugin) and its [viewers](UdpViewer) over UDP. Their reliable messages are the sessions of
+//! [`cubewire_protocol`].
 //!
 //! Here every viewer has the server's key and makes its own connect token; a game would keep the key on its servers and hand
 //! out tokens.
@@ -15,7 +15,7 @@ use crate::replication::SenderSettings;
 pub use server::{MAX_VIEWERS, UdpServerPlugin, ViewerBudget, Viewers};
 pub use viewer::{UdpViewer, UdpViewerPlugin, ViewError, ViewerSettings};
 
-/// What server and viewers must agree on.
+/// The terms on which viewers connect.
 fn contract() -> Contract {
     Contract::new(Plan::cubes(), String::new())
 }

@@ -254,7 +254,7 @@ mod tests {
         let request = ToServerMail::Session(ClientMessage::Request(Request {
             number: 7,
             settings: Settings {
-                stages: ladder::DELTA.stages,
+                stages: ladder::PREDICTED.stages,
                 send_interval_ticks: 2,
                 baseline: BaselineChoice::Newest,
                 budget_kbps: Some(200),

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use cubewire_codec::ladder;
+use cubewire_codec::{Sequence, ladder};
 use cubewire_protocol::Request;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;

@@ -1,8 +1,8 @@
-//! What the two ends of a connection say to each other besides snapshots and feedback.
+//! The handshake of a connection, requests for settings, and ticks after a pause.
 //!
 //! ```text
 //! client                     server
-//! Hello    ───────────────►           the first message: who is this, and what does it know of the scene
+//! Hello    ───────────────►           the first message: version, fingerprint, schema
 //!          ◄───────────────  Welcome  or Refused, with the reason
 //! Request  ───────────────►           the settings that the client wants, if the server takes requests
 //!          ◄───────────────  Granted  the settings in use: at once, and again when they change

@@ -55,7 +55,7 @@ impl Plugin for UdpServerPlugin {
     }
 }
 
-/// What viewers must agree on.
+/// The terms on which viewers connect.
 #[derive(Resource)]
 struct Terms(Contract);
 
@@ -150,7 +150,7 @@ type AskingViewer<'a> = (
     Option<AskedLane<'a>>,
 );
 
-/// Processes what viewers say, and delivers acks.
+/// Processes messages of viewers, and delivers acks.
 fn receive(
     time: Res<Time<Real>>,
     (world, terms): (Res<CubeWorld>, Res<Terms>),

@@ -58,7 +58,7 @@ impl ViewerSettings<Vec<SocketAddr>> {
 #[derive(Resource, Debug)]
 pub struct UdpViewer {
     settings: ViewerSettings<Vec<SocketAddr>>,
-    /// What the viewer says of itself in the hello of its next connection.
+    /// The contract in the hello of the next connection.
     pub contract: Contract,
     /// Not spawned yet.
     new: Option<UdpConnection>,

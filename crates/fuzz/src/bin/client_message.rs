@@ -1,5 +1,5 @@
-//! Any bytes are a message of a client, which comes back, or none. It is welcome, or refused with a reason. What a request asks
-//! for is sent, if the scene has it, and otherwise an error after which the sender goes on.
+//! Decodes bytes as a message of a client: a message comes back from its bytes, and a server accepts or refuses it. Requested
+//! stages are sent if the scene has them. Otherwise sending fails, and the sender goes on.
 
 #![no_main]
 

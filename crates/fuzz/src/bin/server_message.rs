@@ -1,4 +1,5 @@
-//! Any bytes are a message of a server, which comes back, or none. With a welcome a receiver can begin, and it survives a tick.
+//! Decodes bytes as a message of a server: a message comes back from its bytes. A receiver starts from a welcome, and survives a
+//! tick.
 
 #![no_main]
 

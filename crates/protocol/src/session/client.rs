@@ -11,7 +11,7 @@ use crate::fallback::FallbackReason;
 /// More than a hundred thousand years at 60 Hz, and far from where arithmetic on ticks overflows.
 pub(crate) const MAX_TICK: u64 = 1 << 48;
 
-/// What a receiver needs before it can decode the first packet, at whatever tick it joins.
+/// The state from which a receiver starts, at any tick.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Welcome {
     /// The scene.
@@ -22,7 +22,7 @@ pub struct Welcome {
     pub initial: Snapshot,
 }
 
-/// What a client knows of its session.
+/// State of a session at a client.
 #[derive(Clone, Debug, Default)]
 pub struct ClientSession {
     has_said_hello: bool,
@@ -32,7 +32,7 @@ pub struct ClientSession {
     granted: Option<Settings>,
 }
 
-/// What the server has said.
+/// Outcome of a message of the server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Heard {
     /// The client is welcome.
@@ -43,7 +43,7 @@ pub enum Heard {
     Tick(u64),
 }
 
-/// Why a session ends.
+/// Reason why a session ends at the client.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SessionError {
     /// The server has refused the client, for this reason.
@@ -71,7 +71,7 @@ impl ClientSession {
     /// Takes a message.
     ///
     /// # Errors
-    /// [`SessionError`] if the server has refused the client, or says what no server says.
+    /// [`SessionError`] if the server has refused the client, or if the message is invalid.
     pub fn on_message(
         &mut self,
         contract: &Contract,
@@ -131,13 +131,13 @@ impl ClientSession {
         self.is_welcomed
     }
 
-    /// Why the server sends no arithmetic coding, if the two ends do not decode each other's.
+    /// Reason why the server sends no arithmetic coding, if the fingerprints differ.
     #[must_use]
     pub const fn fallback(&self) -> Option<FallbackReason> {
         self.fallback
     }
 
-    /// What the server uses instead of the settings in the last request, if it has said that these are others.
+    /// Settings that the server uses instead of the last requested ones, once it has granted others.
     #[must_use]
     pub fn granted(&self) -> Option<Settings> {
         let asked = self.requested.map(|last| last.settings);

@@ -1,4 +1,4 @@
-//! What both ends must agree on.
+//! The terms on which two ends connect.
 
 use std::sync::Arc;
 
@@ -10,19 +10,20 @@ use super::message::Hello;
 /// Version of the wire formats of this crate, of the codec, of what carries them, and of `cubewire-bevy`.
 pub const PROTOCOL_VERSION: u16 = 18;
 
-/// What an end knows of the scene, and what its app has registered. Ends with different contracts do not connect.
+/// The scene of an end, and the names that its app has registered. Ends with different contracts do not connect.
 #[derive(Clone, Debug)]
 pub struct Contract {
     plan: Arc<Plan>,
     schema: Vec<u8>,
     registered: String,
-    /// The trained model and the arithmetic of this end: the [shipped](Fingerprint::shipped) ones. It may differ from the other
-    /// end's, which then sends no arithmetic coding.
+    /// Fingerprint of this end. Default: the [shipped](Fingerprint::shipped) model, and this machine. A server sends no arithmetic
+    /// coding to a client with another one.
     pub fingerprint: Fingerprint,
 }
 
 impl Contract {
-    /// A contract for a scene. `registered` is a line for each thing that the app has registered besides.
+    /// Creates the contract for a scene. `registered` has a line, which ends in `\n`, for each further item that both apps must
+    /// have.
     #[must_use]
     pub fn new(plan: Arc<Plan>, registered: String) -> Self {
         Self {
@@ -39,13 +40,13 @@ impl Contract {
         &self.plan
     }
 
-    /// A line for each item of the schema, and for each thing that is registered, for people.
+    /// Returns a line for each item of the schema and each registered item, for people.
     #[must_use]
     pub fn text(&self) -> String {
         self.plan.schema().text() + &self.registered
     }
 
-    /// What a client with this contract says first.
+    /// Returns the hello of a client with this contract.
     #[must_use]
     pub fn hello(&self) -> Hello<'_> {
         Hello {
@@ -56,7 +57,7 @@ impl Contract {
         }
     }
 
-    /// Why a server with this contract refuses a client, if it does.
+    /// Returns the reason why a server with this contract refuses a client, if it does.
     pub(super) fn refusal(&self, client: &Hello<'_>) -> Option<String> {
         if client.version != PROTOCOL_VERSION {
             let theirs = client.version;

@@ -17,16 +17,16 @@ pub enum ClientMessage<'a> {
     Request(Request),
 }
 
-/// Who a client is, and what it knows.
+/// Version, fingerprint and scene of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello<'a> {
-    /// Its [`PROTOCOL_VERSION`](super::PROTOCOL_VERSION).
+    /// [`PROTOCOL_VERSION`](super::PROTOCOL_VERSION) of the client.
     pub version: u16,
-    /// Its trained model and arithmetic.
+    /// Fingerprint of the client.
     pub fingerprint: Fingerprint,
-    /// Its scene, as [`Schema::encode`](cubewire_codec::schema::Schema::encode) writes it.
+    /// Schema of the client, as [`Schema::encode`](cubewire_codec::schema::Schema::encode) writes it.
     pub schema: &'a [u8],
-    /// What else its app has registered, a line each.
+    /// Names that its app has registered, a line each.
     pub registered: &'a str,
 }
 
@@ -37,32 +37,32 @@ pub enum ServerMessage<'a> {
     Welcome {
         /// The server's tick, at most 2⁴⁸. Sequence numbers are resolved to the nearest tick.
         tick: u64,
-        /// Its trained model and arithmetic.
+        /// Fingerprint of the server.
         fingerprint: Fingerprint,
         /// The snapshot that the first packets are relative to, as
         /// [`encode_initial`](cubewire_codec::encode_initial) writes it.
         #[serde(borrow)]
         initial: Cow<'a, [u8]>,
     },
-    /// Why the connection ends.
+    /// The reason why the connection ends.
     Refused(&'a str),
-    /// The settings that are in use since this request. Where no more gets through, or the server has no time for more, they
-    /// are less than what was asked for.
+    /// The settings in use, with the number of the request. They are less than the requested ones where no more gets through, or
+    /// where the server has no time for more.
     Granted(Request),
     /// The server's tick after a pause.
     Tick(u64),
 }
 
-/// Settings, with a number that tells requests apart: one more than the one before, modulo 2¹⁶.
+/// Settings, with the number of the request that asks for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
-    /// Number of the request.
+    /// One more than in the request before, modulo 2¹⁶.
     pub number: u16,
     /// All settings.
     pub settings: Settings,
 }
 
-/// What a server sends to a client, and how.
+/// How a server sends snapshots to a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
     /// Stages of the codec. A message can name stages that the scene does not have: a server grants only stages that
@@ -110,7 +110,7 @@ fn whole<T>(read: postcard::Result<(T, &[u8])>) -> Option<T> {
     rest.is_empty().then_some(value)
 }
 
-/// Stages as the bytes of the header of a packet 0 that is relative to no other.
+/// Writes stages as the header of packet 0, relative to the initial state.
 mod stages {
     use serde::de::Error;
     use serde::{Deserializer, Serializer};

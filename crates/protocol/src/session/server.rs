@@ -10,7 +10,7 @@ use super::message::{ClientMessage, Request, ServerMessage, Settings};
 use crate::budget::BUDGETS_KBPS;
 use crate::fallback::FallbackReason;
 
-/// What a server knows of a client's session.
+/// State of a session at a server.
 #[derive(Clone, Debug)]
 pub struct ServerSession {
     state: State,
@@ -35,12 +35,12 @@ struct Open {
     tick: Option<(u64, Duration)>,
 }
 
-/// What a client asks for.
+/// Outcome of a message of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// To be welcomed.
+    /// The hello is accepted: the client waits for the [welcome](ServerSession::welcome).
     Welcome,
-    /// To be sent snapshots with these settings. Their stages can be sent.
+    /// The client asks for these settings. The scene has their stages.
     Settings(Settings),
 }
 
@@ -60,7 +60,7 @@ impl ServerSession {
     /// Takes a message. The app decides whether clients may ask for settings.
     ///
     /// # Errors
-    /// The reason why the client is refused. Whoever calls tells it, and then [refuses](Self::refuse) it.
+    /// The reason why the client is refused. The caller sends it to the client, and then calls [`refuse`](Self::refuse).
     pub fn on_message(
         &mut self,
         contract: &Contract,
@@ -109,7 +109,7 @@ impl ServerSession {
         })
     }
 
-    /// The client was told that it is refused.
+    /// Records that the client was told that it is refused.
     pub fn refuse(&mut self, now: Duration) {
         (self.state, self.since) = (State::Refused, now);
     }
@@ -132,7 +132,7 @@ impl ServerSession {
         !self.is_open() && now > self.since + Self::PATIENCE
     }
 
-    /// Why the client is sent no arithmetic coding, if the two ends do not decode each other's.
+    /// Reason why the client is sent no arithmetic coding, if the fingerprints differ.
     #[must_use]
     pub fn fallback(&self) -> Option<FallbackReason> {
         match &self.state {
@@ -141,7 +141,7 @@ impl ServerSession {
         }
     }
 
-    /// What to send [instead](FallbackReason::instead_of) of these stages, if they use arithmetic coding and there is a
+    /// Stages to send [instead](FallbackReason::instead_of) of these, if they use arithmetic coding and there is a
     /// [`fallback`](Self::fallback).
     #[must_use]
     pub fn stages_instead_of(&self, contract: &Contract, stages: Stages) -> Option<Stages> {
@@ -150,8 +150,8 @@ impl ServerSession {
         contract.plan().legal(*instead).ok()
     }
 
-    /// Returns the message that says which settings are in use, if one is due: at once after a request, and at most once a second
-    /// when they have changed since.
+    /// Returns the message with the settings in use, if one is due: at once after a request, and at most once a second when they
+    /// have changed.
     #[must_use]
     pub fn grant(&mut self, now: Duration, settings: Settings) -> Option<ServerMessage<'static>> {
         let State::Open(open) = &mut self.state else {
@@ -170,8 +170,8 @@ impl ServerSession {
         })
     }
 
-    /// Takes the server's tick, in every tick or frame. Returns the message for a client whose clock has gone on during a pause
-    /// of the ticks.
+    /// Takes the server's tick, in every tick or frame. Returns the message that resets the client's clock after a pause of the
+    /// ticks.
     #[must_use]
     pub fn on_tick(&mut self, now: Duration, tick: u64) -> Option<ServerMessage<'static>> {
         let State::Open(open) = &mut self.state else {
@@ -186,7 +186,7 @@ impl ServerSession {
     }
 }
 
-/// Fails if the settings of a request cannot be used.
+/// Fails with the reason if the settings of a request cannot be used.
 fn check(contract: &Contract, settings: &Settings) -> Result<(), String> {
     let refused = |reason: String| format!("a request that cannot be served: {reason}");
     if settings.send_interval_ticks == 0 {
