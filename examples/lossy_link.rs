@@ -13,7 +13,7 @@ use std::error::Error;
 use std::f32::consts::PI;
 use std::time::Duration;
 
-use cubewire_codec::{BodyState, Fingerprint, Limits, Plan, QuantizedSnapshot, Snapshot, ladder};
+use cubewire_codec::{BodyState, Limits, Plan, QuantizedSnapshot, Snapshot, ladder};
 use cubewire_link::{Link, PRESETS, Preset};
 use cubewire_protocol::{
     Arrival, BaselineChoice, Interpolation, SnapshotReceiver, SnapshotSender, Welcome,
@@ -36,18 +36,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut down: Link<Vec<u8>> = Link::new(preset.conditions.clone(), 1);
     let mut up: Link<Vec<u8>> = Link::new(preset.conditions.clone(), 2);
 
-    // The welcome is sent first and reliably: it holds the initial state and the tick.
+    // In an app, a `ClientSession` has the welcome from a `ServerSession`: it holds the initial state and the tick.
     let stages = ladder::PREDICTED_POSITION.stages;
     let welcome = Welcome {
         plan: Plan::cubes(),
         tick: 0,
-        // The receiver falls back to another rung if it has another model.
-        fingerprint: Fingerprint::shipped(),
         initial: play(0),
     };
     let limits = Limits { max_bodies: 901 };
     let mut sender = SnapshotSender::new(Plan::cubes(), welcome.initial.clone(), limits)?;
-    let welcome = Welcome::decode(&welcome.encode()?, limits)?;
     let mut receiver =
         SnapshotReceiver::new(welcome, limits, Duration::from_millis(150), Duration::ZERO)?;
 

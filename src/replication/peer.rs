@@ -20,7 +20,7 @@ pub struct Peer {
     pub round_trip: Duration,
     /// Fraction of the last few hundred snapshots that were lost, 0 to 1. The acks tell.
     pub loss_fraction: f64,
-    /// Why it does not ask for arithmetic coding, though its user has chosen that.
+    /// Why it is sent no arithmetic coding, though it asks for that.
     pub fallback: Option<FallbackReason>,
 }
 
@@ -70,4 +70,6 @@ pub struct Welcomed {
     pub entity: Entity,
     /// The initial state, and the tick that the server was at.
     pub welcome: Welcome,
+    /// Why the server sends no arithmetic coding, if the two ends do not decode each other's.
+    pub fallback: Option<FallbackReason>,
 }

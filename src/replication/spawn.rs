@@ -9,7 +9,7 @@
 //! | [of a viewer](spawn_receiving_lane), of a remote server | requested from the server | in addition to the network | [`PlayoutSettings`] |
 
 use bevy::prelude::*;
-use cubewire_codec::{Fingerprint, InitialStateError, Plan, Snapshot};
+use cubewire_codec::{InitialStateError, Plan, Snapshot};
 use cubewire_protocol::Welcome;
 
 use super::Replica;
@@ -67,7 +67,6 @@ pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
     let welcome = Welcome {
         plan: Plan::cubes(),
         tick: cubes.tick(),
-        fingerprint: Fingerprint::shipped(),
         initial: cubes.current().clone(),
     };
     let sender = Sender::new(welcome.initial.clone())?;

@@ -82,7 +82,7 @@ fn welcome(
         Err(error) => return error!("the server's welcome is of no use: {error}"),
     };
     *meter = LaneMeter::default();
-    meter.fallback = replica.0.fallback();
+    meter.fallback = welcomed.fallback;
     if let Some(text) = text::fallback(sender.stages, meter.fallback) {
         info!("{text}");
     }

@@ -1,4 +1,5 @@
-//! What a [server](UdpServerPlugin) and its [viewers](UdpViewer) say to each other over UDP.
+//! A [server](UdpServerPlugin) and its [viewers](UdpViewer) over UDP. Their reliable messages are the sessions of
+//! [`cubewire_protocol`].
 //!
 //! Here every viewer has the server's key and makes its own connect token; a game would keep the key on its servers and hand
 //! out tokens.
@@ -6,17 +7,33 @@
 mod server;
 mod viewer;
 
+use cubewire_codec::Plan;
+use cubewire_protocol::{Contract, Settings};
+
+use crate::replication::SenderSettings;
+
 pub use server::{MAX_VIEWERS, UdpServerPlugin, ViewerBudget, Viewers};
 pub use viewer::{UdpViewer, UdpViewerPlugin, ViewError, ViewerSettings};
 
-/// The data of a connect token: the version of the protocol that its maker has. The protocol's number in netcode does not
-/// contain it: netcode drops what does not match silently, and a version that does not match should be reported.
-fn token_data(version: u16) -> [u8; 256] {
-    let mut data = [0; 256];
-    data[..2].copy_from_slice(&version.to_be_bytes());
-    data
+/// The terms on which viewers connect.
+fn contract() -> Contract {
+    Contract::new(Plan::cubes(), String::new())
 }
 
-fn token_version(data: &[u8; 256]) -> u16 {
-    u16::from_be_bytes([data[0], data[1]])
+fn to_wire(settings: &SenderSettings) -> Settings {
+    Settings {
+        stages: settings.stages,
+        send_interval_ticks: settings.send_interval_ticks.clamp(1, 255) as u8,
+        baseline: settings.baseline,
+        budget_kbps: settings.budget,
+    }
+}
+
+fn from_wire(settings: Settings) -> SenderSettings {
+    SenderSettings {
+        stages: settings.stages,
+        send_interval_ticks: settings.send_interval_ticks.into(),
+        baseline: settings.baseline,
+        budget: settings.budget_kbps,
+    }
 }

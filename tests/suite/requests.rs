@@ -12,7 +12,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::common::script;
-use crate::rogue::{Rogue, request};
+use crate::rogue::{Rogue, request_for};
 use crate::udp::{agreeing, lanes, server, status, step, udp, viewer};
 
 fn partial(stages: Stages) -> Stages {
@@ -49,10 +49,7 @@ fn a_server_serves_what_it_admits_and_survives_every_other_request_that_can_be_r
     let drawn = [(); 12].map(|()| *others.choose(&mut random).unwrap());
     for stages in known.into_iter().chain(drawn) {
         let mut rogue = Rogue::connect(&mut game, &mut [&mut honest], PROTOCOL_VERSION);
-        rogue.request(&Request {
-            stages,
-            ..request()
-        });
+        rogue.request(&request_for(stages));
         step(&mut game, &mut [&mut honest], 3);
         assert_eq!(udp(&game).connected(), 1, "{stages:?}");
     }
@@ -60,9 +57,8 @@ fn a_server_serves_what_it_admits_and_survives_every_other_request_that_can_be_r
     for number in 1..=200 {
         let stages = *admitted.choose(&mut random).unwrap();
         rogue.request(&Request {
-            number: Sequence(number),
-            stages,
-            ..request()
+            number,
+            ..request_for(stages)
         });
         let is_served = (0..MOST_TICKS).any(|_| {
             step(&mut game, &mut [&mut honest], 1);

@@ -8,8 +8,10 @@ use cubewire::game::headless::HeadlessGame;
 use cubewire_bevy::pipe::FROM_SERVER_BYTES;
 use cubewire_bevy::udp::Key;
 use cubewire_bevy::{Mailbox, Pipe};
-use cubewire_codec::{Sequence, ladder};
-use cubewire_protocol::{BaselineChoice, Feedback, Request};
+use cubewire_codec::{Plan, Stages, ladder};
+use cubewire_protocol::{
+    BaselineChoice, ClientMessage, Contract, Feedback, Hello, Request, Settings,
+};
 use renetcode::{ClientAuthentication, NetcodeClient};
 
 use crate::udp::{address, deliver, socket, step, udp};
@@ -22,10 +24,10 @@ pub(crate) struct Rogue {
 }
 
 impl Rogue {
-    pub(crate) fn new(server: SocketAddr, version: u16) -> Self {
+    pub(crate) fn new(server: SocketAddr) -> Self {
         let socket = socket();
         socket.connect(server).unwrap();
-        let netcode = netcode(server, version);
+        let netcode = netcode(server);
         Self {
             socket,
             netcode,
@@ -46,18 +48,25 @@ impl Rogue {
         }
     }
 
+    /// Connects, and says hello with this version.
     pub(crate) fn connect(
         game: &mut HeadlessGame,
         others: &mut [&mut HeadlessViewer],
         version: u16,
     ) -> Self {
-        let mut rogue = Self::new(address(game), version);
+        let mut rogue = Self::new(address(game));
         let before = udp(game).connected();
         for _ in 0..20 {
             rogue.step();
             step(game, others, 1);
         }
         assert_eq!(udp(game).connected(), before + 1);
+        let contract = Contract::new(Plan::cubes(), String::new());
+        let hello = Hello {
+            version,
+            ..contract.hello()
+        };
+        rogue.reliable(&ClientMessage::Hello(hello).encode());
         rogue
     }
 
@@ -69,7 +78,7 @@ impl Rogue {
 
     /// Sends a request.
     pub(crate) fn request(&mut self, request: &Request) {
-        self.reliable(&request.encode());
+        self.reliable(&ClientMessage::Request(*request).encode());
     }
 
     /// Sends acks.
@@ -98,21 +107,27 @@ impl Rogue {
 
 pub(crate) fn request() -> Request {
     Request {
-        number: Sequence(1),
-        stages: ladder::DELTA.stages,
-        send_interval_ticks: 1,
-        baseline: BaselineChoice::Newest,
-        fallback: None,
-        budget_kbps: None,
+        number: 1,
+        settings: Settings {
+            stages: ladder::DELTA.stages,
+            send_interval_ticks: 1,
+            baseline: BaselineChoice::Newest,
+            budget_kbps: None,
+        },
     }
 }
 
+/// A request for these stages.
+pub(crate) fn request_for(stages: Stages) -> Request {
+    let mut request = request();
+    request.settings.stages = stages;
+    request
+}
+
 /// A client with a token of its own.
-fn netcode(server: SocketAddr, version: u16) -> NetcodeClient {
-    let mut data = [0; 256];
-    data[..2].copy_from_slice(&version.to_be_bytes());
+fn netcode(server: SocketAddr) -> NetcodeClient {
     let (client, timeout) = (rand::random(), Duration::from_secs(5));
-    let token = Key::LOOPBACK.token_with(server, client, timeout, data);
+    let token = Key::LOOPBACK.token_with(server, client, timeout, [0; 256]);
     let connect_token = token.unwrap();
     let now = SystemTime::UNIX_EPOCH.elapsed().unwrap();
     NetcodeClient::new(now, ClientAuthentication::Secure { connect_token }).unwrap()

@@ -91,11 +91,15 @@ pub(crate) fn viewers(game: &HeadlessGame) -> &Viewers {
 }
 
 pub(crate) fn viewer_at(server: SocketAddr, key: Key, rung: &str) -> HeadlessViewer {
+    viewer_with(dial(server, key), rung)
+}
+
+pub(crate) fn viewer_with(connection: UdpViewer, rung: &str) -> HeadlessViewer {
     let lane = LaneSettings {
         link: LinkSettings::PERFECT,
         ..lane(rung)
     };
-    let mut viewer = HeadlessViewer::new(dial(server, key), lane);
+    let mut viewer = HeadlessViewer::new(connection, lane);
     viewer.app.init_resource::<Digest>();
     viewer
 }

@@ -9,14 +9,15 @@ use cubewire::replication::ConnectionStatus;
 use cubewire_bevy::pipe::FROM_CLIENT_BYTES;
 use cubewire_bevy::udp::Key;
 use cubewire_bevy::{Mailbox, Pipe};
-use cubewire_codec::schema::{CUBES, Schema};
-use cubewire_codec::{BodyState, Fingerprint, Plan, Sequence, Snapshot, ladder};
-use cubewire_protocol::{PROTOCOL_VERSION, Request, Welcome};
+use cubewire_codec::{BodyState, Fingerprint, Plan, Snapshot, ladder};
+use cubewire_protocol::{
+    ClientMessage, Contract, PROTOCOL_VERSION, Request, ServerMessage, ServerSession,
+};
 use rand::{Rng, RngExt};
 use renetcode::{NetcodeServer, ServerAuthentication, ServerConfig, ServerResult};
 
 use crate::common::random;
-use crate::rogue::{Rogue, request};
+use crate::rogue::{Rogue, request, request_for};
 use crate::udp::{
     agreeing, deliver, lanes, lost, receive, server, socket, status, step, udp, viewer, viewer_at,
     viewers,
@@ -45,10 +46,10 @@ fn bytes(random: &mut impl Rng, most: usize) -> Vec<u8> {
 #[test]
 fn who_sends_garbage_is_sent_away_and_nothing_else_changes() {
     attacked(|game, bystander| {
-        let mut wild = request().encode();
-        wild[2] = 7;
-        let mut small = request().encode();
-        small[6] = 15;
+        let (mut wild, mut small) = (request(), request());
+        wild.settings.send_interval_ticks = 7;
+        small.settings.budget_kbps = Some(15);
+        let [wild, small] = [wild, small].map(|request| ClientMessage::Request(request).encode());
         let many = [&[0, 0, 1, 0, 100][..], &[0; 200]].concat();
         type Say = fn(&mut Rogue, &[u8]);
         let garbage: [(&str, Say, &[u8]); 8] = [
@@ -88,7 +89,7 @@ fn a_lane_goes_on_after_acks_that_are_none() {
 }
 
 #[test]
-fn another_version_gets_the_welcome_that_says_so_and_no_snapshots() {
+fn another_version_is_told_so_and_gets_no_snapshots() {
     let mut game = server(Key::LOOPBACK, 8);
     let mut rogue = Rogue::connect(&mut game, &mut [], PROTOCOL_VERSION + 1);
     for _ in 0..60 {
@@ -97,7 +98,7 @@ fn another_version_gets_the_welcome_that_says_so_and_no_snapshots() {
         step(&mut game, &mut [], 1);
     }
     assert_eq!(lanes(&mut game).len(), 0);
-    assert_eq!(udp(&game).connected(), 1, "it may read the welcome");
+    assert_eq!(udp(&game).connected(), 1, "it may read the reason");
     for _ in 0..60 * 11 {
         rogue.step();
         step(&mut game, &mut [], 1);
@@ -112,9 +113,8 @@ fn two_requests_in_one_frame_end_with_the_second() {
     let mut rogue = Rogue::connect(&mut game, &mut [], PROTOCOL_VERSION);
     let first = request();
     let second = Request {
-        number: Sequence(2),
-        stages: ladder::POSITION.stages,
-        ..first
+        number: 2,
+        ..request_for(ladder::POSITION.stages)
     };
     for _ in 0..3 {
         rogue.request(&first);
@@ -210,40 +210,39 @@ impl RogueServer {
     }
 }
 
-fn welcome(cubes: usize, ticks_per_second: u16) -> Vec<u8> {
-    let schema = Schema {
-        ticks_per_second,
-        ..CUBES
+fn welcome(cubes: usize) -> Vec<u8> {
+    let contract = Contract::new(Plan::cubes(), String::new());
+    let initial = Snapshot {
+        bodies: vec![BodyState::default(); cubes],
     };
-    let welcome = Welcome {
-        plan: Plan::new(schema).unwrap(),
-        tick: 5,
-        fingerprint: Fingerprint::shipped(),
-        initial: Snapshot {
-            bodies: vec![BodyState::default(); cubes],
-        },
-    };
-    welcome.encode().unwrap()
+    let mut session = ServerSession::new(Duration::ZERO);
+    let welcome = session.welcome(&contract, Duration::ZERO, 5, &initial);
+    welcome.unwrap().encode()
 }
 
 #[test]
 fn a_viewer_says_what_is_wrong_with_its_server() {
-    let mut version = welcome(901, 60);
-    version[1] += 1;
-    let mut damaged = welcome(901, 60);
-    damaged.truncate(20_000);
-    for (welcome, why) in [
-        (version, "the server speaks protocol version"),
-        (damaged, "invalid initial state in the welcome"),
-        (welcome(900, 60), "has 900 cubes, and this program 901"),
+    let damaged = ServerMessage::Welcome {
+        tick: 5,
+        fingerprint: Fingerprint::shipped(),
+        initial: vec![0; 20].into(),
+    };
+    for (message, why) in [
         (
-            welcome(901, 50),
-            "it says \"ticks 50\", and this program \"ticks 60\"",
+            ServerMessage::Refused("it is full").encode(),
+            "ended: it is full",
+        ),
+        (damaged.encode(), "invalid initial state in the welcome"),
+        (welcome(900), "has 900 cubes, and this program 901"),
+        (welcome(901)[..20_000].to_vec(), "sent a malformed message"),
+        (
+            ServerMessage::Tick(9).encode(),
+            "the server sent a message out of turn",
         ),
     ] {
         let mut server = RogueServer::new();
         let mut viewer = server.meet();
-        server.welcome(&welcome);
+        server.welcome(&message);
         viewer.app.update();
         assert!(lost(&viewer).contains(why), "{}", lost(&viewer));
     }

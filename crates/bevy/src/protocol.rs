@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bevy_ecs::prelude::*;
 use cubewire_codec::schema::{self, FieldForm};
 use cubewire_codec::{Plan, Stages};
+use cubewire_protocol::Contract;
 
 use crate::cold::ColdEntry;
 use crate::messages::MessageEntry;
@@ -41,8 +42,8 @@ pub struct Protocol(pub(crate) Arc<Compiled>);
 
 pub(crate) struct Compiled {
     pub(crate) plan: Arc<Plan>,
+    pub(crate) contract: Contract,
     pub(crate) stages: Stages,
-    pub(crate) text: String,
     pub(crate) kinds: Vec<&'static str>,
     /// In the order of the schema. That has [`HAS_COLD`](Protocol::HAS_COLD) before them if there are cold components, and
     /// [`TELEPORTS`](Protocol::TELEPORTS) after them if there are teleports.
@@ -56,7 +57,7 @@ pub(crate) struct Compiled {
 
 impl fmt::Debug for Compiled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        f.write_str(&self.contract.text())
     }
 }
 
@@ -73,11 +74,11 @@ impl Protocol {
     /// last field, if [teleports are replicated](crate::CubewireAppExt::replicate_teleports).
     pub const TELEPORTS: &str = "teleports";
 
-    /// All that was registered, a line each: what two ends compare when they connect. Its beginning is that of the
-    /// [schema](schema#text).
+    /// All that was registered, a line each, for people: what two ends compare when they connect. Its beginning is the text of
+    /// the [schema](schema::Schema::text).
     #[must_use]
-    pub fn text(&self) -> &str {
-        &self.0.text
+    pub fn text(&self) -> String {
+        self.0.contract.text()
     }
 
     /// The compiled schema.

@@ -11,12 +11,14 @@ use cubewire_codec::schema::{
 };
 use cubewire_codec::{Plan, ladder};
 use cubewire_protocol::renet_guard::MAX_RELIABLE_BYTES;
+use cubewire_protocol::{ClientMessage, Contract};
 
 use crate::cold::ColdEntry;
 use crate::forms::{Field, Pose, Shape};
 use crate::mailbox::FlushInterval;
 use crate::messages::MessageEntry;
 use crate::protocol::{Compiled, FieldEntry, Protocol};
+use crate::wire::{ToServerMail, encode};
 
 /// The name and the rate of a protocol, and what moves its bodies. Comes before all that is registered.
 ///
@@ -162,9 +164,6 @@ pub(crate) struct Registry {
     pub(crate) mapped: Vec<[MessageEntry; 2]>,
 }
 
-/// Most bytes of a protocol's text, which is in a client's first message with 64 bytes of others at most.
-const MAX_TEXT_BYTES: usize = MAX_RELIABLE_BYTES - 64;
-
 impl Registry {
     fn new() -> Self {
         Self {
@@ -197,14 +196,14 @@ impl Registry {
         let schema = self.schema();
         let plan = Plan::new(schema).unwrap_or_else(|error| panic!("illegal protocol: {error}"));
         let stages = plan.legal(*ladder::PREDICTED.stages);
-        let mut text = plan.schema().text();
+        let mut registered = String::new();
         let mut lines = |word: &str, names: &mut dyn Iterator<Item = &'static str>| {
             let names: Vec<_> = names.collect();
             let is_ascending = names.is_sorted_by(|a, b| a < b);
             assert!(is_ascending, "two of {word} have the same name: {names:?}");
             assert!(names.len() <= 256, "there are more than 256 of {word}");
             for name in names {
-                text.extend([word, " ", name, "\n"]);
+                registered.extend([word, " ", name, "\n"]);
             }
         };
         lines("component", &mut self.cold.iter().map(|entry| entry.name));
@@ -216,11 +215,13 @@ impl Registry {
             entries.sort_by_key(|entry| entry.name);
             lines(word, &mut entries.iter().map(|entry| entry.name));
         }
-        let bytes = text.len();
+        let contract = Contract::new(Arc::clone(&plan), registered);
+        let hello = ToServerMail::Session(ClientMessage::Hello(contract.hello()));
+        let bytes = encode(&hello).len();
         assert!(
-            bytes <= MAX_TEXT_BYTES,
-            "illegal protocol: its text, with the names of all that was registered, has {bytes} bytes, at most \
-             {MAX_TEXT_BYTES} can be sent"
+            bytes <= MAX_RELIABLE_BYTES,
+            "illegal protocol: a hello with the names of all that was registered has {bytes} bytes, at most \
+             {MAX_RELIABLE_BYTES} can be sent"
         );
         let is_input = |message: &MessageEntry| {
             let mut inputs = self.inputs.iter();
@@ -231,7 +232,7 @@ impl Registry {
         Protocol(Arc::new(Compiled {
             stages: stages.unwrap_or_else(|error| panic!("illegal protocol: {error}")),
             plan,
-            text,
+            contract,
             kinds: self.kinds.iter().map(|&(name, _)| name).collect(),
             fields: self.fields,
             has_teleports: self.has_teleports,
@@ -320,7 +321,7 @@ mod tests {
         app.add_plugins(CubewirePlugin::new("arena").hz(30.0).floor(0.0));
         register(&mut app);
         app.finish();
-        app.world().resource::<Protocol>().text().to_owned()
+        app.world().resource::<Protocol>().text()
     }
 
     #[derive(Component)]
@@ -351,10 +352,13 @@ mod tests {
         });
         assert_eq!(forth, back);
         assert!(
-            forth.starts_with("scene arena\nticks 30\nup y\n"),
+            forth.starts_with("scene: arena\nticks: 30\nup: Y\n"),
             "{forth}"
         );
-        assert!(forth.contains("field health int 0 100\n"), "{forth}");
+        assert!(
+            forth.contains("field health: Int { min: 0, max: 100 }\n"),
+            "{forth}"
+        );
         assert!(
             forth.ends_with("input u8\nmessage-to-client String\n"),
             "{forth}"
@@ -363,7 +367,7 @@ mod tests {
 
     /// Names of types can have any length.
     #[test]
-    #[should_panic(expected = "illegal protocol: its text")]
+    #[should_panic(expected = "illegal protocol: a hello")]
     fn a_protocol_that_no_message_can_hold_is_refused_when_plugins_finish() {
         type Four<T> = ((T, T), (T, T));
         type Long = Four<Four<Four<Four<Four<Four<Four<u8>>>>>>>;

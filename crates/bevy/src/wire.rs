@@ -1,4 +1,4 @@
-//! What the two ends say to each other beside snapshots: postcard of these types.
+//! What the two ends say to each other besides snapshots: postcard of these types.
 //!
 //! Downstream, each datagram is a packet of the codec. Upstream, each is an [`Upstream`].
 
@@ -8,8 +8,8 @@ use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use cubewire_codec::Life;
-use cubewire_codec::schema::first_difference;
 use cubewire_protocol::renet_guard::MAX_RELIABLE_BYTES;
+use cubewire_protocol::{ClientMessage, ServerMessage};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -23,25 +23,11 @@ pub const MAX_TO_CLIENT_BYTES: usize = MAX_RELIABLE_BYTES - 16;
 /// can relay what it receives in a type of its own, with the sender's name.
 pub const MAX_TO_SERVER_BYTES: usize = 60 * 1024;
 
-/// The first message of a client.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Hello<'a> {
-    /// [`VERSION`] of the client.
-    pub(crate) version: u32,
-    pub(crate) model: u64,
-    pub(crate) arithmetic: u64,
-    /// All that was registered.
-    pub(crate) protocol: &'a str,
-}
-
-/// Changes with the formats of this module, and in the upper half with those of the crates below.
-pub(crate) const VERSION: u32 = (cubewire_protocol::PROTOCOL_VERSION as u32) << 16 | 1;
-
 /// A reliable message of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum ToServerMail<'a> {
     #[serde(borrow)]
-    Hello(Hello<'a>),
+    Session(ClientMessage<'a>),
     Message {
         channel: u8,
         bytes: &'a [u8],
@@ -51,9 +37,8 @@ pub(crate) enum ToServerMail<'a> {
 /// A reliable message of a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum ToClientMail<'a> {
-    /// As the protocol crate writes it.
-    Welcome(&'a [u8]),
-    Refused(&'a str),
+    #[serde(borrow)]
+    Session(ServerMessage<'a>),
     /// Cold data of a body that has just become visible, or what of it has changed.
     Cold {
         body: BodyId,
@@ -72,8 +57,6 @@ pub(crate) enum ToClientMail<'a> {
         channel: u8,
         bytes: &'a [u8],
     },
-    /// The server goes on with this tick after a pause.
-    Tick(u64),
 }
 
 /// What a message with cold data is, of the messages of its body.
@@ -218,20 +201,11 @@ pub(crate) fn new_inputs<'a>(
     recent.inputs.clone().into_iter().skip(skipped)
 }
 
-/// The first line that differs of two protocols, in a sentence.
-pub(crate) fn difference(server: &str, client: &str) -> Option<String> {
-    let lines = first_difference(server, client)?;
-    let [server, client] = lines.map(|line| line.chars().take(200).collect::<String>());
-    let difference = match [&*server, &*client] {
-        [only, ""] => format!("only the server has `{only}`"),
-        ["", only] => format!("only the client has `{only}`"),
-        _ => format!("the server has `{server}`, and the client `{client}`"),
-    };
-    Some(format!("the protocols differ: {difference}"))
-}
-
 #[cfg(test)]
 mod tests {
+    use cubewire_codec::ladder;
+    use cubewire_protocol::{BaselineChoice, Request, Settings};
+
     use super::*;
 
     #[test]
@@ -263,39 +237,7 @@ mod tests {
         assert_eq!(new_inputs(&hostile, u64::MAX).count(), 0);
     }
 
-    #[test]
-    fn a_difference_is_named() {
-        let server = "scene x\nticks 60\nfield fuel int 0 9\nfield wool int 0 9\n";
-        for (client, named) in [
-            (
-                "scene x\nticks 30\n",
-                "the server has `ticks 60`, and the client `ticks 30`",
-            ),
-            (
-                "scene x\nticks 60\n",
-                "only the server has `field fuel int 0 9`",
-            ),
-            (
-                "scene x\nticks 60\nfield wool int 0 9\n",
-                "only the server has `field fuel int 0 9`",
-            ),
-            (
-                "scene x\nticks 60\nfield age flag\nfield fuel int 0 9\nfield wool int 0 9\n",
-                "only the client has `field age flag`",
-            ),
-            (
-                "scene x\nticks 60\nfield fuel int 0 9\nfield fur int 0 9\n",
-                "the server has `field wool int 0 9`, and the client `field fur int 0 9`",
-            ),
-        ] {
-            let difference = difference(server, client).unwrap();
-            assert_eq!(difference, format!("the protocols differ: {named}"));
-        }
-        assert_eq!(difference(server, server), None);
-    }
-
     const GOLDEN: &str = include_str!("../tests/golden.txt");
-    const WIRE: &str = include_str!("../../codec/WIRE.md");
 
     const BODY: BodyId = BodyId {
         slot: 300,
@@ -309,21 +251,23 @@ mod tests {
             let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
             text += &format!("{of}: {hex}\n");
         };
-        let hello = ToServerMail::Hello(Hello {
-            version: VERSION,
-            model: 0x0102_0304_0506_0708,
-            arithmetic: 9,
-            protocol: "scene arena\n",
-        });
+        let request = ToServerMail::Session(ClientMessage::Request(Request {
+            number: 7,
+            settings: Settings {
+                stages: ladder::PREDICTED.stages,
+                send_interval_ticks: 2,
+                baseline: BaselineChoice::Newest,
+                budget_kbps: Some(200),
+            },
+        }));
         let (channel, bytes) = (1, &[1, 2, 3][..]);
-        for mail in [hello, ToServerMail::Message { channel, bytes }] {
+        for mail in [request, ToServerMail::Message { channel, bytes }] {
             let bytes = encode(&mail);
             assert_eq!(decode(&bytes), Some(mail));
             line("client, reliable", &bytes);
         }
         for mail in [
-            ToClientMail::Welcome(bytes),
-            ToClientMail::Refused("full"),
+            ToClientMail::Session(ServerMessage::Refused("full")),
             ToClientMail::Cold {
                 body: BODY,
                 part: Part::All,
@@ -340,7 +284,7 @@ mod tests {
                 is_hidden: true,
             },
             ToClientMail::Message { channel, bytes },
-            ToClientMail::Tick(u64::MAX),
+            ToClientMail::Session(ServerMessage::Tick(u64::MAX)),
         ] {
             let bytes = encode(&mail);
             assert_eq!(decode(&bytes), Some(mail));
@@ -366,8 +310,6 @@ mod tests {
     #[test]
     fn mail_is_that_of_the_file() {
         assert_eq!(golden(), GOLDEN);
-        let version = format!("{VERSION:#x} in a hello");
-        assert!(WIRE.contains(&version), "{version}");
     }
 
     #[test]

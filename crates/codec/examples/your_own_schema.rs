@@ -1,16 +1,28 @@
 //! Encodes and decodes a scene of one's own: `cargo run -p cubewire-codec --example your_own_schema`
 
-use cubewire_codec::schema::Schema;
 use cubewire_codec::{Baseline, BodyState, Decoder, Encoder, Life, Limits, Packet, Plan};
 use cubewire_codec::{QuantizedSnapshot, Sequence, Snapshot, ladder};
 
-const SCHEMA: &str = "scene arena\nticks 60\nup y\nposition x -500 500 128\nposition y 0 100 128\nposition z -500 500 128
-orientation 9\nkind crate box 0.5 0.5 0.5\nkind hero capsule 0.6 0.4\nfield burning flag\nfield health int 0 100
-gravity 9.81\nfloor 0\nmax-speed 40\nslots living 2000";
+const SCHEMA: &str = r#"(
+    name: "arena", ticks_per_second: 60, up: Y,
+    position: (
+        (min: -500, max: 500, steps_per_unit: 128),
+        (min: 0, max: 100, steps_per_unit: 128),
+        (min: -500, max: 500, steps_per_unit: 128),
+    ),
+    component_bits: 9, levels: Odd, anchor: None,
+    kinds: [
+        (name: "crate", shape: Box((0.5, 0.5, 0.5))),
+        (name: "hero", shape: Capsule(half: 0.6, radius: 0.4)),
+    ],
+    fields: [(name: "burning", form: Flag), (name: "health", form: Int(min: 0, max: 100))],
+    world: (gravity: 9.81, floor: Some(0), max_speed: 40, linear: None),
+    slots: Living(max: 2000),
+)"#;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Both ends have the schema, and start from a world of empty slots.
-    let plan = Plan::new(Schema::parse(SCHEMA)?)?;
+    // Both ends have the schema, read here from RON, and start from a world of empty slots.
+    let plan = Plan::new(ron::from_str(SCHEMA)?)?;
     let mut encoder = Encoder::new(plan.clone(), Snapshot::default(), Limits::default())?;
     let mut decoder = Decoder::new(plan.clone(), Snapshot::default(), Limits::default())?;
     let stages = plan.legal(*ladder::PREDICTED.stages)?;

@@ -6,6 +6,8 @@
 
 use std::sync::OnceLock;
 
+use serde::{Deserialize, Serialize};
+
 use crate::baseline::Baseline;
 use crate::encoder::{Baselines, Encoder, Packet};
 use crate::entropy::TrainedModel;
@@ -21,7 +23,7 @@ use crate::snapshot::{QuantizedBody, QuantizedSnapshot};
 use crate::state::{BodyState, Snapshot};
 
 /// The fingerprint of one end. Ends with equal fingerprints decode each other's arithmetically coded packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint {
     /// A hash of the trained model's file.
     pub model: u64,

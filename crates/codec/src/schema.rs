@@ -1,36 +1,17 @@
-//! What both ends know of a scene before the first packet, as data with a canonical [text](self#text).
+//! What both ends know of a scene before the first packet, as data.
 //!
-//! # Text
-//!
-//! One item a line. Lines can be in any order, except that kinds and fields keep theirs. `#` starts a comment.
-//!
-//! | line | |
-//! | --- | --- |
-//! | `scene NAME` | |
-//! | `ticks PER-SECOND` | |
-//! | `up AXIS` | `x`, `y` or `z` |
-//! | `position AXIS MIN MAX STEPS-PER-UNIT` | once for each axis |
-//! | `orientation BITS`, `orientation BITS even` | bits of a component, and whether it has all 2^bits [levels](Levels) |
-//! | `anchor BODY` | can be left out |
-//! | `kind NAME box X Y Z`, `ball RADIUS`, `capsule HALF RADIUS`, `unknown` | once for each kind |
-//! | `field NAME flag`, `int MIN MAX`, `float MIN MAX STEP`, `angle BITS`, `body` | once for each field |
-//! | `gravity UNITS` | |
-//! | `floor HEIGHT` | can be left out |
-//! | `max-speed UNITS` | |
-//! | `linear NUMERATOR DENOMINATOR DRAG REST FALL` | can be left out |
-//! | `slots fixed`, `slots living MAX` | |
-//!
-//! In the canonical text, lines are in the order of this table and words are separated by one space. Numbers have the
-//! fewest digits that are read as the same number, and an exponent if they would take more than 20 characters without.
+//! On the wire and in recordings a schema is [postcard](https://postcard.jamesmunns.com/wire-format) of its serde form. People
+//! write it in a format of serde such as RON, and read it [a line for each item](Schema::text).
 
 mod check;
 mod cubes;
 mod error;
-mod parse;
 mod text;
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
 
 use crate::hash::mix;
 
@@ -46,8 +27,8 @@ pub const MAX_TICKS_PER_SECOND: u16 = 240;
 /// What both ends know of a scene before the first packet.
 ///
 /// The fields can be set to anything; [`check`](Self::check) tells whether they are legal, and
-/// [`parse`](Self::parse) returns legal schemas only. No number can be −0.
-#[derive(Clone, Debug, PartialEq)]
+/// [`decode`](Self::decode) returns legal schemas only. No number can be −0.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schema {
     /// 1 to 32 characters, each of a-z, 0-9, `-` and `_`, as all names of a schema.
     pub name: Cow<'static, str>,
@@ -75,7 +56,7 @@ pub struct Schema {
 }
 
 /// An axis of the caller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Axis {
     /// The first.
     X,
@@ -86,7 +67,7 @@ pub enum Axis {
 }
 
 /// Positions along an axis, `[min, max)`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Range {
     /// Smallest position, in units.
     pub min: f64,
@@ -97,7 +78,7 @@ pub struct Range {
 }
 
 /// A kind of body.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kind {
     /// As [`Schema::name`].
     pub name: Cow<'static, str>,
@@ -106,7 +87,7 @@ pub struct Kind {
 }
 
 /// The shape of a body, in units. Lengths are above 0, and below 2²⁰ steps of the finest axis.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Shape {
     /// Half extents along its own x, y and z.
     Box([f32; 3]),
@@ -124,7 +105,7 @@ pub enum Shape {
 }
 
 /// A value of each body in addition to position and orientation.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Field {
     /// As [`Schema::name`].
     pub name: Cow<'static, str>,
@@ -133,7 +114,7 @@ pub struct Field {
 }
 
 /// The values of a field.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FieldForm {
     /// True or false.
     Flag,
@@ -163,7 +144,7 @@ pub enum FieldForm {
 }
 
 /// What moves the bodies of a scene.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct World {
     /// Downward acceleration in units/s²: at least 0, and at most 2²⁰ steps per tick².
     pub gravity: f32,
@@ -176,7 +157,7 @@ pub struct World {
 }
 
 /// Exact integers of the linear predictor, in steps and ticks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Linear {
     /// Downward acceleration in steps per tick², as a numerator, `-2³¹..=2³¹`, and a denominator, `1..=2³¹`.
     pub gravity: (i64, i64),
@@ -189,7 +170,7 @@ pub struct Linear {
 }
 
 /// How bodies come and go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Slots {
     /// They do not. Their number follows from the initial state; body n has kind n, and all after the last kind have
     /// the last kind.
@@ -260,15 +241,40 @@ impl Schema {
     pub const MAX_KINDS: usize = 64;
     /// Most fields. Each has at most 32 bits, so that all fit as many words of 32 bits, none in two.
     pub const MAX_FIELDS: usize = 32;
-    /// Most bytes of a text. The canonical text of every legal schema has fewer.
-    pub const MAX_TEXT_BYTES: usize = 16 * 1024;
+    /// Most bytes of an [encoded](Self::encode) schema. Every legal one has fewer.
+    pub const MAX_BYTES: usize = 5 * 1024;
 
-    /// A hash of the [text](Self::text). Ends with equal hashes know the same of the scene.
+    /// Encodes the schema as postcard.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("every sequence of a schema has a length")
+    }
+
+    /// Decodes a schema, in time and memory that are bounded by [`MAX_BYTES`](Self::MAX_BYTES).
+    ///
+    /// # Errors
+    /// If the bytes are not those of a schema as [`encode`](Self::encode) writes it, or it is not [legal](Self::check).
+    pub fn decode(bytes: &[u8]) -> Result<Self, SchemaError> {
+        let refused = |fault| SchemaError::new("schema", fault);
+        if bytes.len() > Self::MAX_BYTES {
+            return Err(refused(Fault::TooLong));
+        }
+        let schema: Self = postcard::from_bytes(bytes).map_err(|_| refused(Fault::Malformed))?;
+        schema.check()?;
+        // Postcard also reads longer forms of its integers, and what follows a value.
+        match schema.encode() == bytes {
+            true => Ok(schema),
+            false => Err(refused(Fault::Malformed)),
+        }
+    }
+
+    /// A hash of the [encoded](Self::encode) schema. Ends with equal hashes know the same of the scene.
     #[must_use]
     pub fn hash(&self) -> u64 {
-        let text = self.text();
-        let start = mix(0, text.len() as u64);
-        text.bytes()
+        let bytes = self.encode();
+        let start = mix(0, bytes.len() as u64);
+        bytes
+            .into_iter()
             .fold(start, |hash, byte| mix(hash, byte.into()))
     }
 }

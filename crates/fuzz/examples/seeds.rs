@@ -10,16 +10,18 @@ use std::{fs, io};
 
 use cubewire_codec::Fingerprint;
 use cubewire_codec::quantize::SmallestThree;
-use cubewire_codec::schema::CUBES;
+use cubewire_codec::schema::{CUBES, Slots};
 use cubewire_codec::{Plan, QuantizedSnapshot, Sequence, Stages, encode_initial, ladder};
 use cubewire_fuzz::{
-    LIVING, TICKS, WHOLE_SLICE, exchange, exchange_living, exchange_simulated, pair, put_message,
+    TICKS, WHOLE_SLICE, exchange, exchange_living, exchange_simulated, living, pair, put_message,
     renet, rungs, send, world,
 };
 use cubewire_link::PRESETS;
 use cubewire_physics::WorldState;
 use cubewire_protocol::renet_guard::{RELIABLE_CHANNEL, UNRELIABLE_CHANNEL};
-use cubewire_protocol::{Ack, BaselineChoice, Feedback, Request, RequestAck, Welcome};
+use cubewire_protocol::{
+    Ack, BaselineChoice, ClientMessage, Contract, Feedback, Request, ServerMessage, Settings,
+};
 // The compiler's flags make every program of this package call functions of this library.
 use libfuzzer_sys as _;
 
@@ -141,28 +143,31 @@ fn mail() -> Vec<Seed> {
 
 /// What is sent before the snapshots and along with them.
 fn handshake() -> Vec<Seed> {
-    let (number, baseline) = (Sequence(7), BaselineChoice::Smallest);
-    let ack = RequestAck {
-        number,
-        tick: 600,
-        send_interval_ticks: 2,
-        baseline,
-        budget_kbps: Some(48),
+    let baseline = BaselineChoice::Smallest;
+    let request = |stages, send_interval_ticks, budget_kbps| Request {
+        number: 7,
+        settings: Settings {
+            stages,
+            send_interval_ticks,
+            baseline,
+            budget_kbps,
+        },
     };
+    let contract = Contract::new(Plan::cubes(), String::new());
+    let granted = request(ladder::DELTA.stages, 2, Some(48));
     let mut seeds = vec![
-        ("request_ack", ack.encode().to_vec()),
+        ("server_message", ServerMessage::Granted(granted).encode()),
+        ("server_message", ServerMessage::Tick(600).encode()),
+        ("server_message", ServerMessage::Refused("full").encode()),
+        (
+            "client_message",
+            ClientMessage::Hello(contract.hello()).encode(),
+        ),
         ("world_state", WorldState::initial().to_bytes()),
     ];
     for rung in rungs() {
-        let request = Request {
-            number,
-            stages: rung.stages,
-            send_interval_ticks: 6,
-            baseline,
-            fallback: None,
-            budget_kbps: Some(64),
-        };
-        seeds.push(("request", request.encode().to_vec()));
+        let request = request(rung.stages, 6, Some(64));
+        seeds.push(("client_message", ClientMessage::Request(request).encode()));
     }
     // Requests of everything that can be read, whether or not it can be sent, with parameters as they come.
     let mut drawn = 0_u8;
@@ -171,27 +176,19 @@ fn handshake() -> Vec<Seed> {
         drawn % most
     });
     for stages in readable.step_by(401) {
-        let request = Request {
-            number,
-            stages,
-            send_interval_ticks: 1,
-            baseline,
-            fallback: None,
-            budget_kbps: None,
-        };
-        seeds.push(("request", request.encode()));
+        let request = request(stages, 1, None);
+        seeds.push(("client_message", ClientMessage::Request(request).encode()));
     }
     for cubes in [0, 1, 5] {
         let mut initial = Vec::new();
         encode_initial(&world(cubes, 7), &mut initial).expect("the world is finite");
-        seeds.push(("initial", initial));
-        let welcome = Welcome {
-            plan: Plan::cubes(),
+        seeds.push(("initial", initial.clone()));
+        let welcome = ServerMessage::Welcome {
             tick: 1 << (8 * cubes),
             fingerprint: Fingerprint::shipped(),
-            initial: world(cubes, 7),
+            initial: initial.into(),
         };
-        seeds.push(("welcome", welcome.encode().expect("the world is finite")));
+        seeds.push(("server_message", welcome.encode()));
     }
     seeds
 }
@@ -221,21 +218,26 @@ fn texts() -> Vec<Seed> {
         ("model", "\0\x09\x09\x7F\x7F\x09\x09\x09\x7F\0"),
     ];
     let others = others.map(|(target, text)| (target, text.to_owned()));
-    let schemas = [CUBES.text(), LIVING.to_owned()].map(|text| ("schema", text));
-    let texts = stages.chain(conditions).chain(others).chain(schemas);
+    let schemas = [CUBES, living()].map(|schema| ("schema", schema.encode()));
+    let texts = stages.chain(conditions).chain(others);
     let compressed = zstd::bulk::compress(&recording(), 19).expect("the recording is small");
     texts
         .map(|(target, text)| (target, text.into_bytes()))
+        .chain(schemas)
         .chain([("recording", compressed), ("recording", described())])
         .collect()
 }
 
 /// A recording with a schema, of two slots: a body is in the second from the first frame on.
 fn described() -> Vec<u8> {
-    let schema = "scene a\nticks 60\nup y\nposition x -9 9 8\nposition y 0 9 8\nposition z -9 9 8\n\
-                  orientation 8\nkind a ball 1\nfield flag flag\nfield body body\ngravity 1\n\
-                  max-speed 9\nslots living 2\n";
-    let mut bytes = format!("cubewire recording 1\n{}\n{schema}", schema.len()).into_bytes();
+    let mut schema = living();
+    let fields = schema.fields.to_mut();
+    fields.retain(|field| ["on", "target"].contains(&&*field.name));
+    schema.component_bits = 8;
+    schema.slots = Slots::Living { max: 2 };
+    let schema = schema.encode();
+    let mut bytes = format!("cubewire recording 2\n{}\n", schema.len()).into_bytes();
+    bytes.extend(schema);
     for tick in 0..8 {
         bytes.extend([0, 1, 0, 7, 3, 0, 127, 0, 127, 0, 127, 0]);
         bytes.extend([-5, tick, 60, 1, 2].into_iter().flat_map(i32::to_le_bytes));

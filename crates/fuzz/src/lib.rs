@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_codec::schema::Schema;
+use cubewire_codec::schema::{
+    self, Axis, Field, FieldForm, Kind, Levels, Range, Schema, Shape, Slots,
+};
 use cubewire_codec::{
-    Baseline, Baselines, BodyState, Coverage, Decoder, Encoder, Fingerprint, Inputs, Life, Limits,
-    Origin, Packet, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
+    Baseline, Baselines, BodyState, Coverage, Decoder, Encoder, Inputs, Life, Limits, Origin,
+    Packet, Plan, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
 use cubewire_protocol::renet_guard::{RELIABLE_CHANNEL, UNRELIABLE_CHANNEL};
 use cubewire_protocol::{BaselineChoice, SnapshotReceiver, SnapshotSender, Welcome};
@@ -84,29 +86,57 @@ pub fn exchange() -> Exchange {
 }
 
 /// A scene of two kinds of bodies, which come and go and have further fields of every form.
-pub const LIVING: &str = "scene living
-ticks 60
-up y
-position x -20 44 100
-position y 0 32 100
-position z -20 44 100
-orientation 11
-kind ball ball 0.3
-kind crate box 0.2 0.5 0.3
-field on flag
-field off flag
-field health int -7 100
-field fuel float 0 1 0.125
-field heading angle 10
-field target body
-gravity 9.81
-floor 0
-max-speed 30
-slots living 50";
+pub fn living() -> Schema {
+    let kind = |name: &'static str, shape| Kind {
+        name: name.into(),
+        shape,
+    };
+    let field = |name: &'static str, form| Field {
+        name: name.into(),
+        form,
+    };
+    let [min, max] = [-7, 100];
+    let fuel = FieldForm::Float {
+        min: 0.0,
+        max: 1.0,
+        step: 0.125,
+    };
+    let across = Range::new(-20.0, 44.0, 100.0);
+    Schema {
+        name: "living".into(),
+        ticks_per_second: 60,
+        up: Axis::Y,
+        position: [across, Range::new(0.0, 32.0, 100.0), across],
+        component_bits: 11,
+        levels: Levels::Odd,
+        anchor: None,
+        kinds: vec![
+            kind("ball", Shape::Ball(0.3)),
+            kind("crate", Shape::Box([0.2, 0.5, 0.3])),
+        ]
+        .into(),
+        fields: vec![
+            field("on", FieldForm::Flag),
+            field("off", FieldForm::Flag),
+            field("health", FieldForm::Int { min, max }),
+            field("fuel", fuel),
+            field("heading", FieldForm::Angle { bits: 10 }),
+            field("target", FieldForm::Body),
+        ]
+        .into(),
+        world: schema::World {
+            gravity: 9.81,
+            floor: Some(0.0),
+            max_speed: 30.0,
+            linear: None,
+        },
+        slots: Slots::Living { max: 50 },
+    }
+}
 
 /// Sends such a scene on every rung that it has.
 pub fn exchange_living() -> Exchange {
-    let plan = Plan::new(Schema::parse(LIVING).unwrap()).unwrap();
+    let plan = Plan::new(living()).unwrap();
     let stages = rungs().filter_map(|rung| plan.legal(*rung.stages).ok());
     let stages: Vec<_> = stages.collect();
     exchange_of(
@@ -233,7 +263,6 @@ pub fn pair() -> (SnapshotSender, SnapshotReceiver) {
     let welcome = Welcome {
         plan: Plan::cubes(),
         tick: 0,
-        fingerprint: Fingerprint::shipped(),
         initial: initial.clone(),
     };
     let sender = SnapshotSender::new(Plan::cubes(), initial, limits).unwrap();

@@ -22,14 +22,14 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use cubewire_codec::{Sequence, ladder};
-use cubewire_protocol::{BaselineChoice, Request};
+use cubewire_protocol::Request;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use serde::Serialize;
 
 use crate::caller::{Caller, Target};
 use crate::relay::Captured;
-use crate::viewer::Progress;
+use crate::viewer::{Progress, request};
 use crate::wire::{Pace, Tally, Wire, random_address};
 
 /// A kind of attack.
@@ -217,12 +217,7 @@ fn factor(tally: &Tally) -> f64 {
 
 /// What costs the server most to send.
 fn uncompressed() -> Request {
-    Request {
-        number: Sequence(1),
-        stages: ladder::UNCOMPRESSED.stages,
-        send_interval_ticks: 1,
-        baseline: BaselineChoice::Newest,
-        fallback: None,
-        budget_kbps: None,
-    }
+    let mut request = request();
+    request.settings.stages = ladder::UNCOMPRESSED.stages;
+    request
 }

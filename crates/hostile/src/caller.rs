@@ -9,7 +9,10 @@ use cubewire_bevy::mailbox::Mail;
 use cubewire_bevy::pipe::FROM_SERVER_BYTES;
 use cubewire_bevy::udp::Key;
 use cubewire_bevy::{Mailbox, Pipe};
-use cubewire_protocol::{Feedback, PROTOCOL_VERSION, Request};
+use cubewire_codec::{Limits, Plan};
+use cubewire_protocol::{
+    ClientMessage, ClientSession, Contract, Feedback, Heard, Request, ServerMessage, Settings,
+};
 use renetcode::{ClientAuthentication, ConnectToken, NETCODE_USER_DATA_BYTES, NetcodeClient};
 
 use crate::wire::{MAX_DATAGRAM_BYTES, STEP, Wire};
@@ -24,8 +27,7 @@ pub(crate) struct Target {
 impl Target {
     /// A new token. Without traffic for `timeout_seconds`, either side ends the connection.
     pub(crate) fn token(&self, client_id: u64, timeout_seconds: u64) -> ConnectToken {
-        let mut data = [0; NETCODE_USER_DATA_BYTES];
-        data[..2].copy_from_slice(&PROTOCOL_VERSION.to_be_bytes());
+        let data = [0; NETCODE_USER_DATA_BYTES];
         let timeout = Duration::from_secs(timeout_seconds);
         let token = self.key.token_with(self.server, client_id, timeout, data);
         token.expect("the server is on this machine")
@@ -49,6 +51,8 @@ pub(crate) struct Caller {
     pipe: Pipe,
     mailbox: Mailbox,
     start: Instant,
+    contract: Contract,
+    session: ClientSession,
 }
 
 impl Caller {
@@ -67,6 +71,8 @@ impl Caller {
             pipe: Pipe::new(FROM_SERVER_BYTES),
             mailbox: Mailbox::default(),
             start: Instant::now(),
+            contract: Contract::new(Plan::cubes(), String::new()),
+            session: ClientSession::default(),
         }
     }
 
@@ -93,6 +99,14 @@ impl Caller {
         }
         self.pipe.deliver(&mut self.mailbox);
         self.update();
+        if self.is_connected()
+            && let Some(hello) = self
+                .session
+                .hello(&self.contract)
+                .map(|hello| hello.encode())
+        {
+            self.reliable(&hello);
+        }
         std::mem::take(&mut self.mailbox.incoming)
     }
 
@@ -147,7 +161,23 @@ impl Caller {
 
     /// Sends a request, or sends it again.
     pub(crate) fn request(&mut self, request: &Request) {
-        self.reliable(&request.encode());
+        self.reliable(&ClientMessage::Request(*request).encode());
+    }
+
+    /// Sends a request for settings that differ from the last ones.
+    pub(crate) fn ask(&mut self, settings: Settings) {
+        if let Some(request) = self.session.request(settings) {
+            self.reliable(&request.encode());
+        }
+    }
+
+    /// Takes a message of the server. None if it is not one that a server sends.
+    pub(crate) fn take(&mut self, message: &[u8]) -> Option<Heard> {
+        let message = ServerMessage::decode(message)?;
+        let heard = self
+            .session
+            .on_message(&self.contract, message, Limits::default());
+        heard.ok()
     }
 
     /// Sends acks.

@@ -6,10 +6,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cubewire_bevy::mailbox::Mail;
-use cubewire_codec::{Limits, Sequence, Snapshot, ladder};
+use cubewire_codec::{Limits, Snapshot, ladder};
 use cubewire_physics::state_hash;
 use cubewire_protocol::{
-    Arrival, BaselineChoice, Request, RequestAck, SnapshotReceiver, Welcome, playout_delay,
+    Arrival, BaselineChoice, Heard, Request, Settings, SnapshotReceiver, playout_delay,
 };
 use cubewire_scene::TICK;
 use rand::RngExt;
@@ -100,7 +100,6 @@ pub(crate) struct Viewer {
     request: Request,
     receiver: Option<SnapshotReceiver>,
     flushed: Instant,
-    is_requested: bool,
     snapshot: Snapshot,
 }
 
@@ -112,7 +111,6 @@ impl Viewer {
             request,
             receiver: None,
             flushed: Instant::now(),
-            is_requested: false,
             snapshot: Snapshot::default(),
         }
     }
@@ -130,17 +128,16 @@ impl Viewer {
 
     fn take(&mut self, mail: Mail, start: Instant, now: Instant, notes: &mut Notes) {
         for message in mail.messages {
-            if self.receiver.is_some() {
-                notes.refused += u64::from(RequestAck::decode(&message).is_err());
-                continue;
+            match self.caller.take(&message) {
+                Some(Heard::Welcome(welcome)) => {
+                    let (limits, delay) = (Limits::default(), playout_delay(60));
+                    let receiver = SnapshotReceiver::new(*welcome, limits, delay, now - start);
+                    self.receiver = receiver.ok();
+                    notes.refused += u64::from(self.receiver.is_none());
+                }
+                Some(_) => {}
+                None => notes.refused += 1,
             }
-            let welcome = Welcome::decode(&message, Limits::default());
-            let delay = playout_delay(60);
-            let receiver = welcome.ok().and_then(|welcome| {
-                SnapshotReceiver::new(welcome, Limits::default(), delay, now - start).ok()
-            });
-            notes.refused += u64::from(receiver.is_none());
-            self.receiver = receiver;
         }
         for message in mail.datagrams {
             let Some(receiver) = &mut self.receiver else {
@@ -166,9 +163,7 @@ impl Viewer {
 
     fn flush(&mut self) {
         if let Some(receiver) = &mut self.receiver {
-            if !std::mem::replace(&mut self.is_requested, true) {
-                self.caller.request(&self.request);
-            }
+            self.caller.ask(self.request.settings);
             while let Some(feedback) = receiver.poll_feedback() {
                 self.caller.feedback(&feedback);
             }
@@ -180,11 +175,12 @@ impl Viewer {
 /// Every tick, in one datagram each.
 pub(crate) fn request() -> Request {
     Request {
-        number: Sequence(1),
-        stages: ladder::CHANGED_FLAGS.stages,
-        send_interval_ticks: 1,
-        baseline: BaselineChoice::Newest,
-        fallback: None,
-        budget_kbps: None,
+        number: 1,
+        settings: Settings {
+            stages: ladder::CHANGED_FLAGS.stages,
+            send_interval_ticks: 1,
+            baseline: BaselineChoice::Newest,
+            budget_kbps: None,
+        },
     }
 }

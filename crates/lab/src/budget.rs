@@ -6,7 +6,7 @@ use std::time::Duration;
 use cubewire_cli::{Table, number};
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::ladder::Rung;
-use cubewire_codec::{Fingerprint, Life, Limits, Plan, QuantizedSnapshot};
+use cubewire_codec::{Life, Limits, Plan, QuantizedSnapshot};
 use cubewire_link::Link;
 use cubewire_protocol::{
     Arrival, BaselineChoice, ByteBudget, Interpolation, SnapshotReceiver, SnapshotSender, Urgency,
@@ -137,7 +137,6 @@ impl<'a> Play<'a> {
         let welcome = Welcome {
             plan: recording.plan.clone(),
             tick: recording.first_sent() as u64,
-            fingerprint: Fingerprint::shipped(),
             initial: frames.state().clone(),
         };
         let rate = u32::from(recording.plan.schema().ticks_per_second);

@@ -7,25 +7,32 @@ use std::error::Error;
 use std::time::Duration;
 
 use cubewire_codec::glam::{Quat, Vec3};
-use cubewire_codec::schema::Schema;
-use cubewire_codec::{
-    BodyState, Fingerprint, Life, Limits, Plan, QuantizedSnapshot, Snapshot, ladder,
-};
+use cubewire_codec::{BodyState, Life, Limits, Plan, QuantizedSnapshot, Snapshot, ladder};
 use cubewire_link::{Conditions, Link, Loss};
 use cubewire_protocol::{
     ByteBudget, Interpolation, SlotTable, SnapshotReceiver, SnapshotSender, Welcome, playout_delay,
 };
 
-/// What both ends know. An app would compare the texts when they connect.
-const SCHEMA: &str = "scene bubbles\nticks 60\nup y\nposition x -50 50 128\nposition y 0 50 128\nposition z -50 50 128
-orientation 9\nkind bubble ball 0.3\nkind drop ball 0.1\nfield health int 0 100
-gravity 0\nmax-speed 20\nslots living 300";
+/// What both ends know, in RON. The sessions of an app compare its bytes when they connect.
+const SCHEMA: &str = r#"(
+    name: "bubbles", ticks_per_second: 60, up: Y,
+    position: (
+        (min: -50, max: 50, steps_per_unit: 128),
+        (min: 0, max: 50, steps_per_unit: 128),
+        (min: -50, max: 50, steps_per_unit: 128),
+    ),
+    component_bits: 9, levels: Odd, anchor: None,
+    kinds: [(name: "bubble", shape: Ball(0.3)), (name: "drop", shape: Ball(0.1))],
+    fields: [(name: "health", form: Int(min: 0, max: 100))],
+    world: (gravity: 0, floor: None, max_speed: 20, linear: None),
+    slots: Living(max: 300),
+)"#;
 
 /// Of IPv4 and UDP.
 const HEADER_BYTES: usize = 28;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let plan = Plan::new(Schema::parse(SCHEMA)?)?;
+    let plan = Plan::new(ron::from_str(SCHEMA)?)?;
     let stages = plan.legal(*ladder::PREDICTED.stages)?;
     let conditions = Conditions {
         latency: Duration::from_millis(60),
@@ -35,15 +42,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut down: Link<Vec<u8>> = Link::new(conditions.clone(), 1);
     let mut up: Link<Vec<u8>> = Link::new(conditions, 2);
 
-    // The receiver gets the welcome first, by any reliable way. The world starts empty.
+    // In an app, a `ClientSession` has the welcome from a `ServerSession`. The world starts empty.
     let limits = Limits { max_bodies: 300 };
     let welcome = Welcome {
         plan: plan.clone(),
         tick: 0,
-        fingerprint: Fingerprint::shipped(),
         initial: Snapshot::default(),
     };
-    let welcome = Welcome::decode(&welcome.encode()?, limits)?;
     let delay = playout_delay(60);
     let mut receiver = SnapshotReceiver::new(welcome, limits, delay, Duration::ZERO)?;
     let mut sender = SnapshotSender::new(plan.clone(), Snapshot::default(), limits)?;

@@ -4,7 +4,7 @@ use cubewire_codec::ladder::PREDICTED_POSITION;
 use cubewire_codec::{Fingerprint, Stages};
 
 /// Why a receiver does without arithmetic coding, which needs the same trained model and the same arithmetic at both
-/// ends. The fingerprint in the [`Welcome`](crate::Welcome) tells.
+/// ends. The fingerprints in hello and welcome tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum FallbackReason {
     /// The trained models differ.

@@ -13,15 +13,14 @@ mod playout;
 mod rate;
 mod receiver;
 pub mod renet_guard;
-mod request;
 mod ring;
 mod schedule;
 mod sender;
+mod session;
 mod slots;
 mod state_transfer;
 mod sync;
 mod tracks;
-mod welcome;
 
 pub use budget::{BUDGETS_KBPS, ByteBudget};
 pub use clock::SenderClock;
@@ -34,14 +33,16 @@ pub use interpolation::{Interpolation, MAX_EXTRAPOLATION_SECONDS};
 pub use playout::{Playout, PlayoutBuffer};
 pub use rate::{AdaptiveRate, MAX_KBPS};
 pub use receiver::{Arrival, RECEIVER_RING, SnapshotReceiver};
-pub use request::{Request, RequestAck, RequestAckError, RequestError};
 pub use ring::BaselineRing;
 pub use schedule::{MAX_WEIGHT_RATIO, Standing, Urgency, Wait, Waited, Waits, Within};
 pub use sender::{
     BaselineChoice, CANDIDATES, Likeness, MAX_BASELINE_AGE_TICKS, SendError, Sent, SnapshotSender,
 };
+pub use session::{
+    Asked, ClientMessage, ClientSession, Contract, Heard, Hello, PROTOCOL_VERSION, Request,
+    ServerMessage, ServerSession, SessionError, Settings, Welcome,
+};
 pub use slots::{COOLDOWN, SlotTable, View, Visibility, apply_visibility};
 pub use state_transfer::MAX_STATE_BYTES;
 pub use sync::SyncStatus;
 pub use tracks::Received;
-pub use welcome::{PROTOCOL_VERSION, Welcome, WelcomeError};

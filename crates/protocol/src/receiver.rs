@@ -3,21 +3,19 @@
 use std::time::Duration;
 
 use cubewire_codec::{
-    Baseline, BitLedger, DecodeError, Decoder, Fingerprint, Header, InitialStateError, Limits,
-    Sequence,
+    Baseline, BitLedger, DecodeError, Decoder, Header, InitialStateError, Limits, Sequence,
 };
 
 use crate::clock::{SenderClock, sequence};
 use crate::delay::AdaptiveDelay;
 use crate::engine::Engine;
-use crate::fallback::FallbackReason;
 use crate::feedback::{Ack, Feedback};
 use crate::playout::PlayoutBuffer;
 use crate::ring::BaselineRing;
 use crate::sender::MAX_BASELINE_AGE_TICKS;
+use crate::session::{MAX_TICK, Welcome};
 use crate::state_transfer::StateAssembly;
 use crate::tracks::{self, Received};
-use crate::welcome::{MAX_TICK, Welcome};
 
 /// Snapshots that a receiver keeps at most: twice the sender's, so that it still holds the baseline of a packet
 /// that took up to 256 ticks to arrive, which are four seconds at 60 Hz and one at 240.
@@ -49,7 +47,6 @@ pub struct SnapshotReceiver {
     waited: Option<Duration>,
     engine: Box<dyn Engine>,
     state: StateAssembly,
-    fallback: Option<FallbackReason>,
     /// The next packet is decoded into this.
     next: Baseline,
     /// Played snapshots, kept to reuse their memory.
@@ -95,7 +92,7 @@ impl SnapshotReceiver {
         playout_delay: Duration,
         now: Duration,
     ) -> Result<Self, InitialStateError> {
-        let ticks_per_second = welcome.ticks_per_second().into();
+        let ticks_per_second = welcome.plan.schema().ticks_per_second.into();
         let clock = SenderClock::new(ticks_per_second, welcome.tick, now);
         Ok(Self {
             decoder: Decoder::new(welcome.plan, welcome.initial, limits)?,
@@ -110,7 +107,6 @@ impl SnapshotReceiver {
             waited: None,
             engine: Box::new(()),
             state: StateAssembly::default(),
-            fallback: FallbackReason::between(welcome.fingerprint, Fingerprint::shipped()),
             next: Baseline::default(),
             spare: Vec::new(),
             teleports: None,
@@ -153,12 +149,6 @@ impl SnapshotReceiver {
     /// As [`Decoder::set_ledger`].
     pub fn set_ledger(&mut self, ledger: Option<BitLedger>) {
         self.decoder.set_ledger(ledger);
-    }
-
-    /// Why the sender should not use arithmetic coding, if it should not.
-    #[must_use]
-    pub const fn fallback(&self) -> Option<FallbackReason> {
-        self.fallback
     }
 
     /// Processes a packet that arrives at `now`.

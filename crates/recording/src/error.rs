@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use cubewire_codec::schema::SchemaError;
+
 /// A file that is not a recording: its message names the file, what is wrong with it, and the offset, decompressed.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {fault}")]
@@ -32,7 +34,7 @@ pub(crate) enum Fault {
     },
     /// The schema is refused.
     #[error("the schema, at offset {offset}: {reason}")]
-    Schema { offset: usize, reason: String },
+    Schema { offset: usize, reason: SchemaError },
     /// There are more frames than fit in memory.
     #[error("has more than {frames} frames, the maximum, which end at offset {offset}")]
     TooLong { frames: usize, offset: usize },

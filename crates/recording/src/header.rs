@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::Arc;
 
-use cubewire_codec::schema::{CUBES, Levels, Schema};
+use cubewire_codec::schema::Schema;
 use cubewire_codec::{MAX_BODIES, Plan};
 
 use crate::error::{Fault, RecordingError};
@@ -15,16 +15,18 @@ use crate::source::Source;
 /// What recordings with a header start with. The first byte of others is at most 3.
 const MAGIC: &[u8] = b"cubewire recording ";
 
-const VERSION: usize = 1;
+/// Version 1 had the schema as text.
+const VERSION: usize = 2;
 
 /// Most digits of a number.
 const MAX_DIGITS: usize = 5;
 
 /// The header of a recording of this scene, with so many bodies if they are fixed.
 pub(crate) fn write(plan: &Plan, bodies: usize) -> Vec<u8> {
-    let text = plan.schema().text();
+    let schema = plan.schema().encode();
     let mut header = MAGIC.to_vec();
-    header.extend(format!("{VERSION}\n{}\n{text}", text.len()).bytes());
+    header.extend(format!("{VERSION}\n{}\n", schema.len()).bytes());
+    header.extend(schema);
     if !plan.has_lives() {
         header.extend(format!("{bodies}\n").bytes());
     }
@@ -49,23 +51,12 @@ pub(crate) fn read<R: BufRead>(
     }
     source.expect(&mut [0; MAGIC.len()])?;
     source.number("the version", VERSION..=VERSION)?;
-    let length = source.number("the length of the schema", 1..=Schema::MAX_TEXT_BYTES)?;
+    let length = source.number("the length of the schema", 1..=Schema::MAX_BYTES)?;
     let offset = source.offset();
-    let refused = |reason: String| Fault::Schema { offset, reason }.of(path);
-    let mut text = vec![0; length];
-    source.expect(&mut text)?;
-    let text = String::from_utf8(text).map_err(|error| refused(error.to_string()))?;
-    let mut schema = Schema::parse(&text).map_err(|error| refused(error.to_string()))?;
-    // Schemas of the cube scene in older recordings do not say how many levels a component has.
-    if schema
-        == (Schema {
-            levels: Levels::Odd,
-            ..CUBES
-        })
-    {
-        schema = CUBES;
-    }
-    let plan = Plan::new(schema).map_err(|error| refused(error.to_string()))?;
+    let mut schema = vec![0; length];
+    source.expect(&mut schema)?;
+    let plan = Schema::decode(&schema).and_then(Plan::new);
+    let plan = plan.map_err(|reason| Fault::Schema { offset, reason }.of(path))?;
     let slots = match plan.max_slots() {
         Some(max) => max,
         None => source.number("the number of bodies", 1..=MAX_BODIES)?,

@@ -5,17 +5,19 @@ use std::time::Duration;
 use bevy::prelude::*;
 use bevy::window::exit_on_all_closed;
 use cubewire_bevy::mailbox::SLICE_BYTES;
-use cubewire_bevy::udp::{ClientAddress, ClientId, TokenData, UdpHost, UdpServer};
+use cubewire_bevy::udp::{ClientAddress, ClientId, UdpHost, UdpServer};
 use cubewire_bevy::{CubewireSystems, Mailbox, Traffic, disconnect};
-use cubewire_codec::{Fingerprint, Plan, Sequence, Snapshot};
-use cubewire_protocol::{FallbackReason, PROTOCOL_VERSION, Request, RequestAck, Welcome};
+use cubewire_codec::Snapshot;
+use cubewire_protocol::{
+    Asked, ClientMessage, Contract, FallbackReason, ServerMessage, ServerSession, Settings,
+};
 use serde::{Serialize, Serializer};
 
-use super::token_version;
+use super::{contract, from_wire, to_wire};
 use crate::replication::transport::{End, TransportSystems, bound};
 use crate::replication::{
-    ChangeLane, LaneBudget, LaneCost, LaneMeter, LaneSettings, Peer, SEND_INTERVALS,
-    SenderSettings, Serving, sending_half,
+    ChangeLane, LaneBudget, LaneCost, LaneMeter, LaneSettings, Peer, ReplicationSystems,
+    SEND_INTERVALS, SenderSettings, Serving, sending_half,
 };
 use crate::simulation::CubeWorld;
 
@@ -31,7 +33,7 @@ pub struct UdpServerPlugin(pub UdpServer);
 
 impl Plugin for UdpServerPlugin {
     fn build(&self, app: &mut App) {
-        let receive = (welcome, receive)
+        let receive = (meet, receive)
             .chain()
             .after(CubewireSystems::Receive)
             .in_set(TransportSystems::Receive(End::Sender));
@@ -40,11 +42,22 @@ impl Plugin for UdpServerPlugin {
             .in_set(TransportSystems::Flush(End::Sender));
         app.add_plugins(self.0.clone())
             .init_resource::<Viewers>()
+            .insert_resource(Terms(contract()))
             .add_systems(PreUpdate, receive)
+            .add_systems(
+                FixedUpdate,
+                report_pause
+                    .after(TransportSystems::Receive(End::Sender))
+                    .before(ReplicationSystems::Acks),
+            )
             .add_systems(Update, account)
             .configure_sets(Last, CubewireSystems::HangUp.after(exit_on_all_closed));
     }
 }
+
+/// The terms on which viewers connect.
+#[derive(Resource)]
+struct Terms(Contract);
 
 /// The viewers of a server.
 #[derive(Resource, Debug, Default)]
@@ -74,72 +87,50 @@ fn text<S: Serializer>(number: &u64, to: S) -> Result<S::Ok, S::Error> {
 /// A connected viewer.
 #[derive(Component, Debug)]
 struct Viewer {
+    session: ServerSession,
     /// The initial state that its welcome carries.
     initial: Snapshot,
-    /// The number of its last request; none before its first, with which its lane begins.
-    request: Option<Sequence>,
-    /// Why it does not ask for arithmetic coding, if it says so.
+    /// Whether it has requested anything: with that, its lane begins.
+    has_lane: bool,
+    /// Why it is sent no arithmetic coding, though it asks for that.
     fallback: Option<FallbackReason>,
     /// When it connected.
     since: Duration,
-    /// Whether it has sent a request that was not acked.
-    awaits_ack: bool,
-    /// Whether it has another version of the protocol.
-    is_refused: bool,
     /// Traffic that its lane's meter has counted.
     counted: Traffic,
     /// The budget that was asked for, and the one that was given.
     kbps: [Option<u32>; 2],
 }
 
-type NewViewer<'a> = (Entity, &'a ClientAddress, &'a TokenData, &'a mut Mailbox);
-
-/// Sends every new viewer what the world is, and what codes it.
-fn welcome(
+/// Begins the session of every new viewer.
+fn meet(
     time: Res<Time<Real>>,
-    world: Res<CubeWorld>,
-    mut new: Query<NewViewer<'_>, Without<Viewer>>,
-    mut host: ResMut<UdpHost>,
-    mut viewers: ResMut<Viewers>,
+    new: Query<Entity, (With<Mailbox>, With<ClientAddress>, Without<Viewer>)>,
     mut commands: Commands,
 ) {
-    for (client, ClientAddress(address), data, mut mailbox) in &mut new {
-        let welcome = Welcome {
-            plan: Plan::cubes(),
-            tick: world.tick(),
-            fingerprint: Fingerprint::shipped(),
-            initial: world.current().clone(),
-        };
-        match welcome.encode() {
-            Ok(message) => mailbox.outgoing.messages.push(message),
-            Err(error) => {
-                commands.queue(move |world: &mut World| {
-                    disconnect(world, client, error.to_string());
-                });
-                continue;
-            }
-        }
-        let version = token_version(&data.0);
-        let is_refused = version != PROTOCOL_VERSION;
-        if is_refused {
-            // The welcome carries the version of this program.
-            host.log(&format!(
-                "viewer {address} is refused: it has version {version} of the protocol, and this program has version \
-                 {PROTOCOL_VERSION}"
-            ));
-        } else {
-            viewers.admitted += 1;
-        }
+    for client in &new {
         commands.entity(client).try_insert(Viewer {
-            initial: welcome.initial,
-            request: None,
+            session: ServerSession::new(time.elapsed()),
+            initial: Snapshot::default(),
+            has_lane: false,
             fallback: None,
             since: time.elapsed(),
-            awaits_ack: false,
-            is_refused,
             counted: Traffic::default(),
             kbps: [None; 2],
         });
+    }
+}
+
+/// Tells viewers which tick it is in the first one after a pause.
+fn report_pause(
+    time: Res<Time<Real>>,
+    world: Res<CubeWorld>,
+    mut viewers: Query<(&mut Viewer, &mut Mailbox)>,
+) {
+    for (mut viewer, mut mailbox) in &mut viewers {
+        if let Some(tick) = viewer.session.on_tick(time.elapsed(), world.tick()) {
+            mailbox.outgoing.messages.push(tick.encode());
+        }
     }
 }
 
@@ -159,30 +150,24 @@ type AskingViewer<'a> = (
     Option<AskedLane<'a>>,
 );
 
-/// Processes requests, and delivers acks.
+/// Processes messages of viewers, and delivers acks.
 fn receive(
     time: Res<Time<Real>>,
-    world: Res<CubeWorld>,
+    (world, terms): (Res<CubeWorld>, Res<Terms>),
+    (mut host, mut admitted): (ResMut<UdpHost>, ResMut<Viewers>),
     mut viewers: Query<AskingViewer<'_>>,
     mut commands: Commands,
 ) {
+    let now = time.elapsed();
     for (client, mut viewer, id, address, mut mailbox, lane) in &mut viewers {
-        if let Some((asked, cost, budget, _)) = &lane
-            && let Some(number) = viewer.request
-            && std::mem::take(&mut viewer.awaits_ack)
-        {
-            let granted = budget.granted(&cost.granted(asked));
-            let ack = RequestAck {
-                number,
-                tick: world.tick(),
-                send_interval_ticks: granted.send_interval_ticks.min(255) as u8,
-                baseline: granted.baseline,
-                budget_kbps: granted.budget,
-            };
-            mailbox.outgoing.messages.push(ack.encode());
+        if let Some((asked, cost, budget, _)) = &lane {
+            let granted = to_wire(&budget.granted(&cost.granted(asked)));
+            let granted = viewer.session.grant(now, granted);
+            let granted = granted.map(|granted| granted.encode());
+            mailbox.outgoing.messages.extend(granted);
         }
         let refused_acks = lane.as_ref().map_or(0, |lane| lane.3.refused_acks);
-        let mut outcome = viewer.check(time.elapsed(), mailbox.backlog_bytes, refused_acks);
+        let mut outcome = viewer.check(now, mailbox.backlog_bytes, refused_acks);
         let acks = &mut mailbox.incoming.datagrams;
         if let Some(message) = acks.iter().find(|message| message.len() > SLICE_BYTES) {
             outcome = outcome.and(Err(format!("a message of {} bytes", message.len())));
@@ -191,21 +176,42 @@ fn receive(
             Some(_) => bound(acks),
             None => acks.clear(),
         }
-        // After the acks, which say what the lane does: a request changes it from the next frame on.
-        for message in mailbox.incoming.messages.drain(..) {
-            if viewer.is_refused || outcome.is_err() {
-                continue;
+        // After the grant, which says what the lane does: a request changes it from the next frame on.
+        for message in std::mem::take(&mut mailbox.incoming.messages) {
+            if viewer.session.is_refused() || outcome.is_err() {
+                break;
             }
-            outcome = supported(&message).and_then(|request| {
-                let peer = || Peer {
-                    id: id.0,
-                    address: address.0.to_string(),
-                    round_trip: Duration::ZERO,
-                    loss_fraction: 0.0,
-                    fallback: request.fallback,
-                };
-                viewer.apply(client, request, peer, &mut commands)
+            let asked = ClientMessage::decode(&message).map(|message| {
+                let was_open = viewer.session.is_open();
+                let asked = viewer.session.on_message(&terms.0, message);
+                asked.map_err(|reason| (reason, was_open))
             });
+            outcome = match asked {
+                None => Err("a malformed message".to_owned()),
+                Some(Ok(Asked::Welcome)) => {
+                    admitted.admitted += 1;
+                    viewer.welcome(&terms.0, now, &world, &mut mailbox)
+                }
+                Some(Ok(Asked::Settings(settings))) => {
+                    let peer = || Peer {
+                        id: id.0,
+                        address: address.0.to_string(),
+                        round_trip: Duration::ZERO,
+                        loss_fraction: 0.0,
+                        fallback: None,
+                    };
+                    viewer.apply(&terms.0, client, settings, peer, &mut commands)
+                }
+                // A refused viewer may stay to read the reason.
+                Some(Err((reason, false))) => {
+                    host.log(&format!("viewer {} is refused: {reason}", address.0));
+                    let refused = ServerMessage::Refused(&reason).encode();
+                    mailbox.outgoing.messages.push(refused);
+                    viewer.session.refuse(now);
+                    Ok(())
+                }
+                Some(Err((reason, true))) => Err(reason),
+            };
         }
         if let Err(why) = outcome {
             commands.queue(move |world: &mut World| disconnect(world, client, why));
@@ -213,55 +219,59 @@ fn receive(
     }
 }
 
-/// What a viewer requests, or why that is refused.
-fn supported(message: &[u8]) -> Result<Request, String> {
-    let request = Request::decode(message).map_err(|error| error.to_string())?;
-    let ticks = request.send_interval_ticks;
-    if !SEND_INTERVALS.contains(&ticks.into()) {
-        return Err(format!("a snapshot every {ticks} ticks is not offered"));
-    }
-    let sendable = Plan::cubes().check_complete(request.stages);
-    sendable.map_err(|reason| format!("a request that cannot be served: {reason}"))?;
-    Ok(request)
-}
-
 impl Viewer {
     /// Fails if the viewer cannot stay connected.
     fn check(&self, now: Duration, backlog_bytes: usize, refused_acks: u64) -> Result<(), String> {
-        let is_idle = self.request.is_none() && now > self.since + MAX_IDLE;
-        let why = match self.is_refused {
+        let why = match self.session.is_overdue(now) {
             _ if backlog_bytes > MAX_BACKLOG_BYTES => {
                 "too much waits for it to say that it has arrived"
             }
             _ if refused_acks > MAX_REFUSED_ACKS => "it acks what was never sent",
-            true if is_idle => "it was refused",
-            false if is_idle => "it never requested anything",
-            _ => return Ok(()),
+            true if self.session.is_refused() => "it was refused",
+            true => "it said no hello",
+            false if !self.has_lane && now > self.since + MAX_IDLE => "it never requested anything",
+            false => return Ok(()),
         };
         Err(why.to_owned())
+    }
+
+    /// Sends the viewer what the world is.
+    fn welcome(
+        &mut self,
+        contract: &Contract,
+        now: Duration,
+        world: &CubeWorld,
+        mailbox: &mut Mailbox,
+    ) -> Result<(), String> {
+        self.initial = world.current().clone();
+        let welcome = self
+            .session
+            .welcome(contract, now, world.tick(), &self.initial);
+        let welcome = welcome.map_err(|error| error.to_string())?;
+        mailbox.outgoing.messages.push(welcome.encode());
+        Ok(())
     }
 
     /// Applies a request; with the first one the lane begins. Fails if it cannot.
     fn apply(
         &mut self,
+        contract: &Contract,
         client: Entity,
-        request: Request,
+        settings: Settings,
         peer: impl FnOnce() -> Peer,
         commands: &mut Commands<'_, '_>,
     ) -> Result<(), String> {
-        self.awaits_ack = true;
-        let is_old = |number| !request.number.is_newer_than(number);
-        if self.request.is_some_and(is_old) {
-            return Ok(());
+        let ticks = settings.send_interval_ticks;
+        if !SEND_INTERVALS.contains(&ticks.into()) {
+            return Err(format!("a snapshot every {ticks} ticks is not offered"));
         }
-        let requested = SenderSettings {
-            stages: request.stages,
-            send_interval_ticks: request.send_interval_ticks.into(),
-            baseline: request.baseline,
-            budget: request.budget_kbps,
-        };
-        self.fallback = request.fallback;
-        if self.request.replace(request.number).is_some() {
+        let instead = self.session.stages_instead_of(contract, settings.stages);
+        self.fallback = instead.and(self.session.fallback());
+        let requested = from_wire(Settings {
+            stages: instead.unwrap_or(settings.stages),
+            ..settings
+        });
+        if std::mem::replace(&mut self.has_lane, true) {
             commands.trigger(ChangeLane {
                 entity: client,
                 settings: LaneSettings {

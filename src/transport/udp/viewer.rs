@@ -1,7 +1,6 @@
 //! Connects to a server, requests snapshots, and delivers them to the only lane of the app.
 
 mod error;
-mod session;
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -12,10 +11,11 @@ use bevy::window::exit_on_all_closed;
 use cubewire_bevy::mailbox::SLICE_BYTES;
 use cubewire_bevy::udp::{Key, UdpClient, UdpConnection};
 use cubewire_bevy::{CubewireSystems, Disconnected, Mailbox, Traffic};
-use cubewire_protocol::PROTOCOL_VERSION;
+use cubewire_codec::Limits;
+use cubewire_protocol::{ClientSession, Contract, Heard, ServerMessage};
+use cubewire_scene::CUBES;
 
-use self::session::{Heard, Session};
-use super::token_data;
+use super::{contract, from_wire, to_wire};
 use crate::replication::transport::{End, ReceiverMail, TransportSystems, bound};
 use crate::replication::{
     ConnectionStatus, LaneMeter, LinkSettings, Reconnect, Replica, SenderSettings,
@@ -49,8 +49,7 @@ impl ViewerSettings<Vec<SocketAddr>> {
             timeout,
         } = self.clone();
         let timeout = timeout.min(ViewerSettings::MAX_TIMEOUT);
-        let data = token_data(PROTOCOL_VERSION);
-        let token = move || key.token_with(&*server, rand::random(), timeout, data);
+        let token = move || key.token_with(&*server, rand::random(), timeout, [0; 256]);
         UdpConnection::with_tokens(token)
     }
 }
@@ -59,10 +58,12 @@ impl ViewerSettings<Vec<SocketAddr>> {
 #[derive(Resource, Debug)]
 pub struct UdpViewer {
     settings: ViewerSettings<Vec<SocketAddr>>,
+    /// The contract in the hello of the next connection.
+    pub contract: Contract,
     /// Not spawned yet.
     new: Option<UdpConnection>,
     /// Or why there is none.
-    session: Result<Session, String>,
+    session: Result<ClientSession, String>,
     /// Traffic of the connection that the meter has counted.
     counted: Traffic,
 }
@@ -81,7 +82,8 @@ impl UdpViewer {
         Ok(Self {
             new: Some(settings.connect()?),
             settings,
-            session: Ok(Session::default()),
+            contract: contract(),
+            session: Ok(ClientSession::default()),
             counted: Traffic::default(),
         })
     }
@@ -121,7 +123,7 @@ fn reconnect(_: On<Reconnect>, mut viewer: ResMut<UdpViewer>) {
     match viewer.settings.connect() {
         Ok(connection) => {
             viewer.new = Some(connection);
-            viewer.session = Ok(Session::default());
+            viewer.session = Ok(ClientSession::default());
             viewer.counted = Traffic::default();
         }
         Err(error) => viewer.session = Err(ViewError::from(error).to_string()),
@@ -166,34 +168,44 @@ type ViewedLane<'a> = (
 
 type Connection<'a> = (Entity, &'a UdpConnection, &'a mut Mailbox);
 
-/// Processes the server's messages, requests the lane's sender settings, and delivers snapshots.
+/// Says hello, processes the server's messages, requests the lane's sender settings, and delivers snapshots.
 fn receive(
-    (time, frames): (Res<Time<Real>>, Res<Time<Virtual>>),
+    frames: Res<Time<Virtual>>,
     mut viewer: ResMut<UdpViewer>,
     connection: Option<Single<Connection<'_>>>,
     lane: Single<ViewedLane<'_>>,
     mut commands: Commands,
 ) {
-    let (Ok(session), Some(connection)) = (&mut viewer.session, connection) else {
+    let UdpViewer {
+        session: outcome,
+        contract,
+        ..
+    } = &mut *viewer;
+    let (Ok(session), Some(connection)) = (&mut *outcome, connection) else {
         return;
     };
     let (entity, connection, mut mailbox) = connection.into_inner();
+    let hello = session.hello(contract);
+    let hello = hello.map(|hello| hello.encode());
+    mailbox.outgoing.messages.extend(hello);
     let server = connection.server();
     let (lane, sender, mut mail, mut replica) = lane.into_inner();
-    let was_welcomed = session.is_welcomed;
+    let was_welcomed = session.is_welcomed();
     for message in mailbox.incoming.messages.drain(..) {
-        match session.hear(server, &message) {
+        match hear(session, contract, server, &message) {
             Ok(Heard::Welcome(welcome)) => commands.trigger(Welcomed {
                 entity: lane,
                 welcome: *welcome,
+                fallback: session.fallback(),
             }),
-            Ok(Heard::Ack(tick)) => {
-                if let (Some(tick), Some(replica)) = (tick, &mut replica) {
+            Ok(Heard::Tick(tick)) => {
+                if let Some(replica) = &mut replica {
                     replica.0.sync_tick(frames.elapsed(), tick);
                 }
             }
+            Ok(Heard::Granted) => {}
             Err(error) => {
-                viewer.session = Err(error.to_string());
+                *outcome = Err(error.to_string());
                 commands.entity(entity).try_despawn();
                 return;
             }
@@ -201,16 +213,35 @@ fn receive(
     }
     // Snapshots cannot be decoded before there is a replica of what the welcome says, one frame after it.
     if was_welcomed
-        && let Some(replica) = &replica
-        && let Some(request) = session.request(sender, replica.0.fallback(), time.delta())
+        && replica.is_some()
+        && let Some(request) = session.request(to_wire(sender))
     {
-        mailbox.outgoing.messages.push(request);
+        mailbox.outgoing.messages.push(request.encode());
     }
-    let is_ready = session.is_welcomed && replica.is_some();
+    let is_ready = session.is_welcomed() && replica.is_some();
     let snapshots = mailbox.incoming.datagrams.drain(..);
     let snapshots = snapshots.filter(|message| is_ready && message.len() <= MAX_SNAPSHOT_BYTES);
     mail.incoming.datagrams.extend(snapshots);
     bound(&mut mail.incoming.datagrams);
+}
+
+/// Takes the next message of a server.
+fn hear(
+    session: &mut ClientSession,
+    contract: &Contract,
+    server: SocketAddr,
+    message: &[u8],
+) -> Result<Heard, ViewError> {
+    let message = ServerMessage::decode(message).ok_or(ViewError::Malformed { server })?;
+    let heard = session.on_message(contract, message, Limits::default());
+    let heard = heard.map_err(|reason| ViewError::Session { server, reason })?;
+    match &heard {
+        Heard::Welcome(welcome) if welcome.initial.bodies.len() != CUBES => {
+            let cubes = welcome.initial.bodies.len();
+            Err(ViewError::OtherCubes { server, cubes })
+        }
+        _ => Ok(heard),
+    }
 }
 
 type Status<'a> = (&'a UdpConnection, Option<&'a Mailbox>);
@@ -228,13 +259,13 @@ fn publish(
     let now = ServerConnection {
         server: server.to_string(),
         status: match session {
-            Ok(session) if session.is_welcomed => ConnectionStatus::Connected,
+            Ok(session) if session.is_welcomed() => ConnectionStatus::Connected,
             Ok(_) => ConnectionStatus::Connecting,
             Err(why) => ConnectionStatus::Lost(why.clone()),
         },
         round_trip: connection.and_then(|(_, mailbox)| mailbox.as_ref()?.round_trip),
         id: connection.map(|(connection, _)| connection.client_id()),
-        granted: session.ok().and_then(Session::granted),
+        granted: session.ok().and_then(ClientSession::granted).map(from_wire),
     };
     match published {
         Some(mut published) => {

@@ -8,8 +8,10 @@ use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use bevy_ecs::query::Allow;
 use bevy_time::{Real, Time};
-use cubewire_codec::{BitLedger, Fingerprint, Life, Limits};
-use cubewire_protocol::{Arrival, SnapshotReceiver, Welcome, playout_delay};
+use cubewire_codec::{BitLedger, Life, Limits};
+use cubewire_protocol::{
+    Arrival, ClientSession, Heard, ServerMessage, SnapshotReceiver, playout_delay,
+};
 
 use super::cold::Cold;
 use super::inputs::Inputs;
@@ -19,7 +21,7 @@ use crate::cold::from_wire;
 use crate::mailbox::{Connected, Mailbox, Server};
 use crate::measure::Measure;
 use crate::protocol::{Compiled, Protocol};
-use crate::wire::{BodyId, Hello, ToClientMail, ToServerMail, VERSION, decode, encode};
+use crate::wire::{BodyId, ToClientMail, ToServerMail, decode, encode};
 
 /// What a client knows of a server, on the entity of the connection.
 #[derive(Component, Debug)]
@@ -32,6 +34,7 @@ pub struct Session(
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) protocol: Arc<Compiled>,
+    session: ClientSession,
     pub(super) receiver: Option<SnapshotReceiver>,
     /// Ticks of decoded snapshots that have not been looked at.
     pub(super) decoded: BTreeSet<u64>,
@@ -80,6 +83,7 @@ impl Session {
         let schema = protocol.plan.schema();
         let slots = protocol.plan.max_slots().unwrap_or(0);
         Self(Some(Box::new(State {
+            session: ClientSession::default(),
             receiver: None,
             decoded: BTreeSet::new(),
             slots: vec![SlotState::default(); slots],
@@ -123,17 +127,12 @@ pub(super) fn begin(
     mut commands: Commands,
 ) {
     for (server, mut mailbox) in &mut new {
-        let Fingerprint { model, arithmetic } = Fingerprint::shipped();
-        mailbox
-            .outgoing
-            .messages
-            .push(encode(&ToServerMail::Hello(Hello {
-                version: VERSION,
-                model,
-                arithmetic,
-                protocol: protocol.text(),
-            })));
-        commands.entity(server).try_insert(Session::new(&protocol));
+        let mut session = Session::new(&protocol);
+        let state = session.0.as_mut();
+        let hello = state.and_then(|state| state.session.hello(&protocol.0.contract));
+        let hello = hello.map(|hello| encode(&ToServerMail::Session(hello)));
+        mailbox.outgoing.messages.extend(hello);
+        commands.entity(server).try_insert(session);
     }
 }
 
@@ -185,15 +184,9 @@ fn on_message(
         return Ok(());
     };
     match decode(bytes).ok_or(none)? {
-        ToClientMail::Refused(reason) => Err(reason.chars().take(1000).collect()),
-        ToClientMail::Welcome(bytes) => {
-            state.welcome(bytes, now)?;
-            world.entity_mut(server).insert(Connected);
-            Ok(())
-        }
-        ToClientMail::Tick(tick) => {
-            if let Some(receiver) = &mut state.receiver {
-                receiver.sync_tick(now, tick);
+        ToClientMail::Session(message) => {
+            if state.on_session(message, now)? {
+                world.entity_mut(server).insert(Connected);
             }
             Ok(())
         }
@@ -246,22 +239,31 @@ fn on_message(
 }
 
 impl State {
-    fn welcome(&mut self, bytes: &[u8], now: Duration) -> Result<(), String> {
+    /// Takes a message of the session. Returns whether it is the welcome.
+    fn on_session(&mut self, message: ServerMessage<'_>, now: Duration) -> Result<bool, String> {
+        let contract = &self.protocol.contract;
         let max_bodies = self.slots.len();
-        let welcome = Welcome::decode(bytes, Limits { max_bodies });
-        let welcome = welcome.map_err(|error| error.to_string())?;
-        if welcome.plan != self.protocol.plan || self.receiver.is_some() {
-            return Err("the server's welcome is for another protocol, or a second one".to_owned());
+        let limits = Limits { max_bodies };
+        let heard = self.session.on_message(contract, message, limits);
+        match heard.map_err(|error| error.to_string())? {
+            Heard::Welcome(welcome) => {
+                let rate = contract.plan().schema().ticks_per_second.into();
+                let receiver = SnapshotReceiver::new(*welcome, limits, playout_delay(rate), now);
+                let receiver = receiver.map_err(|error| error.to_string())?;
+                self.receiver = Some(match self.protocol.teleports() {
+                    Some(field) => receiver.with_teleports(field),
+                    None => receiver,
+                });
+                return Ok(true);
+            }
+            Heard::Tick(tick) => {
+                if let Some(receiver) = &mut self.receiver {
+                    receiver.sync_tick(now, tick);
+                }
+            }
+            Heard::Granted => {}
         }
-        let rate = welcome.ticks_per_second().into();
-        let receiver =
-            SnapshotReceiver::new(welcome, Limits { max_bodies }, playout_delay(rate), now);
-        let receiver = receiver.map_err(|error| error.to_string())?;
-        self.receiver = Some(match self.protocol.teleports() {
-            Some(field) => receiver.with_teleports(field),
-            None => receiver,
-        });
-        Ok(())
+        Ok(false)
     }
 
     /// Decodes the snapshots that have arrived, of which each takes `overhead` more bytes on the wire, and advances playout.

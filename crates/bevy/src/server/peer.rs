@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use bevy_ecs::prelude::*;
 use bevy_math::Vec3;
-use cubewire_codec::{
-    Fingerprint, InitialStateError, Life, Limits, QuantizedSnapshot, Snapshot, Stages, ladder,
+use cubewire_codec::{InitialStateError, Life, Limits, QuantizedSnapshot, Snapshot, Stages};
+use cubewire_protocol::{
+    AdaptiveRate, Feedback, ServerSession, SnapshotSender, Standing, Visibility, Within,
 };
-use cubewire_protocol::{AdaptiveRate, Feedback, SnapshotSender, Standing, Visibility, Within};
 
 use super::outbox::Outbox;
 use crate::mailbox::{Mailbox, SLICE_BYTES, SendBudget};
@@ -43,17 +43,9 @@ impl ByteBudget {
 #[derive(Component, Debug)]
 #[component(clone_behavior = Ignore)]
 pub struct Peer {
-    pub(super) state: PeerState,
-    pub(super) since: Duration,
-}
-
-#[derive(Debug)]
-pub(super) enum PeerState {
-    /// It has not said hello.
-    Silent,
-    /// It was told that it is refused, and is despawned after a while.
-    Refused,
-    Ready(Box<Ready>),
+    pub(super) session: ServerSession,
+    /// Once it was welcomed, and until it is refused.
+    pub(super) ready: Option<Box<Ready>>,
 }
 
 /// A client that is sent snapshots.
@@ -105,10 +97,10 @@ const RESERVE: Duration = Duration::from_millis(60);
 const CUT_OFF_TICKS: u64 = 60;
 
 impl Peer {
-    pub(super) const fn new(since: Duration) -> Self {
+    pub(super) const fn new(now: Duration) -> Self {
         Self {
-            state: PeerState::Silent,
-            since,
+            session: ServerSession::new(now),
+            ready: None,
         }
     }
 
@@ -116,7 +108,7 @@ impl Peer {
     /// [`SnapshotSender::standings`].
     pub fn standings(&self, tick: u64, standings: &mut Vec<Standing>) {
         standings.clear();
-        if let PeerState::Ready(ready) = &self.state {
+        if let Some(ready) = &self.ready {
             ready.sender.standings(tick, standings);
         }
     }
@@ -124,32 +116,24 @@ impl Peer {
     /// The sender of snapshots, once the client is [`Connected`](crate::Connected).
     #[must_use]
     pub fn sender(&self) -> Option<&SnapshotSender> {
-        match &self.state {
-            PeerState::Ready(ready) => Some(&ready.sender),
-            _ => None,
-        }
+        self.ready.as_ref().map(|ready| &ready.sender)
     }
 }
 
 impl Ready {
-    /// A client with that fingerprint; where the server has another, it is sent no arithmetic coding.
+    /// A client that was welcomed. If its fingerprint is not the server's, it is sent no arithmetic coding.
     pub(super) fn new(
         protocol: &Compiled,
-        fingerprint: Fingerprint,
+        session: &ServerSession,
     ) -> Result<Self, InitialStateError> {
         let plan = &protocol.plan;
         let limits = Limits {
             max_bodies: plan.max_slots().unwrap_or(0),
         };
-        let stages = match fingerprint == Fingerprint::shipped() {
-            true => protocol.stages,
-            false => plan
-                .legal(*ladder::PREDICTED_POSITION.stages)
-                .unwrap_or(protocol.stages),
-        };
+        let instead = session.stages_instead_of(&protocol.contract, protocol.stages);
         Ok(Self {
             sender: SnapshotSender::new(Arc::clone(plan), Snapshot::default(), limits)?,
-            stages,
+            stages: instead.unwrap_or(protocol.stages),
             view: None,
             visibility: Vec::new(),
             seen: Vec::new(),

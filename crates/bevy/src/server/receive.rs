@@ -1,29 +1,24 @@
 //! What clients say: hello, inputs, messages and acks.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use bevy_ecs::query::Allow;
 use bevy_time::{Real, Time};
-use cubewire_codec::{Fingerprint, Snapshot};
-use cubewire_protocol::{Feedback, Welcome};
+use cubewire_codec::Snapshot;
+use cubewire_protocol::{Asked, Feedback, ServerMessage};
 
 use super::capture::{Bodies, entity_from_wire};
-use super::peer::{Peer, PeerState, Ready};
+use super::peer::{Peer, Ready};
 use super::visibility::Hidden;
 use crate::body::{Disconnected, HasEnded};
 use crate::mailbox::{Client, Connected, Mailbox};
 use crate::measure::Measure;
 use crate::protocol::Compiled;
 use crate::wire::{
-    Hello, MAX_TO_SERVER_BYTES, ToClientMail, ToServerMail, Upstream, VERSION, decode, difference,
-    encode, fits, new_inputs,
+    MAX_TO_SERVER_BYTES, ToClientMail, ToServerMail, Upstream, decode, encode, fits, new_inputs,
 };
-
-/// A client that says nothing, or was refused and does not leave.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 type NewClient = (With<Client>, Without<Peer>, Allow<Disabled>);
 
@@ -69,15 +64,13 @@ pub(super) fn deliver(
                 break;
             }
         }
-        match world.get::<Peer>(client) {
-            Some(peer) if now <= peer.since + PATIENCE => {}
-            Some(peer) if matches!(peer.state, PeerState::Silent) => {
-                turn_away(world, client, "the client said no hello".to_owned());
-            }
-            Some(peer) if matches!(peer.state, PeerState::Refused) => {
+        match world.get::<Peer>(client).map(|peer| &peer.session) {
+            Some(session) if !session.is_overdue(now) => {}
+            Some(session) if session.is_refused() => {
                 world.entity_mut(client).despawn();
             }
-            _ => {}
+            Some(_) => turn_away(world, client, "the client said no hello".to_owned()),
+            None => {}
         }
     }
 }
@@ -92,11 +85,12 @@ pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
         return;
     }
     if let Some(mut peer) = entity.get_mut::<Peer>() {
-        (peer.state, peer.since) = (PeerState::Refused, since);
+        peer.session.refuse(since);
+        peer.ready = None;
     }
     if let Some(mut mailbox) = entity.get_mut::<Mailbox>() {
         mailbox.reliable_allowance = None;
-        let refused = encode(&ToClientMail::Refused(&reason));
+        let refused = encode(&ToClientMail::Session(ServerMessage::Refused(&reason)));
         mailbox.outgoing.messages.push(refused);
     }
     entity.insert(HasEnded);
@@ -118,18 +112,19 @@ fn on_message(
     client: Entity,
     bytes: &[u8],
 ) -> Outcome {
-    let peer = world.get::<Peer>(client).map(|peer| &peer.state);
+    let peer = world.get_mut::<Peer>(client);
     // What it sent before it knew.
-    let Some(state @ (PeerState::Silent | PeerState::Ready(_))) = peer else {
+    let Some(mut peer) = peer.filter(|peer| !peer.session.is_refused()) else {
         return Ok(());
     };
-    let mail = decode(bytes).ok_or("the client sent an invalid message")?;
-    match (mail, state) {
-        (ToServerMail::Hello(hello), PeerState::Silent) => {
-            greet(world, protocol, tick, client, &hello);
-            Ok(())
+    match decode(bytes).ok_or("the client sent an invalid message")? {
+        ToServerMail::Session(message) => {
+            match peer.session.on_message(&protocol.contract, message)? {
+                Asked::Welcome => welcome(world, protocol, tick, client),
+                Asked::Settings(_) => Err("the server takes no requests".to_owned()),
+            }
         }
-        (ToServerMail::Message { channel, bytes }, PeerState::Ready(_)) => {
+        ToServerMail::Message { channel, bytes } if peer.ready.is_some() => {
             let entry = protocol.to_server.get(usize::from(channel));
             let entry = entry.ok_or("the client sent a message of no type")?;
             if let Err(error) = fits(bytes.len(), MAX_TO_SERVER_BYTES) {
@@ -141,45 +136,28 @@ fn on_message(
                 format!("the client sent bytes that are no message `{}`", entry.name)
             })
         }
-        _ => Err("the client sent a message out of turn".to_owned()),
+        ToServerMail::Message { .. } => Err("the client sent a message out of turn".to_owned()),
     }
 }
 
 /// Answers a hello.
-fn greet(world: &mut World, protocol: &Compiled, tick: u64, client: Entity, hello: &Hello<'_>) {
-    let refusal = match hello.version {
-        VERSION => difference(&protocol.text, hello.protocol),
-        theirs => Some(format!(
-            "the server speaks version {VERSION:#x} of the wire format, and the client {theirs:#x}"
-        )),
-    };
-    let fingerprint = Fingerprint {
-        model: hello.model,
-        arithmetic: hello.arithmetic,
-    };
-    let welcome = Welcome {
-        plan: protocol.plan.clone(),
-        tick,
-        fingerprint: Fingerprint::shipped(),
-        initial: Snapshot::default(),
-    };
-    let ready = Ready::new(protocol, fingerprint);
-    let (ready, welcome) = match (refusal, ready, welcome.encode()) {
-        (None, Ok(ready), Ok(welcome)) => (ready, welcome),
-        (refusal, ..) => {
-            let reason = refusal.unwrap_or_else(|| "the server has no initial state".to_owned());
-            return turn_away(world, client, reason);
-        }
-    };
+fn welcome(world: &mut World, protocol: &Compiled, tick: u64, client: Entity) -> Outcome {
+    let now = world.resource::<Time<Real>>().elapsed();
     let mut client = world.entity_mut(client);
-    if let Some(mut peer) = client.get_mut::<Peer>() {
-        peer.state = PeerState::Ready(Box::new(ready));
-    }
+    let Some(mut peer) = client.get_mut::<Peer>() else {
+        return Ok(());
+    };
+    let (contract, initial) = (&protocol.contract, Snapshot::default());
+    let welcome = peer.session.welcome(contract, now, tick, &initial);
+    let welcome = welcome.map_err(|error| error.to_string())?;
+    let ready = Ready::new(protocol, &peer.session).map_err(|error| error.to_string())?;
+    peer.ready = Some(Box::new(ready));
     if let Some(mut mailbox) = client.get_mut::<Mailbox>() {
-        let welcome = encode(&ToClientMail::Welcome(&welcome));
+        let welcome = encode(&ToClientMail::Session(welcome));
         mailbox.outgoing.messages.push(welcome);
     }
     client.insert(Connected);
+    Ok(())
 }
 
 fn on_datagram(
@@ -191,7 +169,7 @@ fn on_datagram(
 ) -> Outcome {
     let none = "the client sent an invalid datagram";
     let mut peer = world.get_mut::<Peer>(client);
-    let Some(PeerState::Ready(ready)) = peer.as_mut().map(|peer| &mut peer.state) else {
+    let Some(ready) = peer.as_mut().and_then(|peer| peer.ready.as_mut()) else {
         // From a client that was refused.
         return Ok(());
     };

@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
@@ -16,7 +15,7 @@ use cubewire_protocol::{BaselineChoice, Visibility, Within};
 
 use super::ReplicationStats;
 use super::capture::{Bodies, entity_to_wire};
-use super::peer::{ByteBudget, Peer, PeerState, Ready};
+use super::peer::{ByteBudget, Peer, Ready};
 use super::views::Views;
 use super::visibility::{Filters, Hidden, Interest, look};
 use crate::mailbox::{Connected, Mailbox};
@@ -25,20 +24,15 @@ use crate::wire::{BodyId, ToClientMail, encode};
 
 type ReadyClient = (With<Peer>, With<Connected>, Allow<Disabled>);
 
-/// After a pause that is longer, clients are told which tick it is: half the range of their numbers is nine minutes at 60 Hz.
-const PAUSE: Duration = Duration::from_secs(1);
-
 /// Tells all clients which tick it is in the first one after a pause.
 pub(super) fn report_pause(
     bodies: Res<Bodies>,
     time: Res<Time<Real>>,
-    mut clients: Query<&mut Mailbox, ReadyClient>,
-    mut last: Local<Duration>,
+    mut clients: Query<(&mut Peer, &mut Mailbox), ReadyClient>,
 ) {
-    let now = time.elapsed();
-    if now > std::mem::replace(&mut *last, now) + PAUSE {
-        for mut mailbox in &mut clients {
-            let tick = encode(&ToClientMail::Tick(bodies.tick));
+    for (mut peer, mut mailbox) in &mut clients {
+        if let Some(tick) = peer.session.on_tick(time.elapsed(), bodies.tick) {
+            let tick = encode(&ToClientMail::Session(tick));
             mailbox.outgoing.messages.push(tick);
         }
     }
@@ -52,7 +46,7 @@ pub(super) fn limit_messages(
 ) {
     let ticks_per_second = bodies.protocol.plan.schema().ticks_per_second;
     for (mut peer, mut mailbox, budget) in &mut clients {
-        if let PeerState::Ready(ready) = &mut peer.state {
+        if let Some(ready) = &mut peer.ready {
             ready.limit_messages(
                 time.elapsed(),
                 ticks_per_second,
@@ -123,7 +117,7 @@ pub(super) fn send_snapshots(
     let is_measured = clients.iter().any(|(.., measure)| measure.is_some());
     for (client, peer, mailbox, budget, interest, hidden, mut measure) in &mut clients {
         let (peer, mailbox) = (peer.into_inner(), mailbox.into_inner());
-        let PeerState::Ready(ready) = &mut peer.state else {
+        let Some(ready) = &mut peer.ready else {
             continue;
         };
         let center = interest.and_then(|interest| interest.center);

@@ -37,8 +37,8 @@ fn another_protocol_is_refused_with_the_line_that_differs() {
     spawn(&mut net, "crate", Vec3::ZERO, ());
     net.run_until(|net| net.count::<Server>(client) == 0);
     let reasons = &net.clients[client].world().resource::<Reasons>().0;
-    let expected = "the protocols differ: the server has `kind hero capsule 0.6 0.4`, and the client \
-                    `kind hero capsule 0.6 0.5`";
+    let expected = "the protocols differ: the server has `kind hero: Capsule { half: 0.6, radius: 0.4 }`, \
+                    and the client `kind hero: Capsule { half: 0.6, radius: 0.5 }`";
     assert_eq!(*reasons, [expected]);
     assert_eq!(net.count::<Remote>(client), 0);
     let reasons = &net.server.world().resource::<Reasons>().0;
@@ -287,11 +287,10 @@ fn record(net: &mut TestNet, real: &mut [Vec<Vec<u8>>; 4]) {
     let protocol = net.clients[0]
         .world()
         .resource::<cubewire_bevy::Protocol>()
-        .text()
-        .to_owned();
-    real[1].push([&[0, 1, 2], protocol.as_bytes()].concat());
+        .text();
+    real[1].push([&[0, 0, 18], protocol.as_bytes()].concat());
     real[0].push(vec![1, 7, 0, 0, 5, 0, 0, 0, 0, 1, 0, 3, 2, 1, 9, 1, 8]);
     real[2].push(vec![0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-    real[3].push(vec![2, 3, 4, 1, 1, 0, 1, 2, 9, 9]);
-    real[3].push(vec![3, 3, 4, 9, 1]);
+    real[3].push(vec![1, 3, 4, 1, 1, 0, 1, 2, 9, 9]);
+    real[3].push(vec![2, 3, 4, 9, 1]);
 }

@@ -129,7 +129,7 @@ fn only_protocols_that_ask_for_teleports_pay_for_them() {
         let mut app = App::empty();
         protocol(&mut app);
         app.finish();
-        app.world().resource::<Protocol>().text().to_owned()
+        app.world().resource::<Protocol>().text()
     };
     let fields = |text: String| {
         let fields = text.lines().filter(|line| line.starts_with("field "));
@@ -137,7 +137,10 @@ fn only_protocols_that_ask_for_teleports_pay_for_them() {
     };
     let (without, with) = (fields(text(protocol)), fields(text(jumping)));
     assert_eq!(with[..without.len()], without);
-    assert_eq!(with[without.len()..], ["field teleports int 0 255"]);
+    assert_eq!(
+        with[without.len()..],
+        ["field teleports: Int { min: 0, max: 255 }"]
+    );
 }
 
 /// Bytes of a second of a hundred bodies that roll.

@@ -165,10 +165,24 @@ mod tests {
 
     #[test]
     fn fields_have_the_names_of_the_schema_and_no_other_kind_has() {
-        let text = "scene s\nticks 60\nup z\nposition x 0 1 8\nposition y 0 1 8\nposition z 0 1 8\norientation 9\n\
-                    kind k unknown\nfield lit flag\nfield heat int 0 9\nfield state flag\n\
-                    gravity 0\nmax-speed 1\nslots fixed\n";
-        let schema = Schema::parse(text).unwrap();
+        let text = r#"(
+    name: "s", ticks_per_second: 60, up: Z,
+    position: (
+        (min: 0, max: 1, steps_per_unit: 8),
+        (min: 0, max: 1, steps_per_unit: 8),
+        (min: 0, max: 1, steps_per_unit: 8),
+    ),
+    component_bits: 9, levels: Odd, anchor: None,
+    kinds: [(name: "k", shape: Unknown)],
+    fields: [
+        (name: "lit", form: Flag),
+        (name: "heat", form: Int(min: 0, max: 9)),
+        (name: "state", form: Flag),
+    ],
+    world: (gravity: 0, floor: None, max_speed: 1, linear: None),
+    slots: Fixed,
+)"#;
+        let schema = ron::from_str(text).unwrap();
         let names = [BitKind::Interacting, BitKind::field(1), BitKind::field(2)];
         let names = names.map(|kind| kind.name_in(&schema));
         assert_eq!(names, ["lit", "heat", "field state"]);

@@ -7,6 +7,7 @@
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 use glam::Quat;
+use serde::{Deserialize, Serialize};
 
 use super::nearest;
 
@@ -21,7 +22,7 @@ pub(crate) const MAX_NARROW_BITS: u8 = 10;
 pub(crate) const MAX_ARITHMETIC_BITS: u8 = 12;
 
 /// Number of levels of a component. A [`Schema`](crate::schema::Schema) says which.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Levels {
     /// 2^bits − 1. The middle level is 0. The identity is exact, as are quarter and half turns about an axis, and half
     /// turns about a diagonal between two axes: their components are 0, ±1 and ±1/√2.

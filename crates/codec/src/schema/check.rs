@@ -1,66 +1,14 @@
 //! Which schemas are legal.
 
-use super::error::{Fault, SchemaError, named, shown};
-use super::text::axis_name;
+use std::ops::RangeInclusive;
+
+use super::error::{Fault, SchemaError, named};
 use super::{Axis, FieldForm, Linear, MAX_TICKS_PER_SECOND, Range, Schema, Shape, Slots};
 use crate::limits::MAX_BODIES;
 use crate::quantize::smallest_three::{MAX_BITS, MIN_BITS};
 
 const MAX_STEPS: i64 = 1 << 20;
 const MAX_NAME: usize = 32;
-
-/// The bounds of a whole number.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Whole {
-    what: &'static str,
-    min: i64,
-    max: i64,
-}
-
-pub(super) const TICKS: Whole = Whole::new("the number per second", 1, MAX_TICKS_PER_SECOND as i64);
-pub(super) const COMPONENT_BITS: Whole =
-    Whole::new("bits of a component", MIN_BITS as i64, MAX_BITS as i64);
-pub(super) const ANCHOR: Whole = Whole::new("the index", 0, MAX_BODIES as i64 - 1);
-pub(super) const KINDS: Whole = Whole::new("the number of kinds", 1, Schema::MAX_KINDS as i64);
-pub(super) const FIELDS: Whole = Whole::new("the number of fields", 0, Schema::MAX_FIELDS as i64);
-pub(super) const INT_MIN: Whole = Whole::new("min", i32::MIN as i64, i32::MAX as i64);
-pub(super) const INT_MAX: Whole = Whole::new("max", i32::MIN as i64, i32::MAX as i64);
-pub(super) const ANGLE_BITS: Whole = Whole::new("bits", 1, 16);
-pub(super) const NUMERATOR: Whole = Whole::new("gravity's numerator", -1 << 31, 1 << 31);
-pub(super) const DENOMINATOR: Whole = Whole::new("gravity's denominator", 1, 1 << 31);
-pub(super) const DRAG: Whole = Whole::new("drag", 0, 1 << 16);
-pub(super) const REST_HEIGHT: Whole = Whole::new("the height at rest", -1 << 21, 1 << 21);
-pub(super) const FALL_HEIGHT: Whole = Whole::new("the height of falls", -1 << 21, 1 << 21);
-pub(super) const LIVING: Whole = Whole::new("the number of bodies", 1, MAX_BODIES as i64);
-
-impl Whole {
-    const fn new(what: &'static str, min: i64, max: i64) -> Self {
-        Self { what, min, max }
-    }
-
-    pub(super) const fn what(self) -> &'static str {
-        self.what
-    }
-
-    pub(super) fn check(self, value: impl Into<i64>) -> Result<(), Fault> {
-        let value = value.into();
-        if (self.min..=self.max).contains(&value) {
-            return Ok(());
-        }
-        Err(self.refuse(&value.to_string()))
-    }
-
-    pub(super) fn refuse(self, value: &str) -> Fault {
-        let Self { what, min, max } = self;
-        let value = shown(value);
-        Fault::Whole {
-            what,
-            min,
-            max,
-            value,
-        }
-    }
-}
 
 impl Schema {
     /// Checks everything that the documentation of the fields says.
@@ -70,18 +18,27 @@ impl Schema {
     pub fn check(&self) -> Result<(), SchemaError> {
         let at = |item: &'static str| move |fault| SchemaError::new(item, fault);
         name(&self.name).map_err(at("scene"))?;
-        TICKS.check(self.ticks_per_second).map_err(at("ticks"))?;
+        whole(
+            "the number per second",
+            self.ticks_per_second,
+            1..=MAX_TICKS_PER_SECOND.into(),
+        )
+        .map_err(at("ticks"))?;
         for (axis, range) in Axis::ALL.into_iter().zip(&self.position) {
             range
                 .check()
-                .map_err(|fault| SchemaError::new(named("position", axis_name(axis)), fault))?;
+                .map_err(|fault| SchemaError::new(format!("position {axis:?}"), fault))?;
         }
-        COMPONENT_BITS
-            .check(self.component_bits)
-            .map_err(at("orientation"))?;
+        let bits = i64::from(MIN_BITS)..=MAX_BITS.into();
+        whole("bits of a component", self.component_bits, bits).map_err(at("orientation"))?;
         self.check_slots()?;
-        count(KINDS, self.kinds.len()).map_err(at("kind"))?;
-        count(FIELDS, self.fields.len()).map_err(at("field"))?;
+        count("the number of kinds", self.kinds.len(), 1..=Self::MAX_KINDS).map_err(at("kind"))?;
+        count(
+            "the number of fields",
+            self.fields.len(),
+            0..=Self::MAX_FIELDS,
+        )
+        .map_err(at("field"))?;
         let finest = self.finest_steps();
         for (index, kind) in self.kinds.iter().enumerate() {
             let earlier = self.kinds[..index].iter().map(|kind| &*kind.name);
@@ -112,8 +69,7 @@ impl Schema {
 
     fn check_slots(&self) -> Result<(), SchemaError> {
         if let Slots::Living { max } = self.slots {
-            LIVING
-                .check(max)
+            whole("the number of bodies", max, 1..=MAX_BODIES as i64)
                 .map_err(|fault| SchemaError::new("slots", fault))?;
             if self.anchor.is_some_and(|body| u32::from(body) >= max) {
                 return Err(SchemaError::new("anchor", Fault::AnchorNotBelowMax { max }));
@@ -159,7 +115,7 @@ impl Schema {
 }
 
 impl Range {
-    pub(super) fn check(&self) -> Result<(), Fault> {
+    fn check(&self) -> Result<(), Fault> {
         let (min, max) = (finite("min", self.min)?, finite("max", self.max)?);
         positive("the number of steps per unit", self.steps_per_unit)?;
         if min >= max {
@@ -220,23 +176,41 @@ impl FieldForm {
                 }
                 Ok(())
             }
-            Self::Angle { bits } => ANGLE_BITS.check(bits),
+            Self::Angle { bits } => whole("bits", bits, 1..=16),
         }
     }
 }
 
 impl Linear {
     fn check(&self) -> Result<(), Fault> {
-        NUMERATOR.check(self.gravity.0)?;
-        DENOMINATOR.check(self.gravity.1)?;
-        DRAG.check(self.drag_per_tick)?;
-        REST_HEIGHT.check(self.rest_height)?;
-        FALL_HEIGHT.check(self.fall_height)
+        whole("gravity's numerator", self.gravity.0, -1 << 31..=1 << 31)?;
+        whole("gravity's denominator", self.gravity.1, 1..=1 << 31)?;
+        whole("drag", self.drag_per_tick, 0..=1 << 16)?;
+        whole("the height at rest", self.rest_height, -1 << 21..=1 << 21)?;
+        whole("the height of falls", self.fall_height, -1 << 21..=1 << 21)
     }
 }
 
-fn count(bounds: Whole, number: usize) -> Result<(), Fault> {
-    bounds.check(i64::try_from(number).unwrap_or(i64::MAX))
+fn whole(
+    what: &'static str,
+    value: impl Into<i64>,
+    bounds: RangeInclusive<i64>,
+) -> Result<(), Fault> {
+    let (value, (min, max)) = (value.into(), bounds.into_inner());
+    match (min..=max).contains(&value) {
+        true => Ok(()),
+        false => Err(Fault::Whole {
+            what,
+            min,
+            max,
+            value,
+        }),
+    }
+}
+
+fn count(what: &'static str, number: usize, bounds: RangeInclusive<usize>) -> Result<(), Fault> {
+    let (min, max) = bounds.into_inner();
+    whole(what, number as i64, min as i64..=max as i64)
 }
 
 fn name(name: &str) -> Result<(), Fault> {

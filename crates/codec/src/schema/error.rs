@@ -1,12 +1,10 @@
 //! Why a schema is refused.
 
-/// Why a [`Schema`](super::Schema) or its text is refused.
+/// Why a [`Schema`](super::Schema) is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{item}: {fault}", place(*line))]
+#[error("{item}: {fault}")]
 pub struct SchemaError {
-    /// Line of the text, from 1, unless there is no text or the fault is in no line.
-    pub line: Option<usize>,
-    /// What is wrong, in the words that its line starts with: `ticks`, or `field health`.
+    /// What is wrong, in the words of its line in the [text](super::Schema::text): `ticks`, or `field health`.
     pub item: String,
     /// What is wrong with it.
     pub fault: Fault,
@@ -18,7 +16,7 @@ pub enum Fault {
     /// A name of other characters, or too many.
     #[error("a name has 1 to 32 characters, each of a-z, 0-9, - and _")]
     Name,
-    /// No whole number, or one out of bounds.
+    /// A whole number out of bounds.
     #[error("{what} must be a whole number from {min} to {max}, not `{value}`")]
     Whole {
         /// The number's meaning.
@@ -28,7 +26,7 @@ pub enum Fault {
         /// Largest legal number.
         max: i64,
         /// What is there instead.
-        value: String,
+        value: i64,
     },
     /// No number, or an infinite one.
     #[error("{what} must be a finite number, not `{value}`")]
@@ -38,7 +36,7 @@ pub enum Fault {
         /// What is there instead.
         value: String,
     },
-    /// −0, which is equal to 0 and has another text.
+    /// −0, which is equal to 0 and has other bytes.
     #[error("{what} is -0, which must be 0")]
     NegativeZero {
         /// The number's meaning.
@@ -95,41 +93,20 @@ pub enum Fault {
         /// Most bodies at a time.
         max: u32,
     },
-    /// An item or a name that is there already.
+    /// A name that is there already.
     #[error("it is there twice")]
     Duplicate,
-    /// An item that is not in the text.
-    #[error("it is missing")]
-    Missing,
-    /// A line that ends early.
-    #[error("{what} is missing")]
-    MissingWord {
-        /// The missing word's meaning.
-        what: &'static str,
-    },
-    /// A word that means nothing there.
-    #[error("unknown word `{word}`; one of {expected}")]
-    UnknownWord {
-        /// The word.
-        word: String,
-        /// The words that mean something.
-        expected: String,
-    },
-    /// A line that goes on.
-    #[error("`{word}` is a word too many")]
-    ExtraWord {
-        /// The first such word.
-        word: String,
-    },
-    /// A text of more than [`Schema::MAX_TEXT_BYTES`](super::Schema::MAX_TEXT_BYTES).
-    #[error("it has more than 16384 bytes")]
+    /// More than [`Schema::MAX_BYTES`](super::Schema::MAX_BYTES).
+    #[error("it has more than 5120 bytes")]
     TooLong,
+    /// Bytes that are not those of a schema.
+    #[error("malformed")]
+    Malformed,
 }
 
 impl SchemaError {
     pub(super) fn new(item: impl Into<String>, fault: Fault) -> Self {
         Self {
-            line: None,
             item: item.into(),
             fault,
         }
@@ -156,7 +133,3 @@ pub(super) fn shown(word: &str) -> String {
 
 /// Characters that are shown of a word; no name has more.
 const SHOWN: usize = 32;
-
-fn place(line: Option<usize>) -> String {
-    line.map_or_else(String::new, |line| format!("line {line}: "))
-}

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use allocation_counter::measure;
 use cubewire_codec::ladder::{AFFINE, LADDER, SIMULATED};
-use cubewire_codec::schema::Schema;
 use cubewire_codec::{
     Baseline, Baselines, BitLedger, Decoder, Encoder, Inputs, Limits, Origin, Packet, Plan,
     QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
@@ -144,10 +143,20 @@ fn simulated_packets_allocate_nothing_once_warm() {
 #[test]
 fn a_packet_cannot_make_a_receiver_of_the_most_slots_take_much_memory() {
     const SLOTS: u64 = 65_536;
-    let schema = "scene crowd\nticks 60\nup y\nposition x -500 500 128\nposition y 0 60 128\nposition z -500 500 128\n\
-        orientation 9\nkind ball ball 0.3\nkind crate box 0.5 0.3 0.4\nfield on flag\nfield health int 0 100\n\
-        gravity 9.81\nfloor 0\nmax-speed 40\nslots living 65536";
-    let plan = Plan::new(Schema::parse(schema).unwrap()).unwrap();
+    let schema = r#"(
+    name: "crowd", ticks_per_second: 60, up: Y,
+    position: (
+        (min: -500, max: 500, steps_per_unit: 128),
+        (min: 0, max: 60, steps_per_unit: 128),
+        (min: -500, max: 500, steps_per_unit: 128),
+    ),
+    component_bits: 9, levels: Odd, anchor: None,
+    kinds: [(name: "ball", shape: Ball(0.3)), (name: "crate", shape: Box((0.5, 0.3, 0.4)))],
+    fields: [(name: "on", form: Flag), (name: "health", form: Int(min: 0, max: 100))],
+    world: (gravity: 9.81, floor: Some(0), max_speed: 40, linear: None),
+    slots: Living(max: 65536),
+)"#;
+    let plan = Plan::new(ron::from_str(schema).unwrap()).unwrap();
     let few = Limits { max_bodies: 65_535 };
     assert!(Decoder::new(Arc::clone(&plan), Snapshot::default(), few).is_err());
     let mut rng = ChaCha8Rng::seed_from_u64(crate::seed());

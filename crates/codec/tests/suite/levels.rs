@@ -16,11 +16,22 @@ use proptest::prelude::*;
 use crate::random::{cases, schema};
 use crate::scenes::legal_rungs;
 
-const SCENE: &str = "scene crates\nticks 60\nup y\nposition x -8 8 64\nposition y 0 8 64\nposition z -8 8 64\n\
-    orientation 9\nkind crate box 0.5 0.5 0.5\ngravity 9.81\nfloor 0\nmax-speed 20\nslots living 3\n";
+const SCENE: &str = r#"(
+    name: "crates", ticks_per_second: 60, up: Y,
+    position: (
+        (min: -8, max: 8, steps_per_unit: 64),
+        (min: 0, max: 8, steps_per_unit: 64),
+        (min: -8, max: 8, steps_per_unit: 64),
+    ),
+    component_bits: 9, levels: Odd, anchor: None,
+    kinds: [(name: "crate", shape: Box((0.5, 0.5, 0.5)))],
+    fields: [],
+    world: (gravity: 9.81, floor: Some(0), max_speed: 20, linear: None),
+    slots: Living(max: 3),
+)"#;
 
 fn plan(levels: Levels) -> Arc<Plan> {
-    let schema = Schema::parse(SCENE).unwrap();
+    let schema = ron::from_str(SCENE).unwrap();
     Plan::new(Schema { levels, ..schema }).unwrap()
 }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use cubewire_codec::ladder;
 use cubewire_codec::quantize::SmallestThree;
-use cubewire_codec::schema::Schema;
 use cubewire_codec::simulation::MAX_STATE_CHUNK_BYTES;
 use cubewire_codec::stages::{IllegalStages, Orientation, Position};
 use cubewire_codec::{
@@ -133,23 +132,25 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
 }
 
 /// A scene with ten bits per component of an orientation, and with other steps along z.
-const OTHER: &str = "scene other
-ticks 60
-up z
-position x -20 44 100
-position y -20 44 100
-position z 0 32 50
-orientation 10
-kind ball ball 0.3
-gravity 9.81
-max-speed 30
-slots fixed";
+const OTHER: &str = r#"(
+    name: "other", ticks_per_second: 60, up: Z,
+    position: (
+        (min: -20, max: 44, steps_per_unit: 100),
+        (min: -20, max: 44, steps_per_unit: 100),
+        (min: 0, max: 32, steps_per_unit: 50),
+    ),
+    component_bits: 10, levels: Odd, anchor: None,
+    kinds: [(name: "ball", shape: Ball(0.3))],
+    fields: [],
+    world: (gravity: 9.81, floor: None, max_speed: 30, linear: None),
+    slots: Fixed,
+)"#;
 
 #[test]
 fn everything_readable_is_encoded_or_refused_with_the_reason_that_the_plan_gives() {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let readable: Vec<_> = Stages::every_readable(|most| random.random_range(0..most)).collect();
-    let other = Plan::new(Schema::parse(OTHER).unwrap()).unwrap();
+    let other = Plan::new(ron::from_str(OTHER).unwrap()).unwrap();
     for plan in [Plan::cubes(), other] {
         let scene = || Arc::clone(&plan);
         let mut encoder = Encoder::new(scene(), bodies(3), Limits::default()).unwrap();

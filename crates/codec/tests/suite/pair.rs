@@ -160,7 +160,7 @@ impl Pair {
 
     /// Of another scene of fixed bodies.
     pub(crate) fn of_other(plan: &Arc<Plan>, initial: &Snapshot) -> Self {
-        let scene = Scene::parse(&plan.schema().text());
+        let scene = Scene::read(&plan.schema().encode());
         Self::of(Arc::clone(plan), scene, initial)
     }
 

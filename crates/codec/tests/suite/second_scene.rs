@@ -1,4 +1,4 @@
-//! Scenes as the second decoder knows them: the demo's, and any other of fixed bodies by the text of its schema.
+//! Scenes as the second decoder knows them: the demo's, and any other of fixed bodies by the bytes of its schema.
 //!
 //! Section numbers in comments are those of `WIRE.md`.
 
@@ -53,70 +53,64 @@ impl Scene {
         }
     }
 
-    /// Another one, of fixed bodies (section 13).
-    pub(crate) fn parse(text: &str) -> Self {
-        let line = |first: &str| {
-            let found = text.lines().find_map(|line| line.strip_prefix(first));
-            found.map(|rest| rest.split_whitespace().collect::<Vec<_>>())
-        };
-        let all = |first: &'static str| {
-            let rest = text
-                .lines()
-                .filter_map(move |line| line.strip_prefix(first));
-            // Without their names.
-            rest.map(|rest| rest.split_whitespace().skip(1).collect::<Vec<_>>())
-        };
-        let axis = |name: &str| numbers(&line(&format!("position {name} ")).unwrap());
-        let order = match line("up ").unwrap()[0] {
-            "x" => [1, 2, 0],
-            "y" => [2, 0, 1],
+    /// Another one, of fixed bodies, from the bytes of its schema (section 13).
+    pub(crate) fn read(bytes: &[u8]) -> Self {
+        let mut bytes = Bytes(bytes);
+        let _name = bytes.text();
+        let ticks = bytes.integer() as f32;
+        let order = match bytes.byte() {
+            0 => [1, 2, 0],
+            1 => [2, 0, 1],
             _ => [0, 1, 2],
         };
-        let axes = ["x", "y", "z"].map(axis);
-        let orientation = line("orientation ").unwrap();
-        let mut fields: Vec<Vec<&str>> = all("field ").collect();
-        let has_flag = fields.first().is_some_and(|form| *form == ["flag"]);
+        let axes = [(); 3].map(|()| [(); 3].map(|()| f64::from_le_bytes(bytes.take())));
+        let steps = axes[order[2]][2] as f32;
+        let (component_bits, levels) = (bytes.byte(), bytes.byte());
+        bytes.option(Bytes::integer);
+        let halves = bytes.sequence(|bytes| {
+            bytes.text();
+            half(bytes, order, steps)
+        });
+        let mut fields = bytes.sequence(|bytes| {
+            bytes.text();
+            field(bytes)
+        });
+        let has_flag = fields.first().is_some_and(|&(form, _)| form == 0);
         if has_flag {
             fields.remove(0);
         }
-        let single = |first: &str| line(first).map(|words| words[0].parse::<f32>().unwrap());
-        let steps = axes[order[2]][2] as f32;
-        let linear = match line("linear ") {
-            Some(words) => {
-                let [numerator, denominator, drag, rest, fall] = numbers(&words);
-                Linear {
-                    gravity: [numerator, denominator],
-                    drag,
-                    rest_height: rest,
-                    fall_height: fall,
-                }
+        let gravity = bytes.single() * steps / (ticks * ticks);
+        let floor = bytes.option(Bytes::single);
+        let _max_speed = bytes.single();
+        let linear = bytes.option(|bytes| Linear {
+            gravity: [bytes.signed(), bytes.signed()],
+            drag: bytes.signed(),
+            rest_height: bytes.signed(),
+            fall_height: bytes.signed(),
+        });
+        let linear = linear.unwrap_or_else(|| {
+            let smallest = halves.into_iter().fold(f32::MAX, f32::min);
+            let height = |sizes: f32| {
+                floor.map_or(-1 << 30, |floor| {
+                    i64::from((floor * steps + sizes * smallest) as i32)
+                })
+            };
+            Linear {
+                gravity: [(f64::from(gravity) * 65536.0).round() as i64, 65536],
+                drag: 65536,
+                rest_height: height(1.0),
+                fall_height: height(2.5),
             }
-            None => {
-                let ticks = single("ticks ").unwrap();
-                let gravity = single("gravity ").unwrap() * steps / (ticks * ticks);
-                let halves = all("kind ").map(|words| half(&words, order, steps));
-                let smallest = halves.fold(f32::MAX, f32::min);
-                let height = |sizes: f32| {
-                    single("floor ").map_or(-1 << 30, |floor| {
-                        i64::from((floor * steps + sizes * smallest) as i32)
-                    })
-                };
-                Linear {
-                    gravity: [(f64::from(gravity) * 65536.0).round() as i64, 65536],
-                    drag: 65536,
-                    rest_height: height(1.0),
-                    fall_height: height(2.5),
-                }
-            }
-        };
+        });
+        assert_eq!(bytes.0, [0], "slots are fixed");
         Self {
             is_cubes: false,
             order,
             axes,
-            component_bits: orientation[0].parse().unwrap(),
-            has_even_levels: orientation.get(1) == Some(&"even"),
+            component_bits,
+            has_even_levels: levels == 1,
             has_flag,
-            values: fields.iter().map(|form| largest_value(form)).collect(),
+            values: fields.into_iter().map(|(_, largest)| largest).collect(),
             linear,
         }
     }
@@ -151,38 +145,92 @@ impl Scene {
     }
 }
 
-fn numbers<T: std::str::FromStr<Err: std::fmt::Debug>, const N: usize>(words: &[&str]) -> [T; N] {
-    std::array::from_fn(|index| words[index].parse().unwrap())
+/// The bytes of a schema that are still to be read (section 13).
+struct Bytes<'a>(&'a [u8]);
+
+impl Bytes<'_> {
+    fn take<const N: usize>(&mut self) -> [u8; N] {
+        let (first, rest) = self.0.split_first_chunk().unwrap();
+        self.0 = rest;
+        *first
+    }
+
+    fn byte(&mut self) -> u8 {
+        self.take::<1>()[0]
+    }
+
+    fn single(&mut self) -> f32 {
+        f32::from_le_bytes(self.take())
+    }
+
+    fn integer(&mut self) -> u64 {
+        let (mut value, mut shift) = (0, 0);
+        loop {
+            let byte = self.byte();
+            value |= u64::from(byte & 0x7F) << shift;
+            shift += 7;
+            if byte < 0x80 {
+                return value;
+            }
+        }
+    }
+
+    fn signed(&mut self) -> i64 {
+        let value = self.integer();
+        (value >> 1) as i64 ^ -((value & 1) as i64)
+    }
+
+    fn text(&mut self) {
+        let length = self.integer() as usize;
+        self.0 = &self.0[length..];
+    }
+
+    fn option<T>(&mut self, value: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        (self.byte() == 1).then(|| value(self))
+    }
+
+    fn sequence<T>(&mut self, mut value: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        (0..self.integer()).map(|_| value(self)).collect()
+    }
 }
 
 /// The half size of a kind (section 15).
-fn half(words: &[&str], order: [usize; 3], steps: f32) -> f32 {
-    let length = |index: usize| words[index].parse::<f32>().unwrap() * steps;
-    match words[0] {
-        "box" if words[1] == words[2] && words[2] == words[3] => length(1),
-        "box" => {
-            let [x, y, z] = order.map(|axis| length(1 + axis));
-            (x + y + z) / 3.0
+fn half(bytes: &mut Bytes<'_>, order: [usize; 3], steps: f32) -> f32 {
+    let form = bytes.byte();
+    let mut length = || bytes.single() * steps;
+    match form {
+        0 => {
+            let halves = [length(), length(), length()];
+            let [x, y, z] = order.map(|axis| halves[axis]);
+            match x == y && y == z {
+                true => x,
+                false => (x + y + z) / 3.0,
+            }
         }
-        "ball" => length(1),
-        "capsule" => length(2) + length(1) / 2.0,
+        1 => length(),
+        2 => {
+            let half = length();
+            length() + half / 2.0
+        }
         _ => 0.0,
     }
 }
 
-/// The largest number of a field (section 13).
-fn largest_value(form: &[&str]) -> i64 {
-    match form[0] {
-        "flag" => 1,
-        "int" => {
-            let [min, max]: [i64; 2] = numbers(&form[1..]);
-            max - min
+/// The form of a field, and its largest number (section 13).
+fn field(bytes: &mut Bytes<'_>) -> (u8, i64) {
+    let form = bytes.byte();
+    let largest = match form {
+        0 => 1,
+        1 => {
+            let min = bytes.signed();
+            bytes.signed() - min
         }
-        "float" => {
-            let [min, max, step] = numbers::<f32, 3>(&form[1..]).map(f64::from);
+        2 => {
+            let [min, max, step] = [(); 3].map(|()| f64::from(bytes.single()));
             ((max - min) / step).round() as i64
         }
-        "angle" => (1 << form[1].parse::<u32>().unwrap()) - 1,
+        3 => (1 << bytes.byte()) - 1,
         _ => 1 << 16,
-    }
+    };
+    (form, largest)
 }

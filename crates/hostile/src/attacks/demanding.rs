@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Instant;
 
 use cubewire_codec::ladder;
-use cubewire_protocol::{BaselineChoice, Request};
+use cubewire_protocol::BaselineChoice;
 use rand::RngExt;
 
 use super::{Field, Outcome, is_over, uncompressed};
@@ -15,11 +15,9 @@ use crate::viewer::{Notes, Viewer};
 use crate::wire::STEP;
 
 pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
-    let request = Request {
-        stages: ladder::PREDICTED.stages,
-        baseline: BaselineChoice::Smallest,
-        ..uncompressed()
-    };
+    let mut request = uncompressed();
+    request.settings.stages = ladder::PREDICTED.stages;
+    request.settings.baseline = BaselineChoice::Smallest;
     let mut viewers = Vec::new();
     for _ in 0..VIEWERS {
         let id = field.random.random();

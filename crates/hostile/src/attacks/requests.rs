@@ -5,8 +5,8 @@ use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cubewire_codec::{Plan, Sequence, Stages};
-use cubewire_protocol::{BaselineChoice, FallbackReason, Request};
+use cubewire_codec::{Plan, Stages};
+use cubewire_protocol::{BaselineChoice, Request, Settings};
 use rand::{Rng, RngExt};
 
 use super::{Field, Outcome, is_over};
@@ -33,8 +33,8 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
             wrong += one.notes.refused;
             served += u64::from(!one.notes.seen.is_empty());
             refused += u64::from(is_ended);
-            if field.is_alone && is_ended && is_sendable(one.request.stages) {
-                let stages = one.request.stages;
+            if field.is_alone && is_ended && is_sendable(one.request.settings.stages) {
+                let stages = one.request.settings.stages;
                 let why = format!("a request for {stages:?} was refused, which can be served");
                 outcome.failures.push(why);
             }
@@ -95,21 +95,17 @@ pub(super) fn is_sendable(stages: Stages) -> bool {
 
 /// Any request with one of these stages, at an interval that is offered.
 pub(super) fn any_request(stages: &[Stages], random: &mut impl Rng) -> Request {
-    Request {
-        number: Sequence(random.random()),
+    let settings = Settings {
         stages: stages[random.random_range(0..stages.len())],
         send_interval_ticks: [1, 2, 3, 6][random.random_range(0..4)],
         baseline: match random.random_ratio(1, 8) {
             true => BaselineChoice::Smallest,
             false => BaselineChoice::Newest,
         },
-        fallback: [
-            None,
-            Some(FallbackReason::Model),
-            Some(FallbackReason::Arithmetic),
-        ][random.random_range(0..3)],
         budget_kbps: [None, Some(16), Some(100), Some(1024)][random.random_range(0..4)],
-    }
+    };
+    let number = random.random();
+    Request { number, settings }
 }
 
 const VIEWERS: usize = 8;

@@ -96,7 +96,7 @@ fn every_reader_of_foreign_bytes_has_a_fuzz_target() {
     for call in [
         ".decode(",
         ".on_packet(",
-        "Request::decode(",
+        "ClientMessage::decode(",
         "Trace::from_csv(",
         "decode_initial(",
         "parse::<Stages>(",

@@ -59,7 +59,7 @@ fn the_seed_determines_the_recording() {
     let folder = folder.path();
     let files = [("a.bin", "1"), ("b.bin", "1"), ("c.bin", "2")];
     let [a, b, c] = files.map(|(file, seed)| fs::read(ships(folder, file, seed)).unwrap());
-    assert!(a.starts_with(b"cubewire recording 1\n"));
+    assert!(a.starts_with(b"cubewire recording 2\n"));
     assert!(a == b && a != c);
     let error = failure(&["record", "ships", "--frames", "6", "--out", "x.bin"]);
     assert!(error.contains("--frames"), "{error}");

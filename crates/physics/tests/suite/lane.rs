@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use cubewire_codec::{
-    BitKind, DecodeError, Fingerprint, Limits, Plan, QuantizedSnapshot, Stages, ladder,
-};
+use cubewire_codec::{BitKind, DecodeError, Limits, Plan, QuantizedSnapshot, Stages, ladder};
 use cubewire_link::{Conditions, Jitter, Link, Loss};
 use cubewire_physics::{Input, ReceiverWorld, World};
 use cubewire_protocol::{
@@ -48,7 +46,6 @@ impl Lane {
         let welcome = Welcome {
             plan: Plan::cubes(),
             tick,
-            fingerprint: Fingerprint::shipped(),
             initial: initial.clone(),
         };
         let sender = SnapshotSender::new(Plan::cubes(), initial, limits).unwrap();

@@ -4,24 +4,67 @@
 //! cargo test -p cubewire-protocol --test suite -- --ignored write_the_golden
 //! ```
 
+use std::time::Duration;
+
 use cubewire_codec::ladder::{CHANGED_FLAGS, PREDICTED};
-use cubewire_codec::{BodyState, Fingerprint, Limits, Plan, Sequence, Snapshot};
+use cubewire_codec::{BodyState, Limits, Plan, Sequence, Snapshot};
 use cubewire_protocol::{
-    Ack, BaselineChoice, FallbackReason, Feedback, PROTOCOL_VERSION, Request, RequestAck, Welcome,
+    Ack, BaselineChoice, ClientMessage, ClientSession, Contract, Feedback, Heard, PROTOCOL_VERSION,
+    Request, ServerMessage, ServerSession, Settings,
 };
 
 const GOLDEN: &str = include_str!("../golden.txt");
 const WIRE: &str = include_str!("../../../codec/WIRE.md");
 
-fn welcome() -> Welcome {
-    Welcome {
-        plan: Plan::cubes(),
-        tick: 0x0001_0203_0405,
-        fingerprint: Fingerprint::shipped(),
-        initial: Snapshot {
-            bodies: vec![BodyState::default()],
-        },
+fn contract() -> Contract {
+    Contract::new(Plan::cubes(), "input u8\n".to_owned())
+}
+
+fn initial() -> Snapshot {
+    Snapshot {
+        bodies: vec![BodyState::default()],
     }
+}
+
+fn of_client(contract: &Contract) -> [(&'static str, ClientMessage<'_>); 3] {
+    let settings = Settings {
+        stages: PREDICTED.stages,
+        send_interval_ticks: 2,
+        baseline: BaselineChoice::Smallest,
+        budget_kbps: Some(256),
+    };
+    let without = Settings {
+        stages: CHANGED_FLAGS.stages,
+        baseline: BaselineChoice::Newest,
+        budget_kbps: None,
+        ..settings
+    };
+    let request = |number, settings| ClientMessage::Request(Request { number, settings });
+    [
+        ("hello", ClientMessage::Hello(contract.hello())),
+        ("request", request(7, settings)),
+        ("request", request(300, without)),
+    ]
+}
+
+fn of_server() -> [(&'static str, ServerMessage<'static>); 4] {
+    let mut session = ServerSession::new(Duration::ZERO);
+    let welcome = session.welcome(&contract(), Duration::ZERO, 0x0001_0203_0405, &initial());
+    let granted = Request {
+        number: 7,
+        settings: Settings {
+            stages: PREDICTED.stages,
+            send_interval_ticks: 3,
+            baseline: BaselineChoice::Newest,
+            budget_kbps: Some(200),
+        },
+    };
+    [
+        ("welcome", welcome.unwrap()),
+        ("refused", ServerMessage::Refused("full")),
+        ("granted", ServerMessage::Granted(granted)),
+        ("tick", ServerMessage::Tick(1000)),
+    ]
 }
 
 fn feedback() -> [Feedback; 3] {
@@ -35,52 +78,24 @@ fn feedback() -> [Feedback; 3] {
     ]
 }
 
-fn requests() -> [Request; 2] {
-    let request = Request {
-        number: Sequence(7),
-        stages: PREDICTED.stages,
-        send_interval_ticks: 2,
-        baseline: BaselineChoice::Smallest,
-        fallback: None,
-        budget_kbps: Some(256),
-    };
-    let without = Request {
-        stages: CHANGED_FLAGS.stages,
-        baseline: BaselineChoice::Newest,
-        fallback: Some(FallbackReason::Arithmetic),
-        budget_kbps: None,
-        ..request
-    };
-    [request, without]
-}
-
-fn request_ack() -> RequestAck {
-    RequestAck {
-        number: Sequence(7),
-        tick: 1000,
-        send_interval_ticks: 3,
-        baseline: BaselineChoice::Newest,
-        budget_kbps: Some(200),
-    }
-}
-
 fn document() -> String {
     let mut text = "Messages: see crates/codec/WIRE.md.\n\n".to_owned();
     let mut line = |name: &str, bytes: &[u8]| {
         let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         text += &format!("{name}: {hex}\n");
     };
-    line("welcome", &welcome().encode().unwrap());
+    for (name, message) in of_client(&contract()) {
+        line(name, &message.encode());
+    }
+    for (name, message) in of_server() {
+        line(name, &message.encode());
+    }
     for (name, feedback) in ["ack", "missing baseline", "desync"]
         .into_iter()
         .zip(feedback())
     {
         line(name, &feedback.encode());
     }
-    for request in requests() {
-        line("request", &request.encode());
-    }
-    line("request ack", &request_ack().encode());
     text
 }
 
@@ -103,22 +118,25 @@ fn messages_are_written_as_in_the_file() {
 
 #[test]
 fn messages_of_the_file_are_read() {
-    let limits = Limits::default();
-    assert_eq!(
-        Welcome::decode(&golden("welcome")[0], limits),
-        Ok(welcome())
-    );
+    let contract = contract();
+    let messages = of_client(&contract);
+    for (index, (name, message)) in messages.into_iter().enumerate() {
+        let bytes = &golden(name)[index / 2];
+        assert_eq!(ClientMessage::decode(bytes), Some(message));
+    }
+    for (name, message) in of_server() {
+        assert_eq!(ServerMessage::decode(&golden(name)[0]), Some(message));
+    }
+    let (mut client, bytes) = (ClientSession::default(), &golden("welcome")[0]);
+    let message = ServerMessage::decode(bytes).unwrap();
+    let heard = client.on_message(&contract, message, Limits::default());
+    assert!(matches!(heard, Ok(Heard::Welcome(welcome)) if welcome.initial == initial()));
     for (name, feedback) in ["ack", "missing baseline", "desync"]
         .into_iter()
         .zip(feedback())
     {
         assert_eq!(Feedback::decode(&golden(name)[0]), Ok(feedback));
     }
-    for (bytes, request) in golden("request").iter().zip(requests()) {
-        assert_eq!(Request::decode(bytes), Ok(request));
-    }
-    let ack = RequestAck::decode(&golden("request ack")[0]);
-    assert_eq!(ack, Ok(request_ack()));
 }
 
 #[test]

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cubewire_codec::schema::Schema;
 use cubewire_codec::{Baseline, BodyState, Coverage, Plan, QuantizedSnapshot, Stages, ladder};
 use cubewire_link::{Conditions, Jitter, Link, Loss};
 use cubewire_protocol::{
@@ -20,9 +19,19 @@ use crate::random::{cases, schema};
 use crate::world::World;
 
 /// Bodies that come and go, with fields.
-pub(crate) const LIVING: &str = "scene lives\nticks 60\nup y\nposition x -50 50 128\nposition y 0 60 128\nposition z -50 50 128\n\
-    orientation 9\nkind ball ball 0.3\nkind crate box 0.5 0.3 0.4\nfield on flag\nfield health int 0 100\n\
-    gravity 9.81\nfloor 0\nmax-speed 40\nslots living 40";
+pub(crate) const LIVING: &str = r#"(
+    name: "lives", ticks_per_second: 60, up: Y,
+    position: (
+        (min: -50, max: 50, steps_per_unit: 128),
+        (min: 0, max: 60, steps_per_unit: 128),
+        (min: -50, max: 50, steps_per_unit: 128),
+    ),
+    component_bits: 9, levels: Odd, anchor: None,
+    kinds: [(name: "ball", shape: Ball(0.3)), (name: "crate", shape: Box((0.5, 0.3, 0.4)))],
+    fields: [(name: "on", form: Flag), (name: "health", form: Int(min: 0, max: 100))],
+    world: (gravity: 9.81, floor: Some(0), max_speed: 40, linear: None),
+    slots: Living(max: 40),
+)"#;
 
 const FIRST: u64 = 65_536 - 200;
 
@@ -361,7 +370,7 @@ const MIN_RATE: u32 = 2500;
 
 #[test]
 fn generations_of_a_slot_come_around() {
-    let plan = Plan::new(Schema::parse(&LIVING.replace("living 40", "living 2")).unwrap()).unwrap();
+    let plan = Plan::new(ron::from_str(&LIVING.replace("max: 40)", "max: 2)")).unwrap()).unwrap();
     let stages = plan.legal(*ladder::PREDICTED.stages).unwrap();
     let mut pair = Pair::new(plan, stages, 1);
     pair.life_ticks = 2;

@@ -3,7 +3,6 @@
 #![allow(clippy::disallowed_methods, reason = "no browser runs these tests")]
 
 mod conditions;
-mod fallback;
 mod golden;
 mod hostile;
 mod lives;
@@ -18,6 +17,7 @@ mod rate;
 mod recording;
 mod renet_guard;
 mod requests;
+mod session;
 mod silence;
 mod smallest;
 mod time;

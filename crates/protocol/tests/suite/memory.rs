@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use allocation_counter::measure;
 use cubewire_codec::ladder::{CHANGED_FLAGS, PREDICTED};
-use cubewire_codec::schema::Schema;
 use cubewire_codec::{Plan, QuantizedSnapshot, Stages};
 use cubewire_protocol::{BaselineChoice, View, Visibility};
 
@@ -103,7 +102,7 @@ fn nothing_is_allocated_once_warm() {
 
 #[test]
 fn nothing_is_allocated_once_warm_where_bodies_come_and_go() {
-    let plan = Plan::new(Schema::parse(LIVING).unwrap()).unwrap();
+    let plan = Plan::new(ron::from_str(LIVING).unwrap()).unwrap();
     for rung in [CHANGED_FLAGS, PREDICTED] {
         let stages = plan.legal(*rung.stages).unwrap();
         let mut world = World::new(Arc::clone(&plan), 0, 1);

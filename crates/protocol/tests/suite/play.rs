@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cubewire_codec::{Fingerprint, Limits, Plan, QuantizedSnapshot, Snapshot, Stages};
+use cubewire_codec::{Limits, Plan, QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::{
     Ack, Arrival, BaselineChoice, Feedback, Sent, SnapshotReceiver, SnapshotSender, Welcome, Within,
 };
@@ -97,7 +97,7 @@ impl Play {
     }
 }
 
-/// A sender, and a receiver that has read its welcome.
+/// A sender, and a receiver that was welcomed.
 pub(crate) fn ends(
     plan: &Arc<Plan>,
     tick: u64,
@@ -110,10 +110,8 @@ pub(crate) fn ends(
     let welcome = Welcome {
         plan: Arc::clone(plan),
         tick,
-        fingerprint: Fingerprint::shipped(),
         initial: initial.clone(),
     };
-    let welcome = Welcome::decode(&welcome.encode().unwrap(), limits).unwrap();
     let receiver = SnapshotReceiver::new(welcome, limits, delay, now).unwrap();
     (sender, receiver)
 }

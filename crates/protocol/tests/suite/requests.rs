@@ -1,7 +1,9 @@
 //! Requests of everything that a header can say: the ones that the plan admits can be sent, the others are an error.
 
 use cubewire_codec::{IllegalStages, Limits, Plan, QuantizedSnapshot, Sequence, Stages, ladder};
-use cubewire_protocol::{Ack, BaselineChoice, Feedback, Request, SnapshotSender, Within};
+use cubewire_protocol::{
+    Ack, BaselineChoice, ClientMessage, Feedback, Request, Settings, SnapshotSender, Within,
+};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -21,18 +23,21 @@ fn every_readable_request_is_sent_or_refused_with_a_reason_and_the_sender_goes_o
     let mut others = ChaCha8Rng::seed_from_u64(seed);
     let [mut tick, mut admitted, mut partial, mut other] = [0; 4];
     for stages in Stages::every_readable(|most| others.random_range(0..most)) {
-        let request = Request {
-            number: Sequence(7),
+        let settings = Settings {
             stages,
             send_interval_ticks: 1,
             baseline: match random.random_ratio(1, 4) {
                 true => BaselineChoice::Smallest,
                 false => BaselineChoice::Newest,
             },
-            fallback: None,
             budget_kbps: None,
         };
-        assert_eq!(Request::decode(&request.encode()), Ok(request));
+        let request = Request {
+            number: 7,
+            settings,
+        };
+        let message = ClientMessage::Request(request);
+        assert_eq!(ClientMessage::decode(&message.encode()), Some(message));
         let reason = Plan::cubes().check_complete(stages).err();
         match reason {
             None => admitted += 1,
@@ -46,7 +51,7 @@ fn every_readable_request_is_sent_or_refused_with_a_reason_and_the_sender_goes_o
             let is_within = turn + 1 == TICKS;
             let sent = match is_within {
                 false => sender
-                    .send(tick, stages, &current, request.baseline)
+                    .send(tick, stages, &current, settings.baseline)
                     .map(Some),
                 true => sender.send_within(tick, stages, &current, within()),
             };

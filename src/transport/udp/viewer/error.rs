@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-use cubewire_protocol::WelcomeError;
+use cubewire_protocol::SessionError;
 use cubewire_scene::CUBES;
 
 /// Why a viewer cannot connect, or takes nothing more from its server. Other reasons why a connection ends are those of
@@ -13,20 +13,13 @@ pub enum ViewError {
     /// There is no socket or no connect token.
     #[error("cannot connect: {0}")]
     Connect(#[from] io::Error),
-    /// The server has another version, or its welcome is malformed.
-    #[error(transparent)]
-    Welcome(#[from] WelcomeError),
-    /// The server has another schema.
-    #[error(
-        "the server at {server} plays another scene: it says {theirs:?}, and this program {ours:?}"
-    )]
-    OtherScene {
+    /// The server has refused the viewer, or its welcome is invalid.
+    #[error("the session with the server at {server} ended: {reason}")]
+    Session {
         /// The server.
         server: SocketAddr,
-        /// The first line of its schema that differs.
-        theirs: String,
-        /// The line of this program's.
-        ours: String,
+        /// Its reason, or what is wrong with its message.
+        reason: SessionError,
     },
     /// The server has another number of cubes.
     #[error("the server at {server} has {cubes} cubes, and this program {CUBES}")]
@@ -36,12 +29,10 @@ pub enum ViewError {
         /// Its cubes.
         cubes: usize,
     },
-    /// The server sent an invalid message.
-    #[error("{server} sent an invalid packet: {reason}")]
-    Hostile {
+    /// The server sent a message that cannot be read.
+    #[error("{server} sent a malformed message")]
+    Malformed {
         /// The server.
         server: SocketAddr,
-        /// Why it is invalid.
-        reason: String,
     },
 }

@@ -1,0 +1,45 @@
+//! Decodes bytes as a message of a client: a message comes back from its bytes, and a server accepts or refuses it. Requested
+//! stages are sent if the scene has them. Otherwise sending fails, and the sender goes on.
+
+#![no_main]
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use cubewire_codec::Plan;
+use cubewire_fuzz::{PAIR_CUBES, pair, quantized, send};
+use cubewire_protocol::{ClientMessage, Contract, Request, ServerSession, Within};
+use libfuzzer_sys::fuzz_target;
+
+static CONTRACT: LazyLock<Contract> = LazyLock::new(|| Contract::new(Plan::cubes(), String::new()));
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some(message) = ClientMessage::decode(bytes) else {
+        return;
+    };
+    assert_eq!(ClientMessage::decode(&message.encode()), Some(message));
+    let mut session = ServerSession::new(Duration::ZERO);
+    let is_welcome = session.on_message(&CONTRACT, message).is_ok();
+    assert_eq!(
+        is_welcome,
+        message == ClientMessage::Hello(CONTRACT.hello())
+    );
+    let ClientMessage::Request(Request { settings, .. }) = message else {
+        return;
+    };
+    let stages = settings.stages;
+    let is_sendable = Plan::cubes().check_complete(stages).is_ok();
+    let (mut sender, _) = pair();
+    for tick in 1..=2 {
+        let current = quantized(PAIR_CUBES, tick as u16, stages);
+        let sent = sender.send(2 * tick, stages, &current, settings.baseline);
+        assert_eq!(sent.is_ok(), is_sendable, "{stages:?}");
+        let within = Within {
+            bytes: 30,
+            ..Within::default()
+        };
+        let sent = sender.send_within(2 * tick + 1, stages, &current, within);
+        assert!(sent.is_ok() || !is_sendable, "{stages:?}");
+    }
+    send(&mut sender, 9);
+});

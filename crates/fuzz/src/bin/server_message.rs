@@ -1,0 +1,34 @@
+//! Decodes bytes as a message of a server: a message comes back from its bytes. A receiver starts from a welcome, and survives a
+//! tick.
+
+#![no_main]
+
+use std::sync::LazyLock;
+use std::time::Duration;
+
+use cubewire_codec::{Limits, Plan};
+use cubewire_fuzz::{TICK, pair};
+use cubewire_protocol::{ClientSession, Contract, Heard, ServerMessage, SnapshotReceiver};
+use libfuzzer_sys::fuzz_target;
+
+static CONTRACT: LazyLock<Contract> = LazyLock::new(|| Contract::new(Plan::cubes(), String::new()));
+
+fuzz_target!(|bytes: &[u8]| {
+    let limits = Limits { max_bodies: 1000 };
+    let Some(message) = ServerMessage::decode(bytes) else {
+        return;
+    };
+    let again = message.encode();
+    assert_eq!(ServerMessage::decode(&again).as_ref(), Some(&message));
+    if let ServerMessage::Tick(tick) = message {
+        let (_, mut receiver) = pair();
+        receiver.sync_tick(TICK, tick);
+        receiver.advance_playout(2 * TICK, Some(TICK));
+    }
+    let heard = ClientSession::default().on_message(&CONTRACT, message, limits);
+    if let Ok(Heard::Welcome(welcome)) = heard {
+        let now = Duration::from_secs(1);
+        let mut receiver = SnapshotReceiver::new(*welcome, limits, now, now).unwrap();
+        receiver.advance_playout(2 * now, Some(now));
+    }
+});

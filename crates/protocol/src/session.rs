@@ -1,0 +1,25 @@
+//! The handshake of a connection, requests for settings, and ticks after a pause.
+//!
+//! ```text
+//! client                     server
+//! Hello    ───────────────►           the first message: version, fingerprint, schema
+//!          ◄───────────────  Welcome  or Refused, with the reason
+//! Request  ───────────────►           the settings that the client wants, if the server takes requests
+//!          ◄───────────────  Granted  the settings in use: at once, and again when they change
+//!          ◄───────────────  Tick     the server's tick after a pause
+//! ```
+//!
+//! [`ClientSession`] and [`ServerSession`] are the state machines of the two ends. Time is an argument. The app carries the
+//! messages, reliably and in order, alone ([`encode`](ClientMessage::encode)) or inside of its own.
+
+mod client;
+mod contract;
+mod message;
+mod server;
+
+pub use client::{ClientSession, Heard, SessionError, Welcome};
+pub use contract::{Contract, PROTOCOL_VERSION};
+pub use message::{ClientMessage, Hello, Request, ServerMessage, Settings};
+pub use server::{Asked, ServerSession};
+
+pub(crate) use client::MAX_TICK;

@@ -1,0 +1,149 @@
+//! The client's end of a session.
+
+use std::sync::Arc;
+
+use cubewire_codec::{DecodeError, Limits, Plan, Snapshot, decode_initial};
+
+use super::contract::Contract;
+use super::message::{ClientMessage, Request, ServerMessage, Settings};
+use crate::fallback::FallbackReason;
+
+/// More than a hundred thousand years at 60 Hz, and far from where arithmetic on ticks overflows.
+pub(crate) const MAX_TICK: u64 = 1 << 48;
+
+/// The state from which a receiver starts, at any tick.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Welcome {
+    /// The scene.
+    pub plan: Arc<Plan>,
+    /// The sender's tick when this was written, at most 2⁴⁸.
+    pub tick: u64,
+    /// The snapshot that the first packets are relative to.
+    pub initial: Snapshot,
+}
+
+/// State of a session at a client.
+#[derive(Clone, Debug, Default)]
+pub struct ClientSession {
+    has_said_hello: bool,
+    is_welcomed: bool,
+    fallback: Option<FallbackReason>,
+    requested: Option<Request>,
+    granted: Option<Settings>,
+}
+
+/// Outcome of a message of the server.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Heard {
+    /// The client is welcome.
+    Welcome(Box<Welcome>),
+    /// [`ClientSession::granted`] has changed.
+    Granted,
+    /// The server goes on with this tick: see [`SnapshotReceiver::sync_tick`](crate::SnapshotReceiver::sync_tick).
+    Tick(u64),
+}
+
+/// Reason why a session ends at the client.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SessionError {
+    /// The server has refused the client, for this reason.
+    #[error("{0}")]
+    Refused(String),
+    /// The message does not follow the one before.
+    #[error("the server sent a message out of turn")]
+    OutOfTurn,
+    /// The tick is out of range.
+    #[error("tick {0} in the welcome is above {MAX_TICK}")]
+    Tick(u64),
+    /// The initial state is damaged.
+    #[error("invalid initial state in the welcome: {0}")]
+    Initial(#[from] DecodeError),
+}
+
+impl ClientSession {
+    /// Returns the first message of the client, once.
+    #[must_use]
+    pub fn hello<'a>(&mut self, contract: &'a Contract) -> Option<ClientMessage<'a>> {
+        let has_said_hello = std::mem::replace(&mut self.has_said_hello, true);
+        (!has_said_hello).then(|| ClientMessage::Hello(contract.hello()))
+    }
+
+    /// Takes a message.
+    ///
+    /// # Errors
+    /// [`SessionError`] if the server has refused the client, or if the message is invalid.
+    pub fn on_message(
+        &mut self,
+        contract: &Contract,
+        message: ServerMessage<'_>,
+        limits: Limits,
+    ) -> Result<Heard, SessionError> {
+        match message {
+            ServerMessage::Refused(reason) => {
+                let reason = reason.chars().take(MAX_REASON_CHARS).collect();
+                Err(SessionError::Refused(reason))
+            }
+            ServerMessage::Welcome {
+                tick,
+                fingerprint,
+                initial,
+            } if !self.is_welcomed => {
+                if tick > MAX_TICK {
+                    return Err(SessionError::Tick(tick));
+                }
+                let welcome = Welcome {
+                    plan: Arc::clone(contract.plan()),
+                    tick,
+                    initial: decode_initial(&initial, limits)?,
+                };
+                self.is_welcomed = true;
+                self.fallback = FallbackReason::between(fingerprint, contract.fingerprint);
+                Ok(Heard::Welcome(Box::new(welcome)))
+            }
+            ServerMessage::Granted(granted) if self.requested.is_some() => {
+                // The answer to an earlier request says nothing of the last one.
+                if self.requested.map(|last| last.number) == Some(granted.number) {
+                    self.granted = Some(granted.settings);
+                }
+                Ok(Heard::Granted)
+            }
+            ServerMessage::Tick(tick) if self.is_welcomed => Ok(Heard::Tick(tick)),
+            _ => Err(SessionError::OutOfTurn),
+        }
+    }
+
+    /// Returns the request for these settings, unless they are those of the last one.
+    #[must_use]
+    pub fn request(&mut self, settings: Settings) -> Option<ClientMessage<'static>> {
+        let last = self.requested;
+        if last.is_some_and(|last| last.settings == settings) {
+            return None;
+        }
+        let number = last.map_or(0, |last| last.number).wrapping_add(1);
+        let request = Request { number, settings };
+        (self.requested, self.granted) = (Some(request), None);
+        Some(ClientMessage::Request(request))
+    }
+
+    /// Whether the welcome has arrived.
+    #[must_use]
+    pub const fn is_welcomed(&self) -> bool {
+        self.is_welcomed
+    }
+
+    /// Reason why the server sends no arithmetic coding, if the fingerprints differ.
+    #[must_use]
+    pub const fn fallback(&self) -> Option<FallbackReason> {
+        self.fallback
+    }
+
+    /// Settings that the server uses instead of the last requested ones, once it has granted others.
+    #[must_use]
+    pub fn granted(&self) -> Option<Settings> {
+        let asked = self.requested.map(|last| last.settings);
+        self.granted.filter(|_| self.granted != asked)
+    }
+}
+
+/// Most characters of the reason of a refusal; others are cut off.
+const MAX_REASON_CHARS: usize = 1000;

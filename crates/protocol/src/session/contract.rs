@@ -1,0 +1,159 @@
+//! The terms on which two ends connect.
+
+use std::sync::Arc;
+
+use cubewire_codec::schema::{Schema, first_difference};
+use cubewire_codec::{Fingerprint, Plan};
+
+use super::message::Hello;
+
+/// Version of the wire formats of this crate, of the codec, of what carries them, and of `cubewire-bevy`.
+pub const PROTOCOL_VERSION: u16 = 18;
+
+/// The scene of an end, and the names that its app has registered. Ends with different contracts do not connect.
+#[derive(Clone, Debug)]
+pub struct Contract {
+    plan: Arc<Plan>,
+    schema: Vec<u8>,
+    registered: String,
+    /// Fingerprint of this end. Default: the [shipped](Fingerprint::shipped) model, and this machine. A server sends no arithmetic
+    /// coding to a client with another one.
+    pub fingerprint: Fingerprint,
+}
+
+impl Contract {
+    /// Creates the contract for a scene. `registered` has a line, which ends in `\n`, for each further item that both apps must
+    /// have.
+    #[must_use]
+    pub fn new(plan: Arc<Plan>, registered: String) -> Self {
+        Self {
+            schema: plan.schema().encode(),
+            plan,
+            registered,
+            fingerprint: Fingerprint::shipped(),
+        }
+    }
+
+    /// The scene.
+    #[must_use]
+    pub const fn plan(&self) -> &Arc<Plan> {
+        &self.plan
+    }
+
+    /// Returns a line for each item of the schema and each registered item, for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.plan.schema().text() + &self.registered
+    }
+
+    /// Returns the hello of a client with this contract.
+    #[must_use]
+    pub fn hello(&self) -> Hello<'_> {
+        Hello {
+            version: PROTOCOL_VERSION,
+            fingerprint: self.fingerprint,
+            schema: &self.schema,
+            registered: &self.registered,
+        }
+    }
+
+    /// Returns the reason why a server with this contract refuses a client, if it does.
+    pub(super) fn refusal(&self, client: &Hello<'_>) -> Option<String> {
+        if client.version != PROTOCOL_VERSION {
+            let theirs = client.version;
+            return Some(format!(
+                "the server speaks version {PROTOCOL_VERSION} of the protocol, and the client version {theirs}"
+            ));
+        }
+        if client.schema == self.schema && client.registered == self.registered {
+            return None;
+        }
+        let schema = match Schema::decode(client.schema) {
+            Ok(schema) => schema.text(),
+            Err(error) => return Some(format!("the client's schema is refused: {error}")),
+        };
+        Some(difference(&self.text(), &(schema + client.registered)))
+    }
+}
+
+/// The first line that differs of two contracts, in a sentence.
+fn difference(server: &str, client: &str) -> String {
+    let lines = first_difference(server, client).unwrap_or_default();
+    let [server, client] = lines.map(|line| line.chars().take(200).collect::<String>());
+    let difference = match [&*server, &*client] {
+        ["", ""] => "their bytes do".to_owned(),
+        [only, ""] => format!("only the server has `{only}`"),
+        ["", only] => format!("only the client has `{only}`"),
+        _ => format!("the server has `{server}`, and the client `{client}`"),
+    };
+    format!("the protocols differ: {difference}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_is_named() {
+        let server = "scene: x\nticks: 60\nfield fuel: 0 to 9\nfield wool: 0 to 9\ninput u8\n";
+        for (client, named) in [
+            (
+                "scene: x\nticks: 30\n",
+                "the server has `ticks: 60`, and the client `ticks: 30`",
+            ),
+            (
+                "scene: x\nticks: 60\n",
+                "only the server has `field fuel: 0 to 9`",
+            ),
+            (
+                "scene: x\nticks: 60\nfield wool: 0 to 9\ninput u8\n",
+                "only the server has `field fuel: 0 to 9`",
+            ),
+            (
+                "scene: x\nticks: 60\nfield age: flag\nfield fuel: 0 to 9\nfield wool: 0 to 9\ninput u8\n",
+                "only the client has `field age: flag`",
+            ),
+            (
+                "scene: x\nticks: 60\nfield fuel: 0 to 9\nfield fur: 0 to 9\ninput u8\n",
+                "the server has `field wool: 0 to 9`, and the client `field fur: 0 to 9`",
+            ),
+            (
+                "scene: x\nticks: 60\nfield fuel: 0 to 9\nfield wool: 0 to 9\ninput u16\n",
+                "the server has `input u8`, and the client `input u16`",
+            ),
+        ] {
+            let difference = difference(server, client);
+            assert_eq!(difference, format!("the protocols differ: {named}"));
+        }
+    }
+
+    #[test]
+    fn a_client_with_another_contract_is_refused() {
+        let ours = Contract::new(Plan::cubes(), "input u8\n".to_owned());
+        assert_eq!(ours.refusal(&ours.hello()), None);
+        let refused = |hello: Hello<'_>| ours.refusal(&hello).unwrap();
+        let hello = ours.hello();
+        let version = PROTOCOL_VERSION + 1;
+        let theirs = format!("and the client version {version}");
+        assert!(refused(Hello { version, ..hello }).ends_with(&theirs));
+        let registered = "input u16\n";
+        let both = "the server has `input u8`, and the client `input u16`";
+        assert!(
+            refused(Hello {
+                registered,
+                ..hello
+            })
+            .ends_with(both)
+        );
+        let slower = Schema {
+            ticks_per_second: 50,
+            ..ours.plan.schema().clone()
+        };
+        let schema = &*slower.encode();
+        let both = "the server has `ticks: 60`, and the client `ticks: 50`";
+        assert!(refused(Hello { schema, ..hello }).ends_with(both));
+        let schema = &hello.schema[1..];
+        let malformed = "the client's schema is refused: schema: malformed";
+        assert_eq!(refused(Hello { schema, ..hello }), malformed);
+    }
+}

@@ -1,0 +1,139 @@
+//! The messages: postcard of these types.
+
+use std::borrow::Cow;
+
+use cubewire_codec::{BaselineId, Fingerprint, Header, Sequence, Stages};
+use serde::{Deserialize, Serialize};
+
+use crate::sender::BaselineChoice;
+
+/// A message of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ClientMessage<'a> {
+    /// The first one.
+    #[serde(borrow)]
+    Hello(Hello<'a>),
+    /// Settings that it wants.
+    Request(Request),
+}
+
+/// Version, fingerprint and scene of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hello<'a> {
+    /// [`PROTOCOL_VERSION`](super::PROTOCOL_VERSION) of the client.
+    pub version: u16,
+    /// Fingerprint of the client.
+    pub fingerprint: Fingerprint,
+    /// Schema of the client, as [`Schema::encode`](cubewire_codec::schema::Schema::encode) writes it.
+    pub schema: &'a [u8],
+    /// Names that its app has registered, a line each.
+    pub registered: &'a str,
+}
+
+/// A message of a server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ServerMessage<'a> {
+    /// Answers the hello.
+    Welcome {
+        /// The server's tick, at most 2⁴⁸. Sequence numbers are resolved to the nearest tick.
+        tick: u64,
+        /// Fingerprint of the server.
+        fingerprint: Fingerprint,
+        /// The snapshot that the first packets are relative to, as
+        /// [`encode_initial`](cubewire_codec::encode_initial) writes it.
+        #[serde(borrow)]
+        initial: Cow<'a, [u8]>,
+    },
+    /// The reason why the connection ends.
+    Refused(&'a str),
+    /// The settings in use, with the number of the request. They are less than the requested ones where no more gets through, or
+    /// where the server has no time for more.
+    Granted(Request),
+    /// The server's tick after a pause.
+    Tick(u64),
+}
+
+/// Settings, with the number of the request that asks for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// One more than in the request before, modulo 2¹⁶.
+    pub number: u16,
+    /// All settings.
+    pub settings: Settings,
+}
+
+/// How a server sends snapshots to a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Stages of the codec. A message can name stages that the scene does not have: a server grants only stages that
+    /// [`Plan::check_complete`](cubewire_codec::Plan::check_complete) admits.
+    #[serde(with = "stages")]
+    pub stages: Stages,
+    /// Ticks from one snapshot to the next, at least 1.
+    pub send_interval_ticks: u8,
+    /// How the server chooses baselines.
+    pub baseline: BaselineChoice,
+    /// Most kilobits a second on the wire. In a request, one of [`BUDGETS_KBPS`](crate::BUDGETS_KBPS).
+    pub budget_kbps: Option<u32>,
+}
+
+impl<'a> ClientMessage<'a> {
+    /// Encodes the message.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("every sequence has a length")
+    }
+
+    /// Decodes a message of exactly these bytes. `None` if they are malformed.
+    #[must_use]
+    pub fn decode(bytes: &'a [u8]) -> Option<Self> {
+        whole(postcard::take_from_bytes(bytes))
+    }
+}
+
+impl<'a> ServerMessage<'a> {
+    /// Encodes the message.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        postcard::to_allocvec(self).expect("every sequence has a length")
+    }
+
+    /// Decodes a message of exactly these bytes. `None` if they are malformed.
+    #[must_use]
+    pub fn decode(bytes: &'a [u8]) -> Option<Self> {
+        whole(postcard::take_from_bytes(bytes))
+    }
+}
+
+fn whole<T>(read: postcard::Result<(T, &[u8])>) -> Option<T> {
+    let (value, rest) = read.ok()?;
+    rest.is_empty().then_some(value)
+}
+
+/// Writes stages as the header of packet 0, relative to the initial state.
+mod stages {
+    use serde::de::Error;
+    use serde::{Deserializer, Serializer};
+
+    use super::{BaselineId, Deserialize, Header, Sequence, Stages};
+
+    pub(super) fn serialize<S: Serializer>(stages: &Stages, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_bytes(&header(*stages))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Stages, D::Error> {
+        let bytes = <&[u8]>::deserialize(from)?;
+        match Header::decode(bytes).map_err(D::Error::custom)?.baseline {
+            BaselineId::Initial { stages } if header(stages) == bytes => Ok(stages),
+            _ => Err(D::Error::custom("not the header of a packet 0")),
+        }
+    }
+
+    fn header(stages: Stages) -> Vec<u8> {
+        let header = Header {
+            sequence: Sequence(0),
+            baseline: BaselineId::Initial { stages },
+        };
+        header.encode()
+    }
+}
