@@ -7,7 +7,7 @@
 //! | the cubes of the simulation | [`WorldHistory`] | likewise |
 //! | the displayed cubes of each lane | [`LaneHistory`] | likewise |
 //!
-//! All of it takes at most 64 MiB with two lanes: three times 14 MiB of [`States`](struct@States), twice 10 MiB of details.
+//! All of it takes at most 64 MiB with two lanes: three times 14 MiB of [`States`](struct@States), twice 11 MiB of details.
 //! Where that is not enough for a minute, the oldest ticks are dropped.
 
 use std::collections::VecDeque;

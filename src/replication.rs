@@ -14,18 +14,15 @@
 //! processes the server has the sending half, under [`ReplicationPlugin`], and the viewer the receiving
 //! half, under [`ViewerPlugin`].
 
-mod arrival_counts;
 mod budget;
 mod check;
 mod deltas;
-mod detail;
 mod digest;
 mod displayed;
 mod lane;
 mod lane_budget;
 mod mean;
 mod meter;
-mod packet;
 mod peer;
 mod playout;
 mod quantized;
@@ -42,7 +39,6 @@ mod standings;
 mod states;
 mod sync;
 mod text;
-mod totals;
 pub mod transport;
 mod viewer;
 
@@ -57,25 +53,23 @@ use crate::simulation::SimulationSystems;
 
 use transport::{End, TransportSystems};
 
-pub use cubewire_bevy::HEADER_BYTES;
+pub use cubewire_protocol::record::{
+    Accounting, Arrival, ArrivalCounts, Fate, HEADER_BYTES, PacketDetail, PacketRecord, Record,
+    ReplicaError, Sample, Totals, Traffic,
+};
 
-pub use arrival_counts::ArrivalCounts;
 pub use budget::{EncodeBudget, LaneCost};
 pub use check::LaneCheck;
 pub use deltas::{DELTA_BITS, DeltaCounts};
-pub use detail::{Detailed, PacketDetail, demo_index};
 pub use digest::Digest;
-pub use displayed::{CubeError, CubeErrors, DisplayedState, ReplicaError};
+pub use displayed::{Compared, CubeError, CubeErrors, DisplayedState};
 pub(crate) use displayed::{between, shown_cube};
 pub(crate) use lane::end;
 pub use lane::{Lane, LocalLane};
 pub use lane_budget::LaneBudget;
-pub use meter::{
-    Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, kbps, millimetres,
-};
 #[cfg(test)]
-pub(crate) use packet::itemized;
-pub use packet::{Arrival, Fate, PacketRecord};
+pub(crate) use meter::itemized;
+pub use meter::{Detailed, LaneMeter, METER_TICKS, TARGET_KBPS, kbps, millimetres};
 pub use peer::{ConnectionStatus, Peer, Reconnect, ServerConnection, Serving, Welcomed};
 pub use rebuilds::{Rebuilds, RebuildsAsRecorded};
 pub(crate) use replica_error::RecentStates;
@@ -96,7 +90,6 @@ pub use sync::status::LaneSync;
 pub use text::{
     LaneChange, fallback, fallback_of_viewer, network, network_names, rung_name, setting,
 };
-pub use totals::Totals;
 pub use viewer::ViewerPlugin;
 
 /// The phases of a lane's tick, in [`FixedUpdate`], after [`SimulationSystems::Step`], in this order.
@@ -108,7 +101,7 @@ pub enum ReplicationSystems {
     Send,
     /// Snapshots that have arrived are decoded and acknowledged.
     Receive,
-    /// Playout is sampled; lanes that have a [`LaneCheck`] or a [`ReplicaError`] update it.
+    /// Playout is sampled; lanes that have a [`LaneCheck`] or are [`Compared`] update it.
     Observe,
     /// Lanes that have a [`ShadowLadder`] queue the snapshot that they have sent. In [`Last`], when the
     /// frame is over, tasks start to encode it. Likewise for an [`Ablation`].

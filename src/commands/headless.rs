@@ -18,7 +18,7 @@ use crate::game::Failure;
 use crate::game::desktop::stop::{self, Stopped};
 use crate::game::headless::{HeadlessGame, LaneGame};
 use crate::game::profile;
-use crate::replication::{ForceDesync, LaneSettings, ReplicaError};
+use crate::replication::{Compared, ForceDesync, LaneSettings};
 
 use capture::Capture;
 use summary::PlayTotals;
@@ -89,7 +89,7 @@ impl HeadlessArgs {
         if table.is_some() || budget.is_some() {
             let lane = game.lane;
             let mut lane = game.app.world_mut().entity_mut(lane);
-            lane.insert(ReplicaError::default());
+            lane.insert(Compared);
         }
 
         let mut totals = PlayTotals::default();
@@ -100,6 +100,9 @@ impl HeadlessArgs {
             {
                 let entity = game.lane;
                 game.app.world_mut().trigger(ForceDesync { entity });
+            }
+            if tick == skip {
+                game.mark();
             }
             game.step();
             if let Some(capture) = &mut capture {
@@ -128,7 +131,8 @@ impl HeadlessArgs {
         }
         let (script, network) = (self.play.name(), self.lane.network_name());
         let mut summary = totals.summary(script, rung, network, game.meter(), game.check());
-        summary.budget = budget.map(|kbps| totals.budget(kbps, summary.wrong));
+        summary.budget =
+            budget.map(|kbps| totals.budget(kbps, &game.meter().totals(), summary.wrong));
         match self.json {
             true => figures::print(&summary, true, out)?,
             false => summary.print(out)?,

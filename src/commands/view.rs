@@ -167,14 +167,15 @@ impl ViewArgs {
             finish_digest(viewer.app.world_mut()).map_err(FileError::at(path))?;
         }
         let (meter, connection) = (viewer.meter(), viewer.connection());
+        let totals = meter.totals();
         let viewed = Viewed {
             viewer: connection.id.map(|id| id.to_string()),
             snapshots: meter.received,
             duplicates: meter.duplicates,
             refused: meter.refused,
             fallback: replication::fallback(stages, meter.fallback),
-            stalls: meter.stalls,
-            stalled_seconds: meter.starved_ticks as f64 / f64::from(TICKS_PER_SECOND),
+            stalls: totals.stalls,
+            stalled_seconds: totals.starved_ticks as f64 / f64::from(TICKS_PER_SECOND),
             article_kbps: meter.kbps(Accounting::PayloadAndUdp),
             wire_kbps: meter.kbps(Accounting::OnTheWire),
         };

@@ -215,6 +215,16 @@ impl LaneGame {
         meter.expect("the lane has a meter")
     }
 
+    /// Begins the [totals](crate::replication::Record::totals) of the lane again, with the next tick.
+    ///
+    /// # Panics
+    /// If the lane was despawned.
+    pub fn mark(&mut self) {
+        let lane = self.lane;
+        let meter = self.app.world_mut().get_mut::<LaneMeter>(lane);
+        meter.expect("the lane has a meter").mark();
+    }
+
     /// Results of the lane's check.
     ///
     /// # Panics

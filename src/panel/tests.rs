@@ -90,7 +90,7 @@ pub(super) const ARRIVAL: Arrival = Arrival {
 fn meter() -> LaneMeter {
     meter_of(400, &PacketRecord::default(), |tick, sample, packet| {
         packet.payload_bytes = 500 + tick as usize % 40;
-        packet.changed_cubes = 70;
+        packet.changed_bodies = 70;
         sample.acked_age_ticks = Some(6);
         sample.replica_error = ReplicaError {
             tick: Some(tick as f64),
@@ -114,7 +114,7 @@ fn packet_of(stages: Stages) -> PacketRecord {
     world.bodies[0].position.x += 0.01;
     world.bodies[1].position.x += 10.0;
     world.bodies[2].orientation = Quat::from_rotation_x(0.3);
-    PacketRecord::new(&itemized(stages, &initial, &world), stages)
+    PacketRecord::new(0, &itemized(stages, &initial, &world), stages)
 }
 
 /// A page of a lane with these stages and everything that can be measured of it: packets that take six ticks, what each

@@ -49,26 +49,14 @@ fn is_teleport(from: &BodyState, to: &BodyState, span_seconds: f32) -> bool {
     from.position.distance_squared(to.position) > reach * reach
 }
 
-/// The difference between the displayed state of this tick and the simulation, for lanes that have this
-/// component. While playout is stalled, it is compared with the state that should be displayed by now.
-#[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
+/// While a lane has this component, its samples have the difference between the displayed state and the simulation:
+/// [`ReplicaError`](super::ReplicaError).
+#[derive(Component, Clone, Copy, Debug, Default)]
 #[require(DisplayedState)]
-pub struct ReplicaError {
-    /// Tick that should be displayed; none before the first snapshot, and once the link has been
-    /// silent for longer than the history reaches back.
-    pub tick: Option<f64>,
-    /// Mean distance of the interacting cubes, metres; 0 if there are none.
-    pub mean_m: f32,
-    /// Distance of the cube that is farthest off, metres.
-    pub max_m: f32,
-    /// Mean angle of the interacting cubes, degrees; 0 if there are none.
-    pub mean_degrees: f32,
-    /// Angle of the cube that is farthest off, degrees.
-    pub max_degrees: f32,
-}
+pub struct Compared;
 
-/// The error of each displayed cube, for lanes that have this component; empty where [`ReplicaError`] has
-/// no tick.
+/// The error of each displayed cube, for lanes that have this component; empty where
+/// [`ReplicaError`](super::ReplicaError) has no tick.
 #[derive(Component, Clone, Debug, Default, PartialEq)]
 pub struct CubeErrors(pub Vec<CubeError>);
 

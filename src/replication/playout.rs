@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use bevy::prelude::*;
+use cubewire_protocol::record::Sample;
+use cubewire_scene::TICK;
 
 use super::Replica;
 use super::displayed::DisplayedState;
@@ -46,13 +48,12 @@ pub(super) fn sample(time: Res<Time>, mut lanes: Query<PlayedLane<'_>>) {
             && buffer
                 .sample(now)
                 .is_some_and(|playout| playout.starved_seconds > 0.0);
-        let was_starved = meter.newest(2).next().is_some_and(|before| before.starved);
+        let was_starved = meter.newest(2).next().is_some_and(Sample::is_starved);
         let sample = meter.current();
         sample.buffered = buffer.ahead(now);
         sample.playout_delay = buffer.delay();
-        sample.starved = starved;
-        meter.stalls += u64::from(starved && !was_starved);
-        meter.starved_ticks += u64::from(starved);
+        sample.starved = if starved { TICK } else { Duration::ZERO };
+        sample.stalls = usize::from(starved && !was_starved);
         if let Some(mut displayed) = displayed {
             let kind = settings.interpolation;
             displayed.show(kind, kind.playout(buffer, now).as_ref());

@@ -3,11 +3,11 @@
 use bevy::prelude::*;
 use cubewire_codec::Baseline;
 use cubewire_protocol::Arrival;
+use cubewire_protocol::record::PacketRecord;
 
 use super::Replica;
 use super::lane::{Lane, LocalLane, Sender};
 use super::meter::LaneMeter;
-use super::packet::{self, PacketRecord};
 use super::settings::{PlayoutSettings, SenderSettings};
 use super::sync::status::LaneSync;
 use super::transport::ReceiverMail;
@@ -44,7 +44,7 @@ type ReceivingLane<'a> = (
 pub(super) fn record_arrivals(mut lanes: Query<(&Decoded, &mut LaneMeter), With<Sender>>) {
     for (decoded, mut meter) in &mut lanes {
         for packet in &decoded.0 {
-            meter.record_arrival(packet.tick, packet.is_late);
+            meter.on_arrival(packet.tick, packet.is_late);
         }
     }
 }
@@ -74,7 +74,7 @@ pub(super) fn receive(
             let arrival = receiver.on_packet(now, &message);
             let took = started.elapsed();
             match arrival {
-                Ok(Arrival::Decoded { tick, header, late }) => {
+                Ok(Arrival::Decoded { tick, late, .. }) => {
                     // Without a playout delay, only newer snapshots are shown.
                     let is_late = if waits { late } else { Some(tick) < newest };
                     sync.decoded(receiver, tick, simulated_ticks, took);
@@ -88,14 +88,8 @@ pub(super) fn receive(
                     if let (Some(packet), Some(baseline)) = (packet, baseline) {
                         let sample = meter.current();
                         sample.stages = baseline.stages();
-                        sample.snapshots.push(PacketRecord {
-                            header: Some(header),
-                            arrival: Some(packet::Arrival {
-                                after_ticks: 0,
-                                is_late,
-                            }),
-                            ..PacketRecord::new(&packet, sample.stages)
-                        });
+                        let packet = PacketRecord::received(tick, &packet, sample.stages, is_late);
+                        sample.snapshots.push(packet);
                     }
                     meter.received += 1;
                     meter.current().late += usize::from(is_late);

@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 
 use bevy::prelude::*;
 use cubewire_codec::BodyState;
+use cubewire_protocol::record::ReplicaError;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::displayed::{CubeError, CubeErrors, DisplayedState, ReplicaError, between};
+use super::displayed::{Compared, CubeError, CubeErrors, DisplayedState, between};
 use super::meter::LaneMeter;
 use crate::simulation::CubeWorld;
 
@@ -20,7 +21,7 @@ const HISTORY_TICKS: usize = 4 * TICKS_PER_SECOND as usize;
 
 pub(super) fn remember(
     world: Res<CubeWorld>,
-    compared: Query<(), With<ReplicaError>>,
+    compared: Query<(), With<Compared>>,
     mut history: ResMut<RecentStates>,
 ) {
     if compared.is_empty() {
@@ -39,20 +40,15 @@ pub(super) fn remember(
 
 pub(super) fn compare(
     history: Res<RecentStates>,
-    mut lanes: Query<(
-        &DisplayedState,
-        &mut ReplicaError,
-        &mut LaneMeter,
-        Option<&mut CubeErrors>,
-    )>,
+    mut lanes: Query<(&DisplayedState, &mut LaneMeter, Option<&mut CubeErrors>), With<Compared>>,
 ) {
-    for (displayed, mut replica_error, mut meter, errors) in &mut lanes {
+    for (displayed, mut meter, errors) in &mut lanes {
         let mut errors = errors.map(|errors| &mut errors.into_inner().0);
         if let Some(errors) = &mut errors {
             errors.clear();
         }
-        *replica_error = measure(&history, displayed, errors).unwrap_or_default();
-        meter.current().replica_error = *replica_error;
+        let error = measure(&history, displayed, errors);
+        meter.current().replica_error = error.unwrap_or_default();
     }
 }
 

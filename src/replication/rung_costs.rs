@@ -2,9 +2,10 @@
 
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{Rung, rung_of};
+use cubewire_protocol::record::{Accounting, Sample};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::meter::{Accounting, LaneMeter, Sample};
+use super::meter::LaneMeter;
 use super::settings::SenderSettings;
 use super::shadow::ShadowLadder;
 

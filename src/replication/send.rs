@@ -8,13 +8,12 @@ use bevy::tasks::{ComputeTaskPool, TaskPool};
 use cubewire_bevy::Mailbox;
 use cubewire_codec::QuantizedSnapshot;
 use cubewire_protocol::SendError;
+use cubewire_protocol::record::{PacketRecord, Sample};
 
 use super::budget::{EncodeBudget, LaneCost};
-use super::detail::Detailed;
 use super::lane::{Sender, end, is_due};
 use super::lane_budget::{Allowed, LaneBudget};
-use super::meter::{LaneMeter, Sample};
-use super::packet::PacketRecord;
+use super::meter::{Detailed, LaneMeter};
 use super::quantized::QuantizedWorld;
 use super::rebuilds::Rebuilds;
 use super::settings::SenderSettings;
@@ -170,9 +169,9 @@ impl Due<'_, '_> {
             protocol.standings(tick, &mut standings.now);
             standings.record(tick);
         }
-        let Some(sent) = sent else {
+        if sent.is_none() {
             return Ok(());
-        };
+        }
         let took = started.elapsed();
         let newest = protocol.newest_acked();
         let [second, third] = protocol.acked_before(newest.unwrap_or(0));
@@ -183,9 +182,8 @@ impl Due<'_, '_> {
             budget.spend(cost, granted.baseline, took);
         }
         self.sample.snapshots.push(PacketRecord {
-            header: Some(sent.header),
             acked_ages_ticks: [newest, second, third].map(|acked| age(tick, acked)),
-            ..PacketRecord::new(packet, stages)
+            ..PacketRecord::new(tick, packet, stages)
         });
         lane.mail.outgoing.datagrams.push(packet.bytes.clone());
         Ok(())

@@ -25,12 +25,11 @@ use std::time::Duration;
 use bevy::prelude::*;
 use cubewire_codec::Snapshot;
 use cubewire_codec::ladder::{self, Rung};
+use cubewire_protocol::record::{Accounting, PacketRecord, Totals};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::mean::Mean;
-use super::meter::{Accounting, LaneMeter, METER_TICKS, kbps};
-use super::packet::PacketRecord;
-use super::totals::Totals;
+use super::meter::{LaneMeter, METER_TICKS, kbps};
 use crate::clock;
 use crate::simulation::CubeWorld;
 

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use cubewire_codec::BitLedger;
+use cubewire_protocol::record::Sample;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::detail::Detailed;
 use super::digest::{self, Digest};
-use super::meter::{LaneMeter, Sample};
+use super::meter::{Detailed, LaneMeter};
 use super::peer::{ServerConnection, Welcomed};
 use super::playout;
 use super::receive::{self, Decoded};

@@ -105,10 +105,9 @@ fn flush<Mail: LaneEnd>(
             end(&mut commands, lane, reason);
         }
         let sent = mail.traffic.since(&before).sent;
-        let sample = &mut meter.current().traffic;
         match Mail::END {
-            memory::End::Server => sample.add_connection(&sent, &Way::default()),
-            memory::End::Client => sample.add_connection(&Way::default(), &sent),
+            memory::End::Server => meter.count_traffic(&sent, &Way::default()),
+            memory::End::Client => meter.count_traffic(&Way::default(), &sent),
         }
     }
 }

@@ -373,7 +373,7 @@ mod tests {
         let mut moved = initial.clone();
         moved.bodies[0].position.x += 0.01;
         moved.bodies[1].position.x += 10.0;
-        let packet = PacketRecord::new(&itemized(stages, &initial, &moved), stages);
+        let packet = PacketRecord::new(0, &itemized(stages, &initial, &moved), stages);
         LaneMeter::from_samples((0..packets).map(|tick| Sample {
             tick,
             snapshots: vec![packet.clone()],

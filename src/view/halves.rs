@@ -5,7 +5,7 @@ use bevy::prelude::*;
 use super::cubes::DisplayedTicks;
 use super::side::{PaneContent, Selected, Side};
 use crate::replication::{
-    ChangeLane, Lane, LaneCheck, LaneSettings, LinkSettings, ReplicaError, ShadowLadder, spawn_lane,
+    ChangeLane, Compared, Lane, LaneCheck, LaneSettings, LinkSettings, ShadowLadder, spawn_lane,
 };
 
 /// Changes what a half shows: see [`show`].
@@ -94,7 +94,7 @@ fn spawn(world: &mut World, side: Side, settings: LaneSettings) -> Result<Entity
     world.entity_mut(lane).insert((
         side,
         LaneCheck::default(),
-        ReplicaError::default(),
+        Compared,
         DisplayedTicks::default(),
     ));
     Ok(lane)

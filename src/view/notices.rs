@@ -135,7 +135,7 @@ pub(super) fn follow(
     lanes: Query<&LaneMeter, (With<Lane>, With<Side>)>,
     mut notices: ResMut<Notices>,
 ) {
-    let newest = lanes.iter().filter_map(LaneMeter::newest_tick).max();
+    let newest = lanes.iter().filter_map(|meter| meter.newest_tick()).max();
     let ago = moment.0.and_then(|tick| newest?.checked_sub(tick));
     let ago = ago.filter(|_| time.is_paused()).map(|ticks| {
         let seconds = ticks as f64 / f64::from(TICKS_PER_SECOND);

@@ -145,7 +145,7 @@ fn assert_measured(table: &Table, totals: &Value, game: &mut LaneGame) {
     assert_eq!(table.count("arrived_after_ticks") as f64, received);
     assert_eq!(game.meter().received as f64, received);
     let starved = game.meter().samples().iter();
-    let starved = starved.filter(|sample| sample.starved).count();
+    let starved = starved.filter(|sample| sample.is_starved()).count();
     assert_eq!(table.sum("starved"), starved as f64);
 }
 
@@ -235,7 +235,7 @@ fn the_buttons_save_the_last_minute() {
     let totals = Totals::of(samples);
     assert_eq!(table.rows.len(), samples.len());
     assert_eq!(table.sum("payload_bytes"), totals.payload_bytes as f64);
-    assert_eq!(table.sum("sent_cubes"), totals.sent_cubes as f64);
+    assert_eq!(table.sum("sent_cubes"), totals.sent_bodies as f64);
     assert_lines(&path("cubewire-1.jsonl"), &table, samples);
 }
 

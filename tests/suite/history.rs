@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
 use cubewire::history::{LaneHistory, Moment, Wanted, WorldHistory};
 use cubewire::replication::{
-    CubeErrors, DeltaCounts, DisplayedState, LaneMeter, LaneSettings, ReplicaError, SenderSettings,
+    Compared, CubeErrors, DeltaCounts, DisplayedState, LaneMeter, LaneSettings, SenderSettings,
 };
 use cubewire::simulation::{CubeWorld, state_hash};
 use cubewire::view::{CubeColors, DisplayedTicks, Side, ViewMode, ViewPlugin};
@@ -79,7 +79,7 @@ fn a_tick_of_the_past_has_the_send_rate_of_then() {
 fn over_each_other_both_halves_show_the_same_tick_now_and_in_the_past() {
     let mut game = game(lane("uncompressed"));
     // As in a half of the window.
-    let shown_ticks = (DisplayedTicks::default(), ReplicaError::default());
+    let shown_ticks = (DisplayedTicks::default(), Compared);
     let lane = game.lane;
     game.app.world_mut().entity_mut(lane).insert(shown_ticks);
     want(&mut game, true);

@@ -3,8 +3,8 @@
 use bevy::prelude::*;
 use cubewire::game::headless::HeadlessGame;
 use cubewire::replication::{
-    Accounting, ChangeLane, LaneCheck, LaneMeter, LaneSettings, LinkSettings, PlayoutDelay,
-    PlayoutSettings, ReplicaError, SEND_INTERVALS, SenderSettings, Totals,
+    Accounting, ChangeLane, Compared, LaneCheck, LaneMeter, LaneSettings, LinkSettings,
+    PlayoutDelay, PlayoutSettings, SEND_INTERVALS, SenderSettings, Totals,
 };
 use cubewire::simulation::CubeWorld;
 use cubewire_codec::ladder::{self, Rung};
@@ -30,7 +30,7 @@ impl Play {
         let mut game = HeadlessGame::new(Some(script("katamari")));
         let lanes = lanes.into_iter().map(|settings| {
             let lane = game.spawn_lane(settings).unwrap();
-            let checks = (LaneCheck::default(), ReplicaError::default());
+            let checks = (LaneCheck::default(), Compared);
             game.app.world_mut().entity_mut(lane).insert(checks);
             lane
         });
@@ -44,8 +44,8 @@ impl Play {
         let mut sums = vec![0.0; self.lanes.len()];
         for _ in 0..ticks {
             self.game.step();
-            for (sum, replica_error) in sums.iter_mut().zip(self.each::<ReplicaError>()) {
-                *sum += replica_error.mean_m;
+            for (sum, meter) in sums.iter_mut().zip(self.each::<LaneMeter>()) {
+                *sum += meter.samples().back().unwrap().replica_error.mean_m;
             }
         }
         sums.into_iter().map(|sum| sum / ticks as f32).collect()
@@ -346,7 +346,10 @@ fn enough_delay_prevents_stalls() {
     let lanes =
         ["20ms", "250ms"].map(|delay| lane(&format!("changed-flags,link:article,playout:{delay}")));
     let play = Play::new(lanes, 600);
-    let stalls: Vec<_> = play.each::<LaneMeter>().map(|meter| meter.stalls).collect();
+    let stalls: Vec<_> = play
+        .each::<LaneMeter>()
+        .map(|meter| meter.totals().stalls)
+        .collect();
     assert!(stalls[0] > 25, "{stalls:?} stalls");
     assert_eq!(stalls[1], 0);
 }

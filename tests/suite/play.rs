@@ -53,7 +53,7 @@ fn a_world_without_bevy_goes_as_the_game_does() {
 
 /// At least this many cubes change in six ticks, the age of the baselines, as a mean.
 pub(crate) fn check_liveliness(name: &str, totals: &Totals, min_changed: f64) {
-    let mean = totals.per_snapshot(totals.changed_cubes as f64);
+    let mean = totals.per_snapshot(totals.changed_bodies as f64);
     println!("{name}: {mean:.1} cubes changed over six ticks");
     assert!(mean >= min_changed, "{name}: {mean:.1}");
 }

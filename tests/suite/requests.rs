@@ -80,7 +80,7 @@ fn a_server_serves_what_it_admits_and_survives_every_other_request_that_can_be_r
         assert!(is_served, "{stages:?}");
     }
     assert_eq!(status(&honest), ConnectionStatus::Connected);
-    assert_eq!(honest.meter().refused + honest.meter().stalls, 0);
+    assert_eq!(honest.meter().refused + honest.meter().totals().stalls, 0);
     assert_eq!(agreeing(&game, &honest) as u64, honest.meter().received);
 }
 

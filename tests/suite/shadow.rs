@@ -88,7 +88,7 @@ impl InTheFrame {
             if keeps {
                 baselines.insert(tick, kept);
             }
-            let record = PacketRecord::new(&packet, stages);
+            let record = PacketRecord::new(tick, &packet, stages);
             self.bytes[index].push(record.article_bytes());
             self.totals[index].add_tick(&[record]);
         }

@@ -204,7 +204,7 @@ fn viewers_have_stages_of_their_own_and_decode_what_was_sent() {
         assert!(seen.ledger.total() > 0.0, "{rung}");
         assert_eq!(seen.payload_bytes, newest.payload_bytes);
         if seen.reference_age_ticks().is_some() {
-            assert_eq!(seen.changed_cubes, newest.changed_cubes);
+            assert_eq!(seen.changed_bodies, newest.changed_bodies);
         }
     }
 }
@@ -365,7 +365,7 @@ fn a_viewer_that_loses_its_server_says_so_and_connects_again() {
     }
     let silence = format!("lost the server at {at}: nothing was received from it for 5 s");
     assert_eq!(lost(&viewer), silence);
-    assert!(viewer.meter().stalls > 0);
+    assert!(viewer.meter().totals().stalls > 0);
 
     let reconnect = |viewer: &mut HeadlessViewer| {
         viewer.app.world_mut().trigger(Reconnect);
@@ -406,7 +406,7 @@ fn a_viewer_that_dies_holds_nobody_up_and_is_forgotten() {
     // Not a word: its socket stays open, so that nothing comes back either.
     step(&mut game, &mut [&mut lives], 60 * (TIMEOUT_SECONDS + 1));
     assert_eq!(lanes(&mut game).len(), 1);
-    assert_eq!(lives.meter().stalls, 0);
+    assert_eq!(lives.meter().totals().stalls, 0);
     let received = lives.meter().received;
     assert!(received as usize > 60 * (TIMEOUT_SECONDS + 1), "{received}");
 }
@@ -430,9 +430,13 @@ fn a_viewer_that_hangs_shows_the_game_without_stalls_and_no_later_than_before() 
             step(&mut game, &mut [viewer], ticks);
         };
         run(&mut viewer, ticks + 1, 1);
-        let starved = viewer.meter().starved_ticks;
+        let starved = viewer.meter().totals().starved_ticks;
         run(&mut viewer, 1, 180);
-        assert_eq!(viewer.meter().starved_ticks, starved, "after {ticks} ticks");
+        assert_eq!(
+            viewer.meter().totals().starved_ticks,
+            starved,
+            "after {ticks} ticks"
+        );
         let after = delay(&viewer);
         let most = before + Duration::from_millis(20);
         assert!(

@@ -31,7 +31,10 @@ fn attacked(attack: impl FnOnce(&mut HeadlessGame, &mut HeadlessViewer)) {
     attack(&mut game, &mut bystander);
     step(&mut game, &mut [&mut bystander], 10);
     assert_eq!(status(&bystander), ConnectionStatus::Connected);
-    assert_eq!(bystander.meter().refused + bystander.meter().stalls, 0);
+    assert_eq!(
+        bystander.meter().refused + bystander.meter().totals().stalls,
+        0
+    );
     let agreeing = agreeing(&game, &bystander) as u64;
     assert_eq!(agreeing, bystander.meter().received);
 }

@@ -40,7 +40,7 @@ pub use body::{BodyKind, Disconnected, Remote, Replicated, Teleport, disconnect}
 pub use client::{ClientPlugin, KeepVanished, PlayoutDelay, Session, VanishReason, Vanished};
 pub use forms::{Field, Pose, Shape};
 pub use mailbox::{Client, Connected, CubewireSystems, Mailbox, MailboxPlugin, Server, connected};
-pub use measure::{Measure, MeasuredTick};
+pub use measure::Measure;
 #[cfg(feature = "memory")]
 pub use memory::{MemoryLink, MemoryNetwork};
 pub use messages::{FromClient, FromServer, NetMessage, ToClient, ToServer};

@@ -4,8 +4,7 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
-/// Bytes of the headers of IPv4 and UDP. In memory, packets count as if they had them.
-pub const HEADER_BYTES: usize = 28;
+pub use cubewire_protocol::record::HEADER_BYTES;
 
 /// Bytes of the headers of IP and UDP of a packet to or from an address: 28 over IPv4, also if its address is mapped to IPv6,
 /// and 48 over IPv6.

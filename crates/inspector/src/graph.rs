@@ -10,7 +10,7 @@ use bevy_egui::egui::{Color32, Rect, Response, Sense, Stroke, Ui, pos2, vec2};
 pub use axis::Axis;
 use lines::BUDGET_DASH;
 pub use lines::{Line, Lines, Source, Span};
-pub use series::{Point, Series, kbps};
+pub use series::{Point, Series};
 
 use crate::style::{GAP, LINE, Look, ROW, SMALL};
 use crate::widgets::{AXIS, At, Chart, Pointing, legend, legend_width, text, triangle, within};

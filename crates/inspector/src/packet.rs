@@ -25,6 +25,9 @@ use icicle::Top;
 /// Height of the chart above the bytes, in logical points.
 pub const CHART: f32 = ROW + 1.0 + icicle::HEIGHT + 2.0 * GAP;
 
+/// Packets that can be gone through while one is held.
+pub const HELD: usize = 32;
+
 /// A packet that is shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a, I> {

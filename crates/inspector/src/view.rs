@@ -5,10 +5,11 @@ mod held;
 use std::time::Duration;
 
 use bevy_egui::egui::Ui;
-use cubewire_bevy::{Measure, MeasuredTick, Peer, Session};
-use cubewire_codec::{BitKind, BitLedger, Header, Plan, QuantizedSnapshot, Stages};
+use cubewire_bevy::{Measure, Peer, Session};
+use cubewire_codec::{BitKind, Plan, QuantizedSnapshot, Stages};
+use cubewire_protocol::record::{ArrivalCounts, Fate, PacketRecord, Record, Sample, Totals, kbps};
 
-use crate::graph::{self, Above, Axis, Lines, Point, Source, Span, kbps};
+use crate::graph::{self, Above, Axis, Lines, Point, Source, Span};
 use crate::kinds::{self, Bits};
 use crate::names::{Lit, Names};
 use crate::packet::{self, HEX_ROW, Order, Shown};
@@ -55,19 +56,6 @@ pub(crate) enum End<'a> {
     Client { session: &'a Session, now: Duration },
 }
 
-/// Sums over the last second.
-#[derive(Debug, Default)]
-struct Second {
-    packets: usize,
-    payload_bytes: usize,
-    wire_bytes: usize,
-    bodies: usize,
-    late: usize,
-    stalls: usize,
-    starved: Duration,
-    ledger: BitLedger,
-}
-
 impl View<'_> {
     pub(crate) fn draw(&self, ui: &mut Ui, choices: &mut Choices) {
         self.graph(ui);
@@ -96,38 +84,28 @@ impl View<'_> {
         }
     }
 
-    fn second(&self) -> Second {
-        let mut second = Second::default();
-        let ticks = self.measure.ticks().iter().rev();
-        for tick in ticks.take(self.rate() as usize) {
-            second.packets += tick.packets;
-            second.payload_bytes += tick.payload_bytes;
-            second.wire_bytes += tick.wire_bytes;
-            second.bodies += tick.bodies;
-            second.late += tick.late;
-            second.stalls += tick.stalls;
-            second.starved += tick.starved;
-            second.ledger.add(&tick.ledger);
-        }
-        second
+    const fn record(&self) -> &Record {
+        self.measure.record()
     }
 
-    /// Ticks whose snapshots have arrived or are lost: an ack has a bit for each of the 32 ticks before its newest, and older acks come
-    /// first.
-    fn settled(&self) -> impl Iterator<Item = &MeasuredTick> {
-        let ticks = || self.measure.ticks().iter();
-        let acked = ticks().rev().find(|tick| tick.acked_after.is_some());
-        let newest = acked.map_or(0, |tick| tick.tick);
-        ticks().filter(move |tick| tick.packets > 0 && tick.tick + 32 < newest)
+    /// Sums over the last second.
+    fn second(&self) -> Totals {
+        let record = self.record();
+        record.sum(record.newest(self.rate() as usize))
+    }
+
+    /// The ticks of the graph and a second before them, for its means.
+    fn shown(&self) -> impl ExactSizeIterator<Item = &Sample> {
+        self.record().newest((SECONDS + 1) * self.rate() as usize)
     }
 
     fn graph(&self, ui: &mut Ui) {
-        let settled = self.settled().last().map_or(0, |tick| tick.tick);
-        let points = self.measure.ticks().iter().map(|tick| Point {
-            tick: tick.tick,
-            bytes: tick.wire_bytes,
-            budget_kbps: tick.budget_kbps,
-            has_losses: tick.packets > 0 && tick.acked_after.is_none() && tick.tick <= settled,
+        let settled = self.record().settled_tick();
+        let points = self.shown().map(|sample| Point {
+            tick: sample.tick,
+            bytes: sample.traffic.wire_bytes,
+            budget_kbps: sample.budget_kbps,
+            has_losses: has_losses(sample, settled),
             stages: Stages::default(),
         });
         let name = match self.end {
@@ -141,7 +119,7 @@ impl View<'_> {
         };
         let sources = [source];
         let span = Span {
-            seconds: Measure::SECONDS as u32,
+            seconds: SECONDS as u32,
             ticks_per_second: self.rate(),
             axis: Axis::Automatic,
             target: None,
@@ -163,10 +141,10 @@ impl View<'_> {
             .collect();
         let bits = Bits {
             ledger: &second.ledger,
-            packets: second.packets,
+            packets: second.snapshots,
             kinds: &kinds,
         };
-        if second.packets == 0 {
+        if second.snapshots == 0 {
             note(ui, "There was no snapshot in the last second.");
             return;
         }
@@ -180,12 +158,13 @@ impl View<'_> {
 
     fn packet(&self, ui: &mut Ui, choices: &mut Choices) {
         held::controls(ui, self, &mut choices.held);
-        let newest = self.measure.packets().back();
+        let newest = self.record().packets().next_back();
         let (shown, bodies) = match &choices.held {
             Some(held) => (held.shown(), held.bodies.as_ref()),
             None => (newest, self.bodies),
         };
-        let Some((tick, packet)) = shown else {
+        let detailed = shown.and_then(|packet| Some((packet, packet.detail.as_ref()?)));
+        let Some((packet, detail)) = detailed else {
             note(ui, "There was no snapshot yet.");
             return;
         };
@@ -193,17 +172,17 @@ impl View<'_> {
             bodies,
             ..self.names()
         };
-        let bytes = grouped(packet.bytes.len() as f64);
-        let tick_said = grouped(*tick as f64);
+        let bytes = grouped(packet.payload_bytes as f64);
+        let tick_said = grouped(packet.tick as f64);
         let title = format!(
             "Tick {tick_said}: {bytes} bytes for {} bodies",
             packet.sent_bodies
         );
-        heading(ui, &title, baseline(&packet.bytes));
-        let items = packet.ledger.items().unwrap_or_default().iter().copied();
+        heading(ui, &title, baseline(packet));
+        let items = detail.items();
         let shown = Shown {
-            id: (*tick, packet.bytes.len()),
-            bytes: &packet.bytes,
+            id: (packet.tick, packet.payload_bytes),
+            bytes: detail.bytes(),
             items: items.clone(),
             names,
             hex_height: HEX_ROWS * HEX_ROW,
@@ -241,7 +220,7 @@ impl View<'_> {
         let second = self.second();
         let rate = self.rate();
         let rate_of = |bytes| rounded(kbps(bytes, rate as usize, rate));
-        let per_packet = |sum: usize| rounded(sum as f64 / second.packets.max(1) as f64);
+        let per_packet = |sum: usize| rounded(sum as f64 / second.snapshots.max(1) as f64);
         let millis = |ticks: u64| rounded(1000.0 * ticks as f64 / f64::from(rate));
         figure(
             ui,
@@ -249,13 +228,23 @@ impl View<'_> {
             rate_of(second.payload_bytes),
             "kbps",
         );
-        figure(ui, "On the wire", rate_of(second.wire_bytes), "kbps");
-        figure(ui, "Snapshots", second.packets, "a second");
-        figure(ui, "Bodies in a snapshot", per_packet(second.bodies), "");
+        figure(
+            ui,
+            "On the wire",
+            rate_of(second.traffic.wire_bytes),
+            "kbps",
+        );
+        figure(ui, "Snapshots", second.snapshots, "a second");
+        figure(
+            ui,
+            "Bodies in a snapshot",
+            per_packet(second.sent_bodies),
+            "",
+        );
         match self.end {
             End::Server { peer, tick } => {
-                let newest = self.measure.ticks().back();
-                if let Some(budget) = newest.and_then(|tick| tick.budget_kbps) {
+                let newest = self.record().samples().back();
+                if let Some(budget) = newest.and_then(|sample| sample.budget_kbps) {
                     figure(ui, "Budget", budget, "kbps");
                 }
                 let acked = peer.sender().and_then(|sender| sender.newest_acked());
@@ -264,16 +253,16 @@ impl View<'_> {
                     |acked| format!("{} ms ago", millis(tick.saturating_sub(acked))),
                 );
                 figure(ui, "Newest snapshot that was acked", age, "");
-                let ticks = self.measure.ticks().iter();
-                if let Some(least) = ticks.filter_map(|tick| tick.acked_after).min() {
-                    let round_trip = figure(ui, "Round trip", millis(least), "ms");
+                let packets = self.shown().flat_map(|sample| &sample.snapshots);
+                if let Some(least) = packets.filter_map(|packet| packet.acked_after_ticks).min() {
+                    let round_trip = figure(ui, "Round trip", millis(least.into()), "ms");
                     round_trip.on_hover_text("The shortest time from a snapshot to its ack.");
                 }
-                let sent = self.settled().count();
-                let lost = self.settled().filter(|tick| tick.acked_after.is_none());
-                if sent > 0 {
-                    let percent = 100.0 * lost.count() as f64 / sent as f64;
-                    figure(ui, "Loss", rounded(percent), "%");
+                let settled = self.record().settled_tick();
+                let settled = self.shown().filter(|sample| sample.tick < settled);
+                let counts = ArrivalCounts::of(self.record(), settled);
+                if counts != ArrivalCounts::default() {
+                    figure(ui, "Loss", rounded(counts.lost_percent()), "%");
                 }
             }
             End::Client { session, now } => {
@@ -323,13 +312,21 @@ fn pages() -> [crate::widgets::Choice<Page>; 4] {
 }
 
 /// What a snapshot is relative to.
-fn baseline(bytes: &[u8]) -> String {
-    let age = Header::decode(bytes).map(|header| header.baseline_age());
-    match age {
-        Ok(Some(age)) => format!("baseline {} older", crate::words::ticks(age.into())),
-        _ => "relative to the start".to_owned(),
+fn baseline(packet: &PacketRecord) -> String {
+    match packet.reference_age_ticks() {
+        Some(age) => format!("baseline {} older", crate::words::ticks(age.into())),
+        None => "relative to the start".to_owned(),
     }
 }
+
+/// Whether a snapshot of this tick is lost.
+fn has_losses(sample: &Sample, settled: u64) -> bool {
+    let mut packets = sample.snapshots.iter();
+    packets.any(|packet| packet.fate(sample.tick, settled) == Fate::Lost)
+}
+
+/// Seconds of the graph, and of the round trip and the loss.
+const SECONDS: usize = 10;
 
 /// Logical points.
 const GRAPH: f32 = graph::AROUND_PLOT + 80.0;

@@ -15,8 +15,10 @@ use cubewire_bevy::{
     Remote, Replicated, Server,
 };
 use cubewire_bevy::{Pose, Shape as Body};
+use cubewire_inspector::packet::HELD;
 use cubewire_inspector::words::{grouped, rounded};
 use cubewire_inspector::{InspectorPlugin, Selected};
+use cubewire_protocol::record::Sample;
 
 #[derive(Component)]
 struct Health(f64);
@@ -191,7 +193,7 @@ fn the_servers_figures_are_those_of_its_packets() {
         peer.sender().unwrap().newest_acked(),
     );
     let measure = net.server.world().get::<Measure>(client).unwrap();
-    let (tick, _) = *measure.packets().back().unwrap();
+    let tick = measure.record().packets().next_back().unwrap().tick;
     let title = format!(
         "Tick {}: {} bytes for {} bodies",
         grouped(tick as f64),
@@ -248,8 +250,7 @@ fn a_client_shows_what_arrives_and_its_playout() {
     }
     let server = connection::<Server>(&mut net.clients[0]);
     let measure = net.clients[0].world().get::<Measure>(server).unwrap();
-    let second = measure.ticks().iter().rev().take(60);
-    let second: usize = second.map(|tick| tick.payload_bytes).sum();
+    let second: usize = measure.record().newest(60).map(Sample::payload_bytes).sum();
     let kbps = rounded(second as f64 * 8.0 / 1000.0);
     let texts = frame(&mut net.clients[0], Vec::new());
     let texts = click(&mut net.clients[0], &texts, "Network");
@@ -305,13 +306,13 @@ fn a_packet_is_held_while_others_arrive_and_those_before_it_are_gone_through() {
     assert_eq!(title(&run(Vec::new())), held - 1);
     // No further than the oldest that is kept.
     (0..40).for_each(|_| _ = run(press(Key::ArrowLeft)));
-    assert_eq!(title(&run(Vec::new())), held + 1 - Measure::PACKETS as u64);
+    assert_eq!(title(&run(Vec::new())), held + 1 - HELD as u64);
     run(press(Key::ArrowRight));
-    assert_eq!(title(&run(Vec::new())), held + 2 - Measure::PACKETS as u64);
+    assert_eq!(title(&run(Vec::new())), held + 2 - HELD as u64);
     // Elsewhere the keys are the game's.
     run(vec![Event::PointerMoved(Pos2::new(1270.0, 890.0))]);
     run(press(Key::ArrowRight));
-    assert_eq!(title(&run(Vec::new())), held + 2 - Measure::PACKETS as u64);
+    assert_eq!(title(&run(Vec::new())), held + 2 - HELD as u64);
     let texts = run(Vec::new());
     click(&mut net.server, &texts, "Hold");
     turn(&mut net);

@@ -12,6 +12,7 @@ pub mod netcode;
 mod playout;
 mod rate;
 mod receiver;
+pub mod record;
 pub mod renet_guard;
 mod ring;
 mod schedule;

@@ -12,10 +12,9 @@ use crate::commands::args::NO_SCRIPT;
 use crate::replication::{Accounting, LaneCheck, LaneMeter, Sample, Totals, kbps};
 use crate::simulation::state_hash;
 
-/// Sums over the samples of a play, and what else is only known by the tick.
+/// What the totals of a play's record do not say, as it is only known by the tick.
 #[derive(Debug, Default)]
 pub(super) struct PlayTotals {
-    sums: Totals,
     /// Bytes of each tick of the last second, and the maximum over all seconds.
     second: [VecDeque<usize>; Accounting::ALL.len()],
     peak_kbps: [f64; Accounting::ALL.len()],
@@ -122,7 +121,6 @@ impl PlayTotals {
 
     /// Counts a tick.
     pub(super) fn add(&mut self, sample: &Sample) {
-        self.sums.add(sample);
         self.longest_wait_ticks = self.longest_wait_ticks.max(sample.longest_wait_ticks);
         let seconds = self.second.iter_mut().zip(&mut self.peak_kbps);
         for ((second, peak_kbps), accounting) in seconds.zip(Accounting::ALL) {
@@ -137,15 +135,14 @@ impl PlayTotals {
     }
 
     /// What became of a budget of so many kilobits a second.
-    pub(super) fn budget(&self, kbps: u32, wrong: u64) -> BudgetSummary {
-        let sums = &self.sums;
+    pub(super) fn budget(&self, kbps: u32, sums: &Totals, wrong: u64) -> BudgetSummary {
         BudgetSummary {
             kbps,
             max_second_kbps: self.peak_kbps[Accounting::OnTheWire as usize],
             longest_wait_ticks: self.longest_wait_ticks,
             mean_error_mm: 1000.0 * sums.mean_error_m().unwrap_or(0.0),
             worst_error_mm: f64::from(1000.0 * sums.max_error_m),
-            bodies_a_tick: sums.sent_cubes as f64 / sums.ticks.max(1) as f64,
+            bodies_a_tick: sums.sent_bodies as f64 / sums.ticks.max(1) as f64,
             wrong,
         }
     }
@@ -158,7 +155,7 @@ impl PlayTotals {
         meter: &LaneMeter,
         check: LaneCheck,
     ) -> Summary {
-        let sums = &self.sums;
+        let sums = &meter.totals();
         let rate = |accounting: Accounting| {
             let mean_kbps = sums.kbps(accounting);
             Rate {
@@ -182,7 +179,7 @@ impl PlayTotals {
             packets_per_second: sums.packets_per_second(),
             states_kbps: sums.kbps_of((sums.ledger.kind(BitKind::State) / 8.0) as usize),
             acks_kbps: sums.kbps_of(sums.traffic.ack_bytes),
-            changed_cubes: sums.per_snapshot(sums.changed_cubes as f64),
+            changed_cubes: sums.per_snapshot(sums.changed_bodies as f64),
             payload_bytes: sums.per_snapshot(sums.ledger.total() / 8.0),
             largest_payload_bytes: sums.max_payload_bytes,
             bits: bits.collect(),

@@ -69,7 +69,7 @@ fn colors(ui: &mut Ui, state: &mut PanelState, is_remote: bool) {
 }
 
 fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
-    let per_cube = totals.bits_per_sent_cube();
+    let per_cube = totals.bits_per_sent_body();
     let bits = per_cube.map_or_else(|| "–".to_owned(), rounded);
     figure(ui, "A packet, for each cube in it", bits, "bits").on_hover_text(
         "Mean of all bits of a packet, those that belong to no single cube included, by the cubes that it contains: the \
@@ -77,9 +77,9 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     );
     let mean = |sum: usize| rounded(totals.per_snapshot(sum as f64));
     let cubes = format!("Cubes in a packet, of {CUBES}");
-    figure(ui, &cubes, mean(totals.sent_cubes), "").on_hover_text(format!(
+    figure(ui, &cubes, mean(totals.sent_bodies), "").on_hover_text(format!(
         "Mean. {} cubes differ from the baseline.",
-        mean(totals.changed_cubes)
+        mean(totals.changed_bodies)
     ));
     let [article, wire] = [Accounting::PayloadAndUdp, Accounting::OnTheWire];
     let [counted, wired] = [article, wire].map(|accounting| totals.kbps(accounting));

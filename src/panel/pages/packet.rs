@@ -29,7 +29,7 @@ pub(super) fn draw(ui: &mut Ui, order: &mut Order, lane: &mut LaneView<'_>) {
         "Tick {}: {} bytes for {} of {CUBES} cubes",
         grouped(sample.tick as f64),
         grouped(packet.payload_bytes as f64),
-        packet.sent_cubes
+        packet.sent_bodies
     );
     heading(ui, &title, "");
     note(ui, fate_words(lane, sample, packet));
@@ -77,7 +77,7 @@ fn fate_words(lane: &LaneView<'_>, sample: &Sample, packet: &PacketRecord) -> St
 }
 
 fn fate(lane: &LaneView<'_>, sample: &Sample, packet: &PacketRecord) -> String {
-    match packet.fate(sample.tick, lane.now()) {
+    match packet.fate(sample.tick, lane.meter.settled_tick()) {
         Fate::Arrived(arrival) => {
             let late = if arrival.is_late { "too late, " } else { "" };
             let ticks = terms::ticks(arrival.after_ticks.into());
@@ -86,9 +86,7 @@ fn fate(lane: &LaneView<'_>, sample: &Sample, packet: &PacketRecord) -> String {
         Fate::Lost => "Lost.".to_owned(),
         Fate::OnItsWay => {
             // As long as the newest that has arrived.
-            let packets = lane.meter.samples().iter().rev();
-            let mut packets = packets.flat_map(|sample| &sample.snapshots);
-            let arrival = packets.find_map(|packet| packet.arrival);
+            let arrival = lane.meter.packets().rev().find_map(|packet| packet.arrival);
             let due = arrival.map(|arrival| sample.tick + u64::from(arrival.after_ticks));
             match due.and_then(|due| due.checked_sub(lane.now())) {
                 Some(left) if left > 0 => {

@@ -12,7 +12,7 @@ fn the_packet_is_shown_in_words_and_a_cube_with_its_packets() {
     for rung in [ladder::RELATIVE_ORIENTATION, ladder::PREDICTED] {
         let mut harness = open(measured(Page::Packet, rung.stages));
         let packet = packet_of(rung.stages);
-        let (bytes, cubes) = (packet.payload_bytes, packet.sent_cubes);
+        let (bytes, cubes) = (packet.payload_bytes, packet.sent_bodies);
         let title = format!("Tick 399: {bytes} bytes for {cubes} of 901 cubes");
         assert!(says(&harness, &title));
         assert!(says(&harness, "Relative to the initial state."));

@@ -27,7 +27,7 @@ pub(super) fn columns(
     let first = column_of(from);
     let count = ((to / each).ceil() - first).max(1.0) as usize;
     let mut columns = vec![Column::default(); count];
-    let newest = meter.newest_tick().unwrap_or(0);
+    let settled = meter.settled_tick();
     for sample in meter.samples() {
         let index = column_of(sample.tick as f64) - first;
         let column = columns.get_mut(index as usize);
@@ -38,7 +38,7 @@ pub(super) fn columns(
             column.kbps = column.kbps.max(kbps(packet.article_bytes(), 1));
         }
         let mut arrivals = ArrivalCounts::default();
-        arrivals.add(sample, newest);
+        arrivals.add(sample, settled);
         let [_, late, lost] = arrivals.0;
         column.is_late |= late > 0;
         column.is_lost |= lost > 0;

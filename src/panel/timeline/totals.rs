@@ -75,17 +75,14 @@ struct Sums {
 
 impl Sums {
     fn of(meter: &LaneMeter, [first, last]: [u64; 2]) -> Self {
-        let newest = meter.newest_tick().unwrap_or(0);
         let samples = || {
             let samples = meter.back_from(Some(last));
             samples.take_while(|sample| sample.tick >= first)
         };
-        let mut arrivals = ArrivalCounts::default();
-        for sample in samples() {
-            arrivals.add(sample, newest);
+        Self {
+            totals: meter.sum(samples()),
+            arrivals: ArrivalCounts::of(meter, samples()),
         }
-        let totals = Totals::of(samples());
-        Self { totals, arrivals }
     }
 
     fn marks(&self) -> String {

@@ -90,7 +90,7 @@ pub(super) fn describe(measured: &Measured<'_>, tick: i64, newest: u64) -> Strin
         return format!("{side}, {ago:.2} s ago: {rung}, no packet in this tick");
     };
     let ticks = |count: u16| terms::ticks(count.into());
-    let arrival = match packet.fate(sample.tick, newest) {
+    let arrival = match packet.fate(sample.tick, measured.meter.settled_tick()) {
         Fate::Arrived(arrival) if arrival.is_late => {
             format!("arrived {} later, too late", ticks(arrival.after_ticks))
         }
@@ -99,7 +99,7 @@ pub(super) fn describe(measured: &Measured<'_>, tick: i64, newest: u64) -> Strin
         Fate::OnItsWay => "on its way".to_owned(),
     };
     let bytes = packet.payload_bytes;
-    let changed = match packet.changed_cubes {
+    let changed = match packet.changed_bodies {
         1 => "1 cube".to_owned(),
         cubes => format!("{cubes} cubes"),
     };

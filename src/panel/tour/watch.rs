@@ -4,7 +4,7 @@ use cubewire_codec::BitKind;
 use cubewire_inspector::words::{grouped, rounded};
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::replication::{Accounting, ArrivalCounts, LaneMeter};
+use crate::replication::{Accounting, LaneMeter};
 
 /// A number to watch in a step of the tour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Watch {
         }
     }
 
-    /// Its mean over the [second](LaneMeter::second) of the other figures, in its unit; none if there is no such second with
+    /// Its mean over the [second](crate::replication::Record::second) of the other figures, in its unit; none if there is no such second with
     /// the present link yet, or nothing was sent in it.
     pub(super) fn of(self, meter: &LaneMeter, graph_seconds: u32) -> Option<f64> {
         let totals = meter.second(None)?;
@@ -62,13 +62,13 @@ impl Watch {
                 let bytes = bits(BitKind::Selection) / 8.0;
                 Some(totals.kbps_of(bytes as usize))
             }
-            Self::Lost => Some(ArrivalCounts::in_span(meter, graph_seconds).lost_percent()),
+            Self::Lost => Some(meter.arrivals(graph_seconds).lost_percent()),
             Self::Delay => Some(1000.0 * newest.playout_delay.as_secs_f64()),
             Self::Error => totals.mean_error_m().map(|metres| 1000.0 * metres),
-            Self::Cube => totals.bits_per_sent_cube(),
-            Self::Position => each(BitKind::Position, totals.sent_cubes),
-            Self::Orientation => each(BitKind::Orientation, totals.sent_cubes),
-            Self::Selection => each(BitKind::Selection, totals.changed_cubes),
+            Self::Cube => totals.bits_per_sent_body(),
+            Self::Position => each(BitKind::Position, totals.sent_bodies),
+            Self::Orientation => each(BitKind::Orientation, totals.sent_bodies),
+            Self::Selection => each(BitKind::Selection, totals.changed_bodies),
         }
     }
 

@@ -43,8 +43,8 @@ pub static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
         })
     }));
     columns.extend([
-        packets("changed_cubes", |totals| totals.changed_cubes.into()),
-        packets("sent_cubes", |totals| totals.sent_cubes.into()),
+        packets("changed_cubes", |totals| totals.changed_bodies.into()),
+        packets("sent_cubes", |totals| totals.sent_bodies.into()),
         newest("reference_age_ticks", |packet| {
             packet.reference_age_ticks().into()
         }),
@@ -60,7 +60,7 @@ pub static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
         column("playout_delay_ms", |sample| {
             rounded(sample.playout_delay.as_secs_f64() * 1000.0).into()
         }),
-        column("starved", |sample| flag(sample.starved)),
+        column("starved", |sample| flag(sample.is_starved())),
         error("mean_error_mm", |error| error.mean_m * 1000.0),
         error("max_error_mm", |error| error.max_m * 1000.0),
         error("mean_error_degrees", |error| error.mean_degrees),
@@ -167,6 +167,7 @@ mod tests {
     use std::collections::HashSet;
 
     use cubewire_codec::Stages;
+    use cubewire_scene::TICK;
 
     use super::*;
     use crate::replication::Arrival;
@@ -199,7 +200,7 @@ mod tests {
         let sample = Sample {
             tick: 90,
             lost: 2,
-            starved: true,
+            starved: TICK,
             ..Sample::default()
         };
         let cells = cells(&sample);

@@ -19,8 +19,8 @@ use cubewire_scene::TICKS_PER_SECOND;
 use super::ShadowLadder;
 use super::encoders::Batch;
 use super::worker::Worker;
+use crate::replication::PacketRecord;
 use crate::replication::meter::{LaneMeter, kbps};
-use crate::replication::packet::PacketRecord;
 use crate::replication::settings::SenderSettings;
 use crate::simulation::CubeWorld;
 

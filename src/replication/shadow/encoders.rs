@@ -6,10 +6,10 @@ use bevy::prelude::*;
 use cubewire_codec::{
     Baselines, Encoder, Inputs, Limits, Origin, Packet, Plan, Sequence, Simulated, Snapshot, Stages,
 };
+use cubewire_protocol::record::PacketRecord;
 use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
 
 use crate::clock;
-use crate::replication::packet::PacketRecord;
 use crate::replication::quantized::QuantizedWorld;
 use crate::simulation::CubeWorld;
 
@@ -196,7 +196,7 @@ impl Encoders {
             if stages.uses_baseline() {
                 sent.insert(*tick, kept);
             }
-            packets.push(PacketRecord::new(packet, stages));
+            packets.push(PacketRecord::new(*tick, packet, stages));
         }
         Ok(packets)
     }

@@ -6,7 +6,7 @@ use bevy::tasks::{AsyncComputeTaskPool, Task, TaskPool, block_on};
 use cubewire_codec::{Snapshot, Stages};
 
 use super::encoders::{Batch, Encoders, ShadowTick};
-use crate::replication::packet::PacketRecord;
+use crate::replication::PacketRecord;
 use crate::simulation::CubeWorld;
 
 /// What a task returns.

@@ -331,8 +331,7 @@ fn account(
     for (mailbox, address, asked, budget, mut viewer, mut meter, mut peer) in &mut lanes {
         let traffic = mailbox.traffic.since(&viewer.counted);
         viewer.counted = mailbox.traffic;
-        let sample = &mut meter.current().traffic;
-        sample.add_connection(&traffic.sent, &traffic.received);
+        meter.count_traffic(&traffic.sent, &traffic.received);
         peer.round_trip = budget.round_trip().unwrap_or_default();
         peer.loss_fraction = budget.loss_fraction();
         peer.fallback = viewer.fallback;

@@ -297,7 +297,6 @@ fn account(
     };
     let traffic = mailbox.traffic.since(&viewer.counted);
     viewer.counted = mailbox.traffic;
-    let sample = &mut meter.current().traffic;
-    sample.add_connection(&traffic.received, &traffic.sent);
+    meter.count_traffic(&traffic.received, &traffic.sent);
     meter.link = connection.link_stats();
 }

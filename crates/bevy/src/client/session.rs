@@ -8,7 +8,8 @@ use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
 use bevy_ecs::query::Allow;
 use bevy_time::{Real, Time};
-use cubewire_codec::{BitLedger, Life, Limits};
+use cubewire_codec::{Baseline, BitLedger, Life, Limits};
+use cubewire_protocol::record::PacketRecord;
 use cubewire_protocol::{
     Arrival, ClientSession, Heard, ServerMessage, SnapshotReceiver, playout_delay,
 };
@@ -288,7 +289,7 @@ impl State {
         {
             let rate = self.protocol.plan.schema().ticks_per_second;
             let bytes = packets.iter().map(|packet| packet.len() + overhead);
-            measure.begin(tick as u64, rate).wire_bytes += bytes.sum::<usize>();
+            measure.begin(tick as u64, rate).traffic.wire_bytes += bytes.sum::<usize>();
         }
         for packet in packets {
             match receiver.on_packet(now, packet) {
@@ -297,7 +298,8 @@ impl State {
                     if let Some(measure) = &mut measure
                         && let Some(packet) = receiver.decoder().packet(packet.clone())
                     {
-                        measure.count(tick, packet, late);
+                        let stages = receiver.get(tick).map(Baseline::stages).unwrap_or_default();
+                        measure.count(PacketRecord::received(tick, &packet, stages, late));
                     }
                 }
                 Ok(_) => {}

@@ -11,6 +11,7 @@ use bevy_tasks::{ComputeTaskPool, TaskPool};
 use bevy_time::{Real, Time};
 use bevy_transform::components::Transform;
 use cubewire_codec::{Life, QuantizedSnapshot};
+use cubewire_protocol::record::PacketRecord;
 use cubewire_protocol::{BaselineChoice, Visibility, Within};
 
 use super::ReplicationStats;
@@ -183,7 +184,7 @@ pub(super) fn send_snapshots(
         let bytes = packet.bytes.clone();
         stats.snapshot_bytes += bytes.len() as u64;
         if let Some(measure) = &mut job.measure {
-            measure.count(bodies.tick, packet.clone(), false);
+            measure.count(PacketRecord::new(bodies.tick, packet, job.peer.stages));
         }
         job.peer
             .on_sent(bodies.tick, bytes.len() + job.mailbox.overhead_bytes);

@@ -1,7 +1,8 @@
 //! What is measured of a connection while somebody looks.
 
-use cubewire_bevy::{ByteBudget, Measure, MeasuredTick, Peer, Server, Session};
+use cubewire_bevy::{ByteBudget, Measure, Peer, Server, Session};
 use cubewire_codec::BitKind;
+use cubewire_protocol::record::ArrivalCounts;
 
 use super::*;
 
@@ -41,25 +42,24 @@ fn both_ends_measure_the_same_packets_and_nothing_while_nobody_looks() {
     let after = stats(&net);
     let sent = net.server.world().get::<Measure>(client).unwrap();
     let received = net.clients[0].world().get::<Measure>(server).unwrap();
-    let sum = |of: &Measure, what: fn(&MeasuredTick) -> usize| -> usize {
-        of.ticks().iter().map(what).sum()
-    };
-    assert_eq!(sent.ticks().len(), 100);
-    let bytes = sum(sent, |tick| tick.payload_bytes);
-    assert_eq!(bytes as u64, after.snapshot_bytes - before.snapshot_bytes);
-    assert_eq!(sum(sent, |tick| tick.packets), 100);
-    for tick in sent.ticks().iter().chain(received.ticks()) {
-        let bits = 8.0 * tick.payload_bytes as f64;
-        assert!((tick.ledger.total() - bits).abs() < 1e-6, "{tick:?}");
-        assert!(tick.wire_bytes == 0 || tick.wire_bytes > tick.payload_bytes);
+    let [sent, received] = [sent, received].map(Measure::record);
+    assert_eq!(sent.samples().len(), 100);
+    let totals = sent.totals();
+    let bytes = totals.payload_bytes as u64;
+    assert_eq!(bytes, after.snapshot_bytes - before.snapshot_bytes);
+    assert_eq!(totals.snapshots, 100);
+    for sample in sent.samples().iter().chain(received.samples()) {
+        let payload = sample.payload_bytes();
+        let packets = sample.snapshots.iter();
+        let bits: f64 = packets.map(|packet| packet.ledger.total()).sum();
+        assert!((bits - 8.0 * payload as f64).abs() < 1e-6, "{sample:?}");
+        let wire_bytes = sample.traffic.wire_bytes;
+        assert!(wire_bytes == 0 || wire_bytes > payload);
     }
-    assert!(
-        sent.ticks()
-            .iter()
-            .all(|tick| tick.budget_kbps == Some(512))
-    );
+    let budgets = sent.samples().iter().map(|sample| sample.budget_kbps);
+    assert!(budgets.eq([Some(512); 100]));
     // 30 ms each way, and the waits for ticks.
-    let acked = sent.ticks().iter().filter_map(|tick| tick.acked_after);
+    let acked = sent.packets().filter_map(|packet| packet.acked_after_ticks);
     let acked: Vec<_> = acked.collect();
     assert!(acked.len() > 90, "{} acks", acked.len());
     assert!(
@@ -67,16 +67,21 @@ fn both_ends_measure_the_same_packets_and_nothing_while_nobody_looks() {
         "{acked:?}"
     );
     // What the client has last was sent two to four ticks before.
-    let packets = received.packets();
-    assert_eq!(packets.len(), Measure::PACKETS);
-    assert!(packets.iter().is_sorted_by_key(|packet| packet.0));
-    let (tick, last) = packets.back().unwrap();
-    let sent_then = sent.ticks().iter().find(|sent| sent.tick == *tick).unwrap();
-    assert_eq!(sent_then.payload_bytes, last.bytes.len());
-    assert_eq!(sent_then.bodies, last.sent_bodies);
+    assert_eq!(received.packets().count(), received.totals().snapshots);
+    assert!(received.packets().is_sorted_by_key(|packet| packet.tick));
+    let last = received.packets().next_back().unwrap();
+    let sent_then = &sent.at(last.tick).unwrap().snapshots[0];
+    assert_eq!(sent_then.payload_bytes, last.payload_bytes);
+    assert_eq!(sent_then.sent_bodies, last.sent_bodies);
+    assert_eq!(
+        (sent_then.stages, sent_then.header),
+        (last.stages, last.header)
+    );
     for (kind, bits) in BitKind::ALL.map(|kind| (kind, last.ledger.kind(kind))) {
         assert!((bits - sent_then.ledger.kind(kind)).abs() < 1e-6, "{kind}");
     }
+    let details = [sent_then, last].map(|packet| packet.detail.as_ref().unwrap());
+    assert_eq!(details[0].bytes(), details[1].bytes());
 
     net.server
         .world_mut()
@@ -89,7 +94,7 @@ fn both_ends_measure_the_same_packets_and_nothing_while_nobody_looks() {
 }
 
 #[test]
-fn what_is_lost_is_never_acked_and_what_is_old_is_forgotten() {
+fn what_is_lost_is_never_acked() {
     let mut net = lossy(0.3, 6);
     net.add_client();
     net.run_until(|net| net.count::<Connected>(0) == 1);
@@ -101,9 +106,13 @@ fn what_is_lost_is_never_acked_and_what_is_old_is_forgotten() {
         net.tick();
     }
     let measure = net.server.world().get::<Measure>(client).unwrap();
-    assert_eq!(measure.ticks().len(), 660);
-    let settled = measure.ticks().iter().take(500);
-    let lost = settled.filter(|tick| tick.acked_after.is_none()).count();
+    let record = measure.record();
+    assert_eq!(record.samples().len(), 900);
+    let settled = record.packets().take(500);
+    let lost = settled.filter(|packet| packet.acked_after_ticks.is_none());
+    let lost = lost.count();
     // Of 500, three in ten.
     assert!((110..190).contains(&lost), "{lost} are not acked");
+    let counts = ArrivalCounts::of(record, record.samples().iter().take(500));
+    assert_eq!(counts.0, [500 - lost, 0, lost]);
 }

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 
 use cubewire_codec::Stages;
+use cubewire_protocol::record::kbps;
 
 /// A tick of the graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -137,12 +138,6 @@ fn smooth(bytes: &[usize], ticks_per_second: u32) -> Vec<f64> {
         kbps(sum, window, ticks_per_second)
     });
     smoothed.collect()
-}
-
-/// The rate of bytes in that many ticks, kilobits a second; 0 of none.
-pub fn kbps(bytes: usize, ticks: usize, ticks_per_second: u32) -> f64 {
-    let bits = bytes as f64 * 8.0 * f64::from(ticks_per_second);
-    bits / ticks.max(1) as f64 / 1000.0
 }
 
 /// Points of a line, at most: more would not be visible on the screen.

@@ -1,12 +1,11 @@
 //! The last packets, while one of them is held.
 
-use std::collections::VecDeque;
-
 use bevy_egui::egui::{Align, Key, Layout, Modifiers, Ui, vec2};
-use cubewire_bevy::Measure;
-use cubewire_codec::{Packet, QuantizedSnapshot};
+use cubewire_codec::QuantizedSnapshot;
+use cubewire_protocol::record::PacketRecord;
 
 use super::View;
+use crate::packet::HELD;
 use crate::style::{CONTROL, Look};
 use crate::widgets::{chip, line};
 
@@ -14,7 +13,7 @@ use crate::widgets::{chip, line};
 #[derive(Debug)]
 pub(crate) struct Held {
     /// The oldest first, never empty.
-    packets: VecDeque<(u64, Packet)>,
+    packets: Vec<PacketRecord>,
     pub(super) bodies: Option<QuantizedSnapshot>,
     /// How many there are after the one that is shown.
     newer: usize,
@@ -23,16 +22,19 @@ pub(crate) struct Held {
 impl Held {
     /// None if there is no packet yet.
     fn new(view: &View<'_>) -> Option<Self> {
-        let packets = view.measure.packets();
+        let packets = view.record().packets().rev().take(HELD);
+        let packets = packets.filter(|packet| packet.detail.is_some());
+        let mut packets: Vec<_> = packets.cloned().collect();
+        packets.reverse();
         (!packets.is_empty()).then(|| Self {
-            packets: packets.clone(),
+            packets,
             bodies: view.bodies.cloned(),
             newer: 0,
         })
     }
 
-    /// The one that is shown, with its tick.
-    pub(super) fn shown(&self) -> Option<&(u64, Packet)> {
+    /// The one that is shown.
+    pub(super) fn shown(&self) -> Option<&PacketRecord> {
         self.packets.get(self.oldest() - self.newer)
     }
 
@@ -76,7 +78,7 @@ pub(super) fn controls(ui: &mut Ui, view: &View<'_>, held: &mut Option<Held>) {
             }
         }
         let said = match held {
-            None => format!("the last {}, with arrow keys, too", Measure::PACKETS),
+            None => format!("the last {HELD}, with arrow keys, too"),
             Some(Held { newer: 0, .. }) => "held".to_owned(),
             Some(Held { newer, .. }) => format!("held, {newer} before it"),
         };

@@ -13,7 +13,7 @@ pub(super) fn draw(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
         "Snapshots by the quarter of a second in which they were sent. Late ones arrived after their time to be shown.",
     );
     plot(ui, &quarters(meter, seconds), seconds);
-    counts(ui, meter, ArrivalCounts::in_span(meter, seconds));
+    counts(ui, meter, meter.arrivals(seconds));
 }
 
 /// The quarters of the last seconds, the oldest first. They begin with whole quarters of the tick, so that bars keep what
@@ -27,7 +27,7 @@ fn quarters(meter: &LaneMeter, seconds: u32) -> Vec<ArrivalCounts> {
         let Some(index) = quarters.len().checked_sub(1 + back) else {
             break;
         };
-        quarters[index].add(sample, newest);
+        quarters[index].add(sample, meter.settled_tick());
     }
     quarters
 }
@@ -131,9 +131,9 @@ mod tests {
         assert_eq!(quarters[3].0, [0, 0, 15], "lost for longer than a second");
         assert_eq!(quarters[4].0, [15, 0, 0]);
         assert_eq!(quarters[11].0, [9, 0, 1], "the others are on their way");
-        assert_eq!(ArrivalCounts::in_span(&meter, 3).0, [114, 15, 16]);
+        assert_eq!(meter.arrivals(3).0, [114, 15, 16]);
         meter.link_since = 130;
-        let since = ArrivalCounts::in_span(&meter, 3);
+        let since = meter.arrivals(3);
         assert_eq!((since.0, since.lost_percent() as u32), ([14, 0, 1], 6));
     }
 }

@@ -67,7 +67,7 @@ fn delay(ui: &mut Ui, settings: &mut LaneSettings, meter: &LaneMeter) {
 fn stalls(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     let look = Look::of(ui);
     let samples = meter.newest((seconds * TICKS_PER_SECOND) as usize);
-    let (count, starved) = stalls_of(samples.map(|sample| sample.starved));
+    let (count, starved) = stalls_of(samples.map(Sample::is_starved));
     let time = starved as f64 / f64::from(TICKS_PER_SECOND);
     let color = if count == 0 { look.ink } else { look.warning };
     let noun = if count == 1 { "stall" } else { "stalls" };
@@ -95,8 +95,9 @@ fn buffer(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     let second = Totals::of(meter.newest(TICKS_PER_SECOND as usize));
     ui.label(terms::STALLS);
     let late = second.late;
-    let stalls = grouped(meter.stalls as f64);
-    let time = meter.starved_ticks as f64 / f64::from(TICKS_PER_SECOND);
+    let since_start = meter.totals();
+    let stalls = grouped(since_start.stalls as f64);
+    let time = since_start.starved_ticks as f64 / f64::from(TICKS_PER_SECOND);
     ui.label(format!(
         "{stalls} since the start, {time:.2} s in all. Late in the last second: {late}."
     ));
@@ -117,7 +118,7 @@ fn buffer(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     for (index, sample) in samples.iter().enumerate() {
         let x = (first + index) as f64;
         chart.bar(x..=x + 1.0, sample.buffered as f64, look.quiet);
-        if sample.starved {
+        if sample.is_starved() {
             mark(x, look.error);
         } else if sample.late > 0 {
             mark(x, look.warning);

@@ -33,7 +33,7 @@ impl Block<'_> {
     /// Draws it. What the sliders set takes effect if the codec accepts it.
     pub(super) fn draw(&self, ui: &mut Ui, stages: &mut Stages, second: &Totals) {
         divider(ui);
-        let bits = match second.sent_cubes {
+        let bits = match second.sent_bodies {
             0 => String::new(),
             cubes => {
                 let bits = rounded(second.ledger.kind(self.kind) / cubes as f64);

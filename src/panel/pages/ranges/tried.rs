@@ -4,7 +4,7 @@ use bevy::prelude::*;
 use cubewire_codec::Stages;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::replication::{Accounting, LaneMeter, ReplicaError};
+use crate::replication::{Accounting, LaneMeter};
 use crate::view::Selected;
 
 /// Stages that are remembered, at most.
@@ -50,16 +50,17 @@ impl Tradeoffs {
 
 /// Notes what the stages of the selected lane cost now, while there is anything to see.
 pub(in crate::panel) fn record(
-    lane: Option<Single<(&LaneMeter, &ReplicaError), With<Selected>>>,
+    lane: Option<Single<&LaneMeter, With<Selected>>>,
     mut tradeoffs: ResMut<Tradeoffs>,
 ) {
-    let Some((meter, replica_error)) = lane.map(Single::into_inner) else {
+    let Some(meter) = lane.map(Single::into_inner) else {
         return;
     };
     let mut samples = meter.newest(SETTLING_TICKS);
-    let Some(stages) = meter.samples().back().map(|sample| sample.stages) else {
+    let Some(newest) = meter.samples().back() else {
         return;
     };
+    let (stages, replica_error) = (newest.stages, newest.replica_error);
     let has_settled =
         samples.len() == SETTLING_TICKS && samples.all(|sample| sample.stages == stages);
     if has_settled && replica_error.tick.is_some() && replica_error.mean_m > 0.0 {

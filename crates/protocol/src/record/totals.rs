@@ -1,14 +1,75 @@
-//! Sums over the samples of a lane, and means computed from them.
+//! Sums over the samples of a record, and means computed from them.
+
+use std::time::Duration;
 
 use cubewire_codec::{BitKind, BitLedger};
-use cubewire_scene::TICKS_PER_SECOND;
+use serde::{Deserialize, Serialize};
 
-use super::meter::{Accounting, LaneMeter, Sample, Traffic, kbps};
 use super::packet::PacketRecord;
+use super::{Rate, Sample};
 
-/// Sums over ticks.
+/// Bytes of the headers of IPv4 and UDP. In memory, packets count as if they had them.
+pub const HEADER_BYTES: usize = 28;
+
+/// How bytes are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Accounting {
+    /// A snapshot's payload in whole bytes, plus 28 for IPv4 and UDP, as in the article.
+    #[default]
+    PayloadAndUdp,
+    /// Every datagram with the transport's headers, plus 28 bytes for IPv4 and UDP each, 48 over IPv6.
+    OnTheWire,
+}
+
+impl Accounting {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::PayloadAndUdp, Self::OnTheWire];
+
+    /// Its name on the screen.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::PayloadAndUdp => "article",
+            Self::OnTheWire => "wire",
+        }
+    }
+}
+
+/// Bytes that a transport sent and received for a connection, in [`Accounting::OnTheWire`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Bytes of packets that carry snapshots.
+    pub wire_bytes: usize,
+    /// Packets that carry snapshots: more than one for a snapshot that is fragmented.
+    pub packets: usize,
+    /// Bytes of snapshot acks.
+    pub ack_bytes: usize,
+    /// Bytes that establish and maintain the connection, in both directions: handshake, welcome, requests, the acks of
+    /// both, keep-alives. Only between processes.
+    pub control_bytes: usize,
+}
+
+impl Traffic {
+    /// Adds the other's bytes.
+    pub const fn add(&mut self, other: &Self) {
+        self.wire_bytes += other.wire_bytes;
+        self.packets += other.packets;
+        self.ack_bytes += other.ack_bytes;
+        self.control_bytes += other.control_bytes;
+    }
+}
+
+/// The rate of `bytes` in `ticks` ticks, kilobits a second; 0 if there were none.
+#[must_use]
+pub fn kbps(bytes: usize, ticks: usize, ticks_per_second: u32) -> f64 {
+    let bits = bytes as f64 * 8.0 * f64::from(ticks_per_second);
+    bits / ticks.max(1) as f64 / 1000.0
+}
+
+/// Sums over ticks. Default: over no tick of a connection with 60 ticks a second.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Totals {
+    rate: Rate,
     /// Ticks summed over.
     pub ticks: usize,
     /// Snapshots that were sent in these ticks; for a viewer, received.
@@ -21,14 +82,20 @@ pub struct Totals {
     pub article_bytes: usize,
     /// Bits of the payloads by kind.
     pub ledger: BitLedger,
-    /// See [`PacketRecord::changed_cubes`].
-    pub changed_cubes: usize,
-    /// See [`PacketRecord::sent_cubes`].
-    pub sent_cubes: usize,
+    /// See [`PacketRecord::changed_bodies`].
+    pub changed_bodies: usize,
+    /// See [`PacketRecord::sent_bodies`].
+    pub sent_bodies: usize,
     /// Packets that the simulated link lost.
     pub lost: usize,
     /// Snapshots that arrived too late to be shown.
     pub late: usize,
+    /// Number of stalls of playout that began.
+    pub stalls: u64,
+    /// Ticks in which playout stood still.
+    pub starved_ticks: u64,
+    /// Total length of the stalls.
+    pub starved: Duration,
     /// What the transport sent.
     pub traffic: Traffic,
     /// Whether any tick had a budget.
@@ -39,12 +106,21 @@ pub struct Totals {
     error_m: f64,
     /// Sum of their mean angles, degrees.
     error_degrees: f64,
-    /// Distance of the cube that was farthest off, metres.
+    /// Distance of the body that was farthest off, metres.
     pub max_error_m: f32,
 }
 
 impl Totals {
-    /// The sums over `samples`.
+    /// Sums over no tick, of a connection with this rate.
+    #[must_use]
+    pub fn new(ticks_per_second: u32) -> Self {
+        Self {
+            rate: Rate(ticks_per_second),
+            ..Self::default()
+        }
+    }
+
+    /// The sums over `samples`, which were taken 60 times a second.
     pub fn of<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Self {
         let mut totals = Self::default();
         for sample in samples {
@@ -59,6 +135,9 @@ impl Totals {
         self.has_budget |= sample.budget_kbps.is_some();
         self.lost += sample.lost;
         self.late += sample.late;
+        self.stalls += sample.stalls as u64;
+        self.starved_ticks += u64::from(sample.is_starved());
+        self.starved += sample.starved;
         self.traffic.add(&sample.traffic);
         let error = &sample.replica_error;
         if error.tick.is_some() {
@@ -78,8 +157,8 @@ impl Totals {
             self.max_payload_bytes = self.max_payload_bytes.max(packet.payload_bytes);
             self.article_bytes += packet.article_bytes();
             self.ledger.add(&packet.ledger);
-            self.changed_cubes += packet.changed_cubes;
-            self.sent_cubes += packet.sent_cubes;
+            self.changed_bodies += packet.changed_bodies;
+            self.sent_bodies += packet.sent_bodies;
         }
     }
 
@@ -105,7 +184,7 @@ impl Totals {
     /// The rate of `bytes` over these ticks, kilobits a second.
     #[must_use]
     pub fn kbps_of(&self, bytes: usize) -> f64 {
-        kbps(bytes, self.ticks)
+        kbps(bytes, self.ticks, self.rate.0)
     }
 
     /// `sum` divided by the number of snapshots, or by 1 if there were none.
@@ -114,13 +193,13 @@ impl Totals {
         sum / self.snapshots.max(1) as f64
     }
 
-    /// Mean distance of the interacting cubes from the simulation's, metres; none where it was not measured.
+    /// Mean distance of the interacting bodies from the simulation's, metres; none where it was not measured.
     #[must_use]
     pub fn mean_error_m(&self) -> Option<f64> {
         (self.error_ticks > 0).then(|| self.error_m / self.error_ticks as f64)
     }
 
-    /// Mean angle of the interacting cubes to the simulation's, degrees; none where it was not measured.
+    /// Mean angle of the interacting bodies to the simulation's, degrees; none where it was not measured.
     #[must_use]
     pub fn mean_error_degrees(&self) -> Option<f64> {
         (self.error_ticks > 0).then(|| self.error_degrees / self.error_ticks as f64)
@@ -129,19 +208,19 @@ impl Totals {
     /// Packets a second, fragments counted one by one.
     #[must_use]
     pub fn packets_per_second(&self) -> f64 {
-        self.traffic.packets as f64 / self.ticks.max(1) as f64 * f64::from(TICKS_PER_SECOND)
+        self.traffic.packets as f64 / self.ticks.max(1) as f64 * f64::from(self.rate.0)
     }
 
-    /// Whether snapshots were sent, and no cube differed from their baselines.
+    /// Whether snapshots were sent, and no body differed from its baseline.
     #[must_use]
     pub const fn is_at_rest(&self) -> bool {
-        self.snapshots > 0 && self.changed_cubes == 0
+        self.snapshots > 0 && self.changed_bodies == 0
     }
 
-    /// Bits of a cube that was sent, without the packet's header; none if no cube was.
+    /// Bits of a body that was sent, without the packet's header; none if no body was.
     #[must_use]
-    pub fn bits_per_sent_cube(&self) -> Option<f64> {
-        (self.sent_cubes > 0).then(|| self.ledger.content() / self.sent_cubes as f64)
+    pub fn bits_per_sent_body(&self) -> Option<f64> {
+        (self.sent_bodies > 0).then(|| self.ledger.content() / self.sent_bodies as f64)
     }
 
     /// Fraction of all bits that are of this kind, 0 to 1.
@@ -156,41 +235,17 @@ impl Totals {
     }
 }
 
-impl LaneMeter {
-    /// Mean over the newest second, kilobits a second; 0 before the first tick.
-    #[must_use]
-    pub fn kbps(&self, accounting: Accounting) -> f64 {
-        Totals::of(self.newest(TICKS_PER_SECOND as usize)).kbps(accounting)
-    }
-
-    /// The second that all figures on the screen are means of: up to the [steady tick](Self::steady_tick). None unless every
-    /// tick of it had the settings of the moment: after a switch, a mean would be of neither.
-    #[must_use]
-    pub fn second(&self, moment: Option<u64>) -> Option<Totals> {
-        if moment.is_none() && self.is_switched() {
-            return None;
-        }
-        let shown = self.back_from(moment).next()?;
-        let second = self.back_from(self.steady_tick(moment));
-        let alike = second
-            .take(TICKS_PER_SECOND as usize)
-            .take_while(|sample| sample.is_sent_like(shown));
-        let totals = Totals::of(alike);
-        (totals.ticks == TICKS_PER_SECOND as usize).then_some(totals)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::replication::ReplicaError;
+    use crate::record::ReplicaError;
 
     fn sample(payload_bytes: usize) -> Sample {
         Sample {
             snapshots: vec![PacketRecord {
                 payload_bytes,
-                changed_cubes: 5,
-                sent_cubes: 5,
+                changed_bodies: 5,
+                sent_bodies: 5,
                 ..PacketRecord::default()
             }],
             traffic: Traffic {
@@ -219,7 +274,7 @@ mod tests {
             assert_eq!(totals.per_snapshot(totals.payload_bytes as f64), 200.0);
             assert_eq!(totals.packets_per_second(), packets);
             assert!((totals.kbps(Accounting::PayloadAndUdp) - kbps).abs() < 1e-9);
-            assert_eq!(totals.bits_per_sent_cube(), Some(0.0));
+            assert_eq!(totals.bits_per_sent_body(), Some(0.0));
         }
     }
 
@@ -241,11 +296,11 @@ mod tests {
     }
 
     #[test]
-    fn without_changed_cubes_there_is_no_mean_of_them() {
+    fn without_changed_bodies_there_is_no_mean_of_them() {
         let mut still = sample(7);
-        still.snapshots[0].sent_cubes = 0;
+        still.snapshots[0].sent_bodies = 0;
         let totals = Totals::of(&[still]);
-        assert_eq!(totals.bits_per_sent_cube(), None);
+        assert_eq!(totals.bits_per_sent_body(), None);
         assert_eq!(totals.fraction(BitKind::Header), 0.0);
     }
 }

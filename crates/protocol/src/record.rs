@@ -1,0 +1,406 @@
+//! The packets of a connection and their fates: one record for each connection, at either end.
+//!
+//! A [`Record`] keeps a [`Sample`] for each tick of the last minute. Figures of any span are computed from the samples: sums as
+//! [`Totals`], fates as [`ArrivalCounts`]. Totals since a [mark](Record::mark) are kept for runs of any length.
+
+mod arrivals;
+mod detail;
+mod packet;
+mod totals;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use cubewire_codec::Stages;
+
+use crate::feedback::Ack;
+
+pub use arrivals::ArrivalCounts;
+pub use detail::PacketDetail;
+pub use packet::{Arrival, Fate, PacketRecord};
+pub use totals::{Accounting, HEADER_BYTES, Totals, Traffic, kbps};
+
+/// One tick of a connection.
+#[derive(Clone, Debug, Default)]
+pub struct Sample {
+    /// The simulation's tick; a viewer counts its own.
+    pub tick: u64,
+    /// Stages of the connection, whether a snapshot was sent in this tick or not.
+    pub stages: Stages,
+    /// The budget of the connection, kilobits a second on the wire, if it keeps to one.
+    pub budget_kbps: Option<u32>,
+    /// Ticks from one snapshot to the next that are asked for.
+    pub send_interval_ticks: u32,
+    /// Snapshots that were sent in this tick: one or, at a lower send rate, none. At a receiver, those that
+    /// it received.
+    pub snapshots: Vec<PacketRecord>,
+    /// Ticks for which the body that has waited longest has waited to be sent; 0 without a budget.
+    pub longest_wait_ticks: u64,
+    /// What the transport sent.
+    pub traffic: Traffic,
+    /// Age of the newest acked snapshot; none before the first ack.
+    pub acked_age_ticks: Option<u16>,
+    /// Packets that the simulated link lost in this tick, on the way to the receiver.
+    pub lost: usize,
+    /// Snapshots that arrived in this tick too late to be shown.
+    pub late: usize,
+    /// Snapshots in the jitter buffer that are still to be shown.
+    pub buffered: usize,
+    /// The playout delay, on top of the shortest time in transit.
+    pub playout_delay: Duration,
+    /// Stalls of playout that began in this tick, as the next snapshot had not arrived.
+    pub stalls: usize,
+    /// How long playout stood still in this tick.
+    pub starved: Duration,
+    /// The replica error, of connections that measure it; without a tick otherwise.
+    pub replica_error: ReplicaError,
+}
+
+/// The difference between the displayed state of a tick and the simulation. While playout is stalled, it is the one to the
+/// state that should be displayed by now.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ReplicaError {
+    /// Tick that should be displayed; none before the first snapshot, and once the link has been
+    /// silent for longer than the history reaches back.
+    pub tick: Option<f64>,
+    /// Mean distance of the interacting bodies, metres; 0 if there are none.
+    pub mean_m: f32,
+    /// Distance of the body that is farthest off, metres.
+    pub max_m: f32,
+    /// Mean angle of the interacting bodies, degrees; 0 if there are none.
+    pub mean_degrees: f32,
+    /// Angle of the body that is farthest off, degrees.
+    pub max_degrees: f32,
+}
+
+/// Ticks a second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Rate(u32);
+
+impl Default for Rate {
+    fn default() -> Self {
+        Self(60)
+    }
+}
+
+/// The last minute of a connection, and totals since a mark.
+///
+/// Memory is bounded: a minute of samples, two packets a tick in the mean, and [`MAX_DETAIL_BYTES`](Self::MAX_DETAIL_BYTES) of
+/// details. Default: of a connection with 60 ticks a second.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    rate: Rate,
+    samples: VecDeque<Sample>,
+    /// Samples at the front whose packets have no details any more.
+    undetailed: usize,
+    /// Bytes of the details in all samples but the newest, to which packets are still added.
+    detail_bytes: usize,
+    /// Packets in all samples but the newest.
+    packets: usize,
+    /// Sums over the samples since the mark, without the newest.
+    totals: Totals,
+    /// Whether the newest sample is from before the mark.
+    is_marked: bool,
+    /// The newest tick whose snapshot was acked.
+    newest_acked: Option<u64>,
+    /// Whether the settings were switched since the newest sample.
+    is_switched: bool,
+}
+
+impl Record {
+    /// Seconds that are kept.
+    pub const SECONDS: usize = 60;
+
+    /// Bytes of memory for the details of packets, at most. The newest tick may add to them.
+    pub const MAX_DETAIL_BYTES: usize = 11 << 20;
+
+    /// An empty record.
+    #[must_use]
+    pub fn new(ticks_per_second: u32) -> Self {
+        Self {
+            rate: Rate(ticks_per_second),
+            totals: Totals::new(ticks_per_second),
+            ..Self::default()
+        }
+    }
+
+    /// A record that holds these samples, oldest first, of a connection with 60 ticks a second.
+    #[must_use]
+    pub fn from_samples(samples: impl IntoIterator<Item = Sample>) -> Self {
+        let mut record = Self::default();
+        for sample in samples {
+            record.begin(sample);
+        }
+        record
+    }
+
+    /// Ticks a second.
+    #[must_use]
+    pub const fn ticks_per_second(&self) -> u32 {
+        self.rate.0
+    }
+
+    /// Oldest first, without gaps; the newest is of the last tick.
+    #[must_use]
+    pub const fn samples(&self) -> &VecDeque<Sample> {
+        &self.samples
+    }
+
+    /// All packets, the oldest first.
+    pub fn packets(&self) -> impl DoubleEndedIterator<Item = &PacketRecord> {
+        self.samples.iter().flat_map(|sample| &sample.snapshots)
+    }
+
+    /// The tick of the newest sample; none before there is one.
+    #[must_use]
+    pub fn newest_tick(&self) -> Option<u64> {
+        Some(self.samples.back()?.tick)
+    }
+
+    /// The newest `ticks` samples, or fewer if there are not as many.
+    pub fn newest(&self, ticks: usize) -> impl ExactSizeIterator<Item = &Sample> {
+        self.samples
+            .range(self.samples.len().saturating_sub(ticks)..)
+    }
+
+    /// The samples up to that tick, or up to the newest one; the newest first.
+    pub fn back_from(&self, tick: Option<u64>) -> impl Iterator<Item = &Sample> {
+        let samples = self.samples.iter().rev();
+        samples.skip_while(move |sample| tick.is_some_and(|tick| sample.tick > tick))
+    }
+
+    /// The sample of that tick.
+    #[must_use]
+    pub fn at(&self, tick: u64) -> Option<&Sample> {
+        self.samples.get(self.index_of(tick)?)
+    }
+
+    fn index_of(&self, tick: u64) -> Option<usize> {
+        let newest = self.newest_tick()?;
+        let back = usize::try_from(newest.checked_sub(tick)?).ok()?;
+        let index = self.samples.len().checked_sub(1 + back)?;
+        (self.samples[index].tick == tick).then_some(index)
+    }
+
+    /// Packets from before this tick are lost unless they have arrived. With acks, it is 32 ticks before the newest acked one: an ack
+    /// has a bit for each of these, and older acks come first. Without acks, it is a second before the newest tick.
+    #[must_use]
+    pub fn settled_tick(&self) -> u64 {
+        match self.newest_acked {
+            Some(acked) => acked.saturating_sub(u32::BITS.into()),
+            None => {
+                let newest = self.newest_tick().unwrap_or(0);
+                newest.saturating_sub(self.rate.0.into())
+            }
+        }
+    }
+
+    /// Whether any packet of the last two seconds has arrived, until a moment or now. While none does, as through a link that
+    /// is cut, how many times less it costs says nothing.
+    #[must_use]
+    pub fn arrives(&self, moment: Option<u64>) -> bool {
+        let mut samples = self.back_from(moment).take(2 * self.rate.0 as usize);
+        samples.any(|sample| {
+            let mut packets = sample.snapshots.iter();
+            packets.any(|packet| packet.arrival.is_some())
+        })
+    }
+
+    /// Sums over these samples of the record.
+    pub fn sum<'a>(&self, samples: impl IntoIterator<Item = &'a Sample>) -> Totals {
+        let mut totals = Totals::new(self.rate.0);
+        for sample in samples {
+            totals.add(sample);
+        }
+        totals
+    }
+
+    /// Sums since the [mark](Self::mark), or since the start, of any length.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        let mut totals = self.totals.clone();
+        if let Some(newest) = self.samples.back().filter(|_| !self.is_marked) {
+            totals.add(newest);
+        }
+        totals
+    }
+
+    /// Begins the [totals](Self::totals) again, with the next tick.
+    pub fn mark(&mut self) {
+        self.totals = Totals::new(self.rate.0);
+        self.is_marked = !self.samples.is_empty();
+    }
+
+    /// Mean over the newest second, kilobits a second; 0 before the first tick.
+    #[must_use]
+    pub fn kbps(&self, accounting: Accounting) -> f64 {
+        let second = self.newest(self.rate.0 as usize);
+        self.sum(second).kbps(accounting)
+    }
+
+    /// The tick up to which figures on the screen are means: the one of the past that is shown, or the newest that
+    /// keeps them steady, so that they change four times a second.
+    #[must_use]
+    pub fn steady_tick(&self, moment: Option<u64>) -> Option<u64> {
+        let quarter = u64::from(self.rate.0 / 4).max(1);
+        let newest = || Some(self.newest_tick()? / quarter * quarter);
+        moment.or_else(newest)
+    }
+
+    /// The second that all figures on the screen are means of: up to the [steady tick](Self::steady_tick). None unless every
+    /// tick of it had the settings of the moment: after a switch, a mean would be of neither.
+    #[must_use]
+    pub fn second(&self, moment: Option<u64>) -> Option<Totals> {
+        if moment.is_none() && self.is_switched {
+            return None;
+        }
+        let ticks = self.rate.0 as usize;
+        let shown = self.back_from(moment).next()?;
+        let second = self.back_from(self.steady_tick(moment)).take(ticks);
+        let totals = self.sum(second.take_while(|sample| sample.is_sent_like(shown)));
+        (totals.ticks == ticks).then_some(totals)
+    }
+
+    /// Bytes of memory of the packets' details.
+    #[must_use]
+    pub fn detail_bytes(&self) -> usize {
+        self.detail_bytes + self.samples.back().map_or(0, Sample::detail_bytes)
+    }
+
+    /// Begins a tick, and forgets what is too old. Ticks that were left out since the newest have empty samples.
+    pub fn begin(&mut self, sample: Sample) {
+        let kept = Self::SECONDS * self.rate.0 as usize;
+        // A sample of tick 0 may be from before the first tick: see `current`.
+        if let Some(newest) = self.newest_tick().filter(|&tick| tick > 0) {
+            // After a pause that is longer than what is kept, all of it is forgotten.
+            let first = (newest + 1).max((sample.tick + 1).saturating_sub(kept as u64));
+            for tick in first..sample.tick {
+                self.push(Sample {
+                    tick,
+                    ..Sample::default()
+                });
+            }
+        }
+        self.push(sample);
+        while self.samples.len() > kept || self.packets > 2 * kept && self.samples.len() > 1 {
+            let oldest = self.samples.pop_front();
+            let oldest = oldest.expect("there is one more than is kept");
+            self.undetailed = self.undetailed.saturating_sub(1);
+            self.detail_bytes -= oldest.detail_bytes();
+            self.packets -= oldest.snapshots.len();
+        }
+        while self.detail_bytes > Self::MAX_DETAIL_BYTES
+            && let Some(oldest) = self.samples.get_mut(self.undetailed)
+        {
+            self.undetailed += 1;
+            self.detail_bytes -= oldest.detail_bytes();
+            for packet in &mut oldest.snapshots {
+                packet.detail = None;
+            }
+        }
+    }
+
+    fn push(&mut self, sample: Sample) {
+        if let Some(newest) = self.samples.back() {
+            self.detail_bytes += newest.detail_bytes();
+            self.packets += newest.snapshots.len();
+            if !std::mem::take(&mut self.is_marked) {
+                self.totals.add(newest);
+            }
+        }
+        self.is_switched = false;
+        self.samples.push_back(sample);
+    }
+
+    /// The newest sample. Before the first tick, an empty one of tick 0.
+    pub fn current(&mut self) -> &mut Sample {
+        if self.samples.is_empty() {
+            self.samples.push_back(Sample::default());
+        }
+        self.samples.back_mut().expect("a sample was just pushed")
+    }
+
+    /// Notes that the packets that were sent in that tick have arrived in the newest one.
+    pub fn on_arrival(&mut self, tick: u64, is_late: bool) {
+        let (Some(newest), Some(index)) = (self.newest_tick(), self.index_of(tick)) else {
+            return;
+        };
+        for packet in &mut self.samples[index].snapshots {
+            packet.arrival.get_or_insert(Arrival {
+                after_ticks: after(tick, newest),
+                is_late,
+            });
+        }
+    }
+
+    /// Notes which of the snapshots that were sent have arrived, as an ack says that is processed at tick `now`.
+    pub fn on_ack(&mut self, now: u64, ack: &Ack) {
+        for sample in self.samples.iter_mut().rev() {
+            let tick = sample.tick;
+            let is_acked = match ack.newest.0.wrapping_sub(tick as u16) {
+                0 => true,
+                back @ 1..=32 => ack.earlier >> (back - 1) & 1 == 1,
+                33..0x8000 => break,
+                _ => false,
+            };
+            if is_acked {
+                for packet in &mut sample.snapshots {
+                    packet.acked_after_ticks.get_or_insert(after(tick, now));
+                    self.newest_acked = self.newest_acked.max(Some(tick));
+                }
+            }
+        }
+    }
+
+    /// Notes that what is sent from the next tick on is not what was sent so far.
+    pub const fn switch(&mut self) {
+        self.is_switched = true;
+    }
+}
+
+fn after(tick: u64, now: u64) -> u16 {
+    now.saturating_sub(tick).min(u16::MAX.into()) as u16
+}
+
+impl Sample {
+    /// Bytes of the encoded snapshots.
+    #[must_use]
+    pub fn payload_bytes(&self) -> usize {
+        let payloads = self.snapshots.iter().map(|packet| packet.payload_bytes);
+        payloads.sum()
+    }
+
+    /// Whether playout stood still, because the next snapshot had not arrived.
+    #[must_use]
+    pub const fn is_starved(&self) -> bool {
+        !self.starved.is_zero()
+    }
+
+    /// Bytes of the snapshots.
+    #[must_use]
+    pub fn bytes(&self, accounting: Accounting) -> usize {
+        match accounting {
+            Accounting::PayloadAndUdp => {
+                self.snapshots.iter().map(PacketRecord::article_bytes).sum()
+            }
+            Accounting::OnTheWire => self.traffic.wire_bytes,
+        }
+    }
+
+    /// Whether the connection had the same stages, budget and rate.
+    #[must_use]
+    pub fn is_sent_like(&self, other: &Self) -> bool {
+        self.stages == other.stages
+            && self.budget_kbps == other.budget_kbps
+            && self.send_interval_ticks == other.send_interval_ticks
+    }
+
+    fn detail_bytes(&self) -> usize {
+        let details = self.snapshots.iter();
+        let details = details.filter_map(|packet| packet.detail.as_ref());
+        details.map(|detail| detail.memory_bytes()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,214 @@
+//! The bytes of a packet, and what each of its bits is for.
+
+use cubewire_codec::{BitItem, BitKind, Form};
+
+/// A packet, and the purpose of each of its bits.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PacketDetail {
+    bytes: Box<[u8]>,
+    items: Box<[CompactItem]>,
+    /// Ends of the items that have components, in their order: in most packets, less than half of them.
+    ends: Box<[Ends]>,
+}
+
+/// A [`BitItem`] without its components. There are hundreds of them in a packet, and thousands of packets.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct CompactItem {
+    bits: f32,
+    body: Option<u16>,
+    kind: BitKind,
+    form: Option<Form>,
+    has_components: bool,
+}
+
+/// Where the prefix, the first and the second component of an item end, in bits from its start. The last component ends
+/// with the item.
+///
+/// Ends rather than sizes, so that rounding never makes the parts larger than the item.
+type Ends = [f32; 3];
+
+fn ends(item: &BitItem, [first, second, _]: [f64; 3]) -> Ends {
+    let prefix = item.prefix();
+    let ends = [prefix, prefix + first, prefix + first + second];
+    ends.map(|end| end.min(item.bits) as f32)
+}
+
+fn components(ends: Ends, bits: f64) -> [f64; 3] {
+    let [prefix, first, second] = ends.map(f64::from);
+    [first - prefix, second - first, bits - second]
+}
+
+impl PacketDetail {
+    /// The detail of a packet with these [items](cubewire_codec::BitLedger::items) and bytes.
+    pub(super) fn new(items: &[BitItem], bytes: &[u8]) -> Self {
+        let compact = items.iter().map(|item| CompactItem {
+            bits: item.bits as f32,
+            body: item.body,
+            kind: item.kind,
+            form: item.form,
+            has_components: item.components.is_some(),
+        });
+        let ends = items
+            .iter()
+            .filter_map(|item| Some(ends(item, item.components?)));
+        Self {
+            bytes: bytes.into(),
+            items: compact.collect(),
+            ends: ends.collect(),
+        }
+    }
+
+    /// The packet as it was sent, without what the transport adds.
+    #[must_use]
+    pub const fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Its bits, as in [`BitLedger::items`](cubewire_codec::BitLedger::items). Fractions of a bit are rounded to seven digits.
+    pub fn items(&self) -> impl ExactSizeIterator<Item = BitItem> + Clone {
+        let mut ends = self.ends.iter();
+        self.items.iter().map(move |item| {
+            let bits = item.bits.into();
+            let ends = item.has_components.then(|| ends.next()).flatten();
+            BitItem {
+                kind: item.kind,
+                body: item.body,
+                bits,
+                form: item.form,
+                components: ends.map(|&ends| components(ends, bits)),
+            }
+        })
+    }
+
+    /// Bytes of memory.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        let items = size_of_val(&*self.items) + size_of_val(&*self.ends);
+        size_of::<Self>() + self.bytes.len() + items
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use cubewire_codec::glam::{Quat, vec3};
+    use cubewire_codec::{BitLedger, Sequence, ladder};
+    use cubewire_codec::{BodyState, Encoder, Limits, Packet, Plan, QuantizedSnapshot, Snapshot};
+
+    use super::*;
+
+    /// What comes back of these items.
+    fn kept(items: &[BitItem]) -> Vec<BitItem> {
+        PacketDetail::new(items, &[]).items().collect()
+    }
+
+    #[test]
+    fn items_keep_their_meaning_in_few_bytes() {
+        assert_eq!(size_of::<CompactItem>(), 12);
+        let mut items = Vec::new();
+        let forms = Form::ALL.into_iter().map(Some).chain([None]);
+        for (kind, form) in BitKind::ALL.into_iter().zip(forms.cycle()) {
+            for body in [None, Some(0), Some(900), Some(u16::MAX)] {
+                for (bits, components) in [
+                    (17.25, None),
+                    (17.0, Some([6.0, 4.0, 5.0])),
+                    (12.0, Some([1.0, 1.0, 10.0])),
+                ] {
+                    items.push(BitItem {
+                        kind,
+                        body,
+                        bits,
+                        form,
+                        components,
+                    });
+                }
+            }
+        }
+        assert_eq!(kept(&items), items);
+    }
+
+    /// A position with these bits in its prefix and its components.
+    fn position(prefix: f64, components: [f64; 3]) -> BitItem {
+        BitItem {
+            kind: BitKind::Position,
+            body: Some(7),
+            bits: prefix + components.into_iter().sum::<f64>(),
+            form: Some(Form::Large),
+            components: Some(components),
+        }
+    }
+
+    #[test]
+    fn whole_components_stay_as_they_are() {
+        for prefix in 0..=3 {
+            for widths in (1..=33).flat_map(|x| (1..=33).map(move |y| [x, y])) {
+                for z in [1, 2, 14, 18, 32, 33] {
+                    let components = [widths[0], widths[1], z].map(f64::from);
+                    let item = position(f64::from(prefix), components);
+                    assert_eq!(kept(&[item]), [item]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn fractions_of_a_bit_stay_within_a_ten_thousandth_and_never_exceed_the_item() {
+        let sizes = [0.0007, 0.03, 0.5, 1.37, 6.001, 19.93, 44.4, 90.1];
+        let three = |x| {
+            sizes
+                .into_iter()
+                .flat_map(move |y| sizes.map(|z| [x, y, z]))
+        };
+        for prefix in sizes {
+            for components in sizes.into_iter().flat_map(three) {
+                let item = kept(&[position(prefix, components)])[0];
+                assert!((item.prefix() - prefix).abs() < 1e-4, "{item:?}");
+                assert!(item.prefix() >= -1e-12, "{item:?}");
+                for (bits, expected) in item.components.unwrap().into_iter().zip(components) {
+                    assert!((bits - expected).abs() < 1e-4, "{bits}, {expected}");
+                    assert!(bits >= 0.0, "{item:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_components_of_a_packet_come_back_on_every_rung() {
+        let initial = Snapshot {
+            bodies: vec![BodyState::default(); 8],
+        };
+        let mut moved = initial.clone();
+        for (body, state) in moved.bodies.iter_mut().enumerate() {
+            state.position.y += 0.02 * body as f32;
+            state.orientation = Quat::from_rotation_x(0.05 * body as f32);
+            state.linear_velocity = vec3(0.0, 0.0, 0.1 * body as f32);
+        }
+        for rung in ladder::all() {
+            let stages = rung.stages;
+            let mut encoder =
+                Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
+            let mut current = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
+            current.quantize(&moved, stages.precision()).unwrap();
+            let mut packet = Packet {
+                ledger: BitLedger::itemized(),
+                ..Packet::default()
+            };
+            let encoded = encoder.encode(Sequence(7), stages, &current, None, &mut packet, None);
+            encoded.unwrap();
+            let items = packet.ledger.items().unwrap();
+            let detail = PacketDetail::new(items, &packet.bytes);
+            assert_eq!(detail.bytes(), packet.bytes);
+            assert_eq!(detail.items().len(), items.len());
+            for (kept, item) in detail.items().zip(items) {
+                assert_eq!(kept.components.is_some(), item.components.is_some());
+                let [kept, components] =
+                    [kept.components, item.components].map(Option::unwrap_or_default);
+                for (kept, bits) in kept.into_iter().zip(components) {
+                    assert!((kept - bits).abs() < 1e-4, "{}", rung.name);
+                    if !stages.delta.is_arithmetic() {
+                        assert_eq!(kept, bits, "{}", rung.name);
+                    }
+                }
+            }
+        }
+    }
+}
