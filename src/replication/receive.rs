@@ -1,7 +1,7 @@
 //! The receiving half of a lane.
 
 use bevy::prelude::*;
-use cubewire_codec::Baseline;
+use cubewire_codec::{Baseline, Coverage};
 use cubewire_protocol::Arrival;
 
 use super::Replica;
@@ -87,14 +87,16 @@ pub(super) fn receive(
                     let packet = receiver.decoder().packet(message);
                     if let (Some(packet), Some(baseline)) = (packet, baseline) {
                         let sample = meter.current();
-                        sample.stages = baseline.stages();
+                        // Which packets are partial is no setting of the lane.
+                        let complete = baseline.stages().with_coverage(Coverage::Complete);
+                        sample.stages = complete.expect("any stages can send all that changed");
                         sample.snapshots.push(PacketRecord {
                             header: Some(header),
                             arrival: Some(packet::Arrival {
                                 after_ticks: 0,
                                 is_late,
                             }),
-                            ..PacketRecord::new(&packet, sample.stages)
+                            ..PacketRecord::new(&packet, baseline.stages())
                         });
                     }
                     meter.received += 1;
