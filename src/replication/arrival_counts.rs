@@ -1,5 +1,7 @@
 //! What has become of snapshots.
 
+use std::iter::Sum;
+
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::meter::{LaneMeter, Sample};
@@ -52,5 +54,13 @@ impl ArrivalCounts {
         if sample.snapshots.is_empty() {
             *lost += sample.lost;
         }
+    }
+}
+
+impl Sum for ArrivalCounts {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::default(), |Self(sum), Self(more)| {
+            Self([0, 1, 2].map(|index| sum[index] + more[index]))
+        })
     }
 }
