@@ -93,7 +93,7 @@ pub(super) fn flags(
     (marks, told)
 }
 
-/// The number of the rung that a group of switches leads to, counted from 1: `4`; a name off the ladder. After others, of which it may have left
+/// The number of the rung that a group of switches leads to, counted from 1: `4`; off the ladder a name. After others, of which it may have left
 /// some out, `…4`; after all from another on, `2–4`. Those of two lanes that are switched once each are `4, 6`.
 fn numbers(group: &[Switch]) -> String {
     let rungs: Vec<_> = group.iter().map(|switch| index_of(switch.to)).collect();

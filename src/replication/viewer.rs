@@ -100,7 +100,7 @@ fn begin(
     *tick += 1;
     let granted = server.and_then(|server| server.granted);
     for (settings, mut meter) in &mut lanes {
-        // Until a packet says more, those that are asked for: the server sends no others.
+        // Before the first packet, the requested stages: a server starts to send with them.
         let asked = meter
             .fallback
             .and(FallbackReason::instead_of(settings.stages));

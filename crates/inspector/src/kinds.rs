@@ -42,8 +42,8 @@ pub fn bar(ui: &mut Ui, title: &str, bits: Bits<'_>) -> (Response, Option<BitKin
     (response, hovered.map(|index| bits.kinds[index]))
 }
 
-/// A row for each kind, in what `below` leaves of the page: muted without bits, and never left out, so that nothing below
-/// moves. `about` says what a kind is for.
+/// Draws a row for each kind, muted without bits. Unused kinds keep their rows, so that the controls below stay in place.
+/// `below` is the height of these controls; `about` describes a kind.
 pub fn table(
     ui: &mut Ui,
     bits: Bits<'_>,

@@ -105,8 +105,7 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     ));
 }
 
-/// What the acks consist of, the newest ack and baseline, and counts since the start: what the receiver decoded and rejected, and what
-/// the link did.
+/// What the acks consist of, the newest ack and baseline, and counts since the start, of the receiver and of the link.
 fn acks(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     ui.allocate_exact_size(vec2(ACKS, 0.0), Sense::hover());
     ui.set_max_width(ACKS);

@@ -1,4 +1,4 @@
-//! The ladder: a row for each rung with what it would cost, which selects it, and a switch for the stage that it adds.
+//! The ladder. Each row shows the cost of a rung and selects it. Its switch toggles the stage that the rung adds.
 
 mod switch;
 

@@ -41,7 +41,7 @@ fn has_glyph(family: &FontFamily, glyph: char) -> bool {
     })
 }
 
-/// A panel with everything that it can show: measured rungs, two switches close together, a budget for which cubes wait, a
+/// A full panel: measured rungs, two switches close together, a budget for which cubes wait, a
 /// cube that is selected, and a link with everything that one can have.
 fn full(page: Page, is_compared: bool) -> Panel {
     let stages = ladder::CHANGED_FLAGS.stages;

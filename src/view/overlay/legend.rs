@@ -144,7 +144,7 @@ fn counted(costs: &Costs, form: Option<Form>) -> String {
 fn labels(colors: CubeColors, scale: Scale) -> [String; AMOUNTS.len()] {
     let at = |index: usize| scale.amount(index as f32 / (AMOUNTS.len() - 1) as f32);
     std::array::from_fn(|index| match (index, colors) {
-        // What takes no bits is not sent, and few take a part of one.
+        // Cubes without bits are not sent. The label is 0 only where the next one is at most 1.
         (0, CubeColors::Bits) if at(1) > 1.0 => amount(1.0),
         _ => amount(at(index)),
     })

@@ -17,7 +17,7 @@ pub struct Source {
     pub color: Color32,
     /// Oldest first, a tick each.
     pub points: Vec<Point>,
-    /// The budget that is asked for, kbps. The axis reaches up to it, and not to what is given instead.
+    /// Requested budget, kbps. It sets the scale of the axis; a granted budget does not.
     pub asked_kbps: Option<u32>,
 }
 
@@ -95,7 +95,7 @@ impl<'a> Lines<'a> {
         (-self.seconds..=0.0).contains(&seconds).then_some(seconds)
     }
 
-    /// The budgets within the axis: from when to when, and kbps.
+    /// Budgets within the axis: the time span in seconds, and kbps.
     fn drawn<'s>(
         &'s self,
         line: &'s Line<'a>,
@@ -104,7 +104,7 @@ impl<'a> Lines<'a> {
         budgets.filter(|(_, kbps)| self.ends.contains(kbps))
     }
 
-    /// The budgets that are drawn, kbps: a list of up to two, or from which to which; empty if there is none.
+    /// Text of the drawn budgets, kbps: one, two, or the range of more. Empty without a budget.
     pub fn budgets(&self) -> String {
         let drawn = self.all.iter().flat_map(|line| self.drawn(line));
         let mut kbps: Vec<f64> = drawn.map(|(_, kbps)| kbps).collect();

@@ -10,7 +10,7 @@ impl Chart {
     /// Level lines from the floor up, each with a label at the left of the plot, unless the one below takes its place.
     pub fn levels(&self, ui: &Ui, marks: impl IntoIterator<Item = (f64, String)>) {
         let look = Look::of(ui);
-        // The lowest stands beside the floor: it reaches into the row below, in which labels begin at the plot.
+        // The lowest label may reach into the row below: labels there begin at the left edge of the plot.
         let top = self.rect.top() + (LINE / 2.0 - self.above).max(0.0);
         let mut free = f32::INFINITY;
         for (y, label) in marks {

@@ -15,20 +15,20 @@ use crate::panel::terms::capital;
 use crate::panel::widgets::focus_ring;
 use crate::replication::Part;
 
-/// A switch as it stands for some stages.
+/// State of a switch for given stages.
 #[derive(Clone, Debug)]
 pub(super) struct Switch {
     rung: Rung,
-    /// Whether any part of what the rung adds is in use.
+    /// Whether the stages have any option that the rung adds, or one that replaces it on a higher rung.
     is_on: bool,
-    /// The stages after a click, or why there can be none.
+    /// The stages after a click, or the reason why they are illegal.
     then: Result<Stages, String>,
 }
 
-/// The rung that this one adds a stage to; none for the first.
+/// Returns the rung that this one extends. The first rung extends no other.
 fn base(rung: Rung) -> Option<Rung> {
     match rung {
-        // It takes the place of what the rungs between add.
+        // Arithmetic coding replaces the stages of the rungs between.
         ladder::ARITHMETIC => Some(ladder::DELTA),
         ladder::AFFINE => Some(ladder::SMALLEST_THREE),
         _ => {
@@ -38,13 +38,13 @@ fn base(rung: Rung) -> Option<Rung> {
     }
 }
 
-/// Whether a rung has the stage of another, or what takes its place.
+/// Whether a rung has the stage of another rung, or a stage that replaces it.
 fn builds_on(rung: Rung, other: Rung) -> bool {
     iter::successors(Some(rung), |it| base(*it)).any(|it| it == other)
 }
 
 impl Switch {
-    /// The switch of a rung; none for the first, which adds nothing.
+    /// Returns the switch of a rung. The first rung adds no stage and has no switch.
     pub(super) fn of(rung: Rung, present: Stages) -> Option<Self> {
         let base = base(rung)?;
         let added = changed(usual(*base.stages), usual(*rung.stages));
@@ -125,7 +125,7 @@ impl Switch {
     }
 }
 
-/// Logical points: of what can be pressed, how far it reaches into the margin, and of what is painted.
+/// Logical points: the width of the clickable area, its part in the margin, and the size of the square.
 const WIDTH: f32 = 20.0;
 const BEYOND: f32 = 6.0;
 const SQUARE: f32 = 12.0;

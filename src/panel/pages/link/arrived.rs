@@ -66,7 +66,7 @@ fn plot(ui: &mut Ui, quarters: &[ArrivalCounts], seconds: u32) {
     }
 }
 
-/// How many of each are in the plot, whose legend this is.
+/// Counts of the plotted snapshots. They are the legend of the bars, too.
 fn counts(ui: &mut Ui, arrivals: ArrivalCounts) {
     let look = Look::of(ui);
     let ArrivalCounts([in_time, late, lost]) = arrivals;

@@ -85,7 +85,7 @@ fn axes(ui: &Ui, chart: &Chart) {
     let look = Look::of(ui);
     let marks = chart.scale.marks(&chart.y);
     let every = marks.len().div_ceil(MAX_LABELS);
-    // In metres where millimetres have no room beside the plot.
+    // From 100 mm on, the labels are too wide in millimetres.
     let (unit, micrometres) = match marks.last() {
         Some(100_000.0..) => ("m", 1e6),
         _ => ("mm", 1e3),

@@ -1,4 +1,4 @@
-//! The options of the stages one by one: how combinations differ, and how one takes an option from another.
+//! Access to the options of the stages by [`Part`].
 
 use cubewire_codec::StageOptions;
 use cubewire_codec::stages::{Delta, Orientation, Position, RelativeOrientation, RelativePosition};
@@ -16,7 +16,7 @@ const PARTS: [Part; 7] = [
     Part::ChangedFlags,
 ];
 
-/// The part that stands for the field which the switch of a part sets: two of them set the delta.
+/// Returns the part of the field that the switch of a part sets. Several switches set the delta.
 pub(in crate::panel::pages) const fn stage(part: Part) -> Part {
     match part {
         Part::Coding | Part::CodingForPacking | Part::Prediction | Part::Simulation => Part::Delta,
@@ -37,20 +37,20 @@ pub(in crate::panel::pages) const fn copy(part: Part, from: StageOptions, to: &m
     }
 }
 
-/// Whether these have the same option in that part.
+/// Whether the part has the same option in both.
 pub(in crate::panel::pages) fn is_same(part: Part, one: StageOptions, other: StageOptions) -> bool {
     let mut with = one;
     copy(part, other, &mut with);
     with == one
 }
 
-/// The parts in which these differ.
+/// Returns the parts with different options.
 pub(in crate::panel::pages) fn changed(from: StageOptions, to: StageOptions) -> Vec<Part> {
     let differs = |part: &Part| !is_same(*part, from, to);
     PARTS.into_iter().filter(differs).collect()
 }
 
-/// The same variants with their usual parameters: equal for options that differ in parameters alone.
+/// Returns the same variants with their usual parameters.
 pub(in crate::panel::pages) const fn usual(mut options: StageOptions) -> StageOptions {
     if let Orientation::SmallestThree { .. } = options.orientation {
         options.orientation = NINE_BITS;
