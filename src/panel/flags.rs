@@ -93,14 +93,17 @@ pub(super) fn flags(
     (marks, told)
 }
 
-/// The number of the rung that a group of switches leads to, counted from 1: `4`. After others, of which it may have left
+/// The number of the rung that a group of switches leads to, counted from 1: `4`; off the ladder a name. After others, of which it may have left
 /// some out, `…4`; after all from another on, `2–4`. Those of two lanes that are switched once each are `4, 6`.
 fn numbers(group: &[Switch]) -> String {
     let rungs: Vec<_> = group.iter().map(|switch| index_of(switch.to)).collect();
-    let number = |rung: Option<usize>| rung.map_or("own".to_owned(), |rung| (rung + 1).to_string());
+    let number = |switch: &Switch| match index_of(switch.to) {
+        Some(rung) => (rung + 1).to_string(),
+        None => rung_name(switch.to).to_owned(),
+    };
     let is_of_one = group.windows(2).all(|pair| pair[1].from == pair[0].to);
     let is_step = |pair: &[Option<usize>]| pair[0].is_some_and(|rung| pair[1] == Some(rung + 1));
-    match rungs[..] {
+    match group {
         [] => String::new(),
         [to] => number(to),
         [one, other] if !is_of_one => format!("{}, {}", number(one), number(other)),
@@ -182,12 +185,12 @@ mod tests {
         let climbed = [(delta, 20.0), (index, 19.9), (ladder::RELATIVE_INDEX, 19.8)];
         let jumped = [(first, 12.0), (delta, 11.5), (index, 11.0)];
         let apart = [
-            (first, 5.0),
-            (ladder::AFFINE, 3.0),
-            (ladder::SIMULATED, 1.0),
+            (first, 8.0),
+            (ladder::AFFINE, 5.0),
+            (ladder::SIMULATED, 2.0),
         ];
         let all = [climbed, jumped, apart].concat();
-        let wanted = ["7–9", "…8", "1", "own", "16"];
+        let wanted = ["7–9", "…8", "1", "affine", "16"];
         // In the graph, in the timeline with half of a minute, and with an eighth.
         for scale in [16.8, 29.0, 115.0] {
             assert_eq!(said(scale, &all), wanted, "{scale}");
@@ -199,6 +202,15 @@ mod tests {
             "more than the plot has room for"
         );
         assert!(grouped(&[]).is_empty());
+        let mut options = *delta.stages;
+        options.orientation = cubewire_codec::stages::Orientation::Full;
+        let custom = Switch {
+            x: 0.0,
+            ago: 1.0,
+            from: delta.stages,
+            to: options.check().unwrap(),
+        };
+        assert_eq!(numbers(&[custom]), "custom");
         // Two lanes, whose rungs follow each other.
         let of_two = [(first, index), (delta, ladder::RELATIVE_INDEX)];
         let of_two = of_two.map(|(from, to)| Switch {

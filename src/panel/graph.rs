@@ -134,10 +134,12 @@ fn sources(ui: &Ui, state: &PanelState, lanes: &[Measured<'_>]) -> Vec<Source> {
             1 => "replica",
             _ => side.name(),
         };
+        let lane = lanes.iter().find(|lane| lane.side == side);
         Source {
             name: name.to_owned(),
             color: side.color_in(look),
             points: points[points.len().saturating_sub(wanted)..].to_vec(),
+            asked_kbps: lane.and_then(|lane| lane.settings.sender.kept_budget()),
         }
     });
     lines.collect()

@@ -220,10 +220,11 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     ui.add_space(8.0);
     let size = vec2(ui.available_width(), ROW);
     let (row, _) = ui.allocate_exact_size(size, Sense::hover());
-    let index = pages::ladder::index_of(lane.stages_shown());
-    let place = index.map_or("custom stages".to_owned(), |index| {
-        format!("rung {} of {}", index + 1, LADDER.len())
-    });
+    let stages = lane.stages_shown();
+    let place = match pages::ladder::index_of(stages) {
+        Some(index) => format!("rung {} of {}", index + 1, LADDER.len()),
+        None => rung_name(stages).to_owned(),
+    };
     let look = Look::of(ui);
     text(ui.painter(), row, At::Right(0.0), place, SMALL, look.muted);
     figure(&mut row_in(ui, row), lane, "kbps");

@@ -35,7 +35,7 @@ impl Page {
         match self {
             Self::Ladder => [
                 "Ladder",
-                "Named combinations of stages, and what each would cost now.",
+                "Named combinations of stages, what each would cost now, and a switch for the stage that each adds.",
             ],
             Self::Savings => [
                 "Savings",
@@ -86,7 +86,7 @@ impl Tab {
         match self {
             Self::Ladder => "Ladder",
             Self::Packet => "Packet",
-            Self::Tuning => "Tuning",
+            Self::Stages => "Stages",
             Self::Network => "Network",
             Self::Help => "Help",
         }

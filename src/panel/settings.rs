@@ -143,7 +143,7 @@ pub enum Tab {
     /// Where the bits go.
     Packet,
     /// What can be set about the codec.
-    Tuning,
+    Stages,
     /// What lies between the ends.
     Network,
     /// How to use all of it.
@@ -155,7 +155,7 @@ impl Tab {
     pub const ALL: [Self; 5] = [
         Self::Ladder,
         Self::Packet,
-        Self::Tuning,
+        Self::Stages,
         Self::Network,
         Self::Help,
     ];
@@ -171,7 +171,7 @@ impl Tab {
                 Page::WithoutEach,
             ],
             Self::Packet => &[Page::Packet, Page::Kinds],
-            Self::Tuning => &[Page::Stages, Page::Ranges, Page::Budget],
+            Self::Stages => &[Page::Stages, Page::Ranges, Page::Budget],
             Self::Network => &[Page::Link, Page::Halves],
             Self::Help => &[Page::Help],
         }

@@ -303,7 +303,7 @@ pub(super) const fn cube_colors(colors: CubeColors) -> &'static str {
         }
         CubeColors::Wait => {
             "For how many ticks at most, in the last second, the cube was due and was not sent, as others were more urgent: \
-             with a budget (Tuning, Budget)."
+             with a budget (Stages, Budget)."
         }
     }
 }

@@ -7,8 +7,9 @@ mod network;
 mod packet;
 mod pages;
 mod rungs;
+mod stages;
 mod tour;
-mod tuning;
+
 mod whole;
 
 use std::time::Duration;
@@ -31,9 +32,9 @@ use super::*;
 use crate::controls::Action;
 use crate::history::Selection;
 use crate::replication::{
-    Ablation, Arrival, ConnectionStatus, LaneBudget, LaneCost, LaneMeter, LaneSettings, LaneSync,
-    METER_TICKS, PacketRecord, Peer, PlayoutDelay, ReplicaError, Sample, ServerConnection, Serving,
-    ShadowLadder, Standings, itemized,
+    Ablation, Arrival, ConnectionStatus, CubeError, LaneBudget, LaneCost, LaneMeter, LaneSettings,
+    LaneSync, METER_TICKS, PacketRecord, Peer, PlayoutDelay, ReplicaError, Sample,
+    ServerConnection, Serving, ShadowLadder, Standings, itemized,
 };
 use crate::view::{PaneContent, Side, ViewMode};
 
@@ -59,6 +60,7 @@ struct Panel {
     ablation: Option<Ablation>,
     past: Past,
     standings: Standings,
+    errors: Vec<CubeError>,
     /// The stages of the lane at the left, if it has others.
     left: Option<Stages>,
 }
@@ -214,7 +216,7 @@ fn show(ui: &mut egui::Ui, panel: &mut Panel) {
         ablation: panel.ablation.as_ref(),
         past: panel.past,
         selection: &mut panel.selection,
-        errors: &[],
+        errors: &panel.errors,
         standings: Some(&panel.standings),
         counts: None,
         tradeoffs: &panel.tradeoffs,

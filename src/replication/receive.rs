@@ -1,7 +1,7 @@
 //! The receiving half of a lane.
 
 use bevy::prelude::*;
-use cubewire_codec::Baseline;
+use cubewire_codec::{Baseline, Coverage};
 use cubewire_protocol::Arrival;
 use cubewire_protocol::record::PacketRecord;
 
@@ -87,8 +87,11 @@ pub(super) fn receive(
                     let packet = receiver.decoder().packet(message);
                     if let (Some(packet), Some(baseline)) = (packet, baseline) {
                         let sample = meter.current();
-                        sample.stages = baseline.stages();
-                        let packet = PacketRecord::received(tick, &packet, sample.stages, is_late);
+                        let stages = baseline.stages();
+                        // Which packets are partial is no setting of the lane.
+                        let complete = stages.with_coverage(Coverage::Complete);
+                        sample.stages = complete.expect("any stages can send all that changed");
+                        let packet = PacketRecord::received(tick, &packet, stages, is_late);
                         sample.snapshots.push(packet);
                     }
                     meter.received += 1;

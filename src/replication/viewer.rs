@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use bevy::prelude::*;
 use cubewire_codec::BitLedger;
+use cubewire_protocol::FallbackReason;
 use cubewire_protocol::record::Sample;
 use cubewire_scene::TICKS_PER_SECOND;
 
@@ -99,8 +100,13 @@ fn begin(
     *tick += 1;
     let granted = server.and_then(|server| server.granted);
     for (settings, mut meter) in &mut lanes {
+        // Before the first packet, the requested stages: a server starts to send with them.
+        let asked = meter
+            .fallback
+            .and(FallbackReason::instead_of(settings.stages));
+        let asked = asked.unwrap_or(settings.stages);
         let last = meter.samples().back();
-        let stages = last.map_or(Sample::default().stages, |sample| sample.stages);
+        let stages = last.map_or(asked, |sample| sample.stages);
         meter.begin(Sample {
             tick: *tick,
             stages,

@@ -6,8 +6,9 @@ use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 use cubewire::game::desktop::viewer::HeadlessViewer;
 use cubewire::game::headless::HeadlessGame;
-use cubewire::replication::{LaneSettings, SenderSettings, spawn_lane};
+use cubewire::replication::{LaneSettings, PacketRecord, SenderSettings, spawn_lane};
 use cubewire_bevy::udp::Key;
+use cubewire_codec::Coverage;
 use cubewire_link::Conditions;
 
 use crate::udp::{agreeing, lanes, narrow, seconds, server, set_link, step, udp, viewer, viewers};
@@ -46,6 +47,13 @@ fn a_viewer_is_sent_no_more_than_it_asks_for() {
     assert_eq!((budgets(&game), granted(&viewer)), ([Some(64); 2], None));
     assert_eq!(drawn(&viewer), Some(64));
     assert!(agreeing(&game, &viewer) > 60);
+    // Some packets are partial, and the first came after a while: neither is a switch of stages.
+    let samples = viewer.meter().samples();
+    let stages = SenderSettings::default().stages;
+    let is_partial = |packet: &PacketRecord| packet.stages.coverage() == Coverage::Partial;
+    let mut packets = samples.iter().flat_map(|sample| &sample.snapshots);
+    assert!(packets.any(is_partial));
+    assert!(samples.iter().all(|sample| sample.stages == stages));
 
     ask(&mut viewer, None);
     seconds(&mut game, &mut viewer, 1);

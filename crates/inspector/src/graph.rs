@@ -222,6 +222,7 @@ mod tests {
         Source {
             name: name.to_owned(),
             points: ticks.map(|tick| Point { tick, ..point }).collect(),
+            asked_kbps: point.budget_kbps,
             ..Source::default()
         }
     }
@@ -276,6 +277,40 @@ mod tests {
                 "{budget_kbps:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_budget_that_is_not_asked_for_is_drawn_only_within_the_axis() {
+        for (budget_kbps, names) in [(Some(5_000), ""), (Some(20), "20")] {
+            let point = Point {
+                bytes: 60,
+                budget_kbps,
+                ..Point::default()
+            };
+            let mut source = steady("", 0..120, point);
+            source.asked_kbps = None;
+            let sources = [source];
+            let lines = Lines::new(&sources, SPAN);
+            assert_eq!((&*lines.budgets(), *lines.ends.end()), (names, 40.0));
+        }
+    }
+
+    #[test]
+    fn of_many_budgets_the_least_and_the_largest_are_named() {
+        let point = |budget_kbps| Point {
+            bytes: 60,
+            budget_kbps: Some(budget_kbps),
+            ..Point::default()
+        };
+        let mut source = steady("", 0..40, point(64));
+        for (index, budget_kbps) in [(1, 32), (2, 48)] {
+            let ticks = 40 * index..40 * (index + 1);
+            source
+                .points
+                .extend(steady("", ticks, point(budget_kbps)).points);
+        }
+        let sources = [source];
+        assert_eq!(Lines::new(&sources, SPAN).budgets(), "32–64");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use cubewire_codec::{BitKind, BitLedger};
 
 use crate::names::Names;
 use crate::style::{BODY, CONTROL, GAP, LINE, Look, ROW, SMALL, page_left};
-use crate::widgets::{At, Row, heading, note, stack, swatch};
+use crate::widgets::{At, Row, heading, stack, swatch};
 use crate::words::{grouped, rounded};
 
 /// The bits of some packets.
@@ -42,8 +42,8 @@ pub fn bar(ui: &mut Ui, title: &str, bits: Bits<'_>) -> (Response, Option<BitKin
     (response, hovered.map(|index| bits.kinds[index]))
 }
 
-/// A row for each kind, in what `below` leaves of the page, and the names of those without bits. `about` says what a kind is
-/// for.
+/// Draws a row for each kind, muted without bits. Unused kinds keep their rows, so that the controls below stay in place.
+/// `below` is the height of these controls; `about` describes a kind.
 pub fn table(
     ui: &mut Ui,
     bits: Bits<'_>,
@@ -56,29 +56,26 @@ pub fn table(
     head.text(ui, At::Left(0.0), "kind", SMALL, look.muted);
     head.text(ui, At::Right(SHARE), "share", SMALL, look.muted);
     head.text(ui, At::Right(0.0), "bits a packet", SMALL, look.muted);
-    let kinds = bits.kinds.iter().copied();
-    let (used, unused): (Vec<_>, Vec<_>) = kinds.partition(|&kind| bits.ledger.kind(kind) > 0.0);
-    let left = page_left(ui) - below - if unused.is_empty() { 0.0 } else { LINE };
-    let height = (left / used.len() as f32).clamp(ROW - 2.0, ROW + 2.0);
-    for kind in used {
-        let share = format!("{:.1} %", bits.percent(kind));
+    let left = page_left(ui) - below;
+    let height = (left / bits.kinds.len() as f32).clamp(LINE, ROW + 2.0);
+    for &kind in bits.kinds {
+        let has_bits = bits.ledger.kind(kind) > 0.0;
+        let (name, share) = (names.kind(kind), format!("{:.1} %", bits.percent(kind)));
         let number = rounded(bits.per_packet(bits.ledger.kind(kind)));
-        let name = names.kind(kind);
-        let said = format!("{name}: {share}, {number} bits a packet");
+        let (ink, figures, said) = match has_bits {
+            true => (
+                look.ink,
+                [share.as_str(), number.as_str()],
+                format!("{name}: {share}, {number} bits a packet"),
+            ),
+            false => (look.muted, ["–"; 2], format!("{name}: not used here")),
+        };
         let row = Row::show(ui, height, &said);
         swatch(ui.painter(), row.rect, 0.0, look.kind(kind));
-        row.text(ui, At::Left(18.0), name, BODY, look.ink);
-        row.text(ui, At::Right(SHARE), share, SMALL, look.muted);
-        row.text(ui, At::Right(0.0), number, SMALL, look.ink);
+        row.text(ui, At::Left(18.0), name, BODY, ink);
+        row.text(ui, At::Right(SHARE), figures[0], SMALL, look.muted);
+        row.text(ui, At::Right(0.0), figures[1], SMALL, ink);
         row.response.on_hover_text(about(kind));
-    }
-    if !unused.is_empty() {
-        let of_each = |words: &dyn Fn(BitKind) -> String| -> Vec<String> {
-            unused.iter().map(|&kind| words(kind)).collect()
-        };
-        let list = of_each(&|kind| names.kind(kind).into_owned()).join(", ");
-        let abouts = of_each(&|kind| format!("{}: {}", names.kind(kind), about(kind)));
-        note(ui, format!("Not used here: {list}.")).on_hover_text(abouts.join("\n"));
     }
 }
 

@@ -5,7 +5,7 @@ use cubewire_protocol::{Wait, Waited};
 
 use crate::names::{Lit, Names};
 use crate::style::{LINE, Look, ROW, SMALL, page_left};
-use crate::widgets::{At, Row, heading, line};
+use crate::widgets::{At, Row, heading, wrapped};
 use crate::words::{capital, grouped, rounded};
 
 /// Who waited in the last second.
@@ -84,7 +84,7 @@ impl Waiting<'_> {
             0 => self.hint.to_owned(),
             more => format!("{more} more. {}", self.hint),
         };
-        line(ui, words, look.muted);
+        wrapped(ui, words, look.muted);
         heading
     }
 

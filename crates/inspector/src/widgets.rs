@@ -36,7 +36,7 @@ pub use picker::{opens, picker};
 pub use shapes::{Pointing, ring, triangle};
 pub use slider::{Parameter, Slide, parameter, slider};
 pub use stack::stack;
-pub use words::{balanced, line, note, wrapped};
+pub use words::{balanced, line, note, reserved, wrapped};
 
 /// Where a text stands in its row: that far from the left edge, from the right edge, or around a point from the left.
 #[derive(Clone, Copy, Debug)]
@@ -207,12 +207,14 @@ pub fn divider(ui: &mut Ui) {
     ui.add(egui::Separator::default().horizontal().spacing(9.0));
 }
 
-/// A heading of a part of the page, and muted words at its right end.
+/// A heading of a part of the page, and muted words at its right end if they have room.
 pub fn heading(ui: &mut Ui, name: &str, right: impl ToString) -> Response {
-    let look = Look::of(ui);
+    let (look, right) = (Look::of(ui), right.to_string());
     let row = Row::show(ui, ROW, name);
-    row.text(ui, At::Left(0.0), name, BODY, look.ink);
-    row.text(ui, At::Right(0.0), right, SMALL, look.muted);
+    let name = row.text(ui, At::Left(0.0), name, BODY, look.ink);
+    if name.right() + 2.0 * GAP + width(ui, &right, SMALL) <= row.rect.right() {
+        row.text(ui, At::Right(0.0), right, SMALL, look.muted);
+    }
     row.response
 }
 

@@ -46,8 +46,8 @@ pub struct Colors {
     pub impossible_ground: Rgb,
     /// The edge of a picture of a key.
     pub key_edge: Rgb,
-    /// Header, interacting, check and state: the kinds of bits that a dark ground needs lighter.
-    dark_kinds: [Rgb; 4],
+    /// Header, interacting, check and state: the kinds of bits that a dark ground needs lighter, each with text on it.
+    dark_kinds: [[Rgb; 2]; 4],
 }
 
 /// The colours for a light ground.
@@ -71,10 +71,10 @@ pub const LIGHT: Colors = Colors {
     impossible_ground: Rgb(0xED, 0xF0, 0xF4),
     key_edge: Rgb(0x9A, 0xA4, 0xB0),
     dark_kinds: [
-        Rgb(0x33, 0x22, 0x88),
-        Rgb(0x88, 0x22, 0x55),
-        Rgb(0x11, 0x77, 0x33),
-        Rgb(0x44, 0x33, 0x22),
+        [Rgb(0x33, 0x22, 0x88), WHITE],
+        [Rgb(0x88, 0x22, 0x55), WHITE],
+        [Rgb(0x11, 0x77, 0x33), WHITE],
+        [Rgb(0x44, 0x33, 0x22), WHITE],
     ],
 };
 
@@ -99,12 +99,15 @@ pub const DARK: Colors = Colors {
     impossible_ground: Rgb(0x1A, 0x20, 0x28),
     key_edge: Rgb(0x56, 0x63, 0x72),
     dark_kinds: [
-        Rgb(0x77, 0x68, 0xEE),
-        Rgb(0xB4, 0x38, 0x76),
-        Rgb(0x5D, 0x88, 0x22),
-        Rgb(0x70, 0x67, 0x4C),
+        [Rgb(0x77, 0x68, 0xEE), BLACK],
+        [Rgb(0xB4, 0x38, 0x76), WHITE],
+        [Rgb(0x5D, 0x88, 0x22), BLACK],
+        [Rgb(0x70, 0x67, 0x4C), WHITE],
     ],
 };
+
+const BLACK: Rgb = Rgb(0x00, 0x00, 0x00);
+const WHITE: Rgb = Rgb(0xFF, 0xFF, 0xFF);
 
 impl Colors {
     /// The colour of a kind of bits, as a filled area. Based on the palette of Okabe and Ito, whose blue and
@@ -112,10 +115,10 @@ impl Colors {
     #[must_use]
     pub const fn bit_kind(&self, kind: BitKind) -> Rgb {
         match kind {
-            BitKind::Header => self.dark_kinds[0],
-            BitKind::Interacting => self.dark_kinds[1],
-            BitKind::Check => self.dark_kinds[2],
-            BitKind::State => self.dark_kinds[3],
+            BitKind::Header => self.dark_kinds[0][0],
+            BitKind::Interacting => self.dark_kinds[1][0],
+            BitKind::Check => self.dark_kinds[2][0],
+            BitKind::State => self.dark_kinds[3][0],
             BitKind::Inputs => Rgb(0xAA, 0xDD, 0xAA),
             BitKind::Selection => Rgb(0x56, 0xB4, 0xE9),
             BitKind::Life => Rgb(0x88, 0xCC, 0xEE),
@@ -128,14 +131,17 @@ impl Colors {
             _ => Rgb(0x99, 0x99, 0x33),
         }
     }
-}
 
-/// The colour of text on the area of a kind of bits; none for those that are too dark, which are named beside it.
-#[must_use]
-pub const fn bit_kind_label(kind: BitKind) -> Option<Rgb> {
-    match kind {
-        BitKind::Header | BitKind::Interacting | BitKind::Check | BitKind::State => None,
-        _ => Some(Rgb(0x10, 0x15, 0x1B)),
+    /// The colour of text on the area of a kind of bits.
+    #[must_use]
+    pub const fn bit_kind_label(&self, kind: BitKind) -> Rgb {
+        match kind {
+            BitKind::Header => self.dark_kinds[0][1],
+            BitKind::Interacting => self.dark_kinds[1][1],
+            BitKind::Check => self.dark_kinds[2][1],
+            BitKind::State => self.dark_kinds[3][1],
+            _ => BLACK,
+        }
     }
 }
 

@@ -150,9 +150,8 @@ fn text_and_marks_have_their_contrast() {
             if theme == "dark" {
                 assert_contrast(theme, MARK_CONTRAST, area, &ground);
             }
-            if let Some(label) = bit_kind_label(kind) {
-                assert_contrast(theme, TEXT_CONTRAST, ("a label", label), &[area]);
-            }
+            let label = ("a label", colors.bit_kind_label(kind));
+            assert_contrast(theme, TEXT_CONTRAST, label, &[area]);
         }
     }
 }

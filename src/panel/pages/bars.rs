@@ -27,7 +27,7 @@ pub(super) fn header(
     about: String,
 ) {
     let look = Look::of(ui);
-    let left = if own.is_some() { KEY } else { NAME };
+    let left = if own.is_some() { TITLE } else { NAME };
     let (name, color) = own.unwrap_or_else(|| ("rung".to_owned(), look.muted));
     let row = Row::show(ui, LINE, &[&*name, columns[0], columns[1]].join(", "));
     let at = |kbps| at(row.rect.width(), kbps);
@@ -94,7 +94,7 @@ pub(super) fn rung(
     if row.response.clicked() {
         *stages = rung.stages;
     }
-    key(ui.painter(), row.rect, KEY, rung_key, look.muted);
+    key(ui.painter(), row.rect, RUNG_KEY, rung_key, look.muted);
     row.text(ui, At::Left(NAME), rung.name, BODY, look.ink);
     row
 }
@@ -131,9 +131,11 @@ pub(super) const SHOWN_AS_ZERO: f64 = 0.05;
 /// Seconds that a bar takes to its new length.
 const GLIDE: f32 = 0.15;
 
-/// Logical points, from the left end of a row: its key, its name, its bar. From the right: the bar, and both figures.
-pub(super) const KEY: f32 = 2.0;
-const NAME: f32 = 26.0;
+/// Logical points, from the left end of a row: its title, or behind its switch a rung's key and name; its bar. From the right:
+/// the bar, and both figures.
+pub(super) const TITLE: f32 = 2.0;
+const RUNG_KEY: f32 = 16.0;
+const NAME: f32 = 38.0;
 const LEFT: f32 = 172.0;
 const RIGHT: f32 = 120.0;
 const FIGURE: f32 = 58.0;

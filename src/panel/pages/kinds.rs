@@ -18,26 +18,19 @@ use crate::view::CubeColors;
 
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     let measured = lane.second();
-    let nothing = match measured {
-        Some(_) => "Nothing was sent.",
-        None => "Measuring …",
+    let second = match (&measured, lane.past.moment) {
+        (None, _) => "Measuring …",
+        (Some(_), Some(_)) => "The second before what is shown",
+        (Some(_), None) => "Last second",
     };
     let totals = measured.unwrap_or_default();
-    let second = match lane.past.moment {
-        Some(_) => "The second before what is shown",
-        None => "Last second",
-    };
     let (bar, hovered) = kinds::bar(ui, second, bits(&totals));
     if let Some(kind) = hovered {
         bar.on_hover_text_at_pointer(about(kind, &totals));
     }
-    if totals.snapshots > 0 {
-        let plan = Plan::cubes();
-        let names = Names::of_cubes(&plan);
-        kinds::table(ui, bits(&totals), names, BELOW, terms::bit_kind);
-    } else {
-        note(ui, nothing);
-    }
+    let plan = Plan::cubes();
+    let names = Names::of_cubes(&plan);
+    kinds::table(ui, bits(&totals), names, BELOW, terms::bit_kind);
     divider(ui);
     colors(ui, state, lane.peers.is_server());
     figures(ui, &totals, lane);
@@ -112,7 +105,7 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     ));
 }
 
-/// What the acks consist of, the newest ack and baseline, and counts of what the receiver decoded and rejected.
+/// What the acks consist of, the newest ack and baseline, and counts since the start, of the receiver and of the link.
 fn acks(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     ui.allocate_exact_size(vec2(ACKS, 0.0), Sense::hover());
     ui.set_max_width(ACKS);
@@ -136,6 +129,23 @@ fn acks(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     figure(ui, "Decoded since the start", received, "snapshots");
     figure(ui, "Duplicates", twice, "snapshots");
     figure(ui, "Rejected", refused, "packets");
+    let link = meter.link;
+    let of_link = |count: u64| {
+        let percent = 100.0 * count as f64 / link.sent.max(1) as f64;
+        format!("{} ({} %)", grouped(count as f64), rounded(percent))
+    };
+    note(
+        ui,
+        format!(
+            "Of {} datagrams with snapshots, the simulated link lost {}, dropped {} as its queue was full, duplicated {}, and \
+             delivered {} out of order.",
+            grouped(link.sent as f64),
+            of_link(link.lost),
+            of_link(link.queue_dropped),
+            of_link(link.duplicated),
+            of_link(link.reordered),
+        ),
+    );
     if let Some(refusal) = &meter.last_refusal {
         note(ui, format!("Last rejection: {refusal}."));
     }

@@ -1,8 +1,12 @@
-//! The ladder: a row for each rung with what it would cost, which selects it.
+//! The ladder. Each row shows the cost of a rung and selects it. Its switch toggles the stage that the rung adds.
+
+mod switch;
+
+use std::sync::Arc;
 
 use bevy_egui::egui::{Align, Id, Rangef, Response, Ui};
 use cubewire_codec::Stages;
-use cubewire_codec::ladder::{AFFINE, LADDER, Rung, SIMULATED, rung_of};
+use cubewire_codec::ladder::{self, AFFINE, LADDER, Rung, SIMULATED, rung_of};
 use cubewire_inspector::words::{factor, rounded};
 
 use super::{bars, kinds, sync};
@@ -13,6 +17,7 @@ use crate::panel::style::{LINE, Look, ROW};
 use crate::panel::terms;
 use crate::panel::widgets::line;
 use crate::replication::{Accounting, ShadowLadder, TARGET_KBPS};
+use switch::Switch;
 
 /// Where the height of the present rung is kept, for the card that points to it.
 pub(in crate::panel) const PRESENT: &str = "present rung";
@@ -47,7 +52,13 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
     let mut hovered = None;
     let top = ui.cursor().top();
     let mut bottom = top;
-    for (rung, key) in LADDER.iter().zip(RUNG_KEYS).chain([(&AFFINE, "")]) {
+    let set = lane.settings.sender.stages;
+    let switches = kept(ui, Id::new("switches of the ladder"), set, || {
+        let switches = ladder::all().map(|rung| Switch::of(rung, set));
+        Arc::new(switches.collect::<Vec<_>>())
+    });
+    let rungs = LADDER.iter().zip(RUNG_KEYS).chain([(&AFFINE, "")]);
+    for ((rung, key), switch) in rungs.zip(&*switches) {
         if *rung == AFFINE {
             bottom = ui.cursor().top();
             ui.add_space(AFFINE_GAP);
@@ -55,7 +66,9 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
         let is_shown = rung.stages == shown;
         let stages = &mut lane.settings.sender.stages;
         let row = bars::rung(ui, height, (rung, key), shown, stages);
-        if row.response.hovered() {
+        let switch = switch.as_ref();
+        let switch = switch.map(|switch| switch.draw(ui, row.rect, stages));
+        if row.response.hovered() || switch.is_some_and(|switch| switch.hovered()) {
             hovered = Some(*rung);
         }
         if is_shown {
@@ -109,7 +122,7 @@ fn below(ui: &mut Ui, hovered: Option<Rung>, lane: &LaneView<'_>) -> bool {
             if sync.is_none() {
                 ui.add_space(GAP);
             }
-            let about = rung.map_or("Stages of your own: see Tuning.", |rung| rung.summary);
+            let about = rung.map_or("Custom: no rung has these stages.", |rung| rung.summary);
             line(ui, about, look.ink);
         }
     }

@@ -1,7 +1,8 @@
 //! A switch for each stage of the codec, and what each saves now. Options that do not go with the others have an asterisk,
 //! and what they change besides is said above them.
 
-mod offers;
+pub(super) mod offers;
+pub(super) mod parts;
 mod repair;
 
 use bevy_egui::egui::{Color32, Ui};

@@ -7,7 +7,7 @@ use cubewire_codec::Stages;
 use cubewire_codec::ladder::rung_of;
 use cubewire_inspector::words::rounded;
 
-use super::bars::{self, KEY, SHOWN_AS_ZERO, signed};
+use super::bars::{self, SHOWN_AS_ZERO, TITLE, signed};
 use super::stages::{dated, measured, name, old};
 use crate::panel::lane::LaneView;
 use crate::panel::style::{BODY, LINE, Look, ROW, SMALL};
@@ -60,7 +60,7 @@ fn row(
         Some(ablated) => (title(ablated), terms::stage(ablated.part, *stages)[1]),
     };
     let row = Row::marked(ui, ROW, &title, ablated.is_none());
-    row.text(ui, At::Left(KEY), &title, BODY, look.ink);
+    row.text(ui, At::Left(TITLE), &title, BODY, look.ink);
     let (bar, figure, ink) = match (is_old, kbps - present <= -SHOWN_AS_ZERO) {
         (true, _) => (look.quiet, look.muted, look.muted),
         (false, true) => (look.warning, look.ink, look.warning),

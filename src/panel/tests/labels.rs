@@ -4,6 +4,7 @@ use ab_glyph::{Font, FontRef, GlyphId};
 use bevy_egui::egui::{FontFamily, FontId, Rect};
 
 use super::*;
+use crate::panel::pages::ranges::tried::Tradeoff;
 
 /// A text on the screen, and what of it can be seen.
 struct Label {
@@ -40,7 +41,8 @@ fn has_glyph(family: &FontFamily, glyph: char) -> bool {
     })
 }
 
-/// A panel with everything that it can show: measured rungs, two switches close together, and a budget.
+/// A full panel: measured rungs, two switches close together, a budget for which cubes wait, a
+/// cube that is selected, and a link with everything that one can have.
 fn full(page: Page, is_compared: bool) -> Panel {
     let stages = ladder::CHANGED_FLAGS.stages;
     let mut panel = measured(page, stages);
@@ -55,6 +57,26 @@ fn full(page: Page, is_compared: bool) -> Panel {
     panel.halves.as_mut().unwrap().left_is_lane = is_compared;
     panel.settings.sender.budget = is_compared.then_some(64);
     panel.past.first = Some(0);
+    if is_compared {
+        panel.selection.cube = Some(1);
+        panel.errors = vec![
+            CubeError {
+                metres: 0.1234,
+                degrees: 12.34
+            };
+            10
+        ];
+        panel.settings.link.conditions = Preset::by_name("wi-fi-bad").unwrap().conditions.clone();
+        let wait = |index: usize| Wait {
+            since: 1_300 + index as u64,
+            error: 1.234,
+            priority: 1_234.5,
+            more_urgent: index,
+        };
+        panel.standings.now = (0..900).map(|index| Standing::Waits(wait(index))).collect();
+        panel.standings.now[899] = Standing::UpToDate { sent: Some(1_250) };
+        panel.standings.record(1_499);
+    }
     panel
 }
 
@@ -92,7 +114,9 @@ fn check(harness: &mut Harness<'_, Panel>, what: &str, wrong: &mut Vec<String>) 
         }
         for other in &labels[..index] {
             let both = rect.intersect(other.rect);
-            if both.width() > 1.0 && both.height() > 1.0 {
+            // A part of a byte that belongs to the selected cube is painted over it, in another colour.
+            let is_byte = font.family == FontFamily::Monospace && other.text == *text;
+            if both.width() > 1.0 && both.height() > 1.0 && !is_byte {
                 wrong.push(format!("{what}: {:?} and {text:?} at {both}", other.text));
             }
         }
@@ -110,6 +134,12 @@ fn no_label_overlaps_another_is_cut_too_small_or_lacks_a_glyph() {
                 harness.set_size(size);
                 let what = format!("{page:?} at {size}, two lanes: {is_compared}");
                 check(&mut harness, &what, &mut wrong);
+                for preset in cubewire_link::PRESETS.iter().filter(|_| page == Page::Link) {
+                    let link = &mut harness.state_mut().settings.link;
+                    link.conditions = preset.conditions.clone();
+                    let what = format!("{}, {what}", preset.title);
+                    check(&mut harness, &what, &mut wrong);
+                }
                 if page == Page::Ladder {
                     harness.state_mut().state.timeline = true;
                     harness.state_mut().past.moment = Some(1_000);
@@ -119,6 +149,25 @@ fn no_label_overlaps_another_is_cut_too_small_or_lacks_a_glyph() {
                 }
             }
         }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn an_error_of_any_magnitude_has_its_labels_beside_the_plot() {
+    let mut wrong = Vec::new();
+    for mm in [0.001, 0.9, 30.0, 99.0, 101.0, 2_000.0, 70_000.0] {
+        let mut panel = full(Page::Ranges, false);
+        panel.tradeoffs.0.push(Tradeoff {
+            stages: ladder::DELTA.stages,
+            kbps: 400.0,
+            mm,
+            degrees: 0.1,
+        });
+        let mut harness = open(panel);
+        check(&mut harness, &format!("{mm} mm"), &mut wrong);
+        assert!(paints(&harness, |text| text.ends_with(" mm")
+            || text.ends_with(" m")));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -50,6 +50,20 @@ fn all_of_the_link_is_in_sight_in_a_high_window() {
 }
 
 #[test]
+fn what_arrived_is_counted_in_the_time_that_the_bars_show() {
+    let mut panel = panel(Page::Link);
+    panel.meter = meter_of(3_000, &PacketRecord::default(), |tick, sample, packet| {
+        packet.arrival = (tick % 10 > 0).then_some(ARRIVAL);
+        sample.lost = usize::from(tick % 10 == 0);
+    });
+    let mut harness = open(panel);
+    let twenty_seconds = "1\u{2009}080 in time; 0 late, 0.0 %; 120 lost, 10.0 %";
+    assert!(says(&harness, twenty_seconds));
+    change(&mut harness, |panel| panel.meter.link_since = 2_900);
+    assert!(says(&harness, twenty_seconds));
+}
+
+#[test]
 fn a_viewer_that_lost_its_server_reconnects_with_a_click() {
     let mut harness = harness(Page::Link);
     assert!(says(&harness, "Satellite"));

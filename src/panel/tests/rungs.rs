@@ -50,7 +50,61 @@ fn below_the_ladder_is_told_what_a_rung_does_and_nothing_moves() {
     harness.state_mut().settings.sender.stages = options.check().unwrap();
     harness.hover_at(egui::Pos2::ZERO);
     harness.run();
-    assert!(says(&harness, "Stages of your own"));
+    assert!(says(&harness, "Custom: no rung has these stages."));
+    assert_eq!(words(&harness, "custom").count(), 1, "the picker");
+}
+
+/// Clicks on the switch in the row of a rung, unless it is refused. Returns whether it was clicked.
+fn switch(harness: &mut Harness<'_, Panel>, rung: &ladder::Rung) -> bool {
+    let label = format!("stage of {}", rung.name);
+    let switch = harness.get_by_label(&label);
+    let is_possible = !switch.accesskit_node().is_disabled();
+    switch.click();
+    harness.run();
+    is_possible
+}
+
+#[test]
+fn two_clicks_on_the_first_page_switch_a_stage_off_and_on() {
+    for rung in ladder::all() {
+        let mut harness = open(measured(Page::default(), rung.stages));
+        let stages = |harness: &Harness<'_, Panel>| harness.state().settings.sender.stages;
+        let before = rung.stages;
+        assert!(harness.query_by_label("stage of uncompressed").is_none());
+        for other in ladder::all().skip(1) {
+            let said = format!("{}: {}", rung.name, other.name);
+            let is_possible = switch(&mut harness, &other);
+            assert_eq!(stages(&harness) != before, is_possible, "{said}");
+            assert_eq!(switch(&mut harness, &other), is_possible, "{said}");
+            assert_eq!(stages(&harness), before, "{said}");
+        }
+    }
+}
+
+#[test]
+fn a_switch_that_is_refused_says_why_and_a_name_selects_its_rung() {
+    let mut harness = open(measured(Page::default(), ladder::CHANGED_FLAGS.stages));
+    for (rung, reason) in [
+        ("position", "Relative positions need quantized positions"),
+        ("delta", "Relative positions need delta encoding"),
+        ("arithmetic", "Arithmetic coding goes with"),
+    ] {
+        let label = format!("stage of {rung}");
+        harness.get_by_label(&label).hover();
+        harness.run_steps(60);
+        assert!(says(&harness, reason), "{rung}");
+    }
+    // One stage alone.
+    assert!(switch(&mut harness, &ladder::RELATIVE_POSITION));
+    let mut expected = *ladder::CHANGED_FLAGS.stages;
+    expected.relative_position = cubewire_codec::stages::RelativePosition::Off;
+    assert_eq!(*harness.state().settings.sender.stages, expected);
+    harness.hover_at(egui::Pos2::ZERO);
+    harness.run();
+    assert!(says(&harness, "Custom: no rung has these stages."));
+    harness.get_all_by_label("delta").last().unwrap().click();
+    harness.run();
+    assert_eq!(harness.state().settings.sender.stages, ladder::DELTA.stages);
 }
 
 #[test]

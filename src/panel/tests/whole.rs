@@ -181,3 +181,15 @@ fn the_explanation_says_what_is_seen_and_which_keys_there_are() {
     assert!(!says(&harness, "ny key"), "the notice says that");
     assert!(!says(&harness, "What another machine sees"));
 }
+
+#[test]
+fn the_zero_of_an_axis_stands_beside_its_line() {
+    let harness = harness(Page::Ladder);
+    let middle = |label: &str| {
+        let mut found = texts(&harness).filter(|(text, _)| *text == label);
+        found.next().unwrap().1.center().y
+    };
+    // The row of the times begins at the line.
+    let [zero, now] = ["0", "now"].map(middle);
+    assert!((now - zero - 8.0).abs() < 1.5, "{zero}, {now}");
+}

@@ -9,10 +9,10 @@ use cubewire_protocol::{FallbackReason, Interpolation};
 use super::NOTATION;
 use crate::replication::settings::{LaneSettings, PlayoutDelay};
 
-/// The name of the rung with these stages, or `custom stages`.
+/// The name of the rung with these stages, or `custom`.
 #[must_use]
 pub fn rung_name(stages: Stages) -> &'static str {
-    ladder::rung_of(stages).map_or("custom stages", |rung| rung.name)
+    ladder::rung_of(stages).map_or("custom", |rung| rung.name)
 }
 
 /// A sentence about a lane whose receiving half does without the stages that were chosen; none if it has them.

@@ -142,10 +142,11 @@ fn counted(costs: &Costs, form: Option<Form>) -> String {
 
 /// Amounts at the stops of the ramp.
 fn labels(colors: CubeColors, scale: Scale) -> [String; AMOUNTS.len()] {
+    let at = |index: usize| scale.amount(index as f32 / (AMOUNTS.len() - 1) as f32);
     std::array::from_fn(|index| match (index, colors) {
-        // What takes no bits is not sent.
-        (0, CubeColors::Bits) => amount(1.0),
-        _ => amount(scale.amount(index as f32 / (AMOUNTS.len() - 1) as f32)),
+        // Cubes without bits are not sent. The label is 0 only where the next one is at most 1.
+        (0, CubeColors::Bits) if at(1) > 1.0 => amount(1.0),
+        _ => amount(at(index)),
     })
 }
 
@@ -192,6 +193,8 @@ mod tests {
         for (colors, largest, said) in [
             (CubeColors::Bits, None, ["1", "32", "64", "96", "128"]),
             (CubeColors::Bits, Some(6.0), ["1", "2", "4", "6", "8"]),
+            (CubeColors::Bits, Some(4.0), ["0", "1", "2", "3", "4"]),
+            (CubeColors::Bits, Some(0.0), ["0", "0.5", "1", "1.5", "2"]),
             (
                 CubeColors::Distance,
                 None,

@@ -17,6 +17,8 @@ pub struct Source {
     pub color: Color32,
     /// Oldest first, a tick each.
     pub points: Vec<Point>,
+    /// Requested budget, kbps. It sets the scale of the axis; a granted budget does not.
+    pub asked_kbps: Option<u32>,
 }
 
 /// A line.
@@ -66,11 +68,11 @@ impl<'a> Lines<'a> {
             // A single packet, such as the first one of a lane, does not squash all others.
             Scale::Linear => line.series.range_without_peaks,
         });
-        let budgets = all.iter().flat_map(|line| line.series.budgets());
-        let budgets: Vec<f64> = budgets.map(|(_, kbps)| kbps).collect();
+        let asked = sources.iter().filter_map(|source| source.asked_kbps);
+        let asked: Vec<f64> = asked.map(f64::from).collect();
         // A lane within a budget is compared with that: a target far above would only flatten its line.
-        let target = span.target.filter(|_| budgets.is_empty());
-        let level = budgets.into_iter().chain(target);
+        let target = span.target.filter(|_| asked.is_empty());
+        let level = asked.into_iter().chain(target);
         let (smallest, largest) = ranges
             .chain(level.map(|kbps| (kbps, kbps)))
             .reduce(|all, range| (all.0.min(range.0), all.1.max(range.1)))
@@ -93,16 +95,29 @@ impl<'a> Lines<'a> {
         (-self.seconds..=0.0).contains(&seconds).then_some(seconds)
     }
 
-    /// The budgets that are drawn, kbps, in a list; empty if there is none.
+    /// Budgets within the axis: the time span in seconds, and kbps.
+    fn drawn<'s>(
+        &'s self,
+        line: &'s Line<'a>,
+    ) -> impl Iterator<Item = (RangeInclusive<f64>, f64)> + use<'s, 'a> {
+        let budgets = line.series.budgets();
+        budgets.filter(|(_, kbps)| self.ends.contains(kbps))
+    }
+
+    /// Text of the drawn budgets, kbps: one, two, or the range of more. Empty without a budget.
     pub fn budgets(&self) -> String {
-        let mut drawn = Vec::new();
-        for (_, kbps) in self.all.iter().flat_map(|line| line.series.budgets()) {
-            let kbps = kbps.to_string();
-            if !drawn.contains(&kbps) {
-                drawn.push(kbps);
+        let drawn = self.all.iter().flat_map(|line| self.drawn(line));
+        let mut kbps: Vec<f64> = drawn.map(|(_, kbps)| kbps).collect();
+        kbps.dedup();
+        match kbps[..] {
+            [] => String::new(),
+            [one] => one.to_string(),
+            [one, other] => format!("{one}, {other}"),
+            _ => {
+                kbps.sort_by(f64::total_cmp);
+                format!("{}–{}", kbps[0], kbps[kbps.len() - 1])
             }
         }
-        drawn.join(", ")
     }
 
     /// What is added to the unit: with a budget, which is about those, all bytes on the wire are counted.
@@ -121,8 +136,9 @@ impl<'a> Lines<'a> {
         }
         // What one line may take, another may exceed.
         let has_veil = self.all.len() == 1;
-        for Line { source, series } in &self.all {
-            for (times, kbps) in series.budgets() {
+        for line in &self.all {
+            let Line { source, series } = line;
+            for (times, kbps) in self.drawn(line) {
                 if has_veil {
                     chart.veil(times.clone(), kbps, look.warning.gamma_multiply(VEIL));
                 }

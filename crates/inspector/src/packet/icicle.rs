@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use bevy_egui::egui::{self, Color32, Pos2, Rect, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
-use cubewire_palette::bit_kind_label;
 
 use super::rows::Order;
 use super::span::{Span, amount};
@@ -164,14 +163,12 @@ impl Row<'_> {
         let filled = rect.with_max_x(rect.right() - gap);
         let color = self.color(span).gamma_multiply(shade);
         self.painter.rect_filled(filled, 0.0, color);
-        let ink = match span.kind {
-            Some(kind) => bit_kind_label(kind).map(egui_color),
-            None => Some(self.look.ink),
-        };
+        let label = |kind| egui_color(self.look.colors().bit_kind_label(kind));
+        let ink = span.kind.map_or(self.look.ink, label);
         let inside = filled.intersect(self.area);
-        let (Some(ink), true) = (ink, inside.width() > LEAST_LABEL && rect.height() >= LINE) else {
+        if inside.width() <= LEAST_LABEL || rect.height() < LINE {
             return;
-        };
+        }
         let name = match (span.part, span.kind, span.body) {
             (Some(part), ..) => part.to_owned(),
             (None, _, Some(body)) => body.to_string(),

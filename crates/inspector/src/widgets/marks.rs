@@ -10,16 +10,14 @@ impl Chart {
     /// Level lines from the floor up, each with a label at the left of the plot, unless the one below takes its place.
     pub fn levels(&self, ui: &Ui, marks: impl IntoIterator<Item = (f64, String)>) {
         let look = Look::of(ui);
-        let [top, bottom] = [
-            self.rect.top() + (LINE / 2.0 - self.above).max(0.0),
-            self.rect.bottom() - LINE / 2.0 + 2.0,
-        ];
+        // The lowest label may reach into the row below: labels there begin at the left edge of the plot.
+        let top = self.rect.top() + (LINE / 2.0 - self.above).max(0.0);
         let mut free = f32::INFINITY;
         for (y, label) in marks {
             let y = self.y_of(y);
             let stroke = Stroke::new(1.0, look.line);
             self.painter().hline(self.rect.x_range(), y, stroke);
-            let middle = y.clamp(top, bottom);
+            let middle = y.max(top);
             if label.is_empty() || middle + LINE * 0.75 > free {
                 continue;
             }

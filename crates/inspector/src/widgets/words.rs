@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use bevy_egui::egui::{Color32, FontId, Galley, Label, Response, RichText, Sense, Ui};
+use bevy_egui::egui::{Color32, FontId, Galley, Label, Response, RichText, Sense, Ui, vec2};
 
-use super::Row;
-use crate::style::{Look, SMALL};
+use super::{Row, width};
+use crate::style::{LINE, Look, SMALL};
 
 /// A line of 12 points, cut at the end of the page.
 pub fn line(ui: &mut Ui, words: impl Into<String>, color: Color32) -> Response {
@@ -17,6 +17,23 @@ pub fn line(ui: &mut Ui, words: impl Into<String>, color: Color32) -> Response {
 pub fn wrapped(ui: &mut Ui, words: impl Into<String>, color: Color32) -> Response {
     let words = RichText::new(words).size(SMALL).color(color);
     ui.add(Label::new(words).wrap())
+}
+
+/// Words of 12 points, which wrap, and below them room for the longest of `all` that can stand there instead.
+pub fn reserved<'w>(
+    ui: &mut Ui,
+    words: &str,
+    color: Color32,
+    all: impl IntoIterator<Item = &'w str>,
+) -> Response {
+    let across = ui.available_width();
+    let rows = |words| (width(ui, words, SMALL) / across).ceil();
+    let height = LINE * all.into_iter().map(rows).fold(1.0, f32::max);
+    let place = ui.allocate_ui(vec2(across, height), |ui| {
+        ui.set_min_height(height);
+        wrapped(ui, words, color)
+    });
+    place.inner
 }
 
 /// Muted words of 12 points, which wrap.

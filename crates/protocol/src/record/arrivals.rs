@@ -1,5 +1,7 @@
 //! What has become of several snapshots.
 
+use std::iter::Sum;
+
 use super::packet::Fate;
 use super::{Record, Sample};
 
@@ -47,5 +49,13 @@ impl ArrivalCounts {
         if sample.snapshots.is_empty() {
             *lost += sample.lost;
         }
+    }
+}
+
+impl Sum for ArrivalCounts {
+    fn sum<I: Iterator<Item = Self>>(counts: I) -> Self {
+        counts.fold(Self::default(), |Self(sum), Self(more)| {
+            Self([0, 1, 2].map(|index| sum[index] + more[index]))
+        })
     }
 }

@@ -5,15 +5,16 @@ use cubewire_inspector::words::{grouped, rounded};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::panel::style::{LINE, Look, ROW, SMALL};
-use crate::panel::widgets::{AXIS, At, Chart, Row, Scale, heading, swatch};
+use crate::panel::widgets::{AXIS, At, Chart, Row, Scale, heading, swatch, width};
 use crate::replication::{ArrivalCounts, LaneMeter};
 
 pub(super) fn draw(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
-    heading(ui, "What arrived", "").on_hover_text(
+    heading(ui, "What arrived", format!("{seconds} s")).on_hover_text(
         "Snapshots by the quarter of a second in which they were sent. Late ones arrived after their time to be shown.",
     );
-    plot(ui, &quarters(meter, seconds), seconds);
-    counts(ui, meter, meter.arrivals(seconds));
+    let quarters = quarters(meter, seconds);
+    plot(ui, &quarters, seconds);
+    counts(ui, quarters.into_iter().sum());
 }
 
 /// The quarters of the last seconds, the oldest first. They begin with whole quarters of the tick, so that bars keep what
@@ -65,49 +66,37 @@ fn plot(ui: &mut Ui, quarters: &[ArrivalCounts], seconds: u32) {
     }
 }
 
-/// How many of each, which is the legend of the bars, too.
-fn counts(ui: &mut Ui, meter: &LaneMeter, arrivals: ArrivalCounts) {
+/// Counts of the plotted snapshots. They are the legend of the bars, too.
+fn counts(ui: &mut Ui, arrivals: ArrivalCounts) {
     let look = Look::of(ui);
     let ArrivalCounts([in_time, late, lost]) = arrivals;
     let number = |count: usize| grouped(count as f64);
     let share = |index: usize| format!("{} %", rounded(arrivals.percent(index)));
-    let parts = [
-        (format!("{} in time", number(in_time)), look.quiet),
-        (format!("{} late, {}", number(late), share(1)), look.warning),
-        (format!("{} lost, {}", number(lost), share(2)), look.error),
-    ];
-    let row = Row::show(
-        ui,
-        ROW,
-        &parts.each_ref().map(|part| part.0.as_str()).join("; "),
-    );
-    let mut x = 0.0;
-    for (words, color) in parts {
-        swatch(ui.painter(), row.rect, x, color);
-        let words = row.text(ui, At::Left(x + 15.0), words, SMALL, look.ink);
-        x = words.right() - row.rect.left() + 16.0;
+    let short = [(in_time, "in time"), (late, "late"), (lost, "lost")];
+    let short = short.map(|(count, what)| format!("{} {what}", number(count)));
+    let mut words = short.clone();
+    for index in [1, 2] {
+        words[index] += &format!(", {}", share(index));
     }
-    let link = meter.link;
-    let since = |count: u64| {
-        let percent = 100.0 * count as f64 / link.sent.max(1) as f64;
-        format!("{}, {} %", grouped(count as f64), rounded(percent))
-    };
-    row.response.on_hover_text(format!(
-        "Snapshots of the time above, with the link as it is now. Since the start, {} datagrams with snapshots were sent: lost {}; dropped as the queue \
-         was full {}; duplicated {}; arrived out of order {}.",
-        grouped(link.sent as f64),
-        since(link.lost),
-        since(link.queue_dropped),
-        since(link.duplicated),
-        since(link.reordered),
-    ));
+    let row = Row::show(ui, ROW, &words.join("; "));
+    let width_of = |words: &String| width(ui, words, SMALL) + BESIDE;
+    if words.iter().map(width_of).sum::<f32>() > row.rect.width() {
+        words = short;
+    }
+    let mut x = 0.0;
+    for (words, color) in words.iter().zip([look.quiet, look.warning, look.error]) {
+        swatch(ui.painter(), row.rect, x, color);
+        row.text(ui, At::Left(x + 15.0), words, SMALL, look.ink);
+        x += width_of(words);
+    }
 }
 
 /// Ticks.
 const QUARTER: u64 = TICKS_PER_SECOND as u64 / 4;
 
-/// Logical points.
+/// Logical points: of the plot, and what each count takes besides its words.
 const HEIGHT: f32 = 48.0;
+const BESIDE: f32 = 31.0;
 
 #[cfg(test)]
 mod tests {

@@ -8,23 +8,25 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::super::pickers;
 use crate::panel::style::{CONTROL, GAP, Look};
-use crate::panel::widgets::{chip, entry, line, note};
+use crate::panel::widgets::{chip, entry, note, reserved};
 
 /// Networks to choose from, and a sentence about the present one.
 pub(super) fn presets(ui: &mut Ui, link: &mut Conditions) {
     let look = Look::of(ui);
     let about = pickers::network_of(link).about;
+    let networks = pickers::networks(link.cut);
     ui.horizontal_wrapped(|ui| {
         ui.spacing_mut().item_spacing = Vec2::splat(GAP);
-        for network in pickers::networks(link.cut) {
+        for network in &networks {
             let preset = chip(ui, CONTROL, 12, &network.name, *link == network.value);
-            if preset.on_hover_text(network.about).clicked() {
-                *link = network.value;
+            if preset.on_hover_text(&*network.about).clicked() {
+                link.clone_from(&network.value);
             }
         }
     });
     ui.add_space(GAP);
-    line(ui, about, look.muted);
+    let all = networks.iter().map(|network| &*network.about);
+    reserved(ui, &about, look.muted, all);
     ui.add_space(2.0);
 }
 

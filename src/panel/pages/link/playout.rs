@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bevy_egui::egui::{Color32, DragValue, Rect, Sense, Ui, vec2};
 use cubewire_inspector::words::{grouped, rounded};
+use cubewire_protocol::Interpolation;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::super::pickers;
@@ -11,7 +12,7 @@ use super::LABEL;
 use crate::panel::lane::LaneView;
 use crate::panel::style::{LINE, Look, MARGIN, SMALL};
 use crate::panel::terms;
-use crate::panel::widgets::{AXIS, Chart, Scale, field, line, named, segmented};
+use crate::panel::widgets::{AXIS, Chart, Scale, field, line, named, reserved, segmented};
 use crate::replication::{LaneMeter, LaneSettings, PlayoutDelay, Sample, Totals};
 
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
@@ -29,12 +30,16 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     // Always there, so that nothing below jumps.
     let look = Look::of(ui);
     let kind = settings.playout.interpolation;
-    if settings.lacks_velocity() {
-        let lacks = "becomes linear: these stages send no velocities.";
-        line(ui, format!("{} {lacks}", kind.name()), look.warning);
-    } else {
-        line(ui, pickers::about(kind)[0], look.muted);
-    }
+    let lacks = format!(
+        "{} becomes linear: these stages send no velocities.",
+        kind.name()
+    );
+    let (words, color) = match settings.lacks_velocity() {
+        true => (&*lacks, look.warning),
+        false => (pickers::about(kind)[0], look.muted),
+    };
+    let all = Interpolation::ALL.map(|kind| pickers::about(kind)[0]);
+    reserved(ui, words, color, all);
     ui.spacing_mut().item_spacing.y = 0.0;
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 2.0 * MARGIN;

@@ -15,7 +15,7 @@ use crate::panel::kept::kept;
 use crate::panel::lane::LaneView;
 use crate::panel::style::{BODY, BUTTON, GAP, LINE, Look, SMALL, page_left};
 use crate::panel::terms;
-use crate::panel::widgets::{At, Chart, Kind, Row, Scale, button, divider, list, note};
+use crate::panel::widgets::{At, Chart, Kind, Row, Scale, button, divider, list, note, width};
 use crate::replication::{CubeError, millimetres};
 
 /// The height that it takes with three packets in the table.
@@ -75,12 +75,16 @@ fn row(ui: &mut Ui, name: &str, cells: &[impl ToString; 6], color: Color32) -> R
 /// Its number, its error, and what can be done with it.
 fn title(ui: &mut Ui, cube: usize, error: Option<&CubeError>, selection: &mut Selection) {
     let look = Look::of(ui);
-    let off = error.map(|error| {
+    // The longest that has room before the buttons is painted.
+    let off = error.map_or([const { String::new() }; 2], |error| {
         let distance = millimetres(f64::from(error.metres));
-        format!("off by {distance}, {:.2}°", error.degrees)
+        [
+            format!("off by {distance}, {:.2}°", error.degrees),
+            distance,
+        ]
     });
-    let (name, off) = (format!("Cube {cube}"), off.unwrap_or_default());
-    let row = Row::show(ui, BUTTON, &format!("{name} {off}"));
+    let name = format!("Cube {cube}");
+    let row = Row::show(ui, BUTTON, &format!("{name} {}", off[0]));
     // As it is outlined in the halves.
     let square = row.rect.left_center() - vec2(0.0, 7.0);
     let square = Rect::from_min_size(square + vec2(1.0, 0.0), vec2(14.0, 14.0));
@@ -88,8 +92,12 @@ fn title(ui: &mut Ui, cube: usize, error: Option<&CubeError>, selection: &mut Se
     ui.painter()
         .rect_stroke(square, 0.0, edge, StrokeKind::Middle);
     let name = row.text(ui, At::Left(24.0), name, BODY, look.ink);
-    let after = At::Left(name.right() - row.rect.left() + 12.0);
-    row.text(ui, after, off, SMALL, look.muted);
+    let after = name.right() + 12.0;
+    let room = row.rect.right() - CLEAR - FOLLOW - 2.0 * GAP - after;
+    if let Some(off) = off.iter().find(|off| width(ui, off, SMALL) <= room) {
+        let after = At::Left(after - row.rect.left());
+        row.text(ui, after, off, SMALL, look.muted);
+    }
     row.controls(ui, |ui| {
         let clear = button(ui, CLEAR, "Clear", "", Kind::Secondary);
         let kind = match selection.follows {

@@ -1,11 +1,10 @@
 //! Rate and distortion: draws what the stages that were tried cost, and the replica error with them.
 
-use std::mem::discriminant;
-
 use bevy_egui::egui::{Rect, Sense, Shape, Stroke, Ui, vec2};
 use cubewire_codec::Stages;
 use cubewire_inspector::words::{grouped, rounded, short};
 
+use super::super::stages::parts::usual;
 use super::tried::{Tradeoff, Tradeoffs};
 use crate::panel::style::{LINE, Look};
 use crate::panel::widgets::{AXIS, Chart, Label, Scale, heading};
@@ -86,13 +85,17 @@ fn axes(ui: &Ui, chart: &Chart) {
     let look = Look::of(ui);
     let marks = chart.scale.marks(&chart.y);
     let every = marks.len().div_ceil(MAX_LABELS);
-    let last = marks.len().saturating_sub(1) / every * every;
-    let label = |(index, &mark): (usize, &f64)| {
-        let unit = if index * every == last { " mm" } else { "" };
-        let mm = mark / 1_000.0;
-        (mark, format!("{mm}{unit}"))
+    // From 100 mm on, the labels are too wide in millimetres.
+    let (unit, micrometres) = match marks.last() {
+        Some(100_000.0..) => ("m", 1e6),
+        _ => ("mm", 1e3),
     };
     let marks: Vec<f64> = marks.into_iter().step_by(every).collect();
+    let label = |(index, &mark): (usize, &f64)| match (index + 1 == marks.len(), mark / micrometres)
+    {
+        (true, last) => (mark, format!("{last} {unit}")),
+        (false, value) => (mark, value.to_string()),
+    };
     chart.levels(ui, marks.iter().enumerate().map(label));
     let (first, last) = (chart.x.start().round() as i32, chart.x.end().round() as i32);
     let stroke = Stroke::new(1.0, look.line);
@@ -117,18 +120,7 @@ fn axes(ui: &Ui, chart: &Chart) {
 
 /// Whether stages differ in their parameters alone.
 fn is_akin(one: Stages, other: Stages) -> bool {
-    let kinds = |stages: Stages| {
-        (
-            discriminant(&stages.orientation),
-            stages.velocity,
-            discriminant(&stages.position),
-            discriminant(&stages.delta),
-            discriminant(&stages.relative_position),
-            discriminant(&stages.relative_orientation),
-            stages.changed_flags,
-        )
-    };
-    kinds(one) == kinds(other)
+    usual(*one) == usual(*other)
 }
 
 fn micrometres(tried: &Tradeoff) -> f64 {

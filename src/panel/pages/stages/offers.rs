@@ -7,7 +7,8 @@ use cubewire_codec::stages::{
 };
 use cubewire_codec::{StageOptions, Stages};
 
-use super::repair::{NINE_BITS, fixed_bits, repaired};
+use super::parts::NINE_BITS;
+use super::repair::{fixed_bits, repaired};
 use crate::panel::terms;
 use crate::panel::widgets::Choice;
 use crate::replication::Part;
@@ -80,7 +81,9 @@ fn each<T: Copy>(
     variants.collect()
 }
 
-const CODED: &str = "Arithmetic coding says by itself which cubes have changed: choose fixed bits as the coding first.";
+/// Why other lists of cubes are refused.
+pub(in crate::panel::pages) const CODED: &str =
+    "Arithmetic coding says by itself which cubes have changed: switch it off first.";
 
 #[cfg(test)]
 mod tests {

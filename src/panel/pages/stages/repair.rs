@@ -1,41 +1,13 @@
 //! The smallest change of the other stages with which an option is legal.
 
 use cubewire_codec::stages::{
-    ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
+    ChangedFlags, Delta, Position, RelativeOrientation, RelativePosition, Velocity,
 };
 use cubewire_codec::{StageOptions, Stages};
 
 use super::name;
+use super::parts::{NINE_BITS, changed, stage};
 use crate::replication::Part;
-
-/// The stage that the switch of a part sets: two of them set the delta.
-fn stage(part: Part) -> Part {
-    match part {
-        Part::Coding => Part::Delta,
-        part => part,
-    }
-}
-
-/// The stages in which these differ.
-fn changed(from: StageOptions, to: StageOptions) -> Vec<Part> {
-    let differs = [
-        (Part::Orientation, from.orientation != to.orientation),
-        (Part::Velocity, from.velocity != to.velocity),
-        (Part::Position, from.position != to.position),
-        (Part::Delta, from.delta != to.delta),
-        (
-            Part::RelativePosition,
-            from.relative_position != to.relative_position,
-        ),
-        (
-            Part::RelativeOrientation,
-            from.relative_orientation != to.relative_orientation,
-        ),
-        (Part::ChangedFlags, from.changed_flags != to.changed_flags),
-    ];
-    let differs = differs.into_iter().filter(|(_, differs)| *differs);
-    differs.map(|(part, _)| part).collect()
-}
 
 /// What a click on an option changes besides its own stage, in words, and in how many stages; none if that is all.
 pub(super) fn besides(part: Part, present: Stages, then: Stages) -> Option<[String; 2]> {
@@ -114,8 +86,6 @@ pub(super) const fn fixed_bits(delta: Delta) -> Delta {
         listed => listed,
     }
 }
-
-pub(super) const NINE_BITS: Orientation = Orientation::SmallestThree { bits: 9 };
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! Tuning: the stages, their ranges, and the budget.
+//! The tab about stages: their options, their ranges, and the budget.
 
 use super::*;
 

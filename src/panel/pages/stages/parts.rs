@@ -1,0 +1,73 @@
+//! Access to the options of the stages by [`Part`].
+
+use cubewire_codec::StageOptions;
+use cubewire_codec::stages::{Delta, Orientation, Position, RelativeOrientation, RelativePosition};
+
+use crate::replication::Part;
+
+/// A part for each field of [`StageOptions`].
+const PARTS: [Part; 7] = [
+    Part::Orientation,
+    Part::Velocity,
+    Part::Position,
+    Part::Delta,
+    Part::RelativePosition,
+    Part::RelativeOrientation,
+    Part::ChangedFlags,
+];
+
+/// Returns the part of the field that the switch of a part sets. Several switches set the delta.
+pub(in crate::panel::pages) const fn stage(part: Part) -> Part {
+    match part {
+        Part::Coding | Part::CodingForPacking | Part::Prediction | Part::Simulation => Part::Delta,
+        part => part,
+    }
+}
+
+/// Sets the field of that part to its value in `from`.
+pub(in crate::panel::pages) const fn copy(part: Part, from: StageOptions, to: &mut StageOptions) {
+    match stage(part) {
+        Part::Orientation => to.orientation = from.orientation,
+        Part::Velocity => to.velocity = from.velocity,
+        Part::Position => to.position = from.position,
+        Part::RelativePosition => to.relative_position = from.relative_position,
+        Part::RelativeOrientation => to.relative_orientation = from.relative_orientation,
+        Part::ChangedFlags => to.changed_flags = from.changed_flags,
+        _ => to.delta = from.delta,
+    }
+}
+
+/// Whether the part has the same option in both.
+pub(in crate::panel::pages) fn is_same(part: Part, one: StageOptions, other: StageOptions) -> bool {
+    let mut with = one;
+    copy(part, other, &mut with);
+    with == one
+}
+
+/// Returns the parts with different options.
+pub(in crate::panel::pages) fn changed(from: StageOptions, to: StageOptions) -> Vec<Part> {
+    let differs = |part: &Part| !is_same(*part, from, to);
+    PARTS.into_iter().filter(differs).collect()
+}
+
+/// Returns the same variants with their usual parameters.
+pub(in crate::panel::pages) const fn usual(mut options: StageOptions) -> StageOptions {
+    if let Orientation::SmallestThree { .. } = options.orientation {
+        options.orientation = NINE_BITS;
+    }
+    if let Position::Quantized { .. } = options.position {
+        options.position = Position::QUANTIZED;
+    }
+    if let Delta::RelativeIndices { .. } = options.delta {
+        options.delta = Delta::RELATIVE_INDICES;
+    }
+    if let RelativePosition::TwoRanges { .. } = options.relative_position {
+        options.relative_position = RelativePosition::TWO_RANGES;
+    }
+    if let RelativeOrientation::TwoRanges { .. } = options.relative_orientation {
+        options.relative_orientation = RelativeOrientation::TWO_RANGES;
+    }
+    options
+}
+
+pub(super) const NINE_BITS: Orientation = Orientation::SmallestThree { bits: 9 };
