@@ -412,7 +412,7 @@ fn acks_do_not_keep_a_held_packet_from_being_sent() {
 fn a_connection_that_renet_has_ended_is_an_error() {
     let mut pipe = Pipe::new(FROM_CLIENT_BYTES);
     for sequence in (0..1_500_u16).rev() {
-        let [high, low] = (2 * sequence | 1 << 14).to_be_bytes();
+        let [high, low] = ((2 * sequence) | 1 << 14).to_be_bytes();
         let packet = [1, high, low, 0, 0, 1, 1, 9];
         pipe.receive(Duration::ZERO, &packet).unwrap();
     }
