@@ -190,9 +190,7 @@ impl AdaptiveRate {
     #[must_use]
     pub fn round_trip(&self) -> Option<Duration> {
         let ticks = self.way.mean_delay()?;
-        Some(Duration::from_secs_f64(
-            ticks / f64::from(self.ticks_per_second),
-        ))
+        Some(Duration::from_secs_f64(ticks / 60.0))
     }
 
     /// Changes the limit, once a tick.

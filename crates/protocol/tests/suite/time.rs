@@ -386,3 +386,18 @@ fn jitter_is_no_loss_at_any_tick_rate() {
         assert_eq!(rate.loss(), 0.0, "at {ticks_per_second}");
     }
 }
+
+#[test]
+fn a_round_trip_is_measured_in_real_time_at_any_tick_rate() {
+    for ticks_per_second in [20, 60, 240] {
+        let mut rate = AdaptiveRate::new(ticks_per_second);
+        for tick in 0..10 {
+            let at = u64::from(ticks_per_second) * tick;
+            rate.on_sent(at, at, 100);
+            let newest = Sequence(at as u16);
+            let later = at + u64::from(ticks_per_second) / 10;
+            rate.on_ack(later, &Ack { newest, earlier: 0 });
+        }
+        assert_eq!(rate.round_trip(), Some(Duration::from_millis(100)));
+    }
+}
