@@ -22,7 +22,6 @@ mod detail;
 mod digest;
 mod displayed;
 mod lane;
-mod lane_budget;
 mod mean;
 mod meter;
 mod packet;
@@ -68,8 +67,7 @@ pub use digest::Digest;
 pub use displayed::{CubeError, CubeErrors, DisplayedState, ReplicaError};
 pub(crate) use displayed::{between, shown_cube};
 pub(crate) use lane::end;
-pub use lane::{Lane, LocalLane};
-pub use lane_budget::LaneBudget;
+pub use lane::{Lane, LaneBudget, LocalLane};
 pub use meter::{
     Accounting, LaneMeter, METER_TICKS, Sample, TARGET_KBPS, Traffic, kbps, millimetres,
 };

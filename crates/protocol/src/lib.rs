@@ -24,7 +24,7 @@ mod sync;
 mod tracks;
 mod welcome;
 
-pub use budget::{BUDGETS_KBPS, ByteBudget};
+pub use budget::{Allowed, BUDGETS_KBPS, ByteBudget, Outbound, SendBudget};
 pub use clock::SenderClock;
 pub use delay::{AdaptiveDelay, playout_delay};
 pub use engine::Engine;

@@ -367,7 +367,7 @@ fn a_receiver_that_hangs_is_sent_as_much_as_before_and_one_that_is_cut_off_is_no
 }
 
 #[test]
-fn jitter_is_no_loss_at_any_tick_rate() {
+fn jitter_is_no_loss_and_a_round_trip_takes_as_long_at_any_tick_rate() {
     for ticks_per_second in [20, 60, 240] {
         let mut rate = AdaptiveRate::new(ticks_per_second);
         // Acks name one packet each, and every tenth is 100 ms late.
@@ -384,20 +384,11 @@ fn jitter_is_no_loss_at_any_tick_rate() {
             rate.update(tick);
         }
         assert_eq!(rate.loss(), 0.0, "at {ticks_per_second}");
-    }
-}
-
-#[test]
-fn a_round_trip_is_measured_in_real_time_at_any_tick_rate() {
-    for ticks_per_second in [20, 60, 240] {
-        let mut rate = AdaptiveRate::new(ticks_per_second);
-        for tick in 0..10 {
-            let at = u64::from(ticks_per_second) * tick;
-            rate.on_sent(at, at, 100);
-            let newest = Sequence(at as u16);
-            let later = at + u64::from(ticks_per_second) / 10;
-            rate.on_ack(later, &Ack { newest, earlier: 0 });
-        }
-        assert_eq!(rate.round_trip(), Some(Duration::from_millis(100)));
+        // A tenth of the acks take 100 ms.
+        let round_trip = rate.round_trip().unwrap().as_millis();
+        assert!(
+            (5..20).contains(&round_trip),
+            "{round_trip} ms at {ticks_per_second}"
+        );
     }
 }
