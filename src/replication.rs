@@ -20,7 +20,6 @@ mod deltas;
 mod digest;
 mod displayed;
 mod lane;
-mod lane_budget;
 mod mean;
 mod meter;
 mod peer;
@@ -65,8 +64,7 @@ pub use digest::Digest;
 pub use displayed::{Compared, CubeError, CubeErrors, DisplayedState};
 pub(crate) use displayed::{between, shown_cube};
 pub(crate) use lane::end;
-pub use lane::{Lane, LocalLane};
-pub use lane_budget::LaneBudget;
+pub use lane::{Lane, LaneBudget, LocalLane};
 #[cfg(test)]
 pub(crate) use meter::itemized;
 pub use meter::{Detailed, LaneMeter, METER_TICKS, TARGET_KBPS, kbps, millimetres};

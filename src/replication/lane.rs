@@ -3,10 +3,10 @@
 use bevy::prelude::*;
 use cubewire_bevy::{Mailbox, disconnect};
 use cubewire_codec::{InitialStateError, Limits, Plan, Snapshot};
-use cubewire_protocol::SnapshotSender;
+use cubewire_protocol::{SendBudget, SnapshotSender};
+use cubewire_scene::TICKS_PER_SECOND;
 
 use super::budget::LaneCost;
-use super::lane_budget::LaneBudget;
 use super::meter::LaneMeter;
 use super::settings::{LinkSettings, SenderSettings};
 use super::sync::status::LaneSync;
@@ -21,6 +21,28 @@ pub struct Lane;
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[require(Lane, LinkSettings)]
 pub struct LocalLane;
+
+/// Limits a lane to its budget, and over a real network also to an adaptive rate. A simulated [link](super::LinkSettings)
+/// may be overloaded, to demonstrate the cost of stages.
+#[derive(Component, Debug)]
+pub struct LaneBudget(pub(crate) SendBudget);
+
+impl Default for LaneBudget {
+    fn default() -> Self {
+        Self(SendBudget::new(TICKS_PER_SECOND as u16))
+    }
+}
+
+impl LaneBudget {
+    /// The settings that were asked for, with the granted budget.
+    #[must_use]
+    pub fn granted(&self, asked: &SenderSettings) -> SenderSettings {
+        SenderSettings {
+            budget: self.0.granted_kbps(asked.budget),
+            ..*asked
+        }
+    }
+}
 
 /// The sender's state of one lane.
 #[derive(Component, Debug)]

@@ -7,12 +7,11 @@ use bevy::prelude::*;
 use bevy::tasks::{ComputeTaskPool, TaskPool};
 use cubewire_bevy::Mailbox;
 use cubewire_codec::QuantizedSnapshot;
-use cubewire_protocol::SendError;
 use cubewire_protocol::record::{PacketRecord, Sample};
+use cubewire_protocol::{Allowed, SendError};
 
 use super::budget::{EncodeBudget, LaneCost};
-use super::lane::{Sender, end, is_due};
-use super::lane_budget::{Allowed, LaneBudget};
+use super::lane::{LaneBudget, Sender, end, is_due};
 use super::meter::{Detailed, LaneMeter};
 use super::quantized::QuantizedWorld;
 use super::rebuilds::Rebuilds;
@@ -33,7 +32,7 @@ pub(super) fn receive_acks(world: Res<CubeWorld>, mut lanes: Query<AckedLane<'_>
     for (mut mail, mut sender, mut meter, mut limit) in &mut lanes {
         for message in mail.incoming.datagrams.drain(..) {
             match sender.0.on_message(&message) {
-                Ok(feedback) => limit.on_feedback(world.tick(), &feedback),
+                Ok(feedback) => limit.0.on_feedback(world.tick(), &feedback),
                 Err(_) => meter.refused_acks += 1,
             }
         }
@@ -79,8 +78,15 @@ pub(super) fn send(
             acked_age_ticks: age(tick, lane.sender.0.newest_acked()),
             ..Sample::default()
         };
-        let clocks = [ticks.elapsed(), frames.elapsed()];
-        let allowed = lane.limit.begin(tick, clocks, settings, &mut lane.mail);
+        // A simulated link has the clock of ticks. Over a network, packets of all ticks of a frame leave together.
+        let now = match lane.cost {
+            Some(_) => frames.elapsed(),
+            None => ticks.elapsed(),
+        };
+        let (limit, is_partial) = (&mut lane.limit.0, stages.can_be_partial());
+        let allowed = lane
+            .mail
+            .allow(limit, tick, now, settings.budget, is_partial);
         let must_send = rebuilds.is_planned() && lane.sender.0.wants_state().is_some();
         let is_due = is_due(lane.entity, settings, lane.cost.as_deref(), tick);
         if must_send || is_due && !matches!(allowed, Allowed::Nothing) {
@@ -176,8 +182,7 @@ impl Due<'_, '_> {
         let newest = protocol.newest_acked();
         let [second, third] = protocol.acked_before(newest.unwrap_or(0));
         let packet = protocol.packet();
-        lane.limit
-            .on_sent(tick, stages, packet.bytes.len(), &mut lane.mail);
+        lane.mail.spread_ticks = lane.limit.0.on_sent(tick, packet.bytes.len());
         if let (Some(cost), Some(budget)) = (&mut lane.cost, budget) {
             budget.spend(cost, granted.baseline, took);
         }

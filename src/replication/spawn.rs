@@ -10,12 +10,12 @@
 
 use bevy::prelude::*;
 use cubewire_codec::{InitialStateError, Plan, Snapshot};
-use cubewire_protocol::Welcome;
+use cubewire_protocol::{SendBudget, Welcome};
+use cubewire_scene::TICKS_PER_SECOND;
 
 use super::Replica;
 use super::budget::LaneCost;
-use super::lane::{LocalLane, Sender};
-use super::lane_budget::LaneBudget;
+use super::lane::{LaneBudget, LocalLane, Sender};
 use super::meter::LaneMeter;
 use super::receive::Decoded;
 use super::settings::{LaneSettings, LinkSettings, PlayoutSettings, SenderSettings};
@@ -92,7 +92,7 @@ pub fn sending_half(
     Ok((
         settings,
         sender,
-        LaneBudget::adaptive(),
+        LaneBudget(SendBudget::adaptive(TICKS_PER_SECOND as u16)),
         LaneCost::default(),
     ))
 }

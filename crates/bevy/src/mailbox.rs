@@ -19,8 +19,6 @@
 //! Replication inserts [`Connected`] once both ends have found that they speak the same protocol. Nothing is assumed of the
 //! bytes that arrive.
 
-mod budget;
-
 use std::time::Duration;
 
 use bevy_app::{App, AppExit, FixedPostUpdate, Last, Plugin, PostUpdate, PreUpdate};
@@ -29,7 +27,8 @@ use bevy_ecs::prelude::*;
 use bevy_ecs::query::Allow;
 use bevy_time::{Fixed, Real, Time};
 
-pub use self::budget::{CHANNEL_BYTES, SLICE_BYTES, SendBudget};
+pub use cubewire_protocol::renet_guard::{CHANNEL_BYTES, SLICE_BYTES};
+use cubewire_protocol::{Allowed, Outbound, SendBudget};
 
 use crate::traffic::Traffic;
 
@@ -115,6 +114,27 @@ impl Mailbox {
             overhead_bytes,
             ..Self::default()
         }
+    }
+
+    /// Returns the snapshot that `budget` allows, and sets [`reliable_allowance`](Self::reliable_allowance). Call it after
+    /// messages were put into the mailbox: see [`SendBudget::allow`]. [`ServerPlugin`](crate::ServerPlugin) calls it for its clients.
+    pub fn allow(
+        &mut self,
+        budget: &mut SendBudget,
+        tick: u64,
+        now: Duration,
+        asked_kbps: Option<u32>,
+        can_be_partial: bool,
+    ) -> Allowed {
+        let outbound = Outbound {
+            sent_bytes: self.traffic.sent.bytes(),
+            overhead_bytes: self.overhead_bytes + CHANNEL_BYTES,
+            is_reliable_waiting: self.backlog_bytes > 0 || !self.outgoing.messages.is_empty(),
+            stalled_bytes: self.stalled_bytes,
+        };
+        let (allowed, reliable) = budget.allow(tick, now, asked_kbps, can_be_partial, &outbound);
+        self.reliable_allowance = reliable;
+        allowed
     }
 }
 

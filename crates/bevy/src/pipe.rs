@@ -1,19 +1,18 @@
 //! Packets of renet from mailboxes, and back: for transports.
 
-mod pacer;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use cubewire_protocol::Pacer;
 use cubewire_protocol::renet_guard::{
     MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES, RELIABLE_CHANNEL, RenetGuard, UNRELIABLE_CHANNEL,
     ack_of,
 };
 use renet::{ChannelConfig, ConnectionConfig, RenetClient, SendType};
 
-use self::pacer::Pacer;
 use crate::mailbox::{CHANNEL_BYTES, Mailbox};
 use crate::traffic::PacketKind;
 use crate::wire::LoggedOnce;

@@ -1,5 +1,9 @@
 //! A budget of bytes on the wire.
 
+mod send;
+
+pub use self::send::{Allowed, Outbound, SendBudget};
+
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -50,12 +54,6 @@ impl ByteBudget {
             saved: 0.0,
             filled_at: None,
         }
-    }
-
-    /// Bytes a second.
-    #[must_use]
-    pub const fn bytes_per_second(&self) -> u32 {
-        self.bytes_per_second
     }
 
     /// What a packet may take now, in datagrams of at most so many bytes, around each of which the wire takes `overhead` more.

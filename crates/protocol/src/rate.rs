@@ -29,6 +29,9 @@ use way::{DELAY_TICKS, Way};
 /// did harm is CUBIC's (RFC 9438), and the fall after silence QUIC's (RFC 9002, section 7.6). A way that loses some packets all
 /// the time is not a full one, so loss by itself proves nothing.
 ///
+/// Plain additive increase, multiplicative decrease does not suffice. It takes every loss and every longer route for congestion.
+/// With the trial added it is hardly shorter, and gives less of the budget over links that lose packets in bursts.
+///
 /// Ticks must not decrease. Times are counted in sixtieths of a second, so that they do not depend on the tick rate.
 #[derive(Clone, Debug)]
 pub struct AdaptiveRate {
@@ -182,17 +185,15 @@ impl AdaptiveRate {
     /// Part of the last few hundred packets that was lost, 0 to 1.
     #[must_use]
     pub const fn loss(&self) -> f64 {
-        self.way.mean_loss()
+        self.way.mean_loss
     }
 
     /// Mean time from sending a packet until its ack is processed, over the last few dozen packets, measured in whole ticks.
     /// `None` before the first ack.
     #[must_use]
     pub fn round_trip(&self) -> Option<Duration> {
-        let ticks = self.way.mean_delay()?;
-        Some(Duration::from_secs_f64(
-            ticks / f64::from(self.ticks_per_second),
-        ))
+        let [ticks, _] = self.way.delays?;
+        Some(Duration::from_secs_f64(ticks / 60.0))
     }
 
     /// Changes the limit, once a tick.
@@ -207,19 +208,16 @@ impl AdaptiveRate {
             return;
         };
         let (is_slow, is_lossy) = (self.learn_delay(tick, delay), self.learn_loss());
+        let is_long = |since| since + SLOW_TICKS <= tick;
         if let Some(trial) = &mut self.trial {
             trial.longest_delay = trial.longest_delay.max(delay);
-            let arrived_at = self.way.first_counted();
+            let arrived_at = self.way.first_counted;
             let has_lasted = |ticks| arrived_at.is_some_and(|at| at + ticks <= tick);
             let tells_loss = self.way.tells_loss() || has_lasted(LONGEST_TRIAL_TICKS);
             if tells_loss && has_lasted(TRIAL_TICKS) {
                 self.decide(tick, delay, is_slow);
             }
-        } else if self
-            .slow_since
-            .is_some_and(|since| since + SLOW_TICKS <= tick)
-            || is_lossy
-        {
+        } else if is_lossy || self.slow_since.is_some_and(is_long) {
             self.try_less(tick, delay, is_slow, is_lossy);
         } else if tick >= self.changed_at + DELAY_TICKS + delay {
             self.grow(tick);

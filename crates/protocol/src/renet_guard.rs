@@ -29,11 +29,18 @@ pub const UNRELIABLE_CHANNEL: u8 = 0;
 /// Channel for reliable messages, which arrive in order, in both directions.
 pub const RELIABLE_CHANNEL: u8 = 1;
 
+/// Bytes of each slice of a message but the last, and of the longest message that is not sliced.
+pub const SLICE_BYTES: usize = 1200;
+
+/// Most bytes that renet puts around a datagram, a slice of one, or a part of the reliable messages, while packet numbers are
+/// below 2³⁰: for 69 days at three packets a tick and 60 ticks a second.
+pub const CHANNEL_BYTES: usize = 14;
+
 /// Largest reliable message, in bytes.
 pub const MAX_RELIABLE_BYTES: usize = u16::MAX as usize;
 
 /// Largest unreliable message, in bytes: 256 slices.
-pub const MAX_UNRELIABLE_BYTES: usize = 256 * SLICE_BYTES as usize;
+pub const MAX_UNRELIABLE_BYTES: usize = 256 * SLICE_BYTES;
 
 /// Largest packet, in bytes: the payload of a datagram of netcode. renet's own packets have at most 1228
 /// bytes, and acks up to 1400.
@@ -97,7 +104,7 @@ pub enum RefusedPacket {
         channel: u8,
     },
     /// A message that is not sliced is empty, or too long to be sent in one piece.
-    #[error("message of {0} bytes outside 1..={SLICE_BYTES}")]
+    #[error("message of {0} bytes outside 1..={SLICE}")]
     MessageLength(u64),
     /// The slice is not part of a message that may be sent.
     #[error("slice {index} of {slices} with {bytes} bytes")]
@@ -173,7 +180,7 @@ impl RenetGuard {
                 messages.push(varint(&mut rest)?);
             }
             let bytes = varint(&mut rest)?;
-            if !(1..=SLICE_BYTES).contains(&bytes) {
+            if !(1..=SLICE).contains(&bytes) {
                 return Err(RefusedPacket::MessageLength(bytes));
             }
             take(&mut rest, bytes)?;
@@ -198,10 +205,10 @@ impl RenetGuard {
             RELIABLE_CHANNEL => MAX_RELIABLE_BYTES as u64,
             _ => MAX_UNRELIABLE_BYTES as u64,
         };
-        let is_legal = (2..=max.div_ceil(SLICE_BYTES)).contains(&slices)
+        let is_legal = (2..=max.div_ceil(SLICE)).contains(&slices)
             && index < slices
-            && (bytes == SLICE_BYTES || index + 1 == slices && (1..SLICE_BYTES).contains(&bytes))
-            && index * SLICE_BYTES + bytes <= max;
+            && (bytes == SLICE || index + 1 == slices && (1..SLICE).contains(&bytes))
+            && index * SLICE + bytes <= max;
         if !is_legal {
             return Err(RefusedPacket::Slice {
                 index,
@@ -340,8 +347,7 @@ const RELIABLE_SLICE: u8 = 2;
 const UNRELIABLE_SLICE: u8 = 3;
 const ACK: u8 = 4;
 
-/// Bytes of each slice of a message but the last, and of the longest message that is not sliced.
-const SLICE_BYTES: u64 = 1200;
+const SLICE: u64 = SLICE_BYTES as u64;
 
 /// Size of the table of slice counts of unreliable messages.
 const REMEMBERED: usize = 4096;

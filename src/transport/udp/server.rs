@@ -332,8 +332,10 @@ fn account(
         let traffic = mailbox.traffic.since(&viewer.counted);
         viewer.counted = mailbox.traffic;
         meter.count_traffic(&traffic.sent, &traffic.received);
-        peer.round_trip = budget.round_trip().unwrap_or_default();
-        peer.loss_fraction = budget.loss_fraction();
+        if let Some(rate) = &budget.0.rate {
+            peer.round_trip = rate.round_trip().unwrap_or_default();
+            peer.loss_fraction = rate.loss();
+        }
         peer.fallback = viewer.fallback;
         let (asked_kbps, given_kbps) = (asked.budget, budget.granted(asked).budget);
         viewers.budgets.push(ViewerBudget {

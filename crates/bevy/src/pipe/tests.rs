@@ -1,9 +1,9 @@
 use cubewire_link::{Conditions, Jitter, Link, Loss};
+use cubewire_protocol::{Allowed, SendBudget};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::*;
-use crate::mailbox::SendBudget;
 use crate::traffic::HEADER_BYTES;
 
 const TICKS_PER_SECOND: u16 = 60;
@@ -254,10 +254,17 @@ fn other_packets_are_an_error() {
     }
 }
 
+fn bytes_within(allowed: Allowed) -> usize {
+    match allowed {
+        Allowed::Within(within) => within.bytes,
+        other => panic!("{other:?}"),
+    }
+}
+
 /// The most bytes that a second has, while datagrams take all that they may, and the bytes of messages that arrive in a second.
 fn within_budget(kbps: u32, per_tick: usize, loss: f64) -> (usize, usize) {
     let mut pair = Pair::lossy(loss, u64::from(kbps));
-    let mut budget = SendBudget::default();
+    let mut budget = SendBudget::new(TICKS_PER_SECOND);
     let (mut sent, mut arrived, mut before) = (Vec::new(), 0, 0);
     for tick in 0..1_200 {
         let mailbox = &mut pair.ends[0].1;
@@ -265,9 +272,8 @@ fn within_budget(kbps: u32, per_tick: usize, loss: f64) -> (usize, usize) {
         if mailbox.backlog_bytes < 1 << 20 {
             mailbox.outgoing.messages.push(vec![tick as u8; per_tick]);
         }
-        let rate = Some(kbps * 125);
-        let within = budget.within(pair.now, TICKS_PER_SECOND, rate, mailbox);
-        let bytes = within.unwrap().bytes;
+        let allowed = mailbox.allow(&mut budget, tick, pair.now, Some(kbps), true);
+        let bytes = bytes_within(allowed);
         // Replication saves up until a body fits, too.
         if bytes >= 100 {
             mailbox.outgoing.datagrams.push(vec![1; bytes]);
@@ -305,16 +311,14 @@ fn a_message_arrives_where_the_budget_falls_below_its_packets() {
     let mut pair = Pair::lossy(0.3, 2);
     pair.say(vec![7; 20_000]);
     pair.step_within(None);
-    let mut budget = SendBudget::default();
+    let mut budget = SendBudget::new(TICKS_PER_SECOND);
     let mut seconds = 0;
     while pair.ends[1].1.incoming.messages.is_empty() {
-        for _ in 0..60 {
+        for tick in 0..60 {
             let mailbox = &mut pair.ends[0].1;
-            let within = budget.within(pair.now, TICKS_PER_SECOND, Some(2_000), mailbox);
-            mailbox
-                .outgoing
-                .datagrams
-                .push(vec![1; within.unwrap().bytes]);
+            let allowed = mailbox.allow(&mut budget, tick, pair.now, Some(16), true);
+            let bytes = bytes_within(allowed);
+            mailbox.outgoing.datagrams.push(vec![1; bytes]);
             pair.step();
         }
         seconds += 1;

@@ -7,11 +7,12 @@ use bevy_ecs::prelude::*;
 use bevy_math::Vec3;
 use cubewire_codec::{InitialStateError, Life, Limits, QuantizedSnapshot, Snapshot, Stages};
 use cubewire_protocol::{
-    AdaptiveRate, Feedback, ServerSession, SnapshotSender, Standing, Visibility, Within,
+    Allowed, BUDGETS_KBPS, Feedback, SendBudget, ServerSession, SnapshotSender, Standing,
+    Visibility, Within,
 };
 
 use super::outbox::Outbox;
-use crate::mailbox::{Mailbox, SLICE_BYTES, SendBudget};
+use crate::mailbox::{Mailbox, SLICE_BYTES};
 use crate::protocol::Compiled;
 
 /// The most that a client is sent in any second, with all headers; on the entity of its connection. Over a game's own
@@ -20,7 +21,7 @@ use crate::protocol::Compiled;
 /// second, packets are smaller, with the most urgent bodies first, until the client has all of it.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteBudget {
-    bytes_per_second: u32,
+    kbps: u32,
 }
 
 impl ByteBudget {
@@ -28,14 +29,14 @@ impl ByteBudget {
     #[must_use]
     pub fn kbps(kbps: u32) -> Self {
         Self {
-            bytes_per_second: kbps.max(16).saturating_mul(125),
+            kbps: kbps.max(*BUDGETS_KBPS.start()),
         }
     }
 
     /// Bytes a second.
     #[must_use]
     pub const fn bytes_per_second(&self) -> u32 {
-        self.bytes_per_second
+        self.kbps.saturating_mul(125)
     }
 }
 
@@ -69,9 +70,8 @@ pub(super) struct Ready {
     /// Where the center of its interest was last.
     pub(super) center: Option<Vec3>,
     pub(super) gains: Vec<f32>,
-    budget: SendBudget,
-    /// While there is a budget.
-    rate: Option<AdaptiveRate>,
+    /// While there is a [`ByteBudget`].
+    pub(super) budget: Option<SendBudget>,
     /// The first tick without a budget.
     first: Option<u64>,
     /// By channel: the number of the last input.
@@ -143,8 +143,7 @@ impl Ready {
             near: Vec::new(),
             center: None,
             gains: Vec::new(),
-            budget: SendBudget::default(),
-            rate: None,
+            budget: None,
             first: None,
             inputs: vec![0; protocol.inputs.len()],
         })
@@ -153,8 +152,8 @@ impl Ready {
     /// Takes feedback. None if it is none.
     pub(super) fn on_feedback(&mut self, tick: u64, bytes: &[u8]) -> Option<Feedback> {
         let feedback = self.sender.on_message(bytes).ok()?;
-        if let (Feedback::Ack(ack), Some(rate)) = (&feedback, &mut self.rate) {
-            rate.on_ack(tick, ack);
+        if let Some(budget) = &mut self.budget {
+            budget.on_feedback(tick, &feedback);
         }
         Some(feedback)
     }
@@ -179,8 +178,9 @@ impl Ready {
         })
     }
 
-    /// What may be sent in a tick, if there is a budget.
-    pub(super) fn within(
+    /// Returns the limit of a snapshot if there is a budget, and limits reliable messages. Called in each tick, and in each
+    /// frame without a tick.
+    pub(super) fn allow(
         &mut self,
         tick: u64,
         now: Duration,
@@ -189,56 +189,32 @@ impl Ready {
         mailbox: &mut Mailbox,
     ) -> Option<Within<'static>> {
         let Some(asked) = asked else {
-            self.rate = None;
-            return self.budget.within(now, ticks_per_second, None, mailbox);
+            self.budget = None;
+            mailbox.reliable_allowance = None;
+            return None;
         };
-        let rate = self
-            .rate
-            .get_or_insert_with(|| AdaptiveRate::new(ticks_per_second));
-        rate.update(tick);
-        let given = self.given(asked);
-        self.budget
-            .within(now, ticks_per_second, Some(given), mailbox)
-    }
-
-    /// Sets what reliable messages may take in a frame without a tick.
-    pub(super) fn limit_messages(
-        &mut self,
-        now: Duration,
-        ticks_per_second: u16,
-        asked: Option<ByteBudget>,
-        mailbox: &mut Mailbox,
-    ) {
-        let given = asked.map(|asked| self.given(asked));
-        self.budget.within(now, ticks_per_second, given, mailbox);
-    }
-
-    /// Returns the budget in bytes a second, limited by the adaptive rate.
-    fn given(&self, asked: ByteBudget) -> u32 {
-        let through = self.rate.as_ref().and_then(AdaptiveRate::kbps);
-        let through = through.map_or(u32::MAX, |kbps| kbps * 125);
-        asked.bytes_per_second().min(through)
+        let budget = self
+            .budget
+            .get_or_insert_with(|| SendBudget::adaptive(ticks_per_second));
+        match mailbox.allow(budget, tick, now, Some(asked.kbps), true) {
+            Allowed::Within(within) => Some(within),
+            Allowed::Whole | Allowed::Nothing => None,
+        }
     }
 
     /// Returns the number of bytes of reliable messages that the transport can take now. It holds a round trip's worth and a few
     /// ticks more, so that it always has something to send and components in its queue do not become old.
     pub(super) fn reliable_room(&self, asked: Option<ByteBudget>, mailbox: &Mailbox) -> usize {
-        let most = asked
-            .map(|asked| self.given(asked))
-            .map_or(MAX_WAITING_BYTES, |rate| {
-                let round_trip = mailbox.round_trip.unwrap_or(FIRST_ROUND_TRIP);
-                let bytes = f64::from(rate) * (round_trip + RESERVE).as_secs_f64();
-                MAX_WAITING_BYTES.min(bytes as usize)
-            });
+        let most = asked.map_or(MAX_WAITING_BYTES, |asked| {
+            let through = self.budget.as_ref();
+            let through = through.and_then(|budget| budget.granted_kbps(None));
+            let kbps = through.map_or(asked.kbps, |through| through.min(asked.kbps));
+            let round_trip = mailbox.round_trip.unwrap_or(FIRST_ROUND_TRIP);
+            let bytes = f64::from(kbps) * 125.0 * (round_trip + RESERVE).as_secs_f64();
+            MAX_WAITING_BYTES.min(bytes as usize)
+        });
         let messages = mailbox.outgoing.messages.iter().map(Vec::len);
         let waiting = mailbox.backlog_bytes + messages.sum::<usize>();
         most.saturating_sub(waiting)
-    }
-
-    /// Records a snapshot that was put into the mailbox.
-    pub(super) fn on_sent(&mut self, tick: u64, bytes: usize) {
-        if let Some(rate) = &mut self.rate {
-            rate.on_sent(tick, tick, bytes);
-        }
     }
 }

@@ -48,12 +48,8 @@ pub(super) fn limit_messages(
     let ticks_per_second = bodies.protocol.plan.schema().ticks_per_second;
     for (mut peer, mut mailbox, budget) in &mut clients {
         if let Some(ready) = &mut peer.ready {
-            ready.limit_messages(
-                time.elapsed(),
-                ticks_per_second,
-                budget.copied(),
-                &mut mailbox,
-            );
+            let (now, budget) = (time.elapsed(), budget.copied());
+            ready.allow(bodies.tick, now, ticks_per_second, budget, &mut mailbox);
         }
     }
 }
@@ -132,7 +128,7 @@ pub(super) fn send_snapshots(
         ready.outbox.take(room, &mut mailbox.outgoing.messages);
         let (tick, now) = (bodies.tick, time.elapsed());
         let within = ready
-            .within(tick, now, ticks_per_second, budget, mailbox)
+            .allow(tick, now, ticks_per_second, budget, mailbox)
             .or_else(|| ready.without_budget(tick, ticks_per_second, &wanted));
         ready.sender.itemize(is_measured);
         if let Some(measure) = &mut measure {
@@ -186,8 +182,9 @@ pub(super) fn send_snapshots(
         if let Some(measure) = &mut job.measure {
             measure.count(PacketRecord::new(bodies.tick, packet, job.peer.stages));
         }
-        job.peer
-            .on_sent(bodies.tick, bytes.len() + job.mailbox.overhead_bytes);
+        if let Some(budget) = &mut job.peer.budget {
+            job.mailbox.spread_ticks = budget.on_sent(bodies.tick, bytes.len());
+        }
         job.mailbox.outgoing.datagrams.push(bytes);
     }
 }

@@ -18,12 +18,12 @@ pub(super) struct Way {
     arrivals: VecDeque<Arrived>,
     last_ack: u64,
     /// Mean of the delays, and of how far they are from it (as in RFC 6298); none before the first.
-    delays: Option<[f64; 2]>,
+    pub(super) delays: Option<[f64; 2]>,
     /// Whether packets were lost, the newest in the lowest bit, and how many of the bits count.
     lost: u64,
     counted: u32,
     /// Mean of what was lost, 0 to 1, of the last few hundred packets, whatever else counts; and of how many.
-    mean_loss: f64,
+    pub(super) mean_loss: f64,
     /// The same of losses that follow an arrival: of those that begin a burst.
     mean_bursts: f64,
     was_lost: bool,
@@ -31,7 +31,7 @@ pub(super) struct Way {
     /// Losses of packets that were sent before do not count.
     counts_from: u64,
     /// When the first arrived that was sent from then on.
-    first_counted: Option<u64>,
+    pub(super) first_counted: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -66,13 +66,10 @@ const MEAN_PACKETS: u32 = 256;
 /// A packet is lost if one that was sent so much later has arrived.
 const LATE_TICKS: u64 = 12;
 
-/// Ticks without an ack that delay alone can explain, as a round trip by satellite takes 0.6 s, and packets that can be lost
-/// in one burst.
-const SILENCE_TICKS: u64 = 60;
+/// Ticks without an ack that delay alone can explain, as a round trip by satellite takes 0.6 s: of more packets than one burst
+/// can take, and of fewer.
+const SILENCE_TICKS: [u64; 2] = [60, 120];
 const SILENCE_PACKETS: usize = 40;
-
-/// Silence of fewer packets.
-const LONGEST_SILENCE_TICKS: u64 = 120;
 
 /// As long as the sender keeps snapshots.
 const MAX_PENDING: usize = 256;
@@ -165,23 +162,13 @@ impl Way {
         self.count_from(first);
     }
 
-    /// The tick in which the first of the packets arrived whose losses are counted.
-    pub(super) const fn first_counted(&self) -> Option<u64> {
-        self.first_counted
-    }
-
     /// Whether what was sent is not acked.
     pub(super) fn is_silent(&self, tick: u64) -> bool {
         let mut pending = self.pending.iter().filter(|packet| !packet.has_arrived);
         pending.next().is_some_and(|first| {
             let silent = tick.saturating_sub(first.left_at.max(self.last_ack));
             let is_burst = pending.count() < SILENCE_PACKETS;
-            silent
-                >= if is_burst {
-                    LONGEST_SILENCE_TICKS
-                } else {
-                    SILENCE_TICKS
-                }
+            silent >= SILENCE_TICKS[usize::from(is_burst)]
         })
     }
 
@@ -192,11 +179,6 @@ impl Way {
             *index < FEWEST_DELAYS || arrived.at + DELAY_TICKS > tick
         });
         recent.map(|(_, arrived)| arrived.delay).min()
-    }
-
-    /// Mean of the delays of the last few dozen packets, in ticks. `None` before the first ack.
-    pub(super) fn mean_delay(&self) -> Option<f64> {
-        self.delays.map(|[mean, _]| mean)
     }
 
     /// Ticks by which delays vary.
@@ -216,11 +198,6 @@ impl Way {
         }
         let newest = self.lost << (u64::BITS - self.counted);
         f64::from(newest.count_ones()) / f64::from(self.counted)
-    }
-
-    /// Part of the last few hundred packets that was lost.
-    pub(super) const fn mean_loss(&self) -> f64 {
-        self.mean_loss
     }
 
     /// The standard deviation of [`loss`](Self::loss) by chance. Losses that come in bursts of b on average, whose length

@@ -8,7 +8,7 @@ use renet::{ChannelConfig, ConnectionConfig, DisconnectReason, RenetClient, Send
 use super::*;
 
 /// One byte more than a slice, so that a message has two.
-const LONG: usize = SLICE_BYTES as usize + 1;
+const LONG: usize = SLICE_BYTES + 1;
 
 fn connection() -> RenetClient {
     let channel = |channel_id, send_type| ChannelConfig {

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use cubewire_codec::{Plan, Stages, ladder};
 use cubewire_link::{Bandwidth, Conditions, Link, Loss, PRESETS, Preset};
+use cubewire_protocol::renet_guard::SLICE_BYTES;
 use cubewire_protocol::{
-    AdaptiveRate, BaselineChoice, ByteBudget, Feedback, SnapshotReceiver, SnapshotSender,
+    Allowed, BaselineChoice, Outbound, SendBudget, SnapshotReceiver, SnapshotSender,
 };
 
 use crate::play::ends;
@@ -13,9 +14,6 @@ use crate::world::World;
 
 /// Bytes that each packet takes beside its own.
 const OVERHEAD: usize = 64;
-
-/// Most bytes of a packet in a datagram.
-const DATAGRAM: usize = 1200;
 
 /// Bodies that take more than any budget of these tests.
 const BODIES: usize = 200;
@@ -32,9 +30,9 @@ struct Stream {
     world: World,
     sender: SnapshotSender,
     receiver: SnapshotReceiver,
-    rate: AdaptiveRate,
     asked_kbps: Option<u32>,
-    budget: Option<ByteBudget>,
+    budget: SendBudget,
+    sent_bytes: u64,
     down: Link<Vec<u8>>,
     up: Link<Vec<u8>>,
     tick: u64,
@@ -72,9 +70,9 @@ impl Stream {
             sender,
             receiver,
             world,
-            rate: AdaptiveRate::new(TICKS_PER_SECOND as u16),
             asked_kbps,
-            budget: None,
+            budget: SendBudget::adaptive(TICKS_PER_SECOND as u16),
+            sent_bytes: 0,
             down: Link::new(conditions, 2 * seed + 1),
             up: Link::new(upstream, 2 * seed + 2),
             tick: 0,
@@ -91,7 +89,7 @@ impl Stream {
     }
 
     fn given(&self) -> Option<u32> {
-        self.asked_kbps.into_iter().chain(self.rate.kbps()).min()
+        self.budget.granted_kbps(self.asked_kbps)
     }
 
     fn seconds(&mut self, count: usize) -> Vec<Second> {
@@ -131,11 +129,9 @@ impl Stream {
         let (tick, now) = (self.tick, time(self.tick));
         self.world.step();
         while let Some(message) = self.up.receive(now) {
-            if let Feedback::Ack(ack) = self.sender.on_message(&message).unwrap() {
-                self.rate.on_ack(tick, &ack);
-            }
+            let feedback = self.sender.on_message(&message).unwrap();
+            self.budget.on_feedback(tick, &feedback);
         }
-        self.rate.update(tick);
         let sent = self.send();
         let mut arrived = 0;
         while let Some(packet) = self.down.receive(now) {
@@ -152,31 +148,29 @@ impl Stream {
     fn send(&mut self) -> usize {
         let (tick, stages) = (self.tick, self.stages);
         let wanted = self.world.quantized(stages);
-        let is_sent = if let Some(kbps) = self.given() {
-            let rate = kbps * 1000 / 8;
-            let budget = self
-                .budget
-                .get_or_insert_with(|| ByteBudget::new(rate, TICKS_PER_SECOND as u16));
-            budget.set_bytes_per_second(rate);
-            let within = budget.within(time(tick), DATAGRAM, OVERHEAD);
-            let sent = self.sender.send_within(tick, stages, &wanted, within);
-            sent.unwrap().is_some()
-        } else {
-            self.budget = None;
-            let choice = BaselineChoice::Newest;
-            self.sender.send(tick, stages, &wanted, choice).unwrap();
-            true
+        let outbound = Outbound {
+            sent_bytes: self.sent_bytes,
+            overhead_bytes: OVERHEAD,
+            ..Outbound::default()
         };
-        if !is_sent {
+        let (now, asked) = (time(tick), self.asked_kbps);
+        let (allowed, _) = self.budget.allow(tick, now, asked, true, &outbound);
+        let sent = match allowed {
+            Allowed::Within(within) => self.sender.send_within(tick, stages, &wanted, within),
+            _ => {
+                let choice = BaselineChoice::Newest;
+                let sent = self.sender.send(tick, stages, &wanted, choice);
+                sent.map(Some)
+            }
+        };
+        if sent.unwrap().is_none() {
             return 0;
         }
         let packet = self.sender.packet().bytes.clone();
-        let bytes = packet.len() + packet.len().div_ceil(DATAGRAM) * OVERHEAD;
-        if let Some(budget) = &mut self.budget {
-            budget.spend(time(tick), bytes);
-        }
-        self.rate.on_sent(tick, tick, bytes);
-        self.down.send(time(tick), bytes, packet);
+        let bytes = packet.len() + packet.len().div_ceil(SLICE_BYTES) * OVERHEAD;
+        self.sent_bytes += bytes as u64;
+        self.budget.on_sent(tick, packet.len());
+        self.down.send(now, bytes, packet);
         bytes
     }
 }

@@ -367,7 +367,7 @@ fn a_receiver_that_hangs_is_sent_as_much_as_before_and_one_that_is_cut_off_is_no
 }
 
 #[test]
-fn jitter_is_no_loss_at_any_tick_rate() {
+fn jitter_is_no_loss_and_a_round_trip_takes_as_long_at_any_tick_rate() {
     for ticks_per_second in [20, 60, 240] {
         let mut rate = AdaptiveRate::new(ticks_per_second);
         // Acks name one packet each, and every tenth is 100 ms late.
@@ -384,5 +384,11 @@ fn jitter_is_no_loss_at_any_tick_rate() {
             rate.update(tick);
         }
         assert_eq!(rate.loss(), 0.0, "at {ticks_per_second}");
+        // A tenth of the acks take 100 ms.
+        let round_trip = rate.round_trip().unwrap().as_millis();
+        assert!(
+            (5..20).contains(&round_trip),
+            "{round_trip} ms at {ticks_per_second}"
+        );
     }
 }

@@ -1,10 +1,10 @@
-//! Spreads the datagrams of a large snapshot over several ticks.
+//! Spreads the datagrams of a large snapshot over several ticks, so that they do not overflow the queue of a narrow link.
 
 use std::collections::VecDeque;
 
 /// Packets that wait for their ticks.
-#[derive(Debug, Default)]
-pub(super) struct Pacer {
+#[derive(Clone, Debug, Default)]
+pub struct Pacer {
     now: u64,
     /// Each with the tick in which it is due.
     waiting: VecDeque<(u64, Vec<u8>)>,
@@ -12,7 +12,7 @@ pub(super) struct Pacer {
 
 impl Pacer {
     /// Queues packets, to be sent evenly over this many ticks from now on.
-    pub(super) fn put(&mut self, packets: Vec<Vec<u8>>, ticks: u32) {
+    pub fn put(&mut self, packets: Vec<Vec<u8>>, ticks: u32) {
         let count = packets.len() as u64;
         for (index, packet) in (0..).zip(packets) {
             let due = self.now + index * u64::from(ticks) / count;
@@ -21,7 +21,7 @@ impl Pacer {
     }
 
     /// Takes out the packets that are due, and advances by a tick.
-    pub(super) fn take(&mut self) -> impl Iterator<Item = Vec<u8>> {
+    pub fn take(&mut self) -> impl Iterator<Item = Vec<u8>> {
         let waiting = self.waiting.iter();
         let due = waiting.take_while(|(due, _)| *due <= self.now).count();
         self.now += 1;

@@ -1,0 +1,193 @@
+//! The limits of one receiver, in one place: budget, adaptive rate, and spacing of whole snapshots.
+
+use std::time::Duration;
+
+use super::ByteBudget;
+use crate::feedback::Feedback;
+use crate::rate::AdaptiveRate;
+use crate::renet_guard::SLICE_BYTES;
+use crate::schedule::Within;
+
+/// Limits the data sent to a receiver by a budget and by an adaptive rate.
+///
+/// The budget counts everything on the wire, including headers and retransmissions. If packets can be partial, each of them is
+/// limited. Otherwise whole snapshots are sent less often, each spread over the ticks that it takes.
+#[derive(Clone, Debug)]
+pub struct SendBudget {
+    ticks_per_second: u16,
+    /// The adaptive rate, if the budget is [adaptive](Self::adaptive).
+    pub rate: Option<AdaptiveRate>,
+    tick: Option<u64>,
+    /// While packets can be partial.
+    bucket: Option<ByteBudget>,
+    /// Bytes on the wire up to the last flush, and when that was.
+    counted: (u64, Duration),
+    /// Bytes per second, while snapshots are sent whole.
+    whole_rate: Option<u32>,
+    /// The tick in which the transport has sent all of the last whole snapshot.
+    whole_until: u64,
+    overhead_bytes: usize,
+}
+
+/// State of the transport before it sends.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outbound {
+    /// Bytes on the wire since the start.
+    pub sent_bytes: u64,
+    /// Most bytes of headers around each datagram.
+    pub overhead_bytes: usize,
+    /// Whether reliable messages are to be sent or acknowledged.
+    pub is_reliable_waiting: bool,
+    /// Bytes on the wire of a reliable packet that no allowance has covered yet, 0 if there is none. It cannot be split.
+    pub stalled_bytes: usize,
+}
+
+/// The snapshot that may be sent.
+#[derive(Clone, Copy, Debug)]
+pub enum Allowed {
+    /// A whole one.
+    Whole,
+    /// A partial one, of limited size.
+    Within(Within<'static>),
+    /// None, because the last whole one is still being sent.
+    Nothing,
+}
+
+/// Longest time over which a whole snapshot is spread, so that its ack arrives before it is
+/// [too old](crate::MAX_BASELINE_AGE_TICKS) as a baseline. 2.1 s at 60 Hz.
+const MAX_SPREAD_TICKS: u64 = 128;
+
+impl SendBudget {
+    /// Grants every budget that is asked for: for a simulated network that is to be overloaded.
+    ///
+    /// # Panics
+    /// If `ticks_per_second` is 0.
+    #[must_use]
+    pub const fn new(ticks_per_second: u16) -> Self {
+        assert!(ticks_per_second > 0, "time goes on");
+        Self {
+            ticks_per_second,
+            rate: None,
+            tick: None,
+            bucket: None,
+            counted: (0, Duration::ZERO),
+            whole_rate: None,
+            whole_until: 0,
+            overhead_bytes: 0,
+        }
+    }
+
+    /// Grants at most an [`AdaptiveRate`]. Panics as [`new`](Self::new).
+    #[must_use]
+    pub fn adaptive(ticks_per_second: u16) -> Self {
+        Self {
+            rate: Some(AdaptiveRate::new(ticks_per_second)),
+            ..Self::new(ticks_per_second)
+        }
+    }
+
+    /// The budget in kilobits a second, if `asked_kbps` is asked for. `None` if there is no limit.
+    #[must_use]
+    pub fn granted_kbps(&self, asked_kbps: Option<u32>) -> Option<u32> {
+        let through = self.rate.as_ref().and_then(AdaptiveRate::kbps);
+        asked_kbps.into_iter().chain(through).min()
+    }
+
+    /// Returns the snapshot that may be sent, and the most bytes on the wire for reliable messages, `None` if there is no limit.
+    ///
+    /// Call this before each flush of the transport, at least once per tick. `now` is the transport's clock. It may be equal for
+    /// several ticks.
+    pub fn allow(
+        &mut self,
+        tick: u64,
+        now: Duration,
+        asked_kbps: Option<u32>,
+        can_be_partial: bool,
+        outbound: &Outbound,
+    ) -> (Allowed, Option<usize>) {
+        let is_new = self.tick.replace(tick) != Some(tick);
+        if let Some(rate) = self.rate.as_mut().filter(|_| is_new) {
+            rate.update(tick);
+        }
+        self.overhead_bytes = outbound.overhead_bytes;
+        let granted = self.granted_kbps(asked_kbps);
+        let granted = granted.map(|kbps| kbps.saturating_mul(125));
+        self.whole_rate = granted.filter(|_| !can_be_partial);
+        let Some(rate) = granted.filter(|_| can_be_partial) else {
+            self.bucket = None;
+            let is_busy = granted.is_some() && tick < self.whole_until;
+            let allowed = if is_busy {
+                Allowed::Nothing
+            } else {
+                Allowed::Whole
+            };
+            return (allowed, None);
+        };
+        let (before, at) = std::mem::replace(&mut self.counted, (outbound.sent_bytes, now));
+        if let Some(bucket) = &mut self.bucket {
+            bucket.spend(at, (outbound.sent_bytes - before) as usize);
+            bucket.set_bytes_per_second(rate);
+        }
+        let bucket = self
+            .bucket
+            .get_or_insert_with(|| ByteBudget::new(rate, self.ticks_per_second));
+        let available = bucket.available(now);
+        let mut within = bucket.within(now, SLICE_BYTES, outbound.overhead_bytes);
+        let reliable = match outbound.is_reliable_waiting {
+            true => bucket
+                .available_for(now, outbound.stalled_bytes)
+                .max(available / 2),
+            false => 0,
+        };
+        within.bytes = within.bytes.saturating_sub(reliable);
+        (Allowed::Within(within), Some(reliable))
+    }
+
+    /// Records a snapshot of this many bytes that is passed to the transport, without headers. Returns the ticks over which its
+    /// datagrams are to be spread by a [`Pacer`](crate::Pacer): 1 if it is partial, or without an adaptive rate.
+    pub fn on_sent(&mut self, tick: u64, bytes: usize) -> u32 {
+        let datagrams = bytes.div_ceil(SLICE_BYTES).max(1);
+        let wire = bytes + datagrams * self.overhead_bytes;
+        let spread = self.whole_rate.map_or(1, |rate| {
+            let ticks = wire as u64 * u64::from(self.ticks_per_second);
+            ticks.div_ceil(rate.into()).clamp(1, MAX_SPREAD_TICKS)
+        });
+        self.whole_until = tick + spread;
+        self.rate.as_mut().map_or(1, |rate| {
+            let last = spread * (datagrams as u64 - 1) / datagrams as u64;
+            rate.on_sent(tick, tick + last, wire);
+            spread as u32
+        })
+    }
+
+    /// Records feedback that has arrived in this tick.
+    pub fn on_feedback(&mut self, tick: u64, feedback: &Feedback) {
+        if let (Some(rate), Feedback::Ack(ack)) = (&mut self.rate, feedback) {
+            rate.on_ack(tick, ack);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_snapshots_are_sent_as_often_as_the_budget_allows() {
+        let outbound = Outbound {
+            overhead_bytes: 28,
+            ..Outbound::default()
+        };
+        for (mut budget, spread) in [(SendBudget::new(60), 1), (SendBudget::adaptive(60), 59)] {
+            for tick in 0..180 {
+                let allowed = budget.allow(tick, Duration::ZERO, Some(64), false, &outbound);
+                let is_due = matches!(allowed, (Allowed::Whole, None));
+                assert_eq!(is_due, tick % 59 == 0);
+                // Seven datagrams, which take 7860 of 8000 bytes a second.
+                if is_due {
+                    assert_eq!(budget.on_sent(tick, 7_664), spread);
+                }
+            }
+        }
+    }
+}
