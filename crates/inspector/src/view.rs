@@ -116,11 +116,7 @@ impl View<'_> {
             name: name.to_owned(),
             color: Look::of(ui).half,
             points: points.collect(),
-            asked_kbps: self
-                .measure
-                .ticks()
-                .back()
-                .and_then(|tick| tick.budget_kbps),
+            asked_kbps: self.shown().last().and_then(|sample| sample.budget_kbps),
         };
         let sources = [source];
         let span = Span {

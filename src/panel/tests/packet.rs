@@ -134,7 +134,7 @@ fn the_header_of_a_packet_at_rest_has_a_label() {
         bodies: vec![BodyState::default(); 10],
     };
     let stages = ladder::CHANGED_FLAGS.stages;
-    let packet = PacketRecord::new(&itemized(stages, &cubes, &cubes), stages);
+    let packet = PacketRecord::new(9, &itemized(stages, &cubes, &cubes), stages);
     assert!(packet.payload_bytes < 7, "{}", packet.payload_bytes);
     panel.meter = meter_of(9, &packet, |_, _, _| {});
     assert!(paints(&open(panel), |text| text == BitKind::Header.name()));
