@@ -397,13 +397,13 @@ fn acks_do_not_keep_a_held_packet_from_being_sent() {
     let mut pair = Pair::over(&Conditions::PERFECT, 1);
     pair.say(vec![7; 5_000]);
     pair.ends[0].0.flush(pair.now, &mut pair.ends[0].1).unwrap();
-    let mut budget = SendBudget::default();
+    let mut budget = SendBudget::new(TICKS_PER_SECOND);
     let mut seconds = 0;
     while pair.ends[1].1.incoming.messages.is_empty() {
-        for _ in 0..60 {
+        for tick in 0..60 {
             pair.ends[1].1.outgoing.messages.push(vec![1]);
             let mailbox = &mut pair.ends[0].1;
-            budget.within(pair.now, TICKS_PER_SECOND, Some(2_000), mailbox);
+            mailbox.allow(&mut budget, tick, pair.now, Some(16), true);
             pair.step();
         }
         seconds += 1;
