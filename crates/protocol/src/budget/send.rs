@@ -179,7 +179,8 @@ mod tests {
             ..Outbound::default()
         };
         for (mut budget, spread) in [(SendBudget::new(60), 1), (SendBudget::adaptive(60), 59)] {
-            for tick in 0..180 {
+            // Later, missing acks would count as silence.
+            for tick in 0..100 {
                 let allowed = budget.allow(tick, Duration::ZERO, Some(64), false, &outbound);
                 let is_due = matches!(allowed, (Allowed::Whole, None));
                 assert_eq!(is_due, tick % 59 == 0);
