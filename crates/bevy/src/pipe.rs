@@ -93,7 +93,7 @@ const INSTANT: Duration = Duration::from_nanos(1);
 /// Silence after which messages are sent again less often.
 const PATIENCE: Duration = Duration::from_millis(1200);
 
-/// Number of unreliable messages that may arrive between two deliveries. Further packets are discarded.
+/// Number of unreliable messages that may arrive between two deliveries. Packets with further ones are discarded.
 const MAX_UNDELIVERED: usize = 4096;
 
 /// Bytes that an ack counts as in the backlog, so that it gets an allowance.
@@ -155,8 +155,10 @@ impl Pipe {
         self.guard
             .check(packet)
             .map_err(|refused| refused.to_string())?;
-        self.undelivered += unreliable_messages(packet);
-        if self.undelivered > MAX_UNDELIVERED {
+        let unreliable = unreliable_messages(packet);
+        self.undelivered += unreliable;
+        // Only unreliable ones: the guard has noted the reliable ones as received.
+        if unreliable > 0 && self.undelivered > MAX_UNDELIVERED {
             return Ok(());
         }
         self.renet.process_packet(packet);

@@ -46,10 +46,15 @@ impl Pair {
         self.ends[0].1.outgoing.messages.push(message);
     }
 
+    fn flush(&mut self, from: usize) -> Vec<Vec<u8>> {
+        let (pipe, mailbox) = &mut self.ends[from];
+        pipe.flush(self.now, mailbox).unwrap()
+    }
+
     fn step(&mut self) {
         for from in [0, 1] {
-            let (pipe, mailbox) = &mut self.ends[from];
-            let packets = pipe.flush(self.now, mailbox).unwrap();
+            let packets = self.flush(from);
+            let mailbox = &mut self.ends[from].1;
             for packet in &packets {
                 let bytes = packet.len() + HEADER_BYTES;
                 mailbox.traffic.sent.count(packet, bytes);
@@ -450,11 +455,19 @@ fn small_messages_take_bounded_memory_until_they_are_delivered() {
     packet.extend(500_u16.to_be_bytes());
     packet.extend([1, 9].repeat(500));
     let mut mailbox = Mailbox::new(HEADER_BYTES);
+    let (mut pair, mut reliable) = (Pair::over(&Conditions::PERFECT, 1), 0);
     for delivered in [MAX_UNDELIVERED, 2 * MAX_UNDELIVERED] {
         for _ in 0..100 {
             pipe.receive(Duration::ZERO, &packet).unwrap();
         }
+        pair.say(vec![7; 20]);
+        for packet in pair.flush(0) {
+            pipe.receive(Duration::ZERO, &packet).unwrap();
+        }
+        pair.now += TICK;
         pipe.deliver(&mut mailbox);
+        reliable += 1;
+        assert_eq!(mailbox.incoming.messages.len(), reliable);
         let count = mailbox.incoming.datagrams.len();
         assert!((delivered - 1_000..=delivered).contains(&count), "{count}");
     }
