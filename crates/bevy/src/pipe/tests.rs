@@ -83,6 +83,14 @@ impl Pair {
     }
 }
 
+/// A link with this delay in milliseconds.
+fn delayed(latency: u64) -> Conditions {
+    Conditions {
+        latency: Duration::from_millis(latency),
+        ..Conditions::PERFECT
+    }
+}
+
 fn has_datagram(packet: &[u8]) -> bool {
     matches!(PacketKind::of(packet), PacketKind::Unreliable)
 }
@@ -170,11 +178,7 @@ fn a_single_message_gets_through_bursts_of_loss_in_seconds() {
 #[test]
 fn the_round_trip_is_measured_from_the_first_message_on() {
     for latency in [20, 100, 300] {
-        let conditions = Conditions {
-            latency: Duration::from_millis(latency),
-            ..Conditions::PERFECT
-        };
-        let mut pair = Pair::over(&conditions, 1);
+        let mut pair = Pair::over(&delayed(latency), 1);
         for _ in 0..20 {
             pair.say(vec![7; 60]);
             // Their acks come late, with the next of a message.
@@ -332,9 +336,8 @@ fn a_message_arrives_where_the_budget_falls_below_its_packets() {
 fn megabytes_arrive_over_links_that_lose_packets() {
     for (latency, loss, seed) in [(5, 0.01, 1), (20, 0.05, 2), (50, 0.02, 3)] {
         let conditions = Conditions {
-            latency: Duration::from_millis(latency),
             loss: Loss::bursts(loss, 1.0),
-            ..Conditions::PERFECT
+            ..delayed(latency)
         };
         let mut pair = Pair::over(&conditions, seed);
         (0..80).for_each(|_| pair.say(vec![7; 50_000]));
@@ -351,24 +354,23 @@ fn after_a_pause_messages_are_sent_again_once() {
         let mut pair = Pair::over(&Conditions::PERFECT, 1);
         for _ in 0..3 {
             pair.say(vec![7; 20_000]);
-            pair.ends[0].0.flush(pair.now, &mut pair.ends[0].1).unwrap();
+            pair.flush(0);
             pair.now += TICK;
         }
         pair.now += Duration::from_secs(pause);
-        let packets = pair.ends[0].0.flush(pair.now, &mut pair.ends[0].1);
-        let bytes = packets.unwrap().iter().map(Vec::len).sum::<usize>();
+        let bytes = pair.flush(0).iter().map(Vec::len).sum::<usize>();
         assert!(bytes < 62_000, "{bytes} bytes after {pause} s");
     }
 }
 
-/// Returns the bytes in the last second of a minute in which nothing is acknowledged, and then the seconds until all has arrived.
+/// A minute passes without an acknowledgement, and then the link works again. Returns the bytes sent in the last second of the
+/// minute, and the seconds after it until all messages have arrived.
 fn after_a_minute_of_silence() -> (usize, u32) {
     let mut pair = Pair::over(&Conditions::PERFECT, 1);
     let mut last = 0;
     for tick in 0..3_600 {
         pair.say(vec![1; 20]);
-        let (pipe, mailbox) = &mut pair.ends[0];
-        let packets = pipe.flush(pair.now, mailbox).unwrap();
+        let packets = pair.flush(0);
         if tick >= 3_540 {
             last += packets
                 .iter()
@@ -397,7 +399,7 @@ fn silence_costs_little_and_ends_soon() {
 fn acks_do_not_keep_a_held_packet_from_being_sent() {
     let mut pair = Pair::over(&Conditions::PERFECT, 1);
     pair.say(vec![7; 5_000]);
-    pair.ends[0].0.flush(pair.now, &mut pair.ends[0].1).unwrap();
+    pair.flush(0);
     let mut budget = SendBudget::default();
     let mut seconds = 0;
     while pair.ends[1].1.incoming.messages.is_empty() {
@@ -428,10 +430,7 @@ fn a_connection_that_renet_has_ended_is_an_error() {
 
 #[test]
 fn the_round_trip_follows_a_link_that_becomes_slower() {
-    let [fast, slow] = [25, 200].map(|latency| Conditions {
-        latency: Duration::from_millis(latency),
-        ..Conditions::PERFECT
-    });
+    let [fast, slow] = [25, 200].map(delayed);
     let mut pair = Pair::over(&fast, 1);
     for tick in 0..3_600 {
         if tick == 600 {
