@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// Everything that the codec may depend on.
 const CODEC_DEPENDENCIES: [&str; 5] = ["bitstream-io", "glam", "serde", "thiserror", "wide"];
 
-/// The packages that README.md says what they do: each with the manifest that has it, the file that README.md names, and the
-/// calls in it by which the package does its work.
+/// The packages in the table of README.md. For each: its name, the manifest that depends on it, the file that the table links
+/// to, and code of that file that uses the package.
 const NAMED_PACKAGES: [(&str, &str, &str, &[&str]); 5] = [
     (
         "bevy",
@@ -80,14 +80,17 @@ fn climbs_out(line: &str, depth: usize) -> bool {
     climbs.unwrap_or(0) >= depth + usize::from(is_inline)
 }
 
+/// Removes lines that are only a comment.
+fn without_comments(text: &str) -> Vec<&str> {
+    let is_code = |line: &&str| !line.trim_start().starts_with("//");
+    text.lines().filter(is_code).collect()
+}
+
 /// What a file of `src` imports that is not below it.
 fn upward(map: &[String], file: &str, text: &str) -> Vec<String> {
     let names: Vec<_> = file.trim_end_matches(".rs").split('/').collect();
     let own = level(map, names[0]);
-    let lines = text
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("//"));
-    let code: Vec<_> = lines.collect();
+    let code = without_comments(text);
     let out = code.iter().filter(|line| climbs_out(line, names.len()));
     let out = out.map(|line| format!("{file}: {line}"));
     let joined = code.join("\n");
@@ -180,10 +183,7 @@ fn the_named_packages_do_their_work() {
         let row = row.unwrap_or_else(|| panic!("README.md has no row of {package}"));
         assert!(row.contains(&format!("({path})")), "{row}");
         let code = read(path);
-        let code: Vec<_> = code
-            .lines()
-            .filter(|line| !line.trim_start().starts_with("//"))
-            .collect();
+        let code = without_comments(&code);
         for call in calls {
             assert!(
                 code.iter().any(|line| line.contains(call)),

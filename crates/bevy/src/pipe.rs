@@ -36,10 +36,11 @@ pub struct Pipe {
     guard: RenetGuard,
     /// renet's clock.
     clock: Duration,
-    /// When reliable messages were sent, by renet's clock, in the last [`RESEND_TIME`], and the first byte of the stream in them.
+    /// Flushes of the last [`RESEND_TIME`] with reliable messages: the time by renet's clock, and the position in the stream of the
+    /// first byte that they may contain.
     sent: VecDeque<(Duration, u64)>,
     flushed_at: Duration,
-    /// When the peer last acknowledged something, or nothing was in flight.
+    /// Time of the last acknowledgement, or of the last flush before which all bytes were acknowledged.
     progress_at: Duration,
     /// Reliable messages, each after its length, that renet does not have yet.
     outgoing: VecDeque<u8>,
@@ -50,7 +51,6 @@ pub struct Pipe {
     incoming: Vec<u8>,
     /// Number of bytes of the stream that were passed to renet.
     given: u64,
-    acknowledged: u64,
     /// Number of unreliable messages that have arrived since the last delivery.
     undelivered: usize,
     /// For the next measurement of the round trip: the number of bytes that have to be acknowledged, and when they were sent.
@@ -92,7 +92,7 @@ const INSTANT: Duration = Duration::from_nanos(1);
 /// Silence after which messages are sent again less often.
 const PATIENCE: Duration = Duration::from_millis(1200);
 
-/// Number of unreliable messages that may arrive between two deliveries. Further packets are discarded.
+/// Number of unreliable messages that may arrive between two deliveries. Packets with further ones are discarded.
 const MAX_UNDELIVERED: usize = 4096;
 
 /// Bytes that an ack counts as in the backlog, so that it gets an allowance.
@@ -137,7 +137,6 @@ impl Pipe {
             is_ack_due: false,
             incoming: Vec::new(),
             given: 0,
-            acknowledged: 0,
             undelivered: 0,
             probe: None,
             round_trip: None,
@@ -154,19 +153,23 @@ impl Pipe {
         self.guard
             .check(packet)
             .map_err(|refused| refused.to_string())?;
-        self.undelivered += unreliable_messages(packet);
-        if self.undelivered > MAX_UNDELIVERED {
+        let unreliable = unreliable_messages(packet);
+        self.undelivered += unreliable;
+        // Only unreliable ones: the guard has noted the reliable ones as received.
+        if unreliable > 0 && self.undelivered > MAX_UNDELIVERED {
             return Ok(());
         }
+        let before = self.in_flight();
         self.renet.process_packet(packet);
         if let Some(reason) = self.renet.disconnect_reason() {
             return Err(reason.to_string());
         }
         self.is_ack_due |= matches!(PacketKind::of(packet), PacketKind::Reliable);
-        let acknowledged = self.given - self.in_flight() as u64;
-        if acknowledged > std::mem::replace(&mut self.acknowledged, acknowledged) {
+        let in_flight = self.in_flight();
+        if in_flight < before {
             self.progress_at = now;
         }
+        let acknowledged = self.given - in_flight as u64;
         if let Some((_, at)) = self.probe.take_if(|(bytes, _)| *bytes <= acknowledged) {
             let sample = now.saturating_sub(at);
             let smoothed = self.round_trip.unwrap_or(sample);
@@ -273,7 +276,7 @@ impl Pipe {
         passed.div_f64(silence.div_duration_f64(PATIENCE).max(1.0))
     }
 
-    /// Removes the oldest instant whose messages are due again.
+    /// Removes and returns the oldest flush, if its messages are due again at this time of renet's clock.
     fn pop_due(&mut self, until: Duration) -> Option<(Duration, u64)> {
         let is_due = |(sent, _): &mut (Duration, u64)| *sent + RESEND_TIME <= until;
         self.sent.pop_front_if(is_due)
@@ -331,15 +334,15 @@ impl Pipe {
         is_given
     }
 
-    /// Takes the packets that renet sends at a later instant, and sends those that the allowance covers. `first` is the first byte
-    /// of the stream that the reliable ones may have.
+    /// Advances renet's clock, and sends the packets that the allowance covers. `first` is the position in the stream of the first
+    /// byte that the reliable ones may contain.
     fn send(&mut self, later: Duration, first: u64, turn: &mut Turn) {
         self.advance(later);
         let held = self.held.len();
         for packet in self.renet.get_packets_to_send() {
             match PacketKind::of(&packet) {
                 PacketKind::Reliable => self.held.push_back(packet),
-                // An ack would spend what a held packet saves up for.
+                // Held packets come first: they need a larger allowance than an ack.
                 PacketKind::Ack
                     if self.is_ack_due && self.held.is_empty() && turn.covers(&packet) =>
                 {
@@ -369,7 +372,7 @@ impl Pipe {
         self.renet.update(later);
     }
 
-    /// The first byte of the stream that may be unacknowledged.
+    /// Position in the stream of the first byte that may be unacknowledged.
     fn first(&self) -> u64 {
         let firsts = self.sent.iter().map(|(_, first)| *first);
         firsts.min().unwrap_or(self.given)

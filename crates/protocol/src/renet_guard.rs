@@ -42,8 +42,7 @@ pub const MAX_RELIABLE_BYTES: usize = u16::MAX as usize;
 /// Largest unreliable message, in bytes: 256 slices.
 pub const MAX_UNRELIABLE_BYTES: usize = 256 * SLICE_BYTES;
 
-/// Largest packet, in bytes: the payload of a datagram of netcode. renet's own packets have at most 1228
-/// bytes, and acks up to 1400.
+/// Largest packet, in bytes: the payload of a datagram of netcode. renet's packets have at most 1228 bytes, and acks up to 1400.
 pub const MAX_PACKET_BYTES: usize = 1300;
 
 /// Number of reliable messages that may arrive from the first incomplete one on. renet holds them until that one is
@@ -56,9 +55,9 @@ pub const MAX_GAP: u64 = 1 << 16;
 /// [`check`](Self::check) accepts it. renet must have two receiving channels: [`UNRELIABLE_CHANNEL`], and
 /// [`RELIABLE_CHANNEL`], which is ordered.
 ///
-/// The guard accepts all packets of a renet peer that sends no empty messages, no ack longer than [`MAX_PACKET_BYTES`], no messages beyond
-/// [`MAX_UNRELIABLE_BYTES`] and [`MAX_RELIABLE_BYTES`], and no reliable message [`MAX_GAP`] or more after the first that
-/// has not arrived. Packets may be lost, late, duplicated or out of order. A sliced unreliable message may be 4096 sliced
+/// The guard accepts all packets of a renet peer that sends no empty messages, no acks longer than [`MAX_PACKET_BYTES`], no
+/// messages beyond [`MAX_UNRELIABLE_BYTES`] and [`MAX_RELIABLE_BYTES`], and no reliable message [`MAX_GAP`] or more after the
+/// first that has not arrived. Packets may be lost, late, duplicated or out of order. A sliced unreliable message may be 4096 sliced
 /// messages late: more than a minute at 60 per second.
 ///
 /// The guard holds up to 64 kB, and up to 2 MB more if the peer leaves a gap of [`MAX_GAP`]. The work for a packet is

@@ -46,10 +46,15 @@ impl Pair {
         self.ends[0].1.outgoing.messages.push(message);
     }
 
+    fn flush(&mut self, from: usize) -> Vec<Vec<u8>> {
+        let (pipe, mailbox) = &mut self.ends[from];
+        pipe.flush(self.now, mailbox).unwrap()
+    }
+
     fn step(&mut self) {
         for from in [0, 1] {
-            let (pipe, mailbox) = &mut self.ends[from];
-            let packets = pipe.flush(self.now, mailbox).unwrap();
+            let packets = self.flush(from);
+            let mailbox = &mut self.ends[from].1;
             for packet in &packets {
                 let bytes = packet.len() + HEADER_BYTES;
                 mailbox.traffic.sent.count(packet, bytes);
@@ -75,6 +80,14 @@ impl Pair {
         let bytes: usize = reliable.map(|packet| packet.len() + HEADER_BYTES).sum();
         assert!(allowance.is_none_or(|allowance| bytes <= allowance));
         std::mem::take(&mut self.ends[1].1.incoming.messages)
+    }
+}
+
+/// A link with this delay in milliseconds.
+fn delayed(latency: u64) -> Conditions {
+    Conditions {
+        latency: Duration::from_millis(latency),
+        ..Conditions::PERFECT
     }
 }
 
@@ -165,11 +178,7 @@ fn a_single_message_gets_through_bursts_of_loss_in_seconds() {
 #[test]
 fn the_round_trip_is_measured_from_the_first_message_on() {
     for latency in [20, 100, 300] {
-        let conditions = Conditions {
-            latency: Duration::from_millis(latency),
-            ..Conditions::PERFECT
-        };
-        let mut pair = Pair::over(&conditions, 1);
+        let mut pair = Pair::over(&delayed(latency), 1);
         for _ in 0..20 {
             pair.say(vec![7; 60]);
             // Their acks come late, with the next of a message.
@@ -331,9 +340,8 @@ fn a_message_arrives_where_the_budget_falls_below_its_packets() {
 fn megabytes_arrive_over_links_that_lose_packets() {
     for (latency, loss, seed) in [(5, 0.01, 1), (20, 0.05, 2), (50, 0.02, 3)] {
         let conditions = Conditions {
-            latency: Duration::from_millis(latency),
             loss: Loss::bursts(loss, 1.0),
-            ..Conditions::PERFECT
+            ..delayed(latency)
         };
         let mut pair = Pair::over(&conditions, seed);
         (0..80).for_each(|_| pair.say(vec![7; 50_000]));
@@ -350,24 +358,23 @@ fn after_a_pause_messages_are_sent_again_once() {
         let mut pair = Pair::over(&Conditions::PERFECT, 1);
         for _ in 0..3 {
             pair.say(vec![7; 20_000]);
-            pair.ends[0].0.flush(pair.now, &mut pair.ends[0].1).unwrap();
+            pair.flush(0);
             pair.now += TICK;
         }
         pair.now += Duration::from_secs(pause);
-        let packets = pair.ends[0].0.flush(pair.now, &mut pair.ends[0].1);
-        let bytes = packets.unwrap().iter().map(Vec::len).sum::<usize>();
+        let bytes = pair.flush(0).iter().map(Vec::len).sum::<usize>();
         assert!(bytes < 62_000, "{bytes} bytes after {pause} s");
     }
 }
 
-/// Returns the bytes in the last second of a minute in which nothing is acknowledged, and then the seconds until all has arrived.
+/// A minute passes without an acknowledgement, and then the link works again. Returns the bytes sent in the last second of the
+/// minute, and the seconds after it until all messages have arrived.
 fn after_a_minute_of_silence() -> (usize, u32) {
     let mut pair = Pair::over(&Conditions::PERFECT, 1);
     let mut last = 0;
     for tick in 0..3_600 {
         pair.say(vec![1; 20]);
-        let (pipe, mailbox) = &mut pair.ends[0];
-        let packets = pipe.flush(pair.now, mailbox).unwrap();
+        let packets = pair.flush(0);
         if tick >= 3_540 {
             last += packets
                 .iter()
@@ -396,7 +403,7 @@ fn silence_costs_little_and_ends_soon() {
 fn acks_do_not_keep_a_held_packet_from_being_sent() {
     let mut pair = Pair::over(&Conditions::PERFECT, 1);
     pair.say(vec![7; 5_000]);
-    pair.ends[0].0.flush(pair.now, &mut pair.ends[0].1).unwrap();
+    pair.flush(0);
     let mut budget = SendBudget::new(TICKS_PER_SECOND);
     let mut seconds = 0;
     while pair.ends[1].1.incoming.messages.is_empty() {
@@ -427,10 +434,7 @@ fn a_connection_that_renet_has_ended_is_an_error() {
 
 #[test]
 fn the_round_trip_follows_a_link_that_becomes_slower() {
-    let [fast, slow] = [25, 200].map(|latency| Conditions {
-        latency: Duration::from_millis(latency),
-        ..Conditions::PERFECT
-    });
+    let [fast, slow] = [25, 200].map(delayed);
     let mut pair = Pair::over(&fast, 1);
     for tick in 0..3_600 {
         if tick == 600 {
@@ -454,11 +458,19 @@ fn small_messages_take_bounded_memory_until_they_are_delivered() {
     packet.extend(500_u16.to_be_bytes());
     packet.extend([1, 9].repeat(500));
     let mut mailbox = Mailbox::new(HEADER_BYTES);
+    let (mut pair, mut reliable) = (Pair::over(&Conditions::PERFECT, 1), 0);
     for delivered in [MAX_UNDELIVERED, 2 * MAX_UNDELIVERED] {
         for _ in 0..100 {
             pipe.receive(Duration::ZERO, &packet).unwrap();
         }
+        pair.say(vec![7; 20]);
+        for packet in pair.flush(0) {
+            pipe.receive(Duration::ZERO, &packet).unwrap();
+        }
+        pair.now += TICK;
         pipe.deliver(&mut mailbox);
+        reliable += 1;
+        assert_eq!(mailbox.incoming.messages.len(), reliable);
         let count = mailbox.incoming.datagrams.len();
         assert!((delivered - 1_000..=delivered).contains(&count), "{count}");
     }
