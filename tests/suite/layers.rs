@@ -5,7 +5,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Everything that the codec may depend on.
-const CODEC_DEPENDENCIES: [&str; 5] = ["bitstream-io", "glam", "serde", "thiserror", "wide"];
+const CODEC_DEPENDENCIES: [&str; 6] = [
+    "bitstream-io",
+    "glam",
+    "postcard",
+    "serde",
+    "thiserror",
+    "wide",
+];
 
 /// The packages in the table of README.md. For each: its name, the manifest that depends on it, the file that the table links
 /// to, and code of that file that uses the package.
