@@ -235,7 +235,7 @@ fn every_part_of_a_header_is_checked() {
         ticks_per_second: 0,
         ..schema()
     };
-    assert_refused(&header(&slow), "the schema, at offset 24: ticks: ");
+    assert_refused(&header(&slow), "the schema, at offset 25: ticks: ");
     assert_refused(&header(&schema()), "after 0 frames");
     let fixed = Schema {
         slots: Slots::Fixed,

@@ -100,11 +100,11 @@ fn names_lengths_and_what_is_not_finite_are_checked() {
         ),
         (
             &|schema| schema.position[1].min = f64::NAN,
-            "position y: min must be a finite number, not `NaN`",
+            "position Y: min must be a finite number, not `NaN`",
         ),
         (
             &|schema| schema.position[1].max = f64::INFINITY,
-            "position y: max must be a finite number, not `inf`",
+            "position Y: max must be a finite number, not `inf`",
         ),
         (
             &|schema| schema.kinds.to_mut()[1].shape = Shape::Ball(f32::INFINITY),
