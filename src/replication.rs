@@ -102,7 +102,7 @@ pub enum ReplicationSystems {
     /// Playout is sampled; lanes that have a [`LaneCheck`] or are [`Compared`] update it.
     Observe,
     /// Lanes that have a [`ShadowLadder`] queue the snapshot that they have sent. In [`Last`], when the
-    /// frame is over, tasks start to encode it. Likewise for an [`Ablation`].
+    /// frame is over, a task starts to encode it.
     Shadow,
 }
 
@@ -117,6 +117,7 @@ impl Plugin for ReplicationPlugin {
             .init_resource::<WantsAblation>()
             .init_resource::<Rebuilds>()
             .add_observer(spawn::change)
+            .add_observer(shadow::forget_ablation)
             .add_observer(sync::force_desync)
             .configure_sets(
                 FixedUpdate,
@@ -160,13 +161,10 @@ impl Plugin for ReplicationPlugin {
                     )
                         .chain()
                         .in_set(ReplicationSystems::Observe),
-                    (shadow::queue, shadow::ablation::queue).in_set(ReplicationSystems::Shadow),
+                    shadow::queue.in_set(ReplicationSystems::Shadow),
                 ),
             )
-            .add_systems(
-                Last,
-                (shadow::start, shadow::ablation::start).in_set(ReplicationSystems::Shadow),
-            );
+            .add_systems(Last, shadow::start.in_set(ReplicationSystems::Shadow));
     }
 }
 

@@ -1,60 +1,48 @@
-//! The shadow ladder: encodes the snapshots of a lane with every rung, without sending them, to measure the
-//! bandwidth of each.
+//! The shadow ladder: what a lane would cost on every rung.
 //!
-//! A rung uses baselines of the same ticks as the lane, but in its own precision, and as if they had been
-//! carried by its own packets.
-//!
-//! This takes longer than all else that a lane does, so a task does it, which starts when a frame is over:
-//!
-//! ```text
-//! frame  ── queue tick 7 ──┐           count ── queue tick 8 ──┐           count ──
-//! task                     └─ encode tick 7 ─┘                 └─ encode tick 8 ─┘
-//! ```
-//!
-//! Every tick is encoded, in order, so the figures are those that encoding in the frame would have, of a
-//! tick or a few [before](ShadowLadder::age_ticks). Without threads, in a browser, the frame encodes, for at
-//! most a quarter of its time.
+//! The lane's [`Shadow`] encodes every tick, in order, so the costs equal those of encoding in the frame, of a tick or a few
+//! [before](ShadowLadder::age_ticks). Without threads, in a browser, the frame encodes, for at most a quarter of its time.
 
 pub(super) mod ablation;
-mod encoders;
-mod worker;
+mod parts;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bevy::prelude::*;
-use cubewire_codec::Snapshot;
+use cubewire_bevy::shadow::{Encoded, Shadow, ShadowSnapshot, ShadowTick};
 use cubewire_codec::ladder::{self, Rung};
+use cubewire_codec::{Inputs, Origin, Plan, Snapshot, Stages};
 use cubewire_protocol::record::{Accounting, PacketRecord, Totals};
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::mean::Mean;
 use super::meter::{LaneMeter, METER_TICKS, kbps};
+use super::quantized::QuantizedWorld;
 use crate::clock;
 use crate::simulation::CubeWorld;
+use ablation::{Ablation, WantsAblation};
 
-use encoders::Batch;
-use worker::Worker;
-
-/// Ticks that may wait to be encoded: those of a frame that took a quarter of a second. If one more would
-/// have to, the frame waits for all of them, so that a slow machine has the same figures.
+/// Number of ticks that may wait to be encoded: as many as a frame of a quarter of a second has. Then the frame waits for all of
+/// them, so that a slow machine gets the same costs.
 const MAX_QUEUED: usize = 15;
 
-/// [`MAX_QUEUED`] where there are no threads: two seconds, 7 MB. There a frame that waits is late.
+/// [`MAX_QUEUED`] without threads: two seconds, 7 MB. A frame that waits would be late.
 const MAX_QUEUED_WITHOUT_THREADS: usize = 120;
 
-/// The part of a frame's time for encoding where there are no threads.
+/// Fraction of a frame's time for encoding without threads.
 const SHARE_OF_FRAME: f32 = 0.25;
 
-/// The encoders of all rungs, for one lane. If it is moved to another lane, it continues with what that
-/// one sends.
+/// Costs of all rungs, for one lane, and its shadow. Moved to another lane, it continues with what that lane sends.
 #[derive(Component, Debug)]
 pub struct ShadowLadder {
+    list: Arc<[Stages]>,
     rungs: Vec<ShadowRung>,
-    worker: Worker,
-    /// The newest tick that the figures include.
+    shadow: Shadow,
+    /// The newest tick that the costs include.
     newest: Option<u64>,
-    /// Seconds that a tick takes.
+    /// Time of encoding a tick, seconds.
     mean_seconds: Mean,
 }
 
@@ -64,13 +52,12 @@ pub struct ShadowRung {
     rung: Rung,
     /// Article bytes of each tick of the last minute.
     bytes: VecDeque<u32>,
-    /// Sums since the start, or since [`ShadowLadder::restart`]. Nothing is sent, so the transport's
-    /// part of them is empty.
+    /// Sums since the start, or since [`ShadowLadder::restart`], without bytes on the wire: nothing is sent.
     pub totals: Totals,
 }
 
 impl ShadowLadder {
-    /// A shadow of every rung, of a lane that began with that state.
+    /// A shadow of every rung, for a lane that began with this state.
     #[must_use]
     pub fn new(initial: &Snapshot) -> Self {
         let rungs = ladder::all().map(|rung| ShadowRung {
@@ -78,10 +65,10 @@ impl ShadowLadder {
             bytes: VecDeque::new(),
             totals: Totals::default(),
         });
-        let stages = ladder::all().map(|rung| rung.stages);
         Self {
+            list: ladder::all().map(|rung| rung.stages).collect(),
             rungs: rungs.collect(),
-            worker: Worker::new(initial.clone(), stages.collect()),
+            shadow: Shadow::new(Plan::cubes(), initial.clone()),
             newest: None,
             mean_seconds: Mean::default(),
         }
@@ -104,27 +91,26 @@ impl ShadowLadder {
         shadow
     }
 
-    /// The figures of every rung, in the order of [`ladder::all`]. They are complete up to a tick that is
-    /// [a few ticks old](Self::age_ticks).
+    /// The costs of every rung, in the order of [`ladder::all`], up to a tick that is [a few ticks old](Self::age_ticks).
     #[must_use]
     pub fn rungs(&self) -> &[ShadowRung] {
         &self.rungs
     }
 
-    /// How many ticks the figures are older than tick `now`; none before there are any.
+    /// Age of the costs at tick `now`, ticks. None before the first.
     #[must_use]
     pub fn age_ticks(&self, now: u64) -> Option<u64> {
         Some(now.saturating_sub(self.newest?))
     }
 
-    /// How long it takes to encode one tick with every rung, smoothed so that it can be read.
+    /// Time of encoding one tick with every rung, smoothed.
     #[must_use]
     pub fn mean_time_per_tick(&self) -> Duration {
         Duration::from_secs_f64(self.mean_seconds.get())
     }
 
-    /// What a rung would have cost in the second up to that tick, or to the newest one, in article accounting, kilobits a second;
-    /// none before it is known.
+    /// Cost of a rung in the second up to `tick`, or up to the newest one: article accounting, kilobits a second. None before it
+    /// is known.
     #[must_use]
     pub fn kbps_until(&self, rung: &Rung, tick: Option<u64>) -> Option<f64> {
         let mut rungs = self.rungs.iter();
@@ -133,7 +119,7 @@ impl ShadowLadder {
         Some(shadowed.kbps(ticks_ago as usize)).filter(|&kbps| kbps > 0.0)
     }
 
-    /// The newest tick that the figures include; none before there is one.
+    /// The newest tick that the costs include. None before the first.
     #[must_use]
     pub const fn newest_tick(&self) -> Option<u64> {
         self.newest
@@ -143,9 +129,10 @@ impl ShadowLadder {
     ///
     /// # Errors
     /// If a snapshot cannot be encoded.
-    pub fn finish(&mut self) -> Result {
-        let batches = self.worker.finish();
-        self.count(batches)
+    pub fn finish(&mut self, ablation: Option<&mut Ablation>) -> Result {
+        let encoded = self.shadow.finish(&self.list)?;
+        self.count(ablation, &encoded);
+        Ok(())
     }
 
     /// Finishes, and clears the totals. The baselines of the rungs stay.
@@ -153,50 +140,54 @@ impl ShadowLadder {
     /// # Errors
     /// As [`finish`](Self::finish).
     pub fn restart(&mut self) -> Result {
-        self.finish()?;
+        self.finish(None)?;
         for rung in &mut self.rungs {
             rung.totals = Totals::default();
         }
         Ok(())
     }
 
-    /// Lets a task encode the queue, unless one is at work. Without threads, encodes at once, until this time
-    /// is over, but at least one tick.
-    fn start(&mut self, time: Duration) -> Result {
-        if self.worker.has_threads {
-            let batch = self.worker.start(usize::MAX);
-            return self.count(batch);
+    /// Starts the task, with all ticks of the ladder and as many of the ablation as it allows after `frame` of real time. Without
+    /// threads, encodes at once for a share of that time, but at least one tick.
+    fn start(&mut self, frame: Duration, mut ablation: Option<&mut Ablation>) -> Result {
+        let encoded = self.shadow.poll()?;
+        self.count(ablation.as_deref_mut(), &encoded);
+        let allowed = ablation.as_mut().map(|ablation| ablation.allow(frame));
+        let list = allowed.as_ref().map_or(&self.list, |(list, _)| list);
+        let ticks = allowed.as_ref().map_or(0, |(_, ticks)| *ticks);
+        if self.shadow.has_threads() {
+            let most = &mut [(&self.list, usize::MAX), (list, ticks)];
+            self.shadow.start(most)?;
+            return Ok(());
         }
+        let encoded = self.shadow.start(&mut [(list, ticks)])?;
+        self.count(ablation, &encoded);
+        self.encode_for(frame.mul_f32(SHARE_OF_FRAME))
+    }
+
+    /// Encodes ticks of the ladder at once until this time is over, but at least one.
+    fn encode_for(&mut self, time: Duration) -> Result {
         let start = clock::now();
-        while let Some(batch) = self.worker.start(1) {
-            self.count([batch])?;
-            if start.elapsed() >= time {
-                break;
+        loop {
+            let encoded = self.shadow.start(&mut [(&self.list, 1)])?;
+            self.count(None, &encoded);
+            if encoded.is_empty() || start.elapsed() >= time {
+                return Ok(());
             }
         }
-        Ok(())
     }
 
-    /// Counts what the task has encoded, if it has ended.
-    fn poll(&mut self) -> Result {
-        let batch = self.worker.poll();
-        self.count(batch)
-    }
-
-    fn count(&mut self, batches: impl IntoIterator<Item = Batch>) -> Result {
-        for batch in batches {
-            if let Some(time) = batch.time_per_tick() {
-                self.mean_seconds.add(time.as_secs_f64());
-            }
-            for (tick, packets) in batch.encoded {
-                for (index, rung) in self.rungs.iter_mut().enumerate() {
-                    rung.count(packets.get(index));
-                }
-                self.newest = Some(tick);
-            }
-            batch.result?;
+    fn count(&mut self, ablation: Option<&mut Ablation>, encoded: &[Encoded]) {
+        if let Some(ablation) = ablation {
+            ablation.count(encoded);
         }
-        Ok(())
+        for encoded in encoded.iter().filter(|encoded| encoded.is_of(&self.list)) {
+            self.mean_seconds.add(encoded.time.as_secs_f64());
+            for (index, rung) in self.rungs.iter_mut().enumerate() {
+                rung.count(encoded.packets.get(index));
+            }
+            self.newest = Some(encoded.tick);
+        }
     }
 }
 
@@ -207,7 +198,7 @@ impl ShadowRung {
         self.rung
     }
 
-    /// Mean over a second in article accounting, kilobits a second: over the one that ended that many ticks before the newest.
+    /// Mean over the second that ended that many ticks before the newest one: article accounting, kilobits a second.
     #[must_use]
     pub fn kbps(&self, ticks_ago: usize) -> f64 {
         let second = self.history().rev().skip(ticks_ago);
@@ -215,8 +206,8 @@ impl ShadowRung {
         kbps(second.iter().sum(), second.len())
     }
 
-    /// Bytes in article accounting of each tick of the last minute, oldest first, none skipped. The last one
-    /// is [`ShadowLadder::newest_tick`].
+    /// Article bytes of each tick of the last minute, oldest first, without gaps. The last one is of
+    /// [`ShadowLadder::newest_tick`].
     pub fn history(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
         self.bytes.iter().map(|&bytes| bytes as usize)
     }
@@ -227,7 +218,7 @@ impl ShadowRung {
         self.totals.kbps(Accounting::PayloadAndUdp)
     }
 
-    /// Counts a tick, with the packet that would have been sent in it.
+    /// Counts a tick with its packet.
     fn count(&mut self, packet: Option<&PacketRecord>) {
         let bytes = packet.map_or(0, PacketRecord::article_bytes);
         if self.bytes.len() == METER_TICKS {
@@ -240,34 +231,110 @@ impl ShadowRung {
     }
 }
 
-/// Queues the newest tick of every lane that has a shadow.
+/// The newest tick of a lane, with the packet that it sent.
+fn newest(
+    world: &CubeWorld,
+    quantized: &mut QuantizedWorld,
+    sent: Option<&PacketRecord>,
+) -> Result<ShadowTick> {
+    let tick = world.tick();
+    let snapshot = |sent: &PacketRecord| -> Result<_> {
+        let (current, precision) = (world.current(), sent.stages.precision());
+        Ok(ShadowSnapshot {
+            acked_ages_ticks: sent.acked_ages_ticks,
+            quantized: Arc::clone(quantized.get(tick, current, precision)?),
+            floats: Some(current.clone()),
+            inputs: inputs(world, sent.acked_ages_ticks[0]),
+        })
+    };
+    Ok(ShadowTick {
+        tick,
+        sent: sent.map(snapshot).transpose()?,
+    })
+}
+
+/// The inputs for a receiver in sync: since the baseline, or since the start of the scene while there is none.
+fn inputs(world: &CubeWorld, acked_age_ticks: Option<u16>) -> Option<Inputs> {
+    let (tick, history) = (world.tick(), world.inputs());
+    let age = match acked_age_ticks {
+        Some(age) => age.into(),
+        None => tick - history.started()?,
+    };
+    let age = u8::try_from(age).ok()?;
+    let origin = match acked_age_ticks {
+        Some(_) => Origin::Continued(age),
+        None => Origin::FromSceneStart(age),
+    };
+    let mut inputs = Vec::new();
+    history.since(tick - u64::from(age), &mut inputs);
+    Inputs::new(origin, &inputs)
+}
+
+type ShadowedLane = (
+    Entity,
+    &'static mut ShadowLadder,
+    Option<&'static mut Ablation>,
+    &'static LaneMeter,
+);
+
+/// Queues the newest tick of every lane with a shadow. Adds an [`Ablation`] of the present stages if something wants it.
 pub(super) fn queue(
     world: Res<CubeWorld>,
-    mut lanes: Query<(&mut ShadowLadder, &LaneMeter)>,
+    wants: Res<WantsAblation>,
+    mut quantized: ResMut<QuantizedWorld>,
+    mut lanes: Query<ShadowedLane>,
+    mut commands: Commands,
 ) -> Result {
-    for (mut shadow, meter) in &mut lanes {
-        let sent = meter.samples().back();
-        let sent = sent.and_then(|sample| sample.snapshots.first());
-        shadow.poll()?;
-        shadow.worker.push(&world, sent);
-        if !shadow.worker.has_threads {
-            // A tick for a tick: encoding all that waits would take a second.
-            if shadow.worker.queued() > MAX_QUEUED_WITHOUT_THREADS {
-                shadow.start(Duration::ZERO)?;
+    for (lane, mut shadow, mut ablation, meter) in &mut lanes {
+        let Some(sample) = meter.samples().back() else {
+            continue;
+        };
+        let encoded = shadow.shadow.poll()?;
+        shadow.count(ablation.as_deref_mut(), &encoded);
+        let sent = sample.snapshots.first();
+        let tick = Arc::new(newest(&world, &mut quantized, sent)?);
+        let ladder = &mut *shadow;
+        ladder.shadow.push(&ladder.list, &tick);
+        match &mut ablation {
+            Some(ablation) if wants.0 && ablation.present() == sample.stages => {
+                ablation.push(&tick, &mut ladder.shadow);
             }
-        } else if shadow.worker.queued() > MAX_QUEUED {
-            shadow.finish()?;
+            _ if wants.0 => {
+                let ablation = Ablation::new(sample.stages);
+                commands.entity(lane).try_insert(ablation);
+            }
+            Some(_) => {
+                commands.entity(lane).try_remove::<Ablation>();
+            }
+            None => {}
+        }
+        let queued = shadow.shadow.queued(&shadow.list);
+        if !shadow.shadow.has_threads() {
+            // One tick for one tick: encoding all that wait would take a second.
+            if queued > MAX_QUEUED_WITHOUT_THREADS {
+                shadow.encode_for(Duration::ZERO)?;
+            }
+        } else if queued > MAX_QUEUED {
+            shadow.finish(ablation.as_deref_mut())?;
         }
     }
     Ok(())
 }
 
-/// Starts the tasks at the end of a frame: on one core, they would otherwise delay it.
-pub(super) fn start(time: Res<Time<Real>>, mut shadows: Query<&mut ShadowLadder>) -> Result {
-    let time = time.delta().mul_f32(SHARE_OF_FRAME);
-    for mut shadow in &mut shadows {
-        shadow.poll()?;
-        shadow.start(time)?;
+/// Removes the ablation of lanes whose shadow has moved to another lane.
+pub(super) fn forget_ablation(moved: On<Remove, ShadowLadder>, mut commands: Commands) {
+    if let Ok(mut lane) = commands.get_entity(moved.entity) {
+        lane.try_remove::<Ablation>();
+    }
+}
+
+/// Starts the tasks at the end of a frame: on one core, they would delay it otherwise.
+pub(super) fn start(
+    time: Res<Time<Real>>,
+    mut lanes: Query<(&mut ShadowLadder, Option<&mut Ablation>)>,
+) -> Result {
+    for (mut shadow, ablation) in &mut lanes {
+        shadow.start(time.delta(), ablation.map(Mut::into_inner))?;
     }
     Ok(())
 }
@@ -306,19 +373,21 @@ mod tests {
     fn without_threads_a_frame_encodes_only_as_long_as_it_may() {
         let world = CubeWorld::default();
         let mut shadow = ShadowLadder::new(world.current());
-        shadow.worker.has_threads = false;
-        let sent = PacketRecord::default();
-        for _ in 0..3 {
-            shadow.worker.push(&world, Some(&sent));
-        }
+        shadow.shadow = Shadow::new(Plan::cubes(), world.current().clone()).without_threads();
+        let push = |shadow: &mut ShadowLadder| {
+            let sent = Some(&PacketRecord::default());
+            let tick = newest(&world, &mut QuantizedWorld::default(), sent).unwrap();
+            shadow.shadow.push(&shadow.list, &Arc::new(tick));
+        };
+        (0..3).for_each(|_| push(&mut shadow));
         // One tick even where there is no time.
-        shadow.start(Duration::ZERO).unwrap();
-        assert_eq!(shadow.worker.queued(), 2);
+        shadow.start(Duration::ZERO, None).unwrap();
+        assert_eq!(shadow.shadow.queued(&shadow.list), 2);
         assert_eq!(shadow.rungs()[0].history().len(), 1);
-        shadow.start(Duration::MAX).unwrap();
-        assert_eq!(shadow.worker.queued(), 0);
-        shadow.worker.push(&world, Some(&sent));
-        shadow.finish().unwrap();
+        shadow.start(Duration::MAX, None).unwrap();
+        assert_eq!(shadow.shadow.queued(&shadow.list), 0);
+        push(&mut shadow);
+        shadow.finish(None).unwrap();
         assert_eq!(shadow.rungs()[0].history().len(), 4);
     }
 }

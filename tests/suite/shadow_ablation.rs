@@ -20,15 +20,14 @@ fn ablated(settings: LaneSettings) -> LaneGame {
 fn step(game: &mut LaneGame, ticks: usize) {
     for _ in 0..ticks {
         game.step();
-        if let Some(mut ablation) = ablation_mut(game) {
-            ablation.finish().unwrap();
+        let mut lanes = game
+            .app
+            .world_mut()
+            .query::<(&mut ShadowLadder, &mut Ablation)>();
+        for (mut ladder, mut ablation) in lanes.iter_mut(game.app.world_mut()) {
+            ablation.finish(&mut ladder).unwrap();
         }
     }
-}
-
-fn ablation_mut(game: &mut LaneGame) -> Option<Mut<'_, Ablation>> {
-    let lane = game.lane;
-    game.app.world_mut().get_mut::<Ablation>(lane)
 }
 
 fn ablation(game: &LaneGame) -> Option<&Ablation> {
@@ -41,7 +40,7 @@ fn figures(game: &mut LaneGame) -> Vec<(&'static str, f64, f64)> {
     let shadow = game.app.world().get::<ShadowLadder>(game.lane).unwrap();
     let rungs = shadow.rungs().iter();
     let ladder: Vec<_> = rungs.map(|rung| (rung.rung(), rung.kbps(0))).collect();
-    let rows = ablation(game).unwrap().rows().iter();
+    let rows = ablation(game).unwrap().rows().into_iter();
     rows.filter_map(|row| {
         let mut rungs = ladder.iter();
         let (rung, kbps) = rungs.find(|(rung, _)| rung.stages == row.stages())?;

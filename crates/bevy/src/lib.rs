@@ -24,6 +24,8 @@ mod register;
 mod registry;
 #[cfg(feature = "server")]
 pub mod server;
+#[cfg(feature = "server")]
+pub mod shadow;
 #[cfg(all(feature = "server", feature = "client", feature = "memory"))]
 pub mod testing;
 mod traffic;

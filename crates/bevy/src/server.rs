@@ -8,7 +8,7 @@ mod send;
 mod views;
 mod visibility;
 
-use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreStartup, PreUpdate};
+use bevy_app::{App, FixedPostUpdate, Last, Plugin, PostUpdate, PreStartup, PreUpdate};
 use bevy_ecs::prelude::*;
 
 pub use self::capture::{Bodies, InSlot};
@@ -56,7 +56,8 @@ impl Plugin for ServerPlugin {
                 (send::send_messages, send::limit_messages)
                     .chain()
                     .in_set(CubewireSystems::Send),
-            );
+            )
+            .add_systems(Last, crate::shadow::go_on);
     }
 }
 

@@ -14,6 +14,7 @@ use cubewire_protocol::{
 use super::outbox::Outbox;
 use crate::mailbox::{Mailbox, SLICE_BYTES};
 use crate::protocol::Compiled;
+use crate::shadow::ShadowSnapshot;
 
 /// The most that a client is sent in any second, with all headers; on the entity of its connection. Over a game's own
 /// renet (feature `bevy_renet`) it is best effort: it does not count renet's retransmissions and acks. Without a budget, every
@@ -147,6 +148,19 @@ impl Ready {
             first: None,
             inputs: vec![0; protocol.inputs.len()],
         })
+    }
+
+    /// A snapshot that was sent in a tick, to encode it with other stages.
+    pub(super) fn shadowed(&self, tick: u64, sent: &Arc<QuantizedSnapshot>) -> ShadowSnapshot {
+        let newest = self.sender.newest_acked();
+        let [second, third] = self.sender.acked_before(newest.unwrap_or(0));
+        let age = |of: Option<u64>| of.map(|of| u16::try_from(tick - of).unwrap_or(u16::MAX));
+        ShadowSnapshot {
+            acked_ages_ticks: [newest, second, third].map(age),
+            quantized: Arc::clone(sent),
+            floats: None,
+            inputs: None,
+        }
     }
 
     /// Takes feedback. None if it is none.

@@ -21,6 +21,7 @@ use super::views::Views;
 use super::visibility::{Filters, Hidden, Interest, look};
 use crate::mailbox::{Connected, Mailbox};
 use crate::measure::Measure;
+use crate::shadow::LiveLadder;
 use crate::wire::{BodyId, ToClientMail, encode};
 
 type ReadyClient = (With<Peer>, With<Connected>, Allow<Disabled>);
@@ -82,6 +83,7 @@ type ClientItem<'a> = (
     Option<&'a Interest>,
     Option<&'a Hidden>,
     Option<&'a mut Measure>,
+    Option<&'a mut LiveLadder>,
 );
 
 /// What is sent to one client.
@@ -89,6 +91,7 @@ struct Job<'a> {
     peer: &'a mut Ready,
     mailbox: &'a mut Mailbox,
     measure: Option<Mut<'a, Measure>>,
+    ladder: Option<Mut<'a, LiveLadder>>,
     /// What it is to have: of clients that see the same it is the same.
     wanted: Arc<QuantizedSnapshot>,
     within: Option<Within<'static>>,
@@ -111,8 +114,8 @@ pub(super) fn send_snapshots(
     let ticks_per_second = bodies.protocol.plan.schema().ticks_per_second;
     let mut views = Views::new(&bodies.world, filters.can_freeze);
     let mut jobs = Vec::new();
-    let is_measured = clients.iter().any(|(.., measure)| measure.is_some());
-    for (client, peer, mailbox, budget, interest, hidden, mut measure) in &mut clients {
+    let is_measured = clients.iter().any(|(.., measure, _)| measure.is_some());
+    for (client, peer, mailbox, budget, interest, hidden, mut measure, ladder) in &mut clients {
         let (peer, mailbox) = (peer.into_inner(), mailbox.into_inner());
         let Some(ready) = &mut peer.ready else {
             continue;
@@ -139,6 +142,7 @@ pub(super) fn send_snapshots(
             peer: ready,
             mailbox,
             measure,
+            ladder,
             wanted,
             within,
             same_as: None,
@@ -168,7 +172,12 @@ pub(super) fn send_snapshots(
         if let Some(measure) = &mut job.measure {
             measure.note_waits(bodies.tick, ticks_per_second, &job.peer.sender);
         }
-        if job.is_sent != Some(true) {
+        let is_sent = job.is_sent == Some(true);
+        if let Some(ladder) = &mut job.ladder {
+            let sent = is_sent.then(|| job.peer.shadowed(bodies.tick, &job.wanted));
+            ladder.push(bodies.tick, sent);
+        }
+        if !is_sent {
             continue;
         }
         let encoder = job

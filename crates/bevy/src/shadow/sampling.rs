@@ -1,63 +1,58 @@
-//! Which ticks are encoded, and which of those count.
+//! Which ticks are encoded, and which of these are counted.
 //!
-//! A packet costs what it should only if the baseline that it names was encoded, too, and that one's baseline
-//! before it. So not every n-th tick is encoded, but runs of ticks without a gap. A run begins with ticks that
-//! are encoded, but not counted, until enough of what they refer to is in it:
+//! The size of a packet is right only if the baseline that it names was encoded too, and the baseline of that one before. So not
+//! every n-th tick is encoded, but runs of ticks without a gap. The first ticks of a run are encoded but not counted, until
+//! enough of their baselines are in the run:
 //!
 //! ```text
 //! sent      ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ● ●
 //! encoded   ○ ○ ○ ○ ○ ● ● ● ● ●                 ○ ○ ○ ○ ○ ● ●
 //! ```
 //!
-//! A run ends when its ticks are more than those that may wait, and the next begins when they are encoded. If
-//! encoding keeps up with the game, the first run never ends.
+//! A run ends when too many ticks wait, and the next begins when all of them are encoded. If encoding keeps up with the game,
+//! the first run never ends.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use cubewire_protocol::MAX_BASELINE_AGE_TICKS;
-use cubewire_scene::TICKS_PER_SECOND;
 
-use crate::replication::mean::Mean;
+/// Length of the chain of baselines behind a packet from which its size is right.
+const MIN_DEPTH: u8 = 3;
 
-/// Baselines behind a packet, one behind the other, from which it costs what it should.
-pub(super) const MIN_DEPTH: u8 = 3;
+/// Number of ticks that may wait to be encoded, in addition to the uncounted ones of a run.
+const RUN_TICKS: usize = 60;
 
-/// Ticks that may wait to be encoded, in addition to those at the beginning of a run.
-const RUN_TICKS: usize = TICKS_PER_SECOND as usize;
+/// Number of ticks over which the [share](Sampling::share) is a mean.
+const SEEN_TICKS: usize = 10 * RUN_TICKS;
 
-/// Ticks of which the share that is encoded is known.
-const SEEN_TICKS: usize = 10 * TICKS_PER_SECOND as usize;
-
-/// Ages, as in [`PacketRecord`](crate::replication::PacketRecord): of the three newest snapshots
-/// that were acked.
+/// As in [`PacketRecord::acked_ages_ticks`](cubewire_protocol::record::PacketRecord::acked_ages_ticks).
 type AckedAges = [Option<u16>; 3];
 
 /// What happens to a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     Skip,
-    /// It is encoded, for later ticks to refer to.
+    /// Encode it as a baseline of later ticks.
     Encode,
-    /// It is encoded and counted.
+    /// Encode and count it.
     Count,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Sampling {
-    /// The newest ticks that were chosen and carry a packet, oldest first, each with the number of chosen
-    /// baselines behind it, one behind the other.
+    /// The newest chosen ticks with a packet, oldest first, each with the length of the chain of chosen baselines behind it.
     chosen: VecDeque<(u64, u8)>,
-    /// Whether the newest ticks were chosen.
+    /// By tick, the newest last: whether it was chosen.
     seen: VecDeque<bool>,
     is_skipping: bool,
-    /// What happened to the newest tick with a packet.
+    /// The choice for the newest tick with a packet.
     last: Option<Choice>,
 }
 
 impl Sampling {
-    /// Chooses what happens to the newest tick. `acked_ages` is none if nothing was sent in it, `waiting` is
-    /// the number of ticks that are not encoded yet.
+    /// Decides about the newest tick. `acked_ages` is none if nothing was sent in it. `waiting` is the number of ticks that are
+    /// not encoded yet.
     pub(super) fn choose(
         &mut self,
         tick: u64,
@@ -66,7 +61,7 @@ impl Sampling {
     ) -> Choice {
         let choice = match acked_ages {
             Some(ages) => self.choose_packet(tick, ages, waiting),
-            // The time until the next packet is that of the last one.
+            // Ticks without a packet are counted with the packet before.
             None => self.last.unwrap_or(Choice::Skip),
         };
         if self.seen.len() == SEEN_TICKS {
@@ -102,7 +97,7 @@ impl Sampling {
         choice
     }
 
-    /// The number of chosen baselines behind a packet; without end if it needs none.
+    /// Length of the chain of chosen baselines behind a packet. `u8::MAX` if the packet needs no baseline.
     fn depth(&self, tick: u64, ages: AckedAges) -> u8 {
         let depth_of = |age: u16| {
             let tick = tick.checked_sub(age.into())?;
@@ -119,51 +114,52 @@ impl Sampling {
         }
     }
 
-    /// The share of the newest ticks that is encoded, 0 to 1.
+    /// Fraction of the newest ticks that is encoded, 0 to 1.
     pub(super) fn share(&self) -> f64 {
         let chosen = self.seen.iter().filter(|&&is_chosen| is_chosen).count();
         chosen as f64 / self.seen.len().max(1) as f64
     }
 }
 
-/// The time that encoding may take: a share of that of a core.
+/// Limits the time of encoding to a share of one core.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
-    /// Negative if more was spent than there was. Seconds.
+    /// Seconds; negative if encoding took longer than allowed.
     left: f64,
-    /// Seconds.
-    per_tick: Mean,
+    /// Exponential mean of the time of a tick, seconds. None before the first.
+    per_tick: Option<f64>,
 }
 
 impl Budget {
-    /// The share of a core, at most.
+    /// Fraction of a core.
     const SHARE: f64 = 0.25;
 
-    /// What can be saved, at most: that of a quarter of a second.
+    /// Weight of a new measurement in the mean.
+    const WEIGHT: f64 = 0.05;
+
+    /// Time that can be saved up: the share of a quarter of a second.
     const MAX_SAVED: f64 = Self::SHARE * 0.25;
 
-    /// Real time has passed.
+    /// Adds the share of real time that has passed.
     pub(super) fn earn(&mut self, time: Duration) {
         let earned = self.left + Self::SHARE * time.as_secs_f64();
         self.left = earned.min(Self::MAX_SAVED);
     }
 
-    /// That many ticks were encoded in that time.
-    pub(super) fn spend(&mut self, time: Duration, per_tick: Option<Duration>) {
-        self.left -= time.as_secs_f64();
-        if let Some(per_tick) = per_tick {
-            self.per_tick.add(per_tick.as_secs_f64());
-        }
+    /// Subtracts the time that a tick took.
+    pub(super) fn spend(&mut self, time: Duration) {
+        let seconds = time.as_secs_f64();
+        self.left -= seconds;
+        let before = self.per_tick.unwrap_or(seconds);
+        self.per_tick = Some(before + Self::WEIGHT * (seconds - before));
     }
 
-    /// How many ticks may be encoded now.
+    /// Number of ticks that may be encoded now. 1 while the time of a tick is unknown.
     pub(super) fn ticks(&self) -> usize {
         if self.left <= 0.0 {
             return 0;
         }
-        // One while nothing is known about it.
         self.per_tick
-            .0
             .map_or(1, |per_tick| ((self.left / per_tick) as usize).max(1))
     }
 }
@@ -247,21 +243,21 @@ mod tests {
         for _ in 0..600 {
             budget.earn(frame);
             if budget.ticks() > 0 {
-                budget.spend(tick, Some(tick));
+                budget.spend(tick);
                 encoded += 1;
             }
         }
         let share = encoded as f64 * tick.as_secs_f64() / 10.0;
         assert!((0.24..0.26).contains(&share), "{share}");
-        assert!((budget.per_tick.get() - tick.as_secs_f64()).abs() < 1e-9);
+        assert!((budget.per_tick.unwrap() - tick.as_secs_f64()).abs() < 1e-9);
     }
 
     #[test]
     fn a_fast_machine_encodes_all_that_wait() {
         let mut budget = Budget::default();
-        budget.spend(Duration::ZERO, Some(Duration::from_millis(1)));
         budget.earn(Duration::from_secs(1) / 60);
-        assert_eq!(budget.ticks(), 4);
+        budget.spend(Duration::from_millis(1));
+        assert_eq!(budget.ticks(), 3);
         // Time that passed long ago is no excuse.
         budget.earn(Duration::from_secs(3_600));
         assert_eq!(budget.ticks(), 62);

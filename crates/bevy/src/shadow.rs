@@ -1,0 +1,208 @@
+//! Encodes the snapshots of a connection with other stages, without sending them, to measure what these stages would cost.
+//!
+//! A packet of a shadow uses baselines of the same ticks as the connection, but as if packets with its own stages had carried
+//! them. A background task encodes what is queued:
+//!
+//! ```text
+//! frame  ── queue tick 7 ──┐           count ── queue tick 8 ──┐           count ──
+//! task                     └─ encode tick 7 ─┘                 └─ encode tick 8 ─┘
+//! ```
+//!
+//! Without threads, in a browser, the frame encodes.
+
+mod encoders;
+mod ladder;
+mod sampled;
+mod sampling;
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use bevy_ecs::error::Result;
+use bevy_tasks::futures::check_ready;
+use bevy_tasks::{AsyncComputeTaskPool, Task, TaskPool, block_on};
+use cubewire_codec::{Inputs, Plan, QuantizedSnapshot, Snapshot, Stages};
+use cubewire_protocol::record::PacketRecord;
+
+use encoders::Encoders;
+pub use ladder::LiveLadder;
+pub(crate) use ladder::go_on;
+pub use sampled::Sampled;
+
+/// A tick of a connection, to be encoded.
+#[derive(Debug)]
+pub struct ShadowTick {
+    /// Number of the tick.
+    pub tick: u64,
+    /// None if the connection sent no snapshot in this tick.
+    pub sent: Option<ShadowSnapshot>,
+}
+
+/// A snapshot that a connection sent.
+#[derive(Debug)]
+pub struct ShadowSnapshot {
+    /// Ages of the three newest snapshots that were acked, as in [`PacketRecord::acked_ages_ticks`].
+    pub acked_ages_ticks: [Option<u16>; 3],
+    /// The snapshot as it was sent.
+    pub quantized: Arc<QuantizedSnapshot>,
+    /// The same bodies as floats. Stages whose precision differs from the quantized snapshot's need them.
+    pub floats: Option<Snapshot>,
+    /// Inputs that a receiver in sync would simulate with, for stages that simulate.
+    pub inputs: Option<Inputs>,
+}
+
+/// The packets of a tick, one for each of a list of stages.
+#[derive(Debug)]
+pub struct Encoded {
+    list: Weak<[Stages]>,
+    /// Number of the tick.
+    pub tick: u64,
+    /// In the order of the stages. Empty if the connection sent nothing.
+    pub packets: Vec<PacketRecord>,
+    /// Time that encoding took.
+    pub time: Duration,
+}
+
+impl Encoded {
+    /// Whether these are the packets of this list.
+    #[must_use]
+    pub fn is_of(&self, list: &Arc<[Stages]>) -> bool {
+        is_same(&self.list, list)
+    }
+}
+
+/// Lists of stages are compared by address: each has its own baselines.
+fn is_same(weak: &Weak<[Stages]>, list: &Arc<[Stages]>) -> bool {
+    std::ptr::addr_eq(weak.as_ptr(), Arc::as_ptr(list))
+}
+
+/// A tick to encode with a list of stages.
+#[derive(Debug)]
+struct Job {
+    list: Weak<[Stages]>,
+    tick: Arc<ShadowTick>,
+}
+
+/// What the task returns.
+type Done = (Box<Encoders>, Result<Vec<Encoded>>);
+
+/// The queue of one connection, and the task that encodes it. Dropping it leaves the task running without waiting for it.
+#[derive(Debug)]
+pub struct Shadow {
+    /// The oldest first.
+    queue: Vec<Job>,
+    /// None while the task has them.
+    encoders: Option<Box<Encoders>>,
+    task: Option<Task<Done>>,
+    has_threads: bool,
+}
+
+impl Shadow {
+    /// A shadow of a connection that began with this state.
+    #[must_use]
+    pub fn new(plan: Arc<Plan>, initial: Snapshot) -> Self {
+        Self {
+            queue: Vec::new(),
+            encoders: Some(Box::new(Encoders::new(plan, initial))),
+            task: None,
+            has_threads: cfg!(not(target_arch = "wasm32")),
+        }
+    }
+
+    /// Encodes in the calling thread, as in a browser.
+    #[must_use]
+    pub fn without_threads(self) -> Self {
+        Self {
+            has_threads: false,
+            ..self
+        }
+    }
+
+    /// Whether a task encodes while the frame goes on.
+    #[must_use]
+    pub const fn has_threads(&self) -> bool {
+        self.has_threads
+    }
+
+    /// Queues a tick for a list of stages. Once the list is dropped, nothing is encoded with it any more.
+    pub fn push(&mut self, list: &Arc<[Stages]>, tick: &Arc<ShadowTick>) {
+        self.queue.push(Job {
+            list: Arc::downgrade(list),
+            tick: Arc::clone(tick),
+        });
+    }
+
+    /// Number of ticks that wait to be encoded with a list, without those that the task has.
+    #[must_use]
+    pub fn queued(&self, list: &Arc<[Stages]>) -> usize {
+        let jobs = self.queue.iter();
+        jobs.filter(|job| is_same(&job.list, list)).count()
+    }
+
+    /// Encodes the oldest ticks of some lists, for each as many as stand next to it. Starts a task, unless one is at work. Without
+    /// threads, encodes at once and returns the packets.
+    ///
+    /// # Errors
+    /// If a snapshot cannot be encoded.
+    pub fn start(&mut self, most: &mut [(&Arc<[Stages]>, usize)]) -> Result<Vec<Encoded>> {
+        self.queue.retain(|job| job.list.strong_count() > 0);
+        let mut is_taken = |job: &mut Job| {
+            let mut lists = most.iter_mut();
+            let of = lists.find(|(list, _)| is_same(&job.list, list));
+            let left = of.and_then(|(_, left)| Some((left.checked_sub(1)?, left)));
+            left.map(|(less, left)| *left = less).is_some()
+        };
+        if self.encoders.is_none() {
+            return Ok(Vec::new());
+        }
+        let jobs: Vec<_> = self.queue.extract_if(.., &mut is_taken).collect();
+        let Some(mut encoders) = self.encoders.take_if(|_| !jobs.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let encode = move || {
+            let encoded = encoders.encode_all(jobs);
+            (encoders, encoded)
+        };
+        if !self.has_threads {
+            return self.take_back(encode());
+        }
+        let pool = AsyncComputeTaskPool::get_or_init(TaskPool::default);
+        self.task = Some(pool.spawn(async { encode() }));
+        Ok(Vec::new())
+    }
+
+    /// Returns what the task has encoded, if it has ended.
+    ///
+    /// # Errors
+    /// If a snapshot cannot be encoded.
+    pub fn poll(&mut self) -> Result<Vec<Encoded>> {
+        let Some(done) = self.task.as_mut().and_then(check_ready) else {
+            return Ok(Vec::new());
+        };
+        self.task = None;
+        self.take_back(done)
+    }
+
+    /// Encodes all queued ticks of a list, and waits for them.
+    ///
+    /// # Errors
+    /// If a snapshot cannot be encoded.
+    pub fn finish(&mut self, list: &Arc<[Stages]>) -> Result<Vec<Encoded>> {
+        let mut encoded = self.wait()?;
+        encoded.extend(self.start(&mut [(list, usize::MAX)])?);
+        encoded.extend(self.wait()?);
+        Ok(encoded)
+    }
+
+    fn wait(&mut self) -> Result<Vec<Encoded>> {
+        match self.task.take() {
+            Some(task) => self.take_back(block_on(task)),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn take_back(&mut self, (encoders, encoded): Done) -> Result<Vec<Encoded>> {
+        self.encoders = Some(encoders);
+        encoded
+    }
+}

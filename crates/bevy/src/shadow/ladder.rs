@@ -1,0 +1,81 @@
+//! The live ladder of a game's connection.
+
+use std::sync::Arc;
+
+use bevy_ecs::error::Result;
+use bevy_ecs::prelude::*;
+use bevy_time::{Real, Time};
+use cubewire_codec::ladder::{self, Rung};
+use cubewire_codec::{Plan, Snapshot};
+
+use super::{Sampled, Shadow, ShadowSnapshot, ShadowTick};
+
+/// Measures, while it is on a connection of a server, what the connection would cost on each rung that the game's schema has,
+/// in at most a quarter of a core.
+#[derive(Component, Debug)]
+#[component(clone_behavior = Ignore)]
+pub struct LiveLadder {
+    rungs: Vec<Rung>,
+    shadow: Shadow,
+    sampled: Sampled,
+}
+
+impl LiveLadder {
+    /// A ladder of a game with this plan.
+    #[must_use]
+    pub fn new(plan: &Arc<Plan>) -> Self {
+        let legal = |rung: Rung| {
+            let stages = plan.legal(*rung.stages).ok()?;
+            Some(Rung { stages, ..rung })
+        };
+        let rungs: Vec<Rung> = ladder::all().filter_map(legal).collect();
+        let stages = rungs.iter().map(|rung| rung.stages);
+        Self {
+            sampled: Sampled::new(stages, plan.schema().ticks_per_second),
+            rungs,
+            shadow: Shadow::new(Arc::clone(plan), Snapshot::default()),
+        }
+    }
+
+    /// The rungs with their mean cost over the newest second of counted ticks: article accounting, kilobits a second, without a
+    /// byte budget. None before the first.
+    pub fn rungs(&self) -> impl ExactSizeIterator<Item = (Rung, Option<f64>)> {
+        let rungs = self.rungs.iter().enumerate();
+        rungs.map(|(index, rung)| (*rung, self.sampled.kbps(index)))
+    }
+
+    /// The costs, by index of the rung.
+    #[must_use]
+    pub const fn costs(&self) -> &Sampled {
+        &self.sampled
+    }
+
+    /// Waits until every chosen tick is encoded and counted.
+    ///
+    /// # Errors
+    /// If a snapshot cannot be encoded.
+    pub fn finish(&mut self) -> Result {
+        let encoded = self.shadow.finish(self.sampled.list())?;
+        self.sampled.count(&encoded);
+        Ok(())
+    }
+
+    /// Queues a tick.
+    pub(crate) fn push(&mut self, tick: u64, sent: Option<ShadowSnapshot>) {
+        let tick = Arc::new(ShadowTick { tick, sent });
+        self.sampled.push(&tick, &mut self.shadow);
+    }
+}
+
+/// Counts what the tasks have encoded, and starts them at the end of a frame: on one core, they would delay it otherwise.
+pub(crate) fn go_on(time: Res<Time<Real>>, mut ladders: Query<&mut LiveLadder>) -> Result {
+    for mut ladder in &mut ladders {
+        let LiveLadder {
+            shadow, sampled, ..
+        } = &mut *ladder;
+        sampled.count(&shadow.poll()?);
+        let encoded = shadow.start(&mut [sampled.allow(time.delta())])?;
+        sampled.count(&encoded);
+    }
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! The live ladder of a game's connection.
+
+use cubewire_bevy::shadow::LiveLadder;
+use cubewire_bevy::{Measure, Peer, Protocol};
+use cubewire_protocol::record::Accounting;
+
+use super::*;
+
+#[test]
+fn a_live_ladder_measures_every_rung_of_the_schema() {
+    let mut net = lossy(0.02, 5);
+    net.add_client();
+    net.run_until(|net| net.count::<Connected>(0) == 1);
+    let client = client_entity(&mut net);
+    let plan = net.server.world().resource::<Protocol>().plan().clone();
+    insert(&mut net, client, Measure::default());
+    insert(&mut net, client, LiveLadder::new(&plan));
+    let mut bodies = Vec::new();
+    for tick in 0..300 {
+        play(&mut net, &mut bodies, tick);
+        net.tick();
+        let mut connection = net.server.world_mut().entity_mut(client);
+        let mut ladder = connection.get_mut::<LiveLadder>().unwrap();
+        ladder.finish().unwrap();
+    }
+    let connection = net.server.world().entity(client);
+    let ladder = connection.get::<LiveLadder>().unwrap();
+    let record = connection.get::<Measure>().unwrap().record();
+    let newest = record.newest_tick().unwrap();
+    assert_eq!(ladder.costs().age_ticks(newest), Some(0));
+    assert_eq!(ladder.costs().share(), 1.0);
+
+    let rungs: Vec<_> = ladder.rungs().collect();
+    let names: Vec<_> = rungs.iter().map(|(rung, _)| rung.name).collect();
+    assert_eq!((names[0], *names.last().unwrap()), ("position", "predicted"));
+    let cost = |name: &str| {
+        let mut rungs = rungs.iter();
+        rungs.find(|(rung, _)| rung.name == name).unwrap().1.unwrap()
+    };
+    assert!(cost("position") > cost("delta"));
+    assert!(cost("delta") > cost("predicted"));
+    // Arithmetic coding adapts from packet to packet, and the connection began earlier.
+    let stages = record.samples().back().unwrap().stages;
+    let own = rungs.iter().find(|(rung, _)| rung.stages == stages).unwrap();
+    let [own, sent] = [own.1.unwrap(), record.kbps(Accounting::PayloadAndUdp)];
+    assert!((own / sent - 1.0).abs() < 0.02, "{own} {sent}");
+    assert!(connection.contains::<Peer>());
+}
