@@ -208,6 +208,6 @@ fn a_shadow_that_is_moved_to_another_lane_continues_there() {
         .world_mut()
         .get_mut::<ShadowLadder>(second)
         .unwrap();
-    shadow.finish().unwrap();
+    shadow.finish(None).unwrap();
     expected.check(shadow.rungs());
 }

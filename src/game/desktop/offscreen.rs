@@ -34,7 +34,7 @@ use crate::display::log_plugin;
 use crate::game::{Failure, GamePlugin};
 use crate::panel::PanelPlugin;
 use crate::recording::InputLogPlugin;
-use crate::replication::Ablation;
+use crate::replication::{Ablation, ShadowLadder};
 use crate::view::{AppearancePlugin, Canvas, ViewPlugin, settle_cameras};
 
 /// The size of a film at which the scale factor is 1, pixels.
@@ -329,9 +329,9 @@ pub fn add_game(app: &mut App, interface: Interface) {
 }
 
 /// Has every tick encoded without each stage: there is no real time that it would have to keep up with.
-fn finish_ablations(mut ablations: Query<&mut Ablation>) -> Result {
-    for mut ablation in &mut ablations {
-        ablation.finish()?;
+fn finish_ablations(mut lanes: Query<(&mut Ablation, &mut ShadowLadder)>) -> Result {
+    for (mut ablation, mut ladder) in &mut lanes {
+        ablation.finish(&mut ladder)?;
     }
     Ok(())
 }

@@ -102,10 +102,12 @@ struct Viewer {
     kbps: [Option<u32>; 2],
 }
 
+type IsNew = (With<Mailbox>, With<ClientAddress>, Without<Viewer>);
+
 /// Begins the session of every new viewer.
 fn meet(
     time: Res<Time<Real>>,
-    new: Query<Entity, (With<Mailbox>, With<ClientAddress>, Without<Viewer>)>,
+    new: Query<Entity, IsNew>,
     mut commands: Commands,
 ) {
     for client in &new {

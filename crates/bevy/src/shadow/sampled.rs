@@ -108,7 +108,7 @@ impl Sampled {
             self.budget.spend(encoded.time);
             let chosen = self.counts.iter();
             let passed = chosen.take_while(|(tick, _)| *tick <= encoded.tick).count();
-            let last = self.counts.drain(..passed).last();
+            let last = self.counts.drain(..passed).next_back();
             if last != Some((encoded.tick, true)) {
                 continue;
             }
