@@ -51,11 +51,11 @@ pub(super) fn begin(app: &mut App, index: usize) {
 struct Course {
     /// The step that is set up.
     index: Option<usize>,
-    /// What its script plays; none once the player has taken over.
-    scene: Option<Scene>,
     /// Scene that its script plays. `None` after the player took over.
-    was_cut: bool,
+    scene: Option<Scene>,
     /// Whether the link was cut during this step.
+    was_cut: bool,
+    /// State before the tour.
     before: Option<Before>,
 }
 

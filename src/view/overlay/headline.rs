@@ -184,7 +184,7 @@ impl Pen<'_> {
 
     /// Paints the cost of one of two lanes at the outer edge of its half, which keeps the middle free for the ratio.
     /// Below it is a summary of the rung or, if both lanes have the same stages, the settings that differ. Uses the
-    /// longest text for which both halves have room. Returns the rectangle of the background.
+    /// longest text that fits in both halves. Returns the rectangle of the background.
     pub(super) fn compared(
         &self,
         half: Rect,
