@@ -32,7 +32,7 @@ pub struct PlayReplayArgs {
     /// CSV file, without a window. Replaces an existing file
     #[arg(long, value_name = "FILE")]
     ticks: Option<PathBuf>,
-    /// With `--ticks`: lane whose network, send rate and interpolation all rungs use
+    /// Lane with the network, send rate and interpolation of all rungs, for `--ticks`
     #[arg(long, value_name = "LANE", value_parser = right_lane, requires = "ticks")]
     lane: Option<LaneSettings>,
     /// Print JSON, without a window
