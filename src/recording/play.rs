@@ -110,6 +110,7 @@ fn play(
     let is_over = playing.is_over(&world);
     if is_over {
         held.0 = cubewire_scene::Keys::default();
+        // After a replay, the scene may be rebuilt for viewers again.
         commands.remove_resource::<RebuildsAsRecorded>();
     } else {
         held.0 = playing.script.keys_at(tick);

@@ -278,6 +278,7 @@ fn colour(
         if all || cube.is_changed() {
             let is_over = is_over && half == Side::Right;
             let is_shown = !is_over || stands_out(&cube, &transform, &under[cube.index]);
+            // Compare before writing, so that change detection skips cubes with the same look.
             visibility.set_if_neq(super::visibility(is_shown));
             let wanted = paint.of(&cube, half, *mode, *colors, &costs);
             if mesh.0 != *wanted.0 {

@@ -115,6 +115,7 @@ impl Notation {
         V: Into<String>,
         T: Serialize + DeserializeOwned,
     {
+        // Writing `base` first gives the valid keys, and the values of keys that are not given.
         let mut changed = self.written(base)?;
         let mut seen = vec![false; changed.len()];
         for (key, value) in entries {

@@ -117,6 +117,7 @@ pub(super) fn record_input(
         log.restart();
     }
     let at = log.script.ticks;
+    // A log starts in a new physics world, so a reset or rebuild in its first tick is not recorded.
     let [left, right] = Side::ALL.map(|side| log.record_content(side, halves.content(side)));
     let mut step = Step {
         at,

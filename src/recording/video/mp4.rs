@@ -106,6 +106,7 @@ impl Mp4 {
             Some(tick) => tick.max(start + 1),
             None => start + u64::from(TICKS_PER_FRAME),
         };
+        // The muxer needs the duration, so a sample is appended only when the start of the next one is known.
         sample.duration = u32::try_from(tick - start)
             .map_err(|_| io::Error::other("a frame lasts too long for an MP4"))?;
         self.muxer
