@@ -13,8 +13,7 @@
 //!
 //! - A list names only the settings that differ from a base: [`change`](Notation::change) applies it to the base, and
 //!   [`differing`](Notation::differing) writes it.
-//! - Fields of a nested struct are entries of the same list. The name of the nested struct must differ from the names
-//!   of its fields.
+//! - Fields of a nested struct are entries of the same list. The name of the nested struct must not be a key of the list.
 //! - Fields of an enum variant, or of a struct in an `Option`, are parameters of one value. A variant renamed to the
 //!   empty string is written as its parameters only.
 //! - A [`Spelling`] replaces the text form of a type for one field.
