@@ -2,9 +2,9 @@
 //!
 //! ```ron
 //! (
-//!     ticks: 240, // length: four seconds; then the script repeats
+//!     ticks: 240, // length of four seconds, then the script repeats
 //!     about: "rolling to the right", // for the title card of a film; optional
-//!     right: "rung:uncompressed", // what the half shows at the start; optional
+//!     right: "rung:uncompressed", // initial content of the right half; optional
 //!     steps: [
 //!         (at: 60, hold: [Right]),
 //!         (at: 120, hold: [Right, Gather], right: "rung:delta"),

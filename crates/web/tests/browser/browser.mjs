@@ -1,4 +1,4 @@
-// Test helpers: a headless browser with software rendering, and the server of the page.
+// Functions for the tests: a headless browser with software rendering, and the server of the page.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
