@@ -1,9 +1,8 @@
 //! Replicates moving cubes over a bad network and prints statistics each second.
 //!
-//! It uses everything that a game needs from `cubewire-protocol`: a sender for each receiver, which
-//! tracks the snapshots that the receiver holds; and a receiver, which decodes, acks and plays back.
-//! Both get the time and the bytes as arguments. Here the bytes go over a simulated link
-//! (`cubewire-link`); in a game, over a socket.
+//! Shows all parts of `cubewire-protocol` that a game needs. A sender per receiver tracks which snapshots the receiver
+//! has. The receiver decodes, acks and plays back. Both take the time and the bytes as arguments. Here the bytes cross
+//! a simulated link (`cubewire-link`), in a game a socket.
 //!
 //! ```text
 //! cargo run --example lossy_link hostile
@@ -36,7 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut down: Link<Vec<u8>> = Link::new(preset.conditions.clone(), 1);
     let mut up: Link<Vec<u8>> = Link::new(preset.conditions.clone(), 2);
 
-    // In an app, a `ClientSession` has the welcome from a `ServerSession`: it holds the initial state and the tick.
+    // In an app, a `ClientSession` receives the welcome from a `ServerSession`, with the initial state and the tick.
     let stages = ladder::PREDICTED_POSITION.stages;
     let welcome = Welcome {
         plan: Plan::cubes(),
@@ -78,7 +77,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             up.send(now, message.len() + HEADER_BYTES, message);
         }
 
-        // Playout, at any frame rate: here once a tick.
+        // Playout, at any frame rate. Here once per tick.
         let kind = Interpolation::Linear;
         if let Some(playout) = kind.playout(receiver.playout(), now) {
             let truth = play_at(playout.tick);
@@ -105,7 +104,7 @@ fn play(tick: u64) -> Snapshot {
     play_at(tick as f64)
 }
 
-/// A hundred cubes, ten of which circle and turn.
+/// A hundred cubes. Ten of them move in circles and rotate.
 fn play_at(tick: f64) -> Snapshot {
     let seconds = tick as f32 / f32::from(TICKS_PER_SECOND);
     let cube = |index: usize| {

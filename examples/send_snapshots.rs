@@ -1,9 +1,8 @@
-//! Sends snapshots of moving cubes over a link with a round trip of 100 ms, and prints the bandwidth
-//! of each rung of the compression ladder.
+//! Sends snapshots of moving cubes over a link with a round-trip time of 100 ms, and prints the bandwidth of each rung
+//! of the compression ladder.
 //!
-//! It shows all that a game does with `cubewire-codec`. The sender quantizes a snapshot, encodes it
-//! against the newest acked snapshot, and keeps it as a baseline; the receiver decodes it and keeps it
-//! as a baseline.
+//! Shows all steps of a game with `cubewire-codec`. The sender quantizes a snapshot, encodes it relative to the newest
+//! acked snapshot, and keeps it as a baseline. The receiver decodes it and keeps it as a baseline.
 //!
 //! ```text
 //! cargo run --example send_snapshots
@@ -37,15 +36,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Sends all snapshots and returns the size of all packets, bytes.
+/// Sends all snapshots and returns the total size of the packets in bytes.
 fn send_all(stages: Stages) -> Result<usize, Box<dyn Error>> {
-    // Both sides have the initial state. If the receiver does not, `encode_initial` encodes it.
+    // Both sides have the initial state. If the receiver does not have it, encode it with `encode_initial`.
     let initial = play(0);
     let mut encoder = Encoder::new(Plan::cubes(), initial.clone(), Limits::default())?;
     let mut decoder = Decoder::new(Plan::cubes(), initial, Limits::default())?;
 
-    // Snapshots by sequence; the sender has such a store for each receiver. A real program discards
-    // old ones: the sender after a maximum age, and the receiver after twice that.
+    // Snapshots by sequence. The sender has such a store per receiver. A real program discards old snapshots: the
+    // sender after a maximum age, and the receiver after twice that age.
     let mut sent: HashMap<u16, Baseline> = HashMap::new();
     let mut received: HashMap<u16, Baseline> = HashMap::new();
     let mut acks = VecDeque::new();
@@ -82,7 +81,7 @@ fn send_all(stages: Stages) -> Result<usize, Box<dyn Error>> {
         assert_eq!(snapshot.snapshot(), &quantized, "decoding is exact");
         received.insert(tick, snapshot);
 
-        // Its ack arrives a round trip later.
+        // The ack arrives one round trip later.
         acks.push_back(sequence);
         if acks.len() == ROUND_TRIP_TICKS {
             newest_acked = acks.pop_front();

@@ -1,8 +1,8 @@
-//! The clock of the machine, for measuring how long work takes.
+//! The machine's clock, to measure the duration of work.
 
 use bevy::platform::time::Instant;
 
-/// Returns the present moment. The clock of `std` panics in a browser, and Bevy's does not.
+/// Returns the current time. In a browser the clock of `std` panics, and Bevy's works.
 #[allow(
     clippy::disallowed_methods,
     reason = "Bevy's clock works in a browser, too"

@@ -24,7 +24,7 @@ use crate::controls;
 use crate::game::Failure;
 use crate::game::desktop::stop::{self, Stopped};
 
-/// Play Glenn Fiedler's cube demo, and see what every bit of its network traffic is for.
+/// Play Glenn Fiedler's cube demo and see how every bit of its network traffic is used
 #[derive(Debug, Parser)]
 #[command(
     version,
@@ -65,10 +65,10 @@ enum Command {
 }
 
 impl Cli {
-    /// Runs the command; it prints to `out`.
+    /// Runs the command, which prints to `out`.
     ///
     /// # Errors
-    /// What went wrong, as one line. An [`io::Error`] is about `out`.
+    /// The failure, as one line. An [`io::Error`] is a failure of `out`.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         match self.command {
             Some(Command::Tour(args)) => args.run(out),
@@ -85,15 +85,15 @@ impl Cli {
     }
 }
 
-/// Reads the command line and runs its command. An error goes to standard error, with exit code 2. If the program was
-/// told to end, the exit code says by which signal.
+/// Parses the command line and runs the command. An error is printed to standard error, with exit code 2. After a
+/// signal, the exit code is the code of the signal.
 #[must_use]
 pub fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
     if let Some(error) = without_session() {
         return cubewire_cli::fail(error);
     }
-    // Not locked: Bevy prints to it when a system panics, on another thread.
+    // Standard output is not locked, because Bevy prints to it from another thread when a system panics.
     match cubewire_cli::parse::<Cli>().run(&mut io::stdout()) {
         Ok(()) => stop::exit_code().into(),
         Err(error) if is_closed_output(&error) => stop::exit_code().into(),
@@ -110,9 +110,10 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Where no session has a runtime directory, Mesa's layer that orders graphics adapters says on standard error, again and
-/// again, that there is none. The program then starts itself again without that layer, in the same process. Returns why it
-/// could not.
+/// Restarts the program in the same process without Mesa's device-select layer if there is no `XDG_RUNTIME_DIR`.
+///
+/// Without a runtime directory, that layer prints the same message to standard error again and again. Returns an error
+/// if the restart fails.
 #[cfg(target_os = "linux")]
 fn without_session() -> Option<io::Error> {
     use std::env;
@@ -134,12 +135,12 @@ fn without_session() -> Option<io::Error> {
     Some(again.exec())
 }
 
-/// Mesa's variable that leaves out the layer.
+/// Mesa's variable that disables the device-select layer.
 #[cfg(target_os = "linux")]
 const NO_DEVICE_SELECT: &str = "NODEVICE_SELECT";
 
-/// Whether nobody reads standard output any more: its reader has closed it, or the program was told to end, perhaps
-/// because its terminal was closed.
+/// Whether the error means that standard output has no reader any more: the pipe is closed, or a signal arrived, for
+/// example because the terminal was closed.
 fn is_closed_output(error: &Failure) -> bool {
     let output = error.downcast_ref::<io::Error>();
     output.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe || stop::is_told())

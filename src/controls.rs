@@ -1,8 +1,8 @@
 //! The key bindings.
 //!
-//! [`BINDINGS`] is the one table of all keys: for input handling, the panel's list, `--help` and the README.
-//! [`ControlsPlugin`] triggers an [`Action`], an event, for each key press; view, panel and recording observe
-//! the actions that they handle. Keys that have an effect while they are held are read by [`Keyboard::held`] instead.
+//! [`BINDINGS`] is the only table of keys. Input handling, the panel's list, `--help` and the README use it.
+//! [`ControlsPlugin`] triggers an [`Action`] event for each key press, and view, panel and recording observe the
+//! actions that they handle. Keys that act while they are held are read with [`Keyboard::held`].
 //!
 //! Letters follow the player's keyboard layout: see [`Letters`].
 
@@ -22,72 +22,72 @@ use cubewire_scene::Keys;
 pub use bindings::{BINDINGS, Binding, RUNG_KEYS, Trigger, help, key_of};
 pub use letters::{Letters, character};
 
-/// Something that a key press asks for.
+/// Request of a key press or a button.
 #[derive(Event, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Puts every cube back to its start.
+    /// Resets every cube to its initial position.
     Reset,
-    /// Pauses, or resumes.
+    /// Pauses or resumes.
     Pause,
     /// Pauses, and steps one tick.
     Step,
-    /// Takes the selected lane to the next rung of the ladder.
+    /// Switches the selected lane to the next rung of the ladder.
     NextRung,
-    /// Takes it to the previous rung.
+    /// Switches the selected lane to the previous rung.
     PreviousRung,
-    /// Takes it to this rung, counted from 0.
+    /// Switches the selected lane to this rung, counted from 0.
     Rung(usize),
-    /// Cuts the link of the selected lane, or restores it.
+    /// Cuts or restores the link of the selected lane.
     CutLink,
-    /// Has its receiver lose its world: see [`ForceDesync`](crate::replication::ForceDesync).
+    /// Makes the lane's receiver lose its simulated world: see [`ForceDesync`](crate::replication::ForceDesync).
     Desync,
-    /// Shows the halves in another way.
+    /// Switches to the next view mode.
     NextView,
-    /// Turns both cameras back to where they started.
+    /// Resets the direction and distance of both cameras.
     ResetCamera,
-    /// Shows trails, or hides them.
+    /// Shows or hides trails.
     Trails,
-    /// Shows the timeline, or hides it.
+    /// Shows or hides the timeline.
     Timeline,
-    /// Colours the cubes by something else.
+    /// Switches to the next colour mode of the cubes.
     CubeColors,
-    /// Explains what is on the screen, or stops explaining it.
+    /// Shows or hides the explanation of the screen.
     Help,
-    /// Shows the panel whole, as a slim bar, or not at all.
+    /// Switches the panel between whole, slim and hidden.
     Panel,
-    /// Starts to record a replay, or stops.
+    /// Starts or stops recording a replay.
     Replay,
-    /// Starts to record a video, or stops.
+    /// Starts or stops recording a video.
     Video,
     /// Saves a picture of the window.
     Screenshot,
-    /// Saves the last minute of the selected lane as a table: a row for each tick.
+    /// Saves the last minute of the selected lane as a table with one row per tick.
     SaveCsv,
-    /// Saves the last minute with the header of every packet, and its bits where they are recorded.
+    /// Saves the last minute with the header of every packet, and its bits if they are recorded.
     SaveJsonLines,
-    /// Copies what both halves show, as an address or a command.
+    /// Copies the contents of both halves as an address or a command.
     CopyLink,
     /// Connects to the server again.
     Reconnect,
     /// Opens this address in a browser.
     Open(&'static str),
-    /// Starts the tour of the article, or leaves it.
+    /// Starts or leaves the tour of the article.
     Tour,
-    /// Goes to this step of the tour, counted from 0.
+    /// Shows this step of the tour, counted from 0.
     TourStep(usize),
-    /// Goes to the next step of the tour, after the last one to the card at the end, and from there leaves it.
+    /// Shows the next step of the tour. After the last step, shows the final card, and then leaves the tour.
     TourNext,
-    /// Goes to the step before.
+    /// Shows the previous step.
     TourBack,
-    /// Leaves the tour, if there is one.
+    /// Leaves the tour, if it is active.
     LeaveTour,
 }
 
-/// When keys are read, in [`RunFixedMainLoop`], before the ticks of a frame.
+/// Reads keys, in [`RunFixedMainLoop`] before the ticks of a frame.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ControlsSystems;
 
-/// Triggers the [`Action`] of each key that is pressed.
+/// Triggers the [`Action`] of each key press.
 #[derive(Debug)]
 pub struct ControlsPlugin;
 
@@ -113,8 +113,8 @@ impl Plugin for ControlsPlugin {
 fn press(keyboard: Keyboard<'_>, mut inputs: MessageReader<KeyboardInput>, mut commands: Commands) {
     let is_typing = keyboard.is_typing();
     let is_shortcut = has_modifier(&keyboard.keys);
-    // Not from `ButtonInput<Key>`: a key that is released after Shift is released as another character, and
-    // would count as held for good.
+    // Not from `ButtonInput<Key>`: a key that is released after Shift has another character by then, so it would count
+    // as held forever.
     let typed = inputs
         .read()
         .filter(|input| input.state.is_pressed() && !input.repeat);
@@ -122,7 +122,7 @@ fn press(keyboard: Keyboard<'_>, mut inputs: MessageReader<KeyboardInput>, mut c
         .map(|input| (input.key_code, &input.logical_key))
         .collect();
     let types = |key: &Key, wanted: &str| matches!(key, Key::Character(text) if text == wanted);
-    // A key that has a control's character is not meant by its position.
+    // A key with the character of a control does not act by its position.
     let triggers = || BINDINGS.iter().flat_map(|row| row.presses());
     let is_labelled = |key| {
         let letter = keyboard.letter(key);
@@ -156,7 +156,7 @@ fn press(keyboard: Keyboard<'_>, mut inputs: MessageReader<KeyboardInput>, mut c
     }
 }
 
-/// What can be pressed.
+/// Sources of presses: keys, mouse buttons and touches.
 #[derive(SystemParam, Debug)]
 pub struct Inputs<'w> {
     keys: Option<Res<'w, ButtonInput<KeyCode>>>,
@@ -165,20 +165,20 @@ pub struct Inputs<'w> {
 }
 
 impl Inputs<'_> {
-    /// Whether a key, a button or the screen was pressed since the last frame.
+    /// Whether a key or mouse button was pressed or the screen was touched since the last frame.
     #[must_use]
     pub fn is_any_pressed(&self) -> bool {
         self.is_key_pressed() || self.is_pointer_pressed()
     }
 
-    /// Whether a key was pressed that is not only held with others.
+    /// Whether a key other than a modifier was pressed since the last frame.
     #[must_use]
     pub fn is_key_pressed(&self) -> bool {
         let mut pressed = self.keys.iter().flat_map(|keys| keys.get_just_pressed());
         pressed.any(|key| !MODIFIERS.contains(key))
     }
 
-    /// Whether a button of the mouse, or the screen, was pressed.
+    /// Whether a mouse button was pressed or the screen was touched since the last frame.
     #[must_use]
     pub fn is_pointer_pressed(&self) -> bool {
         let mut clicked = self.buttons.iter().flat_map(|it| it.get_just_pressed());
@@ -198,15 +198,15 @@ const MODIFIERS: [KeyCode; 8] = [
     KeyCode::AltRight,
 ];
 
-/// Whether Ctrl or Command is held: the keys are then the panel's or the system's.
+/// Whether Ctrl or Command is held. Keys then belong to the panel or the system.
 fn has_modifier(keys: &ButtonInput<KeyCode>) -> bool {
     keys.any_pressed(MODIFIERS[..4].iter().copied())
 }
 
-/// The letter of the key that gathers.
+/// Letter of the key that gathers.
 const GATHER: char = 'z';
 
-/// The keys of the player.
+/// Keys that the player holds.
 #[derive(SystemParam, Debug)]
 pub struct Keyboard<'w> {
     keys: Res<'w, ButtonInput<KeyCode>>,
@@ -215,7 +215,7 @@ pub struct Keyboard<'w> {
 }
 
 impl Keyboard<'_> {
-    /// Whether the panel takes keys.
+    /// Whether the panel takes keyboard input.
     fn is_typing(&self) -> bool {
         let egui = self.egui.as_ref();
         egui.is_some_and(|egui| egui.wants_any_keyboard_input())
@@ -228,13 +228,13 @@ impl Keyboard<'_> {
         }
     }
 
-    /// Keys that the player holds down; no keys while the panel takes them.
+    /// Returns the held keys, or no keys while the panel takes keyboard input.
     #[must_use]
     pub fn held(&self) -> Keys {
         if self.is_typing() {
             return Keys::default();
         }
-        // A key that was tapped between two frames counts as held for one.
+        // A key that was tapped between two frames counts as held for one frame.
         let mut all = self.keys.get_pressed().chain(self.keys.get_just_pressed());
         let holds = |key| self.keys.pressed(key) || self.keys.just_pressed(key);
         Keys {

@@ -1,4 +1,4 @@
-//! Bevy's default plugins for the platform: window, renderer and log.
+//! Bevy's default plugins for each platform: window, renderer and log.
 
 #[cfg(not(target_family = "wasm"))]
 mod desktop;
@@ -12,7 +12,7 @@ mod browser;
 #[cfg(target_family = "wasm")]
 pub(crate) use browser::{address, browse, copy, plugins, setting};
 
-/// What is logged: warnings, and the game's own messages. renet warns about every large snapshot, and its netcode about every
-/// datagram of another program. At each start window and renderer warn about what they do without.
+/// Log filter: warnings, and the game's own messages. renet is off because it warns about every large snapshot, and its
+/// netcode about every foreign datagram. Window and renderer warn about missing features at each start.
 const LOGGED: &str =
     "cubewire=info,bevy_render=error,bevy_egui=error,winit=error,wgpu=error,renet=off";

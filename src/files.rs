@@ -1,4 +1,4 @@
-//! Where files go: to disk, where each appears whole or not at all; in a browser, to its downloads.
+//! Output files and settings: written atomically to disk, or in a browser offered as downloads.
 
 use std::fmt::Display;
 use std::fs::File;
@@ -21,7 +21,7 @@ use downloads::without_codes;
 #[cfg(target_family = "wasm")]
 pub(crate) use downloads::{NewFile, recall, remember};
 
-/// What is wrong with a file or a folder, in words.
+/// Error about a file or a folder, with its path.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {reason}", path.display())]
 pub struct FileError {
@@ -30,7 +30,7 @@ pub struct FileError {
 }
 
 impl FileError {
-    /// A closure for `map_err` that adds the path.
+    /// Returns a closure for `map_err` that adds the path.
     pub(crate) fn at<E: Display>(path: &Path) -> impl FnOnce(E) -> Self + use<E> {
         let path = path.to_owned();
         move |reason| Self {
@@ -43,12 +43,12 @@ impl FileError {
 /// Reads the [text](file::read) of a file.
 ///
 /// # Errors
-/// Also if it is longer than `bytes`. No more than that is read: the path may be a device.
+/// Also if it is longer than `bytes`. No more bytes are read, because the path may be a device.
 pub(crate) fn read_at_most(path: &Path, bytes: u64) -> io::Result<String> {
     read_open(File::open(path)?, bytes)
 }
 
-/// As [`read_at_most`], of a file that is open.
+/// Reads an open file as [`read_at_most`] does.
 pub(crate) fn read_open(file: File, bytes: u64) -> io::Result<String> {
     let metadata = file.metadata()?;
     if metadata.is_file() && metadata.len() > bytes {

@@ -1,6 +1,6 @@
-//! Runs the same plugins in a window, without a window on a manual clock, or rendered offscreen.
+//! The game: the same plugins run in a window, headless on a manual clock, or rendered offscreen.
 //!
-//! What needs files, sockets or a terminal is in `desktop`.
+//! Parts that need files, sockets or a terminal are in `desktop`.
 
 pub mod headless;
 pub mod profile;
@@ -23,7 +23,7 @@ use crate::simulation::{CubeWorld, SimulationPlugin};
 use crate::transport::MemoryTransportPlugin;
 use crate::view::{self, PaneContent, Selected, Side};
 
-/// The game without a window: simulation, replication in this process, and scripts.
+/// The game without a window: simulation, replication within this process, and scripts.
 #[derive(Debug)]
 pub struct GamePlugin;
 
@@ -38,10 +38,10 @@ impl Plugin for GamePlugin {
     }
 }
 
-/// Why something failed, as one line.
+/// An error, as one line of text.
 pub type Failure = Box<dyn Error + Send + Sync>;
 
-/// A game cannot be set up.
+/// The game cannot be set up.
 #[derive(Debug, thiserror::Error)]
 #[error("the game cannot be set up: {0}")]
 pub struct GameError(BevyError);
@@ -58,7 +58,7 @@ impl From<InitialStateError> for GameError {
     }
 }
 
-/// Shows the simulation or a lane in the left half and a lane in the right half, with the shadow ladder.
+/// Sets the content of both halves and adds a shadow ladder to the selected lane.
 ///
 /// # Errors
 /// If a lane cannot be set up.
@@ -77,10 +77,10 @@ pub fn show_halves(
     Ok(())
 }
 
-/// The lane of the right half: see [`PaneContent`].
+/// Parses the lane of the right half.
 ///
 /// # Errors
-/// If the text is not a lane.
+/// If the text is not a lane. The right half cannot show the simulation.
 pub fn right_lane(text: &str) -> Result<LaneSettings, String> {
     match text.parse() {
         Ok(PaneContent::Lane(lane)) => Ok(lane),
@@ -91,7 +91,7 @@ pub fn right_lane(text: &str) -> Result<LaneSettings, String> {
     }
 }
 
-/// What the halves show at first: set by the arguments, or else by the script, or else the defaults.
+/// Initial content of the halves. Arguments come before the script, and the script before the defaults.
 #[must_use]
 pub fn halves(
     left: Option<PaneContent>,
@@ -102,7 +102,7 @@ pub fn halves(
     let left = left.or_else(|| of_script(Side::Left));
     let right = right.or_else(|| match of_script(Side::Right) {
         Some(PaneContent::Lane(lane)) => Some(lane),
-        // Scripts are refused that show the simulation there.
+        // The parser rejects scripts that show the simulation in the right half.
         Some(PaneContent::Simulation) | None => None,
     });
     (
@@ -111,7 +111,7 @@ pub fn halves(
     )
 }
 
-/// The script in the program that plays a scene.
+/// The built-in script of a scene.
 #[must_use]
 pub fn script_of(scene: Scene) -> Script {
     let (name, text) = match scene {

@@ -1,14 +1,14 @@
-//! The last minute, tick by tick, for views that look back.
+//! The last minute, tick by tick, for views of the past.
 //!
-//! | what | where | while |
+//! | data | stored in | recorded |
 //! | --- | --- | --- |
 //! | sizes, kinds of bits, arrival of packets | [`LaneMeter`] | always |
-//! | their bytes, bits by cube and field | [`PacketDetail`](crate::replication::PacketDetail) | something [wants](Wanted) them: always in the window |
-//! | the cubes of the simulation | [`WorldHistory`] | likewise |
-//! | the displayed cubes of each lane | [`LaneHistory`] | likewise |
+//! | packet bytes, bits by cube and field | [`PacketDetail`](crate::replication::PacketDetail) | while it is [wanted](Wanted), in the window always |
+//! | cubes of the simulation | [`WorldHistory`] | as above |
+//! | displayed cubes of each lane | [`LaneHistory`] | as above |
 //!
-//! All of it takes at most 64 MiB with two lanes: three times 14 MiB of [`States`](struct@States), twice 11 MiB of details.
-//! Where that is not enough for a minute, the oldest ticks are dropped.
+//! With two lanes this takes at most 64 MiB: three times 14 MiB of [`States`](struct@States), and twice 11 MiB of
+//! details. If a minute needs more, the oldest ticks are dropped.
 
 use std::collections::VecDeque;
 use std::ops::RangeInclusive;
@@ -23,7 +23,7 @@ use crate::replication::{
 };
 use crate::simulation::CubeWorld;
 
-/// Records the history while something wants it.
+/// Records the history while it is wanted.
 #[derive(Debug)]
 pub struct HistoryPlugin;
 
@@ -58,50 +58,50 @@ impl Plugin for HistoryPlugin {
     }
 }
 
-/// The phases of the history: in [`PreUpdate`], in this order, and one in [`FixedUpdate`].
+/// System sets of the history: the first two in [`PreUpdate`], in this order, the last in [`FixedUpdate`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HistorySystems {
-    /// The view sets what it wants, in [`Wanted`].
+    /// Lets the view update [`Wanted`].
     ViewWants,
-    /// Recording starts or ends.
+    /// Starts or ends the recording.
     Prepare,
-    /// A tick is recorded, after [`ReplicationSystems::Observe`].
+    /// Records a tick, after [`ReplicationSystems::Observe`].
     Record,
 }
 
-/// What wants the history. While anything does, it is recorded.
+/// Users of the history. It is recorded while at least one is set.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// The panel, with which one can look back at any time.
+    /// The panel, which can show the past at any time.
     pub panel: bool,
-    /// The cost of each cube, as its colour.
+    /// Colours that show the cost of each cube.
     pub colors: bool,
 }
 
 impl Wanted {
-    /// Whether anything does.
+    /// Whether any user is set.
     #[must_use]
     pub const fn is_any(self) -> bool {
         self.panel || self.colors
     }
 }
 
-/// The cubes of the simulation.
+/// States of the simulated cubes.
 #[derive(Resource, Debug, Default)]
 pub struct WorldHistory(pub States);
 
-/// The displayed cubes of a lane. The ticks are those of its meter.
+/// Displayed cubes of a lane. The ticks are those in its [`LaneMeter`].
 #[derive(Component, Debug, Default)]
 #[require(Detailed, DisplayedState, CubeErrors, Standings)]
 pub struct LaneHistory {
-    /// The cubes.
+    /// States of the cubes.
     pub displayed: States,
-    /// By tick, oldest first: see [`DisplayedState::due_tick`].
+    /// Due tick per displayed tick, oldest first: see [`DisplayedState::due_tick`].
     due_ticks: VecDeque<(u64, Option<f64>)>,
 }
 
 impl LaneHistory {
-    /// The tick of the simulation that was due for display at `tick`; none if that is not known.
+    /// Simulation tick that was due for display at `tick`. `None` if it is not known.
     #[must_use]
     pub fn due_tick(&self, tick: u64) -> Option<f64> {
         let (first, _) = self.due_ticks.front()?;
@@ -110,7 +110,7 @@ impl LaneHistory {
         due.filter(|_| *found == tick)
     }
 
-    /// The ticks that are recorded with what was sent in them, from the oldest to the newest.
+    /// Range of ticks with both recorded cubes and samples in `meter`.
     #[must_use]
     pub fn ticks(&self, meter: &LaneMeter) -> Option<RangeInclusive<u64>> {
         let first = self.displayed.first_tick()?;
@@ -118,7 +118,7 @@ impl LaneHistory {
         Some(first.max(oldest)..=self.displayed.last_tick()?)
     }
 
-    /// The errors of the cubes displayed at a tick; empty where that tick is not recorded.
+    /// Errors of the cubes displayed at a tick. Empty if the tick is not recorded.
     #[must_use]
     pub fn errors_at(&self, tick: u64, world: &WorldHistory) -> Vec<CubeError> {
         let mut shown = Vec::new();
@@ -133,7 +133,7 @@ impl LaneHistory {
         }
     }
 
-    /// The cubes of the simulation at what was due for display at a tick; none where that is not recorded.
+    /// Simulated cubes at the tick that was due for display at `tick`. `None` if it is not recorded.
     #[must_use]
     pub fn simulated_at(&self, tick: u64, world: &WorldHistory) -> Option<Vec<BodyState>> {
         let due = self.due_tick(tick)?.clamp(0.0, tick as f64);
@@ -163,22 +163,22 @@ impl LaneHistory {
     }
 }
 
-/// The cube that views and panel are about.
+/// Cube that views and panel highlight.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
-    /// The index of the selected cube.
+    /// Index of the selected cube.
     pub cube: Option<usize>,
-    /// The index of the cube under the pointer, in a view or as bits in the panel.
+    /// Index of the cube under the pointer, in a view or in the panel's bits.
     pub hovered: Option<usize>,
     /// Whether the cameras follow the selected cube.
     pub follows: bool,
 }
 
-/// The tick of the past that is shown; none while the present is.
+/// Past tick that is shown. `None` while the present is shown.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment(pub Option<u64>);
 
-/// Returns to the present with a step, a reset, or, where the server has the clock, with Pause.
+/// Returns to the present on a step or a reset, and on a pause if the clock belongs to a server.
 fn on_action(action: On<Action>, cubes: Option<Res<CubeWorld>>, mut moment: ResMut<Moment>) {
     let returns = match *action {
         Action::Step | Action::Reset => true,
@@ -190,15 +190,14 @@ fn on_action(action: On<Action>, cubes: Option<Res<CubeWorld>>, mut moment: ResM
     }
 }
 
-/// The past is shown only while the game is paused.
+/// Returns to the present when the game resumes.
 fn play_on(clock: Res<Time<Virtual>>, mut moment: ResMut<Moment>) {
     if !clock.is_paused() {
         moment.set_if_neq(Moment(None));
     }
 }
 
-/// Where the server has the clock, the past goes on without us: the oldest tick that is recorded is shown at
-/// least.
+/// Moves the shown tick forward if it is no longer recorded. A server's clock does not stop for this viewer.
 fn stay_in_reach(lanes: Query<(&LaneHistory, &LaneMeter)>, mut moment: ResMut<Moment>) {
     let ticks = lanes.iter().filter_map(|(lane, meter)| lane.ticks(meter));
     let first = ticks.map(|ticks| *ticks.start()).min();
@@ -209,7 +208,7 @@ fn stay_in_reach(lanes: Query<(&LaneHistory, &LaneMeter)>, mut moment: ResMut<Mo
     }
 }
 
-/// Starts to record, or drops everything.
+/// Starts the recording, or drops the recorded history.
 fn prepare(
     wanted: Res<Wanted>,
     mut commands: Commands,
@@ -219,7 +218,7 @@ fn prepare(
 ) {
     let is_wanted = wanted.is_any();
     for (lane, has_history, is_of_viewer) in &lanes {
-        // A server has any number of viewers.
+        // A server can have many viewers, so their lanes are not recorded.
         let is_recorded = is_wanted && !is_of_viewer;
         if is_recorded && !has_history {
             commands.entity(lane).try_insert(LaneHistory::default());

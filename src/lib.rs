@@ -1,44 +1,44 @@
-//! Cubewire: play Glenn Fiedler's cube demo, and see what every bit of its network traffic is for.
+//! Cubewire: play Glenn Fiedler's cube demo and see how every bit of its network traffic is used.
 //!
 //! The crates and modules, from the lowest layer up:
 //!
 //! | crate or module | contents |
 //! | --- | --- |
-//! | `crates/text` | reads and writes values as lists of keys and values in a line, through serde |
+//! | `crates/text` | serde format for values as one-line lists of keys and values |
 //! | `crates/codec` | the codec: encodes snapshots as bits and decodes them |
 //! | `crates/link` | a simulated network link: delay, loss, duplication, reordering |
-//! | `crates/files` | files that appear whole or not at all |
-//! | `crates/cli` | the form of what programs say of a wrong command line |
-//! | `crates/recording` | reads and writes recordings of scenes, with their schema |
-//! | `crates/palette` | the colours of the panel, the view, films and plots |
-//! | `crates/scene` | the rules of the demo: initial layout, the player's forces, interacting cubes |
+//! | `crates/files` | atomic file output |
+//! | `crates/cli` | format of command-line errors |
+//! | `crates/recording` | reads and writes recordings of scenes with their schema |
+//! | `crates/palette` | colours of the panel, the view, films and plots |
+//! | `crates/scene` | rules of the demo: initial layout, the player's forces, interacting cubes |
 //! | `crates/protocol` | sender and receiver: acks, baselines, jitter buffer, interpolation |
 //! | `crates/bevy` | replication for any Bevy game: registration, server and client plugins, transports |
-//! | `crates/inspector` | where every bit of a game on `crates/bevy` goes: a window, and what it and the panel are made of |
-//! | `crates/compare` | other replication libraries, measured beside `crates/bevy` |
+//! | `crates/inspector` | window that shows how a game on `crates/bevy` uses every bit, and widgets that the panel shares |
+//! | `crates/compare` | other replication libraries, measured next to `crates/bevy` |
 //! | `crates/physics` | one tick of the demo on Rapier's sets, without Bevy |
 //! | `crates/lab` | measures the codec on recordings, from the command line |
-//! | `crates/fuzz` | fuzz targets: one for each reader of foreign bytes in the other crates |
-//! | `crates/hostile` | attacks a server over loopback, and measures what that costs an honest viewer |
+//! | `crates/fuzz` | fuzz targets, one for each reader of untrusted bytes in the other crates |
+//! | `crates/hostile` | attacks a server over loopback and measures the effect on an honest viewer |
 //! | `crates/web` | the page for browsers, and the program that builds and serves it |
-//! | [`theme`] | light or dark, and colours for egui and Bevy |
+//! | [`theme`] | light and dark theme, and colours for egui and Bevy |
 //! | [`simulation`] | the authoritative world: bodies, player forces, 60 Hz step |
 //! | [`replication`] | lanes: capture → quantize → encode → transport → decode → playout |
 //! | [`transport`] | transfers a lane's messages, in memory over a simulated link or over UDP |
-//! | [`controls`] | the table of keys |
-//! | [`history`] | the last minute, tick by tick, for views that look back |
+//! | [`controls`] | table of keys |
+//! | [`history`] | the last minute, tick by tick, for views of the past |
 //! | [`view`] | draws both worlds: cubes, cameras, colours, text overlays |
-//! | [`panel`] | the egui panel: switches and graphs; reads samples, triggers events |
+//! | [`panel`] | egui panel: switches and graphs; reads samples, triggers events |
 //! | [`recording`] | scripts, replays, keyboard input, videos of the screen, exports |
-//! | [`game`] | runs the game: in a window, without one, or rendered offscreen |
+//! | [`game`] | runs the game: in a window, headless, or rendered offscreen |
 //! | [`commands`] | the command line: one file per subcommand |
-//! | [`web`] | the game in a page: what its address asks for, what the page calls |
+//! | [`web`] | the game in a page: parameters of the address, functions that the page calls |
 //! | `examples` | minimal programs that use the codec, the protocol over a simulated link, and replication in a game |
 //!
-//! A module or crate uses only those in rows above its own; `tests/suite/layers.rs` checks that.
+//! A module or crate uses only modules and crates in rows above its own, which `tests/suite/layers.rs` checks.
 //!
-//! What a browser does not have is left out of a build for it as a whole: `commands`, `game::desktop`,
-//! `recording::video`, `transport::udp`. Where it has something else, one module has both: `clock`, `files`, `display`.
+//! Modules that a browser cannot support are left out of its build: `commands`, `game::desktop`, `recording::video`,
+//! `transport::udp`. `clock`, `files` and `display` have one implementation per platform.
 
 mod clock;
 #[cfg(not(target_family = "wasm"))]

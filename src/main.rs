@@ -1,5 +1,4 @@
-//! The program: reads the command line and runs one command. In a browser, the page calls
-//! `cubewire::web` instead.
+//! Parses the command line and runs a command. In a browser, the page calls `cubewire::web` instead.
 
 use std::process::ExitCode;
 

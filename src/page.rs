@@ -1,19 +1,19 @@
-//! The page around the game: what it does for the game, in `crates/web/page/page.js`.
+//! Functions that the page provides to the game, from `crates/web/page/page.js`.
 
 use wasm_bindgen::prelude::wasm_bindgen;
 
 #[wasm_bindgen(raw_module = "./page.js")]
 extern "C" {
-    /// Offers a file to the person who plays, under this name.
+    /// Offers a file as a download under this name.
     pub(crate) fn download(name: &str, bytes: &[u8]);
 
-    /// Makes a text the page's `cubewire.report`.
+    /// Sets the page's `cubewire.report` to a text.
     pub(crate) fn publish(text: &str);
 
-    /// The text that the browser keeps under this name.
+    /// Returns the text that the browser stores under this name.
     pub(crate) fn recall(name: &str) -> Option<String>;
 
-    /// Lets the browser keep a text under this name.
+    /// Stores a text in the browser under this name.
     pub(crate) fn remember(name: &str, text: &str);
 
     /// Copies a text to the clipboard.
@@ -22,23 +22,23 @@ extern "C" {
     /// Opens an address in another tab.
     pub(crate) fn browse(address: &str);
 
-    /// The address of the page without its parameters.
+    /// Returns the address of the page without parameters.
     pub(crate) fn address() -> String;
 
     /// Whether there is a WebGPU adapter. Known before the game starts.
     #[wasm_bindgen(js_name = hasWebGpu)]
     pub(crate) fn has_web_gpu() -> bool;
 
-    /// Whether people touch the page rather than use a mouse.
+    /// Whether the main input of the device is touch and not a mouse.
     #[wasm_bindgen(js_name = hasTouch)]
     pub(crate) fn has_touch() -> bool;
 
-    /// The first frame has been drawn.
+    /// Reports that the first frame was drawn.
     pub(crate) fn drawn();
 
-    /// The game has ended, as it was asked to.
+    /// Reports that the game ended as requested.
     pub(crate) fn ended();
 
-    /// The game has ended because it cannot go on.
+    /// Reports that the game ended because of an error.
     pub(crate) fn failed();
 }

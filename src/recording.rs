@@ -1,11 +1,11 @@
-//! Scripts, replays, and videos of the screen.
+//! Scripts, replays, videos of the screen, and exports.
 //!
-//! - A [`Script`] lists the held keys and what the halves show, by tick; [`ScriptPlugin`] plays it.
-//! - [`KeyboardPlugin`] reads the keyboard where no script is played.
-//! - A replay is a script that [`InputLogPlugin`] recorded.
+//! - A [`Script`] lists the held keys and the contents of the halves by tick. [`ScriptPlugin`] plays it.
+//! - [`KeyboardPlugin`] reads the keyboard while no script is played.
+//! - A replay is a script recorded by [`InputLogPlugin`].
 //! - [`LivePlugin`] handles the keys that start and stop replays and videos.
-//! - `video` encodes frames. In a browser there are no videos.
-//! - [`export`] saves what is measured, and pictures of the window.
+//! - `video` encodes frames. It does not exist in a browser.
+//! - [`export`] saves measurements, and pictures of the window.
 
 mod course;
 pub mod export;

@@ -1,7 +1,7 @@
-//! The authoritative world: 901 cubes in Rapier, one step a tick, 60 ticks a second.
+//! The authoritative world: 901 cubes in Rapier, stepped 60 times per second.
 //!
-//! The plugin of `bevy_rapier3d` keeps the bodies and steps them. `cubewire-physics` applies the forces before the step
-//! and the limits after it. [`CubeWorld`] has the resulting states for the modules that send and draw them.
+//! The plugin of `bevy_rapier3d` stores the bodies and steps them. `cubewire-physics` applies forces before the step
+//! and limits after it. Other modules read the resulting states from [`CubeWorld`].
 
 mod bodies;
 mod step;
@@ -18,14 +18,14 @@ use cubewire_scene::{Keys, TICKS_PER_SECOND};
 
 pub use cubewire_physics::state_hash;
 
-/// The phases of a simulation tick, in [`FixedUpdate`], in this order.
+/// System sets of a simulation tick in [`FixedUpdate`], in this order.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SimulationSystems {
-    /// Runs first: systems that set [`HeldKeys`] tick by tick go here.
+    /// Sets [`HeldKeys`] for the tick.
     Control,
-    /// The physics world is rebuilt if a reset was requested.
+    /// Rebuilds the physics world if a reset was requested.
     Reset,
-    /// Rapier steps with the held keys, and the states are read back into [`CubeWorld`].
+    /// Steps Rapier with the held keys, and copies the states to [`CubeWorld`].
     Step,
 }
 
@@ -90,23 +90,23 @@ impl Plugin for SimulationPlugin {
     }
 }
 
-/// The keys held during the next tick.
+/// Keys held during the next tick.
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct HeldKeys(pub Keys);
 
-/// Rebuilds the engine's sets from the rounded state of the bodies before the next tick, and keeps that
-/// [state](CubeWorld::rebuilt), from which others that have the snapshot can go on as this world does. No cube moves by
-/// more than two millimetres; what the engine remembers of their contacts is gone.
+/// Requests that the engine's sets are rebuilt before the next tick, from the rounded state of the bodies.
 ///
-/// It is asked for in one tick and done in the next, however many frames are between them.
+/// The [state](CubeWorld::rebuilt) is kept, so that a receiver with the same snapshot can continue exactly as this
+/// world does. Cubes move by at most two millimetres, and the engine's contact cache is lost. A request in one tick
+/// takes effect in the next, however many frames are between them.
 #[derive(Resource, Clone, Copy, Debug, Default)]
 pub struct RebuildSimulation(pub bool);
 
-/// Puts every cube back where it started, in a new physics world.
+/// Resets every cube to its initial position, in a new physics world.
 #[derive(Message, Clone, Copy, Debug, Default)]
 pub struct ResetSimulation;
 
-/// The cubes after the newest tick and the one before.
+/// The cubes after the newest tick and after the previous one.
 #[derive(Resource, Debug)]
 pub struct CubeWorld {
     tick: u64,
@@ -129,42 +129,41 @@ impl Default for CubeWorld {
 }
 
 impl CubeWorld {
-    /// Ticks stepped since the program started, plus any offset set with
-    /// [`count_from`](Self::count_from). A reset does not change it.
+    /// Number of ticks since the program started, plus any offset set with [`count_from`](Self::count_from). A reset
+    /// does not change it.
     #[must_use]
     pub const fn tick(&self) -> u64 {
         self.tick
     }
 
-    /// Continues counting from another tick, to test where sequence numbers wrap. Call it before any
-    /// lane is spawned: existing lanes cannot follow the jump.
+    /// Continues counting from another tick, to test the wrap of sequence numbers. Call it before the first lane is
+    /// spawned, because existing lanes cannot follow the jump.
     pub fn count_from(&mut self, tick: u64) {
         self.tick = tick;
         self.inputs = InputHistory::new(tick, false);
         self.rebuilt = None;
     }
 
-    /// What has moved the cubes in the last ticks.
+    /// Inputs of the last ticks.
     #[must_use]
     pub const fn inputs(&self) -> &InputHistory {
         &self.inputs
     }
 
-    /// The tick after which the engine's sets were last [rebuilt](RebuildSimulation), and what the snapshot of that
-    /// tick does not say of the state that they were built from, as
-    /// [`WorldState::to_bytes`](cubewire_physics::WorldState::to_bytes) writes it.
+    /// Tick after which the engine's sets were last [rebuilt](RebuildSimulation), and the part of their state that is
+    /// not in the snapshot of that tick, as [`WorldState::to_bytes`](cubewire_physics::WorldState::to_bytes) writes it.
     #[must_use]
     pub const fn rebuilt(&self) -> Option<&(u64, Arc<[u8]>)> {
         self.rebuilt.as_ref()
     }
 
-    /// Every cube after tick [`Self::tick`].
+    /// State of every cube after tick [`Self::tick`].
     #[must_use]
     pub const fn current(&self) -> &Snapshot {
         &self.current
     }
 
-    /// Every cube one tick earlier; equal to [`current`](Self::current) in the first tick after a reset.
+    /// State of every cube one tick earlier. Equal to [`current`](Self::current) in the first tick after a reset.
     #[must_use]
     pub const fn previous(&self) -> &Snapshot {
         &self.previous

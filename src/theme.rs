@@ -1,4 +1,4 @@
-//! Light or dark, the fonts, and the colours of `cubewire-palette` as egui and Bevy take them.
+//! Light and dark theme, fonts, and conversion of the colours of `cubewire-palette` to egui and Bevy.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ pub use cubewire_inspector::style::egui_color;
 use cubewire_palette::{Colors, DARK, LIGHT, Rgb};
 use serde::{Deserialize, Serialize};
 
-/// The theme of panel and view.
+/// Theme of panel and view.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(not(target_family = "wasm"), derive(clap::ValueEnum))]
 pub enum Theme {
-    /// Dark text on light surfaces, and a sky by day.
+    /// Dark text on light surfaces, and a daytime sky.
     Light,
     /// Light text on dark surfaces, and a sky at dusk.
     #[default]
@@ -21,7 +21,7 @@ pub enum Theme {
 }
 
 impl Theme {
-    /// Its colours.
+    /// Colours of the theme.
     #[must_use]
     pub const fn colors(self) -> &'static Colors {
         match self {
@@ -40,7 +40,7 @@ impl From<Theme> for egui::Theme {
     }
 }
 
-/// The fonts of egui's, with one in front of them whose digits are of equal width: `assets/fonts`.
+/// egui's fonts with Inter in front, which has digits of equal width: `assets/fonts`.
 #[must_use]
 pub fn fonts() -> FontDefinitions {
     let mut fonts = FontDefinitions::default();
@@ -49,17 +49,17 @@ pub fn fonts() -> FontDefinitions {
     fonts.font_data.insert(name.clone(), Arc::new(inter));
     let proportional = fonts.families.entry(FontFamily::Proportional).or_default();
     proportional.insert(0, name);
-    // Its letters would stand higher than those of the words beside them.
+    // Without this, monospaced letters would stand higher than adjacent text.
     if let Some(mono) = fonts.font_data.get_mut("Hack") {
         Arc::make_mut(mono).tweak.y_offset_factor = 0.14;
     }
     fonts
 }
 
-/// The font in front.
+/// The font in front of egui's fonts.
 pub(crate) const INTER: &[u8] = include_bytes!("../assets/fonts/Inter-Regular.otf");
 
-/// A colour for Bevy.
+/// Converts a colour to Bevy.
 #[must_use]
 pub fn bevy_color(Rgb(red, green, blue): Rgb) -> Color {
     Color::srgb_u8(red, green, blue)

@@ -1,8 +1,8 @@
-//! Draws the simulation or a lane's replica in the left half, and a lane's replica in the right half.
+//! Draws the simulation or a lane's replica in the left half of the window, and a lane's replica in the right half.
 //!
-//! The view has its own cubes, one set for each half. [`ViewPlugin`] moves them and needs no window: the
-//! simulation's cubes follow the simulation, a replica's only its decoded snapshots.
-//! [`AppearancePlugin`] adds meshes, cameras, light and labels, on a [`Canvas`]: a window or an image.
+//! The view has one set of cubes per half, separate from the simulated bodies. [`ViewPlugin`] moves them and needs no
+//! window. Cubes of a replica follow decoded snapshots only. [`AppearancePlugin`] adds meshes, cameras, light and
+//! labels on a [`Canvas`], which is a window or an image.
 
 mod appearance;
 mod bevel;
@@ -48,34 +48,34 @@ pub use side::{Halves, PaneContent, Selected, Side};
 pub use touch::{TouchKeys, held};
 pub use trails::Trails;
 
-/// The phases of the view, in [`PostUpdate`], before transforms are propagated.
+/// System sets of the view in [`PostUpdate`], in this order, before transforms are propagated.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ViewSystems {
-    /// Cubes are moved.
+    /// Moves the cubes.
     Cubes,
-    /// Systems that depend on the positions of the cubes: cameras, colours, trails.
+    /// Runs systems that read the positions of the cubes: cameras, colours, trails.
     Follow,
-    /// Text is drawn over the scene, in [`EguiPrimaryContextPass`](bevy_egui::EguiPrimaryContextPass).
+    /// Draws text over the scene, in [`EguiPrimaryContextPass`](bevy_egui::EguiPrimaryContextPass).
     Overlay,
 }
 
-/// The part of the window, in its logical points, that the view leaves free for the panel.
+/// Margins of the window that the panel covers, in logical points.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Inset {
-    /// At the right edge.
+    /// Width at the right edge.
     pub right: f32,
-    /// At the bottom.
+    /// Height at the bottom edge.
     pub bottom: f32,
 }
 
 impl Inset {
-    /// Whether the inset covers a point of a window of this size, all in logical points.
+    /// Whether `point` lies under the inset in a window of size `window`, all in logical points.
     #[must_use]
     pub fn covers(self, point: Vec2, window: Vec2) -> bool {
         point.x >= window.x - self.right || point.y >= window.y - self.bottom
     }
 
-    /// This inset in other units, `factor` of which are one of the old.
+    /// Converts the inset to another unit: multiplies both margins by `factor`.
     #[must_use]
     pub fn scaled(self, factor: f32) -> Self {
         Self {
@@ -134,22 +134,23 @@ impl Plugin for ViewPlugin {
     }
 }
 
-/// Which halves are shown.
+/// Which halves are shown, and how they are laid out.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ViewMode {
     /// Both halves.
     #[default]
     Split,
-    /// The left half alone.
+    /// Only the left half.
     Left,
-    /// The right half alone.
+    /// Only the right half.
     Right,
-    /// Both over each other at the same tick: outlines of the right one over the left one, where a cube moves or differs.
+    /// Both halves over each other at the same tick. A cube of the right half is outlined over the left one if it moves
+    /// or differs.
     Difference,
 }
 
 impl ViewMode {
-    /// The next mode, in a cycle.
+    /// Returns the next mode of the cycle.
     #[must_use]
     pub const fn next(self) -> Self {
         match self {
@@ -160,7 +161,7 @@ impl ViewMode {
         }
     }
 
-    /// Whether the camera of this side is active.
+    /// Whether the camera of `side` is active.
     #[must_use]
     pub const fn shows(self, side: Side) -> bool {
         match side {
@@ -170,7 +171,7 @@ impl ViewMode {
     }
 }
 
-/// What makes a thing be seen, or not.
+/// Converts a flag to Bevy's [`Visibility`].
 const fn visibility(is_shown: bool) -> Visibility {
     match is_shown {
         true => Visibility::Inherited,
@@ -186,7 +187,7 @@ fn on_action(
     orbit: Option<ResMut<camera::Orbit>>,
 ) {
     match *action {
-        // A viewer of a server has nothing for the left half.
+        // A viewer of a remote server has no simulation for the left half.
         Action::NextView if simulation.is_some() => *mode = mode.next(),
         Action::ResetCamera => {
             if let Some(mut orbit) = orbit {

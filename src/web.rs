@@ -1,6 +1,6 @@
-//! The game in a page of a browser: what its address asks for, what the page calls, and what it reads.
+//! The game in a browser: the parameters of its address, the functions that the page calls, and its report.
 //!
-//! The page itself, and the program that builds and serves it, are in `crates/web`.
+//! The page, and the program that builds and serves it, are in `crates/web`.
 
 mod address;
 #[cfg(target_family = "wasm")]

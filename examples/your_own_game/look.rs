@@ -1,4 +1,4 @@
-//! What is seen of the game: a server's or a client's window, or what is printed without one.
+//! Presentation of the game: a window, or printed statistics without one.
 
 use std::io::{IsTerminal, stderr};
 use std::{panic, process, time::Duration};
@@ -13,9 +13,9 @@ use cubewire_inspector::{InspectorPlugin, Selected}; // replication
 
 use super::*;
 
-/// A window with the inspector. Where there is no display or no graphics driver, the program ends with 2.
+/// Adds a window with the inspector. Without a display or graphics driver, the program ends with exit code 2.
 pub(super) fn window(app: &mut App) {
-    // Bevy panics there.
+    // Bevy panics without a display or graphics driver.
     panic::set_hook(Box::new(|why| {
         let why = why.payload_as_str().unwrap_or_default();
         let why = why.split(": ").next().unwrap_or_default();
@@ -25,7 +25,7 @@ pub(super) fn window(app: &mut App) {
     }));
     let at = Transform::from_xyz(-25.0, 35.0, 60.0).looking_at(Vec3::X * -15.0, Vec3::Y);
     let log = LogPlugin {
-        // A file has no colours.
+        // No colour codes in a file.
         fmt_layer: |_| {
             let layer = fmt::layer().with_writer(stderr);
             Some(Box::new(layer.with_ansi(stderr().is_terminal())))
@@ -43,7 +43,7 @@ pub(super) fn window(app: &mut App) {
     app.world_mut().spawn((DirectionalLight::default(), at));
 }
 
-/// Nothing, and after that many seconds how much each team's client was sent.
+/// Runs without a window for `seconds`, and then prints the bytes sent to each team's client.
 pub(super) fn headless(app: &mut App, seconds: u64) {
     let ticks = ScheduleRunnerPlugin::run_loop(Duration::from_millis(16));
     let end = end.run_if(on_timer(Duration::from_secs(seconds)));
@@ -58,7 +58,7 @@ fn end(sent: Query<(&Name, &Mailbox)>, mut exit: MessageWriter<AppExit>) {
     exit.write_default();
 }
 
-/// A mesh for each new body. `BodyKind` comes after everything else that is replicated of it.
+/// Adds a mesh to each new body. `BodyKind` is inserted after all other replicated components.
 fn dress(
     born: On<Add, BodyKind>,
     kinds: Query<&BodyKind>,
@@ -76,8 +76,8 @@ fn dress(
     Ok(())
 }
 
-/// A bar above each hero, as long as its health and in its team's colour, and a ring around the body that is selected in the
-/// inspector.
+/// Paints a bar above each hero, with its health as length and its team's colour, and a ring around the body that is
+/// selected in the inspector.
 fn mark(
     mut contexts: EguiContexts,
     view: Single<(&Camera, &GlobalTransform)>,

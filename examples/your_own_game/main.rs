@@ -1,7 +1,7 @@
-//! A game that has nothing of the demo: two teams of heroes, among pebbles and boulders that jump about. Heroes lose health, die
-//! and are born again. Each team's client sees what is near its captain, over UDP, for at most 64 kbit/s. The window is the
-//! server's, with where every bit goes (F9); with `--seconds 10` there is none, and at the end it says what was sent. After
-//! `--serve 127.0.0.1:5000`, another window is a client's: `cargo run --example your_own_game -- --connect localhost:5000`
+//! A game independent of the demo: two teams of heroes fight among jumping pebbles and boulders. Heroes lose health, die and
+//! respawn. Each client sees the surroundings of its team's captain, over UDP with at most 64 kbit/s. The server has a window
+//! with the inspector (F9), or with `--seconds 10` prints statistics. A client's window connects to a server that was started
+//! with `--serve 127.0.0.1:5000`: `cargo run --example your_own_game -- --connect localhost:5000`
 
 mod look;
 
@@ -15,7 +15,7 @@ struct Health(f64);
 #[derive(Component, Clone, Serialize, Deserialize)]
 struct Team(String);
 
-/// Both programs have this: see "Keys and tokens" in the README of `cubewire-bevy`.
+/// Shared by server and client: see "Keys and tokens" in the README of `cubewire-bevy`.
 const KEY: Key = Key::new([7; 32]);
 
 fn protocol(app: &mut App) {
@@ -32,7 +32,7 @@ fn body(kind: &'static str) -> impl Bundle {
     (Replicated, BodyKind::named(kind)) // replication
 }
 
-/// Each body jumps along a circle of its own.
+/// Each body jumps along a different circle.
 fn jump(mut bodies: Query<(Entity, &mut Transform), With<BodyKind>>, time: Res<Time>) {
     for (entity, mut body) in &mut bodies {
         let (number, now) = (entity.index_u32() as f32, time.elapsed_secs());
@@ -58,7 +58,7 @@ fn fight(mut heroes: Query<(Entity, &mut Health)>, mut commands: Commands, mut b
     }
 }
 
-/// Each client follows a captain of its team: another one, if that has died.
+/// Each client follows a captain of its team, and another one after the captain's death.
 fn follow(see: Query<(Entity, &ClientId)>, all: Query<(Entity, &Team)>, mut to: Commands) {
     for (client, number) in &see {
         let team = ["red", "blue"][number.0 as usize % 2];

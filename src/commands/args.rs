@@ -1,4 +1,4 @@
-//! Arguments that several commands share, and the values that they parse themselves.
+//! Arguments that several commands share, and their value parsers.
 
 use std::fs::{self, File};
 use std::io;
@@ -20,12 +20,12 @@ use crate::recording::{MAX_SECONDS, Script, length_of_play};
 use crate::replication::{self, LaneChange, LaneSettings, SEND_INTERVALS, setting};
 use crate::view::Quality;
 
-/// A length of play, more than 0 and at most [`MAX_SECONDS`].
+/// Length of a run in seconds, more than 0 and at most [`MAX_SECONDS`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seconds(pub f64);
 
 impl Seconds {
-    /// As a number of ticks, at least one.
+    /// Number of ticks, at least one.
     #[must_use]
     pub fn ticks(self) -> u64 {
         ((self.0 * f64::from(TICKS_PER_SECOND)).round() as u64).max(1)
@@ -40,26 +40,26 @@ impl FromStr for Seconds {
     }
 }
 
-/// A time at the start that is left out, from 0 to [`MAX_SECONDS`].
+/// Parses a time to skip at the start, from 0 to [`MAX_SECONDS`] seconds.
 ///
 /// # Errors
-/// If it is not a number, or out of range.
+/// If the text is not a number in this range.
 pub fn skipped_seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok();
     let seconds = seconds.filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds));
     seconds.ok_or_else(|| format!("{text} is not a number of seconds, from 0 to a day"))
 }
 
-/// The address of a socket.
+/// Parses the address of a socket.
 ///
 /// # Errors
-/// If it is none, or a name.
+/// If the text is not an IP address and port. Host names are not accepted.
 pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
     let address = text.parse();
     address.map_err(|_| format!("{text} is not an address and a port, as in 192.168.1.5:7000"))
 }
 
-/// A width and a height in pixels.
+/// Width and height in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(pub UVec2);
 
@@ -81,29 +81,29 @@ impl FromStr for Size {
     }
 }
 
-/// Where the names of the rungs are, for the help.
+/// Where to find the names of the rungs, for the help.
 pub(super) const RUNGS: &str = "`cubewire ladder --list` prints their names";
 
-/// Names of all interpolations, for the help.
+/// Names of all kinds of interpolation, for the help.
 pub(super) fn interpolations() -> String {
     Interpolation::ALL.map(Interpolation::name).join(", ")
 }
 
-/// Snapshots a second, for the help.
+/// Send rates in snapshots per second, for the help.
 pub(super) fn rates() -> String {
     let rates = SEND_INTERVALS.map(|ticks| (TICKS_PER_SECOND / ticks).to_string());
     rates.join(", ")
 }
 
-/// The quality of rendering.
+/// Argument for the graphics quality.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct QualityArg {
-    /// How much work goes into a frame
+    /// Quality of the graphics
     #[arg(long, value_name = "QUALITY", default_value = "auto")]
     pub(super) quality: Quality,
 }
 
-/// The initial settings of a lane.
+/// Arguments for the initial settings of a lane.
 #[derive(Clone, Debug, Args)]
 pub struct LaneArgs {
     #[arg(long, value_name = "NAME", value_parser = setting("rung"), help = format!(
@@ -127,21 +127,21 @@ pub struct LaneArgs {
         interpolations()
     ))]
     pub(super) interpolation: Option<LaneChange>,
-    /// Baseline to start with: `newest`, or `smallest`, the one of several that makes the smallest packet
-    /// [default: newest]
+    /// Baseline to start with: `newest`, or `smallest`, which chooses the baseline with the smallest packet [default:
+    /// newest]
     #[arg(long, value_name = "NAME", value_parser = setting("baseline"))]
     pub(super) baseline: Option<LaneChange>,
-    /// Most kilobits a second on the wire to start with, 16 to 1024. Where it does not suffice, packets carry the most urgent cubes
-    /// [default: none]
+    /// Maximum bandwidth on the wire to start with, 16 to 1024 kbps. If it is too low for all cubes, packets carry the
+    /// most urgent ones [default: no limit]
     #[arg(long, value_name = "KBPS", value_parser = setting("budget"))]
     pub(super) budget: Option<LaneChange>,
 }
 
 impl LaneArgs {
-    /// Changes the settings that are given.
+    /// Applies the given arguments to a lane.
     ///
     /// # Errors
-    /// If the trace cannot be read, or the rung cannot keep the budget.
+    /// If the trace cannot be read, or the rung does not support a budget.
     pub fn apply(&self, lane: &mut LaneSettings) -> Result<(), Failure> {
         for change in self.changes().into_iter().flatten() {
             change.apply(lane)?;
@@ -159,14 +159,14 @@ impl LaneArgs {
         Ok(())
     }
 
-    /// The simulated network, for display; none if none is given.
+    /// Name of the simulated network or of the trace, for display. `None` for the default network.
     #[must_use]
     pub fn network_name(&self) -> Option<String> {
         let trace = self.trace.as_ref().map(|path| path.display().to_string());
         trace.or_else(|| Some(self.network?.name.to_owned()))
     }
 
-    /// Whether none is given.
+    /// Whether all arguments are missing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let changes = self.changes().into_iter();
@@ -194,14 +194,14 @@ fn read_trace(path: &Path) -> Result<Trace, Failure> {
     Ok(trace.map_err(FileError::at(path))?)
 }
 
-/// The script that is played, for how long, and how much of the start is not counted.
+/// Arguments for the script, the length of the run, and its unmeasured start.
 #[derive(Clone, Debug, Args)]
 pub struct PlayArgs {
-    /// Script of key presses (RON), such as assets/scripts/mix.ron; without one, no key is pressed. The lanes
-    /// in the script are ignored, because each command has its own
+    /// Script of key presses (RON), such as assets/scripts/mix.ron. Without it, no key is pressed. The lanes in the
+    /// script are ignored, because each command chooses its lanes
     #[arg(long, value_name = "FILE")]
     pub(super) script: Option<PathBuf>,
-    /// Seconds to play, those of --skip included [default: the script's length, or 30]
+    /// Seconds to play, --skip included [default: the script's length, or 30]
     #[arg(long, allow_hyphen_values = true)]
     pub(super) seconds: Option<Seconds>,
     /// Seconds at the start that are played but not measured
@@ -210,18 +210,18 @@ pub struct PlayArgs {
 }
 
 impl PlayArgs {
-    /// The script, if one is given.
+    /// Loads the script, if one is given.
     ///
     /// # Errors
-    /// If it cannot be read.
+    /// If the script cannot be read.
     pub fn script(&self) -> Result<Option<Script>, Failure> {
         load_script(self.script.as_deref())
     }
 
-    /// Ticks to play, and how many of these are not counted.
+    /// Number of ticks to play, and how many at the start are not measured.
     ///
     /// # Errors
-    /// If nothing would be counted.
+    /// If no tick would be measured.
     pub fn ticks(&self, script: Option<&Script>) -> Result<(usize, usize), Failure> {
         let ticks = match (self.seconds, script) {
             (Some(seconds), _) => seconds.ticks() as usize,
@@ -235,7 +235,7 @@ impl PlayArgs {
         Ok((ticks, skip as usize))
     }
 
-    /// The script's file, for display.
+    /// File name of the script, for display.
     #[must_use]
     pub fn name(&self) -> Option<String> {
         let path = self.script.as_ref();
@@ -243,33 +243,33 @@ impl PlayArgs {
     }
 }
 
-/// That nothing would be left of a play of so many ticks.
+/// Error for a `--skip` that is not shorter than the run of `ticks` ticks.
 pub(super) fn skips_all(skipped_seconds: f64, ticks: f64) -> Failure {
     let seconds = in_seconds(ticks);
     format!("--skip: {skipped_seconds} s would leave nothing of the {seconds} s that are played")
         .into()
 }
 
-/// Ticks in seconds, to a tenth.
+/// Converts ticks to seconds, rounded to a tenth.
 pub(super) fn in_seconds(ticks: f64) -> f64 {
     (ticks * 10.0 / f64::from(TICKS_PER_SECOND)).round() / 10.0
 }
 
-/// What is played without a script.
+/// Description of a run without a script.
 pub(super) const NO_SCRIPT: &str = "no keys pressed (--script assets/scripts/mix.ron presses some)";
 
-/// Reads a script, if a file is given.
+/// Loads a script, if a file is given.
 ///
 /// # Errors
-/// If it cannot be read.
+/// If the script cannot be read.
 pub fn load_script(path: Option<&Path>) -> Result<Option<Script>, Failure> {
     Ok(path.map(Script::load).transpose()?)
 }
 
-/// Fails early, so that a mistyped path does not lose a recording.
+/// Checks that a folder exists. Called early, so that a mistyped path does not lose a recording.
 ///
 /// # Errors
-/// If there is no such folder.
+/// If the path is not an existing folder.
 pub fn check_folder(path: &Path) -> Result<(), Failure> {
     let wrong = match fs::metadata(path) {
         Ok(found) if found.is_dir() => return Ok(()),

@@ -1,4 +1,4 @@
-//! Figures of a run: a table for people, or JSON for programs.
+//! Prints the figures of a run as a table or as JSON.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use cubewire_cli::{Table, number};
 use serde::Serialize;
 use serde_json::Value;
 
-/// Prints figures as JSON, or as a table with a row for each.
+/// Prints figures as JSON, or as a table with one row per figure.
 ///
 /// # Errors
 /// If writing to `out` fails.
@@ -20,8 +20,9 @@ pub(super) fn print(figures: &impl Serialize, json: bool, out: &mut impl Write) 
     writeln!(out, "{table}")
 }
 
-/// Adds a row for each figure that is not null. It is named after the fields that lead to it; an item of a list after its first
-/// field, which stands for the list and all that leads to it if it is a name: `left, delta mean kbps`.
+/// Adds a row for each figure that is not null, labelled with the names of the fields that lead to it. An item of a
+/// list is labelled with its first field. If that field is a name, it replaces the labels before it: `left, delta mean
+/// kbps`.
 fn add(table: &mut Table, of: &str, name: &str, value: &Value) {
     let under = |key: &str| {
         format!("{name} {}", key.replace('_', " "))
@@ -43,7 +44,7 @@ fn add(table: &mut Table, of: &str, name: &str, value: &Value) {
                 let label = fields.shift_remove(&first).unwrap_or_default();
                 let fields = Value::Object(fields);
                 match label {
-                    // An identifier stands for itself alone.
+                    // A number is an identifier, not a name.
                     Value::String(label) if label.parse::<u64>().is_ok() => {
                         add(table, of, &under(&label), &fields);
                     }
@@ -59,7 +60,7 @@ fn add(table: &mut Table, of: &str, name: &str, value: &Value) {
     table.row([format!("{of} {name}").trim().to_owned(), cell]);
 }
 
-/// A number has at most three decimals.
+/// Formats a value. Numbers have at most three decimals.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

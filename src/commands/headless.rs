@@ -26,31 +26,31 @@ use table::Table;
 
 pub use summary::{KindBits, Summary};
 
-/// `cubewire headless`
+/// Arguments of `cubewire headless`.
 #[derive(Clone, Debug, Args)]
 pub struct HeadlessArgs {
     #[command(flatten)]
     pub(super) play: PlayArgs,
     #[command(flatten)]
     pub(super) lane: LaneArgs,
-    /// Seconds after which the viewer joins the game. --seconds and --skip count from then on, and the script goes on
+    /// Seconds after which the viewer joins the game. --seconds and --skip count from then on, and the script continues
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds)]
     pub(super) join: f64,
-    /// Seconds after which a viewer with the rung `simulated` loses the world that it simulates, again and again
+    /// Interval in seconds at which a viewer with the rung `simulated` loses its simulated world
     #[arg(long, value_name = "SECONDS")]
     pub(super) nudge: Option<Seconds>,
     /// Print JSON
     #[arg(long)]
     pub(super) json: bool,
-    /// Print instead how long a frame of the window takes, without drawing it
+    /// Print the CPU time of a window's frame instead, without drawing it
     #[arg(long, conflicts_with_all = ["skip", "budget", "join", "nudge", "capture", "csv"])]
     pub(super) profile: bool,
-    /// Write the simulated states as a recording that cubewire-lab reads (zstd if the name ends in .zst),
-    /// which replaces a file that is there
+    /// Write the simulated states as a recording for cubewire-lab (zstd if the name ends in .zst). Replaces an existing
+    /// file
     #[arg(long, value_name = "FILE")]
     pub(super) capture: Option<PathBuf>,
-    /// Write a table with a row for each tick that is measured: sizes, bits by kind, arrival, playout, errors. It replaces a
-    /// file that is there
+    /// Write a table with a row for each measured tick: sizes, bits by kind, arrival, playout, errors. Replaces an
+    /// existing file
     #[arg(long, value_name = "FILE")]
     pub(super) csv: Option<PathBuf>,
 }
@@ -59,7 +59,7 @@ impl HeadlessArgs {
     /// Plays and prints.
     ///
     /// # Errors
-    /// What went wrong, as one line; also if a snapshot was refused, or decoded to something other than what was sent.
+    /// The failure, as one line. Also if a snapshot was refused, or a decoded snapshot differs from the sent one.
     pub fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
         let script = self.play.script()?;
         let (ticks, skip) = self.play.ticks(script.as_ref())?;

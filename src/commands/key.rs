@@ -9,20 +9,20 @@ use cubewire_bevy::udp::Key;
 use crate::files::{self, FileError};
 use crate::game::Failure;
 
-/// `cubewire key`
+/// Arguments of `cubewire key`.
 #[derive(Clone, Debug, Args)]
 pub struct KeyArgs {
-    /// Write the key to a new file that only its owner can read, instead of printing it. A file that is there, perhaps a key
-    /// in use, is never replaced
+    /// Write the key to a new file that only its owner can read, instead of printing it. Never replaces an existing
+    /// file, which may contain a key in use
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
 }
 
 impl KeyArgs {
-    /// Makes a new key, and prints or writes it.
+    /// Generates a new key, and prints or writes it.
     ///
     /// # Errors
-    /// If it cannot be printed or written; also if the file exists, which may be a key in use.
+    /// If the key cannot be printed or written, or if the file exists, which may contain a key in use.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let line = format!("{}\n", Key::random().to_hex());
         if let Some(path) = &self.out {
@@ -37,7 +37,7 @@ impl KeyArgs {
         }
         out.write_all(line.as_bytes())?;
         if is_file_for_others() {
-            // The key is written; whether the warning is read does not change that.
+            // The key is written, so ignore a failure to print the warning.
             let _ = writeln!(
                 io::stderr(),
                 "warning: others can read the file that the key is in now; `cubewire key --out FILE` writes one \
@@ -48,7 +48,7 @@ impl KeyArgs {
     }
 }
 
-/// Why a file is not replaced, and what to do.
+/// Error for an existing file.
 const IN_USE: &str =
     "there is such a file, perhaps with a key in use: choose another name, or delete it first";
 

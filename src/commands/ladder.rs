@@ -24,43 +24,43 @@ use crate::panel::Scene;
 use crate::recording::Script;
 use crate::replication::{HEADER_BYTES, LaneSettings, ShadowRung, TARGET_KBPS, kbps};
 
-/// `cubewire ladder`
+/// Arguments of `cubewire ladder`.
 #[derive(Clone, Debug, Args)]
 pub struct LadderArgs {
     #[command(flatten)]
     pub(super) play: PlayArgs,
-    /// Also draw a plot, into this PNG file, which replaces one that is there
+    /// Also draw a plot to this PNG file. Replaces an existing file
     #[arg(long, value_name = "FILE")]
     pub(super) png: Option<PathBuf>,
-    /// Also print the largest packet, and the bits of each kind
+    /// Also print the largest packet and the bits of each kind
     #[arg(long)]
     pub(super) bits: bool,
-    /// Print JSON, which always has what --bits adds
+    /// Print JSON, which always includes the figures of --bits
     #[arg(long)]
     pub(super) json: bool,
-    /// Print instead the names of the rungs, one a line
+    /// Print only the names of the rungs, one per line
     #[arg(long, exclusive = true)]
     pub(super) list: bool,
 }
 
-/// What one rung cost.
+/// Cost of one rung.
 #[derive(Clone, Debug, Serialize)]
 pub struct RungCost {
-    /// Its name.
+    /// Name of the rung.
     pub rung: &'static str,
-    /// Mean in article accounting, kilobits a second.
+    /// Mean bandwidth in article accounting, kilobits per second.
     pub mean_kbps: f64,
-    /// How many times less that is than uncompressed.
+    /// Uncompressed bandwidth divided by `mean_kbps`.
     pub factor: f64,
-    /// The bandwidth if every packet were as large as the largest, kilobits a second.
+    /// Bandwidth if every packet were as large as the largest one, kilobits per second.
     pub peak_kbps: f64,
-    /// Mean payload and headers of a packet, in article accounting.
+    /// Mean bytes of a packet, payload and headers, in article accounting.
     pub bytes: f64,
-    /// Bits of each kind, in the order of [`BitKind::DEMO`].
+    /// Bits of each kind in the order of [`BitKind::DEMO`].
     pub bits: Vec<KindBits>,
 }
 
-/// Plays and encodes with every rung; the first `skip` ticks are not counted.
+/// Plays a game and encodes it with every rung. The first `skip` ticks are not measured.
 ///
 /// # Errors
 /// If the game cannot be set up.
@@ -104,14 +104,14 @@ impl LadderArgs {
     /// Plays, prints and draws.
     ///
     /// # Errors
-    /// What went wrong, as one line.
+    /// The failure, as one line.
     pub fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
         if self.list {
             return Ok(ladder::all().try_for_each(|rung| writeln!(out, "{}", rung.name))?);
         }
         let script = self.play.script()?;
         let (ticks, skip) = self.play.ticks(script.as_ref())?;
-        // First, so that a mistyped path does not cost the play.
+        // Create the file first, so that a mistyped path fails before the run.
         let plot = self.png.as_deref().map(new_plot).transpose()?;
         let about = script.as_ref().and_then(|script| script.about.clone());
         let game = LaneGame::new(script, LaneSettings::default())?;
@@ -156,10 +156,10 @@ fn new_plot(png: &Path) -> Result<NewFile, FileError> {
     NewFile::create(png).map_err(FileError::at(png))
 }
 
-/// Prints the bandwidth of every rung for a few seconds of `script`, or of a katamari ball.
+/// Prints the bandwidth of every rung for a few seconds of `script`, or of a katamari ball without one.
 ///
 /// # Errors
-/// What went wrong, as one line.
+/// The failure, as one line.
 pub fn print_demo(
     script: Option<Script>,
     seconds: Option<f64>,
@@ -174,10 +174,10 @@ pub fn print_demo(
     Ok(())
 }
 
-/// Played where there is no display.
+/// Length of the run on a machine without a display.
 const DEMO_SECONDS: f64 = 10.0;
 
-/// The table, what its columns are, and where it crosses the target, in at most 100 columns.
+/// The table with a description of its columns and the first rung below the target, at most 100 columns wide.
 fn short(costs: &[RungCost]) -> String {
     let mut table = Table::new(["rung", "kbps", "factor", "bytes a snapshot", "target"]);
     for cost in costs {
@@ -205,7 +205,7 @@ fn short(costs: &[RungCost]) -> String {
     )
 }
 
-/// The largest packets, and the bits of each kind that any rung has.
+/// Table of the largest packets and the bits of all kinds that occur.
 fn details(costs: &[RungCost]) -> String {
     let kinds = BitKind::DEMO.into_iter().enumerate().filter(|&(index, _)| {
         costs

@@ -19,7 +19,7 @@ use crate::recording::{
 };
 use crate::replication::LaneSettings;
 
-/// `cubewire play`
+/// Arguments of `cubewire play`.
 #[derive(Clone, Debug, Args)]
 pub struct PlayReplayArgs {
     /// Replay recorded with F9, or a script
@@ -28,11 +28,11 @@ pub struct PlayReplayArgs {
     /// Run without a window, as fast as possible
     #[arg(long)]
     headless: bool,
-    /// Send every tick with every rung, and write for each tick the hash of the states and the bytes of each
-    /// rung to this file, as CSV, which replaces one that is there; without a window
+    /// Encode every tick with every rung, and write the hash of the states and the bytes of each rung per tick to this
+    /// CSV file, without a window. Replaces an existing file
     #[arg(long, value_name = "FILE")]
     ticks: Option<PathBuf>,
-    /// Lane whose network, send rate and interpolation the rungs have, with `--ticks`
+    /// Lane with the network, send rate and interpolation of all rungs, for `--ticks`
     #[arg(long, value_name = "LANE", value_parser = right_lane, requires = "ticks")]
     lane: Option<LaneSettings>,
     /// Print JSON, without a window
@@ -42,22 +42,22 @@ pub struct PlayReplayArgs {
     frame: FrameArgs,
 }
 
-/// The result of a script that was played once.
+/// Result of a script that was played once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Played {
-    /// Hash over every state.
+    /// Hash over all states.
     pub hash: u64,
-    /// Whether the states match the recorded ones; none if the script is not a replay.
+    /// Result of comparing the states with the recorded ones. `None` if the script is not a replay.
     pub outcome: Option<Outcome>,
 }
 
-/// Plays this many ticks of a script, from the first.
+/// Plays the first `ticks` ticks of a script.
 ///
 /// # Errors
 /// If the game cannot be set up.
 pub fn play(script: Script, ticks: u64) -> Result<Played, GameError> {
     let mut game = LaneGame::with_plugins(None, LaneSettings::default(), InputLogPlugin)?;
-    // A script's resets are part of it.
+    // Resets are part of the script, so the log must continue after them.
     game.app.insert_resource(InputLog::across_resets());
     begin(game.app.world_mut(), ScriptPlayback::new(script).once());
     let progress = progress(ticks, "ticks");
@@ -78,7 +78,7 @@ impl PlayReplayArgs {
     /// Plays, in a window if there is a display.
     ///
     /// # Errors
-    /// What went wrong, as one line; also if the states differ from the recorded ones.
+    /// The failure, as one line. Also if the states differ from the recorded ones.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let script = Script::load(&self.file)?;
         if let Some(path) = &self.ticks {
@@ -98,7 +98,7 @@ impl PlayReplayArgs {
         })
     }
 
-    /// Without a window, with every rung.
+    /// Plays with every rung, without a window, and writes the CSV file.
     fn write_ticks(
         &self,
         script: Script,
@@ -107,7 +107,7 @@ impl PlayReplayArgs {
     ) -> Result<(), Failure> {
         let ticks = self.count_ticks(&script);
         of_replaced(path);
-        // First, so that a mistyped path does not cost the play.
+        // Create the file first, so that a mistyped path fails before the run.
         let mut file = NewFile::create(path).map_err(FileError::at(path))?;
         let lane = self.lane.clone().unwrap_or_default();
         let text = tick_by_tick(script, ticks, &lane)?;
@@ -121,7 +121,7 @@ impl PlayReplayArgs {
         Ok(writeln!(out, "{}: {ticks} ticks", path.display())?)
     }
 
-    /// The script's ticks, or those of `--seconds`.
+    /// Ticks of `--seconds`, or of the script.
     fn count_ticks(&self, script: &Script) -> u64 {
         match self.frame.seconds {
             Some(seconds) => seconds.ticks(),
@@ -129,7 +129,7 @@ impl PlayReplayArgs {
         }
     }
 
-    /// Without a window.
+    /// Plays without a window and prints the result.
     fn play(&self, script: Script, out: &mut impl Write) -> Result<(), Failure> {
         let ticks = script.ticks.min(self.count_ticks(&script));
         let played = play(script, ticks)?;

@@ -49,37 +49,37 @@ Interpolations: {}",
     )
 }
 
-/// `cubewire record`
+/// Arguments of `cubewire record`.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = lanes())]
 pub struct RecordArgs {
-    /// Script of key presses (RON) to play; without one, no key is pressed
+    /// Script of key presses (RON) to play. Without it, no key is pressed
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
-    /// Replay to play, recorded with F9; the ticks before the recording began are not rendered
+    /// Replay to play, recorded with F9. Ticks before the start of the recording are not rendered
     #[arg(long, value_name = "FILE", conflicts_with = "script")]
     replay: Option<PathBuf>,
-    /// What the left half shows: `simulation`, or a lane [default: from the script, or simulation]
+    /// Content of the left half: `simulation`, or a lane [default: from the script, or simulation]
     #[arg(long, value_name = "simulation|LANE")]
     left: Option<PaneContent>,
-    /// The lane in the right half, as in `rung:delta,link:4g,interpolation:hermite,rate:10`, or with
-    /// `stages:…` instead of `rung:…` [default: from the script, or rung:changed-flags]
+    /// Lane in the right half, for example `rung:delta,link:4g,interpolation:hermite,rate:10`, or with `stages:…`
+    /// instead of `rung:…` [default: from the script, or rung:changed-flags]
     #[arg(long, value_name = "LANE", value_parser = right_lane)]
     right: Option<LaneSettings>,
-    /// A lane in a column of its own, beside the other ones and instead of the halves; 2 to 4 times
+    /// Lane to show in a column, instead of the halves. Give it 2 to 4 times
     #[arg(long, value_name = "LANE", value_parser = right_lane, conflicts_with_all = OF_HALVES)]
     lane: Vec<LaneSettings>,
-    /// Seconds to render, and one more for the title card of an MP4 [default: the rest of the script, or 10]
+    /// Seconds to render, without the second of title card of an MP4 [default: the rest of the script, or 10]
     #[arg(long, allow_hyphen_values = true)]
     seconds: Option<Seconds>,
     /// Seconds at the start that are played but not rendered
     #[arg(long, value_name = "SECONDS", default_value_t = 0.0, value_parser = skipped_seconds)]
     skip: f64,
-    /// Width and height in pixels; for an MP4 both must be even, and at most 3840x2160 [default: 1280x720,
-    /// and 320x180 for the quick series]
+    /// Width and height in pixels. For an MP4 both must be even, and at most 3840x2160 [default: 1280x720, and 320x180
+    /// for the quick series]
     #[arg(long, value_name = "WxH")]
     size: Option<Size>,
-    /// Frames per second, up to 240; 50, 25, 20, 10, 5, 4, 2 or 1 for a GIF [default: 60; for a GIF, 20]
+    /// Frames per second, up to 240, for a GIF 50, 25, 20, 10, 5, 4, 2 or 1 [default: 60, for a GIF 20]
     #[arg(long, value_name = "N", value_parser = whole_number(1..=MAX_FRAMES_PER_SECOND))]
     fps: Option<u32>,
     #[arg(long, value_name = "FILE", help = format!(
@@ -87,15 +87,15 @@ pub struct RecordArgs {
         extensions()
     ))]
     out: PathBuf,
-    /// Render a series of videos, and an HTML page that plays them: each rung next to the one before it, and
-    /// each kind of interpolation
+    /// Render a series of videos and an HTML page that plays them: each rung next to the previous one, and each kind of
+    /// interpolation
     #[arg(long, value_name = "NAME", conflicts_with_all = OF_ONE_VIDEO)]
     series: Option<Series>,
-    /// Change settings during the video: `4s:rung:delta` for the right lane, `4s:left.link:4g` for the left
-    /// one, in seconds from the first visible frame; can be repeated
+    /// Change settings during the video: `4s:rung:delta` for the right lane, `4s:left.link:4g` for the left one, in
+    /// seconds from the first visible frame. Can be repeated
     #[arg(long, value_name = "TIME:SETTING:VALUE", value_parser = TimedSwitch::parse, allow_hyphen_values = true)]
     at: Vec<TimedSwitch>,
-    /// The title of the film [default: by what the halves show]
+    /// Title of the film [default: depends on the halves]
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
     /// Hide these parts of the overlay, separated by commas
@@ -106,7 +106,7 @@ pub struct RecordArgs {
     /// Colours of panel and scene
     #[arg(long, default_value = "dark")]
     theme: Theme,
-    /// What the colours of the cubes show
+    /// Quantity that the colours of the cubes show
     #[arg(long, default_value = "interaction", alias = "color")]
     colour: CubeColors,
     /// Name of the left half [default: Simulation, or Replica]
@@ -120,10 +120,10 @@ pub struct RecordArgs {
     json: bool,
 }
 
-/// Arguments that are of no use without halves.
+/// Arguments that need halves.
 const OF_HALVES: [&str; 5] = ["left", "right", "at", "left_label", "right_label"];
 
-/// Arguments that a series chooses itself.
+/// Arguments that conflict with a series.
 const OF_ONE_VIDEO: [&str; 14] = [
     "script",
     "replay",
@@ -141,17 +141,17 @@ const OF_ONE_VIDEO: [&str; 14] = [
     "json",
 ];
 
-/// The size without `--size`.
+/// Size without `--size`.
 const DEFAULT_SIZE: UVec2 = UVec2::new(1280, 720);
 
-/// The length without a script and without `--seconds`.
+/// Length in seconds without a script and without `--seconds`.
 const DEFAULT_SECONDS: f64 = 10.0;
 
 impl RecordArgs {
-    /// Films.
+    /// Renders the film or the series.
     ///
     /// # Errors
-    /// What went wrong, as one line.
+    /// The failure, as one line.
     pub fn run(&self, out: &mut impl Write) -> Result<(), Failure> {
         let size = self.size.map(|size| size.0);
         if let Some(series) = self.series {
@@ -222,7 +222,7 @@ impl RecordArgs {
             shown: self.shown(script.as_ref(), seconds * rate, begin)?,
             script,
             play,
-            // A GIF starts again and again, and numbered pictures are for those who cut.
+            // Only for MP4: a GIF repeats endlessly, and numbered pictures are for editing.
             has_card: format.is_some_and(|format| format.extension == FORMATS[0].extension),
             overlay: Overlay {
                 title: self.title.clone(),
@@ -234,7 +234,7 @@ impl RecordArgs {
         })
     }
 
-    /// What is shown of a script for some ticks, of which the first is `begin`.
+    /// Content of the film for `ticks` ticks, starting at tick `begin` of the script.
     fn shown(&self, script: Option<&Script>, ticks: f64, begin: u64) -> Result<Shown, Failure> {
         match self.lane.len() {
             0 => {}
@@ -274,7 +274,7 @@ impl RecordArgs {
     }
 }
 
-/// A switch, and the argument that it was parsed from.
+/// A switch with the argument that it was parsed from.
 #[derive(Clone, Debug)]
 struct TimedSwitch {
     text: String,
@@ -286,11 +286,11 @@ impl TimedSwitch {
         let switch: Result<_, TextError> = text.parse();
         Ok(Self {
             text: text.to_owned(),
-            // There may be several switches.
+            // Quote the argument, because there can be several switches.
             switch: switch.map_err(|error| format!("{text}: {error}"))?,
         })
     }
 }
 
-/// More than screens show.
+/// Maximum rate, higher than the rate of common displays.
 const MAX_FRAMES_PER_SECOND: u32 = 240;

@@ -15,19 +15,19 @@ use crate::game::desktop::screenshots::{Pictures, SHOTS, Shot};
 use crate::recording::video::Format;
 use crate::theme::Theme;
 
-/// `cubewire screenshots`
+/// Arguments of `cubewire screenshots`.
 #[derive(Clone, Debug, Args)]
 pub struct ScreenshotsArgs {
-    /// Folder to write to; created if it does not exist. Pictures of the same names are replaced
+    /// Output folder, created if it does not exist. Replaces pictures with the same names
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Picture to take; may be repeated [default: every tab, every view, and every step of the tour]
+    /// Picture to take, can be repeated [default: every tab, every view, and every step of the tour]
     #[arg(long, value_name = "NAME", value_parser = shot())]
     only: Vec<Shot>,
-    /// Size in pixels; may be repeated
+    /// Size in pixels, can be repeated
     #[arg(long, value_name = "WxH", default_value = "1280x720")]
     size: Vec<Size>,
-    /// Theme; may be repeated
+    /// Theme, can be repeated
     #[arg(long, default_values = ["light", "dark"])]
     theme: Vec<Theme>,
 }
@@ -40,10 +40,10 @@ fn shot() -> impl TypedValueParser<Value = Shot> {
 }
 
 impl ScreenshotsArgs {
-    /// Takes the pictures and prints their paths.
+    /// Renders the pictures and prints their paths.
     ///
     /// # Errors
-    /// What went wrong, as one line.
+    /// The failure, as one line.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         if self.out.exists() {
             check_folder(&self.out)?;

@@ -1,4 +1,4 @@
-//! Keys on the command line.
+//! Arguments for the connection key.
 
 use std::env;
 use std::fs::File;
@@ -11,13 +11,14 @@ use cubewire_bevy::udp::Key;
 use crate::files;
 use crate::game::Failure;
 
-/// Who may connect.
+/// Arguments that decide who may connect.
 #[derive(Clone, Debug, Args)]
 pub(super) struct SecurityArgs {
-    /// File with a key of `cubewire key --out FILE`, which only you can read [default: the environment variable `CUBEWIRE_KEY`]
+    /// File with a key of `cubewire key --out FILE` that only you can read [default: the environment variable
+    /// `CUBEWIRE_KEY`]
     #[arg(long, value_name = "FILE")]
     pub(super) key_file: Option<PathBuf>,
-    /// Use no key, which works within this machine alone, for all of its programs
+    /// Use no key. Accepts all programs on this machine, and only those
     #[arg(long, conflicts_with = "key_file")]
     pub(super) insecure: bool,
 }
@@ -29,7 +30,7 @@ impl SecurityArgs {
     /// Reads the key.
     ///
     /// # Errors
-    /// If there is none, or it cannot be used.
+    /// If there is no key, or it is not usable.
     pub(super) fn key(&self) -> Result<Key, Failure> {
         if self.insecure {
             return Ok(Key::LOOPBACK);
@@ -53,14 +54,14 @@ impl SecurityArgs {
     }
 }
 
-/// More than any key is long, with space around it.
+/// Limit for the key file, longer than any key with surrounding white space.
 const MAX_KEY_BYTES: u64 = 1 << 10;
 
 fn read_key(path: &Path) -> Result<String, Failure> {
     let name = path.display();
     let unreadable = |error: io::Error| format!("--key-file: {name}: {error}");
     let file = File::open(path).map_err(unreadable)?;
-    // The metadata of the open file, as the path may lead elsewhere by now.
+    // Use the metadata of the open file, because the path may lead to another file by now.
     let metadata = file.metadata().map_err(unreadable)?;
     if files::is_for_others(&metadata) {
         let why = format!("others can read it, so that it is no secret: `chmod 600 {name}`");

@@ -1,4 +1,4 @@
-//! `cubewire serve`: plays the game, and serves viewers in other processes.
+//! `cubewire serve`: plays the game and serves viewers in other processes.
 
 use std::io::Write;
 use std::net::SocketAddr;
@@ -24,25 +24,24 @@ use crate::recording::Script;
 use crate::replication::{Digest, EncodeBudget, Rebuilds};
 use crate::transport::udp::{MAX_VIEWERS, UdpServerPlugin, ViewerBudget, Viewers};
 
-/// `cubewire serve`
+/// Arguments of `cubewire serve`.
 #[derive(Clone, Debug, Args)]
 pub struct ServeArgs {
     /// Address to listen at, such as 192.168.1.5:7000
     #[arg(long, value_name = "ADDR", value_parser = address)]
     pub(super) bind: SocketAddr,
-    /// Addresses that viewers connect to, separated by commas [default: that of --bind]
+    /// Addresses that viewers connect to, separated by commas [default: the address of --bind]
     #[arg(long, value_name = "ADDRS", value_delimiter = ',', value_parser = address)]
     pub(super) public: Vec<SocketAddr>,
     #[command(flatten)]
     pub(super) security: SecurityArgs,
-    /// Maximum number of connected viewers, up to 64; each takes up to 20 MB
+    /// Maximum number of connected viewers, up to 64. Each takes up to 20 MB
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = whole_number(1..=MAX_VIEWERS))]
     pub(super) viewers: usize,
     /// Run without a window
     #[arg(long)]
     pub(super) headless: bool,
-    /// Write a CSV file at the end with a hash of every snapshot that was sent, which replaces one that is there; needs
-    /// --headless
+    /// Write a CSV file at the end with a hash of every sent snapshot. Replaces an existing file. Needs --headless
     #[arg(long, value_name = "FILE", requires = "headless")]
     pub(super) digest: Option<PathBuf>,
     /// Print the figures at the end as JSON, without a window
@@ -55,16 +54,16 @@ pub struct ServeArgs {
 /// Figures of a run without a window.
 #[derive(Clone, Debug, Serialize)]
 struct Served {
-    /// Ticks played.
+    /// Number of ticks played.
     ticks: u64,
-    /// Viewers that were admitted.
+    /// Number of admitted viewers.
     viewers: u64,
-    /// How often the scene was rebuilt, so that viewers could be sent its state.
+    /// How often the scene was rebuilt to send its state to viewers.
     rebuilds: u64,
-    /// The most of them in a minute.
+    /// Highest number of rebuilds in a minute.
     most_rebuilds_in_a_minute: usize,
     traffic: SocketTraffic,
-    /// Of the viewers that are connected at the end.
+    /// Budgets of the viewers that are connected at the end.
     budgets: Vec<ViewerBudget>,
 }
 
@@ -72,7 +71,7 @@ impl ServeArgs {
     /// Plays and serves, in a window if there is a display.
     ///
     /// # Errors
-    /// What went wrong, as one line.
+    /// The failure, as one line.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let key = self.security.key()?;
         let server = self.listen(key)?;
@@ -98,7 +97,7 @@ impl ServeArgs {
     fn listen(&self, key: Key) -> Result<UdpServer, Failure> {
         let bind = self.bind;
         if self.public.is_empty() && bind.ip().is_unspecified() && key != Key::LOOPBACK {
-            // Connect tokens name the address that they are valid for.
+            // Connect tokens contain the address that they are valid for.
             let advice = "name the one that viewers connect to with --public";
             return Err(format!("{bind} is every address of this machine: {advice}").into());
         }
@@ -108,7 +107,7 @@ impl ServeArgs {
         Ok(public.fold(server.max_clients(self.viewers), UdpServer::public))
     }
 
-    /// Without a window.
+    /// Serves without a window.
     fn serve(
         &self,
         script: Option<Script>,

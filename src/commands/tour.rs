@@ -1,4 +1,4 @@
-//! `cubewire tour`: the window, with a guided tour through the article.
+//! `cubewire tour`: the game in a window, with a guided tour through the article.
 
 use std::io::Write;
 
@@ -10,7 +10,7 @@ use crate::game::Failure;
 use crate::game::window::{self, WindowSettings};
 use crate::panel::STEPS;
 
-/// `cubewire tour`
+/// Arguments of `cubewire tour`.
 #[derive(Clone, Debug, Args)]
 pub struct TourArgs {
     #[arg(default_value_t = 1, value_parser = step, help = format!(
@@ -21,7 +21,7 @@ pub struct TourArgs {
     pub(super) frame: FrameArgs,
 }
 
-/// The number of a step, from 1.
+/// Parses the number of a step, counted from 1.
 fn step(text: &str) -> Result<usize, String> {
     let step = text.parse().ok();
     let step = step.filter(|step| (1..=STEPS.len()).contains(step));
@@ -29,10 +29,10 @@ fn step(text: &str) -> Result<usize, String> {
 }
 
 impl TourArgs {
-    /// Opens the window with the step; without a display, says so and prints what it and those after it say.
+    /// Opens the window at the step. Without a display, prints the reason and the texts from this step on.
     ///
     /// # Errors
-    /// What went wrong, as one line.
+    /// The failure, as one line.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let settings = self.settings()?;
         let Some(missing) = display::missing() else {
@@ -45,13 +45,13 @@ impl TourArgs {
         Ok(print(self.step, out)?)
     }
 
-    /// The settings of the window.
+    /// Settings of the window.
     ///
     /// # Errors
-    /// If there is no such folder.
+    /// If the folder for recordings does not exist.
     pub fn settings(&self) -> Result<WindowSettings, Failure> {
         Ok(WindowSettings {
-            // The tour plays its own scripts.
+            // The tour plays its scripts instead.
             calm: true,
             tour: Some(self.step - 1),
             ..self.frame.settings()?
@@ -59,7 +59,7 @@ impl TourArgs {
     }
 }
 
-/// Prints every step from this one on, counted from 1.
+/// Prints the texts of all steps from `first` on, counted from 1.
 fn print(first: usize, out: &mut impl Write) -> std::io::Result<()> {
     for (number, step) in (1..).zip(&STEPS).skip(first - 1) {
         writeln!(out, "\n{number}. {}\n{}", step.title, step.text)?;

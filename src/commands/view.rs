@@ -29,7 +29,7 @@ use crate::replication::{
 use crate::transport::udp::{UdpViewer, ViewerSettings};
 use crate::view::PaneContent;
 
-/// `cubewire view`
+/// Arguments of `cubewire view`.
 #[derive(Clone, Debug, Args)]
 #[command(
     mut_arg("network", |arg| arg.help(format!(
@@ -41,7 +41,7 @@ use crate::view::PaneContent;
     )),
 )]
 pub struct ViewArgs {
-    /// The server, such as 192.168.1.5:7000 or localhost:7000. All addresses of a name are tried, in their order
+    /// Server address, such as 192.168.1.5:7000 or localhost:7000. All addresses of a name are tried in order
     #[arg(long, value_name = "ADDR")]
     pub(super) connect: String,
     #[command(flatten)]
@@ -52,8 +52,7 @@ pub struct ViewArgs {
     /// Run without a window
     #[arg(long)]
     pub(super) headless: bool,
-    /// Write a CSV file at the end with a hash of every snapshot that was decoded, which replaces one that is there;
-    /// needs --headless
+    /// Write a CSV file at the end with a hash of every decoded snapshot. Replaces an existing file. Needs --headless
     #[arg(long, value_name = "FILE", requires = "headless")]
     pub(super) digest: Option<PathBuf>,
     /// Print the figures at the end as JSON, without a window
@@ -68,23 +67,23 @@ pub struct ViewArgs {
 /// Figures of a run without a window.
 #[derive(Clone, Debug, Serialize)]
 struct Viewed {
-    /// The server's number of this viewer, as text; none if the connection was lost.
+    /// ID of this viewer on the server, as text. `None` if the connection was lost.
     viewer: Option<String>,
-    /// Snapshots decoded.
+    /// Number of decoded snapshots.
     snapshots: u64,
-    /// Snapshots received more than once.
+    /// Number of snapshots received more than once.
     duplicates: u64,
-    /// Packets that the decoder rejected.
+    /// Number of packets that the decoder rejected.
     refused: u64,
-    /// Why other stages than those of --rung were requested, if they were.
+    /// Reason for requesting other stages than --rung has, if it did.
     fallback: Option<String>,
-    /// Times that playout stalled.
+    /// How often playout stalled.
     stalls: u64,
     /// Total length of the stalls, seconds.
     stalled_seconds: f64,
-    /// Mean over the last second, kilobits a second.
+    /// Mean bandwidth of the last second in article accounting, kilobits per second.
     article_kbps: f64,
-    /// The mean in wire accounting, kilobits a second.
+    /// Mean bandwidth of the last second in wire accounting, kilobits per second.
     wire_kbps: f64,
 }
 
@@ -92,7 +91,7 @@ impl ViewArgs {
     /// Shows the replica, in a window if there is a display.
     ///
     /// # Errors
-    /// What went wrong, as one line.
+    /// The failure, as one line.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let mut lane = LaneSettings {
             link: LinkSettings::PERFECT,
@@ -117,8 +116,8 @@ impl ViewArgs {
         peers::view(&settings, viewer)
     }
 
-    /// Without a window: until the time is up, the program is told to end or the connection is lost. Prints nothing
-    /// to `out` if there never was a connection.
+    /// Receives without a window until the time is up, a signal arrives or the connection is lost. Prints no figures to
+    /// `out` if there never was a connection.
     fn view(
         &self,
         viewer: UdpViewer,
@@ -140,7 +139,7 @@ impl ViewArgs {
             if connection.status == ConnectionStatus::Connected && !was_connected {
                 was_connected = true;
                 let number = connection.id.unwrap_or_default();
-                // On standard error, as standard output has the figures. If it is closed, nobody waits for the line.
+                // On standard error, because standard output has the figures. Ignore a closed standard error.
                 let _ = writeln!(
                     io::stderr(),
                     "connected to {} as viewer {number}",
@@ -187,7 +186,7 @@ impl ViewArgs {
     }
 }
 
-/// The addresses of a host name and a port, at least one.
+/// Resolves a host name and port to at least one address.
 fn resolve(given: &str) -> Result<Vec<SocketAddr>, Failure> {
     let found = match given.to_socket_addrs().map(Vec::from_iter) {
         Ok(addresses) if addresses.is_empty() => Err("the name has no address".to_owned()),

@@ -1,5 +1,4 @@
-//! Warnings on standard error about lanes that do not show what their settings ask for, and about what a command does
-//! besides.
+//! Warnings on standard error: lanes that cannot show the effect of their settings, and files that are replaced.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -9,14 +8,14 @@ use crate::recording::{Script, Switch, Turn, course};
 use crate::replication::LaneSettings;
 use crate::view::{PaneContent, Side};
 
-/// Prints a line.
+/// Prints a warning.
 pub(super) fn say(sentence: impl Display) {
-    // The play goes on if nobody can read the warning.
+    // Ignore a closed standard error.
     let _ = writeln!(io::stderr(), "warning: {sentence}");
 }
 
-/// Warns of a file that is there and will be replaced. All commands replace ordinary files, once the new one is complete,
-/// but for keys.
+/// Warns that an existing file will be replaced. All commands except `key` replace existing files, once the new file is
+/// complete.
 pub(super) fn of_replaced(path: &Path) {
     if path.is_file() {
         say(format_args!(
@@ -26,7 +25,7 @@ pub(super) fn of_replaced(path: &Path) {
     }
 }
 
-/// Prints a line for each sentence in [`sentences`].
+/// Prints the warnings of [`sentences`].
 pub(super) fn warn(
     left: &PaneContent,
     right: &LaneSettings,
@@ -38,8 +37,8 @@ pub(super) fn warn(
     }
 }
 
-/// What is wrong with the lanes that are shown at the start, or after a step of the script or a switch,
-/// each once. The switches count from the start of the script.
+/// Warnings about the initial lanes and about the lanes after each step of the script and each switch, without
+/// repetitions. The ticks of the switches count from the start of the script.
 fn sentences(
     left: &PaneContent,
     right: &LaneSettings,
@@ -120,7 +119,7 @@ mod tests {
             after(&[switch("2s:rung:delta,interpolation:linear")]),
             [""; 0]
         );
-        // By time, whatever the order of the arguments.
+        // Switches apply by time, not in the order of the arguments.
         let later = [switch("2s:rung:delta"), switch("1s:interpolation:linear")];
         assert_eq!(after(&later), [""; 0]);
         // There is no left lane to switch.

@@ -16,16 +16,16 @@ use crate::replication::LaneSettings;
 use crate::theme::Theme;
 use crate::view::PaneContent;
 
-/// `cubewire`
+/// Arguments of `cubewire` without a subcommand.
 #[derive(Clone, Debug, Args)]
 pub struct WindowArgs {
     #[command(flatten)]
     pub(super) lane: LaneArgs,
-    /// What the left half shows: `simulation`, or a lane to compare with
+    /// Content of the left half: `simulation`, or a lane to compare with
     #[arg(long, value_name = "simulation|LANE")]
     pub(super) left: Option<PaneContent>,
-    /// The lane in the right half, as in `rung:delta,link:4g,interpolation:hermite,rate:10`, or with
-    /// `stages:…` instead of `rung:…`
+    /// Lane in the right half, for example `rung:delta,link:4g,interpolation:hermite,rate:10`, or with `stages:…`
+    /// instead of `rung:…`
     #[arg(
         long,
         value_name = "LANE",
@@ -36,7 +36,7 @@ pub struct WindowArgs {
     /// Script of key presses (RON) to play instead of the keyboard
     #[arg(long, value_name = "FILE")]
     pub(super) script: Option<PathBuf>,
-    /// Do not play by itself until a key is pressed
+    /// Do not play a script while waiting for a key press
     #[arg(long)]
     pub(super) calm: bool,
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub struct FrameArgs {
     /// Stop after this many seconds
     #[arg(long, allow_hyphen_values = true)]
     pub(super) seconds: Option<Seconds>,
-    /// Size of the window, which is no larger than the screen
+    /// Size of the window, limited to the screen
     #[arg(long, value_name = "WxH", default_value = "1440x900")]
     pub(super) size: Size,
     /// Colours of panel and scene [default: as in the last window, dark at first]
@@ -63,10 +63,10 @@ pub struct FrameArgs {
 }
 
 impl WindowArgs {
-    /// Opens the window; without a display, says so and prints the ladder.
+    /// Opens the window. Without a display, prints the reason and the ladder.
     ///
     /// # Errors
-    /// What went wrong, as one line.
+    /// The failure, as one line.
     pub fn run(self, out: &mut impl Write) -> Result<(), Failure> {
         let settings = self.settings()?;
         let Some(missing) = display::missing() else {
@@ -85,10 +85,10 @@ impl WindowArgs {
         ladder::print_demo(settings.script, settings.seconds, out)
     }
 
-    /// The settings of the window.
+    /// Settings of the window.
     ///
     /// # Errors
-    /// If a file cannot be read, or there is no such folder.
+    /// If a file cannot be read, or the folder for recordings does not exist.
     pub fn settings(&self) -> Result<WindowSettings, Failure> {
         let script = load_script(self.script.as_deref())?;
         let (left, mut right) = halves(self.left.clone(), self.right.clone(), script.as_ref());
@@ -105,10 +105,10 @@ impl WindowArgs {
 }
 
 impl FrameArgs {
-    /// The default window with these settings.
+    /// Settings of a default window with these arguments.
     ///
     /// # Errors
-    /// If there is no such folder.
+    /// If the folder for recordings does not exist.
     pub fn settings(&self) -> Result<WindowSettings, Failure> {
         check_folder(&self.recordings)?;
         Ok(WindowSettings {
@@ -127,16 +127,16 @@ impl FrameArgs {
     }
 }
 
-/// `panel.ron` in cubewire's configuration directory; none if the user has no home directory.
+/// Path of `panel.ron` in cubewire's configuration directory. `None` if the user has no home directory.
 fn panel_file() -> Option<PathBuf> {
     let directories = ProjectDirs::from("", "", "cubewire")?;
     Some(directories.config_dir().join("panel.ron"))
 }
 
-/// Whether a window can be opened; prints what is missing.
+/// Whether to open a window. Prints the reason if a display is missing.
 ///
 /// # Errors
-/// If that cannot be printed.
+/// If writing to `out` fails.
 pub fn opens_window(headless: bool, out: &mut impl Write) -> Result<bool, Failure> {
     if headless {
         return Ok(false);

@@ -4,40 +4,40 @@ use bevy::prelude::KeyCode;
 
 use super::Action;
 
-/// A row of the table.
+/// Row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Binding {
-    /// The keys, as people read them.
+    /// Names of the keys, separated by commas.
     pub keys: &'static str,
-    /// What they do, in a few words.
+    /// Short description of the effect.
     pub about: &'static str,
     pub(super) effect: Effect,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Effect {
-    /// Keys that the player holds: see [`Keyboard::held`](super::Keyboard::held).
+    /// Keys that act while they are held: see [`Keyboard::held`](super::Keyboard::held).
     Hold,
-    /// A key press each, while the panel does not take text or keys.
+    /// Triggers an action per press, while the panel takes no keyboard input.
     Press(&'static [(Trigger, Action)]),
-    /// A key press each, whatever the panel does.
+    /// Triggers an action per press, even while the panel takes keyboard input.
     PressAlways(&'static [(Trigger, Action)]),
-    /// egui or the camera handles them.
+    /// egui or the camera handles the keys.
     Elsewhere,
 }
 
-/// What is pressed.
+/// Key press that triggers an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Trigger {
-    /// The key with this letter, which is in lower case here, without Ctrl or Command: see [`Letters`](super::Letters).
+    /// The key with this lower-case letter, without Ctrl or Command: see [`Letters`](super::Letters).
     Letter(char),
-    /// A key, by its position on the keyboard, without Ctrl or Command, unless the layout has a control's character there.
+    /// The key at this position, without Ctrl or Command, unless the layout has the character of a control there.
     Key(KeyCode),
-    /// A character, wherever the keyboard layout has it.
+    /// A character, at any position of the keyboard layout.
     Character(&'static str),
 }
 
-/// Every key and mouse control.
+/// All key and mouse controls.
 pub const BINDINGS: [Binding; 29] = {
     use Effect::{Elsewhere, Hold, Press, PressAlways};
     use Trigger::{Character, Key, Letter};
@@ -189,19 +189,19 @@ const OTHER_RUNGS: [(Trigger, Action); 7] = [
     (Trigger::Key(KeyCode::Backslash), Action::Rung(15)),
 ];
 
-/// The key of each rung of the ladder, as people read it.
+/// Name of the key of each rung of the ladder.
 pub const RUNG_KEYS: [&str; 16] = [
     "1", "2", "3", "4", "5", "6", "7", "8", "9", "0", "-", "=", "Bk", "[", "]", "\\",
 ];
 
 impl Binding {
-    /// The name of each key.
+    /// Names of the keys.
     #[must_use]
     pub fn names(&self) -> Vec<&'static str> {
         self.keys.split(", ").collect()
     }
 
-    /// The keys of this row, each with what it asks for; none where nothing is pressed.
+    /// Keys of this row with their actions. Empty if the row has no key presses.
     #[must_use]
     pub const fn presses(&self) -> &'static [(Trigger, Action)] {
         match self.effect {
@@ -215,8 +215,7 @@ impl Binding {
     }
 }
 
-/// The key of an action, as people read it: the first of its row. Empty if it shares its row with other
-/// actions.
+/// Name of the key of an action, which is the first of its row. Empty if other actions are in the same row.
 #[must_use]
 pub fn key_of(action: Action) -> &'static str {
     let row = BINDINGS.iter().find(|row| {
@@ -235,7 +234,7 @@ pub fn help() -> String {
     format!("{}{LETTERS}\n", lines.concat())
 }
 
-/// Where keys are on other keyboards than a US one.
+/// Explains the position of letters on other keyboard layouts.
 const LETTERS: &str = "Letters are the keys with that label. On a keyboard of another script, such as Russian, they are the keys in that position.";
 
 #[cfg(test)]

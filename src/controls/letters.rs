@@ -1,20 +1,20 @@
-//! Which characters are on the keys of the player's keyboard.
+//! Characters on the keys of the player's keyboard.
 
 use std::collections::HashMap;
 
 use bevy::input::keyboard::{Key, KeyboardInput};
 use bevy::prelude::*;
 
-/// The character of each key, as it was when the key was last pressed.
+/// Character of each key at its last press.
 ///
-/// A key is held until it is released in its position, even if it has another character by then, because of Shift or a change of
-/// the layout.
+/// A key is held until it is released at its position, even if Shift or a change of the layout gives it another
+/// character in between.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Letters(HashMap<KeyCode, Option<char>>);
 
 impl Letters {
-    /// The character of a key, in lower case: see [`character`]. Until the key is pressed for the first time, the character on
-    /// a US keyboard.
+    /// Character of a key in lower case: see [`character`]. Before the first press of a key, its character on a US
+    /// keyboard.
     #[must_use]
     pub fn of(&self, key: KeyCode) -> Option<char> {
         let pressed = self.0.get(&key).copied();
@@ -22,7 +22,7 @@ impl Letters {
     }
 }
 
-/// Notes the characters of pressed keys.
+/// Stores the characters of pressed keys.
 pub(super) fn read(mut inputs: MessageReader<KeyboardInput>, mut letters: ResMut<Letters>) {
     let pressed = inputs
         .read()
@@ -32,8 +32,8 @@ pub(super) fn read(mut inputs: MessageReader<KeyboardInput>, mut letters: ResMut
     }
 }
 
-/// The character on the key that was pressed, in lower case. Where a keyboard has characters of another script than Latin, it is
-/// the one that a US keyboard has there, if a control has it.
+/// Character of the pressed key in lower case. For a layout with a script other than Latin, the character of a US
+/// keyboard at that position, if a control uses it.
 #[must_use]
 pub fn character(input: &KeyboardInput) -> Option<char> {
     match &input.logical_key {
@@ -51,7 +51,7 @@ pub fn character(input: &KeyboardInput) -> Option<char> {
     }
 }
 
-/// Whether it is a Latin letter, with or without diacritics, or a mark of ASCII.
+/// Whether a character is a Latin letter, with or without diacritics, or an ASCII character.
 const fn is_latin(character: char) -> bool {
     matches!(character, '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}')
 }
@@ -105,7 +105,7 @@ mod tests {
             (KeyCode::Period, "v", Some('v')),
             (KeyCode::KeyZ, "à", Some('à')),
             (KeyCode::BracketLeft, "z", Some('z')),
-            // Turkish: letters with diacritics, or without a dot, are other letters.
+            // Turkish: letters with diacritics or without a dot are different letters.
             (KeyCode::KeyR, "ı", Some('ı')),
             (KeyCode::KeyE, "ğ", Some('ğ')),
             // Russian, Greek, Hebrew, Arabic, Thai.

@@ -1,4 +1,4 @@
-//! The canvas of the page.
+//! The game's window in a browser: the canvas of the page.
 
 use bevy::app::PluginGroupBuilder;
 use bevy::log::{Level, LogPlugin};
@@ -11,15 +11,15 @@ use bevy_egui::egui;
 use super::LOGGED;
 use crate::page;
 
-/// Selects the canvas in the page.
+/// CSS selector of the canvas.
 const CANVAS: &str = "#game";
 
-/// The address of the page, without parameters.
+/// Address of the page without parameters.
 pub(crate) fn address() -> Option<String> {
     Some(page::address())
 }
 
-/// How a setting is given when the game starts.
+/// Text that gives a setting at the start, as a parameter of the address.
 pub(crate) fn setting(name: &str, value: &str) -> String {
     format!("?{name}={value}")
 }
@@ -34,10 +34,10 @@ pub(crate) fn browse(address: &str) {
     page::browse(address);
 }
 
-/// Bevy's default plugins; the window fills the element that its canvas is in. Logs go to the console.
+/// Bevy's default plugins with a window that fills the parent of its canvas. Logs go to the console.
 #[must_use]
 pub(crate) fn plugins(window: Window) -> PluginGroupBuilder {
-    // Both take the shaders that are compiled for WebGL2.
+    // Both backends use the shaders that are compiled for WebGL2.
     let backends = match page::has_web_gpu() {
         true => Backends::BROWSER_WEBGPU,
         false => Backends::GL,
@@ -47,7 +47,8 @@ pub(crate) fn plugins(window: Window) -> PluginGroupBuilder {
             primary_window: Some(Window {
                 canvas: Some(CANVAS.to_owned()),
                 fit_canvas_to_parent: true,
-                // The page decides key by key: the browser keeps F5, Ctrl R and the like.
+                // The page decides per key whether the browser handles it. The browser keeps F5, Ctrl+R and similar
+                // keys.
                 prevent_default_event_handling: false,
                 ..window
             }),
@@ -62,7 +63,7 @@ pub(crate) fn plugins(window: Window) -> PluginGroupBuilder {
             ..default()
         })
         .set(LogPlugin {
-            // What they do without is drawn without.
+            // These plugins warn about features that the browser lacks.
             filter: format!("{LOGGED},bevy_core_pipeline=error,bevy_pbr=error"),
             level: Level::WARN,
             ..default()

@@ -1,4 +1,4 @@
-//! Checks for a display and a graphics adapter, without which Bevy panics, and the log of both.
+//! Bevy's default plugins on a desktop, and checks for a display and a graphics adapter, without which Bevy panics.
 
 use std::env;
 use std::io::{self, IsTerminal};
@@ -14,7 +14,6 @@ use wgpu::{Backends, DeviceType, Instance, InstanceDescriptor};
 
 use super::LOGGED;
 
-/// Bevy's default plugins, with this window.
 #[must_use]
 pub(crate) fn plugins(window: Window) -> PluginGroupBuilder {
     DefaultPlugins
@@ -23,43 +22,42 @@ pub(crate) fn plugins(window: Window) -> PluginGroupBuilder {
             ..default()
         })
         .set(log_plugin())
-        // A test opens the window, not on its first thread.
+        // A test opens the window on a thread that is not the main thread.
         .set(WinitPlugin {
             run_on_any_thread: true,
         })
-        // The game listens for more than Ctrl-C.
+        // The game handles more signals than Ctrl-C.
         .disable::<TerminalCtrlCHandlerPlugin>()
 }
 
-/// The address of the page that the game is in.
+/// Address of the page that contains the game. Always `None` on a desktop.
 pub(crate) const fn address() -> Option<String> {
     None
 }
 
-/// How a setting is given when the game starts.
+/// Text that gives a setting at the start, as a command-line argument.
 pub(crate) fn setting(name: &str, value: &str) -> String {
     format!("--{name} {value}")
 }
 
-/// Copies a text to the clipboard.
 pub(crate) fn copy(ctx: &egui::Context, text: &str) {
     ctx.copy_text(text.to_owned());
 }
 
-/// Opens an address in the browser that the system is set to.
+/// Opens an address in the system's browser.
 pub(crate) fn browse(address: &str) {
     if let Err(error) = open::that_detached(address) {
         warn!("{address} could not be opened: {error}");
     }
 }
 
-/// Logs to standard error, what the environment variable `RUST_LOG` says if there is one.
+/// Logs to standard error. The environment variable `RUST_LOG` overrides the filter.
 #[must_use]
 pub(crate) fn log_plugin() -> LogPlugin {
     LogPlugin {
         filter: LOGGED.to_owned(),
         level: Level::WARN,
-        // A file has no colours.
+        // No colour codes in a file.
         fmt_layer: |_| {
             let layer = fmt::Layer::default()
                 .with_writer(io::stderr)
@@ -70,7 +68,7 @@ pub(crate) fn log_plugin() -> LogPlugin {
     }
 }
 
-/// What is missing to open a window; `None` if nothing is.
+/// Reason why a window cannot be opened, or `None` if it can.
 #[must_use]
 pub(crate) fn missing() -> Option<&'static str> {
     if cfg!(target_os = "linux") && !has_display() {
@@ -79,7 +77,7 @@ pub(crate) fn missing() -> Option<&'static str> {
     no_adapter(Backends::PRIMARY | Backends::GL)
 }
 
-/// What is missing to render off screen; `None` if nothing is.
+/// Reason why offscreen rendering is not possible, or `None` if it is.
 #[must_use]
 pub(crate) fn no_adapter_off_screen() -> Option<&'static str> {
     no_adapter(Backends::PRIMARY)
@@ -87,7 +85,7 @@ pub(crate) fn no_adapter_off_screen() -> Option<&'static str> {
 
 fn no_adapter(backends: Backends) -> Option<&'static str> {
     let instance = Instance::new(InstanceDescriptor {
-        // Others would complain about what they lack.
+        // Limited, because other backends log errors about missing libraries.
         backends,
         ..InstanceDescriptor::new_without_display_handle_from_env()
     });

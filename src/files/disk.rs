@@ -1,4 +1,4 @@
-//! Files on disk, which appear whole or not at all.
+//! Files on disk, written atomically.
 
 use std::fs;
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Writes a complete new file that only its owner can read.
 ///
 /// # Errors
-/// Also if there is a file of this name.
+/// Also if a file with this name exists.
 pub(crate) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = NewFile::create_private(path)?;
     file.write_all(bytes)?;
@@ -31,13 +31,13 @@ pub(crate) fn is_for_others(metadata: &fs::Metadata) -> bool {
     metadata.is_file() && metadata.permissions().mode() & 0o077 != 0
 }
 
-/// Whether this is an ordinary file that other users of the machine can read: not known here.
+/// Whether other users can read the file. Unknown on this system.
 #[cfg(not(unix))]
 pub(crate) fn is_for_others(_: &fs::Metadata) -> bool {
     false
 }
 
-/// More than any settings are long.
+/// Maximum size of settings.
 const MAX_SETTINGS_BYTES: u64 = 1 << 20;
 
 /// Reads settings of an earlier run.

@@ -1,4 +1,4 @@
-//! Hands files to the page, which offers them as downloads.
+//! Offers files as downloads of the page.
 
 use std::io::{self, Cursor, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::page;
 
-/// A file in memory. [`finish`](Self::finish) downloads it under the last part of its path; if it is dropped before,
-/// nothing happens.
+/// A file in memory. [`finish`](Self::finish) downloads it under the last part of its path. If it is dropped before, it
+/// is discarded.
 #[derive(Debug)]
 pub(crate) struct NewFile {
     path: PathBuf,
@@ -22,7 +22,7 @@ impl NewFile {
         })
     }
 
-    /// The next name of the form `cubewire-1.ron`. The browser changes it if there is such a file already.
+    /// Creates a file with the next name of the form `cubewire-1.ron`. The browser changes the name if it exists.
     pub(crate) fn create_numbered(_: &Path, extension: &str) -> io::Result<Self> {
         static NEXT: AtomicU32 = AtomicU32::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -57,18 +57,18 @@ impl Seek for NewFile {
     }
 }
 
-/// A browser has no errors of an operating system.
+/// Returns the text unchanged, because a browser has no error codes of an operating system.
 pub(super) fn without_codes(text: &str) -> String {
     text.to_owned()
 }
 
-/// Reads settings that the browser keeps for this page.
+/// Reads settings that the browser stores for this page.
 pub(crate) fn recall(path: &Path) -> io::Result<String> {
     let text = page::recall(&path.to_string_lossy());
     text.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// Lets the browser keep settings for this page, if it keeps any.
+/// Stores settings for this page in the browser, if it allows that.
 pub(crate) fn remember(path: &Path, text: &str) -> io::Result<()> {
     page::remember(&path.to_string_lossy(), text);
     Ok(())

@@ -1,4 +1,4 @@
-//! What no browser has: films and pictures in files, a network, a terminal.
+//! Features that need a desktop: films and pictures in files, a network, a terminal.
 
 #![allow(clippy::disallowed_methods, reason = "a browser has none of this")]
 
@@ -16,7 +16,7 @@ use std::fmt;
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
-/// A progress bar on standard error, hidden where that is not a terminal.
+/// Creates a progress bar on standard error, hidden if that is not a terminal.
 #[must_use]
 pub fn progress(steps: u64, unit: &'static str) -> ProgressBar {
     let template =
@@ -24,7 +24,7 @@ pub fn progress(steps: u64, unit: &'static str) -> ProgressBar {
     let style = ProgressStyle::with_template(&template).expect("the template is well formed");
     let style = style.with_key("rate", |state: &ProgressState, out: &mut dyn fmt::Write| {
         let rate = state.per_sec();
-        // Whoever cannot be told goes on.
+        // Ignore a failed write of progress text.
         let _ = write!(out, "{rate:.*}", usize::from(rate < 10.0));
     });
     ProgressBar::new(steps).with_style(style)

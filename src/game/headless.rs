@@ -1,4 +1,4 @@
-//! The game without a window, on a manual clock: each update steps one tick.
+//! The game without a window, on a manual clock. Each update steps one tick.
 
 use std::ops::{Deref, DerefMut};
 
@@ -21,10 +21,11 @@ pub struct HeadlessGame {
     pub app: App,
 }
 
-/// Plays a script with a lane for each rung, which have the other settings of `lane`. Returns CSV: for each tick
-/// the hash of all states so far, and the bytes that each lane sent. Two last lines have, for each lane,
-/// the snapshots that arrived and were compared with what was sent, and how many of these differed. Equal
-/// on every platform.
+/// Plays a script with one lane per rung, otherwise with the settings of `lane`, and returns CSV.
+///
+/// Each row has a tick, the hash of all states up to it, and the payload bytes of each lane. The last two rows have,
+/// per lane, the number of received snapshots that were compared with the sent ones, and how many differed. The result
+/// is the same on every platform.
 ///
 /// # Errors
 /// If a lane cannot be set up.
@@ -73,8 +74,8 @@ pub fn tick_by_tick(script: Script, ticks: u64, lane: &LaneSettings) -> Result<S
     Ok(text)
 }
 
-/// Makes an app ready to be updated by hand. Its systems run one after the other: most are so short that handing them to
-/// another thread would take longer.
+/// Finishes the app for manual updates. Systems run on one thread, because most are shorter than the handover to
+/// another thread.
 pub(super) fn finish(app: &mut App) {
     app.finish();
     app.cleanup();
@@ -84,16 +85,16 @@ pub(super) fn finish(app: &mut App) {
     }
 }
 
-/// A game with one lane, whose decoded snapshots are checked.
+/// A game with one lane that compares its decoded snapshots with the sent ones.
 #[derive(Debug)]
 pub struct LaneGame {
     game: HeadlessGame,
-    /// The lane.
+    /// Entity of the lane.
     pub lane: Entity,
 }
 
 impl HeadlessGame {
-    /// Sets up the game at tick 0, with a `script` that plays in a loop.
+    /// Sets up the game at tick 0. `script` plays in a loop.
     #[must_use]
     pub fn new(script: Option<Script>) -> Self {
         Self::with_plugins(script, ())
@@ -124,7 +125,7 @@ impl HeadlessGame {
         self.app.update();
     }
 
-    /// Adds a lane with both halves.
+    /// Adds a lane with its sender and receiver.
     ///
     /// # Errors
     /// If the lane cannot be set up.
@@ -132,7 +133,7 @@ impl HeadlessGame {
         Ok(spawn_lane(self.app.world_mut(), settings)?)
     }
 
-    /// Adds the lane of a [`LaneGame`].
+    /// Adds the selected, checked lane of a [`LaneGame`] in the right half.
     fn spawn_selected(&mut self, settings: LaneSettings) -> Result<Entity, GameError> {
         let lane = self.spawn_lane(settings)?;
         let mut entity = self.app.world_mut().entity_mut(lane);
@@ -145,7 +146,7 @@ impl HeadlessGame {
         self.app.update();
     }
 
-    /// The cubes.
+    /// The simulation.
     #[must_use]
     pub fn cubes(&self) -> &CubeWorld {
         self.app.world().resource::<CubeWorld>()
@@ -153,7 +154,7 @@ impl HeadlessGame {
 }
 
 impl LaneGame {
-    /// Sets up the game at tick 0, with a `script` that plays in a loop.
+    /// Sets up the game at tick 0 with a lane. `script` plays in a loop.
     ///
     /// # Errors
     /// If the lane cannot be set up.
@@ -176,7 +177,7 @@ impl LaneGame {
         Ok(Self { game, lane })
     }
 
-    /// Adds a lane to a game that has been played for a while, as when a viewer joins it.
+    /// Adds a lane to a running game, like a viewer that joins late.
     ///
     /// # Errors
     /// If the lane cannot be set up.
@@ -192,7 +193,7 @@ impl LaneGame {
         self.app.world_mut().entity_mut(lane).insert(shadow);
     }
 
-    /// The shadow ladder, with figures up to the newest tick; none if the lane has no shadow.
+    /// Finishes the shadow ladder up to the newest tick and returns it. `None` if the lane has no shadow ladder.
     ///
     /// # Errors
     /// If a snapshot could not be encoded.
@@ -215,7 +216,7 @@ impl LaneGame {
         meter.expect("the lane has a meter")
     }
 
-    /// Begins the [totals](crate::replication::Record::totals) of the lane again, with the next tick.
+    /// Restarts the [totals](crate::replication::Record::totals) of the lane at the next tick.
     ///
     /// # Panics
     /// If the lane was despawned.
@@ -225,7 +226,7 @@ impl LaneGame {
         meter.expect("the lane has a meter").mark();
     }
 
-    /// Results of the lane's check.
+    /// Results of comparing decoded with sent snapshots.
     ///
     /// # Panics
     /// If the lane was despawned.

@@ -1,7 +1,7 @@
-//! Measures how long a frame takes without rendering: what the window computes, up to the triangles of its panel.
+//! Measures the CPU time of a frame without rendering, including layout and tessellation of the panel.
 //!
-//! In a window, the shadow ladder has the time until the next frame, and that in which the frame is drawn.
-//! Here a frame follows the other at once, and what the shadow's task takes is not part of any frame's time.
+//! The time of the shadow ladder is measured separately, because in a window its task runs in the background until the
+//! next frame.
 
 use std::time::Duration;
 
@@ -18,27 +18,26 @@ use crate::recording::Script;
 use crate::replication::{LaneSettings, ShadowLadder};
 use crate::view::{PaneContent, ViewPlugin};
 
-/// How long the frames of a play take, milliseconds.
+/// Frame times of a run, milliseconds.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct FrameTimes {
-    /// Frames that were measured, at least one.
+    /// Number of measured frames, at least one.
     pub frames: usize,
-    /// Mean of a frame.
+    /// Mean frame time.
     pub mean_ms: f64,
-    /// Half of the frames take less.
+    /// Median frame time.
     pub median_ms: f64,
-    /// 99 of 100 frames take less.
+    /// 99th percentile of the frame times.
     pub percentile_99_ms: f64,
-    /// The slowest frame.
+    /// Longest frame time.
     pub worst_ms: f64,
-    /// The part of the mean that lays out the panel.
+    /// Mean time of the panel's layout, which is part of `mean_ms`.
     pub panel_ms: f64,
-    /// What the shadow ladder's task takes in addition, mean of the last ticks.
+    /// Mean time per tick of the shadow ladder's task over the last ticks. Not part of `mean_ms`.
     pub shadow_ms: f64,
 }
 
-/// Plays this many ticks, at least one, with a lane in the right half and the whole panel, one tick a frame, as fast as
-/// it can.
+/// Plays at least one tick, one per frame and as fast as possible, with a lane in the right half and the whole panel.
 ///
 /// # Errors
 /// If the game cannot be set up.
@@ -82,7 +81,7 @@ pub fn measure(
     })
 }
 
-/// The work of egui in a frame.
+/// Runs egui's part of a frame.
 fn lay_out_panel(world: &mut World) -> Result<(), BevyError> {
     let mut contexts = world.query_filtered::<&mut EguiContext, With<PrimaryEguiContext>>();
     let egui = contexts.single_mut(world)?.get_mut().clone();

@@ -23,30 +23,30 @@ use crate::replication::LaneSettings;
 use crate::theme::Theme;
 use crate::view::{AppearancePlugin, PaneContent, Quality, ViewPlugin};
 
-/// How to open the window.
+/// Settings of the window and its game.
 #[derive(Debug)]
 pub struct WindowSettings {
-    /// What the left half shows at the start.
+    /// Initial content of the left half.
     pub left: PaneContent,
-    /// The lane in the right half at the start.
+    /// Initial lane of the right half.
     pub right: LaneSettings,
-    /// A script to play instead of the keyboard. A replay is played once.
+    /// Script to play instead of the keyboard. A replay plays once.
     pub script: Option<Script>,
-    /// Whether the game never plays by itself. With a script it never does.
+    /// Disables autoplay. With a script there is no autoplay either.
     pub calm: bool,
     /// Folder for replays, videos, pictures and exports.
     pub recordings: PathBuf,
-    /// When to close the window, seconds after it opened.
+    /// Seconds after which the window closes.
     pub seconds: Option<f64>,
     /// Size in logical pixels.
     pub size: UVec2,
-    /// How much work goes into a frame.
+    /// Graphics quality.
     pub quality: Quality,
-    /// The theme, instead of the one of the last window.
+    /// Theme. Without it, the theme of the last run.
     pub theme: Option<Theme>,
     /// File for the state of the panel.
     pub panel: Option<PathBuf>,
-    /// Index of the step of the tour that begins at once.
+    /// Index of the tour step to start with.
     pub tour: Option<usize>,
 }
 
@@ -60,7 +60,7 @@ pub fn run(settings: WindowSettings) -> Result<(), Failure> {
     run_app(app)
 }
 
-/// An app with Bevy's default plugins, which will open the window.
+/// Creates an app with Bevy's default plugins and a window.
 pub fn open(settings: &WindowSettings) -> App {
     let UVec2 {
         x: width,
@@ -79,7 +79,7 @@ pub fn open(settings: &WindowSettings) -> App {
     app
 }
 
-/// Has the window fit the screen, where no window manager sees to it.
+/// Shrinks the window to the screen, for systems without a window manager.
 #[cfg(not(target_family = "wasm"))]
 fn fit(monitors: Query<&Monitor>, mut window: Single<&mut Window, With<PrimaryWindow>>) {
     let screens = monitors.iter().map(Monitor::physical_size);
@@ -92,7 +92,6 @@ fn fit(monitors: Query<&Monitor>, mut window: Single<&mut Window, With<PrimaryWi
     }
 }
 
-/// Runs the app until its window is closed.
 pub(super) fn run_app(mut app: App) -> Result<(), Failure> {
     match app.run() {
         AppExit::Success => Ok(()),
@@ -100,7 +99,7 @@ pub(super) fn run_app(mut app: App) -> Result<(), Failure> {
     }
 }
 
-/// Adds everything for the window except Bevy's default plugins, which must have been added before.
+/// Adds everything for the window except Bevy's default plugins, which must already be there.
 ///
 /// # Errors
 /// If a lane cannot be set up.
@@ -112,7 +111,6 @@ pub fn add_game(app: &mut App, settings: WindowSettings) -> Result<(), Failure> 
     add_play(app, settings)
 }
 
-/// Adds view, panel and recordings.
 pub(super) fn add_frame(app: &mut App, settings: &WindowSettings) {
     app.add_plugins((
         EguiPlugin::default(),
@@ -135,17 +133,17 @@ pub(super) fn add_frame(app: &mut App, settings: &WindowSettings) {
     }
 }
 
-/// Opens the address that a button leads to.
+/// Opens the web address of a button.
 fn browse(action: On<Action>) {
     if let Action::Open(address) = *action {
         display::browse(address);
     }
 }
 
-/// Adds the game, with the simulation or a lane in the left half and a lane in the right half.
+/// Adds the game with a lane in the right half, and the simulation or a lane in the left half.
 pub(super) fn add_play(app: &mut App, settings: WindowSettings) -> Result<(), Failure> {
     app.add_plugins((GamePlugin, KeyboardPlugin, InputLogPlugin));
-    // A replay is compared with its recording, so nothing may intervene.
+    // A replay is compared with its recording, so do not let the tour change the game.
     if settings
         .script
         .as_ref()

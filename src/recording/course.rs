@@ -1,22 +1,22 @@
-//! What the halves show in turn, by a script and by switches.
+//! Computes the contents of the halves over time from a script and from switches.
 
 use super::{Script, Switch};
 use crate::replication::LaneSettings;
 use crate::view::{PaneContent, Side};
 
-/// What a half shows from a tick on, counted from the start of the script.
+/// Content of a half from a tick on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Turn {
-    /// The tick; 0 for what is shown at the start.
+    /// Start of the content, in ticks since the start of the script. 0 for the initial content.
     pub from: u64,
     /// The half.
     pub side: Side,
-    /// What it shows.
+    /// Its content.
     pub content: PaneContent,
 }
 
-/// What the halves show at the start, and after each step of the script and each switch, in the order of their ticks. The
-/// ticks of the switches count from the start of the script.
+/// Returns the initial contents of the halves, and the new content after each step of the script and each switch, in
+/// the order of their ticks. The ticks of the switches count from the start of the script.
 #[must_use]
 pub fn course(
     left: &PaneContent,
@@ -41,13 +41,13 @@ pub fn course(
     let switches = switches.iter();
     let switches = switches.map(|switch| (switch.at, switch.side, Change::Switch(switch)));
     let mut changes: Vec<_> = steps.chain(switches).collect();
-    // Stable: in the same tick the script comes first.
+    // The sort is stable, so in the same tick the script comes first.
     changes.sort_by_key(|(at, ..)| *at);
     for (from, side, change) in changes {
         let content = &mut halves[side as usize];
         match (change, &mut *content) {
             (Change::Set(new), content) => *content = new.clone(),
-            // Parsing has checked the values.
+            // The values were checked by the parser, so this cannot fail.
             (Change::Switch(switch), PaneContent::Lane(lane)) => drop(switch.apply(lane)),
             (Change::Switch(_), PaneContent::Simulation) => {}
         }
@@ -65,7 +65,7 @@ enum Change<'a> {
     Switch(&'a Switch),
 }
 
-/// What differs in what a half shows then, in words; none if nothing does.
+/// Describes the change between two contents of a half. `None` if they do not differ.
 #[must_use]
 pub fn describe_change(old: &PaneContent, new: &PaneContent) -> Option<String> {
     match (old, new) {

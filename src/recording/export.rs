@@ -1,7 +1,7 @@
-//! Saves what is measured, and pictures of the window (F12).
+//! Saves measurements, and pictures of the window (F12).
 //!
-//! Files get the first free name of the form `cubewire-1.csv` in the [`RecordingFolder`]. They are written by
-//! a task, and appear whole or not at all.
+//! A task writes each file, under the first free name of the form `cubewire-1.csv` in the [`RecordingFolder`]. The name
+//! appears when the file is complete.
 
 mod json;
 mod link;
@@ -28,7 +28,7 @@ pub use json::write_json_lines;
 pub use link::query;
 pub use rows::{COLUMNS, Column, CsvRows};
 
-/// Handles the [`Action`]s that save what is measured, and F12. Needs a [`RecordingFolder`].
+/// Handles the [`Action`]s that save measurements, and F12. Needs a [`RecordingFolder`].
 #[derive(Debug)]
 pub struct ExportPlugin;
 
@@ -54,12 +54,12 @@ impl Plugin for ExportPlugin {
     }
 }
 
-/// The files that are being written. Each ends with a sentence about the result, or about what failed.
+/// Tasks that write files. Each returns a sentence about its result or error.
 #[derive(Resource, Debug, Default)]
 struct Saving(Vec<Task<Result<String, String>>>);
 
 impl Saving {
-    /// Saves a file with the next number. `about` says what is in it.
+    /// Starts a task that saves a numbered file. `about` describes the contents for the user.
     fn save(
         &mut self,
         folder: &Path,
@@ -74,7 +74,7 @@ impl Saving {
     }
 }
 
-/// Returns a sentence about the result. Where nothing was saved, nothing is left.
+/// Returns a sentence about the result. No file is left after an error.
 fn save(
     folder: &Path,
     extension: &str,
@@ -92,7 +92,6 @@ fn save(
     Ok(format!("{}: {about}", path.display()))
 }
 
-/// Shows the result.
 fn report(notices: &mut Notices, result: Result<String, String>, now: Duration) {
     match result {
         Ok(sentence) => notices.show(sentence, now),
@@ -133,7 +132,7 @@ fn on_action(
     }
 }
 
-/// Reports files that are written.
+/// Reports completed files.
 fn collect(time: Res<Time<Real>>, mut saving: ResMut<Saving>, mut notices: ResMut<Notices>) {
     saving.0.retain_mut(|saved| match check_ready(saved) {
         Some(sentence) => {
@@ -144,7 +143,7 @@ fn collect(time: Res<Time<Real>>, mut saving: ResMut<Saving>, mut notices: ResMu
     });
 }
 
-/// Waits for every file when the app exits.
+/// Waits for all files when the app exits.
 fn finish(time: Res<Time<Real>>, mut saving: ResMut<Saving>, mut notices: ResMut<Notices>) {
     for saved in saving.0.drain(..) {
         report(&mut notices, block_on(saved), time.elapsed());

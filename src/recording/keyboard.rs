@@ -1,4 +1,4 @@
-//! Reads the keyboard unless a script is played, and pauses, steps and resumes the clock.
+//! Applies keyboard input while no script is played, and pauses, steps and resumes the clock.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::controls::{Action, ControlsPlugin, ControlsSystems, Keyboard};
 use crate::simulation::{HeldKeys, ResetSimulation};
 use crate::view::{self, TouchKeys};
 
-/// Holds the keys of the keyboard and handles reset, pause and step. Adds the [`ControlsPlugin`].
+/// Applies held keys and handles reset, pause and step. Adds the [`ControlsPlugin`].
 #[derive(Debug)]
 pub struct KeyboardPlugin;
 
@@ -42,7 +42,7 @@ fn on_action(
 ) {
     let tick = ticks.timestep();
     match *action {
-        // A replay contains its own resets.
+        // A replay has recorded resets.
         Action::Reset if replay.is_none() => {
             resets.write(ResetSimulation);
             if clock.is_paused() {
@@ -59,13 +59,13 @@ fn on_action(
     }
 }
 
-/// Pauses, and discards the part of this frame's time that was not simulated yet.
+/// Pauses, and discards the time of this frame that was not simulated yet.
 fn pause(clock: &mut Time<Virtual>) {
     clock.pause();
     clock.advance_by(Duration::ZERO);
 }
 
-/// Bevy keeps messages until the next fixed tick, which never comes during a pause.
+/// Clears messages during a pause. Bevy would keep them until the next fixed tick, which does not come.
 fn forget_messages(clock: Res<Time<Virtual>>, mut registry: ResMut<MessageRegistry>) {
     if clock.is_paused() {
         registry.should_update = ShouldUpdateMessages::Ready;

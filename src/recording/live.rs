@@ -15,27 +15,27 @@ use crate::controls::Action;
 use crate::panel::PanelSystems;
 use crate::view::Notices;
 
-/// The folder for replays, videos, pictures and exports.
+/// Folder for replays, videos, pictures and exports.
 #[derive(Resource, Clone, Debug)]
 pub struct RecordingFolder(pub PathBuf);
 
-/// When the notices of recordings over the scene are updated, in [`Update`].
+/// Updates the notices of recordings, in [`Update`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LiveSystems;
 
-/// When pictures of the window are requested, in [`Last`].
+/// Requests pictures of the window, in [`Last`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct CaptureSystems;
 
-/// When finished recordings are announced, in [`Last`].
+/// Reports finished recordings, in [`Last`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct CollectSystems;
 
-/// Marks a requested picture of the window that is not for a video alone.
+/// Marks a requested picture of the window that is used for more than a video.
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct SharedPicture;
 
-/// Records replays at the press of a key, and where there are files also videos. Needs [`RecordingFolder`] and [`Notices`].
+/// Records replays, and on a desktop videos, when their keys are pressed. Needs [`RecordingFolder`] and [`Notices`].
 #[derive(Debug)]
 pub struct LivePlugin;
 
@@ -83,7 +83,7 @@ fn on_action(
     }
 }
 
-/// Shows the length of the replay so far over the scene.
+/// Shows the length of the current replay over the scene.
 fn show_length(log: Option<Res<InputLog>>, mut notices: ResMut<Notices>) {
     let replay = replay_seconds(log.as_deref());
     let text = replay.map(|seconds| format!("Replay {}", clock(seconds, 1)));
@@ -92,13 +92,13 @@ fn show_length(log: Option<Res<InputLog>>, mut notices: ResMut<Notices>) {
     }
 }
 
-/// The length of the replay that is being recorded.
+/// Length of the current replay, seconds. `None` if no replay is recorded.
 fn replay_seconds(log: Option<&InputLog>) -> Option<f64> {
     let ticks = log?.recorded_ticks()?;
     Some(ticks as f64 / f64::from(TICKS_PER_SECOND))
 }
 
-/// Saves a replay that is being recorded when the app exits.
+/// Saves the current replay when the app exits.
 fn end(
     time: Res<Time<Real>>,
     folder: Res<RecordingFolder>,
@@ -112,10 +112,10 @@ fn end(
     }
 }
 
-/// Minutes and seconds, with one decimal or none.
+/// Formats minutes and seconds with `decimals` decimals.
 fn clock(seconds: f64, decimals: usize) -> String {
     let scale = 10_f64.powi(decimals as i32);
-    // What is not shown of a second is not rounded up.
+    // Without decimals, round down like a clock.
     let seconds = match decimals {
         0 => seconds.floor(),
         _ => (seconds * scale).round() / scale,

@@ -1,10 +1,10 @@
-//! Pictures as PNG files.
+//! PNG encoding.
 
 use std::io::{self, Write};
 
 use png::{BitDepth, ColorType, Compression, Encoder, EncodingError};
 
-/// Writes a picture from three bytes for each pixel.
+/// Writes a PNG of RGB pixels with one byte per channel.
 pub(crate) fn write_rgb(
     out: impl Write,
     (width, height): (u32, u32),

@@ -12,7 +12,7 @@ use crate::simulation::{
 };
 use crate::view::{Halves, Overlay, PaneContent, ShowHalf, Side};
 
-/// Plays the script of the [`ScriptPlayback`], if that resource exists.
+/// Plays the script of the [`ScriptPlayback`] while that resource exists.
 #[derive(Debug)]
 pub struct ScriptPlugin;
 
@@ -28,11 +28,11 @@ impl Plugin for ScriptPlugin {
     }
 }
 
-/// The script that is being played, and how.
+/// The script that is played, and its settings.
 #[derive(Resource, Clone, Debug)]
 pub struct ScriptPlayback {
     script: Script,
-    /// The tick before the first one of the script; none before playback begins.
+    /// Tick before the first one of the script. `None` before playback starts.
     start: Option<u64>,
     repeats: bool,
     shows_halves: bool,
@@ -40,8 +40,7 @@ pub struct ScriptPlayback {
 }
 
 impl ScriptPlayback {
-    /// Plays the keys of `script` from the next tick on, in a loop. What the script shows in the halves is
-    /// ignored.
+    /// Plays the keys of `script` in a loop, starting with the next tick. Ignores the contents of the halves.
     #[must_use]
     pub const fn new(script: Script) -> Self {
         Self {
@@ -53,15 +52,14 @@ impl ScriptPlayback {
         }
     }
 
-    /// Plays the script once; afterwards no keys are held.
+    /// Plays the script once. Afterwards no keys are held.
     #[must_use]
     pub const fn once(mut self) -> Self {
         self.repeats = false;
         self
     }
 
-    /// Also changes what the halves show: as in the script, and by `switches`, whose ticks count from the
-    /// start of the script.
+    /// Also applies the script's contents of the halves, and `switches`. Their ticks count from the start of the script.
     #[must_use]
     pub fn showing_halves(mut self, switches: Vec<Switch>) -> Self {
         self.shows_halves = true;
@@ -69,13 +67,13 @@ impl ScriptPlayback {
         self
     }
 
-    /// The script.
+    /// The script that is played.
     #[must_use]
     pub const fn script(&self) -> &Script {
         &self.script
     }
 
-    /// Whether the script was played to its end and does not repeat.
+    /// Whether the script has ended and does not repeat.
     #[must_use]
     pub fn is_over(&self, world: &CubeWorld) -> bool {
         let played = self.start.map_or(0, |start| world.tick() - start);
@@ -83,8 +81,8 @@ impl ScriptPlayback {
     }
 }
 
-/// Starts playback with the next tick, in an app with the [`InputLogPlugin`](super::InputLogPlugin). A
-/// replay is played once, and its states are compared with the recorded ones.
+/// Starts playback at the next tick in an app with the [`InputLogPlugin`](super::InputLogPlugin). A replay plays once,
+/// and its states are compared with the recorded ones.
 pub fn begin(world: &mut World, playing: ScriptPlayback) {
     let check = ReplayCheck::new(playing.script());
     let playing = match check {
@@ -112,6 +110,7 @@ fn play(
     let is_over = playing.is_over(&world);
     if is_over {
         held.0 = cubewire_scene::Keys::default();
+        // After a replay, the scene may be rebuilt for viewers again.
         commands.remove_resource::<RebuildsAsRecorded>();
     } else {
         held.0 = playing.script.keys_at(tick);
@@ -126,7 +125,7 @@ fn play(
     if !is_over {
         for side in Side::ALL {
             let content = playing.script.content_at(tick, side);
-            // When a script repeats, the halves show what they showed at its start.
+            // When a script repeats, restore the initial contents of the halves.
             let content = content.or_else(|| {
                 let has_restarted = tick == 0 && played > 0;
                 playing
@@ -146,7 +145,7 @@ fn play(
     }
 }
 
-/// The script changes what a half shows.
+/// The script changes the content of a half.
 #[derive(Event, Clone, Debug)]
 struct Shown(ShowHalf);
 
@@ -163,7 +162,7 @@ fn on_switch(switch: On<Switch>, halves: Halves<'_, '_>, mut commands: Commands)
     commands.trigger(Shown(ShowHalf { side, content }));
 }
 
-/// Changes what a half shows, and announces it over the scene.
+/// Changes the content of a half and announces it over the scene.
 fn on_shown(
     shown: On<Shown>,
     time: Res<Time<Fixed>>,

@@ -1,10 +1,11 @@
 //! Replays: scripts that are recorded during play.
 //!
-//! Physics is deterministic on one machine and in one build: the same keys at the same ticks, starting in
-//! a new physics world, give the same states bit for bit. So a replay only needs the keys: the simulation
-//! has no seed, and the seeds of the links are in the text of each lane. The [`InputLog`] always records the
-//! keys since the last reset; a recording that begins later has the ticks before it as its lead-in. A hash
-//! over all states shows whether a replay reproduces them: [`ReplayCheck`].
+//! Physics is deterministic with the same build on the same machine. The same keys at the same ticks from a new physics
+//! world give bit-identical states. A replay therefore stores only keys and lane settings, including the seeds of the
+//! links. The simulation has no seed.
+//!
+//! The [`InputLog`] always records the keys since the last reset. If a recording starts later, the ticks before it
+//! become its lead-in. [`ReplayCheck`] compares hashes of the states to verify a replay.
 
 mod check;
 mod log;
@@ -18,7 +19,7 @@ use crate::simulation::SimulationSystems;
 pub use check::{Difference, Outcome, ReplayCheck};
 pub use log::InputLog;
 
-/// Updates the [`InputLog`], and the [`ReplayCheck`] if that resource exists.
+/// Updates the [`InputLog`], and the [`ReplayCheck`] while that resource exists.
 #[derive(Debug)]
 pub struct InputLogPlugin;
 
@@ -42,7 +43,7 @@ impl Plugin for InputLogPlugin {
 }
 
 impl Recorded {
-    /// The record of a replay made by this program.
+    /// Metadata of a replay recorded by this program.
     fn by_this_program(states: Vec<u64>) -> Self {
         let profile = if cfg!(debug_assertions) {
             "debug"

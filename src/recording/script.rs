@@ -1,10 +1,10 @@
-//! Scripts: keys by tick, as RON files. A replay is a script that was recorded during play.
+//! Scripts: held keys by tick, as RON files. A replay is a script that was recorded during play.
 //!
 //! ```ron
 //! (
-//!     ticks: 240, // length: four seconds; then the script repeats
+//!     ticks: 240, // length of four seconds, then the script repeats
 //!     about: "rolling to the right", // for the title card of a film; optional
-//!     right: "rung:uncompressed", // what the half shows at the start; optional
+//!     right: "rung:uncompressed", // initial content of the right half; optional
 //!     steps: [
 //!         (at: 60, hold: [Right]),
 //!         (at: 120, hold: [Right, Gather], right: "rung:delta"),
@@ -24,75 +24,76 @@ use crate::view::{PaneContent, Side};
 pub(super) use file::FORMAT;
 pub use file::ScriptError;
 
-/// Ticks from one recorded hash to the next.
+/// Number of ticks between two recorded hashes.
 pub(super) const HASH_EVERY: u64 = 10 * TICKS_PER_SECOND as u64;
 
-/// Ticks of a script, at most: a day.
+/// Maximum length of a script in ticks: one day.
 pub(super) const MAX_TICKS: u64 = MAX_SECONDS as u64 * TICKS_PER_SECOND as u64;
 
-/// The keys that are held and what the halves show, by tick.
+/// Held keys and contents of the halves, by tick.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Script {
-    /// Length in ticks, after which the script repeats. From 1 to a day in a file; 0 in the default, which
+    /// Length in ticks, after which the script repeats. From 1 to the ticks of a day in a file. 0 in the default, which
     /// holds no keys.
     pub ticks: u64,
-    /// What the player does, in words, for the title card of a film.
+    /// Description of the play for the title card of a film.
     #[serde(default, skip_serializing_if = "is_default")]
     pub about: Option<String>,
-    /// Lead-in: ticks at the start that are played, but precede the recording and are not shown.
+    /// Lead-in: ticks at the start that precede the recording. They are played, but not shown.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lead_in: u64,
-    /// What the left half shows at the start.
+    /// Initial content of the left half.
     #[serde(default, skip_serializing_if = "is_default")]
     pub left: Option<Box<PaneContent>>,
-    /// What the right half shows at the start: a lane.
+    /// Initial content of the right half, a lane.
     #[serde(default, skip_serializing_if = "is_default")]
     pub right: Option<Box<PaneContent>>,
-    /// Changes, in ascending order of their ticks.
+    /// Changes in ascending order of their ticks.
     #[serde(deserialize_with = "file::steps")]
     pub steps: Vec<Step>,
-    /// For a replay: how it was recorded.
+    /// Metadata of a replay.
     #[serde(default, skip_serializing_if = "is_default")]
     pub recorded: Option<Recorded>,
 }
 
-/// How a replay was recorded, and the hashes to check it with.
+/// Metadata of a replay, with hashes to verify it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recorded {
-    /// Format of the file.
+    /// Format version of the file.
     pub format: u32,
-    /// The version of cubewire that recorded it.
+    /// Version of cubewire that recorded the replay.
     pub cubewire: String,
-    /// The version of the physics engine, the build profile, and the platform.
+    /// Version of the physics engine, build profile and platform.
     pub build: String,
-    /// Running hash of all states, after every 600 ticks, and after the last tick.
+    /// Running hash of all states after every 600 ticks, and after the last tick.
     #[serde(deserialize_with = "file::states")]
     pub states: Vec<u64>,
     /// CRC-32 of the replay as RON without spaces, with 0 in this field.
     pub checksum: u32,
 }
 
-/// A change of the held keys or of what a half shows.
+/// Change of the held keys or of the content of a half.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// The tick of the change, counted from 0.
+    /// Tick of the change, counted from 0.
     pub at: u64,
-    /// The keys held from this tick until another step changes them.
+    /// Keys held from this tick until another step changes them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub hold: Option<Vec<Key>>,
     /// Whether R is pressed.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reset: bool,
-    /// Whether the engine's sets are [rebuilt](crate::simulation::RebuildSimulation), as a viewer needed their state.
+    /// Whether the physics engine's sets are [rebuilt](crate::simulation::RebuildSimulation), because a viewer needed
+    /// their state.
     #[serde(default, skip_serializing_if = "is_default")]
     pub rebuild: bool,
-    /// What the left half shows from this tick on.
+    /// Content of the left half from this tick on.
     #[serde(default, skip_serializing_if = "is_default")]
     pub left: Option<Box<PaneContent>>,
-    /// What the right half shows from this tick on: a lane.
+    /// Content of the right half from this tick on, a lane.
     #[serde(default, skip_serializing_if = "is_default")]
     pub right: Option<Box<PaneContent>>,
 }
@@ -104,13 +105,13 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 /// A key that can be held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Key {
-    /// The left arrow.
+    /// Left arrow.
     Left,
-    /// The right arrow.
+    /// Right arrow.
     Right,
-    /// The up arrow.
+    /// Up arrow.
     Up,
-    /// The down arrow.
+    /// Down arrow.
     Down,
     /// Space.
     Blow,
@@ -119,7 +120,7 @@ pub enum Key {
 }
 
 impl Key {
-    /// The keys that are held.
+    /// List of the held keys.
     pub(super) fn of(held: Keys) -> Vec<Self> {
         let keys = [
             (held.left, Self::Left),
@@ -135,7 +136,7 @@ impl Key {
 }
 
 impl Script {
-    /// The keys held during a tick; none before the first step.
+    /// Keys held during a tick. No keys before the first step.
     #[must_use]
     pub fn keys_at(&self, tick: u64) -> Keys {
         let after = self.steps.partition_point(|step| step.at <= tick);
@@ -157,13 +158,13 @@ impl Script {
         self.step_at(tick).is_some_and(|step| step.reset)
     }
 
-    /// Whether the engine's sets are rebuilt at this tick.
+    /// Whether the physics engine's sets are rebuilt at this tick.
     #[must_use]
     pub fn rebuilds_at(&self, tick: u64) -> bool {
         self.step_at(tick).is_some_and(|step| step.rebuild)
     }
 
-    /// What a half changes to at this tick, if it does.
+    /// New content of a half at this tick, if it changes.
     #[must_use]
     pub fn content_at(&self, tick: u64, side: Side) -> Option<&PaneContent> {
         let step = self.step_at(tick)?;
@@ -173,7 +174,7 @@ impl Script {
         }
     }
 
-    /// What a half shows at the start, if the script sets it.
+    /// Initial content of a half, if the script sets it.
     #[must_use]
     pub fn content_at_start(&self, side: Side) -> Option<&PaneContent> {
         match side {
@@ -298,7 +299,7 @@ mod tests {
             for start in ["", "rung:", "link:", "link:loss=", "stages:"] {
                 let lane = format!("{start}{}", mark.repeat(1 << 20));
                 let text = format!("(ticks: 9, steps: [], right: \"{lane}\")");
-                // A loss of any number of zeros is legal.
+                // A loss with any number of zeros is legal.
                 if let Err(error) = parse(&text) {
                     assert!(error.len() < 2000, "{} bytes: {mark}", error.len());
                 }

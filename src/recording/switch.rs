@@ -1,5 +1,5 @@
-//! Changes of settings during a video: `4s:rung:delta,link:4g`, or `4s:left.rung:delta`. Settings are written
-//! as in lanes.
+//! Changes of lane settings at a time in a video: `4s:rung:delta,link:4g`, or `4s:left.rung:delta`. Settings have the
+//! text form of lanes.
 
 use std::str::FromStr;
 
@@ -13,24 +13,24 @@ use crate::view::Side;
 /// Settings of a lane that change at a tick.
 #[derive(Event, Clone, Debug, PartialEq, Eq)]
 pub struct Switch {
-    /// When, in ticks. The caller defines the start: the first visible frame, or the first tick.
+    /// Tick of the change. The caller defines tick 0: the first visible frame, or the first tick of the script.
     pub at: u64,
-    /// The half whose lane is changed.
+    /// Half of the lane.
     pub side: Side,
     change: LaneChange,
 }
 
-/// The longest play: one day.
+/// Maximum length of a run in seconds: one day.
 pub const MAX_SECONDS: f64 = 86_400.0;
 
-/// What a length of play has to be.
+/// Describes a valid length of a run for error messages.
 pub(crate) const LENGTH_OF_PLAY: &str =
     "a number of seconds, more than 0 and at most a day, as in 2.5";
 
-/// The seconds that a play lasts: more than 0 and at most [`MAX_SECONDS`].
+/// Parses the length of a run in seconds: more than 0 and at most [`MAX_SECONDS`].
 ///
 /// # Errors
-/// If it is not a number, or out of range.
+/// If the text is not a number in this range.
 pub fn length_of_play(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok();
     let seconds = seconds.filter(|&seconds| seconds > 0.0 && seconds <= MAX_SECONDS);
@@ -38,7 +38,7 @@ pub fn length_of_play(text: &str) -> Result<f64, String> {
 }
 
 impl Switch {
-    /// This switch, `ticks` later.
+    /// Delays the switch by `ticks` ticks.
     #[must_use]
     pub fn delayed(mut self, ticks: u64) -> Self {
         self.at += ticks;

@@ -1,8 +1,8 @@
-//! Video files from raw frames: H.264 in MP4, GIF, or numbered PNGs.
+//! Writes video files from raw frames: H.264 in MP4, GIF, or numbered PNGs.
 //!
-//! A video is written to disk frame by frame, so memory use does not depend on its length, and gets its
-//! name when it is [finished](Video::finish). Equal frames give equal files: encoders use no clock, no
-//! seed and no threads. The caller supplies the frames.
+//! Frames are written to disk one by one, so memory use does not depend on the length. The file gets its name when the
+//! video is [finished](Video::finish). Equal frames give equal files, because the encoders use no clock, no random seed
+//! and no threads.
 
 use std::fmt;
 use std::io;
@@ -17,33 +17,34 @@ use crate::files::{FileError, NewFile};
 use mp4::Mp4;
 pub use png::write_png;
 
-/// A video that is being written. If it is dropped before it is [finished](Self::finish), there is no file, except
-/// for numbered PNGs already written.
+/// A video file in progress. If it is dropped before it is [finished](Self::finish), no file is left, except numbered
+/// PNGs that are complete.
 pub struct Video {
     path: PathBuf,
     size: (u32, u32),
     is_empty: bool,
-    /// None after an error, so that an incomplete file is never finished.
+    /// `None` after an error, so that an incomplete file is never finished.
     encoder: Option<Box<dyn Encode>>,
 }
 
 /// Writes the frames of one video, in order.
 trait Encode: Send {
-    /// Appends a frame, which is shown from `at`, counted from the start of the video, or as soon as the frame
-    /// before has been shown for its time.
+    /// Appends a frame. It is shown from `at`, counted from the start of the video, or without `at` right after the
+    /// previous frame.
     fn add(&mut self, frame: &[u8], at: Option<Duration>) -> io::Result<()>;
 
-    /// Completes the file, gives it its name, and returns that. The last frame is shown until `end`, or for its time.
+    /// Completes the file, gives it its name and returns its path. The last frame is shown until `end`, or for its
+    /// usual time.
     fn finish(self: Box<Self>, end: Option<Duration>) -> io::Result<PathBuf>;
 
-    /// The file that is being written.
+    /// Path of the file that is being written.
     fn path(&self) -> PathBuf;
 }
 
 impl Video {
-    /// Begins a video. The extension of `path` selects the format: `.mp4`, `.gif` or `.png`. PNG files are
-    /// numbered: `a/cubes.png` gives `a/cubes-00000.png` and so on, and replaces existing files of such names.
-    /// `size` is width and height in pixels; `fps` is frames a second, ignored for PNG.
+    /// Starts a video. The extension of `path` selects the format: `.mp4`, `.gif` or `.png`. PNG files are numbered:
+    /// `a/cubes.png` creates `a/cubes-00000.png` and so on, and replaces existing files with these names. `size` is
+    /// width and height in pixels. `fps` is the number of frames per second, ignored for PNG.
     ///
     /// # Errors
     /// If the extension is unknown, the format does not support the size or the rate, or the file cannot be
@@ -61,7 +62,7 @@ impl Video {
             .map_err(FileError::at(path))
     }
 
-    /// Begins an MP4 that gets the first free name of the form `cubewire-1.mp4` in a folder.
+    /// Starts an MP4 with the first free name of the form `cubewire-1.mp4` in a folder.
     ///
     /// # Errors
     /// As [`create`](Self::create).
@@ -81,19 +82,19 @@ impl Video {
         }
     }
 
-    /// Appends a frame of width × height × 4 bytes: sRGB, RGBA with one byte per channel, rows from the
-    /// top, no padding. Alpha is ignored.
+    /// Appends a frame of width × height × 4 bytes: sRGB, RGBA with one byte per channel, rows from the top, no
+    /// padding. Alpha is ignored.
     ///
     /// # Errors
-    /// If the frame has another length; the video is then unchanged. If it cannot be encoded or written;
-    /// the video is then given up.
+    /// If the frame has another length, which leaves the video unchanged. If the frame cannot be encoded or written,
+    /// after which the video cannot be continued.
     pub fn add(&mut self, frame: &[u8]) -> Result<(), FileError> {
         self.append(frame, None)
     }
 
-    /// Appends a frame as [`add`](Self::add) does, to an MP4. It is shown from `at`, counted from the start of the
-    /// video, until the next frame. The first frame is always shown from the start; a frame that is not
-    /// later than the previous one is shown a thousandth of a frame after it.
+    /// Appends a frame to an MP4 as [`add`](Self::add) does. It is shown from `at`, counted from the start of the
+    /// video, until the next frame. The first frame is always shown from the start. A frame that is not later than the
+    /// previous one is shown a thousandth of a frame after it.
     ///
     /// # Errors
     /// As [`add`](Self::add).
@@ -111,11 +112,11 @@ impl Video {
         Ok(())
     }
 
-    /// Completes the file, gives it its name, and returns that. The last frame is shown as long as the others or, in an
-    /// MP4, until `end`, counted from the start of the video.
+    /// Completes the file, gives it its name and returns its path. The last frame is shown as long as the others or, in
+    /// an MP4, until `end`, counted from the start of the video.
     ///
     /// # Errors
-    /// If there was no frame, if an earlier error gave the video up, or if the file cannot be written.
+    /// If the video has no frame, if there was an earlier error, or if the file cannot be written.
     pub fn finish(mut self, end: Option<Duration>) -> Result<PathBuf, FileError> {
         let encoder = self.encoder.take().ok_or_else(|| self.given_up())?;
         if self.is_empty {
@@ -140,20 +141,20 @@ impl fmt::Debug for Video {
     }
 }
 
-/// Creates a file: its path, size in pixels, and frames per second.
+/// Creates a file from its path, its size in pixels, and its frames per second.
 type Open = fn(&Path, (u32, u32), u32) -> io::Result<Box<dyn Encode>>;
 
-/// A kind of video file.
+/// A video format.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
-    /// Extension of the file's name, without a dot.
+    /// Extension of the file name, without a dot.
     pub extension: &'static str,
-    /// Frames a second, unless others are asked for.
+    /// Default number of frames per second.
     pub default_fps: u32,
     open: Open,
 }
 
-/// All kinds.
+/// All formats.
 pub const FORMATS: [Format; 3] = [
     Format {
         extension: "mp4",
@@ -185,7 +186,7 @@ impl Format {
     }
 }
 
-/// The extensions of all formats, for people to read: `.mp4, .gif or .png`.
+/// Text with the extensions of all formats: `.mp4, .gif or .png`.
 #[must_use]
 pub fn extensions() -> String {
     let extensions = FORMATS.map(|format| format!(".{}", format.extension));
@@ -193,7 +194,7 @@ pub fn extensions() -> String {
     format!("{} or {last}", others.join(", "))
 }
 
-/// Rounds a channel of a colour to one of 64 values, which is hardly seen, and halves what a picture takes.
+/// Rounds a colour channel to one of 64 values. This is hardly visible, and halves the size of a picture.
 #[must_use]
 pub const fn round(channel: u8) -> u8 {
     channel & 0xfc | channel >> 6
@@ -209,7 +210,7 @@ fn check_frame(path: &Path, (width, height): (u32, u32), frame: &[u8]) -> Result
     }
 }
 
-/// The format does not support the size.
+/// Error for a size that the format does not support.
 fn unsupported((width, height): (u32, u32), limits: &str) -> io::Error {
     io::Error::other(format!(
         "its size must be from {limits} pixels, not {width}x{height}"
@@ -222,7 +223,7 @@ mod tests {
 
     use super::*;
 
-    /// A test picture: a sky, boxes that move 4 pixels a frame, and fine detail like text.
+    /// Test picture: a sky, boxes that move 4 pixels per frame, and fine detail like text.
     pub(super) fn scene((width, height): (u32, u32), n: u32) -> Vec<u8> {
         let pixel = |x: u32, y: u32| {
             if (x + 4 * n) % 96 < 32 && y % 64 > 40 {
@@ -339,7 +340,7 @@ mod tests {
         }
     }
 
-    /// Runs itself again in a process whose files are limited to one or two kilobytes.
+    /// Runs itself again in a process that can only write files of one or two kilobytes.
     #[cfg(unix)]
     #[test]
     fn a_failed_write_gives_up_the_video_and_leaves_no_file() {

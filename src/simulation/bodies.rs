@@ -1,4 +1,4 @@
-//! The bodies of the scene as entities, from which `bevy_rapier` makes those in Rapier's sets.
+//! Entities of the scene. `bevy_rapier` creates their bodies in Rapier's sets.
 
 use bevy::prelude::*;
 use bevy_rapier3d::prelude::{
@@ -20,11 +20,11 @@ pub(super) struct SimulatedCube(usize);
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct DespawnOnReset;
 
-/// What a tick depends on besides Rapier's sets; none before the bodies are in them.
+/// State that a tick needs besides Rapier's sets. `None` until the bodies are in the sets.
 #[derive(Resource, Debug, Default)]
 pub(super) struct Scene(pub(super) Option<SceneState>);
 
-/// Spawns a physics world and everything in it.
+/// Spawns a physics world with all its bodies.
 pub(super) fn build(mut commands: Commands) {
     let mut simulation = RapierContextSimulation::default();
     simulation.integration_parameters = physics::parameters();
@@ -70,7 +70,7 @@ pub(super) fn build(mut commands: Commands) {
     }
 }
 
-/// Takes the handles of new bodies and sets when they fall asleep.
+/// Stores the handles of new bodies and sets their sleeping thresholds.
 pub(super) fn register_bodies(
     mut commands: Commands,
     mut scene: ResMut<Scene>,
@@ -83,7 +83,7 @@ pub(super) fn register_bodies(
     let mut set = sets.single_mut()?;
     let mut handles = vec![RigidBodyHandle::invalid(); scene::CUBES];
     for (entity, &SimulatedCube(cube), &RapierRigidBodyHandle(handle)) in &added {
-        // The transform only sets the initial position of the body; nothing reads it afterwards.
+        // The transform only sets the initial position of the body, and is not read afterwards.
         commands
             .entity(entity)
             .remove::<(Transform, GlobalTransform)>();
@@ -95,7 +95,7 @@ pub(super) fn register_bodies(
     Ok(())
 }
 
-/// Restarts in a new physics world: cached contacts of the old one would affect the simulation.
+/// Despawns the physics world and builds a new one. Cached contacts of the old one would affect the simulation.
 pub(super) fn reset(
     mut commands: Commands,
     mut resets: MessageReader<ResetSimulation>,

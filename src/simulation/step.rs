@@ -7,7 +7,7 @@ use cubewire_physics::{Input, Sets};
 use super::bodies::Scene;
 use super::{CubeWorld, HeldKeys, RebuildSimulation};
 
-/// Applies the forces of the held keys, after a rebuild if one was requested.
+/// Applies the forces of the held keys, after a rebuild if it was requested.
 pub(super) fn before(
     keys: Res<HeldKeys>,
     mut rebuilds: ResMut<RebuildSimulation>,
@@ -21,7 +21,7 @@ pub(super) fn before(
     let starts = scene.ticks() == 0;
     let input = Input {
         resets: starts,
-        // A scene that starts is equal to one that was rebuilt.
+        // A new scene is already in the state of a rebuilt one.
         rebuilds: std::mem::take(&mut rebuilds.0) && !starts,
         keys: keys.0,
     };
@@ -35,7 +35,7 @@ pub(super) fn before(
     Ok(())
 }
 
-/// Limits the speeds and reads the cubes back.
+/// Limits the speeds and copies the cubes to [`CubeWorld`].
 pub(super) fn after(
     mut world: ResMut<CubeWorld>,
     mut scene: ResMut<Scene>,

@@ -1,4 +1,4 @@
-//! The appearance of both worlds. This file has the cubes and the order of all systems.
+//! Meshes, materials and colours of the cubes, and the order of the drawing systems.
 
 use bevy::asset::AssetEventSystems;
 use bevy::camera::CameraUpdateSystems;
@@ -23,10 +23,10 @@ use super::{
 };
 use crate::theme::{Theme, bevy_color};
 
-/// Widths of an outline and of its casing on each face next to its bevel, fractions of the side.
+/// Widths of an outline and of its casing on each face, measured from the bevel, as fractions of the side.
 const OUTLINE: [f32; 2] = [0.01, 0.04];
 
-/// Size of an outline: where both are at the same position, it lies on the simulation's cube.
+/// Scale of an outline. Above 1, so that the outline stays visible on an identical cube of the simulation.
 const OUTLINE_SIZE: f32 = 1.01;
 
 /// Draws the cubes of [`super::ViewPlugin`] on the [`Canvas`].
@@ -89,7 +89,7 @@ impl Plugin for AppearancePlugin {
                 PostUpdate,
                 (
                     (canvas::bound_window, canvas::follow_window, panes::place).chain(),
-                    // All of them move things, some hide things.
+                    // Chained because all of them write transforms and some write visibility.
                     (
                         colour,
                         camera::follow,
@@ -104,7 +104,7 @@ impl Plugin for AppearancePlugin {
                     .before(CameraUpdateSystems)
                     .before(AssetEventSystems),
             )
-            // Otherwise a glyph is missing in the first frame that needs it.
+            // Upload new glyphs in the frame that first uses them.
             .configure_sets(
                 PostUpdate,
                 EguiPostUpdateSet::PostProcessOutput.before(AssetEventSystems),
@@ -124,28 +124,28 @@ struct Paint {
     outline: Handle<Mesh>,
     grey: Handle<StandardMaterial>,
     red: Handle<StandardMaterial>,
-    /// Of an interacting cube below outlines.
+    /// Interacting cube under an outline.
     muted: Handle<StandardMaterial>,
     player: Handle<StandardMaterial>,
     over: Handle<StandardMaterial>,
     not_sent: Handle<StandardMaterial>,
-    /// From 0 to the end of the scale.
+    /// Amounts from 0 to the end of the scale.
     amounts: Vec<Handle<StandardMaterial>>,
     /// In the order of [`Form::ALL`].
     forms: Vec<Handle<StandardMaterial>>,
 }
 
-/// Materials of amounts.
+/// Number of colours for amounts.
 const AMOUNTS: usize = 33;
 
-/// The share of a colour of the legend that shines by itself; the rest is lit.
+/// Emissive share of a legend colour. Lighting adds the rest.
 const SHINE: f32 = 0.6;
 
-/// How a cube looks.
+/// Mesh and material of a cube.
 type Look<'a> = (&'a Handle<Mesh>, &'a Handle<StandardMaterial>);
 
 impl Paint {
-    /// The material for what a cube cost.
+    /// Material for the cost of a cube.
     fn of_cost(&self, colors: CubeColors, costs: &Costs, cost: Cost) -> &Handle<StandardMaterial> {
         if colors == CubeColors::Form {
             return cost
@@ -171,7 +171,7 @@ impl Paint {
             return (&self.outline, &self.over);
         }
         if colors != CubeColors::Interaction {
-            // The rim of the player is no colour of the legend.
+            // No rim on the player's cube: its colour is not in the legend.
             let cost = costs.of(side, cube.index);
             return (&self.cube, self.of_cost(colors, costs, cost));
         }
@@ -184,7 +184,7 @@ impl Paint {
     }
 }
 
-/// Adds meshes and materials to the cubes, as of those that are not interacting.
+/// Adds meshes and materials to all cubes, as for cubes at rest.
 fn dress_cubes(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
@@ -216,7 +216,7 @@ fn dress_cubes(
             unlit: true,
             ..default()
         }),
-        // The transform scales them to the side length.
+        // The transform scales the meshes to the cube's side.
         cube: meshes.add(bevel::cube()),
         rimmed: meshes.add(player::mesh()),
         outline: meshes.add(outline(Theme::default())),
@@ -231,21 +231,21 @@ fn dress_cubes(
     commands.insert_resource(paint);
 }
 
-/// Paints the outlines in the colours of the theme.
+/// Colours the outlines for the theme.
 fn paint_outlines(theme: Res<Theme>, paint: Res<Paint>, mut meshes: ResMut<Assets<Mesh>>) {
     if let Some(mut mesh) = meshes.get_mut(&paint.outline) {
         *mesh = outline(*theme);
     }
 }
 
-/// An outline in the colour of the right half, with a casing that stands out from it.
+/// Outline in the colour of the right half, with a contrasting casing.
 fn outline(theme: Theme) -> Mesh {
     let [line, casing] = OUTLINE;
     let colors = [Side::Right.color(theme), theme.colors().ground].map(bevy_color);
     bevel::outline([(line, colors[0]), (casing, colors[1])])
 }
 
-/// A cube with what it looks like.
+/// Query data of a drawn cube.
 type DressedCube<'a> = (
     &'a Side,
     Ref<'a, ViewCube>,
@@ -255,8 +255,8 @@ type DressedCube<'a> = (
     &'a mut MeshMaterial3d<StandardMaterial>,
 );
 
-/// Sets mesh, material and size of cubes that changed, or of all if the view mode changed, their colours show costs, or
-/// one half lies over the other.
+/// Sets mesh, material and size of the cubes that changed. Updates all cubes if the view mode or the colour mode
+/// changed, if colours show costs, or in `Difference` mode.
 fn colour(
     mode: Res<ViewMode>,
     colors: Res<CubeColors>,
@@ -278,6 +278,7 @@ fn colour(
         if all || cube.is_changed() {
             let is_over = is_over && half == Side::Right;
             let is_shown = !is_over || stands_out(&cube, &transform, &under[cube.index]);
+            // Compare before writing, so that change detection skips cubes with the same look.
             visibility.set_if_neq(super::visibility(is_shown));
             let wanted = paint.of(&cube, half, *mode, *colors, &costs);
             if mesh.0 != *wanted.0 {
@@ -295,13 +296,13 @@ fn colour(
     }
 }
 
-/// Whether a replica's cube is outlined over that of the simulation: it moves, or it is not where that is.
+/// Whether a replica's cube needs an outline over the simulated cube: it moves, or the two poses differ visibly.
 fn stands_out(cube: &ViewCube, shown: &Transform, under: &Transform) -> bool {
     let turned = shown.rotation.angle_between(under.rotation) * side(cube.index);
     cube.interacting || shown.translation.distance(under.translation) + turned > SEEN_METRES
 }
 
-/// A quarter of a pixel at the usual distance.
+/// Smallest visible distance: a quarter of a pixel at the default camera distance.
 const SEEN_METRES: f32 = 0.005;
 
 #[cfg(test)]

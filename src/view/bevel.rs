@@ -1,17 +1,16 @@
-//! A cube whose edges and corners are cut off, so that they catch the light as it turns.
+//! Meshes of a cube with bevelled edges and corners, which catch the light as the cube turns.
 //!
-//! Each corner has three vertices, one on each of its faces, with the normals of the faces. Edges and
-//! corners lie between them, so their normals are interpolated. That makes 24 vertices, as many as a cube
-//! with sharp edges has.
+//! Each corner has three vertices, one on each adjacent face, with that face's normal. Edges and corners connect these
+//! vertices, so their normals are interpolated. The mesh has 24 vertices, as a cube with sharp edges has.
 
 use bevy::asset::RenderAssetUsages;
 use bevy::mesh::{Indices, PrimitiveTopology};
 use bevy::prelude::*;
 
-/// Width of what is cut off an edge, as a fraction of the side.
+/// Width of the bevel as a fraction of the side.
 const BEVEL: f32 = 0.07;
 
-/// A cube of side 1 around the origin.
+/// Bevelled cube of side 1 around the origin.
 pub(super) fn cube() -> Mesh {
     let mut mesh = Builder::default();
     mesh.add_corners(0.5, Color::WHITE);
@@ -22,8 +21,8 @@ pub(super) fn cube() -> Mesh {
     mesh.finish()
 }
 
-/// A cube of side 1 around the origin in the first of two colours, whose edges have the second one. The rim
-/// on each face is `rim` wide.
+/// Bevelled cube of side 1 around the origin. The colours are those inside the faces and at the edges. `rim` is the
+/// width of the edge colour on each face.
 pub(super) fn rimmed_cube(rim: f32, [inside, edges]: [Color; 2]) -> Mesh {
     let mut mesh = Builder::default();
     mesh.add_rims(rim, edges);
@@ -34,8 +33,8 @@ pub(super) fn rimmed_cube(rim: f32, [inside, edges]: [Color; 2]) -> Mesh {
     mesh.finish()
 }
 
-/// The edges of a cube of side 1 around the origin, with two rims of those widths on its faces, which are open: of the
-/// colour of the edges, and inside it.
+/// The edges of a cube of side 1 with open faces. Each face has two rims, given as width and colour: the line next to
+/// the edge, and its casing inside.
 pub(super) fn outline([line, casing]: [(f32, Color); 2]) -> Mesh {
     let mut mesh = Builder::default();
     mesh.add_rims(line.0, line.1);
@@ -44,7 +43,7 @@ pub(super) fn outline([line, casing]: [(f32, Color); 2]) -> Mesh {
     mesh.finish()
 }
 
-/// The vertices of each face, one after the other.
+/// Vertices of each face in order around it.
 fn faces() -> impl Iterator<Item = [u16; 4]> {
     (0..3).flat_map(|axis| {
         let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
@@ -62,8 +61,8 @@ struct Builder {
 }
 
 impl Builder {
-    /// Adds the three vertices of each corner, and returns the first one's index. `reach` is the distance of
-    /// the sharp edges from the centre.
+    /// Adds the three vertices of each corner and returns the index of the first. `reach` is the distance of the sharp
+    /// edges from the centre.
     fn add_corners(&mut self, reach: f32, color: Color) -> u16 {
         let first = self.positions.len() as u16;
         for corner in 0..8 {
@@ -81,7 +80,7 @@ impl Builder {
         first
     }
 
-    /// Adds edges, corners, and the rims of the faces.
+    /// Adds edges, corners and the rims of the faces.
     fn add_rims(&mut self, rim: f32, color: Color) {
         self.add_corners(0.5, color);
         self.add_bevels();
@@ -99,7 +98,7 @@ impl Builder {
         }
     }
 
-    /// Adds a convex polygon, which faces out.
+    /// Adds a convex polygon, wound so that it faces outwards.
     fn add(&mut self, corners: &[u16]) {
         let position = |index: usize| self.positions[usize::from(corners[index])];
         let [a, b, c] = [0, 1, 2].map(position);
@@ -111,7 +110,7 @@ impl Builder {
         }
     }
 
-    /// Adds edges and corners between the first vertices.
+    /// Adds edges and corners between the first set of vertices.
     fn add_bevels(&mut self) {
         for axis in 0..3 {
             let (u, v) = ((axis + 1) % 3, (axis + 2) % 3);
@@ -142,7 +141,7 @@ impl Builder {
     }
 }
 
-/// The octant of a corner: bit 0 for x, bit 1 for y, bit 2 for z.
+/// Signs of a corner's coordinates: bit 0 for x, bit 1 for y, bit 2 for z.
 fn signs(corner: u16) -> Vec3 {
     let sign = |axis: u16| {
         if corner & (1 << axis) == 0 { -1.0 } else { 1.0 }
@@ -150,7 +149,7 @@ fn signs(corner: u16) -> Vec3 {
     Vec3::new(sign(0), sign(1), sign(2))
 }
 
-/// The vertex of a corner on the face across an axis.
+/// Index of a corner's vertex on the face across `axis`.
 const fn vertex(corner: u16, axis: usize) -> u16 {
     corner * 3 + axis as u16
 }
@@ -197,7 +196,7 @@ mod tests {
 
     #[test]
     fn they_are_closed_and_every_triangle_faces_out() {
-        // Six faces and twelve edges of two triangles, eight corners; and four more quads on each face.
+        // Six faces and twelve edges of two triangles each, eight corners, and four more quads per face with a rim.
         for (mesh, count) in [(cube(), 44), (rimmed(), 44 + 6 * 8)] {
             let positions = vectors(&mesh, Mesh::ATTRIBUTE_POSITION);
             let triangles = triangles(&mesh);
@@ -208,7 +207,7 @@ mod tests {
                 let normal = (b - a).cross(c - a);
                 assert!(normal.length() > 1e-4, "{a} {b} {c}");
                 assert!(normal.dot(a + b + c) > 0.0, "{a} {b} {c}");
-                // By position: both colours meet at the same one.
+                // Compare positions, because vertices of both colours share them.
                 let [a, b, c] = [a, b, c].map(|at| (at * 1000.0).round().as_ivec3());
                 for edge in [(a, b), (b, c), (c, a)] {
                     *edges.entry(edge).or_insert(0) += 1;

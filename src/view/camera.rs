@@ -1,5 +1,5 @@
-//! Two cameras, one in each world, that follow the player in the same way; and one for what is on the
-//! canvas: their images, text, the panel.
+//! Two cameras that follow the player, one per world, and a third that draws their images, text and the panel on the
+//! canvas.
 
 use bevy::camera::visibility::RenderLayers;
 use bevy::core_pipeline::tonemapping::Tonemapping;
@@ -17,16 +17,16 @@ use super::side::SHARED;
 use super::side::Side;
 use crate::history::Selection;
 
-/// The focus of the cameras is that far below the player, metres.
+/// Height of the player above the focus of the cameras, metres.
 const LOOK_BELOW: f32 = 1.0;
 
-/// Time constant with which the camera approaches its target, seconds.
+/// Time constant of the camera's smoothing, seconds.
 const EASE_SECONDS: f32 = 0.1;
 
-/// Maximum lag of the camera, metres; farther than that, the player was teleported.
+/// Maximum lag of the camera, metres. A larger distance means that the player was teleported.
 const MAX_LAG: f32 = 8.0;
 
-/// Radians per pixel of mouse drag.
+/// Rotation per logical pixel of mouse drag, radians.
 const DRAG: f32 = 0.006;
 /// Factor of the distance per step of the mouse wheel.
 const ZOOM: f32 = 0.9;
@@ -34,10 +34,10 @@ const PIXELS_PER_STEP: f32 = 40.0;
 const DISTANCE: std::ops::RangeInclusive<f32> = 3.0..=80.0;
 const PITCH: std::ops::RangeInclusive<f32> = 0.05..=1.5;
 
-/// Density of the fog, per metre: half of the light comes through 92 m, nothing through 300 m.
+/// Fog density per metre. Half of the light passes 92 m of fog, less than 0.1 % passes 300 m.
 const FOG_DENSITY: f32 = 0.009;
 
-/// Direction and distance of both cameras from their focus: radians and metres.
+/// Direction and distance of both cameras from their focus, in radians and metres.
 #[derive(Resource, Clone, Copy, Debug, PartialEq)]
 pub(super) struct Orbit {
     yaw: f32,
@@ -46,7 +46,7 @@ pub(super) struct Orbit {
 }
 
 impl Default for Orbit {
-    /// As far as the reference demo's, and steeper, so that the cubes reach up to the headline.
+    /// Same distance as in the article's demo, with a steeper pitch, so that the cubes reach up to the headline.
     fn default() -> Self {
         Self {
             yaw: 0.0,
@@ -57,13 +57,13 @@ impl Default for Orbit {
 }
 
 impl Orbit {
-    /// Turns by a drag of this many logical pixels.
+    /// Rotates by a drag of this many logical pixels.
     pub(super) fn drag(&mut self, pixels: Vec2) {
         self.yaw -= pixels.x * DRAG;
         self.pitch = (self.pitch + pixels.y * DRAG).clamp(*PITCH.start(), *PITCH.end());
     }
 
-    /// Multiplies the distance.
+    /// Multiplies the distance, clamped to 3 to 80 metres.
     pub(super) fn scale(&mut self, factor: f32) {
         self.distance = (self.distance * factor).clamp(*DISTANCE.start(), *DISTANCE.end());
     }
@@ -74,13 +74,13 @@ impl Orbit {
     }
 }
 
-/// Marks the camera of a world, and holds its focus.
+/// Camera of one world, and the point that it looks at.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub(super) struct Follow {
     focus: Option<Vec3>,
 }
 
-/// Marks the camera that draws the panes, text and the panel.
+/// Marks the camera that draws the images of the worlds, text and the panel.
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct OverlayCamera;
 
@@ -98,7 +98,7 @@ pub(super) fn spawn(
             Pane::new(&mut images),
             Camera3d::default(),
             Camera { order, ..default() },
-            // What is fully lit has the colour of the palette.
+            // Keeps the palette's colours where a surface is fully lit.
             Tonemapping::None,
             Projection::Perspective(PerspectiveProjection {
                 fov: 60_f32.to_radians(),
@@ -130,7 +130,7 @@ pub(super) fn spawn(
     ));
 }
 
-/// Drag to orbit, wheel to zoom. Applies to both cameras; ignored where the pointer is over the inset.
+/// Orbits on a drag and zooms with the wheel, both cameras alike. Ignores input over the panel.
 pub(super) fn orbit(
     buttons: Res<ButtonInput<MouseButton>>,
     motion: Res<AccumulatedMouseMotion>,
@@ -162,7 +162,7 @@ pub(super) fn orbit(
     }
 }
 
-/// Lets the cameras jump to what they follow, after time was skipped.
+/// Lets the cameras jump to their targets in the next frame, after a skip in time.
 pub fn settle_cameras(world: &mut World) {
     let mut cameras = world.query::<&mut Follow>();
     for mut camera in cameras.iter_mut(world) {
@@ -177,7 +177,7 @@ pub(super) fn follow(
     cubes: Query<(&Side, &ViewCube, &Transform), Without<Follow>>,
     mut cameras: Query<(&Side, &mut Follow, &mut Transform)>,
 ) {
-    // No smoothing while the clock stands still.
+    // No smoothing while the clock is stopped.
     let closed = match time.delta_secs() {
         0.0 => 1.0,
         seconds => 1.0 - (-seconds / EASE_SECONDS).exp(),

@@ -6,7 +6,7 @@ use bevy::window::{PrimaryWindow, WindowResizeConstraints};
 
 use super::quality::LargestTexture;
 
-/// A window or an image: the primary window, unless another canvas was inserted before the start.
+/// The render target: the primary window, unless another canvas was inserted before startup.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Canvas {
     /// The render target of the cameras.
@@ -17,7 +17,7 @@ pub struct Canvas {
     pub scale_factor: f32,
 }
 
-/// Limits the size of the primary window, and the size that a user can drag it to, to the largest texture.
+/// Limits the primary window to the largest texture, including when the user resizes it.
 pub(super) fn bound_window(
     largest: Res<LargestTexture>,
     window: Option<Single<&mut Window, With<PrimaryWindow>>>,
@@ -42,7 +42,7 @@ pub(super) fn bound_window(
     }
 }
 
-/// Copies size and scale factor of the primary window.
+/// Copies the size and scale factor of the primary window to the canvas.
 pub(super) fn follow_window(
     window: Option<Single<&Window, With<PrimaryWindow>>>,
     mut canvas: ResMut<Canvas>,

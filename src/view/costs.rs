@@ -1,4 +1,4 @@
-//! What each cube cost, as its colour: bits, the form in which a packet carried it, its error, or how long it waits.
+//! The cost of each cube, shown as its colour: bits, form in the packet, error or wait.
 
 use bevy::prelude::*;
 use cubewire_codec::{BitKind, Form};
@@ -10,27 +10,27 @@ use crate::replication::{
     CubeError, CubeErrors, Lane, LaneMeter, LocalLane, PacketDetail, Standings,
 };
 
-/// What the colour of a cube shows.
+/// Quantity that the colour of a cube shows.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(not(target_family = "wasm"), derive(clap::ValueEnum))]
 pub enum CubeColors {
-    /// Whether it is interacting: red.
+    /// Whether the cube is interacting. Interacting cubes are red.
     #[default]
     Interaction,
-    /// The bits that it takes in a packet, mean of the last ten.
+    /// Bits per packet, mean of the last ten.
     Bits,
-    /// How the newest packet carries it.
+    /// Form of the cube in the newest packet.
     Form,
-    /// Its distance from the simulation's cube, millimetres.
+    /// Distance from the simulated cube, millimetres.
     Distance,
-    /// Its angle to the simulation's cube, degrees.
+    /// Angle to the simulated cube, degrees.
     Angle,
-    /// For how long it waited at most to be sent within the budget in the last second, milliseconds.
+    /// Longest wait for room in the budget during the last second, milliseconds.
     Wait,
 }
 
 impl CubeColors {
-    /// Every one, in the order of the key.
+    /// All modes in the order of the key.
     pub const ALL: [Self; 6] = [
         Self::Interaction,
         Self::Bits,
@@ -40,14 +40,14 @@ impl CubeColors {
         Self::Wait,
     ];
 
-    /// The one after it, in a cycle.
+    /// Returns the next mode of the cycle.
     #[must_use]
     pub const fn next(self) -> Self {
         Self::ALL[(self as usize + 1) % Self::ALL.len()]
     }
 
-    /// Its name, its title, what cubes are that have no colour of the scale, and the ends of the fixed scale in the unit of
-    /// the title.
+    /// Name, title of the legend, label for cubes below the scale, and the ends of the fixed scale in the unit of the
+    /// title.
     const fn row(self) -> (&'static str, Option<&'static str>, &'static str, [f32; 2]) {
         const STEP: &str = "half a step or less";
         let bits = [1.0, 128.0];
@@ -62,63 +62,62 @@ impl CubeColors {
         }
     }
 
-    /// The name on a button.
+    /// Name on the button.
     #[must_use]
     pub const fn name(self) -> &'static str {
         self.row().0
     }
 
-    /// The title of the legend; none for the usual colours.
+    /// Title of the legend. `None` for the default colours.
     #[must_use]
     pub const fn title(self) -> Option<&'static str> {
         self.row().1
     }
 
-    /// What cubes are that have no colour of the scale.
     pub(super) const fn below_scale(self) -> &'static str {
         self.row().2
     }
 
-    /// Whether it is known only where the simulation runs.
+    /// Whether the amounts are known only on the machine with the simulation.
     #[must_use]
     pub const fn is_of_sender(self) -> bool {
         matches!(self, Self::Distance | Self::Angle | Self::Wait)
     }
 
-    /// Whether its scale can end at the largest amount.
+    /// Whether the scale can end at the largest amount.
     #[must_use]
     pub const fn has_scale(self) -> bool {
         matches!(self, Self::Bits | Self::Distance | Self::Angle)
     }
 }
 
-/// Whether the scale of bits, distances and angles ends at a fixed one: 128 bits, 64 mm, 16°. Otherwise it ends where what is
-/// largest does, up to a power of two. That of waits is always fixed.
+/// Whether the scale of bits, distances and angles has a fixed end: 128 bits, 64 mm, 16°. Otherwise it ends at the
+/// largest amount, rounded up to a power of two times its start. The scale of waits is always fixed.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FixedScale(pub bool);
 
-/// What the cubes of both halves cost, in the present or at the [`Moment`].
+/// Costs of the cubes in both halves, now or at the [`Moment`].
 #[derive(Resource, Clone, Debug, Default)]
 pub(super) struct Costs {
     halves: [Vec<Cost>; Side::ALL.len()],
     /// In the unit of [`CubeColors::title`].
     pub(super) scale: Scale,
-    /// Why nothing is known.
+    /// Reason why the costs are unknown.
     pub(super) unknown: Option<&'static str>,
-    /// The largest amount at that tick, which the legend says and the scale reaches.
+    /// Largest amount at the tick of the legend. The legend shows it and the scale reaches it.
     pub(super) largest: f32,
     /// See [`counts`](Self::counts).
     counts: [[usize; 1 + Form::ALL.len()]; Side::ALL.len()],
-    /// The tick that the figures of the legend are of, four a second, and what they are about.
+    /// Colours and tick of the legend's figures, which change four times a second.
     told: Option<(CubeColors, u64)>,
 }
 
-/// How amounts are spread over colours.
+/// Maps amounts to colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Scale {
     /// From 0, which has no colour, to this amount.
     Linear(f32),
-    /// From the first amount, below which there is no colour, to the second.
+    /// From the first amount to the second. Smaller amounts have no colour.
     Logarithmic([f32; 2]),
 }
 
@@ -129,7 +128,7 @@ impl Default for Scale {
 }
 
 impl Scale {
-    /// That of these colours: with the fixed end, or with one that reaches the `largest` amount and seldom changes.
+    /// Scale of these colours up to `largest`, rounded up so that it seldom changes, or up to the fixed end without it.
     pub(super) fn of(colors: CubeColors, largest: Option<f32>) -> Self {
         let [start, fixed_end] = colors.row().3;
         let end = largest.map_or(fixed_end, |largest| {
@@ -137,14 +136,14 @@ impl Scale {
         });
         match colors {
             CubeColors::Interaction | CubeColors::Form | CubeColors::Bits => Self::Linear(end),
-            // Most errors and waits are small, and a few are many times as large.
+            // Most errors and waits are small, and a few are many times larger.
             CubeColors::Distance | CubeColors::Angle | CubeColors::Wait => {
                 Self::Logarithmic([start, end])
             }
         }
     }
 
-    /// Where an amount lies from the start to the end of the colours, 0 to 1; none if it has no colour.
+    /// Position of an amount between the ends of the scale, 0 to 1, or `None` if the amount has no colour.
     pub(super) fn fraction(self, amount: f32) -> Option<f32> {
         match self {
             Self::Linear(end) => (amount > 0.0).then_some(amount / end),
@@ -154,7 +153,7 @@ impl Scale {
         }
     }
 
-    /// The amount there.
+    /// Amount at a position between the ends. Inverse of [`fraction`](Self::fraction).
     pub(super) fn amount(self, fraction: f32) -> f32 {
         match self {
             Self::Linear(end) => fraction * end,
@@ -163,37 +162,37 @@ impl Scale {
     }
 }
 
-/// The ends of the scale of waits: 1 and 16 ticks, milliseconds.
+/// Ends of the scale of waits, 1 and 16 ticks, in milliseconds.
 const WAITS_MS: [f32; 2] = [TICK_MS, 16.0 * TICK_MS];
 
-/// Half a step of the usual positions, 1/512 m.
+/// Half a quantization step of the default positions, 1/512 m.
 const HALF_STEP_MM: f32 = 0.5 * 1000.0 / 512.0;
 
-/// The angle by which an upright cube is off whose three components of nine bits are off by half a step each.
+/// Angle error of an upright cube if each of its three 9-bit components is off by half a step.
 const HALF_STEP_DEGREES: f32 = 0.275;
 
 const TICK_MS: f32 = 1000.0 / TICKS_PER_SECOND as f32;
 
-/// What a cube cost.
+/// Cost of one cube.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Cost {
-    /// In the unit of the mode.
+    /// In the unit of the colour mode.
     pub(super) amount: f32,
-    /// How it was sent; none if it was not.
+    /// Form of the cube in the packet. `None` if it was not sent.
     pub(super) form: Option<Form>,
 }
 
 impl Costs {
-    /// How many cubes of each half the legend names by this form, or, with none, as those that have no colour.
+    /// Number of cubes per half with this form. `None` counts the cubes without a colour.
     pub(super) fn counts(&self, form: Option<Form>) -> [usize; Side::ALL.len()] {
         self.counts.map(|counts| counts[class(form)])
     }
 
-    /// Counts what the legend names.
+    /// Counts the cubes for the legend.
     fn count(&mut self, colors: CubeColors) {
         for (half, counts) in self.halves.iter().zip(&mut self.counts) {
             *counts = [0; 1 + Form::ALL.len()];
-            // A packet says nothing of the cubes after the last one that it carries.
+            // A packet has no items for cubes after the last one that it carries.
             counts[0] = CUBES.saturating_sub(half.len());
             for cost in half {
                 counts[match colors {
@@ -210,15 +209,15 @@ impl Costs {
     }
 }
 
-/// The index of a form among no form and every form.
+/// Index in the counts: 0 for `None`, then the forms.
 fn class(form: Option<Form>) -> usize {
     form.map_or(0, |form| 1 + form as usize)
 }
 
-/// Packets that the bits are averaged over.
+/// Number of packets over which bits are averaged.
 const AVERAGED_PACKETS: usize = 10;
 
-/// Ticks that a packet may be older than the moment, at ten snapshots a second.
+/// Maximum age of a packet in ticks, at ten snapshots per second.
 const MAX_AGE_TICKS: u64 = 12;
 
 pub(super) fn want_history(colors: Res<CubeColors>, mut wanted: ResMut<Wanted>) {
@@ -249,7 +248,7 @@ pub(super) fn measure(
     let mut is_remote = false;
     let mut steady_tick = None;
     for side in Side::ALL {
-        // The simulation has the costs of the lane next to it.
+        // The half of the simulation uses the costs of the lane in the other half.
         let of_half = lanes.iter().find(|(half, ..)| **half == side);
         let lane = of_half.or_else(|| lanes.iter().next());
         let half = &mut costs.halves[side as usize];
@@ -298,8 +297,8 @@ pub(super) fn measure(
     }
 }
 
-/// Adds the mean bits of the newest packets, and the form of the newest. Looking back, the packet of the
-/// moment stands alone.
+/// Adds the mean bits of the newest packets and the form in the newest one. At a past moment, uses that one packet
+/// only.
 fn add_bits(half: &mut Vec<Cost>, meter: &LaneMeter, moment: Option<u64>) {
     let Some(newest) = moment.or(meter.newest_tick()) else {
         return;
@@ -319,7 +318,7 @@ fn add_bits(half: &mut Vec<Cost>, meter: &LaneMeter, moment: Option<u64>) {
     }
 }
 
-/// Adds the time for which the cubes have waited.
+/// Adds the longest wait of each cube in the last second.
 fn add_waits(half: &mut Vec<Cost>, standings: &Standings) {
     let longest = standings.waits.longest().into_iter();
     half.extend(longest.map(|waited| Cost {
@@ -339,7 +338,7 @@ fn add_packet(half: &mut Vec<Cost>, packet: &PacketDetail, packets: f32, is_newe
         let cost = &mut half[cube];
         cost.amount += item.bits as f32 / packets;
         if is_newest {
-            // A field that is sent as one flag is unchanged: the prediction is exact.
+            // A field sent as one flag is unchanged, so its prediction is exact.
             let form = match item.kind {
                 BitKind::Position | BitKind::Orientation => item.form.or(Some(Form::Exact)),
                 BitKind::Interacting | BitKind::Flags => Some(Form::Exact),
@@ -361,7 +360,7 @@ mod tests {
     use super::*;
     use crate::replication::{PacketRecord, Sample, itemized};
 
-    /// Packets of a world in which the first cube moves a little and the second far.
+    /// Packets of a world: the first cube moves a little, the second moves far.
     fn meter(stages: Stages, packets: u64) -> LaneMeter {
         let cube = |x: f32| BodyState {
             position: vec3(x, 1.0, 2.0),
@@ -418,7 +417,7 @@ mod tests {
             [Some(Form::Small), Some(Form::OutOfRange), None, None]
         );
         let whole = forms(DELTA.stages);
-        // The others have a changed bit each.
+        // The other cubes have a changed bit each.
         assert_eq!(whole, [Some(Form::Whole), Some(Form::Whole), None, None]);
         let mut costs = Costs {
             halves: [Vec::new(), costs(&meter(DELTA.stages, 3), None)],
@@ -490,7 +489,7 @@ mod tests {
             let ticks = [0, 1].map(|cube| costs.of(half, cube).amount / TICK_MS);
             assert_eq!(ticks.map(f32::round), [5.0, 0.0]);
             assert_eq!(costs.counts(None), [CUBES - 1; 2]);
-            // It never changes, and as much lies from one tick to four as from four to sixteen.
+            // The scale is fixed and logarithmic: 1 to 4 ticks take as much of it as 4 to 16.
             let at = [1.0, 4.0, 16.0].map(|ticks| costs.scale.fraction(ticks * TICK_MS));
             assert_eq!(
                 at.map(|at| (100.0 * at.unwrap()).round()),

@@ -1,4 +1,4 @@
-//! The cubes of the view, and how they are moved.
+//! Spawns the cubes of the view and moves them.
 
 use bevy::prelude::*;
 use cubewire_codec::BodyState;
@@ -10,21 +10,21 @@ use crate::history::{LaneHistory, Moment, WorldHistory};
 use crate::replication::{Lane, PlayoutSettings, RecentStates, Replica, between, shown_cube};
 use crate::simulation::CubeWorld;
 
-/// A cube of the view.
+/// A drawn cube of one half.
 #[derive(Component, Clone, Copy, Debug)]
 pub struct ViewCube {
-    /// Its index.
+    /// Index of the body.
     pub index: usize,
-    /// Whether it is interacting: red.
+    /// Whether the body is interacting. Such cubes are red.
     pub interacting: bool,
 }
 
-/// The ticks that a lane's half shows in this frame; updated for lanes that have this component.
+/// Ticks that the half of a lane shows in this frame. Updated for lanes that have this component.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq)]
 pub struct DisplayedTicks {
-    /// The tick that is shown, usually between two snapshots; none before the first arrives.
+    /// Shown tick, usually between two snapshots. `None` before the first snapshot arrives.
     pub tick: Option<f64>,
-    /// Ticks of the two snapshots that it lies between.
+    /// Ticks of the two snapshots that `tick` lies between.
     pub between: [u64; 2],
 }
 
@@ -39,9 +39,10 @@ pub(super) fn spawn(mut commands: Commands) {
     }
 }
 
-/// Shows the simulation in the left half, unless a lane is shown there. Interpolates between the last two
-/// ticks, so that motion is smooth at any frame rate; it is shown up to one tick late. Under a replica, it is shown at the
-/// tick of the replica, so that what is seen is the error.
+/// Moves the cubes of the left half to the simulation, unless that half shows a lane.
+///
+/// Interpolates between the last two ticks, so motion is smooth at any frame rate and up to one tick late. In
+/// [`ViewMode::Difference`], uses the tick that the replica shows, so that only the error is visible.
 pub(super) fn show_simulation(
     world: Res<CubeWorld>,
     recent: Res<RecentStates>,
@@ -73,7 +74,7 @@ pub(super) fn show_simulation(
     show_half(Side::Left, &shown, &mut cubes);
 }
 
-/// Shows a tick of the past in both halves: of each what it showed then.
+/// Moves both halves back to the tick in [`Moment`], as they showed it then.
 pub(super) fn show_past(
     moment: Res<Moment>,
     mode: Res<ViewMode>,
@@ -87,7 +88,7 @@ pub(super) fn show_past(
     };
     for half in Side::ALL {
         let lane = lanes.iter().find(|(side, _)| **side == half);
-        // Under a replica.
+        // In `Difference` mode the simulation lies under this lane and uses its tick.
         let over = lanes.iter().next();
         let over = over.filter(|_| lane.is_none() && *mode == ViewMode::Difference);
         let simulated = over.and_then(|(_, over)| over?.simulated_at(tick, &world));
@@ -103,7 +104,6 @@ pub(super) fn show_past(
     }
 }
 
-/// Moves the cubes of a half.
 fn show_half(
     half: Side,
     shown: &[BodyState],
@@ -118,12 +118,12 @@ fn show_half(
     }
 }
 
-/// Whether the present is shown.
+/// Whether the view shows the present and not a past tick.
 pub(super) fn is_present(moment: Res<Moment>) -> bool {
     moment.0.is_none()
 }
 
-/// Shows the replicas. Reads only decoded snapshots and the clock, never the simulation.
+/// Moves the cubes of the replicas. Reads decoded snapshots and the clock, never the simulation.
 pub(super) fn show_replicas(
     time: Res<Time<Fixed>>,
     mut lanes: Query<(
@@ -155,7 +155,7 @@ pub(super) fn show_replicas(
     }
 }
 
-/// Writes only what differs, so that change detection skips cubes at rest.
+/// Updates one cube. Writes only changed values, so that change detection skips cubes at rest.
 fn show(cube: &mut Mut<ViewCube>, transform: &mut Mut<Transform>, shown: &BodyState) {
     if transform.translation != shown.position || transform.rotation != shown.orientation {
         transform.translation = shown.position;

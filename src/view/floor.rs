@@ -1,5 +1,4 @@
-//! The floor: a one-metre grid with every fifth line bolder, which makes motion visible. It is so large
-//! that its edges lie beyond the fog.
+//! The floor: a one-metre grid that makes motion visible. Every fifth line is bolder. The edges lie beyond the fog.
 
 use bevy::camera::visibility::{NoFrustumCulling, RenderLayers};
 use bevy::light::NotShadowCaster;
@@ -11,27 +10,26 @@ use super::side::SHARED;
 use super::texture;
 use crate::theme::{Theme, bevy_color};
 
-/// Side of one tile of the texture, metres.
+/// Size of one texture tile, metres.
 const TILE_METRES: f32 = 5.0;
-/// Side of one tile of the texture, pixels.
+/// Size of one texture tile, pixels.
 const TILE_PIXELS: usize = 256;
 
-/// Half the side of the floor, metres.
+/// Half the size of the floor, metres.
 const REACH: f32 = 600.0;
 
 /// Half the thickness of the lines, metres.
 const FINE: f32 = 0.012;
 const BOLD: f32 = 0.03;
 
-/// Share of the lines' colour.
+/// Opacity of the lines.
 const FINE_SHARE: f32 = 0.5;
 const BOLD_SHARE: f32 = 1.0;
 
-/// The material of the floor.
 #[derive(Resource, Clone, Debug)]
 pub(super) struct Floor(Handle<StandardMaterial>);
 
-/// Spawns the floor, without its texture.
+/// Spawns the floor without its texture.
 pub(super) fn spawn(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
@@ -40,7 +38,7 @@ pub(super) fn spawn(
     let mut plane = Plane3d::new(Vec3::Z, Vec2::splat(REACH)).mesh().build();
     if let Some(VertexAttributeValues::Float32x2(uvs)) = plane.attribute_mut(Mesh::ATTRIBUTE_UV_0) {
         for uv in uvs {
-            // The centre of the floor is the corner of a tile.
+            // Tile corners meet at the centre of the floor.
             *uv = uv.map(|at| (at - 0.5) * 2.0 * REACH / TILE_METRES);
         }
     }
@@ -48,7 +46,7 @@ pub(super) fn spawn(
         debug!("the floor has no tangents: {error}");
     }
     let material = materials.add(StandardMaterial {
-        // Rougher floors get brighter towards the horizon.
+        // A rougher floor becomes brighter towards the horizon.
         perceptual_roughness: 0.6,
         reflectance: 0.0,
         ..default()
@@ -63,7 +61,7 @@ pub(super) fn spawn(
     commands.insert_resource(Floor(material));
 }
 
-/// Paints the floor in the colours of the theme, as finely as the detail allows.
+/// Sets the floor's texture for the theme and the level of detail.
 pub(super) fn paint(
     theme: Res<Theme>,
     detail: Res<Detail>,
@@ -87,7 +85,7 @@ fn tile(theme: Theme, anisotropy: u16) -> Image {
     texture::mixed(TILE_PIXELS, anisotropy, [ground, line], mix)
 }
 
-/// Share of the lines' colour in a row or a column of pixels.
+/// Opacity of the line colour in a row or column of pixels.
 fn share(pixel: usize) -> f32 {
     let metres = (pixel as f32 + 0.5) / TILE_PIXELS as f32 * TILE_METRES;
     let to_line = (metres - metres.round()).abs();
@@ -107,7 +105,7 @@ mod tests {
     fn there_is_a_line_every_metre() {
         let lines = (0..TILE_PIXELS)
             .filter(|&pixel| share(pixel) > 0.0 && (pixel == 0 || share(pixel - 1) == 0.0));
-        // Four inner lines, and the line at the edge, half of which is at either end.
+        // Four inner lines and the edge line, which is split between both ends.
         assert_eq!(lines.count(), TILE_METRES as usize + 1);
     }
 }

@@ -1,4 +1,4 @@
-//! Changes what each half shows: the simulation or a lane.
+//! Changes the content of a half: the simulation or a lane.
 
 use bevy::prelude::*;
 
@@ -8,16 +8,16 @@ use crate::replication::{
     ChangeLane, Compared, Lane, LaneCheck, LaneSettings, LinkSettings, ShadowLadder, spawn_lane,
 };
 
-/// Changes what a half shows: see [`show`].
+/// Changes the content of a half, as [`show`] does.
 #[derive(Event, Clone, Debug)]
 pub struct ShowHalf {
-    /// Which half.
+    /// Half to change.
     pub side: Side,
-    /// What it shows.
+    /// New content.
     pub content: PaneContent,
 }
 
-/// Selects the lane in this half, if there is one. The shadow ladder moves with the selection.
+/// Selects the lane in this half, if there is one, and moves the shadow ladder to it.
 #[derive(Event, Clone, Copy, Debug)]
 pub struct SelectHalf(pub Side);
 
@@ -36,8 +36,8 @@ pub(super) fn on_select(selected: On<SelectHalf>, mut commands: Commands) {
     });
 }
 
-/// Shows the simulation or a lane in a half. An existing lane gets the new settings; if the seed differs,
-/// the lane is replaced. Only the left half can show the simulation; the right half keeps its lane.
+/// Shows the simulation or a lane in a half. An existing lane gets the new settings, and is replaced if the link's seed
+/// differs. Only the left half can show the simulation. The right half keeps its lane.
 ///
 /// # Errors
 /// If a lane cannot be set up.
@@ -48,7 +48,7 @@ pub fn show(world: &mut World, side: Side, content: PaneContent) -> Result<()> {
             if link.is_none_or(|link| link.seed == settings.link.seed) {
                 world.trigger(ChangeLane { entity, settings });
             } else {
-                // A link draws random numbers from its first packet on, so a new seed needs a new lane.
+                // The link has drawn random numbers since its first packet, so a new seed needs a new lane.
                 let new = spawn(world, side, settings)?;
                 if world.entity(entity).contains::<Selected>() {
                     select(world, new);

@@ -11,23 +11,23 @@ use crate::controls::Inputs;
 use crate::history::Moment;
 use crate::replication::{Lane, LaneMeter};
 
-/// How long a sentence is shown.
+/// How long a message is shown.
 const SHOWN_FOR: Duration = Duration::from_secs(4);
 
 /// Messages over the scene, and the state of recordings.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Notices {
-    /// The length of the replay that is being recorded, next to a red dot.
+    /// Length of the replay that is being recorded, shown next to a red dot.
     pub replay: Option<String>,
-    /// The state of a connection that is not established.
+    /// State of a connection that is not established.
     pub connection: Option<String>,
-    /// That the game plays by itself.
+    /// Text shown while the game plays by itself.
     pub autoplay: Option<&'static str>,
-    /// How to bring back the hidden panel.
+    /// How to show the hidden panel again.
     pub hint: Option<&'static str>,
-    /// Whether the game is paused, as a sentence.
+    /// Text shown while the game is paused.
     state: Option<String>,
-    /// The first one is shown.
+    /// Queue of messages. The first one is shown.
     sentences: VecDeque<Sentence>,
     are_hidden: bool,
 }
@@ -37,18 +37,18 @@ struct Sentence {
     text: String,
     /// An error stays until a key is pressed.
     is_error: bool,
-    /// Until when it is shown, by the real clock; none while another one is.
+    /// End of display on the real clock. `None` while an earlier message is shown.
     until: Option<Duration>,
 }
 
 impl Notices {
-    /// Shows a sentence for a while and logs it; `now` is by the real clock.
+    /// Logs `sentence` and queues it for display for four seconds. `now` is the real clock.
     pub fn show(&mut self, sentence: String, now: Duration) {
         info!("{sentence}");
         self.add(sentence, false, now);
     }
 
-    /// Shows what failed until a key is pressed, and logs it; `now` is by the real clock.
+    /// Logs an error and queues it for display until a key is pressed. `now` is the real clock.
     pub fn fail(&mut self, sentence: String, now: Duration) {
         warn!("{sentence}");
         self.add(sentence, true, now);
@@ -63,19 +63,19 @@ impl Notices {
         });
     }
 
-    /// The sentences that are to be shown, oldest first.
+    /// Queued messages, oldest first.
     pub fn sentences(&self) -> impl Iterator<Item = &str> {
         self.sentences.iter().map(|sentence| sentence.text.as_str())
     }
 
-    /// Whether none of these are shown, as the window is being recorded.
+    /// Whether messages are hidden because the window is being recorded.
     #[must_use]
     pub const fn are_hidden(&self) -> bool {
         self.are_hidden
     }
 
-    /// Hides everything, or shows it again: a sentence is then shown for its whole time, as nobody has
-    /// read it. `now` is by the real clock.
+    /// Hides all messages or shows them again. The display time of the first message restarts when they reappear,
+    /// because the user could not read it. `now` is the real clock.
     pub fn hide(&mut self, are_hidden: bool, now: Duration) {
         if self.are_hidden
             && !are_hidden
@@ -86,11 +86,11 @@ impl Notices {
         self.are_hidden = are_hidden;
     }
 
-    /// Goes on to the next sentence when the time of the first one is over, or if it is an error, when something was pressed;
-    /// `now` is by the real clock.
+    /// Removes the first message when its time is over or, for an error, when a key is pressed. `now` is the real
+    /// clock.
     fn go_on(&mut self, now: Duration, is_pressed: bool) {
         let is_over = |sentence: &Sentence| match sentence.is_error {
-            // Not by the key that caused it.
+            // Ignores the key press that caused the error.
             true => is_pressed && sentence.until.is_some_and(|until| until < now + SHOWN_FOR),
             false => sentence.until.is_some_and(|until| until <= now),
         };
@@ -102,7 +102,7 @@ impl Notices {
         }
     }
 
-    /// The text that is shown now, and whether it is about an error.
+    /// Text to show now, and whether it is an error. Queued messages come before states.
     pub(super) fn shown(&self) -> Option<(&str, bool)> {
         if self.are_hidden {
             return None;
@@ -119,14 +119,14 @@ impl Notices {
         sentence.or(state.map(|state| (state, false)))
     }
 
-    /// The replay in progress; empty if there is none.
+    /// Text about the replay in progress. Empty without one.
     pub(super) fn recording(&self) -> &str {
         let replay = self.replay.as_deref().filter(|_| !self.are_hidden);
         replay.unwrap_or_default()
     }
 }
 
-/// Shows whether the game is paused, and how long ago it was what is shown.
+/// Updates the text about the pause, with the age of the shown tick, and advances the queue of messages.
 pub(super) fn follow(
     time: Res<Time<Virtual>>,
     clock: Res<Time<Real>>,
@@ -139,7 +139,7 @@ pub(super) fn follow(
     let ago = moment.0.and_then(|tick| newest?.checked_sub(tick));
     let ago = ago.filter(|_| time.is_paused()).map(|ticks| {
         let seconds = ticks as f64 / f64::from(TICKS_PER_SECOND);
-        // The timeline names the keys that lead through the past.
+        // The timeline names the keys that move through the past.
         format!("Paused, {seconds:.1} s ago · P resumes")
     });
     let paused = || "Paused. N steps one tick · P resumes".to_owned();

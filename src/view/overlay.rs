@@ -1,4 +1,4 @@
-//! Text over the scene: what each half shows, and how many times less its lane costs, in large type.
+//! Text over the scene: the content of each half, and in large type its bandwidth or compression ratio.
 
 mod caption;
 mod card;
@@ -26,21 +26,21 @@ const TITLE_TIME: Duration = Duration::from_secs(2);
 /// Settings of the text over the scene.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Overlay {
-    /// The title of a film; none in a window. A film has a title bar, a graph and a credit.
+    /// Title of a film, `None` in a window. Films have a title bar, a graph and a credit.
     pub title: Option<String>,
-    /// Which column of that film this is, if it has columns.
+    /// Which column of the film this is, if it has columns.
     pub column: Option<Column>,
-    /// The largest bandwidth that the graphs of that film have shown, kilobits a second.
+    /// Largest bandwidth in the film's graphs so far, kilobits per second.
     pub peak_kbps: f64,
-    /// The switches in the course of that film, in ascending order of their ticks.
+    /// Switches during the film, in ascending order of their ticks.
     pub flags: Vec<Flag>,
-    /// What is over all of a film before it begins.
+    /// Title card over the whole picture before the film starts.
     pub card: Option<Card>,
     /// Parts that are hidden.
     pub hidden: Vec<Part>,
-    /// Names of the halves, instead of `Simulation` and `Replica`.
+    /// Names of the halves that replace `Simulation` and `Replica`.
     pub names: [Option<String>; Side::ALL.len()],
-    /// What was switched in each half, and until when that is shown, by the simulation's clock.
+    /// Title of the last switch in each half, and when it disappears on the simulation's clock.
     pub titles: [Option<(String, Duration)>; Side::ALL.len()],
 }
 
@@ -48,27 +48,26 @@ pub struct Overlay {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(target_family = "wasm"), derive(clap::ValueEnum))]
 pub enum Part {
-    /// The second of a title card before an MP4.
+    /// The title card, one second before an MP4.
     Card,
-    /// The name of a half.
+    /// Name of a half.
     Labels,
-    /// The bandwidth and the ratio in large type.
+    /// Bandwidth and ratio in large type.
     Figures,
-    /// The title of a film.
+    /// Title of a film.
     Heading,
-    /// The graph below a film, with the conditions and the credit.
+    /// Graph below a film, with the conditions and the credit.
     Graph,
-    /// The rung of a lane.
+    /// Rung of a lane.
     Rung,
-    /// The network of a lane, its send rate and its interpolation.
+    /// Network of a lane, its send rate and its interpolation.
     Link,
     /// Titles that announce changed settings.
     Titles,
 }
 
 impl Overlay {
-    /// Shows for a while what was switched in a half; titles of the same tick are combined. `now` is by the
-    /// simulation's clock.
+    /// Shows a title in a half for two seconds and joins titles of the same tick. `now` is the simulation's clock.
     pub fn announce(&mut self, side: Side, title: String, now: Duration) {
         let until = now + TITLE_TIME;
         let shown = &mut self.titles[side as usize];
@@ -79,8 +78,8 @@ impl Overlay {
         *shown = Some((title, until));
     }
 
-    /// The titles that are shown now, and what they are over: their half, or with its name the whole
-    /// picture if the half is hidden. One that is `said` in large type over its half is left out.
+    /// Returns the titles to show now and their areas. The title of a hidden half is prefixed with the half's name and
+    /// covers the picture. A title that the headline already shows (`said`) is left out.
     fn titles(
         &self,
         now: Duration,
@@ -151,7 +150,7 @@ mod tests {
         assert_eq!(overlay.titles(SECOND * 2, picture, halves, said), both[..1]);
         assert_eq!(titles(SECOND * 3, halves), both[1..]);
         assert_eq!(titles(SECOND * 4, halves), []);
-        // The left half alone: the title of the right one says whose it is.
+        // Only the left half is visible, so the title of the right half has its name.
         let alone = titles(SECOND * 3, [Some(picture), None]);
         assert_eq!(alone, [("right: index".to_owned(), picture)]);
     }

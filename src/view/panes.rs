@@ -1,7 +1,7 @@
-//! The images that the cameras draw, and where they lie on the canvas.
+//! The images that the cameras draw, and their areas on the canvas.
 //!
-//! Each camera draws an image of its own rather than a part of the canvas: Bevy's ambient occlusion and
-//! FXAA take a camera's image for all of its target. It can also have more pixels than it covers.
+//! Each camera draws to a separate image, because Bevy's ambient occlusion and FXAA process the whole render target and
+//! not only the viewport. An image can also have more pixels than its area, for supersampling.
 
 use bevy::anti_alias::fxaa::Fxaa;
 use bevy::asset::RenderAssetUsages;
@@ -19,26 +19,25 @@ use super::side::SHARED;
 use super::side::Side;
 use super::{Inset, ViewMode};
 
-/// Pixels between the halves.
+/// Width of the gap between the halves, pixels.
 pub(crate) const GAP: u32 = 4;
 
-/// Pixels of an image along each pixel of the canvas, at high quality.
+/// Image pixels per canvas pixel along each axis, at high detail.
 const SUPERSAMPLING: u32 = 2;
 
-/// Pixels of a supersampled image, at most: half of a canvas of 3840 × 1600.
+/// Largest supersampled image, pixels: half of a canvas of 3840 × 1600.
 const MAX_SUPERSAMPLED: u32 = 12_500_000;
 
-/// The image that a side's camera draws.
+/// The image that one side's camera draws.
 #[derive(Component, Clone, Debug)]
 pub(super) struct Pane {
-    /// The image.
     pub(super) image: Handle<Image>,
-    /// The pixels of the canvas that it covers; empty while it is hidden.
+    /// Area on the canvas, pixels. Empty while the side is hidden.
     pub(super) area: URect,
 }
 
 impl Pane {
-    /// An image that is not drawn yet, and the target of its camera.
+    /// Creates an empty image, and the camera target that draws to it.
     pub(super) fn new(images: &mut Assets<Image>) -> (Self, RenderTarget) {
         let mut image = Image::new_uninit(
             Extent3d::default(),
@@ -57,7 +56,8 @@ impl Pane {
     }
 }
 
-/// The pixels of the canvas that the picture covers. A film leaves bands free above and below it, in points.
+/// Area of the picture on the canvas, pixels. Excludes the panel and the bands of a film. The heights `above` and
+/// `below` are in points.
 fn picture(canvas: &Canvas, inset: Inset, [above, below]: [f32; 2]) -> URect {
     let pixels = |points: f32| (points * canvas.scale_factor).round() as u32;
     let min = uvec2(0, pixels(above)).min(canvas.size);
@@ -69,7 +69,7 @@ fn picture(canvas: &Canvas, inset: Inset, [above, below]: [f32; 2]) -> URect {
     }
 }
 
-/// The pixels of the picture that this side covers; empty if it is hidden.
+/// Area of one side, pixels. Empty if the side is hidden.
 fn area(mode: ViewMode, side: Side, picture: URect) -> URect {
     if !mode.shows(side) {
         return URect::default();
@@ -84,7 +84,7 @@ fn area(mode: ViewMode, side: Side, picture: URect) -> URect {
     URect { min, max }
 }
 
-/// Pixels of the image along each pixel that it covers.
+/// Image pixels per canvas pixel along each axis for an area of this size.
 fn supersampling(detail: Detail, size: UVec2, LargestTexture(largest): LargestTexture) -> u32 {
     let large = size * SUPERSAMPLING;
     let fits = large.element_product() <= MAX_SUPERSAMPLED && large.max_element() <= largest;
@@ -103,7 +103,7 @@ type Cameras<'a> = (
     Option<&'a mut Fxaa>,
 );
 
-/// Sets what each camera draws: where, in how many pixels, and which worlds.
+/// Sets the area, the image size and the visible worlds of each camera.
 pub(super) fn place(
     mode: Res<ViewMode>,
     inset: Res<Inset>,
@@ -117,21 +117,21 @@ pub(super) fn place(
     let picture = picture(&canvas, *inset, overlay.bands(*colors, height));
     for (&side, mut pane, mut camera, mut projection, mut layers, fxaa) in &mut cameras {
         let area = area(*mode, side, picture);
-        // A window may be narrower than the panel, or minimized.
+        // The area is empty if the window is minimized or narrower than the panel.
         camera.is_active = !area.is_empty();
         if pane.area != area {
             pane.area = area;
         }
         if camera.is_active {
             let factor = supersampling(*detail, area.size(), *largest);
-            // At low quality, a pixel has four samples.
+            // Low detail uses MSAA with four samples instead.
             let is_high = *detail != Detail::Low;
             if let Some(mut fxaa) = fxaa
                 && fxaa.enabled != (is_high && factor == 1)
             {
                 fxaa.enabled = is_high && factor == 1;
             }
-            // A window is not larger than a texture, except in the frame in which it is resized.
+            // The window can exceed the largest texture during the frame of a resize.
             let size = (area.size() * factor).min(UVec2::splat(largest.0));
             let size = Extent3d {
                 width: size.x,
@@ -143,7 +143,7 @@ pub(super) fn place(
                 && let Some(mut image) = images.get_mut(&pane.image)
             {
                 image.resize(size);
-                // Otherwise the camera would learn of it in the next frame.
+                // Without this, the camera would see the new size one frame late.
                 projection.set_changed();
             }
         }

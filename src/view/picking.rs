@@ -13,13 +13,12 @@ use super::panes::Pane;
 use super::side::Side;
 use crate::history::Selection;
 
-/// How far the pointer may move during a click, logical pixels: farther is a drag.
+/// Farthest pointer movement that still counts as a click and not as a drag, in logical pixels.
 const CLICK_MOVE: f32 = 4.0;
 
-/// A cube that the camera sees.
 type SeenCube<'a> = (&'a Side, &'a ViewCube, &'a Transform);
 
-/// Where the pointer is, and what it does.
+/// Pointer state, and the areas that take pointer input from the view.
 #[derive(SystemParam)]
 pub(super) struct Pointer<'w, 's> {
     window: Single<'w, 's, &'static Window, With<PrimaryWindow>>,
@@ -29,7 +28,7 @@ pub(super) struct Pointer<'w, 's> {
 }
 
 impl Pointer<'_, '_> {
-    /// Its position in logical pixels, if it is over the view.
+    /// Pointer position in logical pixels, if it is over the view.
     fn over_view(&self) -> Option<Vec2> {
         let is_taken = self
             .egui
@@ -40,8 +39,7 @@ impl Pointer<'_, '_> {
     }
 }
 
-/// Marks the cube under the pointer as hovered, and selects it with a click; a click on nothing selects
-/// nothing.
+/// Hovers the cube under the pointer and selects it on a click. A click on the background clears the selection.
 pub(super) fn pick(
     pointer: Pointer<'_, '_>,
     canvas: Res<Canvas>,
@@ -53,7 +51,7 @@ pub(super) fn pick(
 ) {
     let Some(at) = pointer.over_view() else {
         *pressed_at = None;
-        // Once it has left the view, the panel says what is hovered, until it has left the window.
+        // Outside the view, the panel sets the hovered cube. Clear it when the pointer leaves the view or the window.
         let has_left_view = std::mem::take(&mut *was_over_view);
         let has_left = has_left_view || pointer.window.cursor_position().is_none();
         if has_left && selection.hovered.is_some() {
@@ -79,7 +77,7 @@ pub(super) fn pick(
     }
 }
 
-/// The nearest cube under a pixel of the canvas.
+/// Nearest cube under a pixel of the canvas.
 fn cube_at(
     pixel: Vec2,
     cameras: &Query<(&Side, &Pane, &Camera, &GlobalTransform)>,
@@ -97,7 +95,7 @@ fn cube_at(
         .map(|(cube, _)| cube)
 }
 
-/// The distance at which a ray meets a cube with sides of its scale; none if it does not.
+/// Distance along `ray` to a cube with its scale as side length. `None` if the ray misses it.
 fn hit(ray: Ray3d, cube: &Transform) -> Option<f32> {
     let turned_back = cube.rotation.inverse();
     let origin = turned_back * (ray.origin - cube.translation);
@@ -106,7 +104,7 @@ fn hit(ray: Ray3d, cube: &Transform) -> Option<f32> {
     cast.aabb_intersection_at(&Aabb3d::new(Vec3::ZERO, cube.scale / 2.0))
 }
 
-/// Metres: the far plane of the cameras.
+/// Far plane of the cameras, metres.
 const MAX_DISTANCE: f32 = 400.0;
 
 #[cfg(test)]
@@ -121,7 +119,7 @@ mod tests {
     fn a_turned_cube_is_hit_where_it_is() {
         let cube = Transform::from_xyz(2.0, 0.0, 1.0)
             .with_rotation(Quat::from_rotation_y(std::f32::consts::FRAC_PI_4));
-        // Its edge points up, and reaches 0.707 m to the sides.
+        // The cube's edge points up, so it reaches 0.707 m to the sides.
         let top = hit(ray(Vec3::new(2.0, 0.0, 10.0)), &cube).unwrap();
         assert!((top - (9.0 - 0.707)).abs() < 1e-3, "{top}");
         assert!(hit(ray(Vec3::new(2.65, 0.0, 10.0)), &cube).is_some());

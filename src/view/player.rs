@@ -1,4 +1,4 @@
-//! What makes the player's cube unmistakable: a bright rim on its faces, and a ring on the floor below it.
+//! Marks the player's cube with a bright rim on its faces and a ring on the floor below it.
 
 use bevy::camera::visibility::RenderLayers;
 use bevy::light::NotShadowCaster;
@@ -14,32 +14,30 @@ use crate::theme::{Theme, bevy_color};
 /// Inner and outer radius of the ring, metres.
 const RING: [f32; 2] = [1.6, 1.74];
 
-/// Share of the text's colour in the ring of the dark theme.
+/// Share of the text colour in the ring's colour in the dark theme.
 const DARK_RING: f32 = 0.3;
 
 /// Height of the ring above the floor, metres.
 const RING_HEIGHT: f32 = 0.01;
 
-/// Width of the rim on each face next to its bevel, fraction of the side.
+/// Width of the rim on each face next to its bevel, as a fraction of the side.
 const RIM: f32 = 0.04;
 
 /// Brightness of the player's cube in full shadow, as a fraction of its colour.
 const GLOW: f32 = 0.35;
 
-/// The ring below a side's player.
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct Ring;
 
-/// The mesh of the player's cube.
 pub(super) fn mesh() -> Mesh {
     let blue = bevy_color(PLAYER_CUBE);
     bevel::rimmed_cube(RIM, [blue, bevy_color(LIGHT.ground)])
 }
 
-/// Its material; the mesh has the colours.
+/// Material of the player's cube. The mesh has the colours.
 pub(super) fn material() -> StandardMaterial {
     StandardMaterial {
-        // Shadows do not hide it.
+        // Keeps the cube visible in shadow.
         emissive: bevy_color(PLAYER_CUBE).to_linear() * GLOW,
         perceptual_roughness: 0.7,
         reflectance: 0.2,
@@ -47,7 +45,6 @@ pub(super) fn material() -> StandardMaterial {
     }
 }
 
-/// Spawns the rings.
 pub(super) fn spawn(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
@@ -73,7 +70,7 @@ pub(super) fn spawn(
     }
 }
 
-/// Paints the rings in a colour that stands out from the theme's floor.
+/// Gives the rings a colour that contrasts with the theme's floor.
 pub(super) fn paint(
     theme: Res<Theme>,
     rings: Query<&MeshMaterial3d<StandardMaterial>, With<Ring>>,
@@ -91,7 +88,6 @@ pub(super) fn paint(
     }
 }
 
-/// Moves the rings below their players.
 pub(super) fn follow(
     cubes: Query<(&Side, &ViewCube, &Transform), Without<Ring>>,
     mut rings: Query<(&Side, &mut Transform), With<Ring>>,

@@ -1,4 +1,4 @@
-//! How much work goes into a frame.
+//! Graphics quality: the setting, the level of detail chosen from it, and its reduction if frames are slow.
 
 use std::time::Duration;
 
@@ -11,36 +11,34 @@ use wgpu::{Backend, DeviceType};
 use super::notices::Notices;
 use crate::display;
 
-/// How much work goes into a frame.
+/// Setting for the graphics quality.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(not(target_family = "wasm"), derive(clap::ValueEnum))]
 pub enum Quality {
-    /// High on a graphics card, low where the driver draws in software; a window changes to low if frames
-    /// take too long.
+    /// High on a graphics card, low with a software renderer. A window changes to low if frames take too long.
     #[default]
     Auto,
-    /// Four samples a pixel, plain shadows.
+    /// Four samples per pixel, plain shadows.
     Low,
     /// Supersampling, soft shadows and ambient occlusion.
     High,
 }
 
-/// The quality that is drawn.
+/// Level of detail in use.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Detail {
-    /// Fast enough for software.
+    /// Fast enough for software renderers.
     #[default]
     Low,
-    /// For graphics cards.
     High {
-        /// Whether the adapter can do ambient occlusion.
+        /// Whether the adapter supports ambient occlusion.
         occlusion: bool,
-        /// Whether the driver draws in software after all.
+        /// Whether a software renderer draws at this level anyway.
         is_software: bool,
     },
 }
 
-/// Width and height of a texture that the graphics adapter can draw, at most.
+/// Largest texture side that the graphics adapter supports, pixels.
 #[derive(Resource, Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LargestTexture(pub(super) u32);
 
@@ -52,7 +50,6 @@ impl Default for LargestTexture {
 }
 
 impl Detail {
-    /// Whether the adapter can do ambient occlusion.
     pub(super) const fn has_occlusion(self) -> bool {
         matches!(
             self,
@@ -63,8 +60,8 @@ impl Detail {
         )
     }
 
-    /// Samples that a slanted texture may take. With more than one, llvmpipe 15 takes minutes over some
-    /// pictures of a floor that reaches to the horizon.
+    /// Samples for textures seen at an angle. Only 1 in software: with more, llvmpipe 15 needs minutes for some frames
+    /// with a floor up to the horizon.
     pub(super) const fn anisotropy(self) -> u16 {
         match self {
             Self::High {
@@ -75,10 +72,10 @@ impl Detail {
     }
 }
 
-/// Storage textures that Bevy's ambient occlusion writes to in one pass.
+/// Number of storage textures that Bevy's ambient occlusion writes in one pass.
 const OCCLUSION_STORAGE_TEXTURES: u32 = 5;
 
-/// Chooses the detail, and asks the device how large a texture may be. Without an adapter, the detail is low.
+/// Chooses the level of detail and reads the largest texture size from the device. Low detail without an adapter.
 pub(super) fn choose(
     quality: Res<Quality>,
     adapter: Option<Res<RenderAdapterInfo>>,
@@ -90,7 +87,7 @@ pub(super) fn choose(
     if let Some(limits) = &limits {
         largest.set_if_neq(LargestTexture(limits.max_texture_dimension_2d));
     }
-    // Bevy has none with WebGPU.
+    // Bevy does not support ambient occlusion on WebGPU.
     let is_web_gpu = adapter
         .as_ref()
         .is_some_and(|adapter| adapter.backend == Backend::BrowserWebGpu);
@@ -114,7 +111,7 @@ pub(super) fn choose(
     });
 }
 
-/// Changes to low once frames took too long, if the quality is automatic. Never changes back.
+/// Changes to low detail after too many slow frames, if the setting is [`Quality::Auto`]. Never changes back.
 pub(super) fn lower(
     quality: Res<Quality>,
     time: Res<Time<Real>>,
@@ -123,7 +120,7 @@ pub(super) fn lower(
     mut detail: ResMut<Detail>,
     mut notices: ResMut<Notices>,
 ) {
-    // The system may slow down a window in the background.
+    // The system may throttle a window in the background.
     if *quality != Quality::Auto || *detail == Detail::Low || !window.focused {
         return;
     }
@@ -135,29 +132,29 @@ pub(super) fn lower(
     }
 }
 
-/// A tally that slow frames raise and fast ones lower.
+/// Decides from frame times whether drawing is too slow.
 #[derive(Debug, Default)]
 pub(super) struct SlowFrames {
     /// Time since the first frame.
     seen: Duration,
-    /// The tally.
+    /// Time of slow frames minus time of fast frames, at least 0.
     slow: Duration,
 }
 
 impl SlowFrames {
-    /// Longer frames are slow: half of 60 frames a second.
+    /// Frames above this time are slow: half the rate of 60 frames per second.
     const SLOW: Duration = Duration::from_millis(34);
 
-    /// A frame counts at most as much: a single stall says nothing.
+    /// Largest amount that one frame counts, so that a single stall has little effect.
     const MAX: Duration = Duration::from_millis(100);
 
-    /// Shaders are compiled in the first frames.
+    /// Startup time that is ignored, because shaders are compiled.
     const SETTLING: Duration = Duration::from_secs(3);
 
-    /// The tally that is too much.
+    /// Value of `slow` at which drawing is too slow.
     const LIMIT: Duration = Duration::from_secs(2);
 
-    /// Adds a frame. Whether there were too many slow ones.
+    /// Adds a frame time. Returns whether drawing is too slow.
     fn add(&mut self, frame: Duration) -> bool {
         self.seen += frame;
         if self.seen < Self::SETTLING {
@@ -188,7 +185,7 @@ mod tests {
         frames
     }
 
-    /// Slow frames until there are too many.
+    /// Number of slow frames before [`SlowFrames`] reports true.
     fn patience(frames: &mut SlowFrames) -> usize {
         (1..1_000).find(|_| frames.add(SLOW)).unwrap()
     }

@@ -1,4 +1,4 @@
-//! The two halves of the screen, and what each can show.
+//! The two halves of the screen and their contents.
 
 use std::str::FromStr;
 
@@ -11,13 +11,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 use crate::replication::{LaneSettings, LaneSettingsQuery};
 use crate::theme::Theme;
 
-/// A half of the screen. A lane with this component is shown in that half; without a lane, the half shows
-/// the simulation.
+/// A half of the screen, and as a component the half that shows a lane. A half without a lane shows the simulation.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Side {
-    /// The simulation, or a lane.
+    /// Shows the simulation or a lane.
     Left,
-    /// Always a lane.
+    /// Always shows a lane.
     Right,
 }
 
@@ -25,7 +24,7 @@ impl Side {
     /// Both halves, left to right.
     pub const ALL: [Self; 2] = [Self::Left, Self::Right];
 
-    /// Its name on the screen.
+    /// Name on the screen.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -34,13 +33,13 @@ impl Side {
         }
     }
 
-    /// The colour of everything that belongs to this half.
+    /// Colour of everything that belongs to this half.
     #[must_use]
     pub const fn color(self, theme: Theme) -> Rgb {
         self.color_of(theme.colors())
     }
 
-    /// The colour of this half among these.
+    /// Colour of this half in a palette.
     #[must_use]
     pub const fn color_of(self, colors: &Colors) -> Rgb {
         match self {
@@ -61,11 +60,11 @@ impl Side {
 /// The render layer that both cameras see.
 pub(super) const SHARED: usize = 0;
 
-/// Marks the lane that the panel and the keys apply to, one of those in a half.
+/// Marks the lane that the panel and the keys control. It is shown in a half.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct Selected;
 
-/// What a half of the screen shows; as text, `simulation` or a lane.
+/// Content of a half. Its text form is `simulation` or the text form of a lane.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::large_enum_variant,
@@ -74,12 +73,12 @@ pub struct Selected;
 pub enum PaneContent {
     /// The simulation itself.
     Simulation,
-    /// A replica.
+    /// Replica of a lane with these settings.
     Lane(LaneSettings),
 }
 
 impl PaneContent {
-    /// The text form; none for a lane that has no text form.
+    /// The text form, or `None` for a lane without one.
     #[must_use]
     pub fn to_text(&self) -> Option<String> {
         match self {
@@ -88,7 +87,7 @@ impl PaneContent {
         }
     }
 
-    /// The lane; none for the simulation.
+    /// Settings of the lane, or `None` for the simulation.
     #[must_use]
     pub const fn lane(&self) -> Option<&LaneSettings> {
         match self {
@@ -98,12 +97,12 @@ impl PaneContent {
     }
 }
 
-/// What the halves show.
+/// System parameter to read the content of the halves.
 #[derive(SystemParam, Debug)]
 pub struct Halves<'w, 's>(Query<'w, 's, (&'static Side, LaneSettingsQuery)>);
 
 impl Halves<'_, '_> {
-    /// What a half shows.
+    /// Content of one half.
     #[must_use]
     pub fn content(&self, side: Side) -> PaneContent {
         let lane = self.0.iter().find(|(other, _)| **other == side);

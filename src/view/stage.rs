@@ -1,4 +1,4 @@
-//! Sky and light, in the colours of the theme.
+//! Sky and lights, coloured by the theme.
 
 use bevy::anti_alias::fxaa::Fxaa;
 use bevy::asset::RenderAssetUsages;
@@ -21,31 +21,30 @@ use super::side::SHARED;
 use super::side::Side;
 use crate::theme::{Theme, bevy_color};
 
-/// Direction of the sun, which casts shadows, and of a weaker light that does not, from the origin.
+/// Positions of the sun, which casts shadows, and of a weaker fill light without shadows. Both point at the origin.
 const SUN: Vec3 = Vec3::new(-40.0, -45.0, 90.0);
 const FILL: Vec3 = Vec3::new(70.0, -60.0, 30.0);
 
-/// The sky below this elevation has the colour of the fog, radians; at the zenith it is deeper.
+/// Elevation below which the sky has the colour of the fog, radians. The colour deepens towards the zenith.
 const HAZE: f32 = 0.05;
 
-/// The zenith's share of the horizon's red, green and blue light.
+/// Linear RGB at the zenith relative to the horizon.
 const ZENITH: Vec3 = Vec3::new(0.55, 0.72, 0.92);
 
-/// Factor of the ambient light where there is no fill.
+/// Factor of the ambient light if the fill light is off.
 const WITHOUT_FILL: f32 = 1.25;
 
-/// Radius of the sky, metres: so large that the camera is always near its centre.
+/// Radius of the sky, metres. Large enough that the camera is always near the centre.
 const SKY_RADIUS: f32 = 4_000.0;
 const SKY_SEGMENTS: u16 = 24;
 
-/// Brightness of sun, fill and ambient light.
 #[derive(Clone, Copy, Debug)]
 struct Lights {
     sun_lux: f32,
     sun: Color,
     fill_lux: f32,
     ambient: f32,
-    /// Colour of fill and ambient light.
+    /// Colour of the fill and the ambient light.
     shade: Color,
 }
 
@@ -70,15 +69,14 @@ impl Lights {
     }
 }
 
-/// Marks the light that fills the shadows.
+/// Marks the fill light.
 #[derive(Component, Clone, Copy, Debug)]
 pub(super) struct Fill;
 
-/// The mesh of the sky.
 #[derive(Resource, Clone, Debug)]
 pub(super) struct Sky(Handle<Mesh>);
 
-/// Spawns sky and lights, without their colours.
+/// Spawns the sky and the lights without their colours.
 pub(super) fn spawn(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
@@ -119,7 +117,7 @@ pub(super) fn spawn(
     ));
 }
 
-/// Paints sky and fog in the colours of the theme.
+/// Colours sky and fog for the theme.
 pub(super) fn paint(
     theme: Res<Theme>,
     sky: Res<Sky>,
@@ -129,7 +127,7 @@ pub(super) fn paint(
 ) {
     let colors = theme.colors();
     let haze = bevy_color(colors.sky);
-    // The gap between the halves shows it.
+    // Visible in the gap between the halves.
     clear.0 = bevy_color(colors.ground);
     for mut fog in &mut fogs {
         fog.color = haze;
@@ -140,7 +138,7 @@ pub(super) fn paint(
     }
 }
 
-/// Sets the lights for the theme, as many as the detail allows.
+/// Sets the lights for the theme. Low detail has no fill light.
 pub(super) fn light(
     theme: Res<Theme>,
     detail: Res<Detail>,
@@ -148,7 +146,7 @@ pub(super) fn light(
     mut suns: Query<(&mut DirectionalLight, &mut Visibility, Has<Fill>)>,
 ) {
     let lights = Lights::of(*theme);
-    // In a browser, the renderer has one light for each half.
+    // In a browser, Bevy's renderer supports one directional light per view.
     let has_fill = *detail != Detail::Low && MAX_DIRECTIONAL_LIGHTS > 1;
     ambient.color = lights.shade;
     ambient.brightness = if has_fill {
@@ -167,7 +165,7 @@ pub(super) fn light(
     }
 }
 
-/// Sets up cameras and shadows for the quality.
+/// Sets antialiasing, ambient occlusion and shadows for the level of detail.
 pub(super) fn set_detail(
     detail: Res<Detail>,
     mut commands: Commands,
@@ -186,7 +184,7 @@ pub(super) fn set_detail(
             });
         }
         camera.insert(Fxaa::default());
-        // Ambient occlusion does without; at high quality, panes have more pixels instead.
+        // Ambient occlusion does not support MSAA. High detail supersamples instead.
         camera.insert(if is_high { Msaa::Off } else { Msaa::Sample4 });
         camera.insert(if is_high {
             ShadowFilteringMethod::Gaussian
@@ -206,7 +204,7 @@ pub(super) fn set_detail(
     }
 }
 
-/// Hides the sun of a side without a camera: one sun is enough where one camera shows both worlds.
+/// Turns off the sun of a side without a camera. One sun is enough if one camera shows both worlds.
 pub(super) fn shine(
     mode: Res<ViewMode>,
     mut suns: Query<(&Side, &mut Visibility), With<DirectionalLight>>,
@@ -216,7 +214,7 @@ pub(super) fn shine(
     }
 }
 
-/// The sky: the first colour at the horizon and below it, the second at the zenith.
+/// Mesh of the sky. `colors` are the colour from the horizon down, and the colour at the zenith.
 fn dome(colors: [Color; 2]) -> Mesh {
     let [haze, deep] = colors.map(|color| color.to_linear().to_f32_array());
     let rings = [(-0.5, haze), (HAZE, haze), (0.9, deep), (1.57, deep)];

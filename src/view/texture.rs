@@ -5,9 +5,9 @@ use bevy::image::{ImageAddressMode, ImageFilterMode, ImageSampler, ImageSamplerD
 use bevy::prelude::*;
 use bevy::render::render_resource::{Extent3d, TextureDimension, TextureFormat};
 
-/// A square texture that repeats, with all mip levels, so that lines fade in the distance and do not
-/// flicker. `mix` is 0 for the first colour and 1 for the second, by row and column; `size` is a power of
-/// two. `anisotropy` is how many samples a slanted surface may take.
+/// Creates a square, repeating texture with all mip levels, so that distant lines fade and do not flicker. `mix`
+/// returns the share of the second colour, 0 to 1, by row and column. `size` is a power of two. `anisotropy` is the
+/// maximum number of samples on a slanted surface.
 pub(super) fn mixed(
     size: usize,
     anisotropy: u16,
@@ -57,7 +57,7 @@ pub(super) fn mixed(
     image
 }
 
-/// The next mip level.
+/// Averages 2 × 2 pixels to compute the next mip level.
 fn halve(level: &[f32], size: usize) -> Vec<f32> {
     let half = size / 2;
     let pixel = |x: usize, y: usize| level[y * size + x];

@@ -1,4 +1,4 @@
-//! Fingers on the picture: one rolls the player, two turn the cameras.
+//! Touch input on the picture: one finger rolls the player, two turn and zoom the cameras.
 
 use std::f32::consts::FRAC_PI_8;
 
@@ -11,21 +11,21 @@ use super::Inset;
 use super::camera::Orbit;
 use crate::controls::Keyboard;
 
-/// How far a finger moves before it rolls the player, logical pixels.
+/// Distance that a finger moves before it rolls the player, logical pixels.
 const DEAD_ZONE: f32 = 24.0;
 
-/// The arrow keys that a finger holds.
+/// The arrow keys that a finger simulates.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TouchKeys(pub Keys);
 
-/// What the player holds, with keys or fingers.
+/// Keys that the player holds on the keyboard or by touch.
 #[must_use]
 pub fn held(keyboard: &Keyboard<'_>, touch: Option<&TouchKeys>) -> Keys {
     let touch = touch.map(|touch| touch.0).unwrap_or_default();
     keyboard.held().or(touch)
 }
 
-/// Reads the fingers that were put on the picture, and not on the panel.
+/// Reads the fingers that first touched the picture and not the panel.
 pub(super) fn read(
     touches: Res<Touches>,
     mut messages: MessageReader<TouchInput>,
@@ -40,14 +40,14 @@ pub(super) fn read(
         .filter(|touch| !inset.covers(touch.start_position(), window.size()))
         .collect();
     fingers.sort_by_key(|touch| touch.id());
-    // When one of two fingers leaves first, the other does not roll.
+    // After two fingers, the remaining one must not roll the player.
     *was_pair = fingers.len() > 1 || (*was_pair && !fingers.is_empty());
     let keys = match fingers[..] {
         [finger] if !*was_pair => arrows(finger.position() - finger.start_position()),
         _ => Keys::default(),
     };
     held.set_if_neq(TouchKeys(keys));
-    // `Touches` keeps the last movement for as long as fingers rest.
+    // `Touches` keeps the last movement while fingers rest.
     let has_moved = messages.read().count() > 0;
     if let [one, other] = fingers[..]
         && has_moved
@@ -63,7 +63,7 @@ pub(super) fn read(
     }
 }
 
-/// The arrow keys of a direction in the picture, in steps of 45 degrees.
+/// Arrow keys for a drag, in steps of 45 degrees.
 fn arrows(dragged: Vec2) -> Keys {
     let length = dragged.length();
     if length < DEAD_ZONE {
@@ -139,7 +139,7 @@ mod tests {
         );
         let turned = orbit(&app);
         assert_ne!(turned, before);
-        // Apart: nearer.
+        // Moving fingers apart zooms in.
         touch(
             &mut app,
             &[(1, Moved, [170.0, 100.0]), (2, Moved, [330.0, 100.0])],
@@ -148,7 +148,7 @@ mod tests {
         let rested = orbit(&app);
         touch(&mut app, &[]);
         assert_eq!(orbit(&app), rested);
-        // The finger that stays does not roll; the next one does.
+        // The remaining finger does not roll. The next touch does.
         touch(&mut app, &[(2, Ended, [330.0, 100.0])]);
         assert_eq!(keys(&app), Keys::default());
         touch(&mut app, &[(1, Ended, [170.0, 100.0])]);

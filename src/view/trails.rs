@@ -1,5 +1,5 @@
-//! Trails: the positions of a few cubes in the last second, tick by tick, in both halves. They show how
-//! interpolation changes a path.
+//! Trails: positions of a few cubes during the last second, one per tick, in both halves. They show how interpolation
+//! changes a path.
 
 use std::collections::VecDeque;
 
@@ -14,25 +14,24 @@ use crate::replication::{DisplayedState, Lane};
 use crate::simulation::CubeWorld;
 use crate::theme::{Theme, bevy_color};
 
-/// The cubes with trails, while trails are shown: the player, and the interacting cubes that were
-/// farthest from it.
+/// State of the trails. Followed are the player and up to three interacting cubes that were farthest from it.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Trails {
     /// Whether trails are shown.
     pub shown: bool,
     cubes: Vec<usize>,
-    /// By side and cube, newest last.
+    /// Indexed by side, then by cube. Newest point last.
     points: [Vec<VecDeque<Vec3>>; Side::ALL.len()],
 }
 
 impl Trails {
-    /// The positions of the last ticks, oldest first, one list for each cube.
+    /// Positions of the last ticks, oldest first, one list per followed cube.
     #[must_use]
     pub fn points(&self, side: Side) -> &[VecDeque<Vec3>] {
         &self.points[side as usize]
     }
 
-    /// Adds the positions of the current tick.
+    /// Records the positions of the current tick.
     fn add(&mut self, side: Side, position: impl Fn(usize) -> Vec3) {
         let points = &mut self.points[side as usize];
         points.resize_with(self.cubes.len(), VecDeque::new);
@@ -44,8 +43,7 @@ impl Trails {
         }
     }
 
-    /// Picks the cubes again if none of the current ones is interacting any more, or if more cubes can be
-    /// followed now.
+    /// Selects cubes again if no followed cube is interacting any more, or if fewer than [`OTHERS`] are followed.
     fn pick(&mut self, cubes: &[BodyState]) {
         let followed = self.cubes.len().saturating_sub(1);
         let is_stale = |&cube: &usize| cube == PLAYER || !cubes[cube].interacting;
@@ -71,10 +69,10 @@ impl Trails {
 /// Length of a trail: one second.
 const TRAIL_TICKS: usize = TICKS_PER_SECOND as usize;
 
-/// Cubes that are followed in addition to the player.
+/// Number of followed cubes besides the player.
 const OTHERS: usize = 3;
 
-/// Side of a bead, metres.
+/// Size of a point of a trail, metres.
 const BEAD_SIZE: f32 = 0.09;
 
 /// One point of a trail.
@@ -82,11 +80,11 @@ const BEAD_SIZE: f32 = 0.09;
 pub(super) struct Bead {
     side: Side,
     trail: usize,
-    /// Index from the oldest.
+    /// Index from the oldest point.
     index: usize,
 }
 
-/// Records the positions of the cubes once a tick.
+/// Records the positions of the followed cubes once per tick.
 pub(super) fn record(
     world: Option<Res<CubeWorld>>,
     lanes: Query<(&Side, &DisplayedState), With<Lane>>,
@@ -98,7 +96,7 @@ pub(super) fn record(
         }
         return;
     }
-    // The right half chooses the cubes, so it goes first; the left half follows the same ones.
+    // The right half selects the cubes, so it comes first. The left half shows the same ones.
     let mut lanes: Vec<_> = lanes.iter().collect();
     lanes.sort_by_key(|&(&side, ..)| std::cmp::Reverse(side));
     let mut left_is_free = true;
@@ -120,11 +118,10 @@ pub(super) fn record(
     }
 }
 
-/// The material of each side's beads.
 #[derive(Resource, Clone, Debug)]
 pub(super) struct BeadMaterials([Handle<StandardMaterial>; Side::ALL.len()]);
 
-/// Spawns the beads of all trails, hidden.
+/// Spawns all points of the trails, hidden.
 pub(super) fn spawn(
     mut commands: Commands,
     mut meshes: ResMut<Assets<Mesh>>,
@@ -155,7 +152,7 @@ pub(super) fn spawn(
     commands.insert_resource(BeadMaterials(materials));
 }
 
-/// Paints the beads in the colours of their halves.
+/// Colours the trails like their halves.
 pub(super) fn paint(
     theme: Res<Theme>,
     beads: Res<BeadMaterials>,
@@ -168,7 +165,7 @@ pub(super) fn paint(
     }
 }
 
-/// Moves the beads to the recorded positions.
+/// Moves the points to the recorded positions.
 pub(super) fn show(
     trails: Res<Trails>,
     mut beads: Query<(&Bead, &mut Visibility, &mut Transform)>,

@@ -1,4 +1,4 @@
-//! The parameters in the address of the page. They are those of the command line, as in
+//! Parses the parameters of the page's address. They correspond to the command line, for example
 //! `?left=rung:delta&right=rung:predicted,link:4g&script=katamari`.
 
 use std::str::FromStr;
@@ -13,36 +13,36 @@ use crate::replication::{LaneChange, LaneSettings};
 use crate::theme::Theme;
 use crate::view::{PaneContent, Quality};
 
-/// What the address asks for.
+/// Parameters of the address.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Address {
-    /// What the left half shows.
+    /// Content of the left half.
     pub left: Option<PaneContent>,
-    /// The lane in the right half.
+    /// Lane in the right half.
     #[serde(with = "RightLane")]
     pub right: Option<LaneSettings>,
-    /// Changes of the right lane.
+    /// Single settings of the right lane.
     #[serde(rename = "LANE")]
     pub lane: LaneParameters,
-    /// The name of a script, which the page loads.
+    /// Name of a script, which the page loads.
     pub script: Option<String>,
-    /// Whether the game never plays by itself.
+    /// Disables autoplay.
     pub calm: bool,
-    /// When the game ends, seconds after it began.
+    /// Seconds after which the game ends.
     #[serde(with = "PlayLength")]
     pub seconds: Option<f64>,
-    /// How much work goes into a frame.
+    /// Graphics quality.
     pub quality: Quality,
-    /// The step of the tour to begin with, from 0.
+    /// Step of the tour to start with, counted from 0.
     #[serde(with = "Step")]
     pub tour: Option<usize>,
-    /// The theme, instead of the one of the last visit.
+    /// Theme. Without it, the theme of the last visit.
     pub theme: Option<Theme>,
-    /// How much of the panel is shown, instead of as much as at the last visit.
+    /// Size of the panel. Without it, the size of the last visit.
     pub panel: Option<PanelSize>,
-    /// Whether figures of the run are for the page to read.
+    /// Whether to publish figures of the run to the page.
     pub report: bool,
-    /// What draws; the page has read it.
+    /// Graphics backend. Ignored here, because the page has already read it.
     graphics: Option<String>,
 }
 
@@ -57,10 +57,10 @@ pub struct LaneParameters {
 }
 
 impl LaneParameters {
-    /// As a change of any lane.
+    /// Converts the parameters to a change of a lane.
     ///
     /// # Errors
-    /// If one cannot be used.
+    /// If a value is not valid.
     pub fn change(&self) -> Result<LaneChange, TextError> {
         let settings = [
             ("rung", &self.rung),
@@ -77,7 +77,7 @@ impl LaneParameters {
 impl FromStr for Address {
     type Err = TextError;
 
-    /// Parses what follows the question mark, which may lead.
+    /// Parses a query, with or without the question mark.
     fn from_str(query: &str) -> Result<Self, TextError> {
         const NOTATION: Notation = Notation {
             comma: '&',
@@ -123,7 +123,7 @@ impl Spelling<f64> for PlayLength {
     }
 }
 
-/// A step of the tour, counted from 1; without a number the first.
+/// Spelling of a step of the tour, counted from 1. An empty text means the first step.
 struct Step;
 
 impl Spelling<usize> for Step {

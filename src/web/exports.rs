@@ -1,4 +1,4 @@
-//! What the page calls.
+//! Functions that the page calls.
 
 use std::hint;
 use std::path::{Path, PathBuf};
@@ -23,21 +23,20 @@ compile_error!(
     "without `-C target-feature=+simd128` the physics differs from the native program's"
 );
 
-/// What the game takes in its first minute, bytes.
+/// Bytes that the game allocates in its first minute.
 const MEMORY: usize = 192 << 20;
 
-/// What a lane for every rung takes, bytes.
+/// Bytes that a lane for every rung allocates.
 const MEMORY_OF_ALL: usize = 576 << 20;
 
-/// The page starts the game when it has loaded what the address names; this only reserves memory.
+/// Only reserves memory. The page starts the game after it has loaded the files that the address names.
 #[must_use]
 pub fn main() -> ExitCode {
     reserve(MEMORY);
     ExitCode::SUCCESS
 }
 
-/// Asks the browser for memory. The allocator would ask for 64 KiB at a time, and each time the browser takes a
-/// while.
+/// Grows the memory in one step. The allocator would request 64 KiB at a time, and each request is slow in a browser.
 fn reserve(bytes: usize) {
     let mut memory = Vec::<u8>::new();
     if memory.try_reserve(bytes).is_ok() {
@@ -48,7 +47,7 @@ fn reserve(bytes: usize) {
 /// Starts the game in the canvas.
 ///
 /// # Errors
-/// If the address or the script cannot be used: a sentence.
+/// If the address or the script is not valid, with a message for the user.
 #[wasm_bindgen]
 pub fn start(query: &str, script_name: &str, script: Option<String>) -> Result<(), String> {
     let address: Address = query.parse().map_err(sentence)?;
@@ -78,14 +77,14 @@ pub fn start(query: &str, script_name: &str, script: Option<String>) -> Result<(
     let world = app.world_mut();
     let mut panel = world.resource_mut::<PanelState>();
     panel.has_touch = page::has_touch();
-    // What is watched is not covered.
+    // Do not cover the script with the explanation of the screen.
     if address.script.is_some() {
         panel.explaining = false;
     }
     if let Some(size) = address.panel {
         panel.size = size;
     }
-    // Between frames nothing runs: a frame that sleeps costs nothing.
+    // No work is done between frames, so update in every frame.
     app.insert_resource(WinitSettings::continuous());
     app.add_systems(Update, follow_page.before(PanelSystems::Notices));
     if address.report {
@@ -96,16 +95,16 @@ pub fn start(query: &str, script_name: &str, script: Option<String>) -> Result<(
     Ok(())
 }
 
-/// Takes the tour to a step, counted from 1, whose text the page shows.
+/// Shows a step of the tour, counted from 1. The page shows its text.
 #[wasm_bindgen]
 pub fn tour_step(step: usize) {
     STEP.store(step, Ordering::Relaxed);
 }
 
-/// The step that the page wants; 0 if it has said nothing.
+/// Step that the page requested, or 0.
 static STEP: AtomicUsize = AtomicUsize::new(0);
 
-/// Where a replay is played there is no tour.
+/// Applies the step that the page requested. While a replay is played, there is no tour.
 fn follow_page(tour: Option<ResMut<Tour>>) {
     let step = STEP.swap(0, Ordering::Relaxed);
     if let Some(mut tour) = tour
@@ -119,18 +118,18 @@ fn follow_page(tour: Option<ResMut<Tour>>) {
     }
 }
 
-/// What is wrong with a script; nothing if it can be played.
+/// Returns the error of a script, or `None` if it is valid.
 #[wasm_bindgen]
 #[must_use]
 pub fn check_script(name: &str, text: &str) -> Option<String> {
     Script::parse(text, Path::new(name)).err().map(sentence)
 }
 
-/// Plays a script without drawing, and returns for each tick the hash of the states and the bytes of each
-/// rung: see [`headless::tick_by_tick`].
+/// Plays a script without drawing. Returns the hash of the states and the bytes of each rung per tick: see
+/// [`headless::tick_by_tick`].
 ///
 /// # Errors
-/// If the script cannot be played: a sentence.
+/// If the script is not valid, with a message for the user.
 #[wasm_bindgen]
 pub fn tick_by_tick(name: &str, text: &str, ticks: u32, lane: &str) -> Result<String, String> {
     let script = Script::parse(text, Path::new(name)).map_err(sentence)?;
@@ -139,11 +138,10 @@ pub fn tick_by_tick(name: &str, text: &str, ticks: u32, lane: &str) -> Result<St
     headless::tick_by_tick(script, ticks.into(), &lane).map_err(sentence)
 }
 
-/// Plays a script with the panel laid out but nothing drawn, and returns how long the frames take as JSON: see
-/// [`profile::FrameTimes`].
+/// Plays a script and lays out the panel without drawing. Returns the frame times as JSON: see [`profile::FrameTimes`].
 ///
 /// # Errors
-/// If the script cannot be played: a sentence.
+/// If the script is not valid, with a message for the user.
 #[wasm_bindgen(js_name = profile)]
 pub fn frame_times(name: &str, text: &str, ticks: u32) -> Result<String, String> {
     let script = Script::parse(text, Path::new(name)).map_err(sentence)?;
@@ -151,7 +149,7 @@ pub fn frame_times(name: &str, text: &str, ticks: u32) -> Result<String, String>
     serde_json::to_string_pretty(&times.map_err(sentence)?).map_err(sentence)
 }
 
-/// Publishes a new report for the page's scripts five times a second.
+/// Publishes a new report for the page's scripts five times per second.
 fn say_report(world: &mut World, mut due: Local<f64>) {
     let now = world.resource::<Time<Real>>().elapsed_secs_f64();
     if now >= *due {
@@ -160,7 +158,7 @@ fn say_report(world: &mut World, mut due: Local<f64>) {
     }
 }
 
-/// The canvas has a picture after the second frame at the latest.
+/// Tells the page that the canvas is drawn, after the second frame.
 fn say_drawn(mut frames: Local<u32>) {
     *frames = frames.saturating_add(1);
     if *frames == 2 {
@@ -168,7 +166,7 @@ fn say_drawn(mut frames: Local<u32>) {
     }
 }
 
-/// A renderer that has lost its device ends the game with an error.
+/// Tells the page that the game ended, with an error if the renderer lost its device.
 fn say_ended(mut exits: MessageReader<AppExit>) {
     match exits.read().any(AppExit::is_error) {
         true => page::failed(),

@@ -1,4 +1,4 @@
-//! Figures of the run: for scripts of the page, and for tests of the window.
+//! Figures of the run, for scripts of the page and for tests of the window.
 
 use bevy::diagnostic::FrameCount;
 use bevy::prelude::*;
@@ -13,10 +13,10 @@ use crate::replication::{Accounting, LaneCheck, LaneMeter, LinkSettings, SenderS
 use crate::simulation::CubeWorld;
 use crate::view::{DisplayedTicks, Selected, Side, ViewMode};
 
-/// What the game of a window is doing, as JSON. Of the lanes, it is the selected one.
+/// Returns the state of the game and figures of the selected lane as JSON.
 ///
 /// # Panics
-/// In a window without a game: that of a viewer.
+/// If the window has no game, as the window of a viewer.
 #[must_use]
 pub fn report(world: &mut World) -> Value {
     let mut displayed = world.query::<(&Side, &DisplayedTicks)>();

@@ -1,4 +1,4 @@
-//! What the programs of this workspace read and print alike: arguments, errors, and tables.
+//! Command-line functions of all programs in this workspace: arguments, errors, and tables.
 
 use std::env;
 use std::fmt::{self, Display, Formatter};
@@ -14,17 +14,17 @@ use tabled::builder::Builder;
 use tabled::settings::object::Columns;
 use tabled::settings::{Alignment, Style};
 
-/// Prints an error as clap does, and returns the exit code, 2. It may quote a file: see [`printable`]. The numbers of
-/// the operating system's errors are left out: the words beside them say it.
+/// Prints an error as clap does, and returns exit code 2. The text is made [`printable`], because it may quote a file.
+/// Error numbers of the operating system are removed, because the error's text is enough.
 #[must_use]
 pub fn fail(error: impl Display) -> ExitCode {
     let text = printable(&without_codes(&error.to_string()));
-    // If even that cannot be written, the exit code says enough.
+    // Ignore a closed standard error. The exit code still reports the failure.
     let _ = writeln!(io::stderr(), "error: {text}");
     ExitCode::from(2)
 }
 
-/// A text without what [`io::Error`] appends to the words for an error, as in "File exists (os error 17)".
+/// Removes the numbers that [`io::Error`] appends, as in "File exists (os error 17)".
 #[must_use]
 pub fn without_codes(text: &str) -> String {
     let mut parts = text.split(" (os error ");
@@ -41,7 +41,7 @@ pub fn without_codes(text: &str) -> String {
     kept
 }
 
-/// Reads the command line. A mistake in it ends the program as clap does; what it quotes is [`printable`].
+/// Parses the command line. An error ends the program as in clap, with [`printable`] quotations.
 #[must_use]
 pub fn parse<C: Parser>() -> C {
     let mut program = with_negative_numbers(C::command());
@@ -62,7 +62,7 @@ pub fn parse<C: Parser>() -> C {
     })
 }
 
-/// A program that takes `-5` for a value and not for a flag, so that the value is what it complains of.
+/// Lets all arguments take `-5` as a value and not as a flag, so that errors are about the value.
 fn with_negative_numbers(program: Command) -> Command {
     let program = program.mut_args(|arg| match arg.get_action().takes_values() {
         true => arg.allow_negative_numbers(true),
@@ -71,8 +71,8 @@ fn with_negative_numbers(program: Command) -> Command {
     program.mut_subcommands(with_negative_numbers)
 }
 
-/// A mistake with the whole usage of its command: clap's has what was given alone, as if all of it were needed. Tips
-/// are left out that name nothing similar, or that take a flag for a value.
+/// Gives an error the complete usage of its command. Clap's usage lists only the given arguments, as if all of them
+/// were required. Removes tips with dissimilar names, and tips that take a flag for a value.
 fn tidied(mut error: Error, program: &mut Command) -> Error {
     if let Some(ContextValue::StyledStr(usage)) = error.get(ContextKind::Usage) {
         let usage = usage.to_string();
@@ -120,13 +120,13 @@ fn tidied(mut error: Error, program: &mut Command) -> Error {
     error
 }
 
-/// How similar names are of which one may be meant for the other, from 0 to 1.
+/// Minimum similarity of a suggested name, from 0 to 1.
 const LIKENESS: f64 = 0.85;
 
-/// What clap's tip to put `--` before an argument has in it. No value of these programs begins with hyphens.
+/// Text in clap's tip to put `--` before an argument. No value of these programs starts with hyphens.
 const AS_A_VALUE: &str = " as a value, ";
 
-/// Parses whole numbers in a range.
+/// Returns a parser of whole numbers in a range.
 pub fn whole_number<N: FromStr + PartialOrd + Display + Clone>(
     legal: RangeInclusive<N>,
 ) -> impl Fn(&str) -> Result<N, String> + Clone {
@@ -140,7 +140,7 @@ pub fn whole_number<N: FromStr + PartialOrd + Display + Clone>(
     }
 }
 
-/// A number for people: with that many decimals, a minus sign, and thin spaces between thousands.
+/// Formats a number with `decimals` decimals, a minus sign, and thin spaces between thousands.
 #[must_use]
 pub fn number(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
@@ -156,21 +156,21 @@ pub fn number(value: f64, decimals: usize) -> String {
     number + rest
 }
 
-/// A text of any origin as a terminal can show it. Control and formatting characters are escaped, and the middle of a
-/// line of more than [`MAX_LINE`] characters is left out.
+/// Makes a text from any source safe for a terminal. Escapes control and formatting characters, and shortens lines of
+/// more than [`MAX_LINE`] characters in the middle.
 #[must_use]
 pub fn printable(text: &str) -> String {
     let lines: Vec<_> = text.lines().map(printable_line).collect();
     lines.join("\n")
 }
 
-/// Characters of a [`printable`] line, at most, before any are escaped.
+/// Maximum number of characters in a [`printable`] line before escaping.
 pub const MAX_LINE: usize = 1_000;
 
 fn printable_line(line: &str) -> String {
     let escape = |text: &str| -> String {
         let escaped = text.chars().map(|character| match character {
-            // Zero width, or for text in the other direction.
+            // Zero-width characters, and marks of text direction.
             '\u{200b}'..='\u{200f}'
             | '\u{202a}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}'
@@ -190,23 +190,22 @@ fn printable_line(line: &str) -> String {
     format!("{} … {}", escape(&line[..head]), escape(&line[tail..]))
 }
 
-/// A table that is both readable in a terminal and valid Markdown: rows under a header, the first column aligned left,
-/// all others right.
+/// A table that is readable in a terminal and valid Markdown. The first column is aligned left, all others right.
 #[derive(Debug)]
 pub struct Table {
-    /// The header first.
+    /// Rows, starting with the header.
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    /// A table without rows.
+    /// Creates a table without rows.
     #[must_use]
     pub fn new<'a>(header: impl IntoIterator<Item = &'a str>) -> Self {
         let header = header.into_iter().map(str::to_owned).collect();
         Self { rows: vec![header] }
     }
 
-    /// Appends a row, which has a cell for each column.
+    /// Appends a row with one cell per column.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         self.rows.push(cells.into_iter().collect());
     }

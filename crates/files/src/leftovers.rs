@@ -1,6 +1,6 @@
-//! Temporary files, and what killed programs have left of them.
+//! Creates temporary files, and removes those left by killed programs.
 //!
-//! Whoever writes a temporary file holds a lock on it, which ends with its process. So an unlocked one is a
+//! The writer of a temporary file holds a lock on it until its process ends. An unlocked temporary file is therefore a
 //! leftover.
 
 use std::collections::BTreeSet;
@@ -11,14 +11,14 @@ use std::sync::{Mutex, PoisonError};
 
 use tempfile::{Builder, TempPath};
 
-/// The names of temporary files: `.cubewire-XXXXXX.part`, with letters and digits.
+/// Names of temporary files: `.cubewire-XXXXXX.part`, with six letters or digits.
 const PREFIX: &str = ".cubewire-";
 const SUFFIX: &str = ".part";
 
-/// Creates a temporary file in a folder, with these permissions where there are any, and locks it. Removes the
-/// leftovers in the folder if this is the first one there.
+/// Creates and locks a temporary file in a folder. `mode` sets its permissions on Unix. The first call for a folder
+/// removes its leftovers.
 pub(crate) fn create(folder: &Path, mode: u32) -> io::Result<(File, TempPath)> {
-    // An error below names the temporary file.
+    // Check the folder first, because a later error would name the temporary file.
     fs::metadata(folder).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => io::Error::new(
             error.kind(),
@@ -39,16 +39,16 @@ pub(crate) fn create(folder: &Path, mode: u32) -> io::Result<(File, TempPath)> {
         let file = builder.tempfile_in(folder);
         let (file, path) = file.map_err(|error| error.kind())?.into_parts();
         match file.try_lock() {
-            // Before it was locked, another process may have taken it for a leftover.
+            // Before this process locked the file, another one may have removed it as a leftover.
             Ok(()) if !path.exists() => {}
             Err(TryLockError::WouldBlock) => {}
-            // Where no file can be locked, no leftover is removed.
+            // If the file system has no locks, no leftovers are removed.
             Ok(()) | Err(TryLockError::Error(_)) => return Ok((file, path)),
         }
     }
 }
 
-/// Removes the leftovers in a folder. They disturb nobody: what cannot be removed stays.
+/// Removes the leftovers in a folder. Errors are ignored, because leftovers are harmless.
 fn remove_all(folder: &Path) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
@@ -66,7 +66,7 @@ fn remove_all(folder: &Path) {
 fn remove_unlocked(path: &Path) -> io::Result<()> {
     let file = File::open(path)?;
     file.try_lock()?;
-    // If it has been finished since, there is no such file any more.
+    // Fails harmlessly if the file was finished and renamed in the meantime.
     fs::remove_file(path)
 }
 

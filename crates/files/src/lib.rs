@@ -1,20 +1,19 @@
-//! Files that appear whole or not at all.
+//! Atomic output files: a complete file or no file.
 //!
-//! A [`NewFile`] is written under a temporary name, `.cubewire-XXXXXX.part` in the folder that it is for, and gets
-//! its own name at the end, when it is complete: whatever fails before, even if the program is killed, there is
-//! no half of a file under that name, and a file that was there before is as it was. What is not an ordinary file,
-//! such as a device or a pipe, is written to directly. A killed program leaves its temporary files: the next one
-//! that writes into the folder removes them.
+//! A [`NewFile`] is written as `.cubewire-XXXXXX.part` in the destination folder, and gets its final name when it is
+//! complete. After any failure, even if the program is killed, there is no partial file with the final name, and an
+//! existing file is unchanged. Devices, pipes and other special files are written directly. Temporary files of a killed
+//! program are removed by the next program that writes to the folder.
 //!
-//! A file that is replaced is another file from then on, with the contents of the new one:
+//! A replaced file is a different file afterwards, with the new contents:
 //!
-//! - It has the permissions of the old one on Unix (`chmod`), from the start, and its owner and group where the system
-//!   allows that. If it cannot get the group, then the group may do no more than others may. Access control lists and other
-//!   extended attributes are lost.
+//! - On Unix it has the permissions of the old file (`chmod`) from the start, and its owner and group if the system
+//!   allows it. If it cannot get the group, the group's permissions are reduced to those for other users. Access
+//!   control lists and other extended attributes are lost.
 //! - A symbolic link to the old file stays, and leads to the new one.
-//! - A hard link to the old file stays the old file, with the old contents.
+//! - A hard link to the old file keeps the old contents.
 //!
-//! Nothing here waits for the disk: after a loss of power, the newest files may be incomplete.
+//! Writes are not synchronized to the disk. After a loss of power, the newest files may be incomplete.
 
 mod leftovers;
 
@@ -24,30 +23,30 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
 
-/// A file that is being written. It gets its name when it is [finished](Self::finish); if it is dropped before,
-/// nothing is left of it.
+/// A file in progress. It gets its name when it is [finished](Self::finish). If it is dropped before that, it is
+/// removed.
 #[derive(Debug)]
 pub struct NewFile {
-    // Dropped, and thus closed, before the temporary file is removed.
+    // Declared first, so that the file is closed before the temporary file is removed.
     file: BufWriter<File>,
     path: PathBuf,
     place: Place,
 }
 
-/// Permissions: for those who may read other files of this user (see `umask`), or for its owner alone.
+/// Permissions: limited by the user's `umask`, or for the owner only.
 const FOR_ALL: u32 = 0o666;
 const FOR_OWNER: u32 = 0o600;
 
-/// How a file comes to its place.
+/// How the finished file gets its name.
 #[derive(Debug)]
 enum Place {
-    /// It is no ordinary file, and was in its place before.
+    /// A special file that is written directly.
     There,
-    /// Replaces what is there: behind a link, this is another path.
+    /// Replaces the existing file. The path is the target of a symbolic link, if there is one.
     Replace(TempPath, PathBuf),
-    /// Fails if something is there.
+    /// Fails if the file exists.
     New(TempPath),
-    /// Takes the next number, from this one, if something is there.
+    /// Tries numbers from `number` on until the name is free.
     Numbered {
         temporary: TempPath,
         extension: String,
@@ -56,11 +55,11 @@ enum Place {
 }
 
 impl NewFile {
-    /// Begins a file that replaces what has its name, if it is an ordinary file; anything else is written to
-    /// directly. A link is followed.
+    /// Starts a file that replaces an existing ordinary file. A symbolic link is followed. A special file is written
+    /// directly.
     ///
     /// # Errors
-    /// If this is a folder, or nothing can be written there.
+    /// If the path is a folder, or cannot be written to.
     pub fn create(path: &Path) -> io::Result<Self> {
         let (file, place) = match fs::metadata(path) {
             Ok(there) if there.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
@@ -88,10 +87,10 @@ impl NewFile {
         })
     }
 
-    /// Begins a file that only its owner can read, and that replaces none: finishing it fails if there is one.
+    /// Starts a file that only its owner can read. Finishing it fails if a file with this name exists.
     ///
     /// # Errors
-    /// If nothing can be written there.
+    /// If the folder cannot be written to.
     pub fn create_private(path: &Path) -> io::Result<Self> {
         let (file, temporary) = leftovers::create(folder_of(path), FOR_OWNER)?;
         Ok(Self {
@@ -101,10 +100,10 @@ impl NewFile {
         })
     }
 
-    /// Begins a file that gets the first free name of the form `cubewire-1.mp4` in a folder.
+    /// Starts a file with the first free name of the form `cubewire-1.mp4` in a folder.
     ///
     /// # Errors
-    /// If nothing can be written there.
+    /// If the folder cannot be written to.
     pub fn create_numbered(folder: &Path, extension: &str) -> io::Result<Self> {
         let (file, temporary) = leftovers::create(or_here(folder), FOR_ALL)?;
         // `cubewire-1.mp4` is easier to read than `./cubewire-1.mp4`.
@@ -124,18 +123,18 @@ impl NewFile {
         })
     }
 
-    /// Where it will be. A numbered file gets another number if this one is taken in the meantime.
+    /// Path of the finished file. A numbered file gets another number if this one is taken in the meantime.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Puts the file in its place, and returns where that is.
+    /// Writes the buffered bytes, gives the file its name and returns its path.
     ///
     /// # Errors
-    /// If what is left to write cannot be written, or the file cannot get its name. Nothing is left of it then.
+    /// If writing fails, or the file cannot get its name. No file is left in this case.
     pub fn finish(self) -> io::Result<PathBuf> {
-        // Open until it has its name: the file is ours as long as it is open.
+        // Keep the file open, and so locked, until it has its name.
         let _file = self.file.into_inner().map_err(|error| error.into_error())?;
         let mut path = self.path;
         match self.place {
@@ -182,10 +181,10 @@ impl Seek for NewFile {
     }
 }
 
-/// Writes a whole file, as [`NewFile::create`] does.
+/// Writes a complete file with [`NewFile::create`].
 ///
 /// # Errors
-/// If it cannot be written, or what `write` returns.
+/// If the file cannot be written, or any error of `write`.
 pub fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut NewFile) -> io::Result<()>,
@@ -195,7 +194,7 @@ pub fn write_whole(
     file.finish().map(drop)
 }
 
-/// Gives a new file the owner and the permissions of another.
+/// Copies owner and permissions of the old file to the new one.
 #[cfg(unix)]
 fn keep_permissions(from: &fs::Metadata, to: &File) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
@@ -207,7 +206,7 @@ fn keep_permissions(from: &fs::Metadata, to: &File) -> io::Result<()> {
         || is.gid() == group
         || fchown(to, None, Some(group)).is_ok();
     if !is_kept {
-        // Another group must not gain access.
+        // The new file has another group, which must not gain access.
         mode &= 0o707 | (mode & 0o007) << 3;
     }
     to.set_permissions(fs::Permissions::from_mode(mode))
@@ -218,7 +217,7 @@ fn keep_permissions(_: &fs::Metadata, _: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// The folder that a file is in.
+/// Folder of a file.
 fn folder_of(path: &Path) -> &Path {
     or_here(path.parent().unwrap_or(path))
 }

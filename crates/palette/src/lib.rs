@@ -2,55 +2,55 @@
 
 use cubewire_codec::{BitKind, Form};
 
-/// A colour in sRGB, 8 bits for each of red, green and blue.
+/// sRGB colour with 8 bits each for red, green and blue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rgb(pub u8, pub u8, pub u8);
 
-/// Colours that depend on whether they are drawn on a light or a dark ground.
+/// Colours of one theme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Colors {
-    /// Behind text.
+    /// Background of text.
     pub ground: Rgb,
     /// Buttons, cards and chips.
     pub raised: Rgb,
-    /// Plots, fields, and what is behind text over the picture.
+    /// Background of plots, fields, and text over the picture.
     pub sunken: Rgb,
-    /// Lines between parts; never the only sign.
+    /// Lines between parts. Never the only sign.
     pub line: Rgb,
-    /// The 3D view beyond the floor.
+    /// Sky of the 3D view.
     pub sky: Rgb,
     /// Text, and the line of the 256 kbps target.
     pub ink: Rgb,
-    /// Text of less importance.
+    /// Less important text.
     pub muted: Rgb,
-    /// Text that reports an error, and marks of lost packets.
+    /// Error messages, and marks of lost packets.
     pub error: Rgb,
-    /// Text that warns, marks of late packets, and the budget.
+    /// Warnings, marks of late packets, and the budget.
     pub warning: Rgb,
-    /// Everything that belongs to the left half, the simulation or the first of two lanes: its name, its figures, its
-    /// line, its trails. Text on it is [`ground`](Self::ground), as on the right one's and on ink.
+    /// Name, figures, line and trails of the left half, the simulation, or the first of two lanes. Text on this colour
+    /// has the colour [`ground`](Self::ground), as on `right` and `ink`.
     pub left: Rgb,
-    /// Everything that belongs to the right half, the replica; and the one button to press.
+    /// The same for the right half and its replica, and the main button.
     pub right: Rgb,
-    /// What is selected in the left half, behind text.
+    /// Background of selected text in the left half.
     pub left_tint: Rgb,
-    /// What is selected in the right half, behind text.
+    /// Background of selected text in the right half.
     pub right_tint: Rgb,
     /// A bar above the target.
     pub above_target: Rgb,
-    /// A quiet bar, and a dot that is not selected.
+    /// An unemphasized bar, and an unselected dot.
     pub quiet: Rgb,
     /// Text of an option that is not possible, on [`impossible_ground`](Self::impossible_ground).
     pub impossible: Rgb,
-    /// Behind the text of an option that is not possible.
+    /// Background of an option that is not possible.
     pub impossible_ground: Rgb,
-    /// The edge of a picture of a key.
+    /// Edge of the picture of a key.
     pub key_edge: Rgb,
-    /// Header, interacting, check and state: the kinds of bits that a dark ground needs lighter, each with text on it.
+    /// Fill and label colours of header, interacting, check and state bits, which differ between themes.
     dark_kinds: [[Rgb; 2]; 4],
 }
 
-/// The colours for a light ground.
+/// Colours of the light theme.
 pub const LIGHT: Colors = Colors {
     ground: Rgb(0xF8, 0xFA, 0xFC),
     raised: Rgb(0xE6, 0xEA, 0xF0),
@@ -78,7 +78,7 @@ pub const LIGHT: Colors = Colors {
     ],
 };
 
-/// The colours for a dark ground.
+/// Colours of the dark theme.
 pub const DARK: Colors = Colors {
     ground: Rgb(0x16, 0x1B, 0x22),
     raised: Rgb(0x23, 0x2B, 0x35),
@@ -110,8 +110,8 @@ const BLACK: Rgb = Rgb(0x00, 0x00, 0x00);
 const WHITE: Rgb = Rgb(0xFF, 0xFF, 0xFF);
 
 impl Colors {
-    /// The colour of a kind of bits, as a filled area. Based on the palette of Okabe and Ito, whose blue and
-    /// vermilion are left to the halves.
+    /// Fill colour of a kind of bits. Based on the palette of Okabe and Ito, without its blue and vermilion, which mark
+    /// the halves.
     #[must_use]
     pub const fn bit_kind(&self, kind: BitKind) -> Rgb {
         match kind {
@@ -127,12 +127,12 @@ impl Colors {
             BitKind::Orientation => Rgb(0xCC, 0x79, 0xA7),
             BitKind::Velocity => Rgb(0xF0, 0xE4, 0x42),
             BitKind::Padding => Rgb(0xBB, 0xBB, 0xBB),
-            // A field of a schema.
+            // Fields of a schema.
             _ => Rgb(0x99, 0x99, 0x33),
         }
     }
 
-    /// The colour of text on the area of a kind of bits.
+    /// Text colour on the fill colour of a kind of bits.
     #[must_use]
     pub const fn bit_kind_label(&self, kind: BitKind) -> Rgb {
         match kind {
@@ -145,7 +145,7 @@ impl Colors {
     }
 }
 
-/// The colour of a cube by the [`Form`] in which a packet carries it; none if it does not.
+/// Colour of a cube by its [`Form`] in a packet. `None` if it was not sent.
 #[must_use]
 pub const fn form(form: Option<Form>) -> Rgb {
     match form {
@@ -159,7 +159,7 @@ pub const fn form(form: Option<Form>) -> Rgb {
     }
 }
 
-/// The colour of an amount from 0 to 1, linear between [`AMOUNTS`].
+/// Colour of an amount from 0 to 1, interpolated linearly between [`AMOUNTS`].
 #[must_use]
 pub fn amount(fraction: f32) -> Rgb {
     let steps = fraction.clamp(0.0, 1.0) * (AMOUNTS.len() - 1) as f32;
@@ -170,7 +170,7 @@ pub fn amount(fraction: f32) -> Rgb {
     Rgb(mix(a.0, b.0), mix(a.1, b.1), mix(a.2, b.2))
 }
 
-/// The colours of amounts in equal steps. Each is lighter than the one before, so that the order survives colour
+/// Colours of amounts in equal steps. Each is lighter than the previous one, so the order is visible with colour
 /// blindness.
 pub const AMOUNTS: [Rgb; 5] = [
     Rgb(0x4F, 0x6B, 0xE8),
@@ -180,13 +180,13 @@ pub const AMOUNTS: [Rgb; 5] = [
     Rgb(0xFF, 0xF2, 0xA6),
 ];
 
-/// A cube that no packet carries, where colours show what cubes cost.
+/// A cube that the packet does not carry.
 pub const NOT_SENT: Rgb = Rgb(0x5E, 0x68, 0x75);
 /// A cube that is not interacting.
 pub const CUBE: Rgb = Rgb(0xB8, 0xBA, 0xBF);
-/// A cube that the player touched, or that touched one.
+/// A cube that the player has touched, directly or through other cubes.
 pub const INTERACTING_CUBE: Rgb = Rgb(0xD6, 0x29, 0x1F);
-/// An interacting cube below the outline of its replica.
+/// An interacting cube under the outline of its replica.
 pub const MUTED_CUBE: Rgb = Rgb(0xC4, 0x86, 0x82);
 /// The player's cube.
 pub const PLAYER_CUBE: Rgb = Rgb(0x0F, 0x52, 0xB8);

@@ -1,4 +1,4 @@
-//! Contrast by WCAG 2.2, and distances by CIEDE2000, as seen with normal and with colour-blind eyes.
+//! Contrast by WCAG 2.2 and colour distance by CIEDE2000, with normal vision and with colour blindness.
 
 use palette::color_difference::{Ciede2000, Wcag21RelativeContrast};
 use palette::convert::IntoColorUnclamped;
@@ -11,10 +11,10 @@ const THEMES: [(&str, Colors); 2] = [("light", LIGHT), ("dark", DARK)];
 /// WCAG 2.2, success criterion 1.4.3: text.
 const TEXT_CONTRAST: f32 = 4.5;
 
-/// WCAG 2.2, success criterion 1.4.6: text that is read, not glanced at.
+/// WCAG 2.2, success criterion 1.4.6: body text.
 const BODY_CONTRAST: f32 = 7.0;
 
-/// CIEDE2000 from which two filled areas are told apart at a glance; 1 is just noticeable.
+/// Minimum CIEDE2000 distance of filled areas that are easy to tell apart. A distance of 1 is just noticeable.
 const DISTINCT: f32 = 10.0;
 
 /// Simulations of complete colour blindness on linear RGB, by row (Machado, Oliveira and Fernandes, *A
@@ -66,7 +66,7 @@ fn seen(color: Rgb, eye: [[f32; 3]; 3]) -> Lab {
     LinSrgb::new(row(eye[0]), row(eye[1]), row(eye[2])).into_color_unclamped()
 }
 
-/// Fails if any two of the colours are closer than `least`, with any eyes.
+/// Fails if two of the colours are closer than `least` for any kind of vision.
 fn assert_distinct(least: f32, colors: &[(&str, Rgb)]) {
     for (eyes, matrix) in EYES {
         for (index, &(name, color)) in colors.iter().enumerate() {
@@ -217,7 +217,7 @@ fn amounts_get_lighter_with_any_eyes() {
     }
 }
 
-/// The table in the documents is this one.
+/// Compares the tables in the README with the colours.
 #[test]
 fn the_readme_lists_every_color() {
     let mut rows = Vec::new();

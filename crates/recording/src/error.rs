@@ -1,11 +1,12 @@
-//! Why a file is not a recording.
+//! Errors about invalid recordings.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use cubewire_codec::schema::SchemaError;
 
-/// A file that is not a recording: its message names the file, what is wrong with it, and the offset, decompressed.
+/// Error about a file that is not a valid recording. The message has the path, the fault, and its offset in the
+/// decompressed file.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {fault}")]
 pub struct RecordingError {
@@ -14,7 +15,7 @@ pub struct RecordingError {
     fault: Fault,
 }
 
-/// What is wrong. Offsets are in bytes of the decompressed file.
+/// Fault of a file. Offsets are in bytes of the decompressed file.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     #[error("cannot be opened: {0}")]
@@ -24,7 +25,7 @@ pub(crate) enum Fault {
     Unreadable { offset: usize, source: io::Error },
     #[error("ends inside the header, at offset {offset}")]
     PartialHeader { offset: usize },
-    /// A number of the header is out of range, or none.
+    /// A number of the header is malformed or out of range.
     #[error("{what}, at offset {offset}, is not a line with a whole number from {min} to {max}")]
     Number {
         what: &'static str,
@@ -32,13 +33,13 @@ pub(crate) enum Fault {
         min: usize,
         max: usize,
     },
-    /// The schema is refused.
+    /// The schema is not valid.
     #[error("the schema, at offset {offset}: {reason}")]
     Schema { offset: usize, reason: SchemaError },
-    /// There are more frames than fit in memory.
+    /// The frames do not fit in memory.
     #[error("has more than {frames} frames, the maximum, which end at offset {offset}")]
     TooLong { frames: usize, offset: usize },
-    /// There is no frame to encode.
+    /// There are too few frames to encode any.
     #[error(
         "ends at offset {offset}, after {frames} frames, but at least seven are needed: six that precede the first packet and one more"
     )]
@@ -58,8 +59,8 @@ pub(crate) enum Fault {
         min: i64,
         max: i64,
     },
-    /// An orientation of the initial state changes when it is dequantized and quantized again, so the
-    /// two sides could not start from the same floats.
+    /// Dequantizing and quantizing an orientation of the initial state changes it, so sender and receiver could not
+    /// start from the same floats.
     #[error(
         "orientation of {noun} {index} in frame 0, at offset {offset}, is not the quantized form of any quaternion"
     )]
@@ -75,7 +76,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// The error of a file with this fault.
+    /// Adds the path to the fault.
     pub(crate) fn of(self, path: &Path) -> RecordingError {
         RecordingError {
             path: path.to_owned(),

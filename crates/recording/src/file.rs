@@ -1,4 +1,4 @@
-//! The file of a recording that is being written.
+//! Output file of a recording.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -8,10 +8,10 @@ use cubewire_files::NewFile;
 
 use crate::has_zstd_name;
 
-/// Small, and still quick.
+/// A compromise of size and speed.
 const ZSTD_LEVEL: i32 = 9;
 
-/// A file that is compressed if its name ends in `.zst`. It gets its name once it is finished.
+/// An output file, compressed if its name ends in `.zst`. It gets its name when it is finished.
 pub struct RecordingFile(Output);
 
 enum Output {
@@ -20,10 +20,10 @@ enum Output {
 }
 
 impl RecordingFile {
-    /// Begins a file.
+    /// Starts a file.
     ///
     /// # Errors
-    /// Those of [`NewFile::create`].
+    /// Any error of [`NewFile::create`].
     pub fn create(path: &Path) -> io::Result<Self> {
         let file = NewFile::create(path)?;
         Ok(Self(match has_zstd_name(path) {
@@ -32,10 +32,10 @@ impl RecordingFile {
         }))
     }
 
-    /// Puts the file in its place.
+    /// Completes the file and gives it its name.
     ///
     /// # Errors
-    /// If what is left cannot be written.
+    /// If writing the remaining bytes fails.
     pub fn finish(self) -> io::Result<()> {
         match self.0 {
             Output::Plain(file) => file.finish(),

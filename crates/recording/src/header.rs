@@ -1,4 +1,4 @@
-//! The header, which says what scene a recording is of.
+//! The header of a recording, which contains the schema of its scene.
 
 use std::io::{BufRead, Cursor, Read};
 use std::ops::RangeInclusive;
@@ -12,16 +12,16 @@ use crate::error::{Fault, RecordingError};
 use crate::layout::Layout;
 use crate::source::Source;
 
-/// What recordings with a header start with. The first byte of others is at most 3.
+/// Start of a recording with a header. Recordings without one start with a byte of at most 3.
 const MAGIC: &[u8] = b"cubewire recording ";
 
-/// Version 1 had the schema as text.
+/// Version of the header. Version 1 stored the schema as text.
 const VERSION: usize = 2;
 
-/// Most digits of a number.
+/// Maximum number of digits of a number.
 const MAX_DIGITS: usize = 5;
 
-/// The header of a recording of this scene, with so many bodies if they are fixed.
+/// Encodes the header for a scene. `bodies` is written only for scenes with a fixed number of bodies.
 pub(crate) fn write(plan: &Plan, bodies: usize) -> Vec<u8> {
     let schema = plan.schema().encode();
     let mut header = MAGIC.to_vec();
@@ -33,7 +33,7 @@ pub(crate) fn write(plan: &Plan, bodies: usize) -> Vec<u8> {
     header
 }
 
-/// Reads the header, if there is one. Returns how frames are laid out, and where they are read from.
+/// Reads the header, if there is one. Returns the layout of the frames, and the source to read them from.
 pub(crate) fn read<R: BufRead>(
     mut reader: R,
     path: &Path,
@@ -65,7 +65,7 @@ pub(crate) fn read<R: BufRead>(
 }
 
 impl<R: BufRead> Source<'_, R> {
-    /// Reads as many bytes of the header.
+    /// Fills `bytes` from the header.
     fn expect(&mut self, bytes: &mut [u8]) -> Result<(), RecordingError> {
         match self.fill(bytes)? {
             true => Ok(()),

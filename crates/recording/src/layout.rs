@@ -1,4 +1,4 @@
-//! How frames are laid out: slot after slot, each a number of columns.
+//! Layout of frames: slots, each with the same columns.
 
 use std::borrow::Cow;
 use std::io::BufRead;
@@ -11,21 +11,21 @@ use crate::error::{Fault, RecordingError};
 use crate::source::Source;
 use crate::{CUBES, MAX_BYTES, MAX_FRAMES};
 
-/// How frames are laid out.
+/// Layout of frames.
 #[derive(Debug)]
 pub(crate) struct Layout {
     plan: Arc<Plan>,
     precision: Precision,
     slots: usize,
-    /// Whether a body is in the slot; none in the bare layout.
+    /// Column for whether the slot has a body. `None` in the bare layout.
     presence: Option<Column>,
-    /// The columns of a body that is there.
+    /// Columns of a body.
     columns: Vec<Column>,
-    /// What is in a slot.
+    /// Name of a slot's content in messages.
     noun: &'static str,
 }
 
-/// A number of a body, little-endian.
+/// A little-endian number of a body.
 #[derive(Debug)]
 struct Column {
     name: Cow<'static, str>,
@@ -71,7 +71,7 @@ impl Column {
 }
 
 impl Layout {
-    /// The layout of recordings with a header.
+    /// Creates the layout of recordings with a header.
     pub(crate) fn new(plan: Arc<Plan>, slots: usize) -> Self {
         let schema = plan.schema();
         let has_lives = plan.has_lives();
@@ -112,7 +112,7 @@ impl Layout {
         }
     }
 
-    /// The layout of the contest's recordings, all of 901 cubes: the columns are the same, but of 32 bits.
+    /// Creates the layout of the contest's recordings. They have 901 cubes and the same columns, with 32 bits each.
     pub(crate) fn bare() -> Self {
         let mut layout = Self::new(Plan::cubes(), CUBES);
         for column in &mut layout.columns {
@@ -133,12 +133,12 @@ impl Layout {
         self.noun
     }
 
-    /// The most frames, so that they fit in memory.
+    /// Maximum number of frames that fit in memory.
     pub(crate) fn max_frames(&self) -> usize {
         (MAX_BYTES / self.empty().memory_bytes().max(1)).min(MAX_FRAMES)
     }
 
-    /// The offset of a fixed body's orientation in its frame.
+    /// Offset of a fixed body's orientation in its frame.
     pub(crate) fn orientation_offset(&self, index: usize) -> usize {
         let presence = self
             .presence
@@ -186,7 +186,7 @@ impl Layout {
         Ok(snapshot)
     }
 
-    /// Reads a number of a slot in a frame.
+    /// Reads a column of a slot and checks its range.
     fn number(
         &self,
         source: &mut Source<'_, impl BufRead>,
@@ -217,7 +217,7 @@ impl Layout {
         }
     }
 
-    /// Appends a frame, whose scene and number of slots are the layout's.
+    /// Appends a frame. It must have the layout's scene and number of slots.
     pub(crate) fn write(&self, snapshot: &QuantizedSnapshot, bytes: &mut Vec<u8>) {
         assert!(
             *snapshot.plan() == self.plan && snapshot.len() == self.slots,
@@ -239,7 +239,7 @@ impl Layout {
     }
 }
 
-/// Puts a body with these numbers into a slot: kind, generation, orientation, position, fields.
+/// Stores a body in a slot. `numbers` are kind, generation, orientation, position and fields.
 fn put(snapshot: &mut QuantizedSnapshot, slot: usize, numbers: &[i64]) {
     let &[kind, generation, largest, a, b, c, x, y, z, ref fields @ ..] = numbers else {
         unreachable!("every layout has these columns");
@@ -265,7 +265,7 @@ fn put(snapshot: &mut QuantizedSnapshot, slot: usize, numbers: &[i64]) {
         .expect("the ranges of columns are the schema's");
 }
 
-/// The numbers of a body, in the order of [`put`].
+/// Numbers of a body in the order of [`put`].
 fn numbers(snapshot: &QuantizedSnapshot, slot: usize, life: Life) -> Vec<i64> {
     let orientation = snapshot.smallest_three(slot);
     let mut numbers = vec![life.kind.into(), life.generation.into()];

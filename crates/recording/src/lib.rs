@@ -1,9 +1,9 @@
-//! Recordings of scenes, in the formats that `assets/recordings/README.md` describes: with the schema of their scene,
-//! or, of the cube scene, in the bare layout of a contest.
+//! Reads and writes recordings of scenes, in the formats that `assets/recordings/README.md` describes: with the schema
+//! of the scene, or for the cube scene in the bare layout of a contest.
 //!
-//! Of a scene of fixed bodies, the first six frames are copies of the initial state, in which all fields other than a
-//! flag that is the first are 0. A scene in which bodies come and go starts with empty slots, whatever its first frames
-//! are; these are sent before the others, and not counted. So every packet that is counted can have a baseline.
+//! In a scene with fixed bodies, the first six frames are copies of the initial state. Their fields are 0, except the
+//! first field if it is a flag. A scene with births and deaths starts from empty slots, and its first six frames are
+//! sent but not counted. So every counted packet can have a baseline.
 
 mod error;
 mod file;
@@ -31,28 +31,27 @@ pub use self::write::Writer;
 /// Number of cubes in every frame of the bare layout.
 pub const CUBES: usize = 901;
 
-/// Age of a baseline in frames: 100 ms. So many frames at the start have none in the recording.
+/// Age of a baseline in frames: 100 ms. The first six frames have no baseline in the recording.
 pub const BASELINE_FRAMES: usize = 6;
 
-/// The first bytes of every zstd file (RFC 8878, section 3.1.1).
+/// First bytes of every zstd file (RFC 8878, section 3.1.1).
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// Maximum number of frames, and of bytes of them in memory: 28 minutes of play, 2 GB.
+/// Maximum number of frames, and of their bytes in memory: 28 minutes of play, 2 GB.
 const MAX_FRAMES: usize = 100_000;
 const MAX_BYTES: usize = 2_000_000_000;
 
-/// The frames of a recording.
+/// Frames of a recording.
 #[derive(Debug)]
 pub struct Recording {
-    /// Its scene.
+    /// Schema and layout of the scene.
     pub plan: Arc<Plan>,
     /// One snapshot per frame, in the precision of the scene's `position` rung.
     pub frames: Vec<QuantizedSnapshot>,
 }
 
 impl Recording {
-    /// Reads a file, which is decompressed if it starts with zstd's magic number or its name ends in
-    /// `.zst`.
+    /// Reads a file. It is decompressed if it starts with zstd's magic number or its name ends in `.zst`.
     ///
     /// # Errors
     /// [`RecordingError`] with the path and the offset of the fault.
@@ -61,7 +60,7 @@ impl Recording {
         Self::from_reader(BufReader::new(file), path)
     }
 
-    /// Reads the contents of a file.
+    /// Reads the contents of a file. `path` is used for errors, and for its extension.
     ///
     /// # Errors
     /// As [`read`](Self::read).
@@ -84,7 +83,7 @@ impl Recording {
         paths.iter().map(|path| Self::read(path)).collect()
     }
 
-    /// The first frame that is sent.
+    /// Index of the first frame that is sent.
     #[must_use]
     pub fn first_sent(&self) -> usize {
         match self.has_lives() {
@@ -93,19 +92,19 @@ impl Recording {
         }
     }
 
-    /// Number of packets that are counted: of all frames but the first six.
+    /// Number of packets that count: all frames but the first six.
     #[must_use]
     pub fn packets(&self) -> usize {
         self.frames.len() - BASELINE_FRAMES
     }
 
-    /// Whether bodies come and go.
+    /// Whether bodies are born and die during the recording.
     #[must_use]
     pub fn has_lives(&self) -> bool {
         self.plan.has_lives()
     }
 
-    /// Identifies the recording: FNV-1a of every integer, and of the schema if it is not the cube scene's.
+    /// Returns an identifier of the recording: FNV-1a of all integers, and of the schema if it is not the cube scene's.
     #[must_use]
     pub fn hash(&self) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -167,12 +166,12 @@ impl Recording {
     }
 }
 
-/// Whether a file is compressed, by its name.
+/// Whether the file name says that the file is compressed.
 fn has_zstd_name(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "zst")
 }
 
-/// Checks the last of the first six frames, which starts at this offset.
+/// Checks the last of the first six frames, which starts at offset `start`.
 fn check_initial(layout: &Layout, frames: &[QuantizedSnapshot], start: usize) -> Result<(), Fault> {
     let frame = frames.len() - 1;
     if frame == 0
@@ -191,7 +190,7 @@ fn check_initial(layout: &Layout, frames: &[QuantizedSnapshot], start: usize) ->
     Ok(())
 }
 
-/// The first body whose orientation changes when it is dequantized and quantized again.
+/// Index of the first body with an orientation that dequantizing and quantizing changes.
 fn unquantizable(snapshot: &QuantizedSnapshot) -> Option<usize> {
     let schema = snapshot.plan().schema();
     let (bits, levels) = (schema.component_bits, schema.levels);
@@ -201,7 +200,7 @@ fn unquantizable(snapshot: &QuantizedSnapshot) -> Option<usize> {
     })
 }
 
-/// Marks its errors as the decompressor's.
+/// Reader that marks errors as errors of the decompressor.
 struct Unpacked<R>(R);
 
 impl<R: Read> Read for Unpacked<R> {

@@ -1,11 +1,11 @@
-//! Bytes that are read one after another.
+//! Reads bytes and tracks the offset.
 
 use std::io::{self, BufRead};
 use std::path::Path;
 
 use crate::error::{Fault, RecordingError};
 
-/// The contents of a file that are still to be read.
+/// Contents of a file that are not yet read.
 pub(crate) struct Source<'a, R> {
     reader: R,
     pub(crate) path: &'a Path,
@@ -21,7 +21,7 @@ impl<'a, R: BufRead> Source<'a, R> {
         }
     }
 
-    /// Bytes read so far.
+    /// Number of bytes read so far.
     pub(crate) const fn offset(&self) -> usize {
         self.offset
     }
@@ -36,7 +36,7 @@ impl<'a, R: BufRead> Source<'a, R> {
         }
     }
 
-    /// Reads as many bytes, or says that there are fewer.
+    /// Fills `bytes`. Returns false if the file ends before.
     pub(crate) fn fill(&mut self, bytes: &mut [u8]) -> Result<bool, RecordingError> {
         let mut filled = 0;
         while filled < bytes.len() {

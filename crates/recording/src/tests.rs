@@ -20,13 +20,14 @@ fn parse(bytes: &[u8]) -> Result<Recording, RecordingError> {
     Recording::parse(bytes, Path::new("some.bin"))
 }
 
-/// Bytes that are no recording, and a part of what is said of them.
+/// Asserts that the bytes are refused with an error that contains `message`.
 fn assert_refused(bytes: &[u8], message: &str) {
     let error = parse(bytes).unwrap_err().to_string();
     assert!(error.contains(message), "{error}\n{message}");
 }
 
-/// Of these bytes, with some of them changed. A message can name their offset: `@`.
+/// Asserts that the bytes are refused after overwriting `changed` at offset `at`. `@` in the message stands for the
+/// offset.
 fn assert_change_refused(bytes: &[u8], at: usize, changed: &[u8], message: &str) {
     let mut bytes = bytes.to_vec();
     bytes[at..][..changed.len()].copy_from_slice(changed);
@@ -88,7 +89,7 @@ fn schema() -> Schema {
     ron::from_str(LIVING).unwrap()
 }
 
-/// As many frames of a scene in which a body is born in frame 2 and another takes its slot in frame 5.
+/// The first `count` frames of a scene. A body is born in frame 2, and another one takes its slot in frame 5.
 fn living(count: usize) -> (Vec<u8>, Vec<QuantizedSnapshot>) {
     let plan = Plan::new(schema()).unwrap();
     let layout = Layout::new(Arc::clone(&plan), 3);
@@ -133,7 +134,7 @@ fn a_scene_in_which_bodies_come_and_go_comes_back() {
     assert_eq!(read.packets(), 3);
     let life = read.frames[8].life(1).unwrap();
     assert_eq!((life.kind, life.generation), (1, 255));
-    // Up is x, which is last; then the fields.
+    // The up axis is x, which is stored last. Then follow the fields.
     assert_eq!(read.frames[8].position(1), [128, 52, -120]);
     assert_eq!(
         [0, 1, 2].map(|field| read.frames[8].value(1, field)),
@@ -173,7 +174,7 @@ fn a_recording_of_the_cubes_is_the_same_with_and_without_a_header() {
     }
 }
 
-/// Offsets in a body, wrong bytes there, and what is said of them.
+/// Offset in a body, wrong bytes at it, and the expected error.
 const WRONG: &str = "\
 0 | 2 | alive | 2, outside 0..=1
 1 | 2 | kind | 2, outside 0..=1
@@ -207,14 +208,14 @@ fn every_number_of_a_frame_is_checked() {
     assert_refused(&bytes[..body + 8], &expected);
 }
 
-/// The header of a recording of slots that live.
+/// Header of a recording of a scene with births and deaths.
 fn header(schema: &Schema) -> Vec<u8> {
     let schema = schema.encode();
     let start = format!("cubewire recording 2\n{}\n", schema.len());
     [start.as_bytes(), &schema].concat()
 }
 
-/// Headers, and what is said of them.
+/// Headers with the expected error.
 const HEADERS: &str = r"cubewire recording  | ends inside the header, at offset 19
 cubewire recording 1\n | the version, at offset 19, is not a line with a whole number from 2 to 2
 cubewire recording 3\n | the version, at offset 19, is not a line with a whole number from 2 to 2

@@ -17,7 +17,7 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a recording of this scene. `slots` is the number of bodies if they are fixed, and otherwise the most.
+    /// Starts a recording of a scene. `slots` is the number of bodies if it is fixed, and otherwise the maximum.
     ///
     /// # Errors
     /// If `out` cannot be written to.
@@ -36,14 +36,14 @@ impl<W: Write> Writer<W> {
     /// If `out` cannot be written to.
     ///
     /// # Panics
-    /// If it is of another scene, or has another number of slots.
+    /// If the frame has another scene or another number of slots.
     pub fn frame(&mut self, frame: &QuantizedSnapshot) -> io::Result<()> {
         self.bytes.clear();
         self.layout.write(frame, &mut self.bytes);
         self.out.write_all(&self.bytes)
     }
 
-    /// What the recording was written to, when all frames are.
+    /// Returns the output, which has all frames written so far.
     pub fn into_inner(self) -> W {
         self.out
     }

@@ -1,39 +1,39 @@
-//! What is wrong with a text.
+//! Errors about settings as text.
 
 use std::fmt::Display;
 
 use serde::de::{Expected, Unexpected};
 
-/// What is wrong with a text.
+/// A text is not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
-    /// There is no key or value of that name.
+    /// A key or value has an unknown name.
     #[error("{}; one of {}", unknown(what, given, legal), legal.join(", "))]
     Unknown {
-        /// What it should be.
+        /// Description of the expected name.
         what: String,
-        /// The given text; if it is long, its start.
+        /// The given text, shortened if it is long.
         given: String,
-        /// Every name.
+        /// All valid names.
         legal: Vec<String>,
     },
-    /// A value is not one of its key.
+    /// The value of a key is not valid.
     #[error("{key} must be {wanted}, not `{given}`")]
     Value {
         /// The key.
         key: String,
-        /// The given text; if it is long, its start.
+        /// The given text, shortened if it is long.
         given: String,
-        /// What it should be.
+        /// Description of a valid value.
         wanted: String,
     },
-    /// Anything else, such as what the type of the settings says of them.
+    /// Any other error, for example of the settings type.
     #[error("{0}")]
     Other(String),
 }
 
 impl TextError {
-    /// There is none of this name.
+    /// Creates an error for an unknown name.
     pub fn unknown<N: Into<String>>(
         what: &str,
         given: &str,
@@ -46,7 +46,7 @@ impl TextError {
         }
     }
 
-    /// A value that is not what it should be. Its key is added where it is known.
+    /// Creates an error for an invalid value. The key is added by the caller that knows it.
     pub fn value(given: &str, wanted: impl Display) -> Self {
         Self::Value {
             key: String::new(),
@@ -55,7 +55,7 @@ impl TextError {
         }
     }
 
-    /// This error, of the value of a key.
+    /// Sets the key to `of`, if the error has no key.
     pub(crate) fn of(mut self, of: &str) -> Self {
         if let Self::Unknown { what: key, .. } | Self::Value { key, .. } = &mut self
             && key.is_empty()
@@ -85,7 +85,7 @@ impl serde::ser::Error for TextError {
     }
 }
 
-/// The start of a text that may be a whole file.
+/// Shortens a text, which can be a whole file.
 fn excerpt(text: &str) -> String {
     match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -93,7 +93,7 @@ fn excerpt(text: &str) -> String {
     }
 }
 
-/// Most characters that a message shows of a text.
+/// Maximum number of characters of a text in a message.
 const MAX_SHOWN: usize = 80;
 
 fn unknown(what: &str, given: &str, legal: &[String]) -> String {
@@ -103,7 +103,7 @@ fn unknown(what: &str, given: &str, legal: &[String]) -> String {
     }
 }
 
-/// The most similar of the names as a question, if one is similar enough to be meant.
+/// The most similar name as a question, if it is similar enough.
 fn similar(given: &str, names: &[String]) -> String {
     let names = names
         .iter()

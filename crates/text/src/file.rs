@@ -1,8 +1,8 @@
-//! Text files, whichever editor and operating system wrote them.
+//! Reads text files of any editor and operating system.
 
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 
-/// Returns a reader of the text in a file. It skips the byte-order mark of UTF-8, which editors on Windows write.
+/// Returns a reader of the text in a file. It skips the UTF-8 byte-order mark that Windows editors write.
 ///
 /// # Errors
 /// If the file cannot be read, or is UTF-16 ([`Unsupported`](io::ErrorKind::Unsupported)).
@@ -22,11 +22,11 @@ pub fn reader(mut file: impl Read) -> io::Result<impl BufRead> {
     Ok(Cursor::new(start).chain(BufReader::new(file)))
 }
 
-/// Reads the whole text of a file as [`reader`] does, with `\n` at the ends of its lines instead of `\r\n`.
+/// Reads a whole file as [`reader`] does, and replaces `\r\n` by `\n`.
 ///
 /// # Errors
-/// Those of [`reader`]; if the file is longer than `max_bytes` ([`FileTooLarge`](io::ErrorKind::FileTooLarge)), which is all that
-/// is read of it; if the text is not UTF-8 ([`InvalidData`](io::ErrorKind::InvalidData)).
+/// As [`reader`], if the file is longer than `max_bytes` ([`FileTooLarge`](io::ErrorKind::FileTooLarge)), or if it is
+/// not UTF-8 ([`InvalidData`](io::ErrorKind::InvalidData)). No more than `max_bytes` + 1 bytes are read.
 pub fn read(file: impl Read, max_bytes: u64) -> io::Result<String> {
     let mut file = file.take(max_bytes.saturating_add(1));
     let mut text = String::new();
@@ -41,14 +41,14 @@ pub fn read(file: impl Read, max_bytes: u64) -> io::Result<String> {
     })
 }
 
-/// The error of a text that is longer than `max_bytes`.
+/// Creates the error for a text longer than `max_bytes`.
 #[must_use]
 pub fn too_long(max_bytes: u64) -> io::Error {
     let reason = format!("longer than {max_bytes} bytes");
     io::Error::new(io::ErrorKind::FileTooLarge, reason)
 }
 
-/// The byte-order mark of UTF-8.
+/// UTF-8 byte-order mark.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Settings as one line of text: lists of keys and values, such as `rung:delta,link:4g`, over serde.
+//! Settings as one line of text, for example `rung:delta,link:4g`, on top of serde.
 //!
-//! Any struct that derives `Serialize` and `Deserialize` has such a text. A [`Notation`] is the marks that a list is
-//! written with, so that a list can be a value in another:
+//! Any struct that derives `Serialize` and `Deserialize` can be written as a list of keys and values. A [`Notation`]
+//! has the separators of a list. A list with other separators can be a value in a list:
 //!
 //! ```text
 //! list  = entry *( comma entry )
@@ -9,13 +9,15 @@
 //! value = [ "yes" ] | "no" | "none" | number | word | [ variant ] *( slash value )
 //! ```
 //!
-//! - A list names what differs from other settings: [`change`](Notation::change) reads it onto them, and
-//!   [`differing`](Notation::differing) is what to write.
-//! - The fields of a struct in the struct are entries of the same list. So its own name must be none of theirs.
-//! - The fields of an enum's variant, or of a struct in an `Option`, are the parameters of one value. A variant that
-//!   is renamed to the empty string is written as its parameters alone.
-//! - A [`Spelling`] is the text of a value that has another than its type's.
-//! - Names are those of serde in kebab case: `HalfOpen` is `half-open`.
+//! Rules:
+//!
+//! - A list names only the settings that differ from a base: [`change`](Notation::change) applies it to the base, and
+//!   [`differing`](Notation::differing) writes it.
+//! - Fields of a nested struct are entries of the same list. The name of the nested struct must not be a key of the list.
+//! - Fields of an enum variant, or of a struct in an `Option`, are parameters of one value. A variant renamed to the
+//!   empty string is written as its parameters only.
+//! - A [`Spelling`] replaces the text form of a type for one field.
+//! - Names are serde's names in kebab case: `HalfOpen` is `half-open`.
 //!
 //! [`mod@file`] reads texts from files.
 //!
@@ -67,28 +69,28 @@ pub use spelling::{Ms, Spelling};
 use read::Reader;
 use write::{Writer, Written};
 
-/// Keys and values.
+/// Pairs of key and value.
 pub type Entries = Vec<(String, String)>;
 
-/// The marks that a list is written with.
+/// Separators of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct Notation {
-    /// The mark between two entries.
+    /// Separator between entries.
     pub comma: char,
-    /// The mark between a key and its value.
+    /// Separator between a key and its value.
     pub colon: char,
-    /// The mark before each parameter of a value.
+    /// Separator before each parameter of a value.
     pub slash: char,
 }
 
 impl Notation {
-    /// The keys and values in a list. A value is empty where there is no colon.
+    /// Splits a list into keys and values. A value is empty if there is no colon.
     pub fn entries(self, list: &str) -> impl Iterator<Item = (&str, &str)> {
         let entries = list.split(self.comma);
         entries.map(move |entry| entry.split_once(self.colon).unwrap_or((entry, "")))
     }
 
-    /// Writes a list.
+    /// Joins entries to a list.
     #[must_use]
     pub fn join(self, entries: &Entries) -> String {
         let entries = entries.iter().map(|(key, value)| match value.as_str() {
@@ -98,10 +100,10 @@ impl Notation {
         entries.collect::<Vec<_>>().join(&self.comma.to_string())
     }
 
-    /// `base` with other values for these keys.
+    /// Returns `base` with other values for the given keys.
     ///
     /// # Errors
-    /// If a key is unknown or there twice, or a value is not one of its key; if `base` itself has no text.
+    /// If a key is unknown or repeated, if a value is not valid, or if `base` has no text form.
     pub fn change<K, V, T>(
         self,
         base: &T,
@@ -112,6 +114,7 @@ impl Notation {
         V: Into<String>,
         T: Serialize + DeserializeOwned,
     {
+        // Writing `base` first gives the valid keys, and the values of keys that are not given.
         let mut changed = self.written(base)?;
         let mut seen = vec![false; changed.len()];
         for (key, value) in entries {
@@ -132,10 +135,10 @@ impl Notation {
         })
     }
 
-    /// Every key and its value, in the order of the fields.
+    /// Returns all keys and values in the order of the fields.
     ///
     /// # Errors
-    /// If something in these settings has no text.
+    /// If a value has no text form.
     pub fn written<T: Serialize>(self, settings: &T) -> Result<Entries, TextError> {
         match settings.serialize(Writer { slash: self.slash })? {
             Written::List(entries) => Ok(entries),
@@ -143,10 +146,10 @@ impl Notation {
         }
     }
 
-    /// The keys whose values are not the usual ones.
+    /// Returns the entries of `settings` that differ from `usual`.
     ///
     /// # Errors
-    /// If something in these settings has no text.
+    /// If a value has no text form.
     pub fn differing<T: Serialize>(self, settings: &T, usual: &T) -> Result<Entries, TextError> {
         let (mut entries, usual) = (self.written(settings)?, self.written(usual)?);
         entries.retain(|entry| !usual.contains(entry));
@@ -154,7 +157,7 @@ impl Notation {
     }
 }
 
-/// A name of Rust's as people type it.
+/// Converts a Rust name to kebab case.
 fn kebab_case(name: &str) -> String {
     let mut typed = String::new();
     for (index, mark) in name.char_indices() {
@@ -227,7 +230,7 @@ mod tests {
         NOTATION.change(&All::default(), NOTATION.entries(list))
     }
 
-    /// Lists, and how the messages about them begin.
+    /// Invalid lists and the start of their error messages.
     const REFUSED: &str = "\
 small-nunber=1 | unknown setting `small-nunber` (did you mean `small-number`?); one of whole,
 whole | whole must be a whole number from 0 to 18446744073709551615, not ``

@@ -1,4 +1,4 @@
-//! Reads entries as the fields of structs.
+//! Deserializes entries as structs.
 
 use serde::Deserializer;
 use serde::de::value::SeqDeserializer;
@@ -10,11 +10,11 @@ use crate::{Entries, TextError, kebab_case};
 
 type Result<T> = std::result::Result<T, TextError>;
 
-/// A list, or a value in it.
+/// Deserializer of a list or of a value in it.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'a> {
     pub(crate) list: &'a Entries,
-    /// None for the list itself, and for a struct in it.
+    /// `None` for the list and for nested structs.
     pub(crate) value: Option<&'a str>,
     pub(crate) slash: char,
 }
@@ -29,7 +29,7 @@ impl<'a> Reader<'a> {
         self.value.ok_or_else(none)
     }
 
-    /// The parameters of a variant, or of a struct, which has no name.
+    /// Deserializes the parameters of a variant, or of a struct if `name` is empty.
     fn parameters<'de, V: Visitor<'de>>(
         self,
         name: &str,
@@ -40,7 +40,7 @@ impl<'a> Reader<'a> {
         let given = parameters
             .into_iter()
             .flat_map(|given| given.split(self.slash));
-        // Not collected before it is counted: a long text may have any number of them.
+        // Count before collecting, because a long text can have any number of parameters.
         if given.clone().take(fields.len() + 1).count() == fields.len() {
             let given = given.map(|text| self.of(Some(text)));
             return visitor.visit_seq(SeqDeserializer::new(given));
@@ -127,7 +127,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         let text = self.text()?;
         let named = variants.iter().filter(|name| !name.is_empty());
         let names: Vec<_> = named.clone().map(|name| kebab_case(name)).collect();
-        // The longest name that the text begins with.
+        // Longest name that is a prefix of the text.
         let begun = names.iter().zip(named).filter_map(|(typed, name)| {
             let rest = text.strip_prefix(typed)?;
             let parameters = rest.strip_prefix(self.slash);
@@ -147,7 +147,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
             TextError::Value { wanted, .. } if name.is_empty() => {
                 TextError::value(text, format!("{}, or {wanted}", names.join(", ")))
             }
-            // A longer name that is misspelt.
+            // A longer name with a spelling mistake.
             TextError::Value { wanted, .. } if wanted == kebab_case(name) => {
                 TextError::unknown("", text, names)
             }
@@ -165,7 +165,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
     }
 }
 
-/// The fields of a struct. One that has no entry of its own is a struct of others.
+/// Fields of a struct. A field without an entry is a nested struct.
 struct Fields<'a> {
     reader: Reader<'a>,
     fields: &'static [&'static str],

@@ -1,4 +1,4 @@
-//! Values that are written otherwise than their types.
+//! Text forms that replace the form of a type.
 
 use std::fmt::{self, Display};
 use std::time::Duration;
@@ -8,24 +8,24 @@ use serde::{Deserialize, Deserializer, Serializer, ser};
 
 use crate::TextError;
 
-/// How values of a type are written: for `#[serde(with = "…")]`, with this trait in scope.
+/// Text form of values of type `T`. Use it with `#[serde(with = "…")]`, with this trait in scope.
 pub trait Spelling<T> {
-    /// The text; none for a value that has none.
+    /// Returns the text form, or `None` for a value without one.
     fn write(value: &T) -> Option<String>;
 
     /// # Errors
-    /// If it is not the text of such a value.
+    /// If `text` is not the text form of a value.
     fn read(text: &str) -> Result<T, TextError>;
 
     /// # Errors
-    /// If the value has no text.
+    /// If the value has no text form.
     fn serialize<S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
         let none = || ser::Error::custom("it has no text");
         serializer.serialize_str(&Self::write(value).ok_or_else(none)?)
     }
 
     /// # Errors
-    /// If it is not the text of such a value.
+    /// If the text is not the text form of a value.
     fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
         let text = <String as Deserialize>::deserialize(deserializer)?;
         Self::read(&text).map_err(|error| match error {
@@ -53,13 +53,13 @@ impl<T, S: Spelling<T>> Spelling<Option<T>> for S {
     }
 }
 
-/// Times in milliseconds, as in `50ms`, exact to the nanosecond, up to a day.
+/// A time in milliseconds, for example `50ms`: exact to the nanosecond, up to a day.
 #[derive(Clone, Copy, Debug)]
 pub struct Ms(pub Duration);
 
 impl Display for Ms {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // The shortest decimal that is this f64 is the time itself.
+        // The shortest decimal form of this f64 is exactly the time.
         write!(formatter, "{}ms", self.0.as_nanos() as f64 / 1e6)
     }
 }

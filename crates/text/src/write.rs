@@ -1,4 +1,4 @@
-//! Writes structs as entries.
+//! Serializes structs as entries.
 
 use serde::ser::{Impossible, SerializeStruct, SerializeStructVariant};
 use serde::{Serialize, Serializer};
@@ -8,7 +8,7 @@ use crate::{Entries, TextError, kebab_case};
 type Result<T = Written> = std::result::Result<T, TextError>;
 type No = Impossible<Written, TextError>;
 
-/// Writes a list, or a value in it.
+/// Serializer of a list or of a value in it.
 #[derive(Clone, Copy)]
 pub(crate) struct Writer {
     pub(crate) slash: char,
@@ -29,7 +29,7 @@ impl Written {
 }
 
 impl Writer {
-    /// The parameters of a variant, or of a struct, which has no name.
+    /// Serializes the parameters of a variant, or of a struct if `name` is empty.
     fn parameters(self, name: &str, fields: Entries) -> Result {
         let values = fields.into_iter().map(|(_, value)| value);
         let values: Vec<_> = [kebab_case(name)].into_iter().chain(values).collect();
@@ -91,7 +91,7 @@ impl Serializer for Writer {
     }
 
     fn serialize_f64(self, number: f64) -> Result {
-        // Zero has no sign.
+        // Adding 0.0 removes the sign of negative zero.
         self.serialize_str(&(number + 0.0).to_string())
     }
 
@@ -145,7 +145,7 @@ impl Serializer for Writer {
     }
 }
 
-/// The fields of a struct or a variant.
+/// Fields of a struct or variant.
 pub(crate) struct Fields {
     writer: Writer,
     name: &'static str,

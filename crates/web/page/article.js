@@ -1,12 +1,12 @@
-// The game between paragraphs: a frame with `data-game="?right=…"` loads when it is scrolled to, and one at a
-// time is awake: the one of which most is in sight.
+// Runs the game between paragraphs of an article. A frame with `data-game="?right=…"` loads when it scrolls into view.
+// Only the frame with the largest visible part is awake.
 
 const frames = [...document.querySelectorAll('iframe[data-game]')];
 const seen = new Map(frames.map((frame) => [frame, 0]));
 let awake = null;
 
-// Loaded games, the one that was awake longest ago first. Each takes some 200 MB: beyond KEPT, the first one is
-// unloaded, and starts again when it is next in sight.
+// Loaded games, least recently awake first. Each takes about 200 MB, so with more than KEPT games the first one is
+// unloaded. It restarts when it is visible again.
 const loaded = new Set();
 const KEPT = 2;
 
@@ -30,7 +30,7 @@ function wake(frame) {
 
 function choose() {
   const [frame, share] = [...seen].reduce((best, next) => (next[1] > best[1] ? next : best));
-  // What is awake stays so until another is seen better.
+  // Keep the current frame awake until another one is more visible.
   if (share < 0.1) wake(null);
   else if (!awake || share > seen.get(awake)) wake(frame);
 }
@@ -39,7 +39,7 @@ let timer;
 const observer = new IntersectionObserver(
   (changes) => {
     for (const { target, intersectionRatio } of changes) seen.set(target, intersectionRatio);
-    // What is only scrolled past is not loaded.
+    // Do not load frames that the reader only scrolls past.
     clearTimeout(timer);
     timer = setTimeout(choose, 300);
   },
@@ -47,7 +47,7 @@ const observer = new IntersectionObserver(
 );
 for (const frame of frames) observer.observe(frame);
 
-// A frame that has loaded while another was woken.
+// A frame can finish loading after another one was woken: let it sleep.
 window.addEventListener('message', (event) => {
   if (event.data?.cubewire !== 'drawn') return;
   const frame = frames.find((frame) => frame.contentWindow === event.source);

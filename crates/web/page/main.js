@@ -1,5 +1,4 @@
-// Loads the game, starts it, and passes it what only a page has: files dropped on it, fingers on buttons,
-// sleep while nobody looks.
+// Loads and starts the game, and handles events of the page: dropped files, touch buttons, and sleep while it is hidden.
 
 import init, * as game from './cubewire.js';
 import { cubewire, hasTouch } from './page.js';
@@ -7,10 +6,10 @@ import { cubewire, hasTouch } from './page.js';
 const $ = (id) => document.getElementById(id);
 const canvas = $('game');
 const parameters = new URLSearchParams(location.search);
-const isInside = window !== window.top; // Of another page, which says what there is to say.
+const isInside = window !== window.top; // In a frame of another page, which has the explanations.
 $('still').hidden = isInside;
 
-// The script that was dropped on the page, until the tab is closed.
+// Storage key of the script that was dropped on the page, kept until the tab is closed.
 const DROPPED = 'cubewire/dropped';
 
 // ---- Messages over the game
@@ -21,12 +20,12 @@ function say(text) {
   $('message').textContent = text;
 }
 
-// What can be mended in the address of the page.
+// An error that the user can correct in the address of the page.
 class AddressError extends Error {}
 
 function fail(why) {
   if (cubewire.error) return;
-  // Where there is an adapter for WebGPU, and it does not work after all.
+  // There is a WebGPU adapter, but it does not work: try WebGL 2.
   if (panic && cubewire.hasWebGpu && !cubewire.drawn && !parameters.has('graphics')) {
     parameters.set('graphics', 'webgl2');
     location.search = parameters;
@@ -37,7 +36,7 @@ function fail(why) {
   say(`The game cannot go on: ${cubewire.error}\n${advice}`);
 }
 
-// A panic prints what happened, and then traps without a word.
+// A panic prints its message, and then traps without one. Keep the message.
 const print = console.error.bind(console);
 let panic = '';
 console.error = (...values) => {
@@ -52,10 +51,10 @@ canvas.addEventListener('webglcontextlost', () => fail('the browser has taken th
 cubewire.onFailed = () => fail('the browser has taken the graphics away');
 cubewire.onEnded = () => say('The game has ended, as the address asks. Reload the page to play again.');
 
-// ---- Sleep: without frames nothing of the game runs
+// ---- Sleep: the game does not run without frames
 
 let asleep = false;
-const waiting = new Set(); // The game asks for the same frame at every event.
+const waiting = new Set(); // A set, because the game requests the same callback at every event.
 const nextFrame = window.requestAnimationFrame.bind(window);
 window.requestAnimationFrame = (callback) => {
   if (!asleep) return nextFrame(callback);
@@ -78,7 +77,7 @@ function setAsleep(value) {
   });
 }
 
-// Who wishes for less motion says when it begins: what would play by itself stands still until a click or a key.
+// With reduced motion, a script or tour waits for a click or a key before it plays.
 const wantsLessMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
 let isHeld = false;
 
@@ -95,7 +94,7 @@ function letGo() {
 }
 for (const type of ['pointerdown', 'keydown']) window.addEventListener(type, letGo, { capture: true });
 
-// A page around this one may send `{cubewire: 'sleep'}`, `{cubewire: 'wake'}` and `{cubewire: {step: 3}}`.
+// An enclosing page can send `{cubewire: 'sleep'}`, `{cubewire: 'wake'}` and `{cubewire: {step: 3}}`.
 window.addEventListener('message', (event) => {
   const command = event.data?.cubewire;
   if (command === 'sleep') setAsleep(true);
@@ -103,7 +102,7 @@ window.addEventListener('message', (event) => {
   if (command?.step && cubewire.drawn) game.tour_step(command.step);
 });
 
-// ---- Keys: those that the game has, the page does not
+// ---- Keys: keys of the game have no effect on the page
 
 const KEYS = new Set(
   ('ArrowLeft ArrowRight ArrowUp ArrowDown Space Backspace PageUp PageDown Home End Tab ' +
@@ -111,14 +110,14 @@ const KEYS = new Set(
 );
 canvas.addEventListener('keydown', (event) => {
   const isShortcut = event.ctrlKey || event.metaKey || event.altKey;
-  // By the character, wherever the keyboard has it; on a French one, 0 is without Shift another.
+  // By character, at any position of the layout. On a French keyboard, the 0 key without Shift has another character.
   const isZoom = event.ctrlKey && (['+', '=', '-', '0'].includes(event.key) || event.code === 'Digit0');
-  // Firefox searches the page after / and '.
+  // Firefox starts a search of the page on / and '.
   const isKey = KEYS.has(event.code) || ['/', "'"].includes(event.key);
   if ((isKey && !isShortcut) || isZoom) event.preventDefault();
 });
 canvas.addEventListener('contextmenu', (event) => event.preventDefault());
-// Inside of an article the wheel scrolls the article, until somebody plays.
+// In an article the wheel scrolls the article until the game has the focus.
 const onWheel = (event) => {
   if (isInside && document.activeElement !== canvas) event.stopImmediatePropagation();
   else event.preventDefault();
@@ -143,7 +142,7 @@ if (document.fullscreenEnabled) {
   $('fullscreen').addEventListener('click', () => {
     const root = document.documentElement;
     const changed = document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen();
-    changed?.catch(() => {}); // Refused: it stays as it is.
+    changed?.catch(() => {}); // The browser can refuse.
     canvas.focus();
   });
 }
@@ -178,7 +177,7 @@ function dropped() {
   }
 }
 
-// The name and the text of the script that the address names.
+// Returns the name and the text of the script in the address.
 async function loadScript() {
   const name = parameters.get('script');
   if (!name) return ['', undefined];
@@ -197,7 +196,7 @@ async function loadScript() {
   return [`${name}.ron`, await response.text()];
 }
 
-// A script begins with a fresh world: the page loads again, from the browser's cache.
+// A script starts with a new world, so reload the page, from the browser's cache.
 async function playFile(file) {
   const text = await file.text();
   const wrong = game.check_script(file.name, text);
@@ -231,7 +230,7 @@ const mb = (bytes) => (bytes / 1e6).toFixed(1);
 
 let isLoaded = false;
 
-// Shows how much has arrived. The browser counts what it has decompressed.
+// Shows the progress of the download, in decompressed bytes.
 async function showProgress(response) {
   const total = Number($('cover').dataset.bytes) || 0;
   let loaded = 0;
@@ -246,7 +245,7 @@ async function showProgress(response) {
   report('Starting');
 }
 
-// The program, compiled while it loads. From a response that was fetched the browser keeps what it compiles.
+// Compiles the program while it loads. The browser caches the compiled code of a fetched response.
 async function loadProgram() {
   const response = await fetch('cubewire_bg.wasm');
   if (!response.ok) throw new Error(`cubewire_bg.wasm: ${response.status} ${response.statusText}`);
@@ -268,8 +267,8 @@ async function hasWebGpu() {
   return Boolean(await navigator.gpu.requestAdapter().catch(() => null));
 }
 
-// The shaders are those for WebGL 2. They sample the shadow's depths by derivatives where WebGPU wants a level. The
-// texture has one level, so it is the same; but WebGPU has to be told to let them.
+// The shaders are compiled for WebGL 2. They sample shadow maps with derivatives where WebGPU requires an explicit level.
+// The texture has one level, so the result is the same, but WebGPU rejects it without this diagnostic filter.
 function allowShadersOfWebGl2() {
   const create = GPUDevice.prototype.createShaderModule;
   GPUDevice.prototype.createShaderModule = function (descriptor) {
@@ -292,7 +291,7 @@ async function run() {
   const query = new URLSearchParams(parameters);
   const isSmall = window.innerWidth < 800 || window.innerHeight < 500;
   if (!query.has('panel') && isSmall) query.set('panel', 'slim');
-  // What other sites hang on a link.
+  // Remove tracking parameters that other sites append to links.
   for (const name of parameters.keys()) if (/^(utm_|fbclid$|gclid$)/.test(name)) query.delete(name);
   const playsByItself = query.has('tour') || (query.has('script') && !query.get('script').startsWith('file:'));
   if (wantsLessMotion) query.set('calm', '');
@@ -306,7 +305,7 @@ async function run() {
     showHint();
     window.parent.postMessage({ cubewire: 'drawn' }, '*');
   };
-  // The text around the game keeps the keys until somebody plays; winit takes them at once.
+  // winit takes the focus at once. In an article, the text keeps it until the user clicks the game.
   if (isInside) canvas.focus = () => {};
   performance.mark('compiled');
   try {

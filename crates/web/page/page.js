@@ -1,6 +1,6 @@
-// What the game asks of the page. The game's glue imports these by name: see src/page.rs.
+// Functions of the page for the game. The game's glue imports them by name: see src/page.rs.
 
-// What the page lets the game know, and what scripts of the page may read.
+// State that the page shares with the game and with other scripts.
 export const cubewire = { report: null, drawn: false, asleep: false, hasWebGpu: false, onDrawn: () => {}, onEnded: () => {}, onFailed: () => {} };
 
 if (typeof window !== 'undefined') window.cubewire = cubewire;
@@ -18,8 +18,8 @@ export function publish(text) {
   cubewire.report = JSON.parse(text);
 }
 
-// In an article's frame the panel is as its address says; that is nobody's wish for the next visit. Where the
-// browser keeps nothing, every visit is the first.
+// Settings of the last visit. A frame in an article does not store them, because its address sets the panel. Without
+// storage, every visit is the first.
 export function recall(name) {
   try {
     return localStorage.getItem(`cubewire/${name}`) ?? undefined;
@@ -33,7 +33,7 @@ export function remember(name, text) {
   try {
     localStorage.setItem(`cubewire/${name}`, text);
   } catch {
-    // Full, or not allowed.
+    // The storage is full or not allowed.
   }
 }
 

@@ -1,4 +1,4 @@
-// The tour as a page: the step that is read throws its switches in the game next to it.
+// The tour as a page: the current step of the text sets up the game next to it.
 
 const steps = [...document.querySelectorAll('section[data-step]')];
 const frame = document.querySelector('.stage iframe');
@@ -23,7 +23,7 @@ window.addEventListener('message', (event) => {
   sendStep();
 });
 
-// The step at a third of the height that is left to the text; on a phone the game is above it.
+// Selects the step at a third of the height of the text area. On a phone the text area is below the game.
 function follow() {
   const stage = frame.parentElement.getBoundingClientRect();
   const top = stage.left > 0 ? 0 : stage.bottom;
@@ -31,13 +31,13 @@ function follow() {
   const before = steps.findLast((step) => step.getBoundingClientRect().top <= line + 1);
   select(before ?? steps[0]);
 }
-// A click selects its step, and what the page scrolls past on the way there is not selected: until the reader scrolls.
+// A click selects a step. Steps that the page scrolls past on the way are not selected, until the reader scrolls.
 let isClicked = false;
 window.addEventListener('scroll', () => isClicked || follow(), { passive: true });
 const release = () => (isClicked = false);
 for (const event of ['keydown', 'pointerdown']) window.addEventListener(event, release, { passive: true });
 for (const event of ['wheel', 'touchmove']) {
-  // The browser may have scrolled before it reports these.
+  // The browser can scroll before it dispatches these events.
   window.addEventListener(event, () => release() || requestAnimationFrame(follow), { passive: true });
 }
 const behavior = matchMedia('(prefers-reduced-motion: reduce)').matches ? 'instant' : 'smooth';

@@ -1,4 +1,4 @@
-//! Compressed copies of the files of the page, so that a server need not compress them; and their sizes.
+//! Compresses the files of the page in advance, so that the server does not have to, and reports their sizes.
 
 use std::fs;
 use std::io::Write;
@@ -9,7 +9,7 @@ use brotli::CompressorWriter;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// The sizes of one file, bytes.
+/// Sizes of a file in bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Sizes {
     pub(crate) name: String,
@@ -18,21 +18,20 @@ pub(crate) struct Sizes {
     pub(crate) brotli: usize,
 }
 
-/// What compresses well.
+/// Extensions of files that compress well.
 const EXTENSIONS: [&str; 6] = ["wasm", "js", "html", "css", "ron", "json"];
 
-/// The extensions of compressed files.
+/// Extensions of compressed files.
 pub(crate) const COMPRESSED: [&str; 2] = ["br", "gz"];
 
-/// The name of a file with another extension behind it.
+/// Appends an extension to a file name.
 pub(crate) fn with_extension_added(path: &Path, extension: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{extension}"));
     name.into()
 }
 
-/// Compresses every file of the folder with one of these [`EXTENSIONS`], as `FILE.br` and `FILE.gz`. The others are
-/// sent as they are.
+/// Compresses every file with one of the [`EXTENSIONS`] to `FILE.br` and `FILE.gz`. Returns the sizes of all files.
 ///
 /// # Errors
 /// If a file cannot be read or written.
@@ -52,7 +51,7 @@ pub(crate) fn compress_all(folder: &Path) -> Result<Vec<Sizes>> {
             all.push(sizes);
             continue;
         }
-        // Quality and window: the most that browsers take.
+        // Highest quality, and the largest window that browsers accept.
         let mut brotli = CompressorWriter::new(Vec::new(), 1 << 16, 11, 24);
         brotli.write_all(&bytes)?;
         let brotli = brotli.into_inner();
@@ -69,7 +68,7 @@ pub(crate) fn compress_all(folder: &Path) -> Result<Vec<Sizes>> {
     Ok(all)
 }
 
-/// Every file in the folder and in those inside it, sorted.
+/// All files in the folder and its subfolders, sorted.
 ///
 /// # Errors
 /// If a folder cannot be read.

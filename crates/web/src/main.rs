@@ -1,6 +1,6 @@
-//! Builds the page that plays Cubewire in a browser, and serves it for a try.
+//! Builds the page that plays Cubewire in a browser, and serves it for testing.
 //!
-//! `cargo web build` makes a folder of static files; `cargo web serve` makes it too, and serves it.
+//! `cargo web build` writes a folder of static files. `cargo web serve` does the same and serves the folder.
 
 mod compress;
 mod make;
@@ -37,22 +37,22 @@ struct BuildArgs {
     /// Folder to write to
     #[arg(long, value_name = "DIR", default_value = "target/page")]
     out: PathBuf,
-    /// Whose compiler to use
+    /// Compiler to use
     #[arg(long, value_enum, default_value_t)]
     toolchain: Toolchain,
-    /// Address that the page will have, as in `https://HOST/cubewire/`: those who share a link see no picture without it
+    /// Address of the page, as in `https://HOST/cubewire/`. Without it, shared links have no picture
     #[arg(long, value_name = "URL", value_parser = folder_address)]
     url: Option<String>,
-    /// Fail if a browser loads more than this over the wire before the game starts, in MB with brotli
+    /// Fail if a browser loads more than this before the game starts, in MB with brotli
     #[arg(long, value_name = "MB")]
     at_most: Option<f64>,
-    /// Do not compress: quicker to build, slower to load
+    /// Do not compress: builds faster, loads slower
     #[arg(long, conflicts_with = "at_most")]
     plain: bool,
     /// Keep the names of functions, for a profiler
     #[arg(long)]
     names: bool,
-    /// Take the game as it was compiled last, for changes of the page alone
+    /// Use the last compiled game, for changes of the page only
     #[arg(long)]
     no_compile: bool,
 }
@@ -61,7 +61,7 @@ struct BuildArgs {
 struct ServeArgs {
     #[command(flatten)]
     build: BuildArgs,
-    /// Serve the folder as it is
+    /// Serve the folder without building it
     #[arg(long)]
     no_build: bool,
     /// Port on this machine
@@ -69,7 +69,7 @@ struct ServeArgs {
     port: u16,
 }
 
-/// An address that ends with a slash.
+/// Checks the address of a folder and ends it with a slash.
 fn folder_address(text: &str) -> std::result::Result<String, String> {
     let is_odd = |c: char| c.is_whitespace() || "\"<>&?#".contains(c);
     let is_web = ["http://", "https://"]

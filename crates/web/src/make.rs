@@ -1,4 +1,4 @@
-//! Makes the folder: compiles the game, makes its glue, copies the page and the scripts, compresses.
+//! Builds the folder: compiles the game, generates its JavaScript glue, copies page and scripts, compresses.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -12,16 +12,16 @@ use crate::compress::{COMPRESSED, Sizes, compress_all, files, with_extension_add
 use crate::still::{self, PICTURE};
 use crate::toolchain::TARGET;
 
-/// The game's folder.
+/// Root of the repository.
 const GAME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// The page's own files.
+/// Source files of the page.
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/page");
 
-/// The folder in which the page is made, in the one where it will be.
+/// Temporary folder in the output folder. The page is built there.
 const MADE: &str = ".cubewire-page";
 
-/// What a browser loads before the game starts.
+/// Files that a browser loads before the game starts.
 const AT_START: [&str; 7] = [
     "index.html",
     PICTURE,
@@ -32,22 +32,22 @@ const AT_START: [&str; 7] = [
     "cubewire_bg.wasm",
 ];
 
-/// In `index.html`: the length of the program, which a compressed download does not tell.
+/// Placeholder in `index.html` for the uncompressed length of the program, which a compressed download does not have.
 const BYTES: &str = "{{wasm-bytes}}";
 
-/// In `index.html`: the names of the scripts.
+/// Placeholder in `index.html` for the names of the scripts.
 const SCRIPTS: &str = "{{scripts}}";
 
-/// In pages: the address of the folder, empty if it is not known; the picture; and the rows of the ladder.
+/// Placeholders in pages: the address of the folder, empty if it is not known; the picture; and the rows of the ladder.
 const URL: &str = "{{url}}";
 const IMAGE: &str = "{{picture}}";
 const LADDER: &str = "{{ladder}}";
 
-/// Makes the page, and prints the sizes of its parts.
+/// Builds the page and prints the sizes of its files.
 ///
 /// # Errors
-/// If the game is not compiled, the page is too large, or a file cannot be written. The page that was there before
-/// is as it was.
+/// If the game does not compile, the page is too large, or a file cannot be written. An existing page is then
+/// unchanged.
 pub(crate) fn make(args: &BuildArgs) -> Result<()> {
     let target = MetadataCommand::new().current_dir(GAME).no_deps().exec()?;
     if !args.no_compile {
@@ -56,10 +56,10 @@ pub(crate) fn make(args: &BuildArgs) -> Result<()> {
     let out = &args.out;
     let made = out.join(MADE);
     fs::create_dir_all(out).with_context(|| out.display().to_string())?;
-    // Until this run ends, however it ends. Another one into the same folder waits.
+    // Lock the folder until this run ends. Other runs with the same folder wait.
     let lock = File::open(out);
     let _lock = lock.ok().filter(|lock| lock.lock().is_ok());
-    // A killed run may have left it.
+    // A killed run may have left the temporary folder.
     if made.exists() {
         fs::remove_dir_all(&made).with_context(|| made.display().to_string())?;
     }
@@ -93,7 +93,7 @@ fn build(target: &Path, page: &Path, args: &BuildArgs) -> Result<()> {
     Ok(())
 }
 
-/// Copies the page's files, its picture and the scripts. The page will be at `url`, if that is not empty.
+/// Copies the files of the page, its picture and the scripts. `url` is the address of the page, or empty.
 fn copy_page(out: &Path, url: &str) -> Result<()> {
     let mut names = Vec::new();
     for path in files(&Path::new(GAME).join("assets/scripts"))? {
@@ -134,7 +134,7 @@ fn copy_page(out: &Path, url: &str) -> Result<()> {
     Ok(())
 }
 
-/// Prints a table, and returns the MB that a browser loads before the game starts, with brotli.
+/// Prints a table of sizes. Returns the MB that a browser loads before the game starts, with brotli.
 fn print_sizes(sizes: &[Sizes]) -> f64 {
     println!("{:30} {:>9} {:>9} {:>9}", "MB", "plain", "gzip", "brotli");
     let print = |name: &str, bytes: [usize; 3]| {
@@ -155,8 +155,8 @@ fn print_sizes(sizes: &[Sizes]) -> f64 {
     print("loaded before the game starts", at_start)
 }
 
-/// Moves every file to its place in `out`, where other files are left alone. A compressed file without its
-/// successor would be older than what it is made of: it goes.
+/// Moves every file to `out` and keeps other files. Compressed files in `out` without a new version are outdated and
+/// removed.
 fn publish(page: &Path, out: &Path) -> Result<()> {
     for from in files(page)? {
         let to = out.join(from.strip_prefix(page).unwrap_or(&from));

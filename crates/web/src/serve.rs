@@ -1,4 +1,4 @@
-//! A small server for trying the page. Any other that serves static files does as well.
+//! A small web server for testing the page. Any static file server works as well.
 
 use std::net::Ipv4Addr;
 use std::path::Path;
@@ -19,7 +19,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 /// Serves a folder to browsers on this machine until the process ends.
 ///
 /// # Errors
-/// If there is no page in the folder, or the port is not free.
+/// If the folder has no page, or the port is in use.
 pub(crate) fn serve(folder: &Path, port: u16) -> Result<()> {
     ensure!(
         folder.join("index.html").is_file(),
@@ -43,7 +43,7 @@ fn router(folder: &Path) -> Result<Router> {
     let files = ServeDir::new(folder)
         .precompressed_br()
         .precompressed_gzip();
-    // A page that was built again is loaded again.
+    // Browsers must load a rebuilt page again.
     let fresh = SetResponseHeaderLayer::overriding(
         HeaderName::from_static("cache-control"),
         HeaderValue::from_static("no-cache"),
@@ -54,7 +54,7 @@ fn router(folder: &Path) -> Result<Router> {
     Ok(router.layer(only_page).layer(fresh))
 }
 
-/// Answers 404 for all that is not of the page, and for whatever cannot be read.
+/// Answers 404 for paths outside the page and for unreadable files.
 async fn only_page(State(folder): State<Arc<Path>>, request: Request, next: Next) -> Response {
     if is_of_page(&folder, request.uri().path()) {
         let response = next.run(request).await;
@@ -65,7 +65,7 @@ async fn only_page(State(folder): State<Arc<Path>>, request: Request, next: Next
     StatusCode::NOT_FOUND.into_response()
 }
 
-/// Whether no part of a path is hidden, and no link leads out of the folder, which is canonical.
+/// Whether no part of a path is hidden, and no link leads out of `folder`, which is a canonical path.
 fn is_of_page(folder: &Path, path: &str) -> bool {
     let Ok(path) = percent_decode_str(path).decode_utf8() else {
         return false;
@@ -78,7 +78,7 @@ fn is_of_page(folder: &Path, path: &str) -> bool {
         name.push_str("/index.html");
     }
     let name = name.trim_start_matches('/');
-    // The file itself, and what it is compressed to.
+    // Check the file and its compressed versions.
     ["", ".br", ".gz"].iter().all(|end| {
         let file = folder.join(format!("{name}{end}")).canonicalize();
         file.map_or(true, |file| file.starts_with(folder))
@@ -94,7 +94,7 @@ mod tests {
 
     use super::*;
 
-    /// The status of the answer to a request.
+    /// Returns the status code for a request.
     fn get(folder: &Path, path: &str) -> u16 {
         let request = Request::get(path).body(Body::empty()).unwrap();
         let runtime = runtime::Builder::new_current_thread().build().unwrap();

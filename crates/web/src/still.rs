@@ -1,20 +1,21 @@
-//! What the page shows before the game runs, and where it cannot: text, a picture, and the ladder as a table.
+//! Static content of the page, shown before the game runs or if it cannot run: text, a picture, and the ladder as a
+//! table.
 
 use anyhow::{Context, Result};
 
-/// The picture, for the page and for those who share its address. In `assets/screenshots`.
+/// Picture of the page and of links to it, in `assets/screenshots`.
 pub(crate) const PICTURE: &str = "ladder-1280x720-dark.png";
 
-/// Around the table of the ladder in the README, which `cubewire-lab figures` writes.
+/// Markers around the table of the ladder in the README, which `cubewire-lab figures` writes.
 const BLOCK: [&str; 2] = [
     "<!-- figures: The ladder: mix -->",
     "<!-- end of figures -->",
 ];
 
-/// The table of the ladder in the README, as rows of HTML.
+/// Converts the table of the ladder in the README to HTML rows.
 ///
 /// # Errors
-/// If it is not there.
+/// If the README has no such table.
 pub(crate) fn ladder(readme: &str) -> Result<String> {
     let [begin, end] = BLOCK;
     let block = readme
@@ -27,7 +28,7 @@ pub(crate) fn ladder(readme: &str) -> Result<String> {
     Ok(rows.map(|(index, line)| row(line, index == 0)).collect())
 }
 
-/// A row of Markdown as one of HTML; the first cell is its heading.
+/// Converts a Markdown row to HTML. The first cell is the row's heading.
 fn row(line: &str, is_header: bool) -> String {
     let cells = line.trim_matches('|').split('|').enumerate();
     let cells = cells.map(|(column, cell)| {

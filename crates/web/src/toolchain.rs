@@ -1,5 +1,4 @@
-//! The compiler: the one of rustup, or where it has no such target, Debian's, which compiles the standard
-//! library as well.
+//! The compiler: rustup's, or Debian's if rustup lacks the target. Debian's also compiles the standard library.
 
 use std::env;
 use std::path::Path;
@@ -8,17 +7,17 @@ use std::process::Command;
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 
-/// What the game is compiled for.
+/// Compilation target of the game.
 pub(crate) const TARGET: &str = "wasm32-unknown-unknown";
 
-/// Vectors of four floats. With them, sums are formed in the order in which they are on x86-64, so that the
-/// physics is the same to the last bit.
+/// Enables vectors of four floats. With them, sums have the same order as on x86-64, so that the physics is
+/// bit-identical.
 const FLAGS: &str = "-C target-feature=+simd128";
 
-/// Whose compiler is used.
+/// Compiler to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Toolchain {
-    /// That of the running cargo, with the target installed by rustup.
+    /// The compiler of the running cargo, with the target installed by rustup.
     #[default]
     Rustup,
     /// Debian's packages rustc-web, cargo-web and rust-web-src.
@@ -26,10 +25,10 @@ pub(crate) enum Toolchain {
 }
 
 impl Toolchain {
-    /// Compiles the game in this folder with the profile and for the target of the page.
+    /// Compiles the game in folder `game`, with the profile and target of the page.
     ///
     /// # Errors
-    /// If something is missing, or the game is not compiled: the compiler has said why.
+    /// If a tool is missing, or the compilation fails. The compiler prints the reason.
     pub(crate) fn build(self, game: &str) -> Result<()> {
         let mut command = match self {
             // The cargo that runs this program.
@@ -51,12 +50,12 @@ impl Toolchain {
     }
 }
 
-/// Debian's cargo with Debian's compiler and linker, which may use what only nightly compilers may, to build
-/// the standard library.
+/// Returns a command for Debian's cargo, with Debian's compiler and linker. `RUSTC_BOOTSTRAP` allows the unstable
+/// features that building the standard library needs.
 fn debian() -> Result<Command> {
     let bin = Path::new("/usr/bin");
     let [rustc, rustdoc, cargo] = ["rustc", "rustdoc", "cargo"].map(|name| bin.join(name));
-    // Debian gives it the version of LLVM as a suffix: the newest one is taken.
+    // Debian appends the version of LLVM to the name. Use the newest one.
     let versions = (14..=40).rev().map(|version| format!("-{version}"));
     let suffixes = [String::new()].into_iter().chain(versions);
     let mut linkers = suffixes.map(|suffix| bin.join(format!("wasm-ld{suffix}")));
@@ -70,7 +69,7 @@ fn debian() -> Result<Command> {
         .env("RUSTDOC", rustdoc)
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker)
-        // The outer cargo's.
+        // Set by the outer cargo.
         .env_remove("RUSTUP_TOOLCHAIN");
     Ok(command)
 }

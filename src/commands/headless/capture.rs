@@ -1,4 +1,4 @@
-//! Writes the simulated states as a recording. The first six frames are the initial state.
+//! Writes the simulated states as a recording, which starts with six frames of the initial state.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::files::FileError;
 use crate::game::Failure;
 use crate::simulation::CubeWorld;
 
-/// A recording that is being written; the file gets its name once it is finished.
+/// A recording in progress. The file gets its name when it is finished.
 pub(super) struct Capture {
     path: PathBuf,
     writer: Writer<RecordingFile>,
@@ -17,7 +17,7 @@ pub(super) struct Capture {
 }
 
 impl Capture {
-    /// Begins a recording with the initial state.
+    /// Starts a recording with the initial state.
     pub(super) fn create(path: &Path) -> Result<Self, Failure> {
         let initial = CubeWorld::default();
         let cubes = initial.current().bodies.len();
@@ -43,7 +43,7 @@ impl Capture {
         Ok(written.map_err(FileError::at(&self.path))?)
     }
 
-    /// Puts the file in its place.
+    /// Completes the file and gives it its name.
     pub(super) fn finish(self) -> Result<(), Failure> {
         let finished = self.writer.into_inner().finish();
         Ok(finished.map_err(FileError::at(&self.path))?)

@@ -1,4 +1,4 @@
-//! The bandwidth of a run, as text and as JSON.
+//! Summary of a run, as text and as JSON.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use crate::commands::args::NO_SCRIPT;
 use crate::replication::{Accounting, LaneCheck, LaneMeter, Sample, Totals, kbps};
 use crate::simulation::state_hash;
 
-/// What the totals of a play's record do not say, as it is only known by the tick.
+/// Figures of a run that are computed tick by tick and are not part of [`Totals`].
 #[derive(Debug, Default)]
 pub(super) struct PlayTotals {
     /// Bytes of each tick of the last second, and the maximum over all seconds.
@@ -22,26 +22,25 @@ pub(super) struct PlayTotals {
     longest_wait_ticks: u64,
 }
 
-/// Mean and peak of one way to count.
+/// Mean and peak bandwidth in one accounting.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Rate {
-    /// Mean, kilobits a second.
+    /// Mean, kilobits per second.
     pub mean_kbps: f64,
-    /// The second in which most was sent, kilobits a second.
+    /// Highest bandwidth in any second, kilobits per second.
     pub peak_kbps: f64,
 }
 
 /// Bits of one kind.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct KindBits {
-    /// Its name.
+    /// Name of the kind.
     pub kind: &'static str,
     /// Mean over all snapshots.
     pub bits_per_snapshot: f64,
 }
 
 impl KindBits {
-    /// Those of a kind in these sums.
     pub(in crate::commands) fn of(kind: BitKind, sums: &Totals) -> Self {
         Self {
             kind: kind.name(),
@@ -50,76 +49,77 @@ impl KindBits {
     }
 }
 
-/// Figures of one play, for people and, as JSON, for programs.
+/// Figures of a run, printed as text or as JSON.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
-    /// The script's file, or null without one.
+    /// File of the script, or null without one.
     pub script: Option<String>,
-    /// The rung of the lane.
+    /// Rung of the lane.
     pub rung: &'static str,
-    /// The simulated network by name, or the file of recorded delays; null for the default.
+    /// Name of the simulated network, or file of recorded delays. Null for the default.
     pub network: Option<String>,
-    /// Snapshots counted.
+    /// Number of measured snapshots.
     pub snapshots: usize,
-    /// Seconds counted.
+    /// Measured seconds.
     pub seconds: f64,
-    /// By [`Accounting::PayloadAndUdp`].
+    /// Bandwidth in [`Accounting::PayloadAndUdp`].
     pub article: Rate,
-    /// By [`Accounting::OnTheWire`].
+    /// Bandwidth in [`Accounting::OnTheWire`].
     pub wire: Rate,
-    /// Packets a second, fragments counted one by one.
+    /// Packets per second. Fragments count separately.
     pub packets_per_second: f64,
-    /// What states of the scene for the receiver take of both.
+    /// Share of the bandwidth that carries scene states to a new receiver, kilobits per second. Included in `article`
+    /// and `wire`.
     pub states_kbps: f64,
-    /// Acks of snapshots, in wire accounting.
+    /// Acks of snapshots in wire accounting, kilobits per second.
     pub acks_kbps: f64,
-    /// Cubes that differed from the baseline, mean.
+    /// Mean number of cubes that differ from the baseline.
     pub changed_cubes: f64,
     /// Mean payload of a snapshot.
     pub payload_bytes: f64,
     /// Largest payload of a snapshot.
     pub largest_payload_bytes: usize,
-    /// Where the payload's bits went; kinds that took none are left out.
+    /// Payload bits by kind. Kinds without bits are left out.
     pub bits: Vec<KindBits>,
-    /// Snapshots that arrived and were decoded, uncounted ones included.
+    /// Number of received and decoded snapshots, including those before the measurement started.
     pub received: u64,
-    /// Packets that the decoder refused.
+    /// Number of packets that the decoder refused.
     pub refused: u64,
-    /// Decoded snapshots that were not, cube by cube, what was sent.
+    /// Number of decoded snapshots that differ from the sent ones in any cube.
     pub wrong: u64,
-    /// What became of a budget, if there was one.
+    /// Results of the budget, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetSummary>,
-    /// Hash of every state of the simulation, bit by bit.
+    /// Hash of all states of the simulation, bit by bit.
     pub state_hash: String,
 }
 
-/// How a budget was kept, and at what price.
+/// Results of a run with a budget.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct BudgetSummary {
-    /// The budget, kilobits a second on the wire.
+    /// The budget, kilobits per second on the wire.
     pub kbps: u32,
-    /// The second in which most was sent, on the wire.
+    /// Highest wire bandwidth in any second, kilobits per second.
     pub max_second_kbps: f64,
-    /// Ticks for which a cube has waited at most.
+    /// Longest wait of any cube, ticks.
     pub longest_wait_ticks: u64,
-    /// Mean distance between an interacting cube as shown and as it was in the simulation at the tick that is shown.
+    /// Mean distance of the interacting cubes as shown from the simulation at the shown tick.
     pub mean_error_mm: f64,
-    /// The largest distance of any cube.
+    /// Largest distance of any cube.
     pub worst_error_mm: f64,
-    /// Cubes in the packets of a tick, mean.
+    /// Mean number of cubes in the packets of a tick.
     pub bodies_a_tick: f64,
-    /// Decoded snapshots that were not, cube by cube, what was sent.
+    /// Number of decoded snapshots that differ from the sent ones in any cube.
     pub wrong: u64,
 }
 
 impl PlayTotals {
-    /// Hashes the state of a tick.
+    /// Adds the state of a tick to the hash.
     pub(super) fn hash(&mut self, snapshot: &Snapshot) {
         self.hash = state_hash(self.hash, snapshot);
     }
 
-    /// Counts a tick.
+    /// Adds a tick.
     pub(super) fn add(&mut self, sample: &Sample) {
         self.longest_wait_ticks = self.longest_wait_ticks.max(sample.longest_wait_ticks);
         let seconds = self.second.iter_mut().zip(&mut self.peak_kbps);
@@ -134,7 +134,7 @@ impl PlayTotals {
         }
     }
 
-    /// What became of a budget of so many kilobits a second.
+    /// Summarizes a run with a budget of `kbps` kilobits per second.
     pub(super) fn budget(&self, kbps: u32, sums: &Totals, wrong: u64) -> BudgetSummary {
         BudgetSummary {
             kbps,
@@ -160,7 +160,7 @@ impl PlayTotals {
             let mean_kbps = sums.kbps(accounting);
             Rate {
                 mean_kbps,
-                // A play of less than a second has no other.
+                // A run shorter than a second has no peak, so use its mean.
                 peak_kbps: self.peak_kbps[accounting as usize].max(mean_kbps),
             }
         };
@@ -193,7 +193,7 @@ impl PlayTotals {
 }
 
 impl Summary {
-    /// Prints it for people.
+    /// Prints the summary as text.
     ///
     /// # Errors
     /// If writing to `out` fails.

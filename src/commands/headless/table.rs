@@ -1,4 +1,4 @@
-//! Writes what is measured as a table.
+//! Writes the measurements as a table.
 
 use std::path::{Path, PathBuf};
 
@@ -9,19 +9,19 @@ use crate::game::Failure;
 use crate::recording::export::CsvRows;
 use crate::replication::LaneMeter;
 
-/// A table that is being written; the file gets its name once it is finished.
+/// A table in progress. The file gets its name when it is finished.
 pub(super) struct Table {
     path: PathBuf,
     rows: CsvRows<NewFile>,
-    /// Ticks at the end of the meter that are not yet written, as their snapshots may still arrive.
+    /// Number of newest ticks in the meter that are not yet written, because their snapshots may still arrive.
     waiting: usize,
 }
 
-/// Ticks after which a snapshot is refused, if it arrives at all. The meter keeps more.
+/// Age in ticks at which the receiver refuses a snapshot. The meter keeps more ticks than this.
 const MAX_WAITING: usize = RECEIVER_RING;
 
 impl Table {
-    /// Begins a table.
+    /// Starts a table.
     pub(super) fn create(path: &Path) -> Result<Self, Failure> {
         let rows = NewFile::create(path).and_then(CsvRows::begin);
         Ok(Self {
@@ -37,7 +37,7 @@ impl Table {
         self.write_down_to(MAX_WAITING, meter)
     }
 
-    /// Puts the file in its place.
+    /// Writes the remaining ticks, completes the file and gives it its name.
     pub(super) fn finish(mut self, meter: &LaneMeter) -> Result<(), Failure> {
         self.write_down_to(0, meter)?;
         let finished = self.rows.finish().and_then(NewFile::finish);

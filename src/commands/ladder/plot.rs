@@ -1,4 +1,4 @@
-//! The ladder as a plot: a bar for each rung, on a logarithmic scale.
+//! Draws the ladder as a bar chart with a logarithmic scale.
 
 use std::io;
 use std::ops::Range;
@@ -14,10 +14,10 @@ use crate::replication::TARGET_KBPS;
 use crate::theme;
 use cubewire_inspector::words::{factor, rounded};
 
-/// As in the panel: full colour at or below the target.
+/// Full colour for bars at or below the target, as in the panel.
 const BELOW_TARGET: Rgb = DARK.right;
 
-/// Draws the costs of a play into a PNG file. `played` names the play.
+/// Draws the costs to a PNG file. `played` is the name of the run.
 pub(super) fn draw(costs: &[RungCost], played: &str, mut file: NewFile) -> io::Result<()> {
     let canvas = chart(costs, played)?;
     write_rgb(&mut file, canvas.size, &canvas.pixels, Compression::High)?;
@@ -28,7 +28,7 @@ fn chart(costs: &[RungCost], played: &str) -> io::Result<Canvas> {
     let rows = TOP..TOP + costs.len() as f32 * ROW;
     let mut canvas = Canvas::new([WIDTH as u32, (rows.end + BELOW) as u32])?;
     let kbps = || costs.iter().map(|cost| cost.mean_kbps.max(1.0));
-    // From a power of ten below everything.
+    // Start at a power of ten below all values.
     let from = (kbps().fold(TARGET_KBPS, f64::min) * 0.8).log10().floor();
     let to = kbps().fold(TARGET_KBPS * 2.0, f64::max).log10();
     let x = |kbps: f64| {
@@ -71,7 +71,7 @@ fn chart(costs: &[RungCost], played: &str) -> io::Result<Canvas> {
     Ok(canvas)
 }
 
-/// Which point of a text is at its position.
+/// Horizontal alignment of a text at its position.
 #[derive(Clone, Copy)]
 enum At {
     Left,
@@ -80,7 +80,7 @@ enum At {
 }
 
 struct Canvas {
-    /// Rows from the top, three bytes for each pixel.
+    /// Rows from the top, three bytes per pixel.
     pixels: Vec<u8>,
     /// Width and height.
     size: (u32, u32),
@@ -105,7 +105,7 @@ impl Canvas {
         }
     }
 
-    /// Mixes a share of a colour into a pixel.
+    /// Blends a share of a colour into a pixel.
     fn mix(&mut self, x: u32, y: u32, Rgb(red, green, blue): Rgb, share: f32) {
         let (width, height) = self.size;
         if x >= width || y >= height {
@@ -118,7 +118,7 @@ impl Canvas {
         }
     }
 
-    /// Writes a line on a base line. `size` is that of an em, pixels.
+    /// Writes a line of text with its base line at `y`. `size` is the size of an em in pixels.
     fn text(&mut self, [x, y]: [f32; 2], at: At, size: f32, color: Rgb, text: &str) {
         let font = self.font.clone();
         let em = font.units_per_em().unwrap_or(1000.0);
@@ -126,7 +126,7 @@ impl Canvas {
         let mut glyphs = Vec::new();
         let mut width = 0.0;
         for character in text.chars() {
-            // The font has none of the thin spaces in numbers.
+            // The font lacks the thin spaces in numbers.
             if character == '\u{2009}' {
                 width += scaled.h_advance(font.glyph_id(' ')) / 2.0;
                 continue;
@@ -159,19 +159,19 @@ impl Canvas {
     }
 }
 
-/// Pixels: width, height above and below the bars, and height of a bar with its gap.
+/// Width, height above and below the bars, and height of a bar with its gap, pixels.
 const WIDTH: f32 = 1200.0;
 const TOP: f32 = 92.0;
 const BELOW: f32 = 48.0;
 const ROW: f32 = 30.0;
 
-/// Pixels from the left: names, the right ends of the columns, and the bars.
+/// Distances from the left edge in pixels: names, right ends of the columns, and bars.
 const MARGIN: f32 = 24.0;
 const KBPS: f32 = 305.0;
 const FACTOR: f32 = 392.0;
 const BARS: Range<f32> = 416.0..1176.0;
 
-/// Sizes of type, pixels.
+/// Type sizes, pixels.
 const BODY: f32 = 17.0;
 const SMALL: f32 = 15.0;
 
@@ -222,7 +222,7 @@ mod tests {
                 *columns.iter().max().unwrap(),
             ]
         };
-        // A narrow letter stands in the middle of its advance.
+        // A narrow letter is centred in its advance.
         let [left, right] = ink("l");
         assert!(left > 10 && right < 15, "{left} {right}");
         let [left, right] = ink("lll");

@@ -1,4 +1,4 @@
-//! What became of a film.
+//! Report about a finished film.
 
 use std::fs;
 use std::path::Path;
@@ -9,38 +9,38 @@ use crate::game::desktop::film::{Film, Take};
 use crate::recording::Outcome;
 use crate::replication::rung_or_stages;
 
-/// A film that is finished.
+/// Figures of a finished film.
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
     file: String,
     frames: u64,
-    /// Frames that were asked for: more if the program was told to end.
+    /// Number of requested frames. Higher than `frames` if the program received a signal.
     wanted_frames: u64,
     seconds: f64,
     width: u32,
     height: u32,
-    /// Bytes of the file; null for pictures.
+    /// Bytes of the file. Null for numbered pictures.
     bytes: Option<u64>,
-    /// The same in megabits a second.
+    /// Data rate of the file, megabits per second.
     mbps: Option<f64>,
-    /// The halves or the columns, left to right.
+    /// Halves or columns, left to right.
     parts: Vec<Part>,
     /// CRC-32 of the frames, hexadecimal.
     crc32: String,
-    /// What became of the comparison with a replay; null without one.
+    /// Result of the comparison with a replay. Null without one.
     replay: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
 struct Part {
     part: String,
-    /// What it showed at first.
+    /// Initial content.
     shows: String,
-    /// Mean in article accounting; null for the simulation.
+    /// Mean bandwidth in article accounting. Null for the simulation.
     mean_kbps: Option<f64>,
-    /// How far the interacting cubes were from the simulation's in the mean; null for the simulation.
+    /// Mean distance of the interacting cubes from the simulation. Null for the simulation.
     mean_error_mm: Option<f64>,
-    /// The bandwidth by rung or stages, in the order in which they were used; none if they were not switched.
+    /// Bandwidth by rung or stages in the order of first use. Empty if they were not switched.
     by_stages: Vec<StagesKbps>,
 }
 

@@ -1,4 +1,4 @@
-//! Renders a run frame by frame, offline: the same frames whatever the speed of the machine.
+//! Renders a run offline, frame by frame, independent of the machine's speed.
 
 mod sent;
 
@@ -22,53 +22,53 @@ use crate::view::{
     Part, Quality, Side, ViewMode,
 };
 
-/// What to render, and how.
+/// Settings of a film.
 #[derive(Clone, Debug)]
 pub struct Film {
     /// Size in pixels.
     pub size: UVec2,
-    /// At least 1. At 60, 30, 20 and other divisors of 60, each frame shows a whole tick.
+    /// Frame rate, at least 1. If it divides 60, every frame shows a whole tick.
     pub frames_per_second: u32,
-    /// Number of frames, without those of the title card.
+    /// Number of frames without the title card.
     pub frames: u64,
-    /// Ticks at the start that are played but not shown, in addition to the script's lead-in.
+    /// Ticks that are played but not shown at the start, in addition to the script's lead-in.
     pub skipped_ticks: u64,
-    /// The script that is played; without it, no keys are held.
+    /// Script to play. Without it, no keys are held.
     pub script: Option<Script>,
-    /// What is played, in words.
+    /// Description of the played game for the title card.
     pub play: Option<String>,
-    /// What is shown of it.
+    /// Content of the picture.
     pub shown: Shown,
-    /// Whether the film begins with a second of its title card, unless that is hidden.
+    /// Whether the film starts with one second of title card, unless [`Part::Card`] is hidden.
     pub has_card: bool,
     /// Settings of the text over the scene.
     pub overlay: Overlay,
-    /// How it is drawn.
+    /// Graphics settings.
     pub look: Look,
 }
 
-/// What a film shows.
+/// Content of a film.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "a film has one")]
 pub enum Shown {
     /// Two halves.
     Halves {
-        /// What the left half shows at the start.
+        /// Initial content of the left half.
         left: PaneContent,
-        /// The lane in the right half at the start.
+        /// Initial lane of the right half.
         right: LaneSettings,
         /// Changes of settings, in ticks since the first visible frame.
         switches: Vec<Switch>,
     },
-    /// Replicas side by side, each in a column: 2 to [`MAX_COLUMNS`] lanes of the same play, over links with the same chance.
+    /// Replicas in columns: 2 to [`MAX_COLUMNS`] lanes of the same run, over links with the same random seed.
     Columns(Vec<LaneSettings>),
 }
 
-/// Columns of a film, at most.
+/// Maximum number of columns of a film.
 pub const MAX_COLUMNS: usize = 4;
 
 impl Shown {
-    /// What each part shows at the start, left to right.
+    /// Initial content of each part, left to right.
     #[must_use]
     pub fn contents(&self) -> Vec<PaneContent> {
         match self {
@@ -79,7 +79,7 @@ impl Shown {
         }
     }
 
-    /// The half that a part is, or the number of its column.
+    /// Name of a part: its half, or its column counted from 1.
     #[must_use]
     pub fn name(&self, index: usize) -> String {
         match self {
@@ -89,36 +89,36 @@ impl Shown {
     }
 }
 
-/// How a film is drawn.
+/// Graphics settings of a film.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Look {
-    /// How much work goes into a frame; [`Quality::Auto`] depends on the adapter alone.
+    /// Graphics quality. [`Quality::Auto`] depends only on the adapter.
     pub quality: Quality,
-    /// The colours.
+    /// Theme.
     pub theme: Theme,
-    /// What the colours of the cubes show.
+    /// Quantity that the colours of the cubes show.
     pub colors: CubeColors,
 }
 
-/// The result of rendering a film.
+/// Result of rendering a film.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Take {
-    /// Frames that were rendered.
+    /// Number of rendered frames.
     pub frames: u64,
-    /// CRC-32 of all frames, byte by byte.
+    /// CRC-32 of the bytes of all frames.
     pub checksum: u32,
-    /// What each part of the picture has sent, left to right.
+    /// Traffic of each part of the picture, left to right.
     pub sent: Vec<Sent>,
-    /// Whether the states were those that a replay recorded; none without a replay.
+    /// Result of comparing the states with a replay, or `None` without one.
     pub replay: Option<Outcome>,
 }
 
 impl Film {
-    /// Renders the film and calls `frame` with each frame: RGBA, one byte per channel, rows from the top.
-    /// Ends early if `frame` returns an error, or if the program is told to end.
+    /// Renders the film and calls `frame` with each frame: RGBA, one byte per channel, rows from the top. Ends early if
+    /// `frame` returns an error or the program receives a signal.
     ///
     /// # Errors
-    /// As [`set_up`](Self::set_up); if a frame cannot be drawn, or what `frame` returns.
+    /// As [`set_up`](Self::set_up), if a frame cannot be drawn, or any error of `frame`.
     pub fn shoot(
         &self,
         mut frame: impl FnMut(Vec<u8>) -> Result<(), Failure>,
@@ -135,7 +135,7 @@ impl Film {
             let card = self.card(&mut parts)?;
             (0..self.card_frames()).try_for_each(|_| add(card.clone()))?;
         }
-        // All columns have one scale.
+        // All columns use the same scale.
         let contents = self.shown.contents();
         let lanes = contents.iter().filter_map(PaneContent::lane);
         let mut peak_kbps = lanes.fold(0.0, |peak, lane| {
@@ -177,7 +177,7 @@ impl Film {
         })
     }
 
-    /// Frames of the title card: a second.
+    /// Number of frames of the title card, one second or 0.
     #[must_use]
     pub fn card_frames(&self) -> u64 {
         let is_shown = self.has_card && self.overlay.shows(Part::Card);
@@ -197,13 +197,13 @@ impl Film {
         title.unwrap_or(usual).to_owned()
     }
 
-    /// The tick of the first frame, from the start of the script.
+    /// Tick of the first visible frame, counted from the start of the script.
     fn begins_at(&self) -> u64 {
         let lead_in = self.script.as_ref().map_or(0, |script| script.lead_in);
         lead_in.saturating_add(self.skipped_ticks)
     }
 
-    /// What each part of the picture shows in turn, left to right: at the first frame, and from which tick on what else.
+    /// Contents of each part over time, left to right. The first entry of a part is its content at the first frame.
     fn turns(&self) -> Vec<Vec<Turn>> {
         let Shown::Halves {
             left,
@@ -239,7 +239,7 @@ impl Film {
         halves
     }
 
-    /// The flags of all switches after the first frame.
+    /// Flags of all switches after the first frame.
     fn flags(&self) -> Vec<Flag> {
         let turns = self.turns();
         let pairs = turns.iter().flat_map(|turns| turns.windows(2));
@@ -255,7 +255,7 @@ impl Film {
         flags
     }
 
-    /// The picture of the title card, over the first one of the film.
+    /// Renders the title card over the first picture of the film.
     fn card(&self, parts: &mut [OffScreen]) -> Result<Vec<u8>, Failure> {
         let turns = self.turns();
         let lanes = turns
@@ -304,7 +304,7 @@ impl Film {
         Ok(self.beside(pictures?))
     }
 
-    /// Pictures of the parts, beside each other.
+    /// Joins the pictures of the parts from left to right.
     fn beside(&self, mut pictures: Vec<Vec<u8>>) -> Vec<u8> {
         if pictures.len() == 1 {
             return pictures.remove(0);
@@ -319,7 +319,7 @@ impl Film {
         whole
     }
 
-    /// The pixels across the film that each column takes, all but the last with the gap at its right.
+    /// Horizontal pixels of each column. All but the last include the gap on their right.
     fn slices(&self) -> impl Iterator<Item = Range<u32>> {
         let columns = self.shown.contents().len() as u32;
         let width = self.size.x;
@@ -327,7 +327,7 @@ impl Film {
         (0..columns).map(move |index| start(index)..start(index + 1).min(width))
     }
 
-    /// Plays what comes before the first frame, and is ready to draw it: one picture, or one for each column.
+    /// Plays up to the first frame, and returns the renderer of the halves, or one renderer per column.
     ///
     /// # Errors
     /// If the adapter does not support the size, or a lane cannot be set up.
@@ -353,7 +353,7 @@ impl Film {
                 let slices = lanes.iter().zip(self.slices()).enumerate();
                 let columns = slices.map(|(index, (lane, slice))| {
                     let mut hidden = self.overlay.hidden.clone();
-                    // The column's name says it.
+                    // The heading of the column already shows these.
                     hidden.extend([Part::Labels, Part::Rung]);
                     let overlay = Overlay {
                         title: Some(self.title()),
@@ -380,7 +380,7 @@ impl Film {
         }
     }
 
-    /// A game of which nothing was played.
+    /// Creates a renderer at tick 0.
     fn open(&self, size: UVec2, overlay: Overlay) -> Result<OffScreen, Failure> {
         let interface = Interface::Film { whole: self.size };
         let mut part = OffScreen::new(size, self.frames_per_second, interface)?;
@@ -389,12 +389,12 @@ impl Film {
             .insert_resource(self.look.quality)
             .insert_resource(self.look.theme)
             .insert_resource(self.look.colors)
-            // A scale that changes would change the colours of the same amounts.
+            // With a changing scale, the same amount would change its colour during the film.
             .insert_resource(FixedScale(true));
         Ok(part)
     }
 
-    /// Plays what comes before the first frame. What a script shows in halves is of no account where there are none.
+    /// Plays up to the first frame. Columns ignore the halves of the script.
     fn begin(
         &self,
         mut part: OffScreen,

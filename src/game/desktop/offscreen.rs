@@ -1,6 +1,6 @@
-//! The game rendered offscreen, frame by frame, without a window or a display server, on a manual clock.
+//! The game rendered offscreen frame by frame, without a window or display server.
 //!
-//! Nothing depends on the real clock, so the frames do not depend on how long rendering takes.
+//! A manual clock makes the frames independent of the rendering time.
 
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,31 +37,31 @@ use crate::recording::InputLogPlugin;
 use crate::replication::{Ablation, ShadowLadder};
 use crate::view::{AppearancePlugin, Canvas, ViewPlugin, settle_cameras};
 
-/// The size of a film at which the scale factor is 1, pixels.
+/// Film size with scale factor 1, pixels.
 const REFERENCE_SIZE: Vec2 = Vec2::new(960.0, 540.0);
 
-/// Minimum scale factor: smaller type is not readable.
+/// Minimum scale factor. Smaller type is not readable.
 const MIN_SCALE: f32 = 0.5;
 
-/// Consecutive updates without a pending shader after which all are assumed ready.
+/// Number of consecutive updates without a pending shader after which all shaders count as ready.
 const WARM_UP_UPDATES: usize = 4;
 
-/// How long loading and compiling shaders may take.
+/// Maximum time to load and compile shaders.
 const SHADER_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Time between two updates while shaders are being compiled.
+/// Time between two updates while shaders compile.
 const SHADER_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Ticks skipped in one update, at most. Each update checks for signals, but also draws a frame.
+/// Maximum number of ticks to skip in one update. Each update checks for signals, but also draws a frame.
 const SKIPPED_PER_UPDATE: u32 = 600;
 
-/// Whether the log is set up, which a process does once for any number of games.
+/// Whether logging is set up. A process can do this only once, for all its games.
 static LOGS: AtomicBool = AtomicBool::new(false);
 
-/// Of a frame.
+/// Bytes of a pixel of a frame.
 pub(super) const BYTES_PER_PIXEL: usize = 4;
 
-/// A game without a window, whose frames can be read.
+/// A game without a window that renders to readable frames.
 #[derive(Debug)]
 pub struct OffScreen {
     /// The app, to add lanes and scripts.
@@ -70,13 +70,12 @@ pub struct OffScreen {
     buffer: Buffer,
     size: UVec2,
     frames_per_second: u32,
-    /// Number of frames so far.
+    /// Number of frames rendered so far.
     frames: u64,
 }
 
 impl OffScreen {
-    /// Sets up the game at tick 0 without lanes, drawn at `size` pixels and `frames_per_second`, at least 1,
-    /// with an interface over it.
+    /// Sets up the game at tick 0 without lanes, drawn with `size` pixels and `frames_per_second`, at least 1.
     ///
     /// # Errors
     /// If the adapter does not support the size.
@@ -88,7 +87,7 @@ impl OffScreen {
         app.add_plugins((plugins(), StopPlugin))
             .insert_resource(TimeUpdateStrategy::ManualDuration(Duration::ZERO));
         add_game(&mut app, interface);
-        // A frame may span any time: at one frame a second, sixty ticks.
+        // Bevy's limit per frame is too short for low frame rates: at 1 frame per second, a frame spans 60 ticks.
         let mut clock = app.world_mut().resource_mut::<Time<Virtual>>();
         clock.set_max_delta(Duration::MAX);
         app.finish();
@@ -119,7 +118,7 @@ impl OffScreen {
             Interface::Film { whole } => (whole.as_vec2() / REFERENCE_SIZE)
                 .min_element()
                 .max(MIN_SCALE),
-            // As a window's; the panel scales itself.
+            // The panel chooses its scale itself, as in a window.
             Interface::Panel => 1.0,
         };
         app.insert_resource(Canvas {
@@ -140,7 +139,7 @@ impl OffScreen {
         })
     }
 
-    /// Plays `ticks` ticks that are not shown. Stops early if the program is told to end.
+    /// Plays `ticks` ticks without showing them. Stops early if the program receives a signal.
     pub fn skip(&mut self, ticks: u64) {
         let mut left = ticks;
         while left > 0 && self.app.should_exit().is_none() {
@@ -165,7 +164,7 @@ impl OffScreen {
             self.app.update();
             let render = self.app.sub_app(RenderApp).world();
             let mut waiting = render.resource::<PipelineCache>().waiting_pipelines();
-            // Bevy silently leaves out what a shader draws while it is being loaded.
+            // Until a shader is ready, Bevy leaves out its meshes without an error.
             if waiting.next().is_none() {
                 ready += 1;
             } else if start.elapsed() > SHADER_TIMEOUT {
@@ -194,7 +193,7 @@ impl OffScreen {
         self.read()
     }
 
-    /// Draws without advancing time, and returns the picture as [`frame`](Self::frame) does.
+    /// Draws without advancing time. Returns the picture as [`frame`](Self::frame) does.
     ///
     /// # Errors
     /// If the adapter fails.
@@ -231,7 +230,7 @@ impl OffScreen {
         let slice = self.buffer.slice(..);
         let (sender, receiver) = std::sync::mpsc::channel();
         slice.map_async(MapMode::Read, move |result| {
-            // The receiver exists until it has received this.
+            // The receiver lives until it has received this message.
             let _ = sender.send(result);
         });
         device
@@ -249,12 +248,12 @@ impl OffScreen {
     }
 }
 
-/// The adapter failed to draw or to copy a frame.
+/// Error message for a frame that the adapter failed to draw or copy.
 fn no_frame(why: impl Display) -> String {
     format!("the graphics adapter drew no frame: {why}")
 }
 
-/// What frames are drawn on.
+/// Image that the frames are rendered to.
 fn frame_image(size: UVec2) -> Image {
     let mut image = Image::new_uninit(
         Extent3d {
@@ -270,7 +269,6 @@ fn frame_image(size: UVec2) -> Image {
     image
 }
 
-/// Bevy's plugins without a window.
 fn plugins() -> PluginGroupBuilder {
     let mut plugins = DefaultPlugins
         .set(WindowPlugin {
@@ -279,9 +277,9 @@ fn plugins() -> PluginGroupBuilder {
             ..default()
         })
         .set(RenderPlugin {
-            // Asynchronous compilation would leave out whatever a pending shader draws.
+            // With asynchronous compilation, meshes of pending shaders would be missing.
             synchronous_pipeline_compilation: true,
-            // The backends that work without a display.
+            // Backends that work without a display.
             render_creation: WgpuSettings {
                 backends: Some(Backends::PRIMARY),
                 ..default()
@@ -290,7 +288,7 @@ fn plugins() -> PluginGroupBuilder {
             ..default()
         })
         .set(log_plugin())
-        // The game listens for more than Ctrl-C.
+        // `StopPlugin` handles more signals than Ctrl-C.
         .disable::<TerminalCtrlCHandlerPlugin>()
         .disable::<WinitPlugin>()
         // With pipelined rendering, an update would draw the previous frame.
@@ -301,19 +299,19 @@ fn plugins() -> PluginGroupBuilder {
     plugins
 }
 
-/// What is drawn besides the scene and its captions.
+/// Interface over the scene, in addition to captions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interface {
-    /// A title, a graph and a credit.
+    /// Title, graph and credit.
     Film {
-        /// The size of the film in pixels, with which everything scales; the frame may be a column of it.
+        /// Size of the whole film in pixels, which sets the scale factor. The frame can be one of its columns.
         whole: UVec2,
     },
     /// The panel, as in the window.
     Panel,
 }
 
-/// Adds everything that is rendered off screen but Bevy's own plugins, which must be there already.
+/// Adds everything that is rendered offscreen except Bevy's default plugins, which must already be there.
 pub fn add_game(app: &mut App, interface: Interface) {
     app.add_plugins((
         EguiPlugin::default(),
@@ -328,7 +326,7 @@ pub fn add_game(app: &mut App, interface: Interface) {
     }
 }
 
-/// Has every tick encoded without each stage: there is no real time that it would have to keep up with.
+/// Encodes every tick without each stage. Offscreen there is no frame time to keep, so no tick is skipped.
 fn finish_ablations(mut lanes: Query<(&mut Ablation, &mut ShadowLadder)>) -> Result {
     for (mut ablation, mut ladder) in &mut lanes {
         ablation.finish(&mut ladder)?;
@@ -336,8 +334,8 @@ fn finish_ablations(mut lanes: Query<(&mut Ablation, &mut ShadowLadder)>) -> Res
     Ok(())
 }
 
-/// The time of a frame, counted in ticks of rounded length instead of seconds: at 60 frames a second each is
-/// one tick later, and at any rate sixty ticks pass in what the film counts as a second.
+/// Time of a frame, computed from whole ticks of rounded length. At 60 frames per second each frame is exactly one tick
+/// later, and at any rate one second of film has 60 ticks.
 fn due(frame: u64, frames_per_second: u32, tick: Duration) -> Duration {
     let ticks = u128::from(frame) * u128::from(TICKS_PER_SECOND);
     let nanos = (ticks * tick.as_nanos()).div_ceil(frames_per_second.max(1).into());

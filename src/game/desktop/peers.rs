@@ -1,4 +1,4 @@
-//! The window of a server or of its viewer.
+//! Windows of a server and of a viewer.
 
 use bevy::prelude::*;
 use cubewire_bevy::udp::UdpServer;
@@ -12,7 +12,7 @@ use crate::transport::udp::UdpViewer;
 use crate::transport::{UdpServerPlugin, UdpViewerPlugin};
 use crate::view::{Selected, Side, ViewMode};
 
-/// Plays the game in a window, and serves viewers in other processes.
+/// Plays the game in a window and serves viewers in other processes.
 ///
 /// # Errors
 /// See [`window::run`].
@@ -32,7 +32,7 @@ pub fn view(settings: &WindowSettings, viewer: UdpViewer) -> Result<(), Failure>
     window::run_app(app)
 }
 
-/// Adds everything for the window of a server except Bevy's default plugins.
+/// Adds everything for a server's window except Bevy's default plugins.
 ///
 /// # Errors
 /// See [`window::add_game`].
@@ -49,7 +49,7 @@ pub fn add_server(
     Ok(())
 }
 
-/// Adds everything for the window of a viewer, which shows only its lane, except Bevy's default plugins.
+/// Adds everything for a viewer's window except Bevy's default plugins. It shows only the viewer's lane.
 pub fn add_viewer(app: &mut App, settings: &WindowSettings, viewer: UdpViewer) {
     window::add_frame(app, settings);
     open_peers_tab(app);

@@ -11,10 +11,10 @@ use super::stop::StopPlugin;
 use crate::display::log_plugin;
 use crate::replication::Digest;
 
-/// Time between two updates. Each update serves the socket.
+/// Time between two updates. Each update also handles the socket.
 const UPDATE_INTERVAL: Duration = Duration::from_millis(2);
 
-/// Adds logging, and lets signals end the app.
+/// Adds logging and handles signals.
 #[derive(Debug)]
 pub struct RealTimePlugin;
 
@@ -24,8 +24,8 @@ impl Plugin for RealTimePlugin {
     }
 }
 
-/// Updates the app until `seconds` have passed, the program is told to end, or `should_continue` returns false. In
-/// each case the app has received [`AppExit`].
+/// Updates the app until `seconds` have passed, the program receives a signal, or `should_continue` returns false. Then
+/// the app has received [`AppExit`].
 pub fn play(app: &mut App, seconds: Option<f64>, mut should_continue: impl FnMut(&App) -> bool) {
     app.insert_resource(TimeUpdateStrategy::Automatic);
     let start = Instant::now();

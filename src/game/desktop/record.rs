@@ -13,15 +13,15 @@ use crate::files::FileError;
 use crate::game::Failure;
 use crate::recording::video::Video;
 
-/// Frames that may wait to be encoded, at most.
+/// Maximum number of frames that wait for the encoder.
 const MAX_WAITING_FRAMES: usize = 4;
 
-/// Records a film into a file, whose extension selects the format. If the program is told to
-/// end, the file is finished with the frames so far.
+/// Records a film to a file. Its extension selects the format. If the program receives a signal, the file is completed
+/// with the frames so far.
 ///
 /// # Errors
-/// If there is no adapter, the film cannot be drawn, or the file cannot be written; [`Stopped`] if the program was told
-/// to end before the first frame. No file remains.
+/// If there is no adapter, the film cannot be drawn, or the file cannot be written. [`Stopped`] if a signal arrives
+/// before the first frame. On an error, no file is left.
 pub fn record(film: &Film, path: &Path, progress: &ProgressBar) -> Result<Take, Failure> {
     let mut video = Video::create(path, film.size.into(), film.frames_per_second)?;
     check_adapter()?;

@@ -1,5 +1,4 @@
-//! Pictures of the window's tabs and views, rendered offscreen: for documents, and to look at after a
-//! change.
+//! Renders pictures of the window's tabs and views offscreen, for documents and for checks after a change.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -20,48 +19,48 @@ use crate::simulation::CubeWorld;
 use crate::theme::Theme;
 use crate::view::{CubeColors, Notices, Side, Trails, ViewMode};
 
-/// A picture to take.
+/// Settings of one picture.
 #[derive(Clone, Copy, Debug)]
 pub struct Shot {
-    /// The first part of the file's name.
+    /// First part of the file name.
     pub name: &'static str,
     page: Page,
     colors: CubeColors,
-    /// How else the panel differs from its defaults.
+    /// Further changes of the panel from its defaults.
     panel: fn(&mut PanelState),
     view: ViewMode,
-    /// What the halves show, in the text form.
+    /// Contents of the halves in text form.
     halves: [&'static str; Side::ALL.len()],
     focus: Focus,
 }
 
-/// What is played and looked at, besides the panel.
+/// Scene and selection of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Focus {
     /// A ball of cubes is rolled up.
     Katamari,
-    /// As before; one of its cubes is selected.
+    /// As `Katamari`, with a selected cube.
     Cube,
-    /// As before; a second ago is shown, and marked in the timeline.
+    /// As `Cube`, paused one second in the past, which the timeline marks.
     Past,
-    /// What the step of the tour with this index plays, or the last before its end.
+    /// The scene of the tour step with this index, or of the last step for the final card.
     Tour(usize),
     /// A ball rolls from side to side, with trails.
     Ball,
 }
 
-/// A page of the panel, beside the simulation and the default lane.
+/// A page of the panel next to the simulation and the default lane.
 const fn page(name: &'static str, page: Page) -> Shot {
     halves(name, ["simulation", "rung:changed-flags"], page)
 }
 
-/// A page beside these halves.
+/// A page of the panel next to these halves.
 const fn halves(name: &'static str, halves: [&'static str; Side::ALL.len()], page: Page) -> Shot {
     Shot {
         name,
         page,
         colors: CubeColors::Interaction,
-        // A picture of a page has that page, however narrow it is.
+        // Show the whole panel, even in a narrow picture.
         panel: |it| it.size_if_narrow = Some(PanelSize::Whole),
         view: ViewMode::Split,
         halves,
@@ -90,7 +89,7 @@ const fn view(name: &'static str, view: ViewMode) -> Shot {
     }
 }
 
-/// A page that needs a history of packets.
+/// A page that needs a history of packets of a selected cube.
 const fn cube(name: &'static str, right: &'static str, page: Page) -> Shot {
     Shot {
         focus: Focus::Cube,
@@ -98,7 +97,7 @@ const fn cube(name: &'static str, right: &'static str, page: Page) -> Shot {
     }
 }
 
-/// Two kinds of interpolation.
+/// Two kinds of interpolation next to each other.
 const fn ball_rolling(name: &'static str, kinds: [&'static str; Side::ALL.len()]) -> Shot {
     Shot {
         panel: |it| it.size = PanelSize::Hidden,
@@ -107,11 +106,11 @@ const fn ball_rolling(name: &'static str, kinds: [&'static str; Side::ALL.len()]
     }
 }
 
-/// A step of the tour, or the card at its end.
+/// A step of the tour, or its final card.
 fn step(index: usize) -> Shot {
     let step = STEPS.get(index).unwrap_or(&STEPS[STEPS.len() - 1]);
     let name = match index < STEPS.len() {
-        // Once: the list is made once.
+        // Leaks once, because the list is created once.
         true => format!("tour-{}", index + 1).leak(),
         false => "tour-end",
     };
@@ -180,42 +179,42 @@ const TABS_AND_VIEWS: [Shot; 28] = [
     ball_rolling("hermite-extrapolate", [HERMITE, EXTRAPOLATE]),
 ];
 
-/// Kinds of interpolation.
+/// Lanes with each kind of interpolation.
 const NONE: &str = "rung:at-rest,rate:10,interpolation:none";
 const LINEAR: &str = "rung:at-rest,rate:10,interpolation:linear";
 const HERMITE: &str = "rung:at-rest,rate:10,interpolation:hermite";
 const EXTRAPOLATE: &str = "rung:at-rest,rate:10,interpolation:extrapolate";
 
-/// What to take, and where to write it: each picture as `name-WIDTHxHEIGHT-theme.png`.
+/// Pictures to render. Each file is named `name-WIDTHxHEIGHT-theme.png`.
 #[derive(Clone, Copy, Debug)]
 pub struct Pictures<'a> {
-    /// The shots, in that order.
+    /// Shots in order.
     pub shots: &'a [Shot],
-    /// Each in these themes.
+    /// Themes to render each shot in.
     pub themes: &'a [Theme],
-    /// Pixels.
+    /// Size in pixels.
     pub size: UVec2,
-    /// An existing folder.
+    /// Output folder, which must exist.
     pub folder: &'a Path,
 }
 
 impl Pictures<'_> {
-    /// Takes them all, and calls `done` with the path of each.
+    /// Renders all pictures and calls `done` with the path of each.
     ///
     /// # Errors
-    /// If there is no adapter, or a picture cannot be drawn or written; [`Stopped`] if the program was told to end.
+    /// If there is no adapter, or a picture cannot be drawn or written. [`Stopped`] if the program receives a signal.
     pub fn take(&self, mut done: impl FnMut(&Path)) -> Result<(), Failure> {
         check_adapter()?;
         for shot in self.shots {
             let mut renderer = shot.set_up(self.size)?;
             for &theme in self.themes {
                 renderer.app.world_mut().resource_mut::<PanelState>().theme = theme;
-                // The picture follows the panel by a frame, and what egui measures by another.
+                // The layout follows the panel's state one frame later, and egui's measurements take another frame.
                 for _ in 0..SETTLING_FRAMES {
                     renderer.frame()?;
                 }
                 let frame: Vec<u8> = renderer.frame()?.into_iter().map(round).collect();
-                // What was skipped may not have been played.
+                // A signal may have cut the skipped ticks short.
                 if renderer.app.should_exit().is_some() {
                     return Err(Stopped("the last picture").into());
                 }
@@ -229,7 +228,7 @@ impl Pictures<'_> {
 }
 
 impl Shot {
-    /// Opens what is shown, and plays until it has figures.
+    /// Sets up the game and plays until the panel has measurements.
     fn set_up(&self, size: UVec2) -> Result<OffScreen, Failure> {
         let step = match self.focus {
             Focus::Tour(index) => STEPS.get(index).or(STEPS.last()),
@@ -257,7 +256,7 @@ impl Shot {
         let has_trails = self.focus == Focus::Ball || step.is_some_and(|step| step.has_trails);
         world.resource_mut::<Trails>().shown = has_trails;
         world.resource_mut::<Selection>().cube = (self.focus == Focus::Cube).then_some(CUBE);
-        // How to bring back the panel is of no use in a picture.
+        // Do not show the hint about the hidden panel.
         let mut notices = world.resource_mut::<Notices>();
         notices.hide(panel.size == PanelSize::Hidden, Duration::ZERO);
         world.insert_resource(panel);

@@ -1,5 +1,5 @@
-//! A series of videos, one for each rung, next to the previous rung, and one for each kind of interpolation;
-//! and an HTML page that plays them.
+//! Records a series of videos, one per rung next to the previous rung and one per kind of interpolation, and an HTML
+//! page that plays them.
 
 mod page;
 
@@ -28,17 +28,17 @@ use crate::view::{Overlay, PaneContent};
 use page::Clip;
 pub use page::Section;
 
-/// The length of the videos in a series.
+/// Length of the videos in a series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Series {
-    /// Eight seconds each.
+    /// Eight seconds per video.
     Article,
-    /// A tenth of a second each, for tests.
+    /// A tenth of a second per video, for tests.
     Quick,
 }
 
 impl Series {
-    /// Default size of each video, pixels.
+    /// Default size of a video, pixels.
     #[must_use]
     pub const fn size(self) -> UVec2 {
         match self {
@@ -47,7 +47,7 @@ impl Series {
         }
     }
 
-    /// Frames of each video, at 60 a second.
+    /// Frames of a video at 60 frames per second.
     const fn frames(self) -> u64 {
         match self {
             Self::Article => 480,
@@ -56,7 +56,7 @@ impl Series {
     }
 }
 
-/// Uneventful ticks at the start of both scripts, which are not shown.
+/// Uneventful ticks at the start of both scripts that are not shown.
 const SKIPPED_TICKS: u64 = 4 * TICKS_PER_SECOND as u64;
 
 const FRAMES_PER_SECOND: u32 = 60;
@@ -64,15 +64,15 @@ const FRAMES_PER_SECOND: u32 = 60;
 /// A video of a series.
 #[derive(Clone, Debug)]
 pub struct Episode {
-    /// Where it is on the page.
+    /// Section of the page.
     pub section: Section,
-    /// Name of the file, without extension.
+    /// File name without extension.
     pub name: String,
-    /// What it is about: a rung, or a kind of interpolation.
+    /// Name of the rung or the kind of interpolation.
     pub title: &'static str,
-    /// A caption for the page.
+    /// Caption on the page.
     pub caption: String,
-    /// What is recorded.
+    /// The film to record.
     pub film: Film,
 }
 
@@ -92,7 +92,7 @@ pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
             right,
             switches: Vec::new(),
         },
-        // The page says what they are.
+        // The page has the titles.
         has_card: false,
         overlay: Overlay::default(),
         look: Look::default(),
@@ -117,7 +117,7 @@ pub fn episodes(series: Series, size: UVec2) -> Vec<Episode> {
     rungs.chain(interpolations).collect()
 }
 
-/// The episode of the rung at `index`, next to the rung before it or the simulation.
+/// The video of the rung at `index`, next to the previous rung or the simulation.
 fn of_rung(index: usize, film: impl FnOnce(PaneContent, LaneSettings) -> Film) -> Episode {
     let lane = |rung: &Rung| LaneSettings::with_stages(rung.stages);
     let rung = &LADDER[index];
@@ -144,7 +144,7 @@ fn of_rung(index: usize, film: impl FnOnce(PaneContent, LaneSettings) -> Film) -
     }
 }
 
-/// Ten snapshots a second, with velocities.
+/// A lane with ten snapshots per second and velocities.
 fn slow_lane(interpolation: Interpolation) -> LaneSettings {
     LaneSettings {
         sender: SenderSettings {
@@ -161,7 +161,7 @@ fn slow_lane(interpolation: Interpolation) -> LaneSettings {
     }
 }
 
-/// Each kind with its caption.
+/// Kinds of interpolation with captions.
 const INTERPOLATIONS: [(Interpolation, &str); Interpolation::ALL.len()] = [
     (
         Interpolation::None,
@@ -182,11 +182,11 @@ const INTERPOLATIONS: [(Interpolation, &str); Interpolation::ALL.len()] = [
     ),
 ];
 
-/// Records the videos of a series into a folder, which is created if it does not exist, and writes a page
-/// that plays them. Calls `report` with a line about each video.
+/// Records the videos of a series and an HTML page that plays them to a folder, which is created if necessary. Calls
+/// `report` with a line per video.
 ///
 /// # Errors
-/// If a video cannot be recorded, or what `report` returns. Videos that were finished before remain.
+/// If a video cannot be recorded, or any error of `report`. Videos finished before the error remain.
 pub fn record_series(
     series: Series,
     size: UVec2,
@@ -222,7 +222,7 @@ pub fn record_series(
         });
         bar.suspend(|| report(&format!("{file}: {} frames; {line}", take.frames)))?;
         if take.frames < episode.film.frames {
-            // The program was told to end.
+            // The program received a signal.
             break;
         }
     }
@@ -236,7 +236,7 @@ pub fn record_series(
     Ok(written.map_err(FileError::at(&path))?)
 }
 
-/// What each half shows, with its bandwidth.
+/// Name and bandwidth of each half.
 fn figures(film: &Film, take: &Take) -> String {
     let halves = film.shown.contents().into_iter().zip(&take.sent);
     let halves = halves.map(|(content, sent)| {

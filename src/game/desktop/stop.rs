@@ -1,8 +1,8 @@
-//! Ends the program when it is told to: by Ctrl-C (SIGINT), by `kill` (SIGTERM), or because its terminal is closed
-//! (SIGHUP). Whoever listens finishes its files first, and tells its viewers.
+//! Ends the program in an orderly way on Ctrl-C (SIGINT), `kill` (SIGTERM) or when its terminal closes (SIGHUP). Code
+//! that polls [`is_told`] first completes its files and disconnects its viewers.
 //!
-//! Bevy's plugin does this for Ctrl-C alone, and for none of them in a program that `nohup` or a script's `&` has told
-//! to ignore one.
+//! Bevy's plugin handles only Ctrl-C, and fails if `nohup` or a script's `&` made the process ignore one of the
+//! signals.
 
 use std::io::{self, Write};
 use std::sync::Once;
@@ -21,12 +21,12 @@ const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 #[cfg(not(unix))]
 const SIGNALS: [i32; 2] = [SIGINT, SIGTERM];
 
-/// The signal that has come, or 0.
+/// The received signal, or 0.
 static SIGNAL: AtomicUsize = AtomicUsize::new(0);
-/// Whether one has come.
+/// Whether a signal was received.
 static IS_TOLD: AtomicBool = AtomicBool::new(false);
 
-/// Ends the app, with [`AppExit::Success`], when the program is told to end.
+/// Writes [`AppExit::Success`] when the program receives a signal.
 #[derive(Debug)]
 pub struct StopPlugin;
 
@@ -41,17 +41,17 @@ fn exit(mut exits: MessageWriter<AppExit>) {
     exits.write(AppExit::Success);
 }
 
-/// There is no result, because the program was told to end before something was there.
+/// A signal ended the program before it had a result.
 #[derive(Debug, thiserror::Error)]
 #[error("it was stopped before {0}")]
 pub struct Stopped(pub &'static str);
 
-/// From now on, whoever asks [`is_told`] has to end the program. A second signal ends it at once.
+/// Starts listening for signals. After the first one, [`is_told`] returns true. A second one ends the program at once.
 fn listen() {
     static LISTENS: Once = Once::new();
     LISTENS.call_once(|| {
         for signal in SIGNALS.into_iter().filter(|&signal| !is_ignored(signal)) {
-            // Each is done in this order when the signal comes.
+            // Actions registered for a signal run in this order.
             let listens = flag::register_conditional_shutdown(signal, code(signal), &IS_TOLD)
                 .and_then(|_| flag::register_usize(signal, &SIGNAL, signal as usize))
                 .and_then(|_| flag::register(signal, &IS_TOLD));
@@ -62,13 +62,13 @@ fn listen() {
     });
 }
 
-/// Whether the program was told to end, after something began to listen for it.
+/// Whether a signal was received since the program started to listen.
 #[must_use]
 pub fn is_told() -> bool {
     IS_TOLD.load(Ordering::SeqCst)
 }
 
-/// The exit code of a program that did what it had to: as a shell has it if a signal ended it, or 0.
+/// Exit code of a successful program: 0, or after a signal the code that shells use for it.
 #[must_use]
 pub fn exit_code() -> u8 {
     match SIGNAL.load(Ordering::SeqCst) {
@@ -77,16 +77,16 @@ pub fn exit_code() -> u8 {
     }
 }
 
-/// As shells have it.
+/// 128 plus the signal number, as shells report it.
 const fn code(signal: i32) -> i32 {
     128 + signal
 }
 
-/// Steps through `ticks` ticks with a progress bar. Stops early when the program is told to end, and says so on
-/// standard error. Returns how many ticks were played.
+/// Calls `step` for `ticks` ticks with a progress bar. Stops early on a signal and reports this on standard error.
+/// Returns the number of ticks played.
 ///
 /// # Errors
-/// What `step` returns.
+/// Any error of `step`.
 pub fn play<E>(ticks: usize, mut step: impl FnMut(usize) -> Result<(), E>) -> Result<usize, E> {
     listen();
     let progress = progress(ticks as u64, "ticks");
@@ -101,15 +101,15 @@ pub fn play<E>(ticks: usize, mut step: impl FnMut(usize) -> Result<(), E>) -> Re
     Ok(played)
 }
 
-/// Says on standard error if fewer were done than wanted.
+/// Reports on standard error if fewer units were done than wanted.
 pub fn say_if_early(done: u64, wanted: u64, unit: &str) {
     if done < wanted {
-        // If it is closed, nobody waits for the line.
+        // Ignore a closed standard error.
         let _ = writeln!(io::stderr(), "stopped after {done} of {wanted} {unit}");
     }
 }
 
-/// Whether whoever started the program had it ignore the signal, as `nohup` does: that is respected.
+/// Whether the process was started with the signal ignored, as by `nohup`. Such signals stay ignored.
 #[cfg(target_os = "linux")]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -118,7 +118,7 @@ fn is_ignored(signal: i32) -> bool {
     ignored.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Whether the signal is ignored: not known here.
+/// Whether the process ignores the signal. Unknown on this system.
 #[cfg(not(target_os = "linux"))]
 fn is_ignored(_: i32) -> bool {
     false

@@ -11,17 +11,17 @@ use crate::replication::{
 use crate::transport::UdpViewerPlugin;
 use crate::transport::udp::UdpViewer;
 
-/// A viewer that steps one tick with each update.
+/// A viewer that steps one tick per update.
 #[derive(Debug)]
 pub struct HeadlessViewer {
     /// The app, to read and change in tests.
     pub app: App,
-    /// The only lane of the viewer.
+    /// The viewer's only lane.
     pub lane: Entity,
 }
 
 impl HeadlessViewer {
-    /// Sets up a viewer, which connects while it is updated.
+    /// Creates a viewer. It connects during the following updates.
     #[must_use]
     pub fn new(viewer: UdpViewer, settings: LaneSettings) -> Self {
         Self::with_plugins(viewer, settings, ())
@@ -46,13 +46,13 @@ impl HeadlessViewer {
         Self { app, lane }
     }
 
-    /// The state of the connection.
+    /// State of the connection.
     #[must_use]
     pub fn connection(&self) -> ServerConnection {
         self.app.world().resource::<ServerConnection>().clone()
     }
 
-    /// Measurements since the welcome.
+    /// Measurements since the server's welcome.
     ///
     /// # Panics
     /// If the lane was despawned.

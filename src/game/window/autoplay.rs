@@ -1,4 +1,4 @@
-//! Plays by itself as long as nobody else does.
+//! Plays a script until the user presses a key.
 
 use std::time::Duration;
 
@@ -10,15 +10,15 @@ use crate::panel::{PanelState, Scene};
 use crate::recording::ScriptPlayback;
 use crate::view::Notices;
 
-/// How long the game waits for a first key or click.
+/// Waiting time for the first key or click.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How long it waits while the screen is explained, so that there is something to see behind the cards, and something to send.
+/// Waiting time while cards explain the screen, so that there is motion and traffic behind them.
 const BEHIND_CARDS: Duration = Duration::from_secs(1);
 
 const NOTICE: &str = "Playing by itself: press any key to take over";
 
-/// Plays the script katamari until somebody presses anything, and after [`PATIENCE`] says so.
+/// Plays the katamari script until any input, and shows a notice after [`PATIENCE`].
 pub(super) fn install(app: &mut App) {
     app.init_resource::<Autoplay>().add_systems(
         RunFixedMainLoop,
@@ -28,15 +28,15 @@ pub(super) fn install(app: &mut App) {
     );
 }
 
-/// Whether the game plays by itself.
+/// State of autoplay.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Autoplay {
-    /// Not yet.
+    /// Waiting for input.
     #[default]
     Waiting,
-    /// Now.
+    /// Playing the script.
     Playing,
-    /// Never again: somebody is there.
+    /// Ended by input, for the rest of the run.
     Over,
 }
 

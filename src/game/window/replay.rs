@@ -1,4 +1,4 @@
-//! Plays a script in the window. A replay is compared with the recorded states.
+//! Plays a script in the window. For a replay, also compares the states with the recording.
 
 use bevy::prelude::*;
 
@@ -7,10 +7,10 @@ use crate::recording::{LiveSystems, Outcome, ReplayCheck, Script, ScriptPlayback
 use crate::simulation::CubeWorld;
 use crate::view::Notices;
 
-/// Ticks of a lead-in that are played in each frame.
+/// Number of lead-in ticks per frame.
 const LEAD_IN_TICKS: u64 = 120;
 
-/// Plays `script` from the first tick on, its lead-in fast.
+/// Plays `script` from its first tick, with a fast lead-in.
 pub(super) fn play(app: &mut App, script: Script) {
     let lead_in = script.lead_in;
     let playing = ScriptPlayback::new(script).showing_halves(Vec::new());
@@ -32,11 +32,11 @@ pub(super) fn play(app: &mut App, script: Script) {
     }
 }
 
-/// The tick at which the replay itself begins.
+/// The tick at which the replay starts after its lead-in.
 #[derive(Resource, Debug)]
 struct LeadIn(u64);
 
-/// Plays the lead-in of a replay at many ticks a frame.
+/// Adds time to the clock during the lead-in, so that many ticks run per frame.
 fn fast_forward(
     world: Res<CubeWorld>,
     lead_in: Res<LeadIn>,

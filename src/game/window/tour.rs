@@ -1,4 +1,4 @@
-//! Throws the switches of the tour and plays its scripts; afterwards everything is as it was.
+//! Applies the settings of the tour's steps, plays their scripts, and restores the previous state at the end.
 
 use bevy::ecs::system::SystemState;
 use bevy::prelude::*;
@@ -15,7 +15,7 @@ use crate::view::{
     self, CubeColors, Halves, PaneContent, SelectHalf, Selected, Side, TouchKeys, Trails, ViewMode,
 };
 
-/// Makes it possible to take the tour.
+/// Adds the tour to an app.
 pub(super) fn install(app: &mut App) {
     app.init_resource::<Tour>()
         .init_resource::<Course>()
@@ -38,7 +38,7 @@ pub(super) fn install(app: &mut App) {
         );
 }
 
-/// Begins the tour with a step, where it is installed.
+/// Starts the tour at a step, right after startup.
 pub(super) fn begin(app: &mut App, index: usize) {
     app.add_systems(PostStartup, move |world: &mut World| {
         world.trigger(Action::Tour);
@@ -46,20 +46,20 @@ pub(super) fn begin(app: &mut App, index: usize) {
     });
 }
 
-/// What the tour has switched so far.
+/// Progress of the tour.
 #[derive(Resource, Debug, Default)]
 struct Course {
     /// The step that is set up.
     index: Option<usize>,
-    /// What its script plays; none once the player has taken over.
+    /// Scene that its script plays. `None` after the player took over.
     scene: Option<Scene>,
-    /// Whether the link was cut in this step.
+    /// Whether the link was cut during this step.
     was_cut: bool,
-    /// The state before the tour.
+    /// State before the tour.
     before: Option<Before>,
 }
 
-/// Everything that the tour changes.
+/// Settings that the tour changes.
 #[derive(Clone, Debug, PartialEq)]
 struct Setting {
     halves: [PaneContent; Side::ALL.len()],
@@ -131,7 +131,7 @@ fn turn(world: &mut World, index: Option<usize>) -> Result {
     world.resource_scope(|world, mut course: Mut<Course>| {
         course.index = index;
         course.was_cut = false;
-        // The card at the end is shown over the last step.
+        // The final card covers the last step.
         if index == Some(STEPS.len()) {
             return Ok(());
         }
@@ -149,14 +149,14 @@ impl Course {
                 setting: Setting::of(world),
                 script: world.get_resource().cloned(),
             });
-            // As when the tour begins with the program.
+            // The tour replaces the explanation of the screen.
             world.resource_mut::<PanelState>().explaining = false;
         }
         if world.resource::<Time<Virtual>>().is_paused() {
             world.trigger(Action::Pause);
         }
         Setting::of_step(step).apply(world)?;
-        // The same ball rolls on, so that rungs can be compared.
+        // Do not restart the scene if the next step has the same one, so that rungs can be compared.
         if self.scene != Some(step.scene) {
             self.scene = Some(step.scene);
             world.write_message(ResetSimulation);
@@ -179,14 +179,14 @@ impl Course {
     }
 }
 
-/// Whoever closes the window in the middle of the tour finds the tab of before at the next start.
+/// Restores the tab from before the tour if the window is closed during it.
 fn restore_tab(course: Res<Course>, mut panel: ResMut<PanelState>) {
     if let Some(before) = &course.before {
         panel.page = before.setting.page;
     }
 }
 
-/// Hands the keys to the player, who has pressed one. During a pause, they go through the past.
+/// Stops the script when the player presses a key. During a pause, keys move through the past instead.
 fn hand_over(
     clock: Res<Time<Virtual>>,
     keyboard: Keyboard<'_>,
@@ -204,7 +204,7 @@ fn hand_over(
     commands.remove_resource::<ScriptPlayback>();
 }
 
-/// Ticks off the task of the step once it is done.
+/// Marks the task of the step as done.
 fn tick_off(
     link: Option<Single<&LinkSettings, With<Selected>>>,
     mut tour: ResMut<Tour>,

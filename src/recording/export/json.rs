@@ -9,7 +9,7 @@ use serde::ser::{SerializeMap, Serializer};
 use super::rows::COLUMNS;
 use crate::replication::{PacketRecord, Sample};
 
-/// Writes an object for each tick, each on a line of its own: the columns, and the packets.
+/// Writes one JSON object per tick and line, with the columns of the table and the packets.
 ///
 /// # Errors
 /// If writing to `out` fails.
@@ -21,7 +21,7 @@ pub fn write_json_lines(samples: &[Sample], out: &mut impl Write) -> io::Result<
     Ok(())
 }
 
-/// A tick.
+/// JSON object of a tick.
 struct Line<'a>(&'a Sample);
 
 impl Serialize for Line<'_> {
@@ -48,20 +48,20 @@ struct PacketLine {
 #[derive(Serialize)]
 struct HeaderLine {
     sequence: u16,
-    /// The number of the baseline; none if the packet is relative to the initial state, or to nothing.
+    /// Sequence of the baseline. `None` if the packet is relative to the initial state, or is not delta-encoded.
     baseline: Option<u16>,
-    /// As text; also where the packet does not repeat those of its baseline.
+    /// Stages as text, even if the packet inherits them from its baseline.
     stages: String,
 }
 
-/// Bits of the same purpose, in the order of the packet.
+/// Bits with the same purpose, in the order of the packet.
 #[derive(Serialize)]
 struct ItemLine {
     kind: &'static str,
     cube: Option<u16>,
     bits: f64,
     form: Option<&'static str>,
-    /// Bits of each component; absent if the item has none.
+    /// Bits per component. Absent if the item has no components.
     #[serde(skip_serializing_if = "Option::is_none")]
     components: Option<[f64; 3]>,
 }

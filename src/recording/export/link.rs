@@ -1,4 +1,4 @@
-//! What both halves show, as something to send to others.
+//! Copies the contents of both halves as a link or as a command, to send to others.
 
 use bevy::prelude::*;
 use bevy_egui::{EguiContext, PrimaryEguiContext};
@@ -8,7 +8,7 @@ use crate::display;
 use crate::replication::LaneSettings;
 use crate::view::{Halves, Notices, PaneContent, Side};
 
-/// Copies the address of the page or, where there is none, the command line.
+/// Copies the address of the page in a browser, or the command line on a desktop.
 pub(super) fn on_action(
     action: On<Action>,
     time: Res<Time<Real>>,
@@ -38,25 +38,25 @@ pub(super) fn on_action(
     notices.show(sentence, time.elapsed());
 }
 
-/// The parameters of a page that shows these halves; none for a lane that has no text form.
+/// Query parameters of a page with these halves. `None` for a lane without a text form.
 #[must_use]
 pub fn query(left: &PaneContent, right: &LaneSettings) -> Option<String> {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("left", &left.to_text()?);
     query.append_pair("right", &right.to_text()?);
-    // These are legal there, and easier to read.
+    // Colons and commas are legal in a query, and readable.
     let readable = query.finish().replace("%3A", ":").replace("%2C", ",");
     Some(format!("?{readable}"))
 }
 
-/// The command that shows these halves in the window; none for a lane that has no text form.
+/// Command that shows these halves in a window. `None` for a lane without a text form.
 #[must_use]
 fn command(left: &PaneContent, right: &LaneSettings) -> Option<String> {
     let [left, right] = [left.to_text()?, right.to_text()?].map(|text| quoted(&text));
     Some(format!("cubewire --left {left} --right {right}"))
 }
 
-/// For a shell.
+/// Quotes an argument for a shell.
 fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || ":,._-".contains(c);
     match text.chars().all(is_plain) {

@@ -1,4 +1,4 @@
-//! The samples of a lane as a table.
+//! Samples of a lane as a table.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,9 +11,9 @@ use serde_json::Value;
 
 use crate::replication::{PacketRecord, ReplicaError, Sample, Totals, rung_or_stages};
 
-/// A column of the table, and a name in each object of JSON.
+/// Column of the table, and key in the JSON objects.
 pub struct Column {
-    /// Its name.
+    /// Column name.
     pub name: Cow<'static, str>,
     pub(super) value: Box<dyn Fn(&Sample) -> Value + Send + Sync>,
 }
@@ -24,8 +24,8 @@ impl fmt::Debug for Column {
     }
 }
 
-/// Every column, in order. Values of packets are null in a tick without a snapshot; where a viewer received
-/// several in a tick, they are sums, or those of the newest.
+/// All columns in order. Packet values are null in a tick without a snapshot. If a viewer received several snapshots in
+/// a tick, the values are sums, or values of the newest snapshot.
 pub static COLUMNS: LazyLock<Vec<Column>> = LazyLock::new(|| {
     let mut columns = vec![
         column("tick", |sample| sample.tick.into()),
@@ -79,7 +79,7 @@ fn column(
     }
 }
 
-/// A column over all packets of a tick.
+/// Column computed from all packets of a tick.
 fn packets(
     name: impl Into<Cow<'static, str>>,
     value: impl Fn(&Totals) -> Value + Send + Sync + 'static,
@@ -90,14 +90,14 @@ fn packets(
     })
 }
 
-/// A column of the newest packet of a tick.
+/// Column of the newest packet of a tick.
 fn newest(name: &'static str, value: fn(&PacketRecord) -> Value) -> Column {
     column(name, move |sample| {
         sample.snapshots.last().map_or(Value::Null, value)
     })
 }
 
-/// A column of the replica error, where it is measured.
+/// Column of the replica error. Null if it is not measured.
 fn error(name: &'static str, value: fn(&ReplicaError) -> f32) -> Column {
     column(name, move |sample| {
         let error = &sample.replica_error;
@@ -115,12 +115,12 @@ fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-/// The time of a tick.
+/// Time of a tick in seconds.
 pub(super) fn seconds(tick: u64) -> f64 {
     rounded(tick as f64 / f64::from(TICKS_PER_SECOND))
 }
 
-/// A value as text; nothing for null.
+/// Value as text. Null becomes an empty text.
 fn text(value: Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -129,34 +129,34 @@ fn text(value: Value) -> String {
     }
 }
 
-/// Writes CSV.
+/// Writes samples as CSV.
 #[derive(Debug)]
 pub struct CsvRows<W: Write>(csv::Writer<W>);
 
 impl<W: Write> CsvRows<W> {
-    /// Begins with the names of the columns.
+    /// Creates a writer and writes the column names.
     ///
     /// # Errors
-    /// If they cannot be written.
+    /// If writing to `out` fails.
     pub fn begin(out: W) -> io::Result<Self> {
         let mut writer = csv::Writer::from_writer(out);
         writer.write_record(COLUMNS.iter().map(|column| &*column.name))?;
         Ok(Self(writer))
     }
 
-    /// Adds the row of a tick.
+    /// Writes the row of a tick.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If writing to `out` fails.
     pub fn add(&mut self, sample: &Sample) -> io::Result<()> {
         let values = COLUMNS.iter().map(|column| text((column.value)(sample)));
         Ok(self.0.write_record(values)?)
     }
 
-    /// Returns what is written to.
+    /// Flushes the rows and returns `out`.
     ///
     /// # Errors
-    /// If the last rows cannot be written.
+    /// If writing to `out` fails.
     pub fn finish(self) -> io::Result<W> {
         self.0.into_inner().map_err(|error| error.into_error())
     }

@@ -11,7 +11,7 @@ use crate::controls::Action;
 use crate::recording::live::SharedPicture;
 use crate::recording::picture::write_rgb;
 
-/// Whether a picture of the next frame is to be saved.
+/// Whether to save a picture of the next frame.
 #[derive(Resource, Debug, Default)]
 pub(super) struct Wanted(bool);
 
@@ -30,7 +30,7 @@ pub(super) fn request(
     if !std::mem::take(&mut wanted.0) {
         return;
     }
-    // The renderer takes one picture of a frame: a video's is shared.
+    // The renderer takes one picture per frame, so use the picture that a video requested, if there is one.
     let picture = match pending.iter().next() {
         Some(picture) => picture,
         None => commands.spawn(Screenshot::primary_window()).id(),
@@ -81,7 +81,7 @@ mod tests {
             height: 2,
             depth_or_array_layers: 1,
         };
-        // Blue, green, red, as a window has them.
+        // A window has the channels in the order blue, green, red.
         let pixels = [10, 20, 200, 255].repeat(6);
         let format = TextureFormat::Bgra8UnormSrgb;
         let usages = RenderAssetUsages::default();

@@ -22,7 +22,7 @@ pub(super) fn end(log: &mut InputLog, folder: &Path) -> String {
             };
             format!("{}: {how}", path.display())
         }
-        // The recording continues, so nothing is lost.
+        // The recording continues, so no tick is lost.
         Err(error) => format!("{}; F9 tries again", FileError::at(folder)(error)),
     }
 }

@@ -1,4 +1,4 @@
-//! Videos of the window in real time: screenshots, encoded on another thread.
+//! Videos of the window in real time, made of screenshots that another thread encodes.
 
 mod plugin;
 mod rate;
@@ -20,13 +20,13 @@ use crate::view::Notices;
 pub(super) use plugin::VideoPlugin;
 use rate::FrameRate;
 
-/// Frames a second, whatever the rate of the display.
+/// Frames per second, independent of the display's rate.
 const FRAMES_PER_SECOND: u32 = 60;
 
-/// Frames that may wait to be encoded; more are dropped.
+/// Maximum number of frames that wait for the encoder. Further frames are dropped.
 const MAX_WAITING_FRAMES: usize = 8;
 
-/// The video that is being recorded, and those that are still being encoded.
+/// The current video, and earlier videos that are still being encoded.
 #[derive(Resource, Debug, Default)]
 pub(super) struct Videos {
     current: Option<Capture>,
@@ -35,7 +35,7 @@ pub(super) struct Videos {
     finishing: Vec<(Figures, Encoder)>,
 }
 
-/// The length of a video, its frames, and how many of them show the picture before, as the encoder was too slow.
+/// Length of a video, number of frames, and number of pictures dropped because the encoder was too slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Figures {
     pub(super) length: Duration,
@@ -45,15 +45,15 @@ pub(super) struct Figures {
 
 type Encoder = JoinHandle<Result<Video, FileError>>;
 
-/// A picture of the window, and the number of its frame.
+/// Picture of the window and its frame number.
 type Message = (Image, u64);
 
 #[derive(Debug)]
 struct Capture {
     number: u64,
-    /// Size of the window in pixels; that of the video is rounded down to even numbers.
+    /// Size of the window in pixels. The video's size is rounded down to even numbers.
     window: UVec2,
-    /// Start, by the real clock.
+    /// Start on the real clock.
     start: Duration,
     rate: FrameRate,
     dropped: u64,
@@ -61,7 +61,7 @@ struct Capture {
     encoder: Encoder,
 }
 
-/// A requested screenshot: the number of its video and of its frame.
+/// Requested screenshot with the numbers of its video and its frame.
 #[derive(Component, Clone, Copy, Debug)]
 struct Requested {
     capture: u64,
@@ -69,10 +69,10 @@ struct Requested {
 }
 
 impl Videos {
-    /// Begins a video, or ends the current one.
+    /// Starts a video, or ends the current one.
     ///
     /// # Errors
-    /// If a video cannot be begun.
+    /// If a video cannot be started.
     pub(super) fn toggle(
         &mut self,
         folder: &Path,
@@ -91,13 +91,13 @@ impl Videos {
         Ok(())
     }
 
-    /// None if no video is being recorded.
+    /// Figures of the current video. `None` if no video is recorded.
     pub(super) fn progress(&self, now: Duration) -> Option<Figures> {
         let capture = self.current.as_ref();
         capture.map(|capture| capture.figures(now))
     }
 
-    /// Ends the current video, waits for every encoder, and reports.
+    /// Ends the current video, waits for all encoders, and reports the results.
     pub(super) fn finish(&mut self, now: Duration, notices: &mut Notices) {
         if let Some(capture) = self.current.take() {
             self.finishing.push(capture.finish(now));
@@ -135,7 +135,7 @@ impl Capture {
     fn add(&mut self, picture: Image, frame: u64) {
         match self.sender.try_send((picture, frame)) {
             Ok(()) => {}
-            // If the encoder failed, it reports the reason itself.
+            // A failed encoder reports its error itself.
             Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => self.dropped += 1,
         }
     }
@@ -148,14 +148,14 @@ impl Capture {
         }
     }
 
-    /// Dropping the sender ends the encoder.
+    /// Ends the video. Dropping the sender stops the encoder.
     fn finish(self, now: Duration) -> (Figures, Encoder) {
         (self.figures(now), self.encoder)
     }
 }
 
-/// Encodes the pictures that are received, each as the frame of its number. A frame that no picture was taken for shows the one
-/// before: it is encoded again, so that the video has its rate, or if others wait already, it is shown for longer.
+/// Encodes received pictures at their frame numbers. Repeats the previous picture for missing frames to keep the frame
+/// rate, unless further pictures wait already: then the previous picture lasts longer instead.
 fn encode<E>(
     pictures: &Receiver<Message>,
     pixels: impl Fn(Image) -> Option<Vec<u8>>,
@@ -167,7 +167,7 @@ fn encode<E>(
         let Some(pixels) = pixels(picture) else {
             continue;
         };
-        // Pictures come in their order, unless the graphics driver has another.
+        // The graphics driver may deliver pictures out of order. Skip late ones.
         if newest.as_ref().is_some_and(|(_, newest)| number <= *newest) {
             continue;
         }
@@ -202,7 +202,7 @@ impl Figures {
     }
 }
 
-/// Ends the video if the window was resized: all frames of a video have the same size.
+/// Ends the video if the window was resized, because all frames of a video have the same size.
 fn end_if_resized(
     time: Res<Time<Real>>,
     window: Single<&Window, With<PrimaryWindow>>,
@@ -255,7 +255,7 @@ fn take(
     }
 }
 
-/// The pixels of a frame, cropped to `size`; none if the picture does not have the size of the window.
+/// Pixels of a frame, cropped to `size`. `None` if the picture does not have the size of the window.
 fn frame(picture: Image, window: UVec2, size: UVec2) -> Option<Vec<u8>> {
     let picture = picture.try_into_dynamic().ok()?.into_rgba8();
     if picture.dimensions() != (window.x, window.y) {
@@ -270,10 +270,10 @@ fn frame(picture: Image, window: UVec2, size: UVec2) -> Option<Vec<u8>> {
     Some(frame)
 }
 
-/// Reports videos that are finished.
+/// Reports finished videos.
 fn collect(time: Res<Time<Real>>, mut videos: ResMut<Videos>, mut notices: ResMut<Notices>) {
     let now = time.elapsed();
-    // An encoder that failed ends the recording at once, without F10.
+    // End the recording if its encoder failed.
     if let Some(capture) = videos
         .current
         .take_if(|capture| capture.encoder.is_finished())
@@ -374,7 +374,7 @@ mod tests {
         let wanted = [(0, 0), (1, 1), (1, 2), (1, 3), (4, 4)];
         assert_eq!(encoded(&[0, 1, 4]), wanted);
         assert_eq!(encoded(&[1, 0, 2]), [(1, 1), (2, 2)]);
-        // It is behind.
+        // The encoder is behind.
         assert_eq!(encoded(&[0, 2, 4, 5]), [(0, 0), (2, 2), (4, 4), (5, 5)]);
     }
 
@@ -383,7 +383,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let window = UVec2::new(321, 201);
         let mut capture = Capture::begin(folder.path(), 1, window, Duration::ZERO).unwrap();
-        // Two at once; the one that is finished first gets the number.
+        // Two videos at once. The one that is finished first gets the number.
         let empty = Capture::begin(folder.path(), 2, window, Duration::ZERO).unwrap();
         let path = folder.path().join("cubewire-1.mp4");
         assert!(!path.exists());

@@ -14,7 +14,7 @@ pub struct ReplayCheck {
     outcome: Outcome,
 }
 
-/// The result of the comparison.
+/// Result of the comparison.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Outcome {
     /// All states so far were equal, and the replay has not ended.
@@ -26,21 +26,21 @@ pub enum Outcome {
     Different(Difference),
 }
 
-/// Where a replay differed from the recorded states.
+/// Range of ticks that contains the first difference of a replay, and the probable reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the states differ from the recorded ones between ticks {from} and {to}: {reason}")]
 pub struct Difference {
-    /// The last tick at which the states were known to be equal.
+    /// Last tick at which the states were equal.
     pub from: u64,
-    /// The tick at which a difference was found.
+    /// Tick at which the difference was found.
     pub to: u64,
-    /// The probable reason.
+    /// Probable reason.
     pub reason: String,
 }
 
 impl ReplayCheck {
-    /// A check of `script`, to be inserted before the first tick, with a log that continues
-    /// [across resets](InputLog::across_resets). None if the script is not a replay.
+    /// Creates the check of `script`, or returns `None` if it is not a replay. Insert it before the first tick, with a
+    /// log that continues [across resets](InputLog::across_resets).
     #[must_use]
     pub fn new(script: &Script) -> Option<Self> {
         Some(Self {
@@ -51,7 +51,7 @@ impl ReplayCheck {
         })
     }
 
-    /// The result so far.
+    /// Result so far.
     #[must_use]
     pub const fn outcome(&self) -> &Outcome {
         &self.outcome

@@ -1,4 +1,4 @@
-//! Records the held keys and what the halves show.
+//! Records the held keys and the contents of the halves.
 
 use bevy::prelude::*;
 use cubewire_scene::Keys;
@@ -7,23 +7,23 @@ use crate::recording::script::{HASH_EVERY, Key, Recorded, Script, Step};
 use crate::simulation::{CubeWorld, HeldKeys, RebuildSimulation, ResetSimulation, state_hash};
 use crate::view::{Halves, PaneContent, Side};
 
-/// The held keys and what the halves showed since the physics world was built, with a hash of all states.
+/// Held keys and contents of the halves since the physics world was built, with a hash of all states.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct InputLog {
     has_begun: bool,
     script: Script,
     held: Keys,
-    /// What the halves showed in the previous tick; none before the first.
+    /// Contents of the halves in the previous tick. `None` before the first tick.
     shown: [Option<PaneContent>; Side::ALL.len()],
     hash: u64,
     states: Vec<u64>,
-    /// The tick of the log at which the recording began; none if there is no recording.
+    /// Tick of the log at which the recording started. `None` without a recording.
     recording: Option<u64>,
     keeps_resets: bool,
 }
 
 impl InputLog {
-    /// A log that continues when the world is rebuilt, for scripts that contain resets.
+    /// Creates a log that continues when the world is rebuilt, for scripts with resets.
     #[must_use]
     pub fn across_resets() -> Self {
         Self {
@@ -32,23 +32,23 @@ impl InputLog {
         }
     }
 
-    /// Ticks in the log.
+    /// Number of ticks in the log.
     pub(super) const fn ticks(&self) -> u64 {
         self.script.ticks
     }
 
-    /// Length of the recording so far, ticks; none if there is no recording.
+    /// Length of the current recording in ticks. `None` without a recording.
     #[must_use]
     pub fn recorded_ticks(&self) -> Option<u64> {
         self.recording.map(|from| self.script.ticks - from)
     }
 
-    /// Begins a recording with the next tick.
+    /// Starts a recording at the next tick.
     pub const fn begin(&mut self) {
         self.recording = Some(self.script.ticks);
     }
 
-    /// The replay recorded so far; none before its first tick.
+    /// Returns the replay so far. `None` before its first tick.
     #[must_use]
     pub fn replay(&self) -> Option<Script> {
         let lead_in = self.recording?;
@@ -91,14 +91,14 @@ impl InputLog {
         };
     }
 
-    /// Records what a half shows, and returns it if it has changed. Lanes without a text form are omitted.
+    /// Records the content of a half, and returns it if it changed. Lanes without a text form are omitted.
     fn record_content(&mut self, side: Side, content: PaneContent) -> Option<Box<PaneContent>> {
         let shown = &mut self.shown[side as usize];
         if shown.as_ref() == Some(&content) {
             return None;
         }
         *shown = Some(content.clone());
-        // No script shows the simulation at the right.
+        // A script cannot show the simulation in the right half.
         let is_written = side == Side::Left || content != PaneContent::Simulation;
         (is_written && content.to_text().is_some()).then(|| Box::new(content))
     }
@@ -117,6 +117,7 @@ pub(super) fn record_input(
         log.restart();
     }
     let at = log.script.ticks;
+    // A log starts in a new physics world, so a reset or rebuild in its first tick is not recorded.
     let [left, right] = Side::ALL.map(|side| log.record_content(side, halves.content(side)));
     let mut step = Step {
         at,

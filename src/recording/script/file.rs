@@ -1,4 +1,4 @@
-//! Scripts and replays as RON files: reading, checking, writing.
+//! Reads, checks and writes scripts and replays as RON files.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -13,18 +13,18 @@ use serde::{Deserialize, Deserializer};
 use super::{HASH_EVERY, MAX_TICKS, PaneContent, Script, Step};
 use crate::files::{NewFile, read_at_most};
 
-/// Size of a file, at most: many hours of play.
+/// Maximum file size in bytes, enough for many hours of play.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// Format of replays. Incremented when older replays no longer reproduce the same states.
+/// Format version of replays. Incremented when older replays no longer reproduce the same states.
 pub(in crate::recording) const FORMAT: u32 = 1;
 
-/// Why a script cannot be loaded: the file, and what is wrong where.
+/// A script cannot be loaded. Has the file, the position in it, and the reason.
 #[derive(Debug, thiserror::Error)]
 #[error("{}:{reason}", path.display())]
 pub struct ScriptError {
     path: PathBuf,
-    /// Begins with the line and the column, or with a space.
+    /// Starts with the line and column, or with a space.
     reason: String,
 }
 
@@ -32,14 +32,14 @@ const NO_SCRIPT: &str = " this is neither a script nor a replay, which are RON f
                          `(ticks: 240, steps: [(at: 60, hold: [Right])])`";
 
 impl Script {
-    /// Reads a file.
+    /// Reads and checks a file.
     ///
     /// # Errors
-    /// [`ScriptError`], with the file and the position in it.
+    /// [`ScriptError`] with the file and the position in it.
     pub fn load(path: &Path) -> Result<Self, ScriptError> {
         let text = read_at_most(path, MAX_FILE_BYTES).map_err(|error| {
             let reason = match error.kind() {
-                // Not UTF-8.
+                // The file is not UTF-8.
                 io::ErrorKind::InvalidData => NO_SCRIPT.to_owned(),
                 io::ErrorKind::FileTooLarge => {
                     format!(" a script has {MAX_FILE_BYTES} bytes at most, and this is longer")
@@ -52,10 +52,10 @@ impl Script {
         Self::parse(&text?, path)
     }
 
-    /// Parses the contents of a file; `path` is only used in error messages.
+    /// Parses and checks the contents of a file. `path` is only used in error messages.
     ///
     /// # Errors
-    /// [`ScriptError`], with the file and the position in it.
+    /// [`ScriptError`] with the file and the position in it.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ScriptError> {
         let path = path.to_owned();
         Self::checked(text).map_err(|reason| ScriptError { path, reason })
@@ -109,11 +109,11 @@ impl Script {
     }
 }
 
-/// How errors in lists begin. They need no position, as they have the number of the item.
+/// Prefixes of errors in lists. They need no position, because they have the number of the item.
 const STEP: &str = "step ";
 const STATES: &str = "states: ";
 
-/// Reads steps up to the first that does not come after the one before.
+/// Reads steps and checks that their ticks ascend.
 pub(super) fn steps<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Step>, D::Error> {
     deserializer.deserialize_seq(Checked(|steps: &[Step], step| {
         let (number, at) = (steps.len() + 1, step.at);
@@ -126,7 +126,7 @@ pub(super) fn steps<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<St
     }))
 }
 
-/// Reads the hashes of a replay, up to the number of the longest replay.
+/// Reads the hashes of a replay and rejects more than the longest replay has.
 pub(super) fn states<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u64>, D::Error> {
     const MOST: u64 = MAX_TICKS.div_ceil(HASH_EVERY);
     deserializer.deserialize_seq(Checked(|states: &[u64], _| {
@@ -137,7 +137,7 @@ pub(super) fn states<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<u
     }))
 }
 
-/// Reads a list up to the first item that this refuses, given those before it.
+/// Reads a list, and checks each item against the earlier ones.
 struct Checked<T>(fn(&[T], &T) -> Result<(), String>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for Checked<T> {
@@ -157,7 +157,8 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Checked<T> {
     }
 }
 
-/// Why a text cannot be read. A replay of another format may have other fields.
+/// Reason why a text cannot be read. A replay of another format version can have other fields, so the version is
+/// checked first.
 fn why_refused(text: &str, error: &SpannedError) -> String {
     if let Error::Message(reason) = &error.code
         && [STEP, STATES].iter().any(|start| reason.starts_with(start))
@@ -176,12 +177,12 @@ fn why_refused(text: &str, error: &SpannedError) -> String {
     }
 }
 
-/// The RON dialect of scripts: `Some` may be omitted.
+/// RON options for scripts. `Some` may be omitted.
 fn ron_options() -> ron::Options {
     ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME)
 }
 
-/// Rejects a text that is a replay of another format.
+/// Rejects a replay of another format version.
 fn check_format(text: &str) -> Result<(), String> {
     #[derive(Deserialize)]
     struct Versions {
@@ -193,7 +194,7 @@ fn check_format(text: &str) -> Result<(), String> {
         #[serde(default)]
         cubewire: String,
     }
-    // A syntax error has been found already.
+    // The caller has already found a syntax error.
     let Ok(versions) = ron_options().from_str::<Versions>(text) else {
         return Ok(());
     };
@@ -214,7 +215,7 @@ fn check_version(format: u32, cubewire: &str) -> Result<(), String> {
 }
 
 impl Script {
-    /// CRC-32 of everything but the checksum.
+    /// CRC-32 of the script, with 0 as its checksum.
     pub(in crate::recording) fn checksum(&self) -> u32 {
         let mut script = self.clone();
         if let Some(recorded) = &mut script.recorded {
@@ -241,12 +242,12 @@ impl Script {
     /// Writes the script to a file.
     ///
     /// # Errors
-    /// If the file cannot be written, or would be longer than [`load`](Self::load) accepts.
+    /// If the file cannot be written, or is longer than [`load`](Self::load) accepts.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         self.write(NewFile::create(path)?).map(drop)
     }
 
-    /// Writes the script as [`save`](Self::save) does, and returns where it is.
+    /// Writes the script as [`save`](Self::save) does, and returns the path.
     pub(in crate::recording) fn write(&self, mut file: NewFile) -> io::Result<PathBuf> {
         let pretty = PrettyConfig::new()
             .depth_limit(2)

@@ -1,10 +1,11 @@
-//! GIF in an endless loop.
+//! Writes GIFs that loop endlessly.
 //!
-//! Each frame holds the rectangle that changed, with unchanged pixels transparent, and a palette of the
-//! colours that it draws: a frame of many colours by `NeuQuant`, without dithering, from each colour a few times rather than
-//! as often as it is drawn, so that the few pixels of the player and of cubes in the distance keep theirs. A global palette is not possible:
-//! later colours, such as that of the first red cube, are not known when the first frame is written. Channels are
-//! rounded, so that flat faces stay flat, which compresses better.
+//! Each frame stores the smallest rectangle with all changed pixels. Unchanged pixels are transparent. Each frame has a
+//! palette of the colours that it draws, because later colours are not known when the first frame is written.
+//!
+//! `NeuQuant` computes the palette of a frame with many colours, without dithering. Each colour is weighted by the
+//! logarithm of its number of pixels, so that the few pixels of the player and of distant cubes keep their colours.
+//! Channels are rounded, which keeps flat faces flat and compresses better.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,13 +19,13 @@ use ::gif::{Encoder, EncodingError, Frame, Repeat};
 use super::{Encode, round, unsupported};
 use crate::files::NewFile;
 
-/// A GIF that is being written.
+/// A GIF in progress.
 pub(super) struct Gif {
     size: (u16, u16),
-    /// Duration of each frame, in hundredths of a second.
+    /// Duration of a frame in hundredths of a second.
     delay: u16,
     encoder: Encoder<NewFile>,
-    /// The last frame, rounded; empty before the first.
+    /// Rounded pixels of the last frame. Empty before the first frame.
     shown: Vec<[u8; 3]>,
 }
 
@@ -34,7 +35,7 @@ impl Gif {
         let (Ok(width @ 1..), Ok(height @ 1..)) = sides else {
             return Err(unsupported(size, "1x1 to 65535x65535"));
         };
-        // Players treat a delay of 0 or 1 as a mistake and show such a frame for longer.
+        // Players treat a delay of 0 or 1 hundredths as an error and show the frame for longer.
         if !matches!(fps, 1 | 2 | 4 | 5 | 10 | 20 | 25 | 50) {
             return Err(io::Error::other(format!(
                 "a GIF counts time in hundredths of a second, so it must have 1, 2, 4, 5, 10, 20, 25 or 50 frames \
@@ -61,7 +62,7 @@ impl Gif {
             .zip(&mut self.shown)
             .map(|(pixel, shown)| std::mem::replace(shown, pixel) != pixel || is_first)
             .collect();
-        // A frame cannot be empty: repeating a picture takes one pixel.
+        // A frame cannot be empty, so a repeated picture draws one pixel.
         let (columns, rows) = bounds(&changed, width).unwrap_or((0..1, 0..1));
         let mut drawn = Vec::with_capacity(rows.len() * columns.len());
         for row in rows.clone() {
@@ -70,7 +71,7 @@ impl Gif {
             drawn.extend(pixels.map(|(&pixel, changed)| changed.then_some(pixel)));
         }
         let (palette, of) = palette(&drawn);
-        // At most the size of the picture, which fits in 16 bits.
+        // Cannot overflow: at most the size of the picture, which fits in 16 bits.
         let [wide, high] = [&columns, &rows].map(|range| range.len() as u16);
         Frame {
             delay: self.delay,
@@ -102,10 +103,10 @@ impl Encode for Gif {
     }
 }
 
-/// A pixel; none if it is transparent.
+/// Colour of a pixel. `None` if it is transparent.
 type Pixel = Option<[u8; 3]>;
 
-/// The palette of a frame, and the index of each pixel in it.
+/// Palette of a frame, and the palette index of each colour.
 fn palette(pixels: &[Pixel]) -> (Option<Vec<u8>>, BTreeMap<Pixel, u8>) {
     let mut counts = BTreeMap::<Pixel, u32>::new();
     for &pixel in pixels {
@@ -116,7 +117,7 @@ fn palette(pixels: &[Pixel]) -> (Option<Vec<u8>>, BTreeMap<Pixel, u8>) {
         iter::repeat_n(pixel, weight as usize)
     });
     let mut weighted: Vec<Pixel> = weights.collect();
-    // A rectangle of them, whose sides fit in 16 bits.
+    // Arrange the pixels in a rectangle, because the encoder's width and height have 16 bits.
     let height = weighted.len().div_ceil(WIDE);
     let width = weighted.len().div_ceil(height);
     weighted.resize(width * height, weighted[0]);
@@ -130,10 +131,10 @@ fn palette(pixels: &[Pixel]) -> (Option<Vec<u8>>, BTreeMap<Pixel, u8>) {
     (frame.palette, indices.collect())
 }
 
-/// Pixels in a row, at most.
+/// Maximum number of pixels in a row.
 const WIDE: usize = u16::MAX as usize;
 
-/// The columns and rows of the smallest rectangle that contains every true flag.
+/// Columns and rows of the smallest rectangle that contains every true flag.
 fn bounds(flags: &[bool], width: usize) -> Option<(Range<usize>, Range<usize>)> {
     let mut found: Option<(Range<usize>, Range<usize>)> = None;
     for (y, row) in flags.chunks_exact(width).enumerate() {
@@ -156,7 +157,7 @@ fn reason(error: EncodingError) -> io::Error {
     }
 }
 
-/// How many of the pixels `NeuQuant` learns from, 1 to 30: every one.
+/// Sampling factor of `NeuQuant`, 1 to 30. At 1, it learns from every pixel.
 const SPEED: i32 = 1;
 
 #[cfg(test)]
@@ -206,7 +207,7 @@ mod tests {
                 }
             }
             let worst = screen.iter().zip(source).map(|(a, b)| a.abs_diff(*b)).max();
-            // By rounding.
+            // Differences caused by rounding.
             assert!(worst <= Some(3), "{worst:?}");
         }
         assert!(decoder.read_next_frame().unwrap().is_none());

@@ -1,8 +1,8 @@
-//! H.264 in MP4.
+//! Writes H.264 in MP4.
 //!
-//! `OpenH264` encodes with a fixed quantizer instead of a bit rate: a busy scene takes more bits at the same
-//! quality, and no frame is skipped. The quantizer depends on the size of the picture. The container follows ISO/IEC 14496-12 and -15, with the sample table
-//! at the end.
+//! `OpenH264` encodes with a fixed quantizer instead of a bit rate: a busy scene takes more bits at the same quality,
+//! and no frame is skipped. The quantizer depends on the size of the picture. The container follows ISO/IEC 14496-12
+//! and -15, with the sample table at the end.
 
 use std::io::{self, Seek, SeekFrom, Write};
 use std::num::NonZeroU32;
@@ -29,7 +29,7 @@ mod yuv;
 
 use yuv::Yuv;
 
-/// An MP4 that is being written.
+/// An MP4 in progress.
 pub(super) struct Mp4 {
     yuv: Yuv,
     encoder: Encoder,
@@ -38,32 +38,33 @@ pub(super) struct Mp4 {
     timescale: NonZeroU32,
     /// Length of the file so far, bytes.
     length: u64,
-    /// The newest sample and its tick. It is in the file, but its duration is known only with the next one.
+    /// The newest sample and its start tick. It is already in the file, but its duration is known only at the next
+    /// sample.
     newest: Option<(Sample, u64)>,
-    /// The tick of the newest keyframe.
+    /// Tick of the newest keyframe.
     keyframe: u64,
 }
 
 impl Mp4 {
-    /// Begins a video in the file that `create` returns. `size` is width and height in pixels; `fps` is frames a
-    /// second, 1 to 1000.
+    /// Starts a video in the file that `create` returns. `size` is width and height in pixels. `fps` is the number of
+    /// frames per second, 1 to 1000.
     ///
     /// # Errors
-    /// If the width or the height is odd or not supported by the encoder, if the rate is out of range, or if
-    /// the file cannot be created.
+    /// If the width or height is odd or not supported by the encoder, if `fps` is out of range, or if the file cannot
+    /// be created.
     pub(super) fn begin(
         create: impl FnOnce() -> io::Result<NewFile>,
         size: (u32, u32),
         fps: u32,
     ) -> io::Result<Self> {
         let (width, height) = size;
-        // H.264 in 4:2:0 has one chroma sample for each 2×2 pixels.
+        // H.264 in 4:2:0 has one chroma sample per 2×2 pixels.
         if width % 2 != 0 || height % 2 != 0 {
             return Err(io::Error::other(format!(
                 "an MP4 needs an even width and an even height, not {width}x{height}"
             )));
         }
-        // The minimum is that of the encoder, the maximum that of its crate.
+        // The minimum is a limit of the encoder, the maximum a limit of its crate.
         if width.min(height) < 16 || width.max(height) > 3840 || width.min(height) > 2160 {
             return Err(unsupported(size, "16x16 to 3840x2160 or 2160x3840"));
         }
@@ -95,7 +96,8 @@ impl Mp4 {
         u64::try_from((ticks + 500_000_000) / 1_000_000_000).unwrap_or(u64::MAX)
     }
 
-    /// Begins the frame after the newest one at a tick, or when the newest one was shown for its time. Returns the tick.
+    /// Ends the newest sample at `tick`, or after the duration of a frame. Returns the tick at which the next sample
+    /// starts.
     fn end_newest(&mut self, tick: Option<u64>) -> io::Result<u64> {
         let Some((mut sample, start)) = self.newest.take() else {
             return Ok(0);
@@ -104,6 +106,7 @@ impl Mp4 {
             Some(tick) => tick.max(start + 1),
             None => start + u64::from(TICKS_PER_FRAME),
         };
+        // The muxer needs the duration, so a sample is appended only when the start of the next one is known.
         sample.duration = u32::try_from(tick - start)
             .map_err(|_| io::Error::other("a frame lasts too long for an MP4"))?;
         self.muxer
@@ -176,8 +179,8 @@ impl Encode for Mp4 {
 fn config(size: (u32, u32), fps: u32) -> EncoderConfig {
     let quantizer = quantizer(size);
     EncoderConfig::new()
-        // With scene change detection off, this is the one mode that obeys only the range of the
-        // quantizer. `Off` ignores the range and always uses 26.
+        // With scene change detection off, this is the only mode that keeps to the range of the quantizer. `Off`
+        // ignores the range and always uses 26.
         .rate_control_mode(RateControlMode::Bufferbased)
         .qp(QpRange::new(quantizer, quantizer))
         .scene_change_detect(false)
@@ -185,23 +188,24 @@ fn config(size: (u32, u32), fps: u32) -> EncoderConfig {
         // Not enforced in this mode, but part of the level that the file declares.
         .bitrate(BitRate::from_bps(declared_bps(size, fps)))
         .max_frame_rate(FrameRate::from_hz(fps as f32))
-        // It would treat slow changes as static background.
+        // Background detection would treat slow changes as static.
         .background_detection(false)
         .adaptive_quantization(false)
         .num_threads(1)
         .vui(VUI)
 }
 
-/// 0 to 51. At 20, small type and thin lines are as sharp as in the source: 45 dB PSNR if the whole picture of 1280 × 720
-/// moves, 54 dB if little does. At 23, files are a third smaller and lose 2 dB. A picture of twice as many pixels is one step
-/// coarser, as a step is less to see there.
+/// Quantizer for a picture size, 18 to 23 of H.264's 0 to 51. At 20, small type and thin lines are as sharp as in the
+/// source: at 1280 × 720, 45 dB PSNR if the whole picture moves, 54 dB with little motion. At 23, files are a third
+/// smaller and lose 2 dB. Twice as many pixels use a quantizer that is higher by 1, because a difference is less
+/// visible there.
 fn quantizer((width, height): (u32, u32)) -> u8 {
     let pixels = f64::from(width) * f64::from(height);
     let steps = (pixels / REFERENCE_PIXELS).log2().round();
     (20.0 + steps).clamp(18.0, 23.0) as u8
 }
 
-/// Enough for busy scenes.
+/// Declared bit rate, high enough for busy scenes.
 fn declared_bps((width, height): (u32, u32), fps: u32) -> u32 {
     let pixels = f64::from(width) * f64::from(height) * f64::from(fps);
     (pixels * 0.36).clamp(1e6, 160e6) as u32
@@ -223,13 +227,13 @@ fn sample_entry(annex_b: &[u8]) -> io::Result<SampleEntry> {
     Ok(SampleEntry::Avc1(avc1))
 }
 
-/// Resolution of time: fine enough for the actual times of a screen's frames.
+/// Time resolution, fine enough for the actual times of a display's frames.
 const TICKS_PER_FRAME: u32 = 1000;
-/// Time between two keyframes, which bounds how far a player decodes back when seeking.
+/// Time between two keyframes. Limits how far a player decodes back when seeking.
 const KEYFRAME_SECONDS: u64 = 2;
 /// BT.709 as in [`yuv`], but with the transfer function of the frames.
 const VUI: VuiConfig = VuiConfig::bt709().transfer_characteristics(TransferCharacteristics::Srgb);
-/// The colour description of the container: primaries, transfer function, matrix, limited range.
+/// Colour description of the container: primaries, transfer function, matrix, limited range.
 const COLR: &[u8] = b"nclx\0\x01\0\x0d\0\x01\0";
 
 #[cfg(test)]

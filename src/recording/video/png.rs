@@ -1,4 +1,4 @@
-//! Frames as numbered PNG files. Each is written atomically.
+//! Writes frames as numbered PNG files, each one atomically.
 
 use std::fs;
 use std::io;
@@ -25,7 +25,7 @@ impl Pngs {
         if !sides.contains(&size.0) || !sides.contains(&size.1) {
             return Err(unsupported(size, "1x1 to 65535x65535"));
         }
-        // Fail now rather than at the first frame.
+        // Report errors now and not only at the first frame.
         NewFile::create(&numbered(path, 0))?;
         Ok(Self {
             path: path.to_owned(),
@@ -80,7 +80,7 @@ impl Encode for Pngs {
     }
 }
 
-/// The path of a file: at least five digits.
+/// Path of a file. The number has at least five digits.
 fn numbered(path: &Path, number: u64) -> PathBuf {
     let mut name = path.file_stem().unwrap_or_default().to_owned();
     name.push(format!("-{number:05}.png"));

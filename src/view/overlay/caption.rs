@@ -1,4 +1,4 @@
-//! The caption of a half: what is shown, with which rung, over which network.
+//! Caption of a half: its content, rung and network.
 
 use bevy_egui::egui::{Align2, Rect, pos2};
 
@@ -8,14 +8,15 @@ use crate::replication::LaneSettings;
 use crate::view::ViewMode;
 use crate::view::side::Side;
 
-/// From the lower edge of the half, points.
+/// Distance from the lower edge of the half, points.
 pub(super) const BOTTOM: f32 = 12.0;
 
 impl Overlay {
-    /// The name of a half, and what follows it in its caption: the rung of the lane, its `link` part by part, and how far the
-    /// replica is from the simulation. The first text has all of it; each of the others leaves out another part, for halves
-    /// that are too narrow: those of the link first, then the error, then the rung. In a film, the link keeps its first parts,
-    /// which are what the others follow from; in a window its last, which are the least usual.
+    /// Returns the name of a half and alternative texts to follow it, longest first: rung, parts of `link` and error.
+    ///
+    /// Each further text leaves out one more part, for narrow halves: first the parts of the link, then the error, then
+    /// the rung. A film keeps the first parts of the link longest, because the others follow from them. A window keeps
+    /// the last, which are the least common.
     pub(super) fn caption(
         &self,
         mode: ViewMode,
@@ -59,8 +60,8 @@ impl Overlay {
 }
 
 impl Pen<'_> {
-    /// Paints the caption of a half in its lower left corner. It starts with its name, in the half's colour. Of the texts
-    /// that can follow, the first is painted that fits.
+    /// Paints the caption in the lower left corner of a half: the name in the half's colour, then the first text of
+    /// `rest` that fits.
     pub(super) fn caption(&self, half: Rect, side: Side, name: &str, rest: &[String]) {
         let width = half.width() - 2.0 * self.sizes.margin;
         let rest = self.fitting(name, rest, width);
@@ -76,7 +77,7 @@ impl Pen<'_> {
         self.strip(at, Align2::LEFT_BOTTOM, width, &parts);
     }
 
-    /// The first of the texts that fits behind a name into a strip of that width; none of them otherwise.
+    /// First text that fits after the name into a strip of this width, or an empty text.
     fn fitting<'a>(&self, name: &str, rest: &'a [String], width: f32) -> &'a str {
         let fits = |rest: &&String| {
             let line = format!("{name}{rest}");
@@ -167,7 +168,7 @@ mod tests {
             "rung:predicted,budget:64kbps",
             "Replica · predicted within 64 kbps · ",
         );
-        // It carries every cube, or none.
+        // Without a delta the packet carries all cubes, so the budget is not shown.
         starts(
             "rung:uncompressed,budget:64kbps",
             "Replica · uncompressed · ",

@@ -1,4 +1,4 @@
-//! The title card before a film, over its first picture.
+//! Title card over the first picture of a film.
 
 use bevy_egui::egui::{Align2, Rect, pos2, vec2};
 
@@ -6,24 +6,24 @@ use super::film::CREDIT;
 use super::text::Pen;
 use crate::view::side::Side;
 
-/// What a title card says, with the program and the credit.
+/// Text of a title card, besides the program's name and the credit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Card {
-    /// The title of the film.
+    /// Title of the film.
     pub title: String,
-    /// What is shown, from left to right, with the half that it is in, if there are halves.
+    /// Contents from left to right, with their half, if there are halves.
     pub shown: Vec<(Option<Side>, String)>,
-    /// What is played.
+    /// Name of the game that is played.
     pub play: Option<String>,
-    /// What all that is shown has in common.
+    /// Settings that all contents have in common.
     pub common: Vec<String>,
 }
 
-/// Between rows, in multiples of the type's size.
+/// Height of a row in multiples of the type size.
 const ROW: f32 = 1.6;
 
 impl Pen<'_> {
-    /// Paints the card of a film over all of this part of its picture.
+    /// Paints the card over `part`, a column or all of the `whole` film.
     pub(super) fn card(&self, [part, whole]: [Rect; 2], card: &Card) {
         let (colors, sizes) = (self.colors(), self.sizes);
         self.painter.rect_filled(part, 0.0, self.veil());

@@ -1,7 +1,7 @@
-//! What is beside the picture of a film: its title and a legend above, and below it a graph, the conditions and a credit.
+//! The bands of a film: title and legend above the picture, and a graph, the conditions and a credit below it.
 //!
-//! Each column of a film is a picture of its own: it paints its own name and graph, and its slice of what all share. Of what
-//! has no room, items are left out whole.
+//! Each column of a film is rendered as a separate picture. It paints its own name and graph, and its slice of the
+//! shared text. Text without room is left out in whole items.
 
 mod graph;
 
@@ -21,7 +21,7 @@ pub use self::graph::{Flag, peak_kbps};
 /// Height of the legend, points.
 const LEGEND: f32 = 32.0;
 
-/// What is beside the picture, points.
+/// Heights of the bands above and below the picture, points.
 struct Rows {
     /// Height of the title bar.
     title: f32,
@@ -29,9 +29,9 @@ struct Rows {
     band: f32,
     /// From the top of the band to its plot.
     top: f32,
-    /// From the top of the band to its last row, of the conditions and the credit.
+    /// From the top of the band to its last row with the conditions and the credit.
     last: f32,
-    /// Whether the graph has a row of its own for its times.
+    /// Whether the graph has a separate row for its times.
     has_times: bool,
 }
 
@@ -44,7 +44,7 @@ impl Rows {
         has_times: true,
     };
 
-    /// Of a film with so few pixels that small type is large in it: one row says what is in the graph.
+    /// For films with few pixels, where small type is relatively large. One row describes the graph.
     const FEW: Self = Self {
         title: 34.0,
         band: 93.0,
@@ -53,10 +53,10 @@ impl Rows {
         has_times: false,
     };
 
-    /// Height of a film, points, below which there are few.
+    /// Height of a film below which it has few pixels, points.
     const LOW: f32 = 400.0;
 
-    /// Of a film of that height; with flags, which have a row above the plot, the band is higher.
+    /// Rows of a film of this height. Flags add a row above the plot.
     const fn of(height: f32, has_flags: bool) -> Self {
         let rows = if height < Self::LOW {
             Self::FEW
@@ -76,21 +76,21 @@ impl Rows {
 pub(super) const CREDIT: &str = "After Glenn Fiedler’s Snapshot Compression, gafferongames.com";
 const SHORT_CREDIT: &str = "gafferongames.com";
 
-/// A film of lanes side by side, and which of its columns this is.
+/// Columns of a film that shows lanes side by side, and the index of this one.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// The lanes of all columns, left to right.
+    /// Lanes of all columns, left to right.
     pub lanes: Vec<LaneSettings>,
-    /// The number of this one, from 0.
+    /// Index of this column.
     pub index: usize,
-    /// Where it begins in the film, pixels from the left.
+    /// Left edge of this column in the film, pixels.
     pub start: u32,
     /// Width of the film, pixels.
     pub whole: u32,
 }
 
 impl Overlay {
-    /// Heights that a film of that height leaves free above and below its picture, points.
+    /// Heights of the bands above and below the picture in a film of this height, points. Both are 0 in a window.
     pub(in crate::view) fn bands(&self, colors: CubeColors, height: f32) -> [f32; 2] {
         if self.title.is_none() {
             return [0.0; 2];
@@ -106,7 +106,7 @@ impl Overlay {
         Rows::of(height, !self.flags.is_empty())
     }
 
-    /// All of a film, of which the picture may be a column.
+    /// Rectangle of the whole film, if `picture` is one of its columns, or else `picture`.
     pub(super) fn film(&self, picture: Rect, pixels_per_point: f32) -> Rect {
         let Some(column) = &self.column else {
             return picture;
@@ -120,10 +120,10 @@ impl Overlay {
     }
 }
 
-/// A lane of the graph.
+/// Lane in the graph.
 pub(super) type Curve<'a> = (Side, &'a LaneMeter, LaneSettings);
 
-/// What the settings of all lanes say alike.
+/// Parts of the descriptions that all lanes have in common.
 pub fn common<'a>(lanes: impl IntoIterator<Item = &'a LaneSettings>) -> Vec<String> {
     let described = lanes.into_iter().map(LaneSettings::describe_in_full);
     let common = described.reduce(|mut common, lane| {
@@ -134,7 +134,7 @@ pub fn common<'a>(lanes: impl IntoIterator<Item = &'a LaneSettings>) -> Vec<Stri
 }
 
 impl Pen<'_> {
-    /// Paints title, legend and band of a `film`, of which this picture is the `part`.
+    /// Paints title, legend and lower band of a `film`. This picture is the `part` of it.
     pub(super) fn film(
         &self,
         overlay: &Overlay,
@@ -192,7 +192,7 @@ impl Pen<'_> {
         let width = bar.width() - 2.0 * margin;
         let at = pos2(bar.min.x + margin, bar.center().y);
         if let Some(column) = &overlay.column {
-            // Alike in all columns.
+            // All columns use the same name form and size.
             let names: [fn(&LaneSettings) -> String; 2] = [LaneSettings::describe_rung, |lane| {
                 lane.rung_name().to_owned()
             }];
@@ -227,7 +227,7 @@ impl Pen<'_> {
         }
     }
 
-    /// Paints what the lanes have in common, as far as there is room, and a credit at the right.
+    /// Paints as many of the common conditions as fit, and a credit at the right.
     fn conditions(&self, film: Rect, y: f32, common: &[String]) {
         let (colors, small) = (self.colors(), self.sizes.small);
         let cubes = format!("{CUBES} cubes");
@@ -251,7 +251,7 @@ impl Pen<'_> {
 /// Height of the row of flags above the graph, points.
 const FLAGS: f32 = 16.0;
 
-/// Beside the graph of a column, points.
+/// Gap between the graphs of two columns, points.
 const GAP: f32 = 4.0;
 
 #[cfg(test)]
@@ -267,7 +267,7 @@ mod tests {
             let rows = Rows::of(height, false);
             let end = rows.last + 1.25 * small;
             assert!(end <= rows.band, "{end} at {pixels_per_point}");
-            // The times, or half of the lowest mark's label.
+            // The times, or the lower half of the lowest label.
             let above = match rows.has_times {
                 true => 3.0 + 1.25 * small,
                 false => 0.625 * small,

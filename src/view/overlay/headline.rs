@@ -1,4 +1,4 @@
-//! What a half costs, and how many times less that is: in large type at the top.
+//! Large type at the top of a half: its bandwidth, and the ratio to another lane or to no compression.
 
 use bevy_egui::egui::{Align, Align2, FontId, Rect, Vec2, pos2, vec2};
 use cubewire_codec::ladder;
@@ -11,33 +11,33 @@ use crate::theme::egui_color;
 use crate::view::ViewMode;
 use crate::view::side::Side;
 
-/// What a lane costs, mean of a second.
+/// Cost of a lane, mean of one second.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Cost {
     kbps: f64,
     wire_kbps: f64,
-    /// How far the replica is from the simulation, metres, where that is measured.
+    /// Distance of the replica from the simulation, metres. `None` if it is not measured.
     error_m: Option<f64>,
-    /// Whether nothing moved.
+    /// Whether no cube moved.
     is_at_rest: bool,
 }
 
-/// Within this factor, two lanes cost the same.
+/// Two lanes within this factor cost the same.
 const SAME: f64 = 1.05;
 
-/// Between two lanes that cost the same, errors that differ by less are not told apart: they vary as the cubes move.
+/// Smallest ratio of errors that is shown between two lanes of the same cost. Smaller ratios fluctuate with the motion.
 const CLOSER: f64 = 1.5;
 
-/// What is less is as close as can be seen, metres.
+/// Smallest visible error, metres. Smaller errors count as this one.
 const LEAST_ERROR_M: f64 = 0.0001;
 
-/// Height of a half in which there is a line below a large figure, in those of the figure.
+/// Height of a half below which the line under the figure is left out, in multiples of the headline's size.
 const LOW: f32 = 8.0;
 
-/// Between a headline and the edges of its ground, in multiples of its size.
+/// Padding of a headline inside its background, in multiples of its size.
 const PADDING: Vec2 = vec2(0.4, 0.17);
 
-/// From the top of the picture, points.
+/// Distance from the top of the picture, points.
 const TOP: f32 = 12.0;
 
 impl Cost {
@@ -50,7 +50,7 @@ impl Cost {
         }
     }
 
-    /// The bandwidth, as in large type.
+    /// Text of the bandwidth in large type.
     fn figure(&self) -> String {
         grouped(self.kbps)
     }
@@ -59,23 +59,23 @@ impl Cost {
         self.error_m.map(millimetres)
     }
 
-    /// How many times less than that is; none if it is not.
+    /// Text of the ratio to `uncompressed_kbps`, or `None` if the cost is not lower.
     fn less(&self, uncompressed_kbps: f64) -> Option<String> {
         let less = uncompressed_kbps / self.kbps;
         (self.kbps >= 0.5 && less >= SAME).then(|| format!("{} less", factor(less)))
     }
 
-    /// What it is instead of, below how many times less it is.
+    /// Line below the ratio: the two bandwidths, and the error under a budget.
     fn instead_of(&self, uncompressed_kbps: f64, has_budget: bool) -> String {
         let (now, before) = (self.figure(), grouped(uncompressed_kbps));
         let error = self.error().filter(|_| has_budget);
         let error = error.map_or(String::new(), |error| format!(", error {error}"));
-        // Where there is nothing to send, sending nothing is no merit.
+        // Mark a scene at rest, where few bytes are no achievement of the compression.
         let at_rest = if self.is_at_rest { "at rest: " } else { "" };
         format!("{at_rest}{now} kbps instead of {before}{error}")
     }
 
-    /// How bytes are counted.
+    /// Explains which bytes the bandwidth counts.
     pub(super) fn accounting(&self) -> String {
         format!(
             "Snapshots with their IP and UDP headers, as the article counts; with the transport’s own, as a budget counts, {} kbps.",
@@ -84,23 +84,23 @@ impl Cost {
     }
 }
 
-/// What is known of the cost of a lane.
+/// Known cost of a lane.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Known {
-    /// As measured, once there is a second of it.
+    /// Measured cost, once a whole second was measured.
     pub(super) cost: Option<Cost>,
-    /// See [`RungCosts::estimate`](crate::replication::RungCosts::estimate): only while the cost is not known.
+    /// Estimate of [`RungCosts::estimate`](crate::replication::RungCosts::estimate) until the cost is measured.
     pub(super) estimate: Option<f64>,
 }
 
 impl Known {
-    /// The bandwidth, as in large type.
+    /// Text of the measured or estimated bandwidth.
     fn figure(&self) -> Option<String> {
         let estimate = || Some(format!("about {}", grouped(self.estimate?)));
         self.cost.as_ref().map(Cost::figure).or_else(estimate)
     }
 
-    /// That of the half, or of what is not measured.
+    /// Colour of the half, or muted if the cost is not measured.
     const fn color(&self, side: Side, colors: &Colors) -> Rgb {
         match self.cost {
             Some(_) => side.color_of(colors),
@@ -109,8 +109,8 @@ impl Known {
     }
 }
 
-/// How many times less the cheaper of two lanes costs, or if they cost the same, how many times closer to the simulation one
-/// of them is; and which of them. None if neither says anything.
+/// Compares two lanes. Returns the text of the ratio of costs or, if they cost the same, of errors, with the better
+/// side. `None` if neither differs enough.
 pub(super) fn ratio([left, right]: [&Cost; 2]) -> Option<(String, Side)> {
     let compared = |left: f64, right: f64, least: f64| {
         let side = if left < right {
@@ -131,7 +131,7 @@ pub(super) fn ratio([left, right]: [&Cost; 2]) -> Option<(String, Side)> {
 }
 
 impl Pen<'_> {
-    /// Paints what the one lane that is shown costs, centred over its half. Returns the ground's rectangle.
+    /// Paints the cost of a single lane, centred at the top of its half. Returns the rectangle of the background.
     pub(super) fn headline(
         &self,
         half: Rect,
@@ -144,7 +144,7 @@ impl Pen<'_> {
         let uncompressed = settings.sender.uncompressed_kbps();
         let color = known.color(side, self.colors());
         let is_cut = settings.link.conditions.cut;
-        // What does not arrive is no replica.
+        // With a cut link, the cost does not describe the shown replica.
         let cost = known.cost.as_ref().filter(|_| !is_cut);
         let less = cost.and_then(|cost| Some((cost, cost.less(uncompressed)?)));
         let (large, lines) = match (less, known.figure()) {
@@ -162,8 +162,8 @@ impl Pen<'_> {
         self.figures(half, anchor, width, &large, (&lines, self.sizes.line))
     }
 
-    /// Paints what one of several lanes of a film costs and how far it is from the simulation, centred over its half or
-    /// column. Returns the ground's rectangle.
+    /// Paints the cost and the error of one of several lanes of a film, centred in its half or column. Returns the
+    /// rectangle of the background.
     pub(super) fn column(
         &self,
         half: Rect,
@@ -182,9 +182,9 @@ impl Pen<'_> {
         self.figures(half, anchor, width, &large, (&lines, self.sizes.line))
     }
 
-    /// Paints what one of two lanes costs, at the outer edge of its half, so that the `ratio` between the halves stays
-    /// free, and what its rung does, or if the `other` lane has the same, in what else it differs: as fully as both halves
-    /// have room for. Returns the ground's rectangle.
+    /// Paints the cost of one of two lanes at the outer edge of its half, which keeps the middle free for the ratio.
+    /// Below it is a summary of the rung or, if both lanes have the same stages, the settings that differ. Uses the
+    /// longest text that fits in both halves. Returns the rectangle of the background.
     pub(super) fn compared(
         &self,
         half: Rect,
@@ -205,8 +205,8 @@ impl Pen<'_> {
         self.figures(half, anchor, beside, &large, (&lines, self.sizes.small))
     }
 
-    /// The texts about the first of two lanes that have room where those about the other lane have it, too; at least the
-    /// shortest.
+    /// Leaves out the first texts of a lane until both this lane and the other have room. Keeps at least the last,
+    /// shortest one.
     fn alike(&self, [own, others]: [Vec<String>; 2], width: f32) -> Vec<String> {
         let fits = |text: &String| self.width(text, self.sizes.small) <= self.inside(width);
         let fitting = own
@@ -216,11 +216,11 @@ impl Pen<'_> {
         own[fitting.unwrap_or(own.len() - 1)..].to_vec()
     }
 
-    /// Paints the name of a rung of whose cost nothing is known yet, as large as it has room, and what it does: the last of
-    /// `about`, and the others.
+    /// Paints the name of a rung while its cost is unknown, in the larger type if it fits, above the other texts of
+    /// `about`. The last text of `about` is the name.
     fn announced(&self, half: Rect, anchor: Align2, width: f32, about: &[String]) -> Rect {
         let (name, lines) = about.split_last().expect("there is a name");
-        // Stages without a name of their own have no sentence either.
+        // Unnamed combinations of stages have no summary.
         let has_sentence = lines.first().is_some_and(|sentence| sentence != name);
         let lines = if has_sentence { lines } else { &[] };
         let inside = self.inside(width);
@@ -241,13 +241,13 @@ impl Pen<'_> {
         ]
     }
 
-    /// Width inside the ground of figures that have that width in their half.
+    /// Text width that a background of `width` allows.
     fn inside(&self, width: f32) -> f32 {
         width - 2.0 * (self.sizes.margin + PADDING.x * self.sizes.headline)
     }
 
-    /// Paints large type without its unit, if it has no room, and below it the first of the lines that has room: in the middle
-    /// of a half or at an edge, where it may take that width.
+    /// Paints large type, without the unit if there is no room, above the first line that fits. `anchor` places the
+    /// background in the half, `width` limits it.
     fn figures(
         &self,
         half: Rect,
@@ -274,7 +274,7 @@ impl Pen<'_> {
         self.plate(at, anchor, PADDING * self.sizes.headline, &lines)
     }
 
-    /// The lines below a large figure, unless they would reach down to the ball.
+    /// The lines below a large figure, or an empty slice if they would cover the ball.
     fn with_room<'a>(&self, half: Rect, lines: &'a [String]) -> &'a [String] {
         match half.height() < LOW * self.sizes.headline {
             true => &[],
@@ -282,7 +282,7 @@ impl Pen<'_> {
         }
     }
 
-    /// Paints the ratio between two lanes, on the line between the halves, and where the better one is.
+    /// Paints the ratio between two lanes on the line between the halves, with the better side below it.
     pub(super) fn ratio(&self, picture: Rect, mode: ViewMode, (ratio, side): (String, Side)) {
         let side = match (mode, side) {
             (ViewMode::Difference, Side::Left) => "solid",
@@ -299,7 +299,7 @@ impl Pen<'_> {
         self.ground(at, Align2::CENTER_TOP, padding, &lines, fill);
     }
 
-    /// Paints a sentence about what the pointer is over.
+    /// Paints a tooltip below the area that the pointer is over.
     pub(super) fn tip(&self, over: Rect, picture: Rect, text: &str) {
         let small = self.sizes.small;
         let width = (TIP * small).min(picture.width() - 4.0 * self.sizes.margin);
@@ -322,10 +322,10 @@ impl Pen<'_> {
     }
 }
 
-/// Width of what is told under the pointer, at most, in sizes of its type.
+/// Maximum width of a tooltip, in multiples of its type size.
 const TIP: f32 = 26.0;
 
-/// What tells the lane from the other one, at length and shorter.
+/// Texts that tell `settings` apart from `other`, longest first. The last one is the name of the rung.
 fn about([settings, other]: [&LaneSettings; 2]) -> Vec<String> {
     let is_alike = settings.sender.stages == other.sender.stages;
     let differs = other.describe_change(settings).filter(|_| is_alike);
@@ -336,7 +336,7 @@ fn about([settings, other]: [&LaneSettings; 2]) -> Vec<String> {
     vec![about, phrase, name.to_owned()]
 }
 
-/// What the rung does, and its name.
+/// Summary and name of the rung.
 fn about_rung(settings: &LaneSettings) -> (String, &'static str) {
     let stages = settings.sender.stages;
     let name = rung_name(stages);

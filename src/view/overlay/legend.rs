@@ -1,5 +1,5 @@
-//! The legend of the cubes' colours: at the lower left of the picture, as the ball and what it touches are above, or in a band
-//! of a film.
+//! Legend of the cubes' colours. In a window it is at the lower left, because the ball is in the middle. In a film it
+//! is a strip above the picture.
 
 use bevy_egui::egui::{Align2, Color32, Mesh, Pos2, Rangef, Rect, Vec2, pos2, vec2};
 use cubewire_codec::Form;
@@ -12,7 +12,7 @@ use crate::theme::egui_color;
 use crate::view::costs::{Costs, CubeColors, Scale};
 
 impl Pen<'_> {
-    /// Paints what the colours of the cubes mean, above the caption; nothing for the usual ones.
+    /// Paints the legend above the caption, if the colours have one.
     pub(super) fn legend(&self, picture: Rect, colors: CubeColors, costs: &Costs) {
         let Some(title) = colors.title() else {
             return;
@@ -24,7 +24,7 @@ impl Pen<'_> {
             false => form.is_none(),
         };
         let listed: Vec<_> = forms().filter(|form| is_known && is_listed(form)).collect();
-        // Below the title: why nothing is known, or the ramp and its labels.
+        // Rows below the title: the reason for missing costs, or the ramp and its labels.
         let first = match (is_known, is_form) {
             (false, _) => 2,
             (true, true) => 1,
@@ -78,13 +78,13 @@ impl Pen<'_> {
         }
     }
 
-    /// Writes a few words. Returns their right end.
+    /// Writes small text and returns its right end.
     fn note(&self, at: Pos2, anchor: Align2, text: &str) -> f32 {
         let part = (text, self.sizes.small, self.colors().ink);
         self.write(at, anchor, part).max.x
     }
 
-    /// Paints a colour and what it means, from a point at the middle of its left edge. Returns its right end.
+    /// Paints a colour and its label, starting at the middle of the left edge. Returns the right end.
     fn swatch(&self, at: Pos2, colors: CubeColors, form_of: Option<Form>) -> f32 {
         let row = 1.5 * self.sizes.small;
         let center = pos2(at.x + row / 2.0, at.y);
@@ -95,7 +95,7 @@ impl Pen<'_> {
         self.note(pos2(swatch.max.x + 6.0, at.y), Align2::LEFT_CENTER, name)
     }
 
-    /// Paints the same in one line of a film.
+    /// Paints the legend in one line, for a film.
     pub(super) fn legend_strip(
         &self,
         across: Rangef,
@@ -121,18 +121,18 @@ impl Pen<'_> {
     }
 }
 
-/// No form, and every form.
+/// `None`, then every form.
 fn forms() -> impl Iterator<Item = Option<Form>> {
     [None].into_iter().chain(Form::ALL.map(Some))
 }
 
-/// Height of a picture in which a legend of every form would reach up to the ball, points.
+/// Height of a picture below which a legend of every form would reach the ball, points.
 const LOW: f32 = 400.0;
 
-/// Width of the ramp in a film, at most, points.
+/// Maximum width of the ramp in a film, points.
 const RAMP: f32 = 240.0;
 
-/// How many cubes there are of a form, in both halves if they differ.
+/// Text of the number of cubes with a form, one number per half if they differ.
 fn counted(costs: &Costs, form: Option<Form>) -> String {
     match costs.counts(form) {
         [left, right] if left == right => left.to_string(),
@@ -140,17 +140,18 @@ fn counted(costs: &Costs, form: Option<Form>) -> String {
     }
 }
 
-/// Amounts at the stops of the ramp.
+/// Labels at the stops of the ramp.
 fn labels(colors: CubeColors, scale: Scale) -> [String; AMOUNTS.len()] {
     let at = |index: usize| scale.amount(index as f32 / (AMOUNTS.len() - 1) as f32);
     std::array::from_fn(|index| match (index, colors) {
-        // Cubes without bits are not sent. The label is 0 only where the next one is at most 1.
+        // Cubes with 0 bits are not sent, so label the start with 1 bit. The label is 0 only if the next one is at most
+        // 1.
         (0, CubeColors::Bits) if at(1) > 1.0 => amount(1.0),
         _ => amount(at(index)),
     })
 }
 
-/// An amount with two digits, or whole.
+/// Formats an amount with two significant digits, or as a whole number from 10.
 fn amount(amount: f32) -> String {
     let decimals = match amount {
         9.95.. => return grouped(amount.into()),
@@ -161,7 +162,7 @@ fn amount(amount: f32) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The colours of amounts, as those of the cubes, from left to right.
+/// Mesh of the colours of amounts, from left to right.
 fn ramp(bar: Rect) -> Mesh {
     let mut mesh = Mesh::default();
     for (index, color) in AMOUNTS.into_iter().enumerate() {
@@ -178,10 +179,10 @@ fn ramp(bar: Rect) -> Mesh {
     mesh
 }
 
-/// In multiples of the type's size.
+/// Width of the legend in multiples of the type size.
 const WIDTH: f32 = 16.5;
 
-/// Points.
+/// Gap to the caption, points.
 const ABOVE_CAPTION: f32 = 4.0;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Outlines of the hovered and of the selected cube, in both halves.
+//! Outlines of the hovered and the selected cube, in both halves.
 
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
@@ -11,7 +11,7 @@ use crate::view::cubes::ViewCube;
 use crate::view::panes::Pane;
 use crate::view::side::Side;
 
-/// What is outlined, and the cameras that see it.
+/// Outlined cubes and the cameras that see them.
 #[derive(SystemParam)]
 pub(super) struct Outlined<'w, 's> {
     selection: Res<'w, Selection>,
@@ -29,20 +29,20 @@ pub(super) struct Outlined<'w, 's> {
     cubes: Query<'w, 's, (&'static Side, &'static ViewCube, &'static Transform)>,
 }
 
-/// The corners of a unit cube: bit 0, 1 and 2 of the index are x, y and z.
+/// Corner of a unit cube. Bits 0, 1 and 2 of the index select x, y and z.
 fn corner(index: usize) -> Vec3 {
     let at = |bit: usize| if index >> bit & 1 == 1 { 0.5 } else { -0.5 };
     Vec3::new(at(0), at(1), at(2))
 }
 
-/// Pairs of corners.
+/// Edges as pairs of corners.
 fn edges() -> impl Iterator<Item = (usize, usize)> {
     let from = (0..8).flat_map(|from| (0..3).map(move |bit| (from, from | 1 << bit)));
     from.filter(|(from, to)| from != to)
 }
 
 impl Pen<'_> {
-    /// Paints the outlines over `half`, which is the image of a side.
+    /// Paints the outlines over `half`, which shows the image of `side`.
     pub(super) fn outlines(&self, side: Side, half: Rect, what: &Outlined<'_, '_>) {
         let selection = *what.selection;
         if let Some(cube) = selection
@@ -71,7 +71,7 @@ impl Pen<'_> {
         let Some(size) = camera.logical_viewport_size() else {
             return;
         };
-        // A little larger than the cube, whose faces would hide half of the line.
+        // Slightly larger than the cube, so that its faces do not hide half of the line.
         let pose = pose.with_scale(pose.scale * 1.04);
         let eye = GlobalTransform::from(*eye);
         let corners: Vec<_> = (0..8)

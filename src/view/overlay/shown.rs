@@ -1,4 +1,4 @@
-//! Draws the images of the cameras, and what the text over them says.
+//! Draws the images of the cameras and all text over them.
 
 use bevy::ecs::system::SystemParam;
 use bevy::prelude::*;
@@ -22,7 +22,7 @@ use crate::view::notices::Notices;
 use crate::view::panes::Pane;
 use crate::view::side::{Selected, Side};
 
-/// A lane in a half.
+/// Query data of a lane in a half.
 type LaneInHalf = (
     &'static Side,
     LaneSettingsQuery,
@@ -32,7 +32,7 @@ type LaneInHalf = (
     Has<Selected>,
 );
 
-/// What the text is about.
+/// Resources and lanes that the text describes.
 #[derive(SystemParam)]
 pub(in crate::view) struct Shown<'w, 's> {
     ticks: Res<'w, Time<Fixed>>,
@@ -49,7 +49,7 @@ pub(in crate::view) struct Shown<'w, 's> {
     outlined: Outlined<'w, 's>,
 }
 
-/// Draws the images of the cameras, and text over them, below the panel.
+/// Draws the images of the cameras and the text over them, below the panel.
 pub(in crate::view) fn draw(
     mut contexts: EguiContexts,
     panes: Query<(&Side, &Pane)>,
@@ -66,7 +66,7 @@ pub(in crate::view) fn draw(
         return;
     };
     if shown.overlay.title.is_some() {
-        // A film has no panel that sets them.
+        // In a window the panel sets the fonts. A film has no panel.
         ctx.set_fonts(fonts());
     }
     let in_points = |area: URect| {
@@ -136,15 +136,15 @@ pub(in crate::view) fn draw(
     }
 }
 
-/// A half of the picture.
+/// A visible half of the picture.
 struct Half<'a> {
     side: Side,
     area: Rect,
-    /// None where it shows the simulation.
+    /// `None` if the half shows the simulation.
     lane: Option<ShownLane<'a>>,
 }
 
-/// A lane with its settings of the moment.
+/// A lane with its settings at the shown moment.
 struct ShownLane<'a> {
     settings: LaneSettings,
     known: Known,
@@ -154,7 +154,7 @@ struct ShownLane<'a> {
 }
 
 impl ShownLane<'_> {
-    /// The settings but the rung, part by part; in a film those that are not `common`.
+    /// Descriptions of all settings but the rung. In a film, without the parts in `common`.
     fn link(&self, common: Option<&[String]>) -> Vec<String> {
         let lane = &self.settings;
         let Some(common) = common else {
@@ -174,7 +174,7 @@ impl ShownLane<'_> {
 }
 
 impl Shown<'_, '_> {
-    /// The halves that are shown.
+    /// Visible halves.
     fn halves(&self, areas: [Option<Rect>; Side::ALL.len()]) -> Vec<Half<'_>> {
         let halves = Side::ALL.into_iter().zip(areas);
         let halves = halves.filter_map(|(side, area)| {
@@ -187,7 +187,7 @@ impl Shown<'_, '_> {
         halves.collect()
     }
 
-    /// The lane in a half.
+    /// Lane in a half, with its settings and costs at the shown moment.
     fn lane(&self, side: Side) -> Option<ShownLane<'_>> {
         let mut lanes = self.lanes.iter();
         let (_, settings, is_local, meter, shadow, is_selected) =
@@ -220,7 +220,7 @@ impl Shown<'_, '_> {
         })
     }
 
-    /// The lanes of a film.
+    /// Lanes of a film, left to right.
     fn curves(&self) -> Vec<film::Curve<'_>> {
         let lanes = self.lanes.iter();
         let lanes = lanes.map(|(&side, settings, _, meter, ..)| (side, meter, settings.get()));
@@ -229,8 +229,8 @@ impl Shown<'_, '_> {
         curves
     }
 
-    /// Draws the text over the scene. `areas` are the parts that captions and figures are over; none for
-    /// what is hidden. What is `common` to the lanes of a film is said elsewhere.
+    /// Draws the text over the scene. `areas` are the areas for captions and figures, `None` for hidden halves.
+    /// `common` has the settings that a film shows elsewhere.
     fn draw(
         &self,
         pen: &Pen<'_>,
@@ -247,7 +247,7 @@ impl Shown<'_, '_> {
             if self.warning(half).is_some() {
                 pen.frame(self.seen(half, picture));
             }
-            // The headline has it for a lane that keeps a budget alone, and for the lanes of a film.
+            // The headline shows the error of a single lane with a budget, and of all lanes of a film.
             let error = |lane: &ShownLane<'_>| {
                 let has_budget = is_alone && lane.settings.sender.kept_budget().is_some();
                 let cost = lane.known.cost.as_ref();
@@ -263,7 +263,7 @@ impl Shown<'_, '_> {
             );
             pen.caption(half.area, half.side, &name, &rest);
         }
-        // Of the half at the left, and of all.
+        // Lower ends of the figures in the left half, and of all figures.
         let (mut left_end, mut end) = (picture.min.y, picture.min.y);
         if self.overlay.shows(Part::Figures) {
             for plate in self.figures(pen, picture, &halves, pointer) {
@@ -273,7 +273,7 @@ impl Shown<'_, '_> {
                 }
             }
         }
-        // A film has a band for it.
+        // A film has a separate band for the legend.
         if common.is_none() {
             pen.legend(picture, *self.colors, &self.costs);
         }
@@ -281,7 +281,7 @@ impl Shown<'_, '_> {
         self.notices(pen, picture, end, &halves);
     }
 
-    /// Where the lane of a half is seen: an outlined replica is all over the picture.
+    /// Area that shows a half's lane. An outlined replica covers the whole picture.
     fn seen(&self, half: &Half<'_>, picture: Rect) -> Rect {
         match *self.mode {
             ViewMode::Difference => picture,
@@ -289,7 +289,7 @@ impl Shown<'_, '_> {
         }
     }
 
-    /// Draws what the lanes cost. Returns the rectangles of that.
+    /// Draws the costs of the lanes. Returns the rectangles of their backgrounds.
     fn figures(
         &self,
         pen: &Pen<'_>,
@@ -309,7 +309,7 @@ impl Shown<'_, '_> {
                     pen.column(half.area, half.side, settings, known)
                 }
                 Some(_) if self.overlay.title.is_some() => {
-                    // What the ratio leaves free.
+                    // Leave room for the ratio.
                     let (mut free, ratio) = (half.area, 3.0 * pen.sizes.ratio);
                     match half.side {
                         Side::Left => free.max.x -= ratio,
@@ -339,7 +339,7 @@ impl Shown<'_, '_> {
         plates
     }
 
-    /// Draws the recordings in progress next to a red dot at the left.
+    /// Draws the length of the current recording next to a red dot at the left.
     fn recording(&self, pen: &Pen<'_>, picture: Rect, top: f32) {
         let text = self.notices.recording();
         if text.is_empty() {
@@ -356,7 +356,7 @@ impl Shown<'_, '_> {
         pen.strip(at, Align2::LEFT_CENTER, picture.width(), &[text]);
     }
 
-    /// Draws the notice, titles, and what is wrong with a link, each in a row of its own below `top`.
+    /// Draws the notice, titles and link warnings, each in a separate row below `top`.
     fn notices(&self, pen: &Pen<'_>, picture: Rect, top: f32, halves: &[Half<'_>]) {
         let colors = pen.colors();
         let row = 2.0 * pen.sizes.small + 4.0;
@@ -376,7 +376,7 @@ impl Shown<'_, '_> {
                 let half = halves.iter().find(|half| half.side == side);
                 half.map(|half| half.area)
             });
-            // In large type until the cost is measured, and then in the caption.
+            // The headline shows the rung until its cost is measured, and then the caption does.
             let is_headed = self.overlay.shows(Part::Figures);
             let said = Side::ALL.map(|side| {
                 let mut halves = halves.iter().filter(|_| is_headed);
@@ -398,7 +398,7 @@ impl Shown<'_, '_> {
         }
     }
 
-    /// What is wrong with the link of a half's lane.
+    /// Warning about the link of a half's lane.
     fn warning(&self, half: &Half<'_>) -> Option<String> {
         let lane = half.lane.as_ref()?;
         let (settings, meter) = (&lane.settings, lane.meter);
@@ -420,5 +420,5 @@ impl Shown<'_, '_> {
     }
 }
 
-/// From the top of the picture to the first row below large type, in multiples of its size.
+/// Distance from the top of the picture to the first row below large type, in multiples of the headline's size.
 const FIGURES_END: f32 = 2.6;

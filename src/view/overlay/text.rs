@@ -1,4 +1,4 @@
-//! Lays out and paints text over the scene: each text is one line, cut with … where it is too long.
+//! Lays out and paints text over the scene. Text that is too long ends in "…".
 
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use cubewire_palette::{Colors, Rgb};
 
 use crate::theme::{Theme, egui_color};
 
-/// Sizes of type and distances, points.
+/// Type sizes and distances, points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sizes {
-    /// The ratio or the bandwidth of a half.
+    /// Ratio or bandwidth of a half.
     pub(super) headline: f32,
-    /// The unit next to it.
+    /// Unit next to the headline.
     pub(super) unit: f32,
-    /// The line below it.
+    /// Line below the headline.
     pub(super) line: f32,
-    /// The ratio between the halves.
+    /// Ratio between the halves.
     pub(super) ratio: f32,
-    /// The title of a film.
+    /// Title of a film.
     pub(super) title: f32,
-    /// All else.
+    /// All other text.
     pub(super) small: f32,
-    /// Between text and the edges of a half.
+    /// Distance of text from the edges of a half.
     pub(super) margin: f32,
 }
 
@@ -49,7 +49,7 @@ impl Sizes {
         ..Self::WINDOW
     };
 
-    /// At 540 lines.
+    /// For a film with a height of 540 points.
     const FILM: Self = Self {
         headline: 34.0,
         unit: 20.0,
@@ -60,7 +60,8 @@ impl Sizes {
         margin: 16.0,
     };
 
-    /// Those for a window of this width, or a film, with a half of this width. Small type has at least [`MIN_PIXELS`].
+    /// Sizes for a window or film of `width` points with halves of `half` points. Small type has at least
+    /// [`MIN_PIXELS`].
     pub(super) fn of(is_film: bool, width: f32, half: f32, pixels_per_point: f32) -> Self {
         let sizes = match is_film {
             true if half < NARROW_COLUMN => Self {
@@ -84,19 +85,19 @@ impl Sizes {
 const NARROW: f32 = 1000.0;
 const NARROW_HALF: f32 = 320.0;
 
-/// Width of a half or a column of a film below which type is smaller, points.
+/// Width of a half or column of a film below which type is smaller, points.
 const NARROW_COLUMN: f32 = 220.0;
 
 /// Smallest readable type, physical pixels.
 const MIN_PIXELS: f32 = 9.0;
 
-/// Rows of a notice, at most.
+/// Maximum number of rows of a notice.
 const MAX_ROWS: usize = 3;
 
 /// Width of the frame around a stale half, points.
 const FRAME: f32 = 4.0;
 
-/// Opacity of the veil over a stale half.
+/// Opacity of the colour over a stale half.
 const DIMMING: f32 = 0.12;
 
 /// Paints text in the colours of a theme.
@@ -106,7 +107,7 @@ pub(super) struct Pen<'a> {
     pub(super) sizes: Sizes,
 }
 
-/// A part of a line: what, how large, and in which colour.
+/// Part of a line: text, size and colour.
 pub(super) type Part<'a> = (&'a str, f32, Rgb);
 
 impl Pen<'_> {
@@ -114,13 +115,12 @@ impl Pen<'_> {
         self.theme.colors()
     }
 
-    /// The width of a line of text, points.
     pub(super) fn width(&self, text: &str, size: f32) -> f32 {
         let part = (text, size, self.colors().ink);
         self.line(&[part], f32::INFINITY).size().x
     }
 
-    /// As many words of a text as fit into a line of `width` points, with … if there are more.
+    /// Returns as many whole words as fit into `width` points, followed by "…" if some are left out.
     pub(super) fn words(&self, text: &str, size: f32, width: f32) -> String {
         let mut kept = text;
         let mut line = text.to_owned();
@@ -133,7 +133,7 @@ impl Pen<'_> {
         line
     }
 
-    /// Lays out a line of at most `width` points.
+    /// Lays out one line of at most `width` points.
     pub(super) fn line(&self, parts: &[Part<'_>], width: f32) -> Arc<Galley> {
         let mut job = LayoutJob {
             wrap: TextWrapping {
@@ -149,7 +149,7 @@ impl Pen<'_> {
         self.painter.layout_job(job)
     }
 
-    /// Paints a line without a ground, with `anchor` at a point. Returns its rectangle.
+    /// Paints a line without a background, its `anchor` at a point. Returns its rectangle.
     pub(super) fn write(&self, at: Pos2, anchor: Align2, part: Part<'_>) -> Rect {
         let galley = self.line(&[part], f32::INFINITY);
         let rect = anchor.anchor_size(at, galley.size());
@@ -157,7 +157,8 @@ impl Pen<'_> {
         rect
     }
 
-    /// Paints lines below each other on a ground, whose `anchor` is at a point. Returns the ground's rectangle.
+    /// Paints lines below each other on the default background, its `anchor` at a point. Returns the background's
+    /// rectangle.
     pub(super) fn plate(
         &self,
         at: Pos2,
@@ -168,7 +169,7 @@ impl Pen<'_> {
         self.ground(at, anchor, padding, lines, self.veil())
     }
 
-    /// As [`plate`](Self::plate), on a ground of this colour.
+    /// As [`plate`](Self::plate), with a background of colour `fill`.
     pub(super) fn ground(
         &self,
         at: Pos2,
@@ -195,12 +196,12 @@ impl Pen<'_> {
         plate
     }
 
-    /// How much wider the ground of a line of small type is.
+    /// Horizontal padding of a line of small type, both sides together.
     pub(super) fn beside(&self) -> f32 {
         1.32 * self.sizes.small
     }
 
-    /// Paints a line of small type, such as a caption or a notice, on a ground twice as high as its type.
+    /// Paints a line of small type, for example a caption, on a background twice as high as the type.
     pub(super) fn strip(&self, at: Pos2, anchor: Align2, width: f32, parts: &[Part<'_>]) -> Rect {
         let line = self.line(parts, width - self.beside());
         let padding = vec2(
@@ -210,8 +211,8 @@ impl Pen<'_> {
         self.plate(at, anchor, padding, &[line])
     }
 
-    /// Paints small type in up to [`MAX_ROWS`] rows, centred below a point of a rectangle's upper edge. Returns the
-    /// ground's rectangle.
+    /// Paints small type in up to [`MAX_ROWS`] rows, centred in `over` at the height `top`. Returns the background's
+    /// rectangle.
     pub(super) fn paragraph(&self, over: Rect, top: f32, text: &str, color: Rgb) -> Rect {
         let padding = Vec2::splat(0.5 * self.sizes.small);
         let font = FontId::proportional(self.sizes.small);
@@ -227,7 +228,7 @@ impl Pen<'_> {
         self.plate(at, Align2::CENTER_TOP, padding, &lines)
     }
 
-    /// Dims a stale half and frames it.
+    /// Dims and frames a stale half.
     pub(super) fn frame(&self, half: Rect) {
         let warning = egui_color(self.colors().warning);
         self.painter
@@ -237,7 +238,8 @@ impl Pen<'_> {
             .rect_stroke(half, 0.0, stroke, StrokeKind::Inside);
     }
 
-    /// Background of text over cubes. Colours are mixed as light, which lets more of a dark scene through white.
+    /// Background colour of text over cubes. More opaque in the light theme, because colours blend in linear light,
+    /// where a dark scene shows more through white.
     pub(super) fn veil(&self) -> Color32 {
         let opacity = match self.theme {
             Theme::Light => 0.93,
@@ -247,7 +249,7 @@ impl Pen<'_> {
     }
 }
 
-/// Of the corners of grounds, points.
+/// Corner radius of backgrounds, points.
 const RADIUS: f32 = 4.0;
 
 #[cfg(test)]
@@ -273,7 +275,7 @@ pub(super) mod tests {
                 sizes: Sizes::WINDOW,
             });
         });
-        // Nothing draws it.
+        // No renderer uses the textures.
         output.textures_delta.clear();
     }
 

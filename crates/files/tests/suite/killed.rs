@@ -1,4 +1,4 @@
-//! Writers that are killed, and several at once. Each test runs itself again, in other processes.
+//! Killed writers and concurrent writers. Each test runs itself again in other processes.
 
 use std::env;
 use std::fs;
@@ -9,11 +9,11 @@ use std::thread;
 
 use cubewire_files::{NewFile, write_whole};
 
-/// For the other process: what it does, and the folder in which it does it.
+/// Environment variables of the other process: its role and its folder.
 const ROLE: &str = "CUBEWIRE_FILES_ROLE";
 const FOLDER: &str = "CUBEWIRE_FILES_FOLDER";
 
-/// The test that runs, in another process.
+/// Command that runs the current test in another process.
 fn again(role: &str, folder: &Path) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
     let thread = thread::current();
@@ -26,13 +26,13 @@ fn again(role: &str, folder: &Path) -> Command {
     command
 }
 
-/// The role of this process, if it is another one than that of the test, and its folder.
+/// Role and folder of this process. `None` in the test's first process.
 fn role() -> Option<(String, PathBuf)> {
     let folder = env::var_os(FOLDER)?;
     Some((env::var(ROLE).unwrap(), folder.into()))
 }
 
-/// Ends the process.
+/// Kills the process when dropped.
 struct Killed(Child);
 
 impl Drop for Killed {
@@ -67,7 +67,7 @@ fn a_killed_writer_leaves_no_file_and_the_next_one_removes_what_it_left() {
             file.flush().unwrap();
         }
         println!("\nready");
-        // Until it is killed.
+        // Blocks until this process is killed.
         std::io::stdin().read_line(&mut String::new()).unwrap();
         unreachable!("nobody writes");
     }
@@ -92,7 +92,7 @@ fn a_killed_writer_leaves_no_file_and_the_next_one_removes_what_it_left() {
     let lines = BufReader::new(writer.0.stdout.take().unwrap()).lines();
     assert!(lines.map(Result::unwrap).any(|line| line == "ready"));
     assert_eq!(names(folder).len(), before.len() + 3);
-    // What is written is nobody's leftover.
+    // A file that is being written is not a leftover.
     assert!(again("next", folder).output().unwrap().status.success());
     assert_eq!(names(folder).len(), before.len() + 4);
 
@@ -137,7 +137,7 @@ fn writers_in_one_folder_lose_nothing() {
     assert_eq!(names(folder.path()).len(), WRITERS * FILES);
 }
 
-/// Runs a command in a shell that has run this.
+/// Runs a command in a shell after `script`.
 #[cfg(unix)]
 fn run_after(script: &str, command: &Command) {
     let mut shell = Command::new("sh");
@@ -152,13 +152,13 @@ fn run_after(script: &str, command: &Command) {
     assert!(output.status.success(), "{output:?}");
 }
 
-/// In a process whose files are limited to one or two kilobytes.
+/// Runs in a process that can only write files of one or two kilobytes.
 #[cfg(unix)]
 #[test]
 fn what_does_not_fit_leaves_the_file_as_it_was() {
     if let Some((_, folder)) = role() {
         let path = folder.join("a");
-        // Whether it is written at once, or at the end.
+        // Fails at the first write, or when the buffer is flushed.
         for bytes in [5_000, 50_000] {
             let failed = write_whole(&path, |file| file.write_all(&vec![0; bytes]));
             assert_eq!(failed.unwrap_err().raw_os_error(), Some(27));

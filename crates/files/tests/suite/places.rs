@@ -1,4 +1,4 @@
-//! What is replaced, followed, or written to directly.
+//! Replaced files, followed links, and special files.
 
 use std::fs;
 use std::io::{self, Write};
@@ -111,7 +111,7 @@ fn a_file_keeps_its_permissions_and_a_hard_link_the_old_contents() {
             let new = [&old[..], b" new"].concat();
             let mut file = NewFile::create(name).unwrap();
             file.write_all(&new).unwrap();
-            // Nobody else can read it before it is there.
+            // The temporary file already has the final permissions.
             let mut parts = fs::read_dir(folder.path()).unwrap().flatten();
             let part = parts.find(|part| part.path().extension().is_some_and(|it| it == "part"));
             assert_eq!(mode(&part.unwrap().path()), kept);
@@ -123,7 +123,7 @@ fn a_file_keeps_its_permissions_and_a_hard_link_the_old_contents() {
     }
 }
 
-/// Root can give files away, and others can neither do that nor is it asked of them.
+/// Only root can change the owner of a file. For other users, the test checks less.
 #[cfg(unix)]
 #[test]
 fn a_file_keeps_its_owner_where_that_is_allowed() {

@@ -1,4 +1,4 @@
-// A headless browser that draws in software, the page's own server, and what the tests ask of both.
+// Functions for the tests: a headless browser with software rendering, and the server of the page.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { PAGE } from './folder.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-// Where pictures go, to be looked at.
+// Folder for screenshots to look at.
 const PICTURES = process.env.CUBEWIRE_PICTURES;
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
@@ -31,7 +31,7 @@ export async function launch(extra = []) {
   return chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...extra] });
 }
 
-// Starts `cargo web serve` on a free port. Returns its address and how to end it.
+// Starts `cargo web serve` on a free port. Returns its address, and a function that stops it.
 export async function serve() {
   const program = process.env.CUBEWIRE_WEB ?? `${here}/../../target/debug/cubewire-web`;
   const server = spawn(program, ['serve', '--no-build', '--port', '0', '--out', PAGE]);
@@ -49,7 +49,7 @@ export async function serve() {
 
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-// The page of the game. Errors in its console, and those that nobody catches, are kept.
+// The page of the game. Collects errors of its console and uncaught errors.
 export class Game {
   errors = [];
   dialogs = [];
@@ -86,7 +86,7 @@ export class Game {
     return this.page.evaluate(() => window.cubewire.report);
   }
 
-  // Waits until the report says so, and returns it.
+  // Waits for a report that satisfies `isSo`, and returns it.
   async until(what, isSo, seconds = 180) {
     const end = Date.now() + 1_000 * seconds;
     let report;
@@ -104,7 +104,7 @@ export class Game {
     for (let last; last !== (last = await position()); ) await sleep(1_000);
   }
 
-  // Presses a key for as long as the report says no.
+  // Holds a key until a report satisfies `isSo`.
   async hold(key, what, isSo) {
     await this.page.keyboard.down(key);
     try {

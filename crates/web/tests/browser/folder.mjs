@@ -3,5 +3,5 @@ import { fileURLToPath } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-// The folder that `cargo web build` made.
+// Folder that `cargo web build` wrote.
 export const PAGE = resolve(process.env.CUBEWIRE_PAGE ?? `${here}/../../../../target/page`);

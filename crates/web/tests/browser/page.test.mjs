@@ -1,4 +1,4 @@
-// The page as people use it: real keys, clicks, fingers and files.
+// Tests of the page with real keys, clicks, touches and files.
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -19,7 +19,7 @@ after(async () => {
   server?.stop();
 });
 
-// Opens the page, runs a test, and then wants a console without errors.
+// Opens the page, runs a test, and asserts that the console has no errors.
 async function play(query, options, run) {
   const game = await Game.open(browser, server.address, query, options);
   try {
@@ -31,7 +31,7 @@ async function play(query, options, run) {
   }
 }
 
-// The pixels of a PNG as Chromium writes it: one byte a channel, rows filtered.
+// Decodes a PNG written by Chromium: one byte per channel, filtered rows.
 function pixels(png) {
   const parts = [];
   let width, height, channels;
@@ -65,7 +65,7 @@ function pixels(png) {
   return { width, at: (x, y) => [...out.subarray((y * width + x) * channels, (y * width + x) * channels + 3)] };
 }
 
-// Counts the pixels of a part of the screenshot for which `isSo` holds.
+// Counts the pixels in a part of the screenshot that satisfy `isSo`.
 function count(picture, [left, top, right, bottom], isSo) {
   let found = 0;
   for (let y = top; y < bottom; y += 1) {
@@ -78,7 +78,7 @@ const isBlue = ([r, g, b]) => b > 120 && b > 1.8 * r && b > 1.4 * g;
 const isRed = ([r, g, b]) => r > 120 && r > 2 * g && r > 2 * b;
 const isGrey = ([r, g, b]) => Math.max(r, g, b) - Math.min(r, g, b) < 40 && g > 60 && g < 190;
 
-// Where the panel of a window of 1280 × 720 has what is clicked.
+// Positions to click in the panel of a 1280 × 720 window.
 const PANEL = {
   smallestThree: [960, 317],
   network: [1150, 215],
@@ -202,7 +202,7 @@ test('a screenshot and a table are downloaded, and a link is copied that leads b
     let file = await download;
     assert.match(file.suggestedFilename(), /\.png$/);
     assert.equal(readFileSync(await file.path()).readUInt32BE(16), 1280);
-    // A list is laid out a frame after a click has opened or closed it, and takes clicks from the frame after that.
+    // A list is laid out one frame after the click that opens or closes it, and accepts clicks one frame later.
     const frames = async () => {
       const before = (await game.report()).frames;
       await game.until('more frames', (report) => report.frames > before + 3);
@@ -230,7 +230,7 @@ test('a screenshot and a table are downloaded, and a link is copied that leads b
 });
 
 test('the canvas follows the size of the window and its pixel ratio', async () => {
-  // Two pixels to a point. What Playwright emulates does not reach the sizes that elements report.
+  // Two pixels per point. Playwright's emulation does not change the sizes that elements report.
   const other = await launch(['--force-device-scale-factor=2']);
   const game = await Game.open(other, server.address, '?calm&report&quality=low', { width: 500, height: 300 });
   try {
@@ -287,7 +287,7 @@ test('asleep nothing runs, and awake it goes on where it stopped', async () => {
     await game.until('it runs', (report) => report.simulation_tick > 30);
     const tell = (wish) => game.page.evaluate((wish) => window.postMessage({ cubewire: wish }, '*'), wish);
     await tell('sleep');
-    // For several seconds: on a busy machine a frame can take more than one.
+    // Wait several seconds, because a frame can take more than one on a busy machine.
     let before;
     let still = 0;
     await game.until('it stands still', async (report) => {
@@ -298,9 +298,9 @@ test('asleep nothing runs, and awake it goes on where it stopped', async () => {
     });
     await sleep(4_000);
     assert.equal((await game.report()).simulation_tick, before);
-    // Events that would wake it by themselves.
+    // These events must not wake the game.
     for (let x = 100; x < 300; x += 10) await game.page.mouse.move(x, 200);
-    // The first tick that is reported then. A frame makes up for a quarter of a second at most; the report comes every
+    // The first tick reported after waking. A frame simulates at most a quarter of a second, and a report comes every
     // 0.2 s.
     const first = game.page.waitForFunction((before) => {
       const { simulation_tick: tick } = window.cubewire.report;
@@ -309,7 +309,7 @@ test('asleep nothing runs, and awake it goes on where it stopped', async () => {
     await tell('wake');
     const after = await (await first).jsonValue();
     assert.ok(after < before + 90, `${before}, ${after}`);
-    // One update a frame, as before.
+    // One update per frame, as before.
     const updates = await game.page.evaluate(async () => {
       const request = window.requestAnimationFrame;
       const frame = () => new Promise((resolve) => request(resolve));
@@ -365,7 +365,7 @@ test('between paragraphs one frame at a time is awake', async () => {
   assert.equal(await (await frame(first)).evaluate(() => window.cubewire.asleep), true);
   assert.equal(await (await frame(second)).evaluate(() => window.cubewire.asleep), false);
   await game.picture('embed');
-  // The first goes on when it is seen again.
+  // The first game continues when it is visible again.
   await first.evaluate((element) => element.scrollIntoView({ block: 'center' }));
   await (await frame(first)).waitForFunction(() => window.cubewire.asleep === false);
   assert.equal(await (await frame(second)).evaluate(() => window.cubewire.asleep), true);
@@ -381,8 +381,8 @@ test('a step of the tour that is read changes the settings of the game next to i
   await game.page.locator('section[data-step="2"]').click();
   await stage.waitForFunction(() => window.cubewire.report?.rung === 'uncompressed', null, { timeout: 60_000 });
   await game.picture('tour');
-  // A click selects its step, up to the last, and none that the page scrolls past on the way. How long that takes does
-  // not matter: two clicks follow each other while the page still scrolls.
+  // A click selects a step, also the last one, but not the steps that the page scrolls past. The second click comes while
+  // the page still scrolls.
   await game.page.evaluate(() => {
     window.selected = [];
     new MutationObserver(() => {
@@ -395,8 +395,8 @@ test('a step of the tour that is read changes the settings of the game next to i
   }
   await game.stopped();
   assert.deepEqual(await game.page.evaluate(() => window.selected), ['5', '16']);
-  // Scrolling by hand selects again. The event and the position are set, as a slow browser may go on with its own
-  // smooth scrolling after a real wheel.
+  // Manual scrolling selects again. Event and position are set directly, because a slow browser can continue its smooth
+  // scrolling after a real wheel event.
   await game.page.evaluate(() => {
     window.dispatchEvent(new WheelEvent('wheel', { deltaY: -1 }));
     window.scrollTo({ top: 0, behavior: 'instant' });

@@ -1,5 +1,5 @@
-// Plays a script in the program of the page, and prints what `cubewire headless --profile --json` prints natively: how long a
-// frame takes, without drawing.
+// Plays a script in the program of the page and prints the frame times without drawing, in the format of
+// `cubewire headless --profile --json`.
 
 import { argumentsOf, game } from './program.mjs';
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Plays scripts natively and in the program of the page, each with every rung, and compares every tick: the hash of
-# the states, and the bytes that each rung sent.
+# Plays scripts natively and in the program of the page, with every rung, and compares the hash of the states and the bytes
+# of each rung at every tick.
 #
 #   same.sh CUBEWIRE SECONDS SCRIPT...
 set -euo pipefail

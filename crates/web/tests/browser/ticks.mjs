@@ -1,5 +1,5 @@
-// Plays a script in the program of the page, and prints what `cubewire play SCRIPT --ticks FILE` writes: for each
-// tick the hash of the states, and the bytes of each rung.
+// Plays a script in the program of the page and prints the hash of the states and the bytes of each rung per tick, in the
+// format of `cubewire play SCRIPT --ticks FILE`.
 
 import { argumentsOf, game } from './program.mjs';
 

@@ -1,4 +1,4 @@
-//! The program as its users run it, except for compiling the game: `.ci/run` does that.
+//! Tests of the program as a user runs it, except for compiling the game, which `.ci/run` tests.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -35,7 +35,7 @@ impl Server {
         Self { process, address }
     }
 
-    /// The head and the body of an answer.
+    /// Returns head and body of the response.
     fn get(&self, path: &str, accepted: &str) -> (String, Vec<u8>) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         write!(

@@ -1,4 +1,4 @@
-//! What a film's lanes have sent.
+//! Traffic of a film's lanes.
 
 use bevy::prelude::*;
 use cubewire_codec::Stages;
@@ -6,11 +6,11 @@ use cubewire_codec::Stages;
 use crate::replication::{Accounting, Lane, LaneMeter, Sample, Totals};
 use crate::view::Side;
 
-/// What a half or a column sent.
+/// Traffic of a half or a column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sent {
     all: Totals,
-    /// In the order in which they were first used.
+    /// In the order of first use.
     by_stages: Vec<(Stages, Totals)>,
 }
 
@@ -26,19 +26,19 @@ impl Sent {
         self.by_stages[index].1.add(sample);
     }
 
-    /// Mean bandwidth in article accounting, kilobits a second, over the ticks in which there was a lane; none if there never was.
+    /// Mean bandwidth in article accounting over the ticks with a lane, kilobits per second. `None` without a lane.
     #[must_use]
     pub fn mean_kbps(&self) -> Option<f64> {
         (self.all.ticks > 0).then(|| self.all.kbps(Accounting::PayloadAndUdp))
     }
 
-    /// Mean distance of the interacting cubes from the simulation's, metres; none if there never was a lane.
+    /// Mean distance of the interacting cubes from the simulation, metres. `None` without a lane.
     #[must_use]
     pub fn mean_error_m(&self) -> Option<f64> {
         self.all.mean_error_m()
     }
 
-    /// The mean bandwidth by stages.
+    /// Mean bandwidth per combination of stages, kilobits per second.
     #[must_use]
     pub fn kbps_of_stages(&self) -> Vec<(Stages, f64)> {
         let kbps = |(stages, totals): &(Stages, Totals)| {
@@ -49,7 +49,7 @@ impl Sent {
     }
 }
 
-/// Adds the samples of the last `ticks` of the lane in each half, whose part of the picture `part` says.
+/// Adds the last `ticks` samples of each half's lane to the entry of `sent` that `part` selects.
 pub(super) fn count_newest(
     app: &mut App,
     ticks: usize,
@@ -87,7 +87,7 @@ mod tests {
                 ..Sample::default()
             });
         }
-        // With 28 bytes of headers, sixty times a second.
+        // With 28 bytes of headers, sixty times per second.
         assert_eq!(sent.kbps_of_stages(), [(delta, 480.0), (index, 240.0)]);
         assert_eq!(sent.mean_kbps(), Some(360.0));
     }

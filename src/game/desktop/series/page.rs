@@ -1,4 +1,4 @@
-//! The HTML page of a series, `page.html`: the ladder as a table, and the videos side by side.
+//! The HTML page of a series, generated from `page.html`: a table of the ladder, and the videos.
 
 use bevy::math::UVec2;
 use cubewire_codec::ladder;
@@ -10,10 +10,10 @@ use crate::replication::{HEADER_BYTES, TARGET_KBPS};
 
 const PAGE: &str = include_str!("page.html");
 
-/// The part of the page that a video belongs to.
+/// Section of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
-    /// A rung next to the one before it.
+    /// A rung next to the previous one.
     Rungs,
     /// A kind of interpolation.
     Interpolation,
@@ -22,7 +22,7 @@ pub enum Section {
 impl Section {
     const ALL: [Self; 2] = [Self::Rungs, Self::Interpolation];
 
-    /// The anchor, the heading, and what it says below.
+    /// Anchor, heading and introduction.
     const fn texts(self) -> [&'static str; 3] {
         match self {
             Self::Rungs => [
@@ -41,24 +41,23 @@ impl Section {
     }
 }
 
-/// A video, and what was measured while it was recorded.
+/// A recorded video with its measurements.
 #[derive(Clone, Debug)]
 pub(super) struct Clip {
     pub(super) section: Section,
-    /// Name of the file, without `.mp4`.
+    /// File name without `.mp4`.
     pub(super) name: String,
-    /// What is shown: a rung, or a kind of interpolation.
+    /// Name of the rung or the kind of interpolation.
     pub(super) title: &'static str,
-    /// A sentence or a phrase.
     pub(super) caption: String,
-    /// Pixels.
+    /// Size in pixels.
     pub(super) size: UVec2,
-    /// Mean bandwidth of the left and the right half, kilobits a second; none for the simulation.
+    /// Mean bandwidth of the left and the right half, kilobits per second. `None` for the simulation.
     pub(super) mean_kbps: [Option<f64>; 2],
 }
 
 impl Clip {
-    /// Whether the rung costs more than the one before it, as printed.
+    /// Whether the rung's printed bandwidth is higher than the previous rung's.
     fn is_dearer(&self) -> bool {
         match (self.section, self.mean_kbps) {
             (Section::Rungs, [Some(before), Some(after)]) => {
@@ -68,7 +67,7 @@ impl Clip {
         }
     }
 
-    /// What the page says of the video.
+    /// Values of the video for the template.
     fn values(&self, before: Option<&Self>, uncompressed: Option<f64>) -> Value {
         let [left, right] = self.mean_kbps;
         let before = before.filter(|_| self.section == Section::Rungs);
@@ -91,7 +90,7 @@ impl Clip {
     }
 }
 
-/// Why a rung may cost more than the one before it.
+/// Reason why a rung can cost more than the previous one.
 fn why_dearer(rung: &str) -> &'static str {
     match rung {
         "at-rest" => {
@@ -109,10 +108,10 @@ fn why_dearer(rung: &str) -> &'static str {
     }
 }
 
-/// The page.
+/// Renders the page.
 ///
 /// # Errors
-/// If the template is broken: a test fills it.
+/// If the template is broken, which a test checks.
 pub(super) fn html(clips: &[Clip]) -> Result<String, Error> {
     let of_section = |section: Section| clips.iter().filter(move |clip| clip.section == section);
     let rungs: Vec<_> = of_section(Section::Rungs).collect();
@@ -123,7 +122,7 @@ pub(super) fn html(clips: &[Clip]) -> Result<String, Error> {
     let sections = Section::ALL.into_iter().filter_map(|section| {
         let [id, title, about] = section.texts();
         let clips: Vec<_> = of_section(section).collect();
-        // The series may have been stopped before.
+        // A signal can end the series before this section.
         clips.first()?;
         let before = [None].into_iter().chain(clips.iter().copied().map(Some));
         let clips = clips.iter().zip(before);
@@ -144,7 +143,7 @@ pub(super) fn html(clips: &[Clip]) -> Result<String, Error> {
     Environment::new().render_named_str("page.html", PAGE, page)
 }
 
-/// The rows of the table. From where the ladder crosses the target, all are marked.
+/// Rows of the table. The row where the ladder falls below the target, and all rows after it, are marked.
 fn rows(rungs: &[&Clip], uncompressed: Option<f64>) -> Vec<Value> {
     let scale = |kbps: f64| (kbps.max(SCALE_FROM_KBPS) / SCALE_FROM_KBPS).ln();
     let mut is_below = false;
@@ -167,10 +166,10 @@ fn rows(rungs: &[&Clip], uncompressed: Option<f64>) -> Vec<Value> {
     rows.collect()
 }
 
-/// Where the bars of the table begin, kilobits a second.
+/// Bandwidth at which the bars of the table start, kilobits per second.
 const SCALE_FROM_KBPS: f64 = 10.0;
 
-/// The colours of a theme as variables of CSS.
+/// CSS variables with the colours of a theme.
 fn variables(colors: &Colors) -> String {
     let named = [
         ("ground", colors.ground),
@@ -192,7 +191,7 @@ mod tests {
 
     use super::*;
 
-    /// Every rung, with these bandwidths; the next costs half as much, unless it is named.
+    /// Clips of every rung. Each costs half as much as the previous one, except the rung `dearer`.
     fn ladder(dearer: &str) -> Vec<Clip> {
         let mut kbps = 17_368.8;
         let mut before = None;

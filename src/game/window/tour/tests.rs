@@ -38,7 +38,7 @@ fn the_tour_begins_with_any_step() {
     assert_eq!(app.world().resource::<Tour>().index, Some(4));
 }
 
-/// A game with the tour, and a setting that no step has.
+/// A game with the tour, and initial settings that no step uses.
 fn game() -> (HeadlessGame, Setting) {
     struct Window;
     impl Plugin for Window {
@@ -127,7 +127,7 @@ fn next_through_to_the_end_and_back_shows_every_step_and_restores_the_settings()
         assert_eq!(setting(&mut game), wanted, "{}", STEPS[index].title);
         assert!(plays(&game) && tour(&game).plays);
     }
-    // The card at the end is shown over the last step.
+    // The final card covers the last step.
     tap(&mut game, KeyCode::F5);
     assert!(tour(&game).is_over() && plays(&game));
     tap(&mut game, KeyCode::F5);

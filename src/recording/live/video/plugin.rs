@@ -1,7 +1,7 @@
-//! The key that records videos, and their length in the title of the window.
+//! Handles the key that records videos, and shows their length in the window title.
 //!
-//! While a video is recorded, the window shows no notice and no red dot, since these would be in the video:
-//! its length is in the title of the window, together with that of a replay.
+//! Notices and the red dot are hidden during a video, because they would be part of it. The window title shows the
+//! lengths of the video and of a replay instead.
 
 use bevy::ecs::message::MessageUpdateSystems;
 use bevy::prelude::*;
@@ -17,7 +17,7 @@ use crate::recording::live::{
 use crate::recording::replay::InputLog;
 use crate::view::Notices;
 
-/// Records videos of the window at the press of a key. Needs [`RecordingFolder`] and [`Notices`].
+/// Records videos of the window when the key is pressed. Needs [`RecordingFolder`] and [`Notices`].
 #[derive(Debug)]
 pub(in crate::recording) struct VideoPlugin;
 
@@ -25,7 +25,7 @@ impl Plugin for VideoPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<Videos>()
             .add_observer(on_action)
-            // Nothing else uses the window there.
+            // No other system uses the window at this point of the schedule.
             .add_systems(
                 First,
                 show_title.after(TimeSystems).after(MessageUpdateSystems),
@@ -70,7 +70,7 @@ fn on_action(
     }
 }
 
-/// Shows no notice while a video is recorded.
+/// Hides notices while a video is recorded.
 fn hide_notices(time: Res<Time<Real>>, videos: Res<Videos>, mut notices: ResMut<Notices>) {
     let now = time.elapsed();
     let is_filmed = videos.progress(now).is_some();
@@ -79,7 +79,7 @@ fn hide_notices(time: Res<Time<Real>>, videos: Res<Videos>, mut notices: ResMut<
     }
 }
 
-/// Shows the lengths in the title of the window while a video is recorded.
+/// Shows the lengths in the window title while a video is recorded.
 fn show_title(
     time: Res<Time<Real>>,
     log: Option<Res<InputLog>>,
@@ -101,7 +101,7 @@ fn show_title(
     }
 }
 
-/// The title of the window during a video: the lengths, and the usual title.
+/// Window title during a video: the lengths, and the usual title.
 fn title(usual: &str, video: Figures, replay_seconds: Option<f64>) -> String {
     let dropped = (video.dropped > 0).then(|| format!(", {} frames dropped", video.dropped));
     let replay = replay_seconds.map(|seconds| format!(", {} replay", clock(seconds, 0)));
@@ -113,7 +113,7 @@ fn title(usual: &str, video: Figures, replay_seconds: Option<f64>) -> String {
     )
 }
 
-/// Finishes every video when the app exits.
+/// Finishes all videos when the app exits.
 fn end(time: Res<Time<Real>>, mut videos: ResMut<Videos>, mut notices: ResMut<Notices>) {
     videos.finish(time.elapsed(), &mut notices);
 }

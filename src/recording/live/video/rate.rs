@@ -1,12 +1,12 @@
-//! Which pictures of a display become frames of a video that has another rate.
+//! Selects the pictures of a display that become frames of a video with another frame rate.
 
 use std::time::Duration;
 
-/// Gives frames of a video, numbered from 0, to the pictures of a display: the same number a second, whatever the rate of the
-/// display. A faster one has pictures that are left out; of a slower one, frames are left out, which show the picture before.
+/// Assigns frame numbers of a video with a fixed rate to the pictures of a display with any rate. Pictures of a faster
+/// display are skipped. With a slower display, frame numbers are skipped, and those frames repeat the previous picture.
 ///
-/// Pictures come a little early or late. A frame takes a picture from its own time on, up to [`MAX_LAG`] frames later, so that a
-/// display with the rate of the video loses at most one picture to that.
+/// Pictures arrive slightly early or late. A frame takes a picture from its own time up to [`MAX_LAG`] frames later, so
+/// a display with the rate of the video loses at most one picture to jitter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FrameRate {
     per_second: u32,
@@ -14,7 +14,7 @@ pub(super) struct FrameRate {
     next: u64,
 }
 
-/// How many frames late a picture may be, until frames are left out.
+/// Maximum lag of a picture in frames. Beyond it, frame numbers are skipped.
 const MAX_LAG: f64 = 2.0;
 
 impl FrameRate {
@@ -25,8 +25,7 @@ impl FrameRate {
         }
     }
 
-    /// Returns the number of the frame for a picture at this time since the start of the video, or `None` if the picture is left
-    /// out.
+    /// Returns the frame number for a picture at `time` since the start of the video, or `None` to skip the picture.
     pub(super) fn frame_at(&mut self, time: Duration) -> Option<u64> {
         let frames = time.as_secs_f64() * f64::from(self.per_second);
         let lag = frames - self.next as f64;
@@ -41,12 +40,12 @@ impl FrameRate {
         Some(frame)
     }
 
-    /// Number of frames so far, including frames without a picture.
+    /// Number of frames so far, including skipped ones.
     pub(super) const fn frames(&self) -> u64 {
         self.next
     }
 
-    /// When a frame begins.
+    /// Start time of a frame.
     pub(super) fn time(per_second: u32, frame: u64) -> Duration {
         let nanoseconds = u128::from(frame) * 1_000_000_000 / u128::from(per_second);
         Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
@@ -57,7 +56,8 @@ impl FrameRate {
 mod tests {
     use super::*;
 
-    /// Times of the pictures of a display in ten seconds, each early or late by up to `jitter` of its frames.
+    /// Times of the pictures of a display in ten seconds. Each is early or late by up to `jitter` frames of the
+    /// display.
     fn pictures(rate: f64, jitter: f64) -> impl Iterator<Item = f64> {
         let mut random = 1_u64;
         (0..(10.0 * rate) as u64).map(move |picture| {
@@ -69,7 +69,7 @@ mod tests {
         })
     }
 
-    /// The frames of these pictures, and how many pictures were left out.
+    /// Frame numbers of the pictures, and the number of skipped pictures.
     fn film(per_second: u32, pictures: impl Iterator<Item = f64>) -> (Vec<u64>, usize) {
         let mut rate = FrameRate::new(per_second);
         let (mut frames, mut left_out) = (Vec::new(), 0);
@@ -99,7 +99,7 @@ mod tests {
                 for jitter in [0.0, 0.2, 0.4] {
                     let (frames, left_out) = film(per_second, pictures(display, jitter));
                     let (rate, pictures) = (f64::from(per_second), (10.0 * display) as usize);
-                    // Every frame has its own picture if there are enough.
+                    // Every frame has a separate picture if there are enough.
                     let wanted = (10.0 * rate).min(pictures as f64) as usize;
                     let few = frames.len().abs_diff(wanted);
                     assert!(few <= 3, "{} of {wanted} at {display} Hz", frames.len());

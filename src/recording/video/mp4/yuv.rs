@@ -1,11 +1,11 @@
 //! Converts RGBA to the planes of H.264: BT.709, limited range, 4:2:0.
 //!
-//! `OpenH264`'s own conversion uses BT.601, which players may interpret as BT.709 at these sizes, and rounds
-//! down, which tints grey faces green.
+//! `OpenH264`'s conversion is not used. It follows BT.601, which players may interpret as BT.709 at these sizes, and
+//! rounds down, which tints grey faces green.
 
 use openh264::formats::YUVSource;
 
-/// A picture: one byte of luma per pixel, and two bytes of chroma per 2×2 pixels.
+/// A picture with one byte of luma per pixel, and two bytes of chroma per 2×2 pixels.
 pub(super) struct Yuv {
     size: (usize, usize),
     y: Vec<u8>,
@@ -14,7 +14,7 @@ pub(super) struct Yuv {
 }
 
 impl Yuv {
-    /// A black picture of this width and height, both even.
+    /// Creates a black picture. Width and height are even.
     pub(super) fn new((width, height): (u32, u32)) -> Self {
         let (width, height) = (width as usize, height as usize);
         Self {
@@ -84,7 +84,7 @@ fn chroma_of(above: &[[u8; 4]; 2], below: &[[u8; 4]; 2]) -> (u8, u8) {
             .sum()
     };
     let rgb = [sum(0), sum(1), sum(2)];
-    // Two more bits, as the sum is over four pixels.
+    // Shift by two more bits, because the sum is over four pixels.
     let round = |sum| ((sum + (128 << 18) + (1 << 17)) >> 18) as u8;
     (round(weigh(BLUE, rgb)), round(weigh(RED, rgb)))
 }
@@ -93,8 +93,8 @@ fn weigh([r, g, b]: [i32; 3], rgb: [i32; 3]) -> i32 {
     r * rgb[0] + g * rgb[1] + b * rgb[2]
 }
 
-// The weights of BT.709, times 219 / 255 for luma and 224 / 255 for chroma, in 65536ths. The weights of
-// chroma are rounded so that their sum is 0 and grey stays grey.
+// Weights of BT.709 in 65536ths, times 219 / 255 for luma and 224 / 255 for chroma. The chroma weights are rounded so
+// that their sum is 0 and grey stays grey.
 const LUMA: [i32; 3] = [11_966, 40_254, 4_064];
 const BLUE: [i32; 3] = [-6_596, -22_189, 28_785];
 const RED: [i32; 3] = [28_785, -26_145, -2_640];

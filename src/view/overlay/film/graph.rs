@@ -13,35 +13,35 @@ use crate::theme::egui_color;
 use crate::view::overlay::Overlay;
 use crate::view::side::Side;
 
-/// How far the graph goes back.
+/// Time span of the graph.
 pub(super) const SECONDS: usize = 8;
 
 const TICKS: usize = SECONDS * TICKS_PER_SECOND as usize;
 
-/// The lower end of the graph's scale, which is logarithmic, kilobits a second.
+/// Lower end of the logarithmic scale, kilobits per second.
 const FROM_KBPS: f64 = 10.0;
 
-/// Between two points of a line.
+/// Distance of two points of a line.
 const STEP_TICKS: usize = 3;
 
-/// Where the plot lies in the band, points: its left and its upper edge, and its height.
+/// Left edge, top edge and height of the plot in the band, points.
 pub(super) const LEFT: f32 = 80.0;
 pub(super) const TOP: f32 = 10.0;
 pub(super) const HEIGHT: f32 = 46.0;
 
-/// A switch in the course of a film.
+/// A switch during a film.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flag {
-    /// The simulation's tick from which on it holds.
+    /// Simulation tick at which the new setting starts.
     pub tick: u64,
-    /// The half whose lane was switched.
+    /// Half of the switched lane.
     pub side: Side,
-    /// What it was switched to, in words.
+    /// Description of the new setting.
     pub title: String,
 }
 
 impl Pen<'_> {
-    /// The bandwidths with a dashed line: the budgets, or the target; and what the graph shows.
+    /// Bandwidths to mark with a dashed line, which are the budgets or else the target, and a description of the graph.
     pub(super) fn dashes(&self, lanes: &[Curve<'_>]) -> (Vec<(f64, Rgb)>, &'static str) {
         let colors = self.colors();
         let budgets = lanes.iter().filter_map(|(side, _, lane)| {
@@ -55,8 +55,8 @@ impl Pen<'_> {
         }
     }
 
-    /// Paints the bandwidths of the last seconds with the flags of the switches in them, on a scale up to the dashed lines
-    /// and the largest bandwidth so far.
+    /// Paints the bandwidths of the last seconds and the flags of the switches. The scale reaches the dashed lines and
+    /// the largest bandwidth so far.
     pub(super) fn plot(
         &self,
         plot: Rect,
@@ -98,8 +98,8 @@ impl Pen<'_> {
         }
     }
 
-    /// Paints a flag for each switch of the last seconds: a line through the plot, and above it what was switched to, to its
-    /// right or to its left. Where a newer flag leaves no room, the line stands alone.
+    /// Paints a line through the plot for each switch of the last seconds, with its title above, to the right or to the
+    /// left. Without room next to a newer flag, only the line is painted.
     fn flags(&self, plot: Rect, now: u64, flags: &[Flag]) {
         let (colors, small) = (self.colors(), self.sizes.small);
         let mut right = plot.max.x;
@@ -126,7 +126,7 @@ impl Pen<'_> {
         }
     }
 
-    /// Paints what is below a plot: when it begins and ends, and `what` it shows.
+    /// Paints the labels below a plot: its start, its end, and the description `what`.
     pub(super) fn times(&self, plot: Rect, what: &str) {
         let small = self.sizes.small;
         let y = plot.max.y + 3.0;
@@ -136,7 +136,7 @@ impl Pen<'_> {
         };
         let start = write(plot.min.x, Align2::LEFT_TOP, &format!("{SECONDS} s ago"));
         let end = write(plot.max.x, Align2::RIGHT_TOP, "now");
-        // As much of it as there is room for.
+        // The longest text that fits.
         let what = [what, "kbps"].into_iter().find(|text| {
             let width = self.width(text, small);
             let from = plot.center().x - width / 2.0;
@@ -148,14 +148,14 @@ impl Pen<'_> {
     }
 }
 
-/// The vertical scale of a plot.
+/// Vertical scale of a plot.
 struct Scale {
     plot: Rect,
     to_kbps: f64,
 }
 
 impl Scale {
-    /// A scale that ends at 20, 50, 100, 200 kbps and so on, which seldom changes as `largest` grows.
+    /// Scale from 10 kbps to at least `largest`. The end is 20, 50, 100, 200 kbps and so on, so it seldom changes.
     fn up_to(plot: Rect, largest: f64) -> Self {
         let mut ends = (1..).flat_map(|power| [1.0, 2.0, 5.0].map(|end| end * 10_f64.powi(power)));
         let to_kbps = ends.find(|&end| end > FROM_KBPS && end >= largest);
@@ -165,13 +165,13 @@ impl Scale {
         }
     }
 
-    /// Where a rate is.
+    /// Vertical position of a bandwidth.
     fn height(&self, kbps: f64) -> f32 {
         let share = widgets::Scale::Logarithmic.fraction(kbps, &(FROM_KBPS..=self.to_kbps));
         self.plot.max.y - share as f32 * self.plot.height()
     }
 
-    /// Powers of ten, and the end, as far as labels of that size have room.
+    /// Labelled values: the end and the powers of ten, as far as labels of height `size` have room.
     fn marks(&self, size: f32) -> Vec<f64> {
         let powers = (1..).map(|power| 10_f64.powi(power));
         let powers = powers.take_while(|&kbps| kbps < self.to_kbps);
@@ -185,7 +185,7 @@ impl Scale {
         marks
     }
 
-    /// The means, oldest first.
+    /// Points of the line, oldest first.
     fn points(&self, meter: &LaneMeter) -> Vec<Pos2> {
         let plot = self.plot;
         let points = means(meter).into_iter().enumerate().map(|(index, kbps)| {
@@ -198,8 +198,8 @@ impl Scale {
     }
 }
 
-/// The means in a film's graph, newest first, each of a second or of what there is since a switch, but of the time from one
-/// snapshot to the next at least.
+/// Mean bandwidths of the graph, newest first. Each covers one second, or the time since a switch if that is shorter,
+/// but at least one send interval.
 fn means(meter: &LaneMeter) -> Vec<f64> {
     let second = TICKS_PER_SECOND as usize;
     let samples: Vec<_> = meter.newest(TICKS + second).collect();
@@ -216,7 +216,7 @@ fn means(meter: &LaneMeter) -> Vec<f64> {
     means.collect()
 }
 
-/// The largest mean in a film's graph, kilobits a second; 0 without one.
+/// Largest mean bandwidth in a film's graph, kilobits per second, or 0 without samples.
 #[must_use]
 pub fn peak_kbps(meter: &LaneMeter) -> f64 {
     means(meter).into_iter().fold(0.0, f64::max)
