@@ -48,7 +48,7 @@ pub(crate) struct Phase {
     pub(crate) seconds: f64,
     pub(crate) attackers: Vec<Outcome>,
     pub(crate) watched: Watched,
-    /// Longest pause in which this program's viewer did not run, for example on a busy machine, milliseconds.
+    /// Longest pause of the viewer's own thread, for example on a busy machine, milliseconds.
     pub(crate) stall_ms: f64,
     /// Newcomers with the round trip of loopback.
     pub(crate) near: Newcomers,
