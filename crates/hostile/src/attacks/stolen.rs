@@ -1,6 +1,6 @@
 //! Connects in the name of an address that never answers. The attacker requests a challenge at its own address,
 //! answers it with the victim's source address and then requests large snapshots for the victim. This program owns
-//! both addresses, so it can count what the victim receives; the attack does not need this.
+//! both addresses, so it can count the victim's datagrams; the attack does not need this.
 
 use std::io;
 use std::thread;
