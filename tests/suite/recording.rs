@@ -40,7 +40,7 @@ fn count(frame: &[u8], columns: std::ops::Range<usize>, is: impl Fn([i32; 3]) ->
     pixels.filter(|&it| is(it)).count()
 }
 
-/// Checks that each half shows cubes of all three colours and that the lane's figures are in place. The player's cube
+/// Checks that each half shows cubes in three colours and that the lane's figures are in place. The player's cube
 /// is hardly visible among the others.
 fn check_frame(name: &str, frame: &[u8]) {
     for half in [0..WIDTH / 2, WIDTH / 2..WIDTH] {

@@ -515,7 +515,7 @@ fn after_a_cut_a_narrow_way_is_not_choked_with_snapshots_that_never_arrive_whole
     let mut viewer = viewer(&game, "delta");
     step(&mut game, &mut [&mut viewer], 60);
     set_link(&mut viewer, "perfect+cut".parse().unwrap());
-    // Long enough to make every baseline too old, and shorter than the timeout of either end.
+    // Long enough to make every baseline too old, but shorter than both timeouts.
     step(&mut game, &mut [&mut viewer], 280);
     set_link(&mut viewer, narrow());
     let recovering = seconds(&mut game, &mut viewer, 4);
