@@ -15,7 +15,7 @@ use way::{DELAY_TICKS, Way};
 ///
 /// - If delay or loss improves, the rate was too high. The limit stays below the rate that arrived for one second, or
 ///   for twice as long as the last time if that was within half a minute. After that it grows by a quarter at a time.
-/// - If nothing improves, the path itself is the cause: radio noise, another route or other traffic. The earlier
+/// - If neither improves, the path itself is the cause: radio noise, another route or other traffic. The earlier
 ///   limit is restored. This delay and loss count as usual from now on.
 ///
 /// If acks stop, the limit falls to the minimum and then doubles until something is wrong. If later acks show that
