@@ -32,7 +32,7 @@ pub struct Sample {
     pub budget_kbps: Option<u32>,
     /// Requested number of ticks between two snapshots.
     pub send_interval_ticks: u32,
-    /// Snapshots that were sent in this tick: one, or none at a lower send rate. At a receiver, the received ones.
+    /// Snapshots that were sent in this tick: one, or 0 at a lower send rate. At a receiver, the received ones.
     pub snapshots: Vec<PacketRecord>,
     /// Longest wait of a body, ticks; 0 without a budget.
     pub longest_wait_ticks: u64,
