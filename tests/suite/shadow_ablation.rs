@@ -70,7 +70,7 @@ fn an_ablation_costs_what_the_shadow_ladder_says_where_they_have_the_same_stages
     }
 }
 
-/// Arithmetic coding adapts from packet to packet, and has had less time for that.
+/// Arithmetic coding adapts from packet to packet. The ablation started later, so it has adapted less.
 #[test]
 fn an_ablation_of_arithmetic_coding_costs_about_what_the_shadow_ladder_says() {
     let mut game = ablated(lane("predicted"));

@@ -317,7 +317,7 @@ impl Judge<'_> {
     }
 }
 
-/// The first reason of several.
+/// Returns the first of several reasons in parentheses, or an empty text.
 fn why(losses: &[String]) -> String {
     let first = losses.first();
     first.map_or_else(String::new, |first| format!(" ({first})"))

@@ -223,6 +223,7 @@ impl AdaptiveRate {
         } else if is_lossy || self.slow_since.is_some_and(is_long) {
             self.try_less(tick, delay, is_slow, is_lossy);
         } else if tick >= self.changed_at + DELAY_TICKS + delay {
+            // A change has had time to show its effect.
             self.grow(tick);
         }
     }
@@ -231,6 +232,7 @@ impl AdaptiveRate {
     /// little about later ones.
     fn fall(&mut self, tick: u64) {
         let mut way = std::mem::take(&mut self.way);
+        // Acks of these packets after the silence show whether they arrived.
         way.count_unknown();
         let trial = self.trial.take();
         self.silence.get_or_insert_with(|| {

@@ -185,11 +185,13 @@ impl Schedule {
         for slot in flagged(&self.is_open) {
             let (differs, is_confirmed) = (self.differs[slot], self.is_confirmed[slot]);
             let is_other = differs && sent.life(slot) != wanted.life(slot);
+            // The receiver may have the slot's earlier body until a later state is confirmed.
             self.is_replaced[slot] &= !is_confirmed;
             self.is_replaced[slot] |= is_other && sent.life(slot).is_some();
             let change = &mut self.changes[slot];
             match (differs, is_confirmed) {
                 (true, _) => {
+                    // Staggered by slot, so that each tick estimates a fourth of the waiting bodies.
                     let is_in_turn = (tick as usize + slot).is_multiple_of(WEIGHED_TICKS);
                     if is_in_turn || !self.is_due[slot] {
                         *change = changes.of(slot);
@@ -214,6 +216,7 @@ impl Schedule {
                 self.due_since[slot] = tick;
             }
             let gain = within.gains.get(slot).copied().unwrap_or(1.0);
+            // The receiver must get a removal even if the caller's gain is 0.
             let gain = match self.is_replaced[slot] || wanted.life(slot).is_none() {
                 true => gain.max(1.0),
                 false => gain,
@@ -223,6 +226,7 @@ impl Schedule {
             }
             let weight = gain * change.weight(self.urgency);
             let priority = &mut self.priorities[slot];
+            // Stays finite with any gain.
             *priority = (*priority + weight * ticks.max(1) as f32).min(f32::MAX / 2.0);
             self.due.push(Due {
                 slot,
@@ -251,6 +255,8 @@ impl Schedule {
         let newest = newest as i64 - self.first as i64 + 1;
         let newest = newest.max(i32::MIN.into()) as i32;
         for ((is_confirmed, &sent_at), &age) in bodies.zip(way.ages) {
+            // Confirmed if the newest acked packet with the body, of tick `newest - age`, is not older than its last
+            // send. An age of 255 is only a lower bound, so the earlier result stays.
             let is_new_enough = newest.wrapping_sub(sent_at.cast_signed()) >= age.into();
             let is_old = age == u8::MAX;
             *is_confirmed = sent_at == 0 || *is_confirmed & is_old || is_new_enough & !is_old;

@@ -239,6 +239,7 @@ impl SceneSync {
             age.filter(|&age| age > 0 && history.knows(at))
         };
         let oldest = acked.front().copied().unwrap_or(u64::MAX);
+        // Acks before `first` are for an older world, and acks before `oldest` are not valid any more.
         let continued = self
             .simulated
             .filter(|at| counts(at) && *at >= first.max(oldest));
