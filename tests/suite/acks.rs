@@ -1,4 +1,4 @@
-//! What acks cost, and what they tell.
+//! Cost and contents of acks.
 
 use cubewire::replication::{LinkSettings, Sample, Totals};
 use cubewire_bevy::udp::Key;
@@ -26,7 +26,7 @@ fn acks(samples: &[Sample]) -> Acks {
     }
 }
 
-/// Acks of the last four of six seconds.
+/// Measures the acks of the last four of six seconds.
 fn acks_over(lane: &str) -> Acks {
     let mut game = game("katamari", lane);
     steps(&mut game, 360);
@@ -38,11 +38,11 @@ fn acks_over(lane: &str) -> Acks {
 fn acks_are_little_more_than_headers_and_baselines_are_a_round_trip_old() {
     let default = acks_over("changed-flags");
     assert_eq!(default.baseline_age, 6.0);
-    // The headers alone are 13.4.
+    // The headers alone take 13.4 kbit/s.
     assert!((16.0..20.0).contains(&default.kbps), "{default:?}");
     let perfect = acks_over("changed-flags,link:perfect");
     assert_eq!(perfect.baseline_age, 1.0);
-    // Snapshots that arrive together are acknowledged together.
+    // Snapshots that arrive together are acked together.
     let article = acks_over("changed-flags,link:article");
     assert!(article.baseline_age < 7.0, "{article:?}");
     assert!(article.kbps < default.kbps, "{article:?}");
@@ -57,7 +57,7 @@ fn fewer_snapshots_need_fewer_acks() {
 
 #[test]
 fn a_lost_ack_costs_no_baseline_that_the_next_ack_does_not_give_back() {
-    // A snapshot and its ack arrive in one of four cases: the newest acked is three ticks older.
+    // A snapshot and its ack arrive in one of four cases, so the newest acked snapshot is three ticks older.
     let acks = acks_over("changed-flags,link:latency=50ms+loss=0.5");
     assert!((8.0..10.0).contains(&acks.baseline_age), "{acks:?}");
 }
@@ -78,7 +78,7 @@ fn over_udp_the_server_learns_of_the_network_from_acks() {
     };
     assert!(good.loss_fraction < 0.01, "{good:?}");
     assert!(good.round_trip.as_millis() < 40, "{good:?}");
-    // A packet counts as lost if its ack is, too, but the next ack repeats it.
+    // A packet also counts as lost if its ack is lost, but the next ack repeats it.
     assert!((0.05..0.2).contains(&bad.loss_fraction), "{bad:?}");
     let round_trip = bad.round_trip.as_millis();
     assert!((100..150).contains(&round_trip), "{bad:?}");

@@ -1,4 +1,4 @@
-//! A lane with a budget, while the colours of the cubes show who waits.
+//! A lane with a budget, and cubes coloured by how long they have waited.
 
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::{SenderSettings, Standings};

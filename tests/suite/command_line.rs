@@ -1,4 +1,4 @@
-//! The program as a user types it.
+//! The program's command line.
 
 use std::collections::HashSet;
 use std::fs;
@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::common::script_path;
 
-/// Bytes of a frame of a recording: presence, orientation, position and flag of each cube.
+/// Bytes of a recorded frame: presence, orientation, position and flag of each cube.
 pub(crate) const FRAME_BYTES: usize = 901 * (1 + 8 + 12 + 4);
 
 pub(crate) fn cubewire(arguments: &[&str]) -> Command {
@@ -26,14 +26,14 @@ pub(crate) fn cubewire(arguments: &[&str]) -> Command {
     command
 }
 
-/// What it prints, if it succeeds.
+/// Returns standard output. The command must succeed.
 pub(crate) fn printed(command: &mut Command) -> String {
     let output = command.output().unwrap();
     assert!(output.status.success(), "{output:?}");
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// That as JSON.
+/// Returns standard output as JSON.
 pub(crate) fn json(command: &mut Command) -> Value {
     serde_json::from_str(&printed(command)).unwrap()
 }
@@ -91,7 +91,7 @@ fn a_budget_is_kept_in_every_second() {
         let figure = |name: &str| budget[name].as_f64().unwrap();
         assert_eq!(figure("wrong"), 0.0);
         assert!(figure("max_second_kbps") <= 64.0, "{budget}");
-        // It is used, and nothing waits for ever.
+        // The budget is used, and no body waits forever.
         assert!(figure("max_second_kbps") > 56.0, "{budget}");
         assert!(
             (1.0..180.0).contains(&figure("longest_wait_ticks")),
@@ -162,7 +162,7 @@ fn a_captured_play_is_a_recording_that_the_lab_can_read() {
     let play = fs::read(folder.path().join("play.bin")).unwrap();
     let packed = fs::File::open(folder.path().join("play.bin.zst")).unwrap();
     assert_eq!(zstd::decode_all(packed).unwrap(), play);
-    // The schema of the scene comes first, and six copies of the initial state.
+    // The schema comes first, then six copies of the initial state.
     assert!(play.starts_with(b"cubewire recording 2\n"));
     let frames = &play[play.len() % FRAME_BYTES..];
     let frames: Vec<_> = frames.chunks(FRAME_BYTES).collect();
@@ -172,7 +172,7 @@ fn a_captured_play_is_a_recording_that_the_lab_can_read() {
     let files = fs::read_dir(folder.path()).unwrap().count();
     assert_eq!(files, 2, "nothing else is left");
 
-    // The lab reads both, and finds the codec lossless on them.
+    // The lab reads both files, and the codec is lossless on them.
     for name in ["play.bin", "play.bin.zst"] {
         let mut lab = Command::cargo_bin("cubewire-lab").unwrap();
         lab.args(["walkoff", "--codec", "changed-flags", "--json"]);
@@ -193,7 +193,7 @@ fn without_a_display_it_says_so_and_prints_the_ladder() {
     assert!(said.contains("| predicted-position "), "{said}");
 }
 
-/// What `--help` says after a command.
+/// Returns the output of `--help` for a command.
 fn help(command: &str) -> String {
     let mut program = Cli::command();
     let command = match command {

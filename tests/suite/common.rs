@@ -1,4 +1,4 @@
-//! What several tests need.
+//! Shared by several tests.
 
 use std::path::PathBuf;
 use std::thread::sleep;
@@ -13,9 +13,9 @@ use cubewire::view::{Side, ViewCube};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-/// Waits until `poll` finds something, and returns it. A test that has to wait for a process, a file or a datagram does
-/// it here, so that none depends on how fast that happens: it goes on for three minutes and more, and what is counted is
-/// tries, which a machine that stands still does not use up.
+/// Polls until `poll` returns a value, and returns it. Tests wait for processes, files and datagrams with it, so that
+/// they do not depend on speed. It tries for at least three minutes, and counts tries instead of time because a
+/// machine may be suspended.
 pub(crate) fn eventually<T>(what: &str, mut poll: impl FnMut() -> Option<T>) -> T {
     for _ in 0..18_000 {
         if let Some(found) = poll() {
@@ -35,7 +35,7 @@ pub(crate) fn script(name: &str) -> Script {
     Script::load(&script_path(name)).unwrap()
 }
 
-/// Another one every run, or that of the seed in `CUBEWIRE_SEED`. The seed is printed.
+/// Returns a generator with a random seed, or with the seed in `CUBEWIRE_SEED`. Prints the seed.
 pub(crate) fn random() -> ChaCha8Rng {
     let seed = std::env::var("CUBEWIRE_SEED").map_or_else(
         |_| rand::random(),
@@ -45,12 +45,12 @@ pub(crate) fn random() -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
 }
 
-/// The default lane, over one rung. Other settings may follow that, as in `delta,rate:20`.
+/// Returns the default lane with a rung and optional further settings, as in `delta,rate:20`.
 pub(crate) fn lane(rung: &str) -> LaneSettings {
     format!("rung:{rung}").parse().unwrap()
 }
 
-/// A game that plays one of our scripts over one rung.
+/// Creates a game that plays one of our scripts over a lane.
 pub(crate) fn game(script_name: &str, rung: &str) -> LaneGame {
     LaneGame::new(Some(script(script_name)), lane(rung)).unwrap()
 }
@@ -61,7 +61,6 @@ pub(crate) fn steps(game: &mut HeadlessGame, ticks: usize) {
     }
 }
 
-/// Pauses a game, or lets it go on.
 pub(crate) fn pause(app: &mut App, paused: bool) {
     let mut clock = app.world_mut().resource_mut::<Time<Virtual>>();
     match paused {
@@ -70,13 +69,13 @@ pub(crate) fn pause(app: &mut App, paused: bool) {
     }
 }
 
-/// A component of the game's lane.
+/// Returns a component of the game's lane.
 pub(crate) fn component<T: Component<Mutability = Mutable>>(game: &mut LaneGame) -> Mut<'_, T> {
     let lane = game.lane;
     game.app.world_mut().get_mut(lane).unwrap()
 }
 
-/// Where a half shows the cubes.
+/// Returns the transforms of the cubes in a half.
 pub(crate) fn shown(game: &mut LaneGame, half: Side) -> Vec<Transform> {
     let world = game.app.world_mut();
     let mut cubes = world.query::<(&Side, &ViewCube, &Transform)>();

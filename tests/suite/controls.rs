@@ -1,4 +1,4 @@
-//! Keys that stop, step and reset the game, and those that play it.
+//! Keys that pause, step and reset the game, and keys that play it.
 
 use bevy::input::ButtonState;
 use bevy::input::InputPlugin;
@@ -16,7 +16,7 @@ use cubewire_scene::{PLAYER, initial_position};
 
 use crate::common::steps;
 
-/// A game that is played by keys.
+/// Creates a game that is played with keys.
 fn game() -> LaneGame {
     struct Egui;
     impl Plugin for Egui {
@@ -86,13 +86,13 @@ fn p_pauses_at_once_n_steps_one_tick_r_puts_everything_back_and_v_goes_through_t
     let tick = game.cubes().tick();
     tap(&mut game, KeyCode::KeyP);
     assert!(game.cubes().tick() > tick);
-    // Whether paused or not.
+    // Steps work both paused and running.
     let tick = game.cubes().tick();
     for step in 1..4 {
         tap(&mut game, KeyCode::KeyN);
         assert_eq!(game.cubes().tick(), tick + step);
     }
-    // A pause forgets messages as play does.
+    // Old messages are dropped during a pause too.
     for _ in 0..100 {
         key(&mut game, KeyCode::KeyX, ButtonState::Pressed);
         game.step();
@@ -111,7 +111,7 @@ fn p_pauses_at_once_n_steps_one_tick_r_puts_everything_back_and_v_goes_through_t
     }
 }
 
-/// The state that it needs for that is asked for in one step and made in a later one, with frames between them.
+/// The state that a receiver needs is requested in one step and made in a later step, with frames between them.
 #[test]
 fn ends_that_simulate_are_in_sync_again_after_single_steps() {
     let mut game = game();
@@ -131,7 +131,7 @@ fn ends_that_simulate_are_in_sync_again_after_single_steps() {
     let tick = game.cubes().tick();
     for _ in 0..60 {
         tap(&mut game, KeyCode::KeyN);
-        // Nothing happens in these frames.
+        // Frames without a step.
         game.step();
         game.step();
     }
@@ -153,7 +153,7 @@ fn a_question_mark_asks_for_help_again_and_again_even_if_shift_is_released_first
     }
 }
 
-/// Keys of a keyboard and the text that they type.
+/// Keys of a layout and the text that they type.
 type Layout = [(KeyCode, &'static str)];
 
 const QWERTZ: &Layout = &[
@@ -199,7 +199,7 @@ const BEPO: &Layout = &[
     (KeyCode::KeyH, "c"),
 ];
 
-/// Actions that keys have asked for since they were last taken.
+/// Actions that keys triggered since the last call of `asked`.
 #[derive(Resource, Default)]
 struct Asked(Vec<Action>);
 
@@ -219,7 +219,7 @@ fn gathers(game: &LaneGame) -> bool {
     game.app.world().resource::<HeldKeys>().0.gather
 }
 
-/// Presses or releases a key that types this.
+/// Presses or releases a key that types this text.
 fn type_text(game: &mut LaneGame, code: KeyCode, text: &str, state: ButtonState) {
     type_key(game, code, Key::Character(text.into()), state);
     game.step();
@@ -240,7 +240,7 @@ fn letters_are_those_of_the_keyboard_and_rungs_are_in_their_place() {
     ];
     for layout in [&[], QWERTZ, AZERTY, RUSSIAN, BEPO] {
         let mut game = watched();
-        // Where a letter is, and what its key types; on a keyboard without it, in its place.
+        // Finds a letter's key in the layout. Without one, the key at the letter's place on a US keyboard applies.
         let find = |letter: &'static str, place| {
             let there = layout.iter().find(|(_, text)| *text == letter);
             let instead = layout.iter().find(|(code, _)| *code == place);
@@ -260,7 +260,7 @@ fn letters_are_those_of_the_keyboard_and_rungs_are_in_their_place() {
         assert!(gathers(&game), "{code:?} {text}");
         type_text(&mut game, code, text, Released);
         assert!(!gathers(&game) && asked(&mut game).is_empty());
-        // Keys that have another letter in the place of ours.
+        // Keys that type another letter at the place of one of ours.
         let others = layout.iter().filter(|(_, text)| {
             text.is_ascii() && !letters.iter().any(|(letter, ..)| letter == text) && *text != "z"
         });
@@ -283,7 +283,7 @@ fn a_key_is_held_until_it_is_released_whatever_it_types_by_then() {
     use ButtonState::{Pressed, Released};
     let mut game = watched();
     let y = KeyCode::KeyY;
-    // With Shift in between, with another layout in between, and with the same layout.
+    // Released with Shift, with another layout and with the same layout.
     for released in ["Z", "y", "н", "z"] {
         type_text(&mut game, y, "z", Pressed);
         assert!(gathers(&game));
@@ -294,7 +294,7 @@ fn a_key_is_held_until_it_is_released_whatever_it_types_by_then() {
         game.step();
         assert!(!gathers(&game), "{released}");
     }
-    // A repeated key types something else after a change of the layout.
+    // A repeated key types another letter after a change of the layout.
     type_text(&mut game, y, "z", Pressed);
     game.app.world_mut().write_message(KeyboardInput {
         key_code: y,
@@ -307,11 +307,11 @@ fn a_key_is_held_until_it_is_released_whatever_it_types_by_then() {
     game.step();
     assert!(gathers(&game));
     type_text(&mut game, y, "y", Released);
-    // The key with the other letter never was ours.
+    // The key with the other letter was not one of ours.
     type_text(&mut game, y, "y", Pressed);
     assert!(!gathers(&game));
     type_text(&mut game, y, "z", Released);
-    // The window loses the focus, and with it the release.
+    // The window loses focus, so the release never arrives.
     type_text(&mut game, y, "z", Pressed);
     assert!(gathers(&game));
     game.app.world_mut().write_message(KeyboardFocusLost);
@@ -324,7 +324,7 @@ fn a_key_is_held_until_it_is_released_whatever_it_types_by_then() {
 #[test]
 fn a_question_mark_is_no_rung_where_it_has_the_place_of_one() {
     let mut game = watched();
-    // German.
+    // A German layout.
     type_text(&mut game, KeyCode::Minus, "?", ButtonState::Pressed);
     assert_eq!(asked(&mut game), [Action::Help]);
     type_text(&mut game, KeyCode::Minus, "ß", ButtonState::Released);

@@ -1,5 +1,4 @@
-//! Reads an MP4 back: `shiguredo_mp4` takes it apart, `OpenH264` decodes it, and the matrix of BT.709
-//! makes it RGB.
+//! Reads an MP4: `shiguredo_mp4` demuxes it, `OpenH264` decodes it, and the BT.709 matrix converts it to RGB.
 
 use std::error::Error;
 use std::fs;
@@ -11,23 +10,23 @@ use openh264::formats::YUVSource;
 use shiguredo_mp4::boxes::{AvccBox, SampleEntry};
 use shiguredo_mp4::demux::{Input, Mp4FileDemuxer};
 
-/// What a player learns from an MP4 before it decodes anything.
+/// Metadata of an MP4.
 #[derive(Debug)]
 pub(crate) struct Mp4Info {
     /// Width and height in pixels.
     pub(crate) size: (usize, usize),
-    /// When each frame is shown, after the start.
+    /// Start time of each frame.
     pub(crate) starts: Vec<Duration>,
-    /// Duration of all frames together.
+    /// Total duration of the frames.
     pub(crate) duration: Duration,
-    /// The frames that can be sought, counted from 0.
+    /// Indices of the keyframes, from 0.
     pub(crate) keyframes: Vec<usize>,
 }
 
-/// RGB, a byte each, rows from the top, no padding.
+/// RGB with one byte per channel, rows from the top, without padding.
 pub(crate) type Frames = Vec<Vec<u8>>;
 
-/// The video track of a file.
+/// Reads the video track of a file.
 pub(crate) fn read_mp4(path: &Path) -> Result<(Mp4Info, Frames), Box<dyn Error>> {
     let bytes = fs::read(path)?;
     let mut demuxer = Mp4FileDemuxer::new();

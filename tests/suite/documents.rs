@@ -1,4 +1,4 @@
-//! The documents: the Markdown files of the repository.
+//! The Markdown documents of the repository.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,10 +8,10 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Folders of what builds and package managers write.
+/// Folders that builds and package managers write.
 const GENERATED: [&str; 2] = ["target", "node_modules"];
 
-/// Every document, without those in generated folders, and in hidden ones other than `.ci`.
+/// Returns every document, except in generated folders and in hidden folders other than `.ci`.
 fn documents() -> Vec<PathBuf> {
     let mut documents = Vec::new();
     let mut folders = vec![root().to_owned()];
@@ -33,7 +33,7 @@ fn documents() -> Vec<PathBuf> {
     documents
 }
 
-/// The lines that are not in a block of code.
+/// Removes fenced code blocks.
 fn outside_blocks(text: &str) -> String {
     let mut in_block = false;
     let mut outside = String::new();
@@ -48,17 +48,17 @@ fn outside_blocks(text: &str) -> String {
     outside
 }
 
-/// What the links and pictures of a document lead to, without what lies outside of the repository.
+/// Returns the targets of a document's links and pictures that are inside the repository.
 fn links(text: &str) -> Vec<String> {
     let outside = outside_blocks(text);
-    // Between backticks is code.
+    // Text between backticks is code.
     let prose: String = outside.split('`').step_by(2).collect();
     let ends = prose.split("](").skip(1);
     let links = ends.map(|rest| rest.split(')').next().unwrap().to_owned());
     links.filter(|link| !link.contains("://")).collect()
 }
 
-/// The fragments that lead to the headings of a document, as GitHub makes them. Headings are distinct.
+/// Returns the anchors of a document's headings, in GitHub's form. Headings are distinct.
 fn anchors(text: &str) -> Vec<String> {
     let outside = outside_blocks(text);
     let headings = outside.lines().filter(|line| line.starts_with('#'));
@@ -72,7 +72,7 @@ fn anchors(text: &str) -> Vec<String> {
     headings.map(anchor).collect()
 }
 
-/// The file that a link in a document leads to, and the fragment, which may be empty.
+/// Returns the file that a link leads to, and the fragment, which may be empty.
 fn target<'a>(document: &Path, link: &'a str) -> (PathBuf, &'a str) {
     let (file, fragment) = link.split_once('#').unwrap_or((link, ""));
     let file = match file {
@@ -155,7 +155,7 @@ fn the_tests_that_hold_a_promise_exist() {
     let is_test = |name: &&str| {
         name.contains('_') && name.chars().all(|c| c == '_' || c.is_ascii_lowercase())
     };
-    // Names of renet and renetcode.
+    // Names in renet and renetcode.
     let theirs = [
         "add_pending_ack",
         "already_received",

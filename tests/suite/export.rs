@@ -1,4 +1,4 @@
-//! Files with what is measured: of a play without a window, and those that the panel asks for.
+//! Exported measurements, from a game without a window and from the panel.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs;
@@ -17,7 +17,7 @@ use crate::command_line::{cubewire, json, printed};
 use crate::common::{eventually, lane, pause, script, script_path};
 use crate::mistakes::complaint;
 
-/// A table by the names of its columns.
+/// A table with rows by column name.
 struct Table {
     names: Vec<String>,
     rows: Vec<HashMap<String, String>>,
@@ -41,7 +41,7 @@ impl Table {
         Self { names, rows }
     }
 
-    /// A column; none where it is empty.
+    /// Returns a column, with `None` for empty cells.
     fn column(&self, name: &str) -> Vec<Option<f64>> {
         let number = |row: &HashMap<String, String>| match &*row[name] {
             "" => None,
@@ -65,7 +65,7 @@ fn bits(kind: BitKind) -> String {
 
 const NETWORK: &str = "hostile";
 
-/// Over a network that loses, delays and repeats packets.
+/// Creates a game over a network that loses, delays and duplicates packets.
 fn lossy_game(rung: &str) -> LaneGame {
     let settings = lane(&format!("{rung},link:{NETWORK}"));
     let plugins = (ViewPlugin, ExportPlugin);
@@ -129,7 +129,7 @@ fn assert_totals(table: &Table, totals: &Value) {
     }
 }
 
-/// `game` is the same play in this process.
+/// Compares the table with `game`, which is the same play in this process.
 fn assert_measured(table: &Table, totals: &Value, game: &mut LaneGame) {
     let mut late = 0;
     for _ in 0..240 {
@@ -149,7 +149,7 @@ fn assert_measured(table: &Table, totals: &Value, game: &mut LaneGame) {
     assert_eq!(table.sum("starved"), starved as f64);
 }
 
-/// Nothing is shown at first, and then for a while something wrong.
+/// At the start there is no display, then one with errors for a while.
 fn assert_errors(table: &Table) {
     let error = table.column("max_error_mm");
     assert_eq!(error[0], None);
@@ -175,7 +175,7 @@ fn a_table_leaves_out_what_is_not_measured_and_what_is_not_sent() {
         table.rows[0]["seconds"].parse::<f64>().unwrap().floor(),
         2.0
     );
-    // The last ones are still on their way.
+    // The last packets are still in flight.
     let arrived = table.column("arrived_after_ticks");
     assert!(arrived[..110].iter().all(Option::is_some));
     assert_eq!((arrived[119], table.column("late")[119]), (None, Some(0.0)));
@@ -183,7 +183,7 @@ fn a_table_leaves_out_what_is_not_measured_and_what_is_not_sent() {
 
 #[test]
 fn a_table_that_cannot_be_written_is_refused_before_the_play() {
-    // A day of play would take an hour.
+    // Playing a day would take an hour.
     let day = ["headless", "--seconds", "86400", "--csv"];
     let said = complaint(&[&day[..], &["/nowhere/x.csv"]].concat());
     assert_eq!(said, "error: /nowhere/x.csv: there is no folder /nowhere\n");
@@ -192,7 +192,7 @@ fn a_table_that_cannot_be_written_is_refused_before_the_play() {
     assert!(said.ends_with(": is a directory\n"), "{said}");
 }
 
-/// Asks for a file, waits for it, and returns the sentence about it.
+/// Exports a file, waits for it, and returns the message about it.
 fn export(game: &mut LaneGame, export: Action) -> String {
     let world = game.app.world_mut();
     world.insert_resource(Notices::default());
@@ -239,7 +239,7 @@ fn the_buttons_save_the_last_minute() {
     assert_lines(&path("cubewire-1.jsonl"), &table, samples);
 }
 
-/// The lines say the same as the table, and what the packets are made of.
+/// Checks that the lines have the same figures as the table, and the contents of the packets.
 fn assert_lines(lines: &Path, table: &Table, samples: &VecDeque<Sample>) {
     let lines = fs::read_to_string(lines).unwrap();
     let lines: Vec<Value> = lines
@@ -274,7 +274,7 @@ fn assert_cells(line: &Value, row: &HashMap<String, String>) {
     }
 }
 
-/// Returns how many of its items have components.
+/// Returns the number of items with components.
 fn assert_packet(packet: &Value, sample: &Sample) -> usize {
     let record = &sample.snapshots[0];
     let header = &packet["header"];

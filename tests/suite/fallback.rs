@@ -1,4 +1,4 @@
-//! A viewer that does not compute what its server does is sent a rung without arithmetic coding, and both say so.
+//! A viewer with another fingerprint than its server gets a rung without arithmetic coding. Both ends show this.
 
 use cubewire::replication::SenderSettings;
 use cubewire_bevy::udp::Key;
@@ -34,7 +34,7 @@ fn a_viewer_with_another_fingerprint_is_never_sent_arithmetic_coding() {
     assert_eq!(granted.stages, instead);
     assert!(agreeing(&game, &viewer) > 60);
 
-    // What needs no model is sent as it was asked for.
+    // A rung without a model is sent as requested.
     let mut asked = viewer.app.world_mut().entity_mut(viewer.lane);
     asked.get_mut::<SenderSettings>().unwrap().stages = ladder::DELTA.stages;
     step(&mut game, &mut [&mut viewer], 60);

@@ -1,4 +1,4 @@
-//! What play costs.
+//! Bandwidth and errors of scripted games.
 
 use cubewire::commands::ladder::measure;
 use cubewire::game::headless::{HeadlessGame, LaneGame};

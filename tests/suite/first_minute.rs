@@ -1,6 +1,6 @@
-//! The first minute in the real window: what a newcomer sees, presses and clicks.
+//! The first minute in the real window: a new user's keys, clicks and screens.
 //!
-//! Runs when asked for, as [`window`](crate::window) does.
+//! Ignored by default, like [`window`](crate::window).
 
 use std::time::Duration;
 
@@ -12,14 +12,14 @@ use crate::window::{HEIGHT, WIDTH, Window};
 /// Width of the whole panel in this window, points.
 const PANEL: f32 = 360.0;
 
-/// A frame of tests that have to wait long.
+/// Frame time for tests that have to wait long.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The tabs, and below them the switch between the pages of one, points from the top.
+/// Distance from the top to the tabs, and to the pages of a tab below them, points.
 const TABS: f32 = 64.0;
 const PAGES: f32 = 100.0;
 
-/// Height of the slim bar and the timeline with two rows, points.
+/// Height of the slim bar and of the timeline with two rows, points.
 const BELOW: f32 = 228.0;
 
 /// Clicks at a distance from the panel's left edge and from the window's top, points.
@@ -93,7 +93,7 @@ fn tabs_buttons_and_sizes_are_clicked_and_typed() {
     window.expect("/view", "Left");
     window.screenshot("buttons");
 
-    // A key that is held repeats, so each press may count several times.
+    // A held key repeats, so a press may count several times.
     let scale = |report: &Value| report["panel"]["scale"].as_f64().unwrap_or(1.0);
     let mut before = 1.0;
     for (key, grows) in [("equal", true), ("plus", true), ("minus", false)] {
@@ -106,7 +106,7 @@ fn tabs_buttons_and_sizes_are_clicked_and_typed() {
         });
         before = scale(&report);
     }
-    // None of these keys was taken for a rung.
+    // These keys do not select a rung.
     assert_eq!(window.ticks(1)["rung"], "changed-flags");
 
     for size in ["Slim", "Hidden", "Whole"] {
@@ -120,7 +120,7 @@ fn tabs_buttons_and_sizes_are_clicked_and_typed() {
 #[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
 fn the_game_plays_by_itself_until_somebody_presses_a_key() {
     let window = Window::start(Some(SECOND), &[]);
-    // Behind the cards, at once.
+    // The autoplay starts at once, behind the cards.
     window.expect("/plays_script", true);
     window.expect("/panel/explaining", true);
     window.wait("a few cubes to be gathered", |report| {
@@ -156,7 +156,7 @@ fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
     window.expect("/panel/timeline", true);
     window.ticks(240);
     window.press("p");
-    // Back by a second and more, and forth by a tick.
+    // Back by a second and forward by a tick.
     window.xdotool(&["keydown", "shift"]);
     window.press("Left");
     window.xdotool(&["keyup", "shift"]);
@@ -183,7 +183,7 @@ fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
     window.wait("the clicked tick", |report| {
         moment(report).is_some() && moment(report) != Some(before)
     });
-    // A range, whose totals are shown, and which F fits.
+    // Select a range. Its totals are shown, and F zooms to it.
     window.xdotool(&["keydown", "shift"]);
     window.drag([560.0, strip], [640.0, strip]);
     window.xdotool(&["keyup", "shift"]);
@@ -197,7 +197,7 @@ fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
     assert_eq!(moment(&report), Some(last));
     window.press("f");
     window.screenshot("range");
-    // In its middle now.
+    // The middle of the zoomed range.
     window.click(330.0, strip);
     let report = window.wait("a tick of the range", |report| moment(report) != Some(last));
     let clicked = moment(&report).unwrap();
@@ -229,7 +229,7 @@ fn sliders_and_savings_are_moved_and_clicked_while_the_ball_rolls() {
     let report = window.frame();
     let before = stages(&report);
     assert!(before.contains("position=quantized+"), "{before}");
-    // The steps per metre to their end.
+    // Drag the steps per metre to the end of the slider.
     let y = 134.0;
     window.drag([left + 192.0, y], [left + 260.0, y]);
     let report = window.wait("finer positions", |report| {
@@ -237,7 +237,7 @@ fn sliders_and_savings_are_moved_and_clicked_while_the_ball_rolls() {
     });
     assert_eq!(report["rung"], Value::Null);
     window.screenshot("ranges");
-    // Nothing was refused, before or after.
+    // Check that the receiver accepted every packet.
     let report = window.ticks(60);
     assert_eq!(report["refused"], 0);
     assert!(report["received"].as_u64() > Some(30));

@@ -1,4 +1,4 @@
-//! Looking back: what the halves showed, what was in the packets, and that looking changes nothing.
+//! Playing back the recent past: the display of each half, the contents of packets, and no effect on the game.
 
 use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
@@ -21,7 +21,7 @@ fn want(game: &mut LaneGame, wants: bool) {
     wanted.panel = wants;
 }
 
-/// Positions and orientations of the cubes in a half.
+/// Returns positions and orientations of the cubes in a half.
 fn shown(game: &mut LaneGame, half: Side) -> Vec<(Vec3, Quat)> {
     let poses = common::shown(game, half).into_iter();
     poses.map(|at| (at.translation, at.rotation)).collect()
@@ -74,7 +74,7 @@ fn a_tick_of_the_past_has_the_send_rate_of_then() {
     assert_eq!(intervals, [1, 6]);
 }
 
-/// What is seen then is what the codec loses, not the playout delay.
+/// The difference is then the quantization error, not the playout delay.
 #[test]
 fn over_each_other_both_halves_show_the_same_tick_now_and_in_the_past() {
     let mut game = game(lane("uncompressed"));
@@ -155,7 +155,7 @@ fn every_item_of_every_packet_adds_up_and_arrivals_are_noted() {
     }
 }
 
-/// Sizes and kinds of all packets, and a hash of what was simulated and of what was shown.
+/// Returns sizes and bits by kind of all packets, and a hash of the simulated and displayed states.
 fn played(game: &mut LaneGame) -> (Vec<String>, u64) {
     let mut packets = Vec::new();
     let mut hash = 0;
@@ -165,7 +165,7 @@ fn played(game: &mut LaneGame) -> (Vec<String>, u64) {
         hash = state_hash(hash, world.resource::<CubeWorld>().current());
         let meter = world.get::<LaneMeter>(game.lane).unwrap();
         for packet in &meter.samples().back().unwrap().snapshots {
-            // Sums of fractions of bits depend on their order.
+            // Rounded, because sums of fractional bits depend on their order.
             let kinds = BitKind::DEMO.map(|kind| format!("{:.3}", packet.ledger.kind(kind)));
             packets.push(format!("{} {kinds:?}", packet.payload_bytes));
         }

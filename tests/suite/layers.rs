@@ -1,10 +1,10 @@
-//! Imports point down: modules and crates use only those in the rows above their own of the map in `src/lib.rs`. What
-//! the map leaves out is below all of it.
+//! Imports point down. Modules and crates may only use those in lower rows of the map in `src/lib.rs`. Anything that
+//! is not in the map is below it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Everything that the codec may depend on.
+/// All dependencies that the codec may have.
 const CODEC_DEPENDENCIES: [&str; 6] = [
     "bitstream-io",
     "glam",
@@ -14,8 +14,8 @@ const CODEC_DEPENDENCIES: [&str; 6] = [
     "wide",
 ];
 
-/// The packages in the table of README.md. For each: its name, the manifest that depends on it, the file that the table links
-/// to, and code of that file that uses the package.
+/// The packages in the table of README.md. For each: its name, the manifest that depends on it, the file that the
+/// table links to, and code in that file that uses the package.
 const NAMED_PACKAGES: [(&str, &str, &str, &[&str]); 5] = [
     (
         "bevy",
@@ -53,7 +53,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The first column of the map, from the lowest row up: `crates/…`, and modules.
+/// Returns the first column of the map from the lowest row up: `crates/…` and modules.
 fn map() -> Vec<String> {
     let text = fs::read_to_string(root().join("src/lib.rs")).unwrap();
     let rows = text.lines().filter_map(|line| line.strip_prefix("//! | "));
@@ -61,25 +61,26 @@ fn map() -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// How high something is: 0 if it is not in the map.
+/// Returns the row of a module or crate, from 1 for the lowest, or 0 if it is not in the map.
 fn level(map: &[String], name: &str) -> usize {
     map.iter()
         .position(|row| row == name)
         .map_or(0, |row| row + 1)
 }
 
-/// The name at the start of a text.
+/// Returns the identifier at the start of a text.
 fn name(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The modules, or items of the root, that code names after `crate::`. A list is none of them, and thus refused.
+/// Returns the modules or root items that follow `crate::`. A list in braces gives an empty name, which is refused.
 fn imported(code: &str) -> Vec<&str> {
     code.split("crate::").skip(1).map(name).collect()
 }
 
-/// Whether a line leaves the module of a file, `depth` deep, through `super`. In an inline module it is one deeper.
+/// Whether a line leaves the module of its file through `super`. `depth` is the file's depth; an inline module is one
+/// deeper.
 fn climbs_out(line: &str, depth: usize) -> bool {
     let is_inline = line.starts_with(' ');
     let climbs = line.split(|c: char| c != ':' && !c.is_alphanumeric() && c != '_');
@@ -93,7 +94,7 @@ fn without_comments(text: &str) -> Vec<&str> {
     text.lines().filter(is_code).collect()
 }
 
-/// What a file of `src` imports that is not below it.
+/// Returns the imports of a file in `src` that are not from a lower row.
 fn upward(map: &[String], file: &str, text: &str) -> Vec<String> {
     let names: Vec<_> = file.trim_end_matches(".rs").split('/').collect();
     let own = level(map, names[0]);
@@ -102,7 +103,7 @@ fn upward(map: &[String], file: &str, text: &str) -> Vec<String> {
     let out = out.map(|line| format!("{file}: {line}"));
     let joined = code.join("\n");
     let named = imported(&joined).into_iter();
-    // An item of the root stands for everything.
+    // An item of the root may use any module, so importing it counts as upward.
     let is_module = |name: &str| root().join("src").join(name).with_extension("rs").exists();
     let named =
         named.filter(|to| *to != names[0] && (!is_module(to) || level(map, to) >= own.max(1)));
@@ -110,7 +111,7 @@ fn upward(map: &[String], file: &str, text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Dependencies of a crate, without those of its tests.
+/// Returns the dependencies of a crate without `dev-dependencies`.
 fn dependencies(manifest: &str) -> Vec<&str> {
     let mut is_wanted = false;
     let lines = manifest.lines().filter(|line| {
@@ -122,7 +123,7 @@ fn dependencies(manifest: &str) -> Vec<&str> {
     lines.map(name).collect()
 }
 
-/// What a crate depends on that is not below it.
+/// Returns the dependencies of a crate that are not from a lower row.
 fn upward_dependencies<'a>(map: &[String], of: &str, manifest: &'a str) -> Vec<&'a str> {
     let is_up = |other: &&str| match other.strip_prefix("cubewire-") {
         Some(ours) => level(map, &format!("crates/{ours}")) >= level(map, of),

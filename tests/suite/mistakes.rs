@@ -1,11 +1,11 @@
-//! What the program says of mistakes on its command line.
+//! Error messages for mistakes on the command line.
 
 use std::fs;
 use std::net::UdpSocket;
 
 use crate::command_line::cubewire;
 
-/// Runs it, wants exit code 2, and returns what it says.
+/// Runs the program, expects exit code 2 and returns standard error.
 pub(crate) fn complaint(arguments: &[&str]) -> String {
     let output = cubewire(arguments).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{arguments:?}: {output:?}");
@@ -15,7 +15,7 @@ pub(crate) fn complaint(arguments: &[&str]) -> String {
     said
 }
 
-/// A command line, separated by spaces, and what it says of it.
+/// Checks pairs of a command line, split at spaces, and a part of its error message.
 fn assert_complaints(cases: &[(&str, &str)]) {
     for (arguments, wanted) in cases {
         let arguments: Vec<_> = arguments.split_whitespace().collect();
@@ -312,7 +312,7 @@ fn a_file_that_holds_no_secret_key_is_refused() {
     let why =
         "there is such a file, perhaps with a key in use: choose another name, or delete it first";
     assert_eq!(said, format!("error: {key}: {why}\n"));
-    // Written to in place, it stays private.
+    // Overwriting the file keeps its private mode.
     fs::write(key, "open sesame").unwrap();
     let said = complaint(&[&serve[..], &["--key-file", key]].concat());
     assert!(said.contains("64 hexadecimal digits"), "{said}");
@@ -347,7 +347,7 @@ fn a_viewer_says_why_it_never_connected() {
     let said = complaint(&["view", "--headless", "--connect", "nowhere", "--insecure"]);
     let wanted = "--connect: nowhere: not a host and a port, as in 192.168.1.5:7000";
     assert!(said.contains(wanted), "{said}");
-    // The key in the environment; nobody is there.
+    // The key comes from the environment. No server is running.
     let output = cubewire(&["key"]).output().unwrap();
     let key = String::from_utf8(output.stdout).unwrap();
     let view = [

@@ -1,7 +1,8 @@
-//! Texts from outside, damaged at random: each is refused with a reason, or what it is read as obeys its bounds and
-//! comes back from what is printed for it.
+//! Randomly damaged texts from outside. Each is refused with a reason, or gives a valid value that survives printing
+//! and parsing.
 //!
-//! Readers of bytes are tested elsewhere: those of the crates are fuzzed in `crates/fuzz`, and `udp_hostile` sends damaged
+//! Readers of bytes are tested elsewhere: `crates/fuzz` fuzzes the readers in the crates, and `udp_hostile` sends
+//! damaged
 //! datagrams. `CUBEWIRE_MUTATIONS` sets the number of damaged texts of each kind, and `CUBEWIRE_SEED` the seed.
 
 use std::fmt::Display;
@@ -26,16 +27,16 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::common::{random, script, script_path, steps};
 
-/// Damaged texts of each kind, unless `CUBEWIRE_MUTATIONS` says otherwise.
+/// Default number of damaged texts of each kind.
 const MUTATIONS: usize = 2_000;
 
-/// No text takes more of a processor's time to read.
+/// Maximum processor time for reading a text.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// A text is not damaged further above this size, bytes.
+/// Texts do not grow above this size, bytes.
 const MAX_BYTES: usize = 1 << 16;
 
-/// What replaces a number.
+/// Replacements for numbers.
 const NUMBERS: [&str; 14] = [
     "",
     "0",
@@ -53,7 +54,7 @@ const NUMBERS: [&str; 14] = [
     "inf",
 ];
 
-/// Reads the texts themselves and damaged ones, and checks what they are read as.
+/// Reads the texts and damaged copies of them. `check` tests every value that was read.
 fn damage<T, E: Display>(
     texts: &[String],
     read: impl Fn(&str) -> Result<T, E>,
@@ -91,7 +92,7 @@ fn damage<T, E: Display>(
     assert!(accepted < mutations, "nothing is refused");
 }
 
-/// What this thread has had of the processors, where Linux says so: not how long it has waited for them.
+/// Returns the processor time of this thread without waiting time, if Linux reports it, else 0.
 fn processor_time() -> Duration {
     let times = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanos = times.split(' ').next().and_then(|nanos| nanos.parse().ok());
@@ -277,7 +278,7 @@ fn replays() {
     let text = fs::read_to_string(&saved).unwrap();
     damage(&[text], read_script, |text, script| {
         assert_script(&script, &saved);
-        // The checksum lets no other replay pass; without `recorded` it is a script.
+        // The checksum refuses any other replay; without `recorded` it is a script.
         assert!(script.recorded.is_none() || script == replay, "{text}");
     });
 }

@@ -1,4 +1,4 @@
-//! Lanes over networks that lose, delay, repeat and reorder.
+//! Lanes over networks with loss, delay, duplication and reordering.
 
 use bevy::prelude::*;
 use cubewire::game::headless::HeadlessGame;
@@ -18,14 +18,14 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::common::{lane, script, steps};
 
-/// A play with several lanes.
+/// A game with several lanes.
 struct Play {
     game: HeadlessGame,
     lanes: Vec<Entity>,
 }
 
 impl Play {
-    /// A play with these lanes, after this many ticks.
+    /// Starts a game with these lanes and plays some ticks.
     fn new(lanes: impl IntoIterator<Item = LaneSettings>, ticks: usize) -> Self {
         let mut game = HeadlessGame::new(Some(script("katamari")));
         let lanes = lanes.into_iter().map(|settings| {
@@ -39,7 +39,7 @@ impl Play {
         Self { game, lanes }
     }
 
-    /// Plays on: each lane's mean position error over these ticks, metres.
+    /// Plays ticks and returns each lane's mean position error, metres.
     fn mean_errors(&mut self, ticks: usize) -> Vec<f32> {
         let mut sums = vec![0.0; self.lanes.len()];
         for _ in 0..ticks {
@@ -51,13 +51,13 @@ impl Play {
         sums.into_iter().map(|sum| sum / ticks as f32).collect()
     }
 
-    /// A component of each lane.
+    /// Iterates over a component of each lane.
     fn each<T: Component>(&self) -> impl Iterator<Item = &T> {
         let world = self.game.app.world();
         self.lanes.iter().map(|&lane| world.get(lane).unwrap())
     }
 
-    /// Every snapshot that was decoded is what was sent.
+    /// Checks that every decoded snapshot equals the sent one.
     fn assert_faultless(&self) {
         for (check, meter) in self.each::<LaneCheck>().zip(self.each::<LaneMeter>()) {
             assert!(check.compared > 0);
@@ -66,7 +66,7 @@ impl Play {
     }
 }
 
-/// One rung over one network.
+/// A rung over a network.
 struct Crossing {
     preset: &'static Preset,
     rung: Rung,
@@ -74,7 +74,7 @@ struct Crossing {
     sent: Totals,
 }
 
-/// Sends with each rung over each network, and checks what arrives, and that it does.
+/// Sends each rung over each network. Checks that snapshots arrive, and that they are right.
 fn cross(ticks: usize, presets: &[&'static Preset], rungs: &[Rung]) {
     let mut game = HeadlessGame::new(Some(script("mix")));
     let pairs = presets
@@ -125,7 +125,7 @@ fn cross(ticks: usize, presets: &[&'static Preset], rungs: &[Rung]) {
 }
 
 impl Crossing {
-    /// How many of the snapshots should arrive whole: a lower bound, by what their network loses.
+    /// Returns a lower bound for the number of complete snapshots, from the losses of the network.
     fn expected_whole(&self) -> f64 {
         let conditions = &self.preset.conditions;
         let ticks = self.sent.ticks as f64;
@@ -134,7 +134,7 @@ impl Crossing {
         let all_survive = match conditions.loss {
             Loss::None => 1.0,
             Loss::Independent { probability } => (1.0 - probability).powf(packets),
-            // Every packet of a burst is lost: the first must miss the bursts, and none begin after it.
+            // A burst loses every packet: the first must be outside the bursts, and no burst may start after it.
             Loss::GilbertElliott { to_bad, .. } => {
                 (1.0 - conditions.loss.mean_fraction()) * (1.0 - to_bad).powf(packets - 1.0)
             }
@@ -143,7 +143,7 @@ impl Crossing {
         let per_tick =
             |bits_per_second: u64| bits_per_second as f64 / 8.0 / f64::from(TICKS_PER_SECOND);
         let fitting = match conditions.bandwidth {
-            // Once the queue is full, hardly a snapshot finds room for all of its packets.
+            // Once the queue is full, hardly any snapshot finds room for all of its packets.
             Some(Bandwidth {
                 bits_per_second,
                 queue_bytes,
@@ -172,7 +172,7 @@ fn rungs_cross_networks_for_five_seconds() {
 #[ignore = "the whole matrix: minutes"]
 fn the_whole_matrix_of_rungs_and_networks_is_crossed_for_twenty_seconds() {
     let rungs: Vec<_> = ladder::all().collect();
-    // One network at a time, as every lane keeps some 30 MB of snapshots.
+    // One network at a time, because every lane stores about 30 MB of snapshots.
     for preset in &PRESETS {
         cross(1_200, &[preset], &rungs);
     }
@@ -194,7 +194,7 @@ fn viewers_come_and_go_across_the_wrap_and_no_cube_is_ever_wrong() {
     let mut game = HeadlessGame::new(Some(script("mix")));
     let mut cubes = game.app.world_mut().resource_mut::<CubeWorld>();
     cubes.count_from(FIRST);
-    // Each with the tick at which it changes its settings, or leaves.
+    // Viewers with the tick at which they change settings or leave.
     let mut viewers: Vec<(Entity, u64)> = Vec::new();
     let (mut joined, mut switches, mut decoded) = (0, 0, 0);
     for tick in FIRST..FIRST + TICKS {
@@ -230,7 +230,7 @@ fn viewers_come_and_go_across_the_wrap_and_no_cube_is_ever_wrong() {
     assert!(joined > 4 && switches > 20 && decoded > TICKS);
 }
 
-/// Returns how many snapshots the lane has decoded.
+/// Returns the number of snapshots that the lane decoded. All must be right.
 fn check_faultless(world: &World, lane: Entity) -> u64 {
     let check = world.get::<LaneCheck>(lane).unwrap();
     let meter = world.get::<LaneMeter>(lane).unwrap();
@@ -287,7 +287,7 @@ fn fewer_snapshots_a_second_cost_less_and_show_less() {
     let jerky = lane("changed-flags,rate:10,interpolation:none");
     let mut play = Play::new(lanes.into_iter().chain([jerky]), 300);
     let errors = play.mean_errors(300);
-    // A replica that stands still is off.
+    // A replica that stands still has a large error.
     assert!(errors[4] > 10.0 * errors[0], "{errors:?} m");
     let mut last = (f64::INFINITY, 0.0);
     let meters = play.each::<LaneMeter>().zip(SEND_INTERVALS);

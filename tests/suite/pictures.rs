@@ -1,5 +1,5 @@
-//! The pictures of the documents. Taking them again needs a Vulkan driver, Mesa's in software will do, and is done when asked
-//! for: `cargo test --workspace -- --ignored`.
+//! The pictures in the documents. Taking them needs a Vulkan driver such as Mesa's software driver, so this is
+//! ignored by default: `cargo test --workspace -- --ignored`.
 
 use std::fs::{self, File};
 use std::io::BufReader;
@@ -9,13 +9,13 @@ use png::{Decoder, Transformations};
 
 use crate::command_line::{cubewire, printed};
 
-/// What the names of pictures of the window end in.
+/// End of the file names of pictures of the window.
 const SUFFIX: &str = "-1280x720-dark.png";
 
-/// By how much a channel differs at most where only the palette of the kept picture is smaller.
+/// Maximum difference of a channel, caused by the smaller palette of the stored picture.
 const PALETTE: u8 = 48;
 
-/// Pixels that differ more, at most: fewer than a line of small text has.
+/// Maximum number of pixels that differ more: fewer than a line of small text has.
 const MOST: usize = 300;
 
 fn pixels(path: &Path) -> Vec<[u8; 3]> {

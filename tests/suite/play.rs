@@ -1,4 +1,4 @@
-//! The simulation, played by scripts.
+//! Scripted simulations.
 
 use std::fmt::Display;
 
@@ -25,7 +25,7 @@ fn the_same_keys_give_the_same_states_bit_for_bit() {
     let ticks = 450;
     let states = hash(&mut game("mix", "changed-flags"), ticks);
     println!("{states:016x}");
-    // What is sent, and how, is no matter to the simulation; other keys are.
+    // The simulation does not depend on the lane's settings, but on the keys.
     assert_eq!(hash(&mut game("mix", "uncompressed"), ticks), states);
     assert_ne!(hash(&mut game("katamari", "changed-flags"), ticks), states);
 }
@@ -34,7 +34,7 @@ fn the_same_keys_give_the_same_states_bit_for_bit() {
 fn after_a_reset_the_game_goes_as_from_a_cold_start() {
     let cold = hash(&mut game("katamari", "changed-flags"), 400);
 
-    // Nobody plays, then the scene is disturbed by playing another script, then reset.
+    // Without a player at first. Another script disturbs the scene, then it is reset.
     let mut game = game("blow", "changed-flags");
     steps(&mut game, 300);
     game.app.world_mut().write_message(ResetSimulation);
@@ -51,24 +51,24 @@ fn a_world_without_bevy_goes_as_the_game_does() {
     }
 }
 
-/// At least this many cubes change in six ticks, the age of the baselines, as a mean.
+/// Checks the mean number of cubes that change in six ticks, which is the age of the baselines.
 pub(crate) fn check_liveliness(name: &str, totals: &Totals, min_changed: f64) {
     let mean = totals.per_snapshot(totals.changed_bodies as f64);
     println!("{name}: {mean:.1} cubes changed over six ticks");
     assert!(mean >= min_changed, "{name}: {mean:.1}");
 }
 
-/// The newest snapshot that was acked is six ticks old, as the round trip is 100 ms.
+/// The newest acked snapshot is six ticks old, because the round-trip time is 100 ms.
 pub(crate) fn check_baseline(game: &LaneGame) {
     let sample = game.meter().samples().back().unwrap();
     assert!(sample.acked_age_ticks.is_none_or(|age| age == 6));
 }
 
-/// No cube sinks through the floor, or flies away.
+/// Checks that no cube sinks into the floor or flies away.
 pub(crate) fn check_world(game: &HeadlessGame, moment: &dyn Display) {
     for (cube, state) in game.cubes().current().bodies.iter().enumerate() {
         let BodyState { position, .. } = state;
-        // A cube may be pressed in by a third of its side when the player lands on it.
+        // A cube may sink in by a third of its side when the player lands on it.
         let is_in_place = position.is_finite()
             && position.z > side(cube) / 6.0
             && position.z < CEILING
@@ -81,7 +81,7 @@ pub(crate) fn check_world(game: &HeadlessGame, moment: &dyn Display) {
 
 #[test]
 fn nothing_sinks_through_the_floor_or_flies_away() {
-    // A minute of `mix` and all of `katamari` is checked where they are played.
+    // `mix` and `katamari` are checked in the tests that play them.
     for name in ["blow", "rolling", "calm"] {
         let mut game = game(name, "changed-flags");
         for tick in 0..980 {

@@ -1,4 +1,4 @@
-//! A server and viewers as processes of their own: what either side writes down of every snapshot must agree.
+//! Servers and viewers in separate processes: their digests of every snapshot must agree.
 
 use std::collections::{BTreeSet, HashSet};
 use std::env;
@@ -13,7 +13,7 @@ use crate::common::{eventually, script_path};
 use crate::program::{digests, end, follow, lines, program, send, serve, view};
 use crate::window::Killed;
 
-/// A file with a new key.
+/// Creates a file with a new key.
 fn key(folder: &Path, name: &str) -> String {
     let file = folder.join(name).to_str().unwrap().to_owned();
     let made = program(&[], &["key", "--out", &file]).status();
@@ -29,7 +29,7 @@ fn serve_mix(by: &[&str], bind: &str, key: &str, digest: &Path) -> (Killed, Stri
     serve(by, &more, digest)
 }
 
-/// Ends a server or a viewer, and returns the figures that it prints.
+/// Ends a server or a viewer and returns the figures that it prints.
 fn finish(process: Killed) -> Value {
     send("TERM", &process.0);
     let (code, [figures, said]) = end(process);
@@ -37,8 +37,8 @@ fn finish(process: Killed) -> Value {
     serde_json::from_str(&figures).unwrap()
 }
 
-/// The ticks that a viewer decoded, and those that it was sent from the first to the last of them. Lines of a digest
-/// are viewer, tick and hash.
+/// Returns the ticks that a viewer decoded, and those sent to it between the first and the last of them. Lines of a
+/// digest are viewer, tick and hash.
 fn decoded_and_sent(decoded: &HashSet<String>, sent: &HashSet<String>) -> [BTreeSet<u64>; 2] {
     let columns = |line: &str| {
         let (viewer, rest) = line.split_once(',').unwrap();
@@ -54,8 +54,7 @@ fn decoded_and_sent(decoded: &HashSet<String>, sent: &HashSet<String>) -> [BTree
     [decoded, sent].map(|lines| lines.into_iter().map(|(_, tick)| tick).collect())
 }
 
-/// Waits until a viewer, whose digest is in one folder, has not decoded something that the server sent, and will not: a
-/// packet can be late, but not by a second.
+/// Waits until a viewer has lost a snapshot. A packet can be late, but not by a second.
 fn wait_for_a_loss(server: &TempDir, viewer: &TempDir) {
     eventually("a loss", || {
         let decoded = digests(viewer.path()).pop()?;
@@ -121,7 +120,7 @@ fn agree_on_loopback() {
         println!("{} of {} decoded", ticks[0].len(), ticks[1].len());
         ticks
     });
-    // Nothing is lost on loopback, unless a process waits so long that no more fits into its socket.
+    // Loopback loses datagrams only if a process does not run until its socket's buffer is full.
     for [decoded, sent] in [&every, &third] {
         assert!(decoded.len() > sent.len() / 2);
     }
@@ -132,13 +131,13 @@ fn agree_on_loopback() {
     );
 }
 
-/// Two network namespaces and a cable between them; gone when dropped.
+/// Two network namespaces with a cable between them. They are removed on drop.
 struct Namespaces {
     names: [String; 2],
 }
 
 impl Namespaces {
-    /// None where the machine does not allow it.
+    /// Returns `None` if the machine does not allow it.
     fn new() -> Option<Self> {
         let names = ["a", "b"].map(|side| format!("cubewire-{}-{side}", std::process::id()));
         let this = Self { names };
@@ -158,8 +157,8 @@ impl Namespaces {
         up.then_some(this)
     }
 
-    /// Makes the way from the server bad: by netem, or where the kernel has none, by a bottleneck
-    /// that drops what does not fit. What it was is told.
+    /// Adds losses to packets from the server, with netem or, if the kernel has no netem, with a bottleneck that
+    /// drops. Returns which one.
     fn spoil(&self) -> &'static str {
         let tc = |discipline: &str| {
             let exec = ["netns", "exec", &self.names[0]];

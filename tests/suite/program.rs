@@ -1,4 +1,4 @@
-//! The program in processes of its own: started, followed by what it writes, and told to end.
+//! Runs the program in separate processes, follows their output and ends them.
 
 use std::collections::HashSet;
 use std::fs;
@@ -10,20 +10,21 @@ use std::process::{Child, Command, Stdio};
 use crate::common::eventually;
 use crate::window::Killed;
 
-/// Each with the exit code that says so.
+/// Signals with the exit codes that report them.
 pub(crate) const SIGNALS: [(&str, i32); 3] = [("INT", 130), ("TERM", 143), ("HUP", 129)];
 
-/// A server for this machine alone.
+/// Options of a server for this machine only.
 pub(crate) const INSECURE: [&str; 3] = ["--bind", "127.0.0.1:0", "--insecure"];
 
-/// Runs the program in its arguments, which ignores no signal, even if the tests do, as under `nohup`.
+/// Returns a command that runs its arguments with default signal handling, even if the tests ignore signals, as under
+/// `nohup`.
 pub(crate) fn heeding_signals() -> Command {
     let mut command = Command::new("env");
     command.arg("--default-signal=INT,TERM,HUP");
     command
 }
 
-/// The program, run by another one unless `by` is empty.
+/// Returns the command for the program. If `by` is not empty, it is a program that runs it.
 pub(crate) fn program(by: &[&str], arguments: &[&str]) -> Command {
     let mut command = heeding_signals();
     command
@@ -46,8 +47,8 @@ pub(crate) fn send(signal: &str, process: &Child) {
     assert!(kill.status().unwrap().success());
 }
 
-/// Waits until the process has ended. Returns its exit code, which a killed one does not have, and what it wrote that
-/// was not read before.
+/// Waits until the process has ended. Returns its exit code, or `None` if it was killed, and the output that was not
+/// read before.
 pub(crate) fn end(mut process: Killed) -> (Option<i32>, [String; 2]) {
     let process = &mut process.0;
     let status = eventually("the end", || process.try_wait().unwrap());
@@ -61,7 +62,7 @@ pub(crate) fn end(mut process: Killed) -> (Option<i32>, [String; 2]) {
     (status.code(), [out, errors])
 }
 
-/// The first address that is named on a line of the output.
+/// Returns the first address in the output.
 pub(crate) fn address(out: impl Read) -> String {
     let mut lines = BufReader::new(out).lines().map(Result::unwrap);
     let found = lines.find_map(|line| {
@@ -73,7 +74,7 @@ pub(crate) fn address(out: impl Read) -> String {
     found.expect("it says where it listens")
 }
 
-/// Starts a server that writes a digest, until it listens. Returns its address, too.
+/// Starts a server that writes a digest and waits until it listens. Returns its address, too.
 pub(crate) fn serve(by: &[&str], more: &[&str], digest: &Path) -> (Killed, String) {
     let digest = ["--digest", digest.to_str().unwrap()];
     let mut server = start(
@@ -84,7 +85,7 @@ pub(crate) fn serve(by: &[&str], more: &[&str], digest: &Path) -> (Killed, Strin
     (server, address)
 }
 
-/// Starts a viewer that writes a digest, until it is connected.
+/// Starts a viewer that writes a digest and waits until it is connected.
 pub(crate) fn view(by: &[&str], server: &str, more: &[&str], digest: &Path) -> Killed {
     let view = [
         "view",
@@ -104,7 +105,7 @@ pub(crate) fn view(by: &[&str], server: &str, more: &[&str], digest: &Path) -> K
     viewer
 }
 
-/// The lines of every digest in a folder, which may be unfinished.
+/// Returns the lines of every digest in a folder, which may be unfinished.
 pub(crate) fn digests(folder: &Path) -> Vec<HashSet<String>> {
     let files = fs::read_dir(folder).unwrap();
     let texts = files.filter_map(|file| fs::read_to_string(file.ok()?.path()).ok());
@@ -116,7 +117,8 @@ pub(crate) fn digests(folder: &Path) -> Vec<HashSet<String>> {
     digests.collect()
 }
 
-/// Waits until this many digests in a folder have this many lines each. Fails if a viewer has ended before, with what it said.
+/// Waits until this number of digests in a folder have `lines` lines each. Fails with the viewer's output if a viewer
+/// ends earlier.
 pub(crate) fn follow(viewers: &mut [Killed], folder: &Path, count: usize, lines: usize) {
     eventually("the lines of digests", || {
         for Killed(viewer) in &mut *viewers {
@@ -133,7 +135,7 @@ pub(crate) fn follow(viewers: &mut [Killed], folder: &Path, count: usize, lines:
     });
 }
 
-/// The lines of a digest that is finished: there are some.
+/// Returns the lines of a finished digest, which must not be empty.
 pub(crate) fn lines(digest: &Path) -> HashSet<String> {
     let text = fs::read_to_string(digest).unwrap();
     assert!(text.ends_with('\n'), "{text}");

@@ -1,5 +1,5 @@
-//! Videos of play. Those tests that draw need a Vulkan driver, Mesa's in software will do, and run when
-//! asked for: `cargo test --workspace -- --ignored`.
+//! Videos of games. The tests that draw need a Vulkan driver such as Mesa's software driver, and are ignored by
+//! default: `cargo test --workspace -- --ignored`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ const WIDTH: usize = 320;
 const HEIGHT: usize = 180;
 const FRAMES: usize = 6;
 
-/// Rows at the top that hold the title and the figures.
+/// Number of rows at the top for the title and the figures.
 const FIGURES: usize = 64;
 
 fn count(frame: &[u8], columns: std::ops::Range<usize>, is: impl Fn([i32; 3]) -> bool) -> usize {
@@ -40,8 +40,8 @@ fn count(frame: &[u8], columns: std::ops::Range<usize>, is: impl Fn([i32; 3]) ->
     pixels.filter(|&it| is(it)).count()
 }
 
-/// Cubes of all three colours are in that half, though little of the player is seen among the others, and figures of a lane
-/// are where they should be.
+/// Checks that each half shows cubes in three colours and that the lane's figures are in place. The player's cube
+/// is hardly visible among the others.
 fn check_frame(name: &str, frame: &[u8]) {
     for half in [0..WIDTH / 2, WIDTH / 2..WIDTH] {
         let player = count(frame, half.clone(), |[red, _, blue]| blue > red + 60);
@@ -59,12 +59,12 @@ fn check_frame(name: &str, frame: &[u8]) {
         assert!(dark > 200, "{name}, {half:?}: {dark} pixels of shade");
     }
     let figures = &frame[..FIGURES * WIDTH * 3];
-    // The halves' colours; the sky is nearly grey.
+    // The figures have the colours of the halves; the sky is nearly grey.
     let type_pixels = count(figures, 0..WIDTH, |[red, _, blue]| (red - blue).abs() > 60);
     assert!(type_pixels > 15, "{name}: {type_pixels} pixels of figures");
 }
 
-/// What another reader makes of the file, if it is there to be asked.
+/// Checks the file with ffprobe, if it is installed.
 fn ask_ffprobe(path: &Path) {
     let output = Command::new("ffprobe")
         .args(["-v", "error", "-count_frames", "-select_streams", "v:0"])
@@ -115,19 +115,19 @@ fn the_quick_series_shows_every_rung_and_every_interpolation() {
         assert_eq!(frames.len(), FRAMES, "{name}");
         check_frame(name, &frames[0]);
         check_frame(name, &frames[FRAMES - 1]);
-        // The camera moves with every frame.
+        // The camera moves in every frame.
         let below = FIGURES * WIDTH * 3;
         let still = frames
             .windows(2)
             .filter(|two| two[0][below..] == two[1][below..]);
         assert_eq!(still.count(), 0, "{name}: frames that stand still");
     }
-    // What is said of a rung is what it costs.
+    // The number next to a rung is its bandwidth.
     let wanted = "<span class=\"right\">uncompressed 17\u{2009}369 kbps</span>";
     assert!(page.contains(wanted), "{page}");
 }
 
-/// A short piece of the series, in a small size.
+/// Returns a short film of the series in a small size.
 fn short_film() -> Film {
     let episode = episodes(Series::Quick, Series::Quick.size()).remove(LADDER.len() - 1);
     Film {
@@ -137,7 +137,7 @@ fn short_film() -> Film {
     }
 }
 
-/// A lane beside the simulation, with changes of its settings.
+/// Shows the simulation next to a lane, with changes of the lane's settings.
 fn beside_simulation(lane: &str, switches: &[&str]) -> Shown {
     Shown::Halves {
         left: PaneContent::Simulation,
@@ -149,7 +149,7 @@ fn beside_simulation(lane: &str, switches: &[&str]) -> Shown {
     }
 }
 
-/// In which nothing is to be seen.
+/// Returns a film that is too small to show anything.
 fn tiny_film() -> Film {
     Film {
         size: (64, 64).into(),
@@ -182,7 +182,7 @@ fn a_slow_machine_films_the_same_frames_as_a_fast_one() {
     assert!(moved, "they are not all one frame");
 }
 
-/// A short play, as F9 would have written it down, of which the first second is lead-in.
+/// Returns a replay as F9 records it. The first second is lead-in.
 fn replay(ticks: usize) -> Script {
     let mut game = LaneGame::with_plugins(
         Some(script("katamari")),
@@ -269,7 +269,7 @@ fn lanes_of_one_play_are_filmed_side_by_side_after_a_card() {
     let of = |part: &serde_json::Value, what: &str| part[what].as_f64().unwrap();
     let kbps: Vec<_> = parts.iter().map(|part| of(part, "mean_kbps")).collect();
     let errors: Vec<_> = parts.iter().map(|part| of(part, "mean_error_mm")).collect();
-    // Nothing was switched.
+    // No setting was switched.
     let switched = |part: &serde_json::Value| part["by_stages"] != serde_json::json!([]);
     assert!(!parts.iter().any(switched), "{said}");
     assert!(
@@ -279,11 +279,11 @@ fn lanes_of_one_play_are_filmed_side_by_side_after_a_card() {
     assert!(kbps[0] > kbps[1] && kbps[1] > kbps[2], "{kbps:?}");
     assert!(errors[0] < errors[1] && errors[1] < errors[2], "{errors:?}");
 
-    // A second of the card, then all that is played.
+    // One second of the title card, then the whole game.
     let (info, frames) = read_mp4(&path).unwrap();
     assert_eq!((info.size, frames.len()), ((640, 360), 10));
     assert_eq!(report["frames"], 10);
-    // What a still picture becomes in a video varies a little.
+    // A still picture varies a little after video compression.
     let changes = |frame: usize, columns: std::ops::Range<usize>| {
         let [before, after] = [frame - 1, frame].map(|frame| frames[frame].as_chunks::<3>().0);
         let pixels = (0..before.len()).filter(|index| columns.contains(&(index % 640)));
@@ -328,7 +328,7 @@ fn the_same_command_gives_the_same_file() {
 #[test]
 #[ignore = "needs a Vulkan driver"]
 fn everything_over_the_scene_can_be_left_out() {
-    // In a smaller picture there is no room for the graph.
+    // A smaller picture has no room for the graph.
     let size = (480, 270);
     let film = |hidden: &[Part]| {
         let film = Film {
@@ -339,7 +339,7 @@ fn everything_over_the_scene_can_be_left_out() {
                 ..Overlay::default()
             },
             shown: beside_simulation("rung:predicted", &["0s:rate:30"]),
-            // By day, sky and floor are bright.
+            // Sky and floor are bright in the light theme.
             look: Look {
                 theme: Theme::Light,
                 ..Look::default()
@@ -363,7 +363,7 @@ fn everything_over_the_scene_can_be_left_out() {
             "{part:?} is there, and can be left out"
         );
     }
-    // Where the figures are, there is sky now, and floor far away.
+    // The figures' place shows the sky and the distant floor.
     let nothing = film(&[&parts[..], &[Part::Heading]].concat());
     let top = &nothing[..60 * size.0 as usize * 4];
     let dark = top.as_chunks::<4>().0.iter().filter(|pixel| pixel[0] < 120);
@@ -401,7 +401,7 @@ fn a_signal_finishes_the_file_and_what_a_killed_recording_left_is_removed() {
         let (info, frames) = read_mp4(&path).unwrap();
         assert!(!frames.is_empty() && frames.len() < 36_000);
         assert_eq!(info.starts.len(), frames.len());
-        // What the killed one left is gone, too.
+        // The temporary file of the killed process is gone, too.
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 }
@@ -414,7 +414,7 @@ fn a_gif_and_numbered_pictures_have_the_frames_of_the_play() {
         let out = folder.path().join(name);
         let mut record = cubewire(&["record", "--seconds", "0.3", "--size", "160x90"]);
         record.args(["--fps", fps, "--out"]).arg(&out);
-        // Where there is no session, the graphics driver has nothing to say, either.
+        // Without a session directory, the graphics driver must not print warnings either.
         let output = record.env_remove("XDG_RUNTIME_DIR").output().unwrap();
         assert!(
             output.status.success() && output.stderr.is_empty(),

@@ -1,4 +1,4 @@
-//! Replays: what F9 writes down, and what comes of it when it is played.
+//! Replays: recording with F9, and playing them.
 
 use std::fs;
 use std::path::Path;
@@ -49,14 +49,14 @@ fn hold(game: &mut LaneGame, keys: Keys, ticks: usize) {
     }
 }
 
-/// Plays one tick, and lets go of the keys that were pressed.
+/// Plays one tick and releases the keys.
 fn step(game: &mut LaneGame) {
     game.step();
     let world = game.app.world_mut();
     world.resource_mut::<ButtonInput<KeyCode>>().reset_all();
 }
 
-/// Takes effect in the update that comes next, before its tick.
+/// Takes effect in the next update, before its tick.
 fn press_f9(game: &mut LaneGame) {
     let world = game.app.world_mut();
     let mut keys = world.resource_mut::<ButtonInput<KeyCode>>();
@@ -88,14 +88,14 @@ fn what_f9_wrote_down_is_repeated_bit_for_bit() {
     game.app
         .insert_resource(RecordingFolder(folder.path().to_owned()));
     hold(&mut game, RIGHT, 40);
-    // What was before a reset is of no use to the replay.
+    // The replay does not need the time before a reset.
     game.app.world_mut().write_message(ResetSimulation);
     hold(&mut game, GATHER, 150);
     press_f9(&mut game);
     hold(&mut game, RIGHT, 100);
     component::<SenderSettings>(&mut game).stages = ladder::DELTA.stages;
     hold(&mut game, Keys::default(), 400);
-    // A reset in the middle is part of it.
+    // A reset in the middle is part of the replay.
     game.app.world_mut().write_message(ResetSimulation);
     hold(&mut game, GATHER, 130);
     assert_eq!(log(&game).recorded_ticks(), Some(630));
@@ -117,7 +117,7 @@ fn what_f9_wrote_down_is_repeated_bit_for_bit() {
     let outcome = Some(Outcome::Same);
     assert_eq!(played, Played { hash, outcome });
 
-    // The next one gets a name of its own, and is written also if the game ends before.
+    // The next one gets another name, and is also written if the game ends before.
     press_f9(&mut game);
     hold(&mut game, RIGHT, 10);
     game.app.world_mut().write_message(AppExit::Success);
@@ -126,7 +126,7 @@ fn what_f9_wrote_down_is_repeated_bit_for_bit() {
     assert_eq!(next.ticks - next.lead_in, 11);
 }
 
-/// The hash of all states of a world without Bevy that is given what moves the replay's.
+/// Returns the hash of all states of a world without Bevy, with the inputs of the replay.
 pub(crate) fn hash_without_bevy(replay: &Script, ticks: u64) -> u64 {
     let mut world = cubewire_physics::World::new();
     (0..ticks).fold(0, |hash, tick| {
@@ -139,8 +139,8 @@ pub(crate) fn hash_without_bevy(replay: &Script, ticks: u64) -> u64 {
     })
 }
 
-/// A lane that starts to simulate in the middle has the scene rebuilt, which is part of the replay. A world without Bevy
-/// goes the same way.
+/// If a lane starts to simulate in the middle of a game, the scene is rebuilt, which is part of the replay. A world
+/// without Bevy reaches the same states.
 #[test]
 fn a_rebuild_for_a_lane_that_simulates_is_repeated() {
     let mut game = game(None);
@@ -159,7 +159,7 @@ fn a_rebuild_for_a_lane_that_simulates_is_repeated() {
     assert_eq!(hash_without_bevy(&replay, 500), hash);
 }
 
-/// Only the plugin moves cubes: they stand still while the configuration of its context says so.
+/// Only the plugin of Rapier moves cubes: they stand still while its configuration disables it.
 #[test]
 fn the_plugin_of_rapier_steps_the_world() {
     let mut game = game(None);
@@ -176,7 +176,7 @@ fn the_plugin_of_rapier_steps_the_world() {
     assert_eq!(height(&game), fallen);
 }
 
-/// A replay of some play, of `ticks` ticks.
+/// Records a replay of a script, `ticks` long.
 pub(crate) fn recorded(script_name: &str, ticks: usize) -> (Script, u64) {
     let mut game = game(Some(script(script_name)));
     press_f9(&mut game);
@@ -203,7 +203,7 @@ fn a_minute_of_scripted_play_is_repeated() {
         assert!(said.contains(&format!("{wanted} |")), "{said}");
     }
 
-    // A world without Bevy, given the replay's keys, goes through the same states.
+    // A world without Bevy reaches the same states with the replay's keys.
     assert_eq!(hash_without_bevy(&replay, 3_600), hash);
 }
 
@@ -213,7 +213,7 @@ fn a_replay_that_comes_out_otherwise_is_told_from_one_that_does_not() {
     let outcome = |replay: &Script, ticks| play(replay.clone(), ticks).unwrap().outcome.unwrap();
     assert_eq!(outcome(&replay, 1300), Outcome::Same);
     assert_eq!(outcome(&replay, 300), Outcome::Unfinished);
-    // As if physics were another: other keys than those that were held when it was recorded.
+    // Simulates another result of the physics by changing the keys of the recording.
     let step = replay.steps.iter_mut().find(|step| step.at > 680).unwrap();
     step.hold = Some(Vec::new());
     let at = step.at;
@@ -258,7 +258,7 @@ fn a_damaged_or_older_replay_is_refused_in_one_sentence() {
     let half = refused(&text[..text.len() / 2]);
     assert!(half.starts_with("error: a.ron:"), "{half}");
 
-    // Whatever digit or letter is another one: it is refused, or means the same.
+    // Changing any digit or letter makes the file invalid or keeps its meaning.
     let mut refusals = 0;
     for (offset, _) in text.match_indices(|c: char| c.is_ascii_alphanumeric()) {
         let mut bytes = text.clone().into_bytes();
@@ -330,7 +330,7 @@ fn scripts_and_switches_change_what_the_halves_show_at_their_ticks() {
             (30, Some("rung:index"), delta),
             (50, None, delta),
             (60, None, Some("rung:predicted,link:4g,rate:30")),
-            // It starts again, with what it shows at the start.
+            // It starts again with the content at the start.
             (100, None, Some("rung:changed-flags")),
             (120, None, delta),
         ]

@@ -1,4 +1,4 @@
-//! The lane: what arrives is what was sent, whatever is switched meanwhile.
+//! A lane's snapshots arrive as they were sent, with any change of settings in between.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ fn a_longer_round_trip_means_older_baselines() {
     assert_eq!(game.check().wrong, 0);
 }
 
-/// A game with the view's cubes, drawn nowhere.
+/// Creates a game with the view's cubes but without rendering.
 fn game_with_view(name: &str) -> LaneGame {
     let script = Some(script(name));
     let mut game = LaneGame::with_plugins(script, LaneSettings::default(), ViewPlugin).unwrap();
@@ -96,7 +96,7 @@ fn the_replica_shows_what_the_simulation_was_at_its_playout_time() {
         }
     }
     println!("farthest off: {:.2} mm", worst * 1000.0);
-    // Half a step on each axis, with a little for the arithmetic of floats.
+    // Half a step on each axis, plus rounding errors.
     assert!(worst <= 0.5 / 512.0 * 3.0_f32.sqrt() + 1e-5);
     let last = displayed(&game).tick.unwrap();
     let late_ms = (game.cubes().tick() as f64 - last) / 60.0 * 1000.0;

@@ -1,4 +1,4 @@
-//! Stages that cannot be sent, from a viewer's request or a lane's settings, end one lane and leave the others.
+//! Stages that cannot be sent, in a viewer's request or a lane's settings, end that lane and leave the others.
 
 use bevy::prelude::*;
 use cubewire::game::headless::HeadlessGame;
@@ -19,7 +19,8 @@ fn partial(stages: Stages) -> Stages {
     stages.with_coverage(Coverage::Partial).unwrap()
 }
 
-/// Arithmetic coding of orientations with another number of bits than the scene's: other scenes have it.
+/// Returns arithmetic stages with another number of orientation bits than the scene has. They are legal in other
+/// scenes.
 fn of_another_scene() -> Stages {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut readable = Stages::every_readable(|most| random.random_range(0..most));
@@ -70,7 +71,7 @@ fn a_server_serves_what_it_admits_and_survives_every_other_request_that_can_be_r
             let Some(newest) = sent.next() else {
                 return false;
             };
-            // Otherwise it would be given less and less.
+            // Without acks the server would reduce the budget.
             rogue.feedback(&Feedback::Ack(Ack {
                 newest: Sequence(newest.tick as u16),
                 earlier: u32::MAX,
@@ -84,7 +85,7 @@ fn a_server_serves_what_it_admits_and_survives_every_other_request_that_can_be_r
     assert_eq!(agreeing(&game, &honest) as u64, honest.meter().received);
 }
 
-/// Ticks until a request is served, at most: where little gets through, packets wait for two seconds.
+/// Maximum number of ticks until a request is served. On a bad network, packets wait for two seconds.
 const MOST_TICKS: usize = 300;
 
 /// Sets a lane to stages that cannot be sent.

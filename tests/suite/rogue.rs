@@ -1,4 +1,4 @@
-//! One who has the key, or needs none, but says what he likes.
+//! Clients and peers that send invalid messages, with the key or without.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, SystemTime};
@@ -16,7 +16,7 @@ use renetcode::{ClientAuthentication, NetcodeClient};
 
 use crate::udp::{address, deliver, socket, step, udp};
 
-/// A client by hand.
+/// A client that is driven by hand.
 pub(crate) struct Rogue {
     pub(crate) socket: UdpSocket,
     netcode: NetcodeClient,
@@ -35,7 +35,7 @@ impl Rogue {
         }
     }
 
-    /// Ends its tick, as a viewer's app would.
+    /// Ends a tick like a viewer's app.
     pub(crate) fn step(&mut self) {
         let mut buffer = [0; 1400];
         deliver();
@@ -48,7 +48,7 @@ impl Rogue {
         }
     }
 
-    /// Connects, and says hello with this version.
+    /// Connects and says hello with this protocol version.
     pub(crate) fn connect(
         game: &mut HeadlessGame,
         others: &mut [&mut HeadlessViewer],
@@ -76,12 +76,10 @@ impl Rogue {
         }
     }
 
-    /// Sends a request.
     pub(crate) fn request(&mut self, request: &Request) {
         self.reliable(&ClientMessage::Request(*request).encode());
     }
 
-    /// Sends acks.
     pub(crate) fn feedback(&mut self, feedback: &Feedback) {
         self.unreliable(&feedback.encode());
     }
@@ -117,14 +115,14 @@ pub(crate) fn request() -> Request {
     }
 }
 
-/// A request for these stages.
+/// Returns a request for these stages.
 pub(crate) fn request_for(stages: Stages) -> Request {
     let mut request = request();
     request.settings.stages = stages;
     request
 }
 
-/// A client with a token of its own.
+/// Returns a client with its own token.
 fn netcode(server: SocketAddr) -> NetcodeClient {
     let (client, timeout) = (rand::random(), Duration::from_secs(5));
     let token = Key::LOOPBACK.token_with(server, client, timeout, [0; 256]);

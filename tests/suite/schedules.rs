@@ -1,5 +1,5 @@
-//! The schedules of every app that ships: where two systems access the same data and one of ours is
-//! among them, their order is fixed.
+//! The schedules of every shipped app. If two systems access the same data and one of them is ours, their order must
+//! be fixed.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ use cubewire_bevy::udp::{Key, UdpServer};
 use crate::common::{lane, script};
 use crate::udp::{dial, listen};
 
-/// Pairs of systems that run in any order, though it matters: at least one of them is ours.
+/// Returns the pairs of systems with an ambiguous order that include at least one of ours.
 fn ambiguities(app: &mut App) -> Vec<String> {
     let world = app.world_mut();
     let schedules = world.resource::<Schedules>().iter();
@@ -40,7 +40,7 @@ fn ambiguities(app: &mut App) -> Vec<String> {
             for (a, b, data) in schedule.graph().conflicting_systems().iter() {
                 let systems = [&names[a], &names[b]];
                 let is_ours = |name: &&String| name.contains("cubewire::");
-                // Commands are applied in the order in which systems queue them, wherever that is.
+                // Commands are applied in the order of the systems that queue them, wherever the sync point is.
                 let is_sync_point = |name: &&String| name.ends_with("::apply_deferred");
                 if systems.iter().any(is_ours) && !systems.iter().any(is_sync_point) {
                     let data = data.iter().map(|&id| world.components().get_name(id));
@@ -59,7 +59,7 @@ fn assert_no_ambiguities(app: &mut App) {
     assert!(found.is_empty(), "these systems run in any order:\n{found}");
 }
 
-/// Everything that the window is made of, but neither a window nor anything that draws.
+/// Creates an app with all plugins of the window but without a window and a renderer.
 fn bevy() -> App {
     let mut app = App::new();
     let plugins = DefaultPlugins
@@ -120,7 +120,7 @@ fn no_two_systems_of_the_window_run_in_an_order_that_is_left_open() {
         add_server(app, settings, server())
     });
     assert_no_ambiguities(&mut app);
-    // Without a script, the game may play by itself.
+    // Without a script, the autoplay may run.
     assert_no_ambiguities(&mut window(None, add_game));
 }
 

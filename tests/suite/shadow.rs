@@ -16,7 +16,7 @@ use cubewire_codec::{
 
 use crate::common::{lane, script};
 
-/// Encodes every tick at once, with every rung, and keeps every baseline.
+/// Encodes every tick on every rung in the foreground, and stores every baseline.
 struct InTheFrame {
     rungs: Vec<(Rung, Encoder, HashMap<u64, Baseline>)>,
     totals: Vec<Totals>,
@@ -54,7 +54,7 @@ impl InTheFrame {
             let ages = sent.acked_ages_ticks;
             let [baseline, second, third] =
                 ages.map(|age| baselines.get(&(tick - u64::from(age?))));
-            // From the baseline, or from the start while there is none.
+            // From the baseline, or from the start of the scene without one.
             let mut inputs = Vec::new();
             let age = ages[0].map_or(tick, u64::from) as u8;
             let origin = match ages[0] {
@@ -162,7 +162,7 @@ fn the_figures_say_how_old_they_are() {
             shadow.age_ticks(now),
             (counted > 0).then_some(now - counted)
         );
-        // At most a queue is being encoded while another one fills.
+        // At most one queue is being encoded while another one fills.
         assert!(now - counted <= 30);
     }
     let now = game.cubes().tick();

@@ -1,4 +1,4 @@
-//! The ablation, which encodes in the background while something wants it.
+//! The ablation, which encodes in the background on demand.
 
 use bevy::prelude::*;
 use cubewire::game::headless::LaneGame;
@@ -7,7 +7,7 @@ use cubewire_codec::ladder;
 
 use crate::common::{lane, script};
 
-/// A game that has played for a while before something wants an ablation.
+/// Creates a game that has played for a while before an ablation is requested.
 fn ablated(settings: LaneSettings) -> LaneGame {
     let mut game = LaneGame::new(Some(script("katamari")), settings).unwrap();
     game.add_shadow();
@@ -16,7 +16,7 @@ fn ablated(settings: LaneSettings) -> LaneGame {
     game
 }
 
-/// Steps ticks, with the figures of all of them.
+/// Steps ticks and waits for the ablation after each.
 fn step(game: &mut LaneGame, ticks: usize) {
     for _ in 0..ticks {
         game.step();
@@ -34,7 +34,7 @@ fn ablation(game: &LaneGame) -> Option<&Ablation> {
     game.app.world().get::<Ablation>(game.lane)
 }
 
-/// By stages: what the ablation says, and what the shadow ladder does, kbps.
+/// For each stage, returns the result of the ablation and of the shadow ladder, kbit/s.
 fn figures(game: &mut LaneGame) -> Vec<(&'static str, f64, f64)> {
     game.shadow().unwrap();
     let shadow = game.app.world().get::<ShadowLadder>(game.lane).unwrap();
@@ -69,7 +69,7 @@ fn an_ablation_costs_what_the_shadow_ladder_says_where_they_have_the_same_stages
     }
 }
 
-/// Arithmetic coding adapts from packet to packet, and has had less time for that.
+/// Arithmetic coding adapts from packet to packet. The ablation started later, so it has adapted less.
 #[test]
 fn an_ablation_of_arithmetic_coding_costs_about_what_the_shadow_ladder_says() {
     let mut game = ablated(lane("predicted"));

@@ -1,4 +1,4 @@
-//! Which halves are stale: those whose snapshots stopped arriving.
+//! Stale halves, which stopped receiving snapshots.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ fn cut(game: &mut LaneGame, side: Side, cut: bool) {
     link.conditions.cut = cut;
 }
 
-/// How old the newest snapshot of a stale half is.
+/// Returns the age of the newest snapshot if the half is stale.
 fn age(game: &mut LaneGame, side: Side) -> Option<Duration> {
     let world = game.app.world_mut();
     let lane = lane_in(world, side)?;
@@ -39,7 +39,7 @@ fn a_half_is_stale_while_its_link_is_cut_and_no_longer() {
         assert_eq!(age(&mut game, Side::Right), None);
     }
     cut(&mut game, Side::Right, true);
-    // What is in flight still arrives, for 50 ms.
+    // Packets in flight still arrive for 50 ms.
     steps(&mut game, 15);
     assert_eq!(age(&mut game, Side::Right), None);
     steps(&mut game, 60);
@@ -63,7 +63,7 @@ fn a_pause_makes_nothing_stale() {
     steps(&mut game, 600);
     assert_eq!(age(&mut game, Side::Right), None);
 
-    // A stale half does not get staler.
+    // The age of a stale half does not grow during a pause.
     pause(&mut game.app, false);
     cut(&mut game, Side::Right, true);
     steps(&mut game, 60);
@@ -86,7 +86,7 @@ fn of_two_lanes_only_the_cut_one_is_stale() {
     assert!(age(&mut game, Side::Left).is_some());
     assert_eq!(age(&mut game, Side::Right), None);
 
-    // The simulation instead of the lane.
+    // Shows the simulation in place of the lane.
     show(game.app.world_mut(), Side::Left, PaneContent::Simulation).unwrap();
     steps(&mut game, 2);
     assert_eq!(age(&mut game, Side::Left), None);

@@ -1,4 +1,4 @@
-//! Programs that are told to end, or killed: what they write is whole, or there is none of it.
+//! Programs that are stopped or killed: files are complete or absent.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -31,7 +31,7 @@ fn servers_and_viewers_that_are_told_to_end_write_their_digests_and_tell_the_oth
         let folder = tempfile::tempdir().unwrap();
         let [sent, left, stayed] = ["sent", "left", "stayed"].map(|name| folder.path().join(name));
         let (mut server, address) = serve(&[], &INSECURE, &sent);
-        // Its figures have nowhere to go.
+        // The server cannot print its figures, because its standard output is closed.
         drop(server.0.stdout.take());
         let view = |digest: &Path| view(&[], &address, &["--insecure"], digest);
         let mut viewers = [&left, &stayed].map(|digest| view(digest));
@@ -73,7 +73,7 @@ fn a_server_outlives_a_signal_that_it_was_told_to_ignore() {
         let (mut server, address) = serve(&ignore, &INSECURE, &sent);
         let mut viewer = view(&[], &address, &["--insecure"], &seen);
         send(ignored, &server.0);
-        // It goes on, far beyond what it had sent until then.
+        // It keeps running and sends many more snapshots than before the signal.
         follow(slice::from_mut(&mut viewer), folder.path(), 2, 60);
         assert_eq!(server.0.try_wait().unwrap(), None, "{ignored}");
         send(signal, &server.0);
@@ -83,12 +83,13 @@ fn a_server_outlives_a_signal_that_it_was_told_to_ignore() {
     }
 }
 
-/// What it says then has nowhere to go.
+/// The server cannot print messages either.
 #[test]
 fn a_server_whose_terminal_is_closed_writes_its_digest() {
     let folder = tempfile::tempdir().unwrap();
     let [digest, seen, code] = ["digest", "seen", "code"].map(|name| folder.path().join(name));
-    // As a user's shell does, this one passes the signal on. The first wait ends with it, the second with the server.
+    // Like a user's shell, this script passes the signal on. The first `wait` ends with the signal, the second with
+    // the server.
     let script = format!(
         "'{}' serve --headless {} --digest '{}' & trap \"kill -HUP $!\" HUP; wait $!; wait $!; echo $? > '{}'",
         assert_cmd::cargo::cargo_bin("cubewire").display(),
@@ -119,7 +120,7 @@ fn a_server_whose_terminal_is_closed_writes_its_digest() {
     assert!(lines(&seen).is_subset(&lines(&digest)));
 }
 
-/// Starts a play that lasts, until a tenth of a second of it is in the file that it captures.
+/// Starts a long game and returns when its capture file has a tenth of a second.
 fn play(folder: &Path, out: Stdio) -> Killed {
     let [states, table] = ["play.bin", "play.csv"].map(|name| folder.join(name));
     let play = ["headless", "--seconds", "86400", "--json", "--capture"];
@@ -163,7 +164,7 @@ fn a_play_that_is_told_to_end_has_the_files_and_figures_so_far() {
     }
 }
 
-/// The first has its figures printed, which it cannot finish: nobody reads them, and there is no room for them.
+/// After the first signal the program blocks while it prints its figures: the pipe is full and has no reader.
 #[test]
 fn a_second_signal_ends_it_at_once() {
     let folder = tempfile::tempdir().unwrap();

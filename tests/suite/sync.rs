@@ -1,4 +1,4 @@
-//! What is known of a lane on the top rung: whether its ends are in sync, and how they come to be again.
+//! State of lanes on the rung `simulated`: whether both ends are in sync, and how they get back in sync.
 
 use cubewire::game::headless::LaneGame;
 use cubewire::replication::{LaneSync, LinkSettings};
@@ -32,7 +32,7 @@ fn through_a_cut_link_no_later_tick_is_known_to_be_in_sync() {
     steps(&mut game, 90);
     let sync = sync(&game);
     assert!(sync.silent_ticks > 80, "{sync:?}");
-    // Acks that were on their way have arrived.
+    // The acks in flight have arrived.
     let later = sync.synced_ticks().unwrap() - before.unwrap();
     assert!(later < 10, "{later} ticks");
 }
@@ -59,7 +59,7 @@ fn a_viewer_that_joins_later_is_sent_a_state_and_knows_that_it_is_in_sync() {
         "{} kilobits arrived of {} sent",
         seen.state_kilobits, sent.state_kilobits
     );
-    // The sender may send a chunk again before its ack has come.
+    // The sender may repeat a chunk before its ack arrives.
     assert!(seen.state_kilobits > 1.0);
     assert!(sent.state_kilobits >= 0.99 * seen.state_kilobits);
 }

@@ -1,6 +1,6 @@
-//! Random walks over games whose lanes are on the top rung: lanes come and go at every rate, their links turn bad, are
-//! cut and mend, worlds are lost, the scene is reset, and sequence numbers wrap. A lane that has had a good link for ten
-//! seconds is in sync, no end ever simulates something else, and no cube is wrong.
+//! Random walks over games with lanes on the top rung. Lanes join and leave at every rate, links turn bad, are cut
+//! and recover, worlds are lost, the scene is reset and sequence numbers wrap. A lane with a good link for ten
+//! seconds must be in sync, no end may simulate a different state, and no cube may be wrong.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -20,13 +20,14 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::common::{lane, random};
 
-/// Ticks of one walk: a minute and a half.
+/// Ticks of a walk: a minute and a half.
 const TICKS: u64 = 5_400;
 const MAX_LANES: usize = 6;
-/// How long it may take until a lane with a good link is in sync.
+/// Maximum number of ticks until a lane with a good link is in sync.
 const MAX_TICKS_TO_SYNC: u64 = 600;
 
-/// A lane, and since when it has been on the top rung with a good link, its world not lost by force.
+/// A lane, and the tick since which it has been on the top rung with a good link and without a forced loss of its
+/// world.
 struct Walker {
     lane: Entity,
     settings: LaneSettings,
@@ -43,7 +44,7 @@ impl Walker {
     }
 }
 
-/// What happened, for whoever reads why a walk failed.
+/// Counts of events, printed to explain a failed walk.
 #[derive(Debug, Default)]
 struct Count {
     joined: u32,
@@ -78,7 +79,7 @@ fn chance(random: &mut impl Rng, one_in: u32) -> bool {
     random.random_ratio(1, one_in)
 }
 
-/// Good in half of the cases.
+/// Returns a link that is good in half of the cases.
 fn any_link(random: &mut impl Rng) -> LinkSettings {
     let millis = |random: &mut dyn Rng, most| Duration::from_millis(random.random_range(0..=most));
     let mut conditions = Conditions {
@@ -149,7 +150,7 @@ fn join(game: &mut HeadlessGame, random: &mut impl Rng) -> Walker {
     }
 }
 
-/// One thing that happens to one of the lanes or to the scene.
+/// Changes one of the lanes or the scene.
 fn disturb(
     game: &mut HeadlessGame,
     walkers: &mut Vec<Walker>,
@@ -198,7 +199,7 @@ fn walk(seed: u64) -> Count {
     };
     let mut cubes = game.app.world_mut().resource_mut::<CubeWorld>();
     cubes.count_from(first);
-    // From one event to the next, on average: a link may be bad for long.
+    // Mean number of ticks between events. A link may be bad for long.
     let ticks_per_event = random.random_range(20..300);
     let (mut walkers, mut count) = (Vec::new(), Count::default());
     for tick in first..first + TICKS {
@@ -251,7 +252,7 @@ fn lanes_of_a_random_walk_are_in_sync_ten_seconds_after_their_links_are_good() {
     println!("{}", walk(seed));
 }
 
-/// For `CUBEWIRE_SECONDS`, a minute by default.
+/// Runs for `CUBEWIRE_SECONDS`, by default a minute.
 #[test]
 #[ignore = "takes as long as it is told to"]
 fn walks_go_on() {

@@ -1,4 +1,4 @@
-//! Text files of other systems: every kind of file that the program reads.
+//! Text files with the line endings and encodings of other systems, for every kind of file that the program reads.
 
 use std::fs;
 use std::path::Path;
@@ -29,7 +29,7 @@ fn kinds(folder: &Path) -> [(&'static str, String, &'static str, &'static str); 
     ]
 }
 
-/// Output of the command about a file with these bytes.
+/// Returns the output of the command for a file with these bytes.
 fn said(command: &str, path: &Path, bytes: &[u8]) -> String {
     fs::write(path, bytes).unwrap();
     #[cfg(unix)]

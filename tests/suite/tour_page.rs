@@ -1,4 +1,4 @@
-//! The tour as a page: it says what the program's tour says.
+//! The web page of the tour has the texts of the program's tour.
 
 use std::env;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Viewers over UDP, on this machine: server and viewers in one process, each with a manual clock of
-//! its own, and real sockets between them.
+//! Viewers over UDP on this machine. Server and viewers run in one process, each with its own manual clock, and use
+//! real sockets.
 
 use std::collections::HashSet;
 use std::fs;
@@ -25,11 +25,11 @@ use crate::common::{eventually, lane, pause, script};
 
 const LOOPBACK: &str = "127.0.0.1:0";
 
-/// Seconds that viewers wait before they give up.
+/// Seconds without traffic after which viewers give up.
 pub(crate) const TIMEOUT_SECONDS: usize = 5;
 
-/// An address that nobody else gets while nothing listens there: below the ports that the system gives away, and one
-/// of this machine's sixteen million on Linux.
+/// Returns an address that no other process gets after the server has ended: below the system's range for assigned
+/// ports and, on Linux, at a random address in 127.0.0.0/8.
 fn own_address() -> SocketAddr {
     let [a, b, c] = rand::random::<[u8; 3]>().map(|byte| byte % 254 + 1);
     let ip = match cfg!(target_os = "linux") {
@@ -39,7 +39,7 @@ fn own_address() -> SocketAddr {
     (ip, rand::random_range(10_000..30_000)).into()
 }
 
-/// A server whose address stays its own after its end.
+/// Starts a server at an address that stays free after its end.
 pub(crate) fn server_at_own_address() -> HeadlessGame {
     let server = || UdpServer::listen(own_address(), Key::LOOPBACK).ok();
     play(eventually("a free address", server))
@@ -71,7 +71,7 @@ fn play(server: UdpServer) -> HeadlessGame {
     game
 }
 
-/// A socket that never blocks.
+/// Returns a non-blocking socket.
 pub(crate) fn socket() -> UdpSocket {
     let socket = UdpSocket::bind(LOOPBACK).unwrap();
     socket.set_nonblocking(true).unwrap();
@@ -104,19 +104,19 @@ pub(crate) fn viewer_with(connection: UdpViewer, rung: &str) -> HeadlessViewer {
     viewer
 }
 
-/// A viewer of a server that lets everybody in.
+/// Starts a viewer of a server without access control.
 pub(crate) fn viewer(game: &HeadlessGame, rung: &str) -> HeadlessViewer {
     viewer_at(address(game), Key::LOOPBACK, rung)
 }
 
-/// Waits until no datagram is on its way. Linux delivers them within the call that sends them, or puts that off until a
-/// processor has time.
+/// Waits until all datagrams are delivered. Linux delivers them within the sending call or later, when a processor is
+/// free.
 pub(crate) fn deliver() {
     let is_done = || {
         let Ok(processors) = fs::read_to_string("/proc/net/softnet_stat") else {
             return Some(());
         };
-        // The twelfth column counts what waits, hexadecimal.
+        // The twelfth column is the length of the backlog, hexadecimal.
         let mut waiting = processors
             .lines()
             .filter_map(|line| line.split(' ').nth(11));
@@ -126,7 +126,7 @@ pub(crate) fn deliver() {
     eventually("datagrams on their way", is_done);
 }
 
-/// Plays ticks. What was sent has arrived in the next one.
+/// Steps server and viewers. A datagram that is sent in one tick arrives in the next.
 pub(crate) fn step(game: &mut HeadlessGame, viewers: &mut [&mut HeadlessViewer], ticks: usize) {
     for _ in 0..ticks {
         deliver();
@@ -150,7 +150,7 @@ pub(crate) fn lanes(game: &mut HeadlessGame) -> Vec<(Peer, SenderSettings, Vec<S
         .collect()
 }
 
-/// Lines of the viewer's digest that the server's has, too; panics over one that it has not.
+/// Returns the number of lines of the viewer's digest that are also in the server's. Panics on any other line.
 pub(crate) fn agreeing(game: &HeadlessGame, viewer: &HeadlessViewer) -> usize {
     let sent = game.app.world().resource::<Digest>().csv();
     let sent: HashSet<&str> = sent.lines().collect();
@@ -195,7 +195,7 @@ fn viewers_have_stages_of_their_own_and_decode_what_was_sent() {
         let index = served.iter().position(|lane| Some(lane.0.id) == client);
         let (_, settings, samples) = served.remove(index.unwrap());
         assert_eq!(settings.stages, ladder::rung(rung).unwrap().stages);
-        // What the viewer's decoder counts is what the sender's encoder has counted.
+        // The viewer's decoder must count the same bits as the sender's encoder.
         let newest = samples.last().unwrap();
         let seen = viewer.meter().samples().back().unwrap();
         assert_eq!(seen.traffic.wire_bytes, newest.traffic.wire_bytes);
@@ -243,7 +243,7 @@ fn the_meters_count_the_bytes_that_the_socket_sends() {
         relay.step(&mut game, &mut viewer);
     }
     assert_eq!(status(&viewer), ConnectionStatus::Connected);
-    // The viewer falls silent, and what it has sent arrives.
+    // The viewer stops, and its last datagrams arrive.
     let traffic = eventually("the same counts", || {
         step(&mut game, &mut [], 1);
         relay.forward();
@@ -263,22 +263,22 @@ fn the_meters_count_the_bytes_that_the_socket_sends() {
     let others = sum(|s| s.traffic.control_bytes);
     let all = traffic.sent_bytes + traffic.received_bytes;
     assert_eq!(wire + acks + others + unassigned_bytes, all);
-    // IP, UDP and netcode put some 50 bytes to each packet.
+    // IP, UDP and netcode add about 50 bytes to each packet.
     let article = sum(|s| s.bytes(Accounting::PayloadAndUdp));
     let packets = sum(|s| s.traffic.packets);
     assert!(wire > article + 20 * packets && wire < article + 60 * packets);
 }
 
-/// Stands between a server and one viewer, and counts what goes by.
+/// Forwards datagrams between a server and one viewer and counts them.
 struct Relay {
     server: SocketAddr,
     viewer: Option<SocketAddr>,
-    /// Viewers dial this one.
+    /// The viewer connects to this socket.
     front: UdpSocket,
-    /// The server is dialled from this one.
+    /// The relay sends to the server from this socket.
     back: UdpSocket,
     seen: SocketTraffic,
-    /// Which datagram of the server's is lost, counted from 1.
+    /// Number of the server's datagram to drop, counted from 1.
     loses: Option<u64>,
 }
 
@@ -381,7 +381,7 @@ fn a_viewer_that_loses_its_server_says_so_and_connects_again() {
     assert!(viewer.meter().received > 340);
     agreeing(&game, &viewer);
 
-    // The server ends.
+    // The server exits.
     game.app.world_mut().write_message(AppExit::Success);
     step(&mut game, &mut [&mut viewer], 2);
     assert_eq!(
@@ -403,7 +403,7 @@ fn a_viewer_that_dies_holds_nobody_up_and_is_forgotten() {
     let mut lives = viewer(&game, "delta");
     step(&mut game, &mut [&mut dies, &mut lives], 60);
     assert_eq!(lanes(&mut game).len(), 2);
-    // Not a word: its socket stays open, so that nothing comes back either.
+    // The viewer is silent. Its socket stays open, so the server gets no ICMP error.
     step(&mut game, &mut [&mut lives], 60 * (TIMEOUT_SECONDS + 1));
     assert_eq!(lanes(&mut game).len(), 1);
     assert_eq!(lives.meter().totals().stalls, 0);
@@ -421,7 +421,7 @@ fn a_viewer_that_hangs_shows_the_game_without_stalls_and_no_later_than_before() 
     step(&mut game, &mut [&mut viewer], 600);
     let delay = |viewer: &HeadlessViewer| viewer.meter().samples().back().unwrap().playout_delay;
     let before = delay(&viewer);
-    // After a silence of a second, the server sends less, and leaves a gap.
+    // After a second of silence the server sends less, which leaves a gap.
     for ticks in [30, 50] {
         step(&mut game, &mut [], ticks as usize);
         let mut run = |viewer: &mut HeadlessViewer, frame: u32, ticks| {
@@ -476,8 +476,8 @@ fn a_pause_keeps_viewers_and_lets_new_ones_in() {
     }
 }
 
-/// A snapshot that is relative to an old baseline takes eight datagrams, more than its queue holds; one
-/// that is relative to a recent baseline takes one.
+/// A link on which a snapshot with an old baseline takes eight datagrams, more than the queue holds, and one with a
+/// recent baseline takes one.
 pub(crate) fn narrow() -> Conditions {
     "bandwidth=200000/6000".parse().unwrap()
 }
@@ -487,7 +487,7 @@ pub(crate) fn set_link(viewer: &mut HeadlessViewer, link: Conditions) {
     lane.get_mut::<LinkSettings>().unwrap().conditions = link;
 }
 
-/// The snapshots that were decoded and the kilobits that were sent in each second.
+/// For each second, returns the number of decoded snapshots and the kilobits sent.
 pub(crate) fn seconds(
     game: &mut HeadlessGame,
     viewer: &mut HeadlessViewer,
@@ -515,7 +515,7 @@ fn after_a_cut_a_narrow_way_is_not_choked_with_snapshots_that_never_arrive_whole
     let mut viewer = viewer(&game, "delta");
     step(&mut game, &mut [&mut viewer], 60);
     set_link(&mut viewer, "perfect+cut".parse().unwrap());
-    // So long that every baseline is too old, and less than either end's patience.
+    // Long enough to make every baseline too old, but shorter than both timeouts.
     step(&mut game, &mut [&mut viewer], 280);
     set_link(&mut viewer, narrow());
     let recovering = seconds(&mut game, &mut viewer, 4);

@@ -1,5 +1,5 @@
-//! What viewers and unauthenticated peers over UDP might do to others: hold slots, use up the server's time, and have
-//! it send to machines that asked for nothing.
+//! Harm that viewers and unauthenticated peers over UDP could do to others: occupy slots, use up the server's time,
+//! or make the server send to a victim's address.
 
 use std::net::UdpSocket;
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn junk_does_not_keep_a_dead_viewer_connected() {
     dead.request(&request());
     step(&mut game, &mut [], 2);
     assert_eq!(lanes(&mut game).len(), 1);
-    // Shaped like a connection request that expires soon enough.
+    // Looks like a connection request that expires soon enough.
     let mut junk = vec![0; 1078];
     let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap();
     junk[22..30].copy_from_slice(&(now.as_secs() + 30).to_le_bytes());
@@ -83,8 +83,7 @@ fn where_encoding_takes_too_long_every_viewer_gets_less_and_is_told() {
         .insert_resource(EncodeBudget::new(Duration::from_micros(50)));
     step(&mut game, &mut viewers.each_mut(), 120);
     let before = viewers.each_ref().map(|viewer| agreeing(&game, viewer));
-    // How little that is depends on the machine, but each gets some, none much more than another, and all of them less
-    // than half.
+    // The amount depends on the machine. Each viewer gets some, in similar amounts, and less than half.
     let mut ticks = 0;
     let received = loop {
         step(&mut game, &mut viewers.each_mut(), 60);
@@ -107,7 +106,7 @@ fn where_encoding_takes_too_long_every_viewer_gets_less_and_is_told() {
         assert_eq!(granted.baseline, BaselineChoice::Newest);
         assert!(granted.send_interval_ticks > 1);
     }
-    // With time again, everything comes back.
+    // With enough time, everything is sent again.
     game.app
         .insert_resource(EncodeBudget::new(Duration::from_secs(1)));
     step(&mut game, &mut viewers.each_mut(), 120);
@@ -123,7 +122,7 @@ fn a_restarted_server_is_not_taken_for_one_that_is_gone() {
     let at = address(&game);
     let mut viewer = viewer(&game, "delta");
     step(&mut game, &mut [&mut viewer], 30);
-    // It ends without a word.
+    // The server ends without a disconnect.
     drop(game);
     for _ in 0..60 {
         viewer.app.update();

@@ -1,4 +1,4 @@
-//! What viewers over UDP are sent: as much as they ask for, and no more than gets through.
+//! Budgets of viewers over UDP: a viewer gets as much as it asks for, but not more than the network delivers.
 
 use std::time::Duration;
 
@@ -18,18 +18,18 @@ fn ask(viewer: &mut HeadlessViewer, kbps: Option<u32>) {
     lane.get_mut::<SenderSettings>().unwrap().budget = kbps;
 }
 
-/// What the only viewer asks for and is given, as the server says.
+/// Returns the budgets that the only viewer asked for and was given, as the server shows them.
 fn budgets(game: &HeadlessGame) -> [Option<u32>; 2] {
     let budget = viewers(game).budgets.first().expect("there is a viewer");
     [budget.asked_kbps, budget.given_kbps]
 }
 
-/// What the viewer knows to be given, if it is less than it asks for.
+/// Returns the viewer's granted budget if it is less than it asked for.
 fn granted(viewer: &HeadlessViewer) -> Option<u32> {
     viewer.connection().granted?.budget
 }
 
-/// The budget in the viewer's newest sample, as its graph draws it.
+/// Returns the budget in the viewer's newest sample, which its graph draws.
 fn drawn(viewer: &HeadlessViewer) -> Option<u32> {
     viewer.meter().samples().back()?.budget_kbps
 }
@@ -47,7 +47,7 @@ fn a_viewer_is_sent_no_more_than_it_asks_for() {
     assert_eq!((budgets(&game), granted(&viewer)), ([Some(64); 2], None));
     assert_eq!(drawn(&viewer), Some(64));
     assert!(agreeing(&game, &viewer) > 60);
-    // Some packets are partial, and the first came after a while: neither is a switch of stages.
+    // Partial packets and a late first packet do not count as a switch of stages.
     let samples = viewer.meter().samples();
     let stages = SenderSettings::default().stages;
     let is_partial = |packet: &PacketRecord| packet.stages.coverage() == Coverage::Partial;
@@ -77,10 +77,11 @@ fn a_viewer_is_sent_no_more_than_it_asks_for() {
     );
 }
 
-/// A frame that is much longer than a tick, and some that are not.
+/// Frames that are much longer than a tick, and some that are not.
 #[test]
 fn a_budget_holds_on_the_wire_in_any_second_however_long_frames_are() {
-    // With the bandwidth that is used at least: what a very long frame has no use for is not made up for.
+    // Frame times in ticks and minimum bandwidth in kbit/s. A very long frame cannot use its whole share, which is
+    // not made up later.
     const FRAMES_TICKS: [(&[f64], f64); 5] = [
         (&[2.0], 50.0),
         (&[3.0], 50.0),
@@ -131,7 +132,7 @@ fn newest_tick(game: &mut HeadlessGame) -> u64 {
     samples.last().map_or(0, |sample| sample.tick)
 }
 
-/// Bytes of snapshots that the server has sent to its only viewer after a tick.
+/// Returns the bytes of snapshots that the server sent to its only viewer after a tick.
 fn wire_bytes(game: &mut HeadlessGame, after: u64) -> usize {
     let (_, _, samples) = lanes(game).remove(0);
     let samples = samples.iter().filter(|sample| sample.tick > after);

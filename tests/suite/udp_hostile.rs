@@ -1,4 +1,4 @@
-//! Peers over UDP that do not mean well: on either side, with a key and without.
+//! Hostile peers over UDP, clients and servers, with a key and without.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, SystemTime};
@@ -23,7 +23,7 @@ use crate::udp::{
     viewers,
 };
 
-/// Has a server attacked. Its viewer must not notice.
+/// Runs an attack on a server. Its viewer must not be affected.
 fn attacked(attack: impl FnOnce(&mut HeadlessGame, &mut HeadlessViewer)) {
     let mut game = server(Key::LOOPBACK, 8);
     let mut bystander = viewer(&game, "changed-flags");
@@ -39,7 +39,7 @@ fn attacked(attack: impl FnOnce(&mut HeadlessGame, &mut HeadlessViewer)) {
     assert_eq!(agreeing, bystander.meter().received);
 }
 
-/// Random ones, up to `most`.
+/// Returns up to `most` random bytes.
 fn bytes(random: &mut impl Rng, most: usize) -> Vec<u8> {
     let mut bytes = vec![0; random.random_range(0..=most)];
     random.fill_bytes(&mut bytes);
@@ -127,7 +127,7 @@ fn two_requests_in_one_frame_end_with_the_second() {
     assert_eq!(lanes(&mut game)[0].1.stages, ladder::POSITION.stages);
 }
 
-/// A server that lets everybody in and says what it likes.
+/// A server without access control that sends invalid messages.
 struct RogueServer {
     socket: UdpSocket,
     netcode: NetcodeServer,
@@ -154,7 +154,7 @@ impl RogueServer {
         }
     }
 
-    /// A viewer that has connected to it.
+    /// Returns a viewer that is connected to this server.
     fn meet(&mut self) -> HeadlessViewer {
         let at = self.socket.local_addr().unwrap();
         let mut viewer = viewer_at(at, Key::LOOPBACK, "delta");
@@ -264,7 +264,7 @@ fn a_viewer_says_what_is_wrong_with_its_server() {
         let why = lost(&viewer);
         assert!(why.contains("sent an invalid packet"), "{why}");
     }
-    // Datagrams that are none are passed over, whatever they look like.
+    // Invalid datagrams are ignored.
     let mut server = RogueServer::new();
     let mut viewer = server.meet();
     let mut random = random();

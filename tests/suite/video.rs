@@ -1,4 +1,4 @@
-//! What is in an MP4.
+//! Contents of MP4 files.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,7 +15,7 @@ const COLOURS: [[u8; 3]; 4] = [
     [204, 214, 224],
 ];
 
-/// Four bands of colour; in the topmost, a white box that moves 3 pixels a frame.
+/// Returns a picture with four bands of colour. The top band has a white box that moves 3 pixels a frame.
 fn frame(n: usize) -> Vec<u8> {
     let (width, height) = (SIZE.0 as usize, SIZE.1 as usize);
     let mut rgba = Vec::new();
@@ -94,7 +94,7 @@ fn a_player_has_to_go_back_two_seconds_at_most() {
 
 #[test]
 fn a_captured_frame_is_shown_when_it_was_seen() {
-    // Late, again at the same time, earlier, after a pause.
+    // A late frame, one at the same time, one earlier, and one after a pause.
     let times_ms = [7, 40, 40, 30, 2500];
     let (info, frames) = made(|path| {
         let mut video = Video::create(path, SIZE, 60).unwrap();

@@ -1,8 +1,8 @@
-//! The real window: under Xvfb, with software Vulkan and real key events. Software takes its time over each pixel, so
-//! there are few of them; and how much later a frame is than the one before does not depend on how long it takes.
+//! The real window under Xvfb, with software Vulkan and real key events. The window is small because software
+//! rendering is slow. The clock advances by a fixed time per frame, so tests do not depend on the rendering time.
 //!
-//! Needs `Xvfb`, `xdotool` and Mesa's Vulkan drivers, so it runs when asked for:
-//! `cargo test --workspace -- --ignored`.
+//! Needs `Xvfb`, `xdotool` and Mesa's Vulkan drivers, so the tests are ignored by default: `cargo test --workspace --
+//! --ignored`.
 
 use std::env;
 use std::fs;
@@ -31,40 +31,39 @@ use crate::common::eventually;
 use crate::decode::read_mp4;
 use crate::program::heeding_signals;
 
-/// Size of the window, points: that of a larger one, so that there is room for the panel.
+/// Size of the window in points, which is the size of a larger window so that the panel fits.
 pub(crate) const WIDTH: f32 = 800.0;
 pub(crate) const HEIGHT: f32 = 450.0;
 
-/// Pixels of a point.
+/// Pixels per point.
 const SCALE: f32 = 0.5;
 
-/// The same in pixels.
+/// Size of the window in pixels.
 const COLUMNS: usize = (WIDTH * SCALE) as usize;
 const ROWS: usize = (HEIGHT * SCALE) as usize;
 
 /// Rows between the bandwidth at the top and the labels at the bottom.
 const SCENE: Range<usize> = 66..ROWS - 35;
 
-/// How much later a frame is than the one before: a click that takes 0.8 s is none for egui.
+/// Time per frame. A click takes a few frames and must be shorter than 0.8 s to count for egui.
 const FRAME: Duration = Duration::from_millis(100);
 
-/// Higher than the player's centre is on the floor.
+/// Higher than the centre of the player on the floor.
 const HOVER_M: f64 = 1.5;
 
-/// For the process with the window: the file that it writes its report to; its command line, an argument a line; and the
-/// milliseconds of a frame, unless it has the real clock.
+/// Environment variables for the process with the window: the path of its report, its arguments one per line, and the
+/// milliseconds per frame, which are unset for the real clock.
 const REPORT: &str = "CUBEWIRE_REPORT";
 const ARGUMENTS: &str = "CUBEWIRE_ARGUMENTS";
 const FRAME_MS: &str = "CUBEWIRE_FRAME_MS";
 
-/// The command line without a command.
 #[derive(Parser)]
 struct Cli {
     #[command(flatten)]
     window: WindowArgs,
 }
 
-/// In a process that a test has started, this is the program: it opens the window, and keeps writing its report.
+/// The program itself: if a test started this process, it opens the window and keeps writing its report.
 #[test]
 fn the_window_itself() {
     let (Ok(path), Ok(arguments)) = (env::var(REPORT), env::var(ARGUMENTS)) else {
@@ -81,25 +80,25 @@ fn the_window_itself() {
     let written = PathBuf::from(&path).with_extension("part");
     app.add_systems(Last, move |world: &mut World| {
         fs::write(&written, report(world).to_string()).unwrap();
-        // Whoever reads it sees all of it.
+        // Readers must never see a partial file.
         fs::rename(&written, &path).unwrap();
     });
     assert_eq!(app.run(), AppExit::Success);
     exit(stop::exit_code().into());
 }
 
-/// A process that does not outlive its test.
+/// A process that is killed with its test.
 pub(crate) struct Killed(pub(crate) Child);
 
 impl Drop for Killed {
     fn drop(&mut self) {
-        // It may be gone already.
+        // It may have ended.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// The app, on a display of its own.
+/// The app on its own display.
 pub(crate) struct Window {
     display: String,
     report: PathBuf,
@@ -113,7 +112,7 @@ impl Window {
         Self::start(Some(FRAME), arguments)
     }
 
-    /// With frames that are this long, or with the real clock.
+    /// Starts the app with a fixed time per frame, or with the real clock.
     pub(crate) fn start(frame: Option<Duration>, arguments: &[&str]) -> Self {
         let screen = format!("{COLUMNS}x{ROWS}x24");
         let mut server = Command::new("Xvfb")
@@ -181,14 +180,14 @@ impl Window {
         serde_json::from_slice(&fs::read(&self.report).unwrap()).unwrap()
     }
 
-    /// Waits until the report says so.
+    /// Waits until `done` accepts the report.
     pub(crate) fn wait(&self, what: &str, done: impl Fn(&Value) -> bool) -> Value {
         eventually(what, || {
             self.report.exists().then(|| self.report()).filter(&done)
         })
     }
 
-    /// Waits until a figure of the report, by its path, is this.
+    /// Waits until the value at a path of the report is `wanted`.
     pub(crate) fn expect(&self, path: &str, wanted: impl Into<Value>) -> Value {
         let wanted = wanted.into();
         self.wait(&format!("{path}: {wanted}"), |report| {
@@ -196,7 +195,7 @@ impl Window {
         })
     }
 
-    /// Waits until a frame is over that has seen what was sent: the one after the next, if that has begun.
+    /// Waits for a frame that started after the input: the one after the next, because a frame may be in progress.
     pub(crate) fn frame(&self) -> Value {
         let old = self.report()["frames"].as_u64().unwrap();
         self.wait("a fresh frame", |report| {
@@ -204,14 +203,14 @@ impl Window {
         })
     }
 
-    /// Lets some ticks of play go by.
+    /// Waits for some ticks of the simulation.
     pub(crate) fn ticks(&self, ticks: u64) -> Value {
         let tick = |report: &Value| report["simulation_tick"].as_u64().unwrap();
         let now = tick(&self.frame());
         self.wait("ticks", |report| tick(report) >= now + ticks)
     }
 
-    /// Holds keys over several ticks, then lets go.
+    /// Holds keys for some ticks, then releases them.
     fn hold(&self, keys: &[&str], ticks: u64) -> Value {
         for key in keys {
             self.xdotool(&["keydown", key]);
@@ -223,7 +222,7 @@ impl Window {
         report
     }
 
-    /// Presses a key long enough for a frame to see it, and lets go for as long.
+    /// Presses a key for at least one frame, and waits another frame after the release.
     pub(crate) fn press(&self, key: &str) {
         self.hold(&[key], 0);
         self.frame();
@@ -242,7 +241,7 @@ impl Window {
         self.frame();
     }
 
-    /// Drags with the left button, in a few steps.
+    /// Drags with the left button in a few steps.
     pub(crate) fn drag(&self, from: [f32; 2], to: [f32; 2]) {
         self.point(from);
         self.xdotool(&["mousedown", "1"]);
@@ -254,12 +253,11 @@ impl Window {
         self.frame();
     }
 
-    /// Hides the panel.
     fn hide_panel(&self) {
         self.resize_panel("Hidden");
     }
 
-    /// Presses F2 until the panel is shown like that. In so small a window it begins as a slim bar.
+    /// Presses F2 until the panel has this size. In a small window it starts as a slim bar.
     pub(crate) fn resize_panel(&self, wanted: &str) {
         let size = |report: &Value| report["panel"]["size"].as_str().map(str::to_owned);
         let mut now = size(&self.frame());
@@ -270,7 +268,7 @@ impl Window {
         }
     }
 
-    /// Waits until the screen shows it. Takes at most one screenshot a frame.
+    /// Waits until `shows` accepts the screen. Takes at most one screenshot per frame.
     fn see(&self, what: &str, shows: impl Fn(&Picture) -> bool) -> Picture {
         let mut last = None;
         eventually(what, || {
@@ -282,8 +280,7 @@ impl Window {
         })
     }
 
-    /// What is on the screen: rows of red, green and blue. Kept as PNG in `CUBEWIRE_SCREENSHOTS`,
-    /// if that is set.
+    /// Returns the screen as rows of red, green and blue. Saves it as PNG if `CUBEWIRE_SCREENSHOTS` is set.
     pub(crate) fn screenshot(&self, name: &str) -> Picture {
         let (connection, screen) = x11rb::connect(Some(&self.display)).unwrap();
         let root = connection.setup().roots[screen].root;
@@ -340,7 +337,7 @@ impl Picture {
         rows.flat_map(|row| row[columns.clone()].to_vec()).collect()
     }
 
-    /// The pixels of one half that are neither figures nor labels. The panel must be hidden.
+    /// Returns the pixels of a half without figures and labels. The panel must be hidden.
     fn half(&self, right: bool) -> Vec<[u8; 3]> {
         let columns = match right {
             true => COLUMNS / 2 + 2..COLUMNS,
@@ -349,19 +346,19 @@ impl Picture {
         self.pixels(columns, SCENE)
     }
 
-    /// The lower pixels of one half: above them, a stale half says for how long it has been stale.
+    /// Returns the lower pixels of a half: above them, a stale half shows for how long it has been stale.
     fn frozen(&self, right: bool) -> Vec<[u8; 3]> {
         let half = self.half(right);
         half[half.len() / 3..].to_vec()
     }
 
-    /// Whether the halves are apart: a line of one colour runs down the middle.
+    /// Whether a line of one colour separates the halves.
     fn has_gap(&self) -> bool {
         let middle = self.pixels(COLUMNS / 2..COLUMNS / 2 + 1, SCENE);
         middle.iter().all(|pixel| *pixel == middle[0])
     }
 
-    /// Pixels of the panel's background in the right half.
+    /// Number of pixels in the panel's background colour in the right half.
     fn surface(&self) -> usize {
         let Rgb(red, green, blue) = LIGHT.ground;
         let half = self.half(true);
@@ -370,7 +367,8 @@ impl Picture {
             .count()
     }
 
-    /// Pixels of large type at the top of a half: of the halves' colours, where the sky is nearly grey.
+    /// Number of pixels of large type at the top of a half. Type has the colours of the halves, while the sky is
+    /// nearly grey.
     fn figures(&self, right: bool) -> usize {
         let middle = COLUMNS / 2;
         let columns = if right { middle..COLUMNS } else { 0..middle };
@@ -378,7 +376,7 @@ impl Picture {
         count(&top, |red, _, blue| (red - blue).abs() > 40)
     }
 
-    /// Pixels of the red dot in the corner.
+    /// Number of pixels of the red dot in the corner.
     fn dot(&self) -> usize {
         let corner = self.pixels(0..20, 33..75);
         count(&corner, |red, green, blue| {
@@ -396,7 +394,7 @@ impl Picture {
         })
     }
 
-    /// Cubes cast shadows and have dark sides; floor and sky are bright.
+    /// Number of dark pixels: cubes have shadows and dark sides, while floor and sky are bright.
     fn shade(&self, right: bool) -> usize {
         count(&self.half(right), |red, green, blue| {
             red + green + blue < 400
@@ -415,7 +413,7 @@ fn count(pixels: &[[u8; 3]], is: impl Fn(i32, i32, i32) -> bool) -> usize {
 #[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
 fn the_window_is_played_with_real_keys() {
     let window = Window::open(&["--calm"]);
-    // The whole panel covers most of the right half of so small a window.
+    // The whole panel covers most of the right half of this small window.
     window.resize_panel("Whole");
     window.see("panel", |picture| picture.surface() > 7_500);
     window.hide_panel();
@@ -450,7 +448,7 @@ fn the_window_is_played_with_real_keys() {
     });
     window.xdotool(&["keyup", "z"]);
 
-    // The whole ladder: the first rung by its digit, the rest one by one; the player is kept busy.
+    // Every rung: the first by its digit, the others one after another. The player keeps moving.
     window.press("1");
     window.expect("/rung", LADDER[0].name);
     for rung in &LADDER[1..] {
@@ -483,7 +481,7 @@ fn views_are_gone_through(window: &Window) {
     window.expect("/view", "Split");
 }
 
-/// Without a link the right half stands still, and the left goes on.
+/// Without a link the right half stands still while the left one goes on.
 fn a_cut_link_freezes_the_replica(window: &Window) {
     window.press("l");
     let cut = window.expect("/link_cut", true);
@@ -520,7 +518,7 @@ fn two_lanes_are_compared_and_recorded() {
         report["simulation_tick"].as_u64() >= Some(150)
     });
     assert_eq!(report["rung"], "delta");
-    // Each half has figures of its own.
+    // Each half has its own figures.
     window.see("figures of both", |picture| {
         [false, true]
             .iter()
@@ -530,13 +528,13 @@ fn two_lanes_are_compared_and_recorded() {
     window.press("F9");
     window.see("a red dot", |picture| picture.dot() > 10);
     window.press("F10");
-    // The video shows no sign of itself, nor of the replay.
+    // The video contains no mark of its recording or of the replay's.
     window.see("no red dot", |picture| picture.dot() == 0);
     window.xdotool(&[
         "search",
         "--sync",
         "--name",
-        // xdotool does not match letters beyond ASCII in every locale.
+        // In some locales, xdotool only matches ASCII letters.
         "[0-9] video, .*[0-9] replay",
     ]);
     window.hold(&["Right", "z"], 90);
@@ -550,7 +548,7 @@ fn two_lanes_are_compared_and_recorded() {
     let folder = window.folder.path();
     window.wait("the video", |_| folder.join("cubewire-1.mp4").exists());
     let (info, frames) = read_mp4(&folder.join("cubewire-1.mp4")).unwrap();
-    // Of even numbers.
+    // Rounded down to even numbers.
     assert_eq!(info.size, (COLUMNS / 2 * 2, ROWS / 2 * 2));
     assert!(frames.len() >= 4, "{} frames", frames.len());
     let last = *info.starts.last().unwrap();

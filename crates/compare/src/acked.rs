@@ -1,5 +1,5 @@
-//! Codecs of snapshots without a protocol of their own: here the client acks every packet, and each packet is relative to
-//! the newest snapshot that was acked.
+//! An ack protocol for codecs without one. The client acks every packet, and each packet is relative to
+//! the newest acked snapshot.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::scene::{Frame, Grid, Scene};
 use crate::wire::{Mail, Way};
 
-/// What encodes snapshots, as whole ones or relative to others.
+/// A codec that encodes a snapshot, complete or relative to another one.
 pub trait Codec {
     type Snapshot;
 
@@ -24,10 +24,10 @@ pub trait Codec {
 pub struct Acked<C: Codec> {
     codec: C,
     grid: Grid,
-    /// By tick from 1: what was sent, and what was received.
+    /// Sent and received snapshots by tick, from 1.
     sent: BTreeMap<u16, C::Snapshot>,
     received: BTreeMap<u16, C::Snapshot>,
-    /// 0 for none.
+    /// Newest acked tick, or 0 before the first ack.
     acked: u16,
 }
 

@@ -1,4 +1,4 @@
-//! Libraries with plugins for a server's and a client's app.
+//! Libraries with plugins for a server app and a client app.
 
 use std::time::{Duration, Instant};
 
@@ -11,31 +11,30 @@ use crate::engine::Engine;
 use crate::scene::{Body, Frame, Grid, Packed};
 use crate::wire::{Mail, Way};
 
-/// What is different from library to library.
+/// The differences between the libraries.
 pub trait Library {
     /// Adds a body to the server's world.
     fn spawn(&self, world: &mut World, slot: Slot, body: &Body);
 
     fn change(&self, entity: &mut EntityWorldMut, body: &Body);
 
-    /// Puts mail that has arrived into the app of an end.
+    /// Passes received mail to an app.
     fn deliver(&mut self, end: End, app: &mut App, mail: Mail);
 
-    /// Takes the mail that an app sends.
+    /// Returns the mail that an app sends.
     fn collect(&mut self, end: End, app: &mut App) -> Vec<Mail>;
 
-    /// The bodies of the client.
+    /// Writes the bodies of the client's world to `frame`.
     fn shown(&self, client: &mut App, frame: &mut Frame);
 }
 
-/// Which app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     Server,
     Client,
 }
 
-/// The slot of the scene, with the generation of the body in it.
+/// Slot of the scene, with the generation of its body.
 #[derive(Component, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Slot(pub u16, pub u8);
 
@@ -46,7 +45,7 @@ pub struct Apps<L> {
 }
 
 impl<L: Library> Apps<L> {
-    /// Makes the server's world that of a frame.
+    /// Changes the server's world to the bodies of a frame.
     fn apply(&mut self, frame: &Frame) {
         let world = self.server.world_mut();
         let mut entities = vec![None; frame.len()];
@@ -100,7 +99,7 @@ impl<L: Library> Engine for Apps<L> {
     }
 }
 
-/// How a body is a component, of libraries that know of no poses.
+/// Component form of a body, for libraries without a pose type.
 pub trait Form: Component<Mutability = Mutable> + PartialEq + Serialize + DeserializeOwned {
     fn of(grid: &Grid, body: &Body) -> Self;
 
@@ -119,7 +118,7 @@ pub trait Form: Component<Mutability = Mutable> + PartialEq + Serialize + Deseri
     }
 }
 
-/// Numbers as the game has them.
+/// A body with unquantized numbers.
 #[derive(Component, PartialEq, Serialize, Deserialize)]
 pub struct Plain(Vec3, Quat, bool);
 
@@ -138,7 +137,7 @@ impl Form for Plain {
     }
 }
 
-/// Quantized and packed by hand.
+/// A body that is quantized and packed by hand.
 #[derive(Component, PartialEq, Serialize, Deserialize)]
 pub struct Bits(Packed);
 

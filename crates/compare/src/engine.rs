@@ -1,4 +1,4 @@
-//! What is measured of each library.
+//! Measures a library.
 
 use std::time::Duration;
 
@@ -9,22 +9,22 @@ use crate::wire::{Conditions, Way};
 
 /// A server and a client of a library.
 pub trait Engine {
-    /// A tick: the server takes the frame and sends it down; the client takes what has arrived, and acks it up. Returns the
-    /// time that the server took.
+    /// Runs a tick. The server applies the frame and sends it down. The client handles received mail and sends acks
+    /// up. Returns the server's time.
     fn step(&mut self, now: u64, frame: &Frame, down: &mut Way, up: &mut Way) -> Duration;
 
-    /// The bodies that the client has, by slot of the scene.
+    /// Writes the client's bodies to `frame`, by slot of the scene.
     fn shown(&mut self, frame: &mut Frame);
 }
 
-/// A library in one of the ways to use it.
+/// A library with one configuration.
 pub struct Variant {
     pub library: &'static str,
     pub name: &'static str,
     pub start: fn(&Scene) -> Box<dyn Engine>,
 }
 
-/// What a run came to.
+/// Result of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Outcome {
     pub scene: String,
@@ -32,23 +32,23 @@ pub struct Outcome {
     pub variant: &'static str,
     pub round_trip_ticks: u64,
     pub loss: f64,
-    /// Payload from the server to the client, without the headers of UDP and IP.
+    /// Payload from the server to the client, without UDP and IP headers.
     pub bytes_a_tick: f64,
     pub datagrams_a_tick: f64,
-    /// With 28 bytes of headers for each datagram.
+    /// Including 28 bytes of headers per datagram.
     pub wire_kilobytes_a_second: f64,
     /// Payload from the client to the server.
     pub ack_bytes_a_tick: f64,
-    /// Median time of a tick of the server, without that in which the game writes the bodies.
+    /// Median time of a server tick, without writing the bodies.
     pub server_us: f64,
-    /// Distance and angle between a body at the client and in the newest frame that can have arrived, at most.
+    /// Maximum distance and angle between a body at the client and in the newest frame that can have arrived.
     pub worst_error_mm: f64,
     pub worst_error_degrees: f64,
-    /// Bodies that the client lacks or has too many, at most at a time.
+    /// Maximum number of bodies that the client is missing or has too many.
     pub wrong_bodies: usize,
 }
 
-/// Ticks in which the client joins and gets the first frame. These are not measured.
+/// Number of ticks for the client to join and get the first frame. They are not measured.
 const JOIN_TICKS: usize = 300;
 
 pub fn measure(scene: &Scene, variant: &Variant, on: Conditions) -> Outcome {
@@ -110,7 +110,7 @@ impl Worst {
         for (sent, shown) in pairs.filter_map(|(a, b)| a.zip(*b)) {
             let metres = sent.position.distance(shown.position);
             let sign = sent.rotation.dot(shown.rotation).signum();
-            // Of the chord, which is exact for small angles, too.
+            // The angle from the chord is exact for small angles too.
             let chord = (sent.rotation * sign - shown.rotation).length();
             self.metres = self.metres.max(metres);
             self.radians = self.radians.max(4.0 * (chord / 2.0).min(1.0).asin());

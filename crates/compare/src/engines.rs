@@ -1,4 +1,4 @@
-//! The libraries, each in the ways in which its users would use it.
+//! The libraries, each configured as its users would.
 
 mod cubewire;
 mod delta_pack;

@@ -1,7 +1,7 @@
-//! Other replication libraries measured beside `cubewire-bevy`: the same recordings, over the same link.
+//! Measures other replication libraries next to `cubewire-bevy`, on the same recordings and over the same link.
 //!
-//! Every library has a server and a client of its own, which exchange their real packets over a wire in memory that delays
-//! and loses them. The bodies at the client are compared with those of the recording.
+//! Each library runs its own server and client. They exchange their real packets over an in-memory link with latency
+//! and loss. The client's bodies are compared with the recording.
 
 mod acked;
 mod apps;
@@ -26,7 +26,7 @@ struct Cli {
     /// Recordings, `.bin` or `.bin.zst`
     #[arg(required = true)]
     files: Vec<PathBuf>,
-    /// Parts of the names of libraries, separated by commas [default: all]
+    /// Libraries to measure, each by a part of its name, separated by commas [default: all]
     #[arg(
         long,
         value_delimiter = ',',
@@ -37,10 +37,10 @@ struct Cli {
     /// Percentages of lost datagrams, separated by commas
     #[arg(long, value_delimiter = ',', default_value = "0,5")]
     loss: Vec<f64>,
-    /// Milliseconds to the other end and back
+    /// Round-trip time in milliseconds
     #[arg(long, default_value_t = 100)]
     round_trip: u64,
-    /// Most frames of each recording
+    /// Maximum number of frames of each recording
     #[arg(long, default_value_t = usize::MAX, hide_default_value = true)]
     frames: usize,
     /// Print one JSON object per line

@@ -1,4 +1,4 @@
-//! What is replicated: the bodies of a recording, frame by frame, with y up.
+//! The scene to replicate: the bodies of a recording, frame by frame, with y up.
 
 use std::path::Path;
 
@@ -11,16 +11,16 @@ use glam::{Quat, Vec3};
 /// A body in a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Body {
-    /// Index of its kind, and how many bodies its slot had before, modulo 256.
+    /// Index of the kind, and number of earlier bodies in the slot modulo 256.
     pub life: (u8, u8),
     /// Metres.
     pub position: Vec3,
     pub rotation: Quat,
-    /// Whether it interacts, in the cubes' scene.
+    /// The field `interacting` of the cubes' scene.
     pub flag: bool,
 }
 
-/// A body in each slot, or none.
+/// Body in each slot, `None` if the slot is empty.
 pub type Frame = Vec<Option<Body>>;
 
 pub struct Scene {
@@ -31,7 +31,7 @@ pub struct Scene {
     pub frames: Vec<Frame>,
 }
 
-/// From the axes of a scene to those with y up: a rotation in any case.
+/// Rotates a vector from the scene's axes to axes with y up.
 fn turn(up: Axis, [x, y, z]: [f32; 3]) -> Vec3 {
     match up {
         Axis::X => Vec3::new(z, x, y),
@@ -76,19 +76,19 @@ impl Scene {
     }
 }
 
-/// How exactly bodies have to arrive.
+/// The precision that bodies must arrive with.
 #[derive(Clone, Debug)]
 pub struct Grid {
     pub axes: [Range; 3],
     pub component_bits: u8,
-    /// Of each of [`Grid::numbers`].
+    /// Number of bits of each of [`Grid::numbers`].
     pub bits: [u8; 8],
 }
 
-/// Those of every scene of `cubewire-bevy`.
+/// Quantization levels of every scene in `cubewire-bevy`.
 pub const LEVELS: Levels = Levels::Odd;
 
-/// All bits of a body, which are no more in any scene.
+/// All bits of a body, enough for every scene.
 pub type Packed = [u8; 10];
 
 impl Grid {
@@ -109,7 +109,8 @@ impl Grid {
         }
     }
 
-    /// A body quantized: steps along the axes, three components of the rotation, which one is left out, and the flag.
+    /// Quantizes a body to steps along the axes, three quaternion components, the index of the component that is left
+    /// out, and the flag.
     pub fn numbers(&self, body: &Body) -> [i32; 8] {
         let [x, y, z] = [0, 1, 2].map(|axis: usize| {
             let range = &self.axes[axis];
@@ -121,7 +122,7 @@ impl Grid {
         [x, y, z, a, b, c, rotation.largest.into(), body.flag.into()]
     }
 
-    /// The body of these numbers, of whatever life.
+    /// Returns the body for these numbers, with kind and generation 0.
     pub fn body(&self, [x, y, z, a, b, c, largest, flag]: [i32; 8]) -> Body {
         let along = |axis: usize, step: i32| {
             let range = &self.axes[axis];

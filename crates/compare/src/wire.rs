@@ -1,38 +1,38 @@
-//! Two ways between a server and a client, with a latency in ticks, that lose datagrams.
+//! In-memory links in both directions, with a latency in ticks and datagram loss.
 
 use std::collections::VecDeque;
 
-/// What a link does to datagrams.
+/// Conditions of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions {
-    /// Ticks to the other end and back.
+    /// Round-trip time in ticks.
     pub round_trip: u64,
     /// Fraction of datagrams that are lost, in each direction.
     pub loss: f64,
 }
 
-/// Most bytes of a datagram: a transport sends longer mail in several.
+/// Maximum payload of a datagram, bytes. Longer mail takes several datagrams.
 const DATAGRAM_BYTES: usize = 1200;
 
-/// What is sent at a time.
+/// A message.
 #[derive(Debug)]
 pub struct Mail {
-    /// Whether it is sent again after each round trip until it has arrived, and does so in order.
+    /// Whether delivery is reliable and ordered. Lost mail is sent again after each round trip.
     pub is_reliable: bool,
-    /// Known to both ends from what the bytes have around them in a transport, and not counted.
+    /// Channel of the library. Not counted, because a transport tells both ends the channel with its own bytes.
     pub channel: usize,
     pub bytes: Vec<u8>,
 }
 
-/// One direction.
+/// A link in one direction.
 #[derive(Debug)]
 pub struct Way {
     latency: u64,
     conditions: Conditions,
-    /// What is on its way, with the tick in which it arrives: what is reliable, and the rest.
+    /// Mail in flight with its arrival tick: reliable mail, and other mail.
     queues: [VecDeque<(u64, Mail)>; 2],
     random: u64,
-    /// Bytes and datagrams that were sent.
+    /// Number of bytes and of datagrams sent.
     pub bytes: u64,
     pub count: u64,
 }
@@ -62,7 +62,7 @@ impl Way {
         queue.push_back((due.max(before), mail));
     }
 
-    /// Whether mail of this length is lost, as it is if one of its datagrams is; it is counted.
+    /// Counts mail of this length, and returns whether it is lost: whether any of its datagrams is.
     fn loses(&mut self, bytes: usize) -> bool {
         self.bytes += bytes as u64;
         let datagrams = bytes.div_ceil(DATAGRAM_BYTES).max(1);
@@ -78,7 +78,7 @@ impl Way {
         (((mixed ^ (mixed >> 31)) >> 11) as f64) < self.conditions.loss * 2_f64.powi(53)
     }
 
-    /// What has arrived, reliable mail first.
+    /// Returns the mail that has arrived, reliable mail first.
     pub fn receive(&mut self, now: u64) -> impl Iterator<Item = Mail> {
         self.queues.iter_mut().flat_map(move |queue| {
             let due = queue.partition_point(|&(due, _)| due <= now);

@@ -1,4 +1,4 @@
-//! Writes `seeds`: valid inputs of every target, from which the fuzzer starts. The folder is not part of the repository.
+//! Writes `seeds`: valid inputs of every target, which the fuzzer starts from. The folder is not in the repository.
 //!
 //! ```text
 //! cargo run --example seeds        (in crates/fuzz)
@@ -22,10 +22,10 @@ use cubewire_protocol::renet_guard::{RELIABLE_CHANNEL, UNRELIABLE_CHANNEL};
 use cubewire_protocol::{
     Ack, BaselineChoice, ClientMessage, Contract, Feedback, Request, ServerMessage, Settings,
 };
-// The compiler's flags make every program of this package call functions of this library.
+// The compiler flags make every program of this package call functions of this library.
 use libfuzzer_sys as _;
 
-/// A target, and an input of it.
+/// Name of a target and an input for it.
 type Seed = (&'static str, Vec<u8>);
 
 fn main() -> io::Result<()> {
@@ -49,7 +49,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Packets without a baseline, with one, with another that is merged, and with earlier references.
+/// Packets without a baseline, with one, with a second one that is merged, and with earlier references.
 fn packets() -> Vec<Seed> {
     let packets = exchange().packets;
     let of_rungs = packets.chunks(TICKS.into());
@@ -63,7 +63,7 @@ fn packets() -> Vec<Seed> {
         .collect()
 }
 
-/// An exchange of packets and acks, of which some are lost.
+/// An exchange of packets and acks, with losses.
 fn messages() -> Vec<Seed> {
     let (mut sender, _) = pair();
     let (mut packets, mut messages) = (Vec::new(), Vec::new());
@@ -85,7 +85,7 @@ fn messages() -> Vec<Seed> {
             .expect("the message was encoded");
         put_message(0, &feedback.encode(), &mut messages);
     }
-    // Packets of 30 bytes, of which the second under way arrives.
+    // Packets of 30 bytes; each time the second packet in flight arrives.
     let merged = [[0, 30, 1 << 2], [1, 30, 3 << 2 | 2], [16, 60, 1 << 2]]
         .as_flattened()
         .repeat(20);
@@ -96,7 +96,8 @@ fn messages() -> Vec<Seed> {
     ]
 }
 
-/// Packets of an end that sends and receives messages of both kinds. Some have several slices, and some packets are lost.
+/// Packets of a renet end that sends and receives messages on both channels. Some messages have several slices, and
+/// some packets are lost.
 fn renet_guard() -> Vec<Seed> {
     let tick = Duration::from_millis(16);
     let mut ends = [renet(), renet()];
@@ -114,7 +115,7 @@ fn renet_guard() -> Vec<Seed> {
             let head = packet.len().checked_sub(1202);
             match head.filter(|_| matches!(packet[0], 2 | 3)) {
                 Some(length) => put_message(WHOLE_SLICE, &packet[..length], &mut seed),
-                // Longer ones cannot be written in this format.
+                // This format cannot hold longer packets.
                 None if packet.len() < 500 => put_message(4, packet, &mut seed),
                 None => {}
             }
@@ -129,7 +130,8 @@ fn renet_guard() -> Vec<Seed> {
     vec![("renet_guard", seed)]
 }
 
-/// Values in postcard: both of a negation and a list, a name with a value, counts, and what is too deep or has too many elements.
+/// Postcard values: a conjunction of a negation and a list, a named value, counts, a value that is too deep and one
+/// with too many elements.
 fn mail() -> Vec<Seed> {
     let values: [&[u8]; 5] = [
         &[2, 1, 0, 3, 2, 0, 5, 0],
@@ -141,7 +143,7 @@ fn mail() -> Vec<Seed> {
     values.map(|value| ("mail", value.to_vec())).to_vec()
 }
 
-/// What is sent before the snapshots and along with them.
+/// Messages of the handshake and requests.
 fn handshake() -> Vec<Seed> {
     let baseline = BaselineChoice::Smallest;
     let request = |stages, send_interval_ticks, budget_kbps| Request {
@@ -169,7 +171,7 @@ fn handshake() -> Vec<Seed> {
         let request = request(rung.stages, 6, Some(64));
         seeds.push(("client_message", ClientMessage::Request(request).encode()));
     }
-    // Requests of everything that can be read, whether or not it can be sent, with parameters as they come.
+    // Requests with every readable combination of stages, including combinations that cannot be sent.
     let mut drawn = 0_u8;
     let readable = Stages::every_readable(|most| {
         drawn = drawn.wrapping_mul(5).wrapping_add(7);
@@ -212,7 +214,7 @@ fn texts() -> Vec<Seed> {
             "# of the office\r\nsent_ms , delay_ms\r\n0, 50\r\n\r\n# lost\r\n10,\r\n",
         ),
         ("trace", "sent_ms,delay_ms\n\"0\",\"1e1\"\n\"1\n\",2\n"),
-        // Changes of numbers: in the hashes and the weights, and further on.
+        // Changes of a model's numbers: in the hashes, in the weights, and behind them.
         ("model", "\0\0\x09\x01\0"),
         ("model", "\0\0(\x7F\x7F\0\x01(\0\x7F"),
         ("model", "\0\x09\x09\x7F\x7F\x09\x09\x09\x7F\0"),
@@ -228,7 +230,7 @@ fn texts() -> Vec<Seed> {
         .collect()
 }
 
-/// A recording with a schema, of two slots: a body is in the second from the first frame on.
+/// A recording with a schema and two slots. The second slot has a body from the first frame on.
 fn described() -> Vec<u8> {
     let mut schema = living();
     let fields = schema.fields.to_mut();
@@ -245,7 +247,7 @@ fn described() -> Vec<u8> {
     bytes
 }
 
-/// Six frames of the initial state and two more, as the lab reads them.
+/// Six frames of the initial state and two further frames, in the contest's format.
 fn recording() -> Vec<u8> {
     let precision = ladder::POSITION.stages.precision();
     let mut frame = QuantizedSnapshot::new(Plan::cubes(), precision);

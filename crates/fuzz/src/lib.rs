@@ -1,4 +1,4 @@
-//! What the targets and the program that writes their seeds have in common.
+//! Shared code of the fuzz targets and of the program that writes their seeds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,18 +16,18 @@ use cubewire_protocol::{BaselineChoice, SnapshotReceiver, SnapshotSender, Welcom
 use glam::{Quat, Vec3};
 use renet::{ChannelConfig, ConnectionConfig, RenetClient, SendType};
 
-/// Cubes of the small world that packets show.
+/// Number of cubes in the test world.
 pub const CUBES: usize = 50;
 
-/// Ticks for which the small world is sent on a rung.
+/// Number of ticks that the test world is sent on each rung.
 pub const TICKS: u16 = 12;
 
-/// Usual unless a packet says otherwise.
+/// Stages with unusual parameters.
 const UNUSUAL: &str = "orientation=smallest-three-9+velocity=omitted+position=quantized-4096\
                        +delta=relative-indices-1-2+relative-position=two-ranges-18-18\
                        +relative-orientation=two-ranges-1-10+changed-flags=separate";
 
-/// Every rung, and stages with unusual parameters.
+/// Returns every rung, and one with unusual parameters.
 pub fn rungs() -> impl Iterator<Item = Rung> {
     let unusual = Rung {
         name: "unusual",
@@ -37,7 +37,7 @@ pub fn rungs() -> impl Iterator<Item = Rung> {
     ladder::all().chain([unusual])
 }
 
-/// A world in which one of four cubes rests, one falls, one slides and one spins.
+/// Returns a world. Of every four cubes, one rests, one falls, one slides and one spins.
 pub fn world(cubes: usize, tick: u16) -> Snapshot {
     let time = f32::from(tick) / 60.0;
     let cube = |index: usize| {
@@ -65,18 +65,20 @@ pub fn world(cubes: usize, tick: u16) -> Snapshot {
     }
 }
 
-/// A receiver, what it holds, and the packets that brought it there.
+/// A decoder with the snapshots that it stores and the packets that contained them.
 pub struct Exchange {
-    /// Knows the initial state.
+    /// Has the initial state.
     pub decoder: Decoder,
-    /// Snapshots by sequence, [`TICKS`] for each of the [`rungs`], and then for each that has partial packets.
+    /// Snapshots by sequence number: [`TICKS`] for each of the [`rungs`], then [`TICKS`] for each rung with partial
+    /// packets.
     pub held: Vec<Baseline>,
-    /// The packet of each.
+    /// The packet of each snapshot in `held`.
     pub packets: Vec<Vec<u8>>,
 }
 
-/// Sends the small world on every rung, in complete and in partial packets. The first two of each name no baseline; the
-/// others name the snapshot two ticks before, and where there is a use for them the two before that.
+/// Sends the test world on every rung, in complete and in partial packets. The first two packets of a rung have no
+/// baseline. The others use the snapshot two ticks earlier, and if the rung has additional references, also the two
+/// before it.
 pub fn exchange() -> Exchange {
     let stages = rungs().map(|rung| rung.stages);
     let snapshot = |tick, stages| quantized(CUBES, tick + 1, stages);
@@ -85,7 +87,7 @@ pub fn exchange() -> Exchange {
     })
 }
 
-/// A scene of two kinds of bodies, which come and go and have further fields of every form.
+/// Returns a schema with two kinds of bodies, living slots, and a field of every form.
 pub fn living() -> Schema {
     let kind = |name: &'static str, shape| Kind {
         name: name.into(),
@@ -134,7 +136,7 @@ pub fn living() -> Schema {
     }
 }
 
-/// Sends such a scene on every rung that it has.
+/// Sends a scene with this schema on every rung that it supports.
 pub fn exchange_living() -> Exchange {
     let plan = Plan::new(living()).unwrap();
     let stages = rungs().filter_map(|rung| plan.legal(*rung.stages).ok());
@@ -148,7 +150,7 @@ pub fn exchange_living() -> Exchange {
             current.clear_slots(CUBES);
             for (slot, body) in world(CUBES, tick).bodies.iter().enumerate() {
                 let age = usize::from(tick) + slot;
-                // Each is away for two ticks of seven.
+                // Each slot is empty for two of seven ticks.
                 if age % 7 > 1 {
                     let life = Life {
                         kind: (slot % 2) as u8,
@@ -167,7 +169,8 @@ pub fn exchange_living() -> Exchange {
     )
 }
 
-/// `simulated` says what a receiver simulates, and gives it a state chunk.
+/// Sends a scene and returns the receiving end. `simulated` gives the inputs for a receiver that simulates, and a
+/// state chunk.
 fn exchange_of(
     plan: Arc<Plan>,
     initial: Snapshot,
@@ -224,12 +227,12 @@ fn exchange_of(
     }
 }
 
-/// What a receiver simulates of the small world.
+/// Returns the result of the receiver's simulation of the test world.
 pub fn simulated(sequence: Sequence) -> Option<QuantizedSnapshot> {
     Some(quantized(CUBES, sequence.0, ladder::SIMULATED.stages))
 }
 
-/// Sends the small world on the rung that simulates it, from origins of every kind in turn, and now and then from none.
+/// Sends the test world on the rung `simulated`. Uses every kind of origin in turn, and sometimes no inputs.
 pub fn exchange_simulated() -> Exchange {
     let snapshot = |tick, stages| quantized(CUBES, tick, stages);
     let stages = [ladder::SIMULATED.stages];
@@ -248,13 +251,13 @@ pub fn exchange_simulated() -> Exchange {
     })
 }
 
-/// Cubes of the world that a sender and a receiver of [`pair`] exchange.
+/// Number of cubes in the world of [`pair`].
 pub const PAIR_CUBES: usize = 8;
 
-/// The time from tick to tick.
+/// Duration of a tick.
 pub const TICK: Duration = Duration::from_nanos(1_000_000_000 / 60);
 
-/// Both ends of the protocol, at tick 0.
+/// Returns a sender and a receiver at tick 0.
 pub fn pair() -> (SnapshotSender, SnapshotReceiver) {
     let initial = world(PAIR_CUBES, 0);
     let limits = Limits {
@@ -270,7 +273,7 @@ pub fn pair() -> (SnapshotSender, SnapshotReceiver) {
     (sender, receiver)
 }
 
-/// A world after a tick, as stages have it.
+/// Returns the world after a tick, quantized for stages.
 pub fn quantized(cubes: usize, tick: u16, stages: Stages) -> QuantizedSnapshot {
     let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), stages.precision());
     snapshot
@@ -287,8 +290,8 @@ pub fn send(sender: &mut SnapshotSender, tick: u64) {
     sent.unwrap();
 }
 
-/// Several messages in one input: a byte each for what to do before it and, times two and plus the lowest bit of the
-/// former, for its length.
+/// Splits an input into messages. Each has a head of two bytes: `before << 1 | length & 1`, then `length >> 1`.
+/// `before` tells the target what to do before the message.
 pub fn messages(mut bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     std::iter::from_fn(move || {
         let (&[before, half], rest) = bytes.split_first_chunk()?;
@@ -299,14 +302,14 @@ pub fn messages(mut bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     })
 }
 
-/// Appends a message as [`messages`] reads it.
+/// Appends a message in the format of [`messages`].
 pub fn put_message(before: u8, message: &[u8], bytes: &mut Vec<u8>) {
     let half = u8::try_from(message.len() / 2).unwrap();
     bytes.extend([before << 1 | (message.len() & 1) as u8, half]);
     bytes.extend(message);
 }
 
-/// An end of a connection of renet, with the channels that its guard expects.
+/// Returns one end of a renet connection, with the channels that the guard expects.
 pub fn renet() -> RenetClient {
     let channel = |channel_id, send_type| ChannelConfig {
         channel_id,
@@ -329,11 +332,11 @@ pub fn renet() -> RenetClient {
     renet
 }
 
-/// Bit of the byte before a message. If it is set, [`whole_slice`] completes the message: a whole slice is too long for
-/// [`messages`].
+/// Bit in the byte before a message. If set, [`whole_slice`] extends the message to a whole slice, which is too long
+/// for [`messages`].
 pub const WHOLE_SLICE: u8 = 1;
 
-/// Appends 1200 bytes and their number to the head of a slice.
+/// Appends the length 1200 and 1200 bytes to the head of a slice.
 pub fn whole_slice(head: &[u8]) -> Vec<u8> {
     [head, &[0x44, 0xB0], &[7; 1200]].concat()
 }

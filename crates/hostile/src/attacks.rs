@@ -1,4 +1,4 @@
-//! The attackers. Each sends at its pace until its time is up.
+//! The attackers. Each sends at its rate until its time is over.
 
 mod churn;
 mod dead;
@@ -32,48 +32,46 @@ use crate::relay::Captured;
 use crate::viewer::{Progress, request};
 use crate::wire::{Pace, Tally, Wire, random_address};
 
-/// A kind of attack.
 #[derive(Debug)]
 pub(crate) struct Attack {
     pub(crate) name: &'static str,
-    /// Its share of the time.
+    /// Weight of the attack's phase; the total time is divided by weight.
     pub(crate) weight: u32,
-    /// Whether it does nothing but what any viewer may. The server then divides its time among all viewers, so that
-    /// the honest one may get less than before. Such attacks come last, alone.
+    /// Whether the attackers do only what every viewer may do. The server then divides its time among all viewers, so
+    /// the honest one may get less than before. Fair attacks run last, one at a time.
     pub(crate) is_fair: bool,
-    /// The least time in which it shows anything.
+    /// Minimum duration for the attack to take effect.
     pub(crate) least: Duration,
     run: fn(&mut Field, Instant) -> io::Result<Outcome>,
 }
 
-/// What an attacker knows and has.
+/// The context of an attacker.
 pub(crate) struct Field {
     pub(crate) target: Target,
-    /// Whether there is no other attacker.
+    /// Whether no other attack runs at the same time.
     pub(crate) is_alone: bool,
-    /// Datagrams per second, at most.
+    /// Maximum number of datagrams per second.
     pub(crate) rate: u32,
     pub(crate) random: ChaCha8Rng,
     pub(crate) captured: Captured,
-    /// Sends as if it were the viewer behind the relay.
+    /// Sends from the address of the viewer behind the relay.
     pub(crate) as_viewer: Wire,
-    /// Knows the server's tick.
+    /// Gives the server's current tick.
     pub(crate) progress: Arc<Progress>,
 }
 
-/// What an attacker sent, and what came of it.
+/// Result of an attack.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Outcome {
-    /// Of the attack.
+    /// Name of the attack.
     pub(crate) name: &'static str,
     pub(crate) tally: Tally,
     pub(crate) note: String,
-    /// Sentences on what the server should have prevented.
+    /// Sentences about effects that the server should have prevented.
     pub(crate) failures: Vec<String>,
 }
 
-/// Every attack. Half-open connections come last: where they keep newcomers out, later attackers could not
-/// connect either.
+/// All attacks. Half-open connections come last because they may prevent later attackers from connecting.
 pub(crate) const ATTACKS: &[Attack] = &[
     attack("garbage", 2, garbage::run),
     attack("mutated", 2, mutated::run),
@@ -111,10 +109,10 @@ const fn attack(
 }
 
 impl Attack {
-    /// Attacks until the time is up.
+    /// Attacks until the time is over.
     ///
     /// # Errors
-    /// If there is no socket.
+    /// If no socket can be bound.
     pub(crate) fn run(&self, field: &mut Field, until: Instant) -> io::Result<Outcome> {
         let outcome = (self.run)(field, until)?;
         Ok(Outcome {
@@ -129,7 +127,7 @@ impl Field {
         Pace::new(self.rate)
     }
 
-    /// A socket at an address that the server has not heard of.
+    /// Binds a socket at an address that is new to the server.
     fn peer(&mut self) -> io::Result<Wire> {
         Wire::bind(random_address(&mut self.random))
     }
@@ -138,15 +136,15 @@ impl Field {
         (0..count).map(|_| self.peer()).collect()
     }
 
-    /// A connection that is not made yet, from an address of its own.
+    /// Creates an unconnected caller at a new address.
     fn caller(&mut self, timeout_seconds: u64) -> io::Result<Caller> {
         let wire = self.peer()?;
         let token = self.target.token(self.random.random(), timeout_seconds);
         Ok(Caller::new(wire, token))
     }
 
-    /// Sends what `craft` makes of captured datagrams: the fraction `as_viewer` of them as if from the viewer that sent
-    /// them, the others from unauthenticated peers.
+    /// Sends datagrams that `craft` makes from captured ones. The fraction `as_viewer` is sent from the viewer's
+    /// address, the rest from unauthenticated peers.
     fn send_captured(
         &mut self,
         until: Instant,
@@ -177,17 +175,17 @@ impl Field {
         Ok(outcome)
     }
 
-    /// The number of the server's newest snapshot.
+    /// Returns the sequence number of the server's newest snapshot.
     fn newest(&self) -> Sequence {
         Sequence(self.progress.tick.load(Ordering::Relaxed) as u16)
     }
 }
 
-/// Addresses that captured datagrams are sent from.
+/// Number of source addresses for captured datagrams.
 const PEERS: usize = 16;
 
 impl Outcome {
-    /// Counts what has arrived at sockets and what they sent, and closes them.
+    /// Adds the tallies of sockets and closes them.
     fn close(&mut self, wires: impl IntoIterator<Item = Wire>) {
         for mut wire in wires {
             wire.drain();
@@ -195,8 +193,8 @@ impl Outcome {
         }
     }
 
-    /// Notes how many answers unauthenticated peers got: none, unless others who have the key flood the server with
-    /// tokens, until it forgets that a captured one was used.
+    /// Records the number of answers to unauthenticated peers, which must be 0. During a flood of tokens the server
+    /// may forget that a captured token was used, so answers are only a failure if the attack runs alone.
     fn record_answers(&mut self, field: &Field) {
         let answers = self.tally.received;
         self.note = format!("{answers} answers");
@@ -215,7 +213,7 @@ fn factor(tally: &Tally) -> f64 {
     tally.received_bytes as f64 / tally.sent_bytes.max(1) as f64
 }
 
-/// What costs the server most to send.
+/// Returns the request that costs the server the most bytes.
 fn uncompressed() -> Request {
     let mut request = request();
     request.settings.stages = ladder::UNCOMPRESSED.stages;

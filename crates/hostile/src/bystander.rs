@@ -1,4 +1,4 @@
-//! `cubewire view`, whose datagrams go through the relay.
+//! `cubewire view`, connected through the relay.
 
 use std::io::Read;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use crate::error::HostileError;
 use crate::program::Program;
 
-/// Starts to watch, for this number of seconds.
+/// Starts the viewer for this number of seconds.
 pub(crate) fn start(
     cubewire: &Path,
     relay: SocketAddr,
@@ -30,7 +30,7 @@ pub(crate) fn start(
     )
 }
 
-/// Ends it, and returns why it failed if it did.
+/// Ends the viewer and returns the reason if it failed.
 ///
 /// # Errors
 /// If it does not end within `patience`.

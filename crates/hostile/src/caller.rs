@@ -1,4 +1,4 @@
-//! One connection, for those who say what they like over it.
+//! A client connection that can send valid and invalid messages.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use renetcode::{ClientAuthentication, ConnectToken, NETCODE_USER_DATA_BYTES, Net
 
 use crate::wire::{MAX_DATAGRAM_BYTES, STEP, Wire};
 
-/// The server, and the key to it.
+/// Address of the server, and its key.
 #[derive(Clone, Copy)]
 pub(crate) struct Target {
     pub(crate) server: SocketAddr,
@@ -25,7 +25,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// A new token. Without traffic for `timeout_seconds`, either side ends the connection.
+    /// Creates a new token. Either side ends the connection after `timeout_seconds` without traffic.
     pub(crate) fn token(&self, client_id: u64, timeout_seconds: u64) -> ConnectToken {
         let data = [0; NETCODE_USER_DATA_BYTES];
         let timeout = Duration::from_secs(timeout_seconds);
@@ -39,13 +39,13 @@ pub(crate) fn since_1970() -> Duration {
     now.unwrap_or_default()
 }
 
-/// A client of netcode with its socket, and the messages in its datagrams.
+/// A netcode client with its socket and its messages.
 pub(crate) struct Caller {
     pub(crate) wire: Wire,
     netcode: Box<NetcodeClient>,
     server: SocketAddr,
     updated: Instant,
-    /// How much later datagrams are taken than they arrive.
+    /// Extra delay of received datagrams.
     pub(crate) delay: Duration,
     delayed: VecDeque<(Instant, Vec<u8>)>,
     pipe: Pipe,
@@ -76,8 +76,7 @@ impl Caller {
         }
     }
 
-    /// Takes up to `at_most` datagrams that have arrived, sends what netcode has to send, and returns the
-    /// messages.
+    /// Processes up to `at_most` received datagrams and sends pending netcode packets. Returns the messages.
     pub(crate) fn step(&mut self, at_most: usize) -> Mail {
         let now = Instant::now();
         let mut buffer = [0; MAX_DATAGRAM_BYTES];
@@ -94,7 +93,7 @@ impl Caller {
             let Some(payload) = self.netcode.process_packet(&mut datagram) else {
                 continue;
             };
-            // One that cannot be read is of a connection that this end has spoilt.
+            // An unreadable payload belongs to a connection that this end has broken.
             let _ = self.pipe.receive(self.start.elapsed(), payload);
         }
         self.pipe.deliver(&mut self.mailbox);
@@ -110,7 +109,7 @@ impl Caller {
         std::mem::take(&mut self.mailbox.incoming)
     }
 
-    /// Sends what netcode has to send, and reads nothing.
+    /// Sends pending netcode packets without reading.
     pub(crate) fn update(&mut self) {
         let now = Instant::now();
         let passed = now - std::mem::replace(&mut self.updated, now);
@@ -119,13 +118,13 @@ impl Caller {
         }
     }
 
-    /// Passes netcode a datagram that came another way.
+    /// Passes a datagram to netcode that was received on another socket.
     pub(crate) fn hear(&mut self, datagram: &[u8]) {
         self.netcode.process_packet(&mut datagram.to_vec());
     }
 
-    /// Steps until there is a connection, and returns how long that took; `None` if it is refused, or takes
-    /// longer than `patience`.
+    /// Steps until the connection is established and returns the time that this took. Returns `None` if it is refused
+    /// or takes longer than `patience`.
     pub(crate) fn connect(&mut self, patience: Duration) -> Option<Duration> {
         let start = Instant::now();
         while start.elapsed() < patience && !self.is_over() {
@@ -142,7 +141,7 @@ impl Caller {
         self.netcode.is_connected()
     }
 
-    /// Why the connection has ended, if it has.
+    /// Returns the reason for the disconnect, or `None` if the connection has not ended.
     pub(crate) fn end(&self) -> Option<String> {
         let reason = self.netcode.disconnect_reason();
         reason.map(|reason| reason.to_string())
@@ -152,26 +151,26 @@ impl Caller {
         self.netcode.is_disconnected()
     }
 
-    /// Sends a payload, if there is a connection.
+    /// Sends a payload if the connection is established.
     pub(crate) fn say(&mut self, payload: &[u8]) {
         if let Ok((_, datagram)) = self.netcode.generate_payload_packet(payload) {
             self.wire.send(datagram, self.server);
         }
     }
 
-    /// Sends a request, or sends it again.
+    /// Sends a request, even if the same one was sent before.
     pub(crate) fn request(&mut self, request: &Request) {
         self.reliable(&ClientMessage::Request(*request).encode());
     }
 
-    /// Sends a request for settings that differ from the last ones.
+    /// Sends a request if the settings differ from the last ones.
     pub(crate) fn ask(&mut self, settings: Settings) {
         if let Some(request) = self.session.request(settings) {
             self.reliable(&request.encode());
         }
     }
 
-    /// Takes a message of the server. None if it is not one that a server sends.
+    /// Handles a message from the server. Returns `None` if it is invalid.
     pub(crate) fn take(&mut self, message: &[u8]) -> Option<Heard> {
         let message = ServerMessage::decode(message)?;
         let heard = self
@@ -180,24 +179,21 @@ impl Caller {
         heard.ok()
     }
 
-    /// Sends acks.
     pub(crate) fn feedback(&mut self, feedback: &Feedback) {
         self.unreliable(feedback.encode());
     }
 
-    /// Sends a reliable message.
     pub(crate) fn reliable(&mut self, message: &[u8]) {
         self.mailbox.outgoing.messages.push(message.to_vec());
         self.flush();
     }
 
-    /// Sends an unreliable message.
     pub(crate) fn unreliable(&mut self, message: Vec<u8>) {
         self.mailbox.outgoing.datagrams.push(message);
         self.flush();
     }
 
-    /// Sends what the mailbox has to send, unless the server has not taken megabytes of it.
+    /// Sends the queued messages. Messages stay queued if megabytes are unacked.
     pub(crate) fn flush(&mut self) {
         let payloads = self.pipe.flush(self.start.elapsed(), &mut self.mailbox);
         for payload in payloads.unwrap_or_default() {
@@ -205,7 +201,7 @@ impl Caller {
         }
     }
 
-    /// Ends the connection, and returns the socket.
+    /// Disconnects and returns the socket.
     pub(crate) fn leave(mut self) -> Wire {
         if self.is_connected()
             && let Ok((_, datagram)) = self.netcode.disconnect()

@@ -10,26 +10,26 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::attacks::{ATTACKS, Attack};
 
-/// Attacks a server of Cubewire over loopback, and measures what that costs an honest viewer
+/// Attacks a Cubewire server over loopback and measures the effect on an honest viewer
 #[derive(Clone, Debug, Parser)]
 #[command(version, arg_required_else_help = true)]
 pub(crate) struct Cli {
-    /// How long the attacks last altogether, from 20 seconds for a few, and 60 for all, to a day
+    /// Duration of all attacks together: at least 20 seconds for a few attacks, 60 for all, and at most a day
     #[arg(long, default_value_t = 60, value_parser = whole_number(20..=86_400_u64))]
     pub(crate) seconds: u64,
-    /// Where random numbers start
+    /// Random seed
     #[arg(long, default_value_t = 1, value_parser = whole_number(0..=u64::MAX))]
     pub(crate) seed: u64,
-    /// Datagrams per second that each attacker sends, at most
+    /// Maximum number of datagrams per second that each attacker sends
     #[arg(long, default_value_t = 2000, value_parser = whole_number(1..=20_000_u32))]
     pub(crate) rate: u32,
     /// Attacks, separated by commas [default: all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = attack)]
     pub(crate) only: Vec<&'static Attack>,
-    /// Expect half as much of what depends on time, as the machine does other work or shares its processors
+    /// Halve the expectations that depend on time, for a machine that does other work or shares its processors
     #[arg(long)]
     pub(crate) busy: bool,
-    /// Write the figures to this file, as JSON
+    /// Write the figures to this file as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
     /// Write the server's log to this file
@@ -43,26 +43,26 @@ fn attack(text: &str) -> Result<&'static Attack, String> {
     found.ok_or_else(|| format!("the attacks are {}", names.join(", ")))
 }
 
-/// Streams of the random numbers, one for each use.
+/// Stream numbers of the random generator, one for each use.
 pub(crate) mod stream {
     pub(crate) const RELAY_SOCKETS: u64 = 0;
     pub(crate) const RELAY: u64 = 1;
     pub(crate) const VIEWER: u64 = 2;
     pub(crate) const NEAR: u64 = 3;
     pub(crate) const FAR: u64 = 4;
-    /// From here on, those of attackers.
+    /// First stream of the attackers.
     pub(crate) const PHASES: u64 = 1 << 32;
 }
 
 impl Cli {
-    /// Random numbers for one use.
+    /// Returns the random generator for a stream.
     pub(crate) fn random(&self, stream: u64) -> ChaCha8Rng {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         random.set_stream(stream);
         random
     }
 
-    /// The attacks to run.
+    /// Returns the selected attacks.
     pub(crate) fn attacks(&self) -> Vec<&'static Attack> {
         match &self.only[..] {
             [] => ATTACKS.iter().collect(),
@@ -71,7 +71,8 @@ impl Cli {
     }
 }
 
-/// An address of this machine that nothing listens at. The port is below those that the system gives to others meanwhile.
+/// Returns a free address on this machine. The port is below the system's range for assigned ports, so that it stays
+/// free.
 pub(crate) fn free_address() -> std::io::Result<SocketAddrV4> {
     let mut random = ChaCha8Rng::seed_from_u64(std::process::id().into());
     let port = || SocketAddrV4::new(Ipv4Addr::LOCALHOST, random.random_range(10_000..30_000));

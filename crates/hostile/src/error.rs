@@ -1,4 +1,4 @@
-//! Why there is no measurement, each with a one-line message.
+//! Reasons why a measurement failed, each with a one-line message.
 
 use std::io;
 use std::path::PathBuf;

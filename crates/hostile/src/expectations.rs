@@ -1,4 +1,4 @@
-//! What must hold, whatever attackers do.
+//! The limits that the measurements must meet under any attack.
 
 #[cfg(test)]
 mod tests;
@@ -7,44 +7,44 @@ use crate::figures::{Expectation, Figures, Phase};
 use crate::newcomers::Newcomers;
 use crate::wire::Tally;
 
-/// Snapshots of all attacks together, against those of the quiet phase, which tells how fast the machine is.
+/// Minimum rate of snapshots over all attacks, relative to the quiet phase, which measures the machine's speed.
 const LEAST_SNAPSHOTS: f64 = 0.97;
 
-/// As [`LEAST_SNAPSHOTS`], for each attack by itself.
+/// Like [`LEAST_SNAPSHOTS`], for each attack alone.
 const LEAST_SNAPSHOTS_IN_A_PHASE: f64 = 0.90;
 
-/// Fraction of its ticks that the server must play.
+/// Minimum rate of server ticks, relative to the quiet phase.
 const LEAST_TICKS: f64 = 0.97;
 
-/// Share of the snapshots that the viewer must get next to many demanding ones: the server divides its time equally.
+/// Minimum rate of snapshots next to many demanding viewers. The server divides its time equally.
 const LEAST_FAIR_SHARE: f64 = 0.30;
 
-/// How long the honest viewer may see nothing new.
+/// Maximum time without a new snapshot for the honest viewer.
 const LONGEST_GAP_MS: f64 = 1000.0;
 
-/// Fraction of the snapshots sent that must reach the viewer behind the relay, which drops one in twenty on
-/// purpose, and damages one in thirty.
+/// Minimum fraction of sent snapshots that the viewer behind the relay decodes. The relay drops one datagram in 20
+/// and damages one in 30.
 const LEAST_THROUGH_RELAY: f64 = 0.80;
 
-/// How much the server's memory may grow over that of the quiet phase, bytes.
+/// Maximum growth of the server's memory over the quiet phase, bytes.
 const MOST_GROWTH: u64 = 128 << 20;
 
-/// Newcomers that are connected before they give up.
+/// Minimum fraction of nearby newcomers that are connected.
 const LEAST_FROM_NEARBY: f64 = 0.99;
 
-/// Those with a long round trip: a flood of handshakes may displace theirs before it is completed.
+/// Minimum fraction of distant newcomers that are connected. A flood of handshakes may displace a pending one.
 const LEAST_FROM_AFAR: f64 = 0.90;
 
-/// Newcomers from nearby that are connected within a second.
+/// Minimum fraction of nearby newcomers that are connected within a second.
 const LEAST_AT_ONCE: f64 = 0.90;
 
-/// What the server may log: two lines for each newcomer, and these per second of attack.
+/// Maximum number of log lines per second of attack, besides two lines for each newcomer.
 const MOST_LOG_LINES: f64 = 10.0;
 
 type NewcomersOf = fn(&Phase) -> Newcomers;
 
-/// Judges all figures but the expectations themselves. `pace` is the share that is expected of what depends on the
-/// speed of the machine: 1 where it does nothing else.
+/// Evaluates all figures except the expectations. `pace` scales the expectations that depend on the machine's speed:
+/// 1 if the machine does no other work.
 pub(crate) fn of(figures: &Figures, pace: f64) -> Vec<Expectation> {
     let (quiet, attacks) = figures.phases.split_first().expect("one phase is quiet");
     let (fair, mut attacks): (Vec<_>, Vec<_>) = attacks.iter().partition(|phase| phase.is_fair);
@@ -59,7 +59,7 @@ pub(crate) fn of(figures: &Figures, pace: f64) -> Vec<Expectation> {
         attacks,
         all: Vec::new(),
     };
-    // First what may be the reason for everything else.
+    // The likely causes of later failures come first.
     judge.end_of_server();
     judge.honest_viewer();
     judge.longest_gap();
@@ -70,7 +70,7 @@ pub(crate) fn of(figures: &Figures, pace: f64) -> Vec<Expectation> {
     for phase in fair {
         judge.share_of(phase);
     }
-    // What the attackers themselves found wrong.
+    // Failures that the attackers found.
     for phase in judge.attacks.clone() {
         let attackers = phase.attackers.iter();
         for failure in attackers.flat_map(|attacker| &attacker.failures) {
@@ -84,9 +84,9 @@ struct Judge<'f> {
     figures: &'f Figures,
     pace: f64,
     quiet: &'f Phase,
-    /// The phases with attacks that are not fair, or the quiet phase if there are none.
+    /// The phases with unfair attacks, or else the quiet phase.
     attacks: Vec<&'f Phase>,
-    /// Duration of all attacks.
+    /// Duration of all attacks, seconds.
     seconds: f64,
     all: Vec<Expectation>,
 }
@@ -96,7 +96,7 @@ impl Judge<'_> {
         self.all.push(Expectation { is_met, sentence });
     }
 
-    /// Expects a share of at least `least`. The sentence is about its percentage.
+    /// Adds the expectation that a share is at least `least`. `sentence` receives the percentage.
     fn expect_share(&mut self, share: f64, least: f64, sentence: impl FnOnce(String) -> String) {
         let percent = format!("{:.1} %", 100.0 * share);
         let sentence = sentence(percent);
@@ -107,7 +107,7 @@ impl Judge<'_> {
         );
     }
 
-    /// The least value of a figure among the attacks, and the name of that attack.
+    /// Returns the minimum of a figure over the attacks, and the name of that attack.
     fn worst(&self, figure: fn(&Phase) -> f64) -> (f64, &'static str) {
         let figures = self.attacks.iter().map(|phase| (figure(phase), phase.name));
         figures
@@ -174,7 +174,7 @@ impl Judge<'_> {
             );
         }
         let (losses, why) = (bystander.losses.len(), why(&bystander.losses));
-        // A server that dies leaves no digest.
+        // A server that died leaves no digest.
         let share = match bystander.sent {
             0 => 0.0,
             sent => bystander.decoded as f64 / sent as f64,
@@ -199,7 +199,7 @@ impl Judge<'_> {
         self.expect(failure.is_none(), sentence);
     }
 
-    /// Nonces, ticks and memory.
+    /// Checks nonces, ticks and memory.
     fn server(&mut self) {
         let Tally {
             keys,
@@ -232,7 +232,7 @@ impl Judge<'_> {
         );
     }
 
-    /// The newcomers of all attacks.
+    /// Sums up the newcomers of all attacks.
     fn came(&self, of: NewcomersOf) -> Newcomers {
         let mut sums = Newcomers::default();
         for phase in &self.attacks {
@@ -244,7 +244,7 @@ impl Judge<'_> {
         sums
     }
 
-    /// The attacks during which not all newcomers were connected.
+    /// Names the attacks during which some newcomers were not connected.
     fn left_out(&self, of: NewcomersOf) -> String {
         let attacks = self.attacks.iter();
         let phases = attacks.filter(|phase| of(phase).connected < of(phase).came);
@@ -296,7 +296,7 @@ impl Judge<'_> {
         );
     }
 
-    /// Next to many viewers that are as honest, the viewer gets its share, and the game does not slow down.
+    /// During a fair attack, checks that the viewer gets its share and that the game does not slow down.
     fn share_of(&mut self, phase: &Phase) {
         let (quiet, pace, name) = (self.quiet, self.pace, phase.name);
         let ticks = phase.watched.ticks / quiet.watched.ticks.max(1.0);
@@ -317,7 +317,7 @@ impl Judge<'_> {
     }
 }
 
-/// The first reason of several.
+/// Returns the first of several reasons in parentheses, or an empty text.
 fn why(losses: &[String]) -> String {
     let first = losses.first();
     first.map_or_else(String::new, |first| format!(" ({first})"))

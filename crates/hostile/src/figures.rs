@@ -1,4 +1,4 @@
-//! What is measured in a phase, and altogether.
+//! The measurements of a phase and of a run.
 
 use std::collections::HashMap;
 use std::io::BufRead;
@@ -23,91 +23,91 @@ pub(crate) struct Figures {
     pub(crate) phases: Vec<Phase>,
     /// The honest viewer.
     pub(crate) viewer: Compared,
-    /// `cubewire view`, behind the relay.
+    /// `cubewire view`, connected through the relay.
     pub(crate) bystander: Compared,
     pub(crate) relay: Fates,
-    /// What attackers, viewers and newcomers exchanged with the server, together.
+    /// Datagrams that attackers, viewers and newcomers exchanged with the server.
     pub(crate) tally: Tally,
     pub(crate) server: ServerFigures,
     pub(crate) expectations: Vec<Expectation>,
 }
 
-/// A sentence that is true or not.
+/// A condition that is met or not, as a sentence.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Expectation {
     pub(crate) is_met: bool,
     pub(crate) sentence: String,
 }
 
-/// A phase, in which some attackers are busy.
+/// Measurements of a phase.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Phase {
     pub(crate) name: &'static str,
-    /// Whether the attackers do nothing but what any viewer may.
+    /// Whether the attackers do only what every viewer may do.
     pub(crate) is_fair: bool,
     pub(crate) seconds: f64,
     pub(crate) attackers: Vec<Outcome>,
     pub(crate) watched: Watched,
-    /// The longest time that the viewer itself did not run, as when the machine has too much to do, milliseconds.
+    /// Longest pause of the viewer's own thread, for example on a busy machine, milliseconds.
     pub(crate) stall_ms: f64,
-    /// Newcomers without a round trip worth the name.
+    /// Newcomers with the round trip of loopback.
     pub(crate) near: Newcomers,
     /// Newcomers with a round trip of [`FAR`](crate::newcomers::FAR).
     pub(crate) far: Newcomers,
-    /// The most memory, bytes.
+    /// Maximum resident memory, bytes.
     pub(crate) rss: u64,
     /// Processor time, percent of one processor.
     pub(crate) cpu_percent: f64,
     pub(crate) log_lines: u64,
 }
 
-/// What the honest viewer saw in a phase.
+/// Snapshots of the honest viewer in a phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Watched {
     pub(crate) snapshots: u64,
     /// Snapshots per second.
     pub(crate) rate: f64,
-    /// The longest time without a snapshot, milliseconds.
+    /// Longest time without a snapshot, milliseconds.
     pub(crate) longest_gap_ms: f64,
-    /// Gaps longer than [`LONG_GAP_MS`].
+    /// Number of gaps longer than [`LONG_GAP_MS`].
     pub(crate) long_gaps: u64,
-    /// The server's ticks per second, by the snapshots' numbers.
+    /// Server ticks per second, from the tick numbers of the snapshots.
     pub(crate) ticks: f64,
 }
 
-/// Longer than the playout delay at sixty snapshots per second.
+/// Longer than the playout delay at 60 snapshots per second.
 pub(crate) const LONG_GAP_MS: f64 = 100.0;
 
-/// Snapshots of a viewer, compared with those sent to it.
+/// Snapshots of a viewer, compared with the snapshots that the server sent to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Compared {
-    /// Snapshots sent, up to the last that was decoded.
+    /// Number of snapshots sent, up to the last one that was decoded.
     pub(crate) sent: u64,
     pub(crate) decoded: u64,
-    /// Decoded to something else than was sent.
+    /// Number of decoded snapshots that differ from the sent ones.
     pub(crate) wrong: u64,
-    /// Packets that the decoder refused.
+    /// Number of packets that the decoder refused.
     pub(crate) refused: u64,
-    /// Why connections ended before the viewer left.
+    /// Reasons for connections that ended before the viewer left.
     pub(crate) losses: Vec<String>,
 }
 
-/// The server's process.
+/// Measurements of the server's process.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct ServerFigures {
-    /// The most before the first attack, bytes.
+    /// Maximum memory before the first attack, bytes.
     pub(crate) rss_quiet: u64,
-    /// The most during attacks that are not fair, bytes.
+    /// Maximum memory during attacks that are not fair, bytes.
     pub(crate) rss_max: u64,
     pub(crate) log_lines: u64,
-    /// How it failed, if it did.
+    /// Reason if the server failed.
     pub(crate) failure: Option<String>,
-    /// What it says of itself.
+    /// The figures that the server printed.
     pub(crate) said: Value,
 }
 
 impl Watched {
-    /// What was seen from `start` to `end`, of the snapshots `seen` in order.
+    /// Evaluates the snapshots from `start` to `end`. `seen` is sorted by time.
     pub(crate) fn between(seen: &[Seen], start: Instant, end: Instant) -> Self {
         let from = seen.partition_point(|seen| seen.at < start);
         let to = seen.partition_point(|seen| seen.at < end);
@@ -135,14 +135,14 @@ impl Watched {
     }
 }
 
-/// The longest of the viewer's pauses that ended from `start` to `end`, milliseconds.
+/// Returns the longest pause of the viewer that ended from `start` to `end`, milliseconds.
 pub(crate) fn longest_stall(stalls: &[(Instant, Duration)], start: Instant, end: Instant) -> f64 {
     let within = stalls.iter().filter(|(at, _)| (start..end).contains(at));
     let longest = within.map(|(_, stall)| *stall).max();
     longest.unwrap_or_default().as_secs_f64() * 1e3
 }
 
-/// The most memory, and the share of one processor, from `start` to `end`.
+/// Returns the maximum memory in bytes and the processor time in percent of one processor, from `start` to `end`.
 pub(crate) fn load(samples: &[Sample], start: Instant, end: Instant) -> (u64, f64) {
     let within = samples
         .iter()
@@ -162,7 +162,7 @@ pub(crate) fn load(samples: &[Sample], start: Instant, end: Instant) -> (u64, f6
 /// Hashes of snapshots, by viewer and tick.
 pub(crate) type Hashes = HashMap<(u64, u64), u64>;
 
-/// Reads the lines `viewer,tick,hash` of a digest, of some viewers or of all.
+/// Reads the lines `viewer,tick,hash` of a digest, for the viewers that are wanted.
 pub(crate) fn read_digest(
     digest: impl BufRead,
     is_wanted: impl Fn(u64) -> bool,
@@ -182,7 +182,8 @@ pub(crate) fn read_digest(
     Ok(hashes)
 }
 
-/// Compares what was decoded with what was sent to the same viewers, if that is known.
+/// Compares decoded snapshots with those sent to the same viewers. If `sent` is empty it is unknown, and no snapshot
+/// counts as wrong.
 pub(crate) fn compare(decoded: &Hashes, sent: &Hashes) -> Compared {
     let mut last: HashMap<u64, u64> = HashMap::new();
     for &(viewer, tick) in decoded.keys() {

@@ -1,21 +1,21 @@
-//! `cubewire-hostile`: attacks a server over loopback, and measures what that costs an honest viewer.
+//! `cubewire-hostile`: attacks a server over loopback and measures the effect on an honest viewer.
 //!
 //! | module | |
 //! | --- | --- |
 //! | `cli` | the command line |
-//! | `run` | starts everything, runs the phases, and collects the figures |
-//! | `phases` | no attack, each attack alone, and all at once |
-//! | `program` | programs that are run |
+//! | `run` | starts the processes, runs the phases and collects the figures |
+//! | `phases` | the plan: no attack, each attack alone, then all at once |
+//! | `program` | child processes |
 //! | `server` | the server: its process, its log, its memory and processor time |
-//! | `viewer` | the honest viewer, which notes every snapshot |
-//! | `bystander` | `cubewire view`, whose datagrams go through the relay |
-//! | `newcomers` | honest viewers that come and go |
-//! | `relay` | a bad network between a viewer and the server, which also captures datagrams |
+//! | `viewer` | the honest viewer, which records every snapshot |
+//! | `bystander` | `cubewire view`, connected through the relay |
+//! | `newcomers` | honest viewers that connect and leave |
+//! | `relay` | a bad network between a viewer and the server; it also captures datagrams |
 //! | `attacks` | the attackers |
-//! | `caller` | one connection |
-//! | `wire` | sockets that count, on loopback addresses only |
-//! | `figures` | what is measured in a phase |
-//! | `expectations` | what must hold |
+//! | `caller` | a client connection that can send anything |
+//! | `wire` | UDP sockets with counters, on loopback addresses only |
+//! | `figures` | the measurements of a phase |
+//! | `expectations` | the limits that the measurements must meet |
 //! | `report` | the table and the JSON |
 
 #![allow(clippy::disallowed_methods, reason = "no browser runs this program")]

@@ -1,4 +1,4 @@
-//! Honest viewers that come and go, one after the other: how long each has to wait.
+//! Honest viewers that connect and leave, one after the other. Measures how long each waits.
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,11 +14,11 @@ use crate::error::HostileError;
 use crate::viewer::TIMEOUT_SECONDS;
 use crate::wire::{STEP, Tally, Wire};
 
-/// One of them.
+/// A viewer that tried to connect.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Newcomer {
     pub(crate) came: Instant,
-    /// How long it took to be connected; `None` if it gave up.
+    /// Time until it was connected, or `None` if it gave up.
     pub(crate) waited: Option<Duration>,
     pub(crate) tally: Tally,
 }
@@ -28,25 +28,25 @@ pub(crate) struct Newcomer {
 pub(crate) struct Newcomers {
     pub(crate) came: u32,
     pub(crate) connected: u32,
-    /// Connected within a second.
+    /// Number of newcomers that were connected within a second.
     pub(crate) at_once: u32,
-    /// The longest that one waited that was connected, milliseconds.
+    /// Longest time until a newcomer was connected, milliseconds.
     pub(crate) slowest_ms: f64,
 }
 
-/// Round trip of newcomers from afar.
+/// Round-trip time of distant newcomers.
 pub(crate) const FAR: Duration = Duration::from_millis(100);
 
-/// A viewer gives up after as long as it takes it to notice a lost connection.
+/// A newcomer gives up after the connection timeout of `cubewire view`.
 const PATIENCE: Duration = Duration::from_secs(TIMEOUT_SECONDS);
 
-/// After this time `cubewire view` tries again with another token, then after twice as long, and so on.
+/// `cubewire view` retries with another token after this time, then after twice this time, and so on.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
 const INTERVAL: Duration = Duration::from_millis(500);
 
 impl Newcomers {
-    /// Those of `all` that came from `start` to `end`.
+    /// Sums up the newcomers that started from `start` to `end`.
     pub(crate) fn between(all: &[Newcomer], start: Instant, end: Instant) -> Self {
         let mut sums = Self::default();
         let came = all.iter().filter(|one| (start..end).contains(&one.came));
@@ -62,10 +62,10 @@ impl Newcomers {
     }
 }
 
-/// Sends newcomers until told to stop, all of which have the same round trip, beyond that of loopback.
+/// Starts one newcomer after another until told to stop. `round_trip` is added to loopback's.
 ///
 /// # Errors
-/// If there is no socket.
+/// If no socket can be bound.
 pub(crate) fn come(
     target: Target,
     round_trip: Duration,
@@ -87,7 +87,7 @@ pub(crate) fn come(
     Ok(newcomers)
 }
 
-/// Connects as `cubewire view` does; returns how long that took, and `None` if it took too long.
+/// Connects as `cubewire view` does. Returns the time until the connection, or `None` after `patience`.
 pub(crate) fn connect(
     target: Target,
     wire: Wire,

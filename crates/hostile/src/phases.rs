@@ -1,4 +1,4 @@
-//! The phases: no attack, each attack alone, and all at once.
+//! The phases: no attack, each attack alone, then all at once.
 
 use std::io;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::server::{Sample, Server};
 use crate::viewer::{Notes, Progress};
 use crate::wire::Wire;
 
-/// What all attackers have in common.
+/// Shared by all attackers.
 pub(crate) struct Scene<'a> {
     pub(crate) cli: &'a Cli,
     pub(crate) target: Target,
@@ -28,7 +28,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) progress: Arc<Progress>,
 }
 
-/// A phase, before what the viewer saw in it is known.
+/// A finished phase without the viewer's measurements.
 pub(crate) struct Span {
     name: &'static str,
     is_fair: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Span {
 }
 
 impl Scene<'_> {
-    /// Waits until the honest viewer has seen a second of snapshots, and the relay some datagrams.
+    /// Waits until the honest viewer has received a second of snapshots and the relay has captured datagrams.
     pub(crate) fn wait_until_ready(&self, patience: Duration) -> Result<(), HostileError> {
         let start = Instant::now();
         let mut random = self.cli.random(stream::RELAY_SOCKETS);
@@ -54,7 +54,7 @@ impl Scene<'_> {
         Ok(())
     }
 
-    /// Runs all phases, each for its share of the time, unless the server ends.
+    /// Runs the phases, each for its share of the time. Stops early if the server ends.
     pub(crate) fn phases(&self, server: &Server) -> Result<Vec<Span>, HostileError> {
         let planned = plan(self.cli.attacks());
         let whole: u32 = planned.iter().map(|(_, weight, _)| weight).sum();
@@ -95,7 +95,7 @@ impl Scene<'_> {
             let attackers: io::Result<_> = attackers.collect();
             attackers.map_err(HostileError::Socket)
         })?;
-        // Some end early, and where there is no attack, nobody waits.
+        // Some attacks end early, and the phase without an attack has no threads.
         thread::sleep(until.saturating_duration_since(Instant::now()));
         Ok(Span {
             name,
@@ -120,7 +120,8 @@ impl Scene<'_> {
     }
 }
 
-/// No attack, then each attack alone, then all at once but for the fair ones: their names, shares and attacks.
+/// Returns the name, weight and attacks of each phase: no attack, each unfair attack alone, all unfair attacks at
+/// once, each fair attack alone.
 fn plan(attacks: Vec<&'static Attack>) -> Vec<(&'static str, u32, Vec<&'static Attack>)> {
     let (fair, unfair): (Vec<_>, Vec<_>) = attacks.into_iter().partition(|attack| attack.is_fair);
     let alone = |attack: &'static Attack| (attack.name, attack.weight, vec![attack]);
@@ -133,7 +134,7 @@ fn plan(attacks: Vec<&'static Attack>) -> Vec<(&'static str, u32, Vec<&'static A
     planned
 }
 
-/// Whole seconds in which each of the attacks can show something.
+/// Minimum duration in seconds that gives each attack enough time to take effect.
 pub(crate) fn least_seconds(attacks: Vec<&'static Attack>) -> u64 {
     let planned = plan(attacks);
     let whole: u32 = planned.iter().map(|(_, weight, _)| weight).sum();
@@ -141,12 +142,12 @@ pub(crate) fn least_seconds(attacks: Vec<&'static Attack>) -> u64 {
         let attacks = attacks.iter();
         attacks.map(move |attack| attack.least * whole / *weight)
     });
-    // The phases themselves take a moment to begin.
+    // One second for starting the phases.
     needed.max().unwrap_or_default().as_secs() + 1
 }
 
 impl Span {
-    /// With what was noted all the while. `newcomers` are those from nearby and those from afar.
+    /// Adds the measurements of viewer, newcomers and server. `newcomers` has those nearby and those far away.
     pub(crate) fn measured(
         self,
         notes: &Notes,
@@ -171,14 +172,14 @@ impl Span {
     }
 }
 
-/// What a thread returns; panics if it has.
+/// Returns the result of a thread, or resumes its panic.
 pub(crate) fn joined<T>(thread: thread::Result<T>) -> T {
     thread.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
 const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Shares of the time, as those of the attacks.
+/// Weights of the other phases, on the scale of the attacks' weights.
 const QUIET_WEIGHT: u32 = 4;
 const ALL_WEIGHT: u32 = 6;
 

@@ -1,4 +1,4 @@
-//! Programs that are run: the server, and a viewer behind the relay.
+//! Child processes: the server, and a viewer behind the relay.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::HostileError;
 
-/// A program, running. It ends with this.
+/// A running program. It is killed on drop.
 #[derive(Debug)]
 pub(crate) struct Program {
     path: PathBuf,
@@ -15,7 +15,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Starts a command without input, and with piped errors.
+    /// Starts a command without input, with piped standard error.
     ///
     /// # Errors
     /// If it cannot be started.
@@ -28,9 +28,9 @@ impl Program {
         }
     }
 
-    /// Ends it. Returns whether it has done what it had to until then; `None` if it does not end within `patience`.
+    /// Ends the program. Returns whether it succeeded until then, or `None` if it does not end within `patience`.
     pub(crate) fn end(&mut self, patience: Duration) -> Option<bool> {
-        // As Ctrl-C would. If that fails, the process has ended, or will be found not to end.
+        // Like Ctrl-C. If this fails, the process has ended or will be found not to end.
         let kill = format!("kill -TERM {}", self.process.id());
         let mut shell = Command::new("sh");
         let _ = shell.args(["-c", &kill]).stderr(Stdio::null()).status();
@@ -44,7 +44,7 @@ impl Program {
         }
     }
 
-    /// The error that this program has caused.
+    /// Returns an error of this program.
     pub(crate) fn failed(&self, what: &'static str, said: String) -> HostileError {
         HostileError::Program {
             path: self.path.clone(),
@@ -56,7 +56,7 @@ impl Program {
 
 impl Drop for Program {
     fn drop(&mut self) {
-        // It has ended, unless the measurement has failed.
+        // Still running only if the measurement has failed.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
@@ -66,5 +66,5 @@ fn has_ended(status: ExitStatus) -> bool {
     matches!(status.code(), Some(0 | TERMINATED))
 }
 
-/// The exit code of what was told to end, as a shell has it.
+/// Exit code of a terminated process, as reported by a shell.
 const TERMINATED: i32 = 143;

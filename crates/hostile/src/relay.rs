@@ -1,5 +1,5 @@
-//! A bad network between a viewer and the server. What it does to a datagram is drawn with a seed. It also
-//! captures datagrams, for attackers that have seen some.
+//! A bad network between a viewer and the server, with faults drawn from a seed. It also captures datagrams for the
+//! attackers.
 
 use std::collections::{HashSet, VecDeque};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -14,28 +14,28 @@ use serde::Serialize;
 
 use crate::wire::{MAX_DATAGRAM_BYTES, STEP, Tally, Wire, random_address};
 
-/// Counts of what became of the datagrams.
+/// Number of datagrams by fault.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub(crate) struct Fates {
     pub(crate) arrived: u64,
     pub(crate) dropped: u64,
     pub(crate) duplicated: u64,
     pub(crate) delayed: u64,
-    /// Captured ones that were sent again.
+    /// Captured datagrams that were sent again.
     pub(crate) replayed: u64,
     pub(crate) flipped: u64,
     pub(crate) truncated: u64,
-    /// Sent from another address.
+    /// Datagrams sent from another address.
     pub(crate) resourced: u64,
 }
 
-/// Datagrams that went through the relay, in both directions.
+/// Datagrams that passed the relay in either direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Captured(Arc<Mutex<Kept>>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    /// The first ones, among which is the handshake.
+    /// The first datagrams, which include the handshake.
     first: Vec<Vec<u8>>,
     last: VecDeque<Vec<u8>>,
 }
@@ -53,7 +53,7 @@ impl Captured {
         }
     }
 
-    /// Any of them; none before the first.
+    /// Returns a random captured datagram, or `None` if there is no datagram yet.
     pub(crate) fn any(&self, random: &mut impl Rng) -> Option<Vec<u8>> {
         let kept = self.0.lock().expect("no thread panics");
         let index = random.random_range(0..(kept.first.len() + kept.last.len()).max(1));
@@ -66,13 +66,13 @@ impl Captured {
     }
 }
 
-/// The first byte of a request to connect, which has the token in it.
+/// First byte of a connection request, which contains the token.
 const REQUEST: u8 = 0;
 
 const MAX_FIRST: usize = 32;
 const MAX_LAST: usize = 1024;
 
-/// A datagram on its way.
+/// A datagram to forward.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Passing {
     delay: Duration,
@@ -80,7 +80,8 @@ struct Passing {
     datagram: Vec<u8>,
 }
 
-/// What one datagram becomes: nothing, itself, or several.
+/// Draws the faults for a datagram. Returns the datagrams to forward: empty if it is dropped, several if it is
+/// duplicated or a replay is added.
 fn pass(
     datagram: &[u8],
     captured: &Captured,
@@ -130,14 +131,14 @@ fn pass(
     passing
 }
 
-/// The relay's sockets, before it runs.
+/// Sockets of the relay.
 #[derive(Debug)]
 pub(crate) struct Relay {
-    /// What the viewer takes for the server.
+    /// The viewer sends to this socket.
     front: Wire,
-    /// What the server takes for the viewer.
+    /// The server receives from this socket.
     back: Wire,
-    /// Another address on each side.
+    /// A second address on each side.
     others: [Wire; 2],
     server: SocketAddr,
     pub(crate) captured: Captured,
@@ -157,18 +158,18 @@ impl Relay {
         })
     }
 
-    /// The address that the viewer connects to.
+    /// Returns the address for the viewer to connect to.
     pub(crate) fn address(&self) -> std::io::Result<SocketAddr> {
         self.front.address()
     }
 
-    /// A socket from which datagrams look as if the viewer had sent them.
+    /// Returns a handle of the socket that the server knows as the viewer.
     pub(crate) fn as_viewer(&self) -> std::io::Result<Wire> {
         self.back.try_clone()
     }
 
-    /// Passes datagrams on until it is told to stop. The first who sends anything is the viewer. Returns the tally of
-    /// what was exchanged with the server, too.
+    /// Forwards datagrams until told to stop. The first sender is taken for the viewer. Also returns the tally of the
+    /// datagrams exchanged with the server.
     pub(crate) fn run(
         &mut self,
         should_stop: &AtomicBool,

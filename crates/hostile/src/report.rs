@@ -8,7 +8,6 @@ use serde_json::Value;
 use crate::figures::{Compared, Figures, Phase};
 use crate::wire::Tally;
 
-/// Prints the phases, the notes of the attackers, the sums and the expectations.
 pub(crate) fn print(figures: &Figures, out: &mut impl Write) -> io::Result<()> {
     let rows = figures.phases.iter().map(row);
     let rows: Vec<_> = rows.collect();
@@ -47,7 +46,7 @@ pub(crate) fn print(figures: &Figures, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Titles and cells. The quiet phase is always there.
+/// Returns titles and cells of a row.
 fn row(phase: &Phase) -> [(&'static str, String); 17] {
     let mut tally = Tally::default();
     for attacker in &phase.attackers {
@@ -78,7 +77,7 @@ fn row(phase: &Phase) -> [(&'static str, String); 17] {
     ]
 }
 
-/// Counts with their names, those of fields within fields too.
+/// Formats counts with their names, including counts in nested objects.
 fn listed(counts: &Value) -> String {
     let fields = counts.as_object().into_iter().flatten();
     let counts = fields.filter_map(|(name, value)| match value {

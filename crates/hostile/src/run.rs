@@ -1,4 +1,4 @@
-//! Starts everything, runs the phases, and collects the figures.
+//! Starts the processes, runs the phases and collects the figures.
 
 use std::collections::HashSet;
 use std::env;
@@ -27,16 +27,16 @@ use crate::server::{Sample, Server, Start, make_key};
 use crate::viewer::{self, Notes};
 use crate::wire::Tally;
 
-/// Attacks, prints the figures, and returns whether every expectation was met.
+/// Runs the attacks and prints the figures. Returns whether every expectation was met.
 ///
 /// # Errors
-/// [`HostileError`] if nothing could be measured.
+/// [`HostileError`] if the measurement failed.
 pub(crate) fn run(cli: &Cli, out: &mut impl Write) -> Result<bool, HostileError> {
     let (given, least) = (cli.seconds, least_seconds(cli.attacks()));
     if given < least {
         return Err(HostileError::TooShort { given, least });
     }
-    // That the file can be written is to be known now, not in an hour.
+    // Create the file now, so that an unwritable path fails before the attacks.
     let json = cli.json.as_deref().map(|path| {
         let file = NewFile::create(path).map_err(HostileError::file(path))?;
         Ok((path, file))
@@ -55,13 +55,13 @@ pub(crate) fn run(cli: &Cli, out: &mut impl Write) -> Result<bool, HostileError>
         .all(|expectation| expectation.is_met))
 }
 
-/// How long the honest viewer may take to connect.
+/// Time limit for the honest viewer to connect.
 const READY: Duration = Duration::from_secs(60);
 
-/// How long processes may take to end.
+/// Time limit for processes to end.
 const END_PATIENCE: Duration = Duration::from_secs(60);
 
-/// How often memory and processor time are read.
+/// Interval between samples of memory and processor time.
 const SAMPLE_INTERVAL: Duration = Duration::from_millis(250);
 
 fn measure(cli: &Cli) -> Result<Figures, HostileError> {
@@ -133,17 +133,17 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
     Ok(figures)
 }
 
-/// What is known of the phases once they are over.
+/// Results of all phases.
 struct Course {
     spans: Vec<Span>,
-    /// Those from nearby, and those from afar.
+    /// Newcomers with a short round trip, and with a long one.
     newcomers: [Vec<Newcomer>; 2],
-    /// The server's memory and processor time.
+    /// Memory and processor time of the server.
     samples: Vec<Sample>,
 }
 
 impl Course {
-    /// Those of attackers and newcomers.
+    /// Iterates over the tallies of attackers and newcomers.
     fn tallies(&self) -> impl Iterator<Item = Tally> {
         let attackers = self.spans.iter().flat_map(|span| &span.attackers);
         let newcomers = self.newcomers.iter().flatten();
@@ -159,7 +159,7 @@ impl Course {
     }
 }
 
-/// Runs the phases, while newcomers come and the server's memory and processor time are noted.
+/// Runs the phases. Newcomers connect and the server is sampled at the same time.
 fn attack(scene: &Scene<'_>, server: &Server) -> Result<Course, HostileError> {
     let is_over = AtomicBool::new(false);
     let (spans, newcomers, samples) = thread::scope(|scope| {
@@ -182,7 +182,7 @@ fn attack(scene: &Scene<'_>, server: &Server) -> Result<Course, HostileError> {
     })
 }
 
-/// Ends the server, and collects what is known of it.
+/// Ends the server and collects its figures.
 fn finish(server: Server, phases: &[Phase]) -> ServerFigures {
     let log_lines = server.log_lines();
     let panic = server.panic();
@@ -206,13 +206,13 @@ fn finish(server: Server, phases: &[Phase]) -> ServerFigures {
     }
 }
 
-/// `cubewire` in the folder of this program.
+/// Returns the path of `cubewire` in this program's folder.
 fn next_to_this_program() -> Result<PathBuf, HostileError> {
     let this = env::current_exe().map_err(HostileError::Folder)?;
     Ok(this.with_file_name(format!("cubewire{}", env::consts::EXE_SUFFIX)))
 }
 
-/// Notes memory and processor time until told to stop, or until the server has ended.
+/// Samples memory and processor time until `should_stop` is set or the server has ended.
 fn sample(server: &Server, should_stop: &AtomicBool) -> Vec<Sample> {
     let mut samples = Vec::new();
     while !should_stop.load(Ordering::Relaxed) {
@@ -225,7 +225,7 @@ fn sample(server: &Server, should_stop: &AtomicBool) -> Vec<Sample> {
     samples
 }
 
-/// Compares what both viewers decoded with what the server sent them.
+/// Compares the snapshots that both viewers decoded with the snapshots that the server sent.
 fn compared(
     sent: &Path,
     decoded: &Path,
@@ -234,7 +234,7 @@ fn compared(
 ) -> Result<(Compared, Compared), HostileError> {
     let read = |path: &Path, is_wanted: &dyn Fn(u64) -> bool| match File::open(path) {
         Ok(file) => read_digest(BufReader::new(file), is_wanted).map_err(HostileError::file(path)),
-        // It has failed before it could write.
+        // The program failed before it wrote the file.
         Err(_) => Ok(Hashes::default()),
     };
     let by_program = read(decoded, &|_| true)?;

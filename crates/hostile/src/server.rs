@@ -1,4 +1,4 @@
-//! The server: its process, its log, its memory and processor time.
+//! The server's process with its log, memory and processor time.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,12 +17,12 @@ use serde_json::Value;
 use crate::error::HostileError;
 use crate::program::Program;
 
-/// How to start the server.
+/// Parameters for starting the server.
 #[derive(Clone, Debug)]
 pub(crate) struct Start<'a> {
     pub(crate) cubewire: &'a Path,
     pub(crate) bind: SocketAddr,
-    /// Another address that viewers connect to.
+    /// Another public address of the server, for viewers behind the relay.
     pub(crate) relay: SocketAddr,
     pub(crate) key_file: &'a Path,
     pub(crate) digest: &'a Path,
@@ -30,13 +30,13 @@ pub(crate) struct Start<'a> {
     pub(crate) log: Option<&'a Path>,
 }
 
-/// What the server plays, from the root of the repository.
+/// Script of the simulation, relative to the root of the repository.
 const SCRIPT: &str = "assets/scripts/mix.ron";
 
-/// Slots for viewers, more than all attackers and newcomers take at a time.
+/// Number of viewers that can connect, more than all attackers and newcomers use at a time.
 const SLOTS: u32 = 64;
 
-/// `cubewire serve`, running.
+/// A running `cubewire serve` process.
 #[derive(Debug)]
 pub(crate) struct Server {
     program: Program,
@@ -44,16 +44,16 @@ pub(crate) struct Server {
     log: Log,
 }
 
-/// What the server has logged.
+/// The server's log.
 #[derive(Clone, Debug, Default)]
 struct Log {
     lines: Arc<AtomicU64>,
-    /// The first panic.
+    /// The line of the first panic.
     panic: Arc<Mutex<Option<String>>>,
     last: Arc<Mutex<String>>,
 }
 
-/// Makes a new key, and writes it to a file.
+/// Creates a random key and writes it to a file.
 pub(crate) fn make_key(file: &Path) -> std::io::Result<Key> {
     let key = Key::random();
     let mut private = NewFile::create_private(file)?;
@@ -62,7 +62,7 @@ pub(crate) fn make_key(file: &Path) -> std::io::Result<Key> {
 }
 
 impl Server {
-    /// Starts the server, and waits until it listens.
+    /// Starts the server and waits until it listens.
     pub(crate) fn start(start: &Start<'_>) -> Result<Self, HostileError> {
         let mut command = Command::new(start.cubewire);
         command
@@ -92,12 +92,12 @@ impl Server {
             log,
         };
         let mut line = String::new();
-        // A failure to read is the end of the output.
+        // A failed read ends the output.
         let _ = server.out.read_line(&mut line);
         if line.starts_with("Serving") {
             Ok(server)
         } else {
-            // Its log ends with it.
+            // The log ends when the process ends.
             let _ = server.program.process.kill();
             let _ = reading.join();
             Err(server.failed("it does not listen"))
@@ -109,33 +109,33 @@ impl Server {
         self.program.failed(what, said)
     }
 
-    /// Lines logged so far.
+    /// Number of lines logged so far.
     pub(crate) fn log_lines(&self) -> u64 {
         self.log.lines.load(Ordering::Relaxed)
     }
 
-    /// The first panic that was logged.
+    /// Returns the line of the first panic in the log.
     pub(crate) fn panic(&self) -> Option<String> {
         self.log.panic.lock().expect("no thread panics").clone()
     }
 
-    /// Reads its memory and processor time.
+    /// Reads the memory and processor time of the process.
     ///
     /// # Errors
-    /// If it has ended, or if there is no /proc.
+    /// If the process has ended, or if `/proc` is not available.
     pub(crate) fn sample(&self) -> Result<Sample, HostileError> {
         Sample::of(self.program.process.id()).map_err(HostileError::Process)
     }
 
-    /// Whether it has ended by itself, as by a panic.
+    /// Whether the process ended by itself, for example after a panic.
     pub(crate) fn has_ended(&self) -> bool {
         self.sample().is_err()
     }
 
-    /// Ends the server, and returns the figures that it prints.
+    /// Ends the server and returns the figures that it prints.
     ///
     /// # Errors
-    /// If it fails, or does not end within `patience`.
+    /// If it failed, or does not end within `patience`.
     pub(crate) fn finish(mut self, patience: Duration) -> Result<Value, HostileError> {
         let Some(has_ended) = self.program.end(patience) else {
             return Err(self.failed("it does not end"));
@@ -157,7 +157,7 @@ impl Log {
             };
             let line = String::from_utf8_lossy(&line).into_owned();
             if let Some(copy) = &mut copy {
-                // A copy that is not whole is no reason to stop reading: the server would wait.
+                // Keep reading after a failed write: a full pipe would block the server.
                 let _ = writeln!(copy, "{line}");
             }
             self.lines.fetch_add(1, Ordering::Relaxed);
@@ -170,13 +170,13 @@ impl Log {
     }
 }
 
-/// Memory and processor time of a process.
+/// Memory and processor time of a process at a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample {
     pub(crate) at: Instant,
     /// Resident memory, bytes.
     pub(crate) rss: u64,
-    /// Processor time since the start.
+    /// Processor time since the start of the process.
     pub(crate) cpu: Duration,
 }
 
@@ -193,7 +193,7 @@ impl Sample {
     }
 }
 
-/// Bytes, from /proc/PID/status.
+/// Parses the resident memory in bytes from `/proc/PID/status`.
 fn resident(status: &str) -> Option<u64> {
     let line = status
         .lines()
@@ -202,8 +202,8 @@ fn resident(status: &str) -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// From /proc/PID/stat. The name, which may contain spaces, is in parentheses; the times of user and system
-/// are the 14th and 15th field, in hundredths of a second.
+/// Parses the processor time from `/proc/PID/stat`. The name may contain spaces but is in parentheses. User and
+/// system time are the 14th and 15th field, in hundredths of a second.
 fn processor_time(stat: &str) -> Option<Duration> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_whitespace().skip(11);

@@ -1,4 +1,4 @@
-//! The honest viewer: requests snapshots, decodes and acknowledges them, and notes each one's arrival.
+//! The honest viewer: requests snapshots, decodes and acks them, and records their arrival.
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use crate::caller::{Caller, Target};
 use crate::error::HostileError;
 use crate::wire::{STEP, Tally, Wire};
 
-/// A snapshot that was decoded.
+/// A decoded snapshot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     pub(crate) at: Instant,
@@ -28,20 +28,20 @@ pub(crate) struct Seen {
     pub(crate) hash: u64,
 }
 
-/// What the viewer has noted.
+/// Records of the viewer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
     pub(crate) seen: Vec<Seen>,
-    /// Packets that the decoder refused.
+    /// Number of packets that the decoder refused.
     pub(crate) refused: u64,
-    /// When and for how long the viewer did not run, although it had only slept for [`STEP`].
+    /// End and duration of each pause of the viewer that was much longer than its sleep of [`STEP`].
     pub(crate) stalls: Vec<(Instant, Duration)>,
-    /// Why connections ended before the viewer left.
+    /// Reasons for connections that ended before the viewer left.
     pub(crate) losses: Vec<String>,
     pub(crate) tally: Tally,
 }
 
-/// What others learn from a viewer while it watches.
+/// State of a viewer that other threads read.
 #[derive(Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) should_stop: AtomicBool,
@@ -50,10 +50,10 @@ pub(crate) struct Progress {
     pub(crate) snapshots: AtomicU64,
 }
 
-/// Watches until it is told to stop; connects again if the connection ends.
+/// Watches until told to stop. Reconnects if the connection ends.
 ///
 /// # Errors
-/// If there is no socket.
+/// If no socket can be bound.
 pub(crate) fn watch(
     target: Target,
     progress: &Progress,
@@ -88,12 +88,12 @@ pub(crate) fn watch(
     Ok(notes)
 }
 
-/// Timeout of the connection of an honest viewer, that of `cubewire view`.
+/// Connection timeout of an honest viewer, the same as in `cubewire view`.
 pub(crate) const TIMEOUT_SECONDS: u64 = 10;
 
 const SHORTEST_STALL: Duration = Duration::from_millis(20);
 
-/// One connection of a viewer, which does what an honest one does.
+/// A connection of a viewer that follows the protocol.
 pub(crate) struct Viewer {
     id: u64,
     pub(crate) caller: Caller,
@@ -115,7 +115,8 @@ impl Viewer {
         }
     }
 
-    /// Takes what has arrived, notes the snapshots, and answers. `start` is when its clock began.
+    /// Handles received messages, records the snapshots and sends answers. `start` is the origin of the viewer's
+    /// clock.
     pub(crate) fn step(&mut self, start: Instant, notes: &mut Notes) {
         let now = Instant::now();
         let mail = self.caller.step(usize::MAX);
@@ -172,7 +173,7 @@ impl Viewer {
     }
 }
 
-/// Every tick, in one datagram each.
+/// Returns a request for a snapshot every tick, small enough for one datagram.
 pub(crate) fn request() -> Request {
     Request {
         number: 1,

@@ -1,4 +1,4 @@
-//! Sockets that count, on loopback addresses only.
+//! UDP sockets with counters, on loopback addresses only.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
@@ -11,18 +11,18 @@ use std::time::{Duration, Instant};
 use rand::{Rng, RngExt};
 use serde::Serialize;
 
-/// Datagrams, and their bytes without headers.
+/// Number of datagrams, and their bytes without headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Tally {
     pub(crate) sent: u64,
     pub(crate) sent_bytes: u64,
     pub(crate) received: u64,
     pub(crate) received_bytes: u64,
-    /// Keys under which something was received.
+    /// Number of keys that received datagrams were encrypted under.
     pub(crate) keys: u64,
-    /// Numbers of what was received, which are its nonces, added up over the keys.
+    /// Number of distinct nonces received, summed over the keys.
     pub(crate) numbers: u64,
-    /// Further datagrams with such a number.
+    /// Number of further datagrams that reuse a nonce.
     pub(crate) repeated: u64,
 }
 
@@ -38,14 +38,14 @@ impl AddAssign for Tally {
     }
 }
 
-/// A socket that never blocks. The operating system sends nothing from a loopback address to another machine.
+/// A non-blocking socket. The operating system never sends from a loopback address to another machine.
 #[derive(Debug)]
 pub(crate) struct Wire {
     socket: UdpSocket,
     pub(crate) tally: Tally,
-    /// Tokens that were sent from here. Each has a key for the answers.
+    /// Number of tokens sent from this socket. Each token has a key for the answers.
     pub(crate) keys: usize,
-    /// Hashes of the answers, by their numbers.
+    /// For each nonce, hashes of the datagrams that had it.
     numbers: HashMap<u64, Vec<u64>>,
 }
 
@@ -67,7 +67,7 @@ impl Wire {
         Ok(Self::of(socket))
     }
 
-    /// Another handle of this socket, with counts of its own.
+    /// Returns another handle of the socket, with counters at zero.
     pub(crate) fn try_clone(&self) -> io::Result<Self> {
         Ok(Self::of(self.socket.try_clone()?))
     }
@@ -85,7 +85,7 @@ impl Wire {
         self.socket.local_addr()
     }
 
-    /// What the operating system does not accept is lost.
+    /// Sends a datagram. If the operating system refuses it, it is dropped.
     pub(crate) fn send(&mut self, datagram: &[u8], to: SocketAddr) {
         if self.socket.send_to(datagram, to).is_ok() {
             self.tally.sent += 1;
@@ -93,7 +93,7 @@ impl Wire {
         }
     }
 
-    /// The next datagram that has arrived.
+    /// Returns the next received datagram.
     pub(crate) fn receive<'a>(
         &mut self,
         buffer: &'a mut [u8],
@@ -107,14 +107,14 @@ impl Wire {
                     return Some((&mut buffer[..length], from));
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return None,
-                // ICMP errors caused by datagrams sent earlier; the socket still works.
+                // ICMP errors for datagrams sent earlier; the socket still works.
                 Err(_) => {}
             }
         }
     }
 
-    /// Counts the number of an answer. Which key it is encrypted under is not known: as many answers as there are keys
-    /// may have one number. The same answer again is no other use of it.
+    /// Counts the nonce of an answer. The key of an answer is unknown, so a nonce counts as reused only if more
+    /// different answers have it than there are keys. A duplicate of an answer does not count.
     fn count_number(&mut self, datagram: &[u8]) {
         let digits = datagram.split_first();
         let digits = digits.and_then(|(prefix, rest)| rest.get(..usize::from(prefix >> 4)));
@@ -136,23 +136,23 @@ impl Wire {
         }
     }
 
-    /// Counts what has arrived.
+    /// Receives and counts all waiting datagrams.
     pub(crate) fn drain(&mut self) {
         let mut buffer = [0; MAX_DATAGRAM_BYTES];
         while self.receive(&mut buffer).is_some() {}
     }
 }
 
-/// Longer than any datagram of netcode.
+/// Longer than any netcode datagram.
 pub(crate) const MAX_DATAGRAM_BYTES: usize = 2048;
 
-/// One of some sixteen million addresses of this machine.
+/// Returns a random address in 127.0.0.0/8.
 pub(crate) fn random_address(random: &mut impl Rng) -> Ipv4Addr {
     let [a, b, c] = [(); 3].map(|()| random.random_range(1..255));
     Ipv4Addr::new(127, a, b, c)
 }
 
-/// A number of events per second, spread evenly.
+/// Spreads a number of events per second evenly.
 #[derive(Debug)]
 pub(crate) struct Pace {
     per_second: f64,
@@ -169,13 +169,13 @@ impl Pace {
         }
     }
 
-    /// How many are due; sleeps first.
+    /// Sleeps for [`STEP`] and returns the number of events that are due.
     pub(crate) fn wait(&mut self) -> u32 {
         thread::sleep(STEP);
         self.due_at(Instant::now())
     }
 
-    /// How many are due, but after a pause at most [`MOST_AT_ONCE`].
+    /// Returns the number of events that are due. A pause counts as at most [`MOST_AT_ONCE`].
     fn due_at(&mut self, now: Instant) -> u32 {
         let passed = (now - self.last).min(MOST_AT_ONCE);
         self.last = now;
@@ -186,7 +186,7 @@ impl Pace {
     }
 }
 
-/// How long loops sleep.
+/// Sleep time of loops.
 pub(crate) const STEP: Duration = Duration::from_millis(1);
 
 const MOST_AT_ONCE: Duration = Duration::from_millis(50);
@@ -244,10 +244,10 @@ mod tests {
         assert_eq!(counted(0, &[&[0x05, 9]]), [0; 3]);
         let different: [&[u8]; 4] = [&[0x05, 9], &[0x15, 1, 9], &[0x25, 1, 1, 9], &[0x15, 1, 9]];
         assert_eq!(counted(1, &different), [1, 3, 0]);
-        // Too short for their numbers.
+        // Too short for their nonces.
         assert_eq!(counted(1, &[&[0x35, 1], &[]]), [1, 3, 0]);
         assert_eq!(counted(1, &[&[0x13, 1, 9], &[0x03]]), [1, 3, 2]);
-        // As if from a second token, whose answers begin with the same numbers.
+        // Like answers to a second token, which start with the same nonces.
         assert_eq!(counted(3, &[&[0x15, 1, 8], &[0x15, 1, 7]]), [3, 4, 3]);
     }
 

@@ -1,5 +1,5 @@
-//! Ablation of arithmetic coding: sizes with models that were trained without each context and each
-//! candidate prediction.
+//! Ablation of arithmetic coding: measures sizes with models that were trained without one context or one candidate
+//! prediction.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -16,7 +16,6 @@ use crate::rungs;
 use crate::train::{read_one_scene, train};
 use crate::walkoff;
 
-/// Runs the command.
 pub(crate) fn run(args: &AblateArgs, out: &mut impl Write) -> Result<(), LabError> {
     let files = [&[args.file.clone()][..], &args.train].concat();
     let mut trained = read_one_scene(&files)?;

@@ -1,4 +1,4 @@
-//! Plays a recording within budgets: what the packets carry, and how far what is shown is from the recording.
+//! Plays a recording within byte budgets, and measures the error of the displayed positions.
 
 use std::io::Write;
 use std::time::Duration;
@@ -21,27 +21,26 @@ use crate::frames::Frames;
 use crate::path::{Path, time};
 use crate::progress;
 
-/// Bytes of IPv4 and UDP around a datagram.
+/// Bytes of the IPv4 and UDP headers of a datagram.
 const OVERHEAD: usize = 28;
 
-/// Most bytes of a packet in a datagram.
+/// Maximum payload of a datagram, bytes.
 const DATAGRAM: usize = 1200;
 
-/// Bodies that moved in so many frames count in the mean error.
+/// A body counts in the mean error for this number of frames after it moved.
 const MOVING_FRAMES: usize = 60;
 
-/// What is sent.
+/// How packets are sent.
 #[derive(Clone, Copy, Debug)]
 enum Sending {
-    /// Packets within a budget, in bytes a second, which are partial where not everything fits.
+    /// Sends a packet every frame within a budget in bytes a second. It is partial if not everything fits.
     Partial(u32),
-    /// Complete packets, as many as the budget is enough for.
+    /// Sends complete packets as often as a budget in bytes a second allows.
     Complete(u32),
-    /// A complete packet every so many frames, whatever it takes.
+    /// Sends a complete packet every n frames, without a budget.
     Every(u16),
 }
 
-/// Runs the command and prints a row for each rung and budget.
 pub(crate) fn run(args: &BudgetArgs, out: &mut impl Write) -> Result<(), LabError> {
     let recording = Recording::read(&args.file)?;
     if TrainedModel::shipped()
@@ -89,7 +88,7 @@ pub(crate) fn run(args: &BudgetArgs, out: &mut impl Write) -> Result<(), LabErro
     Ok(writeln!(out, "{table}")?)
 }
 
-/// Both ends, and what is between them.
+/// A sender and a receiver that play a recording over a link.
 struct Play<'a> {
     recording: &'a Recording,
     rung: &'a Rung,
@@ -100,25 +99,25 @@ struct Play<'a> {
     receiver: SnapshotReceiver,
     down: Link<Vec<u8>>,
     up: Link<Vec<u8>>,
-    /// By body, the last frame in which it moved.
+    /// Last frame that moved each body.
     moved_in: Vec<Option<usize>>,
     tally: Tally,
 }
 
 #[derive(Debug, Default)]
 struct Tally {
-    /// Bytes on the wire, by frame.
+    /// Bytes on the wire, per frame.
     sent: Vec<usize>,
     packets: usize,
     carried: usize,
     longest_wait: u64,
     wrong: usize,
-    /// Sum of errors, and how many these are.
+    /// Sum of errors in metres, and the number of errors.
     error: (f64, usize),
     worst: f32,
-    /// Sum of the playout delays of all frames.
+    /// Sum of the playout delays over all frames.
     delay: Duration,
-    /// Bodies that were there at a tick that was shown, and those of them that were not shown.
+    /// Number of bodies at the displayed ticks, and how many of these bodies were not displayed.
     bodies: usize,
     unseen: usize,
 }
@@ -165,7 +164,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Plays it all, and counts from frame `first` on.
+    /// Plays the recording. Frames before `first` are not counted.
     fn run(mut self, first: usize, frame_done: impl Fn()) -> Tally {
         for frame in self.recording.first_sent()..self.recording.frames.len() {
             if frame == first {
@@ -222,7 +221,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Sends a frame. Returns whether there is a packet.
+    /// Sends a frame. Returns whether a packet was produced.
     fn send(&mut self, frame: usize) -> bool {
         let (stages, tick) = (self.rung.stages, frame as u64);
         let wanted = self.frames.quantize(frame);
@@ -251,7 +250,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Notes which bodies move into a frame.
+    /// Records which bodies moved since the frame before.
     fn moved(&mut self, frame: usize) {
         let Some(before) = frame.checked_sub(1) else {
             return;
@@ -268,7 +267,7 @@ impl<'a> Play<'a> {
         }
     }
 
-    /// Compares what is shown with the recording.
+    /// Compares the displayed state with the recording.
     fn compare(&mut self, now: Duration) {
         let Some(playout) = self.receiver.playout().sample(now) else {
             return;
@@ -307,7 +306,8 @@ impl<'a> Play<'a> {
     }
 }
 
-/// Where a body is between two frames, and which it is, if it is in both.
+/// Returns the interpolated position of a body and its kind and generation, if both frames have the same body in the
+/// slot.
 fn between(frames: &[QuantizedSnapshot], slot: usize, fraction: f32) -> Option<(Vec3, Life)> {
     let [from, to] = frames else { return None };
     let life = from

@@ -17,34 +17,31 @@ use crate::path::Path;
 #[derive(Debug, Parser)]
 #[command(version)]
 pub(crate) struct Cli {
-    /// The command to run.
     #[command(subcommand)]
     pub(crate) command: Command,
 }
 
-/// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Encode and decode every frame, and print sizes and times for each rung
     Walkoff(WalkoffArgs),
-    /// Play a recording within budgets of bytes, and print how far what is shown is off
+    /// Play a recording within byte budgets, and print the error of the displayed positions
     Budget(BudgetArgs),
-    /// Print how frames differ from their baselines, and the cost of the differences
+    /// Print statistics of the differences between frames and baselines, and their size
     Stats {
         /// Recording, `.bin` or `.bin.zst`
         file: PathBuf,
     },
-    /// Record a scene that is simulated from a seed
+    /// Simulate a scene from a seed and record it
     Record(RecordArgs),
     /// Train a model for arithmetic coding
     Train(TrainArgs),
-    /// Train and measure arithmetic coding without each of its contexts and candidate predictions
+    /// Measure arithmetic coding without each of its contexts and candidate predictions
     Ablate(AblateArgs),
-    /// Make the figures of the documents again
+    /// Generate the figures in the documents
     Figures(FiguresArgs),
 }
 
-/// Arguments of `walkoff`.
 #[derive(Debug, Args)]
 #[command(after_help = walkoff_notes())]
 pub(crate) struct WalkoffArgs {
@@ -53,7 +50,7 @@ pub(crate) struct WalkoffArgs {
     /// Names of rungs, separated by commas, or `all`
     #[arg(long, default_value = ALL)]
     pub(crate) codec: Codecs,
-    /// Also print the mean size of what packets consist of
+    /// Also print the mean number of bytes for each kind of content
     #[arg(long)]
     pub(crate) kinds: bool,
     /// Also print the median times to encode and to decode a packet
@@ -67,7 +64,7 @@ pub(crate) struct WalkoffArgs {
     /// Model for arithmetic coding, as written by `train` [default: the codec's built-in model]
     #[arg(long, value_name = "FILE")]
     pub(crate) model: Option<PathBuf>,
-    /// Measure with a model that knows nothing
+    /// Measure with an untrained model
     #[arg(long, conflicts_with = "model")]
     pub(crate) untrained: bool,
     /// Measure even if the model was trained on this recording
@@ -75,7 +72,6 @@ pub(crate) struct WalkoffArgs {
     pub(crate) allow_trained: bool,
 }
 
-/// Arguments of `budget`.
 #[derive(Debug, Args)]
 #[command(after_help = BUDGET_NOTES)]
 pub(crate) struct BudgetArgs {
@@ -87,21 +83,20 @@ pub(crate) struct BudgetArgs {
     /// Budgets in kilobits a second, separated by commas
     #[arg(long, value_delimiter = ',', default_value = "256,128,64,32,20", value_parser = whole_number(16..=100_000_u32))]
     pub(crate) kbps: Vec<u32>,
-    /// Also send a complete packet every so many frames, whatever it takes
+    /// Also send a complete packet every FRAMES frames, without a budget
     #[arg(long, value_name = "FRAMES", value_parser = whole_number(1..=60_u16))]
     pub(crate) every: Option<u16>,
-    /// Frames at the start that are played but not measured
+    /// Number of frames at the start that are played but not measured
     #[arg(long, value_name = "FRAMES", default_value_t = 0, value_parser = whole_number(0..=usize::MAX))]
     pub(crate) skip: usize,
-    /// What makes a body urgent: `waiting`, the time for which it has waited; `error`, that and how wrong the receiver has
-    /// it; or `error-per-bit`, both for the bits that it takes
+    /// Priority of a body in partial packets: `waiting` uses the time since it was sent, `error` also the error at
+    /// the receiver, `error-per-bit` also the size in bits
     #[arg(long, default_value = "error-per-bit", value_parser = urgency)]
     pub(crate) urgency: Urgency,
     #[command(flatten)]
     pub(crate) link: Path,
 }
 
-/// What can make a body urgent, by its name on the command line.
 fn urgency(name: &str) -> Result<Urgency, String> {
     match name {
         "waiting" => Ok(Urgency::Waiting),
@@ -117,7 +112,6 @@ complete packets, of which as many are sent as the budget is enough for. A packe
 IPv4 and UDP. The error is the distance between a body as it is shown and as it was in the recording at the tick that
 is shown; the mean is of bodies that moved in the second before. Waits are in frames. The playout delay adapts.";
 
-/// Arguments of `train`.
 #[derive(Debug, Args)]
 pub(crate) struct TrainArgs {
     /// Recordings to train on, which must not include those that will be measured
@@ -128,7 +122,6 @@ pub(crate) struct TrainArgs {
     pub(crate) out: PathBuf,
 }
 
-/// Arguments of `ablate`.
 #[derive(Debug, Args)]
 pub(crate) struct AblateArgs {
     /// Recording to measure
@@ -138,11 +131,10 @@ pub(crate) struct AblateArgs {
     pub(crate) train: Vec<PathBuf>,
 }
 
-/// Arguments of `figures`.
 #[derive(Debug, Args)]
 #[command(after_help = FIGURES_NOTES)]
 pub(crate) struct FiguresArgs {
-    /// Parts of headings: sections to make again [default: all that are neither slow nor timed]
+    /// Sections to generate, each named by a part of its heading [default: all that are neither slow nor timed]
     pub(crate) sections: Vec<String>,
     /// Write nothing, and fail if a figure differs
     #[arg(long)]
@@ -154,17 +146,17 @@ Runs the commands in crates/lab/FIGURES.md, in the root of the repository, and w
 into the documents that quote it. `cubewire` and `cubewire-lab` are those in the folder of this program:
 `cargo build --workspace` makes both.";
 
-/// Rungs, each of which can be measured on a recording.
+/// Rungs to measure.
 #[derive(Clone, Debug)]
 pub(crate) struct Codecs {
     pub(crate) rungs: Vec<Rung>,
-    /// Whether they are all there are, rather than named.
+    /// Whether the argument was `all`.
     pub(crate) are_all: bool,
 }
 
 const ALL: &str = "all";
 
-/// The rungs but `simulated`: a recording does not say what moved its cubes.
+/// Returns all rungs except `simulated`, which needs inputs and forces that a recording does not contain.
 fn measurable() -> impl Iterator<Item = Rung> {
     ladder::all().filter(|rung| *rung != ladder::SIMULATED)
 }
@@ -195,7 +187,7 @@ impl FromStr for Codecs {
     }
 }
 
-/// The text at the end of `walkoff --help`.
+/// Returns the text at the end of `walkoff --help`.
 fn walkoff_notes() -> String {
     let rungs: String = measurable()
         .map(|rung| {

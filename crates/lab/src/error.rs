@@ -7,7 +7,6 @@ use std::process::ExitStatus;
 use cubewire_codec::IllegalStages;
 use cubewire_recording::RecordingError;
 
-/// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LabError {
     #[error(transparent)]
@@ -52,20 +51,20 @@ pub(crate) enum LabError {
     Lossy { codec: &'static str },
 }
 
-/// The error of a file that cannot be read.
+/// Returns a function that wraps the error of a file that cannot be read.
 pub(crate) fn unreadable(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> LabError {
     let path = path.into();
     move |source| LabError::Unreadable { path, source }
 }
 
-/// The error of a file that cannot be written.
+/// Returns a function that wraps the error of a file that cannot be written.
 pub(crate) fn unwritable(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> LabError {
     let path = path.into();
     move |source| LabError::Unwritable { path, source }
 }
 
 impl LabError {
-    /// Whether standard output was closed by its reader, which is not a failure.
+    /// Whether the reader of standard output closed it. This is not a failure.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }

@@ -1,15 +1,15 @@
-//! Makes the figures of the documents again.
+//! Generates the figures in the documents.
 //!
-//! `FIGURES.md`, in the folder of this crate, consists of sections: a heading, prose, one command in a block `sh`, and
-//! what the command printed. A command that is marked `slow` takes too long to be run with every change; what one that
-//! is marked `timed` prints differs from run to run. Other documents quote sections between two comments:
+//! `FIGURES.md` in this crate's folder has sections. Each has a heading, prose, one command in an `sh` block, and the
+//! output of the command. A command marked `slow` takes too long to run after every change. The output of a command
+//! marked `timed` differs from run to run. Other documents quote the output of a section between two comments:
 //!
 //! ```text
 //! <!-- figures: HEADING -->
 //! <!-- end of figures -->
 //! ```
 //!
-//! Before its first section, `FIGURES.md` has its contents, between `<!-- contents -->` and `<!-- end of contents -->`.
+//! The table of contents stands before the first section, between `<!-- contents -->` and `<!-- end of contents -->`.
 
 use std::fs;
 use std::io::Write;
@@ -23,10 +23,10 @@ use cubewire_files::write_whole;
 use crate::cli::FiguresArgs;
 use crate::error::{LabError, unreadable, unwritable};
 
-/// The document with all figures, from the root of the repository.
+/// The document with all figures, relative to the root of the repository.
 const FIGURES: &str = "crates/lab/FIGURES.md";
 
-/// The documents that quote it.
+/// Documents that quote figures.
 const QUOTING: [&str; 3] = [
     "README.md",
     "crates/codec/README.md",
@@ -39,7 +39,7 @@ const END_OF_QUOTE: &str = "<!-- end of figures -->";
 const CONTENTS: &str = "<!-- contents -->";
 const END_OF_CONTENTS: &str = "<!-- end of contents -->";
 
-/// Runs the command: makes the figures, and writes them or reports what differs.
+/// Runs the commands, then writes the documents or reports the differences.
 pub(crate) fn run(args: &FiguresArgs, out: &mut impl Write) -> Result<(), LabError> {
     let mut sections = sections(&read(FIGURES)?)?;
     let chosen = chosen(&sections, &args.sections)?;
@@ -82,7 +82,8 @@ pub(crate) fn run(args: &FiguresArgs, out: &mut impl Write) -> Result<(), LabErr
     }
 }
 
-/// Indices of the sections whose headings contain one of these names, or else of those without a mark.
+/// Returns the indices of the sections that have one of the names in their heading. Without names, returns sections
+/// without a mark.
 fn chosen(sections: &[Section], names: &[String]) -> Result<Vec<usize>, LabError> {
     let has = |section: &Section, name: &String| section.title.contains(name);
     let is_missing = |name: &&String| !sections.iter().any(|section| has(section, name));
@@ -99,8 +100,8 @@ fn chosen(sections: &[Section], names: &[String]) -> Result<Vec<usize>, LabError
     Ok(chosen.map(|(index, _)| index).collect())
 }
 
-/// What the commands of these sections print, by the index of the section. As many run at a time as there are
-/// processors, or one if times are measured.
+/// Runs the commands of these sections and returns their output with the index of the section. Runs one command per
+/// processor at a time, or one at all if a section is `timed`.
 fn made(sections: &[Section], chosen: &[usize]) -> Result<Vec<(usize, String)>, LabError> {
     let threads = match chosen.iter().any(|&index| sections[index].mark == "timed") {
         true => 1,
@@ -139,7 +140,7 @@ fn lacking(document: &'static str, what: impl Into<String>) -> LabError {
     LabError::Lacking { document, what }
 }
 
-/// Prints the lines that are not in both, marked with `-` and `+`.
+/// Prints the lines that only one text has, marked with `-` (old) or `+` (new).
 fn write_difference(old: &str, new: &str, out: &mut impl Write) -> Result<(), LabError> {
     for (mark, these, others) in [('-', old, new), ('+', new, old)] {
         for line in these
@@ -152,21 +153,21 @@ fn write_difference(old: &str, new: &str, out: &mut impl Write) -> Result<(), La
     Ok(())
 }
 
-/// A section of the document, or what stands before the first one.
+/// A section of the document, or the text before the first section.
 #[derive(Debug)]
 struct Section {
     title: String,
-    /// Everything up to the end of the command's block.
+    /// Text up to the end of the command's block.
     head: String,
-    /// Empty in a section without a command.
+    /// Empty if the section has no command.
     command: String,
-    /// `slow`, `timed` or nothing.
+    /// `slow`, `timed` or empty.
     mark: String,
-    /// Empty in a section without a command.
+    /// Empty if the section has no command.
     output: String,
 }
 
-/// Divides the document into its sections.
+/// Splits the document into sections.
 fn sections(document: &str) -> Result<Vec<Section>, LabError> {
     let starts = document.match_indices("\n## ").map(|(index, _)| index + 1);
     let starts: Vec<usize> = [0].into_iter().chain(starts).collect();
@@ -212,8 +213,8 @@ impl Section {
         }
     }
 
-    /// Runs the command with the programs next to this one. Returns what it prints: tables as they are, and anything
-    /// else as a block.
+    /// Runs the command with the programs in this program's folder. Returns its output, which is put in a `text`
+    /// block if it has no table.
     fn run(&self) -> Result<String, LabError> {
         let programs = std::env::current_exe()?;
         let programs = programs.parent().unwrap_or(Path::new("."));
@@ -240,7 +241,7 @@ impl Section {
     }
 }
 
-/// What stands before the first section, with a link to each.
+/// Returns the text before the first section with an updated table of contents.
 fn with_contents(sections: &[Section]) -> Result<String, LabError> {
     let parts = sections[0].head.split_once(CONTENTS);
     let parts = parts.and_then(|(before, rest)| Some((before, rest.split_once(END_OF_CONTENTS)?)));
@@ -256,7 +257,7 @@ fn with_contents(sections: &[Section]) -> Result<String, LabError> {
     ))
 }
 
-/// A document with the sections that it quotes as they are now.
+/// Returns a document with updated quotes.
 fn quoted(path: &'static str, document: &str, sections: &[Section]) -> Result<String, LabError> {
     let mut text = String::new();
     let mut is_quote = false;

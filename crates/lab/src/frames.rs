@@ -1,4 +1,4 @@
-//! The frames of a recording as a rung encodes them.
+//! Frames of a recording, quantized to the precision of a rung.
 
 use std::sync::Arc;
 
@@ -7,11 +7,12 @@ use cubewire_codec::{BodyState, Decoder, Encoder, Limits, Precision, QuantizedSn
 use cubewire_recording::Recording;
 use glam::Vec3;
 
-/// The frames of a recording, one after another, in the precision of a rung.
+/// Frames of a recording, which are quantized one after another to the precision of a rung.
 pub(crate) struct Frames<'a> {
     recording: &'a Recording,
     precision: Precision,
-    /// The last frame, with velocities from the one before it; at first the initial state.
+    /// The last frame, with velocities computed from the frame before it. The initial state until the first call of
+    /// `quantize`.
     state: Snapshot,
     quantized: QuantizedSnapshot,
 }
@@ -30,12 +31,12 @@ impl<'a> Frames<'a> {
         }
     }
 
-    /// The last frame that was quantized; before that, the initial state.
+    /// Returns the last quantized frame, or the initial state before the first.
     pub(crate) const fn state(&self) -> &Snapshot {
         &self.state
     }
 
-    /// An encoder and a decoder that start from the initial state, before any frame is quantized.
+    /// Returns an encoder and a decoder that start from the initial state. Call this before `quantize`.
     pub(crate) fn codecs(&self, model: &Arc<TrainedModel>) -> (Encoder, Decoder) {
         let limits = Limits::default();
         let checked = "values are checked when a recording is read";
@@ -48,8 +49,8 @@ impl<'a> Frames<'a> {
         )
     }
 
-    /// Quantizes a frame, whose predecessor must have been the last one or the initial state. Only rungs of the cube
-    /// scene have another precision than the recording.
+    /// Quantizes a frame. The call before must have been for the previous frame, because velocities are computed from
+    /// position differences. Only rungs of the cube scene change the recording's precision.
     pub(crate) fn quantize(&mut self, frame: usize) -> &QuantizedSnapshot {
         let recorded = &self.recording.frames[frame];
         if recorded.precision() == self.precision {

@@ -4,16 +4,16 @@
 //! | --- | --- |
 //! | `cli` | the command line |
 //! | `record` | records the scenes of `scenes` |
-//! | `pairs` | the frames of a recording with their baselines |
-//! | `frames` | the frames of a recording in the precision of a rung |
-//! | `rungs` | the rungs that a recording can be measured on |
-//! | `walkoff` | encodes and decodes every frame on each rung, over the link of `path` |
-//! | `budget` | plays a recording within budgets of bytes |
-//! | `stats` | differences between frames and their cost |
+//! | `pairs` | pairs each frame of a recording with its baseline |
+//! | `frames` | quantizes the frames of a recording to the precision of a rung |
+//! | `rungs` | adapts rungs to a scene |
+//! | `walkoff` | encodes and decodes every frame on each rung, over the simulated link of `path` |
+//! | `budget` | plays a recording within byte budgets |
+//! | `stats` | statistics of the differences between frames, and their size in bits |
 //! | `train` | trains a model for arithmetic coding |
-//! | `ablate` | trains and measures without each context and candidate prediction |
-//! | `scenes` | scenes other than the cube demo's, simulated from a seed |
-//! | `figures` | makes the figures of the documents again |
+//! | `ablate` | sizes without each context and each candidate prediction of arithmetic coding |
+//! | `scenes` | scenes other than the cube demo, simulated from a seed |
+//! | `figures` | generates the figures in the documents |
 
 mod ablate;
 mod budget;
@@ -65,7 +65,7 @@ fn run(command: Command, out: &mut impl Write) -> Result<(), LabError> {
     }
 }
 
-/// A progress bar on standard error, hidden if that is not a terminal.
+/// Returns a progress bar on standard error. It is hidden if standard error is not a terminal.
 fn progress(steps: usize, what: &str) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}")
         .expect("the template is well formed");

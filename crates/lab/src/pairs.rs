@@ -1,10 +1,10 @@
-//! The frames of a recording with their baselines.
+//! Frames of a recording with their baselines.
 
 use cubewire_codec::{Baseline, QuantizedSnapshot, Sequence, Stages};
 use cubewire_recording::{BASELINE_FRAMES, Recording};
 
-/// Calls `each` with the number of every frame from the seventh on, the frame, and its baseline: the
-/// frame six before it as both sides keep it with these stages, in the recording's precision.
+/// Calls `each` for every frame after the first six, with the frame number, the frame and its baseline. The baseline
+/// is the frame six earlier, as both ends store it with these stages. All frames have the recording's precision.
 pub(crate) fn for_each(
     recording: &Recording,
     stages: Stages,
@@ -21,7 +21,7 @@ pub(crate) fn for_each(
         let sequence = Sequence(index as u16);
         let baseline = &mut ring[index % BASELINE_FRAMES];
         each(sequence, current, baseline);
-        // Frames that are not sent are copies of the initial state.
+        // Only copies of the initial state come before the first frame that is sent.
         let is_sent = index >= recording.first_sent() + BASELINE_FRAMES;
         let named = is_sent.then_some(&*baseline);
         next.record(sequence, stages, current, named);

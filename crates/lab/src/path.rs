@@ -1,4 +1,4 @@
-//! The simulated link, in frames.
+//! The simulated link, with times in frames.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,7 +8,6 @@ use cubewire_cli::whole_number;
 use cubewire_link::{Conditions, Link, Loss, Reordering};
 use cubewire_recording::BASELINE_FRAMES;
 
-/// Conditions of the link in both directions.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct Path {
     /// Fraction of packets and acks that the link loses
@@ -33,7 +32,7 @@ fn fraction(text: &str) -> Result<f64, String> {
 }
 
 impl fmt::Display for Path {
-    /// The conditions that are not those of the contest, each after a comma.
+    /// Writes the conditions that differ from the contest's, each after a comma.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             loss,
@@ -52,7 +51,7 @@ impl fmt::Display for Path {
 }
 
 impl Path {
-    /// No loss, and the contest's age of baselines as round-trip time.
+    /// No loss. The round-trip time is the age of baselines in the contest.
     pub(crate) const PERFECT: Self = Self {
         loss: 0.0,
         reorder: 0.0,
@@ -60,18 +59,18 @@ impl Path {
         seed: 0,
     };
 
-    /// The link for packets, with a latency of half the round trip, rounded down.
+    /// Returns the link for packets. Its latency is half of the round trip, rounded down.
     pub(crate) fn forward<T>(self) -> Link<T> {
         Link::new(self.conditions(self.rtt_frames / 2), self.seed)
     }
 
-    /// The link for acks, with the rest of the round trip as latency.
+    /// Returns the link for acks. Its latency is the rest of the round trip.
     pub(crate) fn backward<T>(self) -> Link<T> {
         Link::new(self.conditions(self.rtt_frames.div_ceil(2)), !self.seed)
     }
 
-    /// Extra delays are continuous; one of more than three and at most four frames takes effect in the
-    /// fourth.
+    /// Extra delays are continuous, so a delay of more than three and up to four frames makes a packet four frames
+    /// late.
     fn conditions(self, frames: u16) -> Conditions {
         Conditions {
             latency: time(frames.into()),
@@ -88,13 +87,13 @@ impl Path {
     }
 }
 
-/// The time of a frame, or the length of that many. Rounded down, so a packet of frame n that takes m
-/// frames arrives in frame n + m and not before.
+/// Returns the time at which a frame starts, or the duration of a number of frames. Rounded down, so that a packet of
+/// frame n with a latency of m frames arrives at frame n + m, not before.
 pub(crate) const fn time(frames: usize) -> Duration {
     Duration::from_nanos(frames as u64 * 1_000_000_000 / FRAMES_PER_SECOND)
 }
 
-/// Maximum extra delay of a packet.
+/// Maximum extra delay of a packet, frames.
 const MAX_LATE_FRAMES: usize = 4;
 
 const FRAMES_PER_SECOND: u64 = 60;
@@ -103,7 +102,6 @@ const FRAMES_PER_SECOND: u64 = 60;
 mod tests {
     use super::*;
 
-    /// The seed of every link in these tests.
     const SEED: u64 = 1;
 
     fn path(loss: f64, reorder: f64, rtt_frames: u16) -> Path {

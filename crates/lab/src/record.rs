@@ -15,7 +15,6 @@ use crate::error::{LabError, unwritable};
 use crate::progress;
 use crate::scenes::{ARENA, ASTEROIDS, Arena, Asteroids, SHIPS, Scene, SceneFrame, Ships};
 
-/// Runs the command.
 pub(crate) fn run(args: &RecordArgs) -> Result<(), LabError> {
     match &args.scene {
         RecordScene::Arena { play, options } => {
@@ -63,7 +62,7 @@ fn write(
     writer.into_inner().finish()
 }
 
-/// Quantizes a frame of the scene that `quantized` is of.
+/// Quantizes a frame of the scene into `quantized`, with the precision and plan that it already has.
 fn quantize(frame: &SceneFrame, quantized: &mut QuantizedSnapshot) {
     let plan = Arc::clone(quantized.plan());
     let fields = &plan.schema().fields;

@@ -1,4 +1,4 @@
-//! The rungs that a recording can be measured on.
+//! Adapts rungs to a scene.
 
 use cubewire_codec::Plan;
 use cubewire_codec::ladder::Rung;
@@ -6,10 +6,10 @@ use cubewire_codec::ladder::Rung;
 use crate::cli::Codecs;
 use crate::error::LabError;
 
-/// A rung with the scene's bits per component.
+/// Returns the rung with the scene's number of bits per quaternion component.
 ///
 /// # Errors
-/// If the scene does not have it.
+/// If the scene does not support the rung.
 pub(crate) fn in_scene(rung: &Rung, plan: &Plan) -> Result<Rung, LabError> {
     match plan.legal(*rung.stages) {
         Ok(stages) => Ok(Rung { stages, ..*rung }),
@@ -22,10 +22,10 @@ pub(crate) fn in_scene(rung: &Rung, plan: &Plan) -> Result<Rung, LabError> {
 }
 
 impl Codecs {
-    /// The rungs in a scene. Of all, those that it has.
+    /// Returns the rungs for a scene. With `all`, rungs that the scene does not support are left out.
     ///
     /// # Errors
-    /// If the scene does not have one that was named.
+    /// If the scene does not support a rung that was named.
     pub(crate) fn in_scene(&self, plan: &Plan) -> Result<Vec<Rung>, LabError> {
         let rungs = self.rungs.iter().map(|rung| in_scene(rung, plan));
         match self.are_all {

@@ -1,17 +1,17 @@
-//! Scenes other than the cube demo's, simulated from a seed.
+//! Scenes other than the cube demo, simulated from a seed.
 //!
-//! A scene is a number of slots. A slot is empty, or has a body with a pose, a kind, the generation of the slot, and
-//! the scene's own fields. `record` writes its frames to a file.
+//! A scene has a fixed number of slots. A slot is empty or holds a body with a pose, a kind, the slot's generation
+//! and the fields of the scene's schema. `record` writes the frames to a file.
 //!
 //! | module | |
 //! | --- | --- |
-//! | `frame` | what a scene is after a tick |
-//! | `schema` | what both ends know of it before |
-//! | `heading` | angles of 12 bits |
-//! | `slots` | births and deaths |
+//! | `frame` | the state of a scene after a tick |
+//! | `schema` | the scenes' schemas |
+//! | `heading` | 12-bit angles |
+//! | `slots` | allocation of slots |
 //! | `arena` | 2000 bodies in Rapier: clusters, walkers, blasts |
-//! | `asteroids` | 250 bodies in Rapier without gravity, of a public benchmark |
-//! | `ships` | 40 ships on curves, without an engine |
+//! | `asteroids` | 250 bodies in Rapier without gravity, from a public benchmark |
+//! | `ships` | 40 ships on curves, without a physics engine |
 
 mod arena;
 mod asteroids;
@@ -35,7 +35,7 @@ use glam::{Quat, Vec4};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// Any orientation, each as likely as others.
+/// Returns a uniformly distributed orientation.
 fn orientation(random: &mut ChaCha8Rng) -> Quat {
     loop {
         let point = Vec4::from_array(std::array::from_fn(|_| random.random_range(-1.0..1.0)));

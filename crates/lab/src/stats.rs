@@ -1,6 +1,6 @@
-//! Differences between frames and their baselines, and their cost on each rung.
+//! Statistics of the differences between frames and baselines, and of their size on each rung.
 //!
-//! The statistics are those of Glenn Fiedler, *Snapshot Compression* (2015).
+//! The statistics follow Glenn Fiedler, *Snapshot Compression* (2015).
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -18,21 +18,19 @@ use crate::pairs;
 use crate::progress;
 use crate::rungs;
 
-/// Differences of this size and above are counted together.
+/// The last bin of the histograms holds all differences from this one up, in steps.
 const MAX_DIFFERENCE: usize = 1024;
 
-/// Statistics of a recording.
 #[derive(Debug)]
 pub(crate) struct Stats {
     plan: Arc<Plan>,
-    /// Number of changed bodies, for each frame.
+    /// Number of changed bodies per frame.
     changed: Vec<u32>,
-    /// Changed positions by the largest component of their difference, in steps.
+    /// Changed positions, by the largest component of their difference in steps.
     position_differences: Differences,
-    /// Changed orientations with an unchanged largest component, by the largest difference of the other
-    /// three.
+    /// Changed orientations with the same largest component, by the largest difference of the three others.
     orientation_differences: Differences,
-    /// Cost on each rung with a baseline and without arithmetic coding.
+    /// Sizes on each rung that has a baseline and no arithmetic coding.
     costs: Vec<Cost>,
     counts: Counts,
 }
@@ -48,26 +46,25 @@ struct Counts {
     only_fields: u64,
     born: u64,
     gone: u64,
-    /// By field of the schema.
+    /// Number of changes of each field of the schema.
     fields: [u64; Schema::MAX_FIELDS],
 }
 
-/// A histogram of magnitudes.
+/// Histogram of magnitudes.
 #[derive(Debug)]
 struct Differences {
     counts: Vec<u64>,
 }
 
-/// Cost of the fields of changed bodies on one rung.
+/// Size of the fields of changed bodies on one rung.
 #[derive(Debug)]
 struct Cost {
     rung: Rung,
-    /// Bits over the whole recording.
+    /// Bits of the whole recording.
     ledger: BitLedger,
 }
 
 impl Cost {
-    /// Encodes the whole recording.
     fn count(&mut self, recording: &Recording, tick: impl Fn()) {
         let stages = self.rung.stages;
         let frames = Frames::new(recording, stages.precision());
@@ -83,7 +80,8 @@ impl Cost {
         });
     }
 
-    /// Mean bits of each value of a kind that was sent, of which `changed` differ from the reference.
+    /// Returns the mean number of bits per value of a kind that was sent. `changed` is the number of these values
+    /// that differ from the baseline.
     fn each(&self, kind: BitKind, counts: &Counts, changed: u64) -> String {
         let sent = match self.rung.stages.changed_flags {
             ChangedFlags::Off => counts.changed - counts.gone,
@@ -93,7 +91,7 @@ impl Cost {
     }
 }
 
-/// Mean bits.
+/// Returns the mean number of bits as text, or a dash if `count` is 0.
 fn per(bits: f64, count: u64) -> String {
     match count {
         0 => "–".to_owned(),
@@ -114,7 +112,7 @@ impl Differences {
         self.counts[magnitude as usize] += 1;
     }
 
-    /// The fraction that is at most `magnitude`, which must be below [`MAX_DIFFERENCE`].
+    /// Returns the fraction of differences up to `magnitude`, which must be less than [`MAX_DIFFERENCE`].
     fn fraction_up_to(&self, magnitude: usize) -> f64 {
         let within: u64 = self.counts[..=magnitude].iter().sum();
         within as f64 / self.counts.iter().sum::<u64>().max(1) as f64
@@ -131,7 +129,7 @@ impl Stats {
             costs: LADDER
                 .into_iter()
                 .skip_while(|rung| *rung != ladder::DELTA)
-                // Their sizes depend on the whole chain of packets before.
+                // With arithmetic coding, sizes depend on all packets before.
                 .filter(|rung| !rung.stages.delta.is_arithmetic())
                 .filter_map(|rung| rungs::in_scene(&rung, &recording.plan).ok())
                 .map(|rung| Cost {
@@ -203,7 +201,6 @@ impl Stats {
         }
     }
 
-    /// Prints the tables.
     pub(crate) fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let tables = [self.changes(), self.distributions(), self.costs()];
         writeln!(

@@ -16,13 +16,13 @@ use crate::error::{LabError, unwritable};
 use crate::progress;
 use crate::rungs;
 
-/// Frames that are kept: at least the baseline, the two before it, and the current one.
+/// Number of frames in the ring: covers the baseline, the two frames before it and the current one.
 const KEPT: usize = 16;
 
-/// Number of passes: the first counts, the first two train blends, and all but the first fit the table and the mixing weights.
+/// Number of passes. The first one counts, the first two train the blends, and all but the first fit the table and
+/// the mixing weights.
 const PASSES: usize = 6;
 
-/// Runs the command.
 pub(crate) fn run(args: &TrainArgs, out: &mut impl Write) -> Result<(), LabError> {
     let recordings = read_one_scene(&args.files)?;
     let rungs = trained_rungs(&recordings[0].plan)?;
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &TrainArgs, out: &mut impl Write) -> Result<(), LabError
     write_whole(&args.out, |file| file.write_all(&model.to_bytes())).map_err(unwritable(&args.out))
 }
 
-/// Reads recordings of one scene.
+/// Reads recordings, which must be of the same scene.
 pub(crate) fn read_one_scene(files: &[PathBuf]) -> Result<Vec<Recording>, LabError> {
     let recordings = Recording::read_all(files)?;
     for (file, recording) in files.iter().zip(&recordings) {
@@ -57,15 +57,15 @@ pub(crate) fn read_one_scene(files: &[PathBuf]) -> Result<Vec<Recording>, LabErr
     Ok(recordings)
 }
 
-/// The rungs with a model that a scene has.
+/// Returns the arithmetic rungs that the scene supports.
 fn trained_rungs(plan: &Plan) -> Result<Vec<Rung>, LabError> {
     let plain = rungs::in_scene(&ARITHMETIC, plan)?;
     let predicted = rungs::in_scene(&PREDICTED, plan).ok();
     Ok([plain].into_iter().chain(predicted).collect())
 }
 
-/// Trains on recordings of one scene, on those of its rungs that have a model. After each pass over a recording, `report` gets the rung, and the size and
-/// number of its packets.
+/// Trains a model on recordings of one scene, for each of these rungs. Calls `report` after each pass over a
+/// recording, with the rung and the size and number of its packets.
 pub(crate) fn train<E>(
     mut trainer: Trainer,
     rungs: &[Rung],
@@ -84,7 +84,7 @@ pub(crate) fn train<E>(
     Ok(trainer.finish(recordings.iter().map(Recording::hash).collect()))
 }
 
-/// Trains on every packet of a recording once. Returns the size of all packets, bytes.
+/// Trains once on every packet of a recording. Returns the size of all packets in bytes.
 fn pass(trainer: &mut Trainer, stages: Stages, recording: &Recording) -> usize {
     let mut kept: Vec<Baseline> = vec![Baseline::default(); KEPT];
     let mut bytes = 0;
@@ -109,10 +109,9 @@ fn pass(trainer: &mut Trainer, stages: Stages, recording: &Recording) -> usize {
     bytes
 }
 
-/// Many times the length of a model.
+/// Limit for the length of a model file, many times larger than a model.
 const MAX_MODEL_BYTES: u64 = 64 << 20;
 
-/// Reads a model from a file.
 pub(crate) fn read_model(path: &Path) -> Result<TrainedModel, LabError> {
     let unreadable = |reason: String| LabError::Model {
         path: path.to_owned(),

@@ -1,9 +1,9 @@
-//! Encodes and decodes a recording on each rung, by the rules in `assets/recordings/README.md`.
+//! Encodes and decodes a recording on each rung, with the rules in `assets/recordings/README.md`.
 //!
-//! A packet is sent every frame and acked after a round trip; its baseline is the newest acked frame.
-//! On a perfect link with a round trip of six frames that is frame n − 6 for frame n. Each side has
-//! only what it has sent or received: a decoder sees the bytes of one packet and the baselines that it
-//! decoded itself. The packets of the first six frames, if they are sent at all, must be exact but are not counted.
+//! One packet is sent per frame. Its ack arrives after a round trip, and the baseline of a packet is the newest acked
+//! frame. On a perfect link with a round trip of six frames, the baseline of frame n is frame n − 6. The decoder has
+//! only the bytes of the packet and the baselines that it decoded itself. Packets of the first six frames must decode
+//! exactly but are not counted.
 
 mod exchange;
 mod kinds;
@@ -27,33 +27,32 @@ use crate::path::Path;
 use crate::progress;
 use crate::train::read_model;
 
-/// The result of a rung on a recording.
+/// Result of a rung on a recording.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Outcome {
     /// Name of the rung.
     pub(crate) codec: &'static str,
     /// Packets sent.
     pub(crate) packets: usize,
-    /// Mean size in whole bytes, header included.
+    /// Mean packet size including the header, bytes.
     pub(crate) bytes_per_packet: f64,
-    /// Mean size in whole bytes without the header's bits.
+    /// Mean packet size without the header, with each packet rounded up to whole bytes.
     pub(crate) body_bytes_per_packet: f64,
-    /// Bandwidth at a packet per tick, kbit/s.
+    /// Bandwidth at one packet per tick, kbit/s.
     pub(crate) kbps: f64,
     /// Median time to encode a packet and its baseline, µs.
     pub(crate) encode_us: f64,
     /// Median time to decode a packet, µs.
     pub(crate) decode_us: f64,
-    /// Packets that arrived.
+    /// Number of packets that arrived.
     pub(crate) delivered: usize,
-    /// Whether all of these decoded to the exact frame.
+    /// Whether every packet that arrived decoded to the exact frame.
     pub(crate) lossless: bool,
-    /// Mean bytes of what packets consist of, if that is wanted.
+    /// Mean bytes per packet for each kind of content, with `--kinds`.
     #[serde(skip_serializing_if = "Option::is_none")]
     kinds: Option<BTreeMap<String, f64>>,
 }
 
-/// Runs the command and prints a row for each rung.
 pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabError> {
     let recording = Recording::read(&args.file)?;
     let path = args.link;
@@ -112,8 +111,8 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
     lossy.map_or(Ok(()), |codec| Err(LabError::Lossy { codec }))
 }
 
-/// The rungs to measure: unless allowed, none that uses a model trained on this recording. Names the
-/// recording on standard error if some rungs are left out, and fails if all are.
+/// Removes the rungs that use a model which was trained on this recording, unless this is allowed. Prints a note on
+/// standard error if rungs are removed. Fails if no rung is left.
 fn untrained_rungs(
     mut rungs: Vec<Rung>,
     args: &WalkoffArgs,
@@ -132,7 +131,7 @@ fn untrained_rungs(
         return Err(trained);
     }
     if rungs.len() < requested {
-        // The table is complete without this note, so a failure to write it is ignored.
+        // The table is complete without this note, so a failed write is ignored.
         let _ = writeln!(io::stderr(), "arithmetic rungs left out: {trained}");
     }
     Ok(rungs)
@@ -156,7 +155,6 @@ impl Outcome {
     }
 }
 
-/// Measures a rung on a recording.
 pub(crate) fn measure(
     recording: &Recording,
     rung: &Rung,
@@ -174,7 +172,7 @@ struct Tally {
     encode_times: Vec<Duration>,
     decode_times: Vec<Duration>,
     delivered: usize,
-    /// Packets, counted or not, that did not decode to the exact frame.
+    /// Packets that did not decode to the exact frame, including packets of the first six frames.
     wrong: usize,
     ledger: BitLedger,
 }
@@ -187,7 +185,7 @@ impl Tally {
         self.encode_times.push(time);
     }
 
-    /// Counts a packet that arrived, with the time to decode it if that counts.
+    /// Counts a packet that arrived. `time` is the time to decode it, or `None` for the first six frames.
     fn received(&mut self, is_exact: bool, time: Option<Duration>) {
         self.wrong += usize::from(!is_exact);
         self.delivered += usize::from(time.is_some());

@@ -1,7 +1,8 @@
-//! What a scene costs as it grows: bytes of a packet and memory of both ends, which are printed as a table, and the times of
-//! quantizing, encoding and decoding. And what partial packets cost.
+//! Costs of a scene by its size. Prints a table with packet bytes and the memory of both ends, and times quantizing,
+//! encoding and decoding. Also measures partial packets.
 //!
-//! Bodies are spread over the demo's floor. In every hundred of them, as many as are to change go to and fro, each in its own time.
+//! Bodies are spread over the demo's floor. In every hundred bodies, a given number moves back and forth, each with
+//! its own phase.
 
 #![allow(clippy::disallowed_methods, reason = "no browser runs this")]
 
@@ -26,7 +27,7 @@ use self::replay::Replay;
 const BODIES: [usize; 3] = [901, 10_000, 65_536];
 const PERCENTS: [usize; 4] = [0, 1, 5, 100];
 
-/// The percent that change where packets are complete.
+/// Number of bodies, rung, and percentage of bodies that change, for complete packets.
 const COMPLETE: [(usize, Rung, usize); 4] = [
     (901, CHANGED_FLAGS, 4),
     (901, PREDICTED, 25),
@@ -34,10 +35,10 @@ const COMPLETE: [(usize, Rung, usize); 4] = [
     (10_000, PREDICTED, 2),
 ];
 
-/// Packets of which the usual time is taken.
+/// Number of packets for the median.
 const STEPS: usize = 1000;
 
-/// Ticks until everything is as it was.
+/// Number of ticks until the scene repeats.
 const PERIOD: usize = 32;
 
 fn state(bodies: usize, percent: usize, tick: usize) -> Snapshot {
@@ -66,7 +67,7 @@ fn frames(bodies: usize, percent: usize) -> Vec<QuantizedSnapshot> {
     (0..PERIOD).map(frame).collect()
 }
 
-/// Sends a frame, of which no more than so many bytes if that is given. Returns the times that either end took.
+/// Sends a frame, within a byte budget if one is given. Returns the times of the sender and the receiver.
 fn step(play: &mut Play, frame: &QuantizedSnapshot, within: Option<usize>) -> [Duration; 2] {
     let start = Instant::now();
     let is_sent = match within {
@@ -79,9 +80,10 @@ fn step(play: &mut Play, frame: &QuantizedSnapshot, within: Option<usize>) -> [D
     [start.elapsed(), play.deliver(is_sent)]
 }
 
-/// Both ends after they have been in use for long, and megabytes of the sender's ring, of the receiver's, and of both in all.
+/// Returns both ends after a long play, and megabytes of the sender's ring, the receiver's ring, and both ends in
+/// total.
 fn long_play(rung: Rung, frames: &[QuantizedSnapshot], within: Option<usize>) -> (Play, [f64; 3]) {
-    // Dropped outside, so that what is left at the end is what it has taken.
+    // Dropped outside, so that the measurement includes the memory in use at the end.
     let mut play = None;
     let total = measure(|| {
         let play = play.insert(Play::new(&frames[0], rung.stages));
@@ -143,7 +145,7 @@ fn scale(criterion: &mut Criterion) {
     }
 }
 
-/// Complete packets, and partial ones of as many bytes: memory, and what a sender and a receiver take for each.
+/// Compares complete and partial packets of equal size: memory, and time per packet at both ends.
 fn partial(_: &mut Criterion) {
     println!("| bodies | rung | packets | bytes | MB sent | MB received | MB of both ends |");
     println!("| --- | --- | --- |{}", " ---: |".repeat(4));
@@ -176,7 +178,7 @@ fn partial(_: &mut Criterion) {
     }
 }
 
-/// What sending and receiving a packet usually take, in microseconds.
+/// Returns the median times for sending and for receiving a packet, microseconds.
 fn median_step(play: &mut Play, frames: &[QuantizedSnapshot], within: Option<usize>) -> [f64; 2] {
     let next = frames.iter().cycle().skip(RECEIVER_RING % PERIOD);
     let steps: Vec<_> = next

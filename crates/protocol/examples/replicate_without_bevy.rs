@@ -1,7 +1,7 @@
-//! Replicates bodies that come and go to a receiver with a byte budget, over a bad link, with no engine:
+//! Replicates bodies that come and go to a receiver with a byte budget, over a bad link, without an engine:
 //! `cargo run -p cubewire-protocol --example replicate_without_bevy`
 //!
-//! Each second a line says how many bodies there are, how many the receiver shows, and what that took.
+//! Prints a line each second: the number of bodies, the number that the receiver displays, and the bandwidth.
 
 use std::error::Error;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use cubewire_protocol::{
     ByteBudget, Interpolation, SlotTable, SnapshotReceiver, SnapshotSender, Welcome, playout_delay,
 };
 
-/// What both ends know, in RON. The sessions of an app compare its bytes when they connect.
+/// The schema in RON. In an app, the sessions compare its bytes when they connect.
 const SCHEMA: &str = r#"(
     name: "bubbles", ticks_per_second: 60, up: Y,
     position: (
@@ -28,7 +28,7 @@ const SCHEMA: &str = r#"(
     slots: Living(max: 300),
 )"#;
 
-/// Of IPv4 and UDP.
+/// Bytes of the IPv4 and UDP headers.
 const HEADER_BYTES: usize = 28;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut down: Link<Vec<u8>> = Link::new(conditions.clone(), 1);
     let mut up: Link<Vec<u8>> = Link::new(conditions, 2);
 
-    // In an app, a `ClientSession` has the welcome from a `ServerSession`. The world starts empty.
+    // In an app, a `ClientSession` receives the welcome from a `ServerSession`. The world starts empty.
     let limits = Limits { max_bodies: 300 };
     let welcome = Welcome {
         plan: plan.clone(),
@@ -62,7 +62,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut bytes = 0;
     for tick in 1..=600_u64 {
         let now = Duration::from_secs(1) * tick as u32 / 60;
-        // Bodies rise, turn, and are gone after some seconds; others come.
+        // Bodies rise, turn, and disappear after some seconds; new ones appear.
         if let Some((slot, life)) = table.insert((tick % 2) as u8, tick) {
             bodies.push((slot, life, tick));
         }
@@ -88,7 +88,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 &[health.quantize(f64::from(100.0 - age))],
             )?;
         }
-        // As much as the budget allows, the most urgent first.
+        // As much as the budget allows, the most urgent bodies first.
         let within = budget.within(now, 1200, HEADER_BYTES);
         if sender.send_within(tick, stages, &world, within)?.is_some() {
             let packet = sender.packet().bytes.clone();
@@ -97,7 +97,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             down.send(now, packet.len() + HEADER_BYTES, packet);
         }
         while let Some(packet) = down.receive(now) {
-            // What is damaged or relative to what was lost is an error, which the feedback reports.
+            // A damaged packet, or one with a lost baseline, is an error, which the feedback reports.
             let _ = receiver.on_packet(now, &packet);
         }
         while let Some(feedback) = receiver.poll_feedback() {

@@ -10,36 +10,37 @@ use std::time::Duration;
 
 use crate::schedule::Within;
 
-/// Budgets that a receiver can ask for, in kilobits a second.
+/// Budgets that a receiver can request, in kilobits a second.
 pub const BUDGETS_KBPS: RangeInclusive<u32> = 16..=1024;
 
-/// How many bytes may be sent: at most so many in any second, and spread over it.
+/// A budget of bytes per second on the wire. It holds in every period of one second and is spread over it.
 ///
-/// All that is sent to a receiver counts, with the headers below it. Instants are those of one clock, and must not decrease. Where
-/// packets are put on the wire once a frame, and a frame may have several ticks, that is the frame's clock, not the ticks'.
+/// All data to a receiver counts, including the headers of lower layers. Times are from one clock and must not
+/// decrease. If packets are sent once per frame and a frame can have several ticks, use the frame's clock, not the
+/// tick's.
 #[derive(Clone, Debug)]
 pub struct ByteBudget {
     bytes_per_second: u32,
     ticks_per_second: u16,
-    /// What was sent in the last second.
+    /// Time and size of every send in the last second.
     spent: VecDeque<(Duration, u32)>,
     in_last_second: u32,
-    /// Bytes that have become available and were not sent.
+    /// Bytes that are available and unspent.
     saved: f64,
     filled_at: Option<Duration>,
 }
 
-/// Seconds' worth of bytes that can be saved: above the time for which packets are saved up.
+/// Maximum savings, in seconds of the rate. More than the sender's wait for a full packet.
 const SAVED_SECONDS: f64 = 0.15;
 
-/// At least as much can be saved, so that a body that has just appeared fits.
+/// Minimum of the maximum savings, bytes, so that a new body fits.
 const MIN_SAVED: f64 = 256.0;
 
-/// A second, less what ticks of whole nanoseconds lack of one.
+/// A second less 1 µs, because 60 ticks in whole nanoseconds are slightly less than a second.
 const SECOND: Duration = Duration::from_micros(999_999);
 
 impl ByteBudget {
-    /// A budget of a session.
+    /// Creates a budget of `bytes_per_second` for a scene with this tick rate.
     ///
     /// # Panics
     /// If `ticks_per_second` is 0.
@@ -56,7 +57,8 @@ impl ByteBudget {
         }
     }
 
-    /// What a packet may take now, in datagrams of at most so many bytes, around each of which the wire takes `overhead` more.
+    /// Returns the number of payload bytes that the next packet may have, if it is split into datagrams of at most
+    /// `datagram` bytes with `overhead` bytes of headers each.
     pub fn within(&mut self, now: Duration, datagram: usize, overhead: usize) -> Within<'static> {
         let payload = |wire: usize| {
             let datagrams = wire / (datagram + overhead) + 1;
@@ -70,13 +72,13 @@ impl ByteBudget {
         }
     }
 
-    /// The most bytes that can be available at once.
+    /// Maximum number of bytes that can be available at once.
     fn most(&self) -> usize {
         (f64::from(self.bytes_per_second) * SAVED_SECONDS).max(MIN_SAVED) as usize
     }
 
-    /// Sets the bytes a second. What was sent in the last second counts as the same part of the budget as before, so that a
-    /// lower one does not begin with a pause.
+    /// Changes the rate. If it becomes lower, the bytes of the last second are scaled down with it, so that the
+    /// change does not cause a pause.
     pub fn set_bytes_per_second(&mut self, bytes_per_second: u32) {
         if bytes_per_second < self.bytes_per_second {
             let [new, old] = [bytes_per_second, self.bytes_per_second].map(u64::from);
@@ -88,7 +90,7 @@ impl ByteBudget {
         self.bytes_per_second = bytes_per_second;
     }
 
-    /// Bytes that may be sent now.
+    /// Returns the number of bytes that may be sent now.
     pub fn available(&mut self, now: Duration) -> usize {
         let rate = f64::from(self.bytes_per_second);
         let passed = now.saturating_sub(self.filled_at.replace(now).unwrap_or(now));
@@ -103,8 +105,8 @@ impl ByteBudget {
         self.saved.max(0.0).min(left.into()) as usize
     }
 
-    /// Bytes that may be sent now of a packet of this length that cannot be shortened. If it is longer than what can be saved,
-    /// that is everything that the last second has left.
+    /// Returns the number of bytes that may be sent now of a packet that cannot be split. If the packet is longer
+    /// than the maximum savings, it may use everything that is left of the last second.
     pub fn available_for(&mut self, now: Duration, packet: usize) -> usize {
         let available = self.available(now);
         let left = self.bytes_per_second.saturating_sub(self.in_last_second) as usize;
@@ -114,7 +116,7 @@ impl ByteBudget {
         }
     }
 
-    /// Records what was sent in an instant, within the budget or not.
+    /// Records sent bytes, even if they exceed the budget.
     pub fn spend(&mut self, at: Duration, bytes: usize) {
         let bytes = u32::try_from(bytes).unwrap_or(u32::MAX / 2);
         self.saved -= f64::from(bytes);

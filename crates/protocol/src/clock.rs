@@ -1,27 +1,28 @@
-//! The sender's clock, estimated from arriving packets: its time, and how fast it runs.
+//! Estimates the sender's clock from arriving packets: its time and its rate.
 //!
-//! The delay of packets varies, and the fastest packets show the clock best. Plotted as sender's time over local time, they lie on a
-//! line, and the slope of the line is the rate of the sender's clock (S. Moon, P. Skelly and D. Towsley, *Estimation and Removal
-//! of Clock Skew from Network Delay Measurements*, INFOCOM 1999). A game loop that is overloaded, in slow motion or on another timestep is further off than a
-//! quartz, and changes at once: a change of the delay or of the rate restarts the estimate.
+//! The delay of packets varies, and the fastest packets show the clock best. Plotted as the sender's time over local
+//! time, they lie on a line. Its slope is the rate of the sender's clock (S. Moon, P. Skelly and D. Towsley,
+//! *Estimation and Removal of Clock Skew from Network Delay Measurements*, INFOCOM 1999). A game loop that is
+//! overloaded, in slow motion or on another timestep deviates more than a quartz, and changes at once. So a change of
+//! the delay or of the rate restarts the estimate.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use cubewire_codec::Sequence;
 
-/// Estimates the sender's time and its rate from the fastest packets of the last few seconds, and from the time the full tick of a
-/// sequence number.
+/// Estimates the sender's time and rate from the fastest packets of the last few seconds, and resolves sequence
+/// numbers to ticks.
 #[derive(Clone, Debug)]
 pub struct SenderClock {
     tick_seconds: f64,
-    /// A tick of the sender, and the local time at which it was current.
+    /// A tick of the sender with the local time at which it was current.
     start: (u64, Duration),
     /// Seconds of the sender's time in a second of local time.
     rate: f64,
     /// Oldest first, at most [`WINDOWS`].
     windows: VecDeque<Window>,
-    /// How many of the newest windows agree with each other.
+    /// Number of the newest windows that agree with each other.
     agreeing: usize,
 }
 
@@ -43,7 +44,8 @@ struct Arrived {
 }
 
 impl Arrived {
-    /// The sender's time at local time 0, if its clock runs at `rate` and the packet was not delayed. The highest is best.
+    /// The sender's time at local time 0, for a clock that runs at `rate` and a packet without delay. The highest
+    /// value is the best estimate.
     const fn offset(&self, rate: f64) -> f64 {
         self.sender - rate * self.local
     }
@@ -56,24 +58,25 @@ const FEWEST_PACKETS: u32 = 3;
 /// Number of windows for the estimate of the rate. With bad jitter, its standard error is about 0.2 %.
 const WINDOWS: usize = 8;
 
-/// A packet counts for at least two seconds, then expires: when the delay of the link changes slowly, playout follows.
+/// A packet counts for at least two seconds and then expires, so that playout follows slow changes of the link's
+/// delay.
 const FASTEST_OF_WINDOWS: usize = 5;
 
 /// Minimum number of windows for the estimate of the rate.
 const FEWEST_WINDOWS: usize = 4;
 
-/// If the fastest packet of a window is this much later than the one before, the delay of the link has changed, or the sender has
-/// lost time. Jitter delays single packets, and not all of half a second.
+/// If the fastest packet of a window is this much later than in the window before, the delay of the link has changed
+/// or the sender has lost time. Jitter delays single packets, not every packet of half a second.
 const STEP_SECONDS: f64 = 0.1;
 
-/// If two windows in a row are off by as much, and by about as much as each other, the rate has changed: half a second at 90 %
-/// and less.
+/// If two successive windows are off by at least this much, and by similar amounts, the rate has changed: half a
+/// second at 90 % and less.
 const RAMP_SECONDS: f64 = 0.05;
 
 /// Clocks of machines differ by less than 0.02 %. A smaller difference than this is jitter.
 const SAME_RATE: f64 = 0.005;
 
-/// Rates beyond these are not followed.
+/// Range of rates that the clock follows.
 const RATES: std::ops::RangeInclusive<f64> = 0.02..=50.0;
 
 impl SenderClock {
@@ -99,21 +102,22 @@ impl SenderClock {
         self.tick_seconds
     }
 
-    /// Seconds of the sender's time in a second of local time, 0.02 to 50: 1 unless the sender is slow, fast, or in slow motion.
+    /// Seconds of the sender's time in a second of local time, 0.02 to 50. It is 1 unless the sender is slow, fast or
+    /// in slow motion.
     #[must_use]
     pub const fn rate(&self) -> f64 {
         self.rate
     }
 
-    /// The sender's tick at `now`, estimated from the fastest packet; `None` before the first packet.
+    /// Returns the sender's tick at `now`, estimated from the fastest packet. `None` before the first packet.
     #[must_use]
     pub fn tick_at(&self, now: Duration) -> Option<f64> {
         let offset = self.offset_seconds()?;
         Some((self.rate * now.as_secs_f64() + offset) / self.tick_seconds)
     }
 
-    /// The full tick of a sequence number that arrives at `now`: of all ticks with that number, the
-    /// one nearest to the sender's estimated tick.
+    /// Resolves the sequence number of a packet that arrives at `now`: returns the tick with this number that is
+    /// nearest to the sender's estimated tick.
     #[must_use]
     pub fn tick_of(&self, now: Duration, sequence: Sequence) -> u64 {
         let expected = self.expected(now).round() as u64;
@@ -123,12 +127,12 @@ impl SenderClock {
             expected + ahead
         } else {
             let behind = u64::from(expected_sequence.ticks_since(sequence));
-            // Before the first wrap there is no earlier tick with this number.
+            // Before the first wrap, no earlier tick has this number.
             expected.checked_sub(behind).unwrap_or(expected + ahead)
         }
     }
 
-    /// The sender's tick at `now`, extrapolated from the start tick before the first packet.
+    /// Returns the sender's tick at `now`. Before the first packet, it is extrapolated from the start tick.
     pub(crate) fn expected(&self, now: Duration) -> f64 {
         self.tick_at(now).unwrap_or_else(|| {
             let (tick, at) = self.start;
@@ -136,8 +140,8 @@ impl SenderClock {
         })
     }
 
-    /// Records the current `tick` that the sender has reported. If it is more than a second from
-    /// the estimate, the clock is reset to it.
+    /// Records the current `tick` as reported by the sender. If it is more than a second from the estimate, the clock
+    /// is reset to it.
     pub fn sync_tick(&mut self, now: Duration, tick: u64) {
         let off_seconds = (self.expected(now) - tick as f64) * self.tick_seconds;
         if off_seconds.abs() > 1.0 {
@@ -174,9 +178,9 @@ impl SenderClock {
         }
     }
 
-    /// Updates the rate, and what agrees with it, when the newest window is complete.
+    /// Updates the rate and the number of agreeing windows when the newest window is complete.
     fn learn(&mut self) {
-        // Time that the sender has gained on the estimate from each window to the next, the newest first.
+        // Time that the sender has gained on the estimate from window to window, newest first.
         let offsets = self.windows.iter().rev();
         let mut offsets = offsets.map(|window| window.fastest.offset(self.rate));
         let [Some(last), Some(second)] = [offsets.next(), offsets.next()] else {
@@ -199,7 +203,7 @@ impl SenderClock {
         }
     }
 
-    /// The slope of the line that is nearest to the fastest packets of the windows that agree (least squares).
+    /// Returns the slope of the least-squares line through the fastest packets of the agreeing windows.
     fn slope(&self) -> f64 {
         let first = self.windows.len().saturating_sub(self.agreeing);
         let points = || self.windows.range(first..).map(|window| window.fastest);
@@ -211,15 +215,15 @@ impl SenderClock {
             variance += (point.local - local).powi(2);
             covariance += (point.local - local) * (point.sender - sender);
         }
-        // All at one time, if the caller's clock stands still.
+        // The caller's clock stands still.
         if variance == 0.0 {
             return self.rate;
         }
         (covariance / variance).clamp(*RATES.start(), *RATES.end())
     }
 
-    /// How much longer than the fastest packet the packet of `tick` took by the sender's clock, if it arrives at `now`; at
-    /// most an hour.
+    /// Returns how much longer than the fastest packet the packet of `tick` took by the sender's clock, if it arrives
+    /// at `now`. At most an hour.
     #[must_use]
     pub fn lateness(&self, now: Duration, tick: u64) -> Duration {
         let expected = self.tick_at(now).unwrap_or(tick as f64);
@@ -227,7 +231,7 @@ impl SenderClock {
         Duration::from_secs_f64((ticks * self.tick_seconds).min(MAX_LATENESS_SECONDS))
     }
 
-    /// The sender's time at local time 0, by the fastest packet.
+    /// The sender's time at local time 0 by the fastest packet.
     fn offset_seconds(&self) -> Option<f64> {
         let newest = self
             .windows
@@ -239,10 +243,10 @@ impl SenderClock {
     }
 }
 
-/// Keeps the lateness of any tick in the range of a `Duration`.
+/// Keeps the lateness of any tick within the range of a `Duration`.
 const MAX_LATENESS_SECONDS: f64 = 3600.0;
 
-/// The sequence number of a tick: the tick modulo 2¹⁶.
+/// Returns the sequence number of a tick: the tick modulo 2¹⁶.
 pub(crate) const fn sequence(tick: u64) -> Sequence {
     Sequence(tick as u16)
 }
@@ -303,14 +307,14 @@ mod tests {
             now += ms(500);
             assert_eq!(clock.tick_of(now, Sequence(101)), 101);
             clock.arrived(now, 101);
-            // A late report changes nothing.
+            // A late report has no effect.
             clock.sync_tick(now + ms(900), 101);
             assert!((clock.tick_at(now).unwrap() - 101.0).abs() < 1e-9);
         }
     }
 
-    /// A clock after packets of 100 ticks a second of the sender's time, which runs at each of the rates for five seconds; and the
-    /// sender's time in ticks.
+    /// Returns a clock after packets at 100 ticks a second of the sender's time, which runs at each of the rates for
+    /// five seconds, and the sender's time in ticks.
     fn after(rates: &[f64]) -> (SenderClock, f64) {
         let mut clock = SenderClock::new(100, 0, ms(0));
         let (mut time, mut sent) = (0.0, 0);
@@ -319,7 +323,7 @@ mod tests {
             time += rate;
             while (sent + 1) as f64 <= time {
                 sent += 1;
-                // One of three is late.
+                // One of three packets is late.
                 let late = if sent % 3 == 0 { ms(30) } else { ms(0) };
                 clock.arrived(ms(10 * frame as u64) + late, sent);
             }

@@ -1,13 +1,13 @@
-//! The playout delay: how long snapshots wait before they are shown.
+//! The playout delay: the time that snapshots wait before they are displayed.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use crate::clock::SenderClock;
 
-/// The playout delay for a send rate, long enough to bridge two lost snapshots in a row: three send
-/// intervals and a few frames for jitter. At 60, 30 and 10 snapshots a second these are Fiedler's
-/// figures (*Snapshot Interpolation*, 2014).
+/// Returns the playout delay for a send rate. It covers two lost snapshots in a row: three send intervals, and a few
+/// frames for jitter. At 60, 30 and 10 snapshots a second these are Fiedler's values (*Snapshot Interpolation*,
+/// 2014).
 ///
 /// # Panics
 /// If `snapshots_per_second` is 0.
@@ -21,12 +21,12 @@ pub fn playout_delay(snapshots_per_second: u32) -> Duration {
     Duration::from_millis(ms.into())
 }
 
-/// A playout delay that adapts to the link: the largest that a packet of the last five seconds needed,
-/// because it was late or because it followed a gap. In seconds of the sender's time.
+/// A playout delay that adapts to the link. It is the maximum that a packet of the last five seconds needed, because
+/// the packet was late or followed a gap. In seconds of the sender's time.
 #[derive(Clone, Debug)]
 pub struct AdaptiveDelay {
     tick: Duration,
-    /// In the order of arrival.
+    /// In order of arrival.
     needs: VecDeque<Need>,
     newest: Option<u64>,
     delay: Duration,
@@ -36,22 +36,21 @@ pub struct AdaptiveDelay {
 /// The delay that a packet needed.
 #[derive(Clone, Copy, Debug)]
 struct Need {
-    /// The last time at which it had not arrived.
+    /// Last time at which the packet had not arrived.
     missed: Duration,
-    /// The newest tick that had arrived before it.
+    /// Newest tick that had arrived before it.
     newest: u64,
-    /// Delay that would have kept playout at that tick, as the clock was then.
+    /// Delay that would have kept playout at that tick, with the clock as it was then.
     delay: Duration,
 }
 
-/// How long the delay that a packet needed is taken into account.
+/// The need of a packet counts for this time.
 const WINDOW: Duration = Duration::from_secs(5);
 
-/// Longer stalls interrupt playout instead of increasing the delay further.
+/// Longer stalls interrupt playout and do not increase the delay further.
 const MAX_DELAY: Duration = Duration::from_secs(1);
 
-/// Seconds by which the delay grows or shrinks each second: playout runs at half speed, or a twentieth
-/// faster, until the delay is right.
+/// Change of the delay per second: playout runs at half speed, or a twentieth faster, until the delay is right.
 const GROWTH: f64 = 0.5;
 const SHRINKING: f64 = 0.05;
 
@@ -72,9 +71,9 @@ impl AdaptiveDelay {
     }
 
     /// Records the arrival of the packet of `tick`, by the sender's clock. `missed` is the time of the last poll
-    /// before it arrived: a packet that is late only because the receiver did not poll needs no delay.
+    /// before its arrival: a packet that is late only because the receiver did not poll needs no delay.
     pub fn arrived(&mut self, missed: Duration, tick: u64, clock: &SenderClock) {
-        // Playout waited at the newest snapshot, or this one is late itself.
+        // Either playout waited at the newest snapshot, or this packet is late.
         let newest = self.newest.unwrap_or(tick.saturating_sub(1)).min(tick);
         self.newest = self.newest.max(Some(tick));
         self.forget(missed);
@@ -97,13 +96,14 @@ impl AdaptiveDelay {
         self.forget(now);
         let updated = self.updated.replace(now).unwrap_or(now);
         let passed = now.saturating_sub(updated).as_secs_f64();
-        // The clock may have been wrong when the packet arrived: the sender has lost time, or is slower than expected.
+        // The clock may have been wrong when the packet arrived, because the sender lost time or was slower than
+        // expected.
         let need = |need: &Need| {
             let delay = clock.lateness(need.missed, need.newest);
             delay.min(need.delay).min(MAX_DELAY)
         };
         if let Some(need) = self.needs.iter().map(need).max() {
-            // A tick more, because arrivals are polled once a tick.
+            // One more tick, because arrivals are polled once a tick.
             let target = (need + self.tick).as_secs_f64();
             let delay = self.delay.as_secs_f64();
             let shrinking = SHRINKING.max((delay - target) / SHRINKING_SECONDS);
@@ -128,14 +128,14 @@ mod tests {
         assert_eq!(delays, [ms(85), ms(150), ms(200), ms(350)]);
     }
 
-    /// The delay after 20 s of packets with the given lateness, lost where it is `None`.
+    /// Returns the delay after 20 s of packets with the given lateness, where `None` is a lost packet.
     fn settled(start: Duration, mut late: impl FnMut(u64) -> Option<Duration>) -> Duration {
         let mut clock = SenderClock::new(100, 0, ms(0));
         let mut delay = AdaptiveDelay::new(100, start);
         let mut last = start;
         for tick in 0..2000 {
             let now = ms(10 * tick);
-            // Others, which are in time, set the clock.
+            // Other packets, which are on time, set the clock.
             clock.arrived(now, tick);
             if let Some(lateness) = late(tick) {
                 delay.arrived(now + lateness, tick, &clock);

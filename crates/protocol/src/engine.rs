@@ -4,22 +4,22 @@ use std::fmt;
 
 use cubewire_codec::{Inputs, QuantizedSnapshot};
 
-/// An engine that simulates the scene at a receiver. What it does follows from its calls alone, and must be to the bit
-/// what the sender's scene does.
+/// An engine that simulates the scene at a receiver. Its results must depend on its calls only, and must equal the
+/// sender's scene bit by bit.
 pub trait Engine: fmt::Debug + Send + Sync {
     /// Simulates the snapshot of `tick`, in the precision of [`SIMULATED`](cubewire_codec::ladder::SIMULATED).
-    /// `None` if it does not have the world that the inputs start from.
+    /// Returns `None` if it does not have the world that the inputs start from.
     fn simulate(&mut self, tick: u64, inputs: &Inputs) -> Option<&QuantizedSnapshot>;
 
-    /// Takes the state of the sender's world after `tick`, from which a packet may start: what it needs besides the
-    /// snapshot of that tick. False if the bytes are no state.
+    /// Restores the sender's world after `tick` from the snapshot of that tick and further state. Packets may start
+    /// from it later. Returns whether the bytes are a valid state.
     fn restore(&mut self, tick: u64, snapshot: &QuantizedSnapshot, state: &[u8]) -> bool;
 
-    /// Ticks simulated so far.
+    /// Number of ticks simulated so far.
     fn simulated_ticks(&self) -> u64;
 }
 
-/// An end that simulates nothing.
+/// An engine that does not simulate.
 impl Engine for () {
     fn simulate(&mut self, _: u64, _: &Inputs) -> Option<&QuantizedSnapshot> {
         None

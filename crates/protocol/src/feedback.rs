@@ -13,11 +13,11 @@ use cubewire_codec::Sequence;
 /// The first byte is the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
-    /// Snapshots that the receiver has decoded and holds.
+    /// The snapshots that the receiver has decoded and stored.
     Ack(Ack),
-    /// A packet was rejected because the receiver does not hold its baseline.
+    /// A packet was refused because the receiver does not have its baseline.
     MissingBaseline(Sequence),
-    /// A packet was rejected because the receiver simulates something else, or nothing.
+    /// A packet was refused because the receiver's simulation differs, or because it does not simulate.
     Desync(Sequence),
 }
 
@@ -26,11 +26,11 @@ pub enum Feedback {
 pub struct Ack {
     /// Sequence number of the newest snapshot.
     pub newest: Sequence,
-    /// Bit `i`, counted from the lowest: `newest − 1 − i` is held as well.
+    /// Bit `i`, counted from the lowest, is set if the snapshot `newest − 1 − i` is stored as well.
     pub earlier: u32,
 }
 
-/// Why a message is not valid feedback.
+/// Reason why a message is not valid feedback.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FeedbackError {
     /// The message is empty.
@@ -44,12 +44,13 @@ pub enum FeedbackError {
     Length {
         /// The first byte.
         kind: u8,
-        /// Bytes of a message of that kind.
+        /// Length of a message of this kind, bytes.
         expected: usize,
-        /// Bytes of this one.
+        /// Length of this message, bytes.
         got: usize,
     },
-    /// It acks a snapshot that was never sent: see [`SnapshotSender::on_message`](crate::SnapshotSender::on_message).
+    /// The message acks a snapshot that was never sent: see
+    /// [`SnapshotSender::on_message`](crate::SnapshotSender::on_message).
     #[error("snapshot {0} was acked and never sent")]
     NeverSent(Sequence),
 }

@@ -1,10 +1,10 @@
-//! What moved the sender's scene in its last ticks.
+//! Inputs of the sender's scene in the last ticks.
 
 use std::collections::VecDeque;
 
 use cubewire_codec::simulation::MAX_SIMULATED_TICKS;
 
-/// The inputs of the last [`MAX_SIMULATED_TICKS`] ticks, a byte each. All senders of a scene share it.
+/// Inputs of the last [`MAX_SIMULATED_TICKS`] ticks, one byte each. All senders of a scene share it.
 #[derive(Clone, Debug)]
 pub struct InputHistory {
     tick: u64,
@@ -13,7 +13,7 @@ pub struct InputHistory {
 }
 
 impl InputHistory {
-    /// The history of a scene before its first tick, or at any later one: `started` says which.
+    /// Creates an empty history at `tick`. `started` is true if the scene is at its start.
     #[must_use]
     pub fn new(tick: u64, started: bool) -> Self {
         Self {
@@ -29,7 +29,7 @@ impl InputHistory {
         self.tick
     }
 
-    /// Records the next tick: its input, and whether the scene was reset before it.
+    /// Records the next tick with its input. `starts` is true if the scene was reset before the tick.
     pub fn push(&mut self, input: u8, starts: bool) {
         if starts {
             self.started = Some(self.tick);
@@ -41,21 +41,21 @@ impl InputHistory {
         self.tick += 1;
     }
 
-    /// The tick after which the scene was as at its start, if all inputs since are known.
+    /// Returns the tick at which the scene was at its start, if all inputs since then are known.
     #[must_use]
     pub fn started(&self) -> Option<u64> {
         self.started
             .filter(|&started| self.tick - started <= self.inputs.len() as u64)
     }
 
-    /// Whether the inputs of the ticks after `tick` up to the newest one are known, and there are any.
+    /// Whether the inputs of the ticks after `tick` are known and `tick` is not the newest tick.
     #[must_use]
     pub fn knows(&self, tick: u64) -> bool {
         let count = self.tick.checked_sub(tick);
         count.is_some_and(|count| (1..=self.inputs.len() as u64).contains(&count))
     }
 
-    /// Replaces `inputs` with those of the ticks after `tick` up to the newest one; with none if they are not
+    /// Replaces `inputs` with the inputs of the ticks after `tick`. Leaves it empty if they are not
     /// [known](Self::knows).
     pub fn since(&self, tick: u64, inputs: &mut Vec<u8>) {
         inputs.clear();

@@ -9,32 +9,31 @@ use serde::{Deserialize, Serialize};
 use crate::playout::{Playout, PlayoutBuffer};
 use crate::tracks::{Received, between};
 
-/// How bodies move between two snapshots. After Fiedler, *Snapshot Interpolation* (2014).
+/// Interpolation of bodies between two snapshots, after Fiedler, *Snapshot Interpolation* (2014).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Interpolation {
-    /// No interpolation: the newest snapshot is shown as soon as it arrives.
+    /// Shows the newest snapshot as soon as it arrives.
     None,
-    /// Positions along a straight line, orientations at constant speed along the shortest arc.
+    /// Interpolates positions linearly, and orientations at constant speed along the shortest arc.
     #[default]
     Linear,
-    /// Positions along a cubic spline through both positions and both velocities; orientations as
-    /// in `Linear`. Needs velocities.
+    /// Interpolates positions by a cubic spline through both positions and both velocities, and orientations as in
+    /// `Linear`. Needs velocities.
     Hermite,
-    /// Like `Hermite`, but without a playout delay: past the newest snapshot, bodies continue in a
-    /// straight line for up to [`MAX_EXTRAPOLATION_SECONDS`]. This shows why extrapolation fails here:
-    /// bodies pass through the floor and through each other, and snap back when the next snapshot
-    /// arrives. Needs velocities.
+    /// Like `Hermite`, but without a playout delay. Past the newest snapshot, bodies continue in a straight line for
+    /// up to [`MAX_EXTRAPOLATION_SECONDS`]. This shows why extrapolation fails for this scene: bodies pass through
+    /// the floor and through each other, and snap back when the next snapshot arrives. Needs velocities.
     Extrapolate,
 }
 
-/// Time after which extrapolated bodies stop.
+/// Time after which extrapolated bodies stop, seconds.
 pub const MAX_EXTRAPOLATION_SECONDS: f32 = 0.25;
 
 impl Interpolation {
     /// All kinds, the simplest first.
     pub const ALL: [Self; 4] = [Self::None, Self::Linear, Self::Hermite, Self::Extrapolate];
 
-    /// The name on a command line, lower case.
+    /// Returns the lower-case name for command lines.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -45,19 +44,19 @@ impl Interpolation {
         }
     }
 
-    /// Whether it needs velocities. Without them it is the same as `Linear`.
+    /// Whether it needs velocities. Without them it behaves like `Linear`.
     #[must_use]
     pub const fn needs_velocity(self) -> bool {
         matches!(self, Self::Hermite | Self::Extrapolate)
     }
 
-    /// Whether it uses a playout delay: snapshots wait so that bodies can move between two of them.
+    /// Whether it uses a playout delay, so that bodies can move between two snapshots.
     #[must_use]
     pub const fn waits(self) -> bool {
         matches!(self, Self::Linear | Self::Hermite)
     }
 
-    /// The kind that is applied to snapshots with velocities, or to those without.
+    /// Returns the kind that is used for snapshots with or without velocities.
     #[must_use]
     pub const fn effective(self, has_velocity: bool) -> Self {
         if self.needs_velocity() && !has_velocity {
@@ -67,7 +66,7 @@ impl Interpolation {
         }
     }
 
-    /// What to show at `now`; `None` before the first snapshot.
+    /// Returns the playout to display at `now`. `None` before the first snapshot.
     #[must_use]
     pub fn playout(
         self,
@@ -80,8 +79,8 @@ impl Interpolation {
         }
     }
 
-    /// The interpolated state of the body in a slot, if there is one: it appears with the first snapshot that has it, and is
-    /// gone with the first that has it no more.
+    /// Returns the interpolated state of the body in a slot, or `None` if the slot is empty. A body appears with the
+    /// first snapshot that has it and disappears with the first that does not.
     ///
     /// # Panics
     /// If the index is out of range.
@@ -89,7 +88,7 @@ impl Interpolation {
     pub fn slot(self, playout: &Playout<'_, Received>, slot: usize) -> Option<BodyState> {
         let life = |received: &Received| received.lives.get(slot).copied();
         match (life(playout.from), life(playout.to)) {
-            // Bodies are fixed.
+            // The scene has fixed bodies.
             (None, _) => Some(self.body(playout, slot)),
             (Some(None), _) => None,
             (from, to) if from == to => Some(self.body(playout, slot)),
@@ -97,8 +96,8 @@ impl Interpolation {
         }
     }
 
-    /// The interpolated state of a body. One that teleports between the two snapshots stays at its place in the first, until
-    /// the second is due.
+    /// Returns the interpolated state of a body. A body that teleports between the two snapshots stays at its first
+    /// position until the second snapshot is due.
     ///
     /// # Panics
     /// If the index is out of range.

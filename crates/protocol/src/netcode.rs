@@ -1,21 +1,21 @@
 //! Validates datagrams of netcode before they reach renetcode 2.0, which does not check some of their bytes.
 //!
-//! The lower half of the first byte is the kind, the upper half the length of the sequence number that
-//! follows. renetcode panics if that length is above 8 or if the datagram is too short for the signature
-//! behind it, and it adds to the sequence number, which may overflow. All of this happens before the
-//! signature is checked, so anyone can trigger it. A token's maker also chooses when it expires.
+//! The lower half of the first byte is the kind of the datagram. The upper half is the length of the sequence number
+//! that follows. renetcode panics if that length is above 8, or if the datagram is too short for the signature after
+//! it. It adds to the sequence number, which may overflow. All of this happens before the signature is checked, so
+//! anyone can trigger it. Also, the maker of a token chooses its expiry time.
 
 use std::ops::Range;
 use std::time::Duration;
 
-/// Seconds for which a connect token can be used to connect. The clocks of both machines may differ by as much.
+/// Lifetime of a connect token, seconds. The clocks of both machines may differ by as much.
 pub const TOKEN_SECONDS: u64 = 60;
 
-/// What tells a connect token from others: its signature.
+/// Identifies a connect token: its signature.
 pub type Token = [u8; SIGNATURE_BYTES];
 
-/// Whether a server may pass the datagram to netcode. `now` is the time since 1970, after which tokens may be valid for
-/// twice [`TOKEN_SECONDS`].
+/// Whether a server may pass the datagram to netcode. `now` is the time since 1970. Tokens may be valid for twice
+/// [`TOKEN_SECONDS`] from then.
 #[must_use]
 pub fn is_from_client(datagram: &[u8], now: Duration) -> bool {
     match is_request(datagram) {
@@ -27,7 +27,7 @@ pub fn is_from_client(datagram: &[u8], now: Duration) -> bool {
     }
 }
 
-/// Whether a client may pass the datagram to netcode. It never receives connection requests.
+/// Whether a client may pass the datagram to netcode. Clients never receive connection requests.
 #[must_use]
 pub fn is_from_server(datagram: &[u8]) -> bool {
     !is_request(datagram) && is_well_formed(datagram)
@@ -39,7 +39,7 @@ pub fn is_request(datagram: &[u8]) -> bool {
     datagram.first().is_some_and(|prefix| prefix & 0x0F == 0)
 }
 
-/// The token of a connection request, and when it expires, as time since 1970. None of this is authenticated.
+/// Returns the token of a connection request, and its expiry time since 1970. Neither is authenticated.
 #[must_use]
 pub fn token(request: &[u8]) -> Option<(Token, Duration)> {
     if request.len() != REQUEST_BYTES {
@@ -50,7 +50,7 @@ pub fn token(request: &[u8]) -> Option<(Token, Duration)> {
     Some((*token, Duration::from_secs(u64::from_le_bytes(expires))))
 }
 
-/// The sequence number of an encrypted datagram, if it is complete. None of this is authenticated.
+/// Returns the sequence number of an encrypted datagram if the datagram is complete. The number is not authenticated.
 #[must_use]
 pub fn sequence(datagram: &[u8]) -> Option<u64> {
     let (prefix, rest) = datagram.split_first()?;
@@ -71,7 +71,7 @@ fn is_well_formed(datagram: &[u8]) -> bool {
 /// The bytes of a connection request that hold the expiry time of its token.
 const EXPIRY: Range<usize> = 22..30;
 
-/// Kind, version, protocol, expiry time, nonce, and the token's secret part with its signature.
+/// Kind, version, protocol, expiry time, nonce, and the token's private part with its signature.
 const REQUEST_BYTES: usize = 1 + 13 + 8 + 8 + 24 + 1024;
 
 const SIGNATURE_BYTES: usize = 16;
@@ -91,7 +91,8 @@ mod tests {
 
     #[test]
     fn datagrams_that_make_netcode_panic_are_rejected() {
-        // No room for the signature behind the sequence number; a length above 8; the last sequence number.
+        // Without room for the signature after the sequence number; with a length above 8; with the last sequence
+        // number.
         let (mut short, mut long, mut last) = ([0; 18], [0; 100], [0xFF; 100]);
         (short[0], long[0], last[0]) = (0x25, 0x95, 0x85);
         for datagram in [&short[..], &long, &last, &[]] {

@@ -1,17 +1,18 @@
-//! Spreads the datagrams of a large snapshot over several ticks, so that they do not overflow the queue of a narrow link.
+//! Spreads the datagrams of a large snapshot over several ticks, so that they do not overflow the queue of a narrow
+//! link.
 
 use std::collections::VecDeque;
 
-/// Packets that wait for their ticks.
+/// A queue of packets that are sent at given ticks.
 #[derive(Clone, Debug, Default)]
 pub struct Pacer {
     now: u64,
-    /// Each with the tick in which it is due.
+    /// Packets with their due tick.
     waiting: VecDeque<(u64, Vec<u8>)>,
 }
 
 impl Pacer {
-    /// Queues packets, to be sent evenly over this many ticks from now on.
+    /// Queues packets that are sent evenly over `ticks` ticks, the first one at once.
     pub fn put(&mut self, packets: Vec<Vec<u8>>, ticks: u32) {
         let count = packets.len() as u64;
         for (index, packet) in (0..).zip(packets) {
@@ -20,7 +21,7 @@ impl Pacer {
         }
     }
 
-    /// Takes out the packets that are due, and advances by a tick.
+    /// Returns the packets that are due and advances by a tick.
     pub fn take(&mut self) -> impl Iterator<Item = Vec<u8>> {
         let waiting = self.waiting.iter();
         let due = waiting.take_while(|(due, _)| *due <= self.now).count();

@@ -1,7 +1,7 @@
-//! The playout buffer (jitter buffer): plays snapshots back at the rate at which they were taken.
+//! The playout buffer (jitter buffer): plays snapshots at the rate at which they were taken.
 //!
-//! A snapshot is due one playout delay after its earliest possible arrival. The delay lets late
-//! packets arrive in time, and bridges lost ones.
+//! A snapshot is due one playout delay after its earliest possible arrival. The delay gives late packets time to
+//! arrive, and covers lost ones.
 
 mod pace;
 
@@ -14,30 +14,30 @@ use cubewire_codec::schema::MAX_TICKS_PER_SECOND;
 use self::pace::Pace;
 use crate::clock::SenderClock;
 
-/// Maximum number of snapshots in a buffer; beyond it the oldest is dropped.
+/// Maximum number of snapshots in a buffer. Beyond it, the oldest is dropped.
 const CAPACITY: usize = 256;
 
-/// Longest playout delay, ticks. The rest of the buffer is for the snapshot that is shown, and for packets that arrive faster than
-/// usual. The longest adaptive delay is as long at the highest rate.
+/// Maximum playout delay, ticks. The rest of the buffer is for the displayed snapshot and for packets that arrive
+/// faster than usual. Equals the maximum adaptive delay at the highest tick rate.
 const MAX_DELAY_TICKS: u32 = MAX_TICKS_PER_SECOND as u32;
 
-/// Received snapshots in the order of their ticks, and the clock that says which are due.
+/// Received snapshots in the order of their ticks, with the clock that determines which are due.
 #[derive(Clone, Debug)]
 pub struct PlayoutBuffer<T> {
     pace: Pace,
-    /// Ascending ticks.
+    /// Ascending by tick.
     snapshots: VecDeque<(u64, T)>,
     is_starved: bool,
     stalls: u64,
     starved: Duration,
 }
 
-/// The state of playout: between two snapshots, or at one.
+/// State of playout between two snapshots, or at a single one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Playout<'a, T> {
-    /// The sender's tick that is shown.
+    /// The sender's tick that is displayed.
     pub tick: f64,
-    /// The sender's tick that would be shown if every snapshot had arrived: past `tick` where playout
+    /// The sender's tick that would be displayed if every snapshot had arrived. Greater than `tick` while playout
     /// waits.
     pub due_tick: f64,
     /// Tick of `from`.
@@ -46,19 +46,19 @@ pub struct Playout<'a, T> {
     pub from: &'a T,
     /// Tick of `to`.
     pub to_tick: u64,
-    /// The snapshot after `from`; `from` itself if there is none yet.
+    /// The snapshot after `from`, or `from` itself if the next one is missing.
     pub to: &'a T,
-    /// Position between the two, 0..=1.
+    /// Position between the two snapshots, 0..=1.
     pub fraction: f32,
-    /// Time between the two, seconds of the sender's clock.
+    /// Time between the two snapshots, seconds of the sender's clock.
     pub span_seconds: f32,
-    /// Time for which playout has been waiting at the newest snapshot, seconds of the sender's clock; 0 if there is
-    /// a next one.
+    /// Time that playout has been waiting at the newest snapshot, seconds of the sender's clock; 0 while a next
+    /// one exists.
     pub starved_seconds: f32,
 }
 
 impl<T> PlayoutBuffer<T> {
-    /// Creates an empty buffer that plays `delay` behind the sender's clock, up to 240 ticks.
+    /// Creates an empty buffer that plays `delay` behind the sender's clock. The delay is limited to 240 ticks.
     #[must_use]
     pub fn new(clock: SenderClock, delay: Duration) -> Self {
         let delay = delay.min(longest_delay(&clock));
@@ -71,33 +71,33 @@ impl<T> PlayoutBuffer<T> {
         }
     }
 
-    /// Time from the earliest possible arrival of a snapshot until it is shown, by the sender's clock.
+    /// Returns the time from the earliest possible arrival of a snapshot until its display, by the sender's clock.
     #[must_use]
     pub const fn delay(&self) -> Duration {
         self.pace.delay
     }
 
-    /// Number of snapshots held.
+    /// Number of snapshots in the buffer.
     #[must_use]
     pub fn len(&self) -> usize {
         self.snapshots.len()
     }
 
-    /// Whether no snapshot is held.
+    /// Whether the buffer is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.snapshots.is_empty()
     }
 
-    /// Sets the delay, up to 240 ticks. Playout approaches it in [`advance`](Self::advance), or jumps to it if that
-    /// is never called.
+    /// Sets the delay, which is limited to 240 ticks. Playout approaches it in [`advance`](Self::advance), or jumps
+    /// to it if that is never called.
     pub fn set_delay(&mut self, delay: Duration) {
         self.pace.delay = delay.min(longest_delay(self.clock()));
     }
 
-    /// Advances playout to `now`, at the rate of the sender's clock. Where the delay was set to another value or the
-    /// delay of the link has changed, playout runs slower or faster until it has caught up, and never backwards; only
-    /// if it is off by more than a second, it jumps. Call this many times a second.
+    /// Advances playout to `now` at the rate of the sender's clock. If the playout delay or the link's delay has
+    /// changed, playout runs slower or faster until it has caught up, but never backwards. It jumps if it is off by
+    /// more than a second. Call this many times a second.
     pub fn advance(&mut self, now: Duration) {
         let elapsed = self.pace.advance(now);
         let Some(&(newest, _)) = self.snapshots.back() else {
@@ -113,14 +113,14 @@ impl<T> PlayoutBuffer<T> {
         self.pace.take_back(newest);
     }
 
-    /// How often [`advance`](Self::advance) has found the next snapshot missing after one that was there.
+    /// Number of times that [`advance`](Self::advance) found the next snapshot missing after one that was present.
     #[must_use]
     pub const fn stalls(&self) -> u64 {
         self.stalls
     }
 
-    /// Total time without a next snapshot, measured in [`advance`](Self::advance). A buffer that is always
-    /// empty has one [stall](Self::stalls).
+    /// Total time without a next snapshot, measured in [`advance`](Self::advance). A buffer that stays empty has one
+    /// [stall](Self::stalls).
     #[must_use]
     pub const fn starved(&self) -> Duration {
         self.starved
@@ -137,7 +137,7 @@ impl<T> PlayoutBuffer<T> {
         &self.pace.clock
     }
 
-    /// The full tick of a sequence number that arrives at `now`. See [`SenderClock::tick_of`].
+    /// Resolves the sequence number of a packet that arrives at `now` to a tick. See [`SenderClock::tick_of`].
     #[must_use]
     pub fn tick(&self, now: Duration, sequence: Sequence) -> u64 {
         self.clock().tick_of(now, sequence)
@@ -153,18 +153,18 @@ impl<T> PlayoutBuffer<T> {
         self.snapshots.len() - played
     }
 
-    /// Whether a snapshot of `tick` that arrives at `now` is too late to be played.
+    /// Whether a snapshot of `tick` that arrives at `now` is too late to be displayed.
     #[must_use]
     pub fn is_late(&self, now: Duration, tick: u64) -> bool {
-        // Above the rounding errors of ticks as floats.
+        // Larger than the rounding errors of ticks as floats.
         const SLACK_TICKS: f64 = 1e-6;
         self.pace
             .due_tick(now)
             .is_some_and(|due| tick as f64 + SLACK_TICKS < due)
     }
 
-    /// Inserts the snapshot of a [tick](Self::tick) that arrived at `now`. Returns one whose memory can
-    /// be reused: the oldest if the buffer was full, or this one if its tick is already held.
+    /// Inserts the snapshot of a [tick](Self::tick) that arrived at `now`. Returns a snapshot so that its memory can
+    /// be reused: the oldest one if the buffer was full, or this one if the buffer already has its tick.
     pub fn insert(&mut self, now: Duration, tick: u64, snapshot: T) -> Option<T> {
         self.pace.clock.arrived(now, tick);
         let index = self.snapshots.partition_point(|&(held, _)| held < tick);
@@ -182,7 +182,7 @@ impl<T> PlayoutBuffer<T> {
         None
     }
 
-    /// The newest snapshot before a tick.
+    /// Returns the newest snapshot before a tick.
     #[must_use]
     pub fn before(&self, tick: u64) -> Option<(u64, &T)> {
         let index = self.snapshots.partition_point(|&(held, _)| held < tick);
@@ -190,7 +190,7 @@ impl<T> PlayoutBuffer<T> {
         Some((*tick, before))
     }
 
-    /// The snapshot that is shown at `now`, or left, and all that follow.
+    /// Iterates over the snapshot that is displayed at `now` and all later ones.
     pub fn upcoming_mut(
         &mut self,
         now: Duration,
@@ -205,7 +205,7 @@ impl<T> PlayoutBuffer<T> {
             .map(|(tick, snapshot)| (*tick, snapshot))
     }
 
-    /// Playout at the newest snapshot, due or not; `None` before the first.
+    /// Returns playout at the newest snapshot, due or not. `None` before the first snapshot.
     #[must_use]
     pub fn newest(&self, now: Duration) -> Option<Playout<'_, T>> {
         let (tick, newest) = self.snapshots.back()?;
@@ -222,8 +222,8 @@ impl<T> PlayoutBuffer<T> {
         })
     }
 
-    /// Playout at `now`. It waits at the newest snapshot when the next is missing, and at the oldest
-    /// before that is due. `None` before the first.
+    /// Returns playout at `now`. It waits at the newest snapshot while the next one is missing, and at the oldest
+    /// until that is due. `None` before the first snapshot.
     #[must_use]
     pub fn sample(&self, now: Duration) -> Option<Playout<'_, T>> {
         let due = self.pace.due_tick(now)?;
@@ -260,7 +260,7 @@ impl<T> PlayoutBuffer<T> {
         })
     }
 
-    /// Removes and returns the oldest snapshot if playout has passed the one after it.
+    /// Removes and returns the oldest snapshot if the one after it is due.
     pub fn discard_played(&mut self, now: Duration) -> Option<T> {
         let due = self.pace.due_tick(now)?;
         let next_is_played = self
@@ -283,7 +283,7 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// 100 ticks a second, a playout delay of 30 ms and a link delay of 50 ms.
+    /// A buffer with 100 ticks a second, a playout delay of 30 ms and a link delay of 50 ms.
     fn buffer(ticks: impl IntoIterator<Item = u16>) -> PlayoutBuffer<u16> {
         let mut buffer = PlayoutBuffer::new(SenderClock::new(100, 0, ms(0)), ms(30));
         for tick in ticks {
@@ -384,7 +384,7 @@ mod tests {
         let mut slowest = f64::MAX;
         for tick in 0..1_000 {
             let now = ms(150 + 10 * tick);
-            // The packet that arrives in this tick was sent 50 ms before, or 150.
+            // The packet that arrives in this tick was sent 50 ms earlier, or 150 ms.
             let sent = if tick < 200 { tick + 10 } else { tick };
             buffer.insert(now, sent, sent);
             buffer.advance(now);
@@ -419,7 +419,7 @@ mod tests {
     #[test]
     fn the_time_without_a_snapshot_is_counted() {
         let mut buffer = buffer(0..10);
-        // The last is due at 170 ms, and the receiver looks every 20.
+        // The last snapshot is due at 170 ms, and the receiver polls every 20 ms.
         for now in (0..=300).step_by(20).map(ms) {
             buffer.advance(now);
         }

@@ -1,4 +1,4 @@
-//! How much gets through to a receiver, learned from its acks.
+//! Adapts the data rate to a receiver by its acks.
 
 mod way;
 
@@ -8,73 +8,74 @@ use crate::budget::BUDGETS_KBPS;
 use crate::feedback::Ack;
 use way::{DELAY_TICKS, Way};
 
-/// The bytes that may be sent to a receiver so that what is sent does no harm.
+/// Limits the data rate to a receiver by the delay and loss that its acks show.
 ///
-/// There is no limit until harm is seen: packets take longer than they usually do, as in a queue, or more of them are lost
-/// than usually are. Then less is sent, three quarters of what has arrived, and the harm is watched:
+/// There is no limit until something is wrong: packets take longer than usual, as in a queue, or more of them are
+/// lost than usual. Then a trial sends three quarters of the rate that arrived:
 ///
-/// - If it passes, it came of sending too much. The limit stays below what arrived then, for one second, or twice as long
-///   as the last time if that was within half a minute. After that it grows by a quarter at a time.
-/// - If it stays, it is the way's own: radio noise, another route, somebody else's traffic. Sending less would be of no use, so
-///   the limit is what it was before, and such a delay and such a loss are usual from now on.
+/// - If delay or loss improves, the rate was too high. The limit stays below the rate that arrived for one second, or
+///   for twice as long as the last time if that was within half a minute. After that it grows by a quarter at a time.
+/// - If neither improves, the path itself is the cause: radio noise, another route or other traffic. The earlier
+///   limit is restored. This delay and loss count as usual from now on.
 ///
-/// If no acks arrive at all, the limit is the lowest, and doubles until there is harm. If later acks show that the packets before the
-/// silence have arrived, the receiver was busy, and the limit before the silence applies again (as in F-RTO, RFC 5682).
+/// If acks stop, the limit falls to the minimum and then doubles until something is wrong. If later acks show that
+/// the packets before the silence arrived, the receiver was busy. The limit before the silence then applies again (as
+/// in F-RTO, RFC 5682).
 ///
-/// Harm is more than chance explains. Losses come in bursts, so that the loss of few packets says little, and a delay has to stay
-/// for a while; nor is it silence if no more packets are missing than one burst can take.
+/// Only changes that chance does not explain count. Losses come in bursts, so the loss of a few packets proves
+/// little. A delay must last for a while. Missing acks count as silence later if a single burst can explain them.
 ///
-/// Each part is well known: the delay is compared as in LEDBAT (RFC 6817), which sees a queue before it overflows;
-/// the rate of what arrives is measured as in BBR, so that one cut suffices, from however high; the time below a limit that
-/// did harm is CUBIC's (RFC 9438), and the fall after silence QUIC's (RFC 9002, section 7.6). A way that loses some packets all
-/// the time is not a full one, so loss by itself proves nothing.
+/// The parts are known: the delay is compared as in LEDBAT (RFC 6817), which sees a queue before it overflows. The
+/// arrival rate is measured as in BBR, so that one cut is enough from any rate. The time below a limit that was too
+/// high is from CUBIC (RFC 9438), and the fall after silence from QUIC (RFC 9002, section 7.6). Some paths always
+/// lose packets without congestion, so loss alone does not prove that the rate is too high.
 ///
-/// Plain additive increase, multiplicative decrease does not suffice. It takes every loss and every longer route for congestion.
-/// With the trial added it is hardly shorter, and gives less of the budget over links that lose packets in bursts.
+/// Plain additive increase, multiplicative decrease is not enough: it takes every loss and every longer route for
+/// congestion. With trials added it is hardly shorter, and it uses less of the budget over links with bursts of loss.
 ///
 /// Ticks must not decrease. Times are counted in sixtieths of a second, so that they do not depend on the tick rate.
 #[derive(Clone, Debug)]
 pub struct AdaptiveRate {
     ticks_per_second: u16,
-    /// Bytes a second; there is no limit at [`MAX_RATE`].
+    /// Limit in bytes a second. [`MAX_RATE`] means no limit.
     rate: f64,
     way: Way,
-    /// Ticks that packets take when nothing is wrong, with their acks; none before the first.
+    /// Usual time from sending a packet to its ack, in 1/60 s. `None` before the first ack.
     usual_delay: Option<f64>,
-    /// Part of the packets that is lost when nothing is wrong.
+    /// Usual fraction of lost packets.
     usual_loss: f64,
-    /// The most that can become usual without a trial.
+    /// Maximum of `usual_loss` that is learned without a trial.
     most_usual_loss: f64,
     trial: Option<Trial>,
-    /// What arrived when too much was sent the last time.
+    /// The last rate that was too high.
     harmful: Option<Harmful>,
-    /// Whether the limit doubles.
+    /// Whether the limit doubles, instead of growing by a quarter.
     is_starting: bool,
     changed_at: u64,
-    /// Since when there has been a delay that is harm.
+    /// Since when the delay has been too long.
     slow_since: Option<u64>,
-    /// Until it is known why no acks arrived.
+    /// The current or last silence, until its cause is known.
     silence: Option<Box<Silence>>,
 }
 
-/// No acks arrive, or have arrived lately.
+/// State before a time without acks.
 #[derive(Clone, Debug)]
 struct Silence {
     since: u64,
-    /// The packets before it.
+    /// Packets that were sent before the silence.
     way: Way,
-    /// The limit before it.
+    /// Limit before the silence.
     rate: f64,
     harmful: Option<Harmful>,
     is_starting: bool,
 }
 
-/// Less is sent, to see whether that helps.
+/// A time with a lower rate, to find out whether that helps.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
-    /// The limit before.
+    /// Limit before the trial.
     rate: f64,
-    /// Bytes a second that arrived.
+    /// Rate that arrived before the trial, bytes a second.
     arriving: f64,
     is_slow: bool,
     longest_delay: u64,
@@ -89,55 +90,57 @@ struct Harmful {
     hold_ticks: u64,
 }
 
-/// The highest limit, in kilobits a second: twice what uncompressed snapshots of the demo take. From there on there is
-/// none.
+/// Highest limit in kilobits a second, twice the bandwidth of uncompressed snapshots of the demo. There is no limit
+/// at this value.
 pub const MAX_KBPS: u32 = 32_000;
 
 const MAX_RATE: f64 = MAX_KBPS as f64 * BYTES_OF_KBPS;
 const MIN_RATE: f64 = *BUDGETS_KBPS.start() as f64 * BYTES_OF_KBPS;
 const BYTES_OF_KBPS: f64 = 125.0;
 
-/// Delay beyond the usual one, and beyond its variation, that is harm: 83 ms, which a playout delay just bridges.
+/// Delay beyond the usual one and its variation that is too long: 83 ms, which a playout delay just covers.
 const HARMFUL_TICKS: f64 = 5.0;
 
-/// Ticks for which packets have to be that late: a queue does not empty by itself, and chance passes.
+/// A delay must be too long for this time: a queue does not empty by itself, while random delays pass.
 const SLOW_TICKS: u64 = 15;
 
-/// Loss beyond the usual one that is harm, as a part of the packets. That of a radio link varies by as much.
+/// Loss beyond the usual one that is too much, as a fraction. The loss of a radio link varies by as much.
 const HARMFUL_LOSS: f64 = 0.15;
 
-/// Loss beyond the usual one that is none by chance, in standard deviations: the same way loses more now and then.
+/// Loss beyond the usual one that chance explains, in standard deviations.
 const CHANCE: f64 = 3.0;
 
-/// Loss that does little harm, wherever it comes from.
+/// Loss that does little harm from any cause.
 const LIGHT_LOSS: f64 = 0.05;
 
-/// What is sent on trial, as a part of what has arrived: a queue drains in three times the time that it took to fill.
+/// Rate of a trial, as a fraction of the rate that arrived. A queue drains in three times the time that it took to
+/// fill.
 const TRIAL_PART: f64 = 0.75;
 
-/// From the first arrival of what was sent on trial to the verdict.
+/// Time from the first arrival of a trial's packets to the decision.
 const TRIAL_TICKS: u64 = 90;
 
-/// The same where few packets are sent.
+/// Maximum of this time, if few packets are sent.
 const LONGEST_TRIAL_TICKS: u64 = 360;
 
-/// What is left of a loss on trial if less helped, as a part of it: what varies by chance does not fall as far.
+/// Maximum loss in a trial, as a fraction of the loss before, if the trial helped. Random variation does not fall as
+/// far.
 const HELPED_PART: f64 = 0.25;
 
-/// The limit below one that did harm, as a part of it.
+/// Limit after a rate that was too high, as a fraction of that rate.
 const HELD_PART: f64 = 0.9;
 
 const MIN_HOLD_TICKS: u64 = 60;
 const MAX_HOLD_TICKS: u64 = 960;
 
-/// Packets before a longer silence are not acked any more.
+/// After a longer silence, earlier packets are not acked any more.
 const FORGOTTEN_SILENCE_TICKS: u64 = 300;
 
-/// Harm after a longer time has nothing to do with the last.
+/// A rate that was too high is forgotten after this time.
 const FORGOTTEN_TICKS: u64 = 1800;
 
 impl AdaptiveRate {
-    /// Begins without a limit.
+    /// Creates a rate without a limit.
     #[must_use]
     pub fn new(ticks_per_second: u16) -> Self {
         Self {
@@ -156,19 +159,19 @@ impl AdaptiveRate {
         }
     }
 
-    /// The limit in kilobits a second, from 16 to [`MAX_KBPS`]; none while nothing is known to do harm.
+    /// Returns the limit in kilobits a second, from 16 to [`MAX_KBPS`], or `None` without a limit.
     #[must_use]
     pub fn kbps(&self) -> Option<u32> {
         (self.rate < MAX_RATE).then_some((self.rate / BYTES_OF_KBPS) as u32)
     }
 
-    /// Records the packet of a tick, with the tick in which the last of it leaves and the bytes that it takes on the wire.
+    /// Records the packet of a tick. Its last datagram is sent in tick `left_at`. `bytes` is its size on the wire.
     pub fn on_sent(&mut self, tick: u64, left_at: u64, bytes: usize) {
         let [sent_at, left_at] = [tick, left_at].map(|tick| self.time(tick));
         self.way.on_sent(tick, sent_at, left_at, bytes);
     }
 
-    /// Records an ack that has arrived in this tick, of packets that were sent. Of several, the oldest comes first.
+    /// Records an ack that arrived in this tick. Pass several acks oldest first.
     pub fn on_ack(&mut self, tick: u64, ack: &Ack) {
         let now = self.time(tick);
         self.way.on_ack(now, ack);
@@ -177,26 +180,26 @@ impl AdaptiveRate {
         }
     }
 
-    /// A tick in sixtieths of a second.
+    /// Converts a tick to sixtieths of a second.
     fn time(&self, tick: u64) -> u64 {
         (u128::from(tick) * 60 / u128::from(self.ticks_per_second)) as u64
     }
 
-    /// Part of the last few hundred packets that was lost, 0 to 1.
+    /// Returns the fraction of lost packets over the last few hundred, 0 to 1.
     #[must_use]
     pub const fn loss(&self) -> f64 {
         self.way.mean_loss
     }
 
-    /// Mean time from sending a packet until its ack is processed, over the last few dozen packets, measured in whole ticks.
-    /// `None` before the first ack.
+    /// Returns the mean time from sending a packet until its ack is processed, over the last few dozen packets,
+    /// measured in whole ticks. `None` before the first ack.
     #[must_use]
     pub fn round_trip(&self) -> Option<Duration> {
         let [ticks, _] = self.way.delays?;
         Some(Duration::from_secs_f64(ticks / 60.0))
     }
 
-    /// Changes the limit, once a tick.
+    /// Updates the limit. Call this once per tick.
     pub fn update(&mut self, tick: u64) {
         let tick = self.time(tick);
         self.way.advance(tick);
@@ -220,13 +223,16 @@ impl AdaptiveRate {
         } else if is_lossy || self.slow_since.is_some_and(is_long) {
             self.try_less(tick, delay, is_slow, is_lossy);
         } else if tick >= self.changed_at + DELAY_TICKS + delay {
+            // A change has had time to show its effect.
             self.grow(tick);
         }
     }
 
-    /// What was sent into the silence tells nothing about the time after it.
+    /// Falls to the minimum rate, and keeps the state before the silence. The fate of packets during the silence says
+    /// little about later ones.
     fn fall(&mut self, tick: u64) {
         let mut way = std::mem::take(&mut self.way);
+        // Acks of these packets after the silence show whether they arrived.
         way.count_unknown();
         let trial = self.trial.take();
         self.silence.get_or_insert_with(|| {
@@ -244,7 +250,7 @@ impl AdaptiveRate {
         self.changed_at = tick;
     }
 
-    /// Returns to the limit before a silence if the packets before it have arrived.
+    /// Restores the limit before a silence if the packets before it arrived.
     fn end_silence(&mut self, tick: u64) {
         let is_over = |silence: &mut Box<Silence>| {
             silence.way.tells_loss() || silence.since + FORGOTTEN_SILENCE_TICKS <= tick
@@ -260,7 +266,7 @@ impl AdaptiveRate {
         }
     }
 
-    /// Learns which delay is usual, shorter ones soon and longer ones slowly. Returns whether this one is harm.
+    /// Learns the usual delay, shorter ones fast and longer ones slowly. Returns whether this delay is too long.
     fn learn_delay(&mut self, tick: u64, delay: u64) -> bool {
         let delay = delay as f64;
         let usual = self.usual_delay.get_or_insert(delay);
@@ -274,7 +280,7 @@ impl AdaptiveRate {
         is_slow
     }
 
-    /// Learns which loss is usual. Returns whether this one is harm.
+    /// Learns the usual loss. Returns whether the current loss is too much.
     fn learn_loss(&mut self) -> bool {
         if !self.way.tells_loss() {
             return false;
@@ -292,7 +298,7 @@ impl AdaptiveRate {
     fn try_less(&mut self, tick: u64, delay: u64, is_slow: bool, is_lossy: bool) {
         let arriving = self.way.arriving(tick);
         let less = (TRIAL_PART * arriving).max(MIN_RATE);
-        // While a queue drains, it goes on being slow.
+        // A queue is still slow while it drains.
         if less > HELD_PART * self.rate && self.rate > MIN_RATE {
             return;
         }
@@ -308,7 +314,7 @@ impl AdaptiveRate {
         self.way.count_from(tick);
     }
 
-    /// Decides whether sending less has helped.
+    /// Decides whether the trial has helped.
     fn decide(&mut self, tick: u64, delay: u64, is_slow: bool) {
         let Some(trial) = self.trial.take() else {
             return;

@@ -1,4 +1,4 @@
-//! The receiver: decodes packets, plays snapshots back, and sends feedback.
+//! The receiver: decodes packets, plays snapshots and sends feedback.
 
 use std::time::Duration;
 
@@ -17,18 +17,18 @@ use crate::session::{MAX_TICK, Welcome};
 use crate::state_transfer::StateAssembly;
 use crate::tracks::{self, Received};
 
-/// Snapshots that a receiver keeps at most: twice the sender's, so that it still holds the baseline of a packet
-/// that took up to 256 ticks to arrive, which are four seconds at 60 Hz and one at 240.
+/// Maximum number of snapshots that a receiver keeps: twice as many as the sender. So the receiver still has the
+/// baseline of a packet that took up to 256 ticks to arrive, which is four seconds at 60 Hz and one at 240 Hz.
 pub const RECEIVER_RING: usize = 512;
 
-/// How many snapshots from before the baseline of a packet a receiver keeps: for packets that are late, and the others that
-/// these refer to.
+/// Number of snapshots that a receiver keeps from before the baseline of a packet, for late packets and for
+/// additional references.
 const KEPT: usize = 63;
 
-/// Decodes packets, keeps the snapshots as baselines for later packets, and plays them back.
+/// Decodes packets, stores the snapshots as baselines of later packets, and plays them.
 ///
-/// Memory is bounded: [`RECEIVER_RING`] baselines, and the snapshots of the playout buffer. While acks arrive at the sender, the
-/// baselines are those since the one that its packets name, and 63 before.
+/// Memory is limited to [`RECEIVER_RING`] baselines and the snapshots in the playout buffer. While acks arrive at the
+/// sender, the receiver keeps the baselines since the one that the last packet named, and 63 before it.
 #[derive(Debug)]
 pub struct SnapshotReceiver {
     decoder: Decoder,
@@ -36,44 +36,45 @@ pub struct SnapshotReceiver {
     playout: PlayoutBuffer<Received>,
     delay: AdaptiveDelay,
     newest: Option<u64>,
-    /// Consecutive packets that were too far ahead of the clock.
+    /// Number of consecutive packets that were too far ahead of the clock.
     far_ahead: u32,
-    /// Snapshots that have arrived and are not acked yet, ascending.
+    /// Ticks of snapshots that have arrived and are not acked yet, ascending.
     unacked: Vec<u64>,
-    /// Acks to send, the last one first.
+    /// Acks to send; the last entry is sent first.
     acks: Vec<Ack>,
     missing: Option<Feedback>,
-    /// When packets were last waited for: the time of the last [`advance_playout`](Self::advance_playout).
+    /// Time of the last call of [`advance_playout`](Self::advance_playout), after which the receiver waited for
+    /// packets.
     waited: Option<Duration>,
     engine: Box<dyn Engine>,
     state: StateAssembly,
-    /// The next packet is decoded into this.
+    /// Target for decoding the next packet.
     next: Baseline,
-    /// Played snapshots, kept to reuse their memory.
+    /// Played snapshots, for reuse of their memory.
     spare: Vec<Received>,
-    /// Index of the field with the number of a body's teleports.
+    /// Index of the field that counts a body's teleports.
     teleports: Option<usize>,
 }
 
-/// What happened to a valid packet.
+/// Outcome of a valid packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// It was decoded.
+    /// The packet was decoded.
     Decoded {
         /// The sender's tick.
         tick: u64,
         /// The packet's header.
         header: Header,
-        /// Whether it arrived too late to be played.
+        /// Whether it arrived too late to be displayed.
         late: bool,
     },
-    /// The snapshot is already held.
+    /// The snapshot is already stored.
     Duplicate {
         /// The sender's tick.
         tick: u64,
     },
-    /// It was not decoded: it is so old that a newer snapshot has its slot or that its baseline is no longer kept,
-    /// or so far ahead of the sender's clock that its number must be wrong.
+    /// The packet was not decoded. It is so old that a newer snapshot has its slot or that its baseline is not stored
+    /// any more, or so far ahead of the sender's clock that its number must be wrong.
     OutOfWindow {
         /// The sender's tick.
         tick: u64,
@@ -81,7 +82,7 @@ pub enum Arrival {
 }
 
 impl SnapshotReceiver {
-    /// Creates a receiver whose welcome arrived at `now`, with the playout delay until the first
+    /// Creates a receiver for a welcome that arrived at `now`. `playout_delay` applies until the first
     /// [`advance_playout`](Self::advance_playout).
     ///
     /// # Errors
@@ -113,9 +114,9 @@ impl SnapshotReceiver {
         })
     }
 
-    /// Does not interpolate the pose of a body between snapshots that differ in this field of the schema, which counts the
-    /// body's teleports. A field of n values tells apart up to n − 1 teleports between two snapshots that have arrived; a
-    /// multiple of n looks like movement.
+    /// Sets the field of the schema that counts a body's teleports. The pose of a body is not interpolated between
+    /// snapshots that differ in this field. A field with n values can represent up to n − 1 teleports between two
+    /// snapshots that arrived; a multiple of n teleports looks like movement.
     ///
     /// # Panics
     /// If the schema has no field with this index.
@@ -127,40 +128,41 @@ impl SnapshotReceiver {
         self
     }
 
-    /// Simulates the scene, for packets with [`Delta::ArithmeticSimulated`](cubewire_codec::stages::Delta).
+    /// Sets the engine that simulates the scene, for packets with
+    /// [`Delta::ArithmeticSimulated`](cubewire_codec::stages::Delta).
     #[must_use]
     pub fn with_engine(mut self, engine: Box<dyn Engine>) -> Self {
         self.engine = engine;
         self
     }
 
-    /// The engine.
+    /// Returns the engine.
     #[must_use]
     pub fn engine(&self) -> &dyn Engine {
         &*self.engine
     }
 
-    /// The decoder. After [`Arrival::Decoded`], its [ledger](Decoder::ledger) is that of the packet.
+    /// Returns the decoder. After [`Arrival::Decoded`], its [ledger](Decoder::ledger) is for this packet.
     #[must_use]
     pub const fn decoder(&self) -> &Decoder {
         &self.decoder
     }
 
-    /// As [`Decoder::set_ledger`].
+    /// Calls [`Decoder::set_ledger`].
     pub fn set_ledger(&mut self, ledger: Option<BitLedger>) {
         self.decoder.set_ledger(ledger);
     }
 
-    /// Processes a packet that arrives at `now`.
+    /// Processes a packet that arrived at `now`.
     ///
     /// # Errors
-    /// [`DecodeError`] if it cannot be decoded; no snapshot changes then. If its baseline is missing or
-    /// differs from the sender's, [`poll_feedback`](Self::poll_feedback) reports that.
+    /// [`DecodeError`] if the packet cannot be decoded. No snapshot changes then. If its baseline is missing or
+    /// differs from the sender's, [`poll_feedback`](Self::poll_feedback) reports this.
     pub fn on_packet(&mut self, now: Duration, bytes: &[u8]) -> Result<Arrival, DecodeError> {
         let header = Header::decode(bytes)?;
         let tick = self.playout.tick(now, header.sequence);
         if self.received.get(tick).is_some() {
-            // Its ack may have been lost.
+            // The ack may have been lost.
             self.wants_ack(tick);
             return Ok(Arrival::Duplicate { tick });
         }
@@ -168,12 +170,12 @@ impl SnapshotReceiver {
             return Ok(Arrival::OutOfWindow { tick });
         }
         if let Err(error) = self.decode(tick, header.sequence, bytes) {
-            // Newer packets have named newer baselines since. The link delivered this one more than [`KEPT`] ticks late.
+            // Newer packets have named newer baselines. This packet arrived more than [`KEPT`] ticks late.
             if matches!(error, DecodeError::UnknownBaseline(_)) && Some(tick) < self.newest {
                 return Ok(Arrival::OutOfWindow { tick });
             }
             let named = header.baseline.sequence();
-            // If the states of the two sides differ, the sender must not use this baseline again.
+            // If the states of sender and receiver differ, the sender must not use this baseline again.
             let report = match error {
                 DecodeError::Desync(sequence) => Some(Feedback::Desync(sequence)),
                 DecodeError::UnknownBaseline(baseline) => Some(Feedback::MissingBaseline(baseline)),
@@ -225,7 +227,7 @@ impl SnapshotReceiver {
         Ok(())
     }
 
-    /// Restores a world once a state has arrived and the snapshot of its tick is held.
+    /// Restores the engine's world when a state is complete and the snapshot of its tick is stored.
     fn restore(&mut self) {
         if let Some(tick) = self.state.complete()
             && let Some(snapshot) = self.received.get(tick)
@@ -235,7 +237,7 @@ impl SnapshotReceiver {
         }
     }
 
-    /// Forgets the snapshots that no packet is expected to refer to, after the one of `tick`.
+    /// After the packet of `tick`, drops the snapshots that no further packet is expected to refer to.
     fn forget(&mut self, tick: u64, header: &Header) {
         let named = header.baseline.sequence();
         let age = named.map_or(MAX_BASELINE_AGE_TICKS, |named| {
@@ -248,8 +250,8 @@ impl SnapshotReceiver {
         self.received.forget_before(oldest, KEPT);
     }
 
-    /// Whether a tick is too old or too far ahead. A single packet with a wrong number must not move
-    /// the clock; but if all packets are far ahead, the clock is wrong.
+    /// Whether a tick is too old or too far ahead. A single packet with a wrong number must not move the clock. But
+    /// if all packets are far ahead, the clock is wrong.
     fn is_outside(&mut self, now: Duration, tick: u64) -> bool {
         let expected = self.playout.clock().expected(now);
         if tick as f64 > expected + MAX_AHEAD_TICKS && self.far_ahead < MAX_FAR_AHEAD {
@@ -261,16 +263,17 @@ impl SnapshotReceiver {
         tick + RECEIVER_RING as u64 <= newest
     }
 
-    /// The latest time at which a packet that arrives at `now` is known to have been missing, and a tick more: receivers look for
-    /// packets once a tick. If the receiver itself has not looked for longer, the packet may have been there all the time.
+    /// Returns the latest time at which a packet that arrives at `now` is known to have been missing, plus a tick
+    /// because receivers poll once a tick. If the receiver has not polled for longer, the packet may have been
+    /// waiting in the socket.
     fn missed(&self, now: Duration) -> Duration {
         let tick = Duration::from_secs_f64(self.playout.clock().tick_seconds());
         self.waited.map_or(now, |waited| now.min(waited + tick))
     }
 
-    /// The next message for the sender; call this until it returns `None`. The acks cover all packets that arrived since
-    /// the last one and are held: one ack covers 33 ticks, so a receiver that was busy for longer sends several, at most
-    /// 512 / 33 + 1, the oldest first. A sender that gets them in this order takes no packet for lost that has arrived.
+    /// Returns the next message for the sender. Call this until it returns `None`. The acks cover all stored packets
+    /// that arrived since the last call. One ack covers 33 ticks, so a receiver that was busy for longer sends up to
+    /// 512 / 33 + 1 acks, oldest first. In this order, the sender never takes a packet for lost that has arrived.
     pub fn poll_feedback(&mut self) -> Option<Feedback> {
         if let Some(missing) = self.missing.take() {
             return Some(missing);
@@ -281,7 +284,7 @@ impl SnapshotReceiver {
         self.acks.pop().map(Feedback::Ack)
     }
 
-    /// Notes that the snapshot of a tick is to be acked.
+    /// Queues an ack of the snapshot of a tick.
     fn wants_ack(&mut self, tick: u64) {
         if let Err(index) = self.unacked.binary_search(&tick) {
             self.unacked.insert(index, tick);
@@ -291,7 +294,7 @@ impl SnapshotReceiver {
         }
     }
 
-    /// Prepares acks of all new arrivals, and of the newest snapshot even if it is not new.
+    /// Prepares acks for new arrivals. The newest snapshot is included even if it is not new.
     fn ack_all(&mut self) {
         let mut next = self.newest.filter(|_| !self.unacked.is_empty());
         while let Some(newest) = next {
@@ -314,24 +317,24 @@ impl SnapshotReceiver {
         self.unacked.clear();
     }
 
-    /// Records the sender's current `tick`, reported by other means than a packet. If it is more than a
-    /// second from the estimate, the sender has paused or skipped ticks, and the clock
-    /// is reset: after half their range, sequence numbers alone would be resolved to the wrong tick.
-    /// Ticks above 2⁴⁸ are ignored.
+    /// Records the sender's current `tick` from a source other than a packet. If it differs by more than a second
+    /// from the estimate, the sender has paused or skipped ticks, and the clock is reset. Without this, sequence
+    /// numbers would be resolved to wrong ticks after half their range. Ticks above 2⁴⁸ are ignored.
     pub fn sync_tick(&mut self, now: Duration, tick: u64) {
         if tick <= MAX_TICK {
             self.playout.sync_tick(now, tick);
         }
     }
 
-    /// The snapshots to show.
+    /// Returns the buffer of snapshots to display.
     #[must_use]
     pub const fn playout(&self) -> &PlayoutBuffer<Received> {
         &self.playout
     }
 
-    /// Sets the playout delay, `None` for the [adaptive](AdaptiveDelay) one, and advances playout to `now`. Call this every
-    /// tick or frame, after [`on_packet`](Self::on_packet) with all packets that have arrived. See [`PlayoutBuffer::advance`].
+    /// Sets the playout delay, where `None` selects the [adaptive](AdaptiveDelay) one, and advances playout to `now`.
+    /// Call this every tick or frame, after [`on_packet`](Self::on_packet) with all packets that have arrived. See
+    /// [`PlayoutBuffer::advance`].
     pub fn advance_playout(&mut self, now: Duration, delay: Option<Duration>) {
         self.waited = Some(now);
         let adapted = self.delay.update(now, self.playout.clock());
@@ -339,28 +342,28 @@ impl SnapshotReceiver {
         self.playout.advance(now);
     }
 
-    /// The decoded snapshot of `tick`, if it is still held.
+    /// Returns the decoded snapshot of `tick` if it is still stored.
     #[must_use]
     pub fn get(&self, tick: u64) -> Option<&Baseline> {
         self.received.get(tick)
     }
 
-    /// Tick of the newest snapshot that was decoded.
+    /// Returns the tick of the newest decoded snapshot.
     #[must_use]
     pub const fn newest(&self) -> Option<u64> {
         self.newest
     }
 
-    /// Memory held by the baselines, bytes.
+    /// Memory in use for baselines, bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.received.memory_bytes()
     }
 }
 
-/// How far ahead of the estimated clock a packet may be, as when the link has become faster: four seconds at 60 Hz, and one at
-/// 240. One with a damaged number must not set the clock.
+/// Maximum number of ticks that a packet may be ahead of the estimated clock, for links that become faster: four
+/// seconds at 60 Hz and one at 240 Hz. A packet with a damaged number must not set the clock.
 const MAX_AHEAD_TICKS: f64 = 255.0;
 
-/// Consecutive packets too far ahead of the clock that are ignored.
+/// Number of consecutive packets too far ahead of the clock that are ignored.
 const MAX_FAR_AHEAD: u32 = 60;

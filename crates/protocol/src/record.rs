@@ -1,7 +1,8 @@
-//! The packets of a connection and their fates: one record for each connection, at either end.
+//! The packets of a connection and their fates. Each end has one record per connection.
 //!
-//! A [`Record`] keeps a [`Sample`] for each tick of the last minute. Figures of any span are computed from the samples: sums as
-//! [`Totals`], fates as [`ArrivalCounts`]. Totals since a [mark](Record::mark) are kept for runs of any length.
+//! A [`Record`] keeps a [`Sample`] for each tick of the last minute. Figures for any span are computed from the
+//! samples: sums as [`Totals`], fates as [`ArrivalCounts`]. Totals since a [mark](Record::mark) cover runs of any
+//! length.
 
 mod arrivals;
 mod detail;
@@ -23,53 +24,51 @@ pub use totals::{Accounting, HEADER_BYTES, Totals, Traffic, kbps};
 /// One tick of a connection.
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
-    /// The simulation's tick; a viewer counts its own.
+    /// The simulation's tick. A viewer counts its own ticks.
     pub tick: u64,
-    /// Stages of the connection, whether a snapshot was sent in this tick or not.
+    /// Stages of the connection, even if no snapshot was sent in this tick.
     pub stages: Stages,
-    /// The budget of the connection, kilobits a second on the wire, if it keeps to one.
+    /// The budget of the connection, kilobits a second on the wire, or `None` without one.
     pub budget_kbps: Option<u32>,
-    /// Ticks from one snapshot to the next that are asked for.
+    /// Requested number of ticks between two snapshots.
     pub send_interval_ticks: u32,
-    /// Snapshots that were sent in this tick: one or, at a lower send rate, none. At a receiver, those that
-    /// it received.
+    /// Snapshots that were sent in this tick: one, or 0 at a lower send rate. At a receiver, the received ones.
     pub snapshots: Vec<PacketRecord>,
-    /// Ticks for which the body that has waited longest has waited to be sent; 0 without a budget.
+    /// Longest wait of a body, ticks; 0 without a budget.
     pub longest_wait_ticks: u64,
-    /// What the transport sent.
+    /// Traffic of the transport.
     pub traffic: Traffic,
-    /// Age of the newest acked snapshot; none before the first ack.
+    /// Age of the newest acked snapshot, or `None` before the first ack.
     pub acked_age_ticks: Option<u16>,
-    /// Packets that the simulated link lost in this tick, on the way to the receiver.
+    /// Number of packets that the simulated link lost in this tick on the way to the receiver.
     pub lost: usize,
-    /// Snapshots that arrived in this tick too late to be shown.
+    /// Number of snapshots that arrived in this tick too late to be displayed.
     pub late: usize,
-    /// Snapshots in the jitter buffer that are still to be shown.
+    /// Number of snapshots in the jitter buffer that are not displayed yet.
     pub buffered: usize,
-    /// The playout delay, on top of the shortest time in transit.
+    /// The playout delay, in addition to the shortest time in transit.
     pub playout_delay: Duration,
-    /// Stalls of playout that began in this tick, as the next snapshot had not arrived.
+    /// Number of playout stalls that began in this tick because the next snapshot was missing.
     pub stalls: usize,
-    /// How long playout stood still in this tick.
+    /// Time that playout stood still in this tick.
     pub starved: Duration,
-    /// The replica error, of connections that measure it; without a tick otherwise.
+    /// The replica error. Its tick is `None` if the connection does not measure it.
     pub replica_error: ReplicaError,
 }
 
-/// The difference between the displayed state of a tick and the simulation. While playout is stalled, it is the one to the
-/// state that should be displayed by now.
+/// Difference between the displayed state and the simulation at the same tick. While playout is stalled, the
+/// difference to the state that should be displayed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ReplicaError {
-    /// Tick that should be displayed; none before the first snapshot, and once the link has been
-    /// silent for longer than the history reaches back.
+    /// Tick that should be displayed. `None` before the first snapshot, and after a silence longer than the history.
     pub tick: Option<f64>,
-    /// Mean distance of the interacting bodies, metres; 0 if there are none.
+    /// Mean distance of the interacting bodies, metres; 0 without such bodies.
     pub mean_m: f32,
-    /// Distance of the body that is farthest off, metres.
+    /// Maximum distance of a body, metres.
     pub max_m: f32,
-    /// Mean angle of the interacting bodies, degrees; 0 if there are none.
+    /// Mean angle of the interacting bodies, degrees; 0 without such bodies.
     pub mean_degrees: f32,
-    /// Angle of the body that is farthest off, degrees.
+    /// Maximum angle of a body, degrees.
     pub max_degrees: f32,
 }
 
@@ -85,36 +84,36 @@ impl Default for Rate {
 
 /// The last minute of a connection, and totals since a mark.
 ///
-/// Memory is bounded: a minute of samples, two packets a tick in the mean, and [`MAX_DETAIL_BYTES`](Self::MAX_DETAIL_BYTES) of
-/// details. Default: of a connection with 60 ticks a second.
+/// Memory is limited to a minute of samples, two packets per tick on average, and
+/// [`MAX_DETAIL_BYTES`](Self::MAX_DETAIL_BYTES) of details. The default is for a connection with 60 ticks a second.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     rate: Rate,
     samples: VecDeque<Sample>,
-    /// Samples at the front whose packets have no details any more.
+    /// Number of samples at the front that have no packet details any more.
     undetailed: usize,
-    /// Bytes of the details in all samples but the newest, to which packets are still added.
+    /// Size of the details in all samples but the newest one, which still gets packets.
     detail_bytes: usize,
-    /// Packets in all samples but the newest.
+    /// Number of packets in all samples but the newest one.
     packets: usize,
-    /// Sums over the samples since the mark, without the newest.
+    /// Sums over the samples since the mark, without the newest one.
     totals: Totals,
     /// Whether the newest sample is from before the mark.
     is_marked: bool,
-    /// The newest tick whose snapshot was acked.
+    /// The newest tick with an acked snapshot.
     newest_acked: Option<u64>,
-    /// Whether the settings were switched since the newest sample.
+    /// Whether the settings have changed since the newest sample.
     is_switched: bool,
 }
 
 impl Record {
-    /// Seconds that are kept.
+    /// Length of the record, seconds.
     pub const SECONDS: usize = 60;
 
-    /// Bytes of memory for the details of packets, at most. The newest tick may add to them.
+    /// Maximum memory for packet details, bytes. The newest tick may exceed it.
     pub const MAX_DETAIL_BYTES: usize = 11 << 20;
 
-    /// An empty record.
+    /// Creates an empty record.
     #[must_use]
     pub fn new(ticks_per_second: u32) -> Self {
         Self {
@@ -124,7 +123,7 @@ impl Record {
         }
     }
 
-    /// A record that holds these samples, oldest first, of a connection with 60 ticks a second.
+    /// Creates a record with these samples, oldest first, of a connection with 60 ticks a second.
     #[must_use]
     pub fn from_samples(samples: impl IntoIterator<Item = Sample>) -> Self {
         let mut record = Self::default();
@@ -134,42 +133,42 @@ impl Record {
         record
     }
 
-    /// Ticks a second.
+    /// Returns the tick rate, ticks a second.
     #[must_use]
     pub const fn ticks_per_second(&self) -> u32 {
         self.rate.0
     }
 
-    /// Oldest first, without gaps; the newest is of the last tick.
+    /// Returns the samples, oldest first, without gaps. The newest one is for the last tick.
     #[must_use]
     pub const fn samples(&self) -> &VecDeque<Sample> {
         &self.samples
     }
 
-    /// All packets, the oldest first.
+    /// Iterates over all packets, oldest first.
     pub fn packets(&self) -> impl DoubleEndedIterator<Item = &PacketRecord> {
         self.samples.iter().flat_map(|sample| &sample.snapshots)
     }
 
-    /// The tick of the newest sample; none before there is one.
+    /// Returns the tick of the newest sample, or `None` if the record is empty.
     #[must_use]
     pub fn newest_tick(&self) -> Option<u64> {
         Some(self.samples.back()?.tick)
     }
 
-    /// The newest `ticks` samples, or fewer if there are not as many.
+    /// Iterates over the newest `ticks` samples, or all if the record has fewer.
     pub fn newest(&self, ticks: usize) -> impl ExactSizeIterator<Item = &Sample> {
         self.samples
             .range(self.samples.len().saturating_sub(ticks)..)
     }
 
-    /// The samples up to that tick, or up to the newest one; the newest first.
+    /// Iterates over the samples up to a tick, or up to the newest one, newest first.
     pub fn back_from(&self, tick: Option<u64>) -> impl Iterator<Item = &Sample> {
         let samples = self.samples.iter().rev();
         samples.skip_while(move |sample| tick.is_some_and(|tick| sample.tick > tick))
     }
 
-    /// The sample of that tick.
+    /// Returns the sample of a tick.
     #[must_use]
     pub fn at(&self, tick: u64) -> Option<&Sample> {
         self.samples.get(self.index_of(tick)?)
@@ -182,8 +181,9 @@ impl Record {
         (self.samples[index].tick == tick).then_some(index)
     }
 
-    /// Packets from before this tick are lost unless they have arrived. With acks, it is 32 ticks before the newest acked one: an ack
-    /// has a bit for each of these, and older acks come first. Without acks, it is a second before the newest tick.
+    /// Returns the tick before which packets that have not arrived count as lost. With acks, it is 32 ticks before
+    /// the newest acked one, because an ack has a bit for each tick and older acks come first. Without acks, it
+    /// is a second before the newest tick.
     #[must_use]
     pub fn settled_tick(&self) -> u64 {
         match self.newest_acked {
@@ -195,8 +195,8 @@ impl Record {
         }
     }
 
-    /// Whether any packet of the last two seconds has arrived, until a moment or now. While none does, as through a link that
-    /// is cut, how many times less it costs says nothing.
+    /// Whether any packet of the two seconds before `moment`, or before now, has arrived. Without arrivals, for
+    /// example on a cut link, a comparison of costs is meaningless.
     #[must_use]
     pub fn arrives(&self, moment: Option<u64>) -> bool {
         let mut samples = self.back_from(moment).take(2 * self.rate.0 as usize);
@@ -206,7 +206,7 @@ impl Record {
         })
     }
 
-    /// Sums over these samples of the record.
+    /// Returns the sums over samples of the record.
     pub fn sum<'a>(&self, samples: impl IntoIterator<Item = &'a Sample>) -> Totals {
         let mut totals = Totals::new(self.rate.0);
         for sample in samples {
@@ -215,7 +215,7 @@ impl Record {
         totals
     }
 
-    /// Sums since the [mark](Self::mark), or since the start, of any length.
+    /// Returns the sums since the [mark](Self::mark), or since the start.
     #[must_use]
     pub fn totals(&self) -> Totals {
         let mut totals = self.totals.clone();
@@ -225,21 +225,21 @@ impl Record {
         totals
     }
 
-    /// Begins the [totals](Self::totals) again, with the next tick.
+    /// Restarts the [totals](Self::totals) with the next tick.
     pub fn mark(&mut self) {
         self.totals = Totals::new(self.rate.0);
         self.is_marked = !self.samples.is_empty();
     }
 
-    /// Mean over the newest second, kilobits a second; 0 before the first tick.
+    /// Returns the mean bandwidth over the newest second, kilobits a second; 0 before the first tick.
     #[must_use]
     pub fn kbps(&self, accounting: Accounting) -> f64 {
         let second = self.newest(self.rate.0 as usize);
         self.sum(second).kbps(accounting)
     }
 
-    /// The tick up to which figures on the screen are means: the one of the past that is shown, or the newest that
-    /// keeps them steady, so that they change four times a second.
+    /// Returns the end of the period for displayed means: `moment`, or else a recent tick that advances four times a
+    /// second so that figures stay readable.
     #[must_use]
     pub fn steady_tick(&self, moment: Option<u64>) -> Option<u64> {
         let quarter = u64::from(self.rate.0 / 4).max(1);
@@ -247,8 +247,8 @@ impl Record {
         moment.or_else(newest)
     }
 
-    /// The second that all figures on the screen are means of: up to the [steady tick](Self::steady_tick). None unless every
-    /// tick of it had the settings of the moment: after a switch, a mean would be of neither.
+    /// Returns the sums over the second up to the [steady tick](Self::steady_tick), for displayed means. `None` if
+    /// the settings changed during this second, because a mean would mix both.
     #[must_use]
     pub fn second(&self, moment: Option<u64>) -> Option<Totals> {
         if moment.is_none() && self.is_switched {
@@ -261,18 +261,18 @@ impl Record {
         (totals.ticks == ticks).then_some(totals)
     }
 
-    /// Bytes of memory of the packets' details.
+    /// Memory in use for packet details, bytes.
     #[must_use]
     pub fn detail_bytes(&self) -> usize {
         self.detail_bytes + self.samples.back().map_or(0, Sample::detail_bytes)
     }
 
-    /// Begins a tick, and forgets what is too old. Ticks that were left out since the newest have empty samples.
+    /// Begins a tick and drops samples that are too old. Skipped ticks get empty samples.
     pub fn begin(&mut self, sample: Sample) {
         let kept = Self::SECONDS * self.rate.0 as usize;
         // A sample of tick 0 may be from before the first tick: see `current`.
         if let Some(newest) = self.newest_tick().filter(|&tick| tick > 0) {
-            // After a pause that is longer than what is kept, all of it is forgotten.
+            // After a pause that is longer than the record, every old sample is dropped.
             let first = (newest + 1).max((sample.tick + 1).saturating_sub(kept as u64));
             for tick in first..sample.tick {
                 self.push(Sample {
@@ -312,7 +312,7 @@ impl Record {
         self.samples.push_back(sample);
     }
 
-    /// The newest sample. Before the first tick, an empty one of tick 0.
+    /// Returns the newest sample. Before the first tick, this is an empty sample of tick 0.
     pub fn current(&mut self) -> &mut Sample {
         if self.samples.is_empty() {
             self.samples.push_back(Sample::default());
@@ -320,7 +320,7 @@ impl Record {
         self.samples.back_mut().expect("a sample was just pushed")
     }
 
-    /// Notes that the packets that were sent in that tick have arrived in the newest one.
+    /// Records that the packets of a tick have arrived in the newest tick.
     pub fn on_arrival(&mut self, tick: u64, is_late: bool) {
         let (Some(newest), Some(index)) = (self.newest_tick(), self.index_of(tick)) else {
             return;
@@ -333,7 +333,7 @@ impl Record {
         }
     }
 
-    /// Notes which of the snapshots that were sent have arrived, as an ack says that is processed at tick `now`.
+    /// Records which sent snapshots have arrived according to an ack that is processed at tick `now`.
     pub fn on_ack(&mut self, now: u64, ack: &Ack) {
         for sample in self.samples.iter_mut().rev() {
             let tick = sample.tick;
@@ -352,7 +352,7 @@ impl Record {
         }
     }
 
-    /// Notes that what is sent from the next tick on is not what was sent so far.
+    /// Records that the settings change with the next tick.
     pub const fn switch(&mut self) {
         self.is_switched = true;
     }
@@ -363,20 +363,20 @@ fn after(tick: u64, now: u64) -> u16 {
 }
 
 impl Sample {
-    /// Bytes of the encoded snapshots.
+    /// Size of the encoded snapshots, bytes.
     #[must_use]
     pub fn payload_bytes(&self) -> usize {
         let payloads = self.snapshots.iter().map(|packet| packet.payload_bytes);
         payloads.sum()
     }
 
-    /// Whether playout stood still, because the next snapshot had not arrived.
+    /// Whether playout stood still because the next snapshot was missing.
     #[must_use]
     pub const fn is_starved(&self) -> bool {
         !self.starved.is_zero()
     }
 
-    /// Bytes of the snapshots.
+    /// Size of the snapshots in an accounting, bytes.
     #[must_use]
     pub fn bytes(&self, accounting: Accounting) -> usize {
         match accounting {
@@ -387,7 +387,7 @@ impl Sample {
         }
     }
 
-    /// Whether the connection had the same stages, budget and rate.
+    /// Whether stages, budget and send interval are the same.
     #[must_use]
     pub fn is_sent_like(&self, other: &Self) -> bool {
         self.stages == other.stages

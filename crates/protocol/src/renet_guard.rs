@@ -2,10 +2,10 @@
 //!
 //! renet trusts some numbers of a packet: a slice's index, the slice count that each slice of a message repeats, and the
 //! identifier of a reliable message. A peer can use them to make it panic, count its memory wrongly, or hold messages
-//! that it does not count. `SECURITY.md` of the repository lists each defect with its input, and the tests of this module
-//! show each against renet itself.
+//! that it does not count. `SECURITY.md` in the repository lists each defect with its input. The tests of this module
+//! show each one against renet itself.
 //!
-//! All kinds of packets begin with a kind and a sequence number. `v` is a variable-length integer (RFC 9000, section 16);
+//! Every packet begins with a kind and a sequence number. `v` is a variable-length integer (RFC 9000, section 16);
 //! everything is big endian.
 //!
 //! ```text
@@ -16,7 +16,7 @@
 //! ack               4 | sequence v | ranges
 //! ```
 //!
-//! Ranges of acks are not checked. renet validates them itself, and looks them up among the packets that it has sent.
+//! Ranges of acks are not checked. renet validates them itself and looks them up in its list of sent packets.
 
 #[cfg(test)]
 mod tests;
@@ -29,11 +29,11 @@ pub const UNRELIABLE_CHANNEL: u8 = 0;
 /// Channel for reliable messages, which arrive in order, in both directions.
 pub const RELIABLE_CHANNEL: u8 = 1;
 
-/// Bytes of each slice of a message but the last, and of the longest message that is not sliced.
+/// Length of a slice, bytes. The last slice of a message may be shorter. Longer messages are sliced.
 pub const SLICE_BYTES: usize = 1200;
 
-/// Most bytes that renet puts around a datagram, a slice of one, or a part of the reliable messages, while packet numbers are
-/// below 2³⁰: for 69 days at three packets a tick and 60 ticks a second.
+/// Maximum number of bytes that renet adds to a datagram, to a slice, or to a group of reliable messages. Valid while
+/// packet numbers are below 2³⁰: for 69 days at three packets per tick and 60 ticks a second.
 pub const CHANNEL_BYTES: usize = 14;
 
 /// Largest reliable message, in bytes.
@@ -42,17 +42,18 @@ pub const MAX_RELIABLE_BYTES: usize = u16::MAX as usize;
 /// Largest unreliable message, in bytes: 256 slices.
 pub const MAX_UNRELIABLE_BYTES: usize = 256 * SLICE_BYTES;
 
-/// Largest packet, in bytes: the payload of a datagram of netcode. renet's packets have at most 1228 bytes, and acks up to 1400.
+/// Largest packet, in bytes: the payload of a netcode datagram. renet's packets have at most 1228 bytes, but its acks
+/// up to 1400.
 pub const MAX_PACKET_BYTES: usize = 1300;
 
-/// Number of reliable messages that may arrive from the first incomplete one on. renet holds them until that one is
-/// complete, and does not count the hundred bytes that each takes besides its contents.
+/// Maximum distance of a reliable message from the first incomplete one. renet keeps later messages until that one is
+/// complete, and does not count the hundred bytes of overhead of each.
 pub const MAX_GAP: u64 = 1 << 16;
 
 /// Refuses packets that would make renet 2.0.1 panic or miscount.
 ///
-/// A connection has one guard for the packets that it receives, and passes each packet to renet if
-/// [`check`](Self::check) accepts it. renet must have two receiving channels: [`UNRELIABLE_CHANNEL`], and
+/// A connection has one guard for the packets that it receives, and only passes packets to renet that
+/// [`check`](Self::check) accepts. renet must have two receiving channels: [`UNRELIABLE_CHANNEL`], and
 /// [`RELIABLE_CHANNEL`], which is ordered.
 ///
 /// The guard accepts all packets of a renet peer that sends no empty messages, no acks longer than [`MAX_PACKET_BYTES`], no
@@ -68,8 +69,8 @@ pub struct RenetGuard {
     expected: u64,
     /// The reliable messages from `expected` on.
     reliable: VecDeque<Reliable>,
-    /// Number and slice count of the newest unreliable message for each remainder of numbers. The count is 0 if no
-    /// message has arrived. Empty before the first slice.
+    /// Table of unreliable messages, indexed by message number modulo its size: number and slice count of the newest
+    /// message. The count is 0 without a message. Empty before the first slice.
     unreliable: Vec<(u64, u64)>,
 }
 
@@ -102,10 +103,10 @@ pub enum RefusedPacket {
         /// The channel, 0 to 255.
         channel: u8,
     },
-    /// A message that is not sliced is empty, or too long to be sent in one piece.
+    /// An unsliced message is empty, or too long for one piece.
     #[error("message of {0} bytes outside 1..={SLICE}")]
     MessageLength(u64),
-    /// The slice is not part of a message that may be sent.
+    /// The slice is not valid for any message.
     #[error("slice {index} of {slices} with {bytes} bytes")]
     Slice {
         /// Index of the slice.
@@ -120,9 +121,9 @@ pub enum RefusedPacket {
     SliceCount {
         /// Number of the message.
         message: u64,
-        /// Slices according to this packet. 1 for a message that is not sliced.
+        /// Number of slices in this packet, 1 for an unsliced message.
         slices: u64,
-        /// Slices according to an earlier packet.
+        /// Number of slices in an earlier packet.
         earlier: u64,
     },
     /// The reliable message is [`MAX_GAP`] or more after the first incomplete one.
@@ -139,13 +140,13 @@ pub enum RefusedPacket {
 }
 
 impl RenetGuard {
-    /// A guard for a new connection.
+    /// Creates a guard for a new connection.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Checks a packet before it is passed to renet. A refused packet leaves the guard as it was.
+    /// Checks a packet before it is passed to renet. A refused packet does not change the guard.
     ///
     /// # Errors
     /// [`RefusedPacket`]: the packet must not be passed to renet, and the connection should end.
@@ -265,7 +266,7 @@ impl RenetGuard {
         }
     }
 
-    /// Notes a slice that [`check_reliable`](Self::check_reliable) has accepted.
+    /// Records a slice that [`check_reliable`](Self::check_reliable) has accepted.
     fn put_reliable(&mut self, message: u64, slices: u8, index: u64) {
         let Some(ahead) = message.checked_sub(self.expected) else {
             return;
@@ -287,12 +288,13 @@ impl RenetGuard {
     }
 }
 
-/// Returns the packet with which a peer acknowledges `packet`. `None` if `packet` is not an ack.
+/// Returns the packet that a peer would send to acknowledge the ack `packet`. `None` if `packet` is not an ack.
 ///
-/// renet writes an ack in each flush, and repeats its contents until the peer acknowledges an ack. A sender that drops acks
-/// to save bandwidth must pass this packet to its own `RenetClient::process_packet` for each ack that it drops. Otherwise
-/// the list grows on links where packets overtake each other: renet limits it only where a packet is newer than all
-/// before. After some seconds, the list is too long for a packet and renet ends the connection.
+/// renet writes an ack in each flush. It repeats the contents until the peer acknowledges an ack. A sender that drops
+/// acks
+/// to save bandwidth must pass this packet to its own `RenetClient::process_packet` for each ack that it drops.
+/// Otherwise the list of acked packets grows on links that reorder packets: renet only limits it when a packet is
+/// newer than all before. After some seconds, the list is too long for a packet and renet ends the connection.
 ///
 /// The round-trip time that renet measures is not usable if acks are dropped.
 #[must_use]
@@ -304,7 +306,7 @@ pub fn ack_of(packet: &[u8]) -> Option<Vec<u8>> {
     varint(&mut rest).ok()?;
     let (sequence, after) = head.split_at(head.len() - rest.len());
     varint(&mut rest).ok()?;
-    // A number that this end has received, so that it is not noted as another.
+    // Use a number that this end has received before, so that renet does not add a new one to its list.
     let newest = &after[..after.len() - rest.len()];
     Some([&[ACK], newest, sequence, &[0, 0]].concat())
 }

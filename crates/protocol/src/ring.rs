@@ -1,24 +1,24 @@
-//! Snapshots by tick, on either side of the link.
+//! Snapshots by tick, at the sender and at the receiver.
 
 use std::collections::VecDeque;
 
 use cubewire_codec::Baseline;
 
-/// A ring of the last snapshots that were sent or received, by the sender's tick. A tick's slot is its
-/// remainder modulo the capacity.
+/// A ring of the last snapshots that were sent or received, by the sender's tick. The slot of a tick is the tick
+/// modulo the capacity.
 ///
-/// Ticks do not wrap. Sequence numbers do, every 18 minutes at 60 Hz, and a snapshot held through so
-/// long a silence must not be confused with a newer one of the same number.
+/// Ticks do not wrap. Sequence numbers wrap every 18 minutes at 60 Hz. A snapshot that is kept during such a long
+/// silence must not be confused with a newer one of the same number.
 #[derive(Clone, Debug)]
 pub struct BaselineRing {
     slots: Vec<Option<(u64, Baseline)>>,
-    /// Of the snapshots that are held, ascending.
+    /// Ticks of the stored snapshots, ascending.
     ticks: VecDeque<u64>,
-    /// Forgotten snapshots, whose memory is reused.
+    /// Dropped snapshots, for reuse of their memory.
     spare: Vec<Baseline>,
 }
 
-/// Forgotten snapshots that a ring keeps the memory of: one ack can come in place of several.
+/// Maximum number of dropped snapshots that are kept for reuse. One ack can drop several snapshots.
 const MAX_SPARE: usize = 8;
 
 impl BaselineRing {
@@ -36,23 +36,22 @@ impl BaselineRing {
         }
     }
 
-    /// The snapshot of `tick`, if it is still held.
+    /// Returns the snapshot of `tick` if it is still stored.
     #[must_use]
     pub fn get(&self, tick: u64) -> Option<&Baseline> {
         let (held, baseline) = self.slots[self.slot(tick)].as_ref()?;
         (*held == tick).then_some(baseline)
     }
 
-    /// Takes the old snapshot out of the slot for `tick`, or a forgotten one, so that its memory can be
-    /// reused; an empty one if there is neither.
+    /// Takes the old snapshot out of the slot of `tick`, or else a dropped one, so that its memory can be reused.
+    /// Returns an empty snapshot if neither exists.
     #[must_use]
     pub fn take_slot(&mut self, tick: u64) -> Baseline {
         let taken = self.remove(tick).or_else(|| self.spare.pop());
         taken.unwrap_or_default()
     }
 
-    /// Puts a snapshot into its slot. Returns the one that it replaces, so that its memory can be
-    /// reused.
+    /// Stores a snapshot in its slot. Returns the snapshot that it replaces, so that its memory can be reused.
     pub fn insert(&mut self, tick: u64, baseline: Baseline) -> Option<Baseline> {
         let old = self.remove(tick);
         let index = self.ticks.partition_point(|&held| held < tick);
@@ -62,7 +61,7 @@ impl BaselineRing {
         old
     }
 
-    /// Forgets the snapshots before a tick, but for the newest `count` of them.
+    /// Drops the snapshots before a tick, except for the newest `count` of them.
     pub fn forget_before(&mut self, tick: u64, count: usize) {
         let before = self.ticks.partition_point(|&held| held < tick);
         for _ in count..before {
@@ -73,21 +72,21 @@ impl BaselineRing {
         }
     }
 
-    /// Takes a snapshot whose memory can be reused.
+    /// Keeps a snapshot so that its memory can be reused.
     pub fn recycle(&mut self, baseline: Baseline) {
         if self.spare.len() < MAX_SPARE {
             self.spare.push(baseline);
         }
     }
 
-    /// Memory held by the snapshots, bytes. What several of them share counts once.
+    /// Memory in use for the snapshots, bytes. Shared parts count once.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         let held = self.slots.iter().flatten();
         Baseline::memory_bytes_of(held.map(|(_, baseline)| baseline))
     }
 
-    /// Empties the slot for `tick`.
+    /// Removes the snapshot from the slot of `tick`.
     fn remove(&mut self, tick: u64) -> Option<Baseline> {
         let slot = self.slot(tick);
         let (held, baseline) = self.slots[slot].take()?;

@@ -1,4 +1,4 @@
-//! Which bodies a partial packet carries: the most urgent first, and each of them some time.
+//! Chooses the bodies of a partial packet: the most urgent first. The wait of every body is bounded.
 
 mod change;
 mod standing;
@@ -11,93 +11,99 @@ use cubewire_codec::{QuantizedSnapshot, flagged};
 
 use self::change::{Change, Changes, MAX_ERROR, MAX_UNIT_ERRORS, UNIT_ERROR};
 
-/// What is to be sent of a tick, and at what price.
+/// Limits and priorities for the packet of a tick.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Within<'a> {
-    /// Bytes that the packet may take.
+    /// Maximum size of the packet, bytes.
     pub bytes: usize,
-    /// By how many more they grow with each tick in which none is sent; where they do not grow, every packet is filled, and
-    /// otherwise a partial one is of one datagram at most. Few large packets are better than many small ones:
-    /// they have fewer headers, and a body takes fewer bits among its neighbours.
+    /// Number of bytes that `bytes` grows by with each tick without a packet. If it is 0, every packet is filled.
+    /// Otherwise a partial packet takes at most one datagram and may wait until it can fill it. Few large packets are
+    /// better than many small ones: they have fewer headers, and a body takes fewer bits next to its neighbours.
     pub growth: usize,
-    /// The most that they can grow to.
+    /// Maximum that `bytes` can grow to.
     pub most: usize,
-    /// By body: how fast it becomes urgent; 1 beyond the end. A body whose gain is 0, negative or not a number is not sent in
-    /// a partial packet. If the receiver has to remove a body from a slot, the slot's gain counts as at least 1.
+    /// For each body, a factor for the growth of its priority; 1 for bodies beyond the end. A body with a gain that
+    /// is 0, negative or not a number is not sent in partial packets. If the receiver must remove a body from a slot,
+    /// the slot's gain counts as at least 1.
     pub gains: &'a [f32],
-    /// By body: the number of its group; beyond the end, each is by itself. Those of a group that wait are sent in one
-    /// packet, as urgent as the most urgent of them; only a group that no packet holds is sent in several.
+    /// For each body, the number of its group; bodies beyond the end have no group. Waiting bodies of a group are
+    /// sent in one packet, with the priority of the most urgent of them. A group is only split if no packet can hold
+    /// it.
     pub groups: &'a [u32],
 }
 
-/// What makes a body urgent while it waits.
+/// Determines how fast the priority of a waiting body grows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Urgency {
-    /// The time for which it has waited.
+    /// By the waiting time only.
     Waiting,
-    /// That, and how wrong the receiver has it.
+    /// Also by the error of the body at the receiver.
     Error,
-    /// That, for the bits that it takes.
+    /// By the error per estimated bit.
     #[default]
     ErrorPerBit,
 }
 
-/// How urgent bodies are, and what was last sent of each.
+/// Tracks the priority and the last sent state of each body.
 ///
-/// A body is *due* if it differs from what was last sent, or if that is known or presumed to be lost. Each tick adds to
-/// the priority of a due body; once it is sent, that begins with nothing again. As the errors that count are bounded,
-/// so is the time for which a body waits.
+/// A body is *due* if it differs from the state that was last sent, or if the packet with that state is lost or
+/// presumed lost. Each tick increases the priority of a due body. The priority returns to 0 when the body is sent.
+/// Errors are clamped, so the wait of a body is bounded.
 ///
-/// Let priorities grow by at least a and at most b = a [`MAX_WEIGHT_RATIO`] a tick, with gains of 1. A body that has waited
-/// for w ticks has a priority of at least a w, and so has each of the k bodies of every packet that is sent meanwhile. All n
-/// bodies together gain at most n b a tick, and none has more than the longest wait has added. So a k w² / 2 ≤ 2 n b w: no
-/// body waits for longer than 4 [`MAX_WEIGHT_RATIO`] n / k packets, unless they are lost.
+/// Let priorities grow by at least a and at most b = a [`MAX_WEIGHT_RATIO`] per tick, with gains of 1. A body that
+/// has waited for w ticks has a priority of at least a w, and so has each of the k bodies in every packet that was
+/// sent during the wait. All n bodies together gain at most n b per tick, and no priority exceeds the gain of the
+/// longest wait. So a k w² / 2 ≤ 2 n b w: without loss, no body waits for longer than 4 [`MAX_WEIGHT_RATIO`] n / k
+/// packets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Schedule {
     pub(crate) urgency: Urgency,
     priorities: Vec<f32>,
-    /// The priority with which a body was sent: it comes back if that is lost.
+    /// Priority of each body when it was sent. It is restored if the packet is lost.
     staked: Vec<f32>,
-    /// What was last sent of each body.
+    /// Last sent state of each body.
     sent: Option<QuantizedSnapshot>,
-    /// When that was.
+    /// When each body was last sent.
     sent_at: Vec<Stamp>,
-    /// The tick with the first stamp.
+    /// Tick with stamp 1.
     first: u64,
-    /// Whether the receiver is known to have what was last sent.
+    /// Whether the receiver is known to have the state in `sent`.
     is_confirmed: Vec<bool>,
-    /// Whether a body differs from that.
+    /// Whether the wanted state differs from `sent`.
     differs: Vec<bool>,
     is_due: Vec<bool>,
-    /// Since when, of a body that is due.
+    /// Tick since which a due body has been due.
     due_since: Vec<u64>,
-    /// How a body that is due differed from that when it was weighed last.
+    /// The last estimated difference between the wanted state and `sent`.
     changes: Vec<Change>,
-    /// Whether there may be something to do for a body.
+    /// Bodies that `advance` must look at, because they differ, are not confirmed or are due.
     is_open: Vec<bool>,
-    /// Whether the receiver may have another body in a slot, which it is to remove.
+    /// Whether the receiver may still have an earlier body in the slot, which it must remove.
     is_replaced: Vec<bool>,
     advanced_to: Option<u64>,
-    /// The due bodies that may be sent, by group and slot.
+    /// Due bodies with a positive gain. Sorted by group and slot if there are groups.
     due: Vec<Due>,
-    /// Those of them that were not sent: an index for each, below the complement of its priority, so that the most urgent
-    /// ones come first where they are sorted. Integers are sorted several times as fast as the bodies would be.
+    /// Unsent entries of `due`. Each has the complement of the priority's bits in the upper half and the index in the
+    /// lower half, so that ascending order is descending priority. Sorting integers is several times as fast as
+    /// sorting the entries.
     urgent: Vec<u64>,
-    /// So many of these are in order, and no other comes before them.
+    /// Number of entries at the start of `urgent` that are sorted and precede all others.
     sorted: usize,
-    /// Bits in packets for each estimated one, of complete and partial ones, from one schedule to the next; 0 before the first.
+    /// Ratio of actual to estimated bits, for complete and for partial packets. Kept when a schedule ends; 0 before
+    /// the first one.
     scales: [f32; 2],
-    /// Estimated bits of all that a complete packet carries.
+    /// Estimated bits of a complete packet.
     complete_bits: f32,
 }
 
-/// A tick in half of the memory, from 1 on: 0 is for never. Those of a schedule suffice for two years.
+/// Tick number as `u32` to halve the memory. 0 means "never"; ticks start at 1. Enough for two years at 60 Hz.
 type Stamp = u32;
 
-/// A body that waits is weighed again after so many ticks: it takes longer than all else, and little changes from one to the next.
+/// The change of a waiting body is estimated every 4 ticks. Estimating is the slowest step, and the result changes
+/// little from tick to tick.
 const WEIGHED_TICKS: usize = 4;
 
-/// A body that could be sent.
+/// A body that can be sent.
 #[derive(Clone, Copy, Debug)]
 struct Due {
     slot: usize,
@@ -111,25 +117,26 @@ impl Due {
     }
 }
 
-/// What is known of the way of bodies to the receiver.
+/// Delivery of bodies to the receiver, as far as acks show it.
 #[derive(Debug)]
 pub(crate) struct Way<'a> {
-    /// The tick of the newest acked packet; none where packets are relative to the initial state.
+    /// Tick of the newest acked packet, or `None` if packets are relative to the initial state.
     pub(crate) newest: Option<u64>,
-    /// By body: ticks before that in which a packet carried it that the receiver has; 255 for as many or more.
+    /// For each body, age of the newest acked packet that carried it, in ticks before `newest`; 255 stands for 255 or
+    /// more.
     pub(crate) ages: &'a [u8],
-    /// The ages of the packets that may yet arrive, as a mask.
+    /// Bit n is set if the packet of n ticks ago may still arrive.
     pub(crate) in_flight: u64,
 }
 
-/// How much faster than another a priority can grow, with equal gains.
+/// Maximum ratio between the growth of two priorities with equal gains.
 pub const MAX_WEIGHT_RATIO: f32 = (1.0 + MAX_UNIT_ERRORS) * MAX_BITS_WEIGHT * MAX_BITS_WEIGHT;
 
-/// A body that takes few bits, or many, is so many times as urgent, or as little.
+/// Limits how much a body's estimated size can change its priority: a factor of 2 up or down.
 const MAX_BITS_WEIGHT: f32 = 2.0;
 
 impl Change {
-    /// How fast it becomes urgent.
+    /// Growth of the priority per tick, with a gain of 1.
     fn weight(&self, urgency: Urgency) -> f32 {
         let error = self.error.min(MAX_ERROR) / UNIT_ERROR;
         match urgency {
@@ -144,8 +151,8 @@ impl Change {
 }
 
 impl Schedule {
-    /// Advances to a tick in which `wanted` is to be seen. `start` is what was sent last before there was a schedule, and
-    /// when, or the initial state.
+    /// Advances to a tick with the state `wanted`. `start` is used when a schedule begins: the tick and state of the
+    /// last packet, or the initial state without a tick.
     pub(crate) fn advance(
         &mut self,
         tick: u64,
@@ -178,11 +185,13 @@ impl Schedule {
         for slot in flagged(&self.is_open) {
             let (differs, is_confirmed) = (self.differs[slot], self.is_confirmed[slot]);
             let is_other = differs && sent.life(slot) != wanted.life(slot);
+            // The receiver may have the slot's earlier body until a later state is confirmed.
             self.is_replaced[slot] &= !is_confirmed;
             self.is_replaced[slot] |= is_other && sent.life(slot).is_some();
             let change = &mut self.changes[slot];
             match (differs, is_confirmed) {
                 (true, _) => {
+                    // Staggered by slot, so that each tick estimates a fourth of the waiting bodies.
                     let is_in_turn = (tick as usize + slot).is_multiple_of(WEIGHED_TICKS);
                     if is_in_turn || !self.is_due[slot] {
                         *change = changes.of(slot);
@@ -207,6 +216,7 @@ impl Schedule {
                 self.due_since[slot] = tick;
             }
             let gain = within.gains.get(slot).copied().unwrap_or(1.0);
+            // The receiver must get a removal even if the caller's gain is 0.
             let gain = match self.is_replaced[slot] || wanted.life(slot).is_none() {
                 true => gain.max(1.0),
                 false => gain,
@@ -216,6 +226,7 @@ impl Schedule {
             }
             let weight = gain * change.weight(self.urgency);
             let priority = &mut self.priorities[slot];
+            // Stays finite with any gain.
             *priority = (*priority + weight * ticks.max(1) as f32).min(f32::MAX / 2.0);
             self.due.push(Due {
                 slot,
@@ -234,7 +245,7 @@ impl Schedule {
         self.sorted = 0;
     }
 
-    /// Finds out which bodies the receiver is known to have as they were last sent.
+    /// Updates which bodies the receiver is known to have in the state that was last sent.
     fn confirm(&mut self, way: &Way<'_>) {
         let bodies = self.is_confirmed.iter_mut().zip(&self.sent_at);
         let Some(newest) = way.newest else {
@@ -244,6 +255,8 @@ impl Schedule {
         let newest = newest as i64 - self.first as i64 + 1;
         let newest = newest.max(i32::MIN.into()) as i32;
         for ((is_confirmed, &sent_at), &age) in bodies.zip(way.ages) {
+            // Confirmed if the newest acked packet with the body, of tick `newest - age`, is not older than its last
+            // send. An age of 255 is only a lower bound, so the earlier result stays.
             let is_new_enough = newest.wrapping_sub(sent_at.cast_signed()) >= age.into();
             let is_old = age == u8::MAX;
             *is_confirmed = sent_at == 0 || *is_confirmed & is_old || is_new_enough & !is_old;
@@ -254,23 +267,24 @@ impl Schedule {
         (tick - self.first + 1) as Stamp
     }
 
-    /// When a body was last sent.
+    /// Returns the tick of the last packet with a body.
     fn sent_at(&self, slot: usize) -> Option<u64> {
         let stamp = u64::from(self.sent_at[slot]);
         (stamp > 0).then(|| self.first + stamp - 1)
     }
 
-    /// The bodies that are to be sent, in no order beyond the sorted ones.
+    /// Iterates over the bodies to send. Only the first `sorted` are in order.
     fn urgent(&self) -> impl Iterator<Item = &Due> {
         self.urgent.iter().map(|&urgent| self.due_of(urgent))
     }
 
-    /// The body of an entry in the list of urgent ones.
+    /// Returns the body of an entry in `urgent`.
     fn due_of(&self, urgent: u64) -> &Due {
         &self.due[urgent as u32 as usize]
     }
 
-    /// Sorts so many of the most urgent bodies: few of all that are due fit into a packet.
+    /// Sorts the first `count` bodies by priority. A packet has room for few of the due bodies, so the rest stays
+    /// unsorted.
     fn sort(&mut self, count: usize) {
         let rest = &mut self.urgent[self.sorted..];
         let more = count.saturating_sub(self.sorted).min(rest.len());
@@ -281,7 +295,7 @@ impl Schedule {
         self.sorted += more;
     }
 
-    /// Makes the due bodies of a group as urgent as the most urgent of them.
+    /// Raises the priority of each due body to the maximum in its group.
     fn join_groups(&mut self) {
         self.due.sort_unstable_by_key(|due| (due.group, due.slot));
         for group in self.due.chunk_by_mut(Due::is_with) {
@@ -312,7 +326,7 @@ impl Schedule {
         };
     }
 
-    /// Ends: complete packets are sent, without a schedule.
+    /// Ends the schedule: every body was sent in a complete packet.
     pub(crate) fn stop(&mut self) {
         if self.is_running() {
             *self = Self {
@@ -323,32 +337,33 @@ impl Schedule {
         }
     }
 
-    /// Whether it was advanced since it was stopped.
+    /// Whether `advance` was called since the last `stop`.
     pub(crate) const fn is_running(&self) -> bool {
         self.sent.is_some()
     }
 
-    /// Whether no body is to be sent.
+    /// Whether no body is left to send.
     pub(crate) const fn is_idle(&self) -> bool {
         self.urgent.is_empty()
     }
 
-    /// So many of the most urgent bodies, as many as [fit](Self::fitting) at most.
+    /// Returns the slots of the `count` most urgent bodies. `count` is at most the result of
+    /// [`fitting`](Self::fitting).
     pub(crate) fn most_urgent(&self, count: usize) -> impl Iterator<Item = usize> {
         self.urgent().take(count).map(|due| due.slot)
     }
 
-    /// Estimated bytes of a complete packet.
+    /// Returns the estimated size of a complete packet, bytes.
     pub(crate) fn complete_bytes(&self) -> usize {
         HEADER_BYTES + (self.complete_bits * self.scales[0] / 8.0) as usize
     }
 
-    /// How many of the due bodies are expected to fit.
+    /// Returns the number of most urgent bodies that are expected to fit into `bytes`.
     pub(crate) fn fitting(&mut self, bytes: usize) -> usize {
         let mut left = bytes.saturating_sub(HEADER_BYTES) as f32 * 8.0 / self.scales[1];
         let mut fitting = 0;
         loop {
-            // Those that are expected, and the one after them.
+            // Sort the bodies that are expected to fit, and the one after them.
             self.sort(fitting + (left / TYPICAL_BITS) as usize + 2);
             let sorted = self.urgent().take(self.sorted).skip(fitting);
             let fits = sorted.take_while(|due| {
@@ -362,12 +377,12 @@ impl Schedule {
         }
     }
 
-    /// Whether all due bodies are expected to fit.
+    /// Whether all due bodies are expected to fit into `bytes`.
     pub(crate) fn all_fit(&mut self, bytes: usize) -> bool {
         self.fitting(bytes) == self.urgent.len()
     }
 
-    /// How many of so many due bodies are left without a group that is cut; all of them if that leaves none.
+    /// Returns the largest number up to `count` that does not split a group, or `count` if every number does.
     pub(crate) fn whole_groups(&self, count: usize) -> usize {
         let due = |index: usize| {
             self.urgent
@@ -381,7 +396,8 @@ impl Schedule {
         (1..=count).rev().find(is_whole).unwrap_or(count)
     }
 
-    /// Learns from a packet that was encoded.
+    /// Updates the scales with the size of an encoded packet. `carried` is the number of bodies in a partial packet,
+    /// or `None` for a complete one.
     pub(crate) fn learn(&mut self, bytes: usize, carried: Option<usize>) {
         let (scale, estimate) = match carried {
             None => (0, self.complete_bits),
@@ -397,7 +413,7 @@ impl Schedule {
         }
     }
 
-    /// Records a packet that carried the first `count` due bodies, or all bodies.
+    /// Records a packet with the first `count` urgent bodies, or with all bodies.
     pub(crate) fn on_sent(&mut self, tick: u64, wanted: &QuantizedSnapshot, count: Option<usize>) {
         let count = count.unwrap_or(self.urgent.len());
         let now = self.stamp(tick);
@@ -413,7 +429,7 @@ impl Schedule {
         }
     }
 
-    /// Ticks for which the body has been due that has been so longest; 0 if none is.
+    /// Returns the longest wait of the bodies that are due, ticks; 0 if no body is due.
     pub(crate) fn longest_wait(&self, tick: u64) -> u64 {
         let due = self.due_since.iter().zip(&self.is_due);
         let first = due
@@ -425,14 +441,14 @@ impl Schedule {
 }
 
 impl Way<'_> {
-    /// Whether what was sent so many ticks ago may yet arrive.
+    /// Whether a packet of `age` ticks ago may still arrive.
     const fn is_in_flight(&self, age: u32) -> bool {
         age < u64::BITS && self.in_flight >> age & 1 == 1
     }
 }
 
-/// A header with its mask and check, about.
+/// Approximate bytes of a header with its mask and check.
 const HEADER_BYTES: usize = 9;
 
-/// What a body that moves takes, about.
+/// Approximate bits of a moving body.
 const TYPICAL_BITS: f32 = 32.0;

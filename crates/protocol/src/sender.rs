@@ -1,4 +1,4 @@
-//! The sender, one for each receiver.
+//! The sender. A server has one for each receiver.
 
 mod partial;
 #[cfg(test)]
@@ -22,32 +22,33 @@ use crate::ring::BaselineRing;
 use crate::schedule::Schedule;
 use crate::sync::{SceneSync, SyncStatus};
 
-/// Maximum age of a baseline; after a longer gap in the acks, packets are relative to the initial
-/// state. Just above four seconds at 60 Hz, and one at
-/// [240](cubewire_codec::schema::MAX_TICKS_PER_SECOND), which a round trip by satellite takes with bad jitter.
+/// Maximum age of a baseline. If acks are missing for longer, packets are relative to the initial state. The value is
+/// just above four seconds at 60 Hz. At the maximum of [240 Hz](cubewire_codec::schema::MAX_TICKS_PER_SECOND) it is
+/// one second, which a satellite round trip with bad jitter can take.
 pub const MAX_BASELINE_AGE_TICKS: u16 = 255;
 
-/// The ticks before the [`CANDIDATES`] of which a sender keeps the snapshots: more than can be merged with one of them, and
-/// a second of those of which it may be asked for the state.
+/// The sender keeps snapshots for this number of ticks before the oldest of the [`CANDIDATES`]. More than merging
+/// needs, and about a second for requests of a state.
 const KEPT_TICKS: u64 = 56;
 
 /// Maximum number of acked snapshots that [`BaselineChoice::Smallest`] tries, newest first.
 pub const CANDIDATES: usize = 8;
 
-/// Which acked snapshot becomes the baseline of a packet.
+/// Choice of the acked snapshot that becomes the baseline of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BaselineChoice {
-    /// The newest.
+    /// The newest acked snapshot.
     #[default]
     Newest,
-    /// The one of the newest [`CANDIDATES`] that makes the smallest packet. Encodes once for each.
+    /// The one of the [`CANDIDATES`] newest acked snapshots that gives the smallest packet. Encodes once for each.
     Smallest,
 }
 
-/// Encodes snapshots for one receiver, and tracks which ones that receiver holds.
+/// Encodes snapshots for one receiver and tracks which ones the receiver has.
 ///
-/// Memory is bounded: 256 snapshots, whatever the receiver does. While acks arrive, those are kept that are not acked yet, and
-/// about 64 before. If no ack arrives for longer than 256 ticks, packets are relative to the initial state until the next ack.
+/// Memory is limited to 256 snapshots for any behaviour of the receiver. While acks arrive, the sender keeps the
+/// snapshots that are not acked yet and about 64 before them. If no ack arrives for longer than 256 ticks, packets
+/// are relative to the initial state until the next ack.
 #[derive(Debug)]
 pub struct SnapshotSender {
     encoder: Encoder,
@@ -56,17 +57,17 @@ pub struct SnapshotSender {
     /// Ticks of the acked snapshots, ascending.
     acked: VecDeque<u64>,
     packet: Packet,
-    /// A packet and its baseline that may turn out to be smaller.
+    /// Packet and baseline of another attempt, which are used if they are smaller.
     candidate: (Packet, Baseline),
     missing_baselines: u64,
     sync: SceneSync,
     schedule: Schedule,
-    /// The tick of the last snapshot within a budget, sent or not.
+    /// Tick of the last call of `send_within`.
     within_at: Option<u64>,
-    /// Since when all packets within a budget have been complete.
+    /// Tick since which all packets of `send_within` have been complete.
     complete_since: Option<u64>,
     carried: Vec<bool>,
-    /// See [`partial`].
+    /// Buffer for [`partial`].
     ages: Vec<u8>,
 }
 
@@ -75,14 +76,14 @@ pub struct SnapshotSender {
 pub struct Sent {
     /// The packet's header.
     pub header: Header,
-    /// Tick of the baseline that was chosen; stages without delta encoding do not use it. `None` while
-    /// no snapshot is acked.
+    /// Tick of the newest acked snapshot or of the candidate that was chosen, `None` before the first ack. Stages
+    /// without delta encoding do not use it.
     pub baseline: Option<u64>,
 }
 
 impl Sent {
-    /// Tick of the baseline that the packet names; `None` if it is relative to the initial state or
-    /// not delta encoded.
+    /// Returns the tick of the baseline that the header names. `None` if the packet is relative to the initial state
+    /// or not delta encoded.
     #[must_use]
     pub const fn named(&self) -> Option<u64> {
         match self.header.baseline {
@@ -92,16 +93,16 @@ impl Sent {
     }
 }
 
-/// See [`SnapshotSender::likeness`].
+/// A key from [`SnapshotSender::likeness`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Likeness {
     baseline: Option<u64>,
     newest_sent: Option<u64>,
-    /// Of the baseline and the two before it.
+    /// Digests of the baseline and of the two before it.
     digests: [Option<u64>; 3],
 }
 
-/// Why a snapshot was not sent.
+/// Reason why a snapshot was not sent.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SendError {
     /// The tick is not newer than the last one sent.
@@ -112,13 +113,13 @@ pub enum SendError {
         /// Tick of the last snapshot sent.
         newest: u64,
     },
-    /// The codec cannot encode it.
+    /// The codec cannot encode the snapshot.
     #[error(transparent)]
     Encode(#[from] EncodeError),
 }
 
 impl SnapshotSender {
-    /// Creates a sender of one scene. `initial` is the state that the receiver has before the first packet.
+    /// Creates a sender for one scene. `initial` is the receiver's state before the first packet.
     ///
     /// # Errors
     /// [`InitialStateError`] as in [`Encoder::new`].
@@ -144,13 +145,13 @@ impl SnapshotSender {
         })
     }
 
-    /// Encodes the snapshot of `tick`, quantized in the stages' precision, into
-    /// [`packet`](Self::packet), and keeps it as the receiver will decode it. A snapshot that is
-    /// [shared](CurrentSnapshot::Shared) with other senders takes memory only once.
+    /// Encodes the snapshot of `tick` into [`packet`](Self::packet), and stores it as the receiver will decode it.
+    /// The snapshot must be quantized in the stages' precision. A snapshot that is [shared](CurrentSnapshot::Shared)
+    /// with other senders is stored only once.
     ///
     /// # Errors
-    /// [`SendError`] if the tick is not newer than the last, or if the codec cannot encode the
-    /// snapshot. The sender remains usable.
+    /// [`SendError`] if the tick is not newer than the last one, or if the codec cannot encode the snapshot. The
+    /// sender remains usable.
     pub fn send<'s>(
         &mut self,
         tick: u64,
@@ -161,8 +162,8 @@ impl SnapshotSender {
         self.send_simulated(tick, stages, snapshot, choice, None)
     }
 
-    /// As [`send`](Self::send), for a receiver that simulates the scene: `inputs` are what moved it up to `tick`. Only
-    /// stages with [`Delta::ArithmeticSimulated`] use them; their baseline is always the newest.
+    /// Like [`send`](Self::send), for a receiver that simulates the scene. `inputs` are the inputs up to `tick`. Only
+    /// stages with [`Delta::ArithmeticSimulated`] use them, with the newest acked snapshot as baseline.
     ///
     /// # Errors
     /// As [`send`](Self::send).
@@ -203,7 +204,8 @@ impl SnapshotSender {
         Ok(sent)
     }
 
-    /// Encodes relative to older acked snapshots, and keeps the smallest packet. `None` if that is the one before.
+    /// Encodes relative to older acked snapshots and keeps the smallest packet. Returns `None` if the existing packet
+    /// is the smallest.
     fn try_other_baselines(
         &mut self,
         tick: u64,
@@ -232,8 +234,8 @@ impl SnapshotSender {
         Ok(smallest)
     }
 
-    /// Whether complete packets of both senders are the same from the next one on, as long as both send the same: what they
-    /// are relative to is equal.
+    /// Whether the next complete packets of both senders will be the same if both send the same snapshots. True if
+    /// their references are equal.
     #[must_use]
     pub fn is_like(&self, other: &Self) -> bool {
         let baseline = self.newest_acked();
@@ -244,7 +246,8 @@ impl SnapshotSender {
                 == partial::merged(&other.sent, &other.acked)
     }
 
-    /// A key that [similar](Self::is_like) senders have in common, and that others seldom have: finds them among many.
+    /// Returns a key that [similar](Self::is_like) senders share and that others seldom have. Use it to group many
+    /// senders.
     #[must_use]
     pub fn likeness(&self) -> Likeness {
         let baseline = self.newest_acked();
@@ -257,14 +260,14 @@ impl SnapshotSender {
         }
     }
 
-    /// Takes over the complete packet that another sender has just sent of this tick, which this one
-    /// [was like](Self::is_like) before: the other's [`packet`](Self::packet) is to go to this receiver, too.
+    /// Records the complete packet that another sender has just sent for this tick. Before that packet, both must
+    /// have been [alike](Self::is_like). The caller sends the other's [`packet`](Self::packet) to this receiver, too.
     ///
     /// # Errors
-    /// [`SendError`] if the tick is not newer than the last. The sender remains usable.
+    /// [`SendError`] if the tick is not newer than the last one. The sender remains usable.
     ///
     /// # Panics
-    /// If the other has sent nothing of this tick.
+    /// If the other has not sent this tick.
     pub fn send_same(&mut self, tick: u64, other: &Self) -> Result<(), SendError> {
         self.begin(tick)?;
         let sent = other.sent.get(tick).expect("the other has just sent it");
@@ -274,16 +277,16 @@ impl SnapshotSender {
         Ok(())
     }
 
-    /// If the receiver needs a state of the scene, the tick of the last packet: [`offer_state`](Self::offer_state) sends
-    /// it one, of a tick whose snapshot was sent.
+    /// Returns the tick of the last packet if the receiver needs a state of the scene, else `None`. Send one with
+    /// [`offer_state`](Self::offer_state).
     #[must_use]
     pub const fn wants_state(&self) -> Option<u64> {
         self.sync.wanted_at()
     }
 
-    /// Sends the state of the scene after `tick`, in chunks with the packets to come, if it is wanted, and if the
-    /// snapshot of that tick was sent for a simulation. The scene must go on as a world does that is restored from that
-    /// snapshot and the state, and the bytes must be such as the receiver's engine reads.
+    /// Offers the state of the scene after `tick`. It is sent in chunks with the next packets if the receiver needs
+    /// one and the snapshot of that tick was sent for a simulation. A world that is restored from the snapshot and
+    /// the state must behave exactly like the sender's. The receiver's engine must be able to read the bytes.
     ///
     /// # Panics
     /// If the state is empty or longer than [`MAX_STATE_BYTES`](crate::MAX_STATE_BYTES).
@@ -295,33 +298,32 @@ impl SnapshotSender {
         }
     }
 
-    /// Makes the receiver need a state, as if it had lost its world.
+    /// Forces the receiver to need a state, as if it had lost its world.
     pub fn force_desync(&mut self) {
         if let Some(newest) = self.newest_sent {
             self.sync.force_desync(newest);
         }
     }
 
-    /// Whether the receiver's simulated world is the sender's.
+    /// Returns whether the receiver's simulated world is known to equal the sender's.
     #[must_use]
     pub const fn sync(&self) -> SyncStatus {
         self.sync.status()
     }
 
-    /// How many chunks of a state the receiver is known to have, of how many, while one is sent.
+    /// During a state transfer, returns the number of chunks that the receiver is known to have, and the total.
     #[must_use]
     pub fn state_progress(&self) -> Option<(usize, usize)> {
         self.sync.state_progress()
     }
 
-    /// How often the receiver has reported that it simulates something else.
+    /// Number of desyncs that the receiver has reported.
     #[must_use]
     pub const fn desyncs(&self) -> u64 {
         self.sync.desyncs()
     }
 
-    /// Whether the ledgers of the packets to come list every item: see [`BitLedger::itemized`]. At first they
-    /// do not.
+    /// Sets whether the ledgers of further packets list every item: see [`BitLedger::itemized`]. Off by default.
     pub fn itemize(&mut self, itemize: bool) {
         for packet in [&mut self.packet, &mut self.candidate.0] {
             if packet.ledger.items().is_some() != itemize {
@@ -339,10 +341,10 @@ impl SnapshotSender {
         &self.packet
     }
 
-    /// Processes a message from the receiver. Acks of snapshots that are no longer held are ignored.
+    /// Processes a message from the receiver. Ignores acks of snapshots that are no longer stored.
     ///
     /// # Errors
-    /// [`FeedbackError`] if the message is invalid, or if it acks a snapshot that is newer than the last one sent.
+    /// [`FeedbackError`] if the message is invalid, or if it acks a snapshot that was not sent yet.
     pub fn on_message(&mut self, bytes: &[u8]) -> Result<Feedback, FeedbackError> {
         let feedback = Feedback::decode(bytes)?;
         match feedback {
@@ -353,7 +355,7 @@ impl SnapshotSender {
                 }
                 self.on_ack(ack);
             }
-            // Earlier acks were wrong or are out of date: discard all up to this baseline.
+            // Earlier acks were wrong or are outdated: discard all of them up to this baseline.
             Feedback::MissingBaseline(baseline) => {
                 self.missing_baselines += 1;
                 self.sync.forget_transfer();
@@ -369,31 +371,31 @@ impl SnapshotSender {
         Ok(feedback)
     }
 
-    /// Tick of the newest acked snapshot.
+    /// Returns the tick of the newest acked snapshot.
     #[must_use]
     pub fn newest_acked(&self) -> Option<u64> {
         self.acked.back().copied()
     }
 
-    /// Ticks of the two newest acked snapshots before `tick`, the newer one first.
+    /// Returns the ticks of the two newest acked snapshots before `tick`, the newer one first.
     #[must_use]
     pub fn acked_before(&self, tick: u64) -> [Option<u64>; 2] {
         before(&self.acked, tick)
     }
 
-    /// A snapshot as the receiver decodes it, kept for about a second after it was acked.
+    /// Returns a snapshot as the receiver decodes it. Snapshots are kept for about a second after their ack.
     #[must_use]
     pub fn get(&self, tick: u64) -> Option<&Baseline> {
         self.sent.get(tick)
     }
 
-    /// How often the receiver has reported a missing baseline.
+    /// Number of missing baselines that the receiver has reported.
     #[must_use]
     pub const fn missing_baselines(&self) -> u64 {
         self.missing_baselines
     }
 
-    /// Memory held by the snapshots, bytes.
+    /// Memory in use for snapshots, bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         self.sent.memory_bytes()
@@ -418,7 +420,7 @@ impl SnapshotSender {
         }
     }
 
-    /// The baseline of a packet, and the two before it.
+    /// Returns the baseline of a packet and the two references before it.
     fn held_references(
         &self,
         baseline: Option<u64>,
@@ -427,15 +429,15 @@ impl SnapshotSender {
         (references.baseline, references.additional)
     }
 
-    /// The newest tick with that number that may have been sent.
+    /// Returns the newest sent tick with this sequence number.
     fn tick_of(&self, number: Sequence) -> Option<u64> {
         let newest_sent = self.newest_sent?;
         let age = sequence(newest_sent).ticks_since(number);
         newest_sent.checked_sub(age.into())
     }
 
-    /// Begins the packet of `tick`, which is newer than all before: drops the acks that are too old for it, and the snapshots
-    /// that no packet will be relative to.
+    /// Begins the packet of `tick`. Drops acks that are too old for it, and snapshots that no packet can refer to any
+    /// more.
     fn begin(&mut self, tick: u64) -> Result<(), SendError> {
         if let Some(newest) = self.newest_sent
             && tick <= newest
@@ -459,13 +461,13 @@ impl SnapshotSender {
     }
 }
 
-/// The two newest of the acked ticks that are before `tick`, the newer one first.
+/// Returns the two newest acked ticks before `tick`, the newer one first.
 fn before(acked: &VecDeque<u64>, tick: u64) -> [Option<u64>; 2] {
     let newer = acked.partition_point(|&acked| acked < tick);
     [1, 2].map(|back| acked.get(newer.checked_sub(back)?).copied())
 }
 
-/// What a packet with this baseline is relative to.
+/// Returns the references of a packet with this baseline.
 fn references<'s>(
     sent: &'s BaselineRing,
     acked: &VecDeque<u64>,

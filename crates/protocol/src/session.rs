@@ -9,8 +9,9 @@
 //!          ◄───────────────  Tick     the server's tick after a pause
 //! ```
 //!
-//! [`ClientSession`] and [`ServerSession`] are the state machines of the two ends. Time is an argument. The app carries the
-//! messages, reliably and in order, alone ([`encode`](ClientMessage::encode)) or inside of its own.
+//! [`ClientSession`] and [`ServerSession`] are the state machines of the two ends. Time is an argument. The app
+//! transports the messages reliably and in order, either as they are ([`encode`](ClientMessage::encode)) or inside
+//! its own messages.
 
 mod client;
 mod contract;

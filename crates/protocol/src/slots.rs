@@ -1,31 +1,33 @@
-//! Slots of a scene in which bodies come and go: who is in which, and what one receiver is to see of them.
+//! Slots of a scene with bodies that come and go: allocation, and visibility for a receiver.
 //!
-//! Nothing about lives is a message of its own. A slot is part of the snapshot, so that what is lost, late or doubled does
-//! no more harm than to a position.
+//! Births and deaths are not messages. They are part of the snapshot, so loss, delay and duplication do them no more
+//! harm than they do to a position.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use cubewire_codec::{Life, QuantizedSnapshot};
 
-/// Time for which a slot stays empty after its body has gone.
+/// Time that a slot stays empty after its body was removed.
 ///
-/// A reference to a body names its slot, so the slot is empty until receivers have usually been told that the reference has
-/// ended: a second covers a lost packet and its replacement. A life is named by its generation, which comes back after 256
-/// lives of a slot, and thus after 256 seconds at the earliest: later than any message with the first life is delivered.
+/// References to a body name its slot. The slot stays empty until receivers have usually learned that the reference
+/// ended: one second covers a lost packet and its replacement. A body is identified by its slot's generation, which
+/// repeats after 256 bodies. This takes at least 256 seconds, longer than any message about the first body is in
+/// flight.
 pub const COOLDOWN: Duration = Duration::from_secs(1);
 
-/// Ticks of a cooldown at the lowest rates. A generation comes back after 512 ticks at the earliest, and packets refer to
-/// snapshots of the last [`MAX_BASELINE_AGE_TICKS`](crate::MAX_BASELINE_AGE_TICKS), and to 31 ticks before them.
+/// Minimum cooldown in ticks, for low tick rates. With 2 ticks, a generation repeats after 512 ticks at the earliest.
+/// Packets refer to snapshots of the last [`MAX_BASELINE_AGE_TICKS`](crate::MAX_BASELINE_AGE_TICKS) and to 31 ticks
+/// before them.
 const MIN_COOLDOWN_TICKS: u64 = 2;
 
-/// The slots of a scene at the server.
+/// Allocates the slots of a scene on the server.
 #[derive(Clone, Debug)]
 pub struct SlotTable {
     slots: Vec<SlotState>,
-    /// Empty slots that can be used again.
+    /// Empty slots that have cooled down.
     free: BTreeSet<usize>,
-    /// Empty slots that cannot be used yet: the tick from which on they can be, ascending, and the slot.
+    /// Empty slots in cooldown: the tick when the cooldown ends, ascending, and the slot.
     cooling: VecDeque<(u64, usize)>,
     cooldown_ticks: u64,
     max: usize,
@@ -38,7 +40,7 @@ struct SlotState {
 }
 
 impl SlotTable {
-    /// Creates a table of at most `max` slots for a scene with this many ticks a second, with no slot in use.
+    /// Creates a table with up to `max` slots, all of them empty, for a scene with this tick rate.
     #[must_use]
     pub const fn new(max: usize, ticks_per_second: u16) -> Self {
         let ticks = COOLDOWN.as_secs() * ticks_per_second as u64;
@@ -54,14 +56,15 @@ impl SlotTable {
         }
     }
 
-    /// Ticks for which a slot stays empty: [`COOLDOWN`], and at least 2.
+    /// Returns the cooldown in ticks: [`COOLDOWN`], but at least 2.
     #[must_use]
     pub const fn cooldown_ticks(&self) -> u64 {
         self.cooldown_ticks
     }
 
-    /// Finds a slot for a body of this kind: the lowest that has been empty for [`cooldown_ticks`](Self::cooldown_ticks).
-    /// `None` if all slots are in use or [cooling](Self::cooling). Ticks must not decrease.
+    /// Allocates a slot for a body of this kind: the lowest that has been empty for
+    /// [`cooldown_ticks`](Self::cooldown_ticks). Returns the slot and the body's life, or `None` if all slots are in
+    /// use or [cooling](Self::cooling). Ticks must not decrease.
     pub fn insert(&mut self, kind: u8, tick: u64) -> Option<(usize, Life)> {
         while let Some((_, slot)) = self.cooling.pop_front_if(|(from, _)| *from <= tick) {
             self.free.insert(slot);
@@ -100,13 +103,13 @@ impl SlotTable {
         true
     }
 
-    /// Number of empty slots that cannot be used yet, as of the last [`insert`](Self::insert).
+    /// Returns the number of empty slots that were in cooldown at the last [`insert`](Self::insert).
     #[must_use]
     pub fn cooling(&self) -> usize {
         self.cooling.len()
     }
 
-    /// The body in a slot, if there is one.
+    /// Returns the body in a slot, or `None` if the slot is empty.
     #[must_use]
     pub fn get(&self, slot: usize) -> Option<Life> {
         let state = self.slots.get(slot).filter(|state| state.is_used);
@@ -114,21 +117,21 @@ impl SlotTable {
     }
 }
 
-/// What a receiver sees of a slot.
+/// Visibility of a slot for a receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Visibility {
-    /// As it is.
+    /// The current state.
     #[default]
     Visible,
-    /// As it was when it was last visible; nothing if it never was, or if the body has gone.
+    /// The state when it was last visible. Empty if it never was, or if the body was removed.
     Frozen,
-    /// Nothing.
+    /// Empty.
     Hidden,
 }
 
-/// What one receiver is to see, tick after tick.
+/// The scene as one receiver sees it.
 ///
-/// The values of hidden bodies, and those of frozen ones since, change no byte of a packet.
+/// The values of hidden bodies, and later values of frozen ones, do not change any byte of a packet.
 #[derive(Clone, Debug)]
 pub struct View {
     wanted: QuantizedSnapshot,
@@ -136,7 +139,7 @@ pub struct View {
 }
 
 impl View {
-    /// The view of a receiver that has seen nothing of a world like this.
+    /// Creates the view of a receiver that has not seen anything of this world.
     #[must_use]
     pub fn new(world: &QuantizedSnapshot) -> Self {
         let empty = || QuantizedSnapshot::new(world.plan().clone(), world.precision());
@@ -146,10 +149,10 @@ impl View {
         }
     }
 
-    /// What the receiver is to see of the world: see [`Visibility`]. Slots beyond those of `visibility` are visible.
+    /// Returns the world with [`Visibility`] applied. Slots beyond the end of `visibility` are visible.
     ///
     /// # Panics
-    /// If the scene is of fixed bodies.
+    /// If the scene has fixed bodies and a slot would become empty.
     pub fn of(
         &mut self,
         world: &QuantizedSnapshot,
@@ -162,11 +165,11 @@ impl View {
     }
 }
 
-/// Makes what a receiver is to see of a copy of the world; `before` is what it was to see in the tick before. Slots beyond those
-/// of `visibility` are visible.
+/// Applies visibility to `view`, which must be a copy of the world. `before` is the result for the tick before. Slots
+/// beyond the end of `visibility` are visible.
 ///
 /// # Panics
-/// If the scene is of fixed bodies.
+/// If the scene has fixed bodies and a slot would become empty.
 pub fn apply_visibility(
     view: &mut QuantizedSnapshot,
     before: Option<&QuantizedSnapshot>,
@@ -223,14 +226,14 @@ mod tests {
         }
     }
 
-    /// Of 60 000 slots that all cool down, each attempt looks at one.
+    /// With 60 000 slots in cooldown, each attempt looks at one slot.
     #[test]
     fn a_full_table_refuses_without_a_look_at_all_slots() {
         const SLOTS: usize = 60_000;
         let mut table = SlotTable::new(SLOTS, 60);
         (0..SLOTS).for_each(|_| _ = table.insert(0, 0));
         assert!((0..SLOTS).all(|slot| table.remove(slot, 1)));
-        // If each attempt looked at all slots, these would be 3.6 billion steps.
+        // If each attempt looked at all slots, this would take 3.6 billion steps.
         (0..SLOTS).for_each(|_| assert_eq!(table.insert(0, 2), None));
         assert_eq!(table.cooling(), SLOTS);
         (0..SLOTS).for_each(|slot| assert_eq!(table.insert(0, 61).map(|at| at.0), Some(slot)));

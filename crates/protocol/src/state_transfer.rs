@@ -1,13 +1,13 @@
-//! The state of the sender's scene on its way to a receiver, in chunks that ride on its packets.
+//! Transfer of the scene's state to a receiver, in chunks inside packets.
 //!
 //! ```text
 //! sequence 16 | chunk 8 | chunks 8 | bytes
 //! ```
 //!
-//! Big endian. The sequence is that of the tick whose state it is: what the snapshot of that tick does not say. All
-//! chunks but the last have [`CHUNK_BYTES`]. An ack of a packet is one of its chunk, so that lost chunks are sent again
-//! and no other message is needed. A chunk is lost if packets that were sent after it have arrived; from then on it
-//! is sent again after ever longer times. A state whose snapshot is lost is given up.
+//! Big endian. The sequence number is the tick of the state. The state complements the snapshot of that tick. All
+//! chunks but the last have [`CHUNK_BYTES`]. The ack of a packet is also the ack of its chunk, so
+//! retransmission needs no other message. A chunk is lost if later packets have arrived. It is then sent again at
+//! increasing intervals. The transfer ends if the snapshot of its tick is lost.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -17,15 +17,15 @@ use cubewire_codec::simulation::MAX_SIMULATED_TICKS;
 
 use crate::clock::sequence;
 
-/// Bytes of a state in one chunk. With the rest of its packet it usually fits a datagram.
+/// Bytes of state in a chunk. With the rest of its packet it usually fits into a datagram.
 const CHUNK_BYTES: usize = 900;
 
 const HEAD_BYTES: usize = 4;
 
-/// Bytes of a state, at most.
+/// Maximum length of a state, bytes.
 pub const MAX_STATE_BYTES: usize = CHUNK_BYTES * u8::MAX as usize;
 
-/// A state at the sender.
+/// A state that the sender transfers.
 #[derive(Debug)]
 pub(crate) struct StateTransfer {
     tick: u64,
@@ -33,18 +33,18 @@ pub(crate) struct StateTransfer {
     /// Whether the receiver has the snapshot of the tick.
     has_snapshot: bool,
     chunks: Vec<Chunk>,
-    /// The chunk that each packet carried, by tick, ascending.
+    /// Chunk of each packet, by tick, ascending.
     carried: Vec<(u64, usize)>,
 }
 
-/// What became of a chunk.
+/// Delivery of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Chunk {
     Unsent,
     Sent {
-        /// Last with the packet of that tick.
+        /// Tick of the last packet with this chunk.
         at: u64,
-        /// How often, at most [`MAX_TIMES`].
+        /// Number of times it was sent, at most [`MAX_TIMES`].
         times: u64,
     },
     Arrived,
@@ -76,30 +76,30 @@ impl StateTransfer {
         self.has_snapshot && self.chunks.iter().all(|&chunk| chunk == Chunk::Arrived)
     }
 
-    /// Whether the snapshot does not arrive any more, if the receiver has one of tick `newest`.
+    /// Whether the snapshot of the tick is lost, given that the receiver has the snapshot of tick `newest`.
     pub(crate) const fn has_lost_snapshot(&self, newest: u64) -> bool {
         !self.has_snapshot && newest > self.tick + MAX_REORDERED_TICKS
     }
 
-    /// How many chunks have arrived, of how many.
+    /// Returns the number of chunks that have arrived and the total.
     pub(crate) fn progress(&self) -> (usize, usize) {
         let chunks = self.chunks.iter();
         let arrived = chunks.filter(|&&chunk| chunk == Chunk::Arrived);
         (arrived.count(), self.chunks.len())
     }
 
-    /// Writes the chunk that the packet of `tick` carries, if there is one to send, while the receiver has the packet
-    /// of tick `newest` and no newer one.
+    /// Writes the chunk for the packet of `tick`, or leaves `bytes` empty. `newest` is the newest tick that the
+    /// receiver has.
     pub(crate) fn chunk(&mut self, tick: u64, newest: u64, bytes: &mut Vec<u8>) {
         bytes.clear();
-        // For how long the chunk has waited, if it is due.
+        // Returns how long the chunk has waited if it is due.
         let waited = |chunk: &Chunk| match *chunk {
             Chunk::Unsent => Some(u64::MAX),
             Chunk::Sent { at, times: 1 } => {
                 let is_lost = newest > at + REORDERED_TICKS || tick > at + TIMEOUT_TICKS;
                 is_lost.then_some(tick - at)
             }
-            // Not in step with anything: a link may lose the packets after one that arrives.
+            // The interval grows by a tick each time, so that resends do not stay in step with periodic losses.
             Chunk::Sent { at, times } => (tick >= at + times).then_some(tick - at),
             Chunk::Arrived => None,
         };
@@ -124,7 +124,7 @@ impl StateTransfer {
         bytes.extend(&self.state[first..last]);
     }
 
-    /// The receiver has the packet of that tick.
+    /// Records that the receiver has the packet of a tick.
     pub(crate) fn on_ack(&mut self, tick: u64) {
         self.has_snapshot |= tick == self.tick;
         if let Ok(index) = self.carried.binary_search_by_key(&tick, |&(tick, _)| tick) {
@@ -133,7 +133,7 @@ impl StateTransfer {
     }
 }
 
-/// A state at the receiver.
+/// A state that the receiver assembles.
 #[derive(Debug, Default)]
 pub(crate) struct StateAssembly {
     /// The tick of the state.
@@ -143,7 +143,7 @@ pub(crate) struct StateAssembly {
 }
 
 impl StateAssembly {
-    /// Takes a chunk, which came in the packet of `now`. Those that do not fit are ignored.
+    /// Adds a chunk from the packet of tick `now`. Ignores invalid chunks.
     pub(crate) fn add(&mut self, now: u64, chunk: &[u8]) {
         let Some((head, bytes)) = chunk.split_first_chunk::<HEAD_BYTES>() else {
             return;
@@ -174,18 +174,18 @@ impl StateAssembly {
         }
     }
 
-    /// The tick of a state of which chunks have arrived, until it is taken.
+    /// Returns the tick of a state with chunks that have arrived, until it is taken.
     pub(crate) fn awaited(&self) -> Option<u64> {
         (!self.is_taken && !self.chunks.is_empty()).then_some(self.tick)
     }
 
-    /// The tick of the state, if no chunk is missing and it has not been taken.
+    /// Returns the tick of the state if all chunks have arrived and it was not taken yet.
     pub(crate) fn complete(&self) -> Option<u64> {
         let awaited = self.awaited();
         awaited.filter(|_| self.chunks.iter().all(Option::is_some))
     }
 
-    /// The bytes of a [complete](Self::complete) state.
+    /// Takes the bytes of a [complete](Self::complete) state.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         self.is_taken = true;
         let chunks = self.chunks.iter_mut().filter_map(Option::take);
@@ -193,19 +193,19 @@ impl StateAssembly {
     }
 }
 
-/// A packet seldom arrives this many ticks after one that was sent later.
+/// A packet seldom arrives this many ticks after a later one.
 const REORDERED_TICKS: u64 = 2;
 
-/// A chunk is sent again after this time if nothing is heard.
+/// A chunk is sent again after this time if no acks arrive.
 const TIMEOUT_TICKS: u64 = 30;
 
-/// A chunk is sent again after at most this many ticks, unless it is the first time.
+/// Maximum interval of resends after the first one, ticks.
 const MAX_TIMES: u64 = 8;
 
-/// A packet that arrives this many ticks after one that was sent later counts as lost.
+/// A packet counts as lost if a packet that was sent this many ticks later has arrived.
 const MAX_REORDERED_TICKS: u64 = 8;
 
-/// Chunks of an older state that arrive this late are ignored.
+/// Chunks of an older state are ignored if they arrive within this time after it.
 const MAX_LATE_TICKS: u64 = 2 * MAX_SIMULATED_TICKS as u64;
 
 #[cfg(test)]
@@ -263,12 +263,12 @@ mod tests {
         assembly.add(9, &[0, 1, 0, 1, 9]);
         assert_eq!(assembly.complete(), Some(1));
         assert_eq!(assembly.take(), [9]);
-        // Again, and an older one.
+        // The same chunk again, and one of an older state.
         for chunk in [[0, 1, 0, 1, 9], [0, 0, 0, 1, 9]] {
             assembly.add(9, &chunk);
             assert_eq!(assembly.complete(), None);
         }
-        // One from before the first tick.
+        // A chunk from before the first tick.
         assembly.add(9, &[0, 10, 0, 1, 9]);
         assert_eq!(assembly.complete(), None);
     }
@@ -313,14 +313,14 @@ mod tests {
         for tick in 103..110 {
             assert_eq!(sends(tick, tick - 6), None, "{tick}");
         }
-        // What was sent with the packet of 101 is not acked, but what was sent later is.
+        // The packet of 101 is not acked, but later ones are.
         assert_eq!(sends(110, 104), Some(0));
         assert_eq!(sends(111, 105), Some(1));
         let again = (112..130).filter(|&tick| sends(tick, 105) == Some(0));
         assert_ever_longer(&again.collect::<Vec<_>>());
     }
 
-    /// Several ticks, each after a longer time than the one before.
+    /// Checks that the gaps between the ticks increase.
     fn assert_ever_longer(ticks: &[u64]) {
         let gaps: Vec<u64> = ticks.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(

@@ -1,8 +1,8 @@
-//! Whether a receiver's simulated scene is the sender's, at the sender.
+//! The sender's knowledge of whether a receiver's simulated scene equals its own.
 //!
-//! A receiver's world is the sender's as long as it simulates what the sender does, which the check of each packet
-//! confirms. It can start where the scene starts, or where a state of the sender's world was restored. Once a packet has
-//! failed, or after a silence of more than [`MAX_SIMULATED_TICKS`], another state is needed; until it has arrived,
+//! The receiver's world is equal as long as it simulates the same ticks, which the check of each packet confirms. A
+//! world can start at the scene's start, or from a restored state of the sender's world. After a failed packet, or
+//! after a silence of more than [`MAX_SIMULATED_TICKS`], the receiver needs another state. Until it has arrived,
 //! packets carry bodies.
 
 use std::collections::VecDeque;
@@ -14,22 +14,22 @@ use cubewire_codec::{Inputs, Origin, Simulated};
 use crate::inputs::InputHistory;
 use crate::state_transfer::StateTransfer;
 
-/// Whether the receiver's world is the sender's.
+/// Whether the receiver's simulated world is known to equal the sender's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SyncStatus {
-    /// It is not, or not any more: packets carry bodies.
+    /// The worlds are not known to be equal: packets carry bodies.
     #[default]
     Desynced,
-    /// It is.
+    /// The worlds are equal: packets carry inputs.
     Synced {
         /// The tick of the first packet that carried inputs.
         since: u64,
     },
 }
 
-/// Ticks until a sender asks for a state again after a transfer has failed, or after the first desync; twice as many
-/// after each further desync, as the receiver's engine may compute something else. A link that has lost states may be
-/// good by now.
+/// Time until a sender requests a state again after a failed transfer or after the first desync. It doubles with each
+/// further desync, because the receiver's engine may compute other results. After a failed transfer it does not,
+/// because the link may have recovered.
 const FIRST_RETRY_TICKS: u64 = 60;
 const MAX_RETRY_TICKS: u64 = 60 * 600;
 /// A sync this long resets the retry backoff.
@@ -37,31 +37,31 @@ const LASTING_TICKS: u64 = 600;
 /// Ticks of input history that must remain when a transfer completes.
 const MARGIN_TICKS: u64 = 20;
 
-/// What the sender of one receiver knows.
+/// The simulation state of one receiver, as its sender knows it.
 #[derive(Debug, Default)]
 pub(crate) struct SceneSync {
     status: SyncStatus,
-    /// Nothing up to this tick counts any more.
+    /// Acks and states up to this tick are invalid.
     lost: Option<u64>,
     transfer: Option<StateTransfer>,
-    /// The tick of the last packet, if a state is wanted after it.
+    /// Tick of the last packet if a state is wanted after it.
     wanted_at: Option<u64>,
-    /// Where the receiver's newest world starts, and the tick of the first packet that said so. What was acked before is
-    /// of an older world.
+    /// Start of the receiver's newest world, and the tick of the first packet that named it. Earlier acks are for an
+    /// older world.
     start: Option<(Start, u64)>,
-    /// The newest acked packet that was simulated.
+    /// Tick of the newest acked packet that was simulated.
     simulated: Option<u64>,
     retry_at: u64,
     retry_ticks: u64,
     desyncs: u64,
-    /// The inputs of the packet that is sent next.
+    /// Inputs of the packet that is being sent.
     inputs: Option<Inputs>,
     state_chunk: Vec<u8>,
-    /// Reused from packet to packet.
+    /// Buffer for the inputs.
     bytes: Vec<u8>,
 }
 
-/// The tick after which a world starts.
+/// The start of a world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
     /// The scene started after this tick.
@@ -78,7 +78,7 @@ impl SceneSync {
         }
     }
 
-    /// How many chunks of a state have arrived, of how many; none if no state is on its way.
+    /// Returns the number of chunks that have arrived and the total. `None` if no state is being sent.
     pub(crate) fn state_progress(&self) -> Option<(usize, usize)> {
         let transfer = self.transfer.as_ref()?;
         (!transfer.is_complete()).then(|| transfer.progress())
@@ -96,7 +96,8 @@ impl SceneSync {
         self.wanted_at
     }
 
-    /// Begins to send a state, if it is wanted. `is_acked` says whether the receiver has the snapshot of that tick.
+    /// Begins the transfer of a state if one is wanted. `is_acked` is true if the receiver has the snapshot of that
+    /// tick.
     pub(crate) fn offer(&mut self, tick: u64, state: &Arc<[u8]>, is_acked: bool) {
         let counts = self.lost.is_none_or(|lost| tick > lost);
         let is_recent = |wanted| tick + FIRST_RETRY_TICKS > wanted;
@@ -119,7 +120,8 @@ impl SceneSync {
         }
     }
 
-    /// The packet of `tick` was not what the receiver simulates. `newest` is the newest tick that was sent.
+    /// Handles a report that the packet of `tick` differed from the receiver's simulation. `newest` is the newest
+    /// sent tick.
     pub(crate) fn on_desync(&mut self, tick: u64, newest: u64) {
         let is_of_older_world = self.start.is_some_and(|(_, first)| tick < first);
         if is_of_older_world || self.lost.is_some_and(|lost| tick <= lost) {
@@ -132,20 +134,20 @@ impl SceneSync {
         self.retry_ticks = (2 * self.retry_ticks).min(MAX_RETRY_TICKS);
     }
 
-    /// Nothing up to the newest tick that was sent counts any more. A state is wanted at once.
+    /// Invalidates everything up to the newest sent tick, and wants a state at once.
     pub(crate) fn force_desync(&mut self, newest: u64) {
         self.lost = Some(newest);
         self.transfer = None;
         self.retry_at = 0;
     }
 
-    /// The receiver may be another one, which has none of the chunks.
+    /// Drops the transfer: the receiver may have restarted without any chunks.
     pub(crate) fn forget_transfer(&mut self) {
         self.transfer = None;
     }
 
-    /// Chooses the inputs of the packet of the history's newest tick, and a chunk of a state for it. `acked` are the ticks of
-    /// the acked snapshots that count, ascending.
+    /// Chooses inputs and a state chunk for the packet of the history's newest tick. `acked` are the ticks of the
+    /// valid acked snapshots, ascending.
     pub(crate) fn choose(
         &mut self,
         acked: &VecDeque<u64>,
@@ -168,7 +170,7 @@ impl SceneSync {
             Inputs::new(origin, &self.bytes)
         });
         let is_synced = self.inputs.is_some();
-        // Not while nothing is heard of the receiver.
+        // Wait until the receiver has sent an ack.
         let is_heard = newest_acked.is_some();
         let wants_state =
             !is_synced && self.transfer.is_none() && is_heard && tick >= self.retry_at;
@@ -237,6 +239,7 @@ impl SceneSync {
             age.filter(|&age| age > 0 && history.knows(at))
         };
         let oldest = acked.front().copied().unwrap_or(u64::MAX);
+        // Acks before `first` are for an older world, and acks before `oldest` are not valid any more.
         let continued = self
             .simulated
             .filter(|at| counts(at) && *at >= first.max(oldest));
@@ -256,7 +259,7 @@ impl SceneSync {
 mod tests {
     use super::*;
 
-    /// The link may be good by now: a receiver is not left without a state for minutes.
+    /// The link may have recovered, so a receiver must not wait for minutes.
     #[test]
     fn a_state_that_was_lost_again_and_again_is_still_asked_for_every_second() {
         let (mut sync, state) = (SceneSync::new(), [7; 99].into());
@@ -264,7 +267,7 @@ mod tests {
         let (mut acked, mut wanted) = (VecDeque::new(), Vec::new());
         for tick in 1_001..5_000 {
             history.push(0, false);
-            // All snapshots arrive but those of states.
+            // All snapshots arrive except those at the ticks of states.
             if wanted.last() != Some(&(tick - 1)) {
                 acked.push_back(tick - 1);
             }

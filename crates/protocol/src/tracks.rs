@@ -1,7 +1,7 @@
-//! Bodies that are heard of at different ticks.
+//! Snapshots for playout, assembled from partial packets.
 //!
-//! A receiver of partial packets knows each body of some ticks. Every snapshot to play has all of them: those that its
-//! packet carried; those of which a later packet has told, on their way to there; and the others as they were last.
+//! A partial packet carries some bodies only. A snapshot for playout has all of them: bodies that its packet carried;
+//! bodies that a later packet carried, interpolated up to there; and the others in their last known state.
 
 use std::time::Duration;
 
@@ -10,27 +10,28 @@ use cubewire_codec::{Baseline, BodyState, Coverage, Life, Snapshot};
 
 use crate::playout::PlayoutBuffer;
 
-/// A snapshot to play back.
+/// A snapshot for playout.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Received {
     /// The bodies.
     pub snapshot: Snapshot,
-    /// Who is in each slot, if bodies come and go; otherwise empty.
+    /// Kind and generation of the body in each slot. Empty if the scene has fixed bodies.
     pub lives: Vec<Option<Life>>,
-    /// Whether velocities were sent; they are zero if not.
+    /// Whether velocities were sent. Otherwise they are zero.
     pub has_velocity: bool,
-    /// By body: ticks since a packet carried it, 255 for as many or more; empty if this packet carried all. Between such
-    /// ticks, a body is where it will have passed, as far as that is known.
+    /// For each body, ticks since a packet carried it; 255 stands for 255 or more. Empty if this packet carried every
+    /// body. A body with an age above 0 is interpolated if a later packet that carried it has arrived.
     pub ages: Vec<u8>,
-    /// By body: its number of teleports, if the receiver [knows](crate::SnapshotReceiver::with_teleports) which field that
-    /// is; otherwise empty. Between two snapshots with different numbers, a body stays where it is in the first.
+    /// For each body, its number of teleports, if the receiver [knows](crate::SnapshotReceiver::with_teleports) this
+    /// field; otherwise empty. A body is not interpolated between two snapshots with different numbers: it stays in
+    /// the first position.
     pub teleports: Vec<u32>,
 }
 
 impl Received {
-    /// Sets this to the snapshot of `tick`. Of a partial packet, what is known as well from the one `before` is taken from
-    /// there if that has the same precision, and otherwise what is known better. `teleports` is the index of the field with
-    /// the number of a body's teleports.
+    /// Sets this to the snapshot of `tick`. If the packet was partial, a body is taken from the snapshot `before` if
+    /// that one's state of the body is newer, or equally new in the same precision. `teleports` is the index of the
+    /// field with the number of teleports.
     pub(crate) fn set(
         &mut self,
         baseline: &Baseline,
@@ -81,15 +82,16 @@ impl Received {
         }
     }
 
-    /// Ticks since a packet carried a body.
+    /// Number of ticks since a packet carried a body, up to 255.
     #[must_use]
     pub fn age(&self, body: usize) -> u8 {
         self.ages.get(body).copied().unwrap_or(0)
     }
 }
 
-/// Tells the snapshots around that of `tick`, which has just arrived, of the bodies that its packet carried: later ones
-/// that know less have it, and before it a body is on its way, from where it is shown or was heard of last.
+/// Updates the buffered snapshots around `tick` with the bodies of its packet, which has just arrived. Later
+/// snapshots with an older state of a body take the new one. In earlier snapshots the body is interpolated from its
+/// last known state.
 pub(crate) fn spread(playout: &mut PlayoutBuffer<Received>, now: Duration, tick: u64) {
     if playout
         .upcoming_mut(now)
@@ -119,7 +121,7 @@ pub(crate) fn spread(playout: &mut PlayoutBuffer<Received>, now: Duration, tick:
     }
 }
 
-/// Moves a body in the snapshots before that of `tick`, in which it is known, back to the last in which it was.
+/// Interpolates a body in the snapshots between `tick` and the last one before it with a known state.
 fn approach(before: &mut [(u64, &mut Received)], body: usize, tick: u64, arrived: &Received) {
     let known = before
         .iter()
@@ -144,7 +146,7 @@ fn approach(before: &mut [(u64, &mut Received)], body: usize, tick: u64, arrived
     }
 }
 
-/// A body on a straight line, turning at constant speed along the shortest arc; interacting as at the end.
+/// Interpolates a body: position and velocity linearly, orientation along the shortest arc, `interacting` from `to`.
 pub(crate) fn between(from: &BodyState, to: &BodyState, fraction: f32) -> BodyState {
     BodyState {
         position: from.position.lerp(to.position, fraction),
@@ -167,7 +169,7 @@ impl Received {
         self.lives.get(body).copied().flatten()
     }
 
-    /// Takes a body from another snapshot, of which this knows it to be as old.
+    /// Copies a body from another snapshot and sets its age.
     fn take(&mut self, body: usize, other: &Self, age: u8) {
         self.snapshot.bodies[body] = other.snapshot.bodies[body];
         if let Some(life) = self.lives.get_mut(body) {

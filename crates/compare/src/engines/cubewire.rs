@@ -28,7 +28,7 @@ struct Cubewire {
     /// The connection at the server and at the client.
     ends: [Entity; 2],
     kinds: Vec<&'static str>,
-    /// The scene's slots, by the server's slot and generation.
+    /// Slots of the scene, by the server's slot and generation.
     slots: HashMap<(usize, u8), Slot>,
 }
 

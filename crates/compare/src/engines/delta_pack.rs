@@ -12,7 +12,8 @@ pub const VARIANTS: &[Variant] = &[Variant {
     start: |scene| Box::new(Acked::new(Pack, scene)),
 }];
 
-/// [`Grid::numbers`]; the first six from the middles of their ranges, as small ones take fewer bytes.
+/// [`Grid::numbers`]. The first six are relative to the middle of their range, because small numbers take fewer
+/// bytes.
 #[derive(Clone, PartialEq, DeltaPack)]
 pub struct Pose {
     pub x: i64,

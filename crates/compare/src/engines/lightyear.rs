@@ -1,4 +1,4 @@
-//! `lightyear`, with its own transport over channels that carry its packets to the wire.
+//! `lightyear` with its own transport. Channels carry its packets to the link.
 
 use std::marker::PhantomData;
 use std::time::Duration;
@@ -35,7 +35,7 @@ type Packet = bytes::Bytes;
 
 struct Lightyear<F> {
     tick: Duration,
-    /// What the server and the client send, and what they are to receive.
+    /// For the server and the client, the packets to send and the packets to receive.
     ends: [(Receiver<Packet>, Sender<Packet>); 2],
     grid: Grid,
     form: PhantomData<F>,
@@ -118,7 +118,7 @@ impl<F: Form> Library for Lightyear<F> {
 
     fn collect(&mut self, end: End, _: &mut App) -> Vec<Mail> {
         if end == End::Server {
-            // Pings are timed with it.
+            // lightyear times its pings with this clock.
             MockClock::advance(self.tick);
         }
         let packets = self.ends[end as usize].0.try_iter();

@@ -1,4 +1,4 @@
-//! `bevy_replicon`. Its messages go as they come, each in a datagram: a transport would put bytes of its own around them.
+//! `bevy_replicon`. Each message is one datagram; a real transport would add its own bytes.
 
 use std::marker::PhantomData;
 
@@ -35,7 +35,7 @@ pub const VARIANTS: &[Variant] = &[
 #[derive(Component, PartialEq, Serialize, Deserialize)]
 struct Steps([i32; 8]);
 
-/// Which of them have changed, a bit for each, and by how much.
+/// A bit for each number that changed, and the differences.
 #[derive(Serialize, Deserialize)]
 struct StepsDiff(u8, Vec<i32>);
 
@@ -73,7 +73,7 @@ impl Form for Steps {
 }
 
 struct Replicon<F> {
-    /// The client, at the server.
+    /// The client's entity in the server app.
     peer: Entity,
     grid: Grid,
     form: PhantomData<F>,

@@ -1,4 +1,5 @@
-//! `sdec-codec`, quantized. Its packet header of 28 bytes is left out: four bytes of [`crate::acked`] say the same.
+//! `sdec-codec`, quantized. Its packet header of 28 bytes is left out, because the four bytes of [`crate::acked`]
+//! have the same content.
 
 use sdec_codec::{
     CodecLimits, CodecScratch, ComponentSnapshot, EntityId, EntitySnapshot, FieldValue, Snapshot,
@@ -50,7 +51,7 @@ impl Codec for Sdec {
                 .map(|number| FieldValue::UInt(number as u64))
                 .to_vec();
             Some(EntitySnapshot {
-                // Another body is another entity.
+                // A new body in a slot is a new entity.
                 id: EntityId::new((slot as u32) << 8 | u32::from(body.as_ref()?.life.1)),
                 components: vec![ComponentSnapshot {
                     id: COMPONENT,

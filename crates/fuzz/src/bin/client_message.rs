@@ -1,5 +1,6 @@
-//! Decodes bytes as a message of a client: a message comes back from its bytes, and a server accepts or refuses it. Requested
-//! stages are sent if the scene has them. Otherwise sending fails, and the sender goes on.
+//! Decodes bytes as a client message. Encoding a decoded message must give the same bytes. A server accepts or
+//! refuses it. Requested stages are sent if the scene supports them; otherwise sending fails and the sender still
+//! works.
 
 #![no_main]
 

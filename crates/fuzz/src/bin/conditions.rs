@@ -1,4 +1,4 @@
-//! Any text is the conditions of a link, which are legal and come back from their text, or an error of one line.
+//! Text parses as valid link conditions, which survive a round trip through text, or gives a one-line error.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Decoding any bytes gives a header and a snapshot, or an error that leaves what the receiver has, whatever
-//! baselines it holds.
+//! Decoding bytes gives a header and a snapshot, or an error that leaves the receiver's state unchanged, with any
+//! baselines.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! A sender survives any messages, and goes on sending.
+//! A sender handles any messages and keeps sending.
 
 #![no_main]
 
@@ -11,7 +11,7 @@ fuzz_target!(|bytes: &[u8]| {
     let (mut sender, _) = pair();
     let mut tick = 0;
     for (before, message) in messages(bytes) {
-        // Up to a gap that is longer than the age of a baseline.
+        // The longest gap exceeds the maximum age of a baseline.
         tick += u64::from(before) * 4 + 1;
         send(&mut sender, tick);
         let feedback = Feedback::decode(message);

@@ -1,4 +1,4 @@
-//! Any bytes are an initial state, which is written as the same bytes, or an error.
+//! Bytes decode as an initial state that encodes to the same bytes, or give an error.
 
 #![no_main]
 

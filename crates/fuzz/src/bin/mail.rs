@@ -1,5 +1,5 @@
-//! A value that is read from postcard is within the limits of depth and size, and what postcard reads. Only its limits make the
-//! reader refuse what postcard reads.
+//! The plugin's reader of postcard enforces limits of depth and size. Within them it must give the same value as
+//! `postcard`, and it may refuse a value that `postcard` reads only because of a limit.
 
 #![no_main]
 
@@ -30,7 +30,7 @@ enum Expression {
 }
 
 impl Expression {
-    /// Levels, without those inside of the last variants, and elements.
+    /// Returns the depth, without levels inside the last variants, and the number of elements.
     fn size(&self) -> (usize, usize) {
         let inner: Vec<_> = match self {
             Self::Leaf => Vec::new(),
@@ -52,7 +52,7 @@ impl Expression {
 
 fn as_postcard<'a, T: Deserialize<'a> + PartialEq + Debug>(bytes: &'a [u8]) -> Option<T> {
     let value = read::<T>(bytes);
-    // Only within the limits, as postcard by itself has none.
+    // Only within the limits, because `postcard` has no limits.
     if value == Err(ReadError::Malformed) || value.is_ok() {
         let expected = postcard::take_from_bytes(bytes).ok();
         let expected = expected.filter(|(_, rest)| rest.is_empty());

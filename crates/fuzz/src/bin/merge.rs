@@ -1,5 +1,5 @@
-//! Whatever is lost, late or doubled, and whatever packets may take: a receiver decodes each of them to what its sender thinks
-//! that it has, with all that later packets depend on.
+//! With any loss, delay, duplication and budget, a receiver decodes each packet to the snapshot that the sender
+//! expects it to have, including the state that later packets depend on.
 
 #![no_main]
 
@@ -8,14 +8,14 @@ use cubewire_fuzz::{PAIR_CUBES, TICK, pair, quantized};
 use cubewire_protocol::{Arrival, MAX_BASELINE_AGE_TICKS, Within};
 use libfuzzer_sys::fuzz_target;
 
-/// Packets that are under way at a time.
+/// Maximum number of packets in flight.
 const UNDER_WAY: usize = 8;
 
 fuzz_target!(|bytes: &[u8]| {
     let (mut sender, mut receiver) = pair();
     let (mut packets, mut tick) = (Vec::<(u64, Vec<u8>)>::new(), 0);
-    // The ticks to the next packet and its bytes, and what happens: which packet arrives, whether it arrives again, and
-    // whether its ack does.
+    // Each chunk has the ticks until the next packet, its budget in bytes, and an event: which packet arrives,
+    // whether it arrives twice, and whether its ack arrives.
     for &[ticks, bytes, event] in bytes.as_chunks().0 {
         tick += u64::from(ticks % 16) + 1;
         let stages = match ticks & 16 {
@@ -47,7 +47,7 @@ fuzz_target!(|bytes: &[u8]| {
                     assert!(decoded == sent_at && is_right);
                 }
                 Ok(_) => {}
-                // The receiver has forgotten its baseline.
+                // The receiver no longer stores the baseline.
                 Err(error) => assert!(is_old, "{error}"),
             }
         }

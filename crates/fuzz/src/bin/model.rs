@@ -1,8 +1,8 @@
-//! Any bytes are a trained model, which is written as the same bytes, or an error; and with any model, two sides that
-//! have the same one understand each other.
+//! Bytes decode as a trained model that encodes to the same bytes, or give an error. With any model, a decoder with
+//! the same model decodes the encoder's packets.
 //!
-//! A model is far longer than what a fuzzer tries. So the input is also taken for changes to the built-in one: three
-//! bytes for the offset of a number, and two for its value.
+//! A model is far longer than a fuzzer's inputs. So the input is also applied as changes to the built-in model: three
+//! bytes for the offset of a number and two bytes for its value.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! A receiver survives any packets, one after another, and its memory stays bounded.
+//! A receiver handles any packets one after another, and its memory stays bounded.
 
 #![no_main]
 
@@ -8,7 +8,7 @@ use cubewire_fuzz::{PAIR_CUBES, TICK, messages, pair};
 use cubewire_protocol::{Arrival, Feedback, RECEIVER_RING};
 use libfuzzer_sys::fuzz_target;
 
-/// More than a baseline takes up: each cube, and an adaptive state.
+/// Upper bound of a baseline's memory: the cubes and an adaptive state.
 const MAX_BASELINE_BYTES: usize = PAIR_CUBES * 100 + 20_000;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -21,7 +21,7 @@ fuzz_target!(|bytes: &[u8]| {
         if !matches!(arrival, Ok(Arrival::Decoded { .. })) {
             assert_eq!(receiver.newest(), newest);
         }
-        // One about a missing baseline, and acks of the newest snapshot and of one that is late.
+        // At most three: a missing baseline, and acks of the newest snapshot and of a late one.
         for _ in 0..3 {
             let Some(feedback) = receiver.poll_feedback() else {
                 break;

@@ -1,5 +1,5 @@
-//! Any bytes are a recording or an error of one line, compressed or not. A recording comes back from what is written of
-//! it.
+//! Bytes, compressed or not, read as a recording or give a one-line error. Writing a recording and reading it again
+//! must give the same.
 
 #![no_main]
 
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use cubewire_recording::{CUBES, Recording, Writer};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
-/// Twelve frames.
+/// Size of twelve frames.
 const MAX_BYTES: usize = 12 * CUBES * 32;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -30,7 +30,8 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-// Changes either the bytes of the file or, as zstd would notice nearly all of those changes, what is compressed.
+// Changes the bytes of the file or, more often, its decompressed contents: zstd detects nearly every change of a
+// file.
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     let mut contents = match seed % 4 {
         0 => return fuzzer_mutate(data, size, max_size),

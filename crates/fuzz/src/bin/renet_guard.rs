@@ -1,4 +1,4 @@
-//! renet survives the packets that its guard accepts, and can still send. netcode gets complete datagrams only.
+//! renet handles the packets that its guard accepts, and can still send. netcode only gets complete datagrams.
 
 #![no_main]
 
@@ -39,7 +39,7 @@ fuzz_target!(|bytes: &[u8]| {
             0 => packet.to_vec(),
             _ => whole_slice(packet),
         };
-        // A refused packet changes neither, and the next one is tried.
+        // A refused packet changes neither the guard nor renet.
         if guard.check(&packet).is_ok() {
             renet.process_packet(&packet);
         }

@@ -1,5 +1,5 @@
-//! Decoding any bytes in a scene in which bodies come and go gives slots that obey the schema, or an error that leaves what
-//! the receiver has.
+//! In a scene with living slots, decoding bytes gives slots that obey the schema, or an error that leaves the
+//! receiver's state unchanged.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes are a legal schema, which is written as these and can be compiled, or an error that names an item.
+//! Bytes decode as a valid schema that encodes to the same bytes and compiles, or give an error that names an item.
 
 #![no_main]
 

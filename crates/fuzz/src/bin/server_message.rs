@@ -1,5 +1,5 @@
-//! Decodes bytes as a message of a server: a message comes back from its bytes. A receiver starts from a welcome, and survives a
-//! tick.
+//! Decodes bytes as a server message. Encoding a decoded message must give the same bytes. A receiver starts from a
+//! welcome and handles a tick.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Decoding any bytes as a packet of a simulated scene returns what the receiver simulates, or an error that leaves what
-//! the receiver has. It is to simulate 255 ticks at most.
+//! Decoding bytes as a packet of the rung `simulated` gives the result of the receiver's simulation, or an error that
+//! leaves the receiver's state unchanged. The packet must not ask for more than 255 ticks of simulation.
 
 #![no_main]
 
@@ -23,7 +23,7 @@ fuzz_target!(|bytes: &[u8]| {
         };
         let inputs = begun.inputs().copied();
         if let Some(inputs) = &inputs {
-            // Those that the packet's encoder was given.
+            // The inputs are ones that an encoder accepts.
             assert_eq!(Inputs::new(inputs.origin(), inputs.bytes()), Some(*inputs));
             assert!((1..=MAX_SIMULATED_TICKS).contains(&inputs.bytes().len()));
         }

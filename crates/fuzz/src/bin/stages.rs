@@ -1,4 +1,4 @@
-//! Any text is stages, which come back from their text, or an error.
+//! Text parses as stages, which survive a round trip through text, or gives an error.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Any bytes are a trace, which has a delay or a loss for every time, or an error of one line.
+//! Bytes parse as a trace with a delay or a loss at every time, or give a one-line error.
 
 #![no_main]
 

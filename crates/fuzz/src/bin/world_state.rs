@@ -1,4 +1,4 @@
-//! Any bytes are a state of the scene where it starts, which is written as it was read, or an error.
+//! Bytes decode as a world state at the start of the scene that encodes to the same bytes, or give an error.
 
 #![no_main]
 

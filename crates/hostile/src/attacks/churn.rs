@@ -1,4 +1,4 @@
-//! Has the key, and connects and leaves as fast as it can.
+//! Connects and leaves as fast as possible, with the key.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
 }
 
 const AT_ONCE: u32 = 8;
-/// A request, a response and a farewell.
+/// A request, a response and a disconnect.
 const DATAGRAMS_EACH: u32 = 3;
 const TIMEOUT_SECONDS: u64 = 5;
 const PATIENCE: Duration = Duration::from_secs(1);

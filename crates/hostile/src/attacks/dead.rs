@@ -1,4 +1,4 @@
-//! Connects, and goes silent, but for junk that has the shape of a connection request.
+//! Connects and then stops answering, but sends junk that looks like a connection request.
 
 use std::io;
 use std::thread;
@@ -18,7 +18,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
     let mut outcome = Outcome::default();
     let mut longest = Duration::ZERO;
     let mut died = 0;
-    // A round that cannot come to its end would show nothing.
+    // A round that cannot finish gives no result.
     while Instant::now() + ROUND <= until {
         let mut callers = Vec::new();
         for _ in 0..AT_ONCE {
@@ -47,7 +47,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
             longest.as_secs_f64()
         ));
     }
-    // Beside half-open connections, which may keep out every newcomer, there may be none.
+    // Next to half-open connections it may be impossible to connect.
     if field.is_alone && died == 0 {
         outcome
             .failures
@@ -64,7 +64,7 @@ const LIFE: Duration = Duration::from_millis(200);
 const JUNK_INTERVAL: Duration = Duration::from_millis(1000);
 pub(super) const ROUND: Duration = Duration::from_secs(6);
 
-/// Requests snapshots, and acknowledges some.
+/// Requests snapshots and acks some.
 fn live(field: &Field, caller: &mut Caller) {
     let start = Instant::now();
     while start.elapsed() < LIFE {
@@ -76,7 +76,7 @@ fn live(field: &Field, caller: &mut Caller) {
     }
 }
 
-/// Sends junk, and notes for each when the last datagram came.
+/// Sends junk. Returns for each connection when its last datagram arrived.
 fn die(field: &mut Field, callers: &mut [Caller], until: Instant) -> Vec<Duration> {
     let start = Instant::now();
     let mut last = vec![Duration::ZERO; callers.len()];
@@ -100,7 +100,7 @@ fn die(field: &mut Field, callers: &mut [Caller], until: Instant) -> Vec<Duratio
     last
 }
 
-/// What could be a request until it is decrypted.
+/// Returns a datagram that looks like a request until it is decrypted.
 fn junk(random: &mut impl Rng) -> Vec<u8> {
     let mut bytes = vec![0; 1078];
     random.fill_bytes(&mut bytes);

@@ -1,5 +1,5 @@
-//! Many with the key, each of which asks for what takes the server longest to encode: the smallest of several
-//! packets, on the last rung, in every tick. They decode and acknowledge as any viewer does.
+//! Many viewers with the key. Each requests what takes the server longest to encode: the smallest of several packets,
+//! on the last rung, every tick. They decode and ack like honest viewers.
 
 use std::io;
 use std::thread;

@@ -1,4 +1,4 @@
-//! Random bytes, and random contents of every kind of datagram that netcode has.
+//! Random bytes, and netcode datagrams of every kind with random contents.
 
 use std::io;
 use std::time::Instant;
@@ -39,7 +39,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
 
 const PEERS: usize = 64;
 
-/// Half of it has the first byte and the length of some kind.
+/// Returns random bytes. Half of the datagrams have the first byte and the length of a netcode kind.
 pub(super) fn datagram(random: &mut impl Rng) -> Vec<u8> {
     let mut bytes = vec![0; random.random_range(0..=1500)];
     random.fill_bytes(&mut bytes);
@@ -58,9 +58,9 @@ pub(super) fn datagram(random: &mut impl Rng) -> Vec<u8> {
     bytes
 }
 
-/// Bytes of the datagrams of each kind, without their sequence number: request, denied, challenge, response,
+/// Lengths of netcode datagrams in bytes without the sequence number: request, denied, challenge, response,
 /// keep-alive, payload and disconnect.
 const LENGTHS: [usize; 7] = [1078, 17, 325, 325, 25, 217, 17];
 
-/// The start of a request: version and protocol.
+/// Start of a request: version and protocol.
 pub(super) const HEAD: [u8; 22] = *b"\0NETCODE 1.02\0eriwebuc";

@@ -1,4 +1,4 @@
-//! Has the key, asks for the largest snapshots, and acknowledges what cannot have arrived.
+//! Requests the largest snapshots and acks snapshots that have not arrived, with the key.
 
 use std::io;
 use std::thread;
@@ -21,7 +21,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
             connections += 1;
             caller.request(&uncompressed());
         }
-        // Half of them also acknowledge what has not been sent.
+        // Half of the callers also ack snapshots that have not been sent.
         let is_bold = field.random.random_bool(0.5);
         let mut newest = 0;
         while !is_over(until) && caller.is_connected() {

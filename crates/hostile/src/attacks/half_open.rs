@@ -1,4 +1,4 @@
-//! Requests with valid tokens, each from another address, that never answer the challenge.
+//! Connection requests with valid tokens from many addresses. The challenges are never answered.
 
 use std::collections::VecDeque;
 use std::io;
@@ -38,10 +38,10 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
     Ok(outcome)
 }
 
-/// An answer is shorter than the request.
+/// An answer must not be longer than the request.
 const MAX_FACTOR: f64 = 1.0;
 
 const TIMEOUT_SECONDS: u64 = 30;
 
-/// Sockets that are kept until their answers have arrived.
+/// Maximum number of sockets that wait for answers.
 const MAX_OPEN: usize = 256;

@@ -1,4 +1,4 @@
-//! Captured datagrams, changed.
+//! Captured datagrams with random changes.
 
 use std::io;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Captured datagrams, sent again: as they were, from the same address and from others.
+//! Captured datagrams, sent again without changes from the same address and from others.
 
 use std::io;
 use std::time::Instant;

@@ -1,5 +1,5 @@
-//! Many with the key, whose requests can all be read: some can be served, the others end the connection. Who is served decodes
-//! and acknowledges as any viewer does.
+//! Many viewers with the key and with well-formed requests. The server serves some requests and closes the connection
+//! for others. Served viewers decode and ack like honest ones.
 
 use std::io;
 use std::thread;
@@ -53,7 +53,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
     Ok(outcome)
 }
 
-/// A viewer with a request, until it is served or sent away.
+/// A viewer with a request that is neither served nor refused yet.
 struct Asking {
     viewer: Viewer,
     request: Request,
@@ -83,7 +83,7 @@ impl Asking {
     }
 }
 
-/// Everything that the stages of a request can say.
+/// Returns every combination of stages that a request can encode.
 pub(super) fn readable(random: &mut impl Rng) -> Vec<Stages> {
     Stages::every_readable(|most| random.random_range(0..most)).collect()
 }
@@ -93,7 +93,7 @@ pub(super) fn is_sendable(stages: Stages) -> bool {
     Plan::cubes().check_complete(stages).is_ok()
 }
 
-/// Any request with one of these stages, at an interval that is offered.
+/// Returns a random request for one of these stages, with valid settings.
 pub(super) fn any_request(stages: &[Stages], random: &mut impl Rng) -> Request {
     let settings = Settings {
         stages: stages[random.random_range(0..stages.len())],
@@ -111,8 +111,8 @@ pub(super) fn any_request(stages: &[Stages], random: &mut impl Rng) -> Request {
 const VIEWERS: usize = 8;
 const TIMEOUT_SECONDS: u64 = 5;
 
-/// Snapshots after which a request counts as served.
+/// Number of snapshots after which a request counts as served.
 const SNAPSHOTS: usize = 3;
 
-/// How long a viewer waits for them.
+/// Maximum time to wait for these snapshots.
 const PATIENCE: Duration = Duration::from_secs(2);

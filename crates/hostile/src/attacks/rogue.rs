@@ -1,4 +1,4 @@
-//! Has the key, and says what no viewer says; connects again whenever it is sent away.
+//! Sends invalid messages with the key. Reconnects after each disconnect.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
             connections += 1;
             caller.request(&request());
         }
-        // Half of them behave for a while, as requests change.
+        // Half of the callers first send valid requests that change all the time.
         let is_patient = field.random.random_bool(0.5);
         while !is_over(until) && caller.is_connected() {
             for _ in 0..pace.wait().min(MAX_BURST) {
@@ -44,10 +44,10 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
 const TIMEOUT_SECONDS: u64 = 5;
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Beyond that, what it says after its offence is lost on the server.
+/// The server ignores messages after an invalid one, so a larger burst has no effect.
 const MAX_BURST: u32 = 20;
 
-/// A valid request, unlike the last.
+/// Sends a valid random request.
 fn change(caller: &mut Caller, sendable: &[Stages], random: &mut impl Rng) {
     caller.request(&any_request(sendable, random));
 }
@@ -56,16 +56,16 @@ fn offend(caller: &mut Caller, random: &mut impl Rng) {
     let mut bytes = vec![0; random.random_range(0..1200)];
     random.fill_bytes(&mut bytes);
     match random.random_range(0..10) {
-        // A hundred reliable messages, all empty.
+        // A hundred empty reliable messages.
         0 => caller.say(&[&[0, 0, 1, 0, 100][..], &[0; 200]].concat()),
-        // A slice or an ack of any numbers.
+        // A slice or an ack with random numbers.
         1 | 2 => {
             let kind = random.random_range(2..=4);
             caller.say(&[&[kind, 0][..], &bytes].concat());
         }
         // A slice past the end.
         3 => caller.say(&[3, 0, 0, 7, 3, 2, 1, 9]),
-        // The first of 256 slices, of messages that are never complete.
+        // The first of 256 slices; the messages are never completed.
         4 => {
             let number = random.random::<u8>();
             bytes.resize(1200, 0);

@@ -1,5 +1,5 @@
-//! A request whose challenge is never answered, and then, from the same address, an honest one with another
-//! token: as of a viewer that was started again behind a router.
+//! A connection request with an unanswered challenge, then an honest request with another token from the same
+//! address. This happens if a viewer restarts behind a router.
 
 use std::io;
 use std::thread;
@@ -15,7 +15,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
         let mut first = field.caller(TIMEOUT_SECONDS)?;
         first.update();
         thread::sleep(PAUSE);
-        // The answers to the first are no business of the second.
+        // Discard the answers to the first request.
         first.wire.drain();
         let (second, waited) = connect(
             field.target,
@@ -40,7 +40,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
 
 const TIMEOUT_SECONDS: u64 = 10;
 
-/// Until the server has the first request.
+/// Time for the first request to arrive.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Long enough for two retries.

@@ -1,4 +1,4 @@
-//! Has the key, asks for the largest snapshots, and reads a trickle of them. It acknowledges nothing.
+//! Requests the largest snapshots with the key, reads only a few datagrams and sends no acks.
 
 use std::io;
 use std::thread;

@@ -1,6 +1,6 @@
-//! Connects for an address that never answers: asks for a challenge at an address of its own, answers it as
-//! if from the victim's, and then asks for all that the server can send there. Both addresses are ours, so that
-//! what arrives at the victim's can be counted; the attacker uses none of it.
+//! Connects in the name of an address that never answers. The attacker requests a challenge at its own address,
+//! answers it with the victim's source address and then requests large snapshots for the victim. This program owns
+//! both addresses, so it can count the victim's datagrams; the attack does not need this.
 
 use std::io;
 use std::thread;
@@ -36,7 +36,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
     Ok(outcome)
 }
 
-/// What QUIC allows a server before an address is validated (RFC 9000, section 8).
+/// Amplification limit of QUIC before an address is validated (RFC 9000, section 8).
 const MAX_FACTOR: f64 = 3.0;
 
 const TIMEOUT_SECONDS: u64 = 5;
@@ -44,13 +44,13 @@ const ROUND: Duration = Duration::from_secs(3);
 const PATIENCE: Duration = Duration::from_millis(300);
 const ACK_INTERVAL: Duration = Duration::from_millis(16);
 
-/// What was exchanged with the attacker's own address, and with that of the victim.
+/// Runs one round. Returns the tallies of the attacker's address and of the victim's.
 fn round(field: &mut Field, until: Instant) -> io::Result<(Tally, Tally)> {
     let until = until.min(Instant::now() + ROUND);
     let own_token = field.target.token(field.random.random(), TIMEOUT_SECONDS);
     let own_key = own_token.server_to_client_key;
     let mut own = Caller::new(field.peer()?, own_token);
-    // Reads what the server sends to the attacker's own address, and writes as the victim.
+    // Decrypts with the key of the attacker's token and sends with the victim's address.
     let token = field.target.token(field.random.random(), TIMEOUT_SECONDS);
     let mut victim = Caller::new(
         field.peer()?,
@@ -62,7 +62,8 @@ fn round(field: &mut Field, until: Instant) -> io::Result<(Tally, Tally)> {
     victim.update();
     own.update();
     relay_next(&mut own, &mut victim);
-    // The victim's answer first: the challenge holds the attacker's number, which must not be connected yet.
+    // The victim's answer must arrive first: the challenge contains the attacker's id, which must not be connected
+    // yet.
     victim.update();
     thread::sleep(5 * STEP);
     own.update();
@@ -92,7 +93,7 @@ fn round(field: &mut Field, until: Instant) -> io::Result<(Tally, Tally)> {
     Ok((own, victim.tally))
 }
 
-/// Waits for what the server sends to the attacker's own address, and tells both.
+/// Waits for a datagram at the attacker's address and passes it to both callers.
 fn relay_next(own: &mut Caller, victim: &mut Caller) {
     let start = Instant::now();
     let mut buffer = [0; MAX_DATAGRAM_BYTES];

@@ -1,5 +1,5 @@
-//! Each attack on the handshake succeeds against renetcode's server as it is: an attack that did nothing would
-//! find no fault with any server.
+//! Checks that each attack on the handshake succeeds against renetcode's unmodified server. Otherwise an attack
+//! without effect would pass for any server.
 
 use std::net::Ipv4Addr;
 use std::sync::atomic::AtomicBool;
@@ -17,7 +17,7 @@ use crate::wire::{MAX_DATAGRAM_BYTES, STEP};
 
 const KEY: [u8; 32] = [7; 32];
 
-/// Serves as renetcode does, and sends 60 large payloads a second to every client.
+/// Serves with renetcode, and sends 60 large payloads a second to every client.
 fn serve(mut wire: Wire, target: Target, should_stop: &AtomicBool) {
     let mut netcode = NetcodeServer::new(ServerConfig {
         current_time: since_1970(),
@@ -55,7 +55,7 @@ fn serve(mut wire: Wire, target: Target, should_stop: &AtomicBool) {
     }
 }
 
-/// Attacks such a server, in turns of some seconds, until it `has_succeeded`.
+/// Runs an attack on such a server in turns of `seconds` until `has_succeeded`.
 fn attacked(name: &str, seconds: u64, has_succeeded: impl Fn(&mut Field, &Outcome) -> bool) {
     let wire = Wire::bind(Ipv4Addr::LOCALHOST).unwrap();
     let target = Target {
@@ -87,7 +87,7 @@ fn attacked(name: &str, seconds: u64, has_succeeded: impl Fn(&mut Field, &Outcom
     });
 }
 
-/// Ends the server, also where the test fails.
+/// Ends the server on drop, so that it also ends if the test fails.
 struct Stops<'a>(&'a AtomicBool);
 
 impl Drop for Stops<'_> {
@@ -96,10 +96,10 @@ impl Drop for Stops<'_> {
     }
 }
 
-/// Turns of an attack, enough for a machine that does much else.
+/// Maximum number of turns of an attack, enough for a busy machine.
 const MOST_TURNS: usize = 30;
 
-/// How long one connection may take, on a machine that does much else.
+/// Time limit for a connection, enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 fn can_connect(field: &mut Field, patience: Duration) -> bool {
@@ -110,7 +110,7 @@ fn can_connect(field: &mut Field, patience: Duration) -> bool {
     waited.is_some()
 }
 
-/// Whether one of the failures that were found says so.
+/// Whether a failure contains the text.
 fn says(outcome: &Outcome, what: &str) -> bool {
     outcome.failures.iter().any(|why| why.contains(what))
 }

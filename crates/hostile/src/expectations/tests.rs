@@ -1,4 +1,4 @@
-//! Each expectation is met by good figures, and missed by bad ones.
+//! Good figures meet each expectation, and bad ones fail it.
 
 use super::*;
 use crate::attacks::Outcome;
@@ -67,7 +67,7 @@ fn unmet(spoil: impl FnOnce(&mut Figures)) -> Vec<String> {
 
 type Spoil = fn(&mut Figures);
 
-/// What spoils one expectation, and a part of the sentence about it.
+/// For each expectation, a change that breaks it and a part of its sentence.
 const SPOILT: [(&str, Spoil); 18] = [
     ("lost its connection 1 times (late)", |figures| {
         figures.viewer.losses.push("late".to_owned());

@@ -1,4 +1,4 @@
-//! What `record` is told.
+//! Arguments of `record`.
 
 use std::path::PathBuf;
 
@@ -7,51 +7,48 @@ use cubewire_cli::whole_number;
 
 use crate::scenes::Play;
 
-/// Arguments of `record`.
 #[derive(Debug, Args)]
 pub(crate) struct RecordArgs {
-    /// The scene
+    /// Scene to record
     #[command(subcommand)]
     pub(crate) scene: RecordScene,
 }
 
-/// The scenes that can be recorded.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RecordScene {
-    /// 2000 slots of balls, boxes and capsules, which walkers push and blasts throw about
+    /// 2000 slots for balls, boxes and capsules that are pushed by walkers and thrown by blasts
     Arena {
-        /// How long what was pushed moves on
+        /// How long pushed bodies keep moving
         #[arg(long)]
         play: Play,
         #[command(flatten)]
         options: RecordOptions,
     },
-    /// 250 asteroids that collide in a sphere without gravity, 30 frames a second: the scene of the Unity Network
+    /// 250 asteroids that collide in a sphere without gravity, at 30 frames a second: the scene of the Unity Network
     /// Transform Benchmark, rebuilt from its description
     Asteroids {
-        /// Seconds of the scene before the first frame
+        /// Seconds to simulate before the first frame
         #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = whole_number(0..=u16::MAX))]
         after: u16,
         #[command(flatten)]
         options: RecordOptions,
     },
-    /// 40 slots of ships and drones in space
+    /// 40 slots for ships and drones in space
     Ships {
         #[command(flatten)]
         options: RecordOptions,
     },
 }
 
-/// What is recorded of a scene.
 #[derive(Debug, Args)]
 pub(crate) struct RecordOptions {
-    /// Random seed, from which the same recording follows
+    /// Random seed; the same seed gives the same recording
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = whole_number(0..=u64::MAX))]
     pub(crate) seed: u64,
-    /// Number of frames, at 60 a second if the scene says no other
+    /// Number of frames, at 60 a second unless the scene has another rate
     #[arg(long, value_name = "N", value_parser = whole_number(7..=100_000_u32))]
     pub(crate) frames: u32,
-    /// Record poses and lives only
+    /// Record poses, kinds and generations only
     #[arg(long)]
     pub(crate) without_fields: bool,
     /// File to write, compressed if its name ends in `.zst`

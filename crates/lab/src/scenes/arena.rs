@@ -1,7 +1,7 @@
-//! Balls, boxes and capsules in clusters on a floor and on platforms, where walkers push them and blasts throw them
-//! about, while others are born and die.
+//! Balls, boxes and capsules in clusters on a floor and on platforms. Walkers push the bodies and blasts throw them.
+//! Bodies are added and removed all the time.
 //!
-//! The y axis points up. Rapier computes the same on the same architecture; see `cubewire-physics`.
+//! The y axis points up. Rapier gives the same results on the same architecture; see `cubewire-physics`.
 
 mod ground;
 mod kinds;
@@ -35,35 +35,34 @@ const GRAVITY: f32 = 9.81;
 /// Number of slots.
 pub(super) const SLOTS: usize = 2000;
 
-/// Bodies that start in a cluster: [`ROW`] along x and z.
+/// Number of bodies that start in a cluster, in a square of [`ROW`] by [`ROW`].
 const CLUSTER: usize = ROW * ROW;
 const ROW: usize = 7;
 
-/// Bodies that start. As many live later on; what is above, dies.
+/// Number of bodies at the start. Bodies above this number are removed.
 const POPULATION: usize = ground::CLUSTERS * CLUSTER;
 
 const WALKERS: usize = 12;
 
-/// The first of them are walkers, out of each so many bodies that start.
+/// One walker starts per this number of bodies.
 const BODIES_PER_WALKER: usize = POPULATION / WALKERS;
 
-/// How much denser than other bodies a walker is.
+/// Density of a walker relative to other bodies.
 const WALKER_DENSITY: f32 = 20.0;
 
-/// Ticks from birth to birth, and from death to death.
+/// Number of ticks between two bodies that are added.
 const BIRTH_TICKS: u64 = 3;
 
-/// Ticks before the first frame, in which most of what starts comes to rest.
+/// Number of ticks before the first frame. Most bodies come to rest in this time.
 const WARM_UP_TICKS: u16 = 5 * TICKS_PER_SECOND;
 
-/// Distance from a blast within which it throws bodies, metres, and how fast in its middle, metres per second.
+/// Radius of a blast, metres, and speed of a body at its centre, metres per second.
 const BLAST_REACH: f32 = 8.0;
 const BLAST_SPEED: f32 = 10.0;
 
-/// Fraction of its reach within which a blast sets bodies on fire.
+/// Fraction of the blast's radius within which bodies catch fire.
 const FIRE: f32 = 0.3;
 
-/// Two thousand slots of bodies.
 pub(crate) struct Arena {
     tuning: Tuning,
     random: ChaCha8Rng,
@@ -71,7 +70,7 @@ pub(crate) struct Arena {
     clusters: Vec<Vec3>,
     lives: Slots<Life>,
     walkers: Vec<Walker>,
-    /// How many bodies are awake.
+    /// Number of bodies that are awake.
     awake: usize,
     tick: u64,
     frame: SceneFrame,
@@ -105,7 +104,7 @@ impl Arena {
         arena
     }
 
-    /// Adds a body to the cluster that it starts in, or a walker at the edge of one.
+    /// Adds the body `number` of the start population to its cluster, or a walker at the cluster's edge.
     fn start(&mut self, number: usize) {
         let (cluster, place) = (number / CLUSTER, number % CLUSTER);
         if number.is_multiple_of(BODIES_PER_WALKER) && self.walkers.len() < WALKERS {
@@ -123,7 +122,7 @@ impl Arena {
         self.spawn(kind, self.clusters[cluster] + offset, false);
     }
 
-    /// Adds a body, and returns its slot. There may be none that is vacant.
+    /// Adds a body and returns its slot, or `None` if no slot is vacant.
     fn spawn(&mut self, kind: u8, position: Vec3, is_walker: bool) -> Option<usize> {
         let index = self.lives.vacant(self.tick)?;
         let tuning = self.tuning;
@@ -147,7 +146,6 @@ impl Arena {
         Some(index)
     }
 
-    /// Removes the body in a slot.
     fn remove(&mut self, index: usize) {
         if let Some(life) = self.lives.empty(index, self.tick) {
             self.world.remove_body(life.body);
@@ -173,7 +171,7 @@ impl Arena {
         self.tick += 1;
     }
 
-    /// Drops a body above a cluster.
+    /// Drops a new body above a random cluster.
     fn bear(&mut self) {
         let random = &mut self.random;
         let cluster = self.clusters[random.random_range(0..ground::CLUSTERS)];
@@ -184,7 +182,7 @@ impl Arena {
         self.spawn(kind, cluster + offset, false);
     }
 
-    /// Removes some body other than a walker.
+    /// Picks a random body and removes it unless it is a walker.
     fn kill(&mut self) {
         let index = self.some_body();
         if self.walkers.iter().all(|walker| walker.slot != index) {
@@ -192,7 +190,7 @@ impl Arena {
         }
     }
 
-    /// The slot of some body.
+    /// Returns the slot of a random body.
     fn some_body(&mut self) -> usize {
         loop {
             let index = self.random.random_range(0..self.lives.len());
@@ -202,7 +200,7 @@ impl Arena {
         }
     }
 
-    /// Throws the bodies around some body away from a point below it.
+    /// Throws bodies away from a point below a random body.
     fn blast(&mut self) {
         let index = self.some_body();
         let life = self.lives.get(index).expect("a body is there");
@@ -235,7 +233,7 @@ impl Arena {
         }
     }
 
-    /// Marks what walkers touch.
+    /// Marks the bodies that walkers touch.
     fn touch(&mut self) {
         let world = &self.world;
         for walker in &self.walkers {
@@ -255,13 +253,13 @@ impl Arena {
         }
     }
 
-    /// Lets all bodies live for a tick, and removes what has left.
+    /// Updates all bodies for a tick and removes bodies outside the arena.
     fn live(&mut self) {
         let mut left = Vec::new();
         self.awake = 0;
         for (index, life) in self.lives.iter_mut() {
             let body = &self.world.bodies[life.body];
-            // A sleeping body keeps the velocity that it had when it fell asleep.
+            // Rapier keeps the velocity that a body had when it fell asleep.
             let is_moving = !body.is_sleeping();
             let velocity = if is_moving { body.linvel() } else { Vec3::ZERO };
             life.live(self.tick, index, velocity);
@@ -273,7 +271,7 @@ impl Arena {
         left.into_iter().for_each(|index| self.remove(index));
     }
 
-    /// Describes the bodies.
+    /// Writes the bodies to the frame.
     fn describe(&mut self) {
         let body = |&(generation, ref life): &(u8, Life)| {
             let body = &self.world.bodies[life.body];

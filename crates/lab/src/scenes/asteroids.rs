@@ -1,7 +1,8 @@
 //! Asteroids that collide in a sphere around a small planetoid, without gravity.
 //!
-//! The scene of the *Unity Network Transform Benchmark*, rebuilt from its description: what that leaves open (rocks, friction,
-//! the planetoid's size) is as a new Unity project has it, or chosen here.
+//! The scene of the *Unity Network Transform Benchmark*, rebuilt from its description. The description leaves out the
+//! shape of the rocks, the friction and the size of the planetoid. These values are the defaults of a new Unity
+//! project, or chosen here.
 
 use std::borrow::Cow;
 
@@ -14,62 +15,63 @@ use rapier3d::prelude::{ColliderBuilder, PhysicsWorld, RigidBodyBuilder, RigidBo
 use super::frame::{Scene, SceneBody, SceneFrame};
 use super::orientation;
 
-/// Number of bodies: the benchmark's default.
+/// Number of bodies: the default of the benchmark.
 pub(super) const BODIES: usize = 250;
 
-/// Frames per second, and steps of the simulation per frame.
+/// Frames per second, and simulation steps per frame.
 pub(super) const TICKS_PER_SECOND: u16 = 30;
 const STEPS: u16 = 2;
 
-/// Seconds of a step.
+/// Duration of a step, seconds.
 const STEP: f32 = 1.0 / (TICKS_PER_SECOND * STEPS) as f32;
 
-/// What the codec knows of the bodies: they differ in form and size.
+/// Kinds in the schema. The shape is unknown because the bodies differ in shape and size.
 pub(super) const KINDS: [Kind; 1] = [Kind {
     name: Cow::Borrowed("rock"),
     shape: Shape::Unknown,
 }];
 
-/// Radius of the sphere for a thousand bodies, metres. Fewer have a smaller one of the same density.
+/// Radius of the sphere for 1000 bodies, metres. It shrinks with fewer bodies to keep the density.
 const RADIUS_OF_THOUSAND: f32 = 50.0;
 
 /// Radius of the planetoid, metres.
 const PLANETOID: f32 = 3.0;
 
-/// Different rocks, and the corners of each. Of scale 1, these are this far from the middle, metres.
+/// Number of different rocks, and of corners per rock. Distance of a corner from the centre at scale 1, metres. Scale
+/// of a body.
 const ROCKS: usize = 8;
 const CORNERS: usize = 24;
 const CORNER_DISTANCE: std::ops::Range<f32> = 0.8..1.0;
 
 const SCALE: std::ops::Range<f32> = 0.25..1.0;
 
-/// Distance around a start within which there is nothing else, metres for scale 1.
+/// Distance to the nearest other body at the start, metres at scale 1.
 const CLEARANCE: f32 = 2.0;
 
-/// Metres per second.
+/// Target speed of a body, metres per second.
 const SPEED: std::ops::Range<f32> = 1.0..4.0;
 
-/// Largest angular velocity around each axis at the start, radians per second.
+/// Maximum angular velocity around each axis at the start, radians per second.
 const SPIN: f32 = 45.0_f32.to_radians();
 
-/// Friction of a body, and its damping of rotation.
+/// Friction and angular damping of a body.
 const FRICTION: f32 = 0.6;
 const ANGULAR_DAMPING: f32 = 0.05;
 
-/// Acceleration towards a body's own speed, and inwards where it is outside of the sphere, metres per second squared.
+/// Acceleration towards the body's target speed, and inwards if the body is outside the sphere, metres per second
+/// squared.
 const ACCELERATION: f32 = 5.0;
 const INWARD_ACCELERATION: f32 = 10.0;
 
-/// 250 asteroids.
 pub(crate) struct Asteroids {
     world: PhysicsWorld,
-    /// The bodies, and the speed that each has when nothing is in its way, metres per second.
+    /// Each body with its target speed, metres per second.
     rocks: Vec<(RigidBodyHandle, f32)>,
     frame: SceneFrame,
 }
 
 impl Asteroids {
-    /// The scene, this many seconds after its start.
+    /// Creates the scene and simulates it for `seconds`.
     pub(crate) fn new(seed: u64, seconds: u16) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut world = PhysicsWorld::new();
@@ -153,12 +155,12 @@ fn sphere() -> f32 {
     RADIUS_OF_THOUSAND * libm::cbrtf(BODIES as f32 / 1000.0)
 }
 
-/// The corners of a rock of scale 1.
+/// Returns the corners of a rock of scale 1.
 fn form(random: &mut ChaCha8Rng) -> [Vec3; CORNERS] {
     std::array::from_fn(|_| orientation(random) * Vec3::X * random.random_range(CORNER_DISTANCE))
 }
 
-/// Where a body of a scale starts: at random in the sphere, and from there outwards until no other body is near.
+/// Returns the start position of a body: a random point in the sphere, moved outwards until no other body is near.
 fn start(scale: f32, taken: &[(Vec3, f32)], random: &mut ChaCha8Rng) -> Vec3 {
     let mut position = loop {
         let position = within_one(random);
@@ -176,7 +178,7 @@ fn start(scale: f32, taken: &[(Vec3, f32)], random: &mut ChaCha8Rng) -> Vec3 {
     position
 }
 
-/// A vector with components in -1..1.
+/// Returns a vector with each component in -1..1.
 fn within_one(random: &mut ChaCha8Rng) -> Vec3 {
     Vec3::from_array(std::array::from_fn(|_| random.random_range(-1.0..1.0)))
 }

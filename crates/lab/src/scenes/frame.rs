@@ -1,42 +1,41 @@
-//! What a scene is after a tick.
+//! The state of a scene after a tick.
 
 use std::borrow::Cow;
 
 use cubewire_codec::schema::{Field, FieldForm};
 use glam::{Quat, Vec3};
 
-/// Ticks per second of every scene.
+/// Ticks per second of the arena and the ships.
 pub(super) const TICKS_PER_SECOND: u16 = 60;
 
-/// A scene that is simulated tick by tick. The same seed makes the same frames.
+/// A scene that is simulated tick by tick. The same seed gives the same frames.
 pub(crate) trait Scene {
-    /// Simulates one tick, and describes what is there after it.
+    /// Simulates one tick and returns the state after it.
     fn step(&mut self) -> &SceneFrame;
 }
 
-/// One body after a tick.
+/// A body after a tick.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SceneBody {
-    /// Index of its kind in the schema. It stays so for the generation.
+    /// Index of the kind in the schema. It is constant for a generation.
     pub(crate) kind: u8,
-    /// How many bodies its slot had before, modulo 256.
+    /// Number of earlier bodies in the slot, modulo 256.
     pub(crate) generation: u8,
     /// Centre, metres.
     pub(crate) position: Vec3,
     /// Rotation from local to world axes.
     pub(crate) orientation: Quat,
-    /// Values of the schema's fields: see [`FieldForm::quantize`](cubewire_codec::schema::FieldForm::quantize).
+    /// Values of the schema's fields, in the form that
+    /// [`FieldForm::quantize`](cubewire_codec::schema::FieldForm::quantize) takes.
     pub(crate) values: Vec<f64>,
 }
 
-/// A scene after a tick.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SceneFrame {
-    /// The body in each slot.
+    /// Body in each slot, `None` if the slot is empty.
     pub(crate) slots: Vec<Option<SceneBody>>,
 }
 
-/// A field of a scene.
 pub(super) const fn field(name: &'static str, form: FieldForm) -> Field {
     Field {
         name: Cow::Borrowed(name),

@@ -1,12 +1,11 @@
-//! Angles as integers: 4096 to a turn.
+//! Angles as integers, with 4096 steps per turn.
 //!
-//! Sines are those of `libm`, the same on every platform.
+//! Sines come from `libm`, which gives the same results on every platform.
 
 use std::f32::consts::TAU;
 
 use cubewire_codec::schema::FieldForm;
 
-/// The field of a heading.
 pub(super) const HEADING: FieldForm = FieldForm::Angle {
     bits: HEADING_BITS as u8,
 };
@@ -16,17 +15,17 @@ const HEADING_BITS: u32 = 12;
 const TURN: f32 = (1 << HEADING_BITS) as f32;
 const MASK: u16 = (1 << HEADING_BITS) - 1;
 
-/// An angle, 0..4096.
+/// Angle in 1/4096 of a turn, 0..4096.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Heading(u16);
 
 impl Heading {
-    /// The heading of these bits; more significant ones are dropped.
+    /// Creates a heading from the low 12 bits.
     pub(super) const fn from_bits(bits: u16) -> Self {
         Self(bits & MASK)
     }
 
-    /// The nearest heading of a direction that is not zero, given by its cosine and sine times any length.
+    /// Returns the nearest heading for a direction of any length except zero.
     pub(super) fn of(cos: f32, sin: f32) -> Self {
         let turns = libm::atan2f(sin, cos) / TAU;
         Self::from_bits(libm::roundf(turns * TURN) as i16 as u16)
@@ -36,12 +35,12 @@ impl Heading {
         f64::from(self.0) / f64::from(TURN)
     }
 
-    /// Radians.
+    /// Angle in radians.
     pub(super) fn angle(self) -> f32 {
         f32::from(self.0) / TURN * TAU
     }
 
-    /// This heading, turned by `most` at most towards another, the shorter way.
+    /// Turns towards another heading by at most `most` steps, in the shorter direction.
     pub(super) fn turned_towards(self, wanted: Self, most: i16) -> Self {
         const UNUSED: u32 = u16::BITS - HEADING_BITS;
         let difference = (wanted.0.wrapping_sub(self.0) << UNUSED).cast_signed() >> UNUSED;

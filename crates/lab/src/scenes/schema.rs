@@ -1,4 +1,4 @@
-//! What both ends know of a scene before its first packet.
+//! The schemas of the scenes.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use cubewire_codec::schema::{Axis, Levels, Range, Schema, Slots, World};
 use super::frame::TICKS_PER_SECOND;
 use super::{arena, asteroids, ships};
 
-/// The arena: positions in 1/128 m.
+/// The arena, with positions in 1/128 m.
 pub(crate) const ARENA: Schema = Schema {
     name: Cow::Borrowed("arena"),
     ticks_per_second: TICKS_PER_SECOND,
@@ -33,7 +33,7 @@ pub(crate) const ARENA: Schema = Schema {
     },
 };
 
-/// The ships: positions in 1/256 m, as ranges of 2²⁰ steps must reach 1.2 km.
+/// The ships, with positions in 1/256 m: finer steps would not reach 1.2 km within 2²⁰ steps.
 pub(crate) const SHIPS: Schema = Schema {
     name: Cow::Borrowed("ships"),
     ticks_per_second: TICKS_PER_SECOND,
@@ -55,7 +55,7 @@ pub(crate) const SHIPS: Schema = Schema {
     },
 };
 
-/// The asteroids: positions in 0.01 m, and components of orientations in less than 0.001.
+/// The asteroids, with positions in 0.01 m and steps of less than 0.001 for quaternion components.
 pub(crate) const ASTEROIDS: Schema = Schema {
     name: Cow::Borrowed("asteroids"),
     ticks_per_second: asteroids::TICKS_PER_SECOND,

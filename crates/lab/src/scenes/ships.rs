@@ -1,4 +1,5 @@
-//! Ships in formations, drones around stations: curves in closed form, without an engine, a floor or gravity.
+//! Ships in formation and drones around stations. They move on closed curves, without a physics engine, floor or
+//! gravity.
 //!
 //! The x axis points up. Frames are the same on every platform.
 
@@ -19,13 +20,12 @@ use super::slots::Slots;
 /// Number of slots.
 pub(super) const SLOTS: usize = 40;
 
-/// Kinds of ships.
 const FIGHTER: u8 = 0;
 const FREIGHTER: u8 = 1;
 const STATION: u8 = 2;
 const DRONE: u8 = 3;
 
-/// What the codec knows of each of them.
+/// Kinds in the schema. Neutral names and unknown shapes, so that the schema gives the codec no hints.
 pub(super) const KINDS: [Kind; 4] = [
     kind("kind-0"),
     kind("kind-1"),
@@ -40,43 +40,43 @@ const fn kind(name: &'static str) -> Kind {
     }
 }
 
-/// What is there from the start to the end: leaders first, then stations.
+/// Slots that are filled for the whole run: first the leaders, then the stations.
 const LEADERS: usize = 5;
 const STATIONS: usize = 3;
 const PERMANENT: usize = LEADERS + STATIONS;
 
-/// Ships that come and go: how many there are at the start, and how many at least and at most.
+/// Ships that join and leave: number at the start, minimum and maximum.
 const TRAFFIC: usize = 26;
 const LEAST_TRAFFIC: usize = 20;
 const MOST_TRAFFIC: usize = 30;
 
-/// Ticks from one that comes to the next, and from one that goes to the next, on average.
+/// Mean number of ticks between two ships that join, and between two that leave.
 const TRAFFIC_TICKS: u32 = 45;
 
-/// Ticks for which a leader pursues another ship, on average.
+/// Mean number of ticks between two pursuits of a leader.
 const PURSUIT_TICKS: u32 = 240;
 
-/// Ticks for which a shield stays on, and off; and from missile to missile, on average.
+/// Mean number of ticks between two switches of a shield, and between two missiles. Missiles of a full ship.
 const SHIELD_TICKS: u32 = 180;
 const MISSILE_TICKS: u32 = 300;
 
 const MISSILES: i32 = 12;
 
-/// What a ship has after it was refuelled, what it burns in a tick, and what is worth telling.
+/// Fuel of a full tank, fuel burnt per tick, and quantization step of the field.
 const FUEL: f32 = 100.0;
 const BURNT: f32 = 0.0625;
 const FUEL_STEP: f32 = 0.25;
 
-/// What the bank of a ship on its side would be.
+/// Value of the field `bank` for a bank of 90°.
 const FULL_BANK: i32 = 60;
 
-/// How far a turret turns in a tick, in 1/4096 of a turn.
+/// Maximum rotation of a turret in a tick, in 1/4096 of a turn.
 const TURRET_SPEED: i16 = 16;
 
-/// Half of the extent of the space in which courses have their middles, metres.
+/// Half of the extent of the volume that holds the centres of the courses, metres.
 const SPACE: DVec3 = DVec3::new(100.0, 400.0, 400.0);
 
-/// What each ship has, in the order of [`Ship::values`].
+/// Fields of a ship, in the order of [`Ship::values`].
 pub(super) const FIELDS: [Field; 7] = [
     field("thrusting", FieldForm::Flag),
     field("shielded", FieldForm::Flag),
@@ -106,14 +106,15 @@ pub(super) const FIELDS: [Field; 7] = [
     ),
 ];
 
-/// What a slot has.
+/// A ship, drone or station.
 struct Ship {
     kind: u8,
     course: Course,
-    /// How far it is behind on its course, seconds, and to the right, metres.
+    /// Distance behind the course's position, seconds, and to the right of it, metres.
     delay: f64,
     offset: f64,
-    /// The slot of a follower's leader, of a drone's station, or of what a leader pursues.
+    /// Slot of the leader that a follower follows, of the station that a drone circles, or of the ship that a leader
+    /// pursues.
     target: Option<usize>,
     turret: Heading,
     is_shielded: bool,
@@ -121,7 +122,6 @@ struct Ship {
     missiles: i32,
 }
 
-/// Forty slots of ships.
 pub(crate) struct Ships {
     random: ChaCha8Rng,
     ships: Slots<Ship>,
@@ -165,7 +165,7 @@ impl Ships {
         }
     }
 
-    /// A ship joins a leader, or a drone a station.
+    /// Adds a follower of a leader, or a drone of a station.
     fn join(&mut self) {
         let random = &mut self.random;
         let target = random.random_range(0..PERMANENT);
@@ -191,7 +191,7 @@ impl Ships {
         });
     }
 
-    /// A ship that does not stay to the end goes: it docks, or jumps away.
+    /// Removes a ship that is not permanent, and clears it as a target.
     fn leave(&mut self) {
         let index = self.random.random_range(PERMANENT..SLOTS);
         self.ships.empty(index, self.tick);
@@ -200,7 +200,7 @@ impl Ships {
         }
     }
 
-    /// A leader pursues another ship.
+    /// Sets the target of a leader to another ship.
     fn pursue(&mut self) {
         let leader = self.random.random_range(0..LEADERS);
         let target = self.random.random_range(LEADERS..SLOTS);
@@ -261,7 +261,7 @@ impl Ship {
         self.course.at(time - self.delay)
     }
 
-    /// Lives for a tick.
+    /// Updates turret, shield, missiles and fuel for a tick.
     fn live(&mut self, here: &Waypoint, target: Option<&Waypoint>, random: &mut ChaCha8Rng) {
         if let Some(target) = target {
             let way = (target.position - here.position).as_vec3();
@@ -280,7 +280,7 @@ impl Ship {
         }
     }
 
-    /// Values of [`FIELDS`].
+    /// Returns the values of [`FIELDS`].
     fn values(&self, here: &Waypoint) -> Vec<f64> {
         vec![
             u8::from(here.is_thrusting).into(),

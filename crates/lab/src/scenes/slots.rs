@@ -1,26 +1,26 @@
-//! Births and deaths.
+//! Allocation of slots to bodies.
 
-/// Ticks for which a slot stays empty after a death. A slot's generations can then be told apart by those who miss
-/// frames in between.
+/// Number of ticks that a slot stays empty after its body was removed. A receiver that misses frames in this
+/// time still sees the slot empty between two generations.
 pub(super) const COOL_DOWN: u64 = 64;
 
-/// Slots, each of which has something that lives, or is empty.
+/// A fixed number of slots. Each is empty or holds a value.
 pub(super) struct Slots<T> {
     slots: Vec<Slot<T>>,
     living: usize,
 }
 
 struct Slot<T> {
-    /// That of the next birth.
+    /// Generation of the next value.
     generation: u8,
-    /// The first tick at which there can be a birth.
+    /// First tick at which the slot may be filled.
     free_from: u64,
-    /// What lives here, with its generation.
+    /// The value with its generation.
     living: Option<(u8, T)>,
 }
 
 impl<T> Slots<T> {
-    /// Empty slots.
+    /// Creates `count` empty slots.
     pub(super) fn new(count: usize) -> Self {
         let empty = || Slot {
             generation: 0,
@@ -33,23 +33,22 @@ impl<T> Slots<T> {
         }
     }
 
-    /// Number of slots.
     pub(super) const fn len(&self) -> usize {
         self.slots.len()
     }
 
-    /// Number of slots that are not empty.
+    /// Number of filled slots.
     pub(super) const fn living(&self) -> usize {
         self.living
     }
 
-    /// The lowest slot that is empty and has cooled down.
+    /// Returns the lowest empty slot that has cooled down at `tick`.
     pub(super) fn vacant(&self, tick: u64) -> Option<usize> {
         let is_vacant = |slot: &Slot<T>| slot.living.is_none() && slot.free_from <= tick;
         self.slots.iter().position(is_vacant)
     }
 
-    /// Fills an empty slot.
+    /// Fills an empty slot and increments its generation.
     pub(super) fn fill(&mut self, index: usize, value: T) {
         let slot = &mut self.slots[index];
         debug_assert!(slot.living.is_none(), "slot {index} is not empty");
@@ -58,7 +57,7 @@ impl<T> Slots<T> {
         self.living += 1;
     }
 
-    /// Empties a slot, if it is not empty.
+    /// Empties a slot and returns its value. Starts the cool-down.
     pub(super) fn empty(&mut self, index: usize, tick: u64) -> Option<T> {
         let slot = &mut self.slots[index];
         let (_, value) = slot.living.take()?;
@@ -75,12 +74,12 @@ impl<T> Slots<T> {
         self.slots[index].living.as_mut().map(|(_, value)| value)
     }
 
-    /// The generation and what lives in each slot.
+    /// Iterates over all slots, each with its generation and value or `None`.
     pub(super) fn iter(&self) -> impl Iterator<Item = Option<&(u8, T)>> {
         self.slots.iter().map(|slot| slot.living.as_ref())
     }
 
-    /// What lives, with the index of its slot.
+    /// Iterates over the values of filled slots, with their index.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (usize, &mut T)> {
         let slots = self.slots.iter_mut().enumerate();
         slots.filter_map(|(index, slot)| Some((index, &mut slot.living.as_mut()?.1)))

@@ -1,4 +1,4 @@
-//! What holds in every scene.
+//! Properties of every scene.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -9,7 +9,7 @@ use super::*;
 
 const FRAMES: usize = 300;
 
-/// As many are enough to tell whether two scenes differ.
+/// Number of frames that is enough to tell two scenes apart.
 const FEW: usize = 60;
 
 fn hash(frame: &SceneFrame) -> u64 {
@@ -27,12 +27,12 @@ fn hash(frame: &SceneFrame) -> u64 {
     hasher.finish()
 }
 
-/// The hashes of a scene's first frames.
+/// Returns the hashes of a scene's first frames.
 fn hashes(mut scene: impl Scene) -> Vec<u64> {
     (0..FEW).map(|_| hash(scene.step())).collect()
 }
 
-/// Whether a field has this value, and if it is a body, whether it is there.
+/// Whether a field can have this value. A `Body` field must name a filled slot.
 fn is_in(frame: &SceneFrame, form: FieldForm, value: f64) -> bool {
     let is_there = || frame.slots[value as usize].is_some();
     let error = (form.dequantize(form.quantize(value)) - value).abs();
@@ -45,11 +45,12 @@ fn is_in(frame: &SceneFrame, form: FieldForm, value: f64) -> bool {
     }
 }
 
-/// Checks what each frame says; `reach` is the farthest from the origin, along each axis. Returns births and deaths.
+/// Checks every frame of a scene. `reach` is the maximum distance from the origin along each axis. Returns the number
+/// of bodies that were added and removed.
 fn check(mut scene: impl Scene, schema: &Schema, reach: f32) -> [usize; 2] {
     let (kinds, fields) = (&schema.kinds, &schema.fields);
     let mut before = scene.step().clone();
-    // The frame in which a slot's last body was gone, and its generation.
+    // For each slot, the frame that removed its last body, and the body's generation.
     let mut died = vec![None; before.slots.len()];
     let (mut births, mut deaths) = (0, 0);
     for frame in 0..FRAMES as u64 {

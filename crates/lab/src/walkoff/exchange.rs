@@ -1,4 +1,4 @@
-//! A sender and a receiver that exchange the packets and acks of a recording over a link.
+//! Sends the packets of a recording over a simulated link, with acks in the other direction.
 
 #![allow(clippy::disallowed_methods, reason = "no browser runs this program")]
 
@@ -16,16 +16,16 @@ use super::Tally;
 use crate::frames::Frames;
 use crate::path::{Path, time};
 
-/// Maximum age of a baseline, frames. After that the sender uses the initial state.
+/// Maximum age of a baseline, frames. The sender uses the initial state if every acked frame is older.
 const MAX_BASELINE_AGE: usize = 256;
 
-/// Snapshots that the receiver holds: up to the oldest baseline of a packet that is as old itself.
+/// Number of snapshots that the receiver stores. A packet can be as late as its baseline is old.
 const RECEIVER_HISTORY: usize = 2 * MAX_BASELINE_AGE;
 
-/// Size of an ack. It has no effect, because the bandwidth is unlimited.
+/// Size of an ack, bytes. The link's bandwidth is unlimited, so the value has no effect.
 const ACK_BYTES: usize = 2;
 
-/// Sends a recording through a link on one rung. Calls `tick` after each packet.
+/// Sends a recording over a link on one rung. Calls `tick` after each packet.
 pub(super) fn exchange(
     recording: &Recording,
     rung: &Rung,

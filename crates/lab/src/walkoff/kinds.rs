@@ -1,4 +1,4 @@
-//! What packets consist of.
+//! Sizes by kind of content.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use cubewire_codec::{BitKind, BitLedger};
 
 use super::Outcome;
 
-/// Mean bytes a packet by kind, of those that are there, under their names in the scene.
+/// Returns the mean bytes per packet of each kind that occurs, by the kind's name in the scene.
 pub(super) fn mean_bytes(
     ledger: &BitLedger,
     packets: usize,
@@ -21,7 +21,7 @@ pub(super) fn mean_bytes(
     kinds.filter(|&(_, bytes)| bytes > 0.0).collect()
 }
 
-/// A table with a row for each rung and a column for each kind that some of them has.
+/// Returns a table with a row per rung and a column per kind that occurs on any rung.
 pub(super) fn table(outcomes: &[Outcome], schema: &Schema) -> Table {
     let bytes = |outcome: &Outcome, kind: &str| outcome.kinds.as_ref()?.get(kind).copied();
     let there = outcomes.iter().flat_map(|outcome| &outcome.kinds);

@@ -1,4 +1,4 @@
-//! Bad input causes an error of one line and exit code 2.
+//! Bad input causes a one-line error and exit code 2.
 
 use std::fs;
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::{FRAME_BYTES, failure, lab, recording};
 
-/// Runs every command on the file, and returns the line that all of them print on standard error.
+/// Runs every command on the file and returns the line on standard error, which must be the same for all.
 fn error_line(path: &Path) -> String {
     let file = path.to_str().unwrap();
     let mut lines: Vec<String> = ["walkoff", "stats"]
@@ -73,7 +73,7 @@ fn an_archive_is_checked_while_it_is_decompressed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("zeros.bin.zst");
     let mut encoder = zstd::Encoder::new(fs::File::create(&path).unwrap(), 1).unwrap();
-    // The file is read frame by frame, so the error is found without holding all of it in memory.
+    // The file is read frame by frame, so a late error is found without all frames in memory.
     for _ in 0..25 {
         encoder.write_all(&frames()).unwrap();
     }

@@ -37,8 +37,8 @@ fn a_recording_is_not_measured_with_a_model_trained_on_it() {
 
 #[test]
 fn arithmetic_rungs_beat_the_contest_on_a_recording_they_were_not_trained_on() {
-    // Bytes a packet without header, from assets/recordings/README.md: of the bit-packed reference, and of the best
-    // coder that tolerates loss.
+    // Bytes per packet without header, from assets/recordings/README.md: the bit-packed reference and the best coder
+    // that tolerates loss.
     let mix = recording("dev-mix");
     let rungs = ["--codec", "arithmetic,predicted"];
     let bytes = |row: &Value| row["body_bytes_per_packet"].as_f64().unwrap();
@@ -63,7 +63,7 @@ fn ablation_measures_without_every_feature() {
         .collect();
     assert_eq!(rows.len(), 1 + Feature::all().count());
     assert_eq!(rows[0][1..3], ["", "nothing"]);
-    // `arithmetic` has no predictors, and at least one of them reduces the size of `predicted`.
+    // `arithmetic` has no predictors. At least one predictor reduces the size of `predicted`.
     let predictors = rows.iter().filter(|row| row[1].starts_with("candidate"));
     let worth = predictors.map(|row| {
         assert_eq!(row[4], "+0.00");

@@ -39,7 +39,7 @@ fn figures_are_written_where_they_are_old_and_checked() {
     assert_eq!(read("README.md"), README.replace("old", "\n| a |\n"));
     figures(&["--check"]).success();
 
-    // The contents are written, too.
+    // The table of contents is written, too.
     write(
         "crates/lab/FIGURES.md",
         &written.replace("- [Two](#two)\n", ""),

@@ -1,4 +1,4 @@
-//! Every reader of foreign bytes has a fuzz target, and every target has seeds.
+//! Every reader of untrusted bytes has a fuzz target, and every target has seeds.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 
 use crate::repository;
 
-/// Public functions that take bytes, text or a reader, but need no fuzz target: most are given none from outside.
+/// Public functions that take bytes, text or a reader but need no fuzz target.
 const OTHERS: [&str; 4] = [
-    // The sender's own state.
+    // Reads state that the sender itself stored.
     ".offer_state",
-    // The codec passes it the part of a packet that has bins.
+    // Reads part of a packet that the codec passes to it.
     "BinDecoder::new",
-    // 64 digits or an error: damaged in the game's tests.
+    // Takes 64 digits. The tests of the game cover damaged keys.
     "parse::<Key>",
-    // Numbers of bits.
+    // Takes numbers of bits.
     "Stages::every_legal",
 ];
 
-/// The Rust files below a folder.
+/// Returns the Rust files below a folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
@@ -32,13 +32,13 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The name that text begins with.
+/// Returns the identifier at the start of the text.
 fn name(text: &str) -> &str {
     let end = text.find(|mark: char| !mark.is_alphanumeric() && mark != '_');
     &text[..end.unwrap_or(text.len())]
 }
 
-/// The calls that read foreign bytes or text, as they begin.
+/// Returns the start of each call that reads untrusted bytes or text, as it would appear in a caller.
 fn readers(source: &str) -> BTreeSet<String> {
     let mut readers = BTreeSet::new();
     let mut of = "";
@@ -81,7 +81,7 @@ fn every_reader_of_foreign_bytes_has_a_fuzz_target() {
         .iter()
         .map(|file| fs::read_to_string(file).unwrap())
         .collect();
-    // The lab is the only program that reads recordings.
+    // Recordings are read by the lab only, so no `lib.rs` exposes this reader.
     let mut found = BTreeSet::from(["Recording::from_reader(".to_owned()]);
     for entry in fs::read_dir(repository("crates")).unwrap() {
         let sources_of_crate = entry.unwrap().path().join("src");
@@ -92,7 +92,7 @@ fn every_reader_of_foreign_bytes_has_a_fuzz_target() {
         }
     }
     found.retain(|call| !OTHERS.contains(&call.trim_end_matches('(')));
-    // Some of those that exist.
+    // Check that the search finds known readers.
     for call in [
         ".decode(",
         ".on_packet(",

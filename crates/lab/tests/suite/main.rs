@@ -19,28 +19,28 @@ use serde_json::Value;
 /// Size of a frame in a recording.
 const FRAME_BYTES: usize = 901 * 32;
 
-/// `cubewire-lab` with these arguments.
+/// Returns a command that runs `cubewire-lab` with these arguments.
 fn lab(args: &[&str]) -> Command {
-    // Shown if the test fails, with the seed if there is one.
+    // Shown if the test fails, with the seed if the arguments have one.
     println!("cubewire-lab {}", args.join(" "));
     let mut command = Command::cargo_bin("cubewire-lab").unwrap();
     command.args(args);
     command
 }
 
-/// Standard output of a successful run.
+/// Returns the standard output of a successful run.
 fn output(args: &[&str]) -> String {
     let assert = lab(args).assert().success();
     String::from_utf8(assert.get_output().stdout.clone()).unwrap()
 }
 
-/// Standard error of a run that fails with exit code 2.
+/// Returns the standard error of a run that fails with exit code 2.
 fn failure(args: &[&str]) -> String {
     let assert = lab(args).assert().code(2);
     String::from_utf8(assert.get_output().stderr.clone()).unwrap()
 }
 
-/// The rows that `walkoff` prints, each of them lossless.
+/// Returns the rows that `walkoff` prints. Each must be lossless.
 fn walkoff(args: &[&str]) -> Vec<Value> {
     let rows = output(&[&["walkoff"], args, &["--json"]].concat());
     let rows = rows.lines().map(|row| serde_json::from_str(row).unwrap());
@@ -49,32 +49,30 @@ fn walkoff(args: &[&str]) -> Vec<Value> {
     rows
 }
 
-/// The rungs of rows.
 fn codecs(rows: &[Value]) -> Vec<&str> {
     let codecs = rows.iter().map(|row| row["codec"].as_str().unwrap());
     codecs.collect()
 }
 
-/// Mean bytes of a packet on a rung.
 fn mean_bytes(rows: &[Value], rung: &str) -> f64 {
     let row = rows.iter().find(|row| row["codec"] == rung).unwrap();
     row["bytes_per_packet"].as_f64().unwrap()
 }
 
-/// A file of the repository.
+/// Returns the path of a file in the repository.
 fn repository(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .join(path)
 }
 
-/// Path of a recording in `assets`.
+/// Returns the path of a recording in `assets`.
 fn recording(name: &str) -> String {
     let path = repository(&format!("assets/recordings/{name}.bin.zst"));
     path.to_str().unwrap().to_owned()
 }
 
-/// Writes a recording of the initial state and some frames of one in `assets`, and returns its path.
+/// Writes a recording with the initial state and a range of frames of a recording in `assets`. Returns its path.
 fn clip(folder: &Path, file: &str, name: &str, frames: Range<usize>) -> String {
     let mut reader = zstd::Decoder::new(File::open(recording(name)).unwrap()).unwrap();
     let mut bytes = vec![0; 6 * FRAME_BYTES];

@@ -1,11 +1,11 @@
-//! Recordings of other scenes than the cubes.
+//! Recordings of scenes other than the cubes.
 
 use std::fs;
 use std::path::Path;
 
 use crate::{clip, codecs, failure, mean_bytes, output, walkoff};
 
-/// What ships have.
+/// Names of the ships' fields.
 const FIELDS: [&str; 7] = [
     "thrusting",
     "shielded",
@@ -16,7 +16,7 @@ const FIELDS: [&str; 7] = [
     "bank",
 ];
 
-/// Records ships, and returns the path of the file.
+/// Records ships and returns the path of the file.
 fn ships(folder: &Path, file: &str, seed: &str) -> String {
     let path = folder.join(file).to_str().unwrap().to_owned();
     let args = ["record", "ships", "--frames", "40", "--out", &path];

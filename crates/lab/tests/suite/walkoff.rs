@@ -1,4 +1,4 @@
-//! `walkoff`: its output, and that it is exact on any link.
+//! `walkoff`: its output, and exact results on any link.
 
 use cubewire_codec::ladder::{AFFINE, LADDER, SIMULATED};
 
@@ -24,7 +24,7 @@ fn every_rung_is_lossless_and_from_position_on_no_larger_than_the_one_before() {
             before = bytes;
         }
     }
-    // The article's rungs together are a hundred times smaller, and prediction halves that.
+    // The rungs of the article together reduce the size by a factor of 100. Prediction halves it again.
     let bytes = |rung: &str| mean_bytes(&rows, rung);
     assert!(bytes("changed-flags") < bytes("uncompressed") / 100.0);
     assert!(bytes("predicted") < bytes("changed-flags") / 1.9);

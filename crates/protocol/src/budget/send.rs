@@ -1,4 +1,4 @@
-//! The limits of one receiver, in one place: budget, adaptive rate, and spacing of whole snapshots.
+//! All limits of one receiver: budget, adaptive rate, and spacing of complete snapshots.
 
 use std::time::Duration;
 
@@ -10,21 +10,22 @@ use crate::schedule::Within;
 
 /// Limits the data sent to a receiver by a budget and by an adaptive rate.
 ///
-/// The budget counts everything on the wire, including headers and retransmissions. If packets can be partial, each of them is
-/// limited. Otherwise whole snapshots are sent less often, each spread over the ticks that it takes.
+/// The budget counts everything on the wire, including headers and retransmissions. If packets can be partial, it
+/// limits the size of each packet. Otherwise complete snapshots are sent less often, and each is spread over several
+/// ticks.
 #[derive(Clone, Debug)]
 pub struct SendBudget {
     ticks_per_second: u16,
-    /// The adaptive rate, if the budget is [adaptive](Self::adaptive).
+    /// The adaptive rate, for a budget from [`adaptive`](Self::adaptive).
     pub rate: Option<AdaptiveRate>,
     tick: Option<u64>,
-    /// While packets can be partial.
+    /// The byte budget while packets can be partial.
     bucket: Option<ByteBudget>,
-    /// Bytes on the wire up to the last flush, and when that was.
+    /// Bytes on the wire up to the last flush, and the time of that flush.
     counted: (u64, Duration),
-    /// Bytes per second, while snapshots are sent whole.
+    /// Bytes per second while snapshots are sent whole.
     whole_rate: Option<u32>,
-    /// The tick in which the transport has sent all of the last whole snapshot.
+    /// Tick when the transport has sent the last whole snapshot.
     whole_until: u64,
     overhead_bytes: usize,
 }
@@ -32,33 +33,33 @@ pub struct SendBudget {
 /// State of the transport before it sends.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outbound {
-    /// Bytes on the wire since the start.
+    /// Number of bytes on the wire since the start.
     pub sent_bytes: u64,
-    /// Most bytes of headers around each datagram.
+    /// Maximum number of header bytes around each datagram.
     pub overhead_bytes: usize,
-    /// Whether reliable messages are to be sent or acknowledged.
+    /// Whether reliable messages wait to be sent or acked.
     pub is_reliable_waiting: bool,
-    /// Bytes on the wire of a reliable packet that no allowance has covered yet, 0 if there is none. It cannot be split.
+    /// Bytes on the wire of a reliable packet that no allowance has covered yet, 0 without one. It cannot be split.
     pub stalled_bytes: usize,
 }
 
-/// The snapshot that may be sent.
+/// The kind of snapshot that may be sent.
 #[derive(Clone, Copy, Debug)]
 pub enum Allowed {
-    /// A whole one.
+    /// A complete snapshot.
     Whole,
-    /// A partial one, of limited size.
+    /// A partial snapshot of limited size.
     Within(Within<'static>),
-    /// None, because the last whole one is still being sent.
+    /// No snapshot, because the last complete one is still being sent.
     Nothing,
 }
 
-/// Longest time over which a whole snapshot is spread, so that its ack arrives before it is
-/// [too old](crate::MAX_BASELINE_AGE_TICKS) as a baseline. 2.1 s at 60 Hz.
+/// Maximum time over which a complete snapshot is spread. Its ack must arrive before it is [too
+/// old](crate::MAX_BASELINE_AGE_TICKS) for a baseline. 2.1 s at 60 Hz.
 const MAX_SPREAD_TICKS: u64 = 128;
 
 impl SendBudget {
-    /// Grants every budget that is asked for: for a simulated network that is to be overloaded.
+    /// Creates a budget that grants every request. Use it for a simulated network, which may be overloaded.
     ///
     /// # Panics
     /// If `ticks_per_second` is 0.
@@ -77,7 +78,10 @@ impl SendBudget {
         }
     }
 
-    /// Grants at most an [`AdaptiveRate`]. Panics as [`new`](Self::new).
+    /// Creates a budget that is also limited by an [`AdaptiveRate`].
+    ///
+    /// # Panics
+    /// If `ticks_per_second` is 0.
     #[must_use]
     pub fn adaptive(ticks_per_second: u16) -> Self {
         Self {
@@ -86,17 +90,18 @@ impl SendBudget {
         }
     }
 
-    /// The budget in kilobits a second, if `asked_kbps` is asked for. `None` if there is no limit.
+    /// Returns the granted budget in kilobits a second for a requested one. `None` means no limit.
     #[must_use]
     pub fn granted_kbps(&self, asked_kbps: Option<u32>) -> Option<u32> {
         let through = self.rate.as_ref().and_then(AdaptiveRate::kbps);
         asked_kbps.into_iter().chain(through).min()
     }
 
-    /// Returns the snapshot that may be sent, and the most bytes on the wire for reliable messages, `None` if there is no limit.
+    /// Returns the kind of snapshot that may be sent, and the maximum number of bytes on the wire for reliable
+    /// messages, where `None` means no limit.
     ///
-    /// Call this before each flush of the transport, at least once per tick. `now` is the transport's clock. It may be equal for
-    /// several ticks.
+    /// Call this before each flush of the transport, at least once per tick. `now` is the transport's clock, which
+    /// may have the same value for several ticks.
     pub fn allow(
         &mut self,
         tick: u64,
@@ -143,8 +148,8 @@ impl SendBudget {
         (Allowed::Within(within), Some(reliable))
     }
 
-    /// Records a snapshot of this many bytes that is passed to the transport, without headers. Returns the ticks over which its
-    /// datagrams are to be spread by a [`Pacer`](crate::Pacer): 1 if it is partial, or without an adaptive rate.
+    /// Records a snapshot of `bytes` without headers that goes to the transport. Returns the number of ticks over
+    /// which a [`Pacer`](crate::Pacer) must spread its datagrams: 1 if it is partial, or without an adaptive rate.
     pub fn on_sent(&mut self, tick: u64, bytes: usize) -> u32 {
         let datagrams = bytes.div_ceil(SLICE_BYTES).max(1);
         let wire = bytes + datagrams * self.overhead_bytes;
@@ -160,7 +165,7 @@ impl SendBudget {
         })
     }
 
-    /// Records feedback that has arrived in this tick.
+    /// Records feedback that arrived in this tick.
     pub fn on_feedback(&mut self, tick: u64, feedback: &Feedback) {
         if let (Some(rate), Feedback::Ack(ack)) = (&mut self.rate, feedback) {
             rate.on_ack(tick, ack);
@@ -179,7 +184,7 @@ mod tests {
             ..Outbound::default()
         };
         for (mut budget, spread) in [(SendBudget::new(60), 1), (SendBudget::adaptive(60), 59)] {
-            // Later, missing acks would count as silence.
+            // With more ticks, the missing acks would count as silence.
             for tick in 0..100 {
                 let allowed = budget.allow(tick, Duration::ZERO, Some(64), false, &outbound);
                 let is_due = matches!(allowed, (Allowed::Whole, None));

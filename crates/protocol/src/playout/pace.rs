@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::SenderClock;
 
-/// The sender's clock, less the playout delay. After the first [`advance`](Self::advance) it changes
-/// smoothly where these change at once.
+/// The sender's clock minus the playout delay. After the first [`advance`](Self::advance) it changes smoothly even if
+/// these jump.
 #[derive(Clone, Debug)]
 pub(super) struct Pace {
     pub(super) clock: SenderClock,
@@ -51,7 +51,7 @@ impl Pace {
         } else {
             let part = (passed / SETTLING_SECONDS).min(1.0);
             let most = MAX_RATE_CHANGE * passed;
-            // A sender that runs again after slow motion is caught up with at the usual pace.
+            // After slow motion, playout catches up with the sender at the usual rate.
             let step = (off_seconds * part).clamp(-most * rate, most * rate.max(1.0));
             steady + step / self.clock.tick_seconds()
         };
@@ -73,8 +73,8 @@ impl Pace {
         Some(position.due_tick + self.ticks(passed))
     }
 
-    /// Takes playout back to its target if it is far past it and past the `newest` snapshot, but no further back than that. What
-    /// is shown stays the same, as it has waited there.
+    /// Moves playout back to its target if it is far ahead of it and past the `newest` snapshot, but not back beyond
+    /// that snapshot. The display does not change, because playout has been waiting there.
     pub(super) fn take_back(&mut self, newest: u64) {
         let Some(target) = self
             .position
@@ -102,7 +102,7 @@ const SETTLING_SECONDS: f64 = 0.5;
 /// Maximum change of the playout rate, as a fraction of the sender's.
 const MAX_RATE_CHANGE: f64 = 0.5;
 
-/// Up to this error, slowing down takes so little time that even extrapolated bodies do not have to move back.
+/// With a smaller error, slowing down takes so little time that even extrapolated bodies need not move back.
 const TAKEN_BACK_SECONDS: f64 = 0.1;
 
 /// Beyond this error playout jumps, because catching up would take too long.

@@ -1,4 +1,4 @@
-//! What acks tell about the way to a receiver: what arrives, how long that takes, and what is lost.
+//! State of the path to a receiver as acks show it: arrivals, delay and loss.
 //!
 //! Times are in sixtieths of a second, called ticks.
 
@@ -9,28 +9,30 @@ use cubewire_codec::Sequence;
 use crate::clock::sequence;
 use crate::feedback::Ack;
 
-/// The packets of the last second, about, and what became of them.
+/// Packets of about the last second and their fate.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Way {
-    /// Packets whose fate is not known, oldest first, at most [`MAX_PENDING`].
+    /// Packets with an unknown fate, oldest first, at most [`MAX_PENDING`].
     pending: VecDeque<Pending>,
-    /// Packets that have arrived, by when that was known: those of the last [`ARRIVALS_TICKS`], and [`FEWEST_DELAYS`].
+    /// Arrived packets in the order of their acks: all of the last [`ARRIVALS_TICKS`], and at least
+    /// [`FEWEST_DELAYS`].
     arrivals: VecDeque<Arrived>,
     last_ack: u64,
-    /// Mean of the delays, and of how far they are from it (as in RFC 6298); none before the first.
+    /// Mean and mean deviation of the delay (as in RFC 6298), or `None` before the first ack.
     pub(super) delays: Option<[f64; 2]>,
-    /// Whether packets were lost, the newest in the lowest bit, and how many of the bits count.
+    /// Fate of the last packets, with the newest in the lowest bit and 1 for lost, and the number of valid bits.
     lost: u64,
     counted: u32,
-    /// Mean of what was lost, 0 to 1, of the last few hundred packets, whatever else counts; and of how many.
+    /// Mean fraction of lost packets over the last few hundred, 0 to 1. It includes packets from before
+    /// `counts_from`.
     pub(super) mean_loss: f64,
-    /// The same of losses that follow an arrival: of those that begin a burst.
+    /// Mean fraction of packets that begin a burst: a lost packet after an arrived one.
     mean_bursts: f64,
     was_lost: bool,
     known: u32,
-    /// Losses of packets that were sent before do not count.
+    /// Packets that were sent earlier do not count in `lost`.
     counts_from: u64,
-    /// When the first arrived that was sent from then on.
+    /// When the first ack of a packet from `counts_from` or later arrived.
     pub(super) first_counted: Option<u64>,
 }
 
@@ -38,7 +40,7 @@ pub(super) struct Way {
 struct Pending {
     tick: u64,
     sent_at: u64,
-    /// When the last of it was sent.
+    /// When its last datagram was sent.
     left_at: u64,
     bytes: usize,
     has_arrived: bool,
@@ -51,27 +53,28 @@ struct Arrived {
     delay: u64,
 }
 
-/// Jitter and late acks hide a delay: the shortest of the last half second is compared, and of so many packets at least.
+/// The delay is the minimum over half a second and over at least four packets, because jitter and late acks only add
+/// to it.
 pub(super) const DELAY_TICKS: u64 = 30;
 const FEWEST_DELAYS: usize = 4;
 
 const ARRIVALS_TICKS: u64 = 2 * DELAY_TICKS;
 
-/// Fewest packets that tell a loss, of up to 64.
+/// Minimum number of packets, out of 64, for a measurement of loss.
 const FEWEST_COUNTED: u32 = 20;
 
-/// Packets of the mean loss.
+/// Number of packets in the mean loss.
 const MEAN_PACKETS: u32 = 256;
 
-/// A packet is lost if one that was sent so much later has arrived.
+/// A packet counts as lost if a packet that was sent this much later has arrived.
 const LATE_TICKS: u64 = 12;
 
-/// Ticks without an ack that delay alone can explain, as a round trip by satellite takes 0.6 s: of more packets than one burst
-/// can take, and of fewer.
+/// Time without acks that delay alone can explain: a satellite round trip takes 0.6 s. The second value applies if
+/// one burst of loss can explain the missing acks, because fewer than 40 packets are pending.
 const SILENCE_TICKS: [u64; 2] = [60, 120];
 const SILENCE_PACKETS: usize = 40;
 
-/// As long as the sender keeps snapshots.
+/// As many packets as the sender keeps snapshots.
 const MAX_PENDING: usize = 256;
 
 impl Way {
@@ -140,7 +143,7 @@ impl Way {
         }
     }
 
-    /// Forgets arrivals that are too old.
+    /// Drops arrivals that are too old.
     pub(super) fn advance(&mut self, tick: u64) {
         let aged = |arrived: &Arrived| arrived.at + ARRIVALS_TICKS <= tick;
         while self.arrivals.len() > FEWEST_DELAYS && self.arrivals.front().is_some_and(aged) {
@@ -148,21 +151,21 @@ impl Way {
         }
     }
 
-    /// Counts the losses of packets that are sent from then on, and no others.
+    /// Restarts the loss measurement with packets that are sent at `sent_at` or later.
     pub(super) fn count_from(&mut self, sent_at: u64) {
         self.counted = 0;
         self.counts_from = sent_at;
         self.first_counted = None;
     }
 
-    /// Counts the losses of packets that are not acked yet, and of later ones.
+    /// Restarts the loss measurement with the first packet that is not acked yet.
     pub(super) fn count_unknown(&mut self) {
         let mut unknown = self.pending.iter().filter(|packet| !packet.has_arrived);
         let first = unknown.next().map_or(u64::MAX, |packet| packet.sent_at);
         self.count_from(first);
     }
 
-    /// Whether what was sent is not acked.
+    /// Whether acks are missing for longer than delay or a burst of loss can explain.
     pub(super) fn is_silent(&self, tick: u64) -> bool {
         let mut pending = self.pending.iter().filter(|packet| !packet.has_arrived);
         pending.next().is_some_and(|first| {
@@ -172,7 +175,7 @@ impl Way {
         })
     }
 
-    /// Ticks that the fastest of the last packets took with its ack; none before the first.
+    /// Minimum time from sending to the ack over the last packets, or `None` before the first ack.
     pub(super) fn delay(&self, tick: u64) -> Option<u64> {
         let newest = self.arrivals.iter().rev().enumerate();
         let recent = newest.take_while(|(index, arrived)| {
@@ -181,17 +184,17 @@ impl Way {
         recent.map(|(_, arrived)| arrived.delay).min()
     }
 
-    /// Ticks by which delays vary.
+    /// Mean deviation of the delay, ticks.
     pub(super) fn jitter(&self) -> f64 {
         self.delays.map_or(0.0, |[_, deviation]| deviation)
     }
 
-    /// Whether enough packets were counted to tell their loss.
+    /// Whether enough packets were counted to measure loss.
     pub(super) const fn tells_loss(&self) -> bool {
         self.counted >= FEWEST_COUNTED
     }
 
-    /// Part of the last packets that was lost.
+    /// Fraction of lost packets among the counted ones.
     pub(super) fn loss(&self) -> f64 {
         if self.counted == 0 {
             return 0.0;
@@ -200,8 +203,8 @@ impl Way {
         f64::from(newest.count_ones()) / f64::from(self.counted)
     }
 
-    /// The standard deviation of [`loss`](Self::loss) by chance. Losses that come in bursts of b on average, whose length
-    /// has no memory, vary as if there were 2 b − 1 times fewer packets.
+    /// Standard deviation of [`loss`](Self::loss) by chance. With bursts of b packets on average and a memoryless
+    /// burst length, loss varies as with 2 b − 1 times fewer packets.
     pub(super) fn loss_deviation(&self) -> f64 {
         if self.mean_bursts == 0.0 || self.counted == 0 {
             return 0.0;
@@ -211,7 +214,7 @@ impl Way {
         (of_one * (2.0 * burst - 1.0) / f64::from(self.counted)).sqrt()
     }
 
-    /// Bytes a second that arrive, at least for half a second.
+    /// Returns the arrival rate in bytes a second: the higher one of the last two half seconds.
     pub(super) fn arriving(&self, tick: u64) -> f64 {
         let halves = self.arrivals.iter().fold([0; 2], |mut halves, arrived| {
             let age = tick.saturating_sub(arrived.at);
@@ -224,14 +227,14 @@ impl Way {
         most as f64 * 60.0 / DELAY_TICKS as f64
     }
 
-    /// Packets that are remembered.
+    /// Number of packets in memory.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.pending.len() + self.arrivals.len()
     }
 }
 
-/// Whether an ack says that a packet is held.
+/// Whether an ack covers a packet.
 fn acks(ack: &Ack, number: Sequence) -> bool {
     match ack.newest.ticks_since(number) {
         0 => true,

@@ -1,16 +1,16 @@
-//! What has become of several snapshots.
+//! Fates of several snapshots.
 
 use std::iter::Sum;
 
 use super::packet::Fate;
 use super::{Record, Sample};
 
-/// How many snapshots arrived in time, how many late, and how many were lost.
+/// Number of snapshots that arrived in time, that arrived late, and that were lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ArrivalCounts(pub [usize; 3]);
 
 impl ArrivalCounts {
-    /// The counts of these samples of a record.
+    /// Counts the snapshots in samples of a record.
     pub fn of<'a>(record: &Record, samples: impl IntoIterator<Item = &'a Sample>) -> Self {
         let settled = record.settled_tick();
         let mut sum = Self::default();
@@ -20,7 +20,7 @@ impl ArrivalCounts {
         sum
     }
 
-    /// Percentage of the snapshots that were lost, 0 to 100.
+    /// Percentage of lost snapshots, 0 to 100.
     #[must_use]
     pub fn lost_percent(self) -> f64 {
         self.percent(2)
@@ -36,7 +36,7 @@ impl ArrivalCounts {
     /// Adds a sample of a record with this [settled tick](Record::settled_tick).
     pub fn add(&mut self, sample: &Sample, settled: u64) {
         let [in_time, late, lost] = &mut self.0;
-        // What the link has lost is known at once, other losses after a while.
+        // Losses of the simulated link are known at once, other losses after a while.
         for packet in &sample.snapshots {
             match packet.fate(sample.tick, settled) {
                 Fate::Arrived(arrival) if arrival.is_late => *late += 1,
@@ -45,7 +45,7 @@ impl ArrivalCounts {
                 Fate::OnItsWay => *lost += usize::from(sample.lost > 0),
             }
         }
-        // A viewer has no snapshot of a tick whose packet was lost.
+        // At a viewer, a lost packet leaves the tick without a snapshot.
         if sample.snapshots.is_empty() {
             *lost += sample.lost;
         }

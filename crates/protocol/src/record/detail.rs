@@ -1,17 +1,19 @@
-//! The bytes of a packet, and what each of its bits is for.
+//! The bytes of a packet, with the purpose of each bit.
 
 use cubewire_codec::{BitItem, BitKind, Form};
 
-/// A packet, and the purpose of each of its bits.
+/// A packet, with the purpose of each bit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PacketDetail {
     bytes: Box<[u8]>,
     items: Box<[CompactItem]>,
-    /// Ends of the items that have components, in their order: in most packets, less than half of them.
+    /// Component ends of the items that have components, in the items' order. In most packets, less than half of the
+    /// items have them.
     ends: Box<[Ends]>,
 }
 
-/// A [`BitItem`] without its components. There are hundreds of them in a packet, and thousands of packets.
+/// A [`BitItem`] without its components, to save memory: a packet has hundreds of items, and a record has thousands
+/// of packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct CompactItem {
     bits: f32,
@@ -21,10 +23,10 @@ struct CompactItem {
     has_components: bool,
 }
 
-/// Where the prefix, the first and the second component of an item end, in bits from its start. The last component ends
-/// with the item.
+/// Ends of an item's prefix, first and second component, in bits from the item's start. The last component ends with
+/// the item.
 ///
-/// Ends rather than sizes, so that rounding never makes the parts larger than the item.
+/// Ends are stored instead of sizes so that rounding never makes the parts larger than the item.
 type Ends = [f32; 3];
 
 fn ends(item: &BitItem, [first, second, _]: [f64; 3]) -> Ends {
@@ -39,7 +41,7 @@ fn components(ends: Ends, bits: f64) -> [f64; 3] {
 }
 
 impl PacketDetail {
-    /// The detail of a packet with these [items](cubewire_codec::BitLedger::items) and bytes.
+    /// Creates the detail from a packet's [items](cubewire_codec::BitLedger::items) and bytes.
     pub(super) fn new(items: &[BitItem], bytes: &[u8]) -> Self {
         let compact = items.iter().map(|item| CompactItem {
             bits: item.bits as f32,
@@ -58,13 +60,14 @@ impl PacketDetail {
         }
     }
 
-    /// The packet as it was sent, without what the transport adds.
+    /// Returns the packet without transport headers.
     #[must_use]
     pub const fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Its bits, as in [`BitLedger::items`](cubewire_codec::BitLedger::items). Fractions of a bit are rounded to seven digits.
+    /// Iterates over the items, as in [`BitLedger::items`](cubewire_codec::BitLedger::items). Fractions of a bit are
+    /// rounded to seven digits.
     pub fn items(&self) -> impl ExactSizeIterator<Item = BitItem> + Clone {
         let mut ends = self.ends.iter();
         self.items.iter().map(move |item| {
@@ -80,7 +83,7 @@ impl PacketDetail {
         })
     }
 
-    /// Bytes of memory.
+    /// Memory in use, bytes.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         let items = size_of_val(&*self.items) + size_of_val(&*self.ends);
@@ -96,7 +99,7 @@ mod tests {
 
     use super::*;
 
-    /// What comes back of these items.
+    /// Returns the items after they were stored.
     fn kept(items: &[BitItem]) -> Vec<BitItem> {
         PacketDetail::new(items, &[]).items().collect()
     }
@@ -126,7 +129,7 @@ mod tests {
         assert_eq!(kept(&items), items);
     }
 
-    /// A position with these bits in its prefix and its components.
+    /// Returns a position item with these bits in its prefix and components.
     fn position(prefix: f64, components: [f64; 3]) -> BitItem {
         BitItem {
             kind: BitKind::Position,

@@ -1,4 +1,4 @@
-//! A packet, and what became of it.
+//! A packet and its fate.
 
 use std::sync::Arc;
 
@@ -7,56 +7,58 @@ use cubewire_codec::{BitLedger, Header, Packet, Stages};
 use super::detail::PacketDetail;
 use super::totals::HEADER_BYTES;
 
-/// One encoded snapshot: made by the end that encodes or decodes it.
+/// One encoded snapshot, recorded by the end that encodes or decodes it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PacketRecord {
     /// The sender's tick.
     pub tick: u64,
-    /// Stages that it was encoded with.
+    /// Stages of the packet.
     pub stages: Stages,
-    /// Its header, if it is known.
+    /// The header, or `None` if it is not known.
     pub header: Option<Header>,
-    /// Bytes of the encoded snapshot, without any transport's headers.
+    /// Size of the encoded snapshot without transport headers, bytes.
     pub payload_bytes: usize,
-    /// Its bits by kind.
+    /// Bits by kind.
     pub ledger: BitLedger,
-    /// Bodies that differ from the baseline, or from the initial state if there is none.
+    /// Number of bodies that differ from the baseline, or from the initial state without one.
     pub changed_bodies: usize,
-    /// Bodies that the packet carries: the changed ones, or all where the stages send every body.
+    /// Number of bodies in the packet: the changed ones, or all if the stages send every body.
     pub sent_bodies: usize,
-    /// Ages of the three newest snapshots that were acked when it was encoded, newest first. Known to
-    /// the sender alone.
+    /// Ages of the three newest acked snapshots when the packet was encoded, newest first. Only the sender knows
+    /// them.
     pub acked_ages_ticks: [Option<u16>; 3],
-    /// When it arrived. At a sender only if the receiver is in the same process.
+    /// Arrival of the packet. At a sender, only known if the receiver is in the same process.
     pub arrival: Option<Arrival>,
-    /// At a sender: ticks until its ack was processed, if it was.
+    /// At a sender, ticks until the ack of the packet was processed. `None` without an ack.
     pub acked_after_ticks: Option<u16>,
-    /// Its bytes and items, if its ledger was [itemized](BitLedger::items), and until they take too much memory.
+    /// Bytes and items of the packet, if its ledger was [itemized](BitLedger::items). Dropped when the record's
+    /// details take too much memory.
     pub detail: Option<Arc<PacketDetail>>,
 }
 
 /// The arrival of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrival {
-    /// Ticks after it was sent. 0 at a receiver, which does not know.
+    /// Ticks after it was sent; 0 at a receiver, which does not know.
     pub after_ticks: u16,
-    /// Whether that was too late to be shown.
+    /// Whether it was too late to be displayed.
     pub is_late: bool,
 }
 
-/// What became of a packet, as far as the process of its sender knows.
+/// Fate of a packet as far as the sender's process knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It has arrived. One that is only known to be acked is as if it arrived in time, when its ack did.
+    /// It has arrived. If only the ack is known, it counts as in time, with the delay of the ack.
     Arrived(Arrival),
-    /// It has not arrived for so long that it must be lost.
+    /// It counts as lost because too much time has passed.
     Lost,
     /// It may still arrive.
     OnItsWay,
 }
 
 impl PacketRecord {
-    /// The record of a packet of the sender's `tick`, with a detail if its ledger is [itemized](BitLedger::items).
+    /// Creates the record of a packet of the sender's `tick`. It has a detail if the packet's ledger is
+    /// [itemized](BitLedger::items).
     #[must_use]
     pub fn new(tick: u64, packet: &Packet, stages: Stages) -> Self {
         let items = packet.ledger.items();
@@ -73,7 +75,7 @@ impl PacketRecord {
         }
     }
 
-    /// As [`new`](Self::new), of a packet that has arrived.
+    /// Like [`new`](Self::new), for a packet that has arrived.
     #[must_use]
     pub fn received(tick: u64, packet: &Packet, stages: Stages, is_late: bool) -> Self {
         Self {
@@ -85,20 +87,20 @@ impl PacketRecord {
         }
     }
 
-    /// Age of the baseline that the packet names; none if it is relative to the initial state, or to nothing.
+    /// Returns the age of the baseline that the packet names, or `None` if it does not name one.
     #[must_use]
     pub fn reference_age_ticks(&self) -> Option<u16> {
         self.header?.baseline_age()
     }
 
-    /// The payload and one IPv4 and UDP header: see [`Accounting`](super::Accounting).
+    /// Size of the payload with one IPv4 and UDP header, bytes: see [`Accounting`](super::Accounting).
     #[must_use]
     pub const fn article_bytes(&self) -> usize {
         self.payload_bytes + HEADER_BYTES
     }
 
-    /// What has become of it, if it was sent in tick `sent` and packets from before the tick `settled` are
-    /// [lost unless they have arrived](super::Record::settled_tick).
+    /// Returns the fate of the packet, which was sent in tick `sent`. Packets from before the tick `settled` [count
+    /// as lost](super::Record::settled_tick) if they have not arrived.
     #[must_use]
     pub fn fate(&self, sent: u64, settled: u64) -> Fate {
         let acked = self.acked_after_ticks.map(|after_ticks| Arrival {

@@ -4,10 +4,10 @@ use cubewire_codec::Sequence;
 
 use super::*;
 
-/// Ticks.
+/// Ticks of a minute.
 const MINUTE: usize = Record::SECONDS * 60;
 
-/// A tick in which a packet of 97 bytes was sent.
+/// Returns a sample with a packet of 97 bytes.
 fn sent(tick: u64) -> Sample {
     let packet = PacketRecord {
         tick,
@@ -48,13 +48,13 @@ fn details_that_come_after_their_tick_has_begun_are_counted_and_bounded() {
         detail: Some(Arc::new(PacketDetail::new(&[], &vec![0; bytes]))),
         ..PacketRecord::default()
     };
-    // Two minutes of small ones, and of some that reach the bound.
+    // Two minutes of small packets, and of packets that reach the limit.
     for bytes in [1, 300, 20_000] {
         let mut record = Record::default();
         for tick in 0..2 * MINUTE as u64 {
             record.begin(Sample {
                 tick,
-                // As a sender does, and as a viewer does.
+                // Packets in the new sample, like a sender's, and packets added later, like a viewer's.
                 snapshots: (tick % 5 == 0)
                     .then(|| detailed(bytes))
                     .into_iter()
@@ -105,7 +105,7 @@ fn figures_are_of_a_whole_second_with_the_settings_of_the_moment() {
         Some(second.kbps(Accounting::PayloadAndUdp).round())
     };
     assert_eq!([kbps(60, None), kbps(61, None)], [None, Some(480.0)]);
-    // A budget is switched on in tick 100; figures are up to a tick that is a multiple of 15.
+    // A budget is set in tick 100. Figures end at a multiple of 15.
     for (ticks, expected) in [
         (100, Some(480.0)),
         (101, None),
@@ -114,7 +114,7 @@ fn figures_are_of_a_whole_second_with_the_settings_of_the_moment() {
     ] {
         assert_eq!(kbps(ticks, None), expected, "{ticks}");
     }
-    // In the past, up to that very tick.
+    // In the past, figures end at the given tick.
     for (moment, expected) in [
         (99, Some(480.0)),
         (100, None),
@@ -137,7 +137,7 @@ fn a_minute_at_240_ticks_a_second_is_kept_and_takes_bounded_memory() {
     assert_eq!(record.totals().ticks, 2 * kept);
     let each = size_of::<Sample>() + size_of::<PacketRecord>();
     assert!(kept * each < 14 << 20, "{each} bytes");
-    // A peer that sends more than a packet in a tick gets no more memory.
+    // A peer that sends more than one packet per tick gets no more memory.
     for tick in 0..kept as u64 {
         let mut sample = sent(2 * kept as u64 + tick);
         sample.snapshots = vec![PacketRecord::default(); 50];
@@ -156,7 +156,7 @@ fn totals_since_a_mark_are_of_any_length_and_agree_with_those_of_the_samples() {
     record.mark();
     for tick in 0..5_000 {
         record.begin(Sample::default());
-        // Packets come after their tick has begun, too.
+        // Packets are also added after their tick has begun.
         *record.current() = sent(tick);
         if tick == 99 {
             let all = record.sum(record.samples());
@@ -190,7 +190,7 @@ fn what_is_left_out_has_empty_ticks_and_a_long_pause_forgets() {
     assert_eq!(record.at(9).unwrap().tick, 9);
     record.begin(sent(1_000_000));
     assert_eq!(record.samples().len(), MINUTE);
-    // What is counted before the first tick is no gap.
+    // Counts from before the first tick do not create a gap.
     let mut early = Record::default();
     early.current().traffic.wire_bytes = 40;
     early.begin(sent(500));
@@ -202,7 +202,7 @@ fn what_is_left_out_has_empty_ticks_and_a_long_pause_forgets() {
 #[test]
 fn acks_tell_what_has_arrived_and_what_is_lost() {
     let mut record = Record::default();
-    // Over the wrap of sequence numbers.
+    // Across the wrap of sequence numbers.
     let first = 0xFFF0;
     (first..first + 100).for_each(|tick| record.begin(sent(tick)));
     let ack = |tick: u64, earlier| Ack {
@@ -210,7 +210,7 @@ fn acks_tell_what_has_arrived_and_what_is_lost() {
         earlier,
     };
     let now = first + 99;
-    // The newest, the one before, and the oldest that it can name.
+    // The newest, the one before, and the oldest that an ack can cover.
     record.on_ack(now, &ack(first + 60, 1 << 31 | 1));
     let after = |record: &Record, tick| record.at(tick).unwrap().snapshots[0].acked_after_ticks;
     for (tick, acked) in [
@@ -226,11 +226,11 @@ fn acks_tell_what_has_arrived_and_what_is_lost() {
     assert_eq!(record.settled_tick(), first + 28);
     let counts = ArrivalCounts::of(&record, record.samples());
     assert_eq!(counts.0, [3, 0, 28]);
-    // A second ack changes what it adds only.
+    // A second ack only adds its new packets.
     record.on_ack(now + 5, &ack(first + 61, 1));
     assert_eq!(after(&record, first + 60), Some(39));
     assert_eq!(after(&record, first + 61), Some(43));
-    // An old one comes late, and no tick is settled again.
+    // An old ack arrives late. It does not move the settled tick back.
     record.on_ack(now + 6, &ack(first + 27, 0));
     assert_eq!(after(&record, first + 27), Some(78));
     assert_eq!(record.settled_tick(), first + 29);

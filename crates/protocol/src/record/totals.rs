@@ -1,4 +1,4 @@
-//! Sums over the samples of a record, and means computed from them.
+//! Sums and means over the samples of a record.
 
 use std::time::Duration;
 
@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 use super::packet::PacketRecord;
 use super::{Rate, Sample};
 
-/// Bytes of the headers of IPv4 and UDP. In memory, packets count as if they had them.
+/// Size of IPv4 and UDP headers, bytes. In-memory packets count as if they had them.
 pub const HEADER_BYTES: usize = 28;
 
-/// How bytes are counted.
+/// A way to count bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Accounting {
-    /// A snapshot's payload in whole bytes, plus 28 for IPv4 and UDP, as in the article.
+    /// The payload of a snapshot in whole bytes, plus 28 for IPv4 and UDP, as in the article.
     #[default]
     PayloadAndUdp,
-    /// Every datagram with the transport's headers, plus 28 bytes for IPv4 and UDP each, 48 over IPv6.
+    /// Every datagram with the transport's headers, plus 28 bytes each for IPv4 and UDP, or 48 over IPv6.
     OnTheWire,
 }
 
 impl Accounting {
-    /// Both.
+    /// Both accountings.
     pub const ALL: [Self; 2] = [Self::PayloadAndUdp, Self::OnTheWire];
 
-    /// Its name on the screen.
+    /// Returns the displayed name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -40,17 +40,17 @@ impl Accounting {
 pub struct Traffic {
     /// Bytes of packets that carry snapshots.
     pub wire_bytes: usize,
-    /// Packets that carry snapshots: more than one for a snapshot that is fragmented.
+    /// Number of packets that carry snapshots. A fragmented snapshot has several.
     pub packets: usize,
     /// Bytes of snapshot acks.
     pub ack_bytes: usize,
-    /// Bytes that establish and maintain the connection, in both directions: handshake, welcome, requests, the acks of
-    /// both, keep-alives. Only between processes.
+    /// Bytes that establish and maintain the connection, in both directions: handshake, welcome, requests and their
+    /// acks, keep-alives. Only between processes.
     pub control_bytes: usize,
 }
 
 impl Traffic {
-    /// Adds the other's bytes.
+    /// Adds the counts of another traffic.
     pub const fn add(&mut self, other: &Self) {
         self.wire_bytes += other.wire_bytes;
         self.packets += other.packets;
@@ -59,24 +59,24 @@ impl Traffic {
     }
 }
 
-/// The rate of `bytes` in `ticks` ticks, kilobits a second; 0 if there were none.
+/// Returns the bandwidth of `bytes` in `ticks` ticks, kilobits a second; 0 for 0 bytes.
 #[must_use]
 pub fn kbps(bytes: usize, ticks: usize, ticks_per_second: u32) -> f64 {
     let bits = bytes as f64 * 8.0 * f64::from(ticks_per_second);
     bits / ticks.max(1) as f64 / 1000.0
 }
 
-/// Sums over ticks. Default: over no tick of a connection with 60 ticks a second.
+/// Sums over ticks. The default has no ticks, for a connection with 60 ticks a second.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Totals {
     rate: Rate,
-    /// Ticks summed over.
+    /// Number of ticks.
     pub ticks: usize,
-    /// Snapshots that were sent in these ticks; for a viewer, received.
+    /// Number of snapshots that were sent in these ticks. At a viewer, received.
     pub snapshots: usize,
-    /// Bytes of the encoded snapshots.
+    /// Size of the encoded snapshots, bytes.
     pub payload_bytes: usize,
-    /// Bytes of the largest encoded snapshot.
+    /// Size of the largest encoded snapshot, bytes.
     pub max_payload_bytes: usize,
     /// Bytes in [`Accounting::PayloadAndUdp`].
     pub article_bytes: usize,
@@ -86,32 +86,32 @@ pub struct Totals {
     pub changed_bodies: usize,
     /// See [`PacketRecord::sent_bodies`].
     pub sent_bodies: usize,
-    /// Packets that the simulated link lost.
+    /// Number of packets that the simulated link lost.
     pub lost: usize,
-    /// Snapshots that arrived too late to be shown.
+    /// Number of snapshots that arrived too late to be displayed.
     pub late: usize,
-    /// Number of stalls of playout that began.
+    /// Number of playout stalls that began.
     pub stalls: u64,
-    /// Ticks in which playout stood still.
+    /// Number of ticks with a stall of playout.
     pub starved_ticks: u64,
     /// Total length of the stalls.
     pub starved: Duration,
-    /// What the transport sent.
+    /// Traffic of the transport.
     pub traffic: Traffic,
     /// Whether any tick had a budget.
     has_budget: bool,
-    /// Ticks in which the replica error was measured.
+    /// Number of ticks with a measured replica error.
     error_ticks: usize,
-    /// Sum of their means, metres.
+    /// Sum of the mean errors, metres.
     error_m: f64,
-    /// Sum of their mean angles, degrees.
+    /// Sum of the mean angles, degrees.
     error_degrees: f64,
-    /// Distance of the body that was farthest off, metres.
+    /// Maximum distance of a body, metres.
     pub max_error_m: f32,
 }
 
 impl Totals {
-    /// Sums over no tick, of a connection with this rate.
+    /// Creates sums without ticks, for a connection with this tick rate.
     #[must_use]
     pub fn new(ticks_per_second: u32) -> Self {
         Self {
@@ -120,7 +120,7 @@ impl Totals {
         }
     }
 
-    /// The sums over `samples`, which were taken 60 times a second.
+    /// Returns the sums over samples of a connection with 60 ticks a second.
     pub fn of<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Self {
         let mut totals = Self::default();
         for sample in samples {
@@ -148,7 +148,7 @@ impl Totals {
         }
     }
 
-    /// Adds a tick for which only the packets are known.
+    /// Adds a tick with its packets only.
     pub fn add_tick(&mut self, packets: &[PacketRecord]) {
         self.ticks += 1;
         for packet in packets {
@@ -162,8 +162,8 @@ impl Totals {
         }
     }
 
-    /// What is counted where a lane has a single figure: as the article does, but every byte on the wire with a budget, which
-    /// is about those.
+    /// Returns the accounting for displays with a single figure: on the wire if there is a budget, because a budget
+    /// limits bytes on the wire, else as in the article.
     #[must_use]
     pub const fn accounting(&self) -> Accounting {
         match self.has_budget {
@@ -172,7 +172,7 @@ impl Totals {
         }
     }
 
-    /// Mean rate of the snapshots, kilobits a second.
+    /// Mean bandwidth of the snapshots, kilobits a second.
     #[must_use]
     pub fn kbps(&self, accounting: Accounting) -> f64 {
         self.kbps_of(match accounting {
@@ -181,31 +181,31 @@ impl Totals {
         })
     }
 
-    /// The rate of `bytes` over these ticks, kilobits a second.
+    /// Bandwidth of `bytes` over these ticks, kilobits a second.
     #[must_use]
     pub fn kbps_of(&self, bytes: usize) -> f64 {
         kbps(bytes, self.ticks, self.rate.0)
     }
 
-    /// `sum` divided by the number of snapshots, or by 1 if there were none.
+    /// Returns `sum` divided by the number of snapshots, or by 1 without snapshots.
     #[must_use]
     pub fn per_snapshot(&self, sum: f64) -> f64 {
         sum / self.snapshots.max(1) as f64
     }
 
-    /// Mean distance of the interacting bodies from the simulation's, metres; none where it was not measured.
+    /// Mean distance of the interacting bodies from the simulation, metres. `None` if it was not measured.
     #[must_use]
     pub fn mean_error_m(&self) -> Option<f64> {
         (self.error_ticks > 0).then(|| self.error_m / self.error_ticks as f64)
     }
 
-    /// Mean angle of the interacting bodies to the simulation's, degrees; none where it was not measured.
+    /// Mean angle between the interacting bodies and the simulation, degrees. `None` if it was not measured.
     #[must_use]
     pub fn mean_error_degrees(&self) -> Option<f64> {
         (self.error_ticks > 0).then(|| self.error_degrees / self.error_ticks as f64)
     }
 
-    /// Packets a second, fragments counted one by one.
+    /// Number of packets a second, counting every fragment.
     #[must_use]
     pub fn packets_per_second(&self) -> f64 {
         self.traffic.packets as f64 / self.ticks.max(1) as f64 * f64::from(self.rate.0)
@@ -217,13 +217,13 @@ impl Totals {
         self.snapshots > 0 && self.changed_bodies == 0
     }
 
-    /// Bits of a body that was sent, without the packet's header; none if no body was.
+    /// Mean bits per sent body, without the packet header. `None` if no body was sent.
     #[must_use]
     pub fn bits_per_sent_body(&self) -> Option<f64> {
         (self.sent_bodies > 0).then(|| self.ledger.content() / self.sent_bodies as f64)
     }
 
-    /// Fraction of all bits that are of this kind, 0 to 1.
+    /// Fraction of the bits with this kind, 0 to 1.
     #[must_use]
     pub fn fraction(&self, kind: BitKind) -> f64 {
         let total = self.ledger.total();

@@ -1,4 +1,4 @@
-//! Each defect of renet 2.0.1 is shown against renet alone; then the guard must refuse its packets.
+//! Shows each defect of renet 2.0.1 against renet alone. The guard must then refuse these packets.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -7,7 +7,7 @@ use renet::{ChannelConfig, ConnectionConfig, DisconnectReason, RenetClient, Send
 
 use super::*;
 
-/// One byte more than a slice, so that a message has two.
+/// One byte more than a slice, so that a message has two slices.
 const LONG: usize = SLICE_BYTES + 1;
 
 fn connection() -> RenetClient {
@@ -30,13 +30,13 @@ fn connection() -> RenetClient {
     connection
 }
 
-/// State of a connection of renet after it has received packets without a guard.
+/// State of a renet connection after it received packets without a guard.
 #[derive(Debug, PartialEq, Eq)]
 enum Outcome {
     Panicked,
     Ended(DisconnectReason),
-    /// Bytes that renet counts in both receiving channels, once all messages have been taken and incomplete
-    /// unreliable ones have been discarded.
+    /// Bytes that renet counts in both receiving channels after all messages have been taken and incomplete
+    /// unreliable ones discarded.
     Counted(u64),
 }
 
@@ -57,7 +57,7 @@ fn unguarded(packets: &[Vec<u8>]) -> Outcome {
     }
 }
 
-/// Takes the messages that have arrived, and returns their number.
+/// Takes the messages that have arrived and returns their number.
 fn drain(connection: &mut RenetClient) -> usize {
     let channels = [UNRELIABLE_CHANNEL, RELIABLE_CHANNEL];
     let taken =
@@ -65,7 +65,7 @@ fn drain(connection: &mut RenetClient) -> usize {
     taken.iter().sum()
 }
 
-/// The sum of renet's counters of memory, which only its debug output shows.
+/// Returns the sum of renet's memory counters, which only its debug output shows.
 fn counted(connection: &RenetClient) -> u64 {
     let text = format!("{connection:?}");
     let counters = text.split(" memory_usage_bytes: ").skip(1);
@@ -75,7 +75,7 @@ fn counted(connection: &RenetClient) -> u64 {
         .sum()
 }
 
-/// The answer to the first packet that a new guard refuses.
+/// Returns the first refusal of a new guard.
 fn refused(packets: &[Vec<u8>]) -> RefusedPacket {
     let mut guard = RenetGuard::new();
     let mut answers = packets.iter().map(|packet| guard.check(packet));
@@ -121,7 +121,7 @@ fn slice(channel: u8, message: u64, index: u64, slices: u64) -> Vec<u8> {
 
 const CHANNELS: [u8; 2] = [UNRELIABLE_CHANNEL, RELIABLE_CHANNEL];
 
-/// `SliceConstructor::process_slice` indexes `received` with the packet's number.
+/// `SliceConstructor::process_slice` indexes `received` with the packet's slice index.
 #[test]
 fn a_slice_index_beyond_the_count_panics_in_renet() {
     for channel in CHANNELS {
@@ -138,7 +138,7 @@ fn a_slice_index_beyond_the_count_panics_in_renet() {
     }
 }
 
-/// A message's constructor has the count of the first slice; the others are not compared with it.
+/// renet takes the slice count of the first slice and does not compare the others with it.
 #[test]
 fn two_slice_counts_of_a_message_panic_in_renet_or_are_counted_wrongly() {
     for channel in CHANNELS {
@@ -167,7 +167,7 @@ fn two_slice_counts_of_a_message_panic_in_renet_or_are_counted_wrongly() {
     }
 }
 
-/// An unreliable message that is complete may be sent again: renet then begins it again.
+/// A complete unreliable message may be sent again. renet then starts it again.
 #[test]
 fn a_complete_message_keeps_its_slice_count() {
     let [first, second] = [0, 1].map(|index| slice(UNRELIABLE_CHANNEL, 4, index, 2));
@@ -179,7 +179,7 @@ fn a_complete_message_keeps_its_slice_count() {
     let answers: Vec<_> = packets.iter().map(|packet| guard.check(packet)).collect();
     assert_eq!(answers[..3], [Ok(()); 3]);
     assert!(matches!(answers[3], Err(RefusedPacket::SliceCount { .. })));
-    // renet discards slices of reliable messages that are complete.
+    // renet discards slices of complete reliable messages.
     let [first, second, other] =
         [(0, 2), (1, 2), (3, 9)].map(|(index, count)| slice(RELIABLE_CHANNEL, 0, index, count));
     let packets = [first.clone(), second, first, other];
@@ -188,7 +188,7 @@ fn a_complete_message_keeps_its_slice_count() {
     assert!(packets.iter().all(|packet| guard.check(packet).is_ok()));
 }
 
-/// `ReceiveChannelReliable::process_message` leaves the slices of a message that then arrives in one piece.
+/// `ReceiveChannelReliable::process_message` does not drop the slices of a message that then arrives in one piece.
 #[test]
 fn slices_of_a_message_that_arrives_in_one_piece_stay_counted_in_renet() {
     let packets = [
@@ -202,7 +202,7 @@ fn slices_of_a_message_that_arrives_in_one_piece_stay_counted_in_renet() {
         earlier: 50,
     };
     assert_eq!(refused(&packets), expected);
-    // In the other order, renet ignores the slices. They are refused as well, as long as the guard knows.
+    // In the other order, renet ignores the slices. The guard refuses them while it remembers the message.
     let packets = [
         small(RELIABLE_CHANNEL, &[(1, 1), (0, 1)]),
         slice(RELIABLE_CHANNEL, 1, 0, 50),
@@ -212,7 +212,7 @@ fn slices_of_a_message_that_arrives_in_one_piece_stay_counted_in_renet() {
     assert!(packets.iter().all(|packet| guard.check(packet).is_ok()));
 }
 
-/// renet counts only contents.
+/// renet only counts contents.
 #[test]
 fn empty_messages_cost_nothing_in_renet() {
     for channel in CHANNELS {
@@ -225,13 +225,13 @@ fn empty_messages_cost_nothing_in_renet() {
         assert_eq!(held, 60);
         assert_eq!(refused(&[packet]), RefusedPacket::MessageLength(0));
     }
-    // renet refuses an empty slice of a reliable message, and accepts it of an unreliable one.
+    // renet refuses an empty slice of a reliable message, and accepts one of an unreliable message.
     let packets = [slice_of(UNRELIABLE_CHANNEL, 0, 0, 1, 0)];
     assert_eq!(unguarded(&packets), Outcome::Counted(0));
     assert!(matches!(refused(&packets), RefusedPacket::Slice { .. }));
 }
 
-/// renet holds any number of messages after a missing one, and counts only their contents.
+/// renet stores any number of messages after a missing one, and only counts their contents.
 #[test]
 fn reliable_messages_far_beyond_a_gap_are_refused() {
     let mut connection = connection();
@@ -250,7 +250,7 @@ fn reliable_messages_far_beyond_a_gap_are_refused() {
         guard.check(&slice(RELIABLE_CHANNEL, 1 << 61, 0, 2)),
         far(1 << 61, 0)
     );
-    // Half of a packet is never noted.
+    // A refused packet is not recorded in part.
     let half = small(RELIABLE_CHANNEL, &[(0, 1), (1 << 61, 1)]);
     assert_eq!(guard.check(&half), far(1 << 61, 0));
     for message in [MAX_GAP - 1, MAX_GAP - 1, 1] {
@@ -267,7 +267,7 @@ fn reliable_messages_far_beyond_a_gap_are_refused() {
     assert_eq!(guard.check(&one(MAX_GAP + 1)), Ok(()));
 }
 
-/// renet allocates for a whole message when its first slice arrives, up to the memory of the channel.
+/// renet allocates memory for a whole message when its first slice arrives, up to the channel's limit.
 #[test]
 fn slice_counts_of_messages_beyond_the_limits_are_refused() {
     for (channel, max) in CHANNELS.into_iter().zip([256, 55]) {
@@ -295,7 +295,7 @@ fn slice_counts_of_messages_beyond_the_limits_are_refused() {
     }
 }
 
-/// So that a count is never forgotten while renet may still have slices of the message.
+/// The guard must not forget a slice count while renet may still have slices of the message.
 #[test]
 fn slices_of_forgotten_messages_are_refused() {
     let mut guard = RenetGuard::new();
@@ -310,7 +310,7 @@ fn slices_of_forgotten_messages_are_refused() {
     assert_eq!(answers, [Err(RefusedPacket::TooLate(oldest - 1)), Ok(())]);
 }
 
-/// renet itself ends the connection for most of these packets, and ignores bytes at the end.
+/// renet itself ends the connection for most of these packets, and ignores trailing bytes.
 #[test]
 fn damaged_packets_are_refused_with_a_reason() {
     let whole = small(RELIABLE_CHANNEL, &[(0, 3), (1, 3)]);
@@ -346,7 +346,7 @@ fn renet_ends_the_connection_for_illegal_acks_and_descending_sequences() {
         }
         bytes
     };
-    // A range below 0; ranges that are missing; ranges that meet.
+    // A range below 0; missing ranges; ranges that meet.
     for numbers in [&[5, 6, 0][..], &[9, 1, 1 << 61], &[9, 1, 1, 7, 0]] {
         let packet = ack(numbers);
         assert_eq!(RenetGuard::new().check(&packet), Ok(()));

@@ -1,46 +1,46 @@
-//! What changes of bodies take, and what it costs a receiver not to know of them.
+//! Estimates the size of a body's change, and the error of a receiver that does not get it.
 
 use cubewire_codec::QuantizedSnapshot;
 use cubewire_codec::glam::{Quat, Vec3};
 use cubewire_codec::schema::{Levels, Shape};
 use cubewire_codec::stages::Orientation;
 
-/// Errors count up to so many times [`UNIT_ERROR`].
+/// Errors are clamped to this multiple of [`UNIT_ERROR`].
 pub(super) const MAX_UNIT_ERRORS: f32 = 16.0;
 
-/// The error that doubles how fast a priority grows, in the scene's units of length.
+/// Error that doubles the growth of a priority, in the scene's units of length.
 pub(super) const UNIT_ERROR: f32 = 0.05;
 
-/// An error as large as can be.
+/// Errors are clamped to this value, in the scene's units of length.
 pub(super) const MAX_ERROR: f32 = UNIT_ERROR * MAX_UNIT_ERRORS;
 
-/// The fewest estimated bits of a change.
+/// Minimum estimated bits of a change.
 pub(super) const MIN_BITS: f32 = 8.0;
 
-/// How a body differs from what was sent of it.
+/// Difference between a body's wanted state and the state that was last sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Change {
-    /// In the scene's units of length.
+    /// Distance of the surface, in the scene's units of length.
     pub(super) error: f32,
-    /// Estimated.
+    /// Estimated bits.
     pub(super) bits: f32,
 }
 
 impl Change {
-    /// That of a body that does not differ.
+    /// The change of a body that does not differ.
     pub(super) const NONE: Self = Self {
         error: 0.0,
         bits: MIN_BITS,
     };
 }
 
-/// Tells how bodies of one snapshot differ from another's.
+/// Compares the bodies of two snapshots.
 pub(super) struct Changes<'a> {
     wanted: &'a QuantizedSnapshot,
     sent: &'a QuantizedSnapshot,
-    /// Units of length for each step of a position, by axis; none where positions are floats.
+    /// Units of length per position step on each axis, or `None` if positions are floats.
     step: Option<Vec3>,
-    /// Bits and levels of an orientation's component, unless orientations are floats.
+    /// Bits and levels of a quaternion component, or `None` if orientations are floats.
     component: Option<(u8, Levels)>,
     steps: f32,
     steps_per_radian: f32,
@@ -87,7 +87,7 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// In the scene's units of length.
+    /// Distance between the positions, in the scene's units of length.
     fn moved(&self, slot: usize) -> f32 {
         let [to, from] = [self.wanted, self.sent];
         let Some(step) = self.step else {
@@ -98,7 +98,7 @@ impl<'a> Changes<'a> {
         (Vec3::from_array(steps) * step).length()
     }
 
-    /// In radians.
+    /// Angle between the orientations, radians.
     fn turned(&self, slot: usize) -> f32 {
         let between = |to: Quat, from: Quat| to.angle_between(from);
         let Some((bits, levels)) = self.component else {
@@ -112,7 +112,7 @@ impl<'a> Changes<'a> {
         if to.largest != from.largest {
             return between(to.dequantize(bits, levels), from.dequantize(bits, levels));
         }
-        // The chord between unit quaternions whose omitted components are positive, in steps of the others.
+        // The chord between the unit quaternions, with positive omitted components, in component steps.
         let max = f32::from(levels.max_component(bits));
         let [to, from] = [to, from].map(|three| {
             three
@@ -129,20 +129,21 @@ impl<'a> Changes<'a> {
             .sum::<f32>()
             + shift * shift;
         let squares = squares / (2.0 * max * max);
-        // A quaternion and its negative are one rotation, so that the shorter of two chords counts: their squares add up to 4.
+        // A quaternion and its negative are the same rotation, so take the shorter of two chords. Their squares add
+        // up to 4.
         let squares = squares.min(4.0 - squares).max(0.0);
-        // 4 asin(chord / 2), whose next term is a hundredth at the most.
+        // 4 asin(chord / 2), up to a relative error of about 1 %.
         squares.sqrt() * (2.0 + squares / 12.0)
     }
 }
 
-/// The binary logarithm of a number from 1 on, on straight lines between powers of two: as exact as estimates need, and alike on
-/// all machines.
+/// Approximates the binary logarithm of a number ≥ 1 by straight lines between powers of two. Exact enough for
+/// estimates, and the same on all machines.
 fn log2(of: f32) -> f32 {
     (of.to_bits() - 1.0_f32.to_bits()) as f32 / (1 << (f32::MANTISSA_DIGITS - 1)) as f32
 }
 
-/// How far the surface of a body is from its centre.
+/// Returns the distance of a body's surface from its centre.
 fn reach(of: &QuantizedSnapshot, slot: usize) -> f32 {
     let kind = of.life(slot).map_or(0, |life| life.kind);
     match of.plan().schema().kinds[usize::from(kind)].shape {

@@ -1,45 +1,45 @@
-//! What is on its way of each body, and what waits: for those who look on.
+//! State of each body after a tick with a budget: sent, in flight or waiting. For displays.
 
 use super::Schedule;
 
-/// How a body stands after a tick with a budget. Ticks are the sender's.
+/// State of a body after a tick with a budget. Ticks are the sender's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Standing {
-    /// The receiver has it as it is to be, from a packet of that tick, or from the initial state.
+    /// The receiver is known to have the wanted state, from a packet or from the initial state.
     UpToDate {
-        /// When it was last sent.
+        /// Tick of that packet, or `None` for the initial state.
         sent: Option<u64>,
     },
-    /// It was sent as it is to be, and that may yet arrive.
+    /// The wanted state was sent and may still arrive.
     InFlight {
-        /// When it was sent.
+        /// Tick of the packet.
         sent: u64,
     },
-    /// It is to be sent, and waits.
+    /// The body is due and waits for a packet.
     Waits(Wait),
-    /// It is to be sent, and its gain forbids that.
+    /// The body is due, but its gain forbids sending it.
     Withheld {
-        /// The first tick for which it was due.
+        /// First tick when it was due.
         since: u64,
     },
 }
 
-/// A body that waits to be sent.
+/// A body that waits for a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Wait {
-    /// The first tick for which it was due.
+    /// First tick when it was due.
     pub since: u64,
-    /// How far it is from what was last sent of it: of its surface, in the scene's units of length; as of one of the last
-    /// four ticks.
+    /// Distance of its surface from the state that was last sent, in the scene's units of length. Estimated in one of
+    /// the last four ticks.
     pub error: f32,
-    /// What has accumulated while it waited.
+    /// Priority that has accumulated during the wait.
     pub priority: f32,
-    /// How many bodies that wait, too, are to be sent before it.
+    /// Number of waiting bodies that will be sent before it.
     pub more_urgent: usize,
 }
 
 impl Standing {
-    /// Ticks for which the body has been due until this one, if it is.
+    /// Returns how many ticks the body has been due at `tick`, or `None` if it is not due.
     #[must_use]
     pub const fn waits(&self, tick: u64) -> Option<u64> {
         match self {
@@ -52,7 +52,7 @@ impl Standing {
 }
 
 impl Schedule {
-    /// How every body stands in the tick that was advanced to.
+    /// Appends the state of every body in the tick of the last `advance`.
     pub(crate) fn standings(&self, standings: &mut Vec<Standing>) {
         standings.extend((0..self.is_due.len()).map(|slot| {
             let sent = self.sent_at(slot);

@@ -1,38 +1,37 @@
-//! Who has waited in the last second: for those who look on.
+//! The longest waits of the last second, for displays.
 
 use std::collections::VecDeque;
 
 use super::{Standing, Wait};
 
-/// The longest wait of each body in about a second. A packet ends many waits at once, so what waits now changes with every
-/// packet; what has waited changes four times a second.
+/// Keeps the longest wait of each body in about the last second. The current waits change with every packet because a
+/// packet ends many of them. This value changes four times a second.
 #[derive(Clone, Debug)]
 pub struct Waits {
     quarter_ticks: u64,
-    /// The newest last.
+    /// Quarters of a second, oldest first.
     quarters: VecDeque<Quarter>,
 }
 
-/// A wait of a body when it had lasted that long.
+/// Longest wait of a body in some period.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Waited {
-    /// Ticks for which the body had been due.
+    /// Number of ticks that the body had been due.
     pub ticks: u64,
-    /// What kept it waiting.
+    /// The state of the wait at that time.
     pub wait: Wait,
 }
 
-/// A quarter of a second.
 #[derive(Clone, Debug)]
 struct Quarter {
-    /// Counted from tick 0.
+    /// Number of quarters since tick 0.
     index: u64,
-    /// By body.
+    /// Longest wait of each body.
     longest: Vec<Option<Waited>>,
 }
 
 impl Waits {
-    /// Those of a session with so many ticks a second.
+    /// Creates an empty record for a scene with this tick rate.
     #[must_use]
     pub fn new(ticks_per_second: u16) -> Self {
         Self {
@@ -41,7 +40,7 @@ impl Waits {
         }
     }
 
-    /// Notes who waits in a tick, by body. One that is before the last begins again.
+    /// Records the waits in a tick, by body. A tick before the last one restarts the record.
     pub fn record(&mut self, tick: u64, standings: &[Standing]) {
         let index = tick / self.quarter_ticks;
         self.quarters
@@ -65,7 +64,7 @@ impl Waits {
         }
     }
 
-    /// By body; empty where there is no budget.
+    /// Returns the longest wait of each body over the complete quarters. Empty without a budget.
     #[must_use]
     pub fn longest(&self) -> Vec<Option<Waited>> {
         let newest = self.quarters.back().map_or(0, |newest| newest.index);
@@ -95,7 +94,7 @@ mod tests {
         let mut longest = Vec::new();
         let up_to_date = Standing::UpToDate { sent: None };
         for tick in 0..240 {
-            // The first body is sent in every tenth tick and waits in between, until tick 120; the second never waits.
+            // The first body is sent every tenth tick and waits in between until tick 120. The second never waits.
             let since = tick / 10 * 10;
             let wait = Wait {
                 since,
@@ -111,11 +110,11 @@ mod tests {
             let ticks = |waited: Option<Waited>| waited.map_or(0, |waited| waited.ticks);
             longest.push(waits.longest().into_iter().map(ticks).collect::<Vec<_>>());
         }
-        // No quarter is whole yet.
+        // No quarter is complete yet.
         assert!(longest[14].is_empty());
         assert!(longest[15..180].iter().all(|longest| longest == &[9, 0]));
         assert!(longest[180..].iter().all(|longest| longest == &[0, 0]));
-        // From the start.
+        // An earlier tick restarts the record.
         waits.record(0, &[up_to_date]);
         assert!(waits.longest().is_empty());
     }

@@ -1,4 +1,4 @@
-//! Snapshots within a budget of bytes: complete ones that fit, and otherwise the most urgent bodies.
+//! Snapshots within a byte budget: complete packets if they fit, otherwise packets with the most urgent bodies.
 
 use std::collections::VecDeque;
 
@@ -11,27 +11,28 @@ use crate::clock::sequence;
 use crate::ring::BaselineRing;
 use crate::schedule::{Standing, Urgency, Way, Within};
 
-/// Most bytes of a partial packet that can wait for others: one datagram.
+/// Maximum size of a partial packet under a growing budget, bytes: one datagram.
 const MAX_BYTES: usize = 1200;
 
-/// Ticks after the newest acked one for which a packet may yet arrive out of order.
+/// A packet this many ticks older than the newest acked one may still arrive.
 const REORDERED_TICKS: u64 = 3;
 
-/// Ticks for which a packet can be under way.
+/// Maximum time that a packet can be in flight, ticks.
 const IN_FLIGHT_TICKS: u64 = 40;
 
-/// Ticks after which a packet is sent in any case, so that the receiver sees time go on; ten times a second at 60 Hz.
+/// Maximum time between packets, ticks, so that the receiver's time advances: ten packets a second at 60 Hz.
 const MAX_SILENCE_TICKS: u64 = 6;
 
-/// Ticks of complete packets after which bodies are no longer scheduled.
+/// Number of ticks with complete packets after which the schedule ends.
 const COMPLETE_TICKS: u64 = 30;
 
-/// Fewest bytes of a packet that only shows that time goes on.
+/// Minimum budget for a packet that only advances the receiver's time, bytes.
 const MIN_BYTES: usize = 16;
 
 impl SnapshotSender {
-    /// As [`send`](Self::send), but at most so many bytes: a complete snapshot, if it fits or soon will; otherwise, of stages
-    /// that list changed bodies, those that are most urgent. `None` if it is better to wait.
+    /// Like [`send`](Self::send), within a byte budget. Sends a complete snapshot if it fits, or waits if it will fit
+    /// soon. Otherwise sends the most urgent bodies, if the stages allow partial packets. Returns `None` if it is
+    /// better to wait.
     ///
     /// # Errors
     /// As [`send`](Self::send).
@@ -49,8 +50,10 @@ impl SnapshotSender {
         self.begin(tick)?;
         self.within_at = Some(tick);
         let since = self.newest_sent.map_or(u64::MAX, |newest| tick - newest);
+        // Number of ticks that this packet may wait for a larger budget.
         let patience = MAX_SILENCE_TICKS.saturating_sub(since);
         let is_silent = patience == 0;
+        // Without a schedule every packet was complete, so try a complete one first.
         if !self.is_scheduling() {
             let is_due = self.is_complete_due(tick, stages, wanted);
             if !(is_due || is_silent && within.bytes >= MIN_BYTES) {
@@ -63,6 +66,7 @@ impl SnapshotSender {
             }
             self.complete_since = None;
         }
+        // A new schedule starts from the last packet, or from the initial state if the stages have another form.
         let sent = self.newest_sent.and_then(|sent| self.sent.get(sent));
         let start = match sent.map(Baseline::snapshot) {
             Some(sent) if sent.has_form_of(wanted) => (self.newest_sent, sent),
@@ -71,6 +75,8 @@ impl SnapshotSender {
         let ages = &mut self.ages;
         let way = way(&self.sent, &self.acked, stages.precision(), tick, ages);
         self.schedule.advance(tick, wanted, &within, start, &way);
+        // Waiting is better if a complete packet will fit soon, or until a partial one can fill a datagram: few large
+        // packets have fewer headers.
         let soon = (within.bytes + within.growth * patience as usize).min(within.most);
         let fits_soon = |complete| (within.bytes + 1..=soon).contains(&complete);
         let complete = self.schedule.complete_bytes();
@@ -83,7 +89,8 @@ impl SnapshotSender {
             return Ok(None);
         }
         let mut out = self.sent.take_slot(tick);
-        // If all that is due fits, all may: without trying that, an estimate that is too high would stay.
+        // If all due bodies fit, try a complete packet: otherwise an estimate that is too high would never be
+        // corrected.
         let may_fit = fits || self.schedule.all_fit(within.bytes);
         let complete = match may_fit {
             true => self.encode_complete(tick, stages, wanted, within.bytes, &mut out)?,
@@ -109,6 +116,7 @@ impl SnapshotSender {
             None => self.complete_since.or(Some(tick)),
             Some(_) => None,
         };
+        // Complete packets have fitted for a while: the schedule is not needed any more.
         if self
             .complete_since
             .is_some_and(|since| tick - since >= COMPLETE_TICKS)
@@ -118,14 +126,14 @@ impl SnapshotSender {
         Ok(Some(self.keep(tick, header, out)))
     }
 
-    /// Whether packets are partial, or were of late. If they are not, [`send_within`](Self::send_within) sends what
-    /// [`send`](Self::send) does, as long as that fits and there is something to say.
+    /// Whether packets are partial or have been recently. Otherwise [`send_within`](Self::send_within) sends the same
+    /// packets as [`send`](Self::send), as long as they fit and there is a change to send.
     #[must_use]
     pub const fn is_scheduling(&self) -> bool {
         self.schedule.is_running()
     }
 
-    /// Whether the receiver neither has a snapshot nor is about to, of which all before were sent completely.
+    /// Without a schedule: whether the receiver neither has this snapshot nor will get it from a packet in flight.
     fn is_complete_due(&self, tick: u64, stages: Stages, wanted: &QuantizedSnapshot) -> bool {
         let is_same = |at: u64| {
             let sent = self.sent.get(at);
@@ -145,7 +153,7 @@ impl SnapshotSender {
         Sent { header, baseline }
     }
 
-    /// Encodes everything. `None` if it takes more than so many bytes.
+    /// Encodes a complete packet. Returns `None` if it takes more than `bytes`.
     fn encode_complete(
         &mut self,
         tick: u64,
@@ -160,8 +168,8 @@ impl SnapshotSender {
         Ok((size <= bytes).then_some(header))
     }
 
-    /// Encodes as many of the most urgent bodies as fit into so many bytes, and returns how many these are. `None` if the
-    /// first of them does not fit, unless the packet has to show that time goes on.
+    /// Encodes the most urgent bodies that fit into `bytes` and returns their number. Returns `None` if the first one
+    /// does not fit, unless the packet must advance the receiver's time.
     fn encode_urgent(
         &mut self,
         tick: u64,
@@ -195,7 +203,7 @@ impl SnapshotSender {
         Ok(None)
     }
 
-    /// Sets the flags of the most urgent bodies.
+    /// Flags the `count` most urgent bodies as carried.
     fn carry(&mut self, count: usize, bodies: usize) {
         self.carried.clear();
         self.carried.resize(bodies, false);
@@ -222,18 +230,19 @@ impl SnapshotSender {
             .encode(sequence(tick), stages, wanted, references, packet, out)
     }
 
-    /// How bodies are chosen where not all fit.
+    /// Sets how bodies are chosen if not all fit.
     pub fn set_urgency(&mut self, urgency: Urgency) {
         self.schedule.urgency = urgency;
     }
 
-    /// Ticks for which the body that has waited longest has waited until this one.
+    /// Returns the longest wait of a body at `tick`, ticks.
     #[must_use]
     pub fn longest_wait(&self, tick: u64) -> u64 {
         self.schedule.longest_wait(tick)
     }
 
-    /// How every body stands after this tick; none unless [`send_within`](Self::send_within) was called for it.
+    /// Writes the state of every body after this tick. Empty unless [`send_within`](Self::send_within) was called for
+    /// the tick.
     pub fn standings(&self, tick: u64, standings: &mut Vec<Standing>) {
         standings.clear();
         if self.within_at != Some(tick) {
@@ -260,7 +269,7 @@ impl SnapshotSender {
     }
 }
 
-/// The acked packets that are merged with the newest one, newest first.
+/// Returns the acked packets that are merged with the newest one, newest first.
 pub(super) fn merged<'s>(sent: &'s BaselineRing, acked: &VecDeque<u64>) -> Vec<&'s Baseline> {
     let Some((newest, baseline)) = newest(sent, acked) else {
         return Vec::new();
@@ -276,7 +285,7 @@ fn newest<'s>(sent: &'s BaselineRing, acked: &VecDeque<u64>) -> Option<(u64, &'s
     Some((newest, sent.get(newest)?))
 }
 
-/// What is known of the way of bodies to the receiver in a tick. Reuses the memory of `ages`.
+/// Returns the delivery of bodies as of a tick. Reuses the memory of `ages`.
 fn way<'s>(
     sent: &'s BaselineRing,
     acked: &'s VecDeque<u64>,
@@ -289,7 +298,7 @@ fn way<'s>(
     ages.clear();
     if let Some((_, newest)) = newest {
         ages.extend(newest.ages());
-        // From the oldest on, so that the newest is what stays.
+        // From the oldest packet on, so that newer packets overwrite the ages.
         for packet in merged(sent, acked).into_iter().rev() {
             let age = newest.sequence().ticks_since(packet.sequence()) as u8;
             for body in packet
@@ -308,11 +317,12 @@ fn way<'s>(
     }
 }
 
-/// The ages of the packets that may yet arrive in a tick, as a mask. `newest` is the newest acked one.
+/// Returns the packets that may still arrive as a mask: bit n is for the packet of n ticks ago. `newest` is the
+/// newest acked tick.
 fn in_flight(tick: u64, newest: Option<u64>, acked: &VecDeque<u64>) -> u64 {
     let first = newest.map_or(0, |newest| newest.saturating_sub(REORDERED_TICKS));
     let first = first.max(tick.saturating_sub(IN_FLIGHT_TICKS));
-    // As many as there are ticks from the first one on.
+    // A bit for each tick from `first` on.
     let all = u64::MAX >> (u64::from(u64::BITS) - 1 - (tick - first));
     let acked = acked.iter().rev().take_while(|&&acked| acked >= first);
     acked.fold(all, |mask, acked| mask & !(1 << (tick - acked)))

@@ -16,7 +16,7 @@ fn sender() -> (SnapshotSender, QuantizedSnapshot) {
     (sender, quantized)
 }
 
-/// Puts the bodies so many metres along the first axis.
+/// Places the bodies at these positions along the first axis.
 fn put(quantized: &mut QuantizedSnapshot, metres: [f32; 3]) -> Snapshot {
     let body = |metres: f32| BodyState {
         position: Vec3::X * metres,
@@ -72,7 +72,7 @@ fn the_bit_field_acks_earlier_snapshots() {
     for tick in 1..=40 {
         send(&mut sender, &snapshot, tick);
     }
-    // 40 itself, 38, and 8.
+    // Tick 40, then 38 and 8 by their bits.
     ack(&mut sender, 40, 1 << 1 | 1 << 31);
     assert_eq!(
         sender.acked.iter().copied().collect::<Vec<_>>(),
@@ -181,7 +181,7 @@ fn a_body_waits_behind_more_urgent_ones_and_is_in_flight_until_its_ack() {
     };
     let never_sent = Standing::UpToDate { sent: None };
 
-    // Nothing fits.
+    // No body fits.
     let [nearer, further, still] = after(&mut sender, 7, 0, &[])[..] else {
         panic!("three bodies");
     };
@@ -199,7 +199,7 @@ fn a_body_waits_behind_more_urgent_ones_and_is_in_flight_until_its_ack() {
     );
     assert!(further.priority > nearer.priority);
 
-    // One of them fits.
+    // One body fits.
     let standings = after(&mut sender, 8, 11, &[]);
     assert_eq!(standings[0].waits(8), Some(1));
     assert_eq!(standings[1..], [Standing::InFlight { sent: 8 }, never_sent]);
@@ -215,7 +215,7 @@ fn a_body_waits_behind_more_urgent_ones_and_is_in_flight_until_its_ack() {
     );
 }
 
-/// After bodies that move each for itself, all move alike: complete packets are much shorter than estimated.
+/// Bodies first move independently and then identically, which makes complete packets much shorter than estimated.
 #[test]
 fn a_scene_that_fits_is_soon_sent_whole() {
     let stages = ARITHMETIC.stages;
@@ -271,7 +271,7 @@ fn no_acks_merge_more_packets_than_a_mask_names() {
     assert_eq!(partial::merged(&sender.sent, &sender.acked).len(), 31);
 }
 
-/// Whatever the acks, senders that are alike send the same, and can send it for each other.
+/// With any acks, similar senders send the same packets, and one can send for the other.
 #[test]
 fn senders_that_are_alike_send_the_same() {
     let (mut senders, mut snapshot) = ([(); 3].map(|()| sender().0), sender().1);
@@ -298,7 +298,7 @@ fn senders_that_are_alike_send_the_same() {
         assert_eq!(first.packet().bytes, expected);
         ack(first, tick, 0);
         ack(third, tick, 0);
-        // Some are late.
+        // Some acks are late: a later one covers their packets.
         if tick % 10 < 7 {
             ack(second, tick, u32::MAX >> (32 - tick.min(32)) >> 1);
         }

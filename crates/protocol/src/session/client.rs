@@ -8,21 +8,21 @@ use super::contract::Contract;
 use super::message::{ClientMessage, Request, ServerMessage, Settings};
 use crate::fallback::FallbackReason;
 
-/// More than a hundred thousand years at 60 Hz, and far from where arithmetic on ticks overflows.
+/// Maximum tick. More than a hundred thousand years at 60 Hz, and far from an overflow in calculations with ticks.
 pub(crate) const MAX_TICK: u64 = 1 << 48;
 
-/// The state from which a receiver starts, at any tick.
+/// The initial state of a receiver, which may join at any tick.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Welcome {
     /// The scene.
     pub plan: Arc<Plan>,
-    /// The sender's tick when this was written, at most 2⁴⁸.
+    /// The sender's tick at the time of the message, at most 2⁴⁸.
     pub tick: u64,
     /// The snapshot that the first packets are relative to.
     pub initial: Snapshot,
 }
 
-/// State of a session at a client.
+/// State of a session at the client.
 #[derive(Clone, Debug, Default)]
 pub struct ClientSession {
     has_said_hello: bool,
@@ -32,46 +32,46 @@ pub struct ClientSession {
     granted: Option<Settings>,
 }
 
-/// Outcome of a message of the server.
+/// Outcome of a message from the server.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Heard {
-    /// The client is welcome.
+    /// The client is accepted.
     Welcome(Box<Welcome>),
     /// [`ClientSession::granted`] has changed.
     Granted,
-    /// The server goes on with this tick: see [`SnapshotReceiver::sync_tick`](crate::SnapshotReceiver::sync_tick).
+    /// The server continues with this tick: see [`SnapshotReceiver::sync_tick`](crate::SnapshotReceiver::sync_tick).
     Tick(u64),
 }
 
 /// Reason why a session ends at the client.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SessionError {
-    /// The server has refused the client, for this reason.
+    /// The server refused the client for this reason.
     #[error("{0}")]
     Refused(String),
-    /// The message does not follow the one before.
+    /// The message is not allowed in the current state.
     #[error("the server sent a message out of turn")]
     OutOfTurn,
     /// The tick is out of range.
     #[error("tick {0} in the welcome is above {MAX_TICK}")]
     Tick(u64),
-    /// The initial state is damaged.
+    /// The initial state is malformed.
     #[error("invalid initial state in the welcome: {0}")]
     Initial(#[from] DecodeError),
 }
 
 impl ClientSession {
-    /// Returns the first message of the client, once.
+    /// Returns the client's first message, or `None` after the first call.
     #[must_use]
     pub fn hello<'a>(&mut self, contract: &'a Contract) -> Option<ClientMessage<'a>> {
         let has_said_hello = std::mem::replace(&mut self.has_said_hello, true);
         (!has_said_hello).then(|| ClientMessage::Hello(contract.hello()))
     }
 
-    /// Takes a message.
+    /// Handles a message from the server.
     ///
     /// # Errors
-    /// [`SessionError`] if the server has refused the client, or if the message is invalid.
+    /// [`SessionError`] if the server refused the client, or if the message is invalid.
     pub fn on_message(
         &mut self,
         contract: &Contract,
@@ -101,7 +101,7 @@ impl ClientSession {
                 Ok(Heard::Welcome(Box::new(welcome)))
             }
             ServerMessage::Granted(granted) if self.requested.is_some() => {
-                // The answer to an earlier request says nothing of the last one.
+                // The answer to an earlier request does not apply to the last one.
                 if self.requested.map(|last| last.number) == Some(granted.number) {
                     self.granted = Some(granted.settings);
                 }
@@ -112,7 +112,7 @@ impl ClientSession {
         }
     }
 
-    /// Returns the request for these settings, unless they are those of the last one.
+    /// Returns a request for these settings, or `None` if they equal the last requested ones.
     #[must_use]
     pub fn request(&mut self, settings: Settings) -> Option<ClientMessage<'static>> {
         let last = self.requested;
@@ -131,13 +131,14 @@ impl ClientSession {
         self.is_welcomed
     }
 
-    /// Reason why the server sends no arithmetic coding, if the fingerprints differ.
+    /// Returns the reason why the server does not send arithmetic coding, if the fingerprints differ.
     #[must_use]
     pub const fn fallback(&self) -> Option<FallbackReason> {
         self.fallback
     }
 
-    /// Settings that the server uses instead of the last requested ones, once it has granted others.
+    /// Returns the settings that the server uses in place of the requested ones. `None` if they are the same or not
+    /// known yet.
     #[must_use]
     pub fn granted(&self) -> Option<Settings> {
         let asked = self.requested.map(|last| last.settings);
@@ -145,5 +146,5 @@ impl ClientSession {
     }
 }
 
-/// Most characters of the reason of a refusal; others are cut off.
+/// Maximum number of characters in the reason of a refusal; longer ones are cut off.
 const MAX_REASON_CHARS: usize = 1000;

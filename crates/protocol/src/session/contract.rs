@@ -1,4 +1,4 @@
-//! The terms on which two ends connect.
+//! The terms that both ends of a connection must agree on.
 
 use std::sync::Arc;
 
@@ -7,23 +7,23 @@ use cubewire_codec::{Fingerprint, Plan};
 
 use super::message::Hello;
 
-/// Version of the wire formats of this crate, of the codec, of what carries them, and of `cubewire-bevy`.
+/// Version of the wire formats of this crate, the codec, the transport and `cubewire-bevy`.
 pub const PROTOCOL_VERSION: u16 = 18;
 
-/// The scene of an end, and the names that its app has registered. Ends with different contracts do not connect.
+/// The scene, and the names that the app has registered. Ends with different contracts do not connect.
 #[derive(Clone, Debug)]
 pub struct Contract {
     plan: Arc<Plan>,
     schema: Vec<u8>,
     registered: String,
-    /// Fingerprint of this end. Default: the [shipped](Fingerprint::shipped) model, and this machine. A server sends no arithmetic
-    /// coding to a client with another one.
+    /// Fingerprint of this end. Default: the [shipped](Fingerprint::shipped) model on this machine. A server does not
+    /// send arithmetic coding to a client with another fingerprint.
     pub fingerprint: Fingerprint,
 }
 
 impl Contract {
-    /// Creates the contract for a scene. `registered` has a line, which ends in `\n`, for each further item that both apps must
-    /// have.
+    /// Creates the contract for a scene. `registered` has a line for each further item that both apps must have. Each
+    /// line ends in `\n`.
     #[must_use]
     pub fn new(plan: Arc<Plan>, registered: String) -> Self {
         Self {
@@ -34,13 +34,13 @@ impl Contract {
         }
     }
 
-    /// The scene.
+    /// Returns the scene.
     #[must_use]
     pub const fn plan(&self) -> &Arc<Plan> {
         &self.plan
     }
 
-    /// Returns a line for each item of the schema and each registered item, for people.
+    /// Returns a readable text with a line for each item of the schema and each registered item.
     #[must_use]
     pub fn text(&self) -> String {
         self.plan.schema().text() + &self.registered
@@ -57,7 +57,7 @@ impl Contract {
         }
     }
 
-    /// Returns the reason why a server with this contract refuses a client, if it does.
+    /// Returns the reason why a server with this contract refuses a client, or `None` if it accepts it.
     pub(super) fn refusal(&self, client: &Hello<'_>) -> Option<String> {
         if client.version != PROTOCOL_VERSION {
             let theirs = client.version;
@@ -76,7 +76,7 @@ impl Contract {
     }
 }
 
-/// The first line that differs of two contracts, in a sentence.
+/// Returns a sentence about the first line that differs between two contracts.
 fn difference(server: &str, client: &str) -> String {
     let lines = first_difference(server, client).unwrap_or_default();
     let [server, client] = lines.map(|line| line.chars().take(200).collect::<String>());

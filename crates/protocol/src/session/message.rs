@@ -1,4 +1,4 @@
-//! The messages: postcard of these types.
+//! The messages, encoded with postcard.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::sender::BaselineChoice;
 
-/// A message of a client.
+/// A message from a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ClientMessage<'a> {
-    /// The first one.
+    /// The first message.
     #[serde(borrow)]
     Hello(Hello<'a>),
-    /// Settings that it wants.
+    /// A request for settings.
     Request(Request),
 }
 
@@ -26,16 +26,16 @@ pub struct Hello<'a> {
     pub fingerprint: Fingerprint,
     /// Schema of the client, as [`Schema::encode`](cubewire_codec::schema::Schema::encode) writes it.
     pub schema: &'a [u8],
-    /// Names that its app has registered, a line each.
+    /// Names that the client's app has registered, one per line.
     pub registered: &'a str,
 }
 
-/// A message of a server.
+/// A message from a server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ServerMessage<'a> {
-    /// Answers the hello.
+    /// Accepts the client.
     Welcome {
-        /// The server's tick, at most 2⁴⁸. Sequence numbers are resolved to the nearest tick.
+        /// The server's tick, at most 2⁴⁸. The client resolves sequence numbers to the nearest tick.
         tick: u64,
         /// Fingerprint of the server.
         fingerprint: Fingerprint,
@@ -44,36 +44,37 @@ pub enum ServerMessage<'a> {
         #[serde(borrow)]
         initial: Cow<'a, [u8]>,
     },
-    /// The reason why the connection ends.
+    /// Refuses the client and gives the reason. The connection then ends.
     Refused(&'a str),
-    /// The settings in use, with the number of the request. They are less than the requested ones where no more gets through, or
-    /// where the server has no time for more.
+    /// The settings in use, with the number of the request. They are lower than requested if the network delivers
+    /// less or the server has no time for more.
     Granted(Request),
     /// The server's tick after a pause.
     Tick(u64),
 }
 
-/// Settings, with the number of the request that asks for them.
+/// Settings, with the number of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
-    /// One more than in the request before, modulo 2¹⁶.
+    /// The number of the previous request plus 1, modulo 2¹⁶.
     pub number: u16,
-    /// All settings.
+    /// The requested or granted settings.
     pub settings: Settings,
 }
 
-/// How a server sends snapshots to a client.
+/// Determines how a server sends snapshots to a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Stages of the codec. A message can name stages that the scene does not have: a server grants only stages that
-    /// [`Plan::check_complete`](cubewire_codec::Plan::check_complete) admits.
+    /// Stages of the codec. A message may contain stages that the scene does not support: a server only grants stages
+    /// that [`Plan::check_complete`](cubewire_codec::Plan::check_complete) accepts.
     #[serde(with = "stages")]
     pub stages: Stages,
-    /// Ticks from one snapshot to the next, at least 1.
+    /// Number of ticks between two snapshots, at least 1.
     pub send_interval_ticks: u8,
-    /// How the server chooses baselines.
+    /// The server's choice of baselines.
     pub baseline: BaselineChoice,
-    /// Most kilobits a second on the wire. In a request, one of [`BUDGETS_KBPS`](crate::BUDGETS_KBPS).
+    /// Maximum bandwidth on the wire, kilobits a second. In a request, a value of
+    /// [`BUDGETS_KBPS`](crate::BUDGETS_KBPS).
     pub budget_kbps: Option<u32>,
 }
 
@@ -84,7 +85,7 @@ impl<'a> ClientMessage<'a> {
         postcard::to_allocvec(self).expect("every sequence has a length")
     }
 
-    /// Decodes a message of exactly these bytes. `None` if they are malformed.
+    /// Decodes a message. Returns `None` if the bytes are malformed or longer than the message.
     #[must_use]
     pub fn decode(bytes: &'a [u8]) -> Option<Self> {
         whole(postcard::take_from_bytes(bytes))
@@ -98,7 +99,7 @@ impl<'a> ServerMessage<'a> {
         postcard::to_allocvec(self).expect("every sequence has a length")
     }
 
-    /// Decodes a message of exactly these bytes. `None` if they are malformed.
+    /// Decodes a message. Returns `None` if the bytes are malformed or longer than the message.
     #[must_use]
     pub fn decode(bytes: &'a [u8]) -> Option<Self> {
         whole(postcard::take_from_bytes(bytes))
@@ -110,7 +111,7 @@ fn whole<T>(read: postcard::Result<(T, &[u8])>) -> Option<T> {
     rest.is_empty().then_some(value)
 }
 
-/// Writes stages as the header of packet 0, relative to the initial state.
+/// Encodes stages as the header of packet 0 without a named baseline.
 mod stages {
     use serde::de::Error;
     use serde::{Deserializer, Serializer};

@@ -10,7 +10,7 @@ use super::message::{ClientMessage, Request, ServerMessage, Settings};
 use crate::budget::BUDGETS_KBPS;
 use crate::fallback::FallbackReason;
 
-/// State of a session at a server.
+/// State of a session at the server.
 #[derive(Clone, Debug)]
 pub struct ServerSession {
     state: State,
@@ -29,26 +29,26 @@ struct Open {
     fallback: Option<FallbackReason>,
     /// Number of the last request.
     requested: Option<u16>,
-    /// What was granted last, and when.
+    /// The last grant, and its time.
     granted: Option<(Request, Duration)>,
-    /// The last tick, and when it was. The first one is told in the welcome.
+    /// The last tick, and its time. The welcome sets the first one.
     tick: Option<(u64, Duration)>,
 }
 
-/// Outcome of a message of a client.
+/// Outcome of a message from a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
-    /// The hello is accepted: the client waits for the [welcome](ServerSession::welcome).
+    /// The hello is accepted. The client waits for the [welcome](ServerSession::welcome).
     Welcome,
-    /// The client asks for these settings. The scene has their stages.
+    /// The client requests these settings. The scene supports their stages.
     Settings(Settings),
 }
 
 impl ServerSession {
-    /// Time for which a client may say nothing, and a refused one may stay to read the reason.
+    /// Time limit for a client's first message, and time that a refused client has to read the reason.
     pub const PATIENCE: Duration = Duration::from_secs(5);
 
-    /// The session of a client that has connected at `now`.
+    /// Creates the session of a client that connected at `now`.
     #[must_use]
     pub const fn new(now: Duration) -> Self {
         Self {
@@ -57,10 +57,11 @@ impl ServerSession {
         }
     }
 
-    /// Takes a message. The app decides whether clients may ask for settings.
+    /// Handles a message from the client. The app decides whether clients may request settings.
     ///
     /// # Errors
-    /// The reason why the client is refused. The caller sends it to the client, and then calls [`refuse`](Self::refuse).
+    /// The reason why the client is refused. The caller sends it to the client and then calls
+    /// [`refuse`](Self::refuse).
     pub fn on_message(
         &mut self,
         contract: &Contract,
@@ -89,7 +90,7 @@ impl ServerSession {
     /// Returns the answer to a hello, with the server's tick and the snapshot that the first packets are relative to.
     ///
     /// # Errors
-    /// [`InitialStateError`] as [`encode_initial`].
+    /// [`InitialStateError`] as in [`encode_initial`].
     pub fn welcome(
         &mut self,
         contract: &Contract,
@@ -109,7 +110,7 @@ impl ServerSession {
         })
     }
 
-    /// Records that the client was told that it is refused.
+    /// Records that the refusal was sent to the client.
     pub fn refuse(&mut self, now: Duration) {
         (self.state, self.since) = (State::Refused, now);
     }
@@ -126,13 +127,13 @@ impl ServerSession {
         matches!(self.state, State::Refused)
     }
 
-    /// Whether a client has said nothing, or has been refused, for more than [`PATIENCE`](Self::PATIENCE).
+    /// Whether a client has been silent, or refused, for longer than [`PATIENCE`](Self::PATIENCE).
     #[must_use]
     pub fn is_overdue(&self, now: Duration) -> bool {
         !self.is_open() && now > self.since + Self::PATIENCE
     }
 
-    /// Reason why the client is sent no arithmetic coding, if the fingerprints differ.
+    /// Returns the reason why the client does not get arithmetic coding, if the fingerprints differ.
     #[must_use]
     pub fn fallback(&self) -> Option<FallbackReason> {
         match &self.state {
@@ -141,8 +142,9 @@ impl ServerSession {
         }
     }
 
-    /// Stages to send [instead](FallbackReason::instead_of) of these, if they use arithmetic coding and there is a
-    /// [`fallback`](Self::fallback).
+    /// Returns the stages to send in place of arithmetic `stages` during a [`fallback`](Self::fallback): see
+    /// [`FallbackReason::instead_of`]. `None` without a fallback, for other stages, or if the scene does not support
+    /// them.
     #[must_use]
     pub fn stages_instead_of(&self, contract: &Contract, stages: Stages) -> Option<Stages> {
         self.fallback()?;
@@ -150,8 +152,8 @@ impl ServerSession {
         contract.plan().legal(*instead).ok()
     }
 
-    /// Returns the message with the settings in use, if one is due: at once after a request, and at most once a second when they
-    /// have changed.
+    /// Returns the message with the settings in use if it is due: at once after a request, and at most once a second
+    /// when the settings have changed.
     #[must_use]
     pub fn grant(&mut self, now: Duration, settings: Settings) -> Option<ServerMessage<'static>> {
         let State::Open(open) = &mut self.state else {
@@ -170,8 +172,8 @@ impl ServerSession {
         })
     }
 
-    /// Takes the server's tick, in every tick or frame. Returns the message that resets the client's clock after a pause of the
-    /// ticks.
+    /// Records the server's tick. Call this every tick or frame. Returns a message that resets the client's clock if
+    /// the ticks have paused.
     #[must_use]
     pub fn on_tick(&mut self, now: Duration, tick: u64) -> Option<ServerMessage<'static>> {
         let State::Open(open) = &mut self.state else {
@@ -186,7 +188,7 @@ impl ServerSession {
     }
 }
 
-/// Fails with the reason if the settings of a request cannot be used.
+/// Returns an error with the reason if the settings of a request are invalid.
 fn check(contract: &Contract, settings: &Settings) -> Result<(), String> {
     let refused = |reason: String| format!("a request that cannot be served: {reason}");
     if settings.send_interval_ticks == 0 {
@@ -203,8 +205,9 @@ fn check(contract: &Contract, settings: &Settings) -> Result<(), String> {
     stages.map_err(|reason| refused(reason.to_string()))
 }
 
-/// Time from one change of what is granted to the next.
+/// Minimum time between two grants for the same request.
 const GRANT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// After a pause that is longer, clients are told which tick it is: half the range of their numbers is nine minutes at 60 Hz.
+/// Clients get the current tick after a longer pause, because half the range of sequence numbers is only nine minutes
+/// at 60 Hz.
 const PAUSE: Duration = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! Snapshots that arrive are exact, whatever the link does.
+//! Snapshots that arrive are exact under any link conditions.
 
 use cubewire_codec::{Plan, Stages, ladder};
 use cubewire_link::PRESETS;

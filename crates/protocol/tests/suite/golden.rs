@@ -1,4 +1,4 @@
-//! Golden messages, which `WIRE.md` names. This writes them again:
+//! Golden messages, which `WIRE.md` refers to. This command writes them again:
 //!
 //! ```sh
 //! cargo test -p cubewire-protocol --test suite -- --ignored write_the_golden
@@ -99,7 +99,7 @@ fn document() -> String {
     text
 }
 
-/// The bytes in the file of that name.
+/// Returns the messages with a name in the golden file.
 fn golden(name: &str) -> Vec<Vec<u8>> {
     let lines = GOLDEN.lines().filter_map(|line| line.split_once(": "));
     let named = lines.filter(|(of, _)| *of == name).map(|(_, hex)| {

@@ -33,7 +33,7 @@ proptest! {
     fn a_sender_survives_any_feedback(
         messages in vec((any::<bool>(), any::<u16>(), any::<u32>()), 1..60),
     ) {
-        // Half of the packets are lost, so that many of the acks are false.
+        // Half of the packets are lost, which makes many acks false.
         let mut pair = Pair::new(rough(), 5);
         for (is_ack, sequence, earlier) in messages {
             let mut message = vec![u8::from(!is_ack)];
@@ -46,7 +46,7 @@ proptest! {
             }
             pair.step();
         }
-        // At worst it names a baseline that the receiver never had, and recovers from the report.
+        // At worst the sender names a baseline that the receiver never had, and recovers after the report.
         pair.set_conditions(&Conditions::default());
         pair.run(60);
         prop_assert_eq!(pair.run(20), 20);
@@ -70,7 +70,7 @@ proptest! {
             let _ = pair.receiver.on_packet(now, &packet);
         }
         prop_assert_eq!(pair.receiver.get(newest).cloned(), held);
-        // The clock is not led astray either, even where the number was damaged.
+        // The clock must not follow damaged sequence numbers.
         pair.run(300);
         prop_assert_eq!(pair.run(20), 20);
     }
@@ -125,7 +125,7 @@ fn a_clock_that_stood_still_is_corrected() {
     assert_eq!(pair.run(100), 40, "the first 60 packets are ignored");
 }
 
-/// Removes a body, and adds one elsewhere.
+/// Removes a body and adds one elsewhere.
 pub(crate) fn turn_over(world: &mut World, tick: usize) {
     let life = Life {
         kind: (tick % 2) as u8,
@@ -135,13 +135,13 @@ pub(crate) fn turn_over(world: &mut World, tick: usize) {
     world.add(tick * 5 % world.len(), life);
 }
 
-/// What a receiver answers to a packet, which it holds.
+/// Answer of a receiver to a packet.
 #[derive(Clone, Copy, Debug)]
 enum Answer {
     Nothing,
-    /// An ack of a packet of so many ticks ago, and of those before it that the bits say.
+    /// An ack of the packet of `.0` ticks ago, with the bits `.1` for earlier ones.
     Ack(u64, u32),
-    /// A report that a packet of so many ticks ago is missing.
+    /// A report that the packet of `.0` ticks ago is missing.
     Missing(u64),
 }
 
@@ -155,7 +155,7 @@ fn answer() -> impl Strategy<Value = Answer> {
     ]
 }
 
-/// A sender within a budget, and a decoder of all that it has sent.
+/// A sender within a budget, and a decoder of everything that it has sent.
 struct Budgeted {
     world: World,
     stages: Stages,
@@ -163,12 +163,12 @@ struct Budgeted {
     decoder: Decoder,
     held: BTreeMap<u64, Baseline>,
     tick: u64,
-    /// Bytes that the sender has taken since it was made.
+    /// Memory that the sender has allocated since its creation, bytes.
     taken_bytes: i64,
 }
 
 impl Budgeted {
-    /// Shortly before sequences wrap.
+    /// Shortly before sequence numbers wrap.
     const FIRST: u64 = 65_536 - 300;
 
     const BYTES: usize = 40;
@@ -188,8 +188,8 @@ impl Budgeted {
         }
     }
 
-    /// Sends the world, and decodes the packet: what was sent is held, so that every ack is true, and every packet can be
-    /// read. Returns what it is to be.
+    /// Sends the world and decodes the packet. Every sent snapshot is stored, so every ack is true and every packet
+    /// can be decoded. Returns the wanted snapshot.
     fn send(&mut self) -> QuantizedSnapshot {
         self.tick += 1;
         let wanted = self.world.quantized(self.stages);
@@ -207,7 +207,7 @@ impl Budgeted {
         if is_sent {
             let packet = self.sender.packet();
             assert!(packet.bytes.len() <= Self::BYTES, "tick {tick}");
-            // Those of a header with stages, and of the mask.
+            // A header with stages, and the mask.
             let bits = packet.ledger.kind(BitKind::Header);
             assert!(bits <= f64::from(16 + 2 + 16 + 21 + 31), "{bits}");
             let age = |number: Sequence| u64::from(Sequence(tick as u16).ticks_since(number));
@@ -221,7 +221,7 @@ impl Budgeted {
         wanted
     }
 
-    /// Answers the last packet, as often as `count`.
+    /// Answers the last packet `count` times.
     fn answer(&mut self, answer: Answer, count: u32) {
         let number = |age| Sequence((self.tick - age) as u16);
         let message = match answer {
@@ -236,7 +236,7 @@ impl Budgeted {
         let memory = measure(|| {
             for _ in 0..count {
                 let taken = self.sender.on_message(&message);
-                // Where it was better to wait, there was no packet to ack.
+                // If the sender chose to wait, no packet can be acked.
                 assert!(matches!(taken, Ok(_) | Err(FeedbackError::NeverSent(_))));
             }
         });
@@ -265,14 +265,14 @@ proptest! {
             let is_partial = |sent: &Baseline| sent.stages().coverage() == Coverage::Partial;
             partial += u32::from(sent.is_some_and(is_partial));
         }
-        // Seldom, all packets of a scene fit the budget when complete. The case then tests little.
+        // Rarely, every complete packet fits the budget. Such a case tests little.
         prop_assume!(partial > 0);
-        // A ring of what it has sent, and about as much to work with.
+        // The ring of sent snapshots, and about as much working memory.
         let largest = budgeted.held.values().map(Baseline::memory_bytes).max().unwrap();
         let most = (usize::from(MAX_BASELINE_AGE_TICKS) + 1) * largest;
         prop_assert!(budgeted.sender.memory_bytes() <= most);
         prop_assert!(budgeted.taken_bytes < 2 * most as i64, "{} of {most}", budgeted.taken_bytes);
-        // It serves an honest one as before.
+        // The sender serves an honest receiver as before.
         for _ in 0..200 {
             budgeted.send();
             budgeted.answer(Answer::Ack(0, 0), 1);

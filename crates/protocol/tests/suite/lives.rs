@@ -1,5 +1,5 @@
-//! Any scene, whose bodies come and go, and are hidden and frozen, over links that lose, delay, double and are silent: a
-//! receiver has at every tick what it was to see, and never a body that was not there.
+//! Any scene with bodies that come and go, are hidden and frozen, over links with loss, delay, duplication and
+//! silence. At every tick, the receiver has the wanted view, and never a body that was not there.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::play::ends;
 use crate::random::{cases, schema};
 use crate::world::World;
 
-/// Bodies that come and go, with fields.
+/// A schema with living slots and fields.
 pub(crate) const LIVING: &str = r#"(
     name: "lives", ticks_per_second: 60, up: Y,
     position: (
@@ -35,13 +35,13 @@ pub(crate) const LIVING: &str = r#"(
 
 const FIRST: u64 = 65_536 - 200;
 
-/// Bytes that each packet takes beside its own.
+/// Bytes of headers per packet.
 const OVERHEAD: usize = 36;
 
 /// More bytes than any packet has.
 const ONE_DATAGRAM: usize = 1 << 20;
 
-/// Ticks that a packet takes.
+/// Latency of a packet, ticks.
 const LATENCY: u32 = 3;
 
 struct Pair {
@@ -49,24 +49,24 @@ struct Pair {
     stages: Stages,
     world: World,
     table: SlotTable,
-    /// A body dies in one of so many ticks.
+    /// Each body dies with a probability of one in this number per tick.
     life_ticks: u32,
     births: u64,
-    /// By slot, of the last body in it.
+    /// For each slot, the generation of its last body.
     generations: BTreeMap<usize, u8>,
     sender: SnapshotSender,
     receiver: SnapshotReceiver,
-    /// What the receiver is to see, and the same of a world in which all that it does not see is different.
+    /// The receiver's view, and the view of a world that differs in everything the receiver cannot see.
     views: [View; 2],
     visibility: Vec<Visibility>,
     down: Link<Vec<u8>>,
     up: Link<Vec<u8>>,
-    /// What was to be seen, by tick.
+    /// Wanted snapshots by tick.
     wanted: BTreeMap<u64, QuantizedSnapshot>,
     tick: u64,
     decoded: u64,
     budget: Option<ByteBudget>,
-    /// Whether nothing changes any more.
+    /// Whether changes have stopped.
     is_quiet: bool,
     longest_wait: u64,
 }
@@ -105,7 +105,7 @@ impl Pair {
         tick(&self.plan) * (self.tick - FIRST) as u32
     }
 
-    /// Goes on for some ticks over a link whose packets take up to `jitter` ticks less or more.
+    /// Runs for some ticks over a link on which packets take up to `jitter` ticks less or more.
     fn run(&mut self, ticks: u64, loss: f64, jitter: u32, doubled: f64) {
         let conditions = Conditions {
             latency: LATENCY * tick(&self.plan),
@@ -123,7 +123,7 @@ impl Pair {
         }
     }
 
-    /// Goes on over a bad link, which is silent for some ticks meanwhile.
+    /// Runs over a bad link with a silence in the middle.
     fn run_through_a_silence(&mut self, (loss, jitter, doubled): (f64, u32, f64), silence: u64) {
         self.run(150, loss, jitter, doubled);
         self.run(silence, 1.0, 0, 0.0);
@@ -155,7 +155,7 @@ impl Pair {
                     Coverage::Complete => assert_eq!(received.snapshot(), &self.wanted[&tick]),
                     Coverage::Partial => self.check_partial(tick, received),
                 }
-                // With everything that later packets depend on.
+                // The state that later packets depend on must be equal too.
                 assert!(self.sender.get(tick).is_none_or(|sent| sent == received));
                 self.decoded += 1;
             }
@@ -169,7 +169,8 @@ impl Pair {
         self.check_shown(now);
     }
 
-    /// Sends a snapshot, within the budget if there is one. That is off now and then. Returns whether there is a packet.
+    /// Sends a snapshot, within the budget if there is one. The budget is sometimes suspended. Returns whether a
+    /// packet was produced.
     fn send(&mut self, wanted: &QuantizedSnapshot) -> bool {
         let (now, is_off) = (self.now(), self.tick % 64 > 60);
         let Some(budget) = self.budget.as_mut().filter(|_| !is_off) else {
@@ -192,7 +193,7 @@ impl Pair {
         is_sent
     }
 
-    /// Each body is as it was to be seen when a packet carried it.
+    /// Checks that each body is as it was wanted when a packet carried it.
     fn check_partial(&self, tick: u64, received: &Baseline) {
         let mut then = received.snapshot().clone();
         for slot in 0..self.world.len() {
@@ -204,7 +205,7 @@ impl Pair {
         assert_eq!(received.snapshot(), &then, "tick {tick}");
     }
 
-    /// Bodies come, go, appear and disappear.
+    /// Adds, removes, hides and shows bodies.
     fn turn_over(&mut self) {
         for slot in 0..self.world.len() {
             if self.world.random.random_ratio(1, self.life_ticks) && self.world.remove(slot) {
@@ -232,7 +233,7 @@ impl Pair {
         }
     }
 
-    /// What the receiver is to see of the world.
+    /// Returns the wanted view of the world.
     fn wanted(&mut self) -> QuantizedSnapshot {
         let world = self.world.quantized(self.stages);
         if !self.plan.has_lives() {
@@ -264,7 +265,7 @@ impl Pair {
         wanted.clone()
     }
 
-    /// No ghost is shown, and nobody is missing.
+    /// Checks that the display has every body and no others.
     fn check_shown(&self, now: Duration) {
         let kind = Interpolation::Linear;
         let Some(playout) = kind.playout(self.receiver.playout(), now) else {
@@ -294,7 +295,7 @@ fn tick(plan: &Plan) -> Duration {
     Duration::from_secs(1) / plan.schema().ticks_per_second.into()
 }
 
-/// What part is lost, by how many ticks delays differ, and what part is doubled.
+/// Fraction of lost packets, jitter in ticks, and fraction of duplicated packets.
 fn bad_link() -> impl Strategy<Value = (f64, u32, f64)> {
     let loss = prop::sample::select(vec![0.0, 0.05, 0.3]);
     (loss, 0..13u32, prop::sample::select(vec![0.0, 0.2]))
@@ -365,7 +366,7 @@ proptest! {
     }
 }
 
-/// Bytes a second with which a scene of forty bodies that has come to rest is sent within the time of the test.
+/// Budget that is enough for a scene of 40 resting bodies to be complete within the test, bytes a second.
 const MIN_RATE: u32 = 2500;
 
 #[test]

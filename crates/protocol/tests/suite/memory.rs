@@ -1,4 +1,4 @@
-//! Memory of both ends while a recording is played through them, as the game does.
+//! Memory of both ends while they play a recording as the game does.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::play::{ACK_TICKS, Play};
 use crate::recording;
 use crate::world::World;
 
-/// Baselines that an end keeps where an ack takes six ticks, as long as all arrive.
+/// Number of baselines that an end keeps if an ack takes six ticks and every packet arrives.
 const KEPT: usize = 64 + ACK_TICKS;
 
 #[test]
@@ -27,7 +27,7 @@ fn both_ends_keep_70_baselines_of_at_most_31_kilobytes() {
             play.deliver(true);
         }
         figures = vec![play.sender.memory_bytes(), play.receiver.memory_bytes()];
-        // Not dropped inside, so that what is left at the end is what it has taken.
+        // Not dropped inside, so that the measurement includes the memory in use at the end.
         std::mem::forget(play);
     });
     let [sender, receiver] = figures[..] else {
@@ -39,13 +39,14 @@ fn both_ends_keep_70_baselines_of_at_most_31_kilobytes() {
     );
     assert!(sender < 31_000 * KEPT, "{sender}");
     assert!(receiver < 31_000 * KEPT, "{receiver}");
-    // Besides the baselines: headers of shared memory, a copy or two of a snapshot for work, and the snapshots
-    // that wait to be played, in floats.
+    // Besides the baselines: headers of shared memory, a few copies of a snapshot as buffers, and snapshots in the
+    // playout buffer as floats.
     let all = 2 * KEPT as i64 * 32_000 + 2_000_000;
     assert!(total.bytes_current < all, "{}", total.bytes_current);
 }
 
-/// Each has the former poses of its bodies of its own, as they were carried at different ticks, but only where they differ.
+/// Each baseline stores former poses of bodies, because packets carried them at different ticks, but only where they
+/// differ.
 #[test]
 fn a_baseline_of_a_partial_packet_takes_at_most_34_kilobytes() {
     let frames = recording::frames("dev-pull");
@@ -58,7 +59,7 @@ fn a_baseline_of_a_partial_packet_takes_at_most_34_kilobytes() {
     assert!(sender < 34_000 * KEPT, "{sender}");
 }
 
-/// What a sender keeps is a matter of time: a client with a budget has a packet every few ticks.
+/// The sender keeps snapshots for a time, and a client with a budget only gets a packet every few ticks.
 #[test]
 fn where_every_sixth_tick_has_a_packet_a_sender_keeps_a_third_as_many_baselines() {
     let frames = recording::frames("dev-pull");
@@ -73,7 +74,7 @@ fn where_every_sixth_tick_has_a_packet_a_sender_keeps_a_third_as_many_baselines(
     assert!(sender < 34_000 * KEPT / 3, "{sender}");
 }
 
-/// Sends the frames again and again until that allocates nothing more.
+/// Sends the frames repeatedly until no memory is allocated any more.
 fn settles(frames: &[QuantizedSnapshot], stages: Stages, choice: BaselineChoice) {
     let mut play = Play::new(&frames[0], stages);
     let (mut view, visibility) = (View::new(&frames[0]), [Visibility::Visible; 9]);
@@ -87,7 +88,7 @@ fn settles(frames: &[QuantizedSnapshot], stages: Stages, choice: BaselineChoice)
             play.deliver(true);
         }
     };
-    // The first times begin with empty rings, and adaptive states are not yet those of these frames.
+    // The first runs start with empty rings, and their adaptive states are not settled yet.
     let settled = (0..16).any(|_| measure(&mut run).count_total == 0);
     assert!(settled, "{:?}, {choice:?}", stages.delta);
 }

@@ -37,7 +37,7 @@ fn operation() -> impl Strategy<Value = Operation> {
     ]
 }
 
-/// Runs the operations, and checks that every decoded snapshot is exact and that the two ends recover.
+/// Runs the operations. Checks that every decoded snapshot is exact and that both ends recover.
 fn check(start: u64, operations: Vec<Operation>, seed: u32) -> Result<(), TestCaseError> {
     let mut pair = Pair::starting_at(start, Conditions::default(), seed.into());
     let mut forgot = false;
@@ -58,12 +58,12 @@ fn check(start: u64, operations: Vec<Operation>, seed: u32) -> Result<(), TestCa
             }
         }
     }
-    // Only a receiver that forgot can lack a baseline that it has acked.
+    // Only a receiver that lost its state can be missing a baseline that it has acked.
     let missing = |error: &DecodeError| matches!(error, DecodeError::UnknownBaseline(_));
     prop_assert!(forgot || pair.rejected.is_empty(), "{:?}", pair.rejected);
     prop_assert!(pair.rejected.iter().all(missing), "{:?}", pair.rejected);
 
-    // Over a working link the two recover.
+    // Over a working link, both ends recover.
     pair.set_conditions(&Conditions::default());
     pair.send_interval_ticks = 1;
     pair.run(200);
@@ -71,7 +71,7 @@ fn check(start: u64, operations: Vec<Operation>, seed: u32) -> Result<(), TestCa
     Ok(())
 }
 
-/// With this seed, Wi-Fi bad delays a packet so long that its baseline is no longer kept.
+/// With this seed, the preset `wi-fi-bad` delays a packet until its baseline is not stored any more.
 #[test]
 fn a_packet_later_than_its_baseline_is_kept_is_no_error() {
     let wifi_bad = PRESETS.iter().position(|preset| preset.name == "wi-fi-bad");

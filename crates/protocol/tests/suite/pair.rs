@@ -1,4 +1,4 @@
-//! A sender and a receiver with a link each way.
+//! A sender and a receiver with a link in each direction.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub(crate) const TICKS_PER_SECOND: u32 = 60;
 /// Bytes of the IPv4 and UDP headers.
 const HEADER_BYTES: usize = 28;
 
-/// Compares every decoded snapshot with the one that was sent.
+/// Both ends. Compares every decoded snapshot with the sent one.
 pub(crate) struct Pair {
     seed: u64,
     pub(crate) tick: u64,
@@ -32,7 +32,7 @@ pub(crate) struct Pair {
     pub(crate) rejected: Vec<DecodeError>,
     /// Size of the newest packet, bytes.
     pub(crate) bytes: usize,
-    /// Ticks for which the receiver's clock stood still.
+    /// Number of ticks that the receiver's clock stood still.
     asleep: u64,
     initial: Snapshot,
     bodies: Snapshot,
@@ -41,7 +41,7 @@ pub(crate) struct Pair {
     sent: BTreeMap<u64, QuantizedSnapshot>,
 }
 
-/// Prints the seed of a test that fails.
+/// Prints the seed if a test fails.
 impl Drop for Pair {
     fn drop(&mut self) {
         if std::thread::panicking() {
@@ -98,7 +98,7 @@ impl Pair {
         self.set_conditions(&conditions);
     }
 
-    /// Replaces both ends, as when a viewer leaves and another connects.
+    /// Replaces both ends, like a viewer that leaves and another that connects.
     pub(crate) fn reconnect(&mut self) {
         (self.sender, self.receiver) = new_ends(self.tick, self.now(), &self.initial);
         let now = self.now() + Duration::from_secs(3600);
@@ -106,18 +106,18 @@ impl Pair {
         while self.up.receive(now).is_some() {}
     }
 
-    /// Replaces the receiver alone; the sender does not know that it holds nothing.
+    /// Replaces the receiver only. The sender does not know that the new one has no snapshots.
     pub(crate) fn forget(&mut self) {
         self.receiver = new_ends(self.tick, self.now(), &self.initial).1;
     }
 
-    /// The sender advances by `ticks` while the receiver's clock stands still.
+    /// Advances the sender by `ticks` while the receiver's clock stands still.
     pub(crate) fn skip(&mut self, ticks: u64) {
         self.tick += ticks;
         self.asleep += ticks;
     }
 
-    /// Goes on for some ticks, and returns how many snapshots were decoded in them.
+    /// Runs for some ticks and returns the number of snapshots that were decoded.
     pub(crate) fn run(&mut self, ticks: u64) -> u64 {
         let before = self.decoded;
         for _ in 0..ticks {
@@ -170,7 +170,7 @@ impl Pair {
         }
     }
 
-    /// Moves a third of the bodies at random; in every fifth period of 100 ticks all of them rest.
+    /// Moves a third of the bodies randomly. In every fifth period of 100 ticks, every body rests.
     fn move_bodies(&mut self) {
         if self.tick / 100 % 5 == 4 {
             return;

@@ -9,12 +9,12 @@ use cubewire_protocol::{
     Ack, Arrival, BaselineChoice, Feedback, Sent, SnapshotReceiver, SnapshotSender, Welcome, Within,
 };
 
-/// Ticks from a packet to the arrival of its ack.
+/// Number of ticks from a packet to the arrival of its ack.
 pub(crate) const ACK_TICKS: usize = 6;
 
 const PLAYOUT_DELAY: Duration = Duration::from_millis(85);
 
-/// Both ends, and the acks on their way.
+/// Both ends, and the acks in flight.
 pub(crate) struct Play {
     pub(crate) sender: SnapshotSender,
     pub(crate) receiver: SnapshotReceiver,
@@ -51,7 +51,7 @@ impl Play {
         sent.unwrap()
     }
 
-    /// Sends of the next tick's snapshot what is most urgent and fits into so many bytes. Returns whether that is anything.
+    /// Sends the next tick's snapshot within a byte budget. Returns whether a packet was produced.
     pub(crate) fn send_within(&mut self, current: &QuantizedSnapshot, bytes: usize) -> bool {
         self.tick += 1;
         let within = Within {
@@ -64,8 +64,8 @@ impl Play {
         sent.unwrap().is_some()
     }
 
-    /// Delivers the packet that was sent last, if it `arrives`, and the ack of six ticks ago. Returns the time that the
-    /// receiver took for the packet.
+    /// Delivers the last packet if it `arrives`, and the ack of six ticks ago. Returns the receiver's time for the
+    /// packet.
     pub(crate) fn deliver(&mut self, arrives: bool) -> Duration {
         let now = self.now();
         let mut time = Duration::ZERO;
@@ -85,7 +85,7 @@ impl Play {
             None => None,
         });
         if self.acks.len() > ACK_TICKS {
-            // In the bytes of the message, on the stack: a transport has its own buffers.
+            // Encoded on the stack without an allocation: a transport has its own buffers.
             if let Some(Ack { newest, earlier }) = self.acks.pop_front().flatten() {
                 let mut bytes = [0; 7];
                 bytes[1..3].copy_from_slice(&newest.0.to_be_bytes());
@@ -97,7 +97,7 @@ impl Play {
     }
 }
 
-/// A sender, and a receiver that was welcomed.
+/// Returns a sender and a welcomed receiver.
 pub(crate) fn ends(
     plan: &Arc<Plan>,
     tick: u64,

@@ -1,4 +1,4 @@
-//! What is sent adapts to what gets through, over links that are too narrow, that lose, and that get better again.
+//! The data rate adapts to links that are too narrow, lose packets, and recover.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use cubewire_protocol::{
 use crate::play::ends;
 use crate::world::World;
 
-/// Bytes that each packet takes beside its own.
+/// Bytes of headers per packet.
 const OVERHEAD: usize = 64;
 
-/// Bodies that take more than any budget of these tests.
+/// Number of bodies that need more than any budget of these tests.
 const BODIES: usize = 200;
 
 const TICKS_PER_SECOND: u64 = 60;
@@ -24,7 +24,7 @@ fn time(tick: u64) -> Duration {
     Duration::from_secs(1) * tick as u32 / TICKS_PER_SECOND as u32
 }
 
-/// A receiver's stream, as a server sends it.
+/// A server's stream to a receiver.
 struct Stream {
     stages: Stages,
     world: World,
@@ -36,20 +36,20 @@ struct Stream {
     down: Link<Vec<u8>>,
     up: Link<Vec<u8>>,
     tick: u64,
-    /// The newest one that has arrived.
+    /// Tick of the newest packet that arrived.
     arrived_at: u64,
 }
 
-/// What became of a second.
+/// Measurements of a second.
 #[derive(Clone, Copy, Debug, Default)]
 struct Second {
-    /// The highest budget that was given; `u32::MAX` if there was none.
+    /// Highest budget; `u32::MAX` without a limit.
     most_kbps: u32,
-    /// The lowest.
+    /// Lowest budget.
     least_kbps: u32,
     sent_kbps: u64,
     arrived: u32,
-    /// The longest time without a packet.
+    /// Longest time without a packet.
     gap_ticks: u64,
 }
 
@@ -123,7 +123,7 @@ impl Stream {
         second
     }
 
-    /// The bytes that were sent, and how many packets have arrived.
+    /// Runs a tick. Returns the bytes sent and the number of packets that arrived.
     fn step(&mut self) -> (usize, u32) {
         self.tick += 1;
         let (tick, now) = (self.tick, time(self.tick));
@@ -202,7 +202,7 @@ fn mean(seconds: &[Second], of: impl Fn(&Second) -> u64) -> f64 {
 fn loss_that_does_not_come_of_sending_changes_nothing() {
     let seconds = Stream::new(Some(256), lossy(0.05)).seconds(60);
     assert!(seconds.iter().all(|second| second.least_kbps == 256));
-    // As many as a third are not so few that they cannot be told from congestion at once, but they are.
+    // A loss of a third looks like congestion at first, but not for long.
     let seconds = Stream::new(Some(256), lossy(0.3)).seconds(60);
     assert!(mean(&seconds[5..], |second| second.least_kbps.into()) > 220.0);
 }
@@ -228,8 +228,8 @@ fn over_every_preset_the_budget_is_nearly_what_is_asked_for() {
     }
 }
 
-/// A fifth is lost in bursts, and the delay varies by more than that of a queue: what is lost and late by chance is no harm, on
-/// any run.
+/// A fifth of the packets is lost in bursts, and the delay varies by more than a queue's. Random loss and delay must
+/// not reduce the rate with any seed.
 #[test]
 fn over_a_hostile_link_nearly_all_is_given_whatever_chance_brings() {
     let hostile = Preset::by_name("hostile").unwrap();
@@ -277,7 +277,7 @@ fn over_a_narrow_link_the_budget_stays_below_what_it_carries() {
             let used = mean(&seconds, |second| second.sent_kbps) / kbps as f64;
             let used = used * (sent - lost) as f64 / sent as f64;
             println!("{case}: below in {below} of 30 s, {used:.2} used, {lost} of {sent} lost");
-            // A queue that holds one packet overflows before there is a delay.
+            // A queue for one packet overflows before the delay grows.
             let most_lost = match queue_bytes {
                 1_500 => 6,
                 _ => 20,
@@ -307,7 +307,7 @@ fn after_silence_the_budget_is_the_lowest_and_grows_soon() {
     let mut stream = Stream::new(Some(256), lossy(0.05));
     stream.seconds(5);
     stream.set(|conditions| conditions.cut = true);
-    // Two seconds, if packets are few, and what was on its way.
+    // Two seconds if packets are few, plus the time for packets in flight.
     assert_eq!(stream.seconds(4)[3].most_kbps, 16);
     stream.set(|conditions| conditions.cut = false);
     let seconds = stream.seconds(12);

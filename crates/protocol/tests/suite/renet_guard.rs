@@ -1,4 +1,4 @@
-//! renet behind its guard: a correct peer is understood over any link, and other packets do no harm.
+//! renet behind its guard: a correct peer works over any link, and other packets do no harm.
 
 use std::time::Duration;
 
@@ -16,10 +16,10 @@ use crate::random::cases;
 
 const TICK: Duration = Duration::from_millis(16);
 
-/// Memory of a channel.
+/// Memory limit of a channel, bytes.
 const LIMIT: usize = 16 << 20;
 
-/// All messages have this content.
+/// Content of every message.
 const CONTENT: u8 = b'a';
 
 const ACK: u8 = 4;
@@ -50,7 +50,7 @@ fn received(connection: &mut RenetClient, channel: u8) -> Vec<Vec<u8>> {
     messages.map(|message| message.to_vec()).collect()
 }
 
-/// Bytes that the channels count, and bytes that they hold, according to renet's debug output.
+/// Returns the bytes that the channels count and the bytes that they store, from renet's debug output.
 fn memory(connection: &RenetClient) -> (usize, usize) {
     let text = format!("{connection:?}");
     let sum = |name: &str| {
@@ -72,9 +72,9 @@ fn memory(connection: &RenetClient) -> (usize, usize) {
 struct Scenario {
     conditions: Conditions,
     seed: u64,
-    /// Whether packets that contain only acks are sent only after something reliable has arrived.
+    /// Whether packets with acks only are sent only after a reliable message arrived.
     saves_acks: bool,
-    /// The sending end, the channel and the length of each message.
+    /// For each message, the sending end, the channel and the length.
     messages: Vec<(usize, u8, usize)>,
     per_tick: usize,
 }
@@ -129,7 +129,7 @@ fn scenario() -> impl Strategy<Value = Scenario> {
         )
 }
 
-/// One end, and the link to the other.
+/// One end, and the link to the other end.
 struct End {
     renet: RenetClient,
     guard: RenetGuard,
@@ -153,7 +153,7 @@ fn play(scenario: Scenario) -> Result<(), TestCaseError> {
     };
     let mut waiting = scenario.messages.chunks(scenario.per_tick);
     let (mut now, mut quiet) = (Duration::ZERO, 0);
-    // Until all has arrived, and incomplete messages have been discarded.
+    // Until every message has arrived, and incomplete ones have been discarded.
     while quiet < 300 {
         let next = waiting.next();
         for &(from, channel, length) in next.into_iter().flatten() {
@@ -206,8 +206,8 @@ fn play(scenario: Scenario) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Both ends send in each tick for ten minutes. Acks are sent only after a reliable message. Returns the length of the
-/// longest ack, or `None` if renet ended the connection.
+/// Runs for ten minutes. Both ends send every tick. Acks are sent only after a reliable message. Returns the
+/// length of the longest ack, or `None` if renet ended the connection.
 fn longest_ack(conditions: &Conditions, forgets: bool) -> Option<usize> {
     let mut ends = [connection(), connection()];
     let mut links = [0, 1].map(|way| Link::new(conditions.clone(), way));
@@ -269,7 +269,7 @@ fn acks_that_are_not_sent_are_forgotten() {
         };
         let longest = longest_ack(&conditions, true);
         assert!(longest.is_some_and(|bytes| bytes < 100), "{longest:?}");
-        // renet alone gives up on all links on which packets overtake each other.
+        // Without the guard's help, renet fails on every link that reorders packets.
         assert_eq!(longest_ack(&conditions, false).is_some(), spread.is_zero());
     }
 }
@@ -277,7 +277,7 @@ fn acks_that_are_not_sent_are_forgotten() {
 #[test]
 fn accepted_packets_take_bounded_memory() {
     let mut hostile = Vec::new();
-    // Slices that begin as many messages as possible, and messages of one byte after a gap.
+    // Slices that begin as many messages as possible, and one-byte messages after a gap.
     for (kind, channel, slices, messages) in [(3, 0, 256, 400), (2, 1, 55, 200)] {
         for message in 1..messages {
             let mut packet = vec![kind, 0, channel];
@@ -314,7 +314,7 @@ fn accepted_packets_take_bounded_memory() {
 #[derive(Clone, Debug)]
 enum Step {
     Receive(Vec<u8>),
-    /// An earlier packet again, with the byte at this position changed.
+    /// An earlier packet with a changed byte at this position.
     Damage(prop::sample::Index, prop::sample::Index, u8),
     Send(u8, usize),
     Flush,
@@ -330,7 +330,7 @@ fn varint(value: u64, bytes: &mut Vec<u8>) {
     }
 }
 
-/// Mostly small, so that packets contradict each other.
+/// Mostly small numbers, so that packets contradict each other.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![
         30 => 0..5_u64,
@@ -340,7 +340,7 @@ fn number() -> impl Strategy<Value = u64> {
     ]
 }
 
-/// Packets that renet can read. Most are illegal.
+/// Packets that renet can parse. Most are illegal.
 fn readable() -> impl Strategy<Value = Vec<u8>> {
     let length = prop_oneof![4 => Just(1200_usize), 1 => 0..3_usize, 1 => 1190..1210_usize];
     let small = (0..2_u8, 0..3_u8, vec((number(), 0..4_usize), 0..6));
@@ -365,7 +365,7 @@ fn readable() -> impl Strategy<Value = Vec<u8>> {
         bytes.extend(vec![CONTENT; length]);
         (kind, bytes)
     });
-    // Two slices of three have the channel of their kind.
+    // Two of three slices have the channel of their kind.
     let channel = |(kind, mut bytes): (u8, Vec<u8>)| {
         if bytes[0] != 2 {
             bytes[0] = u8::from(kind % 2 == 0);
@@ -430,7 +430,7 @@ proptest! {
             let packet = match step {
                 Step::Receive(packet) => packet,
                 Step::Damage(packet, position, change) => {
-                    // Only the head: the contents stay the same.
+                    // Only the head changes; the contents stay the same.
                     let mut packet = packet.get(&packets).clone();
                     let position = position.index(packet.len().min(12));
                     if packet[position] != CONTENT {
@@ -456,7 +456,7 @@ proptest! {
                     continue;
                 }
             };
-            // A refused packet changes neither the guard nor renet, and the next one is tried.
+            // A refused packet changes neither the guard nor renet.
             if guard.check(&packet).is_ok() {
                 renet.process_packet(&packet);
             }

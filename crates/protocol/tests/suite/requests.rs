@@ -1,4 +1,5 @@
-//! Requests of everything that a header can say: the ones that the plan admits can be sent, the others are an error.
+//! Requests with everything that a header can encode. The plan accepts some, which can be sent; the others give an
+//! error.
 
 use cubewire_codec::{IllegalStages, Limits, Plan, QuantizedSnapshot, Sequence, Stages, ladder};
 use cubewire_protocol::{
@@ -9,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::world::World;
 
-/// Ticks for which each request is sent: the first packet, one that names it, and one within a budget.
+/// Number of ticks that each request is sent: the first packet, one with a baseline, and one within a budget.
 const TICKS: u64 = 3;
 
 #[test]
@@ -56,14 +57,14 @@ fn every_readable_request_is_sent_or_refused_with_a_reason_and_the_sender_goes_o
                 true => sender.send_within(tick, stages, &current, within()),
             };
             assert!(sent.is_ok() || reason.is_some(), "{stages:?}: {sent:?}");
-            // Within a budget, a sender chooses partial packets itself, or waits.
+            // Within a budget, the sender chooses partial packets itself, or waits.
             assert!(sent.is_err() || reason.is_none() || is_within, "{stages:?}");
             acknowledge(&mut sender, tick);
         }
     }
     println!("{admitted} admitted, {partial} partial, {other} that the scene does not have");
     assert!(admitted > 10_000 && partial > 10_000 && other > 10);
-    // An honest one is served as before.
+    // An honest request is served as before.
     for _ in 0..3 {
         tick += 1;
         let stages = ladder::PREDICTED.stages;
@@ -81,7 +82,7 @@ fn within() -> Within<'static> {
     }
 }
 
-/// Acks the newest, if it was sent.
+/// Acks the newest packet if it was sent.
 fn acknowledge(sender: &mut SnapshotSender, tick: u64) {
     let ack = Feedback::Ack(Ack {
         newest: Sequence(tick as u16),

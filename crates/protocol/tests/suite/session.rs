@@ -1,4 +1,4 @@
-//! Hello, welcome, requests and grants: the two ends of a session, and what they make of what no honest end says.
+//! Hello, welcome, requests and grants of both ends, and invalid messages.
 
 use std::time::Duration;
 
@@ -37,14 +37,14 @@ fn hello(server: &mut ServerSession, client: &Contract) -> Result<Asked, String>
     server.on_message(&contract(), ClientMessage::decode(&message).unwrap())
 }
 
-/// A server that has admitted a client.
+/// Returns a server session that has accepted a client.
 fn open() -> ServerSession {
     let mut server = ServerSession::new(Duration::ZERO);
     assert_eq!(hello(&mut server, &contract()), Ok(Asked::Welcome));
     server
 }
 
-/// What it answers at this tick.
+/// Returns the server's welcome at this tick.
 fn welcome(server: &mut ServerSession, tick: u64) -> ServerMessage<'static> {
     let welcome = server.welcome(&contract(), Duration::ZERO, tick, &initial());
     welcome.unwrap()
@@ -55,7 +55,7 @@ fn request(server: &mut ServerSession, number: u16, settings: Settings) -> Resul
     server.on_message(&contract(), message)
 }
 
-/// The client's end, and what it makes of a message.
+/// Passes a message to the client.
 fn heard(
     client: &mut ClientSession,
     message: ServerMessage<'_>,
@@ -64,7 +64,7 @@ fn heard(
     client.on_message(&contract(), message, limits)
 }
 
-/// A client that was welcomed.
+/// Returns a client session that has been welcomed.
 fn welcomed() -> ClientSession {
     let mut client = ClientSession::default();
     let contract = contract();
@@ -96,17 +96,17 @@ fn settings_are_requested_and_granted() {
         Ok(Heard::Granted)
     );
     assert_eq!(client.granted(), Some(less));
-    // All of it is granted.
+    // The requested settings are granted.
     let same = server.grant(5 * SECOND, settings()).unwrap();
     heard(&mut client, same, Limits::default()).unwrap();
     assert_eq!(client.granted(), None);
     assert!(server.grant(7 * SECOND, less).is_some());
-    // It changes at most once a second, and is not repeated.
+    // A grant changes at most once a second, and is not repeated.
     assert_eq!(server.grant(9 * SECOND, less), None);
     assert!(server.grant(9 * SECOND, settings()).is_some());
     assert_eq!(server.grant(SECOND * 19 / 2, less), None);
     assert!(server.grant(10 * SECOND, less).is_some());
-    // The answer to the first request says nothing of the second.
+    // The answer to the first request does not apply to the second.
     let other = client.request(less).unwrap();
     assert_ne!(other, asked);
     assert_eq!(
@@ -217,7 +217,7 @@ fn the_tick_is_told_after_a_pause_only() {
     assert_eq!(tick_at(&mut server, 2001, 8), None);
     assert_eq!(tick_at(&mut server, 2001, 9), Some(ServerMessage::Tick(9)));
     assert_eq!(tick_at(&mut server, 2017, 10), None);
-    // It was welcomed during a pause.
+    // This client was welcomed during a pause.
     let mut late = open();
     let _ = welcome(&mut late, 7);
     assert_eq!(tick_at(&mut late, 1001, 8), Some(ServerMessage::Tick(8)));
@@ -287,12 +287,12 @@ fn damaged_messages_are_refused() {
         assert_eq!(ClientMessage::decode(&bytes), None, "{at} {byte}");
     };
     assert_eq!(rest.len(), header + 5);
-    // A number in the header, one that names a baseline, unknown stages, and padding that is not 0.
+    // A sequence number in the header, a named baseline, unknown stages, and padding that is not 0.
     refused(1, 1);
     refused(2, 0);
     refused(header - 1, 0xFF);
     refused(header - 1, 1);
-    // An unknown choice of baselines, and neither a budget nor none.
+    // An unknown baseline choice, and a malformed budget.
     refused(header + 1, 2);
     refused(header + 2, 2);
 }

@@ -8,7 +8,7 @@ use cubewire_protocol::MAX_BASELINE_AGE_TICKS;
 
 use crate::pair::Pair;
 
-/// A round trip of 100 ms.
+/// Returns a pair with a round trip of 100 ms.
 fn pair() -> Pair {
     let conditions = Conditions {
         latency: Duration::from_millis(50),
@@ -52,7 +52,7 @@ fn a_receiver_that_forgot_reports_it_and_recovers() {
     pair.run(100);
     pair.forget();
     let decoded = pair.run(60);
-    // Packets sent before the report arrives are rejected.
+    // Packets that were sent before the report arrived are refused.
     let missing = |error: &DecodeError| matches!(error, DecodeError::UnknownBaseline(Sequence(_)));
     assert!(pair.rejected.iter().all(missing), "{:?}", pair.rejected);
     assert!(

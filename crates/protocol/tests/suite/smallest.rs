@@ -1,4 +1,4 @@
-//! The smallest packet is chosen among what would be sent.
+//! The sender chooses the smallest packet.
 
 use cubewire_codec::ladder::PREDICTED;
 use cubewire_codec::{
@@ -9,8 +9,8 @@ use cubewire_protocol::{BaselineChoice, CANDIDATES};
 use crate::play::Play;
 use crate::recording;
 
-/// Sizes of the packets of `current` relative to each of the newest acked snapshots, with or without the two
-/// before it, and the ticks of these.
+/// Returns the size of the packet of `current` for each of the newest acked baselines, with their ticks.
+/// `with_additional` adds the two references before each baseline.
 fn sizes(
     play: &Play,
     encoder: &mut Encoder,
@@ -46,7 +46,7 @@ fn sizes(
     sizes
 }
 
-/// The newest of the smallest.
+/// Returns the smallest size, and the newest of equal ones.
 fn smallest(sizes: &[(u64, usize)]) -> Option<(u64, usize)> {
     sizes.iter().copied().min_by_key(|&(_, bytes)| bytes)
 }
@@ -68,7 +68,7 @@ fn the_smallest_packet_is_chosen_with_the_references_that_it_is_sent_with() {
             assert_eq!(play.sender.packet().bytes.len(), bytes, "tick {tick}");
         }
         others += usize::from(with.map(|(tick, _)| tick) != without.map(|(tick, _)| tick));
-        // Some are lost, so that the references differ in age.
+        // Some packets are lost, so that the references differ in age.
         play.deliver(tick * tick % 11 % 3 == 1 || tick % 16 < 3);
     }
     assert!(

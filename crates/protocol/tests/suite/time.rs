@@ -1,4 +1,4 @@
-//! Senders whose clock is slow, fast or changes, and ends that hang: what a receiver shows of it, and when.
+//! Senders with a slow, fast or changing clock, and ends that hang: the receiver's display and its timing.
 
 use std::time::Duration;
 
@@ -10,43 +10,43 @@ use cubewire_protocol::{
 
 use crate::play::ends;
 
-/// A frame of the receiver, and a tick of a sender whose clock is right.
+/// Duration of a receiver's frame, and of a tick of a sender with a correct clock.
 const FRAME: Duration = Duration::from_nanos(16_666_667);
 const TICK_SECONDS: f64 = 1.0 / 60.0;
 
-/// Parts of a frame in which the sender's ticks can fall.
+/// Number of steps per frame; the sender can tick in each.
 const STEPS: u32 = 4;
 
 const STAGES: Stages = ladder::CHANGED_FLAGS.stages;
 
-/// A sender with a clock of its own, and a receiver that looks for packets in each frame.
+/// A sender with its own clock, and a receiver that polls for packets every frame.
 struct Show {
     sender: SnapshotSender,
     receiver: SnapshotReceiver,
     down: Link<Vec<u8>>,
     up: Link<Vec<u8>>,
-    /// What the sender learns of the link from acks.
+    /// The sender's rate, which it learns from acks.
     through: AdaptiveRate,
     snapshot: QuantizedSnapshot,
     now: Duration,
-    /// Seconds of the sender's time in a second.
+    /// Seconds of the sender's time per second.
     rate: f64,
-    /// The sender's time, in ticks.
+    /// The sender's time in ticks.
     sender_time: f64,
     tick: u64,
-    /// `None` for an adaptive one.
+    /// Playout delay, or `None` for the adaptive one.
     delay: Option<Duration>,
 }
 
-/// What was seen in some time.
+/// Measurements of some frames.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
     stalls: u64,
     starved: Duration,
-    /// Mean of the sender's time that is shown less than the sender's present time, seconds of the receiver's time.
+    /// Mean lag of the displayed tick behind the sender's current tick, seconds of the receiver's time.
     mean_lag: f64,
     max_lag: f64,
-    /// The shortest and the longest step from frame to frame, as a part of what is right.
+    /// Minimum and maximum step between frames, relative to the correct one.
     steps: [f64; 2],
 }
 
@@ -78,7 +78,7 @@ impl Show {
         Self::new(Preset::by_name(name).unwrap().conditions.clone(), seed)
     }
 
-    /// The sender goes on for a frame of the receiver.
+    /// Advances the sender by a frame of the receiver.
     fn send(&mut self) {
         for _ in 0..STEPS {
             self.now += FRAME / STEPS;
@@ -101,10 +101,10 @@ impl Show {
         }
     }
 
-    /// The receiver looks for packets.
+    /// The receiver polls for packets.
     fn look(&mut self) {
         while let Some(packet) = self.down.receive(self.now) {
-            // Over bad links some are too late to be decoded.
+            // Over bad links some packets are too late to be decoded.
             let _ = self.receiver.on_packet(self.now, &packet);
         }
         self.receiver.advance_playout(self.now, self.delay);
@@ -114,7 +114,7 @@ impl Show {
         }
     }
 
-    /// The tick that is shown, or would be if it had arrived.
+    /// Returns the due tick, which may not have arrived.
     fn due(&self) -> Option<f64> {
         Some(self.receiver.playout().sample(self.now)?.due_tick)
     }
@@ -149,13 +149,13 @@ impl Show {
         self.frames(60 * seconds)
     }
 
-    /// The receiver does nothing for some frames, then looks.
+    /// The receiver hangs for some frames and then polls.
     fn hang(&mut self, frames: u64) {
         (0..frames).for_each(|_| self.send());
         self.look();
     }
 
-    /// The sender does nothing for some frames, then catches up with up to a quarter of a second, as Bevy's clock does.
+    /// The sender hangs for some frames, then catches up by up to a quarter of a second, as Bevy's clock does.
     fn sender_hangs(&mut self, frames: u64) {
         let rate = std::mem::replace(&mut self.rate, 0.0);
         self.frames(frames);
@@ -164,7 +164,7 @@ impl Show {
     }
 }
 
-/// Links without loss to speak of, with jitter, and with both.
+/// Links with little loss, with jitter, and with both.
 const LINKS: [&str; 5] = ["perfect", "wi-fi-bad", "3g", "article", "hostile"];
 
 const RATES: [f64; 6] = [0.9, 0.96, 0.97, 1.03, 1.05, 1.1];
@@ -199,7 +199,7 @@ fn a_slow_or_fast_sender_is_shown_without_stalls_with_a_fixed_delay() {
             (show.rate, show.delay) = (rate, Some(Duration::from_millis(85)));
             show.seconds(10);
             let seen = show.seconds(20);
-            // A burst of losses on Wi-Fi is longer now and then.
+            // A burst of losses on Wi-Fi is sometimes longer.
             assert!(
                 seen.starved < Duration::from_millis(100),
                 "{link} at {rate}: {seen:?}"
@@ -263,7 +263,7 @@ fn a_receiver_that_hangs_while_packets_are_lost_waits_for_them_alone() {
     let before = show.seconds(5);
     show.hang(30);
     let after = show.seconds(3);
-    // A burst of a few more packets.
+    // A burst with a few more packets.
     assert!(
         after.mean_lag < before.mean_lag + 0.1,
         "{after:?}, before {before:?}"
@@ -370,7 +370,7 @@ fn a_receiver_that_hangs_is_sent_as_much_as_before_and_one_that_is_cut_off_is_no
 fn jitter_is_no_loss_and_a_round_trip_takes_as_long_at_any_tick_rate() {
     for ticks_per_second in [20, 60, 240] {
         let mut rate = AdaptiveRate::new(ticks_per_second);
-        // Acks name one packet each, and every tenth is 100 ms late.
+        // Each ack is for one packet, and every tenth ack is 100 ms late.
         let late = u64::from(ticks_per_second) / 10;
         for tick in 0..20 * u64::from(ticks_per_second) {
             rate.on_sent(tick, tick, 100);

@@ -1,4 +1,5 @@
-//! Bodies take turns within a budget: none waits for longer than the bound, and those of a group go together.
+//! Bodies take turns within a budget. No body waits longer than the bound, and the bodies of a group are sent
+//! together.
 
 use cubewire_codec::glam::Vec3;
 use cubewire_codec::{
@@ -11,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::random::cases;
 
-/// A sender whose packets are acked at once.
+/// A sender with packets that are acked at once.
 struct Turns {
     sender: SnapshotSender,
     bodies: Snapshot,
@@ -35,8 +36,8 @@ impl Turns {
         }
     }
 
-    /// Moves the first bodies far, and the others a little, and sends them. Returns which were sent, if there is a partial
-    /// packet.
+    /// Moves the first `far` bodies far and the others a little, and sends them. Returns the sent bodies if the
+    /// packet is partial.
     fn step(&mut self, far: usize, within: Within<'_>) -> Option<Vec<usize>> {
         self.tick += 1;
         for (index, body) in self.bodies.bodies.iter_mut().enumerate() {

@@ -1,33 +1,31 @@
-//! What never moves: the floor and the platforms.
+//! The static colliders: the floor and the platforms.
 
 use glam::Vec3;
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rapier3d::prelude::{ColliderBuilder, PhysicsWorld, SharedShape};
 
-/// Clusters along x and z.
+/// Number of clusters along x and along z.
 const COLUMNS: usize = 8;
 const ROWS: usize = 5;
 
-/// Number of clusters.
 pub(super) const CLUSTERS: usize = COLUMNS * ROWS;
 
-/// Distance between neighbours, and how far each is from its place at most, metres.
+/// Distance between neighbouring clusters, and maximum random offset of a cluster, metres.
 const SPACING: f32 = 48.0;
 const JITTER: f32 = 6.0;
 
-/// Half of the width of a platform, metres.
+/// Half of a platform's width, metres.
 const HALF_WIDTH: f32 = 11.0;
 
-/// Distance from the middle of a cluster within which its bodies start, along x and z, metres.
+/// Maximum distance along x and z between a cluster's centre and its bodies at the start, metres.
 pub(super) const CLUSTER_REACH: f32 = 8.0;
 
-/// Distance from the origin within which bodies live, along x and z, and above the floor, metres.
+/// Bounds: distance from the origin along x and z, and height above the floor, metres.
 const WIDTH: f32 = 500.0;
 const HEIGHT: f32 = 100.0;
 
-/// Where each cluster's bodies start: the middle of a platform's top, or of a place on the floor. Those with odd indices
-/// are on platforms.
+/// Returns the centres of the clusters: on the top of a platform for odd indices, else on the floor.
 pub(super) fn clusters(random: &mut ChaCha8Rng) -> Vec<Vec3> {
     let mut cluster = |index: usize| {
         let mut along = |place: usize, places: usize| {
@@ -50,7 +48,7 @@ pub(super) const fn is_platform(cluster: usize) -> bool {
     cluster % 2 == 1
 }
 
-/// Adds the floor, and platforms that stand on it.
+/// Adds the floor and the platforms.
 pub(super) fn insert(world: &mut PhysicsWorld, clusters: &[Vec3], friction: f32) {
     let floor = ColliderBuilder::new(SharedShape::halfspace(Vec3::Y));
     let platforms = clusters.iter().enumerate();
@@ -64,7 +62,7 @@ pub(super) fn insert(world: &mut PhysicsWorld, clusters: &[Vec3], friction: f32)
     }
 }
 
-/// Whether a body that is there stays alive.
+/// Whether a position is inside the bounds. Bodies outside are removed.
 pub(super) fn is_inside(position: Vec3) -> bool {
     position.x.abs() < WIDTH && position.z.abs() < WIDTH && (0.0..HEIGHT).contains(&position.y)
 }

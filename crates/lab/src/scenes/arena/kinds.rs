@@ -1,11 +1,10 @@
-//! What the arena's bodies are.
+//! The kinds of bodies.
 
 use std::borrow::Cow;
 
 use cubewire_codec::schema::{Kind, Shape};
 use rapier3d::prelude::ColliderBuilder;
 
-/// Every kind of body.
 pub(in crate::scenes) const KINDS: [Kind; 8] = [
     kind("ball-0", Shape::Ball(0.35)),
     kind("ball-1", Shape::Ball(0.5)),
@@ -28,10 +27,9 @@ const fn capsule(half: f32, radius: f32) -> Shape {
     Shape::Capsule { half, radius }
 }
 
-/// The kinds that walkers are: they roll, or stand.
+/// Kinds of walkers: a ball, which rolls, and a capsule, which stands.
 pub(super) const WALKER_KINDS: [u8; 2] = [2, 7];
 
-/// A collider of a kind.
 pub(super) fn collider(kind: u8) -> ColliderBuilder {
     match KINDS[usize::from(kind)].shape {
         Shape::Ball(radius) => ColliderBuilder::ball(radius),

@@ -1,4 +1,4 @@
-//! What a body is besides its pose.
+//! State of a body besides its pose.
 
 use cubewire_codec::schema::{Field, FieldForm};
 use glam::Vec3;
@@ -7,7 +7,7 @@ use rapier3d::prelude::RigidBodyHandle;
 use crate::scenes::frame::field;
 use crate::scenes::heading::{HEADING, Heading};
 
-/// What each body has, in the order of [`Life::values`].
+/// Fields of a body, in the order of [`Life::values`].
 pub(in crate::scenes) const FIELDS: [Field; 4] = [
     field("touched", FieldForm::Flag),
     field("burning", FieldForm::Flag),
@@ -23,23 +23,24 @@ pub(in crate::scenes) const FIELDS: [Field; 4] = [
 
 const FULL_HEALTH: i32 = 100;
 
-/// Ticks for which a body is touched, and burns.
+/// Number of ticks that a body stays touched, and that it burns.
 const TOUCH_TICKS: u64 = 30;
 const BURN_TICKS: u64 = 240;
 
-/// Ticks in which a burning body loses a point of health, and another regains one.
+/// Number of ticks per point of health that a burning body loses, and that other bodies regain.
 const HURT_TICKS: u64 = 12;
 const HEAL_TICKS: u64 = 300;
 
-/// A change of velocity in a tick that does no harm, metres per second, and the health that each above it costs.
+/// Change of velocity in a tick that does no damage, metres per second, and damage per metre per second above it.
 const HARMLESS: f32 = 4.0;
 const HARM: f32 = 4.0;
 
-/// Horizontal speed from which on a body turns to where it goes, metres per second, and by how much in a tick.
+/// Horizontal speed above which a body turns in its direction of travel, metres per second, and maximum turn in a
+/// tick, in 1/4096 of a turn.
 const TURNING_SPEED: f32 = 1.0;
 const TURN: i16 = 40;
 
-/// What a body is besides its pose.
+/// State of a body besides its pose.
 pub(super) struct Life {
     pub(super) body: RigidBodyHandle,
     pub(super) kind: u8,
@@ -71,14 +72,15 @@ impl Life {
         self.burning_until = tick + BURN_TICKS;
     }
 
-    /// Turns towards a horizontal direction that is not zero, and says where that leads.
+    /// Turns towards a horizontal direction that is not zero. Returns the new heading.
     pub(super) fn turn(&mut self, direction: Vec3) -> Heading {
         let wanted = Heading::of(direction.x, direction.z);
         self.heading = self.heading.turned_towards(wanted, TURN);
         self.heading
     }
 
-    /// Lives for a tick, after which the body has this velocity. Slots do not heal all at once.
+    /// Updates health and heading for a tick. `velocity` is the velocity after the tick. The slot number staggers
+    /// healing over the ticks.
     pub(super) fn live(&mut self, tick: u64, slot: usize, velocity: Vec3) {
         let turn = tick + slot as u64;
         let impact = velocity.distance(self.velocity) - HARMLESS;
@@ -96,7 +98,7 @@ impl Life {
         }
     }
 
-    /// Values of [`FIELDS`].
+    /// Returns the values of [`FIELDS`].
     pub(super) fn values(&self, tick: u64) -> Vec<f64> {
         let is_until = |end| f64::from(u8::from(tick < end));
         vec![

@@ -1,30 +1,30 @@
-//! How much moves.
+//! Presets for the amount of movement in the arena.
 
 use clap::ValueEnum;
 
-/// How much moves in the arena.
+/// Amount of movement in the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Play {
-    /// Bodies roll on: about a third of them is awake
+    /// Bodies keep rolling: about a third is awake
     Rolling,
     /// Bodies soon come to rest: about a tenth is awake
     Damped,
 }
 
-/// What the plays differ in.
+/// Parameters of a preset.
 #[derive(Clone, Copy)]
 pub(super) struct Tuning {
-    /// Deceleration of a body by its velocity, and the same of its rotation, per second.
+    /// Damping of the linear and angular velocity, per second.
     pub(super) linear_damping: f32,
     pub(super) angular_damping: f32,
     pub(super) friction: f32,
-    /// How long a body is still before it is at rest, seconds.
+    /// Time without movement after which a body falls asleep, seconds.
     pub(super) rest_seconds: f32,
-    /// While fewer bodies are awake, there are blasts.
+    /// Number of awake bodies below which blasts occur.
     pub(super) calm: usize,
-    /// Ticks from blast to blast then, on average.
+    /// Mean number of ticks between two blasts.
     pub(super) blast_ticks: u32,
-    /// Metres per second.
+    /// Speed of walkers, metres per second.
     pub(super) walker_speed: f32,
 }
 

@@ -5,27 +5,26 @@ use cubewire_codec::schema::Levels;
 
 use super::*;
 
-/// Frames from a frame to the one that it is compared with.
+/// Age of the frame that a frame is compared with, frames.
 const AGE: usize = 6;
 
-/// Bits of an orientation's component.
+/// Bits per quaternion component.
 const COMPONENT_BITS: u8 = 9;
 
-/// Positions are compared in these parts of a metre.
+/// Position steps per metre in comparisons.
 const PARTS: f32 = 128.0;
 
-/// Means over frames.
 #[derive(Debug)]
 struct Means {
-    /// Bodies that are awake.
+    /// Number of bodies that are awake.
     awake: f64,
-    /// Bodies that are elsewhere, or others, than a few frames before.
+    /// Number of bodies with a pose or generation that changed within [`AGE`] frames.
     changed: f64,
 }
 
 type Pose = (u8, [i32; 3], SmallestThree);
 
-/// A body's generation and pose, as a packet would have them.
+/// Returns a body's generation and quantized pose.
 fn pose(body: &SceneBody) -> Pose {
     let position = (body.position * PARTS).to_array();
     let orientation = SmallestThree::quantize(body.orientation, COMPONENT_BITS, Levels::Odd);

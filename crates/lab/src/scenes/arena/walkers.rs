@@ -1,4 +1,4 @@
-//! Bodies that roam and push what they meet.
+//! Bodies that move between random goals and push other bodies.
 
 use glam::{Quat, Vec3};
 use rand::RngExt;
@@ -9,26 +9,24 @@ use super::ground::{self, CLUSTER_REACH, CLUSTERS};
 use super::kinds;
 use super::life::Life;
 
-/// A walker is this close to its goal when it has reached it, metres.
+/// Distance at which a goal counts as reached, metres.
 const CLOSE: f32 = 2.0;
 
-/// Ticks after which a walker that cannot reach its goal takes another.
+/// Number of ticks after which a walker gives up a goal.
 const PATIENCE: u64 = 360;
 
-/// Of this many goals, one is at another cluster.
+/// One in this number of goals is at another cluster.
 const GOALS_AT_A_CLUSTER: u32 = 5;
 
-/// A body that roams.
 pub(super) struct Walker {
     pub(super) slot: usize,
     cluster: usize,
     goal: Vec3,
-    /// When it takes another goal.
+    /// Tick at which the walker picks another goal.
     until: u64,
 }
 
 impl Walker {
-    /// A walker in a slot that starts at a cluster.
     pub(super) const fn new(slot: usize, cluster: usize) -> Self {
         Self {
             slot,
@@ -38,7 +36,7 @@ impl Walker {
         }
     }
 
-    /// Takes another goal if this one is reached, or out of reach.
+    /// Picks another goal if the current one is reached or its time is over.
     pub(super) fn look_around(
         &mut self,
         tick: u64,
@@ -59,14 +57,14 @@ impl Walker {
         self.until = tick + PATIENCE;
     }
 
-    /// Turns towards the goal, and goes where it is turned to.
+    /// Turns towards the goal and moves in the direction of the heading.
     pub(super) fn go(&self, life: &mut Life, body: &mut RigidBody, speed: f32) {
         let heading = life.turn(self.goal - body.translation());
         let (sin, cos) = libm::sincosf(heading.angle());
         let vertical = body.linvel().y;
         body.set_linvel(Vec3::new(cos * speed, vertical, sin * speed), true);
         if kinds::stands(life.kind) {
-            // From the x axis to the direction, about y.
+            // The rotation about y from the x axis to the heading.
             let (sin, cos) = libm::sincosf(heading.angle() / -2.0);
             body.set_rotation(Quat::from_xyzw(0.0, sin, 0.0, cos), true);
         }

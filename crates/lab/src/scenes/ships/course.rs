@@ -1,6 +1,7 @@
-//! Where a ship is at a time.
+//! Paths of ships as functions of time.
 //!
-//! Only arithmetic and square roots in double precision, and the sines of `libm`, which are the same on every platform.
+//! Uses only arithmetic and square roots in double precision and the sines of `libm`, so results are the same on
+//! every platform.
 
 use std::f64::consts::TAU;
 
@@ -8,20 +9,19 @@ use glam::{DMat3, DQuat, DVec3};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
-/// What ships bank against, metres per second squared.
+/// Upward acceleration that is added to the centripetal one to find a ship's bank, metres per second squared.
 const UPRIGHT: f64 = 10.0;
 
-/// Fraction of its radius by which a circle is pressed flat, at most.
+/// Maximum flattening of a circle along z, as a fraction of its radius.
 const FLATNESS: f64 = 0.5;
 
-/// A closed curve, or a point.
 #[derive(Clone, Copy)]
 pub(super) enum Course {
-    /// Along each axis the middle, and the reach times the sine of an angle.
+    /// A Lissajous curve: on each axis, `middle + reach * sin(rate * time + phase)`.
     Curve {
         middle: DVec3,
         reach: DVec3,
-        /// Radians a second, and at the start.
+        /// Angular rate in radians per second, and phase at time 0 in radians.
         rate: DVec3,
         phase: DVec3,
     },
@@ -31,20 +31,21 @@ pub(super) enum Course {
     },
 }
 
-/// A point of a course.
+/// A point on a course.
 pub(super) struct Waypoint {
     pub(super) position: DVec3,
-    /// Unit vectors to the ship's right and ahead. On a curve the ship banks, so that right is down on the inside.
+    /// Unit vectors to the ship's right and ahead. A ship banks into a curve.
     right: DVec3,
     ahead: DVec3,
-    /// Whether it gets faster.
+    /// Whether the speed increases.
     pub(super) is_thrusting: bool,
-    /// Sine of the bank.
+    /// Sine of the bank angle.
     pub(super) bank: f64,
 }
 
 impl Course {
-    /// A curve about a point, this wide, along which a ship flies at about this speed in metres per second.
+    /// Creates a closed curve with a random phase around a point. `reach` is its radius in metres, `speed` the
+    /// approximate speed in metres per second.
     pub(super) fn around(middle: DVec3, reach: f64, speed: f64, random: &mut ChaCha8Rng) -> Self {
         let rate = speed / reach * [-1.0, 1.0][random.random_range(0..2)];
         let flat = 1.0 - random.random_range(0.0..FLATNESS);
@@ -57,7 +58,7 @@ impl Course {
         }
     }
 
-    /// A point, with any direction that is level.
+    /// Creates a fixed point with a random horizontal facing.
     pub(super) fn still(position: DVec3, random: &mut ChaCha8Rng) -> Self {
         let (sin, cos) = libm::sincos(random.random_range(0.0..TAU));
         Self::Still {
@@ -66,7 +67,7 @@ impl Course {
         }
     }
 
-    /// Where a ship is at a time, seconds.
+    /// Returns the point at a time in seconds.
     pub(super) fn at(&self, time: f64) -> Waypoint {
         let (position, velocity, acceleration) = match *self {
             Self::Still { position, facing } => (position, facing, DVec3::ZERO),
@@ -96,12 +97,12 @@ impl Course {
 }
 
 impl Waypoint {
-    /// This far to the right.
+    /// Returns the point at a distance in metres to the right.
     pub(super) fn beside(&self, offset: f64) -> DVec3 {
         self.position + self.right * offset
     }
 
-    /// From the ship's axes up, right and ahead to x, y and z.
+    /// Rotation from the ship's axes (up, right, ahead) to x, y and z.
     pub(super) fn orientation(&self) -> DQuat {
         let up = self.right.cross(self.ahead);
         DQuat::from_mat3(&DMat3::from_cols(up, self.right, self.ahead))
