@@ -105,11 +105,7 @@ struct Viewer {
 type IsNew = (With<Mailbox>, With<ClientAddress>, Without<Viewer>);
 
 /// Begins the session of every new viewer.
-fn meet(
-    time: Res<Time<Real>>,
-    new: Query<Entity, IsNew>,
-    mut commands: Commands,
-) {
+fn meet(time: Res<Time<Real>>, new: Query<Entity, IsNew>, mut commands: Commands) {
     for client in &new {
         commands.entity(client).try_insert(Viewer {
             session: ServerSession::new(time.elapsed()),
