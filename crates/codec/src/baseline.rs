@@ -43,7 +43,7 @@ pub struct Baseline {
     pub(crate) state: Option<Box<StoredState>>,
     /// The origin that the snapshot was simulated from, and the input of its last tick.
     pub(crate) simulated: Option<(Origin, u8)>,
-    /// Number of ticks before a partial packet in which packets can be merged with it.
+    /// Maximum age of packets to merge, relative to this partial packet, in ticks.
     merge_reach: u8,
 }
 
@@ -118,8 +118,8 @@ impl Baseline {
         ages.iter().copied().chain(std::iter::repeat_n(0, none))
     }
 
-    /// Number of ticks before a partial packet in which packets can be [merged](crate::merge) with it; 0 for a complete
-    /// one.
+    /// Maximum age of packets that can be [merged](crate::merge), relative to this partial packet, in ticks. 0 for a
+    /// complete packet.
     #[must_use]
     pub const fn merge_reach(&self) -> usize {
         self.merge_reach as usize

@@ -192,7 +192,7 @@ pub(crate) struct Field<'s, 'l, D: Direction> {
     stream: &'s mut BitStream<'l, D>,
     /// Position and pending bits. They are here and not in the stream so that the compiler keeps them in registers.
     at: At,
-    /// Position up to which bits are recorded in the ledger.
+    /// End of the bits that are recorded in the ledger.
     recorded: u64,
 }
 

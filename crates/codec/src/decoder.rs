@@ -308,7 +308,7 @@ impl Decoder {
         }
     }
 
-    /// State chunk of the last packet that was begun. Empty if it has none, and after an error.
+    /// State chunk of the last packet that was begun. Empty if it has no chunk, and after an error.
     #[must_use]
     pub fn state_chunk(&self) -> &[u8] {
         &self.state_chunk

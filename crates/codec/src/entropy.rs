@@ -1,4 +1,4 @@
-//! Entropy coding by context mixing. Each decision of a packet, from which bodies changed to the last digit
+//! Entropy coding by context mixing. Each decision of a packet, such as whether a body changed or a digit
 //! of a residual, is one or more bins of a binary arithmetic coder.
 //!
 //! The probability of a bin is mixed from several inputs, as in lpaq. Most inputs come from a
@@ -78,8 +78,7 @@ use crate::stages::Coverage;
 /// Error of decoding bins, with its position.
 pub(crate) enum Undecodable {
     UnknownReference(Sequence),
-    /// The bins differ from the bins that the encoder would write. `byte` is the number of bytes that were used up
-    /// when the error was found; the fault can be a few bytes after it.
+    /// Bins that the encoder would not write. `byte` is where the decoder found it, to a few bytes.
     NonCanonical { byte: usize, why: NonCanonical },
 }
 
@@ -100,7 +99,7 @@ impl From<NonCanonical> for Failure {
 #[derive(Clone, Debug)]
 pub(crate) struct Coder {
     model: Arc<TrainedModel>,
-    /// Adaptive states of packets whose reference has none, by variant.
+    /// Adaptive states of packets without one in the reference, by variant.
     initial: [StoredState; 2],
     /// The adaptive state of the packet that is being coded.
     next: AdaptiveState,

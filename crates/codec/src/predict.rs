@@ -1,8 +1,8 @@
 //! Linear prediction from the motion of a baseline.
 //!
-//! The prediction is that of the reference encoder of *The Networked Physics Data Compression Challenge*
-//! (Glenn Fiedler, 2015), generalized to any number of ticks: a body keeps the velocity of its motion up to
-//! the baseline, with drag; if it was falling freely, gravity accelerates it; it does not go through the
+//! This is the prediction of the reference encoder of *The Networked Physics Data Compression Challenge*
+//! (Glenn Fiedler, 2015), generalized to any number of ticks. A body keeps the velocity of its motion up to
+//! the baseline, with drag. If it was falling freely, gravity accelerates it. It does not go through the
 //! floor. All arithmetic is in integers, so that both sides get the same result.
 
 use crate::baseline::Baseline;
@@ -16,7 +16,7 @@ pub struct LinearPredictor<'a> {
     baseline: &'a Baseline,
     /// Ticks since the baseline.
     ticks: u16,
-    /// What [`extrapolation`] returns for a body that was carried with the baseline.
+    /// Result of [`extrapolation`] for a body that was carried with the baseline.
     usual: (i64, i32),
     /// Height of the lowest body at rest.
     rest_height: i32,
@@ -27,12 +27,12 @@ pub struct LinearPredictor<'a> {
 pub struct Prediction {
     /// Position in 1/512 m.
     pub position: [i32; 3],
-    /// Selects the ranges for the prediction error, `0..CLASSES`.
+    /// Class of the motion, `0..CLASSES`. It selects the ranges for the prediction error.
     pub class: usize,
 }
 
 impl<'a> LinearPredictor<'a> {
-    /// Predicts the snapshot `sequence`. Positions that are not quantized are predicted to stay as they are.
+    /// Creates a predictor for snapshot `sequence`. Positions that are not quantized are predicted to stay.
     #[must_use]
     pub fn new(baseline: &'a Baseline, sequence: Sequence) -> Self {
         let ticks = sequence.ticks_since(baseline.sequence());
@@ -45,10 +45,10 @@ impl<'a> LinearPredictor<'a> {
         }
     }
 
-    /// The prediction of `body`.
+    /// Predicts `body`.
     ///
     /// # Panics
-    /// If there is no such body.
+    /// If `body` is out of range.
     #[must_use]
     pub fn predict(&self, body: usize) -> Prediction {
         let motion = &self.baseline.motion;

@@ -7,7 +7,7 @@ use crate::ledger::{BitKind, Form};
 
 /// Observes every bin, to count its cost or to train the model.
 pub(crate) trait CodingObserver {
-    /// Observes a bin. `slots` are its slots in the static table; empty if it has none. `one` is the probability that
+    /// Observes a bin. `slots` are its slots in the static table; empty if it has no slots. `one` is the probability that
     /// it is set, in 1/65536.
     fn coded(&mut self, slots: &[usize], bin: bool, one: u32);
 

@@ -39,7 +39,7 @@ pub(crate) struct Carriers {
 struct Summand {
     from: f32x4,
     step: f32x4,
-    /// The rotation, as the quaternion whose w is not negative.
+    /// The rotation, as the quaternion with non-negative w.
     turn: f32x4,
     /// The two residuals, and 1 to sum up the weights.
     residuals: f32x4,

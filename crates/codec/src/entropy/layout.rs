@@ -220,32 +220,33 @@ pub(crate) const SLOTS: usize = VARIANTS * VARIANT_SLOTS;
 pub(crate) const WEIGHT_SETS: usize = VARIANTS * VARIANT_WEIGHT_SETS;
 pub(crate) const ADAPTIVE: usize = VARIANTS * ADAPTIVE_FLAGS;
 
-/// Classes of the height of the lowest corner, and of the distance to the player.
+/// Number of classes of the height of the lowest point.
 const CLEARANCES: usize = 6;
+/// Number of classes of the distance to the player.
 const DISTANCES: usize = 16;
 
-/// Candidate predictions by field.
+/// Number of candidate predictions, by field.
 pub(crate) const CANDIDATES: [usize; 2] = [3, 4];
-/// Classes of bodies by field, each with its own mean errors of candidates: by clearance, the candidate that was
-/// best in the reference's packet, and distance to the player.
+/// Number of classes for the mean errors of candidates, by field. A class is a clearance, the candidate that was best
+/// in the reference's packet, and a distance to the player.
 pub(crate) const CLASSES: [usize; 2] = [
     CLEARANCES * CANDIDATES[0] * DISTANCES,
     CLEARANCES * CANDIDATES[1] * DISTANCES,
 ];
-/// Classes of bodies by field, each with its own blend: by clearance, selected candidate, distance to the
-/// player, and for positions whether another body carries the body.
+/// Number of classes for blends, by field. A class is a clearance, the selected candidate, a distance to the player,
+/// and for positions whether another body carries the body.
 pub(crate) const BLENDS: [usize; 2] = [
     CLEARANCES * CANDIDATES[0] * DISTANCES / 4,
     CLEARANCES * CANDIDATES[1] * DISTANCES / 4 * 2,
 ];
-/// Weights for x and y, and for z, for each blend.
+/// Each blend has one set of weights for x and y, and one for z.
 pub(crate) const BLEND_SETS: usize = 2 * (BLENDS[0] + BLENDS[1]);
 
 const CANDIDATE_ERRORS: usize = CLASSES[0] * CANDIDATES[0] + CLASSES[1] * CANDIDATES[1];
-/// Mean errors. Only the predicted variant has them.
+/// Number of mean errors. Only the predicted variant has them.
 pub(crate) const ERRORS: usize = CANDIDATE_ERRORS + BLEND_SETS;
 
-/// The index of the mean error of the first candidate in a class.
+/// Index of the mean error of the first candidate in a class.
 pub(crate) const fn error_index(field: Field, class: usize) -> usize {
     match field {
         Field::Orientation => class * CANDIDATES[0],
@@ -253,7 +254,7 @@ pub(crate) const fn error_index(field: Field, class: usize) -> usize {
     }
 }
 
-/// The index of a blend's weights for x and y; those for z follow.
+/// Index of a blend's weights for x and y. The weights for z are next.
 pub(crate) const fn blend_index(field: Field, class: usize) -> usize {
     match field {
         Field::Orientation => 2 * class,
@@ -261,10 +262,10 @@ pub(crate) const fn blend_index(field: Field, class: usize) -> usize {
     }
 }
 
-/// The index of the mean error without a blend; that with the blend follows.
+/// Index of the mean error without a blend. The mean error with the blend is next.
 pub(crate) const fn blend_error_index(field: Field, class: usize) -> usize {
     CANDIDATE_ERRORS + blend_index(field, class)
 }
 
-/// The mean error of a candidate that is disabled: it is selected last, and its error never changes.
+/// Mean error of a disabled candidate. It is selected last, and the error never changes.
 pub(crate) const DISABLED: u16 = u16::MAX;
