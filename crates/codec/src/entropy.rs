@@ -77,6 +77,7 @@ use crate::stages::Coverage;
 
 /// Error of decoding bins, with its position.
 pub(crate) enum Undecodable {
+    /// An additional reference is not held.
     UnknownReference(Sequence),
     /// Bins that the encoder would not write. `byte` is where the decoder found it, to a few bytes.
     NonCanonical { byte: usize, why: NonCanonical },

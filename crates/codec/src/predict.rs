@@ -83,14 +83,15 @@ impl<'a> LinearPredictor<'a> {
     }
 }
 
-/// Displacement over `ticks` per displacement over the `motion_ticks` before, in 1/65536, and the additional
-/// fall of a freely falling body, in 1/512 m. None of either over unknown times.
+/// Returns two numbers: the displacement over `ticks` as a factor of the displacement over the `motion_ticks` before,
+/// in 1/65536, and the additional fall of a freely falling body, in 1/512 m. Both are 0 if the motion is unknown or
+/// too old.
 fn extrapolation(linear: &Linear, ticks: u16, motion_ticks: u16) -> (i64, i32) {
     if motion_ticks == 0 || ticks > MAX_TICKS {
         return (0, 0);
     }
     let (ticks, motion_ticks) = (i64::from(ticks), i64::from(motion_ticks));
-    // The mean velocities of two spans are half of each span apart.
+    // The midpoints of the two spans are half of both spans apart.
     let drag = (0..(ticks + motion_ticks) / 2).fold(1 << 16, |kept, _| {
         (kept * linear.drag_per_tick + (1 << 15)) >> 16
     });
@@ -102,14 +103,14 @@ fn extrapolation(linear: &Linear, ticks: u16, motion_ticks: u16) -> (i64, i32) {
     )
 }
 
-/// More than any two positions are apart, and far from where arithmetic on positions overflows.
+/// Larger than any distance between two positions, and small enough that arithmetic on positions does not overflow.
 const MAX_FALL: i64 = 1 << 21;
 
 /// Number of classes of [`Prediction::class`].
 pub const CLASSES: usize = 6;
 
-/// Class of a body by its largest predicted step along an axis, in 1/512 m: 0 for 0 and 1, 1 from 2, 2 from
-/// 8, 3 from 32, 4 from 128; 5 for a falling body.
+/// Class of a body by its largest predicted step along an axis, in 1/512 m. Class 0 is below 2, class 1 from 2,
+/// class 2 from 8, class 3 from 32, class 4 from 128. Falling bodies have class 5.
 fn class(step: [i32; 3], falling: bool) -> usize {
     if falling {
         return CLASSES - 1;
