@@ -13,7 +13,7 @@ pub enum DecodeError {
     Truncated {
         /// Bits read up to here, or where the packet ends.
         at_bit: u64,
-        /// What was being read.
+        /// Kind of bits that was being read.
         field: BitKind,
         /// The body it belongs to, if any.
         body: Option<usize>,
@@ -79,7 +79,7 @@ pub enum DecodeError {
     OutOfRange {
         /// Bits read up to here, or where the packet ends.
         at_bit: u64,
-        /// What was being read.
+        /// Kind of bits that was being read.
         field: BitKind,
         /// The body it belongs to, if any.
         body: Option<usize>,
@@ -103,7 +103,7 @@ pub enum DecodeError {
     NotFinite {
         /// Bits read up to here, or where the packet ends.
         at_bit: u64,
-        /// What was being read.
+        /// Kind of bits that was being read.
         field: BitKind,
         /// The body it belongs to, if any.
         body: Option<usize>,

@@ -370,7 +370,7 @@ mod tests {
     use crate::ladder;
     use crate::state::BodyState;
 
-    /// A world in which every body moves, on both ends, and its packet.
+    /// Both ends of a world in which every body moves, and its packet.
     fn moving() -> (Decoder, Packet) {
         let body = |body: u8| BodyState {
             position: Vec3::new(f32::from(body % 30), f32::from(body / 30), 0.5),

@@ -11,7 +11,7 @@
 //! [`Delta::ArithmeticSimulated`]: crate::stages::Delta::ArithmeticSimulated
 //! [`Delta::ArithmeticPredicted`]: crate::stages::Delta::ArithmeticPredicted
 
-/// Maximum number of ticks whose inputs a packet can carry. It bounds the work that a packet can cause.
+/// Maximum number of inputs in a packet, one per tick. It bounds the work that a packet can cause.
 pub const MAX_SIMULATED_TICKS: usize = 255;
 
 /// Maximum length of a [state chunk](Simulated::state_chunk) in bytes.

@@ -17,7 +17,7 @@ use crate::plan::Plan;
 /// Three integers that are coded as residuals relative to a prediction.
 pub(super) struct Components {
     pub(super) field: Field,
-    /// The order in which they are coded.
+    /// Coding order of the axes.
     pub(super) order: [usize; 3],
     pub(super) prediction: [i32; 3],
     pub(super) target: Option<[i32; 3]>,

@@ -35,7 +35,7 @@ pub(crate) struct BaselineView<'a> {
 }
 
 impl BaselineView<'_> {
-    /// Ticks by which `other` is older.
+    /// Age of `other` relative to this, in ticks.
     pub(super) fn age(&self, other: &Self) -> u16 {
         self.sequence.ticks_since(other.sequence)
     }
@@ -84,7 +84,7 @@ impl<'a> CodingContext<'a> {
         }
     }
 
-    /// The reference's adaptive state, or the initial one if it has none of this variant.
+    /// Returns the reference's adaptive state, or the initial state if the reference has no state of this variant.
     pub(super) fn state(&self, initial: &'a [StoredState; 2]) -> &'a StoredState {
         self.reference
             .state

@@ -31,7 +31,7 @@ pub(super) struct Coded<T> {
 struct FieldContext<'c, T, C> {
     field: Field,
     candidates: &'c [C],
-    /// The class in which candidates compete.
+    /// Class for the mean errors of the candidates.
     class: usize,
     reference: T,
     target: Option<T>,

@@ -106,7 +106,7 @@ impl BaselineHistory<'_> {
         self.anchor().map(|anchor| self.reference.position(anchor))
     }
 
-    /// Squared distance of a body to the anchor in the reference; 0 if there is none.
+    /// Squared distance of a body to the anchor in the reference; 0 without an anchor.
     pub(crate) fn distance_to_anchor(&self, body: usize) -> i64 {
         let position = self.reference.position(body);
         self.center()

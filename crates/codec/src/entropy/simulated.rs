@@ -15,7 +15,7 @@ use crate::simulation::{Inputs, MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES, Orig
 pub(crate) struct SceneBaseline {
     /// Ticks from the baseline to the packet.
     pub(crate) ticks: u16,
-    /// The input of the baseline's tick; 0 if its packet has none.
+    /// Input of the baseline's tick; 0 if its packet has no inputs.
     pub(crate) input: u8,
 }
 

@@ -1,4 +1,4 @@
-//! Selections as the second decoder reads them: which bodies follow.
+//! Reads selections in the second decoder.
 //!
 //! Section numbers in comments are those of `WIRE.md`.
 
@@ -6,7 +6,7 @@ use crate::second_bits::{Bits, binary_digits, check};
 use crate::second_kept::Kinetic;
 use crate::second_stages::{OFF, RELATIVE_INDICES, Stages};
 
-/// The selection (section 6): for each body, whether it follows.
+/// Reads the selection (section 6). Returns whether each body follows.
 pub(crate) fn read_selection(
     bits: &mut Bits,
     stages: Stages,
