@@ -30,9 +30,9 @@ use crate::stages::{Coverage, Stages};
 /// the initial state instead of naming a baseline older than `n` ticks. With fewer, no packet can be decoded any more
 /// after one long gap in the acks.
 ///
-/// Baselines share memory. A baseline keeps the snapshot of the baseline that its packet named, and shares with it the
-/// pages of the adaptive state that the packet did not change. Baselines of several receivers share
-/// [snapshots passed to the encoder as shared](crate::CurrentSnapshot::Shared).
+/// Baselines share memory. A baseline keeps the snapshot of the baseline that its packet named, and shares with it
+/// the pages of the adaptive state that the packet did not change. Baselines of several receivers share [snapshots
+/// passed to the encoder as shared](crate::CurrentSnapshot::Shared).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Baseline {
     sequence: Sequence,
@@ -257,7 +257,7 @@ impl Baseline {
     }
 
     /// Copies everything except the adaptive state. The motion gets tracks, so that bodies of other baselines can be
-    /// put in with [`taking`](Self::taking). `stages` are those of the packet that will use the copy.
+    /// put in with [`taking`](Self::taking). `stages` are the stages of the packet that will use the copy.
     pub(crate) fn copy_bodies(&mut self, other: &Self, stages: Stages, spares: &mut Spares) {
         (self.sequence, self.stages) = (other.sequence, other.stages);
         (self.state, self.simulated) = (None, None);

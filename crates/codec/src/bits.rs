@@ -13,7 +13,7 @@ use crate::decode_error::DecodeError;
 use crate::ledger::{BitKind, BitLedger, Form};
 use crate::quantize::Bounded;
 
-/// A packet whose fields are written, counted or read, depending on `D`.
+/// Writes, counts or reads the fields of a packet, depending on `D`.
 pub(crate) struct BitStream<'l, D> {
     direction: D,
     at_bit: u64,

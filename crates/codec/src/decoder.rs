@@ -86,15 +86,15 @@ impl Decoder {
         self.ledger = ledger;
     }
 
-    /// Bits of the last decoded packet, equal to those that its encoder counted. Empty after an error. `None` if no
-    /// ledger was set.
+    /// Bits of the last decoded packet, equal to those that its encoder counted. Empty after an error. `None` without
+    /// a ledger.
     #[must_use]
     pub const fn ledger(&self) -> Option<&BitLedger> {
         self.ledger.as_ref()
     }
 
     /// The last decoded packet with its counts. `bytes` must be its bytes. Changed bodies are counted against its
-    /// baseline, or against the initial state if it names none. `None` if no ledger was set.
+    /// baseline, or against the initial state without a baseline. `None` without a ledger.
     #[must_use]
     pub fn packet(&self, bytes: Vec<u8>) -> Option<Packet> {
         Some(Packet {
@@ -116,7 +116,7 @@ impl Decoder {
     /// that has another sequence or another number of bodies counts as not held.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong with the bytes and where. [`DecodeError::Desync`] if the packet must be
+    /// [`DecodeError`] names the fault of the bytes and its position. [`DecodeError::Desync`] if the packet must be
     /// simulated, which needs [`begin`](Self::begin) and [`finish`](Self::finish). `out` is unchanged after an error.
     pub fn decode<'h>(
         &mut self,
@@ -370,7 +370,7 @@ mod tests {
     use crate::ladder;
     use crate::state::BodyState;
 
-    /// Both ends of a world in which every body moves, and its packet.
+    /// The decoder and a packet of a world with moving bodies only.
     fn moving() -> (Decoder, Packet) {
         let body = |body: u8| BodyState {
             position: Vec3::new(f32::from(body % 30), f32::from(body / 30), 0.5),

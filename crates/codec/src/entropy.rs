@@ -155,7 +155,7 @@ impl Coder {
         hash
     }
 
-    /// Stores the adaptive state after the last coded packet in `slot`. `context` and `changed` must be those of that
+    /// Stores the adaptive state after the last coded packet in `slot`. `context` and `changed` must belong to that
     /// packet.
     pub(crate) fn store(
         &mut self,

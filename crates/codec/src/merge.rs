@@ -1,8 +1,8 @@
 //! Merged baselines: the receiver's snapshot after several packets that each carried some of the bodies.
 //!
-//! A packet whose baseline is partial also names further packets in a mask: those between the baseline and the
-//! baseline's own baseline. Both ends merge the bodies of these packets into the baseline, so that bodies that have
-//! arrived are not sent again.
+//! If the baseline of a packet is partial, the packet also names further packets in a mask: those between the
+//! baseline and the baseline's own baseline. Both ends merge the bodies of these packets into the baseline, so that
+//! bodies that have arrived are not sent again.
 //!
 //! ```text
 //! after a header that names a partial packet

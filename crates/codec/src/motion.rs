@@ -272,7 +272,7 @@ impl Motion {
         }
     }
 
-    /// Flags the bodies whose past pose differs from `current`. Reuses memory.
+    /// Flags the bodies with another past pose than in `current`. Reuses memory.
     fn flag_past(&self, current: &QuantizedSnapshot, differs: &mut Vec<bool>) {
         differs.clear();
         differs.resize(current.len(), false);

@@ -53,7 +53,7 @@ pub(crate) fn code<D: Direction>(
             pairs.for_each(|(flag, moved)| *flag ^= moved);
         }
     };
-    // Named bodies are those whose prediction is wrong.
+    // The selection lists the mispredicted bodies.
     toggle_predicted(sent);
     code_named(stream, delta, sent, indices)?;
     toggle_predicted(sent);

@@ -42,7 +42,7 @@ impl Origin {
 pub struct Simulated<'a> {
     /// Inputs to simulate the snapshot from. `None` if the packet carries bodies.
     pub inputs: Option<&'a Inputs>,
-    /// Part of a state from which the receiver can restore a world, at most [`MAX_STATE_CHUNK_BYTES`]. May be empty.
+    /// Part of a state for the receiver to restore a world, at most [`MAX_STATE_CHUNK_BYTES`] bytes. May be empty.
     pub state_chunk: &'a [u8],
 }
 

@@ -316,7 +316,7 @@ impl QuantizedSnapshot {
         }
     }
 
-    /// Whether scene, precision and number of bodies equal those of `other`.
+    /// Whether scene, precision and number of bodies are the same as in `other`.
     #[must_use]
     pub fn has_form_of(&self, other: &Self) -> bool {
         self.plan == other.plan && self.precision == other.precision && self.len() == other.len()

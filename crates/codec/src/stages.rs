@@ -60,7 +60,7 @@ pub enum Delta {
         large: u8,
     },
     /// The bodies that changed between the baseline's own baseline and the baseline are predicted to change
-    /// again. Relative indices list the bodies whose prediction is wrong.
+    /// again. Relative indices list the mispredicted bodies.
     PredictedIndices,
     /// [Arithmetic coding](crate::entropy) of the changed bodies and of their residuals relative to the baseline.
     Arithmetic,

@@ -124,7 +124,7 @@ impl Trainer {
 
     /// Learns from the packet that would encode `current`, `ticks` after `baseline`. The other arguments
     /// are as in [`Encoder::encode`](crate::Encoder::encode). Returns the size of the packet in bytes, without
-    /// header and check. Returns 0 and learns nothing if the stages are not arithmetic.
+    /// header and check. Returns 0 and does not learn if the stages are not arithmetic.
     pub fn learn(
         &mut self,
         stages: Stages,

@@ -39,7 +39,7 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// Bursts in which every packet is lost, without loss between them.
+    /// Bursts of lost packets, without loss between them.
     ///
     /// `mean_burst_packets` is the mean length of a burst, b, at least 1. `mean_loss_fraction` is the
     /// fraction of packets lost in the long run, `0..=b / (b + 1)`, because at least one

@@ -8,7 +8,7 @@
 //! | `duplicate` | a probability, as in `0.01` |
 //! | `reordering` | `none`, `0.05/20ms/200ms` |
 //! | `bandwidth` | `none`, `1500000/64000` |
-//! | `cut` | `yes`, or nothing at all; `no` |
+//! | `cut` | `yes` or no value; `no` |
 //!
 //! The parameters are the fields of the types, in order; the parameters of `bursts` are the arguments of
 //! [`Loss::bursts`]. A [preset](crate::PRESETS) name stands for its conditions, and other entries modify them.

@@ -1,4 +1,4 @@
-//! Detects snapshots in which too many cubes overlap. Simulating them would take seconds.
+//! Detects snapshots with too many overlapping cubes. Simulating them would take seconds.
 
 use cubewire_codec::QuantizedSnapshot;
 use cubewire_scene::{CUBES, PLAYER};
@@ -7,7 +7,7 @@ use glam::Vec3;
 /// Two cubes are close if their centres are nearer than this, metres: three quarters of the length of an edge.
 const CLOSE: f32 = 0.3;
 
-/// Maximum number of close pairs. A ball of eighty cubes has none; all cubes at one point have 404,550.
+/// Maximum number of close pairs. A ball of eighty cubes has 0; all cubes at one point have 404,550.
 const MAX_CLOSE_PAIRS: usize = 200;
 
 /// Whether more cubes of a snapshot overlap than in any simulation. A receiver should not build a world from

@@ -47,5 +47,5 @@ pub use state::{MAX_STATE_BYTES, WorldState, WorldStateError};
 pub use step::{SceneState, Sets};
 pub use world::World;
 
-/// The version of Rapier whose types are in this crate's API.
+/// The version of Rapier in this crate's API.
 pub use rapier3d;

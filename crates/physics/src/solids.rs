@@ -51,7 +51,7 @@ pub enum Solid {
     },
 }
 
-/// All parts of the scene, in the order in which they are added to Rapier's sets. Results depend on the order.
+/// All parts of the scene, in the order of insertion into Rapier's sets. Results depend on the order.
 pub fn solids() -> impl Iterator<Item = Solid> {
     let walls = walls().map(|(centre, half)| Solid::Wall { centre, half });
     let cubes = (0..CUBES).map(|cube| Solid::Cube {

@@ -35,11 +35,11 @@ pub(crate) struct ExactBody {
     pub(crate) angular_velocity: Vec3,
     /// Whether the cube is asleep.
     pub(crate) sleeping: bool,
-    /// Time for which the cube has been slow enough to fall asleep.
+    /// Time since the cube became slow enough to fall asleep, seconds.
     pub(crate) seconds_still: f32,
     /// Whether the cube is interacting.
     pub(crate) interacting: bool,
-    /// Number of ticks for which the cube has been asleep.
+    /// Number of ticks since the cube fell asleep.
     pub(crate) rest_ticks: u16,
 }
 

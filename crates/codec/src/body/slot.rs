@@ -9,8 +9,8 @@
 //! partial     like delta, but *present* is also written where the reference has no body
 //! ```
 //!
-//! Bits in brackets are written only in packets in which bodies come or go, and only for slots in which the reference
-//! has a body. In other packets every body stays, and a body in a slot that was empty is new. New bodies and their
+//! Bits in brackets are written only if bodies come or go in the packet, and only if the slot is not empty in the
+//! reference. In other packets every body stays, and a body in a slot that was empty is new. New bodies and their
 //! values are coded without stages that are relative to the reference.
 
 use super::BodyCoder;

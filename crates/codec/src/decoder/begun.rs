@@ -1,4 +1,4 @@
-//! A packet whose header is decoded, and the bins before its bodies.
+//! A packet after its header, and the bins before its bodies.
 
 use std::fmt;
 

@@ -7,8 +7,8 @@ use crate::ledger::{BitKind, Form};
 
 /// Observes every bin, to count its cost or to train the model.
 pub(crate) trait CodingObserver {
-    /// Observes a bin. `slots` are its slots in the static table; empty if it has no slots. `one` is the probability that
-    /// it is set, in 1/65536.
+    /// Observes a bin. `slots` are its slots in the static table; empty if it has no slots. `one` is the probability
+    /// that it is set, in 1/65536.
     fn coded(&mut self, slots: &[usize], bin: bool, one: u32);
 
     /// Observes the lowest `count` digits of a number, each a bin of even odds.
@@ -27,7 +27,7 @@ pub(crate) trait CodingObserver {
     /// Observes a field that was coded with a blend. The vector is the sum that would have been exact.
     fn blended(&mut self, _: &Blend, _: impl FnOnce() -> Vector) {}
 
-    /// Sets the form of the field whose three components were just observed.
+    /// Sets the form of the field that was just observed with three components.
     fn note(&mut self, _: impl FnOnce() -> Form) {}
 }
 
@@ -49,7 +49,7 @@ impl Element {
     }
 }
 
-/// Reason why decoded bins differ from those that the encoder would write.
+/// Reason why decoded bins are not the encoder's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NonCanonical {
     /// A number is out of range.

@@ -2,7 +2,7 @@
 //!
 //! The errors of the candidates are partly independent: one candidate continues the motion of the body, another moves
 //! it with the bodies around it. A weighted sum has a smaller mean error than any of them. The weights are trained by
-//! class of body and never change. A class whose mean error is larger with its blend, because the training had no
+//! class of body and never change. If the mean error of a class is larger with its blend, because the training had no
 //! similar bodies, is predicted without it.
 
 use wide::f32x4;

@@ -260,7 +260,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let kind = BitKind::Selection;
         let is_set = usize::from(self.snapshots.reference.is_interacting(body));
         if nearest == UNTOUCHED {
-            // There are hundreds of these and hardly any of them changes, so they are not mixed.
+            // There are hundreds of these flags and few are set, so they are not mixed.
             return self.adaptive_flag(AdaptiveFlag::Untouched, Some(body), value);
         }
         let flag = Flag {

@@ -180,7 +180,7 @@ impl<'a> BinDecoder<'a> {
         self.consumed
     }
 
-    /// Whether the bytes are exactly those that [`BinEncoder`] writes for the decoded bins.
+    /// Whether [`BinEncoder`] writes exactly these bytes for the decoded bins.
     #[must_use]
     pub fn is_canonical(&self) -> bool {
         let (length, read) = (self.bytes.len(), self.consumed);

@@ -26,7 +26,7 @@ pub(crate) struct Body {
 /// Number of bodies computed at a time.
 pub(crate) const LANES: usize = 4;
 
-/// Simulates this many ticks. Bodies whose corners are unknown must not be mixed with others.
+/// Simulates this many ticks. Bodies without known corners must not be mixed with others.
 pub(crate) fn run(bodies: &mut [Body; LANES], ticks: usize, plan: &Plan) {
     let half = columns(&bodies.map(|body| body.contact.half));
     let mut lanes = Bodies {

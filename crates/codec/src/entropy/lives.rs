@@ -4,7 +4,7 @@
 //! any 1 | for each: slot | [gone 1] | kind | generation 8 | flag 1 | x | y | z | largest 2 | a | b | c | values | more 1
 //! ```
 //!
-//! *Gone* is only coded for slots in which the reference has a body. If the body has gone, the rest up to *more* is left
+//! *Gone* is only coded if the slot is not empty in the reference. If the body has gone, the rest up to *more* is left
 //! out. All bins have constant probabilities, because the codec does not know where bodies come from.
 
 use super::adaptive::PredictionHistory;

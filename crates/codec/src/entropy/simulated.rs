@@ -2,7 +2,7 @@
 //! a longer check. They come before the bodies or replace them.
 //!
 //! All probabilities are constant, because these bins depend on the network and on the player. The usual value of
-//! each bin is 1. A packet whose bins are all usual ends in zero bytes, which are not sent.
+//! each bin is 1. A packet with only usual bins ends in zero bytes, which are not sent.
 
 use super::bins::{CodingObserver, Element, FixedBins, NonCanonical};
 use super::coder::{BinCoder, ONE};

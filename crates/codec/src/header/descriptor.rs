@@ -83,8 +83,8 @@ impl<T: Copy + PartialEq> Codes<T> {
         Ok(listed.unwrap_or(stage))
     }
 
-    /// Returns the listed stage of a code, or codes its `parameters`. It is an error if these are those of a listed
-    /// stage.
+    /// Returns the listed stage of a code, or codes its `parameters`. It is an error if the parameters equal a listed
+    /// stage's.
     fn stage<D: Direction>(
         &self,
         field: &mut Field<'_, '_, D>,

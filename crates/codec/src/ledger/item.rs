@@ -2,7 +2,7 @@
 
 use super::kind::BitKind;
 
-/// Form in which a position or an orientation is coded, from the least to the most bits.
+/// Form of a coded position or orientation, from the least to the most bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Form {
     /// A difference of zero: the prediction is exact, or the field is unchanged if there is no prediction.

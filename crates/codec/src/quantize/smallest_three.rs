@@ -153,7 +153,7 @@ impl SmallestThree {
             }
         });
         let sum: f64 = small.iter().map(|c| c * c).sum();
-        // Hostile codes can have components whose squares sum to more than 1.
+        // With hostile codes, the squares of the components can sum to more than 1.
         let left_out = (1.0 - sum).max(0.0).sqrt();
         let length = (sum + left_out * left_out).sqrt();
         let [a, b, c, rest] =

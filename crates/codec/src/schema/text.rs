@@ -42,7 +42,7 @@ impl Schema {
 }
 
 /// Returns the first lines that differ between two [texts](Schema::text). The texts may have further lines after the
-/// schema. An empty string stands for a line whose item is missing in that text.
+/// schema. An empty string stands for a missing item.
 #[must_use]
 pub fn first_difference<'t>(ours: &'t str, theirs: &'t str) -> Option<[&'t str; 2]> {
     let (mut our_lines, mut their_lines) = (ours.lines(), theirs.lines());

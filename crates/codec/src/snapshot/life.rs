@@ -251,7 +251,7 @@ impl QuantizedSnapshot {
     /// Whether the life or the values of a slot differ from `other`.
     #[inline(never)]
     pub(super) fn slot_differs(&self, other: &Self, slot: usize) -> bool {
-        // Bodies have few words, for which a loop is faster than a comparison of slices.
+        // Bodies have few words, so a loop is faster than a comparison of slices.
         let mut words = self.words_of(slot).iter().zip(other.words_of(slot));
         !self.is_same_life(other, slot) || words.any(|(own, others)| own != others)
     }

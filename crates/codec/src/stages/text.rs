@@ -13,7 +13,7 @@
 //! Parameters are appended: `quantized-64` has 64 steps per metre; `relative-indices-4-6` and `two-ranges-4-6` have 4
 //! and 6 bits in the small and the large range. The usual parameters are omitted.
 //!
-//! A missing stage is that of [`ladder::UNCOMPRESSED`](crate::ladder::UNCOMPRESSED). `Display` omits such stages, and
+//! A missing stage is the one of [`ladder::UNCOMPRESSED`](crate::ladder::UNCOMPRESSED). `Display` omits such stages, and
 //! writes `orientation=full` if all are. The text has no comma, colon or space, so that these can separate
 //! it from other text.
 //!

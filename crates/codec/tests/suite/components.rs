@@ -8,7 +8,7 @@ use glam::{Quat, Vec3};
 use crate::forms::{self, snapshot};
 use crate::scene::Lane;
 
-/// A lane after two packets of twelve bodies. In the second, the bodies moved along each axis by nothing, a little,
+/// A lane after two packets of twelve bodies. In the second, the bodies moved along each axis by zero, a little,
 /// more, and too far for any range.
 fn lane(stages: Stages) -> Lane {
     let turned = |_, body: &mut BodyState| body.orientation = Quat::from_rotation_z(0.1);
@@ -25,7 +25,7 @@ fn lane(stages: Stages) -> Lane {
     forms::lane(stages, &snapshot(12, turned), &after)
 }
 
-/// The numbers whose components an item lists.
+/// The three numbers of a body that an item describes.
 fn numbers(snapshot: &QuantizedSnapshot, item: &BitItem) -> [i32; 3] {
     let body = usize::from(item.body.unwrap());
     match item.kind {

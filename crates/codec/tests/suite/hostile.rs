@@ -252,7 +252,7 @@ fn errors_name_the_thing_and_the_position() {
             &[0, 7, 0b1100_1111, 0, 0, 0],
             "the stage descriptor ending at bit 24 has the unused code 7 for velocity",
         ),
-        // Steps of positions that equal those of code 1, but spelled out.
+        // The steps of position code 1, but spelled out.
         (
             &[0, 7, 0b1100_1011, 0b1101_1010, 0b1011_0000],
             "the stage descriptor, at bit 38, spells out the usual parameters of position",

@@ -99,7 +99,7 @@ fn items_lie_where_the_decoder_reads_them() {
                 for bytes in starts.div_ceil(8)..ends.div_ceil(8) {
                     let (field, body) = lane.field_at_end_of(bytes);
                     assert_eq!(field, item.kind, "{}", rung.name);
-                    // Inside the selection, the decoder does not know yet to which body the bits belong.
+                    // Inside the selection, the decoder does not know yet which body the bits name.
                     if field != BitKind::Selection {
                         assert_eq!(body, item.body.map(usize::from), "{}", rung.name);
                     }

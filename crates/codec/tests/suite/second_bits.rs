@@ -1,6 +1,6 @@
 //! Bit reader of the second decoder. It reads one bit at a time.
 //!
-//! Section numbers in comments are those of `WIRE.md`.
+//! Section numbers in comments refer to `WIRE.md`.
 
 /// Returns an error unless `holds` (section 11).
 pub(crate) fn check(holds: bool, otherwise: &str) -> Result<(), String> {

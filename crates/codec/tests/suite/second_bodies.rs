@@ -1,6 +1,6 @@
 //! Bodies in the second decoder: the initial state and its block, quantization, and ranges.
 //!
-//! Section numbers in comments are those of `WIRE.md`.
+//! Section numbers in comments refer to `WIRE.md`.
 
 use std::f64::consts::SQRT_2;
 use std::ops::RangeInclusive;

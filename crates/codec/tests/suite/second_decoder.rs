@@ -2,7 +2,7 @@
 //! code with the crate, so that their agreement confirms the document. It is simple, not fast: it reads one bit at a
 //! time.
 //!
-//! Section numbers in comments are those of `WIRE.md`.
+//! Section numbers in comments refer to `WIRE.md`.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! Reads the fields of a body in the second decoder: flags, position, orientation and velocity.
 //!
-//! Section numbers in comments are those of `WIRE.md`.
+//! Section numbers in comments refer to `WIRE.md`.
 
 use std::ops::RangeInclusive;
 

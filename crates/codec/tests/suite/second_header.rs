@@ -1,6 +1,6 @@
 //! Reads headers in the second decoder: the sequence, the baseline and the stages.
 //!
-//! Section numbers in comments are those of `WIRE.md`.
+//! Section numbers in comments refer to `WIRE.md`.
 
 use std::collections::HashMap;
 

@@ -2,9 +2,9 @@
 //!
 //! The motion is kept by body, as for partial packets (section 14). If all packets are complete, all bodies have the
 //! same
-//! *ticks*, and the rules are those of section 9.
+//! *ticks*, and the rules of section 9 apply.
 //!
-//! Section numbers in comments are those of `WIRE.md`.
+//! Section numbers in comments refer to `WIRE.md`.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! Scenes of the second decoder: the demo's, and other scenes of fixed bodies, read from the bytes of their schema.
 //!
-//! Section numbers in comments are those of `WIRE.md`.
+//! Section numbers in comments refer to `WIRE.md`.
 
 use std::ops::RangeInclusive;
 

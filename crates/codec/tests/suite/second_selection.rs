@@ -1,6 +1,6 @@
 //! Reads selections in the second decoder.
 //!
-//! Section numbers in comments are those of `WIRE.md`.
+//! Section numbers in comments refer to `WIRE.md`.
 
 use crate::second_bits::{Bits, binary_digits, check};
 use crate::second_kept::Kinetic;
@@ -46,7 +46,7 @@ pub(crate) fn read_selection(
             *bit = bits.bit()?;
         }
     }
-    // Predicted indices list the bodies for which the prediction is wrong.
+    // Predicted indices list the mispredicted bodies.
     if delta == 4 {
         for (bit, before) in written.iter_mut().zip(reference) {
             *bit ^= before.moved;

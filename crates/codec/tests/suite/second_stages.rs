@@ -1,6 +1,6 @@
 //! Stages of packets in the second decoder, and their precision.
 //!
-//! Section numbers in comments are those of `WIRE.md`.
+//! Section numbers in comments refer to `WIRE.md`.
 
 /// The stages of a packet (section 5).
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -19,7 +19,7 @@ const INITIAL_HEAD: usize = 7;
 /// Bytes of header and check with a baseline and stages.
 const LONG_HEAD: usize = 9;
 
-/// Both ends. They hold the first frame, whose input is 7.
+/// Both ends. They hold the first frame, with input 7.
 struct Ends {
     lane: Lane,
     frames: Vec<QuantizedSnapshot>,
@@ -131,7 +131,7 @@ fn every_origin_comes_across_from_any_tick() {
     for age in [1, 2, 5, 6, 7, 60, 254, 255] {
         for (kind, origin) in origins.into_iter().enumerate() {
             let inputs = Inputs::new(origin(age), &vec![7; age.into()]);
-            // Baselines: at the origin's tick, at another tick, too old, and none.
+            // The baseline is at the origin's tick, at another tick, too old, or missing.
             let near = ends.send_after(age.into(), 9, inputs, &[]);
             let other = ends.send_after(u16::from(age) + 1, 9, inputs, &[]);
             let old = ends.send_after(1_000, 9, inputs, &[]);

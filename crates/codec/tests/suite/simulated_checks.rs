@@ -1,4 +1,4 @@
-//! Packets whose receiver simulates something else, and damaged packets, are detected.
+//! A receiver detects damaged packets, and packets with another snapshot than its simulation.
 
 use cubewire_codec::entropy::coder::{BinCoder, BinEncoder};
 use cubewire_codec::ladder::SIMULATED;

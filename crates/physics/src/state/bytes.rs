@@ -45,7 +45,7 @@ const STEPS: f32 = 64.0;
 /// Factor of the speed limits up to which velocities are accepted, because the limits are applied in floats.
 const ROUNDING: f32 = 1.001;
 
-/// Compression level. Higher levels take longer and save nothing.
+/// Compression level. Higher levels take longer and do not save bytes.
 const LEVEL: u8 = 6;
 
 /// Error of reading a state.

@@ -160,7 +160,7 @@ fn from_start(conditions: &Conditions) -> Lane {
     Lane::new(65_000, World::new(), true, conditions, 1)
 }
 
-/// A lane whose receiver joins while the player rolls a ball.
+/// A lane with a receiver that joins while the player rolls a ball.
 fn from_middle(conditions: &Conditions, seed: u64) -> Lane {
     static MIDDLE: LazyLock<World> = LazyLock::new(|| {
         let mut world = World::new();
