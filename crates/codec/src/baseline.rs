@@ -236,6 +236,7 @@ impl Baseline {
             false => 0,
         }
         .min(MAX_MERGED) as u8;
+        // Tracks are needed only after a partial packet, because a complete one carries all bodies at the same tick.
         if is_partial || !from.motion.tracks.is_empty() {
             let origin = TrackedOrigin {
                 snapshot: &from.snapshot,

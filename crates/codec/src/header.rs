@@ -97,8 +97,8 @@ impl Header {
 
     /// Writes only the header, padded with zeros to whole bytes.
     ///
+    /// # Panics
     /// If there are no stages and the baseline is not 1 to [`Self::MAX_AGE`] ticks old.
-    /// If the baseline is older than [`Self::MAX_AGE`] and there are no stages.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -132,6 +132,7 @@ impl Header {
             BaselineId::Initial { stages }
         } else if field.flag(stages.is_none())? {
             let age = sequence.ticks_since(named.unwrap_or_default());
+            // Ages are 1 to 256, so they are written minus 1.
             let age = field.number(AGE_BITS, age.wrapping_sub(1).into())? as u16 + 1;
             BaselineId::Named {
                 sequence: Sequence(sequence.0.wrapping_sub(age)),

@@ -104,6 +104,7 @@ impl Merged {
             let (Some(other), age) = (*other, index as u16 + 1) else {
                 continue;
             };
+            // The named packet is the newest, so the bodies that it carried stay.
             let taken = other.carried_bodies();
             self.taken.clear();
             self.taken.extend(
@@ -112,6 +113,7 @@ impl Merged {
                     .map(|body| body as u16),
             );
             let taken = || self.taken.iter().map(|&body| usize::from(body));
+            // Before the bodies are overwritten, because the hash needs their old values.
             if let Some(hash) = &mut self.hash {
                 taken().for_each(|body| hash.replace(body, taking.snapshot, &other.snapshot));
             }

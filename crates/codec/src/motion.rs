@@ -142,6 +142,7 @@ impl Motion {
         if let Some(old) = self.from.take() {
             spares.release(old);
         }
+        // First, because it uses `moved` as scratch memory.
         let past = self.take_past(current, &origin);
         self.copy_tracks(before, current.len());
         let elapsed = ticks.map_or(UNKNOWN_AGE, saturated);

@@ -10,7 +10,6 @@ use crate::conditions::MAX_DELAY;
 ///
 /// The text is CSV with a header, in UTF-8 with or without a byte-order mark. Blank lines and lines that begin
 /// with `#` are ignored.
-/// are ignored.
 ///
 /// ```text
 /// sent_ms,delay_ms

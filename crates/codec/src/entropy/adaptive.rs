@@ -350,6 +350,7 @@ fn update_mean(mean: &mut u16, error: u32) {
     if *mean == DISABLED {
         return;
     }
+    // An exponential moving average with weight 1/32, in sixteenths. `MAX_ERROR` keeps it below `DISABLED`.
     let step = ((error.min(MAX_ERROR) * 16) as i32 - i32::from(*mean)) >> 5;
     *mean = (i32::from(*mean) + step) as u16;
 }

@@ -135,7 +135,8 @@ impl Bodies {
             return;
         }
         let change = [-motion[0], -motion[1], lowest - motion[2]];
-        // An impulse J changes the corner's velocity by (1 + r²/I) J − r (r·J)/I. Solved for J, with r² of a corner:
+        // An impulse J changes the corner's velocity by (1 + r²/I) J − r (r·J)/I. This is solved for J. At a corner,
+        // r²/I = 3 / (2/3) = 4.5.
         let along = dot(arm, change) * per_inertia;
         let impulse = mul_add(change, arm, along).map(|part| part * f32x4::from(1.0 / 5.5));
         let velocity: Vector<f32x4> =

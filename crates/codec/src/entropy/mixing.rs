@@ -44,8 +44,10 @@ pub(crate) fn inputs_of_bins<const N: usize>(statics: [&[i16; 8]; N]) -> [i16x8;
 /// 1/[`ONE`].
 #[inline(always)]
 pub(crate) fn mix(inputs: i16x8, weights: [&Inputs; 2]) -> u32 {
+    // The mean of the sets. Each is halved first, so that the sum fits 16 bits.
     let [first, second] = weights.map(|weights| i16x8::from(*weights) >> 1);
     let sum = inputs.dot(first + second).reduce_add();
+    // Weights are in 1/16384.
     squash(clamp(sum >> 14, -MAX_LOG_ODDS, MAX_LOG_ODDS))
 }
 
@@ -55,6 +57,7 @@ fn weight_steps(inputs: i16x8, one: u32, bin: bool) -> i16x8 {
     let target = if bin { ONE as i32 } else { 0 };
     // Halved so that it fits 16 bits.
     let error = ((target - one as i32) >> 1) as i16;
+    // 2 × input × error / 2¹⁶. The high half of the product is one SIMD instruction.
     (inputs + inputs).mul_keep_high(i16x8::splat(error))
 }
 

@@ -126,6 +126,7 @@ pub(crate) fn by_size(quaternion: Quaternion) -> [usize; 4] {
     let mut indices = [0; 4];
     for index in 0..4 {
         // Ranks are counted instead of sorted, because branches on the order would be mispredicted.
+        // Of equal components, the first has the smaller rank.
         let is_before = |&other: &usize| match other < index {
             true => sizes[other] >= sizes[index],
             false => sizes[other] > sizes[index],
