@@ -401,7 +401,7 @@ mod tests {
         let mut most = 0;
         for length in 6..packet.bytes.len() - 1 {
             let mut cut = packet.bytes[..length].to_vec();
-            // Where zeros are read, anything but a fraction of a bit for each bin.
+            // Zeros after the end could decode to many bins, each of a fraction of a bit.
             for last in [cut[length - 1], 0x80, 0xFF] {
                 cut[length - 1] = last;
                 let mut out = Baseline::default();
