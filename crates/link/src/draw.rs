@@ -80,8 +80,8 @@ impl PacketRng {
 impl Jitter {
     /// Delay of a packet: the latency with jitter.
     ///
-    /// Log-normal jitter uses the platform's `exp`, so the last nanoseconds may differ between
-    /// platforms. A link runs on one platform, so its two ends need not agree.
+    /// Log-normal jitter uses `libm::exp`, because the last digits of the platform's `exp` differ between
+    /// platforms.
     pub(crate) fn delay(&self, latency: Duration, draw: JitterDraw) -> Duration {
         match *self {
             Self::None => latency,
