@@ -6,7 +6,7 @@
 //!
 //! | preset | round trip, ms | jitter one way, ms | loss | Mbit/s | queue, kB |
 //! |---|---|---|---|---|---|
-//! | Perfect | 0 | none | none | no limit | |
+//! | Perfect | 0 | 0 | none | no limit | |
 //! | LAN | 0.4 | 0.05 median, 0.16 in 1 of 100 | none | 1000 | 256 |
 //! | Wi-Fi | 4 | 1 median, 10 in 1 of 100 | 0.1 %, 2 in a row | 50 | 256 |
 //! | Wi-Fi bad | 6 | 8 median, 130 in 1 of 100 | 3 %, 4 in a row | 5 | 128 |

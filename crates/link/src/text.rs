@@ -3,12 +3,14 @@
 //! | condition | values |
 //! | --- | --- |
 //! | `latency` | a time, as in `50ms` or `0.2ms` |
-//! | `jitter` | `none`, `uniform/20ms`, `log-normal/5ms/0.8` |
-//! | `loss` | `none`, `0.05`, `bursts/0.05/3`, `gilbert-elliott/0.01/0.5/0/1` |
+//! | `jitter` | `uniform/20ms`, `log-normal/5ms/0.8` |
+//! | `loss` | `0.05`, `bursts/0.05/3`, `gilbert-elliott/0.01/0.5/0/1` |
 //! | `duplicate` | a probability, as in `0.01` |
-//! | `reordering` | `none`, `0.05/20ms/200ms` |
-//! | `bandwidth` | `none`, `1500000/64000` |
+//! | `reordering` | `0.05/20ms/200ms` |
+//! | `bandwidth` | `1500000/64000` |
 //! | `cut` | `yes` or no value; `no` |
+//!
+//! `jitter`, `loss`, `reordering` and `bandwidth` can also be `none`.
 //!
 //! The parameters are the fields of the types, in order; the parameters of `bursts` are the arguments of
 //! [`Loss::bursts`]. A [preset](crate::PRESETS) name stands for its conditions, and other entries modify them.
