@@ -1,9 +1,8 @@
 //! Encode and decode of one frame of real play, frame n against frame n − 6.
 //!
-//! The times are for all that a sender and a receiver do for one packet, including the ledger by kind
-//! and keeping the snapshot as a baseline, but not the ledger by body. Every packet must decode to the
-//! frame that was encoded, and each rung must be smaller than the one before, so that a faster time cannot come from
-//! doing less work.
+//! The times include everything that a sender and a receiver do for one packet: also the ledger by kind and storing
+//! the snapshot as a baseline, but not the ledger by body. Every packet must decode to the frame that was encoded,
+//! and each rung must be smaller than the one before, so that a benchmark cannot become faster by doing less work.
 
 #[path = "../tests/suite/recording.rs"]
 mod recording;
@@ -62,7 +61,7 @@ fn frame(criterion: &mut Criterion) {
     }
 }
 
-/// What a sender does before it encodes: 901 bodies from floats to integers.
+/// The sender's work before it encodes: 901 bodies from floats to integers.
 fn quantize(criterion: &mut Criterion) {
     let frame = &recording::frames("dev-mix")[600];
     let mut state = Snapshot::default();

@@ -1,4 +1,4 @@
-//! Encodes and decodes a scene of one's own: `cargo run -p cubewire-codec --example your_own_schema`
+//! Encodes and decodes a scene with a custom schema: `cargo run -p cubewire-codec --example your_own_schema`
 
 use cubewire_codec::{Baseline, BodyState, Decoder, Encoder, Life, Limits, Packet, Plan};
 use cubewire_codec::{QuantizedSnapshot, Sequence, Snapshot, ladder};
@@ -21,7 +21,7 @@ const SCHEMA: &str = r#"(
 )"#;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Both ends have the schema, read here from RON, and start from a world of empty slots.
+    // Both ends know the schema, here from RON, and start from a world of empty slots.
     let plan = Plan::new(ron::from_str(SCHEMA)?)?;
     let mut encoder = Encoder::new(plan.clone(), Snapshot::default(), Limits::default())?;
     let mut decoder = Decoder::new(plan.clone(), Snapshot::default(), Limits::default())?;
@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut hero, mut packet) = (BodyState::default(), Packet::default());
     let (mut received, mut acked) = (Baseline::default(), None::<Baseline>);
     for tick in 1..=10 {
-        // A hero rises, and loses health.
+        // The hero rises, and loses health.
         hero.position.y += 0.1;
         let values = [0, health.quantize(100.0 - f64::from(tick))];
         world.put(7, Life { kind, generation }, &hero, &values)?;

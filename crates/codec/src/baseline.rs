@@ -1,4 +1,4 @@
-//! Baselines: snapshots that later packets can be relative to.
+//! Baselines: decoded snapshots that later packets can be encoded against.
 
 use std::sync::Arc;
 
@@ -18,23 +18,21 @@ use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::stages::{Coverage, Stages};
 
 /// A snapshot as one receiver has it after decoding a packet, with the state that later packets refer to.
-/// The default has no bodies, and is filled by the encoder or the decoder.
+/// The default has no bodies. [`Encoder::encode`](crate::Encoder::encode) and
+/// [`Decoder::decode`](crate::Decoder::decode) fill it, with equal contents for the same packet.
 ///
 /// Keep a separate store of baselines for each receiver. Two receivers of the same snapshot have different
-/// baselines, because stages, motion and adaptive state depend on the packets that each was sent. With
-/// another receiver's baseline, an encoder writes packets that are refused or decoded wrongly.
+/// baselines, because stages, motion and adaptive state depend on the packets sent to each of them. An encoder that
+/// is given another receiver's baseline writes packets that are refused or decoded wrongly.
 ///
-/// A receiver can only acknowledge packets that it can decode, so it must hold snapshots for longer than the
-/// sender names them, plus the time that packets are in flight. If the sender falls back to the initial state
-/// rather than name a baseline older than `n` ticks, `2 × n` ticks are enough. Otherwise, after one long gap
-/// in the acks, no packet can be decoded any more.
+/// A receiver can only acknowledge packets that it can decode. It must therefore hold snapshots for longer than the
+/// sender names them, plus the time that packets are in flight. `2 × n` ticks are enough if the sender falls back to
+/// the initial state instead of naming a baseline older than `n` ticks. With fewer, no packet can be decoded any more
+/// after one long gap in the acks.
 ///
-/// [`Encoder::encode`](crate::Encoder::encode) and [`Decoder::decode`](crate::Decoder::decode) fill equal
-/// baselines for the same packet.
-///
-/// Baselines share memory: with the baseline that their packet named, its snapshot and the parts of the adaptive
-/// state that the packet left as they were; with the baselines of other receivers, [snapshots that the encoder
-/// was given to share](crate::CurrentSnapshot::Shared).
+/// Baselines share memory. A baseline keeps the snapshot of the baseline that its packet named, and shares with it
+/// the pages of the adaptive state that the packet did not change. Baselines of several receivers share [snapshots
+/// passed to the encoder as shared](crate::CurrentSnapshot::Shared).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Baseline {
     sequence: Sequence,
@@ -43,9 +41,9 @@ pub struct Baseline {
     pub(crate) motion: Motion,
     /// The adaptive state after the packet, if it was coded arithmetically.
     pub(crate) state: Option<Box<StoredState>>,
-    /// The origin that its packet was simulated from, and the input of its tick.
+    /// The origin that the snapshot was simulated from, and the input of its last tick.
     pub(crate) simulated: Option<(Origin, u8)>,
-    /// Ticks before its packet in which others can be merged with it, if that was partial.
+    /// Maximum age of packets to merge, relative to this partial packet, in ticks.
     merge_reach: u8,
 }
 
@@ -65,7 +63,7 @@ impl Default for Baseline {
 }
 
 impl Baseline {
-    /// The snapshot's number.
+    /// Sequence number of the snapshot.
     #[must_use]
     pub const fn sequence(&self) -> Sequence {
         self.sequence
@@ -77,24 +75,24 @@ impl Baseline {
         self.stages
     }
 
-    /// The bodies.
+    /// The decoded bodies.
     #[must_use]
     pub fn snapshot(&self) -> &QuantizedSnapshot {
         &self.snapshot
     }
 
-    /// By body: whether it differs from the baseline of the packet that carried the snapshot; all false if
+    /// Whether each body differs from the baseline of the packet that carried the snapshot. All false if
     /// the [motion](crate::motion) is unknown.
     #[must_use]
     pub fn moved(&self) -> &[bool] {
         &self.motion.moved
     }
 
-    /// Whether the packet carried a body: of a partial one, those that the sender chose; otherwise all, whether they had
-    /// changed or not.
+    /// Whether the packet carried a body. A partial packet carries the bodies that the sender chose. A complete
+    /// packet counts as carrying every body, changed or not.
     ///
     /// # Panics
-    /// If there is no such body.
+    /// If `body` is out of range.
     #[must_use]
     pub fn carried(&self, body: usize) -> bool {
         assert!(body < self.snapshot.len(), "there is no body {body}");
@@ -112,28 +110,29 @@ impl Baseline {
         flagged(carried).chain(0..all)
     }
 
-    /// By body: ticks from the last packet that carried it, or what is [merged](crate::merge) of it, to this one; 255 for
-    /// as many or more.
+    /// Age of each body: ticks from the last packet that carried it, [merged](crate::merge) packets included, to this
+    /// one. 255 means 255 or more.
     pub fn ages(&self) -> impl Iterator<Item = u8> {
         let ages = &self.motion.tracks.ages;
         let none = self.snapshot.len() - ages.len();
         ages.iter().copied().chain(std::iter::repeat_n(0, none))
     }
 
-    /// Ticks before the packet in which others can be [merged](crate::merge) with it.
+    /// Maximum age of packets that can be [merged](crate::merge), relative to this partial packet, in ticks. 0 for a
+    /// complete packet.
     #[must_use]
     pub const fn merge_reach(&self) -> usize {
         self.merge_reach as usize
     }
 
-    /// The origin that the snapshot was simulated from; none if its packet carried bodies.
+    /// The origin that the snapshot was simulated from. `None` if its packet carried bodies.
     #[must_use]
     pub fn origin(&self) -> Option<Origin> {
         self.simulated.map(|(origin, _)| origin)
     }
 
-    /// A hash that equal baselines have in common, and that others seldom have. It takes no time to compute: the large parts
-    /// are left out.
+    /// Hash to look up equal baselines: equal baselines have the same digest, and different ones rarely do. It is
+    /// cheap, because it leaves out the bodies and the large tables.
     #[must_use]
     pub fn digest(&self) -> u64 {
         let Sequence(sequence) = self.sequence;
@@ -144,13 +143,13 @@ impl Baseline {
             .fold(state, |hash, &part| mix(hash, part.into()))
     }
 
-    /// Bytes of memory that the bodies, their motion and the adaptive state take up.
+    /// Bytes of memory of the bodies, their motion and the adaptive state.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         Self::memory_bytes_of([self])
     }
 
-    /// Bytes of memory that several baselines take up. What they share counts once.
+    /// Bytes of memory of several baselines. Shared parts are counted once.
     #[must_use]
     pub fn memory_bytes_of<'b>(baselines: impl IntoIterator<Item = &'b Self>) -> usize {
         let mut shared = SharedMemory::default();
@@ -163,7 +162,7 @@ impl Baseline {
         own.sum::<usize>() + shared.bytes
     }
 
-    /// What a packet of a simulated scene that names this baseline refers to.
+    /// Input and age of this baseline, for a packet of a simulated scene that names it.
     pub(crate) fn scene(&self, sequence: Sequence) -> SceneBaseline {
         SceneBaseline {
             ticks: sequence.ticks_since(self.sequence),
@@ -171,7 +170,7 @@ impl Baseline {
         }
     }
 
-    /// The parts that the entropy coder uses.
+    /// Borrows the parts that the entropy coder uses.
     pub(crate) fn held(&self) -> BaselineView<'_> {
         BaselineView {
             sequence: self.sequence,
@@ -183,11 +182,11 @@ impl Baseline {
         }
     }
 
-    /// Sets this to the baseline that [`Encoder::encode`](crate::Encoder::encode) would fill, without
-    /// encoding a packet and without an adaptive state: for tools that replay a recording. Reuses its memory.
+    /// Sets this to the baseline that [`Encoder::encode`](crate::Encoder::encode) would fill, but does not encode a
+    /// packet and leaves out the adaptive state. For tools that replay a recording. Reuses memory.
     ///
     /// # Panics
-    /// If the baseline has another number of bodies.
+    /// If `baseline` and `current` have different numbers of bodies.
     pub fn record(
         &mut self,
         sequence: Sequence,
@@ -205,21 +204,21 @@ impl Baseline {
         self.simulated = None;
     }
 
-    /// The baseline that a packet of these stages names, given the offered one: none if the stages do not use
-    /// a baseline, or if its precision differs. After a change of precision, packets are relative to the
+    /// Returns the baseline that a packet of these stages names, if `baseline` is offered. `None` if the stages do
+    /// not use a baseline or if its precision differs: after a change of precision, packets are relative to the
     /// initial state.
     pub(crate) fn named(baseline: Option<&Self>, stages: Stages) -> Option<&Self> {
         baseline
             .filter(|baseline| stages.uses_baseline() && baseline.has_precision(stages.precision()))
     }
 
-    /// Whether its integers are in `precision`.
     pub(crate) fn has_precision(&self, precision: Precision) -> bool {
         self.snapshot.precision() == precision
     }
 
-    /// Derives everything else from the snapshot, which must be set already, and from what its packet was relative to: a
-    /// baseline of `ticks` ago, or the initial state. If `sent` is given, only those bodies can differ from it.
+    /// Computes everything except the snapshot, which must be set already. The packet was relative to `from`, a
+    /// baseline `ticks` older, or the initial state if `ticks` is `None`. If `sent` is given, only those bodies can
+    /// differ from it.
     pub(crate) fn finalize(
         &mut self,
         sequence: Sequence,
@@ -237,6 +236,7 @@ impl Baseline {
             false => 0,
         }
         .min(MAX_MERGED) as u8;
+        // Tracks are needed only after a partial packet, because a complete one carries all bodies at the same tick.
         if is_partial || !from.motion.tracks.is_empty() {
             let origin = TrackedOrigin {
                 snapshot: &from.snapshot,
@@ -257,7 +257,8 @@ impl Baseline {
         self.motion.observe(&self.snapshot, origin, spares);
     }
 
-    /// Copies all but the adaptive state, with a motion of tracks, for a packet of these stages.
+    /// Copies everything except the adaptive state. The motion gets tracks, so that bodies of other baselines can be
+    /// put in with [`taking`](Self::taking). `stages` are the stages of the packet that will use the copy.
     pub(crate) fn copy_bodies(&mut self, other: &Self, stages: Stages, spares: &mut Spares) {
         (self.sequence, self.stages) = (other.sequence, other.stages);
         (self.state, self.simulated) = (None, None);
@@ -270,7 +271,7 @@ impl Baseline {
             .copy_from(&other.motion, &other.snapshot, has_past, spares);
     }
 
-    /// To take bodies of other baselines, after [`copy_bodies`](Self::copy_bodies).
+    /// Prepares the copy made by [`copy_bodies`](Self::copy_bodies) for bodies of other baselines.
     pub(crate) fn taking(&mut self, spares: &mut Spares) -> Taking<'_> {
         Taking {
             snapshot: spares.unshared(&mut self.snapshot),
@@ -278,22 +279,21 @@ impl Baseline {
         }
     }
 
-    /// Displacement of a body since the baseline of the packet, in 1/512 m: zero if the
-    /// [motion](crate::motion) is unknown, and unless positions are in 512 steps per metre, because no other
-    /// stages use it.
+    /// Displacement of a body since the baseline of the packet, in 1/512 m. Zero if the [motion](crate::motion) is
+    /// unknown or positions do not have 512 steps per metre, because only stages with 512 steps use it.
     pub(crate) fn displacement(&self, body: usize) -> [i32; 3] {
         self.motion.displacement(&self.snapshot, body)
     }
 }
 
-/// A baseline that takes bodies of others.
+/// Mutable view of a baseline into which bodies of other baselines are copied.
 pub(crate) struct Taking<'a> {
     pub(crate) snapshot: &'a mut QuantizedSnapshot,
     motion: TakingMotion<'a>,
 }
 
 impl Taking<'_> {
-    /// Takes bodies of another baseline, which is older by `ticks`.
+    /// Copies `bodies` from another baseline, which is `ticks` older.
     pub(crate) fn take<I: Iterator<Item = usize>>(
         &mut self,
         bodies: impl Fn() -> I,

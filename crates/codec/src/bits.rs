@@ -1,4 +1,4 @@
-//! Bit streams: one function for each field writes it, counts it or reads it, and accounts for it.
+//! Bit streams. One function per field serves writing, counting and reading, and records the bits in the ledger.
 
 mod direction;
 
@@ -13,7 +13,7 @@ use crate::decode_error::DecodeError;
 use crate::ledger::{BitKind, BitLedger, Form};
 use crate::quantize::Bounded;
 
-/// A packet whose fields are written, counted or read.
+/// Writes, counts or reads the fields of a packet, depending on `D`.
 pub(crate) struct BitStream<'l, D> {
     direction: D,
     at_bit: u64,
@@ -36,17 +36,16 @@ impl<'l, D: Direction> BitStream<'l, D> {
         self.at_bit
     }
 
-    /// The body that fields belong to.
     pub(crate) const fn body(&self) -> Option<usize> {
         self.body
     }
 
-    /// The following fields belong to this body.
+    /// Sets the body that the following fields belong to.
     pub(crate) const fn of_body(&mut self, body: usize) {
         self.body = Some(body);
     }
 
-    /// The following bits are of one kind.
+    /// Starts a field. Its bits are recorded under `kind`.
     #[inline]
     pub(crate) fn field(&mut self, kind: BitKind) -> Field<'_, 'l, D> {
         Field {
@@ -68,7 +67,7 @@ impl<'l, D: Direction> BitStream<'l, D> {
         self.field(kind).flag(flag)
     }
 
-    /// Codes three numbers, each as its distance from the smallest of its bounds.
+    /// Codes three numbers, each as its offset from the minimum of its bounds.
     pub(crate) fn bounded(
         &mut self,
         kind: BitKind,
@@ -87,7 +86,7 @@ impl<'l, D: Direction> BitStream<'l, D> {
         Ok(())
     }
 
-    /// Codes the bits of finite numbers.
+    /// Codes the 32 bits of each `f32`. Numbers that are read must be finite.
     pub(crate) fn floats<const N: usize>(
         &mut self,
         kind: BitKind,
@@ -108,7 +107,7 @@ impl<'l, D: Direction> BitStream<'l, D> {
         Ok(())
     }
 
-    /// Notes how the field that was coded last is coded.
+    /// Records the form of the last coded field.
     #[inline]
     pub(crate) fn note(&mut self, form: impl FnOnce() -> Form) {
         if let Some(ledger) = &mut self.ledger {
@@ -116,7 +115,7 @@ impl<'l, D: Direction> BitStream<'l, D> {
         }
     }
 
-    /// Notes the bits of each component of the field that was coded last.
+    /// Records the number of bits of each component of the last coded field.
     #[inline]
     pub(crate) fn note_components(&mut self, bits: impl FnOnce() -> [u32; 3]) {
         if let Some(ledger) = &mut self.ledger {
@@ -124,7 +123,7 @@ impl<'l, D: Direction> BitStream<'l, D> {
         }
     }
 
-    /// Codes zeros up to a whole byte. They are of no body.
+    /// Codes zeros up to a whole byte. They belong to no body.
     pub(crate) fn pad(&mut self) -> Result<(), D::Error> {
         self.body = None;
         let at_bit = self.at_bit;
@@ -153,7 +152,7 @@ impl BitStream<'_, Counting> {
 }
 
 impl<'b, 'l> BitStream<'l, Reading<'b>> {
-    /// Reads from a bit of `bytes` on, and records what it reads, if there is a ledger.
+    /// Reads `bytes` from bit `at_bit` on.
     pub(crate) fn reader(bytes: &'b [u8], at_bit: u64, ledger: Option<&'l mut BitLedger>) -> Self {
         let end = bytes.len() as u64 * 8;
         let mut bits = BitReader::endian(&bytes[(at_bit / 8) as usize..], BigEndian);
@@ -161,12 +160,11 @@ impl<'b, 'l> BitStream<'l, Reading<'b>> {
         Self::new(Reading { bits, end }, at_bit, ledger)
     }
 
-    /// The bytes that are wholly unread.
+    /// The bytes after the one that is being read.
     pub(crate) fn rest(&mut self) -> &'b [u8] {
         self.direction.bits.aligned_reader()
     }
 
-    /// The ledger.
     pub(crate) fn ledger(&mut self) -> Option<&mut BitLedger> {
         self.ledger.as_deref_mut()
     }
@@ -186,15 +184,15 @@ impl<'b, 'l> BitStream<'l, Reading<'b>> {
     }
 }
 
-/// Bits of one kind. They are recorded in the ledger of the [`BitStream`], if it has one.
+/// A run of bits of one kind. They are recorded in the ledger of the [`BitStream`], if it has one.
 ///
-/// It codes numbers in one direction: written or counted, or read. Then the number that it is given to code is ignored,
-/// need not be in range, and the one that was read is returned.
+/// When bits are read, the methods ignore their value arguments, which need not be in range, and return the values
+/// read.
 pub(crate) struct Field<'s, 'l, D: Direction> {
     stream: &'s mut BitStream<'l, D>,
-    /// Here rather than in the stream, with the bits before they are written and after they were read: in registers.
+    /// Position and pending bits. They are here and not in the stream so that the compiler keeps them in registers.
     at: At,
-    /// The ledger has the bits up to here.
+    /// End of the bits that are recorded in the ledger.
     recorded: u64,
 }
 
@@ -215,7 +213,7 @@ impl<D: Direction> Field<'_, '_, D> {
         self.at.bit
     }
 
-    /// The following bits belong to this body, or to none.
+    /// Sets the body that the following bits belong to, if any.
     #[inline(always)]
     pub(crate) fn of_body(&mut self, body: Option<usize>) {
         let ledger = self.stream.ledger.as_ref();
@@ -225,7 +223,7 @@ impl<D: Direction> Field<'_, '_, D> {
         self.at.body = body;
     }
 
-    /// The bits since the last body turn out to belong to this body, and the following ones to none.
+    /// Assigns the bits since the last body to `body`. The following bits belong to no body.
     #[inline(always)]
     pub(crate) fn were_of_body(&mut self, body: usize) {
         self.at.body = Some(body);
@@ -243,16 +241,16 @@ impl<D: Direction> Field<'_, '_, D> {
         }
     }
 
-    /// At least `bits` more bits belong to this field, so they can be read at once.
+    /// Promises that at least `bits` more bits belong to this field, so that a reader can fetch them at once.
     #[inline(always)]
     pub(crate) fn follow(&mut self, bits: u32) {
         self.at.known_until = self.at.bit + u64::from(bits);
     }
 
-    /// Codes a number of at most 32 bits, the most significant first.
+    /// Codes a number of at most 32 bits, most significant bit first.
     ///
     /// # Panics
-    /// If the number does not fit its bits and is written.
+    /// If the number is written and does not fit into `bits`.
     #[inline(always)]
     pub(crate) fn number(&mut self, bits: u32, value: u32) -> Result<u32, D::Error> {
         let value = self.stream.direction.number(&mut self.at, bits, value)?;
@@ -265,8 +263,8 @@ impl<D: Direction> Field<'_, '_, D> {
         Ok(self.number(1, u32::from(flag))? == 1)
     }
 
-    /// Codes a number in one of several ranges of these bits: which range, as zeros and a one that the last range does
-    /// not need, and the number in it.
+    /// Codes a number in one of several ranges, each with its number of bits: the index of the range as that many
+    /// zeros and a one (the last range has no one), then the number.
     #[inline(always)]
     pub(crate) fn ranged<const N: usize>(
         &mut self,
@@ -285,7 +283,7 @@ impl<D: Direction> Field<'_, '_, D> {
         Ok((range, code & ((1 << bits) - 1)))
     }
 
-    /// Returns a number that was just coded, if it is in its range.
+    /// Returns a number that was just read, or an error if it is out of range.
     #[inline(always)]
     pub(crate) fn in_range(&self, value: i64, range: RangeInclusive<i32>) -> Result<i32, D::Error> {
         let (min, max) = (i64::from(*range.start()), i64::from(*range.end()));

@@ -36,11 +36,11 @@ pub(crate) struct BodyCoder<'a> {
     /// Bounds of quantized positions.
     bounds: [Bounded; 3],
     position_range: [RangeInclusive<i32>; 3],
-    /// What each component of an orientation can be.
+    /// Range of each component of an orientation.
     component_range: [RangeInclusive<i32>; 3],
 }
 
-/// Which fields of a body are in the packet.
+/// The fields of a body that the packet contains.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     position: bool,
@@ -53,7 +53,7 @@ const BOTH_SENT: Sent = Sent {
 };
 
 impl<'a> BodyCoder<'a> {
-    /// The coder of the packet `sequence`, relative to `baseline`.
+    /// Creates the coder of packet `sequence`, relative to `baseline`.
     pub(crate) fn new(stages: Stages, sequence: Sequence, baseline: &'a Baseline) -> Self {
         let plan = baseline.snapshot.plan();
         let bounds = plan
@@ -73,7 +73,7 @@ impl<'a> BodyCoder<'a> {
         }
     }
 
-    /// Codes a body in place. Before it is read, `fields` must be those of the reference.
+    /// Codes a body in place. When reading, `fields` must start as the reference's.
     pub(crate) fn code<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,
@@ -128,7 +128,6 @@ impl<'a> BodyCoder<'a> {
         })
     }
 
-    /// The prediction of the body, for the stages that use it.
     fn predict(&self, body: usize) -> Prediction {
         match self.stages.predicts_positions() {
             true => self.predictor.predict(body),

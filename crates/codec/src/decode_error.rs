@@ -1,11 +1,11 @@
-//! Why bytes cannot be decoded.
+//! Errors of decoding.
 
 use crate::ledger::BitKind;
 use crate::limits::TooManyBodies;
 use crate::sequence::Sequence;
 use crate::stages::IllegalStages;
 
-/// Why bytes are not a packet. Positions are in bits from the packet's first.
+/// Error of decoding a packet or an initial state. Bit positions are counted from the first bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// The packet ends too early.
@@ -13,7 +13,7 @@ pub enum DecodeError {
     Truncated {
         /// Bits read up to here, or where the packet ends.
         at_bit: u64,
-        /// What was being read.
+        /// Kind of bits that was being read.
         field: BitKind,
         /// The body it belongs to, if any.
         body: Option<usize>,
@@ -42,7 +42,7 @@ pub enum DecodeError {
         /// The code.
         code: u32,
     },
-    /// The stage descriptor spells out parameters that are the usual ones.
+    /// The stage descriptor spells out parameters that equal the usual ones, which have a shorter code.
     #[error("the stage descriptor, at bit {at_bit}, spells out the usual parameters of {stage}")]
     UsualParameters {
         /// Bits read up to here.
@@ -53,7 +53,7 @@ pub enum DecodeError {
     /// The stages cannot be combined.
     #[error("the packet's stages are not legal: {0}")]
     Stages(#[from] IllegalStages),
-    /// The baseline is not held, or has another number of bodies.
+    /// The receiver does not hold the baseline, or it has another number of bodies.
     #[error("the packet is relative to {0}, which is not held")]
     UnknownBaseline(Sequence),
     /// The baseline's precision differs from the packet's.
@@ -79,7 +79,7 @@ pub enum DecodeError {
     OutOfRange {
         /// Bits read up to here, or where the packet ends.
         at_bit: u64,
-        /// What was being read.
+        /// Kind of bits that was being read.
         field: BitKind,
         /// The body it belongs to, if any.
         body: Option<usize>,
@@ -90,7 +90,7 @@ pub enum DecodeError {
         /// Largest allowed.
         max: i64,
     },
-    /// A body changes that is not there.
+    /// The packet changes a body in an empty slot, but says that no bodies come or go.
     #[error("body {body} before bit {at_bit} is not there")]
     Absent {
         /// Bits read up to here, or where the packet ends.
@@ -103,21 +103,22 @@ pub enum DecodeError {
     NotFinite {
         /// Bits read up to here, or where the packet ends.
         at_bit: u64,
-        /// What was being read.
+        /// Kind of bits that was being read.
         field: BitKind,
         /// The body it belongs to, if any.
         body: Option<usize>,
     },
-    /// The arithmetically coded bins are not in the encoder's form.
+    /// The arithmetically coded bins differ from the bins that the encoder would write.
     #[error("the bins up to about bit {at_bit} are not in the encoder's form")]
     NonCanonical {
         /// Bits read up to here, to within a few bytes.
         at_bit: u64,
     },
-    /// The two sides have different initial states, trained models or adaptive states.
+    /// The check failed: the two sides have different initial states, trained models or adaptive states.
     #[error("{0} does not match its check: the two sides coded it from different states")]
     Check(Sequence),
-    /// The receiver simulates nothing, or not from where the packet says, or something else than the sender.
+    /// The receiver does not simulate, or cannot simulate from the packet's origin, or got another result than the
+    /// sender.
     #[error("{0} is not what this end simulates")]
     Desync(Sequence),
     /// A quaternion has length zero.

@@ -1,4 +1,4 @@
-//! Decodes packets to snapshots.
+//! Decoding of packets to snapshots.
 
 mod begun;
 
@@ -29,7 +29,7 @@ use crate::state::Snapshot;
 
 /// Decodes packets to quantized snapshots.
 ///
-/// It keeps no state between packets: the caller keeps the baselines. Decoding does not allocate once the
+/// It keeps no state between packets: the caller stores the baselines. Decoding does not allocate once the
 /// decoder and `out` have been used for a packet of each precision.
 #[derive(Clone, Debug)]
 pub struct Decoder {
@@ -37,7 +37,7 @@ pub struct Decoder {
     decoded: Arc<QuantizedSnapshot>,
     sent: Vec<bool>,
     indices: Vec<u16>,
-    /// The state chunk of the last packet that was begun.
+    /// State chunk of the packet that was begun last.
     state_chunk: Vec<u8>,
     ledger: Option<BitLedger>,
     changed_bodies: usize,
@@ -48,8 +48,9 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// `plan` must be the sender's, and `initial` the sender's initial state, bit for bit. With another one, packets decode to wrong
-    /// bodies without an error, unless they are arithmetically coded, which have a check.
+    /// Creates a decoder. `plan` must equal the sender's, and `initial` must equal the sender's initial state bit for
+    /// bit. Otherwise packets decode to wrong bodies. Only arithmetically coded packets, which contain a check, give
+    /// an error.
     ///
     /// # Errors
     /// [`InitialStateError`] if it has more bodies than the limits allow, or a body that cannot be
@@ -74,26 +75,26 @@ impl Decoder {
         })
     }
 
-    /// The scene whose packets are decoded.
+    /// The plan of the scene.
     #[must_use]
     pub const fn plan(&self) -> &Arc<Plan> {
         self.initial.plan()
     }
 
-    /// Counts the bits of the packets that follow in a ledger, or, as initially, in none. It takes time.
+    /// Sets the ledger that counts the bits of the following packets. `None`, the default, saves time.
     pub fn set_ledger(&mut self, ledger: Option<BitLedger>) {
         self.ledger = ledger;
     }
 
-    /// The bits of the packet that was decoded last, which are those that its encoder has counted. None are left after
-    /// an error. `None` if there is no ledger.
+    /// Bits of the last decoded packet, equal to those that its encoder counted. Empty after an error. `None` without
+    /// a ledger.
     #[must_use]
     pub const fn ledger(&self) -> Option<&BitLedger> {
         self.ledger.as_ref()
     }
 
-    /// The packet that was decoded last, whose bytes these are, with what is counted of it: bodies that differ from its
-    /// baseline, or from the initial state if it names none. `None` if there is no ledger.
+    /// The last decoded packet with its counts. `bytes` must be its bytes. Changed bodies are counted against its
+    /// baseline, or against the initial state without a baseline. `None` without a ledger.
     #[must_use]
     pub fn packet(&self, bytes: Vec<u8>) -> Option<Packet> {
         Some(Packet {
@@ -104,19 +105,19 @@ impl Decoder {
         })
     }
 
-    /// Uses another trained model for arithmetic coding. It must be the sender's.
+    /// Uses another trained model for arithmetic coding. It must be equal to the sender's.
     #[must_use]
     pub fn with_model(mut self, model: Arc<TrainedModel>) -> Self {
         self.coder = Coder::new(model);
         self
     }
 
-    /// Decodes a packet into `out`. `held` looks up decoded baselines by sequence; one of another sequence or
-    /// number of bodies counts as not held.
+    /// Decodes a packet into `out`, and returns its header. `held` looks up decoded baselines by sequence. A baseline
+    /// that has another sequence or another number of bodies counts as not held.
     ///
     /// # Errors
-    /// [`DecodeError`] says what is wrong with the bytes and where; [`DecodeError::Desync`] if the receiver has to
-    /// simulate the snapshot. `out` is then unchanged.
+    /// [`DecodeError`] names the fault of the bytes and its position. [`DecodeError::Desync`] if the packet must be
+    /// simulated, which needs [`begin`](Self::begin) and [`finish`](Self::finish). `out` is unchanged after an error.
     pub fn decode<'h>(
         &mut self,
         bytes: &[u8],
@@ -127,8 +128,8 @@ impl Decoder {
         self.finish(begun, &held, None, out)
     }
 
-    /// Begins to decode a packet: its header, and what it says of a [simulation](crate::simulation). If it has
-    /// [inputs](BegunPacket::inputs), the caller simulates the snapshot before it [finishes](Self::finish).
+    /// Decodes a packet up to its bodies: the header and the data of a [simulation](crate::simulation). If the packet
+    /// has [inputs](BegunPacket::inputs), the caller simulates the snapshot before it calls [`finish`](Self::finish).
     ///
     /// # Errors
     /// As [`decode`](Self::decode).
@@ -194,13 +195,13 @@ impl Decoder {
         })
     }
 
-    /// Decodes the rest of the packet that this decoder began last. `prediction` is the snapshot that was simulated
-    /// with the packet's [inputs](BegunPacket::inputs); other packets do not use it. `held` is that of
-    /// [`begin`](Self::begin).
+    /// Decodes the rest of the packet that this decoder began last. `prediction` is the snapshot that the caller
+    /// simulated with the packet's [inputs](BegunPacket::inputs); packets without inputs ignore it. `held` must be
+    /// equal to the `held` passed to [`begin`](Self::begin).
     ///
     /// # Errors
-    /// As [`decode`](Self::decode); [`DecodeError::Desync`] if there is no prediction, or if it is not the sender's
-    /// snapshot.
+    /// As [`decode`](Self::decode). [`DecodeError::Desync`] if the packet has inputs and there is no prediction, or
+    /// if the prediction differs from the sender's snapshot.
     pub fn finish<'h>(
         &mut self,
         begun: BegunPacket<'_>,
@@ -299,7 +300,7 @@ impl Decoder {
         Ok(header)
     }
 
-    /// Nothing of the packet before, or of a refused one, is left.
+    /// Removes everything about the previous packet.
     fn clear(&mut self) {
         self.state_chunk.clear();
         if let Some(ledger) = &mut self.ledger {
@@ -307,7 +308,7 @@ impl Decoder {
         }
     }
 
-    /// The state chunk of the last packet that was begun; empty if it has none, and after an error.
+    /// State chunk of the last packet that was begun. Empty if it has no chunk, and after an error.
     #[must_use]
     pub fn state_chunk(&self) -> &[u8] {
         &self.state_chunk
@@ -349,7 +350,7 @@ fn take_bodies(
     }
     stream.finish()
 }
-/// Whether a simulated snapshot is that of the packet with these checks.
+/// Whether a simulated snapshot matches the checks of its packet.
 fn has_checks(
     simulated: &QuantizedSnapshot,
     sequence: Sequence,
@@ -369,7 +370,7 @@ mod tests {
     use crate::ladder;
     use crate::state::BodyState;
 
-    /// A world in which every body moves, on both ends, and its packet.
+    /// The decoder and a packet of a world with moving bodies only.
     fn moving() -> (Decoder, Packet) {
         let body = |body: u8| BodyState {
             position: Vec3::new(f32::from(body % 30), f32::from(body / 30), 0.5),
@@ -400,7 +401,7 @@ mod tests {
         let mut most = 0;
         for length in 6..packet.bytes.len() - 1 {
             let mut cut = packet.bytes[..length].to_vec();
-            // Where zeros are read, anything but a fraction of a bit for each bin.
+            // Zeros after the end could decode to many bins, each of a fraction of a bit.
             for last in [cut[length - 1], 0x80, 0xFF] {
                 cut[length - 1] = last;
                 let mut out = Baseline::default();

@@ -1,4 +1,4 @@
-//! Encodes snapshots as packets.
+//! Encoding of snapshots to packets.
 
 mod packet;
 mod writer;
@@ -23,22 +23,22 @@ use crate::snapshot::QuantizedSnapshot;
 use crate::stages::{Coverage, Delta, Stages};
 use crate::state::Snapshot;
 
-/// Turns quantized snapshots into packets.
+/// Encodes quantized snapshots as packets.
 ///
-/// Any number of receivers can share an encoder, each with its own store of [`Baseline`]s. Encoding does not
+/// Several receivers can share an encoder, each with a separate store of [`Baseline`]s. Encoding does not
 /// allocate once the encoder, `packet` and `baseline_out` have been used for packets of that size and precision.
 #[derive(Clone, Debug)]
 pub struct Encoder {
     initial: InitialState,
     merged: Merged,
-    /// What the receiver has after a partial packet.
+    /// The receiver's snapshot after a partial packet.
     target: Arc<QuantizedSnapshot>,
     writer: Writer,
 }
 
 impl Encoder {
-    /// `plan` is the scene, and `initial` the state that the first packets are relative to. The receiver's must be
-    /// the same, bit for bit; only arithmetically coded packets detect a difference.
+    /// Creates an encoder for the scene `plan`. Packets without a baseline are relative to `initial`. The receiver's
+    /// initial state must be equal bit for bit; only arithmetically coded packets detect a difference.
     /// [`encode_initial`](crate::encode_initial) writes it for a receiver.
     ///
     /// # Errors
@@ -57,36 +57,37 @@ impl Encoder {
         })
     }
 
-    /// Uses another trained model for arithmetic coding. The receiver must use the same.
+    /// Uses another trained model for arithmetic coding. The receiver must use the same model.
     #[must_use]
     pub fn with_model(mut self, model: Arc<TrainedModel>) -> Self {
         self.writer.coder = Coder::new(model);
         self
     }
 
-    /// The initial state in a precision.
+    /// The initial state, quantized.
     pub fn initial(&mut self, precision: Precision) -> &QuantizedSnapshot {
         &self.initial.at(precision).snapshot
     }
 
-    /// Encodes `current`, quantized in the stages' precision, relative to baselines that the receiver is
-    /// known to hold, or to the initial state. Replaces the contents of `packet`, and returns its header,
-    /// which names the baseline.
+    /// Encodes `current`, which must be quantized in the precision of `stages`, relative to baselines that the
+    /// receiver is known to hold, or to the initial state. Replaces the contents of `packet`. Returns the header of
+    /// the packet, which names its baseline.
     ///
-    /// `sequence` is the tick. Each packet to one receiver has its own number, also if it carries the same
+    /// `sequence` is the tick. Every packet to one receiver needs a different number, even if two carry the same
     /// snapshot.
     ///
-    /// `baseline_out`, if given, becomes the baseline that the receiver will have after decoding; it is equal to
-    /// that of [`Decoder::decode`](crate::Decoder::decode).
+    /// `baseline_out`, if given, becomes the baseline that the receiver will have after
+    /// [`Decoder::decode`](crate::Decoder::decode).
     ///
-    /// A packet of [partial coverage](Stages::coverage) carries the bodies that `references` name, changed or not; the
-    /// receiver keeps the others as they were.
+    /// A packet of [partial coverage](Stages::coverage) carries the bodies flagged in [`Baselines::carried`], changed
+    /// or not. The receiver keeps its other bodies as they are.
     ///
     /// A baseline of another precision, or one that the stages do not use, is ignored. After a change of
-    /// precision, packets are relative to the initial state, and larger, until one of them is acknowledged.
+    /// precision, packets are relative to the initial state, and larger, until the receiver acknowledges one of them.
     ///
     /// # Errors
-    /// [`EncodeError`] if the arguments do not fit together. `packet` and `baseline_out` are then unchanged.
+    /// [`EncodeError`] if the arguments do not fit together. `packet` and `baseline_out` are unchanged after an
+    /// error.
     pub fn encode<'b, 'c>(
         &mut self,
         sequence: Sequence,
@@ -123,7 +124,7 @@ impl Encoder {
         let relation = Relation::new(stages, named, merges, held, initial, merged, spares)
             .expect("those to merge are held");
 
-        // Of stages without a baseline, too, it is counted which bodies have changed.
+        // Changed bodies are counted against the offered baseline even if the stages do not use it.
         let unnamed = offered.baseline.filter(|_| named.is_none());
         let unnamed = unnamed.filter(|baseline| baseline.snapshot.has_form_of(&snapshot));
         let compared = unnamed.unwrap_or(relation.from);

@@ -1,8 +1,8 @@
-//! Entropy coding by context mixing: every decision of a packet, from which bodies changed to the last digit
-//! of a residual, is a bin of a binary arithmetic coder.
+//! Entropy coding by context mixing. Each decision of a packet, such as whether a body changed or a digit
+//! of a residual, is one or more bins of a binary arithmetic coder.
 //!
 //! The probability of a bin is mixed from several inputs, as in lpaq. Most inputs come from a
-//! [`TrainedModel`], which was trained on recordings and never changes; the weights of the mixer and a few
+//! [`TrainedModel`], which was trained on recordings and never changes. The weights of the mixer and a few
 //! probabilities adapt from packet to packet. This adaptive state is kept with each baseline, so that a
 //! packet depends only on the baselines that it names. There are two variants: one codes residuals relative
 //! to the reference, with its motion as context; the other codes residuals relative to predictions.
@@ -11,8 +11,8 @@
 //! header | check 14 | zeros to a whole byte | bins
 //! ```
 //!
-//! Packets of a [simulated scene](crate::simulation) are of the second variant, but say before their bodies what was
-//! simulated. If something was, no bodies follow, and nothing adapts.
+//! Packets of a [simulated scene](crate::simulation) use the second variant. Bins about the simulation come before
+//! the bodies. If the receiver simulates the snapshot, no bodies follow and the adaptive state stays unchanged.
 
 mod adaptive;
 mod bins;
@@ -75,15 +75,15 @@ use crate::sequence::Sequence;
 use crate::snapshot::QuantizedSnapshot;
 use crate::stages::Coverage;
 
-/// Why bins are not a packet.
+/// Error of decoding bins, with its position.
 pub(crate) enum Undecodable {
     /// An additional reference is not held.
     UnknownReference(Sequence),
-    /// The bins up to this byte, or the last few bytes after it, are not what the encoder writes.
+    /// Bins that the encoder would not write. `byte` is where the decoder found it, to a few bytes.
     NonCanonical { byte: usize, why: NonCanonical },
 }
 
-/// Why coding stops, before it is known where.
+/// Error of coding, without its position.
 #[derive(Debug)]
 enum Failure {
     UnknownReference(Sequence),
@@ -100,9 +100,9 @@ impl From<NonCanonical> for Failure {
 #[derive(Clone, Debug)]
 pub(crate) struct Coder {
     model: Arc<TrainedModel>,
-    /// Adaptive states at the start of a chain, by variant.
+    /// Adaptive states of packets without one in the reference, by variant.
     initial: [StoredState; 2],
-    /// The adaptive state of the packet.
+    /// The adaptive state of the packet that is being coded.
     next: AdaptiveState,
     scratch: Scratch,
     carriers: Carriers,
@@ -132,12 +132,13 @@ impl Coder {
         &self.model
     }
 
-    /// Takes an adaptive state whose memory can be reused.
+    /// Takes back an adaptive state to reuse its memory.
     pub(crate) fn recycle(&mut self, spare: Option<Box<StoredState>>) {
         self.spares.release(spare);
     }
 
-    /// The hash of a packet's snapshot, which is stored with the adaptive state so that only what changes is hashed.
+    /// Returns the hash of a packet's snapshot. The reference's hash is stored with its adaptive state, so only
+    /// changed bodies are hashed.
     pub(crate) fn hash(
         &mut self,
         context: &CodingContext<'_>,
@@ -154,8 +155,8 @@ impl Coder {
         hash
     }
 
-    /// Stores the adaptive state after the packet that was coded last, which had this context and carried the `changed`
-    /// bodies.
+    /// Stores the adaptive state after the last coded packet in `slot`. `context` and `changed` must belong to that
+    /// packet.
     pub(crate) fn store(
         &mut self,
         context: &CodingContext<'_>,
@@ -168,8 +169,8 @@ impl Coder {
             .store(&self.next, changed, coverage, previous, slot);
     }
 
-    /// Encodes `current`. `changed` says which bodies differ from the reference. Additional references are used if they
-    /// fit.
+    /// Encodes `current`. `changed` flags the bodies that differ from the reference. Offered additional references
+    /// are used if they are recent enough and have the same form.
     pub(crate) fn encode<O: CodingObserver>(
         &mut self,
         context: CodingContext<'_>,
@@ -192,7 +193,7 @@ impl Coder {
         outcome.expect("the encoder's own bins are canonical and in range");
     }
 
-    /// Decodes bins into `decoded`. `changed` becomes which bodies differ from the reference. `held` looks up
+    /// Decodes bins into `decoded`. Sets `changed` to the bodies that differ from the reference. `held` looks up
     /// additional references.
     pub(crate) fn decode<'h, O: CodingObserver>(
         &mut self,
@@ -240,8 +241,8 @@ impl Coder {
             })
     }
 
-    /// Codes a packet in either direction. `find` looks up the additional references by their ages before the
-    /// reference, which are `ages` when encoding.
+    /// Codes a packet in either direction. `ages` are the ages of the additional references relative to the reference
+    /// when encoding. `find` looks them up by age.
     fn code<'a, B: BinCoder, O: CodingObserver>(
         &'a mut self,
         context: CodingContext<'a>,

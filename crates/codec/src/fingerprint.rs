@@ -1,8 +1,8 @@
-//! What both ends of arithmetic coding must have alike, as two numbers that they can compare before the first packet:
-//! the trained model, and the arithmetic of the machine.
+//! A fingerprint of the trained model and of the machine's arithmetic, which both ends of arithmetic coding must have
+//! in common. They can compare it before the first packet.
 //!
-//! The predictors compute in floats, for which IEEE 754 defines every result, and a machine or a compiler that does not
-//! keep to it would otherwise be found only by packets that do not decode.
+//! The predictors compute in floats, with operations whose results IEEE 754 defines. Without the fingerprint, a
+//! machine or a compiler that deviates would only be noticed by packets that do not decode.
 
 use std::sync::OnceLock;
 
@@ -22,18 +22,18 @@ use crate::sequence::Sequence;
 use crate::snapshot::{QuantizedBody, QuantizedSnapshot};
 use crate::state::{BodyState, Snapshot};
 
-/// The fingerprint of one end. Ends with equal fingerprints decode each other's arithmetically coded packets.
+/// Fingerprint of one end. Ends with equal fingerprints can decode each other's arithmetically coded packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint {
-    /// A hash of the trained model's file.
+    /// Hash of the trained model's file.
     pub model: u64,
-    /// A hash of what this machine computes for a known play: packets of it, and the predictor's floats. It changes with
-    /// what packets look like.
+    /// Hash of results of this machine for a built-in test scene: its packets, and floats of the predictor. It
+    /// changes if the packet format changes.
     pub arithmetic: u64,
 }
 
 impl Fingerprint {
-    /// The fingerprint of this machine with that model.
+    /// Fingerprint of this machine with a model.
     #[must_use]
     pub fn of(model: &TrainedModel) -> Self {
         static ARITHMETIC: OnceLock<u64> = OnceLock::new();
@@ -43,7 +43,7 @@ impl Fingerprint {
         }
     }
 
-    /// The fingerprint of this machine with the model that ships with this crate.
+    /// Fingerprint of this machine with the model that ships with this crate.
     #[must_use]
     pub fn shipped() -> Self {
         static SHIPPED: OnceLock<Fingerprint> = OnceLock::new();
@@ -51,7 +51,7 @@ impl Fingerprint {
     }
 }
 
-/// The length, then eight bytes at a time, the first the least significant, padded with zeros.
+/// Hashes the length, then words of eight bytes, little endian and padded with zeros.
 fn hash(bytes: &[u8]) -> u64 {
     let words = bytes.chunks(8).map(|chunk| {
         let mut word = [0; 8];
@@ -67,7 +67,7 @@ fn arithmetic() -> u64 {
     packets.chain(floats()).fold(0, mix)
 }
 
-/// What is extrapolated for bodies that fly, fall, roll and spin.
+/// Floats extrapolated for bodies that fly, fall, roll and spin.
 fn floats() -> impl Iterator<Item = u64> {
     let plan = Plan::cubes();
     (0..16).flat_map(move |group| {
@@ -110,7 +110,7 @@ fn floats() -> impl Iterator<Item = u64> {
     })
 }
 
-/// A play of bodies that fall, slide, spin and rest, coded with a model that has learned nothing.
+/// Packets of a test scene of bodies that fall, slide, spin and rest, coded with the untrained model.
 fn packets(rung: Rung) -> Vec<Vec<u8>> {
     let initial = Snapshot {
         bodies: vec![BodyState::default(); usize::from(BODIES)],
@@ -150,7 +150,7 @@ fn packets(rung: Rung) -> Vec<Vec<u8>> {
 const BODIES: u16 = 24;
 const TICKS: u16 = 16;
 
-/// Integers alone, so that all machines play the same.
+/// Computed in integers, so that all machines get the same scene.
 fn known_body(body: i32, tick: i32) -> QuantizedBody {
     let moves = body % 6 != 5;
     let time = if moves { tick } else { 0 };

@@ -1,12 +1,12 @@
-//! Sets of bodies as one `bool` per body, few of which are set.
+//! Sets of bodies, as one `bool` or one bit per body.
 
 use std::num::NonZero;
 
-/// Flags that are compared at once: most bodies are at rest most of the time.
+/// Number of flags compared at once. Larger chunks are faster to skip, and most flags are clear.
 const CHUNK: usize = 16;
 
-/// The indices of set flags, ascending. Where few are set, as [`compare`](crate::QuantizedSnapshot::compare) sets them, it takes
-/// little time.
+/// Returns the indices of set flags, ascending. It is fast if few flags are set, as after
+/// [`compare`](crate::QuantizedSnapshot::compare).
 pub fn flagged(flags: &[bool]) -> impl Iterator<Item = usize> {
     let (whole, rest) = flags.as_chunks::<CHUNK>();
     let mut last = [false; CHUNK];
@@ -23,20 +23,20 @@ pub fn flagged(flags: &[bool]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// How many flags are set.
+/// Number of set flags.
 pub(crate) fn count(flags: &[bool]) -> usize {
-    // Few enough for a sum in a byte, of which SIMD instructions add many.
+    // A chunk is small enough for a sum in a byte, and SIMD instructions add many bytes at once.
     let chunks = flags.chunks(CHUNK);
     let set = |chunk: &[bool]| chunk.iter().map(|&flag| u8::from(flag)).sum::<u8>();
     chunks.map(|chunk| usize::from(set(chunk))).sum()
 }
 
-/// Sets the flags of the indices at which two columns differ.
+/// Sets the flags of the indices where two columns differ.
 pub(crate) fn flag_differing<T: PartialEq>(flags: &mut [bool], ours: &[T], theirs: &[T]) {
     let (ours, our_rest) = ours.as_chunks::<CHUNK>();
     let (theirs, their_rest) = theirs.as_chunks::<CHUNK>();
     for (flags, (ours, theirs)) in flags.chunks_mut(CHUNK).zip(ours.iter().zip(theirs)) {
-        // All at once, rather than up to the first that differs: that takes SIMD instructions.
+        // Compares all of a chunk without stopping at the first difference, so that it compiles to SIMD instructions.
         let pairs = || ours.iter().zip(theirs).map(|(ours, theirs)| ours != theirs);
         if pairs().fold(false, |any, differs| any | differs) {
             flag(flags, pairs());
@@ -53,18 +53,18 @@ fn flag(flags: &mut [bool], differ: impl Iterator<Item = bool>) {
     }
 }
 
-/// A flag for each body in a bit.
+/// One bit per body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Bits(Vec<u64>);
 
 impl Bits {
-    /// Sets the number of flags, and clears all of them. Reuses memory.
+    /// Sets the number of flags and clears them. Reuses memory.
     pub(crate) fn clear(&mut self, flags: usize) {
         self.0.clear();
         self.0.resize(flags.div_ceil(64), 0);
     }
 
-    /// Sets a flag if asked to. Without a branch, which would be hard to predict.
+    /// Sets a flag if `set` is true. No branch, because it would often be mispredicted.
     pub(crate) fn set_if(&mut self, index: usize, set: bool) {
         self.0[index / 64] |= u64::from(set) << (index % 64);
     }
@@ -74,7 +74,7 @@ impl Bits {
         self.set_if(index, value);
     }
 
-    /// Sets the number of flags. Further ones are clear.
+    /// Sets the number of flags. New ones are clear.
     pub(crate) fn resize(&mut self, flags: usize) {
         self.0.resize(flags.div_ceil(64), 0);
     }
@@ -83,12 +83,12 @@ impl Bits {
         self.0[index / 64] >> (index % 64) & 1 == 1
     }
 
-    /// All flags, 64 in a word.
+    /// Words of 64 flags.
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> {
         self.0.iter().copied()
     }
 
-    /// The indices of set flags, ascending.
+    /// Returns the indices of set flags, ascending.
     pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
         self.words().enumerate().flat_map(|(at, mut word)| {
             std::iter::from_fn(move || {
@@ -99,13 +99,13 @@ impl Bits {
         })
     }
 
-    /// How many flags are set of those before this one in its word.
+    /// Number of set flags before this index in the same word.
     pub(crate) fn before_in_word(&self, index: usize) -> usize {
         let word = self.0[index / 64];
         (word & !(u64::MAX << (index % 64))).count_ones() as usize
     }
 
-    /// The first set flag from this index on.
+    /// Returns the first set flag with at least this index.
     pub(crate) fn next(&self, index: usize) -> Option<usize> {
         let mut words = (index / 64..).zip(self.0.get(index / 64..)?);
         let (at, first) = words.next()?;

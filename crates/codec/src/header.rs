@@ -6,9 +6,9 @@
 //! sequence 16 | initial 1 = 0 | same 1 = 1 | age 8
 //! ```
 //!
-//! `initial` means that the packet names no baseline. `same` means that its stages are those of the packet
-//! that carried the baseline, which is `age` + 1 ticks old. With the check of an arithmetically coded packet these are
-//! five bytes. For an older baseline the stages are written.
+//! `initial` is 1 if the packet names no baseline. `same` is 1 if its stages are equal to the stages of the packet
+//! that carried the baseline; the baseline is then `age` + 1 ticks old. With the check of an arithmetically coded
+//! packet, this form has five bytes. If the baseline is older than 256 ticks, the stages are written.
 
 mod descriptor;
 
@@ -23,32 +23,32 @@ use crate::stages::Stages;
 /// The header of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The number of the snapshot.
+    /// Sequence number of the snapshot.
     pub sequence: Sequence,
-    /// What the packet is relative to.
+    /// The baseline of the packet.
     pub baseline: BaselineId,
 }
 
-/// What a packet is relative to, and its stages.
+/// The baseline of a packet, and its stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BaselineId {
-    /// The initial state; or nothing, if the stages do not use a baseline.
+    /// No baseline: the packet is relative to the initial state, or absolute if the stages do not use a baseline.
     Initial {
         /// The packet's stages.
         stages: Stages,
     },
     /// A snapshot that the receiver holds.
     Named {
-        /// Its number.
+        /// Sequence number of the baseline.
         sequence: Sequence,
-        /// The packet's stages; `None` if they are those of the packet that carried the baseline, which is
-        /// 1 to [`Header::MAX_AGE`] ticks old.
+        /// The packet's stages. `None` if they are equal to the stages of the packet that carried the baseline, which
+        /// is then 1 to [`Header::MAX_AGE`] ticks old.
         stages: Option<Stages>,
     },
 }
 
 impl BaselineId {
-    /// The number of the named snapshot; `None` if there is none.
+    /// Sequence number of the baseline. `None` if the packet names no baseline.
     #[must_use]
     pub const fn sequence(&self) -> Option<Sequence> {
         match *self {
@@ -58,14 +58,13 @@ impl BaselineId {
     }
 }
 
-/// Bits of an age.
 const AGE_BITS: u32 = 8;
 
 impl Header {
-    /// Ticks from a baseline to a packet of the same stages, at most, if the packet is not to repeat them.
+    /// Maximum age of a baseline, in ticks, for the form that does not repeat the stages.
     pub const MAX_AGE: u16 = 1 << AGE_BITS;
 
-    /// `named` is the baseline that the packet is relative to.
+    /// Creates the header of a packet that is relative to the baseline `named`.
     pub(crate) fn new(sequence: Sequence, stages: Stages, named: Option<&Baseline>) -> Self {
         let baseline = match named {
             Some(baseline) => {
@@ -81,7 +80,7 @@ impl Header {
         Self { sequence, baseline }
     }
 
-    /// Ticks from the baseline to the packet; `None` if it is relative to the initial state, or to nothing.
+    /// Ticks from the baseline to the packet. `None` if the packet names no baseline.
     #[must_use]
     pub fn baseline_age(&self) -> Option<u16> {
         Some(self.sequence.ticks_since(self.baseline.sequence()?))
@@ -99,7 +98,7 @@ impl Header {
     /// Writes only the header, padded with zeros to whole bytes.
     ///
     /// # Panics
-    /// If the baseline is older than [`Self::MAX_AGE`] and there are no stages.
+    /// If there are no stages and the baseline is not 1 to [`Self::MAX_AGE`] ticks old.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -109,7 +108,7 @@ impl Header {
         bytes
     }
 
-    /// What a reader is given to code.
+    /// Argument of [`code`](Self::code) for a reader, which ignores it.
     pub(crate) const ANY: Self = Self {
         sequence: Sequence(0),
         baseline: BaselineId::Initial {
@@ -133,6 +132,7 @@ impl Header {
             BaselineId::Initial { stages }
         } else if field.flag(stages.is_none())? {
             let age = sequence.ticks_since(named.unwrap_or_default());
+            // Ages are 1 to 256, so they are written minus 1.
             let age = field.number(AGE_BITS, age.wrapping_sub(1).into())? as u16 + 1;
             BaselineId::Named {
                 sequence: Sequence(sequence.0.wrapping_sub(age)),
@@ -163,7 +163,7 @@ mod tests {
 
     const SEQUENCE: Sequence = Sequence(7);
 
-    /// Of a packet that names no baseline.
+    /// Header of a packet that names no baseline.
     fn initial(stages: Stages) -> Header {
         Header {
             sequence: SEQUENCE,
@@ -171,7 +171,7 @@ mod tests {
         }
     }
 
-    /// Stages whose parameters are not all the usual ones.
+    /// Stages with at least one unusual parameter.
     fn unusual() -> impl Iterator<Item = Stages> {
         let top = *ladder::CHANGED_FLAGS.stages;
         let steps = |log| Position::Quantized {
@@ -187,7 +187,7 @@ mod tests {
             all[0].delta = Delta::RelativeIndices { small, large };
             all[1].relative_position = RelativePosition::TwoRanges { small, large };
             all[2].relative_orientation = RelativeOrientation::TwoRanges { small, large };
-            // All at once.
+            // All unusual at once.
             all[3] = StageOptions {
                 position: steps(5 + large % 8),
                 delta: all[0].delta,
@@ -219,7 +219,7 @@ mod tests {
                 let header = Header { sequence, baseline };
                 let bytes = header.encode();
                 assert_eq!(Header::decode(&bytes), Ok(header));
-                // What is cut off is missed.
+                // Every truncation is detected.
                 let cut = Header::decode(&bytes[..bytes.len() - 1]);
                 assert!(matches!(cut, Err(DecodeError::Truncated { .. })));
                 assert_eq!(*seen.entry(bytes).or_insert(stages), stages);
@@ -230,7 +230,7 @@ mod tests {
         assert!(distinct.len() > usual.len() + 400);
     }
 
-    /// The same stages with the usual parameters, where these are legal.
+    /// The same stages with the usual parameters, if they are legal.
     fn with_usual_parameters(stages: Stages) -> Stages {
         let mut options = *stages;
         if options.delta.range_bits().is_some() {
@@ -273,9 +273,9 @@ mod tests {
             "all parameters appear"
         );
         assert_eq!(positions.len(), 2 + 8);
-        // Every combination of codes, with any parameters. Partial packets have two bits more.
+        // All combinations of codes, with random parameters. Partial packets have two bits more.
         let mut read = HashSet::new();
-        // Four times, as few parameters are legal in some of them.
+        // Four times, because few parameters are legal in some combinations.
         for codes in (0..4).flat_map(|_| 0..1_u128 << 20) {
             let parameters = u128::from(random.random::<u64>());
             let bits = 1 << 111 | codes << 91 | parameters << 27;
@@ -326,7 +326,7 @@ mod tests {
         }
     }
 
-    /// The bytes of a header that names no baseline, of these bits of stages.
+    /// Bytes of a header that names no baseline, followed by these bits of stages.
     fn with_stages(bits: &str) -> Vec<u8> {
         let bits = format!("{:016b}1{}", SEQUENCE.0, bits.replace(' ', ""));
         let bytes = bits.as_bytes().chunks(8).map(|bits| {
@@ -346,7 +346,7 @@ mod tests {
                 "-1024+delta=relative-indices+relative-position=two-ranges-4-8\
                  +relative-orientation=two-ranges+changed-flags=separate",
             ),
-            // Last, whether the scene is simulated.
+            // The last bit says whether the scene is simulated.
             ("1001 011 01 110 00 00 00  0", "+delta=arithmetic-predicted"),
             ("1001 011 01 110 00 00 00  1", "+delta=arithmetic-simulated"),
         ] {

@@ -1,4 +1,4 @@
-//! The initial state, which the first packets are relative to.
+//! The initial state, the reference of packets that name no baseline.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::snapshot::{QuantizeError, QuantizedSnapshot, Spares};
 use crate::stages::Stages;
 use crate::state::{BodyState, Snapshot};
 
-/// Why a state cannot be the initial state.
+/// Error of an initial state.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum InitialStateError {
     /// It has more bodies than the limits allow.
@@ -27,19 +27,19 @@ pub enum InitialStateError {
     Quantize(#[from] QuantizeError),
 }
 
-/// Precisions in which the initial state is cached: enough for those of the ladder.
+/// Maximum number of precisions in which the initial state is cached, enough for the ladder.
 const MAX_KEPT: usize = 8;
 
-/// The initial state in floats, and as a baseline in the precisions that were used.
+/// The initial state in floats, and cached as a baseline in several precisions.
 ///
-/// Each side quantizes it, and both get the same integers: IEEE 754 defines one result for each of the
-/// additions, multiplications, divisions, square roots and roundings.
+/// Each side quantizes it. Both get the same integers, because IEEE 754 defines exact results for the additions,
+/// multiplications, divisions, square roots and roundings that are used.
 #[derive(Clone, Debug)]
 pub(crate) struct InitialState {
     plan: Arc<Plan>,
     snapshot: Snapshot,
     baselines: Vec<Baseline>,
-    /// Index in `baselines` of the next one to be replaced.
+    /// Index in `baselines` of the last replaced entry.
     oldest: usize,
 }
 
@@ -67,7 +67,7 @@ impl InitialState {
         self.plan.max_slots().unwrap_or(self.snapshot.bodies.len())
     }
 
-    /// The initial state in this precision, with unknown motion.
+    /// Returns the initial state in a precision, with unknown motion.
     pub(crate) fn at(&mut self, precision: Precision) -> &Baseline {
         let mut baselines = self.baselines.iter();
         let index = baselines.position(|baseline| baseline.has_precision(precision));
@@ -109,21 +109,22 @@ fn quantized(
     Ok(baseline)
 }
 
-/// The block has the layout of the first rung.
+/// The block has the layout of the first rung of the ladder.
 const BLOCK_STAGES: Stages = ladder::UNCOMPRESSED.stages;
 
-/// Bits of the number of bodies: 0 to 65 536.
+/// Bits of the number of bodies, 0 to 65 536.
 const COUNT_BITS: u32 = 17;
 
-/// Writes an initial state as one block, for a receiver that does not know it. Replaces the contents of
-/// `bytes`.
+/// Writes the initial state of a scene of cubes as one block, for a receiver that does not know it. Replaces the
+/// contents of `bytes`.
 ///
 /// ```text
 /// bodies 17 | bodies × (interacting 1 | position 96 | orientation 128 | velocity 96) | padding
 /// ```
 ///
 /// # Errors
-/// [`InitialStateError`] as [`Encoder::new`](crate::Encoder::new).
+/// [`InitialStateError`] if there are more than [`MAX_BODIES`](crate::MAX_BODIES) bodies, or if a body cannot be
+/// quantized.
 pub fn encode_initial(snapshot: &Snapshot, bytes: &mut Vec<u8>) -> Result<(), InitialStateError> {
     Limits::default().check(snapshot.bodies.len())?;
     let initial = quantized(&Plan::cubes(), snapshot, BLOCK_STAGES.precision())?;
@@ -142,16 +143,16 @@ pub fn encode_initial(snapshot: &Snapshot, bytes: &mut Vec<u8>) -> Result<(), In
     Ok(())
 }
 
-/// Reads a block written by [`encode_initial`], bit for bit. Allocates for no more bodies than the
-/// bytes can hold.
+/// Reads a block written by [`encode_initial`]. The floats are equal bit for bit. Memory is allocated only for bodies
+/// that the bytes can hold.
 ///
 /// # Errors
-/// [`DecodeError`] if the bytes are no such block, or hold more bodies than the limits allow.
+/// [`DecodeError`] if the bytes are not such a block, or contain more bodies than the limits allow.
 pub fn decode_initial(bytes: &[u8], limits: Limits) -> Result<Snapshot, DecodeError> {
     let mut stream = BitStream::reader(bytes, 0, None);
     let bodies = stream.field(BitKind::Header).number(COUNT_BITS, 0)? as usize;
     limits.check(bodies)?;
-    // One body more than the bytes can hold, so that the error names the field where they end.
+    // One body more than the bytes can hold, so that the error names the field at which they end.
     let room = bodies.min((stream.bits_left() / BLOCK_BODY_BITS) as usize + 1);
     let mut snapshot = Snapshot {
         bodies: vec![BodyState::default(); room],
@@ -170,5 +171,5 @@ pub fn decode_initial(bytes: &[u8], limits: Limits) -> Result<Snapshot, DecodeEr
     Ok(snapshot)
 }
 
-/// Bits of one body in the block.
+/// Bits of a body in the block.
 const BLOCK_BODY_BITS: u64 = 1 + 96 + 128 + 96;

@@ -1,4 +1,4 @@
-//! Named combinations of stages: those of the article, in its order, then further ones.
+//! The ladder: named combinations of stages. The article's stages come first, in its order, then further ones.
 
 use crate::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition,
@@ -10,13 +10,13 @@ use crate::stages::{
 pub struct Rung {
     /// Name on the command line and in tables.
     pub name: &'static str,
-    /// What it adds, in a sentence of at most 51 characters.
+    /// The stage that it adds, in a sentence of at most 51 characters.
     pub summary: &'static str,
-    /// What the codec does on this rung.
+    /// Its stages.
     pub stages: Stages,
 }
 
-/// Stages with these options. In a constant, illegal ones do not compile.
+/// Stages with these options. Illegal options in a constant do not compile.
 const fn legal(options: StageOptions) -> Stages {
     match options.check() {
         Ok(stages) => stages,
@@ -33,8 +33,8 @@ pub const UNCOMPRESSED: Rung = Rung {
     stages: legal(StageOptions::UNCOMPRESSED),
 };
 
-/// 222 bits per body. In the demo's scene, which has the article's levels, an orientation that is not turned arrives turned
-/// by 0.27 degrees: see [`Levels::Even`](crate::schema::Levels::Even).
+/// 222 bits per body. In the demo's scene, which has the article's levels, the identity arrives turned by 0.27
+/// degrees: see [`Levels::Even`](crate::schema::Levels::Even).
 pub const SMALLEST_THREE: Rung = Rung {
     name: "smallest-three",
     summary: "Three components of an orientation give the fourth.",
@@ -84,7 +84,7 @@ pub const POSITION: Rung = Rung {
     }),
 };
 
-/// One bit per body, and 80 for each changed one.
+/// One bit per body, and 80 bits for each changed body.
 pub const DELTA: Rung = Rung {
     name: "delta",
     summary: "Only cubes that differ from the baseline.",
@@ -94,7 +94,7 @@ pub const DELTA: Rung = Rung {
     }),
 };
 
-/// An index for each changed body if that is smaller than changed bits.
+/// Lists the indices of the changed bodies if that is smaller than one bit per body.
 pub const INDEX: Rung = Rung {
     name: "index",
     summary: "A list of indices where few cubes changed.",
@@ -104,7 +104,7 @@ pub const INDEX: Rung = Rung {
     }),
 };
 
-/// The distance to the previous changed body instead of an index.
+/// Writes each index as the distance from the previous one.
 pub const RELATIVE_INDEX: Rung = Rung {
     name: "relative-index",
     summary: "Each index as the distance from the one before.",
@@ -114,7 +114,7 @@ pub const RELATIVE_INDEX: Rung = Rung {
     }),
 };
 
-/// Positions relative to the baseline's.
+/// Positions relative to the baseline.
 pub const RELATIVE_POSITION: Rung = Rung {
     name: "relative-position",
     summary: "Positions as differences from the baseline.",
@@ -124,7 +124,7 @@ pub const RELATIVE_POSITION: Rung = Rung {
     }),
 };
 
-/// Orientations relative to the baseline's.
+/// Orientations relative to the baseline.
 pub const RELATIVE_ORIENTATION: Rung = Rung {
     name: "relative-orientation",
     summary: "Orientations as differences, if the largest stays.",
@@ -134,7 +134,7 @@ pub const RELATIVE_ORIENTATION: Rung = Rung {
     }),
 };
 
-/// Flags for whether the position and the orientation of a changed body changed.
+/// Flags say whether the position and the orientation of a changed body changed.
 pub const CHANGED_FLAGS: Rung = Rung {
     name: "changed-flags",
     summary: "Flags say whether position and orientation changed.",
@@ -144,7 +144,7 @@ pub const CHANGED_FLAGS: Rung = Rung {
     }),
 };
 
-/// Bit-packing with predictions from the baseline's motion.
+/// Bit packing with predictions from the baseline's motion.
 pub const PREDICTED_POSITION: Rung = Rung {
     name: "predicted-position",
     summary: "Differences from where the motion would lead.",
@@ -177,7 +177,7 @@ pub const PREDICTED: Rung = Rung {
     }),
 };
 
-/// What moved the scene, for a receiver that simulates it, too.
+/// The inputs of the scene, for a receiver that simulates it.
 pub const SIMULATED: Rung = Rung {
     name: "simulated",
     summary: "Both ends simulate; packets have keys and a check.",
@@ -187,7 +187,7 @@ pub const SIMULATED: Rung = Rung {
     }),
 };
 
-/// Not on the ladder: the 20-byte state of [affine quantization](crate::quantize::affine).
+/// The 20-byte state of [affine quantization](crate::quantize::affine). It is not on the ladder.
 pub const AFFINE: Rung = Rung {
     name: "affine",
     summary: "Not of the ladder: 20 bytes a cube, scale and zero.",
@@ -199,7 +199,7 @@ pub const AFFINE: Rung = Rung {
     }),
 };
 
-/// The rungs in order, each adding to the one before.
+/// The rungs in order. Each adds a stage to the one before.
 pub const LADDER: [Rung; 16] = [
     UNCOMPRESSED,
     SMALLEST_THREE,
@@ -219,13 +219,13 @@ pub const LADDER: [Rung; 16] = [
     SIMULATED,
 ];
 
-/// The rung of that name, including [`AFFINE`].
+/// Returns the rung of this name, [`AFFINE`] included.
 #[must_use]
 pub fn rung(name: &str) -> Option<Rung> {
     all().find(|rung| rung.name == name)
 }
 
-/// The rung with exactly these stages, including [`AFFINE`].
+/// Returns the rung with exactly these stages, [`AFFINE`] included.
 #[must_use]
 pub fn rung_of(stages: Stages) -> Option<Rung> {
     all().find(|rung| rung.stages == stages)

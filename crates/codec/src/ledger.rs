@@ -1,4 +1,4 @@
-//! Counts the bits of a packet by purpose.
+//! Counts the bits of a packet by kind.
 
 mod item;
 mod kind;
@@ -7,13 +7,13 @@ pub use self::item::{BitItem, Form};
 pub use self::kind::BitKind;
 pub(crate) use self::kind::INDICES;
 
-/// The bits of a packet by kind and, optionally, as a list in the order of the packet.
+/// Bits of a packet by kind and, optionally, as a list in the order of the packet.
 ///
-/// Entries are bits, and their sum is the size of the packet. They are whole numbers unless the packet is
+/// The sum of all entries is the size of the packet in bits. Entries are whole numbers unless the packet is
 /// arithmetically coded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BitLedger {
-    /// By index of the kind. As many that a mask keeps any index inside.
+    /// Bits by index of the kind. The length is a power of two, so that a mask replaces the bounds check.
     kinds: [f64; INDICES],
     items: Option<Vec<BitItem>>,
 }
@@ -28,13 +28,13 @@ impl Default for BitLedger {
 }
 
 impl BitLedger {
-    /// A ledger by kind only.
+    /// A ledger without a list of items.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A ledger by kind, and a list of every run of bits: see [`items`](Self::items).
+    /// A ledger with a list of items: see [`items`](Self::items).
     #[must_use]
     pub fn itemized() -> Self {
         Self {
@@ -43,22 +43,21 @@ impl BitLedger {
         }
     }
 
-    /// Bits of one kind.
     #[must_use]
     pub const fn kind(&self, kind: BitKind) -> f64 {
         self.kinds[kind.index() % INDICES]
     }
 
-    /// The bits in the order of the packet, in a ledger made by [`BitLedger::itemized`]. An item begins where
-    /// the ones before it end: in a bit-packed packet, and in any header, that is the offset of its bits.
-    /// Arithmetically coded bins share their bits with others; there the offset is where the information of
-    /// the item begins, and the last item is the overhead of ending in whole bytes.
+    /// Items in the order of the packet, if the ledger was made by [`BitLedger::itemized`]. An item begins where the
+    /// one before ends. In headers and bit-packed packets this is the offset of its bits. Arithmetically coded bins
+    /// share bits. Their offset is the information content of all items before, and the last item is the overhead of
+    /// ending in whole bytes.
     #[must_use]
     pub fn items(&self) -> Option<&[BitItem]> {
         self.items.as_deref()
     }
 
-    /// This ledger without the list of items.
+    /// Copy without the list of items.
     #[must_use]
     pub const fn by_kind(&self) -> Self {
         Self {
@@ -67,19 +66,19 @@ impl BitLedger {
         }
     }
 
-    /// Bits of the packet.
+    /// Size of the packet, in bits.
     #[must_use]
     pub fn total(&self) -> f64 {
         self.kinds[..BitKind::ALL.len()].iter().sum()
     }
 
-    /// Bits of everything but the header and the padding.
+    /// Bits without the header and the padding.
     #[must_use]
     pub fn content(&self) -> f64 {
         self.total() - self.kind(BitKind::Header) - self.kind(BitKind::Padding)
     }
 
-    /// Clears the ledger, for another packet.
+    /// Clears all entries.
     pub fn reset(&mut self) {
         self.kinds = [0.0; _];
         if let Some(items) = &mut self.items {
@@ -87,8 +86,8 @@ impl BitLedger {
         }
     }
 
-    /// Adds another ledger to this one, for a total over several packets. Its items follow if both have a
-    /// list; a ledger without one stays without.
+    /// Adds another ledger to this one, for a total over several packets. Its items are appended if both have a
+    /// list.
     pub fn add(&mut self, other: &Self) {
         for (entry, more) in self.kinds.iter_mut().zip(other.kinds) {
             *entry += more;
@@ -98,7 +97,7 @@ impl BitLedger {
         }
     }
 
-    /// Records what an arithmetic coder took beyond the information of its bins, to end in whole bytes.
+    /// Records the bits of an arithmetically coded packet beyond the information content of its bins.
     pub(crate) fn record_overhead(&mut self, packet: &[u8]) {
         let bits = packet.len() as f64 * 8.0;
         self.record(BitKind::Check, None, bits - self.total());
@@ -129,14 +128,14 @@ impl BitLedger {
         }
     }
 
-    /// Notes how the newest item is coded.
+    /// Sets the form of the newest item.
     pub(crate) fn note(&mut self, form: impl FnOnce() -> Form) {
         if let Some(item) = self.items.as_mut().and_then(|items| items.last_mut()) {
             item.form = Some(form());
         }
     }
 
-    /// Notes the bits of each component of the newest item.
+    /// Sets the bits of each component of the newest item.
     pub(crate) fn note_components(&mut self, components: impl FnOnce() -> [f64; 3]) {
         if let Some(item) = self.items.as_mut().and_then(|items| items.last_mut()) {
             item.components = Some(components());

@@ -1,18 +1,18 @@
-//! Bounds on what a receiver holds, which a sender cannot exceed.
+//! Limits on the memory that a sender can make a receiver use.
 
-/// Most ticks before the named packet that a mask reaches.
+/// Maximum age of a packet, relative to a partial baseline, to be merged with it, in ticks.
 pub const MAX_MERGED: usize = 31;
 
-/// The largest number of bodies that the format can index: 2¹⁶.
+/// Maximum number of bodies that the format can index: 2¹⁶.
 pub const MAX_BODIES: usize = 65_536;
 
-/// Maximum bits of a range.
+/// Maximum number of bits of a range.
 pub(crate) const MAX_RANGE_BITS: u8 = 18;
 
-/// Bounds that a receiver sets before it reads anything from the network.
+/// Limits that a receiver sets before it reads data from the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Most bodies in a snapshot, `0..=65_536`. Default: [`MAX_BODIES`]. A larger value counts as
+    /// Maximum number of bodies in a snapshot, `0..=65_536`. Default: [`MAX_BODIES`]. Larger values count as
     /// [`MAX_BODIES`].
     pub max_bodies: usize,
 }
@@ -26,7 +26,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Checks whether a snapshot of this many bodies is allowed.
+    /// Checks the number of bodies of a snapshot.
     ///
     /// # Errors
     /// [`TooManyBodies`] if `bodies` is above the limit.
@@ -39,12 +39,12 @@ impl Limits {
     }
 }
 
-/// A snapshot holds more bodies than the [`Limits`] allow.
+/// A snapshot has more bodies than the [`Limits`] allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{bodies} bodies are more than the limit of {limit}")]
 pub struct TooManyBodies {
-    /// Bodies in the snapshot.
+    /// Number of bodies in the snapshot.
     pub bodies: usize,
-    /// Bodies allowed.
+    /// Maximum number of bodies.
     pub limit: usize,
 }

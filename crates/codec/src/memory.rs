@@ -1,9 +1,9 @@
-//! Counts memory that several baselines may share.
+//! Counts memory that baselines share.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Counts each shared piece of memory once.
+/// Counts each shared allocation once.
 #[derive(Debug, Default)]
 pub(crate) struct SharedMemory {
     counted: HashSet<usize>,

@@ -1,11 +1,12 @@
-//! Merged baselines: what a receiver has of several packets that carry some of the bodies each.
+//! Merged baselines: the receiver's snapshot after several packets that each carried some of the bodies.
 //!
-//! A packet relative to a partial one names further packets since the named one's own baseline, in a mask. Both ends merge
-//! what these carried, so that nothing that has arrived is sent again.
+//! If the baseline of a packet is partial, the packet also names further packets in a mask: those between the
+//! baseline and the baseline's own baseline. Both ends merge the bodies of these packets into the baseline, so that
+//! bodies that have arrived are not sent again.
 //!
 //! ```text
 //! after a header that names a partial packet
-//! mask       a bit for each tick between that packet and its own baseline, at most 31, the newest first
+//! mask       a bit for each tick between that packet and its own baseline, at most 31, newest first
 //! ```
 
 use crate::baseline::Baseline;
@@ -17,24 +18,24 @@ use crate::sequence::Sequence;
 use crate::snapshot::Spares;
 use crate::stages::Stages;
 
-/// A baseline with what others carried.
+/// A baseline with merged bodies of other packets.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Merged {
     baseline: Baseline,
-    /// How well the bodies that come from others were predicted.
+    /// Prediction histories of the merged bodies.
     histories: Vec<(u16, PackedHistory)>,
-    /// The bodies that come from one of them.
+    /// Scratch memory: bodies to copy from one packet.
     taken: Vec<u16>,
-    /// Of the snapshot, if the named baseline has one.
+    /// Hash of the snapshot, if the named baseline has one.
     hash: Option<SnapshotHash>,
 }
 
-/// Packets to merge with the named one: a bit for each, by its age before it, less one.
+/// Packets to merge with the named one, as a mask. Bit `n` is the packet `n` + 1 ticks older than the named one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Merges(u32);
 
 impl Merges {
-    /// All that are held.
+    /// Merges all packets in reach that are held.
     pub(crate) fn of<'b>(
         named: Option<&Baseline>,
         held: impl Fn(Sequence) -> Option<&'b Baseline>,
@@ -51,7 +52,6 @@ impl Merges {
         )
     }
 
-    /// Codes the mask.
     pub(crate) fn code<D: Direction>(
         self,
         stream: &mut BitStream<'_, D>,
@@ -75,11 +75,12 @@ impl Merges {
 }
 
 impl Merged {
-    /// Sets this to the named baseline with what the others carried and it did not: the newest of each body, as far as
-    /// packets of these stages ask for it. The adaptive state is left out.
+    /// Sets this to the named baseline, merged with the packets of the mask: bodies that the baseline's packet did
+    /// not carry are replaced by the newest version in the other packets. Past positions are kept only if `stages`
+    /// use them. Does not copy the adaptive state.
     ///
     /// # Errors
-    /// The newest of the others that is not held.
+    /// The sequence of the newest packet of the mask that is not held.
     pub(crate) fn set<'b>(
         &mut self,
         named: &Baseline,
@@ -98,11 +99,12 @@ impl Merged {
         self.histories.clear();
         self.hash = named.held().hash;
         let mut taking = self.baseline.taking(spares);
-        // From the oldest on, so that the newest is what stays.
+        // Oldest first, so that the newest version of a body remains.
         for (index, other) in others.iter().enumerate().rev() {
             let (Some(other), age) = (*other, index as u16 + 1) else {
                 continue;
             };
+            // The named packet is the newest, so the bodies that it carried stay.
             let taken = other.carried_bodies();
             self.taken.clear();
             self.taken.extend(
@@ -111,6 +113,7 @@ impl Merged {
                     .map(|body| body as u16),
             );
             let taken = || self.taken.iter().map(|&body| usize::from(body));
+            // Before the bodies are overwritten, because the hash needs their old values.
             if let Some(hash) = &mut self.hash {
                 taken().for_each(|body| hash.replace(body, taking.snapshot, &other.snapshot));
             }
@@ -128,7 +131,7 @@ impl Merged {
         &self.baseline
     }
 
-    /// As [`Baseline::held`], with the adaptive state of the named baseline.
+    /// Like [`Baseline::held`], with the adaptive state of the named baseline.
     pub(crate) fn held<'a>(&'a self, named: &'a Baseline) -> BaselineView<'a> {
         BaselineView {
             state: named.state.as_deref(),
@@ -139,7 +142,7 @@ impl Merged {
     }
 }
 
-/// The packet that is older than the named one by one more than `index`.
+/// Looks up the packet that is `index` + 1 ticks older than the named one.
 fn find<'b>(
     named: &Baseline,
     index: usize,

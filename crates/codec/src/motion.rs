@@ -1,8 +1,7 @@
-//! The motion of bodies on the way to a baseline.
+//! Motion of bodies between the baseline of a snapshot and the snapshot.
 //!
-//! Both sides keep, with each snapshot, how it differs from its own baseline. Both know this motion whatever
-//! other packets were lost, so that it can be used to predict the next snapshot. All arithmetic is in
-//! integers, so that both sides get the same result.
+//! Both sides keep, with each snapshot, how it differs from its own baseline. Lost packets do not affect it, so both
+//! can use it to predict the next snapshot. All arithmetic is in integers, so that both sides get the same result.
 
 mod falls;
 mod past;
@@ -15,71 +14,71 @@ use crate::flags::{Bits, flagged};
 use crate::memory::SharedMemory;
 use crate::snapshot::{QuantizedSnapshot, Spares};
 
-/// Maximum time between two snapshots, in ticks, for a known motion.
+/// Maximum time between two snapshots, in ticks, for their motion to be known.
 pub const MAX_TICKS: u16 = 64;
 
-/// The motion of the bodies of a snapshot since its baseline.
+/// Motion of the bodies of a snapshot since its baseline.
 ///
-/// It is known only if the packet named a baseline at most [`MAX_TICKS`] old; otherwise no body counts as
-/// moved.
+/// It is known only if the packet named a baseline at most [`MAX_TICKS`] old. Otherwise no body counts as moved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Motion {
     /// Ticks since the baseline, `1..=MAX_TICKS`; 0 if the motion is unknown.
     pub(crate) ticks: u16,
-    /// The snapshot that it begins with, shared with the baseline. None if the motion is unknown or of tracks that are kept,
-    /// and unless positions are in 512 steps per metre: no other stages use displacements. Sharing it costs nothing, so
-    /// that of complete packets is kept by all of these.
+    /// Snapshot at the start of the motion, shared with the baseline. `None` if the motion is unknown, if positions
+    /// do not have 512 steps per metre (other stages do not use displacements), or if the motion has tracks and
+    /// belongs to a baseline. A copy made by [`copy_from`](Self::copy_from) has an unshared snapshot.
     from: Option<Arc<QuantizedSnapshot>>,
-    /// By body: any field differs from the baseline's.
+    /// Whether any field of each body differs from the baseline's.
     pub(crate) moved: Vec<bool>,
-    /// By body: its downward acceleration was above half of gravity.
+    /// Whether the downward acceleration of each body was above half of gravity.
     pub(crate) falling: Bits,
-    /// If bodies were carried at different ticks. `ticks` is then 0.
+    /// Set if bodies were carried at different ticks. `ticks` is then 0.
     pub(crate) tracks: Tracks,
 }
 
-/// When each body was carried, where packets carry some of them. Empty if all were carried by the snapshot's packet.
+/// When each body was last carried, for partial packets. Empty if the snapshot's packet carried all bodies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tracks {
-    /// By body: whether the packet carried it.
+    /// Whether the packet carried each body.
     pub(crate) carried: Vec<bool>,
-    /// By body: ticks since a packet carried it; [`UNKNOWN_AGE`] for as many or more.
+    /// Ticks since a packet carried each body; [`UNKNOWN_AGE`] or more count as [`UNKNOWN_AGE`].
     pub(crate) ages: Vec<u8>,
-    /// By body: ticks from what it was before to what that packet carried, at most [`MAX_TICKS`]; 0 if unknown.
+    /// Ticks between the last two times that each body was carried, at most [`MAX_TICKS`]; 0 if unknown.
     spans: Vec<u8>,
-    /// Where bodies were before that, if it is known, if the tracks are kept, and if the packet's stages use it.
+    /// Poses of bodies before they were last carried. `None` if unknown, if the packet's stages do not use them, or
+    /// in a copy made by [`Motion::copy_from`].
     past: Option<Past>,
 }
 
-/// The age of what no packet has carried.
+/// Age of a body that no packet has carried.
 pub(crate) const UNKNOWN_AGE: u8 = u8::MAX;
 
-/// Where a motion begins.
+/// Start of a motion.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin<'a> {
     pub(crate) snapshot: &'a Arc<QuantizedSnapshot>,
     pub(crate) motion: &'a Motion,
-    /// Ticks ago.
+    /// Ticks before the current snapshot.
     pub(crate) ticks: u16,
     /// If given, only these bodies can have moved.
     pub(crate) sent: Option<&'a [bool]>,
 }
 
-/// What a packet that carries some of the bodies, or is relative to one that did, is relative to.
+/// Reference of a packet that is partial or has a partial baseline.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TrackedOrigin<'a> {
     pub(crate) snapshot: &'a QuantizedSnapshot,
     pub(crate) motion: &'a Motion,
-    /// Ticks ago; `None` for the initial state.
+    /// Ticks before the current snapshot; `None` for the initial state.
     pub(crate) ticks: Option<u16>,
-    /// The bodies that the packet carries; `None` for all.
+    /// Whether the packet carries each body; `None` if it carries all.
     pub(crate) carried: Option<&'a [bool]>,
-    /// Whether to keep where bodies were before.
+    /// Whether to keep the poses of bodies before the packet.
     pub(crate) keeps_past: bool,
 }
 
 impl Motion {
-    /// Sets this to the motion from a baseline to `current`, which is unknown without one. Reuses its memory.
+    /// Sets this to the motion from a baseline to `current`. Unknown if `from` is `None`. Reuses memory.
     pub(crate) fn observe(
         &mut self,
         current: &QuantizedSnapshot,
@@ -126,7 +125,7 @@ impl Motion {
         }
     }
 
-    /// As [`observe`](Self::observe), where bodies are carried at different ticks.
+    /// Like [`observe`](Self::observe), for bodies that are carried at different ticks.
     pub(crate) fn observe_tracked(
         &mut self,
         current: &QuantizedSnapshot,
@@ -143,6 +142,7 @@ impl Motion {
         if let Some(old) = self.from.take() {
             spares.release(old);
         }
+        // First, because it uses `moved` as scratch memory.
         let past = self.take_past(current, &origin);
         self.copy_tracks(before, current.len());
         let elapsed = ticks.map_or(UNKNOWN_AGE, saturated);
@@ -171,7 +171,7 @@ impl Motion {
         }
         tracks.past = past;
         for (body, moved) in moved.iter_mut().enumerate() {
-            // Nothing falls that has not moved.
+            // Only moved bodies can be falling, so the flags of the others are clear.
             if *moved && u16::from(tracks.ages[body]) > MAX_TICKS {
                 *moved = false;
                 falling.set(body, false);
@@ -179,8 +179,8 @@ impl Motion {
         }
     }
 
-    /// Where the bodies of tracks were before, if that is known. Reuses the memory of the tracks that this has, and that of its
-    /// flags.
+    /// Returns the poses of bodies before they were last carried, or `None` if they are not kept. Reuses the memory
+    /// of `tracks.past`, and overwrites `moved`.
     fn take_past(
         &mut self,
         current: &QuantizedSnapshot,
@@ -207,7 +207,7 @@ impl Motion {
         before.flag_past(reference, differs);
         flagged(carried).for_each(|body| differs[body] = current.differs(reference, body));
         match (&before.tracks.past, &before.from) {
-            // The usual case, in which there is less to ask for each body.
+            // The usual case, with a cheaper lookup for each body.
             (None, Some(from)) => past.set(differs, current, |body| (&**from, body)),
             _ => past.set(differs, current, |body| {
                 before.past(reference, body).unwrap_or((reference, body))
@@ -217,8 +217,9 @@ impl Motion {
         Some(past)
     }
 
-    /// Makes this a motion of tracks, with the content of another, which leads to `current`, and with where bodies were before
-    /// if it `has_past`. It can be changed, and takes more memory than one that is kept.
+    /// Copies another motion, which leads to `current`, as a motion with tracks. Bodies of other motions can be
+    /// copied into it with [`taking`](Self::taking). It has the past poses if `has_past`, unshared, which takes more
+    /// memory.
     pub(crate) fn copy_from(
         &mut self,
         other: &Self,
@@ -241,7 +242,7 @@ impl Motion {
         self.copy_tracks(other, current.len());
     }
 
-    /// Copies all but where the motion begins.
+    /// Copies everything except the start of the motion.
     fn copy_tracks(&mut self, other: &Self, bodies: usize) {
         self.ticks = 0;
         self.moved.clone_from(&other.moved);
@@ -258,7 +259,8 @@ impl Motion {
         }
     }
 
-    /// Where a body was before, as a slot of a snapshot, if that is known. `current` is where the motion leads to.
+    /// Returns the pose of a body before it was last carried, as a slot of a snapshot, if known. `current` is the
+    /// snapshot that the motion leads to.
     #[inline]
     pub(crate) fn past<'s>(
         &'s self,
@@ -271,7 +273,7 @@ impl Motion {
         }
     }
 
-    /// Flags the bodies that are not where they were before. Reuses memory.
+    /// Flags the bodies with another past pose than in `current`. Reuses memory.
     fn flag_past(&self, current: &QuantizedSnapshot, differs: &mut Vec<bool>) {
         differs.clear();
         differs.resize(current.len(), false);
@@ -282,7 +284,7 @@ impl Motion {
         }
     }
 
-    /// To take the motion of bodies of other motions, as one of tracks.
+    /// Prepares a copy made by [`copy_from`](Self::copy_from) for bodies of other motions.
     pub(crate) fn taking(&mut self) -> TakingMotion<'_> {
         let own = |from| Arc::get_mut(from).expect("a motion of tracks has its own");
         TakingMotion {
@@ -293,23 +295,21 @@ impl Motion {
         }
     }
 
-    /// Ticks since a packet carried the body.
     pub(crate) fn age(&self, body: usize) -> u8 {
         self.tracks.ages.get(body).copied().unwrap_or(0)
     }
 
-    /// Ticks of the body's motion, 0 if it is unknown.
+    /// Ticks of a body's motion; 0 if it is unknown.
     pub(crate) fn span(&self, body: usize) -> u16 {
         let span = self.tracks.spans.get(body);
         span.map_or(self.ticks, |&span| span.into())
     }
 
-    /// Whether the packet carried the body.
     pub(crate) fn carried(&self, body: usize) -> bool {
         self.tracks.carried.get(body).copied().unwrap_or(true)
     }
 
-    /// Displacement of a body in 1/512 m; `current` is the snapshot that the motion leads to.
+    /// Displacement of a body in 1/512 m. `current` is the snapshot that the motion leads to.
     pub(crate) fn displacement(&self, current: &QuantizedSnapshot, body: usize) -> [i32; 3] {
         let past = self.past(current, body);
         past.map_or([0; 3], |(from, slot)| {
@@ -321,7 +321,7 @@ impl Motion {
         })
     }
 
-    /// Bytes of memory in use, without what is shared.
+    /// Returns the bytes of memory in use, except shared memory, which is added to `shared`.
     pub(crate) fn count_memory(&self, shared: &mut SharedMemory) -> usize {
         if let Some(from) = &self.from {
             shared.count(from, QuantizedSnapshot::memory_bytes);
@@ -331,7 +331,8 @@ impl Motion {
     }
 }
 
-/// A motion that takes those of bodies of others. None of what it has is shared, which is not asked for each body.
+/// Mutable view of a motion into which motions of other packets' bodies are copied. Its memory is checked once to be
+/// unshared, not for each body.
 pub(crate) struct TakingMotion<'a> {
     from: Option<&'a mut QuantizedSnapshot>,
     moved: &'a mut [bool],
@@ -340,7 +341,7 @@ pub(crate) struct TakingMotion<'a> {
 }
 
 impl TakingMotion<'_> {
-    /// Takes the motion of bodies from that to another snapshot, which is older by `ticks`.
+    /// Copies the motion of bodies from `other`, which leads to a snapshot that is `ticks` older.
     pub(crate) fn take<I: Iterator<Item = usize>>(
         &mut self,
         bodies: &impl Fn() -> I,

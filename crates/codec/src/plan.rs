@@ -1,4 +1,4 @@
-//! What the coder reads of a [`Schema`]: constants in steps and ticks, with z up.
+//! A [`Schema`] compiled for the coder: constants in steps and ticks, with z up.
 
 mod legal;
 mod lengths;
@@ -19,53 +19,54 @@ pub(crate) use self::lengths::Lengths;
 pub(crate) use self::solid::{Contact, Solid};
 pub(crate) use self::values::ValuePlan;
 
-/// A schema, compiled for the coder. Both ends have the same one.
+/// A schema, compiled for the coder. Both ends need the same schema.
 #[derive(Debug)]
 pub struct Plan {
     schema: Schema,
     hash: u64,
     is_demo: bool,
-    /// Bounds of positions in the schema's own steps.
+    /// Bounds of positions in the schema's steps.
     bounds: [Bounded; 3],
     /// By kind.
     solids: Vec<Solid>,
     contacts: Vec<Contact>,
-    /// The fields beyond the flag that is stored with the position.
+    /// Fields except the flag that is stored with the position.
     values: Vec<ValuePlan>,
-    /// Words of the values of a body.
+    /// Number of words for the values of a body.
     words: usize,
     pub(crate) components: Components,
     pub(crate) linear: Linear,
     pub(crate) motion: MotionPlan,
     pub(crate) lengths: Lengths,
-    /// The body that others gather around.
+    /// The body that others gather around (the player).
     pub(crate) anchor: Option<usize>,
 }
 
-/// Most values of a component that arithmetic coding takes.
+/// Maximum number of values of a component for arithmetic coding.
 const MAX_COMPONENTS: usize = 1 << MAX_ARITHMETIC_BITS;
 
-/// What the integers of a smallest-three component stand for.
+/// Conversion of smallest-three components to and from integers.
 #[derive(Clone, Debug)]
 pub(crate) struct Components {
     /// The largest integer.
     pub(crate) max: i32,
-    /// From a component to integers: a factor, and half of their number, which rounds.
+    /// Factor from a component to steps.
     pub(crate) scale: f32,
+    /// Integer of a component of 0, plus ½ for rounding.
     pub(crate) middle: f32,
-    /// Steps of a component per radian, about.
+    /// Approximate number of steps of a component per radian.
     pub(crate) steps_per_radian: f32,
-    /// By integer, of as many as there are.
+    /// Component by integer. The rest of the table is unused.
     values: Box<[f32; MAX_COMPONENTS]>,
 }
 
-/// The world in which bodies move on their own, in steps and ticks.
+/// Constants of the motion of bodies, in steps and ticks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct MotionPlan {
     pub(crate) gravity: f32,
-    /// Along each axis.
+    /// Maximum along each axis.
     pub(crate) max_velocity: f32,
-    /// About each axis, in radians.
+    /// Maximum about each axis, in radians.
     pub(crate) max_spin: f32,
     pub(crate) floor: Option<f32>,
 }
@@ -98,14 +99,14 @@ impl Plan {
     /// Compiles a schema.
     ///
     /// # Errors
-    /// [`SchemaError`] if something in it is out of bounds.
+    /// [`SchemaError`] if a value in it is out of bounds.
     pub fn new(schema: Schema) -> Result<Arc<Self>, SchemaError> {
         schema.check()?;
         let order = core_order(schema.up);
         let bounds = order.map(|axis| {
             let range = &schema.position[axis];
             let integers = range.integers();
-            // They fit, as the schema is legal.
+            // They fit, because the schema was checked.
             Bounded::new(
                 range.steps_per_unit,
                 *integers.start() as i32,
@@ -130,7 +131,7 @@ impl Plan {
             max_spin: 16.0 / rate,
             floor: world.floor.map(|floor| floor * steps),
         };
-        // Without a floor, no corner touches anything.
+        // Without a floor, corners do not touch anything.
         let contacts = solids.iter().map(|&solid| match motion.floor {
             Some(_) => Contact::of(solid),
             None => Contact::of(Solid::Unknown),
@@ -161,7 +162,7 @@ impl Plan {
         }))
     }
 
-    /// The scene of the demo.
+    /// The plan of the demo's scene.
     #[must_use]
     pub fn cubes() -> Arc<Self> {
         static PLAN: LazyLock<Arc<Plan>> =
@@ -169,13 +170,13 @@ impl Plan {
         Arc::clone(&PLAN)
     }
 
-    /// What it was compiled from.
+    /// The schema that it was compiled from.
     #[must_use]
     pub const fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// The steps and bounds along each axis, z up, unless positions are floats.
+    /// Steps and bounds of positions along each axis, with z up. `None` if positions are floats.
     #[must_use]
     pub fn position_bounds(&self, position: Position) -> Option<[Bounded; 3]> {
         match position {
@@ -193,25 +194,24 @@ impl Plan {
         }
     }
 
-    /// The bounds of positions along each axis in the schema's own steps, with z up.
+    /// Bounds of positions along each axis in the schema's steps, with z up.
     #[must_use]
     pub const fn bounds(&self) -> &[Bounded; 3] {
         &self.bounds
     }
 
-    /// The kind of a body of a scene of fixed bodies.
+    /// Kind of a body in a scene of fixed bodies.
     #[inline]
     pub(crate) fn fixed_kind(&self, body: usize) -> usize {
         body.min(self.solids.len() - 1)
     }
 
-    /// The shape of bodies of a kind.
     #[inline]
     pub(crate) fn solid(&self, kind: usize) -> Solid {
         self.solids[kind]
     }
 
-    /// What of bodies of a kind can touch the floor.
+    /// Contact data of bodies of a kind.
     #[inline]
     pub(crate) fn contact(&self, kind: usize) -> Contact {
         self.contacts[kind]
@@ -223,7 +223,7 @@ impl Plan {
         matches!(self.schema.slots, Slots::Living { .. })
     }
 
-    /// The number of slots, if bodies come and go.
+    /// Number of slots if bodies come and go; `None` if bodies are fixed.
     #[must_use]
     pub const fn max_slots(&self) -> Option<usize> {
         match self.schema.slots {
@@ -238,24 +238,24 @@ impl Plan {
         self.values.len() < self.schema.fields.len()
     }
 
-    /// The other fields.
+    /// Fields except the flag.
     pub(crate) fn values(&self) -> &[ValuePlan] {
         &self.values
     }
 
-    /// Words of the values of a body.
+    /// Number of words for the values of a body.
     #[inline]
     pub(crate) const fn words(&self) -> usize {
         self.words
     }
 
-    /// Whether a slot has more than a pose and a flag.
+    /// Whether slots contain more than a pose and a flag.
     #[inline]
     pub(crate) const fn has_slots(&self) -> bool {
         self.words > 0 || self.has_lives()
     }
 
-    /// A vector of the caller with z up.
+    /// Converts a vector from the caller's axes to z up.
     pub(crate) fn to_core(&self, vector: Vec3) -> Vec3 {
         let [x, y, z] = vector.to_array();
         match self.schema.up {
@@ -265,7 +265,7 @@ impl Plan {
         }
     }
 
-    /// The vector of the caller that is `core` with z up.
+    /// Converts a vector with z up to the caller's axes.
     pub(crate) fn to_caller(&self, core: Vec3) -> Vec3 {
         let [x, y, z] = core.to_array();
         match self.schema.up {
@@ -275,20 +275,20 @@ impl Plan {
         }
     }
 
-    /// A rotation of the caller with z up.
+    /// Converts a rotation from the caller's axes to z up.
     pub(crate) fn rotation_to_core(&self, rotation: Quat) -> Quat {
         let [x, y, z] = self.to_core(rotation.xyz()).to_array();
         Quat::from_xyzw(x, y, z, rotation.w)
     }
 
-    /// The rotation of the caller that is `core` with z up.
+    /// Converts a rotation with z up to the caller's axes.
     pub(crate) fn rotation_to_caller(&self, core: Quat) -> Quat {
         let [x, y, z] = self.to_caller(core.xyz()).to_array();
         Quat::from_xyzw(x, y, z, core.w)
     }
 }
 
-/// Schemas are compared when two ends meet; afterwards their hash stands for them.
+/// Compares hashes. The schemas themselves are compared when two ends connect.
 impl PartialEq for Plan {
     fn eq(&self, other: &Self) -> bool {
         self.hash == other.hash
@@ -300,7 +300,7 @@ impl Eq for Plan {}
 /// Half of a cube of 0.4 m, in 1/512 m.
 const CUBE_HALF: f32 = 102.4;
 
-/// The caller's axes that become x, y and z: a cyclic permutation keeps the hand.
+/// The caller's axes that become x, y and z. A cyclic permutation keeps the handedness.
 const fn core_order(up: Axis) -> [usize; 3] {
     match up {
         Axis::X => [1, 2, 0],
@@ -309,7 +309,7 @@ const fn core_order(up: Axis) -> [usize; 3] {
     }
 }
 
-/// The mean half size of bodies of known shape, without the anchor.
+/// Mean half size of the bodies of known shape, without the anchor.
 fn typical(solids: &[Solid], schema: &Schema) -> f32 {
     let is_anchor =
         |kind: usize| schema.slots == Slots::Fixed && schema.anchor.map(usize::from) == Some(kind);
@@ -324,7 +324,7 @@ fn typical(solids: &[Solid], schema: &Schema) -> f32 {
     halves.iter().sum::<f32>() / halves.len().max(1) as f32
 }
 
-/// The linear predictor of a schema that names none: no drag, and a floor under the smallest body.
+/// Linear predictor of a schema that does not define one: no drag, and a floor for the smallest body.
 fn linear(motion: &MotionPlan, solids: &[Solid]) -> Linear {
     const DENOMINATOR: i64 = 1 << 16;
     let smallest = solids

@@ -15,25 +15,25 @@ pub struct Precision {
     pub position: Position,
 }
 
-/// How the integers of a velocity are quantized.
+/// Quantization of velocities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VelocityPrecision {
-    /// The bits of an f32.
+    /// The bits of an `f32`.
     Full,
-    /// 1/32 m/s.
+    /// Steps of 1/32 m/s.
     Quantized,
     /// Steps of [`AFFINE_VELOCITY`](crate::quantize::affine::AFFINE_VELOCITY).
     Affine,
-    /// Left out.
+    /// No velocities.
     Omitted,
 }
 
-/// How orientations are written.
+/// Encoding of orientations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Orientation {
-    /// Four f32, 128 bits.
+    /// Four `f32`, 128 bits.
     Full,
-    /// Index of the largest component and the other three: 2 + 3 × `bits`.
+    /// Index of the largest component and the other three components: 2 + 3 × `bits` bits.
     SmallestThree {
         /// Bits per component, `2..=15`; the article uses 9.
         bits: u8,
@@ -51,23 +51,23 @@ impl Orientation {
     }
 }
 
-/// How positions are written.
+/// Encoding of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Position {
-    /// Three f32, 96 bits.
+    /// Three `f32`, 96 bits.
     Full,
-    /// Whole steps inside [−256, 256) × [−256, 256) × [0, 32) m: 50 bits at 512 steps per metre, and 3 more
+    /// Steps inside [−256, 256) × [−256, 256) × [0, 32) m. 50 bits at 512 steps per metre, and 3 bits more
     /// for each doubling.
     Quantized {
         /// A power of two from [`Position::MIN_STEPS`] to [`Position::MAX_STEPS`].
         steps_per_metre: u16,
     },
-    /// 1 bit, then an affine-quantized difference from the baseline's position, 63 bits, or, if that is out
+    /// One bit, then an affine-quantized difference from the baseline's position, 63 bits. If it is out
     /// of range, the position itself, 71 bits.
     Affine,
 }
 
-/// Positions cannot be quantized in this many steps per metre.
+/// Number of steps per metre that positions cannot have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "quantized positions have a power of two from {} to {} steps per metre, not {steps_per_metre}",

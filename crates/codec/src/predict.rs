@@ -1,8 +1,8 @@
 //! Linear prediction from the motion of a baseline.
 //!
-//! The prediction is that of the reference encoder of *The Networked Physics Data Compression Challenge*
-//! (Glenn Fiedler, 2015), generalized to any number of ticks: a body keeps the velocity of its motion up to
-//! the baseline, with drag; if it was falling freely, gravity accelerates it; it does not go through the
+//! This is the prediction of the reference encoder of *The Networked Physics Data Compression Challenge*
+//! (Glenn Fiedler, 2015), generalized to any number of ticks. A body keeps the velocity of its motion up to
+//! the baseline, with drag. If it was falling freely, gravity accelerates it. It does not go through the
 //! floor. All arithmetic is in integers, so that both sides get the same result.
 
 use crate::baseline::Baseline;
@@ -16,7 +16,7 @@ pub struct LinearPredictor<'a> {
     baseline: &'a Baseline,
     /// Ticks since the baseline.
     ticks: u16,
-    /// What [`extrapolation`] returns for a body that was carried with the baseline.
+    /// Result of [`extrapolation`] for a body that was carried with the baseline.
     usual: (i64, i32),
     /// Height of the lowest body at rest.
     rest_height: i32,
@@ -27,12 +27,12 @@ pub struct LinearPredictor<'a> {
 pub struct Prediction {
     /// Position in 1/512 m.
     pub position: [i32; 3],
-    /// Selects the ranges for the prediction error, `0..CLASSES`.
+    /// Class of the motion, `0..CLASSES`. It selects the ranges for the prediction error.
     pub class: usize,
 }
 
 impl<'a> LinearPredictor<'a> {
-    /// Predicts the snapshot `sequence`. Positions that are not quantized are predicted to stay as they are.
+    /// Creates a predictor for snapshot `sequence`. Positions that are not quantized are predicted to stay.
     #[must_use]
     pub fn new(baseline: &'a Baseline, sequence: Sequence) -> Self {
         let ticks = sequence.ticks_since(baseline.sequence());
@@ -45,10 +45,10 @@ impl<'a> LinearPredictor<'a> {
         }
     }
 
-    /// The prediction of `body`.
+    /// Predicts `body`.
     ///
     /// # Panics
-    /// If there is no such body.
+    /// If `body` is out of range.
     #[must_use]
     pub fn predict(&self, body: usize) -> Prediction {
         let motion = &self.baseline.motion;
@@ -83,14 +83,15 @@ impl<'a> LinearPredictor<'a> {
     }
 }
 
-/// Displacement over `ticks` per displacement over the `motion_ticks` before, in 1/65536, and the additional
-/// fall of a freely falling body, in 1/512 m. None of either over unknown times.
+/// Returns two numbers: the displacement over `ticks` as a factor of the displacement over the `motion_ticks` before,
+/// in 1/65536, and the additional fall of a freely falling body, in 1/512 m. Both are 0 if the motion is unknown or
+/// too old.
 fn extrapolation(linear: &Linear, ticks: u16, motion_ticks: u16) -> (i64, i32) {
     if motion_ticks == 0 || ticks > MAX_TICKS {
         return (0, 0);
     }
     let (ticks, motion_ticks) = (i64::from(ticks), i64::from(motion_ticks));
-    // The mean velocities of two spans are half of each span apart.
+    // The midpoints of the two spans are half of both spans apart.
     let drag = (0..(ticks + motion_ticks) / 2).fold(1 << 16, |kept, _| {
         (kept * linear.drag_per_tick + (1 << 15)) >> 16
     });
@@ -102,14 +103,14 @@ fn extrapolation(linear: &Linear, ticks: u16, motion_ticks: u16) -> (i64, i32) {
     )
 }
 
-/// More than any two positions are apart, and far from where arithmetic on positions overflows.
+/// Larger than any distance between two positions, and small enough that arithmetic on positions does not overflow.
 const MAX_FALL: i64 = 1 << 21;
 
 /// Number of classes of [`Prediction::class`].
 pub const CLASSES: usize = 6;
 
-/// Class of a body by its largest predicted step along an axis, in 1/512 m: 0 for 0 and 1, 1 from 2, 2 from
-/// 8, 3 from 32, 4 from 128; 5 for a falling body.
+/// Class of a body by its largest predicted step along an axis, in 1/512 m. Class 0 is below 2, class 1 from 2,
+/// class 2 from 8, class 3 from 32, class 4 from 128. Falling bodies have class 5.
 fn class(step: [i32; 3], falling: bool) -> usize {
     if falling {
         return CLASSES - 1;

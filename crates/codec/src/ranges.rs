@@ -1,7 +1,7 @@
 //! Growing ranges: a variable-length code with short codes for small numbers.
 //!
-//! Each range starts where the previous one ends, so that every number has one code. The prefix of range `k`
-//! of `N` is `k` zeros and a one; that of the last range is `N − 1` zeros:
+//! Each range starts where the previous one ends, so every number has exactly one code. The prefix of range `k`
+//! of `N` is `k` zeros and a one. The prefix of the last range is `N − 1` zeros:
 //!
 //! ```text
 //! two ranges, 5 and 9 bits          1 | 5 bits       −16..=15
@@ -24,20 +24,20 @@ pub struct Ranges<const N: usize> {
     bits: [u8; N],
 }
 
-/// What three numbers are relative to.
+/// The reference of three numbers.
 pub(crate) struct Relative<'a> {
     pub(crate) reference: [i32; 3],
-    /// What each number can be.
+    /// Range of each number.
     pub(crate) bounds: &'a [RangeInclusive<i32>; 3],
-    /// False if they are not written relative to the reference, however small the differences.
+    /// Whether the numbers can be written relative to the reference, if the differences fit.
     pub(crate) is_possible: bool,
 }
 
 impl<const N: usize> Ranges<N> {
-    /// Ranges of these widths in bits, without the prefix.
+    /// Creates ranges of these widths in bits, without the prefix.
     ///
     /// # Panics
-    /// If a range has 0 bits or more than 18, or if there are none or more than three ranges.
+    /// If a range has 0 bits or more than 18, or if there are not one to three ranges.
     #[must_use]
     pub const fn new(bits: [u8; N]) -> Self {
         assert!(1 <= N && N <= 3, "one to three ranges");
@@ -52,19 +52,19 @@ impl<const N: usize> Ranges<N> {
         Self { bits }
     }
 
-    /// Bits of a number in each range, without the prefix.
+    /// Number of bits in each range, without the prefix.
     #[must_use]
     pub const fn bits(&self) -> [u8; N] {
         self.bits
     }
 
-    /// Bits of a signed number with its prefix, or `None` if it is beyond the last range.
+    /// Number of bits of a signed number with its prefix. `None` if it is beyond the last range.
     #[must_use]
     pub fn signed_bits(&self, value: i32) -> Option<u32> {
         self.bits_of(magnitude(value), 1)
     }
 
-    /// Codes an unsigned number that is in the ranges.
+    /// Codes an unsigned number, which must be in the ranges.
     #[inline(always)]
     pub(crate) fn unsigned<D: Direction>(
         &self,
@@ -78,7 +78,7 @@ impl<const N: usize> Ranges<N> {
         Ok(starts[range] + code)
     }
 
-    /// Codes a signed number that is in the ranges.
+    /// Codes a signed number, which must be in the ranges.
     #[inline(always)]
     pub(crate) fn signed<D: Direction>(
         &self,
@@ -99,8 +99,8 @@ impl<const N: usize> Ranges<N> {
         Ok(code - offset(range, code < half(range)))
     }
 
-    /// Codes three numbers relative to a reference, if each difference is in the ranges: a flag that says so, and the
-    /// differences. Returns the flag; if it is not set, the numbers follow in another form.
+    /// Codes three numbers relative to a reference if each difference is in the ranges: a flag, then the
+    /// differences. Returns the flag. If it is false, the caller codes the numbers in another form.
     pub(crate) fn relative<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,
@@ -130,23 +130,23 @@ impl<const N: usize> Ranges<N> {
         Ok(true)
     }
 
-    /// Bits of the shortest code.
+    /// Number of bits of the shortest code.
     pub(crate) fn min_bits(&self) -> u32 {
         (0..N).map(|range| self.width(range)).min().unwrap_or(0)
     }
 
-    /// Bits of a number in a range, with its prefix.
+    /// Number of bits of a number in a range, with its prefix.
     fn width(&self, range: usize) -> u32 {
         (range + 1).min(N - 1) as u32 + u32::from(self.bits[range])
     }
 
-    /// Whether each of three signed numbers is in the ranges.
+    /// Whether three signed numbers are in the ranges.
     fn hold(&self, numbers: &[i32; 3]) -> bool {
         let end = self.end(1);
         numbers.iter().all(|&number| magnitude(number) < end)
     }
 
-    /// The form of a difference that is in the ranges.
+    /// Form of a difference that is in the ranges.
     fn form(&self, difference: [i32; 3]) -> Form {
         let is_small = |&part: &i32| magnitude(part) < 1 << (self.bits[0] - 1);
         match difference {
@@ -172,21 +172,21 @@ impl<const N: usize> Ranges<N> {
         })
     }
 
-    /// The number after the last range.
+    /// First number after the last range.
     #[inline(always)]
     fn end(&self, sign_bits: u8) -> u32 {
         self.bits.iter().map(|bits| 1 << (bits - sign_bits)).sum()
     }
 }
 
-/// The range of a number, given their starts.
+/// Index of the range of a number, from the starts of the ranges.
 #[inline(always)]
 fn range_of<const N: usize>(number: u32, starts: [u32; N]) -> usize {
     let later = starts[1..].iter();
     later.map(|&start| usize::from(number >= start)).sum()
 }
 
-/// The distance from the innermost number of the same sign: 0 and −1 are both innermost.
+/// Distance from 0 for positive numbers, and from −1 for negative ones.
 const fn magnitude(value: i32) -> u32 {
     (if value < 0 { !value } else { value }).cast_unsigned()
 }

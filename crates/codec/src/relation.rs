@@ -1,4 +1,4 @@
-//! What a packet is relative to, as both ends find it.
+//! The reference of a packet, as both ends determine it.
 
 use crate::baseline::Baseline;
 use crate::entropy::BaselineView;
@@ -8,20 +8,20 @@ use crate::sequence::Sequence;
 use crate::snapshot::Spares;
 use crate::stages::Stages;
 
-/// The bodies and the adaptive state that a packet is relative to.
+/// The baseline of a packet, with its adaptive state.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Relation<'a> {
     pub(crate) named: Option<&'a Baseline>,
-    /// The named baseline, with what is merged; or the initial state.
+    /// The named baseline, merged with other packets if the packet names any, or the initial state.
     pub(crate) from: &'a Baseline,
     view: BaselineView<'a>,
 }
 
 impl<'a> Relation<'a> {
-    /// `merged` is memory for a baseline with what is merged, which `held` looks up.
+    /// `held` looks up the packets to merge. `merged` is memory for the merged baseline.
     ///
     /// # Errors
-    /// The newest packet to merge that is not held.
+    /// The sequence of the newest packet to merge that is not held.
     pub(crate) fn new<'h>(
         stages: Stages,
         named: Option<&'a Baseline>,
@@ -45,13 +45,12 @@ impl<'a> Relation<'a> {
         Ok(Self { named, from, view })
     }
 
-    /// Ticks since the named baseline.
+    /// Ticks since the named baseline, if there is one.
     pub(crate) fn ticks(&self, sequence: Sequence) -> Option<u16> {
         let named = self.named?;
         Some(sequence.ticks_since(named.sequence()))
     }
 
-    /// The parts that the entropy coder uses.
     pub(crate) const fn view(&self) -> BaselineView<'a> {
         self.view
     }

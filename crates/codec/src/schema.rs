@@ -1,7 +1,8 @@
-//! What both ends know of a scene before the first packet, as data.
+//! The description of a scene that both ends know before the first packet.
 //!
-//! On the wire and in recordings a schema is [postcard](https://postcard.jamesmunns.com/wire-format) of its serde form. People
-//! write it in a format of serde such as RON, and read it [a line for each item](Schema::text).
+//! On the wire and in recordings, a schema is [postcard](https://postcard.jamesmunns.com/wire-format) of its serde
+//! form. People write it in a serde format such as RON, and read it as a [text with a line for each
+//! item](Schema::text).
 
 mod check;
 mod cubes;
@@ -20,58 +21,59 @@ pub use self::error::{Fault, SchemaError};
 pub use self::text::first_difference;
 pub use crate::quantize::smallest_three::Levels;
 
-/// Most ticks in a second. A packet names its baseline by an age of up to 255 ticks, so that the age covers a round trip of up to
-/// 1.06 s.
+/// Maximum tick rate. A packet names its baseline by an age of up to 255 ticks, so that even at this rate the age
+/// covers a round trip of 1.06 s.
 pub const MAX_TICKS_PER_SECOND: u16 = 240;
 
-/// What both ends know of a scene before the first packet.
+/// The description of a scene that both ends know before the first packet.
 ///
-/// The fields can be set to anything; [`check`](Self::check) tells whether they are legal, and
-/// [`decode`](Self::decode) returns legal schemas only. No number can be −0.
+/// The fields can be set to any value. [`check`](Self::check) tells whether they are legal, and
+/// [`decode`](Self::decode) returns only legal schemas. No number may be −0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schema {
-    /// 1 to 32 characters, each of a-z, 0-9, `-` and `_`, as all names of a schema.
+    /// Name of the scene. All names of a schema have 1 to 32 characters, each of a-z, 0-9, `-` and `_`.
     pub name: Cow<'static, str>,
-    /// `1..=`[`MAX_TICKS_PER_SECOND`].
+    /// Tick rate, `1..=`[`MAX_TICKS_PER_SECOND`].
     pub ticks_per_second: u16,
     /// The axis that points up.
     pub up: Axis,
-    /// Positions along x, y and z of the caller.
+    /// Range of positions along the caller's x, y and z.
     pub position: [Range; 3],
     /// Bits of each of the smallest three components of an orientation, `2..=15`.
     pub component_bits: u8,
-    /// Levels of such a component. Odd for all scenes but the demo: bodies that are not turned arrive not turned.
+    /// Levels of each component. With [`Levels::Odd`], the default, the identity arrives exactly.
     pub levels: Levels,
-    /// The body that others gather around, as the player of the demo. Below the maximum of [`Slots::Living`].
+    /// Index of the body that others gather around, such as the player of the demo. Below the maximum of
+    /// [`Slots::Living`].
     pub anchor: Option<u16>,
-    /// 1 to [`Schema::MAX_KINDS`], with different names.
+    /// 1 to [`Schema::MAX_KINDS`] kinds with different names.
     pub kinds: Cow<'static, [Kind]>,
-    /// 0 to [`Schema::MAX_FIELDS`], with different names, in the order of the wire. The first, if it is a
-    /// [flag](FieldForm::Flag), is stored with the position and costs nothing extra.
+    /// 0 to [`Schema::MAX_FIELDS`] fields with different names, in the order of the wire. If the first one is a
+    /// [flag](FieldForm::Flag), it is stored with the position and takes no extra memory.
     pub fields: Cow<'static, [Field]>,
-    /// What moves the bodies.
+    /// Gravity, floor and speed limit.
     pub world: World,
-    /// How bodies come and go.
+    /// Whether bodies come and go.
     pub slots: Slots,
 }
 
-/// An axis of the caller.
+/// One of the caller's axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Axis {
-    /// The first.
+    /// The first axis.
     X,
-    /// The second.
+    /// The second axis.
     Y,
-    /// The third.
+    /// The third axis.
     Z,
 }
 
-/// Positions along an axis, `[min, max)`.
+/// Range of positions along an axis, `[min, max)`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Range {
     /// Smallest position, in units.
     pub min: f64,
-    /// Above the largest position, in units.
+    /// Upper bound of positions, exclusive, in units.
     pub max: f64,
     /// Steps per unit, above 0.
     pub steps_per_unit: f64,
@@ -80,40 +82,40 @@ pub struct Range {
 /// A kind of body.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kind {
-    /// As [`Schema::name`].
+    /// Name, with the characters of [`Schema::name`].
     pub name: Cow<'static, str>,
     /// The shape of its bodies.
     pub shape: Shape,
 }
 
-/// The shape of a body, in units. Lengths are above 0, and below 2²⁰ steps of the finest axis.
+/// Shape of a body, in units. Lengths are above 0, and below 2²⁰ steps of the finest axis.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Shape {
-    /// Half extents along its own x, y and z.
+    /// Half extents along the body's x, y and z.
     Box([f32; 3]),
     /// Radius.
     Ball(f32),
-    /// A cylinder along its own y between two half balls.
+    /// A cylinder along the body's y between two half balls.
     Capsule {
         /// Half the length of the cylinder.
         half: f32,
         /// Radius of the cylinder and the balls.
         radius: f32,
     },
-    /// Any other.
+    /// Any other shape.
     Unknown,
 }
 
-/// A value of each body in addition to position and orientation.
+/// A value of each body besides position and orientation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Field {
-    /// As [`Schema::name`].
+    /// Name, with the characters of [`Schema::name`].
     pub name: Cow<'static, str>,
-    /// Its values.
+    /// Type and range of the values.
     pub form: FieldForm,
 }
 
-/// The values of a field.
+/// Type and range of the values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum FieldForm {
     /// True or false.
@@ -129,21 +131,21 @@ pub enum FieldForm {
     Float {
         /// Smallest value, below `max`.
         min: f32,
-        /// Largest value, to the nearest step.
+        /// Largest value, rounded to the nearest step.
         max: f32,
-        /// Distance from a value to the next, above 0.
+        /// Distance between values, above 0.
         step: f32,
     },
-    /// An angle, in fractions of a turn.
+    /// An angle, in turns.
     Angle {
-        /// `1..=16`.
+        /// Bits of the angle, `1..=16`.
         bits: u8,
     },
-    /// A reference to a body, or none.
+    /// A reference to a body, or to no body.
     Body,
 }
 
-/// What moves the bodies of a scene.
+/// Laws of motion of a scene.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct World {
     /// Downward acceleration in units/s²: at least 0, and at most 2²⁰ steps per tick².
@@ -152,16 +154,16 @@ pub struct World {
     pub floor: Option<f32>,
     /// Maximum speed of bodies in units/s: above 0, and at most 2²⁰ steps of the finest axis per tick.
     pub max_speed: f32,
-    /// The linear predictor, if there is one.
+    /// Linear predictor. `None` derives one from the other values.
     pub linear: Option<Linear>,
 }
 
-/// Exact integers of the linear predictor, in steps and ticks.
+/// Integers of the linear predictor, in steps and ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Linear {
     /// Downward acceleration in steps per tick², as a numerator, `-2³¹..=2³¹`, and a denominator, `1..=2³¹`.
     pub gravity: (i64, i64),
-    /// What a tick leaves of a speed, in 1/65 536: `0..=65_536`.
+    /// Share of a speed that is left after a tick, in 1/65 536: `0..=65_536`.
     pub drag_per_tick: i64,
     /// Height of a small body at rest on the floor, `-2²¹..=2²¹` steps.
     pub rest_height: i32,
@@ -169,24 +171,24 @@ pub struct Linear {
     pub fall_height: i32,
 }
 
-/// How bodies come and go.
+/// Whether bodies come and go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Slots {
-    /// They do not. Their number follows from the initial state; body n has kind n, and all after the last kind have
-    /// the last kind.
+    /// Bodies are fixed. Their number is that of the initial state. Body n has kind n, and bodies after the last kind
+    /// have the last kind.
     Fixed,
-    /// They do. Every birth names its kind.
+    /// Bodies come and go. Every new body has a kind.
     Living {
-        /// Most bodies at a time, `1..=65_536`.
+        /// Maximum number of bodies at a time, `1..=65_536`.
         max: u32,
     },
 }
 
 impl Axis {
-    /// Every axis in order.
+    /// All axes in order.
     pub const ALL: [Self; 3] = [Self::X, Self::Y, Self::Z];
 
-    /// Index in arrays by axis.
+    /// Index for arrays by axis.
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize
@@ -194,7 +196,6 @@ impl Axis {
 }
 
 impl Range {
-    /// A range from its fields.
     #[must_use]
     pub const fn new(min: f64, max: f64, steps_per_unit: f64) -> Self {
         Self {
@@ -204,7 +205,7 @@ impl Range {
         }
     }
 
-    /// The whole steps inside. In a legal schema there is at least one and at most 2²⁰, inside `-2²⁰..2²⁰`.
+    /// Range of whole steps. In a legal schema there are 1 to 2²⁰ of them, inside `-2²⁰..2²⁰`.
     #[must_use]
     pub const fn integers(&self) -> RangeInclusive<i64> {
         let first = (self.min * self.steps_per_unit).ceil() as i64;
@@ -214,7 +215,7 @@ impl Range {
 }
 
 impl FieldForm {
-    /// The largest number that stands for a value.
+    /// Largest number of a value.
     #[must_use]
     pub const fn max(&self) -> u32 {
         match *self {
@@ -224,12 +225,12 @@ impl FieldForm {
                 ((max as f64 - min as f64) / step as f64).round() as u32
             }
             Self::Angle { bits } => (1 << bits) - 1,
-            // 0 for none, otherwise the index and 1.
+            // 0 means no body; body n is n + 1.
             Self::Body => 1 << 16,
         }
     }
 
-    /// Bits of a value of a legal schema, `1..=32`.
+    /// Number of bits of a value in a legal schema, `1..=32`.
     #[must_use]
     pub const fn bits(&self) -> u32 {
         u32::BITS - self.max().leading_zeros()
@@ -237,11 +238,11 @@ impl FieldForm {
 }
 
 impl Schema {
-    /// Most kinds.
+    /// Maximum number of kinds.
     pub const MAX_KINDS: usize = 64;
-    /// Most fields. Each has at most 32 bits, so that all fit as many words of 32 bits, none in two.
+    /// Maximum number of fields. A field has at most 32 bits and does not cross a word, so 32 words are enough.
     pub const MAX_FIELDS: usize = 32;
-    /// Most bytes of an [encoded](Self::encode) schema. Every legal one has fewer.
+    /// Maximum number of bytes of an [encoded](Self::encode) schema. Every legal schema has fewer.
     pub const MAX_BYTES: usize = 5 * 1024;
 
     /// Encodes the schema as postcard.
@@ -250,10 +251,10 @@ impl Schema {
         postcard::to_allocvec(self).expect("every sequence of a schema has a length")
     }
 
-    /// Decodes a schema, in time and memory that are bounded by [`MAX_BYTES`](Self::MAX_BYTES).
+    /// Decodes a schema. Time and memory are bounded by [`MAX_BYTES`](Self::MAX_BYTES).
     ///
     /// # Errors
-    /// If the bytes are not those of a schema as [`encode`](Self::encode) writes it, or it is not [legal](Self::check).
+    /// If the bytes are not exactly the [encoded](Self::encode) form of a schema, or it is not [legal](Self::check).
     pub fn decode(bytes: &[u8]) -> Result<Self, SchemaError> {
         let refused = |fault| SchemaError::new("schema", fault);
         if bytes.len() > Self::MAX_BYTES {
@@ -261,14 +262,14 @@ impl Schema {
         }
         let schema: Self = postcard::from_bytes(bytes).map_err(|_| refused(Fault::Malformed))?;
         schema.check()?;
-        // Postcard also reads longer forms of its integers, and what follows a value.
+        // Postcard also accepts longer forms of integers, and ignores bytes after the value.
         match schema.encode() == bytes {
             true => Ok(schema),
             false => Err(refused(Fault::Malformed)),
         }
     }
 
-    /// A hash of the [encoded](Self::encode) schema. Ends with equal hashes know the same of the scene.
+    /// Hash of the [encoded](Self::encode) schema. Equal hashes mean equal schemas.
     #[must_use]
     pub fn hash(&self) -> u64 {
         let bytes = self.encode();

@@ -1,4 +1,4 @@
-//! The selection: which bodies are in a packet.
+//! The selection: the set of bodies in a packet.
 //!
 //! ```text
 //! changed bits       bodies × 1
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Indices, relative indices and predicted indices use the second form. The encoder measures the size of the
-//! indices with a stream that only counts, and uses them if they are smaller than a bit for every body.
+//! indices with a stream that only counts, and writes them if they are smaller than one bit per body.
 
 use crate::bits::{BitStream, Direction, Field};
 use crate::decode_error::DecodeError;
@@ -16,30 +16,30 @@ use crate::ledger::BitKind;
 use crate::ranges::Ranges;
 use crate::stages::Delta;
 
-/// Bits of a predicted index in its two small ranges: distances 1..=32 and 33..=96. Mispredicted bodies are
+/// Bits of the two small ranges of a predicted index, for distances 1..=32 and 33..=96. Mispredicted bodies are
 /// farther apart than changed ones.
 pub const PREDICTED_INDEX_BITS: [u8; 2] = [5, 6];
 
-/// Bits that hold any index of `bodies` bodies.
+/// Number of bits of an index of `bodies` bodies.
 #[must_use]
 pub const fn index_bits(bodies: usize) -> u32 {
     usize::BITS - bodies.saturating_sub(1).leading_zeros()
 }
 
-/// How many indices can be smaller than changed bits if the shortest takes `min_bits`.
+/// Maximum number of indices that can be smaller than changed bits, if the shortest index takes `min_bits`.
 const fn max_index_count(bodies: usize, min_bits: u32) -> usize {
     let divisor = if min_bits == 0 { 1 } else { min_bits };
     bodies / divisor as usize
 }
 
-/// Bits of the count before indices of which the shortest takes `min_bits`.
+/// Number of bits of the count of indices, if the shortest index takes `min_bits`.
 #[must_use]
 pub const fn index_count_bits(bodies: usize, min_bits: u32) -> u32 {
     usize::BITS - max_index_count(bodies, min_bits).leading_zeros()
 }
 
-/// Codes which bodies are in a packet that does not have every body. Those that `moved` are predicted to be `sent`.
-/// `indices` is memory that is reused from packet to packet.
+/// Codes which bodies are in a packet. For predicted indices, the bodies that `moved` are predicted to be `sent`.
+/// `indices` is scratch memory.
 pub(crate) fn code<D: Direction>(
     stream: &mut BitStream<'_, D>,
     delta: Delta,
@@ -53,7 +53,7 @@ pub(crate) fn code<D: Direction>(
             pairs.for_each(|(flag, moved)| *flag ^= moved);
         }
     };
-    // The bodies for which the prediction is wrong.
+    // The selection lists the mispredicted bodies.
     toggle_predicted(sent);
     code_named(stream, delta, sent, indices)?;
     toggle_predicted(sent);
@@ -89,13 +89,13 @@ fn code_named<D: Direction>(
     Ok(())
 }
 
-/// A count and that many indices.
+/// The form with a count and indices.
 #[derive(Clone, Copy)]
 struct IndexForm {
     count_bits: u32,
     max_count: usize,
     index_bits: u32,
-    /// Ranges of a distance less 1, where indices are relative.
+    /// Ranges of the distance minus 1, for relative and predicted indices.
     distance: Option<Ranges<3>>,
 }
 

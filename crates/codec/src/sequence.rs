@@ -1,31 +1,31 @@
-//! Sequence numbers, which wrap.
+//! Wrapping sequence numbers.
 
 use std::fmt;
 
-/// The number of a snapshot: the sender's tick, modulo 2¹⁶.
+/// Sequence number of a snapshot: the sender's tick modulo 2¹⁶.
 ///
-/// A tick is 1/60 s, so that a sender of 30 snapshots per second uses every second number. The difference of
-/// two numbers is a time, which [prediction](crate::predict) relies on. There is no `Ord`, because an order
+/// A tick is 1/60 s, so a sender of 30 snapshots per second uses every second number. The difference between
+/// two numbers is a time, which [prediction](crate::predict) needs. There is no `Ord`, because an order
 /// that wraps is not transitive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Sequence(pub u16);
 
 impl Sequence {
-    /// The number one tick later.
+    /// The number of the next tick.
     #[must_use]
     pub const fn next(self) -> Self {
         Self(self.0.wrapping_add(1))
     }
 
-    /// Ticks from `earlier` to `self`, modulo 2¹⁶: 0 for the same number, 65 535 for one that is
+    /// Ticks from `earlier` to `self`, modulo 2¹⁶. 0 for equal numbers, 65 535 if `earlier` is
     /// a tick later than `self`.
     #[must_use]
     pub const fn ticks_since(self, earlier: Self) -> u16 {
         self.0.wrapping_sub(earlier.0)
     }
 
-    /// Whether `self` comes after `other`, taking the shorter way round. Two numbers exactly half
-    /// the range apart count as not newer, either way round.
+    /// Whether `self` is after `other`, in the shorter direction around. If the numbers are exactly half
+    /// the range apart, neither is newer.
     #[must_use]
     pub const fn is_newer_than(self, other: Self) -> bool {
         let ticks = self.ticks_since(other);

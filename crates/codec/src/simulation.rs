@@ -1,35 +1,35 @@
 //! Packets between two ends that simulate the same scene: [`Delta::ArithmeticSimulated`].
 //!
-//! As long as the receiver's world is the sender's, a packet carries the [inputs](Simulated::inputs) of the ticks since
-//! a world that the receiver has, says which world that is (the [`Origin`]), and has a check of the snapshot that both
-//! ends simulate. Otherwise the snapshot is coded as in [`Delta::ArithmeticPredicted`]. Either carries a chunk of a
-//! state from which a receiver can restore the sender's world.
+//! While the receiver's world equals the sender's, a packet carries the [inputs](Simulated::inputs) of the ticks
+//! since a world that the receiver has (the [`Origin`]), and a check of the snapshot that both ends simulate.
+//! Otherwise the snapshot is coded like [`Delta::ArithmeticPredicted`]. Both packets can carry a chunk of a state,
+//! from which a receiver restores the sender's world.
 //!
-//! This crate knows no physics engine. An encoder is given the inputs; a decoder
-//! [returns](crate::BegunPacket::inputs) them, and is given what the caller simulates with them.
+//! This crate contains no physics engine. The encoder gets the inputs from the caller. The decoder
+//! [returns](crate::BegunPacket::inputs) them, and then gets the snapshot that the caller simulated.
 //!
 //! [`Delta::ArithmeticSimulated`]: crate::stages::Delta::ArithmeticSimulated
 //! [`Delta::ArithmeticPredicted`]: crate::stages::Delta::ArithmeticPredicted
 
-/// Ticks for which a packet has inputs, at most. With it, the work that a packet can cause is bounded.
+/// Maximum number of inputs in a packet, one per tick. It bounds the work that a packet can cause.
 pub const MAX_SIMULATED_TICKS: usize = 255;
 
-/// Bytes of a [state chunk](Simulated::state_chunk), at most.
+/// Maximum length of a [state chunk](Simulated::state_chunk) in bytes.
 pub const MAX_STATE_CHUNK_BYTES: usize = 1023;
 
-/// The world that a simulation starts from.
+/// World that a simulation starts from. The number is its age: the ticks from there to the packet's snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// The receiver's own world, that many ticks before the packet's snapshot.
+    /// The receiver's world at that tick.
     Continued(u8),
     /// The world before the scene's first tick.
     FromSceneStart(u8),
-    /// A world that was restored from a state that the receiver was sent.
+    /// A world restored from a state that was sent in chunks.
     Restored(u8),
 }
 
 impl Origin {
-    /// Ticks from there to the snapshot.
+    /// Ticks from the origin to the snapshot.
     #[must_use]
     pub const fn age(self) -> u8 {
         let (Self::Continued(age) | Self::FromSceneStart(age) | Self::Restored(age)) = self;
@@ -37,16 +37,16 @@ impl Origin {
     }
 }
 
-/// What a packet of a simulated scene says besides a snapshot.
+/// Data of a simulated scene in a packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Simulated<'a> {
-    /// The inputs from which the receiver simulates the snapshot; none if the packet carries its bodies.
+    /// Inputs to simulate the snapshot from. `None` if the packet carries bodies.
     pub inputs: Option<&'a Inputs>,
-    /// Part of a state from which the receiver can restore a world, [`MAX_STATE_CHUNK_BYTES`] at most.
+    /// Part of a state for the receiver to restore a world, at most [`MAX_STATE_CHUNK_BYTES`] bytes. May be empty.
     pub state_chunk: &'a [u8],
 }
 
-/// What moved a scene, a byte a tick, and the world that it starts from.
+/// Inputs of a scene, one byte per tick, and the world to start from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inputs {
     pub(crate) origin: Origin,
@@ -54,8 +54,8 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// `inputs` are those from the tick after the origin to the packet's. `None` if they are not as many as the origin's
-    /// age, or none.
+    /// Creates inputs from the tick after the origin to the packet's tick. `None` if there are no inputs, or if their
+    /// number differs from the origin's age.
     #[must_use]
     pub fn new(origin: Origin, inputs: &[u8]) -> Option<Self> {
         let mut bytes = [0; MAX_SIMULATED_TICKS];
@@ -66,19 +66,18 @@ impl Inputs {
         })
     }
 
-    /// The world that they start from.
+    /// The world to start from.
     #[must_use]
     pub const fn origin(&self) -> Origin {
         self.origin
     }
 
-    /// The inputs, from the tick after the origin to the packet's: 1 to [`MAX_SIMULATED_TICKS`].
+    /// Inputs from the tick after the origin to the packet's tick; 1 to [`MAX_SIMULATED_TICKS`].
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..usize::from(self.origin.age())]
     }
 
-    /// The input of the packet's tick.
     pub(crate) fn last(&self) -> u8 {
         self.bytes().last().copied().unwrap_or(0)
     }

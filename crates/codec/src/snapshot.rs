@@ -1,4 +1,4 @@
-//! Quantized snapshots, which are compared, sent and kept.
+//! Quantized snapshots, which are compared, sent and stored.
 
 mod batch;
 mod error;
@@ -27,33 +27,33 @@ use crate::quantize::bounded::{Bounded, VELOCITY};
 use crate::quantize::smallest_three::{MAX_NARROW_BITS, SmallestThree};
 use crate::state::{BodyState, Snapshot};
 
-/// A snapshot as integers, whose meaning is given by its [`Precision`]. Two snapshots can be compared, or one
-/// sent relative to the other, only if they have the same precision.
+/// A snapshot as integers. Its [`Precision`] defines their meaning. Two snapshots can be compared, or one encoded
+/// against the other, only if they have the same precision.
 ///
-/// Fields are stored as columns, in as few bits as the precision allows: at 512 steps per metre and nine bits
-/// per component, a body takes twelve bytes. A column that the precision does not use is empty.
+/// Fields are stored as columns, in as few bits as the precision allows. At 512 steps per metre and nine bits
+/// per component, a body takes 12 bytes. Columns that the precision does not use are empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantizedSnapshot {
     plan: Arc<Plan>,
     precision: Precision,
-    /// Where positions are quantized.
+    /// Positions and flags, if positions are quantized.
     packed_positions: Vec<PackedPosition>,
     /// Positions and flags in other precisions.
     positions: Vec<[i32; 3]>,
     interacting: Vec<bool>,
-    /// Bits of x, y, z, w, where orientations are full.
+    /// Bits of x, y, z, w, if orientations are full.
     quaternions: Vec<[u32; 4]>,
-    /// [`SmallestThree`] as words, with up to [`MAX_NARROW_BITS`] per component and with more.
+    /// [`SmallestThree`] as words: `narrow` with up to [`MAX_NARROW_BITS`] per component, `wide` with more.
     narrow: Vec<u32>,
     wide: Vec<u64>,
     velocities: Vec<[i32; 3]>,
-    /// Of a scene in which bodies come and go.
+    /// Lives, if bodies come and go.
     lives: Vec<LifeWord>,
-    /// Values of the schema's fields, packed, as many words for each body as the plan has.
+    /// Packed values of the schema's fields: [`Plan::words`] words for each body.
     words: Vec<u32>,
 }
 
-/// The fields of a body; zero if the precision does not use them.
+/// The fields of a body. Fields that the precision does not use are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fields {
     pub(crate) position: [i32; 3],
@@ -64,7 +64,7 @@ pub(crate) struct Fields {
 }
 
 impl QuantizedSnapshot {
-    /// A snapshot of no bodies.
+    /// Creates a snapshot without bodies.
     #[must_use]
     pub const fn new(plan: Arc<Plan>, precision: Precision) -> Self {
         Self {
@@ -82,7 +82,7 @@ impl QuantizedSnapshot {
         }
     }
 
-    /// The scene that the bodies are of.
+    /// Plan of the scene.
     #[must_use]
     pub const fn plan(&self) -> &Arc<Plan> {
         &self.plan
@@ -109,7 +109,7 @@ impl QuantizedSnapshot {
     /// Position of a body.
     ///
     /// # Panics
-    /// If there is no such body.
+    /// If `body` is out of range.
     #[must_use]
     #[inline]
     pub fn position(&self, body: usize) -> [i32; 3] {
@@ -119,10 +119,9 @@ impl QuantizedSnapshot {
         }
     }
 
-    /// Whether a body is interacting.
     ///
     /// # Panics
-    /// If there is no such body.
+    /// If `body` is out of range.
     #[must_use]
     #[inline]
     pub fn is_interacting(&self, body: usize) -> bool {
@@ -135,7 +134,7 @@ impl QuantizedSnapshot {
     /// Orientation of a body.
     ///
     /// # Panics
-    /// If there is no such body, or if orientations are full.
+    /// If `body` is out of range, or if orientations are full.
     #[must_use]
     #[inline]
     pub fn smallest_three(&self, body: usize) -> SmallestThree {
@@ -145,7 +144,7 @@ impl QuantizedSnapshot {
         }
     }
 
-    /// Orientation of a body as a word, alike for any number of bits per component.
+    /// Orientation of a body as a word that does not depend on the number of bits per component.
     #[inline]
     pub(crate) fn orientation_word(&self, body: usize) -> u64 {
         match self.narrow.get(body) {
@@ -154,18 +153,17 @@ impl QuantizedSnapshot {
         }
     }
 
-    /// Velocity integers of every body, by index; empty where velocities are omitted.
+    /// Velocity of every body; empty if velocities are omitted.
     #[must_use]
     pub fn velocities(&self) -> &[[i32; 3]] {
         &self.velocities
     }
 
-    /// Positions and flags of every body, where positions are quantized.
+    /// Positions and flags of every body; empty if positions are not quantized.
     pub(crate) fn packed_positions(&self) -> &[PackedPosition] {
         &self.packed_positions
     }
 
-    /// The fields of a body.
     #[inline]
     pub(crate) fn fields(&self, body: usize) -> Fields {
         let has_smallest_three = self.quaternions.is_empty();
@@ -181,7 +179,7 @@ impl QuantizedSnapshot {
         }
     }
 
-    /// Sets the fields of a body, except those that the precision does not use.
+    /// Sets the fields of a body that the precision uses.
     #[inline]
     pub(crate) fn set_fields(&mut self, body: usize, fields: &Fields) {
         match self.packed_positions.get_mut(body) {
@@ -203,7 +201,7 @@ impl QuantizedSnapshot {
         }
     }
 
-    /// Bytes of memory of the columns.
+    /// Number of bytes of all columns.
     #[must_use]
     pub fn memory_bytes(&self) -> usize {
         size_of_val(&*self.packed_positions)
@@ -217,8 +215,8 @@ impl QuantizedSnapshot {
             + size_of_val(&*self.words)
     }
 
-    /// Converts the integers back to floats. Velocities are zero where the precision has none. Reuses the
-    /// memory of `snapshot`.
+    /// Converts all bodies to floats. Velocities are zero if the precision omits them. Reuses the memory of
+    /// `snapshot`.
     pub fn dequantize(&self, snapshot: &mut Snapshot) {
         snapshot.bodies.clear();
         snapshot
@@ -226,10 +224,10 @@ impl QuantizedSnapshot {
             .extend((0..self.len()).map(|index| self.body(index)));
     }
 
-    /// One body, converted back to floats.
+    /// Converts one body to floats.
     ///
     /// # Panics
-    /// If there is no such body.
+    /// If `index` is out of range.
     #[must_use]
     #[inline]
     pub fn body(&self, index: usize) -> BodyState {
@@ -264,7 +262,7 @@ impl QuantizedSnapshot {
         }
     }
 
-    /// Copies `other` into this, reusing its memory.
+    /// Copies `other`. Reuses memory.
     pub fn copy_from(&mut self, other: &Self) {
         self.plan.clone_from(&other.plan);
         self.precision = other.precision;
@@ -279,11 +277,10 @@ impl QuantizedSnapshot {
         self.words.clone_from(&other.words);
     }
 
-    /// Writes, for each body, whether any field differs from that of `other`. Reuses the memory of
-    /// `changed`.
+    /// Sets `changed` to whether any field of each body differs from `other`. Reuses the memory of `changed`.
     ///
     /// # Panics
-    /// If the scene, the precision or the number of bodies of the two differs.
+    /// If the two have different scenes, precisions or numbers of bodies.
     pub fn compare(&self, other: &Self, changed: &mut Vec<bool>) {
         assert!(
             self.plan == other.plan && self.precision == other.precision,
@@ -299,8 +296,8 @@ impl QuantizedSnapshot {
         self.flag_differing(other, changed);
     }
 
-    /// Sets the flag of each body of which a field differs from that of `other`, whose precision and number
-    /// of bodies are the same.
+    /// Sets the flags of bodies that differ from `other`, which must have the same form. Other flags stay as they
+    /// are.
     pub(crate) fn flag_differing(&self, other: &Self, changed: &mut [bool]) {
         flag_differing(changed, &self.packed_positions, &other.packed_positions);
         flag_differing(changed, &self.positions, &other.positions);
@@ -319,13 +316,13 @@ impl QuantizedSnapshot {
         }
     }
 
-    /// Whether scene, precision and number of bodies are those of `other`.
+    /// Whether scene, precision and number of bodies are the same as in `other`.
     #[must_use]
     pub fn has_form_of(&self, other: &Self) -> bool {
         self.plan == other.plan && self.precision == other.precision && self.len() == other.len()
     }
 
-    /// Whether anything of a body differs from that of `other`, which [has the form](Self::has_form_of) of this.
+    /// Whether any field of a body differs from `other`, which must [have the same form](Self::has_form_of).
     #[must_use]
     pub fn differs(&self, other: &Self, body: usize) -> bool {
         self.packed_positions.get(body) != other.packed_positions.get(body)
@@ -351,7 +348,7 @@ impl QuantizedSnapshot {
         self.words.clear();
     }
 
-    /// Adds a body, without its life and values.
+    /// Appends a body without life and values.
     fn push_fields(&mut self, fields: &Fields) {
         self.push_position(fields.position, fields.interacting);
         match self.precision.orientation {

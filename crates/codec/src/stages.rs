@@ -1,4 +1,4 @@
-//! The stages of the codec: the options of each, and the combinations of them that are legal.
+//! The stages of the codec: the options of each stage, and their legal combinations.
 //!
 //! Sources: Glenn Fiedler, *Snapshot Compression* (2015), and for the affine variants *Data Quantization and
 //! Networking* (2025). Predicted indices, predicted positions, growing ranges, joint flags, arithmetic coding and
@@ -16,14 +16,14 @@ use crate::quantize::smallest_three::{MAX_BITS, MIN_BITS};
 pub use self::legal::{Coverage, IllegalStages, Stages};
 pub use crate::precision::{Orientation, Position};
 
-/// How linear velocities are written.
+/// Encoding of linear velocities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Velocity {
-    /// Three f32, 96 bits.
+    /// Three `f32`, 96 bits.
     Full,
     /// 32 steps per m/s inside [−32, 32): 33 bits.
     Quantized,
-    /// 1 bit for a velocity of zero, 1 + 33 for any other.
+    /// 1 bit for a velocity of zero, 1 + 33 bits otherwise.
     AtRestFlag,
     /// Omitted; zero at the receiver.
     Omitted,
@@ -32,7 +32,7 @@ pub enum Velocity {
 }
 
 impl Velocity {
-    /// Every variant, in the order of its codes on the wire.
+    /// Every variant, in the order of the codes on the wire.
     pub const ALL: [Self; 5] = [
         Self::Full,
         Self::Quantized,
@@ -42,17 +42,17 @@ impl Velocity {
     ];
 }
 
-/// Which bodies are in a packet, and how they are listed. "Changed" means different from the baseline.
+/// Selection of bodies in a packet, and coding of the selection. "Changed" means different from the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Delta {
     /// Every body is sent.
     Off,
     /// One bit for each body.
     ChangedBits,
-    /// The index of each changed body, if that is smaller than changed bits.
+    /// The index of each changed body, or one bit for each body if that is smaller.
     Indices,
-    /// The distance from each changed body to the next, if that is smaller than changed bits. It is in the
-    /// small range, the large one, or a third that reaches every body.
+    /// The distance from each changed body to the next, or one bit for each body if that is smaller. A distance is in
+    /// the small range, the large range, or a third range for all indices.
     RelativeIndices {
         /// Bits of the small range, `1..=large`.
         small: u8,
@@ -60,27 +60,27 @@ pub enum Delta {
         large: u8,
     },
     /// The bodies that changed between the baseline's own baseline and the baseline are predicted to change
-    /// again, and no others. Relative indices list the bodies for which the prediction is wrong.
+    /// again. Relative indices list the mispredicted bodies.
     PredictedIndices,
-    /// [Arithmetic coding](crate::entropy) of everything: which bodies changed, and their residuals relative
-    /// to the baseline.
+    /// [Arithmetic coding](crate::entropy) of the changed bodies and of their residuals relative to the baseline.
     Arithmetic,
-    /// As [`Arithmetic`](Self::Arithmetic), with residuals relative to predictions. A packet can name two additional
-    /// references.
+    /// Like [`Arithmetic`](Self::Arithmetic), with residuals relative to predictions. A packet can name two
+    /// additional references.
     ArithmeticPredicted,
-    /// As [`ArithmeticPredicted`](Self::ArithmeticPredicted), but both ends [simulate the scene](crate::simulation): a
-    /// packet carries what moved it, and residuals only of the bodies for which the simulation is wrong.
+    /// Like [`ArithmeticPredicted`](Self::ArithmeticPredicted), but both ends [simulate the
+    /// scene](crate::simulation). A packet carries the inputs of the scene, or bodies as long as the receiver cannot
+    /// simulate.
     ArithmeticSimulated,
 }
 
 impl Delta {
-    /// Maximum bits of a range of relative indices: as many as an index can have.
+    /// Maximum bits of a range of relative indices: the bits of the largest index.
     pub const MAX_RANGE_BITS: u8 = 16;
     /// Distances 1..=8 and 9..=40.
     pub const RELATIVE_INDICES: Self = Self::RelativeIndices { small: 3, large: 5 };
 
-    /// Every variant with its usual parameters, in the order of the codes on the wire. The last has that of the one
-    /// before, and a bit that tells them apart.
+    /// Every variant with its usual parameters, in the order of the codes on the wire. The last two share a code; a
+    /// further bit tells them apart.
     pub const ALL: [Self; 8] = [
         Self::Off,
         Self::ChangedBits,
@@ -101,7 +101,7 @@ impl Delta {
         )
     }
 
-    /// Bits of the small and the large range, if these are relative indices.
+    /// Bits of the small and the large range of relative indices; `None` for other variants.
     #[must_use]
     pub const fn range_bits(self) -> Option<[u8; 2]> {
         match self {
@@ -111,10 +111,10 @@ impl Delta {
     }
 }
 
-/// How the position of a changed body uses the baseline.
+/// Encoding of the position of a changed body relative to the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RelativePosition {
-    /// It does not.
+    /// Not relative.
     Off,
     /// Difference from the baseline's position, in a small or a large range.
     TwoRanges {
@@ -123,7 +123,7 @@ pub enum RelativePosition {
         /// Bits of the large range, up to [`RelativePosition::MAX_RANGE_BITS`].
         large: u8,
     },
-    /// Difference from a [linear prediction](crate::predict), in growing ranges that depend on the speed.
+    /// Difference from a [linear prediction](crate::predict), in growing ranges that depend on the body's speed.
     Predicted,
 }
 
@@ -136,7 +136,7 @@ impl RelativePosition {
     /// Every variant with its usual parameters, in the order of the codes on the wire.
     pub const ALL: [Self; 3] = [Self::Off, Self::TWO_RANGES, Self::Predicted];
 
-    /// Bits of the small and the large range, if there are two.
+    /// Bits of the small and the large range; `None` for other variants.
     #[must_use]
     pub const fn range_bits(self) -> Option<[u8; 2]> {
         match self {
@@ -146,26 +146,26 @@ impl RelativePosition {
     }
 }
 
-/// How the orientation of a changed body uses the baseline.
+/// Encoding of the orientation of a changed body relative to the baseline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum RelativeOrientation {
-    /// It does not.
+    /// Not relative.
     Off,
-    /// Difference from the baseline's components, in a small or a large range. Their bits are for components
-    /// of 9 bits; for others each is wider or narrower by as many, but at least 1.
+    /// Difference from the baseline's components, in a small or a large range. The bits are for components
+    /// of 9 bits. For other components each range has as many bits more or less, but at least 1.
     TwoRanges {
         /// Bits of the small range, `1..=large`.
         small: u8,
         /// Bits of the large range, up to [`RelativeOrientation::MAX_RANGE_BITS`].
         large: u8,
     },
-    /// Difference as with [`TwoRanges`](Self::TwoRanges), in growing ranges that depend on the speed of the
+    /// Difference like [`TwoRanges`](Self::TwoRanges), in growing ranges that depend on the speed of the
     /// baseline's motion.
     GrowingRanges,
 }
 
 impl RelativeOrientation {
-    /// Maximum bits of a range for components of 9 bits, whose differences all fit it.
+    /// Maximum bits of a range for components of 9 bits. All differences fit it.
     pub const MAX_RANGE_BITS: u8 = 10;
     /// Differences from −16 to 15 and from −144 to 143, as in the article.
     pub const TWO_RANGES: Self = Self::TwoRanges { small: 5, large: 8 };
@@ -173,7 +173,7 @@ impl RelativeOrientation {
     /// Every variant with its usual parameters, in the order of the codes on the wire.
     pub const ALL: [Self; 3] = [Self::Off, Self::TWO_RANGES, Self::GrowingRanges];
 
-    /// Bits of the small and the large range for components of 9 bits, if there are two.
+    /// Bits of the small and the large range for components of 9 bits; `None` for other variants.
     #[must_use]
     pub const fn range_bits(self) -> Option<[u8; 2]> {
         match self {
@@ -183,15 +183,15 @@ impl RelativeOrientation {
     }
 }
 
-/// Whether a changed body signals which of its fields changed.
+/// Flags of a changed body that say which of its fields changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ChangedFlags {
     /// No flags: all fields are sent.
     Off,
     /// One bit for the position, one for the orientation.
     Separate,
-    /// One bit where position and orientation changed and interacting did not; otherwise that bit
-    /// and one for each of the three.
+    /// One bit that is 1 if position and orientation changed and interacting did not. If it is 0, one more bit
+    /// for each of the three.
     Joint,
 }
 
@@ -200,27 +200,27 @@ impl ChangedFlags {
     pub const ALL: [Self; 3] = [Self::Off, Self::Separate, Self::Joint];
 }
 
-/// One option for each stage, legal together or not. [`check`](Self::check) makes [`Stages`] of legal ones.
+/// One option for each stage. [`check`](Self::check) makes [`Stages`] of a legal combination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct StageOptions {
-    /// How orientations are written.
+    /// Encoding of orientations.
     pub orientation: Orientation,
-    /// How linear velocities are written.
+    /// Encoding of linear velocities.
     pub velocity: Velocity,
-    /// How positions are written.
+    /// Encoding of positions.
     pub position: Position,
-    /// Which bodies are sent.
+    /// Selection of bodies.
     pub delta: Delta,
-    /// How changed positions use the baseline.
+    /// Use of the baseline for positions.
     pub relative_position: RelativePosition,
-    /// How changed orientations use the baseline.
+    /// Use of the baseline for orientations.
     pub relative_orientation: RelativeOrientation,
-    /// Whether changed bodies signal which fields changed.
+    /// Flags of changed bodies.
     pub changed_flags: ChangedFlags,
 }
 
 impl StageOptions {
-    /// Every field of every body as floats.
+    /// All fields of all bodies as floats.
     pub(crate) const UNCOMPRESSED: Self = Self {
         orientation: Orientation::Full,
         velocity: Velocity::Full,
@@ -233,7 +233,7 @@ impl StageOptions {
 }
 
 impl Stages {
-    /// The precision of snapshots under these stages.
+    /// Precision of snapshots for these stages.
     #[must_use]
     pub const fn precision(&self) -> Precision {
         let options = self.options();
@@ -258,13 +258,13 @@ impl Stages {
             || matches!(options.velocity, Velocity::Affine)
     }
 
-    /// Whether packets of these stages are relative to where bodies were [before](crate::motion) their reference.
+    /// Whether packets of these stages use the displacement of bodies [before](crate::motion) their reference.
     pub(crate) const fn uses_displacements(&self) -> bool {
         let is_predicting = self.options().delta.is_arithmetic() || self.predicts_positions();
         is_predicting && self.options().position.has_usual_steps()
     }
 
-    /// Whether bit-packed bodies use predicted positions, or the speeds in these.
+    /// Whether bit-packed bodies need predictions, for their positions or for the classes of growing ranges.
     pub(crate) const fn predicts_positions(&self) -> bool {
         let options = self.options();
         matches!(options.relative_position, RelativePosition::Predicted)
@@ -274,17 +274,17 @@ impl Stages {
             )
     }
 
-    /// Every legal combination of variants with their usual parameters, but with each of `component_bits` for
-    /// the smallest three.
+    /// Every legal combination of variants with their usual parameters, with each of `component_bits` for the
+    /// smallest three.
     pub fn every_legal(component_bits: &[u8]) -> impl Iterator<Item = Self> {
         StageOptions::every(component_bits).filter_map(|options| options.check().ok())
     }
 
-    /// Everything that the stages of a header can say, whether or not a scene has it: every combination of variants that is
-    /// legal in any scene, complete and partial. A combination whose variants have parameters comes with the usual ones, and
-    /// again with others. `below` draws these: it returns a number less than its argument.
+    /// All stages that a header can contain, whether or not a scene supports them: every combination of variants that
+    /// is legal in some scene, complete and partial. Each is returned with the usual parameters, and once more with
+    /// random ones. `below` returns a random number less than its argument.
     ///
-    /// Tests take requests and packets from here, so that they try what a decoder accepts and not only what an encoder sends.
+    /// For tests, so that they try everything that a decoder accepts and not only what an encoder sends.
     pub fn every_readable(mut below: impl FnMut(u8) -> u8) -> impl Iterator<Item = Self> {
         let component_bits: Vec<u8> = (MIN_BITS..=MAX_BITS).collect();
         StageOptions::every(&component_bits)
@@ -299,7 +299,7 @@ impl Stages {
 }
 
 impl StageOptions {
-    /// Every combination of variants with their usual parameters, legal or not, but with each of `component_bits` for the
+    /// Every combination of variants with their usual parameters, legal or not, with each of `component_bits` for the
     /// smallest three.
     fn every(component_bits: &[u8]) -> impl Iterator<Item = Self> + use<> {
         let orientations = component_bits
@@ -333,7 +333,7 @@ impl StageOptions {
         every.into_iter()
     }
 
-    /// These variants, each with other parameters that are legal by themselves, or with its own.
+    /// Replaces some of the parameters by random ones that are legal for each stage.
     fn with_parameters(mut self, below: &mut impl FnMut(u8) -> u8) -> Self {
         let mut ranges = |max: u8| {
             let large = below(max) + 1;

@@ -12,7 +12,7 @@ pub struct BodyState {
     pub orientation: Quat,
     /// Metres per second. Quantized precisions clamp each component to [−32, 32).
     pub linear_velocity: Vec3,
-    /// Whether the body has been touched, directly or through others, by the player.
+    /// Whether the player has touched the body, directly or through other bodies.
     pub interacting: bool,
 }
 
@@ -27,8 +27,7 @@ impl Default for BodyState {
     }
 }
 
-/// Every body at one tick. A body's index never changes; nor does the number of bodies during a
-/// session.
+/// Every body at one tick. Indices and number of bodies stay the same during a connection.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
     /// At most 65 536 bodies.

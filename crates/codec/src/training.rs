@@ -1,8 +1,8 @@
-//! Trains a [`TrainedModel`] on packets.
+//! Training of a [`TrainedModel`] on packets.
 //!
-//! The first pass over the recordings counts the values of every bin in each of its contexts; the counts
-//! become the model's static table. But contexts share information: where two of them say the same, their sum says it
-//! twice. So after each further pass, every entry moves by what the mixed probabilities missed in its context, as in
+//! The first pass over the recordings counts the values of every bin in each of its contexts. The counts
+//! become the model's static table. Contexts share information, which the sum of their log odds counts several times.
+//! After each further pass, every entry therefore moves by the error of the mixed probabilities in its context, as in
 //! Newton's method. The adaptive state at the end of the last pass becomes the model's initial state.
 
 use std::sync::Arc;
@@ -22,23 +22,23 @@ mod regression;
 
 use regression::Regression;
 
-/// Passes that train the blends. Later passes keep them, so that the other parts are trained with the final ones.
+/// Number of passes that train the blends. Later passes train the other parts with the final blends.
 const BLEND_PASSES: usize = 2;
 
-/// Counts bins and keeps the adaptive state from packet to packet.
+/// Counts bins, and keeps the adaptive state from packet to packet.
 #[derive(Debug)]
 pub struct Trainer {
     coder: Coder,
-    /// By slot.
+    /// Statistics by slot.
     statistics: Vec<Statistics>,
     /// The table before it is rounded.
     table: Vec<f32>,
     changed: Vec<bool>,
     bytes: Vec<u8>,
     bins: Vec<(bool, u32)>,
-    /// By blend and group of axes.
+    /// Regressions by blend and group of axes.
     regressions: Vec<Regression>,
-    /// Passes that are over.
+    /// Number of finished passes.
     passes: usize,
     /// The newest adaptive state of each variant.
     states: [Option<Box<StoredState>>; 2],
@@ -62,14 +62,14 @@ impl Default for Trainer {
     }
 }
 
-/// What the bins in a slot were.
+/// Statistics of the bins of a slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Statistics {
-    /// How often the bin was clear, and set.
+    /// Number of clear and set bins.
     counts: [u32; 2],
     /// Sum of the differences of the bins from their probabilities.
     error: f32,
-    /// Sum of the variances: how fast the error falls as log odds grow.
+    /// Sum of the variances: the rate at which the error falls as the log odds grow.
     variance: f32,
 }
 
@@ -99,14 +99,14 @@ impl CodingObserver for Counter<'_> {
 }
 
 impl Trainer {
-    /// Starts from a model instead of an untrained one.
+    /// Starts from `model` instead of an untrained one.
     #[must_use]
     pub fn starting_from(mut self, model: Arc<TrainedModel>) -> Self {
         self.coder = Coder::new(model);
         self
     }
 
-    /// Disables a feature, to measure its worth. Starts from an untrained model.
+    /// Disables a feature, to measure how much it saves. Starts from an untrained model.
     #[must_use]
     pub fn without(mut self, feature: Feature) -> Self {
         self.disabled.push(feature);
@@ -122,9 +122,9 @@ impl Trainer {
         }
     }
 
-    /// Learns from the packet that would be sent of `current`, `ticks` after `baseline`; the other arguments
-    /// are as for [`Encoder::encode`](crate::Encoder::encode). Returns the bytes that the packet would have
-    /// without header and check. Stages without arithmetic coding are ignored: 0 bytes.
+    /// Learns from the packet that would encode `current`, `ticks` after `baseline`. The other arguments
+    /// are as in [`Encoder::encode`](crate::Encoder::encode). Returns the size of the packet in bytes, without
+    /// header and check. Returns 0 and does not learn if the stages are not arithmetic.
     pub fn learn(
         &mut self,
         stages: Stages,
@@ -168,7 +168,7 @@ impl Trainer {
         self.bytes.len()
     }
 
-    /// The newest adaptive state as if it were the baseline's, with the data about the baseline's own packet.
+    /// The newest adaptive state, with the prediction histories of the baseline's packet.
     fn continued_state(&self, variant: Variant, baseline: &Baseline) -> Option<Box<StoredState>> {
         let mut state = self.states[variant as usize].clone()?;
         let own = baseline.state.as_ref();
@@ -180,21 +180,20 @@ impl Trainer {
         Some(state)
     }
 
-    /// The bins of the last packet, each with the probability that it is set, out of
-    /// [`ONE`].
+    /// Bins of the last packet, each with the probability that it is set, in 1/[`ONE`].
     #[must_use]
     pub fn bins(&self) -> &[(bool, u32)] {
         &self.bins
     }
 
-    /// Copies the adaptive state after the last packet of these stages to a baseline of the caller's chain.
+    /// Copies the adaptive state after the last packet of these stages to a baseline of the caller.
     pub fn copy_state(&self, delta: Delta, baseline: &mut Baseline) {
         if let Some(variant) = Variant::of(delta) {
             baseline.state.clone_from(&self.states[variant as usize]);
         }
     }
 
-    /// Ends a pass: the counts become the model's table, and the newest adaptive states the initial ones.
+    /// Ends a pass. The counts become the model's table, and the newest adaptive states its initial states.
     pub fn end_pass(&mut self) {
         let mut model = self.coder.model().clone();
         for (entry, statistics) in self.table.iter_mut().zip(&mut self.statistics) {
@@ -232,7 +231,7 @@ impl Trainer {
         self.coder = Coder::new(Arc::new(model));
     }
 
-    /// The model after all passes, with the hashes of the recordings it was trained on.
+    /// Returns the trained model. `trained_on` are hashes of the recordings.
     #[must_use]
     pub fn finish(self, trained_on: Vec<u64>) -> TrainedModel {
         let mut model = self.coder.model().clone();
@@ -249,7 +248,7 @@ impl Statistics {
         self.variance += probability * (1.0 - probability);
     }
 
-    /// Log odds of the counts, closer to even odds if the counts are small, in the table's unit.
+    /// Log odds of the counts, in the table's unit. Small counts give smaller log odds.
     fn log_odds(&self) -> f32 {
         let [clear, set] = self.counts.map(f64::from);
         let odds = ((set + 0.4) / (clear + 0.4)).ln();
@@ -257,17 +256,17 @@ impl Statistics {
         (odds * confidence) as f32 * PER_TABLE_UNIT
     }
 
-    /// How far an entry moves. About three inputs share the error and have a third of the weight each, which cancels.
+    /// Change of an entry. About three inputs share the error and have a third of the weight each, which cancels out.
     fn step(&self) -> f32 {
         self.error / (self.variance + RIDGE) * PER_TABLE_UNIT
     }
 }
 
-/// Entries per unit of log odds.
+/// Table entries per unit of log odds.
 const PER_TABLE_UNIT: f32 = 256.0 / TABLE_UNIT as f32;
 
 const MAX_ENTRY: f32 = (MAX_LOG_ODDS / TABLE_UNIT as i32) as f32;
 
-/// Variance that an entry must see to move half as far as it would: what is rare in a recording is of that
-/// recording alone.
+/// Variance at which an entry moves by half of the step. It damps entries with few samples, which are specific to one
+/// recording.
 const RIDGE: f32 = 40.0;

@@ -22,17 +22,17 @@ pub struct Conditions {
     pub latency: Duration,
     /// Variation of the delay. As on a real link, it makes packets overtake each other.
     pub jitter: Jitter,
-    /// Which packets are lost.
+    /// Loss model.
     pub loss: Loss,
-    /// Fraction of packets that arrive twice, `0..=1`. The copy has its own jitter and is not held
+    /// Fraction of packets that arrive twice, `0..=1`. The copy has separate jitter and is not held
     /// back. A lost packet has no copy.
     #[serde(rename = "duplicate")]
     pub duplicate_probability: f64,
-    /// Which packets are held back, so that later ones overtake them.
+    /// Packets that are held back, so that later ones overtake them.
     pub reordering: Option<Reordering>,
     /// Capacity of the link. Without a limit there is no queue.
     pub bandwidth: Option<Bandwidth>,
-    /// Whether the link is cut: packets sent while it is cut are lost. Those in flight still arrive.
+    /// Whether the link is cut. Packets sent while it is cut are lost. Packets in flight still arrive.
     pub cut: bool,
     /// Recorded delays and losses, which replace `latency`, `jitter`, `loss` and `reordering`. The
     /// trace starts at the first packet that is sent after it was set.
@@ -59,12 +59,12 @@ pub enum Jitter {
         #[serde(with = "Ms")]
         median: Duration,
         /// Standard deviation of the natural logarithm of the added time, `0..=3`. For one packet in a
-        /// hundred the added time is e^(2.33 sigma) medians or more: ten at 1.0.
+        /// hundred, the added time is at least e^(2.33 sigma) medians: ten at 1.0.
         sigma: f64,
     },
 }
 
-/// Packets that are held back at random, independently of each other.
+/// Random packets that are held back, independently of each other.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reordering {
     /// Fraction of packets, `0..=1`.
@@ -80,7 +80,7 @@ pub struct Reordering {
 /// A bottleneck: packets are sent one after another and wait in a drop-tail queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bandwidth {
-    /// At least [`MIN_BITS_PER_SECOND`].
+    /// Rate, at least [`MIN_BITS_PER_SECOND`].
     pub bits_per_second: u64,
     /// Capacity of the queue, at least 1. The packet that is being sent is not in the queue, so an idle
     /// link accepts a packet of any size. A packet that does not fit is dropped.

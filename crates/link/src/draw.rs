@@ -1,4 +1,4 @@
-//! The random numbers of a packet, and the delays that follow from them.
+//! The random numbers of a packet, and its delays.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use crate::{Jitter, Reordering};
 
 /// Draws random numbers for packets by packet number.
 ///
-/// Packet n reads the generator's stream from word 64 n on, and the same numbers are drawn for every
-/// packet, whether they are used or not. So neither the fate of a packet nor a change of conditions
-/// shifts the random numbers of later packets.
+/// Packet n reads the generator's stream from word 64 n on. The same numbers are drawn for every
+/// packet, whether they are used or not. Neither the fate of a packet nor a change of conditions
+/// therefore shifts the random numbers of later packets.
 #[derive(Clone, Debug)]
 pub(crate) struct PacketRng {
     rng: ChaCha8Rng,
@@ -22,7 +22,7 @@ pub(crate) struct PacketRng {
 /// The random numbers of one packet, uniform in `0..1` except where noted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Draw {
-    /// Decides the transition between the good and the bad state.
+    /// Decides whether the state changes between good and bad.
     pub(crate) transition: f64,
     pub(crate) loss: f64,
     pub(crate) duplication: f64,
@@ -78,10 +78,10 @@ impl PacketRng {
 }
 
 impl Jitter {
-    /// The delay of a packet: the latency with jitter.
+    /// Delay of a packet: the latency with jitter.
     ///
-    /// Log-normal jitter uses the platform's `exp`, so the last nanoseconds may differ between
-    /// platforms. A link runs on one platform, so its two ends need not agree.
+    /// Log-normal jitter uses `libm::exp`, because the last digits of the platform's `exp` differ between
+    /// platforms.
     pub(crate) fn delay(&self, latency: Duration, draw: JitterDraw) -> Duration {
         match *self {
             Self::None => latency,
@@ -97,7 +97,7 @@ impl Jitter {
 }
 
 impl Reordering {
-    /// The extra delay of a packet; zero if it is not held back.
+    /// Extra delay of a packet; zero if it is not held back.
     pub(crate) fn delay(&self, draw: &Draw) -> Duration {
         if draw.reordering < self.probability {
             self.min_delay + (self.max_delay - self.min_delay).mul_f64(draw.reordering_delay)
@@ -107,7 +107,7 @@ impl Reordering {
     }
 }
 
-/// A packet takes 18 words, and more where the normal distribution rejects a draw, which happens once
+/// A packet takes 18 words, and more if the normal distribution rejects a draw, which happens once
 /// in eighty times.
 const WORDS_PER_PACKET: u128 = 64;
 

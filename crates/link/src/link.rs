@@ -10,12 +10,12 @@ use crate::{Conditions, Loss};
 /// One direction of a link that carries items of type `T`.
 ///
 /// The time is an argument, from any clock that does not run backwards. Packets come out in the order
-/// of arrival, and in the order of sending where they arrive at the same time. The same seed, calls and
-/// conditions give the same deliveries; use different seeds for the two directions.
+/// of arrival. If they arrive at the same time, they keep the order of sending. The same seed, calls and
+/// conditions give the same deliveries. Use different seeds for the two directions.
 ///
-/// The random numbers of a packet depend on its number and the seed alone, and the same ones are drawn
-/// for every packet. So the fate of a packet does not shift those of later ones, and a packet that is
-/// lost at an independent loss of 5 % is also lost at 10 %.
+/// The random numbers of a packet depend only on its number and the seed, and the same numbers are drawn
+/// for every packet. The fate of a packet therefore does not shift the random numbers of later ones, and a
+/// packet that is lost at an independent loss of 5 % is also lost at 10 %.
 #[derive(Clone, Debug)]
 pub struct Link<T> {
     conditions: Conditions,
@@ -27,7 +27,7 @@ pub struct Link<T> {
     queue: Queue<Packet<T>>,
     /// Packets in flight by time of arrival, then number, a copy after the packet itself.
     arriving: BTreeMap<(Duration, u64, bool), T>,
-    /// The highest number delivered.
+    /// Highest number delivered.
     newest_delivered: Option<u64>,
     stats: LinkStats,
 }
@@ -37,17 +37,17 @@ pub struct Link<T> {
 /// Invariant: sent + duplicated = lost + queue dropped + delivered + [in flight](Link::in_flight).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
-    /// Passed to [`Link::send`].
+    /// Packets passed to [`Link::send`].
     pub sent: u64,
-    /// Lost at random, by a trace or while the link was cut.
+    /// Packets lost at random, by a trace or while the link was cut.
     pub lost: u64,
-    /// Dropped because the queue was full.
+    /// Packets dropped because the queue was full.
     pub queue_dropped: u64,
-    /// Copies made.
+    /// Copies made by duplication.
     pub duplicated: u64,
-    /// Returned by [`Link::receive`], copies included.
+    /// Packets returned by [`Link::receive`], copies included.
     pub delivered: u64,
-    /// Delivered after a packet that was sent later (RFC 4737, section 3).
+    /// Packets delivered after a packet that was sent later (RFC 4737, section 3).
     pub reordered: u64,
 }
 
@@ -58,7 +58,7 @@ struct Packet<T> {
     item: T,
 }
 
-/// What happens to a packet when it leaves the queue.
+/// Fate of a packet after it leaves the queue.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Lost,
@@ -69,7 +69,7 @@ enum Fate {
 }
 
 impl<T> Link<T> {
-    /// Creates an empty link with a random seed. Conditions out of range are
+    /// Creates an empty link. `seed` determines all randomness. Conditions out of range are
     /// [clamped](Conditions::clamped).
     #[must_use]
     pub fn new(conditions: Conditions, seed: u64) -> Self {
@@ -94,9 +94,9 @@ impl<T> Link<T> {
     /// Sets the conditions for packets that are sent from now on. Values out of range are
     /// [clamped](Conditions::clamped).
     ///
-    /// Packets sent before keep their fate and their delay. Queued packets stay queued, and leave at the
-    /// new rate once the packet that is being sent is through. The state of the Gilbert–Elliott model is
-    /// kept if the new loss is of that model too; otherwise it is reset to the good state.
+    /// Packets sent before keep their fate and their delay. Queued packets stay queued. They leave at the
+    /// new rate after the packet that is being sent. The state of the Gilbert–Elliott model is
+    /// kept if the new loss also has that model. Otherwise it is reset to the good state.
     pub fn set_conditions(&mut self, conditions: Conditions) {
         let conditions = conditions.clamped();
         if !matches!(conditions.loss, Loss::GilbertElliott { .. }) {
@@ -120,13 +120,13 @@ impl<T> Link<T> {
         self.queue.bytes()
     }
 
-    /// The counters so far.
+    /// Counters since the link was created.
     #[must_use]
     pub const fn stats(&self) -> LinkStats {
         self.stats
     }
 
-    /// Decides what happens to a packet that is sent at `now`.
+    /// Decides the fate of a packet that is sent at `now`.
     fn fate(&mut self, now: Duration, draw: &Draw) -> Fate {
         let Conditions {
             latency,
@@ -159,7 +159,7 @@ impl<T> Link<T> {
 }
 
 impl<T: Clone> Link<T> {
-    /// Sends an item in a packet of `bytes` bytes, IP and UDP headers included. The size matters only if
+    /// Sends an item in a packet of `bytes` bytes, IP and UDP headers included. The size only matters if
     /// the bandwidth is limited.
     pub fn send(&mut self, now: Duration, bytes: usize, item: T) {
         let number = self.stats.sent;
@@ -180,12 +180,12 @@ impl<T: Clone> Link<T> {
         }
     }
 
-    /// The next item that has arrived by `now`; call this until it returns `None`.
+    /// Returns the next item that has arrived by `now`. Call it until it returns `None`.
     pub fn receive(&mut self, now: Duration) -> Option<T> {
         self.receive_timed(now).map(|(_, item)| item)
     }
 
-    /// As [`receive`](Self::receive), with the time of arrival.
+    /// Like [`receive`](Self::receive), with the time of arrival.
     pub fn receive_timed(&mut self, now: Duration) -> Option<(Duration, T)> {
         self.drain_queue(now);
         let entry = self.arriving.first_entry()?;
@@ -201,7 +201,7 @@ impl<T: Clone> Link<T> {
         Some((arrived_at, entry.remove()))
     }
 
-    /// Moves the packets that have left the queue by `now` to those in flight.
+    /// Moves the packets that have left the queue by `now` into flight.
     fn drain_queue(&mut self, now: Duration) {
         while let Some((sent_at, packet)) = self.queue.pop(now, self.conditions.bandwidth) {
             let Packet { number, fate, item } = packet;
@@ -239,7 +239,7 @@ mod tests {
         }
     }
 
-    /// A byte takes a millisecond.
+    /// A byte takes one millisecond.
     fn slow() -> Conditions {
         Conditions {
             bandwidth: Some(Bandwidth {
@@ -250,7 +250,7 @@ mod tests {
         }
     }
 
-    /// The arrivals: time in milliseconds, and item.
+    /// Arrivals: time in milliseconds, and item.
     fn arrivals<T: Clone>(link: &mut Link<T>) -> Vec<(u128, T)> {
         std::iter::from_fn(|| link.receive_timed(Duration::MAX))
             .map(|(at, item)| (at.as_millis(), item))

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::LossText;
 
-/// Which packets are lost.
+/// Loss model of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "LossText")]
 pub enum Loss {
@@ -17,13 +17,13 @@ pub enum Loss {
         /// Fraction of packets, `0..=1`.
         probability: f64,
     },
-    /// Packets are lost in bursts: the link is in a good or a bad state, changes state at random, and
-    /// has a loss probability for each. It starts in the good state.
+    /// Packets are lost in bursts. The link is in a good or a bad state, changes state at random, and
+    /// has a loss probability for each state. It starts in the good state.
     ///
-    /// For each packet there is first a transition and then a loss, so the time in a state counts in
+    /// Each packet is a transition and then a loss, so the time in a state counts in
     /// packets. With no loss in the good state and total loss in the bad one, this is a simple case of
     /// the model of E. N. Gilbert, *Capacity of a Burst-Noise Channel*, Bell System Technical Journal 39
-    /// (1960); in general it is that of E. O. Elliott, *Estimates of Error Rates for Codes on
+    /// (1960). The general case is the model of E. O. Elliott, *Estimates of Error Rates for Codes on
     /// Burst-Noise Channels*, Bell System Technical Journal 42 (1963).
     GilbertElliott {
         /// Probability of a transition from good to bad before a packet, `0..=1`.
@@ -39,10 +39,10 @@ pub enum Loss {
 }
 
 impl Loss {
-    /// Bursts in which every packet is lost, with no loss between them.
+    /// Bursts of lost packets, without loss between them.
     ///
     /// `mean_burst_packets` is the mean length of a burst, b, at least 1. `mean_loss_fraction` is the
-    /// fraction of all packets that is lost in the long run, `0..=b / (b + 1)`, because at least one
+    /// fraction of packets lost in the long run, `0..=b / (b + 1)`, because at least one
     /// packet arrives between two bursts. Other arguments give conditions that
     /// [`check`](crate::Conditions::check) rejects.
     #[must_use]
@@ -57,7 +57,7 @@ impl Loss {
         }
     }
 
-    /// The fraction of packets that is lost in the long run, `0..=1`.
+    /// Fraction of packets lost in the long run, `0..=1`.
     #[must_use]
     pub const fn mean_fraction(&self) -> f64 {
         match *self {
@@ -99,7 +99,7 @@ impl Loss {
         }
     }
 
-    /// Every probability.
+    /// All probabilities.
     pub(crate) fn probabilities_mut(&mut self) -> impl Iterator<Item = &mut f64> {
         let values = match self {
             Self::None => [None, None, None, None],

@@ -1,12 +1,12 @@
 //! Conditions of typical networks.
 //!
 //! The figures are round numbers for a typical network of each kind, not measurements. They apply to
-//! each direction, so a round trip takes twice the latency and twice the jitter. Where downstream is
+//! each direction, so a round trip takes twice the latency and twice the jitter. If downstream is
 //! usually faster than upstream, the bandwidth lies in between.
 //!
 //! | preset | round trip, ms | jitter one way, ms | loss | Mbit/s | queue, kB |
 //! |---|---|---|---|---|---|
-//! | Perfect | 0 | none | none | no limit | |
+//! | Perfect | 0 | 0 | none | no limit | |
 //! | LAN | 0.4 | 0.05 median, 0.16 in 1 of 100 | none | 1000 | 256 |
 //! | Wi-Fi | 4 | 1 median, 10 in 1 of 100 | 0.1 %, 2 in a row | 50 | 256 |
 //! | Wi-Fi bad | 6 | 8 median, 130 in 1 of 100 | 3 %, 4 in a row | 5 | 128 |
@@ -18,7 +18,7 @@
 //! | Hostile | 150 | ± 67 | 20 %, 4 in a row | no limit | |
 //!
 //! The round trip is without jitter. A round trip by geostationary satellite is four times 35 786 km,
-//! which takes light 477 ms. The queue of 3G takes 1.4 s to drain: bufferbloat (J. Gettys and
+//! which takes light 477 ms. The queue of 3G takes 1.4 s to drain, which is bufferbloat (J. Gettys and
 //! K. Nichols, *Bufferbloat: Dark Buffers in the Internet*, ACM Queue 9(11), 2011). The article is Glenn
 //! Fiedler's series *Networked Physics* (gafferongames.com): a round trip of six frames at 60 Hz, two
 //! frames of jitter, and one packet in twenty lost. Hostile has twice the jitter and four times the
@@ -28,27 +28,27 @@ use std::time::Duration;
 
 use crate::{Bandwidth, Conditions, Jitter, Loss, Reordering};
 
-/// Conditions with a name.
+/// Named conditions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preset {
-    /// The name on a command line: lower case, with hyphens.
+    /// Name on a command line: lower case, with hyphens.
     pub name: &'static str,
-    /// The name on a button.
+    /// Name on a button.
     pub title: &'static str,
-    /// One sentence.
+    /// Description in one sentence.
     pub summary: &'static str,
     /// Conditions of each direction.
     pub conditions: Conditions,
 }
 
 impl Preset {
-    /// The preset with that [name](Self::name).
+    /// Returns the preset with this [name](Self::name).
     #[must_use]
     pub fn by_name(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// The preset that equals these conditions, cut or not.
+    /// Returns the preset with these conditions, ignoring whether the link is cut.
     #[must_use]
     pub fn of(conditions: &Conditions) -> Option<&'static Self> {
         let whole = Conditions {
@@ -59,7 +59,7 @@ impl Preset {
     }
 }
 
-/// All presets, from a perfect link to a hostile one.
+/// All presets, from perfect to hostile.
 pub static PRESETS: [Preset; 10] = [
     Preset {
         name: "perfect",

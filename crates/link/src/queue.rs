@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use crate::Bandwidth;
 
-/// Items that wait to be sent, first in, first out.
+/// First-in, first-out queue of items to send.
 ///
-/// An item waits only for those before it: without a bandwidth limit it leaves at once.
+/// An item waits only for the items before it. Without a bandwidth limit it leaves at once.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue<T> {
     waiting: VecDeque<Waiting<T>>,
     bytes: usize,
-    /// Time at which the last bit of the last item that left is sent.
+    /// Time at which the last bit of the item that left last is sent.
     free_at: Duration,
 }
 
@@ -32,17 +32,15 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Number of items.
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Bytes of all items.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Appends an item; returns false if it was dropped because the queue is full. Items that have left
+    /// Appends an item. Returns false if the queue is full and the item was dropped. Items that have left
     /// by `now` must have been [popped](Self::pop).
     pub(crate) fn push(
         &mut self,
@@ -65,7 +63,7 @@ impl<T> Queue<T> {
         true
     }
 
-    /// The next item that has left the queue by `now`, and the time at which its last bit is sent, which
+    /// Returns the next item that has left the queue by `now`, and the time at which its last bit is sent, which
     /// may be later.
     pub(crate) fn pop(
         &mut self,
@@ -101,7 +99,7 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// A byte takes a millisecond.
+    /// A byte takes one millisecond.
     const fn slow(queue_bytes: usize) -> Option<Bandwidth> {
         Some(Bandwidth {
             bits_per_second: 8_000,
@@ -109,7 +107,7 @@ mod tests {
         })
     }
 
-    /// The items that leave: time at which each is sent, in milliseconds, and item.
+    /// Items that leave: time of sending in milliseconds, and item.
     fn popped<T>(
         queue: &mut Queue<T>,
         now: Duration,

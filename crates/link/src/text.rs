@@ -1,19 +1,21 @@
-//! [`Conditions`] as a [list](cubewire_text) of conditions, for a command line.
+//! [`Conditions`] as text for a command line: a [list](cubewire_text) of conditions.
 //!
 //! | condition | values |
 //! | --- | --- |
 //! | `latency` | a time, as in `50ms` or `0.2ms` |
-//! | `jitter` | `none`, `uniform/20ms`, `log-normal/5ms/0.8` |
-//! | `loss` | `none`, `0.05`, `bursts/0.05/3`, `gilbert-elliott/0.01/0.5/0/1` |
+//! | `jitter` | `uniform/20ms`, `log-normal/5ms/0.8` |
+//! | `loss` | `0.05`, `bursts/0.05/3`, `gilbert-elliott/0.01/0.5/0/1` |
 //! | `duplicate` | a probability, as in `0.01` |
-//! | `reordering` | `none`, `0.05/20ms/200ms` |
-//! | `bandwidth` | `none`, `1500000/64000` |
-//! | `cut` | `yes`, or nothing at all; `no` |
+//! | `reordering` | `0.05/20ms/200ms` |
+//! | `bandwidth` | `1500000/64000` |
+//! | `cut` | `yes` or no value; `no` |
 //!
-//! The parameters are the fields of the types, in their order; those of `bursts` are of [`Loss::bursts`]. The name of
-//! a [preset](crate::PRESETS) stands for its conditions, which the others modify; without it they modify
-//! [`Conditions::PERFECT`]. The text never contains a comma, a colon or a space, so these can separate it from other
-//! text.
+//! `jitter`, `loss`, `reordering` and `bandwidth` can also be `none`.
+//!
+//! The parameters are the fields of the types, in order; the parameters of `bursts` are the arguments of
+//! [`Loss::bursts`]. A [preset](crate::PRESETS) name stands for its conditions, and other entries modify them.
+//! Without a preset, entries modify [`Conditions::PERFECT`]. The text never contains a comma, a colon or a space, so
+//! these can separate it from other text.
 //!
 //! ```
 //! use cubewire_link::{Conditions, Loss};
@@ -41,12 +43,12 @@ pub(crate) const NOTATION: Notation = Notation {
 };
 
 impl Conditions {
-    /// The [text](crate::text) of these conditions, which parses to the same conditions (negative zero
-    /// becomes zero); `None` if they have a trace.
+    /// Returns the [text](crate::text) of these conditions. It parses to the same conditions (negative zero
+    /// becomes zero). `None` if they have a trace.
     ///
-    /// For a preset it is the preset's name, otherwise the conditions that differ from
-    /// [`PERFECT`](Self::PERFECT), in the order of the fields. The text of conditions that
-    /// [`check`](Self::check) rejects does not parse.
+    /// The text of a preset is its name. The text of other conditions has the entries that differ from
+    /// [`PERFECT`](Self::PERFECT), in the order of the fields. If [`check`](Self::check) rejects the conditions,
+    /// their text does not parse.
     #[must_use]
     pub fn to_text(&self) -> Option<String> {
         if self.trace.is_some() {
@@ -72,7 +74,7 @@ impl FromStr for Conditions {
             "" => Preset::by_name(name),
             _ => None,
         };
-        // One more than there can be without an error: every condition once, and a preset.
+        // A valid text has at most every condition once and a preset. One more entry is enough to get an error.
         let most = NOTATION.written(&Self::PERFECT)?.len() + 2;
         let entries: Vec<_> = NOTATION.entries(text).take(most).collect();
         let presets: Vec<_> = entries.iter().filter_map(preset).collect();
@@ -103,7 +105,7 @@ impl FromStr for Conditions {
     }
 }
 
-/// [`Loss`] as it is read: bursts are written as the general model.
+/// [`Loss`] as it is parsed. Bursts are displayed as the general model.
 #[derive(Deserialize)]
 pub(crate) enum LossText {
     None,
@@ -175,7 +177,7 @@ mod tests {
         }
     }
 
-    /// Texts that are in people's scripts and replays, whose checksum is of what is written.
+    /// Texts as they appear in users' scripts and replays. Replays contain a checksum of the text.
     #[test]
     fn a_text_is_read_and_written_as_ever() {
         let everything = "latency=0.2ms+jitter=log-normal/33.333ms/1.5\
@@ -212,7 +214,7 @@ mod tests {
         assert_eq!(conditions.to_text(), None);
     }
 
-    /// Texts, and the messages about them.
+    /// Texts, each with the message of its error.
     const REFUSED: &str = "\
 wifi | unknown condition or preset `wifi` (did you mean `wi-fi`?); NAMES
  | no condition or preset is given; NAMES

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use crate::conditions::MAX_DELAY;
 
-/// A recording of a link: for each packet the time of sending, and its delay or that it was lost.
+/// A recording of a link: the time of sending of each packet, and its delay or loss.
 ///
-/// The text is CSV with a header, in UTF-8 with or without a byte-order mark. Blank lines and lines that begin with `#`
-/// are ignored.
+/// The text is CSV with a header, in UTF-8 with or without a byte-order mark. Blank lines and lines that begin
+/// with `#` are ignored.
 ///
 /// ```text
 /// sent_ms,delay_ms
@@ -19,11 +19,11 @@ use crate::conditions::MAX_DELAY;
 /// 50,49.9
 /// ```
 ///
-/// `sent_ms` must ascend; only differences matter. `delay_ms` is the one-way delay; it is empty if the
+/// `sent_ms` must ascend; only differences matter. `delay_ms` is the one-way delay, or empty if the
 /// packet was lost. Both are decimal numbers of milliseconds.
 ///
-/// The newest entry at or before a packet's time of sending applies to it. The trace repeats: the last
-/// entry lasts as long as the others on average. A single entry lasts for ever.
+/// The newest entry at or before a packet's time of sending applies to it. The trace repeats. The last
+/// entry lasts as long as the mean of the others. A single entry lasts for ever.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Trace {
     /// Not empty; the first entry is at zero, and times ascend.
@@ -41,7 +41,7 @@ struct Entry {
 }
 
 impl Trace {
-    /// Maximum number of entries: four and a half hours at 60 packets a second.
+    /// Maximum number of entries: four and a half hours at 60 packets per second.
     pub const MAX_ENTRIES: usize = 1_000_000;
 
     /// Maximum size of the text, 64 MiB.
@@ -50,7 +50,7 @@ impl Trace {
     /// Maximum size of a line with an entry. Comments may be longer.
     pub const MAX_LINE_BYTES: u64 = 1000;
 
-    /// Parses a trace from CSV text. Reads no further than the first error, and keeps a line at a time.
+    /// Parses a trace from CSV text. Reads no further than the first error, and keeps one line in memory.
     ///
     /// # Errors
     /// [`TraceError`] if the text cannot be read or is too long, if the header is not
@@ -114,7 +114,7 @@ impl Trace {
         self.period
     }
 
-    /// The delay of a packet that is sent at `since_start`; `None` if it is lost.
+    /// Delay of a packet that is sent at `since_start`; `None` if it is lost.
     #[must_use]
     pub fn delay(&self, since_start: Duration) -> Option<Duration> {
         let into = since_start
@@ -138,7 +138,7 @@ impl fmt::Debug for Trace {
     }
 }
 
-/// Why a text cannot be parsed as a trace.
+/// Error of reading a trace.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// Reading failed.
@@ -166,7 +166,7 @@ pub enum TraceError {
     Sent {
         /// Line number, from 1.
         line: usize,
-        /// The start of the field.
+        /// Start of the field.
         value: String,
     },
     /// A delay is not a number or out of range.
@@ -174,7 +174,7 @@ pub enum TraceError {
     Delay {
         /// Line number, from 1.
         line: usize,
-        /// The start of the field.
+        /// Start of the field.
         value: String,
     },
     /// A time of sending is not after the previous one.
@@ -197,20 +197,19 @@ pub enum TraceError {
     Empty,
 }
 
-/// The lines of a text that are neither blank nor comments.
+/// The lines of a text, without blank lines and comments.
 struct Lines<R> {
-    /// Up to one byte more than a text may have.
+    /// Limited to one byte more than the maximum size of a text.
     text: io::Take<R>,
     line: Vec<u8>,
-    /// Number of lines so far.
     number: usize,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// The next line, without space around it, and its number, from 1.
+    /// Returns the next line, trimmed, and its number, from 1.
     fn next(&mut self) -> Result<Option<(usize, &[u8])>, TraceError> {
         loop {
-            // Blank lines at once: there may be millions.
+            // Skips all buffered blank lines at once, because there may be millions.
             let buffered = self.text.fill_buf()?.iter();
             let blank = buffered.take_while(|byte| matches!(byte, b'\r' | b'\n'));
             let (skipped, lines) = blank.fold((0, 0), |(skipped, lines), byte| {
@@ -247,7 +246,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// The two fields of a line, which may be quoted; the number of fields if there are not two.
+/// Returns the two fields of a line, which may be quoted. The error is the number of fields if it is not two.
 fn fields(line: &[u8]) -> Result<[&[u8]; 2], usize> {
     let mut fields = line.split(|byte| *byte == b',').map(|field| {
         let field = field.trim_ascii();
@@ -270,7 +269,7 @@ fn milliseconds(field: &[u8], max: f64) -> Option<Duration> {
         .then(|| Duration::from_secs_f64(ms / 1000.0))
 }
 
-/// The start of a field, for an error message.
+/// Returns the start of a field for an error message.
 fn excerpt(field: &[u8]) -> String {
     String::from_utf8_lossy(&field[..field.len().min(40)]).into_owned()
 }

@@ -1,10 +1,10 @@
-//! Times of a tick, and of what else is done with worlds: while most cubes rest, and with a ball of cubes.
+//! Times of ticks and other operations on worlds: with most cubes at rest, and with a ball of cubes.
 //!
 //! ```sh
 //! cargo bench -p cubewire-physics
 //! ```
 //!
-//! FIGURES.md of the lab has the results.
+//! The results are in the lab's FIGURES.md.
 
 use std::hint::black_box;
 
@@ -13,7 +13,7 @@ use cubewire_codec::{Plan, QuantizedSnapshot, ladder};
 use cubewire_physics::{Input, World, WorldState};
 use cubewire_scene::Keys;
 
-/// Rolls to and fro, gathering or not.
+/// Keys that roll the player to and fro, gathering or not.
 fn input(tick: u64, gather: bool) -> Input {
     let keys = Keys {
         right: tick % 100 < 50,
@@ -37,7 +37,7 @@ fn quantized(world: &World) -> QuantizedSnapshot {
     snapshot
 }
 
-/// Memory of this process, where the system tells it in a file.
+/// Memory of this process, on systems with `/proc`.
 fn resident_bytes() -> Option<usize> {
     let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: usize = pages.split(' ').nth(1)?.parse().ok()?;

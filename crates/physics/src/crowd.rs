@@ -1,30 +1,30 @@
-//! Whether cubes are so close that no simulation has them there, and that simulating them would take seconds.
+//! Detects snapshots with too many overlapping cubes. Simulating them would take seconds.
 
 use cubewire_codec::QuantizedSnapshot;
 use cubewire_scene::{CUBES, PLAYER};
 use glam::Vec3;
 
-/// Distance of centres within which two cubes overlap, metres: three quarters of the length of their edges.
+/// Two cubes are close if their centres are nearer than this, metres: three quarters of the length of an edge.
 const CLOSE: f32 = 0.3;
 
-/// Pairs that are so close, at most. A ball of eighty cubes has none; every cube at one point, 404,550.
+/// Maximum number of close pairs. A ball of eighty cubes has 0; all cubes at one point have 404,550.
 const MAX_CLOSE_PAIRS: usize = 200;
 
-/// Whether more cubes of a snapshot overlap than a simulation ever has. A receiver should not build a world from
-/// it: with every cube at one point, a tick takes too long and too much memory.
+/// Whether more cubes of a snapshot overlap than in any simulation. A receiver should not build a world from
+/// it: with all cubes at one point, a tick takes too much time and memory.
 ///
 /// # Panics
-/// If the snapshot has fewer states than there are cubes.
+/// If the snapshot has fewer bodies than there are cubes.
 pub(crate) fn is_crowded(snapshot: &QuantizedSnapshot) -> bool {
     are_crowded((0..CUBES).map(|cube| snapshot.body(cube).position))
 }
 
-/// Whether more cubes overlap than a simulation ever has, from the positions of all cubes by index.
+/// Whether more cubes overlap than in any simulation. `positions` are all cubes by index.
 fn are_crowded(positions: impl Iterator<Item = Vec3>) -> bool {
     close_pairs(positions, MAX_CLOSE_PAIRS) > MAX_CLOSE_PAIRS
 }
 
-/// Pairs of cubes, without the player, that are close; stops beyond `most`.
+/// Number of close pairs of cubes, without the player. Stops counting beyond `most`.
 fn close_pairs(positions: impl Iterator<Item = Vec3>, most: usize) -> usize {
     let mut by_x: Vec<_> = positions.skip(PLAYER + 1).collect();
     by_x.sort_unstable_by(|a, b| a.x.total_cmp(&b.x));
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn cubes_at_one_point_are_crowded() {
         assert!(are_crowded((0..CUBES).map(|_| Vec3::Z)));
-        // So are sixteen heaps.
+        // Sixteen heaps are, too.
         assert!(are_crowded(
             (0..CUBES).map(|cube| Vec3::X * (cube % 16) as f32)
         ));

@@ -1,13 +1,13 @@
-//! Applies the forces of the held keys to the bodies.
+//! Applies the forces of the held keys.
 
 use cubewire_scene::{self as scene, Body, Keys, PLAYER, Push, TICKS_PER_SECOND};
 use glam::Vec3;
 use rapier3d::prelude::{RigidBody, RigidBodyHandle, RigidBodySet};
 
-/// Speed of the player from which sleeping cubes ahead of it are woken, metres per second.
+/// Speed of the player above which it wakes sleeping cubes ahead of it, metres per second.
 const FAST: f32 = 4.0;
 
-/// Applies the forces of one tick. `handles` are the cubes' bodies by index, and `ticks` the ticks since the start.
+/// Applies the forces of one tick. `handles` are the cubes' bodies by index, and `ticks` is the time since the start.
 pub(crate) fn apply_forces(
     bodies: &mut RigidBodySet,
     handles: &[RigidBodyHandle],
@@ -45,10 +45,10 @@ pub(crate) fn apply_forces(
             .then(|| scene::gather(player.position, &body))
             .flatten();
         let gathered = gathered.unwrap_or_default();
-        // Action and reaction: otherwise the ball would propel itself.
+        // Action and reaction. Without it, the ball would propel itself.
         on_player.force -= gathered;
         let force = blown.unwrap_or_default() + gathered;
-        // Rapier re-examines a body that is borrowed mutably.
+        // Rapier re-examines every body that is borrowed mutably, so bodies without a force are left alone.
         if force != Vec3::ZERO {
             let torque = Vec3::ZERO;
             apply(&mut bodies[handle], Push { force, torque });
@@ -57,8 +57,8 @@ pub(crate) fn apply_forces(
     apply(&mut bodies[handles[PLAYER]], on_player);
 }
 
-/// Wakes the cubes that the player is about to hit. Rapier detects contact between a cube and the floor
-/// only while the cube is awake, so a sleeping cube that the player lands on is pressed into the floor.
+/// Wakes the cubes that the player is about to hit. Rapier only detects contacts of a cube with the floor
+/// while the cube is awake, so a sleeping cube would be pressed into the floor if the player lands on it.
 fn wake_ahead(bodies: &mut RigidBodySet, handles: &[RigidBodyHandle], player: &Body) {
     let speed = player.linear_velocity.length();
     if speed < FAST {
@@ -75,7 +75,7 @@ fn wake_ahead(bodies: &mut RigidBodySet, handles: &[RigidBodyHandle], player: &B
     }
 }
 
-/// Applies one tick of force as an impulse: a force persists, and clearing it would wake the body.
+/// Applies the force of one tick as an impulse. A force would persist, and clearing it would wake the body.
 fn apply(body: &mut RigidBody, push: Push) {
     let seconds = 1.0 / TICKS_PER_SECOND as f32;
     if push.force != Vec3::ZERO {

@@ -1,8 +1,8 @@
-//! A hash of snapshots, to compare runs.
+//! Hash of snapshots, to compare runs.
 
 use cubewire_codec::Snapshot;
 
-/// Extends a running hash (FNV-1a) with every bit of a snapshot; start with 0.
+/// Extends a hash (FNV-1a) with every bit of a snapshot. Start with 0.
 #[must_use]
 pub fn state_hash(hash: u64, snapshot: &Snapshot) -> u64 {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;

@@ -1,21 +1,21 @@
-//! What moves a world, as one byte.
+//! The input of a world in one tick, as one byte.
 
 use cubewire_scene::Keys;
 
-/// What moves a world in one tick.
+/// Input of a world in one tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Input {
     /// Whether the scene is reset before the tick.
     pub resets: bool,
     /// Whether the engine's sets are [rebuilt](crate::Sets::rebuild) before the tick, after a reset if there are
-    /// both. From there on the world is equal to one that was [restored](crate::World::restored) from its state.
+    /// both. From then on the world equals one that was [restored](crate::World::restored) from its state.
     pub rebuilds: bool,
-    /// The keys that are held during the tick.
+    /// The keys held during the tick.
     pub keys: Keys,
 }
 
 impl Input {
-    /// The whole input:
+    /// Packs the input into a byte:
     ///
     /// ```text
     ///      7        6        5      4     3     2     1      0
@@ -41,7 +41,7 @@ impl Input {
             .fold(0, |byte, (index, bit)| byte | u8::from(bit) << index)
     }
 
-    /// The input that [`to_byte`](Self::to_byte) writes as this byte. Every byte is one.
+    /// Unpacks a byte of [`to_byte`](Self::to_byte). Every byte is valid.
     #[must_use]
     pub fn from_byte(byte: u8) -> Self {
         let bit = |index: u8| byte >> index & 1 == 1;

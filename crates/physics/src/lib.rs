@@ -1,13 +1,12 @@
-//! The cube demo in [Rapier](https://rapier.rs), without Bevy: how its bodies are built, and what one tick does
-//! to them.
+//! The cube demo in [Rapier](https://rapier.rs), without Bevy: builds its bodies and simulates its ticks.
 //!
-//! The rules are `cubewire-scene`'s; this crate applies them with the physics engine. A tick is [`Sets::before`], a step
-//! of Rapier, and [`Sets::after`]. The game has the sets in the context of `bevy_rapier3d`, and its plugin steps them. A
-//! [`World`] owns and steps its sets itself. Both compute the same to the bit: worlds that are built alike and stepped
-//! with the same keys stay equal, and so does a clone.
+//! The rules are in `cubewire-scene`; this crate applies them with the physics engine. A tick is [`Sets::before`], a
+//! step of Rapier, and [`Sets::after`]. In the game, the sets are in the context of `bevy_rapier3d`, and its plugin
+//! steps them. A [`World`] owns and steps its own sets. Both compute bit-identical results: worlds that are built
+//! alike and stepped with the same keys stay equal, and so do clones.
 //!
-//! That holds on the same architecture, with any optimization. Another compiler or another instruction set may round
-//! differently somewhere, and the cubes are chaotic.
+//! This holds on the same architecture, at any optimization level. Another compiler or instruction set may round
+//! differently, and because the cubes are chaotic, the results then diverge.
 //!
 //! ```
 //! use cubewire_physics::World;
@@ -48,5 +47,5 @@ pub use state::{MAX_STATE_BYTES, WorldState, WorldStateError};
 pub use step::{SceneState, Sets};
 pub use world::World;
 
-/// The version of Rapier that the crate's interface is made of.
+/// The version of Rapier in this crate's API.
 pub use rapier3d;

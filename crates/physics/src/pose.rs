@@ -1,4 +1,4 @@
-//! Poses as integers, and back.
+//! Conversion of poses to and from integers.
 
 use std::f32::consts::{FRAC_1_SQRT_2, SQRT_2};
 
@@ -9,7 +9,6 @@ use cubewire_codec::{BodyState, Precision, QuantizedSnapshot, ladder, stages};
 use cubewire_scene::{CUBES, initial_position};
 use glam::{Quat, Vec3};
 
-/// Bits of a component of an orientation.
 const ORIENTATION_BITS: u8 = match PRECISION.orientation {
     stages::Orientation::SmallestThree { bits } => bits,
     stages::Orientation::Full => panic!("orientations are quantized"),
@@ -18,10 +17,10 @@ const ORIENTATION_BITS: u8 = match PRECISION.orientation {
 /// Levels of a component in [`CUBES`](cubewire_codec::schema::CUBES).
 const LEVELS: Levels = Levels::Even;
 
-/// The precision of the snapshots from which worlds are built.
+/// Precision of the snapshots that worlds are built from.
 pub(crate) const PRECISION: Precision = ladder::SIMULATED.stages.precision();
 
-/// Whether worlds can be built from the snapshot.
+/// Whether worlds can be built from a snapshot: it has all cubes, in this precision.
 pub(crate) fn is_of_scene(snapshot: &QuantizedSnapshot) -> bool {
     snapshot.len() == CUBES && snapshot.precision() == PRECISION
 }
@@ -41,7 +40,7 @@ impl Integers {
         }
     }
 
-    /// None if the orientation is not finite or zero.
+    /// Quantizes a pose. `None` if the orientation is not finite or zero.
     pub(crate) fn quantize(position: Vec3, orientation: Quat) -> Option<Self> {
         let [x, y, z] = position.to_array();
         let [of_x, of_y, of_z] = POSITION;
@@ -52,8 +51,8 @@ impl Integers {
     }
 }
 
-/// A cube at the centre of its cell, or near it: its integers are those of the snapshot. One that is where the scene
-/// starts is exactly there.
+/// Returns the pose of a cube near the centre of its quantization cell, so that it quantizes to the snapshot's
+/// integers. A cube at its initial position gets the exact initial pose.
 pub(crate) fn dequantize(snapshot: &QuantizedSnapshot, cube: usize) -> BodyState {
     let mut state = snapshot.body(cube);
     let initial = initial_position(cube);
@@ -67,8 +66,8 @@ pub(crate) fn dequantize(snapshot: &QuantizedSnapshot, cube: usize) -> BodyState
         SmallestThree::quantize(orientation, ORIENTATION_BITS, LEVELS) == Some(code)
     };
     if !is_same(&state.orientation) {
-        // At the edge of the codes, the component that is left out may come out smaller than another. It is
-        // largest where the others are smallest.
+        // At the limits of the components, the omitted component can come out smaller than another one. Pulling the
+        // three components towards zero makes the omitted one larger.
         let pulls = [0.125, 0.25, 0.375, 0.49];
         let nearest = pulls
             .map(|pull| pulled(code, pull))
@@ -79,7 +78,7 @@ pub(crate) fn dequantize(snapshot: &QuantizedSnapshot, cube: usize) -> BodyState
     state
 }
 
-/// An orientation with its three components nearer to zero than those of a code, by a share of a step.
+/// Orientation of a code with its three components moved towards zero by `pull` steps.
 fn pulled(code: SmallestThree, pull: f32) -> Quat {
     let step = SQRT_2 / f32::from(LEVELS.max_component(ORIENTATION_BITS));
     let mut components = [0.0; 4];
@@ -117,7 +116,7 @@ mod tests {
         let mut pulled = 0;
         for round in 0..100_000 {
             let mut components = [random(), random(), random(), random()];
-            // Two, three or four components that are nearly equal.
+            // Two, three or four nearly equal components.
             let equal = round % 4 + 1;
             for component in &mut components[..equal] {
                 *component = component.signum() * (0.9 + 0.002 * random());

@@ -16,22 +16,22 @@ use crate::state::{ExactBody, WorldState};
 use crate::step::{SceneState, Sets};
 
 impl Sets<'_> {
-    /// Rebuilds all sets from the [rounded](WorldState::rounded) state of the bodies, as those of a world that is
-    /// [restored](crate::World::restored) from it. What the engine keeps besides it is gone: contacts with the impulses
-    /// from which the solver starts, and the order of pairs and islands.
+    /// Rebuilds all sets from the [rounded](WorldState::rounded) state of the bodies. The result equals the sets of a
+    /// world that is [restored](crate::World::restored) from it. Other data of the engine is lost: contacts with the
+    /// impulses that the solver starts from, and the order of pairs and islands.
     ///
-    /// Handles stay as they are, and so do colliders and the user data of bodies.
+    /// Handles, colliders and the user data of bodies stay the same.
     ///
     /// # Panics
-    /// If a body or collider was ever removed from the sets, so that the handles would change, or if there are bodies
-    /// besides the cubes'.
+    /// If a body or collider was ever removed from the sets, because the handles would change, or if there are bodies
+    /// besides the cubes.
     pub fn rebuild(&mut self, scene: &mut SceneState) {
         let state = scene.state(self.bodies);
-        // Not rounded if a cube is nowhere; no snapshot can be sent then.
+        // If a cube has a position that is not finite, the state is not rounded. No snapshot can be sent then.
         self.restore(scene, &state.rounded().unwrap_or(state));
     }
 
-    /// Replaces all sets by those of a state. Panics as [`rebuild`](Self::rebuild) does.
+    /// Replaces all sets by the sets of a state. Panics like [`rebuild`](Self::rebuild).
     pub(crate) fn restore(&mut self, scene: &mut SceneState, state: &WorldState) {
         *scene = SceneState::restored(scene.handles().to_vec(), state);
         let old_bodies = std::mem::take(self.bodies);
@@ -41,13 +41,13 @@ impl Sets<'_> {
         *self.narrow_phase = NarrowPhase::new();
         *self.impulse_joints = ImpulseJointSet::new();
         *self.multibody_joints = MultibodyJointSet::new();
-        // Working memory, but it recognises what it has seen by counters that start again.
+        // Working memory. It is replaced because it recognises data by counters, which start again.
         *self.ccd_solver = CCDSolver::new();
         *self.pipeline = PhysicsPipeline::new();
 
-        // Rapier wakes bodies when they begin to touch, and to it all of them do. So this happens before their
-        // state is set: they are registered asleep, without colliders, in a tick in which nothing moves; then their
-        // contacts are detected.
+        // Rapier wakes bodies when they start to touch, and in new sets all contacts start. So contacts are created
+        // before the state is set: a tick without motion registers the bodies, asleep and without colliders; then the
+        // collisions are detected.
         *self.bodies = RigidBodySet::with_capacity(old_bodies.len());
         for (handle, old) in old_bodies.iter() {
             let cube = scene.cube(handle).expect("every body is a cube's");
@@ -90,8 +90,8 @@ impl Sets<'_> {
         }
     }
 
-    /// Wakes sleeping cubes that touch one that is awake, directly or through others, in the first tick after sets
-    /// were built: Rapier would only do so when they begin to touch.
+    /// Wakes sleeping cubes that touch an awake one, directly or through others, in the first tick after sets
+    /// were built. Rapier itself would only wake them when the contact starts.
     pub(crate) fn wake_touched(&mut self, scene: &mut SceneState) {
         scene.is_restored = false;
         let island =

@@ -1,4 +1,4 @@
-//! The world that a receiver simulates, for packets of [`SIMULATED`](cubewire_codec::ladder::SIMULATED).
+//! The world that a receiver simulates for packets of [`SIMULATED`](cubewire_codec::ladder::SIMULATED).
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -11,20 +11,20 @@ use crate::pose::PRECISION;
 use crate::state::WorldState;
 use crate::world::World;
 
-/// Snapshots of the world that are kept for packets that arrive late, at most.
+/// Maximum number of past snapshots kept for late packets.
 pub const MAX_PAST: usize = 256;
 
-/// An [`Engine`] of this scene. Its world is simulated once, tick by tick.
+/// [`Engine`] for this scene. It simulates each tick of its world once.
 #[derive(Default)]
 pub struct ReceiverWorld {
     current: Option<Simulated>,
-    /// The world before, for packets that arrive late.
+    /// The previous world, for late packets.
     replaced: Option<Simulated>,
     restorable: Option<(u64, WorldState)>,
     simulated_ticks: u64,
 }
 
-/// The tick after which a world starts.
+/// Start of a world.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Start {
     /// The scene started after this tick.
@@ -41,24 +41,24 @@ impl Start {
     }
 }
 
-/// A world and its past.
+/// A world and its past snapshots.
 struct Simulated {
     world: World,
-    /// Its newest tick.
+    /// Newest tick of the world.
     tick: u64,
     start: Start,
-    /// Its snapshots after earlier ticks, and after the newest.
+    /// Snapshots of consecutive ticks, up to the newest.
     past: VecDeque<QuantizedSnapshot>,
 }
 
 impl ReceiverWorld {
-    /// An engine without a world.
+    /// Creates an engine without a world.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Worlds in memory.
+    /// Number of worlds in memory.
     #[must_use]
     pub fn count(&self) -> usize {
         [&self.current, &self.replaced]
@@ -67,7 +67,7 @@ impl ReceiverWorld {
             .count()
     }
 
-    /// Replaces the current world. `None` if there is no such world.
+    /// Replaces the current world. `None` if the world cannot be built.
     fn start(&mut self, start: Start) -> Option<()> {
         // A late packet from an older start must not replace a newer world.
         let from = start.tick();
@@ -96,7 +96,7 @@ impl ReceiverWorld {
 }
 
 impl Simulated {
-    /// The snapshot after a tick, if it is kept.
+    /// Returns the snapshot of a tick, if it is kept.
     fn at(&self, tick: u64) -> Option<&QuantizedSnapshot> {
         let late = usize::try_from(self.tick.checked_sub(tick)?).ok()?;
         let index = self.past.len().checked_sub(late)?.checked_sub(1)?;

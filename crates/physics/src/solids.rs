@@ -1,4 +1,4 @@
-//! What the scene is made of: the floor, the walls, the ceiling and the cubes.
+//! The parts of the scene: floor, walls, ceiling and cubes.
 
 use cubewire_codec::{BodyState, Snapshot};
 use cubewire_scene::{
@@ -12,20 +12,20 @@ use rapier3d::prelude::{
 
 use crate::state::ExactBody;
 
-/// The player is as heavy as fifty cubes and lands on them: with Rapier's default of four iterations it presses
+/// The player has the mass of fifty cubes and lands on them. With Rapier's default of four iterations it would press
 /// them into the floor.
 const SOLVER_ITERATIONS: usize = 8;
 
 /// Thickness of the walls, metres: more than any body moves in one tick.
 const THICKNESS: f32 = 8.0;
 
-/// Distance of walls and ceiling inside the codec's bounds, metres, in case a body is pressed into them.
+/// Distance of walls and ceiling inside the codec's bounds, metres, because a body can be pressed into them.
 const MARGIN: f32 = 0.5;
 
-/// Soft-CCD prediction distance of a cube, metres: what it covers in one tick at the maximum speed.
+/// Soft-CCD prediction distance of a cube, metres: its distance in one tick at the maximum speed.
 pub const LOOK_AHEAD: f32 = scene::MAX_LINEAR_SPEED / TICKS_PER_SECOND as f32;
 
-/// Acceleration of every cube that no force acts on, m/s².
+/// Acceleration of every cube without other forces, m/s².
 pub const GRAVITY: Vec3 = Vec3::new(0.0, 0.0, -scene::GRAVITY);
 
 /// A part of the scene.
@@ -33,7 +33,7 @@ pub const GRAVITY: Vec3 = Vec3::new(0.0, 0.0, -scene::GRAVITY);
 pub enum Solid {
     /// The half-space below z = 0.
     Floor,
-    /// A box that never moves.
+    /// A static box.
     Wall {
         /// Centre, metres.
         centre: Vec3,
@@ -42,7 +42,7 @@ pub enum Solid {
     },
     /// A cube.
     Cube {
-        /// Its index.
+        /// Index of the cube.
         cube: usize,
         /// Centre at tick 0, metres.
         centre: Vec3,
@@ -51,7 +51,7 @@ pub enum Solid {
     },
 }
 
-/// Everything in the scene, in the order in which it is added to Rapier's sets. Results depend on the order.
+/// All parts of the scene, in the order of insertion into Rapier's sets. Results depend on the order.
 pub fn solids() -> impl Iterator<Item = Solid> {
     let walls = walls().map(|(centre, half)| Solid::Wall { centre, half });
     let cubes = (0..CUBES).map(|cube| Solid::Cube {
@@ -80,7 +80,7 @@ fn walls() -> [(Vec3, Vec3); 5] {
     ]
 }
 
-/// The shape of a part of the scene.
+/// Collider of a part of the scene.
 pub(crate) fn collider(solid: Solid) -> Collider {
     let builder = match solid {
         Solid::Floor => ColliderBuilder::new(SharedShape::halfspace(Vec3::Z)),
@@ -92,7 +92,7 @@ pub(crate) fn collider(solid: Solid) -> Collider {
     builder.friction(FRICTION).restitution(0.0).build()
 }
 
-/// The body of a cube, to be inserted.
+/// Body of a cube, to be inserted.
 pub(crate) fn body(state: &ExactBody) -> RigidBody {
     let mut body = RigidBodyBuilder::dynamic()
         .pose(Pose::from_parts(state.position, state.orientation))
@@ -107,7 +107,7 @@ pub(crate) fn body(state: &ExactBody) -> RigidBody {
     body
 }
 
-/// How Rapier integrates the scene: one tick a step.
+/// Rapier's parameters for this scene: one tick per step.
 #[must_use]
 pub fn parameters() -> IntegrationParameters {
     IntegrationParameters {
@@ -118,7 +118,7 @@ pub fn parameters() -> IntegrationParameters {
     }
 }
 
-/// Sets when a cube falls asleep.
+/// Sets the thresholds at which a cube falls asleep.
 pub fn set_rest_thresholds(body: &mut RigidBody) {
     let activation = body.activation_mut();
     activation.normalized_linear_threshold = scene::REST_LINEAR_SPEED;
@@ -126,7 +126,7 @@ pub fn set_rest_thresholds(body: &mut RigidBody) {
     activation.time_until_sleep = scene::REST_SECONDS;
 }
 
-/// Every cube before the first tick.
+/// All cubes before the first tick.
 #[must_use]
 pub fn initial_snapshot() -> Snapshot {
     let cubes = (0..CUBES).map(|cube| BodyState {

@@ -1,4 +1,4 @@
-//! The exact state of a world.
+//! Exact state of a world.
 
 mod bytes;
 
@@ -9,16 +9,16 @@ use glam::{Quat, Vec3};
 pub use self::bytes::{MAX_STATE_BYTES, WorldStateError};
 use crate::pose::PRECISION;
 
-/// The exact state from which a world goes on: [`World::restored`](crate::World::restored) builds one, and all worlds
-/// that are built from the same state go on alike.
+/// Exact state to restore a world from. [`World::restored`](crate::World::restored) builds a world, and all worlds
+/// restored from the same state continue alike.
 ///
-/// A world from which a state is read goes on a little differently: the engine also keeps contacts with the impulses of
-/// the last tick, and an order of pairs and islands, which depends on the past. A world that is
-/// [rebuilt](crate::World::rebuild) goes on as the one that is restored from its [rounded](Self::rounded) state.
+/// The world that the state was read from continues slightly differently, because the engine also keeps contacts with
+/// the impulses of the last tick, and an order of pairs and islands that depends on the past. A
+/// [rebuilt](crate::World::rebuild) world continues like the world restored from its [rounded](Self::rounded) state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorldState {
     pub(crate) ticks: u64,
-    /// One for each cube, by index.
+    /// The bodies of all cubes by index.
     pub(crate) bodies: Vec<ExactBody>,
 }
 
@@ -29,17 +29,17 @@ pub(crate) struct ExactBody {
     pub(crate) position: Vec3,
     /// Rotation from local to world axes.
     pub(crate) orientation: Quat,
-    /// Metres per second; zero while the cube is asleep.
+    /// Metres per second; zero if the cube is asleep.
     pub(crate) linear_velocity: Vec3,
-    /// About world axes, radians per second; zero while the cube is asleep.
+    /// About world axes, radians per second; zero if the cube is asleep.
     pub(crate) angular_velocity: Vec3,
     /// Whether the cube is asleep.
     pub(crate) sleeping: bool,
-    /// For how long the cube has been slow enough to fall asleep.
+    /// Time since the cube became slow enough to fall asleep, seconds.
     pub(crate) seconds_still: f32,
     /// Whether the cube is interacting.
     pub(crate) interacting: bool,
-    /// Ticks for which the cube has been asleep.
+    /// Number of ticks since the cube fell asleep.
     pub(crate) rest_ticks: u16,
 }
 
@@ -64,9 +64,9 @@ impl WorldState {
         self.ticks
     }
 
-    /// The nearest state that a receiver can be given in few bytes, once it has the snapshot of the same tick: poses
-    /// as [dequantized](cubewire_codec::QuantizedSnapshot::dequantize), velocities and times in small integers. To
-    /// round again changes nothing.
+    /// Rounds to the nearest state that needs few bytes if the receiver has the snapshot of the same tick: poses as
+    /// [dequantized](cubewire_codec::QuantizedSnapshot::dequantize), velocities and times as small integers. Rounding
+    /// a rounded state does not change it.
     ///
     /// # Errors
     /// [`QuantizeError`] if a number is not finite.

@@ -16,7 +16,7 @@ use crate::state::{ExactBody, WorldState};
 /// Rapier's sets, borrowed for a tick.
 #[expect(missing_debug_implementations, reason = "Rapier's sets have none")]
 pub struct Sets<'w> {
-    /// Which bodies are asleep.
+    /// Groups of touching bodies, and which of them are asleep.
     pub islands: &'w mut IslandManager,
     /// Pairs of colliders that may touch.
     pub broad_phase: &'w mut DefaultBroadPhase,
@@ -24,20 +24,20 @@ pub struct Sets<'w> {
     pub narrow_phase: &'w mut NarrowPhase,
     /// The bodies.
     pub bodies: &'w mut RigidBodySet,
-    /// Their shapes.
+    /// Shapes of the bodies.
     pub colliders: &'w mut ColliderSet,
-    /// None in this scene.
+    /// Empty in this scene.
     pub impulse_joints: &'w mut ImpulseJointSet,
-    /// None in this scene.
+    /// Empty in this scene.
     pub multibody_joints: &'w mut MultibodyJointSet,
-    /// Working memory: no tick depends on what an earlier one left in it.
+    /// Working memory. Ticks do not depend on its content.
     pub ccd_solver: &'w mut CCDSolver,
-    /// Working memory: no tick depends on what an earlier one left in it.
+    /// Working memory. Ticks do not depend on its content.
     pub pipeline: &'w mut PhysicsPipeline,
 }
 
 impl<'w> From<&'w mut PhysicsWorld> for Sets<'w> {
-    /// All that a world has but its gravity and its parameters: those are the scene's.
+    /// Borrows everything except gravity and parameters, which belong to the scene.
     fn from(world: &'w mut PhysicsWorld) -> Self {
         Self {
             islands: &mut world.islands,
@@ -53,25 +53,25 @@ impl<'w> From<&'w mut PhysicsWorld> for Sets<'w> {
     }
 }
 
-/// What a tick depends on besides Rapier's sets, and what it leaves besides them.
+/// State of the scene besides Rapier's sets.
 #[derive(Clone, Debug)]
 pub struct SceneState {
-    /// Body by cube.
+    /// Handle of each cube's body.
     handles: Vec<RigidBodyHandle>,
-    /// Cube by the index part of its body's handle.
+    /// Cube by the index part of the body's handle.
     cubes: Vec<Option<u16>>,
     ticks: u64,
     pub(crate) interaction: Interaction,
     pub(crate) at_rest: Vec<bool>,
-    /// Whether no tick was simulated since the sets were built from a state.
+    /// Whether the sets were built from a state and no tick was simulated since.
     pub(crate) is_restored: bool,
 }
 
 impl SceneState {
-    /// The state before the first tick, with the cubes' bodies by index.
+    /// Creates the state before the first tick. `handles` are the cubes' bodies by index.
     ///
     /// # Panics
-    /// If there is not one body for each cube.
+    /// If the number of handles differs from the number of cubes.
     #[must_use]
     pub fn new(handles: Vec<RigidBodyHandle>) -> Self {
         Self {
@@ -80,7 +80,7 @@ impl SceneState {
         }
     }
 
-    /// The state of a world, with the cubes' bodies by index.
+    /// Restores the state of a world. `handles` are the cubes' bodies by index.
     pub(crate) fn restored(handles: Vec<RigidBodyHandle>, state: &WorldState) -> Self {
         assert_eq!(handles.len(), CUBES, "one body for each cube");
         let mut cubes = Vec::new();
@@ -103,7 +103,7 @@ impl SceneState {
         }
     }
 
-    /// The exact state after the last tick.
+    /// Exact state after the last tick.
     ///
     /// # Panics
     /// If a cube has no body in `bodies`.
@@ -111,7 +111,7 @@ impl SceneState {
     pub fn state(&self, bodies: &RigidBodySet) -> WorldState {
         let cubes = self.handles.iter().enumerate().map(|(cube, &handle)| {
             let body = &bodies[handle];
-            // A sleeping body keeps the velocity that it had when it fell asleep.
+            // Rapier keeps the velocity that a sleeping body had when it fell asleep.
             let moving = !body.is_sleeping();
             ExactBody {
                 position: body.translation(),
@@ -130,24 +130,23 @@ impl SceneState {
         }
     }
 
-    /// The cube of a body.
     pub(crate) fn cube(&self, body: RigidBodyHandle) -> Option<usize> {
         cube_of(&self.cubes, body).map(usize::from)
     }
 
-    /// The bodies of the cubes, by index.
+    /// Bodies of the cubes by index.
     #[must_use]
     pub fn handles(&self) -> &[RigidBodyHandle] {
         &self.handles
     }
 
-    /// Ticks since the start.
+    /// Number of ticks since the start.
     #[must_use]
     pub const fn ticks(&self) -> u64 {
         self.ticks
     }
 
-    /// Whether each cube is asleep, by index.
+    /// Whether each cube is asleep.
     #[must_use]
     pub fn at_rest(&self) -> &[bool] {
         &self.at_rest
@@ -164,7 +163,7 @@ impl SceneState {
             let body = &bodies[self.handles[cube]];
             state.position = body.translation();
             state.orientation = *body.rotation();
-            // A sleeping body keeps the velocity that it had when it fell asleep.
+            // Rapier keeps the velocity that a sleeping body had when it fell asleep.
             state.linear_velocity = match self.at_rest[cube] {
                 true => Vec3::ZERO,
                 false => body.linvel(),
@@ -175,10 +174,11 @@ impl SceneState {
 }
 
 impl Sets<'_> {
-    /// Begins a tick: [rebuilds](Self::rebuild) the sets if the input asks for it, and applies the forces of the keys.
-    /// A step of the engine with [`parameters`] and [`GRAVITY`](crate::GRAVITY) follows, then [`after`](Self::after).
+    /// Begins a tick: [rebuilds](Self::rebuild) the sets if the input says so, and applies the forces of the keys.
+    /// The caller then steps the engine with [`parameters`] and [`GRAVITY`](crate::GRAVITY), and calls
+    /// [`after`](Self::after).
     ///
-    /// The caller performs a reset, because it also owns what belongs to the bodies elsewhere.
+    /// The caller also performs resets, because it owns other data that belongs to the bodies.
     pub fn before(&mut self, scene: &mut SceneState, input: Input) {
         if input.rebuilds {
             self.rebuild(scene);
@@ -214,7 +214,7 @@ impl Sets<'_> {
         );
     }
 
-    /// Rapier enforces neither limit exactly: the solver runs after its linear cap, and angular velocity has no cap.
+    /// Limits linear and angular speeds. Rapier applies its linear limit before the solver, and has no angular limit.
     fn limit_speeds(&mut self, scene: &mut SceneState) {
         for (&handle, at_rest) in scene.handles.iter().zip(&mut scene.at_rest) {
             let body = &self.bodies[handle];
@@ -222,7 +222,7 @@ impl Sets<'_> {
             if linear.length_squared() > MAX_LINEAR_SPEED * MAX_LINEAR_SPEED
                 || angular.length_squared() > MAX_ANGULAR_SPEED * MAX_ANGULAR_SPEED
             {
-                // Rapier re-examines a body that is borrowed mutably.
+                // Rapier re-examines every body that is borrowed mutably.
                 let body = &mut self.bodies[handle];
                 body.set_linvel(linear.clamp_length_max(MAX_LINEAR_SPEED), false);
                 body.set_angvel(angular.clamp_length_max(MAX_ANGULAR_SPEED), false);
@@ -249,7 +249,7 @@ impl Sets<'_> {
     }
 }
 
-/// The cube of a body, from the cubes by the index part of handles.
+/// Cube of a body. `cubes` is indexed by the index part of handles.
 fn cube_of(cubes: &[Option<u16>], body: RigidBodyHandle) -> Option<u16> {
     let (index, _) = body.into_raw_parts();
     cubes.get(index as usize).copied().flatten()

@@ -1,4 +1,4 @@
-//! A world that owns its sets.
+//! A world that owns Rapier's sets.
 
 use std::fmt;
 
@@ -12,14 +12,14 @@ use crate::solids::{self, Solid};
 use crate::state::WorldState;
 use crate::step::{SceneState, Sets};
 
-/// The whole scene. A clone goes on exactly as the original does.
+/// The whole scene. A clone continues exactly like the original.
 pub struct World {
     pub(crate) scene: SceneState,
     sets: PhysicsWorld,
 }
 
 impl World {
-    /// The world before its first tick.
+    /// Creates the world before its first tick.
     #[must_use]
     pub fn new() -> Self {
         let state = WorldState::initial();
@@ -40,7 +40,7 @@ impl World {
         }
     }
 
-    /// The world that goes on from a state. All that are built from the same state go on alike.
+    /// Creates a world from a state. All worlds from the same state continue alike.
     #[must_use]
     pub fn restored(state: &WorldState) -> Self {
         let mut world = Self::new();
@@ -49,20 +49,20 @@ impl World {
         world
     }
 
-    /// The exact state after the last tick.
+    /// Exact state after the last tick.
     #[must_use]
     pub fn state(&self) -> WorldState {
         self.scene.state(&self.sets.bodies)
     }
 
-    /// Makes this the world that is [restored](Self::restored) from its own [state](Self::state), rounded. See
+    /// Replaces this by a world that is [restored](Self::restored) from its own [state](Self::state), rounded. See
     /// [`Sets::rebuild`].
     pub fn rebuild(&mut self) {
         let (mut sets, scene) = self.sets();
         sets.rebuild(scene);
     }
 
-    /// Simulates one tick with the keys that are held during it.
+    /// Simulates one tick. `keys` are held during it.
     pub fn step(&mut self, keys: Keys) {
         self.advance(Input {
             keys,
@@ -70,7 +70,7 @@ impl World {
         });
     }
 
-    /// Simulates one tick, after a reset and a rebuild if the input has them.
+    /// Simulates one tick, after a reset and a rebuild if the input asks for them.
     pub fn advance(&mut self, input: Input) {
         if input.resets {
             *self = Self::new();
@@ -85,31 +85,31 @@ impl World {
         ((&mut self.sets).into(), &mut self.scene)
     }
 
-    /// The bodies.
+    /// Rapier's bodies.
     #[must_use]
     pub const fn bodies(&self) -> &RigidBodySet {
         &self.sets.bodies
     }
 
-    /// The bodies of the cubes, by index.
+    /// Bodies of the cubes by index.
     #[must_use]
     pub fn handles(&self) -> &[RigidBodyHandle] {
         self.scene.handles()
     }
 
-    /// Whether each cube is asleep, by index.
+    /// Whether each cube is asleep.
     #[must_use]
     pub fn at_rest(&self) -> &[bool] {
         self.scene.at_rest()
     }
 
-    /// Ticks since the start or the last reset.
+    /// Number of ticks since the start or the last reset.
     #[must_use]
     pub const fn ticks(&self) -> u64 {
         self.scene.ticks()
     }
 
-    /// Every cube after the last tick.
+    /// All cubes after the last tick.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         let mut snapshot = Snapshot::default();
@@ -117,16 +117,16 @@ impl World {
         snapshot
     }
 
-    /// Writes every cube after the last tick into a snapshot.
+    /// Writes all cubes after the last tick into a snapshot.
     pub fn capture(&self, snapshot: &mut Snapshot) {
         self.scene.capture(&self.sets.bodies, snapshot);
     }
 
-    /// Writes every cube after the last tick into a snapshot, in the precision of
+    /// Writes all cubes after the last tick into a snapshot, in the precision of
     /// [`SIMULATED`](cubewire_codec::ladder::SIMULATED).
     ///
     /// # Errors
-    /// [`QuantizeError`] if a cube is nowhere: a number is not finite.
+    /// [`QuantizeError`] if a number of a cube is not finite.
     pub fn quantize_into(&self, snapshot: &mut QuantizedSnapshot) -> Result<(), QuantizeError> {
         snapshot.quantize(&self.snapshot(), PRECISION)
     }
@@ -138,7 +138,7 @@ impl Default for World {
     }
 }
 
-/// The working memory is not copied, as no tick depends on it.
+/// Does not copy the working memory, because ticks do not depend on it.
 impl Clone for World {
     fn clone(&self) -> Self {
         Self {

@@ -10,7 +10,7 @@ use crate::keys::Keys;
 /// Force along the axis of an arrow key, newtons.
 const ROLL_FORCE: f32 = 120.0;
 
-/// Speeds along an axis, metres per second: above the first the force of an arrow key fades, and from
+/// Speeds along an axis, metres per second. Above the first, the force of an arrow key fades; from
 /// the second on it is zero. Faster cubes hop instead of rolling, and a katamari ball falls apart.
 const FULL_FORCE_SPEED: f32 = 6.0;
 const TOP_SPEED: f32 = 13.0;
@@ -42,13 +42,13 @@ const MAX_LEAN: f32 = 0.45;
 const BLOW_REACH: f32 = 2.0;
 const GATHER_REACH: f32 = 1.8;
 
-/// Acceleration of blow and gather at a distance of one metre, falling with the square of the distance,
-/// and their maxima, metres per second squared.
+/// Acceleration of blow and gather at a distance of one metre, and their maxima, metres per second
+/// squared. It falls with the square of the distance.
 const STRENGTH: f32 = 200.0;
 const MAX_BLOW: f32 = 500.0;
 const MAX_GATHER: f32 = 2000.0;
 
-/// The state of a cube that forces depend on.
+/// Data of a cube that forces depend on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Body {
     /// Centre, metres.
@@ -74,8 +74,8 @@ pub struct Push {
     pub torque: Vec3,
 }
 
-/// The force of the arrow keys on the player, newtons: doubled along an axis on which it opposes the
-/// motion, for quick turns, and fading out towards the top speed of a rolling cube.
+/// The force of the arrow keys on the player, newtons. It is doubled along an axis on which it opposes the
+/// motion, for quick turns, and fades out towards the top speed of a rolling cube.
 #[must_use]
 pub fn roll(keys: Keys, velocity: Vec3) -> Vec3 {
     let [x, y] = keys.direction();
@@ -91,10 +91,10 @@ pub fn roll(keys: Keys, velocity: Vec3) -> Vec3 {
     Vec3::new(along(x, velocity.x), along(y, velocity.y), 0.0)
 }
 
-/// The force and torque that keep the blowing player above the ground: a damped spring on its height
-/// with some bobbing, and another that keeps one of its faces up and leans into the motion.
+/// The force and torque that keep the blowing player above the ground. A damped spring holds its height,
+/// with some bobbing. Another one keeps one of its faces up and leans into the motion.
 ///
-/// `ground` is the height of the floor below it, metres; `seconds` is the time, for the bobbing.
+/// `ground` is the height of the floor below the player, metres. `seconds` is the time, for the bobbing.
 #[must_use]
 pub fn hover(player: &Body, ground: f32, seconds: f32) -> Push {
     let height = player.position.z - ground;
@@ -118,14 +118,14 @@ pub fn hover(player: &Body, ground: f32, seconds: f32) -> Push {
     }
 }
 
-/// The force on a cube away from `point`, on the ground below the blowing player; `None` out of reach.
+/// The force on a cube away from `point`, which is on the ground below the blowing player. `None` out of reach.
 #[must_use]
 pub fn blow(point: Vec3, cube: &Body) -> Option<Vec3> {
     let away = cube.position - point;
     inverse_square(away, BLOW_REACH, MAX_BLOW).map(|acceleration| acceleration * cube.mass)
 }
 
-/// The force on a cube towards `centre`, that of the gathering player; `None` out of reach.
+/// The force on a cube towards `centre`, the position of the gathering player. `None` out of reach.
 #[must_use]
 pub fn gather(centre: Vec3, cube: &Body) -> Option<Vec3> {
     let towards = centre - cube.position;
@@ -142,7 +142,7 @@ fn inverse_square(offset: Vec3, reach: f32, max: f32) -> Option<Vec3> {
     Some(offset / distance * (STRENGTH / (distance * distance)).min(max))
 }
 
-/// The outward normal of the face that points up most, in world axes.
+/// Outward normal of the uppermost face, in world axes.
 fn upmost_face(orientation: Quat) -> Vec3 {
     [Vec3::X, Vec3::Y, Vec3::Z]
         .map(|axis| {
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn a_tilted_player_is_turned_upright_by_the_shorter_way() {
-        // At 80° about x, the y axis is 10° from up and is turned the rest of the way.
+        // At 80° about x, the y axis is 10° from up. It is turned the rest of the way.
         let mut body = player_at(Vec3::ZERO);
         body.orientation = Quat::from_rotation_x(80_f32.to_radians());
         assert!(hover(&body, 0.0, 0.0).torque.x > 0.0);

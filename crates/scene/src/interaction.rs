@@ -1,13 +1,13 @@
-//! Tracks which cubes are interacting. They are drawn red, the others grey.
+//! Tracks which cubes are interacting. They are drawn red, and the others grey.
 
 use crate::layout::PLAYER;
 
 /// Ticks of rest after which a cube is no longer interacting.
 pub const GREY_AFTER_TICKS: u16 = 100;
 
-/// Tracks the interacting cubes. The player always is; a cube that touches an interacting one becomes
-/// interacting too, through a whole pile in one step; a cube that has rested for long enough no longer
-/// is.
+/// Tracks the interacting cubes. The player always is. A cube that touches an interacting one becomes
+/// interacting, too, through a whole pile in one step. A cube that has rested long enough stops
+/// interacting.
 #[derive(Clone, Debug)]
 pub struct Interaction {
     interacting: Vec<bool>,
@@ -34,11 +34,11 @@ impl Interaction {
         }
     }
 
-    /// The state in which some cubes are interacting and have rested for some ticks, by index: it goes on as
-    /// the one that they were read from. The player is interacting in any case.
+    /// Restores a state from flags and rest ticks by cube. It continues like the state that they were read from. The
+    /// player is always interacting.
     ///
     /// # Panics
-    /// If the number of cubes is outside 1..=65 536, or differs between the two.
+    /// If the number of cubes is outside 1..=65 536, or differs between the two arguments.
     #[must_use]
     pub fn restored(mut interacting: Vec<bool>, rest_ticks: Vec<u16>) -> Self {
         let new = Self::new(interacting.len());
@@ -51,19 +51,19 @@ impl Interaction {
         }
     }
 
-    /// Ticks for which each cube has rested, by index; they stop at 65 535.
+    /// Number of ticks for which each cube has rested, at most 65 535.
     #[must_use]
     pub fn rest_ticks(&self) -> &[u16] {
         &self.rest_ticks
     }
 
-    /// Whether each cube is interacting, by index.
+    /// Whether each cube is interacting.
     #[must_use]
     pub fn interacting(&self) -> &[bool] {
         &self.interacting
     }
 
-    /// Advances by one tick. `contacts` are the pairs of cubes that touch, in any order; `at_rest` holds
+    /// Advances by one tick. `contacts` are the pairs of touching cubes, in any order. `at_rest` says
     /// for each cube whether the physics engine has put it to sleep.
     ///
     /// # Panics
@@ -93,7 +93,7 @@ impl Interaction {
         while let Some(cube) = self.to_visit.pop() {
             for &other in &self.neighbours[usize::from(cube)] {
                 let (from, to) = (usize::from(cube), usize::from(other));
-                // Two cubes at rest do not affect each other, or a pile would never turn grey.
+                // Two resting cubes do not affect each other, because otherwise a pile would never turn grey.
                 let both_rest = at_rest[from] && at_rest[to];
                 if !self.interacting[to] && !both_rest {
                     self.interacting[to] = true;

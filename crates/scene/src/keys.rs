@@ -18,7 +18,7 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The keys of both.
+    /// Returns the keys that are held in either.
     #[must_use]
     pub const fn or(self, other: Self) -> Self {
         Self {
@@ -31,7 +31,7 @@ impl Keys {
         }
     }
 
-    /// The direction of the arrow keys in x and y, each −1, 0 or 1; opposite keys cancel out.
+    /// Direction of the arrow keys in x and y, each −1, 0 or 1. Opposite keys cancel out.
     #[must_use]
     pub fn direction(self) -> [f32; 2] {
         let axis = |minus: bool, plus: bool| f32::from(i8::from(plus) - i8::from(minus));

@@ -24,8 +24,8 @@ pub fn mass(cube: usize) -> f32 {
     DENSITY * side(cube).powi(3)
 }
 
-/// Centre of a cube at tick 0, when all cubes are upright and at rest. The player is above the middle,
-/// the others stand in rows along y, a metre apart.
+/// Centre of a cube at tick 0, when all cubes are upright and at rest. The player is above the middle.
+/// The others stand in rows along y, a metre apart.
 #[must_use]
 pub fn initial_position(cube: usize) -> Vec3 {
     if cube == PLAYER {

@@ -1,5 +1,5 @@
 //! The rules of the cube demo without a physics engine: the initial layout, the player's forces, and
-//! which cubes are interacting.
+//! the interacting cubes.
 //!
 //! Functions map positions, velocities, keys and contacts to forces and flags; a physics engine
 //! integrates them. The scene and its constants follow Glenn Fiedler, *Introduction to Networked
@@ -21,7 +21,7 @@ pub use layout::{CUBES, PLAYER, initial_position, mass, side};
 /// Physics ticks per second.
 pub const TICKS_PER_SECOND: u32 = 60;
 
-/// The time from tick to tick.
+/// Duration of a tick.
 pub const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SECOND as u64);
 
 /// Downward acceleration, metres per second squared.
@@ -39,14 +39,14 @@ pub const MAX_LINEAR_SPEED: f32 = 32.0;
 /// Angular speed limit of every cube, radians per second.
 pub const MAX_ANGULAR_SPEED: f32 = 16.0;
 
-/// A cube comes to rest after [`REST_SECONDS`] below this speed, metres per second, and below
+/// A cube falls asleep after [`REST_SECONDS`] below this speed, metres per second, and below
 /// [`REST_ANGULAR_SPEED`].
 pub const REST_LINEAR_SPEED: f32 = 0.25;
 
-/// See [`REST_LINEAR_SPEED`]; radians per second.
+/// Angular counterpart of [`REST_LINEAR_SPEED`], radians per second.
 pub const REST_ANGULAR_SPEED: f32 = 0.25;
 
-/// See [`REST_LINEAR_SPEED`]; seconds.
+/// Time below [`REST_LINEAR_SPEED`] and [`REST_ANGULAR_SPEED`] until a cube falls asleep, seconds.
 pub const REST_SECONDS: f32 = 0.1;
 
 /// Distance of the walls from the origin in x and y, metres. They keep positions in the codec's range,

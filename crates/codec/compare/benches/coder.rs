@@ -1,5 +1,5 @@
-//! The codec's arithmetic coder against the range coders of `constriction`, on the same bins with the same
-//! probabilities, recorded from real play. Each packet is coded on its own and checked to decode again.
+//! Compares the codec's arithmetic coder with the range coders of `constriction`, on the same bins with the same
+//! probabilities, recorded from real play. Each packet is coded separately and must decode to the same bins.
 
 #[path = "../../tests/suite/recording.rs"]
 mod recording;
@@ -89,7 +89,7 @@ fn coder(criterion: &mut Criterion) {
     }
     assert!(ours <= large && ours <= small);
 
-    // One that is about as long as the mean.
+    // A packet of about mean length.
     let packet = packets
         .iter()
         .min_by_key(|packet| packet.len().abs_diff(all / packets.len()))

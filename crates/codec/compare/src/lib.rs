@@ -5,12 +5,12 @@ use std::num::NonZeroU16;
 
 use constriction::stream::model::{DecoderModel, EncoderModel, EntropyModel};
 
-/// The probability of a set bin, out of 65536: the first of two symbols.
+/// Probability of a set bin, in 1/65536. A set bin is the first of two symbols.
 #[derive(Clone, Copy, Debug)]
 pub struct Model(u16);
 
 impl Model {
-    /// `one` is the probability of a set bin, in `1..=65535`.
+    /// Creates a model. `one` is the probability of a set bin, in `1..=65535`.
     #[must_use]
     pub const fn new(one: u32) -> Self {
         Self(one as u16)

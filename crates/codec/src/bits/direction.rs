@@ -1,7 +1,7 @@
-//! What is done with bits: they are written, counted or read.
+//! The three operations of a bit stream: write, count and read.
 //!
-//! bitstream-io packs and unpacks them. It is fastest with few, wide calls: a field is written at once, and read at once as
-//! far as its size is known.
+//! bitstream-io packs and unpacks the bits. It is fastest with few wide calls. A field is therefore written at once,
+//! and read at once as far as its size is known.
 
 use std::convert::Infallible;
 
@@ -10,16 +10,16 @@ use bitstream_io::{BigEndian, BitRead, BitReader, BitWrite, BitWriter, UnsignedI
 use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
 
-/// What a [`BitStream`](super::BitStream) does with its bits.
+/// Operation that a [`BitStream`](super::BitStream) applies to its bits.
 pub(crate) trait Direction {
-    /// Why bits are refused.
+    /// Error of a check. Only reading can fail.
     type Error;
 
-    /// Writes the lowest `bits` bits of `value`, at most 32, and returns them; or ignores `value` and returns the bits
-    /// that come next. Bits that are written can be left in `at.gathered`, and bits that were read ahead are there.
+    /// Writes the lowest `bits` bits of `value`, at most 32, and returns them. A reader ignores `value` and returns
+    /// the next bits. `at.gathered` can hold bits not yet written, or bits that were read ahead.
     fn number(&mut self, at: &mut At, bits: u32, value: u32) -> Result<u32, Self::Error>;
 
-    /// Writes or reads several words, at most four, as [`number`](Self::number) does. No bits are left from before.
+    /// Codes up to four words like [`number`](Self::number). `at.gathered` must be empty.
     #[inline(always)]
     fn words<const N: usize>(
         &mut self,
@@ -32,31 +32,31 @@ pub(crate) trait Direction {
         Ok(())
     }
 
-    /// Writes what was left.
+    /// Writes the gathered bits.
     fn put(&mut self, _: Gathered) {}
 
-    /// Returns `zeros`, or the number of zeros that come next if bits are read: at most `most`, up to 32. At least
-    /// `most` bits follow.
+    /// Returns `zeros` when writing. A reader counts the next zeros, up to `most`, which is at most 32. At least
+    /// `most` bits must follow.
     fn zeros(&mut self, _: &mut At, zeros: u32, _most: u32) -> Result<u32, Self::Error> {
         Ok(zeros)
     }
 
-    /// Checks what was read; what is written is right.
+    /// Returns the error if `is_right` is false. Only a reader checks.
     fn check(is_right: bool, error: impl FnOnce() -> DecodeError) -> Result<(), Self::Error>;
 }
 
-/// Where a stream is.
+/// Position in a stream, with the field and body that its bits belong to.
 #[derive(Clone, Copy)]
 pub(crate) struct At {
     pub(super) bit: u64,
-    /// The field has all bits before this one: they can be read at once.
+    /// The field is known to have all bits before this one, so a reader can fetch them at once.
     pub(super) known_until: u64,
     pub(super) kind: BitKind,
     pub(super) body: Option<usize>,
     pub(super) gathered: Gathered,
 }
 
-/// Bits that are about to be written, or that were read ahead, in the lowest ones of a word.
+/// Bits not yet written, or read ahead, in the low bits of a word.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Gathered {
     pub(super) word: u64,
@@ -107,7 +107,6 @@ impl Direction for Writing<'_> {
     }
 }
 
-/// Counts the bits that would be written.
 pub(crate) struct Counting;
 
 impl Direction for Counting {
@@ -125,12 +124,12 @@ impl Direction for Counting {
 /// Reads bits from bytes, the most significant first.
 pub(crate) struct Reading<'b> {
     pub(super) bits: BitReader<&'b [u8], BigEndian>,
-    /// The bit after the last.
+    /// Number of bits in the stream.
     pub(super) end: u64,
 }
 
 impl Reading<'_> {
-    /// Gathers at least `bits` bits, and more if they are known to follow.
+    /// Fetches bits until at least `bits` are gathered, and more if the field is known to have more.
     #[inline(always)]
     fn gather(&mut self, at: &mut At, bits: u32) -> Result<(), DecodeError> {
         if bits <= at.gathered.bits {
@@ -151,7 +150,7 @@ impl Reading<'_> {
         })
     }
 
-    /// The next bits; `None` if there are fewer. A call with few arguments, so that fields stay in registers.
+    /// Returns the next bits, or `None` if there are fewer. Few arguments, so that fields stay in registers.
     #[inline(never)]
     fn next<U: UnsignedInteger>(&mut self, bits: u32) -> Option<U> {
         self.bits.read_unsigned_var(bits).ok()
@@ -167,7 +166,7 @@ impl Direction for Reading<'_> {
         Ok(at.gathered.pop(bits) as u32)
     }
 
-    /// In one read.
+    /// Reads all words in one call.
     #[inline(always)]
     fn words<const N: usize>(
         &mut self,

@@ -34,7 +34,6 @@ pub const GROWING_ORIENTATION_RANGES: [Ranges<3>; CLASSES] = [
 const KIND: BitKind = BitKind::Orientation;
 
 impl BodyCoder<'_> {
-    /// Codes the orientation of `fields`.
     pub(super) fn orientation<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,
@@ -89,7 +88,7 @@ impl BodyCoder<'_> {
         Ok(())
     }
 
-    /// Codes an orientation as it is. `form` is asked for the form, by the component that is omitted.
+    /// Codes an orientation without a reference. `form` returns the form to record, given the omitted component.
     fn whole<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,
@@ -112,8 +111,8 @@ impl BodyCoder<'_> {
     }
 }
 
-/// Ranges of these bits at 9 bits per component, for another number of bits: as many more as the component
-/// has more than 9, and at least 1.
+/// Converts ranges for 9 bits per component to another precision: each gets as many bits more as a component has, and
+/// at least 1.
 fn at_precision<const N: usize>(at_nine_bits: [u8; N], component_bits: u8) -> Ranges<N> {
     Ranges::new(at_nine_bits.map(|bits| (bits + component_bits).saturating_sub(9).max(1)))
 }

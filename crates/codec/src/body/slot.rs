@@ -1,4 +1,4 @@
-//! Slots of scenes with more than poses and a flag: bodies that come and go, and further fields.
+//! Slots of scenes with lives or further fields.
 //!
 //! ```text
 //! delta off   present 1 = 0
@@ -6,12 +6,12 @@
 //! delta       [stays 1 = 1] | body, relative to the reference | values
 //!             [stays 1 = 0 | present 1 = 0]
 //!             [stays 1 = 0 | present 1 = 1] | kind | generation 8 | body | values
-//! partial     as delta, but *present* is also there where the reference has no body
+//! partial     like delta, but *present* is also written where the reference has no body
 //! ```
 //!
-//! Bits in brackets are there only in packets in which bodies come or go, and of a slot in which the reference has a body.
-//! In other packets, every body stays; a body that follows where there was none has come. A body that has come is written
-//! without stages that are relative, as are its values: one after the other.
+//! Bits in brackets are written only if bodies come or go in the packet, and only if the slot is not empty in the
+//! reference. In other packets every body stays, and a body in a slot that was empty is new. New bodies and their
+//! values are coded without stages that are relative to the reference.
 
 use super::BodyCoder;
 use crate::baseline::Baseline;
@@ -24,18 +24,17 @@ use crate::stages::{
     ChangedFlags, Coverage, Delta, RelativeOrientation, RelativePosition, StageOptions, Stages,
 };
 
-/// Codes slots of one packet.
 pub(crate) struct SlotCoder<'a> {
-    /// Bodies that stay.
+    /// Codes bodies that stay.
     coder: BodyCoder<'a>,
-    /// Those that have come.
+    /// Codes new bodies.
     absolute: BodyCoder<'a>,
     /// Whether bodies come or go in the packet.
     lives_change: bool,
 }
 
 impl<'a> SlotCoder<'a> {
-    /// `lives_change` is whether a body comes or goes in the packet.
+    /// `lives_change` says whether a body comes or goes in the packet.
     pub(crate) fn new(
         stages: Stages,
         sequence: Sequence,
@@ -56,7 +55,7 @@ impl<'a> SlotCoder<'a> {
         }
     }
 
-    /// Codes a slot in place. Before it is read, `slot` must be the reference's.
+    /// Codes a slot in place. When reading, `slot` must start as the reference's.
     #[inline(never)]
     pub(crate) fn code<D: Direction>(
         &self,
@@ -84,7 +83,7 @@ impl<'a> SlotCoder<'a> {
         self.values(stream, index, flags.then_some(&before), slot)
     }
 
-    /// Codes the life in a slot. Returns whether it is the reference's.
+    /// Codes the life in a slot. Returns whether it is the same as the reference's.
     fn life<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,
@@ -127,7 +126,7 @@ impl<'a> SlotCoder<'a> {
         Ok(false)
     }
 
-    /// Codes the values; with `before`, flags say which differ.
+    /// Codes the values of the schema's fields. If `before` is given, flags say which of them differ from it.
     fn values<D: Direction>(
         &self,
         stream: &mut BitStream<'_, D>,
@@ -168,7 +167,6 @@ impl<'a> SlotCoder<'a> {
     }
 }
 
-/// Bits of the index of a kind.
 const fn kind_bits(kinds: usize) -> u32 {
     usize::BITS - (kinds - 1).leading_zeros()
 }

@@ -1,4 +1,4 @@
-//! A packet that has begun, and what of its bins is read before the bodies.
+//! A packet after its header, and the bins before its bodies.
 
 use std::fmt;
 
@@ -19,7 +19,7 @@ use crate::simulation::{Inputs, Simulated};
 use crate::snapshot::QuantizedSnapshot;
 use crate::stages::Stages;
 
-/// A packet of which everything is decoded but its bodies: see [`Decoder::begin`](crate::Decoder::begin).
+/// A packet that is decoded up to its bodies. Returned by [`Decoder::begin`](crate::Decoder::begin).
 pub struct BegunPacket<'p> {
     pub(super) bytes: &'p [u8],
     pub(super) header: Header,
@@ -29,7 +29,7 @@ pub struct BegunPacket<'p> {
     pub(super) bodies: Bodies<'p>,
 }
 
-/// Where the bodies of a packet come from.
+/// Encoding of the bodies of a packet.
 #[expect(
     clippy::large_enum_variant,
     reason = "there is one at a time, and a box would allocate for each packet"
@@ -69,7 +69,7 @@ impl BegunPacket<'_> {
         self.header
     }
 
-    /// The inputs, if the packet carries no bodies, but [is simulated](crate::simulation) by its receiver.
+    /// The inputs that the receiver [simulates](crate::simulation). `None` if the packet carries bodies.
     #[must_use]
     pub const fn inputs(&self) -> Option<&Inputs> {
         match &self.bodies {
@@ -78,7 +78,8 @@ impl BegunPacket<'_> {
         }
     }
 }
-/// Begins to read bins. `scene` is given if they begin with what is said of a simulated scene.
+/// Starts to read bins. `scene` is `Some` if they begin with the data of a simulated scene; its baseline may be
+/// `None`.
 pub(super) fn begin_bins<'p>(
     mut stream: BitStream<'_, Reading<'p>>,
     variant: Variant,
@@ -115,7 +116,7 @@ pub(super) fn begin_bins<'p>(
     })
 }
 
-/// Reads what is said of a simulated scene. Returns the inputs and the longer check of a packet without bodies.
+/// Reads the data of a simulated scene. Returns the inputs and the longer check, or `None` if bodies follow.
 fn begin_scene(
     bins: &mut BinDecoder<'_>,
     observer: &mut impl CodingObserver,
@@ -150,7 +151,7 @@ pub(super) fn take_bins<'h>(
         }
     }
 }
-/// The bins begin `head` bytes into the packet.
+/// Converts an error of bins that begin `head` bytes into the packet.
 pub(super) const fn refusal(error: Undecodable, head: usize) -> DecodeError {
     match error {
         Undecodable::UnknownReference(unknown) => DecodeError::UnknownBaseline(unknown),

@@ -1,4 +1,4 @@
-//! What an encoder is given, and what it makes of it.
+//! Arguments and result of [`Encoder::encode`](super::Encoder::encode).
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -10,35 +10,38 @@ use crate::simulation::{MAX_STATE_CHUNK_BYTES, Simulated};
 use crate::snapshot::QuantizedSnapshot;
 use crate::stages::IllegalStages;
 
-/// An encoded snapshot, with counts of its bits and bodies.
+/// An encoded snapshot, with the number of its bits and bodies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Packet {
     /// The bytes to send.
     pub bytes: Vec<u8>,
-    /// Its bits by kind. Set it to [`BitLedger::itemized`] to list them by body as well.
+    /// Bits of the packet by kind. Set it to [`BitLedger::itemized`] to list them by body as well.
     pub ledger: BitLedger,
-    /// Bodies that differ from the given baseline if its precision is the packet's, and otherwise from the
-    /// initial state. Counted also where the stages send every body.
+    /// Number of bodies that differ from the given baseline if its precision equals the packet's, and otherwise from
+    /// the initial state. Also counted if the stages send every body.
     pub changed_bodies: usize,
-    /// Bodies that the packet carries: every body [without delta](crate::stages::Delta::Off); none if the receiver
-    /// [simulates](crate::simulation) them; otherwise the changed ones.
+    /// Number of bodies in the packet: all bodies [without delta](crate::stages::Delta::Off), 0 if the receiver
+    /// [simulates](crate::simulation) them, and the changed bodies otherwise. A partial packet counts the bodies that
+    /// the sender chose.
     pub sent_bodies: usize,
 }
 
-/// The baselines that a packet can be relative to. The receiver must have acknowledged all of them.
+/// Baselines that a packet can be relative to. The receiver must have acknowledged all of them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Baselines<'a> {
     /// The baseline; `None` stands for the initial state.
     pub baseline: Option<&'a Baseline>,
-    /// Two more baselines, up to fifteen ticks older than the first; preferably the two just before it.
+    /// Two more baselines, up to 15 ticks older than the first; preferably the two just before it.
     /// Stages that [predict](crate::stages::Delta::ArithmeticPredicted) or
-    /// [simulate](crate::stages::Delta::ArithmeticSimulated) estimate velocities with them, others ignore them.
+    /// [simulate](crate::stages::Delta::ArithmeticSimulated) estimate velocities from them. Other stages ignore them.
     pub additional: [Option<&'a Baseline>; 2],
-    /// What a receiver simulates. Only [`ArithmeticSimulated`](crate::stages::Delta::ArithmeticSimulated) uses it.
+    /// Data for a receiver that simulates. Only
+    /// [`ArithmeticSimulated`](crate::stages::Delta::ArithmeticSimulated) uses it.
     pub simulated: Simulated<'a>,
-    /// Packets between a partial baseline and its own, which are [merged](crate::merge) with it. Others are ignored.
+    /// Packets between a partial baseline and the baseline of its packet, which are [merged](crate::merge) with it.
+    /// Packets outside that range are ignored.
     pub merged: &'a [&'a Baseline],
-    /// By body: whether a partial packet carries it. One of complete [coverage](crate::Stages::coverage) ignores this.
+    /// Whether each body is in a partial packet. Ignored if the [coverage](crate::Stages::coverage) is complete.
     pub carried: &'a [bool],
 }
 
@@ -51,12 +54,12 @@ impl<'a> From<Option<&'a Baseline>> for Baselines<'a> {
     }
 }
 
-/// A snapshot to encode, of which the encoder makes a baseline.
+/// A snapshot to encode. The encoder also stores it in the new baseline.
 #[derive(Clone, Copy, Debug)]
 pub enum CurrentSnapshot<'a> {
-    /// The baseline has a copy.
+    /// The baseline gets a copy.
     Borrowed(&'a QuantizedSnapshot),
-    /// The baseline holds the snapshot itself: a server that sends it to many receivers keeps it once.
+    /// The baseline shares the snapshot. A server that sends it to many receivers keeps one copy.
     /// [`SnapshotPool`](crate::SnapshotPool) reuses the memory of such snapshots.
     Shared(&'a Arc<QuantizedSnapshot>),
 }
@@ -84,7 +87,7 @@ impl Deref for CurrentSnapshot<'_> {
     }
 }
 
-/// Why a snapshot cannot be encoded.
+/// Error of encoding a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum EncodeError {
     /// The snapshot was quantized for other stages.
@@ -95,13 +98,13 @@ pub enum EncodeError {
         /// Precision of the stages.
         stages: Precision,
     },
-    /// The stages are not for this scene.
+    /// The stages cannot be used for this scene.
     #[error(transparent)]
     Stages(#[from] IllegalStages),
-    /// The snapshot is of another scene.
+    /// The snapshot's plan differs from the initial state's.
     #[error("the snapshot is of another scene than the initial state")]
     Scene,
-    /// The number of bodies differs from the initial state's.
+    /// The number of bodies differs from the initial state's number.
     #[error(
         "the snapshot or its baseline has {bodies} bodies, but the initial state has {initial}"
     )]
@@ -111,7 +114,7 @@ pub enum EncodeError {
         /// Number of bodies in the initial state.
         initial: usize,
     },
-    /// It is not said of every body whether a partial packet carries it.
+    /// The length of [`Baselines::carried`] differs from the number of bodies.
     #[error("a partial packet of {bodies} bodies needs as many flags, not {carried}")]
     Carried {
         /// Number of flags.
@@ -119,7 +122,7 @@ pub enum EncodeError {
         /// Number of bodies in the snapshot.
         bodies: usize,
     },
-    /// The state chunk is too long.
+    /// The state chunk is longer than [`MAX_STATE_CHUNK_BYTES`].
     #[error("a state chunk has {MAX_STATE_CHUNK_BYTES} bytes at most, not {0}")]
     StateChunk(usize),
 }

@@ -1,4 +1,4 @@
-//! Writes a packet: its header, and the bodies that it carries.
+//! Writes packets.
 
 use std::sync::Arc;
 
@@ -20,18 +20,18 @@ use crate::selection;
 use crate::snapshot::{QuantizedSnapshot, Spares};
 use crate::stages::{Delta, Stages};
 
-/// What writes bodies.
+/// Writes the bodies of packets. Keeps memory between packets.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Writer {
-    /// The bodies that the packet carries.
+    /// Whether the packet carries each body.
     pub(super) changed: Vec<bool>,
-    /// Indices of the changed bodies, where they are sent.
+    /// Scratch memory for the indices of the changed bodies.
     indices: Vec<u16>,
     pub(super) coder: Coder,
     pub(super) spares: Spares,
 }
 
-/// A packet before its bodies.
+/// Everything that a packet contains before its bodies.
 pub(super) struct Frame<'a> {
     pub(super) header: Header,
     pub(super) stages: Stages,
@@ -47,7 +47,7 @@ impl Frame<'_> {
 }
 
 impl Writer {
-    /// Stores a snapshot for a baseline. Reuses the memory of the one before.
+    /// Stores a snapshot in a baseline. Reuses the memory of the previous one.
     pub(super) fn store(
         &mut self,
         snapshot: CurrentSnapshot<'_>,
@@ -59,7 +59,7 @@ impl Writer {
         }
     }
 
-    /// Apart from [`put`](Self::put), so that its loops have all registers.
+    /// A function apart from [`put`](Self::put), so that its loops can use all registers.
     #[inline(never)]
     fn put_bodies(&mut self, frame: &Frame<'_>, current: &QuantizedSnapshot, packet: &mut Packet) {
         let Frame { stages, header, .. } = *frame;
@@ -96,7 +96,7 @@ impl Writer {
         stream.finish();
     }
 
-    /// Writes the packet.
+    /// Writes the packet, and the adaptive state after it to `state_out`.
     pub(super) fn put(
         &mut self,
         frame: &Frame<'_>,

@@ -1,4 +1,4 @@
-//! The adaptive state: the part of a baseline from which the model of the next packet starts.
+//! The adaptive state: probabilities and weights that change from packet to packet and are kept with each baseline.
 
 use std::fmt;
 
@@ -24,12 +24,12 @@ pub(crate) struct PredictionHistory {
     /// [Magnitudes](super::residual::magnitude) of the largest residuals.
     pub(crate) position: u8,
     pub(crate) orientation: u8,
-    /// The candidates with the smallest errors.
+    /// Indices of the candidates with the smallest errors.
     pub(crate) best_orientation: u8,
     pub(crate) best_position: u8,
 }
 
-/// A [`PredictionHistory`] in fewer bits:
+/// A [`PredictionHistory`] packed into 13 bits:
 ///
 /// ```text
 /// known 1 | best position 2 | best orientation 2 | position 4 | orientation 4
@@ -62,12 +62,12 @@ impl PredictionHistory {
         packed
     }
 
-    /// The magnitude as a context: below 16, and 0 if it is not known.
+    /// Magnitude of the orientation residual plus 1, below 16. 0 if it is not known.
     pub(crate) fn orientation_context(self) -> usize {
         self.context(self.orientation)
     }
 
-    /// The magnitude of the position as a context.
+    /// Magnitude of the position residual plus 1, below 16. 0 if it is not known.
     pub(crate) fn position_context(self) -> usize {
         self.context(self.position)
     }
@@ -91,7 +91,8 @@ pub(crate) struct AdaptiveState {
     /// Mean errors of candidates and blends, in sixteenths, by [`error_index`] and [`blend_error_index`]; empty for
     /// [`Variant::Plain`].
     pub(crate) errors: Vec<u16>,
-    /// By body: from the packet if it has changed the body so far, otherwise from the reference's packet.
+    /// History of each body: from this packet if it has already coded the body, otherwise from the reference's
+    /// packet.
     pub(crate) predictions: Vec<PackedHistory>,
     /// Probabilities of the bins of the schema's further fields.
     pub(crate) values: Vec<u16>,
@@ -99,28 +100,29 @@ pub(crate) struct AdaptiveState {
     pub(crate) hash: SnapshotHash,
 }
 
-/// The adaptive state after a packet, as a baseline keeps it: a function of the reference's state and the packet,
-/// or of the trained model where the reference has no state of this variant.
+/// The adaptive state after a packet, as kept in a baseline. It depends only on the reference's state and the packet,
+/// or on the trained model and the packet if the reference has no state of this variant.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct StoredState {
     pub(crate) variant: Variant,
     weights: Pages<Inputs, 32>,
     adaptive: [u16; ADAPTIVE_FLAGS],
-    /// In pages of fewer bytes, because few of them change.
+    /// Few errors change in a packet, so their pages have fewer bytes.
     errors: Pages<u16, 128>,
     pub(crate) predictions: StoredHistories,
-    /// Probabilities of the bins of the schema's further fields; empty at the start of a chain.
+    /// Probabilities of the bins of the schema's further fields; empty in an initial state.
     values: Vec<u16>,
     /// Hash of the packet's snapshot.
     pub(crate) hash: SnapshotHash,
 }
 
-/// The histories that a state keeps.
+/// Prediction histories by body.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StoredHistories {
-    /// Those of the bodies that the packet changed, in ascending order: the others have not moved since.
+    /// After a complete packet: histories of the bodies that it changed, in ascending order. The other bodies did not
+    /// move, so their histories are not needed.
     changed: Vec<(u16, PackedHistory)>,
-    /// Of a partial packet, those of all bodies instead.
+    /// After a partial packet: histories of all bodies.
     all: Vec<PackedHistory>,
 }
 
@@ -130,7 +132,6 @@ impl StoredHistories {
         self.all.clear();
     }
 
-    /// The history of a body.
     pub(crate) fn of(&self, body: usize) -> PackedHistory {
         let all = self.all.get(body).copied();
         all.unwrap_or_else(|| {
@@ -141,7 +142,7 @@ impl StoredHistories {
         })
     }
 
-    /// Sets the histories of all bodies to these. Reuses memory.
+    /// Copies the histories of all bodies to `histories`. Reuses memory.
     fn load(&self, bodies: usize, histories: &mut Vec<PackedHistory>) {
         histories.clone_from(&self.all);
         histories.resize(bodies, PackedHistory::default());
@@ -157,11 +158,12 @@ pub(crate) struct SpareStates {
     state: Option<Box<StoredState>>,
     weights: SparePages<Inputs, 32>,
     errors: SparePages<u16, 128>,
-    /// Most bodies that a packet has changed. Every state has memory for as many, so that it grows seldom.
+    /// Largest number of bodies changed by one packet so far. Every state reserves memory for that many, so it rarely
+    /// grows.
     most_changed: usize,
 }
 
-/// Without the tables, which are too long to read.
+/// Leaves out the long tables.
 impl fmt::Debug for AdaptiveState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("AdaptiveState")
@@ -179,7 +181,7 @@ impl fmt::Debug for StoredState {
 }
 
 impl StoredState {
-    /// The state at the start of a chain.
+    /// The state of a reference that has no adaptive state of this variant.
     pub(crate) fn initial(model: &TrainedModel, variant: Variant) -> Self {
         Self {
             variant,
@@ -197,13 +199,13 @@ impl StoredState {
         }
     }
 
-    /// A hash of the small parts.
+    /// Hash of the small parts.
     pub(crate) fn digest(&self) -> u64 {
         let probabilities = self.adaptive.iter().chain(&self.values);
         probabilities.fold(0, |hash, &probability| mix(hash, probability.into()))
     }
 
-    /// Bytes of memory in use, without what is shared.
+    /// Returns the bytes of memory in use, except shared pages, which are added to `shared`.
     pub(crate) fn count_memory(&self, shared: &mut SharedMemory) -> usize {
         self.weights.count_memory(shared)
             + self.errors.count_memory(shared)
@@ -215,8 +217,8 @@ impl StoredState {
 }
 
 impl SpareStates {
-    /// Stores `next`, which was made from `previous` in a packet of the `changed` bodies, in the slot of a baseline. Reuses
-    /// the memory of what was there.
+    /// Stores `next` in the slot of a baseline. `next` follows from `previous` by a packet that carried the `changed`
+    /// bodies. Reuses the memory of the state that was in the slot.
     pub(crate) fn store(
         &mut self,
         next: &AdaptiveState,
@@ -252,7 +254,7 @@ impl SpareStates {
         *slot = Some(stored);
     }
 
-    /// Takes a state whose memory can be reused.
+    /// Keeps a state to reuse its memory.
     pub(crate) fn release(&mut self, state: Option<Box<StoredState>>) {
         if state.is_some() {
             self.state = state;
@@ -261,7 +263,7 @@ impl SpareStates {
 }
 
 impl AdaptiveState {
-    /// A copy of what a baseline keeps, without predictions.
+    /// Copies a stored state, without prediction histories.
     pub(crate) fn new(stored: &StoredState) -> Self {
         let mut state = Self {
             variant: stored.variant,
@@ -276,8 +278,8 @@ impl AdaptiveState {
         state
     }
 
-    /// Sets this to the state of the packet after `previous`, before its first bin, with as many probabilities of values.
-    /// Reuses its memory.
+    /// Sets this to the state before the first bin of a packet whose reference has the state `previous`. `values` is
+    /// the number of probabilities of further fields. Reuses memory.
     pub(crate) fn follow(&mut self, previous: &StoredState, bodies: usize, values: usize) {
         self.load(previous);
         self.values.clone_from(&previous.values);
@@ -285,14 +287,14 @@ impl AdaptiveState {
         previous.predictions.load(bodies, &mut self.predictions);
     }
 
-    /// Replaces the histories of bodies that come from other packets.
+    /// Replaces the histories of bodies that were merged from other packets.
     pub(crate) fn merge(&mut self, merged: &[(u16, PackedHistory)]) {
         for &(body, history) in merged {
             self.predictions[usize::from(body)] = history;
         }
     }
 
-    /// Sets all that is not by body.
+    /// Copies the parts that are not by body.
     fn load(&mut self, stored: &StoredState) {
         self.variant = stored.variant;
         stored.weights.load(&mut self.weights);
@@ -300,10 +302,10 @@ impl AdaptiveState {
         stored.errors.load(&mut self.errors);
     }
 
-    /// The two candidates with the smallest mean errors in a class.
+    /// Returns the two candidates with the smallest mean errors in a class, best first.
     pub(crate) fn best_candidates(&self, field: Field, class: usize) -> [usize; 2] {
         let errors = &self.errors[error_index(field, class)..][..CANDIDATES[field as usize]];
-        // With the candidate in the lowest bits. Without branches, which would be hard to predict.
+        // The candidate is in the lowest two bits of the key. No branches, because they would often be mispredicted.
         let keys = || {
             errors
                 .iter()
@@ -316,13 +318,12 @@ impl AdaptiveState {
         [best, next].map(|key| (key & 3) as usize)
     }
 
-    /// Whether a blend has been nearer than the selected candidate.
+    /// Whether the blend has a smaller mean error than the selected candidate.
     pub(crate) fn blend_is_better(&self, blend: &Blend) -> bool {
         let index = blend_error_index(blend.field, blend.class);
         self.errors[index + 1] < self.errors[index]
     }
 
-    /// Updates the mean error of a candidate.
     pub(crate) fn record_error(
         &mut self,
         field: Field,
@@ -336,7 +337,7 @@ impl AdaptiveState {
         );
     }
 
-    /// Updates the mean errors without and with a blend.
+    /// Updates the mean errors of the selected candidate and of the blend, in this order.
     pub(crate) fn record_blend_errors(&mut self, blend: &Blend, errors: [u32; 2]) {
         let index = blend_error_index(blend.field, blend.class);
         for (mean, error) in self.errors[index..].iter_mut().zip(errors) {
@@ -349,6 +350,7 @@ fn update_mean(mean: &mut u16, error: u32) {
     if *mean == DISABLED {
         return;
     }
+    // An exponential moving average with weight 1/32, in sixteenths. `MAX_ERROR` keeps it below `DISABLED`.
     let step = ((error.min(MAX_ERROR) * 16) as i32 - i32::from(*mean)) >> 5;
     *mean = (i32::from(*mean) + step) as u16;
 }

@@ -1,32 +1,33 @@
-//! Bins of constant probability, and who observes bins.
+//! Bins of constant probability, and the observer of bins.
 
 use super::blend::Blend;
 use super::coder::{BinCoder, ONE};
 use super::rotation::Vector;
 use crate::ledger::{BitKind, Form};
 
-/// Observes every bin, to account for it or to count it.
+/// Observes every bin, to count its cost or to train the model.
 pub(crate) trait CodingObserver {
-    /// A bin. `slots` are the slots of the static inputs, if there are any; `one` is the probability that it is set.
+    /// Observes a bin. `slots` are its slots in the static table; empty if it has no slots. `one` is the probability
+    /// that it is set, in 1/65536.
     fn coded(&mut self, slots: &[usize], bin: bool, one: u32);
 
-    /// The lowest `count` digits of a number, each a bin of even odds.
+    /// Observes the lowest `count` digits of a number, each a bin of even odds.
     fn bypassed(&mut self, digits: u32, count: u32) {
         for digit in (0..count).rev() {
             self.coded(&[], digits >> digit & 1 == 1, ONE / 2);
         }
     }
 
-    /// The bins that follow are part of this element.
+    /// Sets the element of the following bins.
     fn begins(&mut self, _: Element) {}
 
-    /// The bins that were just observed end a part of their field: its prefix if none, or this component.
+    /// Ends a part of a field: the component with this index, or the bins before the components if `None`.
     fn part_ends(&mut self, _: Option<usize>) {}
 
-    /// A field was coded for which there is a blend: its sum should have been the vector.
+    /// Observes a field that was coded with a blend. The vector is the sum that would have been exact.
     fn blended(&mut self, _: &Blend, _: impl FnOnce() -> Vector) {}
 
-    /// The field whose bins were just observed, in three components, is coded in this form.
+    /// Sets the form of the field that was just observed with three components.
     fn note(&mut self, _: impl FnOnce() -> Form) {}
 }
 
@@ -34,7 +35,7 @@ impl CodingObserver for () {
     fn coded(&mut self, _: &[usize], _: bool, _: u32) {}
 }
 
-/// What a bin is part of.
+/// The kind of bits and the body that a bin belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Element {
     pub(crate) kind: BitKind,
@@ -42,13 +43,13 @@ pub(crate) struct Element {
 }
 
 impl Element {
-    /// Part of no body.
+    /// An element that belongs to no body.
     pub(crate) const fn of_packet(kind: BitKind) -> Self {
         Self { kind, body: None }
     }
 }
 
-/// Why decoded bins are not what the encoder writes.
+/// Reason why decoded bins are not the encoder's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NonCanonical {
     /// A number is out of range.
@@ -59,9 +60,9 @@ pub(crate) enum NonCanonical {
         min: i64,
         max: i64,
     },
-    /// There is a shorter form, which the encoder would have used.
+    /// The encoder would have used a shorter form.
     Redundant,
-    /// There are more bins than the bytes hold.
+    /// More bins were decoded than the bytes contain.
     PastEnd,
 }
 
@@ -80,7 +81,7 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
         value
     }
 
-    /// Codes the lowest `count` digits of a number as bypass bins, the highest digit first.
+    /// Codes the lowest `count` digits of a number as bypass bins, highest digit first.
     pub(crate) fn digits(&mut self, element: Element, count: u32, digits: u32) -> u32 {
         let digits = self.bins.bypass(digits, count);
         self.observer.begins(element);

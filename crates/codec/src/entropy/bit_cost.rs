@@ -1,18 +1,17 @@
-//! Records the cost of arithmetically coded bins in a ledger.
+//! Records the cost of arithmetically coded bins, in bits, in a ledger.
 
 use super::bins::{CodingObserver, Element};
 use super::coder::ONE;
 use crate::ledger::{BitKind, BitLedger, Form, INDICES};
 
-/// Records what every bin costs in a ledger.
 pub(crate) struct BitCostObserver<'a> {
     ledger: &'a mut BitLedger,
     is_itemized: bool,
     element: Element,
-    /// By kind: the probability of all bins that are not recorded yet; of an itemized ledger, only those of the current
-    /// element. One logarithm for many bins, because it takes longer than a bin.
+    /// Product of the probabilities of the bins that are not recorded yet, by kind. In an itemized ledger, only bins
+    /// of the current element are pending. A logarithm takes longer than a bin, so one is computed for many bins.
     probabilities: [f64; INDICES],
-    /// Bits recorded since the last part of a field ended, and those of the components of the last field.
+    /// Bits recorded since the last part of a field ended, and bits of the components of the last field.
     part: f64,
     components: [f64; 3],
 }
@@ -44,7 +43,6 @@ impl<'a> BitCostObserver<'a> {
         self.part += bits;
     }
 
-    /// Seldom called, and never without items.
     #[cold]
     fn record_part(&mut self, component: Option<usize>) {
         self.record();
@@ -107,6 +105,6 @@ impl CodingObserver for BitCostObserver<'_> {
     }
 }
 
-/// Far enough above where f64 loses precision for all bins of another element to follow: three residuals have less than
-/// 750 bits.
+/// Below this, the pending bins are recorded. It leaves room for all bins of another element before f64 loses
+/// precision: three residuals have less than 750 bits.
 const MIN_PROBABILITY: f64 = 1e-50;

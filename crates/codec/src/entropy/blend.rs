@@ -1,9 +1,9 @@
 //! Linear blends of predictions.
 //!
-//! The errors of the candidates are partly independent: one follows the body's own motion, another that of
-//! the bodies around it. A sum that weighs them is nearer on average than any of them. The weights are trained
-//! by class of body and never change; a class for which they do not fit, because the training had none like
-//! it, is predicted without.
+//! The errors of the candidates are partly independent: one candidate continues the motion of the body, another moves
+//! it with the bodies around it. A weighted sum has a smaller mean error than any of them. The weights are trained by
+//! class of body and never change. If the mean error of a class is larger with its blend, because the training had no
+//! similar bodies, is predicted without it.
 
 use wide::f32x4;
 
@@ -11,16 +11,15 @@ use super::history::{KinematicHistory, Position};
 use super::layout::Field;
 use super::rotation::{Quaternion, Vector, difference, mul_add, rotation_vector};
 
-/// Differences that are blended, at most.
+/// Maximum number of differences in a blend.
 pub(crate) const BLENDED: usize = 8;
 
 /// Weights of a blend along one axis, in 1/4096.
 pub(crate) type BlendWeights = [i16; BLENDED];
 
-/// One unit of a weight.
 pub(crate) const BLEND_UNIT: f32 = 1.0 / 4096.0;
 
-/// The differences of other predictions from the selected candidate, and their weighted sum.
+/// Differences of the other predictions from the selected candidate, and their weighted sum.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blend {
     pub(crate) field: Field,
@@ -30,8 +29,8 @@ pub(crate) struct Blend {
 }
 
 impl Blend {
-    /// Differences as rotations in packed steps. `spins` are the angular velocities of an
-    /// [`Extrapolation`](super::history::Extrapolation).
+    /// Blends orientations. Differences are rotation vectors in steps of packed components. The two angular
+    /// velocities are those of an [`Extrapolation`](super::history::Extrapolation).
     pub(super) fn of_orientations(
         history: &KinematicHistory,
         class: usize,
@@ -58,7 +57,7 @@ impl Blend {
         Self::new(Field::Orientation, class, differences, weights)
     }
 
-    /// `velocity` is that of an [`Extrapolation`](super::history::Extrapolation).
+    /// Blends positions. `velocity` is the velocity of an [`Extrapolation`](super::history::Extrapolation).
     pub(super) fn of_positions(
         history: &KinematicHistory,
         class: usize,
@@ -84,7 +83,7 @@ impl Blend {
         Self::new(Field::Position, class, differences, weights)
     }
 
-    /// Blends with weights for x and y, and for z.
+    /// Sums the differences. `weights` are for x and y, then for z.
     fn new(
         field: Field,
         class: usize,

@@ -1,8 +1,8 @@
 //! The bodies of a packet in coding order.
 //!
-//! The player comes first, then the active bodies, which moved on the way to the reference, by distance to the player,
-//! then the resting bodies. Bodies coded earlier in the packet are context for later ones: a body in a ball moves with its
-//! neighbours, and a resting body starts to move when another one comes near.
+//! The player is first. The active bodies, which moved on the way to the reference, follow by distance to the player,
+//! then the resting bodies. Bodies coded earlier in the packet are context for later ones: a body in a ball moves
+//! with its neighbours, and a resting body starts to move when another body comes near.
 
 use super::adaptive::PredictionHistory;
 use super::bins::{CodingObserver, Element, NonCanonical};
@@ -20,17 +20,16 @@ use crate::ledger::BitKind;
 use crate::plan::{Plan, Solid};
 use crate::snapshot::{Fields, QuantizedSnapshot};
 
-/// The bodies of a packet.
 pub(crate) struct Bodies<'c> {
-    /// The bodies to encode; none when decoding.
+    /// The snapshot to encode; `None` when decoding.
     pub(crate) target: Option<&'c QuantizedSnapshot>,
-    /// Initially the bodies of the reference when decoding; none when encoding.
+    /// The snapshot being decoded, which starts as a copy of the reference; `None` when encoding.
     pub(crate) decoded: Option<&'c mut QuantizedSnapshot>,
-    /// By body: whether it differs from the reference. Input when encoding, output when decoding.
+    /// Whether each body differs from the reference. Input when encoding, output when decoding.
     pub(crate) changed: &'c mut [bool],
 }
 
-/// A body and the values that its contexts are made of.
+/// A body and the values that its contexts are computed from.
 pub(super) struct BodyContext<'h> {
     pub(super) body: usize,
     pub(super) history: &'h KinematicHistory,
@@ -42,10 +41,10 @@ pub(super) struct BodyContext<'h> {
     pub(super) rotation_velocity: usize,
     /// Class of the height of the lowest point: 0 to 5.
     pub(super) clearance: usize,
-    /// Distance to the anchor in eighths of a metre of the cubes' scene, at most 15; without an anchor, the kind, modulo
-    /// 16.
+    /// Distance to the anchor in eighths of a metre, scaled from the cubes' scene, at most 15. Without an anchor, the
+    /// kind modulo 16.
     pub(super) distance: usize,
-    /// The class of clearance; if that is the highest, divided by distance to the player: 0 to 7.
+    /// The class of clearance. The highest class is divided by distance to the player, so the range is 0 to 7.
     pub(super) zone: usize,
 }
 
@@ -67,7 +66,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         }
         scratch.sort(&self.snapshots, anchor);
         if self.snapshots.plan.has_lives() {
-            // Neither active nor resting.
+            // A body that came in this packet is already coded. It is neither active nor resting.
             for body in 0..scratch.has_turn.len() {
                 scratch.has_turn[body] |= !scratch.is_coded(&self.snapshots, body);
             }
@@ -114,7 +113,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         Ok(())
     }
 
-    /// Codes a body that the packet carries.
+    /// Codes the fields of a changed body, and marks the bodies near it as touched.
     pub(super) fn carried_body<P: Predictor>(
         &mut self,
         context: &BodyContext<'_>,
@@ -125,14 +124,15 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     ) -> Result<(), NonCanonical> {
         let position = self.changed_body(context, nearest, predictor, bodies)?;
         resting.approach(position, self.snapshots.plan.anchor == Some(context.body));
-        // Otherwise bytes that end early would read as a world full of changes.
+        // Without this check, missing bytes decode to changes of thousands of bodies.
         match self.bins.is_past_end() {
             true => Err(NonCanonical::PastEnd),
             false => Ok(()),
         }
     }
 
-    /// Codes bodies that were untouched when their turn came first. Groups of those that still are have a flag each.
+    /// Codes the bodies that no coded body is near. Each group has one flag. A body that is touched by the time its
+    /// turn comes is coded without its group.
     fn untouched<P: Predictor>(
         &mut self,
         untouched: &[usize],
@@ -180,7 +180,6 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         Ok(())
     }
 
-    /// Codes a flag about changes with its adaptive probability.
     fn adaptive_flag(&mut self, flag: AdaptiveFlag, body: Option<usize>, value: bool) -> bool {
         let kind = BitKind::Selection;
         self.adaptive(Element { kind, body }, value, |next| {
@@ -188,7 +187,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         })
     }
 
-    /// Codes one body; `active` is the squared distance to the anchor of an active one, and its history.
+    /// Codes one body. An active body comes with its squared distance to the anchor and its history.
     fn body<P: Predictor>(
         &mut self,
         body: usize,
@@ -218,7 +217,6 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         self.carried_body(&context, nearest, predictor, resting, bodies)
     }
 
-    /// `distance` is the squared distance to the anchor.
     pub(super) fn context<'h>(
         &self,
         history: &'h KinematicHistory,
@@ -262,7 +260,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let kind = BitKind::Selection;
         let is_set = usize::from(self.snapshots.reference.is_interacting(body));
         if nearest == UNTOUCHED {
-            // There are hundreds of these and hardly any changes.
+            // There are hundreds of these flags and few are set, so they are not mixed.
             return self.adaptive_flag(AdaptiveFlag::Untouched, Some(body), value);
         }
         let flag = Flag {
@@ -303,7 +301,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         self.flag(flag, value)
     }
 
-    /// Codes the values of a changed body's further fields. Returns whether any differs from the reference's.
+    /// Codes the values of a changed body's further fields. Returns whether any of them differs from the reference's.
     fn values_change(
         &mut self,
         body: usize,
@@ -355,7 +353,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         if !self.snapshots.plan.values().is_empty() {
             is_same &= !self.values_change(body, bodies)?;
         }
-        // A partial packet may say that a body is where it was.
+        // A partial packet may carry an unchanged body.
         if is_same && !self.is_partial {
             return Err(NonCanonical::Redundant);
         }
@@ -373,7 +371,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     }
 }
 
-/// Untouched bodies that share a flag, at most.
+/// Maximum number of untouched bodies that share a flag.
 const UNTOUCHED_GROUP: usize = 16;
 
 /// Magnitude of the largest component.

@@ -11,7 +11,7 @@ use super::session::Session;
 use crate::ledger::BitKind;
 
 impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
-    /// Codes which bodies a partial packet carries, and those.
+    /// Codes which bodies a partial packet carries, then the fields of these bodies.
     pub(super) fn carried_bodies<P: Predictor>(
         &mut self,
         predictor: &mut P,
@@ -55,7 +55,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             carried,
             ..
         } = scratch;
-        // Nothing is near a body but those that the packet carries.
+        // Only bodies in this packet can be near a resting body.
         let lengths = &self.snapshots.plan.lengths;
         resting.reset_few(reference.packed_positions(), carried, lengths);
         let anchor = anchor.filter(|&anchor| bodies.changed[anchor]);
@@ -77,7 +77,6 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         Ok(())
     }
 
-    /// Codes whether a partial packet carries a body.
     fn carry_bin(&mut self, body: usize, class: usize, value: bool) -> bool {
         let (kind, body) = (BitKind::Selection, Some(body));
         self.adaptive(Element { kind, body }, value, |next| {
@@ -87,7 +86,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     }
 }
 
-/// Classes of ages: 0, and powers of two.
+/// Class of an age: 0, then by powers of two.
 fn age_class(age: u8) -> usize {
     ((u8::BITS - age.leading_zeros()) as usize).min(AGE_CLASSES - 1)
 }

@@ -1,4 +1,4 @@
-//! Bodies that carry those around them.
+//! Motion of a body as carried along by the bodies around it.
 
 use wide::f32x4;
 
@@ -15,47 +15,46 @@ pub(super) struct RigidMotion {
     pub(super) residuals: [usize; 2],
 }
 
-/// How nearby bodies carry a body with them, on average.
+/// Mean motion that the bodies near a point give to a body at the point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MeanMotion {
-    /// Where they carry it.
     pub(super) position: Vector,
     pub(super) turn: Quaternion,
-    /// Magnitudes of their residuals, rounded.
     pub(super) residuals: [usize; 2],
 }
 
-/// The motions of the bodies coded so far.
+/// Motions of the bodies coded so far in this packet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Carriers {
     /// How far a body carries others, in steps.
     reach: f32,
     motions: Vec<Summand>,
-    /// Where each begins: of four in the lanes of each axis, so that four distances are compared at a time.
+    /// Start position of each motion. Each vector has four motions in the lanes of its axes, so that four distances
+    /// are compared at a time.
     from: Vec<Vector<f32x4>>,
 }
 
-/// What one motion adds to the sums, times its weight.
+/// Terms of one motion. The sums multiply them by its weight.
 #[derive(Clone, Copy, Debug)]
 struct Summand {
     from: f32x4,
     step: f32x4,
-    /// The rotation, as the one of its two quaternions that is nearer to no rotation.
+    /// The rotation, as the quaternion with non-negative w.
     turn: f32x4,
-    /// The two residuals, and 1 for the sum of the weights.
+    /// The two residuals, and 1 to sum up the weights.
     residuals: f32x4,
 }
 
-/// Bounds the work, which would otherwise grow with the square of the number of bodies that a sender chooses.
+/// Maximum number of motions. Without it, the work would grow with the square of the number of bodies in a packet.
 const MAX_CARRIERS: usize = 512;
 
 const LANES: usize = 4;
 
-/// A coordinate that nothing is near.
+/// Coordinate of unused lanes, out of reach of every body.
 const FAR: f32 = 1e9;
 
 impl Carriers {
-    /// Forgets all motions. From now on, a body carries others within `reach`, in steps.
+    /// Removes all motions. `reach` is the distance within which a body carries others, in steps.
     pub(super) fn clear(&mut self, reach: f32) {
         self.reach = reach;
         self.motions.clear();
@@ -87,8 +86,8 @@ impl Carriers {
         });
     }
 
-    /// The mean motion of bodies near a point, weighted by distance, and where a point goes that is attached to them.
-    /// None if no body is near.
+    /// Returns the mean motion of the bodies near a point, weighted by distance, and the position of the point if it
+    /// were attached to them. `None` if no body is near.
     pub(super) fn carry(&self, point: Position) -> Option<MeanMotion> {
         let reach = f32x4::splat(self.reach * self.reach);
         let at = point.map(|axis| f32x4::splat(axis as f32));
@@ -101,7 +100,7 @@ impl Carriers {
             if !squares.simd_lt(reach).any() {
                 continue;
             }
-            // No weight for those that are far, rather than a branch, which would be hard to predict.
+            // Far bodies get weight 0. A branch would often be mispredicted.
             let near = f32x4::ONE - squares / reach;
             let near = near.fast_max(f32x4::ZERO);
             for (weight, motion) in (near * near).to_array().into_iter().zip(motions) {
@@ -114,7 +113,7 @@ impl Carriers {
         }
         let turn = turn.to_array();
         let [_, _, weights, _] = residuals.to_array();
-        // Half turns may leave no mean.
+        // Opposite half turns can cancel, so that there is no mean rotation.
         (turn[3] > 0.0).then(|| {
             let turn = normalized(turn);
             let [step, arm, residuals] = [step, arm, residuals].map(|sum| {

@@ -1,14 +1,13 @@
-//! The check of a packet: it detects where the two sides started from different initial states, or have different
-//! models or adaptive states.
+//! The check of a packet. It fails if the two sides have different initial states, trained models or adaptive states.
 
 use crate::hash::mix;
 use crate::sequence::Sequence;
 use crate::snapshot::QuantizedSnapshot;
 
-/// Bits of the check. Together with a header that names a baseline, whole bytes.
+/// Bits of the check. With a header that names a baseline by age, they fill whole bytes.
 pub(crate) const CHECK_BITS: u32 = 14;
 
-/// A hash of all bodies: the sum of those of each, so that it follows from the reference's and the changes.
+/// Hash of all bodies. It is the sum of one hash per body, so it can be updated for the changed bodies alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SnapshotHash(u64);
 
@@ -18,7 +17,7 @@ impl SnapshotHash {
         Self(hashes.fold(0, u64::wrapping_add))
     }
 
-    /// Makes the hash that of a snapshot with the body of `new` in place of that of `old`.
+    /// Replaces the body of snapshot `old` by the body of snapshot `new`.
     pub(crate) fn replace(
         &mut self,
         body: usize,
@@ -31,7 +30,7 @@ impl SnapshotHash {
             .wrapping_add(hash(new, body));
     }
 
-    /// A check in more bits, of the bodies alone.
+    /// A check of 32 bits, of the bodies without the sequence.
     pub(crate) const fn long_check(self) -> u32 {
         fold(self.0) as u32
     }
@@ -54,11 +53,12 @@ fn hash(snapshot: &QuantizedSnapshot, body: usize) -> u64 {
         let words = snapshot.words_of(body).iter();
         hash = words.fold(hash, |hash, &word| mix(hash, word.into()));
     }
-    // Otherwise slight differences of the orientations of two bodies would often cancel each other.
+    // Folded twice: after one fold, slight differences between the orientations of two bodies would often cancel in
+    // the sum.
     fold(fold(hash))
 }
 
-/// Makes every bit depend on the upper half, in a way that neither sums nor rotations commute with.
+/// Mixes the upper half into every bit. The operation does not commute with sums or rotations.
 const fn fold(hash: u64) -> u64 {
     mix(0, hash ^ hash >> 32)
 }
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(hash, SnapshotHash::new(&new));
     }
 
-    /// Wrong bodies are often near the right ones.
+    /// Wrong bodies are often close to the right ones, so the test uses slight changes.
     #[test]
     fn slight_changes_of_one_body_or_two_pass_once_in_16384_times() {
         let mut random = ChaCha8Rng::seed_from_u64(2);
@@ -145,7 +145,7 @@ mod tests {
                 {
                     *same += usize::from(wrong == right);
                 }
-                // A hundred of all sequences that a packet can have.
+                // 100 of the 65 536 sequences.
                 passes += (0..100)
                     .map(Sequence)
                     .filter(|&sequence| hash.check(sequence) == right_hash.check(sequence))
@@ -153,12 +153,11 @@ mod tests {
             }
             let expected = f64::from(TRIALS) * 100.0 / f64::from(1 << CHECK_BITS);
             assert!((passes as f64) < 1.5 * expected, "{passes} of {expected}");
-            // Either half of the longer check lets one in 65 536 pass.
+            // Each half of the longer check misses one change in 65 536.
             assert!(same_halves.iter().all(|&same| same <= 4), "{same_halves:?}");
         }
     }
 
-    /// Both halves of the longer check.
     fn halves(hash: SnapshotHash) -> [u16; 2] {
         [hash.long_check() as u16, (hash.long_check() >> 16) as u16]
     }

@@ -1,36 +1,37 @@
 //! Binary arithmetic coding.
 //!
-//! The coder keeps an interval of 64-bit numbers. Each bin divides it in the proportion of the two
-//! probabilities, and the leading 32 bits are written once both ends agree on them. Few bins complete a word, so that a
-//! processor predicts well whether one does, better than with bytes. Bytes after the end count as
-//! zeros, so that trailing zeros need not be sent: [`MAX_OMITTED`] of them, so that a decoder knows by then that bytes
-//! have no more to say. This is the carryless range coder of Matt Mahoney's *lpaq1* (2007), in wider numbers.
+//! The coder keeps an interval of 64-bit numbers. Each bin divides it in the proportion of the probabilities of its
+//! two values. The leading 32 bits are written as soon as both ends of the interval agree on them. Output in words of
+//! 32 bits is faster than in bytes, because the branch is taken rarely and predicted well. A decoder reads zeros
+//! after the end, so up to [`MAX_OMITTED`] trailing zero bytes are not sent; a decoder that has used up more knows
+//! that the bytes are not valid. This is the carryless range coder of Matt Mahoney's *lpaq1* (2007), with wider
+//! numbers.
 //!
 //! `cargo bench --manifest-path crates/codec/compare/Cargo.toml` compares it with the range coders of the
 //! [`constriction`](https://docs.rs/constriction) crate, on the same bins with the same probabilities. Those
-//! are faster, but most of the time of a packet goes into the probabilities. This coder's packets are smaller, because
-//! its output ends at the last byte that is needed, not at a whole word.
+//! are faster, but computing probabilities takes most of the time of a packet. Packets of this coder are smaller,
+//! because its output ends at the last byte that is needed, not at a whole word.
 
 use std::hint::select_unpredictable;
 
-/// Probabilities are multiples of 1 / `ONE`, and those of both values of a bin are at least 1 / `ONE`.
+/// Denominator of probabilities: they are multiples of 1 / `ONE`, and at least 1 / `ONE` for both values of a bin.
 pub const ONE: u32 = 1 << 16;
 
-/// Zero bytes that [`BinEncoder`] omits at the end, at most. Bounds what a decoder reads past the end, and with it the
-/// work that a short packet can cause. By chance, one packet in 2⁶⁴ ends in more.
+/// Maximum number of zero bytes that [`BinEncoder`] omits at the end. It bounds how far a decoder reads past the end,
+/// and so the work that a short packet can cause. About one packet in 2⁶⁴ ends in more zeros by chance.
 pub const MAX_OMITTED: usize = 8;
 
 /// Encodes or decodes bins: binary decisions. One coding session serves both directions.
 pub trait BinCoder {
-    /// Whether it decodes: then a bin is only known after those before it.
+    /// Whether this is a decoder. A decoder knows the value of a bin only after all bins before it.
     const DECODES: bool;
 
-    /// Encodes `bin` and returns it, or ignores it and returns a decoded one. `one` is the probability that
-    /// it is set, out of [`ONE`], in `1..ONE`.
+    /// Encodes `bin` and returns it. A decoder ignores `bin` and returns the decoded one. `one` is the probability
+    /// that it is set, out of [`ONE`], in `1..ONE`.
     fn bin(&mut self, bin: bool, one: u32) -> bool;
 
-    /// Encodes the lowest `count` digits of a number, the highest first, as bins of even odds, and returns them;
-    /// or ignores them and returns decoded ones.
+    /// Encodes the lowest `count` digits of a number, highest first, as bins of even odds, and returns them. A
+    /// decoder ignores `digits` and returns the decoded ones.
     fn bypass(&mut self, digits: u32, count: u32) -> u32 {
         let shifts = (0..count).rev();
         shifts.fold(0, |coded, shift| {
@@ -38,13 +39,13 @@ pub trait BinCoder {
         })
     }
 
-    /// Whether more has been read past the end than an encoder omits. It stays so.
+    /// Whether a decoder has read further past the end than an encoder omits. Once true, it stays true.
     fn is_past_end(&self) -> bool {
         false
     }
 }
 
-/// The interval, ends included.
+/// An interval with inclusive bounds.
 #[derive(Clone, Copy, Debug)]
 struct Interval {
     low: u64,
@@ -62,7 +63,7 @@ impl Interval {
         self.low + ((self.high - self.low) >> 16) * one as u64
     }
 
-    /// Narrows the interval to that of a bin. Has no branch, which would often be mispredicted.
+    /// Narrows the interval to the subinterval of a bin. It has no branch, because it would often be mispredicted.
     #[inline(always)]
     fn narrow(&mut self, bin: bool, middle: u64) {
         *self = Self {
@@ -71,7 +72,7 @@ impl Interval {
         };
     }
 
-    /// The leading word, if both ends agree on it.
+    /// The leading word, if both bounds have the same.
     const fn leading_word(self) -> Option<u32> {
         if (self.low ^ self.high) >> 32 == 0 {
             Some((self.high >> 32) as u32)
@@ -127,7 +128,7 @@ impl<'a> BinEncoder<'a> {
 }
 
 impl BinEncoder<'_> {
-    /// Not inlined: it is needed once in 32 bits, and its calls would keep other values out of registers.
+    /// Not inlined: it runs once in 32 bits, and its calls would keep other values out of registers.
     #[inline(never)]
     fn shift(&mut self) {
         while let Some(word) = self.interval.leading_word() {
@@ -173,13 +174,13 @@ impl<'a> BinDecoder<'a> {
         }
     }
 
-    /// Bytes that were shifted out so far; the decoder has looked at up to eight more.
+    /// Number of bytes shifted out so far. The decoder has looked at up to eight more.
     #[must_use]
     pub const fn consumed(&self) -> usize {
         self.consumed
     }
 
-    /// Whether the bytes are exactly those that [`BinEncoder`] writes for the decoded bins.
+    /// Whether [`BinEncoder`] writes exactly these bytes for the decoded bins.
     #[must_use]
     pub fn is_canonical(&self) -> bool {
         let (length, read) = (self.bytes.len(), self.consumed);
@@ -270,7 +271,8 @@ mod tests {
         let seed = rand::random();
         println!("seed {seed}");
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        // Those of all: where an interval happens to lie across the end of a word, a few bits are lost.
+        // The average over many packets, because one packet can lose a few bits where an interval lies across the end
+        // of a word.
         let [mut bits, mut most] = [0.0; 2];
         for count in (0..200).chain([10_000; 10]) {
             let bins = random_bins(&mut random, count);

@@ -17,18 +17,18 @@ use crate::plan::Plan;
 /// Three integers that are coded as residuals relative to a prediction.
 pub(super) struct Components {
     pub(super) field: Field,
-    /// The order in which they are coded.
+    /// Coding order of the axes.
     pub(super) order: [usize; 3],
     pub(super) prediction: [i32; 3],
     pub(super) target: Option<[i32; 3]>,
-    /// The classes by which weights are selected.
+    /// Classes that select the weights.
     pub(super) zone: usize,
     pub(super) history: usize,
 }
 
 impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
-    /// Codes the residuals of a body's field. `contexts` is given the axis and the magnitude of the largest
-    /// residual so far. Returns the values and the magnitude of the largest residual.
+    /// Codes the residuals of a body's field. `contexts` returns the contexts of an axis, given the magnitude of the
+    /// largest residual so far. Returns the values and the magnitude of the largest residual.
     pub(super) fn components(
         &mut self,
         body: usize,
@@ -93,10 +93,10 @@ fn whole<T, const N: usize>(numbers: &mut [T]) -> &mut [T; N] {
 struct ComponentBins<'s, B, O> {
     bins: &'s mut B,
     observer: &'s mut O,
-    /// Slots of the first bin.
+    /// Slots of the first bin, by input.
     slots: [usize; RESIDUAL_INPUTS],
     inputs: [&'s [i16; RESIDUAL_BINS]; RESIDUAL_INPUTS],
-    /// The sets by zone and by history, and the class in each.
+    /// Weight sets by zone and by history, each with the selected class.
     weights: [(&'s mut [Inputs; RESIDUAL_WEIGHT_SETS], usize); 2],
 }
 
@@ -139,8 +139,8 @@ impl<B: BinCoder, O: CodingObserver> ResidualBins for ComponentBins<'_, B, O> {
 }
 
 impl<B: BinCoder, O: CodingObserver> ComponentBins<'_, B, O> {
-    /// Mixes the probabilities of all bins of the tree before the first one is decoded: a processor computes them at the
-    /// same time, while those of the bins on the way alone would wait for each other.
+    /// Decodes the tree. It mixes the probabilities of all bins first, because a processor can compute them in
+    /// parallel. Mixing only the bins on the path would make each wait for the one before.
     #[inline(always)]
     fn decode_tree(&mut self) -> u32 {
         let rows = self.inputs.map(|row| row[TREE..].first_chunk());
@@ -148,7 +148,7 @@ impl<B: BinCoder, O: CodingObserver> ComponentBins<'_, B, O> {
         let inputs = mixing::inputs_of_bins(rows);
         let [(by_zone, zone), (by_history, history)] = &mut self.weights;
         let indices = |bin| [*zone, *history].map(|class| residual_weights(TREE + bin, class));
-        // One more, so that no index is out of bounds.
+        // Longer by one than needed, so that the compiler can remove the bounds checks.
         let mut probabilities = [0; TREE_BINS + 1];
         for bin in 0..TREE_BINS {
             let [zone, history] = indices(bin);

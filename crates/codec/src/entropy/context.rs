@@ -11,16 +11,16 @@ use crate::sequence::Sequence;
 use crate::snapshot::QuantizedSnapshot;
 use crate::stages::Coverage;
 
-/// How many ticks older than the reference an additional reference can be.
+/// Maximum age of an additional reference relative to the reference, in ticks.
 const MAX_ADDITIONAL_AGE: u16 = 15;
 
-/// Longer times since the reference count as this many ticks.
+/// Maximum ticks since the reference. Longer times count as this.
 const MAX_TICKS: u16 = 64;
 
-/// Ticks since the initial state, for the coder.
+/// Ticks that the coder assumes since the initial state.
 const INITIAL_TICKS: u16 = 6;
 
-/// A snapshot that both sides hold, with the parts of its packet that the coder uses.
+/// A snapshot held by both sides, with the parts of its packet that the coder uses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BaselineView<'a> {
     pub(crate) sequence: Sequence,
@@ -28,14 +28,14 @@ pub(crate) struct BaselineView<'a> {
     pub(crate) motion: &'a Motion,
     /// The adaptive state, if its packet was coded arithmetically.
     pub(crate) state: Option<&'a StoredState>,
-    /// The bodies that are not its packet's, but [merged](crate::merge) from others, and how well they were predicted.
+    /// Bodies that were [merged](crate::merge) from other packets, and their prediction histories.
     pub(crate) merged: &'a [(u16, PackedHistory)],
-    /// Of the snapshot, if its packet was coded arithmetically.
+    /// Hash of the snapshot, if its packet was coded arithmetically.
     pub(crate) hash: Option<SnapshotHash>,
 }
 
 impl BaselineView<'_> {
-    /// Ticks by which `other` is older.
+    /// Age of `other` relative to this, in ticks.
     pub(super) fn age(&self, other: &Self) -> u16 {
         self.sequence.ticks_since(other.sequence)
     }
@@ -84,7 +84,7 @@ impl<'a> CodingContext<'a> {
         }
     }
 
-    /// The reference's adaptive state, or the initial one if it has none of this variant.
+    /// Returns the reference's adaptive state, or the initial state if the reference has no state of this variant.
     pub(super) fn state(&self, initial: &'a [StoredState; 2]) -> &'a StoredState {
         self.reference
             .state

@@ -1,8 +1,8 @@
 //! Rigid-body extrapolation with ground contact: bodies fly, fall, and roll over their corners without
 //! slipping or bouncing.
 //!
-//! Four bodies are computed at a time, each as it would be alone: where one of them takes another branch, its
-//! numbers are kept as they were.
+//! Four bodies are computed at a time, one per SIMD lane. The result of a lane does not depend on the other lanes:
+//! where lanes take different branches, a select keeps the old numbers.
 
 use wide::f32x4;
 
@@ -12,7 +12,7 @@ use super::rotation::{
 };
 use crate::plan::{Contact, MotionPlan, Plan};
 
-/// A body and its motion, in steps and ticks, with the floor at a height of 0. Its mass is 1.
+/// A body and its motion, in steps and ticks, with mass 1. The floor is at height 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Body {
     pub(crate) contact: Contact,
@@ -23,10 +23,10 @@ pub(crate) struct Body {
     pub(crate) spin: Vector,
 }
 
-/// Bodies that are computed at a time.
+/// Number of bodies computed at a time.
 pub(crate) const LANES: usize = 4;
 
-/// Simulates this many ticks. Bodies that touch nothing must not be among others.
+/// Simulates this many ticks. Bodies without known corners must not be mixed with others.
 pub(crate) fn run(bodies: &mut [Body; LANES], ticks: usize, plan: &Plan) {
     let half = columns(&bodies.map(|body| body.contact.half));
     let mut lanes = Bodies {
@@ -55,12 +55,12 @@ pub(crate) fn run(bodies: &mut [Body; LANES], ticks: usize, plan: &Plan) {
     }
 }
 
-/// Rotations between orientations, as [`rotation_vector`].
+/// Rotation vectors from `from` to `to`, as [`rotation_vector`].
 pub(crate) fn turns(to: &[Quaternion; LANES], from: &[Quaternion; LANES]) -> [Vector; LANES] {
     rows(rotation_vector(columns(to), columns(from)))
 }
 
-/// Orientations after as many `steps` of a small turn, as [`turned`].
+/// Orientations after `steps` small turns each, as [`turned`].
 pub(crate) fn turned_often(
     orientations: &[Quaternion; LANES],
     turns: &[Vector; LANES],
@@ -105,10 +105,10 @@ impl Bodies {
         self.orientation = turned_a_little(self.orientation, self.spin);
     }
 
-    /// Stops corners that would go through the floor in this tick where they touch it, by an impulse against
-    /// their whole velocity: friction is high and nothing bounces.
+    /// Stops corners that touch the floor and would go through it in this tick. The impulse acts against the whole
+    /// velocity of the corner, as friction is high and bodies do not bounce.
     fn apply_contacts(&mut self) {
-        // Most bodies in the air need no more than this comparison.
+        // For most bodies in the air, this comparison is enough.
         let below = self.position[2] - self.reach;
         if below.simd_gt(f32x4::from(self.near_floor)).all() {
             return;
@@ -126,7 +126,7 @@ impl Bodies {
     fn stop(&mut self, arm: Vector<f32x4>, gap: f32x4, is_near: f32x4) {
         let per_inertia = self.per_inertia;
         let zero = f32x4::from(0.0);
-        // The velocity that it can have downwards.
+        // The downward velocity that the corner can have in this tick.
         let lowest = -gap.if_less(zero, zero, gap);
         let lever = cross(self.spin, arm);
         let motion: Vector<f32x4> = std::array::from_fn(|axis| self.velocity[axis] + lever[axis]);
@@ -135,7 +135,8 @@ impl Bodies {
             return;
         }
         let change = [-motion[0], -motion[1], lowest - motion[2]];
-        // An impulse J changes the corner's velocity by (1 + r²/I) J − r (r·J)/I. Solved for J, with r² of a corner:
+        // An impulse J changes the corner's velocity by (1 + r²/I) J − r (r·J)/I. This is solved for J. At a corner,
+        // r²/I = 3 / (2/3) = 4.5.
         let along = dot(arm, change) * per_inertia;
         let impulse = mul_add(change, arm, along).map(|part| part * f32x4::from(1.0 / 5.5));
         let velocity: Vector<f32x4> =
@@ -148,15 +149,15 @@ impl Bodies {
     }
 }
 
-/// The corners of the lowest face of a body, relative to its centre, the lowest corner first. Others seldom touch the
+/// Corners of the lowest face of a body relative to its centre, lowest corner first. Other corners rarely touch the
 /// floor.
 fn lowest_corners(rotation: &Matrix<f32x4>, half: Vector<f32x4>) -> [Vector<f32x4>; 4] {
-    // From the centre to the middle of a face, or of the opposite one if that is lower.
+    // From the centre to the middle of each face, or of the opposite face if it is lower.
     let mut faces: Matrix<f32x4> = std::array::from_fn(|side| {
         let downwards = f32x4::from(0.0).if_less(rotation[2][side], -half[side], half[side]);
         std::array::from_fn(|axis| rotation[axis][side] * downwards)
     });
-    // The lowest becomes the last.
+    // Move the lowest face to the end.
     for side in [1, 0] {
         let [other, last] = [faces[side], faces[2]];
         let is_lower = other[2].simd_lt(last[2]);
@@ -190,7 +191,7 @@ mod tests {
     const UPRIGHT: Quaternion = [0.0, 0.0, 0.0, 1.0];
 
     fn run_alone(body: &mut Body, ticks: usize) {
-        // The others are elsewhere.
+        // The other lanes have unrelated bodies.
         let mut bodies = [Body {
             position: [0.0, 0.0, 1e4],
             velocity: [9.0; 3],
@@ -219,7 +220,7 @@ mod tests {
         assert!((body.position[2] - (512.0 - 21.0 * Plan::cubes().motion.gravity)).abs() < 0.01);
         run_alone(&mut body, 60);
         assert!((body.position[2] - 102.4).abs() < 1.0, "{body:?}");
-        // It trembles a little, because its corners are stopped one after the other.
+        // It trembles a little, because its corners are stopped one after another.
         assert!(
             body.velocity.iter().all(|part| part.abs() < 0.5),
             "{body:?}"

@@ -1,4 +1,4 @@
-//! The inputs and candidates of the models by name. Each can be disabled for an ablation study.
+//! Names of the inputs and candidates of the models. Each can be disabled for an ablation study.
 
 use std::ops::Range;
 
@@ -13,9 +13,9 @@ use super::rigid_body::{ORIENTATION_CANDIDATES, POSITION_CANDIDATES};
 /// An input of the mixer, or a candidate prediction.
 #[derive(Clone, Copy, Debug)]
 pub struct Feature {
-    /// The decision that it is an input of, or the field that it predicts.
+    /// The decision that uses the input, or the field that the candidate predicts.
     pub decision: &'static str,
-    /// The context of the input, or what the candidate assumes.
+    /// The context of the input, or the assumption of the candidate.
     pub name: &'static str,
     source: Source,
 }
@@ -31,7 +31,7 @@ enum Source {
 }
 
 impl Feature {
-    /// All of them, in the order of a packet.
+    /// All features, in the order of a packet.
     pub fn all() -> impl Iterator<Item = Self> {
         FEATURES.into_iter().flat_map(|(decision, source, names)| {
             let features = names.iter().enumerate();
@@ -43,7 +43,7 @@ impl Feature {
         })
     }
 
-    /// Removes what the model has learned about it.
+    /// Removes the feature from the model.
     pub(crate) fn disable(self, model: &mut TrainedModel) {
         match self.source {
             Source::Flag(flag, input) => clear(model, flag.slots(input)),
@@ -62,7 +62,7 @@ impl Feature {
     }
 }
 
-/// Even odds in these slots of both variants.
+/// Sets the slots of both variants to even odds.
 fn clear(model: &mut TrainedModel, slots: Range<usize>) {
     for variant in Variant::ALL {
         let table = &mut model.table[variant.part(VARIANT_SLOTS)];
@@ -70,7 +70,7 @@ fn clear(model: &mut TrainedModel, slots: Range<usize>) {
     }
 }
 
-/// A decision or a field, what makes the source of each of its features from their index, and their names.
+/// A decision or a field, a function from the index of a feature to its source, and the names of its features.
 type Features = (&'static str, fn(usize) -> Source, &'static [&'static str]);
 
 const FEATURES: [Features; 13] = [

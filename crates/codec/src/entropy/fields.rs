@@ -1,4 +1,4 @@
-//! The fields of one changed body: the orientation first, because the position depends on it.
+//! The fields of one changed body. The orientation is first, because the prediction of the position depends on it.
 
 use super::bins::{CodingObserver, NonCanonical};
 use super::blend::Blend;
@@ -23,15 +23,15 @@ pub(super) struct Coded<T> {
     pub(super) value: T,
     /// Magnitude of the largest residual.
     pub(super) residual: usize,
-    /// The candidate that was nearest.
+    /// The candidate that was nearest to the value.
     pub(super) best: usize,
 }
 
-/// A field before it is coded: its value in the reference `T`, and its candidates of type `C`.
+/// A field before it is coded. `T` is the type of its value, `C` of its candidates.
 struct FieldContext<'c, T, C> {
     field: Field,
     candidates: &'c [C],
-    /// The class in which candidates compete.
+    /// Class for the mean errors of the candidates.
     class: usize,
     reference: T,
     target: Option<T>,
@@ -156,7 +156,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         Ok((value, residual))
     }
 
-    /// Codes which component is omitted, by its rank among those of the prediction.
+    /// Codes which component is omitted, as its rank in the order of the prediction's components.
     fn largest_component(
         &mut self,
         context: &BodyContext<'_>,
@@ -313,7 +313,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         self.flag(flag, unchanged)
     }
 
-    /// The candidates that serve as prediction and as secondary prediction.
+    /// Indices of the candidates for the prediction and the secondary prediction.
     fn select<P: Predictor, T, C>(&self, field: &FieldContext<'_, T, C>) -> [usize; 2] {
         if P::SELECTS {
             self.next.best_candidates(field.field, field.class)
@@ -322,7 +322,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         }
     }
 
-    /// The blend if it has been better than the nearest candidate.
+    /// Returns the blend if its mean error is smaller than the nearest candidate's, otherwise the candidate.
     fn choose<T>(&self, nearest: T, blended: Option<(Blend, T)>) -> T {
         match blended {
             Some((blend, blended)) if self.next.blend_is_better(&blend) => blended,
@@ -330,7 +330,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         }
     }
 
-    /// Updates the mean error of each candidate. Returns the one that was nearest, and the error of the selected one.
+    /// Updates the mean error of each candidate. Returns the nearest candidate, and the error of the selected one.
     fn update_errors<P: Predictor, T, C: Copy>(
         &mut self,
         field: &FieldContext<'_, T, C>,
@@ -357,7 +357,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
     }
 }
 
-/// The form of a field whose largest residual has this magnitude.
+/// Form of a field, from the magnitude of its largest residual.
 const fn form(residual: usize) -> Form {
     match residual {
         0 => Form::Exact,

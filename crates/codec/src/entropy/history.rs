@@ -9,17 +9,16 @@ use crate::snapshot::QuantizedSnapshot;
 /// A position, in steps.
 pub(crate) type Position = [i32; 3];
 
-/// A snapshot and how many ticks older than the reference it is.
+/// A snapshot, and its age relative to the reference in ticks.
 pub(crate) type OlderSnapshot<'a> = (&'a QuantizedSnapshot, i32);
 
-/// The snapshots that a packet is relative to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BaselineHistory<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) reference: &'a QuantizedSnapshot,
     /// Ticks from the reference to the snapshot that is coded.
     pub(crate) ticks: i32,
-    /// How bodies moved on the way to the reference.
+    /// Motion of the bodies on the way to the reference.
     pub(crate) motion: &'a Motion,
     /// The additional references, the newer one first.
     pub(crate) additional: [Option<OlderSnapshot<'a>>; 2],
@@ -28,13 +27,13 @@ pub(crate) struct BaselineHistory<'a> {
 /// The pose of a body in a snapshot older than the reference.
 #[derive(Clone, Copy, Debug)]
 struct PastPose {
-    /// From there to the reference.
+    /// Displacement from this pose to the reference.
     displacement: Position,
     packed: SmallestThree,
     ticks: i32,
 }
 
-/// The pose of a body in the reference and how it got there.
+/// The pose of a body in the reference, and its motion before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KinematicHistory {
     pub(crate) body: usize,
@@ -45,7 +44,8 @@ pub(crate) struct KinematicHistory {
     pub(crate) motion_6_ticks: Position,
     /// Displacement per tick since the newer additional reference; without one, from `motion_6_ticks`.
     pub(crate) velocity: Position,
-    /// Largest change of a packed component over the same times.
+    /// Largest change of a packed component since the reference's own reference and since the newer additional
+    /// reference.
     pub(crate) rotation_6_ticks: i32,
     pub(crate) rotation_velocity: i32,
     /// Ticks from the reference to the snapshot that is coded.
@@ -57,17 +57,17 @@ pub(crate) struct KinematicHistory {
     additional: [Option<PastPose>; 2],
 }
 
-/// Pose and motion of a body that moves on its own.
+/// Extrapolated pose and motion of a body that the player does not carry.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Extrapolation {
-    /// Pose of a rigid body that touches the ground.
+    /// Pose after rigid-body motion with ground contact.
     pub(crate) position: Vector,
     pub(crate) orientation: Quaternion,
-    /// Orientation at the mean spin, damped for collisions.
+    /// Orientation after turning at the mean spin, damped for collisions.
     pub(crate) spun: Quaternion,
     /// In steps per tick.
     pub(crate) velocity: Vector,
-    /// Angular velocities, in radians per tick: the newest, and that since the reference's own reference.
+    /// Angular velocities, in radians per tick: the newest, and the mean since the reference's own reference.
     pub(crate) spins: [Vector; 2],
 }
 
@@ -94,19 +94,19 @@ impl BaselineHistory<'_> {
         }
     }
 
-    /// The body that others gather around, if there is one.
+    /// The body that others gather around (the player), if the reference has it.
     pub(crate) fn anchor(&self) -> Option<usize> {
         let is_there =
             |&anchor: &usize| anchor < self.reference.len() && self.reference.is_present(anchor);
         self.plan.anchor.filter(is_there)
     }
 
-    /// Where the anchor is in the reference.
+    /// Position of the anchor in the reference.
     pub(crate) fn center(&self) -> Option<Position> {
         self.anchor().map(|anchor| self.reference.position(anchor))
     }
 
-    /// Squared distance of a body to the anchor in the reference; 0 if there is none.
+    /// Squared distance of a body to the anchor in the reference; 0 without an anchor.
     pub(crate) fn distance_to_anchor(&self, body: usize) -> i64 {
         let position = self.reference.position(body);
         self.center()
@@ -172,7 +172,7 @@ impl PastPose {
     /// The displacement since the pose, scaled to this many ticks.
     fn in_ticks(&self, ticks: i32) -> [i32; 3] {
         match self.ticks == ticks {
-            // The usual case, without divisions.
+            // The usual case, which needs no division.
             true => self.displacement,
             false => self.displacement.map(|axis| axis * ticks / self.ticks),
         }
@@ -180,7 +180,7 @@ impl PastPose {
 }
 
 impl KinematicHistory {
-    /// In steps per tick.
+    /// Mean of the newest and the previous velocity, in steps per tick.
     pub(crate) fn velocity(&self) -> Vector {
         let newer = self.additional[0].or(self.previous);
         let older = self.additional[1].or(newer);
@@ -193,8 +193,8 @@ impl KinematicHistory {
         std::array::from_fn(|axis| (newer[axis] + older[axis]) * 0.5)
     }
 
-    /// The orientations from which the angular velocity follows, and how many ticks ago they were, if known: the
-    /// newest before the reference, and that in the reference's own reference.
+    /// Earlier orientations to compute angular velocities from, each with its age in ticks, if known: the newest
+    /// before the reference, and the orientation in the reference's own reference.
     pub(crate) fn past_orientations(
         &self,
         components: &Components,
@@ -205,7 +205,7 @@ impl KinematicHistory {
     }
 }
 
-/// The square of the distance, in squares of steps.
+/// Square of the distance, in steps squared.
 #[inline]
 pub(crate) fn distance_squared(a: Position, b: Position) -> i64 {
     (0..3)

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::residual::{FIRST, SHAPES, shape};
 use crate::stages::Delta;
 
-/// Which of the two models codes a packet. Each has its own part of every table.
+/// The model that codes a packet. Each variant has a separate part of every table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Variant {
     /// Residuals relative to the reference.
@@ -17,7 +17,7 @@ pub(crate) enum Variant {
 impl Variant {
     pub(crate) const ALL: [Self; VARIANTS] = [Self::Plain, Self::Predicted];
 
-    /// The variant of an arithmetic stage.
+    /// Variant for a delta stage; `None` if it is not arithmetic.
     pub(crate) const fn of(delta: Delta) -> Option<Self> {
         match delta {
             Delta::Arithmetic => Some(Self::Plain),
@@ -26,7 +26,7 @@ impl Variant {
         }
     }
 
-    /// Its part of a table that has `size` entries for each variant.
+    /// The part of this variant in a table with `size` entries per variant.
     pub(crate) const fn part(self, size: usize) -> Range<usize> {
         let first = self as usize * size;
         first..first + size
@@ -40,14 +40,14 @@ pub(crate) enum Field {
     Position = 1,
 }
 
-/// Inputs of the mixer for one bin, at most.
+/// Maximum number of inputs of the mixer for one bin.
 pub(crate) const MAX_INPUTS: usize = 8;
 
-/// A value for each input of the mixer, zero for unused ones. Sixteen bits, so that one SIMD register holds
-/// all of them.
+/// A value for each input of the mixer; zero for unused inputs. Sixteen bits each, so that all of them fit one SIMD
+/// register.
 pub(crate) type Inputs = [i16; MAX_INPUTS];
 
-/// Weights are in 1/16384, below 2.
+/// A weight of 1. Weights are in 1/16384 and below 2.
 pub(crate) const WEIGHT_ONE: i16 = 1 << 14;
 
 /// Unit of the static table, in steps of log odds.
@@ -56,20 +56,19 @@ pub(crate) const TABLE_UNIT: i16 = 16;
 /// Bins of the binarization of a residual.
 pub(crate) const RESIDUAL_BINS: usize = 32;
 
-/// Context values of a residual, for each of its inputs.
+/// Number of context values of each input of a residual.
 const RESIDUAL_CONTEXTS: usize = 256;
 
-/// Static inputs of a residual's bins.
+/// Number of static inputs of a residual's bins.
 pub(crate) const RESIDUAL_INPUTS: usize = 4;
 
-/// Slots of one input of one component's residual.
 const RESIDUAL_SLOTS: usize = RESIDUAL_CONTEXTS * RESIDUAL_BINS;
 
 /// The contexts of a flag: a syntax element of one bin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlagContexts {
     first: usize,
-    /// Context values of each input.
+    /// Number of context values of each input.
     size: usize,
     /// Index of the first of its two sets of weights.
     weights: usize,
@@ -106,9 +105,9 @@ const fn flag(index: usize) -> FlagContexts {
     }
 }
 
-/// Whether an active body changes: one that moved on the way to the reference.
+/// Whether an active body, one that moved on the way to the reference, changes.
 pub(crate) const ACTIVE_CHANGES: FlagContexts = flag(0);
-/// Whether a resting body changes that something came near.
+/// Whether a resting body changes if a coded body is near it.
 pub(crate) const RESTING_CHANGES: FlagContexts = flag(1);
 /// Whether a changed body toggles *interacting*.
 pub(crate) const TOGGLES: FlagContexts = flag(2);
@@ -121,40 +120,39 @@ pub(crate) const SAME_ORIENTATION: FlagContexts = flag(5);
 /// Whether the position equals the reference's.
 pub(crate) const SAME_POSITION: FlagContexts = flag(6);
 
-/// The adaptive probabilities: of flags that are coded without mixing, to save time.
+/// Flags with an adaptive probability instead of mixing, which saves time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum AdaptiveFlag {
-    /// Whether a resting body changes that nothing came near.
+    /// Whether a resting body changes if no coded body is near it.
     Untouched = 0,
-    /// Whether any of them changes.
+    /// Whether any untouched body changes.
     AnyUntouched = 1,
-    /// Whether any in a group changes, if none changes in the group before.
+    /// Whether any body of a group changes, if no body of the previous group changed.
     GroupAfterClear = 2,
-    /// Whether any in a group changes, if one changes in the group before.
+    /// Whether any body of a group changes, if a body of the previous group changed.
     GroupAfterSet = 3,
 }
 
-/// Values of [`AdaptiveFlag`].
 pub(crate) const ADAPTIVE_FLAGS: usize = 4;
 
-/// Adaptive probabilities of one field: whether it changes, by class of kind; whether it falls; and the number of digits of
-/// the change, one after the other.
+/// Adaptive probabilities of one field: whether it changes, by class of kind; whether it falls; then the number of
+/// digits of the change.
 pub(crate) const VALUE_CLASSES: usize = 16;
 pub(crate) const FALLS: usize = VALUE_CLASSES;
 pub(crate) const DIGITS: usize = FALLS + 1;
 pub(crate) const VALUE_STATES: usize = DIGITS + u32::BITS as usize;
 
-/// Classes of the age of a body that a partial packet may carry.
+/// Number of age classes of a body that a partial packet may carry.
 pub(crate) const AGE_CLASSES: usize = 8;
 
-/// Probabilities that a body is carried: of those that are absent, at rest and active, by class of age.
+/// Probabilities that a body is carried: absent, resting and active bodies, each by age class.
 pub(crate) const CARRY_STATES: usize = 3 * AGE_CLASSES;
 
-/// A probability before anything is known.
+/// Even odds, the initial value of an adaptive probability.
 pub(crate) const EVEN: u16 = 1 << 15;
 
-/// The contexts of the residual of one component. The three components of an orientation share theirs, and so
-/// do x and y.
+/// Contexts of the residual of one component. The three components of an orientation share one group, and so do x and
+/// y.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ResidualContexts {
     group: usize,
@@ -190,7 +188,7 @@ impl ResidualContexts {
     }
 }
 
-/// The index of a bin's set of weights in a class, among [`RESIDUAL_WEIGHT_SETS`].
+/// Index of a bin's set of weights for a class, below [`RESIDUAL_WEIGHT_SETS`].
 #[inline(always)]
 pub(crate) const fn residual_weights(bin: usize, class: usize) -> usize {
     debug_assert!(class < CLASSES_OF_WEIGHTS);
@@ -200,12 +198,12 @@ pub(crate) const fn residual_weights(bin: usize, class: usize) -> usize {
     }
 }
 
-/// Sets of weights of a bin that decides about the size of a residual or its sign.
+/// Number of weight classes of a bin that codes the size or the sign of a residual.
 const CLASSES_OF_WEIGHTS: usize = 8;
-/// Bins with one set of weights for all classes.
+/// Number of bins that have one set of weights for all classes.
 const OTHER_BINS: usize = RESIDUAL_BINS - FIRST;
-/// Sets of weights of the bins of a residual. Each group has twice as many: by zone, and by the residual in the
-/// reference's packet as a context.
+/// Sets of weights of the bins of a residual. Each group has twice as many: one half is selected by zone, the other
+/// by the residual in the reference's packet.
 pub(crate) const RESIDUAL_WEIGHT_SETS: usize = SHAPES * CLASSES_OF_WEIGHTS + OTHER_BINS;
 const FLAG_WEIGHT_SETS: usize = 2 * FLAGS;
 
@@ -222,32 +220,33 @@ pub(crate) const SLOTS: usize = VARIANTS * VARIANT_SLOTS;
 pub(crate) const WEIGHT_SETS: usize = VARIANTS * VARIANT_WEIGHT_SETS;
 pub(crate) const ADAPTIVE: usize = VARIANTS * ADAPTIVE_FLAGS;
 
-/// Classes of the height of the lowest corner, and of the distance to the player.
+/// Number of classes of the height of the lowest point.
 const CLEARANCES: usize = 6;
+/// Number of classes of the distance to the player.
 const DISTANCES: usize = 16;
 
-/// Candidate predictions by field.
+/// Number of candidate predictions, by field.
 pub(crate) const CANDIDATES: [usize; 2] = [3, 4];
-/// Classes of bodies by field, each with its own mean errors of candidates: by clearance, the candidate that was
-/// best in the reference's packet, and distance to the player.
+/// Number of classes for the mean errors of candidates, by field. A class is a clearance, the candidate that was best
+/// in the reference's packet, and a distance to the player.
 pub(crate) const CLASSES: [usize; 2] = [
     CLEARANCES * CANDIDATES[0] * DISTANCES,
     CLEARANCES * CANDIDATES[1] * DISTANCES,
 ];
-/// Classes of bodies by field, each with its own blend: by clearance, selected candidate, distance to the
-/// player, and for positions whether another body carries the body.
+/// Number of classes for blends, by field. A class is a clearance, the selected candidate, a distance to the player,
+/// and for positions whether another body carries the body.
 pub(crate) const BLENDS: [usize; 2] = [
     CLEARANCES * CANDIDATES[0] * DISTANCES / 4,
     CLEARANCES * CANDIDATES[1] * DISTANCES / 4 * 2,
 ];
-/// Weights for x and y, and for z, for each blend.
+/// Each blend has one set of weights for x and y, and one for z.
 pub(crate) const BLEND_SETS: usize = 2 * (BLENDS[0] + BLENDS[1]);
 
 const CANDIDATE_ERRORS: usize = CLASSES[0] * CANDIDATES[0] + CLASSES[1] * CANDIDATES[1];
-/// Mean errors. Only the predicted variant has them.
+/// Number of mean errors. Only the predicted variant has them.
 pub(crate) const ERRORS: usize = CANDIDATE_ERRORS + BLEND_SETS;
 
-/// The index of the mean error of the first candidate in a class.
+/// Index of the mean error of the first candidate in a class.
 pub(crate) const fn error_index(field: Field, class: usize) -> usize {
     match field {
         Field::Orientation => class * CANDIDATES[0],
@@ -255,7 +254,7 @@ pub(crate) const fn error_index(field: Field, class: usize) -> usize {
     }
 }
 
-/// The index of a blend's weights for x and y; those for z follow.
+/// Index of a blend's weights for x and y. The weights for z are next.
 pub(crate) const fn blend_index(field: Field, class: usize) -> usize {
     match field {
         Field::Orientation => 2 * class,
@@ -263,10 +262,10 @@ pub(crate) const fn blend_index(field: Field, class: usize) -> usize {
     }
 }
 
-/// The index of the mean error without a blend; that with the blend follows.
+/// Index of the mean error without a blend. The mean error with the blend is next.
 pub(crate) const fn blend_error_index(field: Field, class: usize) -> usize {
     CANDIDATE_ERRORS + blend_index(field, class)
 }
 
-/// The mean error of a candidate that is disabled: it is selected last, and its error never changes.
+/// Mean error of a disabled candidate. It is selected last, and the error never changes.
 pub(crate) const DISABLED: u16 = u16::MAX;

@@ -1,11 +1,11 @@
-//! Bodies that come and go, before all others of a packet.
+//! Bodies that come and go. They are coded before all other bodies of a packet.
 //!
 //! ```text
 //! any 1 | for each: slot | [gone 1] | kind | generation 8 | flag 1 | x | y | z | largest 2 | a | b | c | values | more 1
 //! ```
 //!
-//! *Gone* is there only for slots in which the reference has a body. What follows it is absent if the body has gone.
-//! Nothing adapts: where bodies come from, the codec does not know.
+//! *Gone* is only coded if the slot is not empty in the reference. If the body has gone, the rest up to *more* is left
+//! out. All bins have constant probabilities, because the codec does not know where bodies come from.
 
 use super::adaptive::PredictionHistory;
 use super::bins::{CodingObserver, Element, NonCanonical};
@@ -16,7 +16,7 @@ use crate::ledger::BitKind;
 use crate::snapshot::{Life, LifeWord, Slot};
 
 impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
-    /// Codes all changes of life, in the order of slots, and lists the slots in `changed_lives`.
+    /// Codes all changes of life in the order of slots, and lists these slots in `changed_lives`.
     pub(super) fn lives(
         &mut self,
         bodies: &mut Bodies<'_>,
@@ -83,7 +83,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
             }
             self.whole(index, target.as_ref(), &mut slot)?;
         }
-        // Of the body that was there before.
+        // Resets the history of the body that was in the slot before.
         let history = PredictionHistory {
             is_known: true,
             ..PredictionHistory::default()
@@ -95,7 +95,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         Ok(())
     }
 
-    /// Codes a pose, the flag and the values of a body as they are.
+    /// Codes pose, flag and values of a body without prediction.
     fn whole(
         &mut self,
         index: usize,

@@ -1,17 +1,17 @@
-//! The logistic function, as a table of integers, so that both sides get the same results.
+//! The logistic function as a table of integers, so that both sides get the same results.
 
 use super::coder::ONE;
 
 /// Log odds are in steps of 1/256, in −2047..=2047.
 pub(crate) const MAX_LOG_ODDS: i32 = 2047;
 
-/// The probability, out of [`ONE`], of log odds within ±[`MAX_LOG_ODDS`]: 1 / (1 + e^−x).
+/// Probability, in 1/[`ONE`], of log odds within ±[`MAX_LOG_ODDS`]: 1 / (1 + e^−x).
 #[inline]
 pub(crate) fn squash(log_odds: i32) -> u32 {
     SQUASHED[(log_odds + 2048) as usize].into()
 }
 
-/// By log odds from −2048.
+/// Probabilities of log odds from −2048 on.
 static SQUASHED: [u16; 4096] = squash_table();
 
 /// e^(1/256) in 1/2^32.

@@ -2,7 +2,7 @@
 //!
 //! The inputs are log odds. Their weighted sum gives the probability, and after each bin the weights move
 //! against the coding error (Matt Mahoney, *Adaptive Weighing of Context Models for Lossless Data
-//! Compression*, 2005). All of it is integer arithmetic, so that both sides get the same results.
+//! Compression*, 2005). All arithmetic is in integers, so that both sides get the same results.
 
 use std::hint::cold_path;
 
@@ -12,13 +12,13 @@ use super::coder::ONE;
 use super::layout::{Inputs, MAX_INPUTS};
 use super::logistic::{MAX_LOG_ODDS, squash};
 
-/// Rate of adaptive probabilities: each bin moves them by 1/2⁵ of the error.
+/// Rate of adaptive probabilities: a bin moves them by 1/2⁵ of the error.
 const ADAPT_SHIFT: u32 = 5;
 
-/// The constant input.
+/// The constant input of every bin.
 const BIAS: i16 = 256;
 
-/// The inputs of a bin: static ones, and a constant.
+/// Returns the inputs of a bin: the static ones and the constant.
 #[inline(always)]
 pub(crate) fn inputs<const N: usize>(statics: [i16; N]) -> i16x8 {
     const { assert!(N < MAX_INPUTS) };
@@ -28,7 +28,7 @@ pub(crate) fn inputs<const N: usize>(statics: [i16; N]) -> i16x8 {
     inputs.into()
 }
 
-/// The inputs of eight bins, from the static inputs of all of them.
+/// Returns the inputs of eight bins. `statics` has one row per input, with its value for each bin.
 #[inline(always)]
 pub(crate) fn inputs_of_bins<const N: usize>(statics: [&[i16; 8]; N]) -> [i16x8; 8] {
     const { assert!(N < MAX_INPUTS) };
@@ -40,25 +40,27 @@ pub(crate) fn inputs_of_bins<const N: usize>(statics: [&[i16; 8]; N]) -> [i16x8;
     i16x8::transpose(rows)
 }
 
-/// Mixes the inputs of a bin, with the means of two sets of weights. Returns the probability that it is set, out of
-/// [`ONE`].
+/// Mixes the inputs of a bin with the mean of two sets of weights. Returns the probability that the bin is set, in
+/// 1/[`ONE`].
 #[inline(always)]
 pub(crate) fn mix(inputs: i16x8, weights: [&Inputs; 2]) -> u32 {
+    // The mean of the sets. Each is halved first, so that the sum fits 16 bits.
     let [first, second] = weights.map(|weights| i16x8::from(*weights) >> 1);
     let sum = inputs.dot(first + second).reduce_add();
+    // Weights are in 1/16384.
     squash(clamp(sum >> 14, -MAX_LOG_ODDS, MAX_LOG_ODDS))
 }
 
-/// How far each weight moves after a bin: in proportion to its input and the coding error.
+/// Change of each weight after a bin, proportional to its input and the coding error.
 #[inline(always)]
 fn weight_steps(inputs: i16x8, one: u32, bin: bool) -> i16x8 {
     let target = if bin { ONE as i32 } else { 0 };
-    // Halved, so that it fits 16 bits.
+    // Halved so that it fits 16 bits.
     let error = ((target - one as i32) >> 1) as i16;
+    // 2 × input × error / 2¹⁶. The high half of the product is one SIMD instruction.
     (inputs + inputs).mul_keep_high(i16x8::splat(error))
 }
 
-/// Updates both sets of weights after a bin.
 #[inline(always)]
 pub(crate) fn update(weights: [&mut Inputs; 2], inputs: i16x8, one: u32, bin: bool) {
     let steps = weight_steps(inputs, one, bin);
@@ -67,7 +69,7 @@ pub(crate) fn update(weights: [&mut Inputs; 2], inputs: i16x8, one: u32, bin: bo
     }
 }
 
-/// Updates an adaptive probability after a bin that is coded with it alone.
+/// Updates an adaptive probability after a bin that was coded with it alone.
 #[inline(always)]
 pub(crate) fn adapt(adaptive: &mut u16, bin: bool) {
     let target = if bin { i32::from(u16::MAX) } else { 0 };
@@ -75,7 +77,7 @@ pub(crate) fn adapt(adaptive: &mut u16, bin: bool) {
     *adaptive = clamp(i32::from(*adaptive) + step, MIN_ADAPTIVE, MAX_ADAPTIVE) as u16;
 }
 
-/// With a branch: hardly any number is out of range.
+/// Clamps with a branch, because numbers are rarely out of range.
 #[inline(always)]
 fn clamp(number: i32, min: i32, max: i32) -> i32 {
     if (min..=max).contains(&number) {

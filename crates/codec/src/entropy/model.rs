@@ -1,5 +1,5 @@
-//! The trained model: static tables, and the initial adaptive state. Both sides have the same model, and it
-//! never changes.
+//! The trained model: static tables, and the initial adaptive state. Both sides must have the same model. It never
+//! changes.
 
 use std::sync::{Arc, OnceLock};
 
@@ -9,12 +9,12 @@ use super::layout::{
     WEIGHT_SETS, blend_index,
 };
 
-/// A trained model, as `cubewire-lab train` makes them.
+/// A trained model, as written by `cubewire-lab train`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrainedModel {
     /// Hashes of the recordings that it was trained on.
     trained_on: Vec<u64>,
-    /// Log odds of bins by context slot: multiples of [`TABLE_UNIT`], of which the file has the factors.
+    /// Log odds of bins by context slot, in multiples of [`TABLE_UNIT`]. The file stores the factors.
     pub(crate) table: Vec<i16>,
     /// By [`blend_index`].
     pub(crate) blends: Vec<BlendWeights>,
@@ -24,10 +24,10 @@ pub struct TrainedModel {
     pub(crate) errors: Vec<u16>,
 }
 
-/// Why bytes are not a trained model.
+/// Error of reading a trained model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
-    /// The magic number is missing.
+    /// The bytes do not start with the magic number.
     #[error("not a trained model: the first bytes are not {:?}", str::from_utf8(MAGIC).unwrap_or_default())]
     Magic,
     /// The bytes come from another version of this crate, or are damaged.
@@ -35,9 +35,9 @@ pub enum ModelError {
     Length {
         /// Number of recordings, according to the bytes.
         trained_on: usize,
-        /// Length that follows from it.
+        /// Expected number of bytes for that many recordings.
         expected: usize,
-        /// Actual length.
+        /// Actual number of bytes.
         got: usize,
     },
 }
@@ -48,7 +48,7 @@ const MAGIC: &[u8; 8] = b"CWPRIOR4";
 const INITIAL_ERROR: u16 = 1600;
 
 impl TrainedModel {
-    /// The model before any training: every bin has even odds.
+    /// The model before training. Every bin has even odds.
     #[must_use]
     pub fn untrained() -> Self {
         Self {
@@ -72,7 +72,7 @@ impl TrainedModel {
         Arc::clone(shipped)
     }
 
-    /// Hashes of the recordings that it was trained on, as the trainer was given them.
+    /// Hashes of the recordings that it was trained on, as passed to the trainer.
     #[must_use]
     pub fn trained_on(&self) -> &[u64] {
         &self.trained_on
@@ -82,13 +82,13 @@ impl TrainedModel {
         self.trained_on = hashes;
     }
 
-    /// The weights of a blend: for x and y, and for z.
+    /// Weights of a blend: for x and y, then for z.
     pub(crate) fn blend(&self, field: Field, class: usize) -> [&BlendWeights; 2] {
         let index = blend_index(field, class);
         [&self.blends[index], &self.blends[index + 1]]
     }
 
-    /// Makes every blend of a field the selected candidate.
+    /// Sets the weights of a field's blends to zero, so that each blend equals the selected candidate.
     pub(crate) fn clear_blends(&mut self, field: Field) {
         self.blends[blend_index(field, 0)..]
             .iter_mut()
@@ -96,10 +96,10 @@ impl TrainedModel {
             .for_each(|weights| *weights = [0; BLENDED]);
     }
 
-    /// Reads the format of [`Self::to_bytes`].
+    /// Reads a model written by [`Self::to_bytes`].
     ///
     /// # Errors
-    /// [`ModelError`] if the bytes are in another format.
+    /// [`ModelError`] if the magic number or the length is wrong.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(ModelError::Magic)?;
         let count = rest.first().copied().unwrap_or(0) as usize;
@@ -140,7 +140,7 @@ impl TrainedModel {
         })
     }
 
-    /// The file format, little endian:
+    /// Writes the model, little endian:
     ///
     /// ```text
     /// "CWPRIOR4" | recordings 8 | hashes 64 each | weights 16 each | adaptive probabilities 16 each |

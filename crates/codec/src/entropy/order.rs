@@ -1,27 +1,26 @@
-//! The order of bodies in a packet, and which of them have a turn of their own.
+//! The coding order of bodies.
 
 use super::history::{BaselineHistory, KinematicHistory, distance_squared};
 use super::resting::Resting;
 use crate::flags::flagged;
 
-/// Memory that is reused from packet to packet.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
-    /// By body: whether it has a turn of its own: it is active or was touched before.
+    /// Whether each body has a turn: active bodies, the anchor, and resting bodies that were touched.
     pub(super) has_turn: Vec<bool>,
     pub(super) order: Vec<OrderKey>,
     /// Histories of the player and the active bodies, in coding order.
     pub(super) histories: Vec<KinematicHistory>,
     pub(super) resting: Resting,
     pub(super) untouched: Vec<usize>,
-    /// The resting bodies that a partial packet carries.
+    /// Resting bodies in a partial packet.
     pub(super) carried: Vec<usize>,
     /// Slots in which bodies come or go.
     pub(super) changed_lives: Vec<usize>,
 }
 
 impl Scratch {
-    /// Flags the bodies that have a turn of their own: active ones, and the anchor, which is returned, if there is one.
+    /// Flags the active bodies and the anchor in `has_turn`. Returns the anchor if it is in the reference and stays.
     pub(super) fn flag_turns(&mut self, snapshots: &BaselineHistory<'_>) -> Option<usize> {
         snapshots.flag_active(&mut self.has_turn);
         if snapshots.plan.has_lives() {
@@ -37,13 +36,13 @@ impl Scratch {
         anchor
     }
 
-    /// Whether a body is in the slot, and stays there.
+    /// Whether the reference has a body in the slot and it stays.
     pub(super) fn is_coded(&self, snapshots: &BaselineHistory<'_>, slot: usize) -> bool {
         let is_changed = self.changed_lives.binary_search(&slot).is_ok();
         snapshots.reference.is_present(slot) && !is_changed
     }
 
-    /// Sorts the bodies that have a turn, by distance to the anchor if there is one. The anchor itself is left out.
+    /// Sorts the bodies that have a turn by distance to the anchor, or by index without one. Leaves out the anchor.
     pub(super) fn sort(&mut self, snapshots: &BaselineHistory<'_>, anchor: Option<usize>) {
         let center = snapshots.center();
         let positions = snapshots.reference.packed_positions();
@@ -59,7 +58,7 @@ impl Scratch {
     }
 }
 
-/// A body and its squared distance to the player in one number, which sorts faster than two: by distance, then by body.
+/// Squared distance to the player and index of a body in one number, which sorts faster than two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct OrderKey(u64);
 
@@ -77,5 +76,5 @@ impl OrderKey {
     }
 }
 
-/// A snapshot has at most 65 536 bodies, and squared distances in it are below 2⁴⁸.
+/// A snapshot has at most 65 536 bodies, and its squared distances are below 2⁴⁸.
 const BODY_BITS: u32 = 16;

@@ -1,19 +1,19 @@
-//! Tables in pages, of which those that are equal are shared.
+//! Tables in reference-counted pages. Tables that follow from each other share equal pages.
 
 use std::sync::Arc;
 
 use crate::memory::SharedMemory;
 
-/// A table of numbers in pages of `N`. Tables that were made from another one share the pages that are equal in both.
-/// In smaller pages there is more to share, but each takes time.
+/// A table of numbers in pages of `N`. A stored table shares its equal pages with the table that it was derived from.
+/// Smaller pages share more memory, but each page takes time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pages<T, const N: usize> {
     pages: Vec<Arc<[T; N]>>,
-    /// Numbers in all pages; those after them in the last page are the default.
+    /// Length of the table. The rest of the last page has default values.
     len: usize,
 }
 
-/// Pages that nobody holds, whose memory is reused.
+/// Pages that no table uses, kept to reuse their memory.
 #[derive(Debug)]
 pub(super) struct SparePages<T, const N: usize>(Vec<Arc<[T; N]>>);
 
@@ -23,10 +23,10 @@ impl<T, const N: usize> Default for SparePages<T, N> {
     }
 }
 
-/// Pages that are allocated at a time.
+/// Number of pages allocated at once.
 const GROWTH: usize = 32;
 
-/// A copy starts with none.
+/// A clone starts without spare pages.
 impl<T, const N: usize> Clone for SparePages<T, N> {
     fn clone(&self) -> Self {
         Self::default()
@@ -34,10 +34,10 @@ impl<T, const N: usize> Clone for SparePages<T, N> {
 }
 
 impl<T, const N: usize> SparePages<T, N> {
-    /// A page that nobody else holds, with these numbers.
+    /// Returns an unshared page with these numbers.
     ///
-    /// How many pages are in use at most is not settled for long, because other packets change other pages. So
-    /// memory for more of them is taken seldom, and then for many.
+    /// Packets change varying pages, so the number of pages in use keeps growing slowly for a long time. Pages are
+    /// therefore allocated rarely, many at once.
     fn take(&mut self, numbers: &[T; N]) -> Arc<[T; N]>
     where
         T: Copy,
@@ -50,7 +50,7 @@ impl<T, const N: usize> SparePages<T, N> {
         page
     }
 
-    /// Keeps a page if this was the last holder.
+    /// Keeps a page for reuse if this was its last reference.
     fn release(&mut self, mut page: Arc<[T; N]>) {
         if Arc::get_mut(&mut page).is_some() {
             self.0.push(page);
@@ -67,7 +67,7 @@ impl<T: Copy + Default + PartialEq, const N: usize> Pages<T, N> {
         }
     }
 
-    /// Copies the numbers to `table`. Reuses its memory.
+    /// Copies the numbers to `table`. Reuses memory.
     pub(super) fn load(&self, table: &mut Vec<T>) {
         table.clear();
         for page in &self.pages {
@@ -76,7 +76,7 @@ impl<T: Copy + Default + PartialEq, const N: usize> Pages<T, N> {
         }
     }
 
-    /// Sets the numbers to those of `table`, and shares equal pages with `other`, which has as many. Reuses
+    /// Sets the numbers to `table`, and shares equal pages with `other`, which must have the same length. Reuses
     /// memory.
     pub(super) fn store(&mut self, table: &[T], other: &Self, spares: &mut SparePages<T, N>) {
         debug_assert_eq!(table.len(), other.len);
@@ -108,7 +108,7 @@ impl<T: Copy + Default + PartialEq, const N: usize> Pages<T, N> {
         }
     }
 
-    /// Bytes of memory in use, without what is shared.
+    /// Returns the bytes of memory in use, except pages, which are added to `shared`.
     pub(super) fn count_memory(&self, shared: &mut SharedMemory) -> usize {
         for page in &self.pages {
             shared.count(page, size_of_val);
@@ -121,7 +121,7 @@ fn page<T: Copy + Default, const N: usize>(numbers: &[T]) -> [T; N] {
     std::array::from_fn(|index| numbers.get(index).copied().unwrap_or_default())
 }
 
-/// Compares all numbers, rather than up to the first that differs: that takes SIMD instructions.
+/// Compares all numbers without stopping at the first difference, so that it compiles to SIMD instructions.
 fn are_equal<T: PartialEq, const N: usize>(a: &[T; N], b: &[T; N]) -> bool {
     let pairs = a.iter().zip(b);
     pairs.fold(true, |equal, (a, b)| equal & (a == b))
@@ -148,7 +148,7 @@ mod tests {
         let is_shared = |page: usize| Arc::ptr_eq(&first.pages[page], &second.pages[page]);
         assert_eq!([0, 1, 2].map(is_shared), [false, true, false]);
 
-        // The pages that are no longer needed are reused, in place or elsewhere.
+        // Pages that are no longer used are reused, in place or elsewhere.
         first.load(&mut table);
         second.store(&table, &first, &mut spares);
         assert_eq!(spares.0.len(), GROWTH);

@@ -1,42 +1,40 @@
-//! Predictors: the expected states of a packet's bodies, given the bodies that were coded before.
+//! Predictors of bodies, given the bodies that were coded before in the same packet.
 
 use super::history::{Extrapolation, KinematicHistory, Position};
 use super::rotation::Quaternion;
 
-/// Predicts one body at a time, in the order of the packet: its orientation, then its position given the
-/// decoded orientation; [`update`](Self::update) then reports both actual values.
-///
-/// A predictor that simulates the whole scene from the reference would implement this trait.
+/// Predicts one body at a time, in coding order: its orientation, then its position given the decoded orientation.
+/// Afterwards [`update`](Self::update) gets both actual values.
 pub(crate) trait Predictor {
-    /// Whether the candidate that has been best for similar bodies is the prediction. Otherwise the first
+    /// Whether the candidate with the smallest mean error for similar bodies is the prediction. Otherwise the first
     /// candidate is the prediction, and the second is only a context.
     const SELECTS: bool;
-    /// Candidates; at least two.
+    /// Candidate orientations; at least two.
     type Orientations: AsRef<[Quaternion]>;
-    /// Candidates; at least two.
+    /// Candidate positions; at least two.
     type Positions: AsRef<[Position]>;
 
-    /// Computes what depends on the history alone, for all bodies that will probably be coded.
+    /// Extrapolates the bodies that will probably be coded, several at a time.
     fn prepare(&self, _: &mut [KinematicHistory]) {}
     fn orientations(&mut self, history: &KinematicHistory) -> Self::Orientations;
     /// Called after [`orientations`](Self::orientations), for the same body.
     fn positions(&mut self, history: &KinematicHistory, orientation: Quaternion)
     -> Self::Positions;
-    /// Whether any body near the last one for which [`positions`](Self::positions) was called carries it.
+    /// Whether another body carries the body of the last call of [`positions`](Self::positions).
     fn is_carried(&self) -> bool {
         false
     }
-    /// The extrapolation of that body on its own.
+    /// Extrapolated motion of that body, as if no other body carried it.
     fn extrapolated(&self) -> Extrapolation {
         Extrapolation::default()
     }
-    /// Magnitudes of the residuals of bodies near the last one for which [`orientations`](Self::orientations) was called,
-    /// as contexts by [`Field`](super::layout::Field): [`UNKNOWN_RESIDUAL`] if there are none. None if the predictor
-    /// does not look at nearby bodies.
+    /// Magnitudes of the residuals of bodies near the body of the last call of [`orientations`](Self::orientations),
+    /// by [`Field`](super::layout::Field). [`UNKNOWN_RESIDUAL`] if no body is near. `None` if the predictor does not
+    /// use nearby bodies.
     fn neighbour_residuals(&self) -> Option<[usize; 2]> {
         None
     }
-    /// The actual values of that body, and the magnitudes of its largest residuals.
+    /// Reports the actual values of a body, and the magnitudes of its largest residuals.
     fn update(
         &mut self,
         history: &KinematicHistory,
@@ -46,10 +44,10 @@ pub(crate) trait Predictor {
     );
 }
 
-/// The residual of no body, as a context: above every magnitude.
+/// Context for an unknown residual; above every magnitude.
 pub(crate) const UNKNOWN_RESIDUAL: usize = 15;
 
-/// Predicts that bodies stay where the reference has them. Constant velocity is the second candidate.
+/// Predicts that bodies stay at their pose in the reference. The second candidate is constant velocity.
 #[derive(Debug)]
 pub(crate) struct HoldPredictor;
 

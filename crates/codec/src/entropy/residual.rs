@@ -11,44 +11,44 @@ use super::coder::ONE;
 
 /// Codes the bins of one residual.
 pub(crate) trait ResidualBins {
-    /// A bin with contexts; `index` is below [`RESIDUAL_BINS`](super::layout::RESIDUAL_BINS).
+    /// Codes a bin with contexts. `index` is below [`RESIDUAL_BINS`](super::layout::RESIDUAL_BINS).
     fn bin(&mut self, index: usize, bin: bool) -> bool;
-    /// The bins of the tree on the way to `leaf`. Returns the leaf.
+    /// Codes the bins of the tree on the path to `leaf`. Returns the leaf.
     fn tree(&mut self, leaf: u32) -> u32;
-    /// A bin of constant probability.
+    /// Codes a bin of constant probability.
     fn fixed(&mut self, one: u32, bin: bool) -> bool;
-    /// The lowest `count` digits of a number as bins of even odds, the highest digit first.
+    /// Codes the lowest `count` digits of a number as bins of even odds, highest digit first.
     fn bypass(&mut self, digits: u32, count: u32) -> u32;
 }
 
-// First bins of each syntax element.
-/// Plus the path through the tree, which starts at 1, minus 1.
+// Index of the first bin of each syntax element.
+/// Bins of the tree. Add the path, which starts at 1, minus 1.
 pub(super) const TREE: usize = 0;
-/// Plus the number of digits, minus 1.
+/// Bins of the sign. Add the number of digits minus 1.
 const NEGATIVE: usize = 7;
 pub(crate) const FIRST: usize = 14;
 const MORE: usize = 25;
 
-/// Bins of the tree on the way to a leaf.
+/// Number of bins on the path from the root to a leaf.
 pub(super) const TREE_DEPTH: u32 = 3;
 
-/// Bins of the tree.
+/// Number of bins in the tree.
 pub(super) const TREE_BINS: usize = (1 << TREE_DEPTH) - 1;
 
-/// The last leaf stands for this many digits or more.
+/// The last leaf means this many digits or more.
 const MANY_DIGITS: u32 = TREE_BINS as u32;
 
-/// Probability that the second digit after the leading 1 is set. It depends on nothing: contexts make packets larger
-/// by what it takes to learn that.
+/// Probability that the second digit after the leading 1 is set. It does not depend on a context: with contexts
+/// packets are larger, because the model has to learn that.
 const SECOND_ONE: u32 = ONE / 16 * 7;
 
 /// Larger digit counts share the contexts of their leading digits.
 const MAX_CONTEXT_DIGITS: u32 = 12;
 
-/// Bounds what hostile bytes can decode to; differences of positions have at most 19 digits.
+/// Bounds the numbers that hostile bytes decode to. Differences of positions have at most 19 digits.
 const MAX_DIGITS: u32 = 20;
 
-/// Encodes `value`, or ignores it and decodes one.
+/// Encodes `value`. A decoder ignores it and returns the decoded value.
 pub(crate) fn code(bins: &mut impl ResidualBins, value: i32) -> i32 {
     let size = value.unsigned_abs();
     let wanted = u32::BITS - size.leading_zeros();
@@ -82,10 +82,10 @@ pub(crate) fn code(bins: &mut impl ResidualBins, value: i32) -> i32 {
     if negative { -number } else { number }
 }
 
-/// Codes the bins of the tree one after the other.
+/// Codes the bins of the tree one after another.
 #[inline(always)]
 pub(super) fn code_tree(bins: &mut impl ResidualBins, leaf: u32) -> u32 {
-    // Not in a loop, so that the indices have known bounds.
+    // Unrolled, so that the compiler knows the bounds of the indices.
     let path = 2 | u32::from(bins.bin(TREE, leaf & 4 != 0));
     let path = path << 1 | u32::from(bins.bin(TREE + path as usize - 1, leaf & 2 != 0));
     let path = path << 1 | u32::from(bins.bin(TREE + path as usize - 1, leaf & 1 != 0));
@@ -96,8 +96,8 @@ const _: () = assert!(NEGATIVE == TREE + TREE_BINS);
 const _: () = assert!(NEGATIVE + MANY_DIGITS as usize == FIRST);
 const _: () = assert!(FIRST + MAX_CONTEXT_DIGITS as usize - 1 == MORE);
 
-/// The index of a bin among those that decide how large a residual is, and of which sign: all signs count as
-/// one. None for the bins of further digits.
+/// Index of a bin among the bins for the size and the sign of a residual. All signs share one index. `None` for the
+/// bins of further digits.
 pub(crate) const fn shape(bin: usize) -> Option<usize> {
     match bin {
         TREE..NEGATIVE => Some(bin - TREE),
@@ -106,17 +106,17 @@ pub(crate) const fn shape(bin: usize) -> Option<usize> {
     }
 }
 
-/// Values of [`shape`].
+/// Number of values of [`shape`].
 pub(crate) const SHAPES: usize = NEGATIVE - TREE + 1;
 
-/// The magnitude of a number on a scale of fifteen growing steps: 0 to 14.
+/// Magnitude of a number on a scale of 15 growing steps: 0 to 14.
 #[inline]
 pub(crate) fn magnitude(value: i32) -> usize {
     let size = value.unsigned_abs() as usize;
     MAGNITUDES[size.min(MAGNITUDES.len() - 1)].into()
 }
 
-/// By size. The last one stands for all larger numbers.
+/// Magnitudes by absolute value. The last one is for all larger numbers.
 static MAGNITUDES: [u8; 402] = {
     const STEPS: [usize; 14] = [1, 2, 3, 4, 6, 8, 12, 18, 27, 41, 65, 101, 171, 401];
     let mut magnitudes = [0; STEPS[13] + 1];
@@ -130,7 +130,7 @@ static MAGNITUDES: [u8; 402] = {
     magnitudes
 };
 
-/// The magnitude and the sign: below 30.
+/// Magnitude and sign in one number, below 30.
 #[inline]
 pub(crate) fn signed_magnitude(value: i32) -> usize {
     let sign = if value < 0 { 15 } else { 0 };

@@ -5,35 +5,35 @@ use crate::flags::Bits;
 use crate::plan::Lengths;
 use crate::snapshot::PackedPosition;
 
-/// The resting bodies in a grid, and the distance of the nearest coded body to each.
+/// Resting bodies in a grid, with the distance from each to the nearest coded body.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Resting {
-    /// Linked lists of resting bodies: the first of each cell.
+    /// First body of each cell's linked list.
     cells: Vec<u32>,
-    /// All bodies.
+    /// All bodies of the snapshot, resting or not.
     bodies: Vec<Body>,
-    /// The resting bodies that a coded one came near.
+    /// Resting bodies that a coded body came near.
     touched: Bits,
-    /// Number of coded bodies that were compared.
+    /// Number of coded bodies compared with the resting ones so far.
     approached: usize,
-    /// The side of a cell is 2 to this power of steps.
+    /// Binary logarithm of the side of a cell, in steps.
     cell_bits: u32,
     anchor_margin: i64,
-    /// Width of a class of distance, in steps.
+    /// Width of a distance class, in steps.
     class_width: f32,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Body {
     packed: PackedPosition,
-    /// The next in the same cell.
+    /// Next body in the same cell.
     next: u32,
-    /// Squared distance of the nearest coded body, in squares of steps; [`FAR`] if there is none.
+    /// Squared distance to the nearest coded body, in steps squared; [`FAR`] if no coded body is near.
     nearest: u32,
 }
 
 impl Body {
-    /// In no cell.
+    /// A body outside the grid.
     const NOWHERE: Self = Self {
         packed: PackedPosition::ORIGIN,
         next: NONE,
@@ -41,20 +41,21 @@ impl Body {
     };
 }
 
-/// Bounds the work, which would otherwise grow with the square of the number of bodies that a sender chooses.
+/// Maximum number of coded bodies to compare. Without it, the work would grow with the square of the number of bodies
+/// in a packet.
 const MAX_APPROACHED: usize = 512;
 
-/// The distance class of a body that nothing came near.
+/// Distance class of a body that no coded body came near.
 pub(crate) const UNTOUCHED: usize = 15;
 
 const NONE: u32 = u32::MAX;
 const FAR: u32 = u32::MAX;
-/// Cells along each axis, a power of two; the grid wraps around.
+/// Number of cells along each axis, a power of two. The grid wraps around.
 const CELLS: i32 = 32;
 const CELL_COUNT: usize = (CELLS * CELLS) as usize;
 
 impl Resting {
-    /// Starts a packet. `is_active` tells which bodies are not at rest.
+    /// Starts a packet. Bodies with `is_active` are left out of the grid.
     pub(crate) fn reset(
         &mut self,
         positions: &[PackedPosition],
@@ -81,7 +82,7 @@ impl Resting {
             }));
     }
 
-    /// Starts a packet of which only these bodies are asked for.
+    /// Starts a packet with only these bodies in the grid.
     pub(crate) fn reset_few(
         &mut self,
         positions: &[PackedPosition],
@@ -112,12 +113,13 @@ impl Resting {
         self.approached = 0;
     }
 
-    /// The first body from this one on that was touched.
+    /// Returns the first touched body with at least this index.
     pub(crate) fn touched_from(&self, body: usize) -> Option<usize> {
         self.touched.next(body)
     }
 
-    /// Adds a coded body at `position`. It touches resting bodies within one side of a cell; the anchor within two.
+    /// Adds a coded body at `position`. It touches resting bodies within the side of a cell; the anchor within two
+    /// sides.
     pub(crate) fn approach(&mut self, position: Position, is_anchor: bool) {
         if self.approached == MAX_APPROACHED {
             return;

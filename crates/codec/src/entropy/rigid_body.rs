@@ -1,5 +1,5 @@
-//! The rigid-body predictor: bodies fly, fall and roll on their own, or move as if attached to the player or
-//! to the bodies around them.
+//! The rigid-body predictor. Bodies fly, fall and roll, or move as if attached to the player or to the bodies around
+//! them.
 
 use wide::f32x4;
 
@@ -14,21 +14,21 @@ use super::rotation::{
 };
 use crate::plan::Plan;
 
-/// Predicts from several candidates: see [`ORIENTATION_CANDIDATES`] and [`POSITION_CANDIDATES`].
+/// Predicts with the candidates [`ORIENTATION_CANDIDATES`] and [`POSITION_CANDIDATES`].
 #[derive(Debug)]
 pub(crate) struct RigidBodyPredictor<'a> {
     plan: &'a Plan,
-    /// Motions of the bodies coded so far. Nearby ones carry the bodies that follow.
+    /// Motions of the bodies coded so far. Bodies near them move along.
     carriers: &'a mut Carriers,
     player: RigidMotion,
     player_rotation: Matrix,
-    /// The extrapolation of the current body.
+    /// Extrapolation of the current body.
     alone: Extrapolation,
-    /// How those near it move.
+    /// Mean motion of the bodies near the current body.
     around: Option<MeanMotion>,
 }
 
-/// The candidates of [`RigidBodyPredictor`], in order.
+/// Names of the candidates of [`RigidBodyPredictor`], in order.
 pub(crate) const ORIENTATION_CANDIDATES: [&str; 3] = [
     "turning with the player; far from it, constant spin",
     "rigid-body extrapolation",
@@ -41,11 +41,10 @@ pub(crate) const POSITION_CANDIDATES: [&str; 4] = [
     "rigid-body extrapolation",
 ];
 
-/// Ticks after which extrapolation stops.
+/// Bodies are extrapolated for at most this many ticks.
 const MAX_EXTRAPOLATED_TICKS: i32 = 24;
 
 impl<'a> RigidBodyPredictor<'a> {
-    /// Reuses the memory of `carriers`.
     pub(crate) fn new(carriers: &'a mut Carriers, snapshots: &BaselineHistory<'a>) -> Self {
         let plan = snapshots.plan;
         carriers.clear(plan.lengths.reach);
@@ -194,13 +193,12 @@ impl Predictor for RigidBodyPredictor<'_> {
     }
 }
 
-/// For how many ticks a body is extrapolated as one on its own.
 fn ticks_alone(history: &KinematicHistory) -> usize {
     history.ticks.min(MAX_EXTRAPOLATED_TICKS) as usize
 }
 
-/// Bodies that are extrapolated together, if for as many ticks: those that are high up touch nothing, and for others it is
-/// not known what they touch.
+/// Bodies are extrapolated together with bodies of the same height class and number of ticks. High bodies do not
+/// reach the floor. `Unknown` bodies have no known corners, or the scene has no floor.
 #[derive(Clone, Copy)]
 enum Height {
     Low,
@@ -208,14 +206,14 @@ enum Height {
     Unknown,
 }
 
-/// Extrapolates up to [`LANES`] bodies, each on its own.
+/// Extrapolates up to [`LANES`] bodies.
 fn extrapolate(plan: &Plan, histories: &mut [KinematicHistory], indices: &[usize]) {
     const DAMPING: f32 = 0.87;
     const STEPS: usize = 2;
     let Some(&first) = indices.first() else {
         return;
     };
-    // The first one fills the lanes that are left over.
+    // Unused lanes repeat the first body.
     let lanes: [usize; LANES] =
         std::array::from_fn(|lane| indices.get(lane).copied().unwrap_or(first));
     let orientations = lanes.map(|lane| histories[lane].orientation);
@@ -262,7 +260,7 @@ fn extrapolate(plan: &Plan, histories: &mut [KinematicHistory], indices: &[usize
     }
 }
 
-/// The nearest position within bounds: a body that was teleported seems to move at any speed.
+/// Rounds to steps and clamps to the bounds, because a teleported body seems to move at any speed.
 pub(super) fn quantize(plan: &Plan, position: Vector) -> Position {
     let [x, y, z] = position;
     let position = f32x4::from([x, y, z, 0.0]);

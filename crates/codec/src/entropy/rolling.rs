@@ -3,7 +3,6 @@
 use super::rotation::{Matrix, Quaternion, Vector, matrix, rotation_vector, transform};
 use crate::plan::Solid;
 
-/// An orientation, and its matrix.
 pub(super) struct Turned {
     orientation: Quaternion,
     pub(super) matrix: Matrix,
@@ -19,7 +18,7 @@ impl Turned {
     }
 }
 
-/// Where a body at `position` is after it has rolled on its lowest point, from one orientation to another.
+/// Position of a body after it rolled on its lowest point from one orientation to another.
 #[inline]
 pub(super) fn rolled(solid: Solid, position: Vector, from: &Turned, to: &Turned) -> Vector {
     match solid {
@@ -29,7 +28,7 @@ pub(super) fn rolled(solid: Solid, position: Vector, from: &Turned, to: &Turned)
     }
 }
 
-/// As [`rolled`], of a body without corners.
+/// Like [`rolled`], for bodies without corners.
 #[inline(never)]
 fn rolled_round(solid: Solid, position: Vector, from: &Turned, to: &Turned) -> Vector {
     let on_ball = |position: Vector, radius: f32| {
@@ -51,7 +50,7 @@ fn rolled_round(solid: Solid, position: Vector, from: &Turned, to: &Turned) -> V
     }
 }
 
-/// Where a box with halves of these sides is after it has turned about its lowest corner.
+/// Position of a box after it turned about its lowest corner. `half` has half of each side.
 #[inline]
 fn tipped(half: Vector, position: Vector, from: &Turned, to: &Turned) -> Vector {
     let heights = from.matrix[2];

@@ -1,8 +1,8 @@
 //! Rotations in f32.
 //!
-//! Only additions, multiplications, divisions, comparisons and square roots: IEEE 754 defines one result for
-//! each of them, so that both sides get the same. No math library is used. A check in the packet covers the
-//! rest.
+//! Only additions, multiplications, divisions, comparisons and square roots are used. IEEE 754 defines exact results
+//! for them, so both sides get the same numbers. No math library is used. The check in the packet detects machines
+//! that compute otherwise.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
 
@@ -14,10 +14,10 @@ use crate::quantize::smallest_three::SmallestThree;
 pub(crate) type Vector<T = f32> = [T; 3];
 /// x, y, z, w.
 pub(crate) type Quaternion<T = f32> = [T; 4];
-/// Rows.
+/// Rows of a matrix.
 pub(crate) type Matrix<T = f32> = [Vector<T>; 3];
 
-/// One number, or several that are computed at a time, each with the result that it has alone.
+/// One number, or one per SIMD lane. A lane gives the same result as a single number.
 pub(crate) trait Real:
     Copy
     + From<f32>
@@ -28,7 +28,7 @@ pub(crate) trait Real:
     + Neg<Output = Self>
 {
     fn root(self) -> Self;
-    /// One of two numbers: the first if this one is less than the `other`.
+    /// Returns `yes` if this number is less than `other`, else `no`.
     fn if_less(self, other: Self, yes: Self, no: Self) -> Self;
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn unpack(components: &Components, packed: SmallestThree) -> Quaterni
     }
 }
 
-/// The nearest packed components, with `largest` omitted.
+/// Nearest packed components, with `largest` omitted.
 #[inline]
 pub(crate) fn pack(components: &Components, quaternion: Quaternion, largest: usize) -> [i32; 3] {
     let [x, y, z, w] = quaternion;
@@ -119,13 +119,14 @@ pub(crate) fn pack(components: &Components, quaternion: Quaternion, largest: usi
     })
 }
 
-/// Indices of the components, by magnitude, the largest first; of equals, the first in x, y, z, w.
+/// Indices of the components by decreasing magnitude. Equal ones are in the order x, y, z, w.
 pub(crate) fn by_size(quaternion: Quaternion) -> [usize; 4] {
-    // As integers, which are in the order of the numbers.
+    // The bits of non-negative floats have the order of the floats.
     let sizes = quaternion.map(|component| component.abs().to_bits());
     let mut indices = [0; 4];
     for index in 0..4 {
-        // Ranks are counted, because which component is larger is hard to predict.
+        // Ranks are counted instead of sorted, because branches on the order would be mispredicted.
+        // Of equal components, the first has the smaller rank.
         let is_before = |&other: &usize| match other < index {
             true => sizes[other] >= sizes[index],
             false => sizes[other] > sizes[index],
@@ -145,13 +146,12 @@ pub(crate) fn multiply<T: Real>(a: Quaternion<T>, b: Quaternion<T>) -> Quaternio
     ]
 }
 
-/// The rotation from `from` to `to`.
 #[inline]
 pub(crate) fn relative_rotation<T: Real>(to: Quaternion<T>, from: Quaternion<T>) -> Quaternion<T> {
     multiply(to, [-from[0], -from[1], -from[2], from[3]])
 }
 
-/// The last row of the matrix: the heights of the body's axes.
+/// Last row of the matrix: the heights of the ends of the body's axes.
 #[inline]
 pub(crate) fn height_row<T: Real>([x, y, z, w]: Quaternion<T>) -> Vector<T> {
     let two = T::from(2.0);
@@ -181,8 +181,8 @@ pub(crate) fn matrix<T: Real>(quaternion: Quaternion<T>) -> Matrix<T> {
     ]
 }
 
-/// The rotation from `from` to `to` as axis times angle, in radians, by the series of the arc sine. The error
-/// is below a hundredth for angles up to one radian.
+/// Rotation from `from` to `to` as axis times angle, in radians, by the series of the arc sine. The error
+/// is below 0.01 for angles up to one radian.
 #[inline]
 pub(crate) fn rotation_vector<T: Real>(to: Quaternion<T>, from: Quaternion<T>) -> Vector<T> {
     let [x, y, z, w] = relative_rotation(to, from);
@@ -193,7 +193,7 @@ pub(crate) fn rotation_vector<T: Real>(to: Quaternion<T>, from: Quaternion<T>) -
     [x, y, z].map(|component| component * factor)
 }
 
-/// The orientation after a turn, by the series of sine and cosine; normalized.
+/// Normalized orientation after a turn, by the series of sine and cosine.
 #[inline]
 pub(crate) fn turned<T: Real>(orientation: Quaternion<T>, turn: Vector<T>) -> Quaternion<T> {
     normalized(turned_by_series(orientation, turn))
@@ -205,7 +205,7 @@ pub(crate) fn normalized<T: Real>(quaternion: Quaternion<T>) -> Quaternion<T> {
     quaternion.map(|part| part * per_length)
 }
 
-/// As [`turned`], for a turn of less than half a radian, after which the length is nearly 1: one step of Newton's
+/// Like [`turned`], for a turn of less than half a radian. The length is then nearly 1, so that one step of Newton's
 /// method normalizes it.
 #[inline]
 pub(crate) fn turned_a_little<T: Real>(
@@ -227,7 +227,7 @@ fn turned_by_series<T: Real>(orientation: Quaternion<T>, turn: Vector<T>) -> Qua
     multiply([x, y, z, one - square * T::from(0.5)], orientation)
 }
 
-/// The square of the length.
+/// Square of the length.
 #[inline]
 fn square<T: Real>([x, y, z, w]: Quaternion<T>) -> T {
     x * x + y * y + z * z + w * w

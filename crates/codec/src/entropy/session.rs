@@ -1,4 +1,4 @@
-//! The coding session of one packet, the same for encoding and decoding.
+//! The coding of one packet. The same code encodes and decodes.
 
 use super::adaptive::AdaptiveState;
 use super::bins::{CodingObserver, Element, FixedBins, NonCanonical};
@@ -9,28 +9,26 @@ use super::mixing;
 use super::model::TrainedModel;
 use crate::ledger::BitKind;
 
-/// The state of a packet's coding.
 pub(crate) struct Session<'a, B, O> {
     pub(crate) bins: B,
     pub(crate) observer: O,
     pub(crate) model: &'a TrainedModel,
     pub(crate) snapshots: BaselineHistory<'a>,
-    /// Whether the packet carries those bodies that its sender chose.
+    /// Whether the packet is partial.
     pub(crate) is_partial: bool,
-    /// The adaptive state after this packet, so far.
+    /// Adaptive state, updated with every bin.
     pub(crate) next: &'a mut AdaptiveState,
 }
 
-/// A bin with contexts, and the weights that its probability is mixed with.
+/// A bin with contexts, and the two sets of weights that mix its probability.
 pub(super) struct Bin<'t, const N: usize> {
-    /// The static inputs.
     pub(super) inputs: [i16; N],
     pub(super) weights: [&'t mut Inputs; 2],
 }
 
 impl<const N: usize> Bin<'_, N> {
-    /// Codes the bin with the mixed probability of its contexts, and updates the weights. Returns the probability,
-    /// too.
+    /// Codes the bin with the mixed probability of its contexts, and updates the weights. Returns the bin and its
+    /// probability.
     #[inline(always)]
     pub(super) fn code(self, bins: &mut impl BinCoder, value: bool) -> (bool, u32) {
         let Self { inputs, weights } = self;
@@ -42,7 +40,6 @@ impl<const N: usize> Bin<'_, N> {
     }
 }
 
-/// A flag with the values of its contexts.
 #[derive(Clone, Copy)]
 pub(super) struct Flag<const N: usize> {
     pub(super) kind: BitKind,
@@ -79,7 +76,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         self.next.variant as usize * VARIANT_SLOTS
     }
 
-    /// Codes a bin with an adaptive probability of its own.
+    /// Codes a bin with an adaptive probability instead of mixing.
     #[inline]
     pub(super) fn adaptive(
         &mut self,
@@ -101,7 +98,6 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         self.fixed_bins().flag(element, one, value)
     }
 
-    /// Codes the lowest `count` digits of a number as bypass bins, the highest digit first.
     pub(super) fn bypass(&mut self, element: Element, count: u32, digits: u32) -> u32 {
         self.fixed_bins().digits(element, count, digits)
     }
@@ -113,8 +109,8 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         }
     }
 
-    /// Codes the ages of the additional references: ticks before the reference, below sixteen. Nothing
-    /// adapts, because the ages depend on the network.
+    /// Codes the ages of the additional references: ticks before the reference, below 16. The probabilities are
+    /// constant, because the ages depend on the network.
     pub(crate) fn additional_ages(
         &mut self,
         ages: [Option<u16>; 2],

@@ -1,8 +1,8 @@
-//! What a packet of a simulated scene says before its bodies, or instead of them: the world that it starts from, the
-//! inputs since, a chunk of a state, and now and then a longer check.
+//! The bins of a simulated scene: the origin of the simulation, the inputs since, a state chunk, and in some packets
+//! a longer check. They come before the bodies or replace them.
 //!
-//! Nothing of it adapts: it depends on the network and on the player. What is usual is a set bin, so that a packet
-//! with nothing else ends in zero bytes, which are not sent.
+//! All probabilities are constant, because these bins depend on the network and on the player. The usual value of
+//! each bin is 1. A packet with only usual bins ends in zero bytes, which are not sent.
 
 use super::bins::{CodingObserver, Element, FixedBins, NonCanonical};
 use super::coder::{BinCoder, ONE};
@@ -10,26 +10,26 @@ use crate::ledger::BitKind;
 use crate::sequence::Sequence;
 use crate::simulation::{Inputs, MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES, Origin, Simulated};
 
-/// The baseline that a packet of a simulated scene names.
+/// Data of the baseline that a packet of a simulated scene names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SceneBaseline {
     /// Ticks from the baseline to the packet.
     pub(crate) ticks: u16,
-    /// The input of the baseline's tick; 0 if its packet has none.
+    /// Input of the baseline's tick; 0 if its packet has no inputs.
     pub(crate) input: u8,
 }
 
-/// Whether a simulated packet has the longer check: one in 64 of all sequence numbers.
+/// Whether a simulated packet has the longer check. One in 64 sequence numbers does.
 ///
-/// At whatever interval snapshots are sent, and however far the numbers have wrapped: multiples of a number would be missed
-/// by lanes that send every few ticks. With this factor, the longest time without is 1.3 s at 60 snapshots a second, 3.6 s
-/// at 20 and 7.2 s at 10.
+/// The choice works at every send interval and across wraps. Multiples of a number would be missed by senders that
+/// send every few ticks. With this factor, the longest time without a longer check is 1.3 s at 60 snapshots a second,
+/// 3.6 s at 20 and 7.2 s at 10.
 pub(crate) const fn has_long_check(sequence: Sequence) -> bool {
     sequence.0.wrapping_mul(2771) < 1 << 10
 }
 
-// Probabilities: that the scene is simulated, that this goes on from the baseline's tick, that an input is that of the
-// tick before, that one of its bits is, and that there is no chunk of a state.
+// Probabilities that the scene is simulated, that the origin is the baseline's tick, that an input equals the
+// previous one, that a bit of an input does, and that there is no state chunk.
 const SIMULATED: u32 = ONE / 32 * 31;
 const FROM_BASELINE: u32 = ONE / 64 * 63;
 const SAME_INPUT: u32 = ONE / 64 * 63;
@@ -42,7 +42,7 @@ const INPUTS: Element = Element::of_packet(BitKind::Inputs);
 const STATE: Element = Element::of_packet(BitKind::State);
 
 impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
-    /// Codes the inputs and the state chunk, which is appended to `state_chunk`. Returns the inputs.
+    /// Codes the inputs and the state chunk. Returns the inputs. A decoded state chunk is appended to `state_chunk`.
     pub(crate) fn scene(
         &mut self,
         target: Simulated<'_>,
@@ -57,7 +57,6 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
         Ok(inputs)
     }
 
-    /// Codes the longer check.
     pub(crate) fn long_check(&mut self, value: u32) -> u32 {
         self.digits(Element::of_packet(BitKind::Check), u32::BITS, value)
     }
@@ -124,7 +123,7 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
         }
     }
 
-    /// Codes an input after another.
+    /// Codes an input relative to the previous one.
     fn input(&mut self, input: u8, last: u8) -> Result<u8, NonCanonical> {
         if self.flag(INPUTS, SAME_INPUT, input == last) {
             return Ok(last);
@@ -168,7 +167,7 @@ mod tests {
 
     #[test]
     fn long_checks_go_on_at_every_interval_and_over_wraps() {
-        // 60, 30, 20, 15 and 10 a second, and 10 for a sender that leaves out every second one.
+        // 60, 30, 20, 15 and 10 a second, and 10 for a sender that skips every second one.
         for (interval, seconds) in [(1, 1.3), (2, 2.5), (3, 3.6), (4, 4.8), (6, 7.2), (12, 13.9)] {
             for phase in 0..interval {
                 let mut last = phase;

@@ -1,5 +1,5 @@
-//! The values of a body's further fields: whether each has changed, and by how much. Their probabilities adapt from packet
-//! to packet and start alike for every scene.
+//! The values of a body's further fields: whether each changed, and by how much. The probabilities adapt from packet
+//! to packet. They start at even odds in every scene.
 
 use super::bins::{CodingObserver, Element, NonCanonical};
 use super::coder::BinCoder;
@@ -8,7 +8,7 @@ use super::session::Session;
 use crate::plan::ValuePlan;
 
 impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
-    /// Codes the values of a body into `words`, which are initially the reference's.
+    /// Codes the values of a body into `words`, which start as the reference's.
     pub(super) fn values(
         &mut self,
         body: usize,
@@ -55,11 +55,11 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         let count = i64::from(value.max) + 1;
         let mut change = i64::from(target) - i64::from(before);
         if value.wraps {
-            // The shorter way round.
+            // The shorter way around.
             change = (change + count / 2).rem_euclid(count) - count / 2;
         }
         let falls = self.value_bin(element, states + FALLS, change < 0);
-        // At least 1.
+        // A decoder passes 0.
         let size = change.unsigned_abs().max(1);
         let digits = self.digits(element, states + DIGITS, size.ilog2());
         let rest = self.bypass(element, digits, (size - (1 << size.ilog2())) as u32);
@@ -81,7 +81,7 @@ impl<B: BinCoder, O: CodingObserver> Session<'_, B, O> {
         }
     }
 
-    /// Codes a number below 32, one bin for each up to it.
+    /// Codes a number below 32 in unary.
     fn digits(&mut self, element: Element, states: usize, digits: u32) -> u32 {
         let mut coded = 0;
         while coded < u32::BITS - 1

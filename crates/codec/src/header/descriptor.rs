@@ -5,10 +5,10 @@
 //! | [partial 2 = 3] | changed flags 2 | [steps 3] | [index ranges 10] | [position ranges 10] | [orientation ranges 10] | [simulated 1]
 //! ```
 //!
-//! The code of a stage is its index in the `ALL` of its enum, or, for other than the usual parameters, the number
-//! after the last. The parameters of exactly those stages follow: binary logarithm of the steps per metre minus 5;
-//! bits of the small range minus 1 and of the large range minus 1, 5 bits each; last, for arithmetic coding relative to
-//! predictions, whether the scene is simulated.
+//! The code of a stage is its index in the `ALL` of its enum. If its parameters are not the usual ones, the code is
+//! the length of `ALL`, and the parameters follow: the binary logarithm of the steps per metre minus 5, or the bits
+//! of the small range minus 1 and of the large range minus 1, 5 bits each. The last bit, for arithmetic coding
+//! relative to predictions, says whether the scene is simulated.
 
 use crate::bits::{Direction, Field};
 use crate::decode_error::DecodeError;
@@ -17,14 +17,14 @@ use crate::stages::{
     StageOptions, Stages, Velocity,
 };
 
-/// Code of a full orientation; any other is the bits of a smallest-three component.
+/// Code of a full orientation. Other codes are the bits of a smallest-three component.
 const FULL_ORIENTATION: u32 = 0;
 
 const STEPS_BITS: u32 = 3;
 const MIN_STEPS_LOG: u32 = Position::MIN_STEPS.ilog2();
 const RANGE_BITS: u32 = 5;
 
-/// The codes of a stage.
+/// The codes of one stage.
 struct Codes<T: 'static> {
     stage: &'static str,
     bits: u32,
@@ -33,7 +33,7 @@ struct Codes<T: 'static> {
 
 const VELOCITY: Codes<Velocity> = codes("velocity", 3, &Velocity::ALL);
 const POSITION: Codes<Position> = codes("position", 2, &Position::ALL);
-/// The last variant of [`Delta::ALL`] shares the code of the one before.
+/// The last variant of [`Delta::ALL`] has the same code as the variant before.
 const DELTA: Codes<Delta> = codes("delta", 3, Delta::ALL.split_last().expect("it has some").1);
 const RELATIVE_POSITION: Codes<RelativePosition> =
     codes("relative position", 2, &RelativePosition::ALL);
@@ -45,7 +45,7 @@ const fn codes<T>(stage: &'static str, bits: u32, all: &'static [T]) -> Codes<T>
     Codes { stage, bits, all }
 }
 
-// Where parameters can follow, the code after the last is the largest of its bits.
+// The code that announces parameters is the largest number of the field.
 const _: () = assert!(
     POSITION.has_one_more()
         && DELTA.has_one_more()
@@ -60,7 +60,7 @@ impl<T> Codes<T> {
 }
 
 impl<T: Copy + PartialEq> Codes<T> {
-    /// Codes a stage, or that its parameters follow: then the code after the last.
+    /// Codes a stage. If it is not listed, the code is the length of the list.
     fn code<D: Direction>(&self, field: &mut Field<'_, '_, D>, stage: T) -> Result<u32, D::Error> {
         let index = self.all.iter().position(|listed| *listed == stage);
         let code = index.unwrap_or(self.all.len());
@@ -83,7 +83,8 @@ impl<T: Copy + PartialEq> Codes<T> {
         Ok(listed.unwrap_or(stage))
     }
 
-    /// The stage of a code, or the one that `parameters` codes, which is none of the listed ones.
+    /// Returns the listed stage of a code, or codes its `parameters`. It is an error if the parameters equal a listed
+    /// stage's.
     fn stage<D: Direction>(
         &self,
         field: &mut Field<'_, '_, D>,
@@ -104,7 +105,7 @@ impl<T: Copy + PartialEq> Codes<T> {
     }
 }
 
-/// Codes legal stages. Other bits for the same stages are refused.
+/// Codes legal stages. Each combination of stages has exactly one encoding.
 pub(super) fn code<D: Direction>(
     field: &mut Field<'_, '_, D>,
     target: &Stages,
@@ -156,7 +157,7 @@ pub(super) fn code<D: Direction>(
     }
 }
 
-/// Codes the changed flags; of a partial packet, after the code that none of them has.
+/// Codes the changed flags. A partial packet has the unused code of changed flags before them.
 fn changed_flags<D: Direction>(
     field: &mut Field<'_, '_, D>,
     target: &Stages,

@@ -1,23 +1,22 @@
-//! Consecutive bits of a packet.
+//! Items of a ledger.
 
 use super::kind::BitKind;
 
-/// How a position or an orientation is coded, from the least to the most bits.
+/// Form of a coded position or orientation, from the least to the most bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Form {
-    /// As a difference of zero: the prediction is exact, or without prediction the field is unchanged.
+    /// A difference of zero: the prediction is exact, or the field is unchanged if there is no prediction.
     Exact,
-    /// As a small difference: each component is in the first of its ranges, or, with arithmetic coding,
-    /// below 12 steps.
+    /// A small difference. Each component is in the first of its ranges or, with arithmetic coding, below 12 steps.
     Small,
-    /// As a larger difference.
+    /// A larger difference.
     Large,
-    /// As it is, because the stages have no differences.
+    /// The whole value, because the stages do not use differences.
     Whole,
-    /// As it is, because a component of the difference is beyond the last range.
+    /// The whole value, because a component of the difference does not fit the last range.
     OutOfRange,
-    /// As it is, because the orientation omits another component than its reference; with arithmetic coding,
-    /// as a difference, but from the prediction with that component omitted.
+    /// The whole value, because the orientation omits another component than its reference. With arithmetic coding, a
+    /// difference from the prediction with that component omitted.
     OtherLargest,
 }
 
@@ -32,7 +31,7 @@ impl Form {
         Self::OtherLargest,
     ];
 
-    /// The name in legends.
+    /// Name for legends.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -46,30 +45,29 @@ impl Form {
     }
 }
 
-/// Consecutive bits of a packet that have the same purpose.
+/// Consecutive bits of a packet with the same kind and body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BitItem {
-    /// What they are for.
+    /// Kind of the bits.
     pub kind: BitKind,
-    /// The index of the body that they belong to; none for those of the whole packet.
+    /// Index of the body that the bits belong to. `None` if they belong to the whole packet.
     pub body: Option<u16>,
-    /// How many: a whole number, or the information content of arithmetically coded bins.
+    /// Number of bits. A whole number, or the information content of arithmetically coded bins.
     pub bits: f64,
-    /// How a position or an orientation is coded.
+    /// Form of a position or an orientation. `None` for other kinds.
     pub form: Option<Form>,
-    /// How many of `bits` each component takes: x, y and z of a position or a velocity, a, b and c of an
-    /// orientation as its smallest three. None if no component is sent, and none of an orientation of four
-    /// floats, which take 32 bits each.
+    /// Bits of each component: x, y and z of a position or a velocity, or a, b and c of a smallest-three orientation.
+    /// `None` if no component is sent, and for an orientation of four floats, which take 32 bits each.
     ///
-    /// Each is from 0 to `bits`, and includes what says in which range it is; the rest of `bits` is the
-    /// [prefix](Self::prefix). Bit-packed, they are whole numbers, and the prefix is followed by the components
-    /// in this order. Arithmetically coded, the components of a position are coded as z, x, y.
+    /// Each number is in 0..=`bits` and includes the bits that select its range. The rest of `bits` is the
+    /// [prefix](Self::prefix). In bit-packed packets the numbers are whole, and the components are written in this
+    /// order after the prefix. Arithmetic coding writes the components of a position in the order z, x, y.
     pub components: Option<[f64; 3]>,
 }
 
 impl BitItem {
-    /// Bits that are of no single component: they precede the components, and say which form the item has,
-    /// and which component of an orientation is omitted. All bits of an item without components.
+    /// Bits that belong to no single component. They precede the components and select the form of the item and the
+    /// omitted component of an orientation. All bits of an item without components.
     #[must_use]
     pub fn prefix(&self) -> f64 {
         let components = self.components.unwrap_or_default();

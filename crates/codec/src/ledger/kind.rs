@@ -1,12 +1,12 @@
-//! What bits are for.
+//! Kinds of bits.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use crate::schema::Schema;
 
-/// What a bit of a packet is for: one of the constants below, or a field of a schema. Bits that select the form of a
-/// field count as that field's.
+/// Kind of a bit of a packet: one of the constants below, or a field of a schema. Bits that select the form of a
+/// field have the kind of the field.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BitKind(u8);
 
@@ -17,17 +17,17 @@ pub struct BitKind(u8);
 impl BitKind {
     /// Sequence, baseline, stages.
     pub const Header: Self = Self(0);
-    /// What moved the scene, for a receiver that simulates it.
+    /// The inputs of a scene that the receiver simulates.
     pub const Inputs: Self = Self(1);
-    /// Parts of a state from which a receiver starts to simulate.
+    /// Chunks of a state, for a receiver to restore its world.
     pub const State: Self = Self(2);
-    /// Which bodies are in the packet.
+    /// The selection of bodies in the packet.
     pub const Selection: Self = Self(3);
-    /// The field that is stored with the position: in the demo, whether a body is interacting.
+    /// The flag that is stored with the position: in the demo, whether a body is interacting.
     pub const Interacting: Self = Self(4);
-    /// Which bodies have come and gone.
+    /// Which bodies came and went.
     pub const Life: Self = Self(5);
-    /// Which fields of a body changed.
+    /// Flags that say which fields of a body changed.
     pub const Flags: Self = Self(6);
     /// Positions.
     pub const Position: Self = Self(7);
@@ -42,7 +42,7 @@ impl BitKind {
 }
 
 impl BitKind {
-    /// Every kind: the constants, in the order of a packet, and as many fields as a schema can have.
+    /// Every kind: the constants in the order of a packet, then the maximum number of fields of a schema.
     pub const ALL: [Self; NAMES.len() + Schema::MAX_FIELDS] = {
         let mut all = [Self::Header; _];
         let mut index = 0;
@@ -53,7 +53,7 @@ impl BitKind {
         all
     };
 
-    /// The kinds that packets of the demo's scene can have, in the order of a packet.
+    /// Kinds that packets of the demo's scene can have, in the order of a packet.
     pub const DEMO: [Self; 11] = [
         Self::Header,
         Self::Inputs,
@@ -68,24 +68,25 @@ impl BitKind {
         Self::Padding,
     ];
 
-    /// A field of the schema, by its index there. The first is [`Interacting`](Self::Interacting) if it is a flag.
+    /// Kind of the schema's field with this index. A flag at index 0 has the kind [`Interacting`](Self::Interacting)
+    /// instead.
     ///
     /// # Panics
-    /// If a schema cannot have as many.
+    /// If `index` is not below [`Schema::MAX_FIELDS`].
     #[must_use]
     pub const fn field(index: usize) -> Self {
         assert!(index < Schema::MAX_FIELDS, "a schema has fewer fields");
         Self((NAMES.len() + index) as u8)
     }
 
-    /// Its index in [`ALL`](Self::ALL).
+    /// Index in [`ALL`](Self::ALL).
     #[must_use]
     #[inline]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// The name in legends and messages; fields all have the same.
+    /// Name for legends and messages; "field" for every field.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.index() < NAMES.len() {
@@ -94,8 +95,8 @@ impl BitKind {
         }
     }
 
-    /// The name in a scene, in which fields have their own. One that is also the name of another kind follows the
-    /// word *field*.
+    /// Name in a scene, where a field has the name from the schema. If another kind has that name, the word *field*
+    /// is put before it.
     #[must_use]
     pub fn name_in(self, schema: &Schema) -> Cow<'_, str> {
         let field = match self.index().checked_sub(NAMES.len()) {
@@ -111,8 +112,8 @@ impl BitKind {
         }
     }
 
-    /// The names of an item's [`components`](super::BitItem::components): x, y, z, or a, b, c of an orientation as its
-    /// smallest three; none of a kind that has no components.
+    /// Names of an item's [`components`](super::BitItem::components): x, y, z, or a, b, c for a smallest-three
+    /// orientation. `None` if the kind has no components.
     #[must_use]
     pub const fn component_names(self) -> Option<[&'static str; 3]> {
         match self {
@@ -139,10 +140,10 @@ impl fmt::Debug for BitKind {
     }
 }
 
-/// A power of two above every index of a kind.
+/// Power of two above every index of a kind.
 pub(crate) const INDICES: usize = BitKind::ALL.len().next_power_of_two();
 
-/// Of the kinds that are no fields.
+/// Names of the constants.
 const NAMES: [&str; 12] = [
     "header",
     "inputs",

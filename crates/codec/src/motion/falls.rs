@@ -1,10 +1,10 @@
-//! Which bodies fall.
+//! Detects falling bodies.
 
 use super::Motion;
 use crate::schema::Linear;
 use crate::snapshot::QuantizedSnapshot;
 
-/// Tells which bodies fall from one snapshot to another.
+/// Detects bodies that fall between two snapshots.
 pub(super) struct Falls<'a> {
     linear: Linear,
     current: &'a QuantizedSnapshot,
@@ -27,7 +27,7 @@ impl<'a> Falls<'a> {
         }
     }
 
-    /// Whether a body fell that moved in `ticks`, and before that in `span`.
+    /// Whether a body falls that moved for `ticks` to the current snapshot and for `span` before the baseline.
     #[inline(always)]
     pub(super) fn is_falling(&self, body: usize, ticks: u16, span: u16) -> bool {
         let height = self.current.position(body)[2];

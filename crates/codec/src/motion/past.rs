@@ -1,16 +1,16 @@
-//! Where bodies were before they were carried last.
+//! Poses of bodies before they were last carried.
 
 use crate::flags::{Bits, flagged};
 use crate::plan::Plan;
 use crate::precision::Precision;
 use crate::snapshot::QuantizedSnapshot;
 
-/// Where bodies were before they were carried last: those that were as they are now, which are most, take a bit.
+/// Poses of bodies before they were last carried. An unchanged body, which is the usual case, takes one bit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Past {
-    /// By body: whether it was different.
+    /// Whether the pose of each body was different.
     differs: Bits,
-    /// By word of these bits: the records of bodies before it.
+    /// Number of records before each 64-bit word of `differs`.
     ranks: Vec<u16>,
     records: QuantizedSnapshot,
 }
@@ -24,7 +24,8 @@ impl Past {
         }
     }
 
-    /// Sets the bodies that were different, and what they were: a slot of a snapshot of the form of `like`. Reuses memory.
+    /// Sets the flags and the records. `was` returns the past pose of a body as a slot of a snapshot with the form of
+    /// `like`. Reuses memory.
     pub(super) fn set<'r>(
         &mut self,
         differs: &[bool],
@@ -45,14 +46,14 @@ impl Past {
             .gather(like, count, || flagged(differs).map(was));
     }
 
-    /// Sets what a body was, if it was different.
+    /// Replaces the record of a body, if it has one.
     pub(super) fn replace(&mut self, body: usize, was: &QuantizedSnapshot) {
         if let Some(record) = self.record(body) {
             self.records.copy_to_slot(record, was, body);
         }
     }
 
-    /// What a body was, and in which slot, if it was different.
+    /// Returns the record of a body as a slot of a snapshot, if it has one.
     pub(super) fn of(&self, body: usize) -> Option<(&QuantizedSnapshot, usize)> {
         Some((&self.records, self.record(body)?))
     }
@@ -63,12 +64,12 @@ impl Past {
         self.differs.get(body).then_some(record)
     }
 
-    /// Flags the bodies that were different.
+    /// Flags the bodies that have a record.
     pub(super) fn flag(&self, differs: &mut [bool]) {
         self.differs.iter().for_each(|body| differs[body] = true);
     }
 
-    /// Copies what the bodies were that were different.
+    /// Copies all records to their bodies in a snapshot.
     pub(super) fn copy_to(&self, snapshot: &mut QuantizedSnapshot) {
         let records = || (0..).map(|record| (&self.records, record));
         snapshot.put_slots(records, || self.differs.iter());

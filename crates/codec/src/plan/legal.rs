@@ -1,4 +1,4 @@
-//! Which stages a scene has.
+//! Checks which stages can be used for a scene.
 
 use super::Plan;
 use crate::precision::{Orientation, Position};
@@ -8,12 +8,12 @@ use crate::stages::{
 };
 
 impl Plan {
-    /// The stages with these options but the scene's own bits per component, if the scene has them. Of other scenes than
-    /// [`CUBES`](crate::schema::CUBES), positions have the schema's own steps, for which
-    /// [`QUANTIZED`](Position::QUANTIZED) stands.
+    /// Returns the stages with these options, if the scene supports them. In scenes other than
+    /// [`CUBES`](crate::schema::CUBES), the bits per component are replaced by the scene's, and positions must be
+    /// [`QUANTIZED`](Position::QUANTIZED), which stands for the schema's steps.
     ///
     /// # Errors
-    /// The first reason why it does not.
+    /// The first reason why the scene does not support them.
     pub fn legal(&self, options: StageOptions) -> Result<Stages, IllegalStages> {
         let mut options = options;
         if let Orientation::SmallestThree { bits } = &mut options.orientation
@@ -26,8 +26,8 @@ impl Plan {
         Ok(stages)
     }
 
-    /// Checks that a sender of this scene can send complete packets of these stages in every tick: for stages that come from a
-    /// receiver.
+    /// Checks that a sender of this scene can send complete packets with these stages in every tick. For stages that
+    /// a receiver asked for.
     ///
     /// # Errors
     /// The first reason why it cannot.
@@ -38,7 +38,7 @@ impl Plan {
         }
     }
 
-    /// Whether the scene has these stages.
+    /// Checks that the scene supports these stages.
     pub(crate) fn check(&self, stages: Stages) -> Result<(), IllegalStages> {
         let scene = self.schema.component_bits;
         match stages.orientation {

@@ -1,27 +1,27 @@
-//! Distances that matter to predictors and contexts.
+//! Distances for predictors and contexts.
 
-/// Distances in steps that matter to predictors and contexts: those of cubes of 0.4 m in 1/512 m, scaled.
+/// Distances in steps for predictors and contexts. They are tuned for cubes of 0.4 m in 1/512 m, and scaled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Lengths {
-    /// Steps for each step of the cubes' scene.
+    /// Number of steps per step of the cubes' scene.
     pub(crate) scale: f32,
-    /// Classes of distance to the anchor for each step.
+    /// Number of classes of distance to the anchor per step.
     pub(crate) distance_classes: f32,
-    /// How far the anchor carries others.
+    /// Distance within which the anchor carries other bodies.
     pub(crate) anchor_reach: f32,
-    /// How far a body carries others.
+    /// Distance within which a body carries other bodies.
     pub(crate) reach: f32,
-    /// Height above which bodies seldom reach the floor within a packet's time.
+    /// Height above which bodies rarely reach the floor within a packet's time.
     pub(crate) high: i32,
     /// Height below which the lowest point counts as touching the floor.
     pub(crate) contact: f32,
-    /// Points above this height do not reach the floor within a tick at the speeds that matter.
+    /// Height above which points do not reach the floor within a tick at the speeds that matter.
     pub(crate) near_floor: f32,
-    /// The cells in which resting bodies are found have 2 to this power of steps.
+    /// Binary logarithm of the side of a cell in the grid of resting bodies.
     pub(crate) cell_bits: u32,
-    /// How much farther the anchor's side reaches than that of others.
+    /// Distance by which the anchor's side is farther from its centre than another body's.
     pub(crate) anchor_margin: i64,
-    /// Upper bounds of the classes of clearance but the last.
+    /// Upper bounds of all classes of clearance except the last.
     pub(crate) clearances: [i32; 5],
 }
 
@@ -42,7 +42,7 @@ impl Lengths {
         }
     }
 
-    /// The class of the height of a lowest point above the floor.
+    /// Class of the height of the lowest point above the floor.
     #[inline]
     pub(crate) fn clearance_class(&self, clearance: i32) -> usize {
         let bounds = self.clearances.iter();
@@ -50,7 +50,7 @@ impl Lengths {
     }
 }
 
-/// The power of two that is nearest to a length, rounded down from halfway between two.
+/// Binary logarithm of the power of two that is nearest to a length.
 const fn power_of_two(length: f32) -> u32 {
     let steps = length * (4.0 / 3.0);
     match steps as u32 {

@@ -1,4 +1,4 @@
-//! The shapes of bodies in steps, with z up.
+//! Shapes of bodies in steps, with z up.
 
 use crate::schema::Shape;
 
@@ -11,29 +11,29 @@ pub(crate) enum Solid {
     Box([f32; 3]),
     /// The radius.
     Ball(f32),
-    /// Half of the straight part, the axis along which it lies, and the radius.
+    /// Half of the straight part, its axis, and the radius.
     Capsule { half: f32, axis: usize, radius: f32 },
     #[default]
     Unknown,
 }
 
-/// What of a body can touch the floor.
+/// Data of a body for contacts with the floor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contact {
     /// Half of each side.
     pub(crate) half: [f32; 3],
-    /// No corner is as far away as this.
+    /// Distance from the centre beyond every corner.
     pub(crate) reach: f32,
-    /// The reciprocal of the moment of inertia of a body of mass 1 about its centre.
+    /// Reciprocal of the moment of inertia about the centre, at mass 1.
     pub(crate) per_inertia: f32,
 }
 
 impl Contact {
-    /// Nothing, unless its [corners are known](Solid::has_corners).
+    /// Contact data of a shape. Without [known corners](Solid::has_corners), the body never touches the floor.
     pub(super) fn of(solid: Solid) -> Self {
         let (half, mean) = match solid {
             Solid::Cube(half) => ([half; 3], half),
-            // The square of a corner's distance decides how it reacts to an impulse.
+            // The squared distance of a corner determines its reaction to an impulse.
             Solid::Box([x, y, z]) => ([x, y, z], ((x * x + y * y + z * z) / 3.0).sqrt()),
             _ => {
                 return Self {
@@ -51,11 +51,11 @@ impl Contact {
     }
 }
 
-/// Farther than anything.
+/// Beyond every position.
 const FAR: f32 = 1e9;
 
 impl Solid {
-    /// A shape of the caller. `order` has the caller's axes that become x, y and z.
+    /// Converts a shape of the schema. `order` has the caller's axes that become x, y and z.
     pub(super) fn new(shape: Shape, order: [usize; 3], steps: f32) -> Self {
         match shape {
             Shape::Box([x, y, z]) if x == y && y == z => Self::Cube(x * steps),
@@ -63,7 +63,7 @@ impl Solid {
             Shape::Ball(radius) => Self::Ball(radius * steps),
             Shape::Capsule { half, radius } => Self::Capsule {
                 half: half * steps,
-                // Its own y.
+                // Capsules lie along the caller's y axis.
                 axis: order.iter().position(|&axis| axis == 1).unwrap_or(1),
                 radius: radius * steps,
             },
@@ -71,7 +71,8 @@ impl Solid {
         }
     }
 
-    /// How far below its centre the lowest point is, given the [heights of its axes](crate::entropy::rotation::height_row).
+    /// Height of the centre above the lowest point, given the
+    /// [heights of the body's axes](crate::entropy::rotation::height_row).
     #[inline]
     pub(crate) fn below(self, heights: [f32; 3]) -> f32 {
         let [x, y, z] = heights.map(f32::abs);
@@ -89,7 +90,7 @@ impl Solid {
         matches!(self, Self::Cube(_) | Self::Box(_))
     }
 
-    /// About half of its size.
+    /// Approximate half size.
     pub(super) fn half(self) -> f32 {
         match self {
             Self::Cube(half) => half,

@@ -1,22 +1,20 @@
-//! The fields of a schema as numbers in packed words.
+//! The fields of a schema as numbers packed into words.
 
 use super::Plan;
 use crate::ledger::BitKind;
 use crate::schema::{Field, FieldForm};
 
-/// A field beyond the flag that is stored with the position.
+/// A field of the schema, except the flag that is stored with the position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ValuePlan {
-    /// What its bits are for.
     pub(crate) kind: BitKind,
     word: usize,
     shift: u32,
     pub(crate) bits: u32,
-    /// The largest number.
     pub(crate) max: u32,
-    /// Whether the smallest number follows the largest one.
+    /// Whether the values are cyclic.
     pub(crate) wraps: bool,
-    /// Whether numbers near each other mean nothing.
+    /// Whether the number is an index, so that differences have no meaning.
     pub(crate) is_name: bool,
 }
 
@@ -37,7 +35,8 @@ impl ValuePlan {
     }
 }
 
-/// Packs the fields from `first` on into words, none across two, and counts the words.
+/// Packs the fields from `first` on into words, without crossing a word boundary. Returns their plans and the number
+/// of words.
 pub(super) fn pack(fields: &[Field], first: usize) -> (Vec<ValuePlan>, usize) {
     let (mut plans, mut at) = (Vec::new(), 0);
     for (index, field) in fields.iter().enumerate().skip(first) {
@@ -60,13 +59,13 @@ pub(super) fn pack(fields: &[Field], first: usize) -> (Vec<ValuePlan>, usize) {
 }
 
 impl Plan {
-    /// Words of the values of a body, at most: no field crosses two.
+    /// Maximum number of words for the values of a body.
     pub(crate) const MAX_WORDS: usize = 32;
 }
 
 impl FieldForm {
-    /// The number that stands for a value, which is clamped: a flag is 0 or 1, an angle is in turns, and a body is its
-    /// slot, or −1 for no body. NaN counts as the value 0, or as no body.
+    /// Converts a value to its number, clamped to the range. A flag is 0 or 1, an angle is in turns, and a body is
+    /// its slot, or −1 for no body. NaN counts as 0, or as no body.
     #[must_use]
     pub fn quantize(&self, value: f64) -> u32 {
         let value = match (value.is_nan(), self) {
@@ -87,7 +86,7 @@ impl FieldForm {
         }
     }
 
-    /// The value that a number stands for: see [`quantize`](Self::quantize).
+    /// Converts a number to its value: see [`quantize`](Self::quantize).
     #[must_use]
     pub fn dequantize(&self, number: u32) -> f64 {
         match *self {

@@ -13,8 +13,8 @@
 //! value'     = (integer − zero_point) × scale
 //! ```
 //!
-//! A difference is between multiples of one step, so that it is exact and errors do not accumulate
-//! from frame to frame.
+//! Both ends of a difference are multiples of the same step. Differences are therefore exact, and errors do not
+//! accumulate from frame to frame.
 
 use super::Bounded;
 
@@ -23,8 +23,7 @@ pub const DIFFERENCE_BITS: u32 = 21;
 
 const DIFFERENCE_STEPS: f64 = ((1_u32 << DIFFERENCE_BITS) - 1) as f64;
 
-/// The integer that represents a difference of 0: the zero point of a range that is symmetric
-/// about 0.
+/// Integer of a difference of 0: the zero point of a range that is symmetric about 0.
 pub const DIFFERENCE_ZERO_POINT: i32 = 1 << (DIFFERENCE_BITS - 1);
 
 /// Position along x and y in steps of the affine scale for differences of ±16 m: 15.3 µm.
@@ -41,12 +40,12 @@ pub const AFFINE_POSITION_Z: Bounded = Bounded {
     max: 2_097_151,
 };
 
-/// Position along each axis in those steps.
+/// Position along each axis in the same steps.
 pub const AFFINE_POSITION: [Bounded; 3] =
     [AFFINE_POSITION_XY, AFFINE_POSITION_XY, AFFINE_POSITION_Z];
 
 /// A component of velocity in steps of the affine scale for differences of ±64 m/s: 61 µm/s.
-/// Every difference of two such integers has a code.
+/// The difference of any two integers in range fits [`DIFFERENCE_BITS`].
 pub const AFFINE_VELOCITY: Bounded = Bounded {
     steps_per_unit: DIFFERENCE_STEPS / 128.0,
     min: -524_287,

@@ -46,32 +46,32 @@ impl Bounded {
         }
     }
 
-    /// The nearest integer in the range. NaN gives 0.
+    /// Returns the nearest integer in the range. NaN gives 0.
     #[must_use]
     pub fn quantize(&self, value: f32) -> i32 {
-        // In f64 the product is precise enough for the nearest step.
+        // The product in f64 is precise enough to find the nearest step.
         nearest(f64::from(value) * self.steps_per_unit).clamp(self.min, self.max)
     }
 
-    /// The value that `integer` represents.
+    /// Returns the value of `integer`.
     #[must_use]
     pub fn dequantize(&self, integer: i32) -> f32 {
         (f64::from(integer) / self.steps_per_unit) as f32
     }
 
-    /// Whether `integer` lies inside the range.
+    /// Whether `integer` is in the range.
     #[must_use]
     pub const fn contains(&self, integer: i32) -> bool {
         self.min <= integer && integer <= self.max
     }
 
-    /// From the smallest to the largest integer.
+    /// Range of integers, `min..=max`.
     #[must_use]
     pub const fn range(&self) -> RangeInclusive<i32> {
         self.min..=self.max
     }
 
-    /// Bits of every integer of the range minus `min`.
+    /// Number of bits for `integer − min`, which is the same for all integers of the range.
     #[must_use]
     pub const fn bits(&self) -> u32 {
         u32::BITS - self.max.abs_diff(self.min).leading_zeros()

@@ -1,7 +1,7 @@
 //! A unit quaternion as its three smallest components.
 //!
-//! The largest component follows from the other three. Since `q` and `−q` are the same orientation, it can be
-//! made positive, so that its sign is not needed. The other components are within ±1/√2. Source: Glenn
+//! The largest component is computed from the other three. `q` and `−q` are the same orientation, so the largest
+//! component can be made positive and needs no sign. The other components are within ±1/√2. Source: Glenn
 //! Fiedler, *Snapshot Compression* (2015).
 
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
@@ -15,26 +15,27 @@ use super::nearest;
 pub const MIN_BITS: u8 = 2;
 /// Maximum bits of a component.
 pub const MAX_BITS: u8 = 15;
-/// Components of up to this many bits fit a word of 32, with the index of the largest.
+/// Maximum bits of a component for a 32-bit word of three components and the index of the largest.
 pub(crate) const MAX_NARROW_BITS: u8 = 10;
 
-/// Most bits of a component that arithmetic coding takes.
+/// Maximum bits of a component for arithmetic coding.
 pub(crate) const MAX_ARITHMETIC_BITS: u8 = 12;
 
-/// Number of levels of a component. A [`Schema`](crate::schema::Schema) says which.
+/// Number of levels of a component. It is part of the [`Schema`](crate::schema::Schema).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Levels {
-    /// 2^bits − 1. The middle level is 0. The identity is exact, as are quarter and half turns about an axis, and half
-    /// turns about a diagonal between two axes: their components are 0, ±1 and ±1/√2.
+    /// 2^bits − 1 levels, and the middle one is 0. Exact are the identity, quarter and half turns about an axis, and
+    /// half turns about a diagonal between two axes, because their components are 0, ±1 and ±1/√2.
     #[default]
     Odd,
-    /// 2^bits, as in the article. 0 is between two levels. The identity is off by √6 / (2^bits − 1) radians: 0.27 degrees
-    /// at nine bits.
+    /// 2^bits levels, as in the article. 0 is between two levels. The error of the identity is √6 / (2^bits − 1)
+    /// radians:
+    /// 0.27 degrees at nine bits.
     Even,
 }
 
 impl Levels {
-    /// The largest integer of a component of `bits`. The smallest is 0.
+    /// Largest integer of a component of `bits`. The smallest is 0.
     ///
     /// # Panics
     /// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`].
@@ -48,7 +49,7 @@ impl Levels {
     }
 }
 
-/// A component cannot have this many bits.
+/// Number of bits that a component cannot have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a smallest-three component has {MIN_BITS} to {MAX_BITS} bits, not {bits}")]
 pub struct ComponentBitsError {
@@ -56,24 +57,24 @@ pub struct ComponentBitsError {
     pub bits: u8,
 }
 
-/// A quaternion shorter than this has no direction.
+/// Minimum length of a quaternion with a direction.
 pub const MIN_LENGTH: f64 = 1e-6;
 
-/// A quantized orientation. The meaning of a component depends on its bit count, which the
-/// [`Precision`](crate::Precision) of the snapshot holds, and on the schema's [`Levels`].
+/// A quantized orientation. The meaning of a component depends on the bits per component, which are part of the
+/// [`Precision`](crate::Precision) of the snapshot, and on the schema's [`Levels`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SmallestThree {
     /// Index of the omitted component: 0 = x, 1 = y, 2 = z, 3 = w.
     pub largest: u8,
-    /// The other three in the order x, y, z, w: 0 to the [largest](Levels::max_component) over [−1/√2, 1/√2].
+    /// The other three components in the order x, y, z, w: 0 to [`Levels::max_component`], for −1/√2 to 1/√2.
     pub components: [u16; 3],
 }
 
 impl SmallestThree {
-    /// The nearest quantized orientation with `bits` per component, or `None` if the quaternion has no
-    /// direction: it is shorter than [`MIN_LENGTH`], or not finite.
+    /// Returns the nearest quantized orientation with `bits` per component. `None` if the quaternion has no
+    /// direction, because it is shorter than [`MIN_LENGTH`] or not finite.
     ///
-    /// Of components of equal magnitude, the first is omitted.
+    /// If several components have the largest magnitude, the first is omitted.
     ///
     /// # Panics
     /// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`].
@@ -100,7 +101,7 @@ impl SmallestThree {
         })
     }
 
-    /// The integers in half of the bits, if a component has at most [`MAX_NARROW_BITS`].
+    /// Packs the integers into 32 bits. Components must have at most [`MAX_NARROW_BITS`] bits.
     #[inline]
     pub(crate) fn to_narrow_word(self) -> u32 {
         let [a, b, c] = self.components.map(u32::from);
@@ -121,7 +122,7 @@ impl SmallestThree {
         }
     }
 
-    /// The integers in one word, which is faster to compare.
+    /// Packs the integers into one word, which is faster to compare.
     pub(crate) fn to_word(self) -> u64 {
         let [a, b, c] = self.components.map(u64::from);
         u64::from(self.largest) << 48 | a << 32 | b << 16 | c
@@ -134,7 +135,7 @@ impl SmallestThree {
         }
     }
 
-    /// The unit quaternion, with its largest component positive. Components above the largest are clamped.
+    /// Returns the unit quaternion, with its largest component positive. Integers above the largest are clamped.
     ///
     /// # Panics
     /// If `bits` is outside [`MIN_BITS`]`..=`[`MAX_BITS`], or `largest` above 3.
@@ -152,8 +153,7 @@ impl SmallestThree {
             }
         });
         let sum: f64 = small.iter().map(|c| c * c).sum();
-        // The squares of three components at their limit sum to more than 1: no quaternion has those
-        // codes, but a packet may.
+        // With hostile codes, the squares of the components can sum to more than 1.
         let left_out = (1.0 - sum).max(0.0).sqrt();
         let length = (sum + left_out * left_out).sqrt();
         let [a, b, c, rest] =
@@ -167,16 +167,16 @@ impl SmallestThree {
     }
 }
 
-/// What a component stands for.
+/// Value of a component.
 const fn value(component: u16, max: u16) -> f64 {
     (component as f64 / max as f64 * 2.0 - 1.0) * FRAC_1_SQRT_2
 }
 
-/// The values of all components in few bits, by [`Levels`]: looking them up takes less time than dividing.
+/// Values of all components of up to [`MAX_NARROW_BITS`] bits, by [`Levels`]. A lookup is faster than a division.
 static NARROW: [[f64; 2 << MAX_NARROW_BITS]; 2] =
     [narrow_values(Levels::Odd), narrow_values(Levels::Even)];
 
-/// The values of components of `bits` are from 2^bits on.
+/// Table of values. The values of components of `bits` start at index 2^bits.
 const fn narrow_values(levels: Levels) -> [f64; 2 << MAX_NARROW_BITS] {
     let mut values = [0.0; 2 << MAX_NARROW_BITS];
     let mut bits = MIN_BITS;
@@ -192,7 +192,7 @@ const fn narrow_values(levels: Levels) -> [f64; 2 << MAX_NARROW_BITS] {
     values
 }
 
-/// The length of a quaternion, or `None` if it has no direction.
+/// Length of a quaternion, or `None` if it has no direction.
 pub(crate) fn length(quaternion: Quat) -> Option<f64> {
     let components = quaternion.to_array().map(f64::from);
     let length = components.iter().map(|c| c * c).sum::<f64>().sqrt();
@@ -299,9 +299,9 @@ mod tests {
             let back = back(q, bits, levels);
             prop_assert!(back.is_normalized());
             let step = SQRT_2 / f64::from(levels.max_component(bits));
-            // Each of three components is off by half a step at most; the fourth follows with a
+            // Each of three components is off by half a step at most. The fourth follows with a
             // slope of at most √3, so that the whole is off by √12 half steps, and a little more
-            // where steps are coarse.
+            // if steps are coarse.
             let chord = (back - q).length().min((back + q).length());
             prop_assert!(f64::from(chord) <= step * 2.0 + 1e-6, "{chord} {step}");
         }

@@ -1,4 +1,4 @@
-//! Which schemas are legal.
+//! Validation of schemas.
 
 use std::ops::RangeInclusive;
 
@@ -11,10 +11,10 @@ const MAX_STEPS: i64 = 1 << 20;
 const MAX_NAME: usize = 32;
 
 impl Schema {
-    /// Checks everything that the documentation of the fields says.
+    /// Checks all ranges that the fields document.
     ///
     /// # Errors
-    /// The first fault, with the item that has it.
+    /// The first fault, with its item.
     pub fn check(&self) -> Result<(), SchemaError> {
         let at = |item: &'static str| move |fault| SchemaError::new(item, fault);
         name(&self.name).map_err(at("scene"))?;

@@ -20,10 +20,10 @@ const FIELDS: &[Field] = &[Field {
     form: FieldForm::Flag,
 }];
 
-/// The demo: a player's cube among small ones.
+/// The demo: a player's cube among small cubes.
 ///
-/// Its orientations have the article's 2⁹ levels, so that its packets can be compared with the article's. 0 is between two
-/// levels: a cube that is not turned arrives turned by 0.27 degrees.
+/// Orientations have the article's 2⁹ levels, so that packets can be compared with the article's. 0 is between two
+/// levels, so the identity arrives turned by 0.27 degrees.
 pub const CUBES: Schema = Schema {
     name: Cow::Borrowed("cubes"),
     ticks_per_second: 60,

@@ -1,105 +1,105 @@
-//! Why a schema is refused.
+//! Errors of schemas.
 
-/// Why a [`Schema`](super::Schema) is refused.
+/// Error of a [`Schema`](super::Schema).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{item}: {fault}")]
 pub struct SchemaError {
-    /// What is wrong, in the words of its line in the [text](super::Schema::text): `ticks`, or `field health`.
+    /// The item, in the words of the [text](super::Schema::text), such as `ticks` or `field health`.
     pub item: String,
-    /// What is wrong with it.
+    /// The fault of the item.
     pub fault: Fault,
 }
 
-/// What is wrong with an item of a schema.
+/// Fault of an item of a schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
-    /// A name of other characters, or too many.
+    /// A name with other characters, or with a wrong length.
     #[error("a name has 1 to 32 characters, each of a-z, 0-9, - and _")]
     Name,
     /// A whole number out of bounds.
     #[error("{what} must be a whole number from {min} to {max}, not `{value}`")]
     Whole {
-        /// The number's meaning.
+        /// Meaning of the number.
         what: &'static str,
         /// Smallest legal number.
         min: i64,
         /// Largest legal number.
         max: i64,
-        /// What is there instead.
+        /// The number.
         value: i64,
     },
-    /// No number, or an infinite one.
+    /// NaN or infinity.
     #[error("{what} must be a finite number, not `{value}`")]
     NotFinite {
-        /// The number's meaning.
+        /// Meaning of the number.
         what: &'static str,
-        /// What is there instead.
+        /// The number.
         value: String,
     },
-    /// −0, which is equal to 0 and has other bytes.
+    /// −0. It is equal to 0 but has other bytes.
     #[error("{what} is -0, which must be 0")]
     NegativeZero {
-        /// The number's meaning.
+        /// Meaning of the number.
         what: &'static str,
     },
-    /// A number of 0 or below.
+    /// A number that is 0 or negative.
     #[error("{what} must be above 0")]
     NotPositive {
-        /// The number's meaning.
+        /// Meaning of the number.
         what: &'static str,
     },
-    /// A number below 0.
+    /// A negative number.
     #[error("{what} must be at least 0")]
     Negative {
-        /// The number's meaning.
+        /// Meaning of the number.
         what: &'static str,
     },
-    /// A range that ends before it starts.
+    /// A range whose minimum is not below its maximum.
     #[error("min must be below max")]
     MinNotBelowMax,
-    /// A range without whole steps.
+    /// A range that contains no whole step.
     #[error("there is no whole step from min to max")]
     NoStep,
-    /// A range with too many steps.
+    /// A range of more than 2²⁰ steps.
     #[error("there must be at most 1048576 steps from min to max")]
     TooManySteps,
-    /// A range with steps far from 0.
+    /// A range with steps outside `-2²⁰..2²⁰`.
     #[error("steps must be from -1048576 to 1048575")]
     StepsTooFar,
-    /// A shape that is too large.
+    /// A length of 2²⁰ steps or more.
     #[error("{what} must be below 1048576 steps")]
     TooLarge {
-        /// The length's meaning.
+        /// Meaning of the length.
         what: &'static str,
     },
-    /// A floor far from 0.
+    /// A floor more than 2²⁰ steps from 0.
     #[error("it must be from -1048576 to 1048576 steps")]
     FloorTooFar,
-    /// Gravity that is too strong.
+    /// Gravity above 2²⁰ steps per tick².
     #[error("it must be at most 1048576 steps per tick²")]
     TooStrong,
-    /// Bodies that are too fast.
+    /// A maximum speed above 2²⁰ steps per tick.
     #[error("it must be at most 1048576 steps per tick")]
     TooFast,
-    /// An integer field of one value, or none.
+    /// An integer field with fewer than two values.
     #[error("min must be below max: a field of one value needs no bits")]
     OneValue,
-    /// A float field with too few or too many values.
+    /// A float field with fewer than 2 values, or more than 2³¹.
     #[error("there must be 1 to 2147483647 steps from min to max")]
     FloatSteps,
-    /// An anchor that no body can be.
+    /// An anchor that is not below the maximum number of bodies.
     #[error("it must be below the {max} bodies that can be there")]
     AnchorNotBelowMax {
-        /// Most bodies at a time.
+        /// Maximum number of bodies at a time.
         max: u32,
     },
-    /// A name that is there already.
+    /// A name that is used twice.
     #[error("it is there twice")]
     Duplicate,
-    /// More than [`Schema::MAX_BYTES`](super::Schema::MAX_BYTES).
+    /// More bytes than [`Schema::MAX_BYTES`](super::Schema::MAX_BYTES).
     #[error("it has more than 5120 bytes")]
     TooLong,
-    /// Bytes that are not those of a schema.
+    /// Bytes that are not a schema.
     #[error("malformed")]
     Malformed,
 }
@@ -113,12 +113,12 @@ impl SchemaError {
     }
 }
 
-/// An item that a name or an axis tells from others.
+/// Name of an item in messages, such as `field health`.
 pub(super) fn named(word: &str, name: &str) -> String {
     format!("{word} {}", shown(name))
 }
 
-/// A word as it can be shown whatever it is: without control characters, and not long.
+/// Escapes control characters and shortens a word, so that any word can be displayed.
 pub(super) fn shown(word: &str) -> String {
     let mut shown: String = word
         .chars()
@@ -131,5 +131,5 @@ pub(super) fn shown(word: &str) -> String {
     shown
 }
 
-/// Characters that are shown of a word; no name has more.
+/// Maximum number of displayed characters. Legal names are not longer.
 const SHOWN: usize = 32;

@@ -132,7 +132,7 @@ fn names_lengths_and_what_is_not_finite_are_checked() {
     }
 }
 
-/// Sets an item of a schema to a value in RON. After `+` comes a further kind or field.
+/// Sets an item of a schema to a value in RON. Items with `+` add a kind or field.
 fn set(schema: &mut Schema, item: &str) {
     fn read<T: DeserializeOwned>(value: &str) -> T {
         ron::from_str(value).unwrap_or_else(|error| panic!("{value}: {error}"))
@@ -158,14 +158,14 @@ fn set(schema: &mut Schema, item: &str) {
     }
 }
 
-/// The demo's schema with other items.
+/// The demo's schema with changed items.
 fn changed(items: &str) -> Schema {
     let mut schema = CUBES;
     items.split("; ").for_each(|item| set(&mut schema, item));
     schema
 }
 
-/// The ends of what is legal.
+/// Limits of legal values.
 const LEGAL: &str = r#"
 scene "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 player Ball(1); cube Ball(1); +kind (name:"-_09az",shape:Unknown); +field (name:"cube",form:Body)
@@ -195,7 +195,7 @@ fn legal_schemas_come_back_from_their_bytes() {
     }
 }
 
-/// Items, and the message about them.
+/// Illegal items, each with its message.
 const FAULTS: &str = r#"
 ticks 0 | ticks: the number per second must be a whole number from 1 to 240, not `0`
 ticks 241 | ticks: the number per second must be a whole number from 1 to 240, not `241`
@@ -272,7 +272,7 @@ fn bytes_that_are_not_written_for_a_schema_are_refused() {
         assert_eq!(refused(&bytes[..length]), "schema: malformed");
     }
     assert_eq!(refused(&[&bytes[..], &[0]].concat()), "schema: malformed");
-    // The length of the name in two bytes instead of one.
+    // The length of the name as two bytes instead of one.
     let longer = [&[bytes[0] | 0x80, 0], &bytes[1..]].concat();
     assert_eq!(postcard::from_bytes(&longer), Ok(CUBES));
     assert_eq!(refused(&longer), "schema: malformed");

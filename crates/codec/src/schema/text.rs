@@ -1,9 +1,9 @@
-//! A schema for people.
+//! Human-readable text of a schema.
 
 use super::{Range, Schema};
 
 impl Schema {
-    /// A line for each item, in the order of the fields, for people. Nothing reads it.
+    /// Returns a line for each item, in the order of the fields. The text is for display only; it cannot be parsed.
     #[must_use]
     pub fn text(&self) -> String {
         let world = &self.world;
@@ -41,8 +41,8 @@ impl Schema {
     }
 }
 
-/// The first lines that differ of two [texts](Schema::text), whose last lines can describe more than a schema; an empty
-/// one where a text has nothing that the other's line describes.
+/// Returns the first lines that differ between two [texts](Schema::text). The texts may have further lines after the
+/// schema. An empty string stands for a missing item.
 #[must_use]
 pub fn first_difference<'t>(ours: &'t str, theirs: &'t str) -> Option<[&'t str; 2]> {
     let (mut our_lines, mut their_lines) = (ours.lines(), theirs.lines());
@@ -61,7 +61,7 @@ pub fn first_difference<'t>(ours: &'t str, theirs: &'t str) -> Option<[&'t str; 
     })
 }
 
-/// What a line describes: `ticks`, `field health`, or the whole line.
+/// The item that a line describes: `ticks`, `field health`, or the whole line.
 fn subject(line: &str) -> &str {
     line.split(": ").next().unwrap_or_default()
 }

@@ -1,8 +1,8 @@
-//! Quantization of many bodies at a time.
+//! Quantization of several bodies at a time.
 //!
 //! [`Bounded::quantize`] and [`SmallestThree::quantize`] define the integers, in f64. Here they are computed in
-//! f32, column by column, so that the compiler can use SIMD instructions, and where rounding errors could lead
-//! to another integer, the definition decides.
+//! f32, column by column, so that the compiler can use SIMD instructions. If a rounding error could change an
+//! integer, it is computed by the definition.
 
 use super::PackedPosition;
 use crate::plan::Plan;
@@ -11,12 +11,12 @@ use crate::quantize::bounded::Bounded;
 use crate::quantize::smallest_three::{Levels, MAX_NARROW_BITS, SmallestThree};
 use crate::state::BodyState;
 
-/// Bodies in a batch, at most.
+/// Maximum number of bodies in a batch.
 pub(super) const BODIES: usize = 32;
 
 type Column<T> = [T; BODIES];
 
-/// A few bodies as columns.
+/// Up to [`BODIES`] bodies as columns.
 pub(super) struct Batch<'p> {
     plan: &'p Plan,
     bounds: [Bounded; 3],
@@ -24,7 +24,7 @@ pub(super) struct Batch<'p> {
     count: usize,
     position: [Column<f32>; 3],
     orientation: [Column<f32>; 4],
-    /// Zero where the velocity is finite.
+    /// 0 if the velocity is finite, otherwise NaN.
     velocity: Column<f32>,
     interacting: Column<bool>,
     steps: [Column<i32>; 3],
@@ -35,8 +35,8 @@ pub(super) struct Batch<'p> {
 }
 
 impl<'p> Batch<'p> {
-    /// None if the precision has other positions than whole steps, steps that are no power of two, or too many bits per
-    /// component.
+    /// Returns `None` if the precision does not have quantized positions, if the steps per unit are not powers of
+    /// two, or if components have more than [`MAX_NARROW_BITS`] bits.
     pub(super) fn new(plan: &'p Plan, precision: Precision) -> Option<Self> {
         let (
             Position::Quantized { .. },
@@ -66,8 +66,8 @@ impl<'p> Batch<'p> {
         })
     }
 
-    /// Quantizes up to [`BODIES`] bodies, unless one of them is unusual: it has a component that is not finite,
-    /// or a quaternion that is far from a unit quaternion.
+    /// Quantizes up to [`BODIES`] bodies. Returns false, without a result, if one of them has a component that is not
+    /// finite or a quaternion that is far from unit length.
     pub(super) fn quantize(&mut self, bodies: &[BodyState]) -> bool {
         self.gather(bodies);
         self.check();
@@ -126,20 +126,20 @@ impl<'p> Batch<'p> {
         let [x, y, z] = &self.position;
         let [a, b, c, d] = &self.orientation;
         for lane in 0..BODIES {
-            // A product of zero and something infinite, or NaN, is NaN.
+            // 0 times infinity and 0 times NaN are NaN.
             let zero = x[lane] * 0.0 + y[lane] * 0.0 + z[lane] * 0.0 + self.velocity[lane];
             let square = square(a[lane], b[lane], c[lane], d[lane]);
             self.is_usual[lane] = (zero == 0.0) & (square > 1e-3) & (square < 1e3);
         }
     }
 
-    /// Computes the smallest three of each orientation, and whether they are certain.
+    /// Computes the smallest three of each orientation, and whether rounding errors cannot have changed them.
     ///
-    /// A component c of a quaternion of length l has the integer
-    /// round((c / l × √2 + 1) / 2 × max) = floor(e + (max + 1) / 2) where e = c / l × max / √2. The second summand is the
-    /// whole number `middle` and, if max is even, the half `shift`. The relative error of e is below seven roundings,
-    /// 4.2 × 10⁻⁷. Adding the shift rounds once more. The floor is certain if the sum with the shift is farther from the
-    /// nearest integer than both errors. Zero has no error: upright bodies are certain.
+    /// A component c of a quaternion of length l has the integer round((c / l × √2 + 1) / 2 × max) = floor(e + (max +
+    /// 1) / 2), where e = c / l × max / √2. The second summand is the sum of the whole number `middle` and of
+    /// `shift`, which is ½ if max is even and 0 otherwise. The relative error of e is below seven roundings, 4.2 ×
+    /// 10⁻⁷. Adding the shift rounds once more. The floor is certain if the sum with the shift is farther from the
+    /// nearest integer than both errors. Zero has no error, so upright bodies are certain.
     fn pack(&mut self) {
         let levels = self.plan.schema().levels;
         let max = levels.max_component(self.component_bits);
@@ -184,7 +184,7 @@ impl<'p> Batch<'p> {
     }
 }
 
-/// Rounds as [`Bounded::quantize`], in steps that are a power of two per unit: products with them are exact.
+/// Rounds like [`Bounded::quantize`]. The steps per unit are a power of two, so products with them are exact.
 fn round(values: &Column<f32>, bounds: &Bounded, out: &mut Column<i32>) {
     let steps = bounds.steps_per_unit as f32;
     let (min, max) = (bounds.min as f32, bounds.max as f32);
@@ -193,7 +193,7 @@ fn round(values: &Column<f32>, bounds: &Bounded, out: &mut Column<i32>) {
         let scaled = select(scaled < max, scaled, max);
         let scaled = select(scaled > min, scaled, min);
         let near = (scaled + ROUND) - ROUND;
-        // Halves were rounded to even numbers, and are to be rounded away from zero.
+        // `near` rounds halves to even; they have to be rounded away from zero.
         let over = scaled - near;
         let more = select((over == 0.5) & (scaled > 0.0), 1.0, 0.0);
         let less = select((over == -0.5) & (scaled < 0.0), 1.0, 0.0);
@@ -201,10 +201,10 @@ fn round(values: &Column<f32>, bounds: &Bounded, out: &mut Column<i32>) {
     }
 }
 
-/// Added to a number within ±2²², it leaves no bits for fractions: the sum is rounded to a whole number.
+/// Rounds a number within ±2²² when added to it, because the sum has no bits for fractions.
 const ROUND: f32 = 12_582_912.0;
 
-/// A whole number within ±2²² as an integer.
+/// Converts a whole number within ±2²² to an integer.
 #[inline]
 fn integer(whole: f32) -> i32 {
     (whole + ROUND).to_bits().cast_signed() - ROUND.to_bits().cast_signed()
@@ -215,7 +215,7 @@ fn square(x: f32, y: f32, z: f32, w: f32) -> f32 {
     x * x + y * y + z * z + w * w
 }
 
-/// One of two values, without a branch.
+/// Selects without a branch.
 #[inline]
 fn select<T>(condition: bool, yes: T, no: T) -> T {
     if condition { yes } else { no }

@@ -1,19 +1,19 @@
-//! Why a snapshot cannot be quantized.
+//! Errors of quantization.
 
 use crate::ledger::BitKind;
 use crate::precision::StepsPerMetreError;
 use crate::quantize::smallest_three::ComponentBitsError;
 
-/// Why a snapshot cannot be quantized.
+/// Error of quantizing a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum QuantizeError {
-    /// The bits of a smallest-three component are outside 2..=15.
+    /// Illegal number of bits of a smallest-three component.
     #[error(transparent)]
     ComponentBits(#[from] ComponentBitsError),
-    /// The steps of a position are no power of two from 32 to 4096 per metre.
+    /// Illegal number of steps per metre.
     #[error(transparent)]
     StepsPerMetre(#[from] StepsPerMetreError),
-    /// Bodies come and go, and it is not known which are there.
+    /// Bodies come and go in this scene, so they must be put into slots one by one.
     #[error("in this scene bodies come and go: they are put into slots one by one")]
     Lives,
     /// A component is NaN or infinite.

@@ -1,4 +1,4 @@
-//! Filling quantized snapshots, from floats or from integers.
+//! Quantization of snapshots from floats or integers.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::quantize::bounded::{Bounded, VELOCITY};
 use crate::quantize::smallest_three::SmallestThree;
 use crate::state::{BodyState, Snapshot};
 
-/// A body as the integers of a recording: smallest-three orientation, and position in the schema's steps, with z up.
+/// A body as integers: a smallest-three orientation, and a position in the schema's steps, with z up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuantizedBody {
-    /// Orientation; the number of bits per component is given separately.
+    /// Orientation. The number of bits per component is passed separately.
     pub orientation: SmallestThree,
     /// Position, in the schema's steps, with z up.
     pub position: [i32; 3],
@@ -23,14 +23,13 @@ pub struct QuantizedBody {
 }
 
 impl QuantizedSnapshot {
-    /// Quantizes `snapshot` into this: values are rounded to nearest, and clamped to their ranges. Of a scene in which
-    /// bodies come and go, it must have none, and this becomes as many empty slots as the schema has. Reuses its
-    /// memory.
+    /// Quantizes `snapshot` into this. Values are rounded to the nearest integer and clamped to their ranges. If
+    /// bodies come and go in the scene, `snapshot` must be empty, and this gets the schema's number of empty slots.
+    /// Reuses memory.
     ///
     /// # Errors
-    /// [`QuantizeError`] for the first body and field with NaN, infinity, or a quaternion of length zero,
-    /// whether or not the precision has that field, or for an illegal number of bits or steps. `self` then
-    /// has no bodies.
+    /// [`QuantizeError`] for the first body with NaN, infinity, or a quaternion of length zero, even in a field that
+    /// the precision omits, and for illegal numbers of bits or steps. `self` has no bodies after an error.
     pub fn quantize(
         &mut self,
         snapshot: &Snapshot,
@@ -53,12 +52,12 @@ impl QuantizedSnapshot {
         Ok(())
     }
 
-    /// Sets this to the given integers, with the smallest three in `component_bits`, positions in the schema's
-    /// steps, and no velocity. Reuses its memory.
+    /// Sets this to integers: smallest-three orientations with `component_bits`, positions in the schema's
+    /// steps, and no velocities. Reuses memory.
     ///
     /// # Errors
-    /// [`QuantizeError`] for the first integer out of range, or for illegal `component_bits`. `self` then has
-    /// no bodies.
+    /// [`QuantizeError`] for the first integer out of range, or for illegal `component_bits`. `self` has
+    /// no bodies after an error.
     pub fn assign(
         &mut self,
         component_bits: u8,
@@ -112,7 +111,7 @@ impl QuantizedSnapshot {
         Ok(())
     }
 
-    /// `bounds` are those of positions, unless these are floats.
+    /// `bounds` are the bounds of positions; `None` if positions are floats.
     fn push(
         &mut self,
         index: usize,
@@ -124,7 +123,7 @@ impl QuantizedSnapshot {
         Ok(())
     }
 
-    /// A body as integers. `bounds` are those of positions, unless these are floats.
+    /// Quantizes a body. `bounds` are the bounds of positions; `None` if positions are floats.
     pub(super) fn fields_of(
         &self,
         index: usize,
@@ -148,7 +147,7 @@ impl QuantizedSnapshot {
         finite(BitKind::Position, &position)?;
         finite(BitKind::Orientation, &orientation.to_array())?;
         finite(BitKind::Velocity, &velocity)?;
-        // Whether a quaternion has a direction does not depend on the number of bits.
+        // Full orientations also need a direction. The number of bits does not matter for that.
         let bits = match self.precision.orientation {
             Orientation::Full => 9,
             Orientation::SmallestThree { bits } => bits,
@@ -186,7 +185,7 @@ fn quantize(values: [f32; 3], bounds: &[Bounded; 3]) -> [i32; 3] {
     std::array::from_fn(|axis| bounds[axis].quantize(values[axis]))
 }
 
-/// The bits of f32, as integers that can be compared.
+/// Bits of `f32` numbers as integers.
 fn words(values: [f32; 3]) -> [i32; 3] {
     values.map(|value| value.to_bits().cast_signed())
 }
@@ -238,7 +237,7 @@ mod tests {
     use super::*;
     use crate::schema::{CUBES, Levels, Schema};
 
-    /// Quantizes one body at a time.
+    /// Quantizes without batches.
     fn plain(
         plan: &Arc<Plan>,
         bodies: &[BodyState],
@@ -263,7 +262,7 @@ mod tests {
         ]
     }
 
-    /// Components that are any, small, zero, or equal to others.
+    /// Components that are arbitrary, small, zero, or equal to others.
     fn component() -> impl Strategy<Value = f32> {
         let small = (-1.0_f32..1.0, 0..45_i32).prop_map(|(part, power)| part * 0.5_f32.powi(power));
         let equal =
@@ -334,7 +333,7 @@ mod tests {
                     prop_assert_eq!(outcome, Ok(()));
                     prop_assert_eq!(quantized, expected);
                 }
-                // NaN does not equal itself.
+                // NaN is not equal to itself.
                 Err(error) => {
                     prop_assert_eq!(format!("{:?}", outcome.unwrap_err()), format!("{error:?}"));
                     prop_assert!(quantized.is_empty());

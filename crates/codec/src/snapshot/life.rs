@@ -1,4 +1,4 @@
-//! Which body is in a slot.
+//! Slots and the lives in them.
 
 use super::{Fields, QuantizeError, QuantizedBody, QuantizedSnapshot};
 use crate::ledger::BitKind;
@@ -6,16 +6,16 @@ use crate::plan::Plan;
 use crate::schema::Slots;
 use crate::state::BodyState;
 
-/// A body's life in a slot. Where slots are reused, the next one has another generation.
+/// Identity of the body in a slot. If a slot is reused, the next body has another generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Life {
     /// Index of the schema's kind.
     pub kind: u8,
-    /// How often the slot had been in use before, modulo 256.
+    /// Number of bodies that were in the slot before, modulo 256.
     pub generation: u8,
 }
 
-/// A [`Life`] or none as one number, which is 0 for none.
+/// An optional [`Life`] as one number. 0 means that the slot is empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LifeWord(u16);
 
@@ -43,18 +43,18 @@ impl LifeWord {
     }
 }
 
-/// What is in one slot.
+/// Content of a slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Slot {
     pub(crate) life: LifeWord,
     pub(crate) fields: Fields,
-    /// As many as the plan has.
+    /// Packed values. Words beyond [`Plan::words`] are unused.
     pub(crate) words: [u32; Plan::MAX_WORDS],
 }
 
 impl QuantizedSnapshot {
-    /// Makes this a snapshot of as many slots, with nothing in them; of a scene of fixed bodies, of bodies whose integers
-    /// are all 0. Reuses its memory.
+    /// Sets the number of slots and empties them. In a scene of fixed bodies, all integers of all bodies become 0.
+    /// Reuses memory.
     pub fn clear_slots(&mut self, slots: usize) {
         self.clear(self.precision);
         let empty = Fields::default();
@@ -67,14 +67,15 @@ impl QuantizedSnapshot {
         self.words.resize(slots * self.plan.words(), 0);
     }
 
-    /// Puts a body into a slot, quantized, with a value for each of the schema's fields: see
-    /// [`FieldForm::quantize`](crate::schema::FieldForm::quantize). The life is ignored in a scene of fixed bodies.
+    /// Quantizes a body into a slot. `values` has a number for each of the schema's fields: see
+    /// [`FieldForm::quantize`](crate::schema::FieldForm::quantize). In a scene of fixed bodies, the life is ignored.
     ///
     /// # Errors
-    /// [`QuantizeError`] if a number is not finite or a value is not of its field. The slot is then as before.
+    /// [`QuantizeError`] if a number is not finite or a value is out of its field's range. The slot is unchanged
+    /// after an error.
     ///
     /// # Panics
-    /// If there is no such slot, or another number of values than fields.
+    /// If `slot` is out of range, or if the number of values differs from the number of fields.
     pub fn put(
         &mut self,
         slot: usize,
@@ -87,10 +88,10 @@ impl QuantizedSnapshot {
         self.put_fields(slot, life, fields, values)
     }
 
-    /// Puts a body into a slot, as integers: as [`put`](Self::put), with the position in the schema's steps and z up.
+    /// Like [`put`](Self::put), for a body as integers: its position is in the schema's steps, with z up.
     ///
     /// # Errors
-    /// [`QuantizeError`] for the first integer that is out of range. The slot is then as before.
+    /// [`QuantizeError`] for the first integer out of range. The slot is unchanged after an error.
     ///
     /// # Panics
     /// As [`put`](Self::put).
@@ -159,24 +160,24 @@ impl QuantizedSnapshot {
         Ok(())
     }
 
-    /// Leaves a slot with nothing in it.
+    /// Empties a slot.
     ///
     /// # Panics
-    /// If there is no such slot, or the scene is of fixed bodies.
+    /// If `slot` is out of range, or in a scene of fixed bodies.
     pub fn remove(&mut self, slot: usize) {
         assert!(self.plan.has_lives(), "fixed bodies stay");
         self.set_slot(slot, &Slot::default());
     }
 
-    /// Copies a slot of another snapshot of the scene in the same precision.
+    /// Copies a slot from another snapshot of the same scene and precision.
     ///
     /// # Panics
-    /// If there is no such slot in both.
+    /// If `slot` is out of range in either snapshot.
     pub fn copy_slot(&mut self, slot: usize, other: &Self) {
         self.copy_to_slot(slot, other, slot);
     }
 
-    /// As [`copy_slot`](Self::copy_slot), from another slot of that snapshot.
+    /// Like [`copy_slot`](Self::copy_slot), from slot `from` of the other snapshot.
     pub(crate) fn copy_to_slot(&mut self, slot: usize, other: &Self, from: usize) {
         assert!(slot < self.len(), "there is no slot {slot}");
         let at = (slot, from);
@@ -191,10 +192,10 @@ impl QuantizedSnapshot {
         self.set_words(slot, other.words_of(from));
     }
 
-    /// The body in a slot, if there is one.
+    /// Life of the body in a slot. `None` if the slot is empty.
     ///
     /// # Panics
-    /// If there is no such slot.
+    /// If `slot` is out of range.
     #[must_use]
     pub fn life(&self, slot: usize) -> Option<Life> {
         match self.plan.schema().slots {
@@ -206,7 +207,7 @@ impl QuantizedSnapshot {
         }
     }
 
-    /// The kind of the body in a slot, of an absent one the first.
+    /// Kind of the body in a slot; 0 if the slot is empty.
     #[inline]
     pub(crate) fn kind(&self, slot: usize) -> usize {
         match self.lives.get(slot) {
@@ -215,10 +216,10 @@ impl QuantizedSnapshot {
         }
     }
 
-    /// The value of one of the schema's fields.
+    /// Number of a field of the body in a slot.
     ///
     /// # Panics
-    /// If there is no such slot or field.
+    /// If `slot` or `field` is out of range.
     #[must_use]
     pub fn value(&self, slot: usize, field: usize) -> u32 {
         match (self.plan.has_flag(), field) {
@@ -229,28 +230,28 @@ impl QuantizedSnapshot {
         }
     }
 
-    /// Whether the same body, or none, is in a slot of both.
+    /// Whether a slot has the same body in both snapshots, or is empty in both.
     #[inline]
     pub(crate) fn is_same_life(&self, other: &Self, slot: usize) -> bool {
         self.is_life_of(slot, (other, slot))
     }
 
-    /// Whether the same body, or none, is in a slot and in one of another snapshot.
+    /// Whether a slot has the same body as slot `at` of another snapshot, or both are empty.
     #[inline]
     pub(crate) fn is_life_of(&self, slot: usize, (other, at): (&Self, usize)) -> bool {
         self.lives.get(slot) == other.lives.get(at)
     }
 
-    /// Whether a body is in the slot.
+    /// Whether a slot has a body. True for fixed bodies.
     #[inline]
     pub(crate) fn is_present(&self, slot: usize) -> bool {
         self.lives.get(slot) != Some(&LifeWord::default())
     }
 
-    /// Whether what a slot has beside a body's pose and flag differs from that of `other`.
+    /// Whether the life or the values of a slot differ from `other`.
     #[inline(never)]
     pub(super) fn slot_differs(&self, other: &Self, slot: usize) -> bool {
-        // There are few or none, of which a loop is faster than the call that compares slices.
+        // Bodies have few words, so a loop is faster than a comparison of slices.
         let mut words = self.words_of(slot).iter().zip(other.words_of(slot));
         !self.is_same_life(other, slot) || words.any(|(own, others)| own != others)
     }
@@ -289,7 +290,7 @@ impl QuantizedSnapshot {
     }
 }
 
-/// Copies one value of a column, which can be empty.
+/// Copies a value of a column, unless the column is empty.
 fn copy<T: Copy>((slot, from_slot): (usize, usize), to: &mut [T], from: &[T]) {
     if !to.is_empty() {
         to[slot] = from[from_slot];

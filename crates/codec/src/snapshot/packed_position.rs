@@ -1,13 +1,13 @@
-//! Positions in whole steps and whether the body is interacting, in one word.
+//! Position and interacting flag in one word.
 
-/// The position of a body in whole steps, and whether it is interacting:
+/// Position of a body in steps, and whether it is interacting:
 ///
 /// ```text
 /// interacting 1 | z 21 | y 21 | x 21          two's complement
 /// ```
 ///
-/// 21 bits hold every position of [`Position::Quantized`](crate::stages::Position::Quantized), however fine its
-/// steps. One word takes half of the memory of three integers and a `bool`, and is compared at once.
+/// 21 bits are enough for every [`Position::Quantized`](crate::stages::Position::Quantized). A word takes half of the
+/// memory of three integers and a `bool`, and one comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PackedPosition(u64);
 
@@ -18,7 +18,7 @@ const INTERACTING: u64 = 1 << 63;
 impl PackedPosition {
     pub(crate) const ORIGIN: Self = Self(0);
 
-    /// Each axis is within −2²⁰..2²⁰.
+    /// Each axis must be within −2²⁰..2²⁰.
     #[inline]
     pub(crate) fn new([x, y, z]: [i32; 3], interacting: bool) -> Self {
         debug_assert!(
@@ -32,7 +32,7 @@ impl PackedPosition {
 
     #[inline]
     pub(crate) const fn position(self) -> [i32; 3] {
-        // Each axis to the top, and down again with its sign.
+        // Shifts each axis to the top and back, which extends its sign.
         const UNUSED: u32 = u64::BITS - AXIS_BITS;
         [
             ((self.0 << UNUSED).cast_signed() >> UNUSED) as i32,
@@ -41,7 +41,7 @@ impl PackedPosition {
         ]
     }
 
-    /// The lower bits of x and y after they are shifted: as many of each as remain.
+    /// The bits of x and y from bit `bits` on. Higher bits of the results contain other axes.
     #[inline]
     pub(crate) const fn shifted_xy(self, bits: u32) -> [i32; 2] {
         let shifted = self.0 >> bits;

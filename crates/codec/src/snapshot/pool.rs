@@ -1,4 +1,4 @@
-//! Reuse of the memory of snapshots that several holders share.
+//! Memory reuse for shared snapshots.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use crate::plan::Plan;
 use crate::precision::Precision;
 use crate::state::Snapshot;
 
-/// Quantizes snapshots that many senders share, into memory that is reused once none of them holds it.
+/// Quantizes snapshots that several senders share. Reuses the memory of a snapshot once it is not held any more.
 ///
-/// It never has more snapshots than have been held at the same time, and one.
+/// The pool allocates at most one snapshot more than are held at the same time.
 #[derive(Clone, Debug)]
 pub struct SnapshotPool {
     plan: Arc<Plan>,
-    /// The oldest first.
+    /// Oldest first.
     snapshots: VecDeque<Arc<QuantizedSnapshot>>,
 }
 
 impl SnapshotPool {
-    /// A pool of snapshots of one scene.
+    /// Creates a pool for snapshots of one scene.
     #[must_use]
     pub const fn new(plan: Arc<Plan>) -> Self {
         Self {
@@ -29,10 +29,10 @@ impl SnapshotPool {
         }
     }
 
-    /// Quantizes a snapshot. See [`QuantizedSnapshot::quantize`].
+    /// Quantizes a snapshot: see [`QuantizedSnapshot::quantize`].
     ///
     /// # Errors
-    /// [`QuantizeError`] as there.
+    /// As [`QuantizedSnapshot::quantize`].
     pub fn quantize(
         &mut self,
         snapshot: &Snapshot,
@@ -51,11 +51,11 @@ impl SnapshotPool {
     }
 }
 
-/// Snapshots that nobody holds, whose memory is reused.
+/// Unused snapshots, kept to reuse their memory.
 #[derive(Debug, Default)]
 pub(crate) struct Spares(Vec<Arc<QuantizedSnapshot>>);
 
-/// A copy starts with none.
+/// A clone starts without spare snapshots.
 impl Clone for Spares {
     fn clone(&self) -> Self {
         Self::default()
@@ -63,14 +63,15 @@ impl Clone for Spares {
 }
 
 impl Spares {
-    /// Keeps a snapshot if this was the last holder.
+    /// Keeps a snapshot for reuse if this was its last reference.
     pub(crate) fn release(&mut self, mut snapshot: Arc<QuantizedSnapshot>) {
         if Arc::get_mut(&mut snapshot).is_some() {
             self.0.push(snapshot);
         }
     }
 
-    /// The snapshot in `slot`, or another one of any content if somebody else holds it.
+    /// Returns the snapshot in `slot` if it is not shared. Otherwise puts an unshared one with arbitrary content
+    /// there.
     pub(crate) fn unshared<'p>(
         &mut self,
         slot: &'p mut Arc<QuantizedSnapshot>,
@@ -81,7 +82,7 @@ impl Spares {
         Arc::get_mut(slot).expect("nobody else holds it")
     }
 
-    /// A snapshot of any content that nobody else holds.
+    /// Returns an unshared snapshot with arbitrary content.
     pub(crate) fn take(&mut self) -> Arc<QuantizedSnapshot> {
         self.0.pop().unwrap_or_else(|| {
             Arc::new(QuantizedSnapshot::new(

@@ -1,8 +1,8 @@
-//! Some slots of snapshots, one after another.
+//! Copies of slots from several snapshots.
 
 use super::QuantizedSnapshot;
 
-/// Does the same with each column that has values.
+/// Calls a macro for each non-empty column.
 macro_rules! for_each_column {
     ($like:expr, $do:ident) => {
         for_each_column!(@ $like, $do, packed_positions, positions, interacting, quaternions);
@@ -16,7 +16,8 @@ macro_rules! for_each_column {
 }
 
 impl QuantizedSnapshot {
-    /// Makes this a snapshot of so many slots of others, which are of the scene and precision of `like`. Reuses its memory.
+    /// Makes this a snapshot of `count` slots, copied from other snapshots of the scene and precision of `like`.
+    /// Reuses memory.
     pub(crate) fn gather<'r, I: Iterator<Item = (&'r Self, usize)>>(
         &mut self,
         like: &Self,
@@ -39,7 +40,7 @@ impl QuantizedSnapshot {
         }
     }
 
-    /// Copies slots of other snapshots of the scene in the same precision to `slots`, column by column.
+    /// Copies slots of other snapshots of the same scene and precision to `slots`, column by column.
     pub(crate) fn put_slots<'r, F, S>(&mut self, from: impl Fn() -> F, slots: impl Fn() -> S)
     where
         F: Iterator<Item = (&'r Self, usize)>,

@@ -1,4 +1,4 @@
-//! Which stages are legal.
+//! Legal combinations of stages.
 
 use std::ops::Deref;
 
@@ -10,42 +10,42 @@ use crate::stages::{
     StageOptions, Velocity,
 };
 
-/// What the codec does, stage by stage: a legal combination of options. Made by [`StageOptions::check`], or read from its
+/// A legal combination of options, one for each stage. Made by [`StageOptions::check`], or parsed from a
 /// [text](super::text).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stages(StageOptions, Coverage);
 
-/// Those of [`ladder::UNCOMPRESSED`].
+/// The stages of [`ladder::UNCOMPRESSED`].
 impl Default for Stages {
     fn default() -> Self {
         ladder::UNCOMPRESSED.stages
     }
 }
 
-/// Which of the bodies that changed are in a packet.
+/// Whether a packet contains all changed bodies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Coverage {
-    /// All.
+    /// All changed bodies.
     #[default]
     Complete,
-    /// Those that the sender chose: see [`Baselines::carried`](crate::Baselines::carried).
+    /// The bodies that the sender chose: see [`Baselines::carried`](crate::Baselines::carried).
     Partial,
 }
 
 impl Stages {
-    /// The option of each stage, to compose others from.
+    /// The option of each stage.
     #[must_use]
     pub const fn options(self) -> StageOptions {
         self.0
     }
 
-    /// Which of the changed bodies are in a packet. It is no option of a lane: a sender chooses it for each packet.
+    /// Coverage of packets. A sender chooses it for each packet, so it is not one of the options.
     #[must_use]
     pub const fn coverage(self) -> Coverage {
         self.1
     }
 
-    /// Whether packets can be [partial](Coverage::Partial).
+    /// Whether packets of these stages can be [partial](Coverage::Partial).
     #[must_use]
     pub const fn can_be_partial(self) -> bool {
         !matches!(self.0.delta, Delta::Off | Delta::ArithmeticSimulated)
@@ -54,7 +54,7 @@ impl Stages {
     /// These stages with another coverage.
     ///
     /// # Errors
-    /// [`IllegalStages::PartialWithoutDelta`] for a partial one of stages that do not list changed bodies.
+    /// [`IllegalStages::PartialWithoutDelta`] for partial coverage of stages that do not list changed bodies.
     pub const fn with_coverage(self, coverage: Coverage) -> Result<Self, IllegalStages> {
         if matches!(coverage, Coverage::Partial) && !self.can_be_partial() {
             return Err(IllegalStages::PartialWithoutDelta);
@@ -71,89 +71,89 @@ impl Deref for Stages {
     }
 }
 
-/// Why a combination of stages is illegal. The messages suit a tooltip.
+/// Reason why a combination of stages is illegal. The messages fit a tooltip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IllegalStages {
-    /// Smallest-three bits outside 2..=15.
+    /// Smallest-three bits are outside 2..=15.
     #[error(transparent)]
     ComponentBits(#[from] ComponentBitsError),
-    /// Steps of positions that are no power of two, or outside 32..=4096.
+    /// Steps per metre are not a power of two, or outside 32..=4096.
     #[error(transparent)]
     StepsPerMetre(#[from] StepsPerMetreError),
-    /// The two ranges of a stage.
+    /// Illegal bits of the two ranges of a stage.
     #[error(
         "ranges of {of} have 1 to {max} bits, the small one at most as many as the large one, not {small} and {large}"
     )]
     Ranges {
-        /// What is in them.
+        /// Name of the stage.
         of: &'static str,
-        /// Most bits.
+        /// Maximum bits.
         max: u8,
         /// Bits of the small range.
         small: u8,
         /// Bits of the large range.
         large: u8,
     },
-    /// Relative positions without delta encoding.
+    /// Relative positions need delta encoding.
     #[error(
         "relative positions need delta encoding: without a baseline there is nothing to be relative to"
     )]
     RelativePositionWithoutDelta,
-    /// Relative positions of anything but whole steps.
+    /// Relative positions need quantized positions.
     #[error(
         "relative positions need quantized positions: they are differences between whole numbers of steps"
     )]
     RelativePositionUnquantized,
-    /// Predicted positions in other steps than 1/512 m.
+    /// Predicted positions need 512 steps per metre.
     #[error(
         "predicted positions need 512 steps per metre: their ranges are those that are best for such steps"
     )]
     PredictedPositionSteps,
-    /// Relative orientations without delta encoding.
+    /// Relative orientations need delta encoding.
     #[error(
         "relative orientations need delta encoding: without a baseline there is nothing to be relative to"
     )]
     RelativeOrientationWithoutDelta,
-    /// Relative orientations of full quaternions.
+    /// Relative orientations need the smallest three.
     #[error(
         "relative orientations need the smallest three: they are differences between its components"
     )]
     RelativeOrientationUnquantized,
-    /// Growing ranges with quantized positions in other steps than 1/512 m.
+    /// Growing ranges need 512 steps per metre, if positions are quantized.
     #[error(
         "growing ranges need 512 steps per metre where positions are quantized: they are chosen by speed in \
          such steps"
     )]
     GrowingRangesSteps,
-    /// Arithmetic coding of other integers, or together with stages that it replaces.
+    /// Arithmetic coding needs certain integers, and excludes the stages that it replaces.
     #[error(
         "arithmetic coding goes with orientations in nine bits, positions quantized in 512 steps per metre and \
          no velocity, and takes the place of relative positions, relative orientations and changed flags"
     )]
     ArithmeticNotAlone,
-    /// Partial packets of stages that do not list bodies.
+    /// Partial packets need stages that list changed bodies.
     #[error("partial packets need stages that list changed bodies: the others carry all, or none")]
     PartialWithoutDelta,
-    /// Partial packets where complete ones are meant.
+    /// Partial coverage was requested. Only a sender can choose it.
     #[error(
         "partial packets cannot be asked for: the sender chooses which packets are partial, within a budget"
     )]
     PartialWanted,
-    /// A stage of which the scene has no use.
+    /// Only the demo's scene supports the stage.
     #[error("{0} belong to the demo's scene")]
     DemoOnly(&'static str),
-    /// Another number of bits than the scene's.
+    /// The scene has another number of bits per component.
     #[error("this scene's orientations have {scene} bits per component, not {bits}")]
     OtherComponentBits {
         /// Bits per component.
         bits: u8,
-        /// The scene's.
+        /// The scene's bits per component.
         scene: u8,
     },
-    /// Predictions where steps differ.
+    /// Predictions need equal steps along all axes.
     #[error("predictions need equal steps along all axes of the scene")]
     UnequalSteps,
-    /// Changed flags without delta encoding.
+    /// Changed flags need delta encoding.
     #[error(
         "changed flags need delta encoding: without a baseline nothing is known to be unchanged"
     )]
@@ -161,10 +161,10 @@ pub enum IllegalStages {
 }
 
 impl StageOptions {
-    /// The stages with these options, if they are legal in the demo's scene.
+    /// Returns the stages with these options, if they are legal in the demo's scene.
     ///
     /// # Errors
-    /// The first reason why they are not.
+    /// The first reason why they are illegal.
     pub const fn check(self) -> Result<Stages, IllegalStages> {
         match self.orientation {
             Orientation::SmallestThree { bits } if self.delta.is_arithmetic() && bits != 9 => {
@@ -177,7 +177,7 @@ impl StageOptions {
         }
     }
 
-    /// The stages with these options, if they are legal in any scene.
+    /// Returns the stages with these options, if they are legal in some scene.
     pub(crate) const fn check_for_any(self) -> Result<Stages, IllegalStages> {
         if let Err(error) = self.check_parameters() {
             return Err(error);
@@ -221,7 +221,7 @@ impl StageOptions {
         Ok(Stages(self, Coverage::Complete))
     }
 
-    /// Checks each stage on its own.
+    /// Checks the parameters of each stage.
     const fn check_parameters(&self) -> Result<(), IllegalStages> {
         if let Err(error) = self.orientation.check() {
             return Err(IllegalStages::ComponentBits(error));

@@ -1,4 +1,4 @@
-//! [`Stages`] as a [list](cubewire_text) of stages and values, for a command line.
+//! [`Stages`] as text for a command line: a [list](cubewire_text) of stages and values.
 //!
 //! | stage | values |
 //! | --- | --- |
@@ -10,11 +10,11 @@
 //! | `relative-orientation` | `off`, `two-ranges`, `growing-ranges` |
 //! | `changed-flags` | `off`, `separate`, `joint` |
 //!
-//! `quantized-64` has 64 steps per metre; `relative-indices-4-6` and `two-ranges-4-6` have 4 and 6 bits in the small
-//! and the large range. Without them these are the usual ones, which are not written.
+//! Parameters are appended: `quantized-64` has 64 steps per metre; `relative-indices-4-6` and `two-ranges-4-6` have 4
+//! and 6 bits in the small and the large range. The usual parameters are omitted.
 //!
-//! A missing stage is as in [`ladder::UNCOMPRESSED`](crate::ladder::UNCOMPRESSED). `Display` omits such stages, and
-//! writes `orientation=full` for that rung itself. The text has no comma, colon or space, so that these can separate
+//! A missing stage is the one of [`ladder::UNCOMPRESSED`](crate::ladder::UNCOMPRESSED). `Display` omits such stages, and
+//! writes `orientation=full` if all are. The text has no comma, colon or space, so that these can separate
 //! it from other text.
 //!
 //! ```
@@ -40,7 +40,7 @@ const NOTATION: Notation = Notation {
     slash: '-',
 };
 
-/// Values with parameters, the usual ones.
+/// The usual parameters of all values that have parameters.
 const USUAL: StageOptions = StageOptions {
     position: Position::QUANTIZED,
     delta: Delta::RELATIVE_INDICES,
@@ -75,7 +75,6 @@ impl fmt::Display for Stages {
 impl FromStr for Stages {
     type Err = TextError;
 
-    /// Parses legal stages.
     fn from_str(text: &str) -> Result<Self, TextError> {
         let usual = entries(&USUAL);
         let given = NOTATION.entries(text).map(|(stage, value)| {
@@ -109,7 +108,7 @@ mod tests {
         }
     }
 
-    /// Texts that are in people's scripts and replays, whose checksum is of what is written.
+    /// Texts as they appear in users' scripts and replays. Replays contain a checksum of the text.
     #[test]
     fn a_text_is_read_and_written_as_ever() {
         for (text, stages) in [
@@ -161,13 +160,13 @@ mod tests {
             assert_eq!(text.parse(), Ok(stages));
             assert_eq!(stages.to_string(), text);
         }
-        // In any order, and with what needs not be said.
+        // In any order, and with redundant entries.
         let text = "delta=relative-indices-3-5+position=quantized-512+velocity=full";
         let written = text.parse::<Stages>().unwrap().to_string();
         assert_eq!(written, "position=quantized+delta=relative-indices");
     }
 
-    /// Texts, and the messages about them.
+    /// Texts, each with the message of its error.
     const REFUSED: &str = "\
 speed=omitted | unknown setting `speed`; one of orientation, velocity, position, delta, relative-position, relative-orientation, changed-flags
  | no setting is given; one of orientation, velocity, position, delta, relative-position, relative-orientation, changed-flags
@@ -188,7 +187,7 @@ changed-flags=joint | changed flags need delta encoding: without a baseline noth
         }
     }
 
-    /// Changes of the stages of [`ladder::CHANGED_FLAGS`], and the reasons why they are refused.
+    /// Changes to the stages of [`ladder::CHANGED_FLAGS`], each with the reason of the refusal.
     const ILLEGAL: &str = "\
 delta=off | relative positions need delta encoding: without a baseline there is nothing to be relative to
 position=affine | relative positions need quantized positions: they are differences between whole numbers of steps
@@ -221,7 +220,7 @@ relative-orientation=two-ranges-5-19 | ranges of relative orientations with comp
         }
     }
 
-    /// What texts are made of, each right somewhere, and anything.
+    /// Pieces of texts, each correct in some place, and arbitrary text.
     fn piece() -> impl Strategy<Value = String> {
         let pieces = "+ + = / orientation=smallest-three- velocity=omitted delta= position= changed-flags=joint \
                       full affine off indices arithmetic 9 delta=relative-indices - -3 -16 é \

@@ -2,8 +2,8 @@
 
 use crate::entropy::{BLEND_UNIT, BLENDED, BlendWeights};
 
-/// The normal equations of a weighted least-squares fit. Large residuals count less, because the cost of a
-/// residual grows with its logarithm, and collisions would otherwise outweigh everything else.
+/// Normal equations of a weighted least-squares fit. Large residuals have smaller weights, because the cost of a
+/// residual grows with its logarithm. Otherwise collisions would dominate the fit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Regression {
     matrix: [[f64; BLENDED]; BLENDED],
@@ -12,8 +12,8 @@ pub(super) struct Regression {
 }
 
 impl Regression {
-    /// Adds the differences of a body along one axis, the sum that they should have, and the distance of the
-    /// current blend from it.
+    /// Adds a sample: the differences of a body along one axis, the sum that would have been exact, and the error of
+    /// the current blend.
     pub(super) fn add(&mut self, differences: [f32; BLENDED], actual: f32, residual: f32) {
         if actual.abs() > MAX_ACTUAL {
             return;
@@ -30,12 +30,12 @@ impl Regression {
         self.samples += 1.0;
     }
 
-    /// The weights of the blend; zero if there are few samples.
+    /// Weights of the blend; zero if there are few samples.
     pub(super) fn weights(mut self) -> BlendWeights {
         if self.samples < MIN_SAMPLES {
             return [0; BLENDED];
         }
-        // Ridge regression: the differences are nearly dependent on each other.
+        // Ridge regression, because the differences are nearly linearly dependent.
         let ridge = 3.0 + self.samples * 1e-3;
         for (index, row) in self.matrix.iter_mut().enumerate() {
             row[index] += ridge;
@@ -46,7 +46,7 @@ impl Regression {
             .map(|weight| (weight * scale).round().clamp(-limit, limit) as i16)
     }
 
-    /// Gaussian elimination; the matrix is positive definite, so that no pivot is zero.
+    /// Gaussian elimination. The matrix is positive definite, so no pivot is zero.
     fn solve(mut self) -> [f64; BLENDED] {
         for pivot in 0..BLENDED {
             for row in pivot + 1..BLENDED {
@@ -68,7 +68,7 @@ impl Regression {
     }
 }
 
-/// Teleports teach nothing.
+/// Larger sums are teleports, which are ignored.
 const MAX_ACTUAL: f32 = 2000.0;
 const MIN_SAMPLES: f64 = 200.0;
 

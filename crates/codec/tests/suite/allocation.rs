@@ -1,4 +1,4 @@
-//! Once warm, a packet costs no allocation, and no packet takes much memory.
+//! Packets are coded without allocations once all memory is in use, and no packet takes much memory.
 
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ use crate::recording;
 use crate::scenes::{legal_rungs, send, step};
 use crate::world::World;
 
-/// Ticks that a baseline is old.
+/// Age of a baseline in ticks.
 const AGE: usize = 6;
 
-/// Snapshots that each side keeps: the baseline, and two more references.
+/// Number of snapshots that each side keeps: the baseline, and two more references.
 const RING: usize = AGE + 3;
 
-/// Sends as many frames again and again on each rung. `fill` makes a snapshot of one of them, and `inputs` are those that
-/// a receiver simulates.
+/// Sends `frames` frames repeatedly on each rung. `fill` sets a snapshot to a frame, and `inputs` returns the inputs
+/// that a receiver simulates.
 fn check(
     plan: &Arc<Plan>,
     initial: &Snapshot,
@@ -77,7 +77,7 @@ fn check(
                 std::mem::swap(&mut received[slot], &mut decoded);
             }
         };
-        // The second time begins with full rings.
+        // The second run begins with full rings.
         run();
         run();
         let allocations = measure(run);
@@ -167,7 +167,7 @@ fn a_packet_cannot_make_a_receiver_of_the_most_slots_take_much_memory() {
         let mut most = 0;
         for round in 0..20 {
             let mut bytes = lane.packet.bytes.clone();
-            // As much as a datagram can hold says of as many bodies as possible that they have come, or anything else.
+            // A datagram of maximum size: it creates as many bodies as possible, or has arbitrary content.
             bytes.truncate(12);
             bytes.resize(65_535, if round % 2 == 0 { 0xFF } else { 0 });
             mutate(&mut rng, &mut bytes);

@@ -1,4 +1,5 @@
-//! Arithmetic coding of play that tries its limits: every packet decodes to what was sent, and both ends keep the same.
+//! Arithmetic coding of extreme scenes: every packet decodes to the encoded snapshot, and both ends keep equal
+//! baselines.
 
 use cubewire_codec::ladder::{ARITHMETIC, CHANGED_FLAGS, PREDICTED, SIMULATED};
 use cubewire_codec::{Baseline, BitLedger, BodyState, Sequence, Snapshot, Stages};
@@ -10,7 +11,7 @@ use crate::random::cases;
 use crate::scene::Lane;
 
 /// Sends frames relative to the sixth frame before. The additional references are older than that by `older`, in
-/// turn; what was not sent, or is 0 older, is not named.
+/// turn. A reference is not named if it was not sent or is 0 older.
 fn send_by_age(frames: &[(Sequence, Snapshot)], stages: &[Stages], older: &[[u16; 2]]) {
     let mut lane = Lane::new(&frames[0].1, BitLedger::new());
     let turns = stages.iter().cycle().zip(older.iter().cycle());
@@ -78,7 +79,7 @@ fn worlds_move_as_a_whole_and_bodies_are_put_elsewhere() {
 
 #[test]
 fn bins_that_are_all_set_leave_zeros_of_which_eight_are_omitted() {
-    // Nothing moves, and all bodies toggle: every decision of the packet is a one.
+    // All bodies stay and toggle: every bin of the packet is 1.
     let body = |number: u8| BodyState {
         position: Vec3::new(f32::from(number), 0.0, 0.5),
         ..BodyState::default()
@@ -94,7 +95,7 @@ fn bins_that_are_all_set_leave_zeros_of_which_eight_are_omitted() {
         let mut lane = Lane::new(&initial, BitLedger::new());
         lane.send(Sequence(7), rung.stages, &toggled, None);
         let bytes = lane.packet.bytes.clone();
-        // Header and check.
+        // After header and check.
         let bins = &bytes[7..];
         assert!(
             bins.len() > 8 && bins.iter().all(|&byte| byte == 0),
@@ -111,7 +112,7 @@ fn bins_that_are_all_set_leave_zeros_of_which_eight_are_omitted() {
     }
 }
 
-/// A position on a lattice of the distances at which bodies touch, carry and are near.
+/// A position on a lattice of the limit distances for touching, carrying and being near.
 fn limit_position() -> impl Strategy<Value = Vec3> {
     let along = || prop::sample::select(vec![0, 0, 0, 350, 512, 900, 1024]);
     let position = |(x, y, z): (i32, i32, i32)| Vec3::new(x as f32, y as f32, (z + 102) as f32);
@@ -121,7 +122,7 @@ fn limit_position() -> impl Strategy<Value = Vec3> {
 proptest! {
     #![proptest_config(cases(1_000))]
 
-    /// Bodies at distances that are limits of what touches, carries and is near.
+    /// Bodies at the limit distances for touching, carrying and being near.
     #[test]
     fn bodies_at_limits_arrive(
         positions in prop::collection::vec(prop::collection::vec(limit_position(), 8), 6),

@@ -1,4 +1,4 @@
-//! The bits of the components that a ledger lists are those that the decoder reads.
+//! The bits of components that a ledger lists are the bits that the decoder reads.
 
 use cubewire_codec::{
     Baseline, BitItem, BitKind, BodyState, QuantizedSnapshot, Sequence, Stages, ladder,
@@ -8,8 +8,8 @@ use glam::{Quat, Vec3};
 use crate::forms::{self, snapshot};
 use crate::scene::Lane;
 
-/// After a packet of twelve bodies, and one in which they are as they were, near, farther and too far for any range,
-/// along each axis.
+/// A lane after two packets of twelve bodies. In the second, the bodies moved along each axis by zero, a little,
+/// more, and too far for any range.
 fn lane(stages: Stages) -> Lane {
     let turned = |_, body: &mut BodyState| body.orientation = Quat::from_rotation_z(0.1);
     let after = snapshot(12, |index, body| {
@@ -25,7 +25,7 @@ fn lane(stages: Stages) -> Lane {
     forms::lane(stages, &snapshot(12, turned), &after)
 }
 
-/// The three numbers of a body that an item has the components of.
+/// The three numbers of a body that an item describes.
 fn numbers(snapshot: &QuantizedSnapshot, item: &BitItem) -> [i32; 3] {
     let body = usize::from(item.body.unwrap());
     match item.kind {
@@ -35,7 +35,7 @@ fn numbers(snapshot: &QuantizedSnapshot, item: &BitItem) -> [i32; 3] {
     }
 }
 
-/// A wrong last bit of a component changes what is decoded as this component, and nothing else.
+/// A wrong last bit of a component changes this component of the decoded body, and no other.
 #[test]
 fn components_end_where_the_decoder_reads_them() {
     for rung in ladder::all().filter(|rung| !rung.stages.delta.is_arithmetic()) {
@@ -55,7 +55,7 @@ fn components_end_where_the_decoder_reads_them() {
                 let mut bytes = lane.packet.bytes.clone();
                 bytes[(end - 1) / 8] ^= 0x80 >> ((end - 1) % 8);
                 let mut decoded = Baseline::default();
-                // The other number may be out of range.
+                // The changed number may be out of range.
                 if lane.decoder.decode(&bytes, held, &mut decoded).is_err() {
                     continue;
                 }
@@ -80,7 +80,7 @@ fn components_end_where_the_decoder_reads_them() {
     }
 }
 
-/// Also where they are coded in another order.
+/// Also if they are coded in another order.
 #[test]
 fn the_dearest_component_of_a_position_is_that_of_the_axis_that_the_body_moved_along() {
     for rung in ladder::all().filter(|rung| rung.stages.delta.is_arithmetic()) {
@@ -89,7 +89,7 @@ fn the_dearest_component_of_a_position_is_that_of_the_axis_that_the_body_moved_a
         let mut moved = 0;
         for item in items.filter(|item| item.kind == BitKind::Position) {
             let (axis, size) = (item.body.unwrap() / 4, item.body.unwrap() % 4);
-            // Next to a short way, a component that does not move costs about as much.
+            // After a short distance, a component that does not move costs about as much.
             if size < 3 {
                 continue;
             }
@@ -119,7 +119,7 @@ fn components_have_the_widths_of_the_wire_format() {
     assert_eq!(full, vec![(0.0, [32.0; 3]); 12]);
     let whole = of(ladder::SMALLEST_THREE, BitKind::Orientation);
     assert_eq!(whole, vec![(2.0, [9.0; 3]); 12]);
-    // By body: no change, 5, 51 and 3584 steps along x in ranges of 5 and 9 bits.
+    // Bodies in order: no change, and 5, 51 and 3584 steps along x, in ranges of 5 and 9 bits.
     let relative = of(ladder::RELATIVE_ORIENTATION, BitKind::Position);
     let expected = [
         (1.0, [6.0, 6.0, 6.0]),

@@ -1,4 +1,4 @@
-//! The second decoder, written from WIRE.md alone, agrees with the first about bit-packed packets.
+//! The second decoder, written from WIRE.md alone, agrees with the codec's decoder about bit-packed packets.
 
 use std::sync::Arc;
 
@@ -54,7 +54,7 @@ fn both_refuse_flipped_bits_of_real_play() {
         ..partial
     };
     let courses = [partial, partial, lost, partial, Course::complete(3)];
-    // Some cannot be merged with the others.
+    // Some packets cannot be merged with the others.
     let usual = PREDICTED_POSITION.stages;
     let finer = StageOptions {
         orientation: Orientation::SmallestThree { bits: 10 },
@@ -77,7 +77,7 @@ fn both_refuse_the_same_stages() {
     let mut pair = Pair::new(&Snapshot::default());
     let mut read = 0;
     for codes in 0..1_u64 << 18 {
-        // The first packet, and of a partial one changed flags that are off.
+        // The first packet. A partial packet has changed flags off.
         let packet = 1 << 23 | codes << 5;
         read += usize::from(pair.reads(&packet.to_be_bytes()[3..]));
     }
@@ -104,7 +104,7 @@ proptest! {
         send_to_both(&scene.initial, &scene.play(), &stages, &courses);
     }
 
-    /// In them, bodies have any axes, steps, levels and fields, but do not come or go.
+    /// These scenes have arbitrary axes, steps, levels and fields, but bodies do not come or go.
     #[test]
     fn both_read_other_scenes_and_refuse_the_same_packets(
         schema in schema(1),
@@ -126,7 +126,7 @@ proptest! {
         }
     }
 
-    /// Both decoders accept or refuse.
+    /// Both decoders accept or refuse the same packets.
     #[test]
     fn both_refuse_the_same_packets(
         scene in scenes(8, 6),

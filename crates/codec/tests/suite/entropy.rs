@@ -1,4 +1,4 @@
-//! Arithmetic coding: its sizes, its trained models, and the differences that it detects.
+//! Arithmetic coding: sizes, trained models, and detection of differences between the two ends.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ use crate::scene::Lane;
 /// Frames between a snapshot and its baseline.
 const AGE: usize = 6;
 
-/// The number of a frame, and the names of what it is relative to: of the frame six before it and, if `additional`, of
-/// the two before that.
+/// Sequence of a frame, and of its references: the frame six before it and, if `additional`, the two frames before
+/// that.
 fn numbered(frame: usize, additional: bool) -> (Sequence, [Option<Sequence>; 3]) {
     let names = [AGE, AGE + 1, AGE + 2].map(|age| {
         let frame = frame.checked_sub(age)?;
@@ -72,7 +72,7 @@ fn trained(frames: &[QuantizedSnapshot]) -> Arc<TrainedModel> {
     Arc::new(trainer.finish(Vec::new()))
 }
 
-/// Mean bytes of the packets of some frames.
+/// Mean size of the packets of some frames, in bytes.
 fn mean_bytes(
     frames: &[QuantizedSnapshot],
     rung: Rung,
@@ -148,7 +148,7 @@ fn a_drifted_adaptive_state_is_detected() {
         for frame in &frames[400..420] {
             send(&mut lane, rung, frame, true);
         }
-        // The receiver has the right bodies, but from another chain of packets.
+        // The receiver has the right bodies, but its adaptive state comes from another chain of packets.
         let last = (lane.sent.len() - AGE) as u16;
         let mut drifted = Baseline::default();
         let snapshot = lane.sent[&last].snapshot();
@@ -160,7 +160,7 @@ fn a_drifted_adaptive_state_is_detected() {
 
 #[test]
 fn as_many_bodies_as_there_may_be_can_move_at_one_point() {
-    // Only some of their pairs are compared, as all of them would take too long.
+    // Compares only some pairs, because all of them would take too long.
     let body = BodyState::default();
     let initial = Snapshot {
         bodies: vec![body; 65_536],

@@ -1,4 +1,4 @@
-//! The states of the examples in WIRE.md, and what is simulated for those of *simulated*.
+//! The states of the examples in WIRE.md, and the inputs of the *simulated* examples.
 
 use cubewire_codec::ladder::SIMULATED;
 use cubewire_codec::{
@@ -8,7 +8,7 @@ use glam::{Quat, Vec3};
 
 use crate::scene::Lane;
 
-/// The initial state and the four others of section 20.
+/// The initial state and the four other states of section 20.
 pub(crate) fn example_states() -> (Snapshot, [(Sequence, Snapshot); 4]) {
     let bodies = [
         Vec3::new(0.0, 0.0, 4.0),
@@ -48,7 +48,7 @@ pub(crate) fn example_states() -> (Snapshot, [(Sequence, Snapshot); 4]) {
     (initial, states)
 }
 
-/// Sends an example of *simulated*.
+/// Sends an example of the rung *simulated*.
 pub(crate) fn send_example(
     lane: &mut Lane,
     sequence: Sequence,

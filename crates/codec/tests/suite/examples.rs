@@ -1,4 +1,4 @@
-//! The examples of `WIRE.md` are read: those of the bit-packed rungs by both decoders.
+//! The examples of `WIRE.md` decode. Both decoders read the bit-packed rungs.
 
 use std::collections::HashMap;
 

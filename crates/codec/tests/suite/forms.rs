@@ -1,4 +1,4 @@
-//! The forms that a ledger lists are those that the encoder chose.
+//! A ledger lists the form that the encoder chose.
 
 use cubewire_codec::ladder::{AFFINE, LADDER, RELATIVE_ORIENTATION, SMALLEST_THREE};
 use cubewire_codec::stages::{RelativeOrientation, RelativePosition};
@@ -9,10 +9,10 @@ use glam::{Quat, Vec3};
 
 use crate::scene::Lane;
 
-/// Steps of a position per metre.
+/// Steps per metre of a position.
 const STEPS: f32 = 512.0;
 
-/// Bodies in a row, changed.
+/// A row of changed bodies.
 pub(crate) fn snapshot(bodies: usize, change: impl Fn(usize, &mut BodyState)) -> Snapshot {
     let body = |index: usize| {
         let mut body = BodyState {
@@ -27,7 +27,7 @@ pub(crate) fn snapshot(bodies: usize, change: impl Fn(usize, &mut BodyState)) ->
     }
 }
 
-/// A lane after the second of two packets.
+/// A lane after two packets.
 pub(crate) fn lane(stages: Stages, before: &Snapshot, after: &Snapshot) -> Lane {
     let mut lane = Lane::new(before, BitLedger::itemized());
     lane.send(Sequence(1), stages, before, None);
@@ -35,7 +35,7 @@ pub(crate) fn lane(stages: Stages, before: &Snapshot, after: &Snapshot) -> Lane 
     lane
 }
 
-/// Forms of a field of each body that is sent with a form.
+/// Form of a field of each body that has one.
 fn forms(
     stages: Stages,
     kind: BitKind,
@@ -73,9 +73,9 @@ fn the_form_of_an_orientation_is_other_if_it_omits_another_component() {
 fn forms_follow_the_chosen_ranges() {
     let before = snapshot(5, |_, _| ());
     let after = snapshot(5, |body, state| {
-        // From −8 to 7 steps, then to −40 and 39.
+        // Ranges of −8 to 7 steps, then of −40 to 39.
         state.position.y += [0.0, -8.0, 8.0, 39.0, 40.0][body] / STEPS;
-        // From −2 to 1, then to −6 and 5: a component of 9 bits has a step every 0.0055 of a small angle.
+        // Ranges of −2 to 1, then of −6 to 5. A component of 9 bits has a step every 0.0055 of a small angle.
         let turned = [0.0, 1.2, 2.2, 5.2, 6.2][body];
         state.orientation = Quat::from_rotation_x(turned * 0.0055);
         state.interacting = true;
@@ -126,7 +126,7 @@ fn arithmetically_coded_fields_have_forms_of_their_residuals() {
         .filter(|rung| rung.stages.delta.is_arithmetic())
     {
         let of = |kind| forms(rung.stages, kind, &before, &after);
-        // An unchanged field is a single bin.
+        // An unchanged field is one bin.
         let expected = [
             None,
             Some(Form::Small),

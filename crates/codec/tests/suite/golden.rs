@@ -1,13 +1,14 @@
-//! Golden packets: a play of integers, and the packets of it, which every machine must write and read alike. They make
-//! use of what could differ from machine to machine: the predictors' floats, and the adaptive state over many packets.
+//! Golden packets: a scene computed in integers, and its packets, which every machine must write and read alike. They
+//! cover results that could differ between machines: the predictors' floats, and the adaptive state over many
+//! packets.
 //!
-//! After a change of what packets look like, this writes them again, and the examples of WIRE.md:
+//! After a change of the format, this command writes them and the examples of WIRE.md again:
 //!
 //! ```sh
 //! cargo test -p cubewire-codec --test suite -- --ignored write_the_golden
 //! ```
 //!
-//! On a machine with the most significant byte first, with Debian's `qemu-user` and `gcc-s390x-linux-gnu`, and
+//! To run on a big-endian machine, with Debian's `qemu-user` and `gcc-s390x-linux-gnu`, and after
 //! `rustup target add s390x-unknown-linux-gnu`:
 //!
 //! ```sh
@@ -35,7 +36,7 @@ use crate::wire_document::with_examples;
 
 const GOLDEN: &str = include_str!("../golden.txt");
 
-/// Those whose every packet is complete, and those of which most are partial.
+/// Rungs with complete packets only, and rungs with mostly partial packets.
 const RUNGS: [(Rung, Coverage); 6] = [
     (PREDICTED_POSITION, Coverage::Complete),
     (ARITHMETIC, Coverage::Complete),
@@ -47,13 +48,13 @@ const RUNGS: [(Rung, Coverage); 6] = [
 const BODIES: usize = 48;
 const TICKS: usize = 40;
 
-/// Its numbers wrap during the play.
+/// Sequence numbers wrap during the test.
 const FIRST: Sequence = Sequence(65_520);
 
-/// 1 in the fixed-point numbers of the play.
+/// 1 in fixed-point numbers.
 const ONE: i64 = 1 << 30;
 
-/// A body of the play: position in 1/512 m, velocity in 1/512 m per tick, both times 64; orientation x, y, z, w and
+/// A body: position in 1/512 m and velocity in 1/512 m per tick, both times 64; orientation x, y, z, w and
 /// angular velocity in radians per tick, times [`ONE`].
 struct Body {
     position: [i64; 3],
@@ -69,7 +70,7 @@ impl Body {
         let part = |factor: i64, size: i64| number * factor % (2 * size + 1) - size;
         let is_player = index == 0;
         let [x, y] = [number % 7 - 3, number / 7 - 3].map(|coordinate| coordinate * 260 * 64);
-        // Every fourth body rests on the floor, and the others start somewhere above it.
+        // Every fourth body rests on the floor. The others start above it.
         let is_resting = number % 4 == 3;
         let moves = i64::from(!is_resting);
         Self {
@@ -103,7 +104,7 @@ impl Body {
             *position += velocity;
         }
         if self.position[2] < floor {
-            // It bounces a little, and loses some of its speed.
+            // It bounces a little and loses some speed.
             self.position[2] = floor;
             self.velocity = [
                 self.velocity[0] * 3 / 4,
@@ -131,7 +132,7 @@ impl Body {
         let others = (0..4).filter(|index| *index != largest);
         let mut components = [0; 3];
         for (component, index) in components.iter_mut().zip(others) {
-            // c √2 from −1 to 1.
+            // c √2, from −1 to 1.
             let scaled = self.orientation[index] * sign * 46_341 / 32_768;
             *component = ((scaled + ONE) * 511 / (2 * ONE)).clamp(0, 511) as u16;
         }
@@ -146,7 +147,7 @@ impl Body {
     }
 }
 
-/// The initial state, and a snapshot for each tick.
+/// Returns the initial state, and a snapshot for each tick.
 pub(crate) fn play() -> (Snapshot, Vec<QuantizedSnapshot>) {
     let mut bodies: Vec<_> = (0..BODIES).map(Body::new).collect();
     let initial = bodies.iter().map(|body| BodyState {
@@ -161,7 +162,7 @@ pub(crate) fn play() -> (Snapshot, Vec<QuantizedSnapshot>) {
         for body in &mut bodies {
             body.step();
         }
-        // A body is thrown across the world, and one that rests is set in motion.
+        // One body is thrown across the world, and a resting one is set in motion.
         if tick == 25 {
             bodies[5].position = [-9_000 * 64, 9_000 * 64, 600 * 64];
             bodies[7].velocity = [500, -300, 900];
@@ -175,8 +176,8 @@ pub(crate) fn play() -> (Snapshot, Vec<QuantizedSnapshot>) {
     (initial, frames)
 }
 
-/// Ages of the baseline and of two additional references at a tick: usually those of a round trip of 100 ms, and at
-/// times those of a bad network.
+/// Ages of the baseline and of two additional references at a tick: usually for a round trip of 100 ms, at
+/// times for a bad network.
 fn ages(tick: usize) -> [Option<usize>; 3] {
     match tick {
         0..6 => [None; 3],
@@ -191,12 +192,12 @@ const fn sequence(tick: usize) -> Sequence {
     Sequence(FIRST.0.wrapping_add(tick as u16))
 }
 
-/// The inputs of a tick, from every origin in turn, and now and then none, and a chunk of a state. The check has more bits
-/// at the ticks 0, which the play starts with, and 16.
+/// Inputs and state chunk of a tick. The origins take turns, some ticks have no inputs, and some have a state chunk.
+/// Packets have the longer check at the ticks 0 and 16.
 fn scene(tick: usize) -> (Option<Inputs>, Vec<u8>) {
     let [baseline, ..] = ages(tick);
     let age = baseline.unwrap_or(tick + 1);
-    // From earlier than the baseline, too.
+    // Origins can be older than the baseline.
     let earlier = (age + tick % 3) as u8;
     let origin = match tick % 6 {
         0 | 1 => Some(Origin::Continued(age as u8)),
@@ -205,7 +206,7 @@ fn scene(tick: usize) -> (Option<Inputs>, Vec<u8>) {
         4 => Some(Origin::Continued(earlier)),
         _ => None,
     };
-    // A key goes down or up every five ticks.
+    // A key is pressed or released every five ticks.
     let input = |back: u8| [0x00, 0x01, 0x11, 0x82][(tick + 300 - usize::from(back)) / 5 % 4];
     let inputs = origin.and_then(|origin| {
         let inputs: Vec<u8> = (0..origin.age()).rev().map(input).collect();
@@ -226,16 +227,16 @@ fn name((rung, coverage): (Rung, Coverage)) -> String {
     rung.name.to_owned() + suffix
 }
 
-/// The stages of a tick's packet.
+/// Stages of a tick's packet.
 fn stages((rung, coverage): (Rung, Coverage), tick: usize) -> Stages {
-    // Complete ones are relative to partial ones, and the other way round.
+    // Complete packets have partial baselines, and partial packets have complete ones.
     match coverage {
         Coverage::Partial if tick % 5 != 4 => rung.stages.with_coverage(coverage).unwrap(),
         _ => rung.stages,
     }
 }
 
-/// The packets of a play, and what they leave a receiver with.
+/// Packets of the scene on a rung, each with the baseline that the receiver has after it.
 fn packets(rung: (Rung, Coverage)) -> Vec<(Vec<u8>, Baseline)> {
     let (initial, frames) = play();
     let mut lane = Lane::new(&initial, BitLedger::new());
@@ -244,11 +245,11 @@ fn packets(rung: (Rung, Coverage)) -> Vec<(Vec<u8>, Baseline)> {
         let ages = ages(tick);
         let names = ages.map(|age| Some(sequence(tick - age?)));
         let (inputs, state_chunk) = scene(tick);
-        // Of those that were acked, too, a third did not arrive in time to be merged.
+        // A third of the acked packets did not arrive in time to be merged.
         let acked = (0..ages[0].map_or(0, |age| tick - age)).map(sequence);
         lane.merged = acked.filter(|packet| packet.0 % 3 > 0).collect();
         lane.carried = (0..BODIES).map(|body| (body + tick) % 4 == 0).collect();
-        // Other rungs ignore what is simulated.
+        // Other rungs ignore the inputs.
         let simulated = Simulated {
             inputs: inputs.as_ref(),
             state_chunk: &state_chunk,
@@ -278,7 +279,7 @@ fn document() -> String {
     text
 }
 
-/// The packets in the file, by the name of their rung.
+/// Packets in the file, by the name of their rung.
 fn golden() -> HashMap<String, Vec<Vec<u8>>> {
     let text = GOLDEN;
     let mut rungs: HashMap<String, Vec<Vec<u8>>> = HashMap::new();

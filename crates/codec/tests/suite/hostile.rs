@@ -1,4 +1,4 @@
-//! No bytes make a decoder panic or lose what it has.
+//! Arbitrary bytes never make a decoder panic or change its state.
 
 use cubewire_codec::ladder::{AFFINE, ARITHMETIC, CHANGED_FLAGS, LADDER, PREDICTED, Rung};
 use cubewire_codec::{
@@ -15,10 +15,10 @@ use crate::random::schema;
 use crate::scene::{Lane, scenes, seeded_runner};
 use crate::scenes::{legal_rungs, send};
 
-/// Mutated packets per run, divided among the rungs.
+/// Number of mutated packets per run, for all rungs together.
 const MUTATIONS: usize = 200_000;
 
-/// A packet, the receiver that it was for, and what that receiver held and simulates.
+/// A packet and its receiver, with the receiver's baselines and its simulated snapshot.
 pub(crate) struct Victim {
     pub(crate) bytes: Vec<u8>,
     decoder: Decoder,
@@ -29,7 +29,7 @@ pub(crate) struct Victim {
 }
 
 impl Victim {
-    /// The last packet of a lane, with what was held before it.
+    /// The last packet of a lane. `held` are the receiver's baselines before it.
     pub(crate) fn of(lane: &Lane, held: Vec<Baseline>, name: &'static str, stages: Stages) -> Self {
         Self {
             bytes: lane.packet.bytes.clone(),
@@ -46,7 +46,8 @@ impl Victim {
         Self { prediction, ..self }
     }
 
-    /// Decodes bytes, and stays as it is if they are refused. Returns whether they asked for a simulation, too.
+    /// Decodes bytes. The receiver is unchanged if they are refused. Returns whether the packet asked for a
+    /// simulation, and the result.
     pub(crate) fn decode(&mut self, bytes: &[u8]) -> (bool, Result<Baseline, DecodeError>) {
         let mut out = self.held.first().cloned().unwrap_or_default();
         let before = out.clone();
@@ -71,7 +72,7 @@ impl Victim {
             }
             Err(error) => {
                 assert_eq!(out, before, "{}: {error}", self.name);
-                // Nothing of a refused packet is left.
+                // No data of a refused packet is left.
                 assert!(self.decoder.state_chunk().is_empty());
                 let ledger = self.decoder.ledger();
                 assert!(ledger.is_none_or(|ledger| ledger.total() == 0.0));
@@ -83,7 +84,7 @@ impl Victim {
     }
 }
 
-/// Decodes so many damaged packets, and after them the right ones. Returns how many were refused, and how many asked for a
+/// Decodes `count` damaged packets, then the original ones. Returns how many were refused, and how many asked for a
 /// simulation.
 pub(crate) fn decode_damaged(
     victims: &mut [Victim],
@@ -99,7 +100,7 @@ pub(crate) fn decode_damaged(
         refused += usize::from(decoded.is_err());
         simulated += usize::from(is_simulated);
     }
-    // The same receivers still decode what they were sent.
+    // The same receivers still decode their original packets.
     for victim in victims {
         let bytes = victim.bytes.clone();
         victim.decode(&bytes).1.unwrap();
@@ -107,7 +108,7 @@ pub(crate) fn decode_damaged(
     [refused, simulated]
 }
 
-/// Unusual parameters of every stage that has some.
+/// Unusual parameters for every stage that has parameters.
 fn unusual() -> Rung {
     let stages = "orientation=smallest-three-9+velocity=omitted+position=quantized-4096\
                   +delta=relative-indices-1-2+relative-position=two-ranges-18-18\
@@ -119,7 +120,7 @@ fn unusual() -> Rung {
     }
 }
 
-/// Packets of every rung and of unusual parameters, from scenes that the seed chooses.
+/// Packets of every rung and of unusual parameters, from random scenes.
 fn victims(seed: u64) -> Vec<Victim> {
     let mut runner = seeded_runner(seed);
     let mut victims = Vec::new();
@@ -193,7 +194,7 @@ fn every_truncation_and_every_extension_is_refused() {
         for length in 0..whole.len() {
             let error = match victim.decode(&whole[..length]).1 {
                 Err(error) => error,
-                // A check has 14 bits.
+                // The check has 14 bits, so few damaged packets pass.
                 Ok(_) if victim.is_arithmetic => {
                     passed += 1;
                     continue;
@@ -201,7 +202,7 @@ fn every_truncation_and_every_extension_is_refused() {
                 Ok(_) => panic!("{}: {length} bytes", victim.name),
             };
             checked += usize::from(matches!(error, DecodeError::Check(_)));
-            // Arithmetic coding reads zeros after the end, and detects the wrong result.
+            // Arithmetic coding reads zeros after the end, and the check detects the wrong result.
             let is_noticed = victim.is_arithmetic
                 && matches!(
                     error,
@@ -238,7 +239,7 @@ fn errors_name_the_thing_and_the_position() {
         bodies: vec![Default::default(); 5],
     };
     let mut decoder = Decoder::new(Plan::cubes(), state, Limits::default()).unwrap();
-    // Full orientation, velocity, position, no delta: floats follow, the third of them a NaN.
+    // Full orientation, velocity and position, no delta. Floats follow, the third of them a NaN.
     let floats = [&[0, 7, 0x80, 0, 0][..], &[0x00; 4], &[0xff; 8]].concat();
     for (bytes, message) in [
         (&[][..], "the packet ends at bit 0, inside header"),
@@ -251,7 +252,7 @@ fn errors_name_the_thing_and_the_position() {
             &[0, 7, 0b1100_1111, 0, 0, 0],
             "the stage descriptor ending at bit 24 has the unused code 7 for velocity",
         ),
-        // Steps of positions as by code 1, but given.
+        // The steps of position code 1, but spelled out.
         (
             &[0, 7, 0b1100_1011, 0b1101_1010, 0b1011_0000],
             "the stage descriptor, at bit 38, spells out the usual parameters of position",
@@ -287,7 +288,7 @@ fn an_initial_state_comes_back_bit_for_bit_and_nothing_else_does() {
     }
 }
 
-/// Bits of every float, which distinguish −0 from 0.
+/// Bits of every float. They distinguish −0 from 0.
 fn words(snapshot: &Snapshot) -> Vec<u32> {
     let bodies = snapshot.bodies.iter();
     bodies
@@ -303,13 +304,13 @@ fn words(snapshot: &Snapshot) -> Vec<u32> {
 
 #[test]
 fn an_initial_state_larger_than_its_bytes_or_the_limits_is_refused() {
-    // 131 071 bodies.
+    // Claims 131 071 bodies.
     let huge = [0xff; 40];
     assert!(matches!(
         decode_initial(&huge, Limits::default()),
         Err(DecodeError::TooManyBodies(_))
     ));
-    // 65 536 bodies, but no bytes for them.
+    // Claims 65 536 bodies, but has no bytes for them.
     let error = decode_initial(&[0x80, 0, 0, 0], Limits::default()).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -333,7 +334,7 @@ proptest! {
     #[test]
     fn any_bytes_are_a_header_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..14)) {
         if let Ok(header) = Header::decode(&bytes) {
-            // There is no other header with the same meaning.
+            // No other header has the same meaning.
             let encoded = header.encode();
             let whole = encoded.len() - 1;
             prop_assert_eq!(&encoded[..whole], &bytes[..whole]);

@@ -1,4 +1,5 @@
-//! Components of orientations: an odd number of levels makes the identity exact, and integers above the largest are refused.
+//! Levels of orientation components: an odd number makes the identity exact, and integers above the largest are
+//! refused.
 
 use std::f32::consts::FRAC_PI_2;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ fn plan(levels: Levels) -> Arc<Plan> {
     Plan::new(Schema { levels, ..schema }).unwrap()
 }
 
-/// A scene with one body. A component of its orientation has this integer.
+/// A scene with one body. One component of its orientation is `component`.
 fn with_component(
     plan: &Arc<Plan>,
     stages: Stages,
@@ -55,7 +56,7 @@ fn with_component(
     put.map(|()| snapshot).map_err(|error| error.to_string())
 }
 
-/// Encodes such scenes with even levels, each relative to the one before, and decodes them with odd levels.
+/// Encodes scenes with even levels, each relative to the one before, and decodes them with odd levels.
 fn decoded_with_odd_levels(stages: Stages, components: &[u16]) -> Result<(), DecodeError> {
     let [even, odd] = [Levels::Even, Levels::Odd].map(plan);
     let (empty, limits) = (Snapshot::default(), Limits::default());
@@ -96,10 +97,10 @@ fn a_component_above_the_largest_is_refused_in_every_form() {
         assert!(is_expected, "{result:?}");
     };
     for stages in legal_rungs(&plan(Levels::Odd)) {
-        // As it is.
+        // Whole values.
         assert_eq!(decoded_with_odd_levels(stages, &[510]), Ok(()));
         refused(decoded_with_odd_levels(stages, &[511]));
-        // As a difference. Predictions of arithmetic coding depend on the levels.
+        // Differences. Predictions of arithmetic coding depend on the levels, so it is left out.
         if stages.delta != Delta::Off && !stages.delta.is_arithmetic() {
             refused(decoded_with_odd_levels(stages, &[510, 511]));
         }

@@ -1,4 +1,4 @@
-//! What the codec promises, tested from outside.
+//! Integration tests of the codec's public API.
 
 mod allocation;
 mod arithmetic;
@@ -38,8 +38,7 @@ mod sizes;
 mod wire_document;
 mod world;
 
-/// A seed for what should differ from run to run: printed, and taken from `CUBEWIRE_SEED` if that
-/// is set, to repeat a run.
+/// Seed of tests with random input. It is printed. Set `CUBEWIRE_SEED` to repeat a run.
 fn seed() -> u64 {
     let seed = std::env::var("CUBEWIRE_SEED").map_or_else(
         |_| rand::random(),

@@ -1,4 +1,4 @@
-//! Errors name what cannot be quantized or encoded, and nothing is lost.
+//! Errors name what cannot be quantized or encoded, and leave the output unchanged.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ fn a_number_that_is_none_is_named_with_body_and_field() {
     for (spoil, message) in spoil {
         let mut state = bodies(3);
         spoil(&mut state);
-        // Whether or not the rung sends that field.
+        // The check does not depend on whether the rung sends the field.
         for rung in ladder::LADDER {
             let precision = rung.stages.precision();
             let mut snapshot = quantized(&bodies(3), rung.stages);
@@ -131,7 +131,7 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
     }
 }
 
-/// A scene with ten bits per component of an orientation, and with other steps along z.
+/// A scene with ten bits per orientation component, and with other steps along z.
 const OTHER: &str = r#"(
     name: "other", ticks_per_second: 60, up: Z,
     position: (
@@ -163,7 +163,7 @@ fn everything_readable_is_encoded_or_refused_with_the_reason_that_the_plan_gives
             let encoded = encoder.encode(Sequence(2), stages, &current, None, out.0, out.1);
             match plan.check_complete(stages) {
                 Ok(()) => assert!(encoded.is_ok(), "{stages:?}: {encoded:?}"),
-                // It would be told which bodies to carry.
+                // A partial packet needs the list of bodies to carry.
                 Err(IllegalStages::PartialWanted) => {
                     assert!(matches!(encoded, Err(EncodeError::Carried { .. })));
                 }

@@ -1,4 +1,4 @@
-//! Any numbers in a trained model make packets that decode. A model may come from anyone.
+//! Packets decode with arbitrary numbers in the trained model, because a model may come from an untrusted source.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use rand_chacha::ChaCha8Rng;
 use crate::golden::play;
 use crate::scene::Lane;
 
-/// Models that are tried.
+/// Number of models to try.
 const MODELS: usize = 24;
 
 /// Fills a model with random numbers, or with the extremes of every width.
 fn any_model(random: &mut ChaCha8Rng, kind: usize) -> TrainedModel {
     const EXTREMES: [u8; 6] = [0x00, 0x01, 0x7F, 0x80, 0xFE, 0xFF];
     let mut bytes = TrainedModel::untrained().to_bytes();
-    // The magic number, and that it was trained on nothing.
+    // Keeps the magic number and the number of recordings, 0.
     let numbers = &mut bytes[9..];
     match kind % 4 {
         0 => random.fill_bytes(numbers),
@@ -30,7 +30,7 @@ fn any_model(random: &mut ChaCha8Rng, kind: usize) -> TrainedModel {
                 *pair.last_mut().unwrap() = EXTREMES[b];
             }
         }
-        // Long runs, in which all entries of a part are alike.
+        // Long runs of equal entries.
         _ => {
             for run in numbers.chunks_mut(random.random_range(16..9_000)) {
                 run.fill(random.random());
@@ -58,7 +58,7 @@ fn with_any_model_both_ends_understand_each_other_and_refuse_damage() {
                     let mut damaged = lane.packet.bytes.clone();
                     let index = random.random_range(0..damaged.len());
                     damaged[index] ^= random.random_range(1..=u8::MAX);
-                    // One in 16 384 may pass its check.
+                    // One packet in 16 384 may pass its check.
                     let mut out = Baseline::default();
                     let _ = lane.decoder.decode(&damaged, lookup, &mut out);
                 }

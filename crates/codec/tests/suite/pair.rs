@@ -1,4 +1,4 @@
-//! Both decoders side by side: what one holds in the types of the other, and what sends packets through both.
+//! Both decoders side by side: conversions between their types, and a lane that sends packets to both.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub(crate) fn float_bodies(snapshot: &Snapshot) -> Vec<FloatBody> {
     bodies.collect()
 }
 
-/// The second decoder's integers of a snapshot of the first.
+/// Converts a snapshot to the second decoder's integers.
 fn integers(snapshot: &QuantizedSnapshot) -> Vec<Body> {
     let widen = |integers: [i32; 3], full: bool| {
         integers.map(|integer| {
@@ -93,20 +93,22 @@ pub(crate) fn assert_agree(first: &Baseline, second: &Kept) {
     }
 }
 
-/// What a packet refers to, and whether it arrives.
+/// References of a packet, and whether it arrives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Course {
-    /// The bodies that it carries, if it is partial. Some stages have no partial packets.
+    /// Bodies in a partial packet, as a mask; `None` for a complete packet. Ignored by stages without partial
+    /// packets.
     pub(crate) carried: Option<u32>,
-    /// How many packets before it, of those that arrived, the baseline is; it names none if there is no such packet.
+    /// Baseline: number of packets back among the packets that arrived. If there is no such packet, no baseline is
+    /// named.
     pub(crate) back: usize,
-    /// Which packets before it, of those that arrived, can be merged.
+    /// Packets that can be merged, as a mask over the packets that arrived.
     pub(crate) merged: u32,
     pub(crate) is_lost: bool,
 }
 
 impl Course {
-    /// A complete packet, relative to an earlier one.
+    /// A complete packet relative to an earlier one.
     pub(crate) const fn complete(back: usize) -> Self {
         Self {
             carried: None,
@@ -143,7 +145,7 @@ fn is_set(bits: u32, index: usize) -> bool {
     bits.rotate_right(index as u32) & 1 == 1
 }
 
-/// Both decoders, and what they hold.
+/// Both decoders and their baselines.
 pub(crate) struct Pair {
     pub(crate) lane: Lane,
     scene: Scene,
@@ -153,12 +155,12 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// Of the demo's scene.
+    /// Creates a pair for the demo's scene.
     pub(crate) fn new(initial: &Snapshot) -> Self {
         Self::of(Plan::cubes(), Scene::cubes(), initial)
     }
 
-    /// Of another scene of fixed bodies.
+    /// Creates a pair for another scene of fixed bodies.
     pub(crate) fn of_other(plan: &Arc<Plan>, initial: &Snapshot) -> Self {
         let scene = Scene::read(&plan.schema().encode());
         Self::of(Arc::clone(plan), scene, initial)
@@ -174,7 +176,7 @@ impl Pair {
         }
     }
 
-    /// Sends a snapshot through both.
+    /// Sends a snapshot to both.
     pub(crate) fn send(
         &mut self,
         (sequence, snapshot): &(Sequence, Snapshot),
@@ -187,7 +189,7 @@ impl Pair {
         self.send_quantized((*sequence, &current), stages, course);
     }
 
-    /// Sends a snapshot as integers through both.
+    /// Sends a quantized snapshot to both.
     pub(crate) fn send_quantized(
         &mut self,
         (sequence, current): (Sequence, &QuantizedSnapshot),
@@ -220,14 +222,14 @@ impl Pair {
         }
     }
 
-    /// Whether both accept the bytes; they must agree.
+    /// Whether both accept the bytes. Fails if they disagree.
     pub(crate) fn reads(&mut self, bytes: &[u8]) -> bool {
         let received = &self.lane.received;
         let lookup = |sequence: Sequence| received.get(&sequence.0);
         let mut first = Baseline::default();
         let by_first = self.lane.decoder.decode(bytes, lookup, &mut first);
         if by_first.is_ok() && first.stages().delta.is_arithmetic() {
-            // The second knows nothing of these: a damaged descriptor, and a check that is right by chance.
+            // The second decoder does not support these: a damaged descriptor, and a check that is right by chance.
             return false;
         }
         let by_second = decode(bytes, &self.scene, &self.initial, &self.held);
@@ -241,7 +243,7 @@ impl Pair {
         }
     }
 
-    /// Whether both accept the last packet with these bits flipped.
+    /// Whether both accept the last packet with some bits flipped.
     pub(crate) fn reads_flipped(&mut self, flips: &[usize]) -> bool {
         let mut bytes = self.lane.packet.bytes.clone();
         for bit in flips {
@@ -251,7 +253,7 @@ impl Pair {
     }
 }
 
-/// Sends the frames through the first decoder and the second.
+/// Sends frames to both decoders.
 pub(crate) fn send_to_both(
     initial: &Snapshot,
     frames: &[(Sequence, Snapshot)],
@@ -265,7 +267,7 @@ pub(crate) fn send_to_both(
     }
 }
 
-/// Some frames of a recording. Their sequences are consecutive.
+/// Some frames of a recording, with consecutive sequence numbers.
 pub(crate) fn real_play(frames: usize) -> Vec<(Sequence, Snapshot)> {
     let recording = recording::frames("dev-pull");
     let frames = recording.iter().enumerate().skip(600).take(frames);

@@ -1,4 +1,4 @@
-//! Packets that carry some of the bodies, relative to what is merged of others.
+//! Partial packets, relative to merged baselines.
 
 use std::sync::Arc;
 
@@ -14,11 +14,11 @@ use crate::scene::Lane;
 use crate::scenes::{legal_rungs, step};
 use crate::world::World;
 
-/// Ticks before an ack arrives.
+/// Ticks until an ack arrives.
 const ACK_TICKS: u16 = 6;
 
-/// Sends a play over a link that loses a third, in packets of which three in four are partial and carry any bodies.
-/// Returns how many bodies were merged into baselines.
+/// Sends a scene over a link that loses a third of the packets. Three in four packets are partial and carry random
+/// bodies. Returns the number of bodies merged into baselines.
 fn send(plan: &Arc<Plan>, stages: Stages, seed: u64, ticks: u16) -> usize {
     let mut world = World::new(Arc::clone(plan), 20, seed);
     let mut random = ChaCha8Rng::seed_from_u64(!seed);
@@ -58,7 +58,7 @@ fn send(plan: &Arc<Plan>, stages: Stages, seed: u64, ticks: u16) -> usize {
                 "{:?} at {tick}",
                 stages.options()
             );
-            // What the receiver has was true when it was carried.
+            // A received body equals the sender's body at the tick when it was carried.
             if age < 255 {
                 let then = &truth[usize::from(tick) - age];
                 assert!(

@@ -1,4 +1,4 @@
-//! Legal schemas, of sensible worlds and of absurd ones.
+//! Random legal schemas, with realistic and extreme values.
 
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
@@ -11,7 +11,7 @@ use proptest::collection::btree_map;
 use proptest::option;
 use proptest::prelude::*;
 
-/// Runs `usual` cases, scaled as `PROPTEST_CASES` scales proptest's own default of 256.
+/// Runs `usual` cases, scaled like proptest's default of 256 by `PROPTEST_CASES`.
 pub(crate) fn cases(usual: u32) -> ProptestConfig {
     let config = ProptestConfig::default();
     let scaled = u64::from(usual) * u64::from(config.cases) / 256;
@@ -21,7 +21,7 @@ pub(crate) fn cases(usual: u32) -> ProptestConfig {
     }
 }
 
-/// Schemas in which at most as many bodies come and go.
+/// Schemas with fixed bodies or up to `max_living` living ones.
 pub(crate) fn schema(max_living: u32) -> impl Strategy<Value = Schema> {
     let start = (
         name(),
@@ -55,7 +55,7 @@ pub(crate) fn schema(max_living: u32) -> impl Strategy<Value = Schema> {
         })
 }
 
-/// Mostly few.
+/// Lists of named values, mostly short.
 fn named<T: Debug>(
     value: impl Strategy<Value = T> + Clone,
     min: usize,
@@ -73,12 +73,12 @@ fn name() -> impl Strategy<Value = String> {
     "[a-z0-9_-]{1,32}"
 }
 
-/// Up to a power of ten, and small ones as often as large ones.
+/// Lengths up to a power of ten. Small ones are as frequent as large ones.
 fn length(exponents: RangeInclusive<i32>) -> impl Strategy<Value = f32> {
     (1.0..10.0f64, exponents).prop_map(|(digits, exponent)| (digits * 10f64.powi(exponent)) as f32)
 }
 
-/// With the same steps along all axes as often as not.
+/// In half of the cases, all axes have the same steps.
 fn position() -> impl Strategy<Value = [Range; 3]> {
     let steps = || {
         prop_oneof![
@@ -98,7 +98,7 @@ fn position() -> impl Strategy<Value = [Range; 3]> {
             let end = (first + number).min(1 << 20);
             let min = (f64::from(first) - part) / steps;
             let max = (f64::from(end) - part) / steps;
-            // Without a sign if it is 0.
+            // Adding 0 turns −0 into 0.
             Range::new(min + 0.0, max + 0.0, steps)
         })
     })
@@ -175,7 +175,7 @@ fn world() -> impl Strategy<Value = World> {
     )
 }
 
-/// Slots, and the anchor.
+/// Slots and anchor.
 fn slots(max_living: u32) -> impl Strategy<Value = (Slots, Option<u16>)> {
     let living = (1..=max_living, option::of(any::<u16>())).prop_map(|(max, anchor)| {
         let anchor = anchor.map(|body| (u32::from(body) % max) as u16);

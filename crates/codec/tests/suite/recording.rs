@@ -9,7 +9,7 @@ use cubewire_codec::{Plan, QuantizedBody, QuantizedSnapshot, ladder};
 
 const BODIES: usize = 901;
 
-/// Every frame of the recording of that name, which is read once.
+/// All frames of a recording. It is read once and then cached.
 pub(crate) fn frames(name: &'static str) -> &'static [QuantizedSnapshot] {
     static READ: Mutex<BTreeMap<&str, &[QuantizedSnapshot]>> = Mutex::new(BTreeMap::new());
     let mut recordings = READ.lock().unwrap();
@@ -18,7 +18,7 @@ pub(crate) fn frames(name: &'static str) -> &'static [QuantizedSnapshot] {
 
 fn read(name: &str) -> Vec<QuantizedSnapshot> {
     let file = format!("assets/recordings/{name}.bin.zst");
-    // Compiled from crates at different depths of the repository.
+    // This file is compiled into crates at different depths of the repository.
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .ancestors()
         .map(|folder| folder.join(&file))

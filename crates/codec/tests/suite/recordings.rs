@@ -6,7 +6,7 @@ use cubewire_codec::{Baseline, QuantizedSnapshot};
 use crate::recording;
 use crate::replay::{AGE, Replay};
 
-/// Mean whole bytes a packet with and without the header, frame n against frame n − 6.
+/// Mean bytes of a packet with and without the header, in whole bytes, frame n against frame n − 6.
 fn mean_bytes(frames: &[QuantizedSnapshot], rung: &Rung) -> (f64, f64) {
     let mut replay = Replay::new(*rung, frames);
     let (mut bytes, mut body_bytes) = (0.0, 0.0);
@@ -21,7 +21,7 @@ fn mean_bytes(frames: &[QuantizedSnapshot], rung: &Rung) -> (f64, f64) {
     (bytes / packets, body_bytes / packets)
 }
 
-/// Sizes counted from the article's layouts alone, independently of any codec, and the body sizes
+/// Sizes counted from the article's layouts alone, independently of any codec, and body sizes
 /// of the contest's bit-packed reference encoder.
 const EXPECTED: [(&str, [f64; 6], f64); 3] = [
     ("dev-mix", [549.2, 489.3, 467.6, 368.7, 344.8, 337.3], 301.3),
@@ -77,7 +77,7 @@ fn a_ring_of_snapshots_is_small() {
         }
         Baseline::memory_bytes_of(&replay.sent)
     };
-    // Position 8 bytes, orientation 4, moved 1, falling 1/8; six references are no longer in the ring.
+    // Position 8 bytes, orientation 4, moved 1, falling 1/8. Six references are no longer in the ring.
     let flags = RING * (901 + 901_usize.div_ceil(64) * 8);
     let expected = (RING + 6) * 901 * 12 + flags;
     assert_eq!(bytes(ladder::PREDICTED_POSITION, 600), expected);

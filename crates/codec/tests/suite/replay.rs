@@ -1,4 +1,4 @@
-//! A recording sent from one end to the other, for tests and benches.
+//! Sends a recording from one end to the other, for tests and benches.
 
 #![allow(clippy::disallowed_methods, reason = "no browser runs this")]
 
@@ -10,20 +10,20 @@ use cubewire_codec::{
     Snapshot,
 };
 
-/// Frames that a baseline is old.
+/// Age of a baseline in frames.
 pub(crate) const AGE: usize = 6;
 
-/// Snapshots that either end keeps at least: the baseline, and the two before it.
+/// Minimum number of snapshots that each end keeps: the baseline, and the two before it.
 const KEPT: usize = AGE + 2;
 
-/// Both ends of a lane over a perfect link, with what each keeps.
+/// Both ends of a lane over a perfect link, with their baselines.
 pub(crate) struct Replay<'a> {
     rung: Rung,
     frames: &'a [QuantizedSnapshot],
     encoder: Encoder,
     decoder: Decoder,
     current: QuantizedSnapshot,
-    /// What was sent last.
+    /// The last packet.
     pub(crate) packet: Packet,
     pub(crate) sent: Vec<Baseline>,
     received: Vec<Baseline>,
@@ -32,12 +32,12 @@ pub(crate) struct Replay<'a> {
 }
 
 impl<'a> Replay<'a> {
-    /// Starts before frame 6, the first that is sent. The rung has the recording's precision.
+    /// Starts before frame 6, the first frame to be sent. The rung must have the recording's precision.
     pub(crate) fn new(rung: Rung, frames: &'a [QuantizedSnapshot]) -> Self {
         Self::with_ring(rung, frames, KEPT)
     }
 
-    /// As [`new`](Self::new), where either end keeps this many snapshots.
+    /// Like [`new`](Self::new), for ends that keep this many snapshots.
     pub(crate) fn with_ring(rung: Rung, frames: &'a [QuantizedSnapshot], snapshots: usize) -> Self {
         let mut initial = Snapshot::default();
         frames[0].dequantize(&mut initial);
@@ -60,13 +60,14 @@ impl<'a> Replay<'a> {
         self.frame == self.frames.len()
     }
 
-    /// Sends the next frame, or the first after the last, checks what arrives, and returns the time that each end took.
+    /// Sends the next frame, or the first one after the last. Checks the decoded snapshot, and returns the time that
+    /// each end took.
     pub(crate) fn step(&mut self) -> [Duration; 2] {
-        // In play a snapshot has just been quantized: it is in the cache.
+        // In a game, a snapshot was quantized just before and is in the cache.
         let next = &self.frames[self.frame % self.frames.len()];
         self.current.copy_from(next);
         let (sequence, slot) = (Sequence(self.frame as u16), self.frame % self.sent.len());
-        // The first packets are relative to the initial state: what was sent begins with frame 6.
+        // The first packets are relative to the initial state, because frame 6 is the first one sent.
         let at = |age: usize| {
             let frame = self.frame.checked_sub(age).filter(|&frame| frame >= AGE)?;
             Some(&self.sent[frame % self.sent.len()])

@@ -1,4 +1,4 @@
-//! Every legal combination of stages brings every snapshot across, and accounts for every bit.
+//! Every snapshot survives every legal combination of stages, and the ledger accounts for every bit.
 
 use cubewire_codec::ladder::{AFFINE, ARITHMETIC, CHANGED_FLAGS, LADDER, PREDICTED};
 use cubewire_codec::stages::{Delta, Orientation, Position, RelativeOrientation, RelativePosition};
@@ -29,14 +29,14 @@ fn assert_accounted(lane: &Lane, stages: Stages, bodies: usize) {
     let of_bodies: f64 = of_bodies.map(|item| item.bits).sum();
     let shared = [BitKind::Header, BitKind::Check, BitKind::Padding];
     let shared: f64 = shared.iter().map(|&kind| ledger.kind(kind)).sum();
-    // What is neither a body's nor shared is the form and the count of the selection.
+    // The rest is the form and the count of the selection.
     let form_and_count = bits - shared - of_bodies;
-    // Or, with arithmetic coding, which additional references are named, in 13 bits at most, and which bodies change that
-    // nothing came near: each flag about them can take 11 bits.
+    // With arithmetic coding, it is the named additional references, in 13 bits at most, and the changes of resting
+    // bodies that no coded body is near: each of their flags can take 11 bits.
     assert!((-1e-6..=48.0).contains(&form_and_count), "{form_and_count}");
 }
 
-/// Sends the frames of a scene, each relative to the one before, one after another of `stages`.
+/// Sends the frames of a scene with the stages in turn, each relative to the frame before.
 fn send_all(scene: &Scene, stages: &[Stages]) {
     let mut lane = Lane::new(&scene.initial, BitLedger::itemized());
     let mut before = None;
@@ -47,14 +47,14 @@ fn send_all(scene: &Scene, stages: &[Stages]) {
     }
 }
 
-/// The components of an item and its prefix are all of it.
+/// An item consists of its prefix and its components.
 fn assert_components(item: &BitItem, stages: Stages) {
     let is_arithmetic = stages.delta.is_arithmetic();
     let has_components = match item.kind {
         BitKind::Position => !is_arithmetic || item.form.is_some(),
         BitKind::Orientation if stages.orientation == Orientation::Full => false,
         BitKind::Orientation => !is_arithmetic || item.form.is_some(),
-        // The flag of a body at rest is all there is.
+        // A body at rest has only the flag.
         BitKind::Velocity => item.bits > 1.0,
         _ => false,
     };
@@ -74,7 +74,7 @@ fn assert_components(item: &BitItem, stages: Stages) {
             components.iter().all(|bits| bits.fract() == 0.0),
             "{item:?}"
         );
-        // A flag, and the index of the omitted component.
+        // The flag, and the index of the omitted component.
         assert!((0.0..=3.0).contains(&item.prefix()), "{item:?}");
     }
 }
@@ -99,7 +99,7 @@ fn items_lie_where_the_decoder_reads_them() {
                 for bytes in starts.div_ceil(8)..ends.div_ceil(8) {
                     let (field, body) = lane.field_at_end_of(bytes);
                     assert_eq!(field, item.kind, "{}", rung.name);
-                    // The decoder does not know yet which body the bits of the selection name.
+                    // Inside the selection, the decoder does not know yet which body the bits name.
                     if field != BitKind::Selection {
                         assert_eq!(body, item.body.map(usize::from), "{}", rung.name);
                     }
@@ -110,7 +110,7 @@ fn items_lie_where_the_decoder_reads_them() {
     }
 }
 
-/// Another scene every run, or the one of the seed in `CUBEWIRE_SEED`.
+/// A random scene, by the seed of the run.
 fn any_scene(bodies: usize, frames: usize) -> Scene {
     let mut runner = seeded_runner(crate::seed());
     loop {
@@ -183,7 +183,7 @@ fn other_steps_start_from_the_initial_state() {
         lane.send(sequence, stages, &snapshot, before);
         let header = Header::decode(&lane.packet.bytes).unwrap();
         let expected = match before {
-            // Only here are the steps those of the baseline.
+            // Only in this packet are the stages equal to the baseline's.
             Some(baseline) if number == 2 => {
                 let age = sequence.ticks_since(baseline);
                 let is_near = (1..=Header::MAX_AGE).contains(&age);
@@ -208,7 +208,7 @@ fn any_number_of_bodies_works() {
             },
             ..any_scene(40, 4)
         };
-        // The first bodies and the last do what the scene says, those between rest.
+        // The first and the last bodies act as in the scene. The others rest.
         for (_, acts) in &mut scene.frames {
             let last: Vec<Act> = acts.iter().copied().take(bodies / 2).collect();
             acts.resize(bodies, Act::Rest);
@@ -249,7 +249,7 @@ proptest! {
         send_all(&scene, &stages);
     }
 
-    /// Not only the one before, nor always one. Arithmetic coding also adapts from packet to packet.
+    /// Baselines of varying age. Arithmetic coding also adapts from packet to packet.
     #[test]
     fn any_held_baselines_can_be_named(
         scene in scenes(20, 8),

@@ -1,4 +1,4 @@
-//! Synthetic play: bodies that rest, roll, fly, spin, jump and toggle.
+//! Synthetic scenes: bodies that rest, roll, fly, spin, jump and toggle.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// What a body does from one frame to the next.
+/// Motion of a body from one frame to the next.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Act {
     Rest,
@@ -27,7 +27,7 @@ pub(crate) enum Act {
     Jump(Vec3, [f32; 4], Vec3),
 }
 
-/// An initial state and what every body does in each of a few frames.
+/// An initial state, and the acts of every body in a few frames.
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
     pub(crate) initial: Snapshot,
@@ -66,11 +66,11 @@ fn body() -> impl Strategy<Value = BodyState> {
         })
 }
 
-/// Scenes of up to `max_bodies` bodies and of `frames` frames.
+/// Scenes with up to `max_bodies` bodies and `frames` frames.
 pub(crate) fn scenes(max_bodies: usize, frames: usize) -> impl Strategy<Value = Scene> {
     (0..=max_bodies).prop_flat_map(move |bodies| {
         let acts = prop::collection::vec(act(), bodies);
-        // Mostly the ticks that play has, now and then a gap beyond what prediction covers.
+        // Mostly realistic gaps, and some beyond the range of prediction.
         let ticks =
             prop_oneof![6 => Just(6_u16), 2 => 1_u16..12, 1 => 62_u16..68, 1 => any::<u16>()];
         (
@@ -86,7 +86,7 @@ pub(crate) fn scenes(max_bodies: usize, frames: usize) -> impl Strategy<Value = 
     })
 }
 
-/// What makes the same scenes from the same seed.
+/// Returns a runner that generates the same scenes from the same seed.
 pub(crate) fn seeded_runner(seed: u64) -> TestRunner {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -95,7 +95,7 @@ pub(crate) fn seeded_runner(seed: u64) -> TestRunner {
 }
 
 impl Scene {
-    /// The states that the acts lead to, with the sequence of each.
+    /// Returns the states after each frame, with their sequence numbers.
     pub(crate) fn play(&self) -> Vec<(Sequence, Snapshot)> {
         let mut state = self.initial.clone();
         let mut sequence = self.first_sequence;
@@ -138,8 +138,8 @@ fn apply(body: &mut BodyState, act: Act, fall: f32) {
     }
 }
 
-/// Stages that a header can say and the demo can send as complete packets, with these numbers of bits per component: the same
-/// every time. Arithmetic coding, of which there are few combinations, is one of eight.
+/// Stages that the demo can send as complete packets, with these numbers of bits per component. The list is the same
+/// in every run. One in eight is arithmetic, because it has few combinations.
 pub(crate) fn any_stages(component_bits: &[u8]) -> impl Strategy<Value = Stages> {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let readable = Stages::every_readable(|most| random.random_range(0..most));
@@ -163,23 +163,23 @@ pub(crate) fn any_packed_stages(component_bits: &[u8]) -> impl Strategy<Value = 
     any_stages(component_bits).prop_filter("is bit-packed", |stages| !stages.delta.is_arithmetic())
 }
 
-/// Both ends of a lane over a perfect link: what was sent is held by both.
+/// Both ends of a lane over a perfect link. Both hold every snapshot that was sent.
 pub(crate) struct Lane {
     pub(crate) encoder: Encoder,
     pub(crate) decoder: Decoder,
     pub(crate) sent: HashMap<u16, Baseline>,
     pub(crate) received: HashMap<u16, Baseline>,
     pub(crate) packet: Packet,
-    /// By body: whether partial packets carry it.
+    /// Whether partial packets carry each body.
     pub(crate) carried: Vec<bool>,
-    /// What is merged with partial baselines.
+    /// Packets to merge with partial baselines.
     pub(crate) merged: Vec<Sequence>,
     plan: Arc<Plan>,
     initial: Snapshot,
 }
 
 impl Lane {
-    /// Of the demo's scene.
+    /// Creates a lane for the demo's scene.
     pub(crate) fn new(initial: &Snapshot, ledger: BitLedger) -> Self {
         Self::of(Plan::cubes(), initial, ledger)
     }
@@ -204,7 +204,7 @@ impl Lane {
         }
     }
 
-    /// Of the demo's scene, with another model.
+    /// Creates a lane for the demo's scene with another model.
     pub(crate) fn with_model(initial: &Snapshot, model: &Arc<TrainedModel>) -> Self {
         let lane = Self::new(initial, BitLedger::new());
         Self {
@@ -214,7 +214,7 @@ impl Lane {
         }
     }
 
-    /// What the decoder is reading where the first `bytes` of the packet end.
+    /// Returns the field and the body that the decoder is reading when the first `bytes` of the packet end.
     pub(crate) fn field_at_end_of(&mut self, bytes: usize) -> (BitKind, Option<usize>) {
         let bytes = &self.packet.bytes[..bytes];
         let held = |sequence: Sequence| self.received.get(&sequence.0);
@@ -225,7 +225,7 @@ impl Lane {
         }
     }
 
-    /// Sends one snapshot relative to an earlier one, if any, and checks that it arrives.
+    /// Sends a snapshot relative to an earlier one, if given, and checks that it arrives.
     pub(crate) fn send(
         &mut self,
         sequence: Sequence,
@@ -236,7 +236,7 @@ impl Lane {
         self.send_naming(sequence, stages, snapshot, baseline, [None; 2]);
     }
 
-    /// As [`send`](Self::send), with additional references.
+    /// Like [`send`](Self::send), with additional references.
     pub(crate) fn send_naming(
         &mut self,
         sequence: Sequence,
@@ -252,8 +252,8 @@ impl Lane {
         self.send_simulated((sequence, stages), &current, names, simulated);
     }
 
-    /// As [`send_naming`](Self::send_naming), for a receiver that simulates the scene as the sender does. `names`
-    /// are those of the baseline and of the additional references.
+    /// Like [`send_naming`](Self::send_naming), for a receiver that simulates the same scene. `names` are the
+    /// baseline and the additional references.
     pub(crate) fn send_simulated(
         &mut self,
         (sequence, stages): (Sequence, Stages),
@@ -306,7 +306,7 @@ impl Lane {
             assert_eq!(received.snapshot(), current, "{stages:?}");
         }
         assert_eq!(received, kept, "{stages:?}");
-        // The decoder finds every bit where the encoder has put it.
+        // The decoder counts the same bits as the encoder.
         let decoded = self.decoder.packet(self.packet.bytes.clone()).unwrap();
         assert_eq!(decoded.ledger, self.packet.ledger);
         assert_eq!(decoded.sent_bodies, carried, "{stages:?}");
@@ -321,7 +321,7 @@ impl Lane {
         self.received.insert(sequence.0, received);
     }
 
-    /// The ledger of the packet has every bit, and if it lists them, they add up to those of each kind.
+    /// Checks that the ledger's bits add up to the packet, and its items to the bits of each kind.
     fn assert_accounted(&self, stages: Stages) {
         let ledger = &self.packet.ledger;
         let bits = self.packet.bytes.len() as f64 * 8.0;
@@ -341,7 +341,7 @@ impl Lane {
         }
     }
 
-    /// Encodes a snapshot, which is not sent.
+    /// Encodes a snapshot without sending it.
     pub(crate) fn encode(
         &mut self,
         (sequence, stages): (Sequence, Stages),

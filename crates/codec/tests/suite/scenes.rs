@@ -1,5 +1,5 @@
-//! Scenes that are unlike the demo's: any axes, bounds, steps, bits, shapes and worlds, further fields, and bodies that come
-//! and go.
+//! Scenes that differ from the demo's: other axes, bounds, steps, bits, shapes and worlds, further fields, and bodies
+//! that come and go.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::random::{cases, schema};
 use crate::scene::Lane;
 use crate::world::World;
 
-/// Everything goes on by a tick, and bodies of any kind and generation come and go.
+/// Advances a world by a tick. Bodies of arbitrary kind and generation come and go.
 pub(crate) fn step(world: &mut World) {
     if world.plan.has_lives() {
         let kinds = world.plan.schema().kinds.len();
@@ -39,20 +39,20 @@ pub(crate) fn step(world: &mut World) {
     world.step();
 }
 
-/// The rungs that a scene has.
+/// The rungs that a scene supports.
 pub(crate) fn legal_rungs(plan: &Plan) -> Vec<Stages> {
     ladder::all()
         .filter_map(|rung| plan.legal(*rung.stages).ok())
         .collect()
 }
 
-/// Sends a play of some packets over a link that loses some, on one rung after another.
+/// Sends `packets` packets over a lossy link, with the rungs in turn.
 pub(crate) fn send(plan: &Arc<Plan>, rungs: &[Stages], seed: u64, packets: u16) -> Lane {
     let mut world = World::new(Arc::clone(plan), 20, seed);
     let mut random = ChaCha8Rng::seed_from_u64(!seed);
     let mut lane = Lane::of(Arc::clone(plan), &world.initial(), BitLedger::itemized());
     let mut stages = rungs[0];
-    // Numbers wrap.
+    // Sequence numbers wrap.
     let (mut sequence, mut acked) = (Sequence((packets / 2).wrapping_neg()), Vec::new());
     for _ in 0..packets {
         step(&mut world);
@@ -76,7 +76,7 @@ pub(crate) fn send(plan: &Arc<Plan>, rungs: &[Stages], seed: u64, packets: u16) 
         if stages.delta == Delta::Off {
             check_fields(plan, &current, &lane.packet.ledger);
         }
-        // Later than it is sent, or never.
+        // The ack arrives later, or never.
         if random.random_ratio(4, 5) {
             acked.push(sequence);
         }
@@ -84,7 +84,7 @@ pub(crate) fn send(plan: &Arc<Plan>, rungs: &[Stages], seed: u64, packets: u16) 
     lane
 }
 
-/// Each field is accounted for under its name: of a packet of all bodies, as many bits as it has.
+/// Checks the bits of each field by name. A packet of all bodies has the bits of all their fields.
 fn check_fields(plan: &Plan, current: &QuantizedSnapshot, ledger: &BitLedger) {
     let bodies = (0..current.len()).filter(|&slot| current.life(slot).is_some());
     let bodies = bodies.count() as f64;

@@ -64,7 +64,7 @@ fn holds_promises(bytes: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Where, how many bytes go, and what takes their place.
+/// Position, number of removed bytes, and the bytes in their place.
 fn damage() -> impl Strategy<Value = (prop::sample::Index, usize, Vec<u8>)> {
     let removed = prop_oneof![4 => 0..3usize, 1 => 0..200usize];
     let inserted = prop::collection::vec(any::<u8>(), 0..4);

@@ -1,21 +1,21 @@
-//! The bits of packets as the second decoder reads them, one at a time, and the numbers made of them.
+//! Bit reader of the second decoder. It reads one bit at a time.
 //!
-//! Section numbers in comments are those of `WIRE.md`.
+//! Section numbers in comments refer to `WIRE.md`.
 
-/// Refuses the input unless `holds` (section 11).
+/// Returns an error unless `holds` (section 11).
 pub(crate) fn check(holds: bool, otherwise: &str) -> Result<(), String> {
     if holds { Ok(()) } else { Err(otherwise.into()) }
 }
 
-/// The single of 32 bits.
+/// The single with these 32 bits.
 pub(crate) fn single(word: i64) -> f32 {
     f32::from_bits(word as u32)
 }
 
-/// The bits of a packet, read one after the other (section 1).
+/// The bits of a packet, read one after another (section 1).
 pub(crate) struct Bits<'a> {
     pub(crate) bytes: &'a [u8],
-    /// The number of the next bit.
+    /// Index of the next bit.
     pub(crate) at: usize,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Bits<'a> {
         Ok(bit == 1)
     }
 
-    /// An unsigned number, most significant bit first. No field is wider than 32 bits.
+    /// Reads an unsigned number, most significant bit first. No field is wider than 32 bits.
     pub(crate) fn number(&mut self, width: u32) -> Result<i64, String> {
         let mut number = 0;
         for _ in 0..width {
@@ -39,7 +39,7 @@ impl<'a> Bits<'a> {
         Ok(number)
     }
 
-    /// Which of the growing ranges the number is in (section 8).
+    /// Reads which of the growing ranges a number is in (section 8).
     fn range(&mut self, widths: &[u32]) -> Result<usize, String> {
         let mut range = 0;
         while range + 1 < widths.len() && !self.bit()? {
@@ -48,14 +48,14 @@ impl<'a> Bits<'a> {
         Ok(range)
     }
 
-    /// An unsigned number in growing ranges (section 8).
+    /// Reads an unsigned number in growing ranges (section 8).
     pub(crate) fn unsigned_in(&mut self, widths: &[u32]) -> Result<i64, String> {
         let range = self.range(widths)?;
         let start: i64 = widths[..range].iter().map(|width| 1 << width).sum();
         Ok(start + self.number(widths[range])?)
     }
 
-    /// A signed number in growing ranges (section 8).
+    /// Reads a signed number in growing ranges (section 8).
     pub(crate) fn signed_in(&mut self, widths: &[u32]) -> Result<i64, String> {
         let range = self.range(widths)?;
         let start: i64 = widths[..range].iter().map(|width| 1 << (width - 1)).sum();
@@ -69,7 +69,7 @@ impl<'a> Bits<'a> {
         })
     }
 
-    /// The words of finite singles (sections 2 and 11).
+    /// Reads the words of finite singles (sections 2 and 11).
     pub(crate) fn singles<const COUNT: usize>(&mut self) -> Result<[i64; COUNT], String> {
         let mut words = [0; COUNT];
         for word in &mut words {
@@ -79,7 +79,7 @@ impl<'a> Bits<'a> {
         Ok(words)
     }
 
-    /// The words of a quaternion that has a direction (sections 2 and 11).
+    /// Reads the words of a quaternion that has a direction (sections 2 and 11).
     pub(crate) fn quaternion(&mut self) -> Result<[i64; 4], String> {
         let words = self.singles()?;
         let length = length(words.map(|word| f64::from(single(word))));
@@ -87,7 +87,7 @@ impl<'a> Bits<'a> {
         Ok(words)
     }
 
-    /// The bytes after the padding (section 4).
+    /// Reads the padding, and returns the bytes after it (section 4).
     pub(crate) fn after_padding(&mut self) -> Result<&'a [u8], String> {
         while !self.at.is_multiple_of(8) {
             check(!self.bit()?, "the padding is not zeros")?;
@@ -95,7 +95,7 @@ impl<'a> Bits<'a> {
         Ok(&self.bytes[self.at / 8..])
     }
 
-    /// The padding, and nothing after it (section 4).
+    /// Reads the padding and checks that the packet ends (section 4).
     pub(crate) fn finish(&mut self) -> Result<(), String> {
         check(self.after_padding()?.is_empty(), "it goes on")
     }

@@ -1,6 +1,6 @@
-//! Bodies in the second decoder: those of the initial state and its block, their integers, and the ranges of these.
+//! Bodies in the second decoder: the initial state and its block, quantization, and ranges.
 //!
-//! Section numbers in comments are those of `WIRE.md`.
+//! Section numbers in comments refer to `WIRE.md`.
 
 use std::f64::consts::SQRT_2;
 use std::ops::RangeInclusive;
@@ -27,11 +27,11 @@ pub(crate) struct FloatBody {
 pub(crate) struct Body {
     pub(crate) interacting: bool,
     pub(crate) position: [i64; 3],
-    /// Full: the four words x, y, z, w. Smallest three: *largest* and the three components.
+    /// Full: the words of x, y, z and w. Smallest three: *largest* and the three components.
     pub(crate) orientation: [i64; 4],
-    /// Nothing where velocity is omitted.
+    /// `None` if velocity is omitted.
     pub(crate) velocity: Option<[i64; 3]>,
-    /// Of the scene's other fields (section 13).
+    /// The scene's other fields (section 13).
     pub(crate) values: Vec<i64>,
 }
 
@@ -61,11 +61,11 @@ pub(crate) fn decode_block(bytes: &[u8]) -> Result<Vec<FloatBody>, String> {
     Ok(bodies)
 }
 
-/// A body of the initial state in the precision of a packet (sections 2, 3 and 13).
+/// Quantizes a body of the initial state to the precision of a packet (sections 2, 3 and 13).
 pub(crate) fn quantize(body: &FloatBody, stages: Stages, scene: &Scene) -> Body {
     let [orientation_code, velocity_code, position_code, ..] = stages.codes;
     let word = |single: f32| i64::from(single.to_bits());
-    // Steps a metre, not metres a step: 32/(2²¹ − 1) is no double, but (2²¹ − 1)/32 is.
+    // Multiplies by steps per metre. Metres per step, 32/(2²¹ − 1), is not exact as a double, but (2²¹ − 1)/32 is.
     let round = |value: f32, steps: f64, range: &RangeInclusive<i64>| {
         nearest(f64::from(value) * steps).clamp(*range.start(), *range.end())
     };
@@ -103,7 +103,7 @@ pub(crate) fn quantize(body: &FloatBody, stages: Stages, scene: &Scene) -> Body 
     }
 }
 
-/// The smallest three of a quaternion; `most` is the largest integer of a component (section 2).
+/// Smallest three of a quaternion. `most` is the largest integer of a component (section 2).
 fn smallest_three(quaternion: [f64; 4], most: i64) -> [i64; 4] {
     let length = length(quaternion);
     let unit = quaternion.map(|component| component / length);

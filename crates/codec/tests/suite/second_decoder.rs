@@ -1,7 +1,8 @@
-//! A second decoder of the bit-packed rungs in scenes of fixed bodies, implemented from `WIRE.md` alone. It shares no code with the crate, so that
-//! their agreement confirms the text, and it prefers simplicity to speed: it reads one bit at a time.
+//! A second decoder of the bit-packed rungs in scenes of fixed bodies, implemented from `WIRE.md` alone. It shares no
+//! code with the crate, so that their agreement confirms the document. It is simple, not fast: it reads one bit at a
+//! time.
 //!
-//! Section numbers in comments are those of `WIRE.md`.
+//! Section numbers in comments refer to `WIRE.md`.
 
 use std::collections::HashMap;
 
@@ -14,7 +15,7 @@ use crate::second_scene::Scene;
 use crate::second_selection::read_selection;
 use crate::second_stages::ARITHMETIC;
 
-/// Decodes one packet (section 4). `held` are the snapshots kept so far, by sequence.
+/// Decodes one packet (section 4). `held` has the snapshots kept so far, by sequence.
 pub(crate) fn decode(
     bytes: &[u8],
     scene: &Scene,

@@ -1,6 +1,6 @@
-//! The fields of a body as the second decoder reads them: flags, position, orientation and velocity.
+//! Reads the fields of a body in the second decoder: flags, position, orientation and velocity.
 //!
-//! Section numbers in comments are those of `WIRE.md`.
+//! Section numbers in comments refer to `WIRE.md`.
 
 use std::ops::RangeInclusive;
 
@@ -22,8 +22,8 @@ const CLASSES: [([u32; 3], [u32; 3]); 6] = [
     ([3, 7, 9], [6, 6, 7]),
 ];
 
-/// A body that follows (section 7), and its values (section 13). `body` is the reference's, and its fields are
-/// replaced.
+/// Reads a body that follows (section 7), and its values (section 13). `body` starts as the reference's, and is
+/// overwritten.
 pub(crate) fn read_body(
     bits: &mut Bits,
     scene: &Scene,
@@ -39,14 +39,14 @@ pub(crate) fn read_body(
     if orientation {
         read_orientation(bits, scene, stages, &mut body.orientation, class)?;
     }
-    // A velocity that is omitted is also none in the reference, which has the same precision.
+    // If velocity is omitted, the reference omits it, too, because it has the same precision.
     if let Some(velocity) = &mut body.velocity {
         read_velocity(bits, stages.codes[1], velocity)?;
     }
     read_values(bits, scene, stages.codes[6], &mut body.values)
 }
 
-/// The other fields of a scene (section 13). `values` are the reference's.
+/// Reads the other fields of a scene (section 13). `values` start as the reference's.
 fn read_values(
     bits: &mut Bits,
     scene: &Scene,
@@ -65,7 +65,7 @@ fn read_values(
     Ok(())
 }
 
-/// The flags (section 7): whether position and orientation follow.
+/// Reads the flags (section 7). Returns whether position and orientation follow.
 fn read_flags(bits: &mut Bits, flags: u8, interacting: &mut bool) -> Result<(bool, bool), String> {
     let joint = flags == 2;
     if !joint {
@@ -81,7 +81,7 @@ fn read_flags(bits: &mut Bits, flags: u8, interacting: &mut bool) -> Result<(boo
     Ok((bits.bit()?, bits.bit()?))
 }
 
-/// A position (section 7). `position` is the reference's.
+/// Reads a position (section 7). `position` starts as the reference's.
 fn read_position(
     bits: &mut Bits,
     scene: &Scene,
@@ -123,7 +123,7 @@ fn read_position(
     Ok(())
 }
 
-/// An orientation (section 7). `orientation` is the reference's.
+/// Reads an orientation (section 7). `orientation` starts as the reference's.
 fn read_orientation(
     bits: &mut Bits,
     scene: &Scene,
@@ -147,7 +147,7 @@ fn read_orientation(
         let class = &CLASSES[class].1;
         let two = &stages.ranges[2];
         let at_nine_bits: &[u32] = if relative == TWO_RANGES { two } else { class };
-        // Larger by width − 9, but at least 1.
+        // Wider by width − 9, but at least 1.
         let wider = |bits: &u32| (bits + width).saturating_sub(9).max(1);
         let widths: Vec<u32> = at_nine_bits.iter().map(wider).collect();
         for component in &mut orientation[1..] {
@@ -160,7 +160,7 @@ fn read_orientation(
     check(fits, "a component out of range")
 }
 
-/// A velocity that is not omitted (section 7). `velocity` is the reference's.
+/// Reads a velocity that is not omitted (section 7). `velocity` starts as the reference's.
 fn read_velocity(bits: &mut Bits, stage: u8, velocity: &mut [i64; 3]) -> Result<(), String> {
     match stage {
         FULL => *velocity = bits.singles()?,

@@ -1,6 +1,6 @@
-//! Headers as the second decoder reads them: the sequence, the baseline and the stages.
+//! Reads headers in the second decoder: the sequence, the baseline and the stages.
 //!
-//! Section numbers in comments are those of `WIRE.md`.
+//! Section numbers in comments refer to `WIRE.md`.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::second_stages::{
     VELOCITY_AFFINE, VELOCITY_OMITTED, precision, usual,
 };
 
-/// The header (section 5): the sequence, the baseline that it names, and the stages.
+/// Reads the header (section 5). Returns the sequence, the named baseline, and the stages.
 pub(crate) fn read_header<'a>(
     bits: &mut Bits,
     scene: &Scene,
@@ -41,7 +41,7 @@ pub(crate) fn read_header<'a>(
     Ok((sequence, Some(baseline), stages))
 }
 
-/// The stages (sections 5 and 13).
+/// Reads the stages (sections 5 and 13).
 fn read_stages(bits: &mut Bits, scene: &Scene) -> Result<Stages, String> {
     let mut codes = [0; 7];
     for (code, width) in codes.iter_mut().zip(STAGE_BITS) {

@@ -1,9 +1,10 @@
-//! What the second decoder keeps of a packet, the motion in it, and what that predicts.
+//! Snapshots kept by the second decoder, their motion, and prediction from it.
 //!
-//! Every motion is kept by body, as that of a partial packet (section 14): of complete packets with complete references,
-//! all have the same *ticks*, and this is what section 9 says.
+//! The motion is kept by body, as for partial packets (section 14). If all packets are complete, all bodies have the
+//! same
+//! *ticks*, and the rules of section 9 apply.
 //!
-//! Section numbers in comments are those of `WIRE.md`.
+//! Section numbers in comments refer to `WIRE.md`.
 
 use std::collections::HashMap;
 
@@ -12,20 +13,20 @@ use crate::second_bodies::Body;
 use crate::second_scene::Linear;
 use crate::second_stages::{GROWING_RANGES, POSITION_QUANTIZED, PREDICTED, Stages, precision};
 
-/// What a receiver keeps of a packet (section 3).
+/// A received packet, as kept by the receiver (section 3).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Kept {
     pub(crate) sequence: u16,
     pub(crate) stages: Stages,
     pub(crate) bodies: Vec<Kinetic>,
-    /// Bits of the mask of a packet that names this one (section 14).
+    /// Number of mask bits in a packet that names this one (section 14).
     pub(crate) mask_bits: u16,
-    /// Whether what section 14 says of motion applies.
+    /// Whether the motion follows section 14.
     pub(crate) has_tracks: bool,
 }
 
 impl Kept {
-    /// Forgets what the stages of a packet with such a motion do not use (section 14).
+    /// Clears the parts of the motion that the packet's stages do not use (section 14).
     pub(crate) fn forget_unused(mut self) -> Self {
         let [.., position, orientation, _] = self.stages.codes;
         if self.has_tracks && position != PREDICTED && orientation != GROWING_RANGES {
@@ -38,7 +39,7 @@ impl Kept {
     }
 }
 
-/// A body, and what is kept of its motion (sections 9 and 14).
+/// A body and its motion (sections 9 and 14).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Kinetic {
     pub(crate) body: Body,
@@ -52,11 +53,11 @@ pub(crate) struct Kinetic {
     falling: bool,
 }
 
-/// The most that ages count (section 14).
+/// Maximum age (section 14).
 const OLDEST: i64 = 255;
 
 impl Kinetic {
-    /// A body of the initial state (sections 3 and 14).
+    /// Creates a body of the initial state (sections 3 and 14).
     pub(crate) fn initial(body: Body) -> Self {
         Self {
             body,
@@ -70,7 +71,7 @@ impl Kinetic {
     }
 }
 
-/// The mask, and the bodies of the named packet with what others carried (section 14).
+/// Reads the mask, and returns the bodies of the named packet, merged with other packets (section 14).
 pub(crate) fn read_merged(
     bits: &mut Bits,
     named: &Kept,
@@ -86,7 +87,7 @@ pub(crate) fn read_merged(
         let same_precision = precision(other.stages) == precision(named.stages);
         check(same_precision, "a merged packet has another precision")?;
         for (body, other) in bodies.iter_mut().zip(&other.bodies) {
-            // The newest come first.
+            // Newest first.
             if other.is_carried && !body.is_carried {
                 *body = Kinetic {
                     age: age.into(),
@@ -98,7 +99,7 @@ pub(crate) fn read_merged(
     Ok(bodies)
 }
 
-/// The predicted position and the class of a body (sections 9 and 14), `ticks` after the named baseline.
+/// Returns the predicted position and the class of a body (sections 9 and 14), `ticks` after the named baseline.
 pub(crate) fn predict(before: &Kinetic, ticks: i64, linear: Linear) -> ([i64; 3], usize) {
     let position = before.body.position;
     if !before.moved {
@@ -133,7 +134,7 @@ pub(crate) fn predict(before: &Kinetic, ticks: i64, linear: Linear) -> ([i64; 3]
     (predicted, class as usize)
 }
 
-/// What is kept of a body that the packet carries (sections 9 and 14): `ticks` since the baseline, if one is named.
+/// Returns a body that the packet carries (sections 9 and 14). `ticks` is the age of the baseline, if one is named.
 pub(crate) fn carried(
     before: &Kinetic,
     body: Body,
@@ -165,7 +166,7 @@ pub(crate) fn carried(
     now
 }
 
-/// What is kept of a body that the packet does not carry (section 14).
+/// Returns a body that the packet does not carry (section 14).
 pub(crate) fn not_carried(before: &Kinetic, ticks: Option<i64>) -> Kinetic {
     let age = (before.age + ticks.unwrap_or(OLDEST)).min(OLDEST);
     let is_recent = age <= 64;

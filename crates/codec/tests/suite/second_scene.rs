@@ -1,28 +1,28 @@
-//! Scenes as the second decoder knows them: the demo's, and any other of fixed bodies by the bytes of its schema.
+//! Scenes of the second decoder: the demo's, and other scenes of fixed bodies, read from the bytes of their schema.
 //!
-//! Section numbers in comments are those of `WIRE.md`.
+//! Section numbers in comments refer to `WIRE.md`.
 
 use std::ops::RangeInclusive;
 
-/// Knowledge that both ends have of a scene (sections 2, 12 and 13).
+/// The description of a scene that both ends know (sections 2, 12 and 13).
 #[derive(Clone, Debug)]
 pub(crate) struct Scene {
     /// Whether it is the demo's.
     pub(crate) is_cubes: bool,
     /// The caller's axes that become x, y and z.
     order: [usize; 3],
-    /// By axis of the caller: smallest position, end of the range, steps per unit.
+    /// Smallest position, end of the range and steps per unit, by axis of the caller.
     axes: [[f64; 3]; 3],
     pub(crate) component_bits: u8,
     has_even_levels: bool,
     /// Whether *interacting* is a field.
     pub(crate) has_flag: bool,
-    /// The largest number of every other field.
+    /// Largest number of every other field.
     pub(crate) values: Vec<i64>,
     pub(crate) linear: Linear,
 }
 
-/// The numbers of the line `linear` (sections 9 and 13).
+/// The numbers of the linear predictor (sections 9 and 13).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Linear {
     /// Numerator and denominator.
@@ -53,7 +53,7 @@ impl Scene {
         }
     }
 
-    /// Another one, of fixed bodies, from the bytes of its schema (section 13).
+    /// Reads another scene of fixed bodies from the bytes of its schema (section 13).
     pub(crate) fn read(bytes: &[u8]) -> Self {
         let mut bytes = Bytes(bytes);
         let _name = bytes.text();
@@ -115,12 +115,13 @@ impl Scene {
         }
     }
 
-    /// A vector with z up (section 13).
+    /// Turns a vector to z up (section 13).
     pub(crate) fn turned<T: Copy>(&self, vector: [T; 3]) -> [T; 3] {
         self.order.map(|axis| vector[axis])
     }
 
-    /// Steps per unit and integers of a quantized position, by axis; `steps` is the *s* of cubes, and otherwise 512.
+    /// Steps per unit and range of a quantized position, by axis. `steps` is *s* in the scene of cubes, and 512 in
+    /// others.
     pub(crate) fn positions(&self, steps: i64) -> [(f64, RangeInclusive<i64>); 3] {
         self.order.map(|axis| {
             let [min, max, usual] = self.axes[axis];
@@ -138,14 +139,13 @@ impl Scene {
         }
     }
 
-    /// Whether the steps of all axes are equal.
     pub(crate) fn has_equal_steps(&self) -> bool {
         let [x, y, z] = self.axes.map(|[.., steps]| steps);
         x == y && y == z
     }
 }
 
-/// The bytes of a schema that are still to be read (section 13).
+/// The unread bytes of a schema (section 13).
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
@@ -194,7 +194,7 @@ impl Bytes<'_> {
     }
 }
 
-/// The half size of a kind (section 15).
+/// Reads the half size of a kind (section 15).
 fn half(bytes: &mut Bytes<'_>, order: [usize; 3], steps: f32) -> f32 {
     let form = bytes.byte();
     let mut length = || bytes.single() * steps;
@@ -216,7 +216,7 @@ fn half(bytes: &mut Bytes<'_>, order: [usize; 3], steps: f32) -> f32 {
     }
 }
 
-/// The form of a field, and its largest number (section 13).
+/// Reads the form of a field, and its largest number (section 13).
 fn field(bytes: &mut Bytes<'_>) -> (u8, i64) {
     let form = bytes.byte();
     let largest = match form {

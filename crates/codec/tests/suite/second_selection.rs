@@ -1,12 +1,12 @@
-//! Selections as the second decoder reads them: which bodies follow.
+//! Reads selections in the second decoder.
 //!
-//! Section numbers in comments are those of `WIRE.md`.
+//! Section numbers in comments refer to `WIRE.md`.
 
 use crate::second_bits::{Bits, binary_digits, check};
 use crate::second_kept::Kinetic;
 use crate::second_stages::{OFF, RELATIVE_INDICES, Stages};
 
-/// The selection (section 6): for each body, whether it follows.
+/// Reads the selection (section 6). Returns whether each body follows.
 pub(crate) fn read_selection(
     bits: &mut Bits,
     stages: Stages,
@@ -46,7 +46,7 @@ pub(crate) fn read_selection(
             *bit = bits.bit()?;
         }
     }
-    // Predicted indices list the bodies for which the prediction is wrong.
+    // Predicted indices list the mispredicted bodies.
     if delta == 4 {
         for (bit, before) in written.iter_mut().zip(reference) {
             *bit ^= before.moved;

@@ -1,11 +1,11 @@
-//! The stages of packets in the second decoder, and the precision that follows from them.
+//! Stages of packets in the second decoder, and their precision.
 //!
-//! Section numbers in comments are those of `WIRE.md`.
+//! Section numbers in comments refer to `WIRE.md`.
 
 /// The stages of a packet (section 5).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Stages {
-    /// The seven codes in order, for given parameters those of the usual ones.
+    /// The seven codes in order. Codes for given parameters are replaced by those for the usual ones.
     pub(crate) codes: [u8; 7],
     /// Steps per metre.
     pub(crate) steps: i64,
@@ -15,7 +15,7 @@ pub(crate) struct Stages {
     pub(crate) is_partial: bool,
 }
 
-/// These codes with the usual parameters (section 12).
+/// Stages of these codes with the usual parameters (section 12).
 pub(crate) const fn usual(codes: [u8; 7]) -> Stages {
     Stages {
         codes,
@@ -45,7 +45,7 @@ pub(crate) const ARITHMETIC_PREDICTED: u8 = 6;
 /// The widths of the seven codes (section 5).
 pub(crate) const STAGE_BITS: [usize; 7] = [4, 3, 2, 3, 2, 2, 2];
 
-/// The precision that follows from the stages (section 2): orientation, velocity, position and its steps.
+/// Precision of stages (section 2): orientation, velocity, position and its steps.
 pub(crate) fn precision(stages: Stages) -> [i64; 4] {
     let [orientation, mut velocity, position, ..] = stages.codes;
     if velocity == VELOCITY_AT_REST_FLAG {

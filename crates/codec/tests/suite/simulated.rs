@@ -1,4 +1,4 @@
-//! Packets between two ends that simulate the same: origins, inputs, state chunks, and what they cost.
+//! Packets between two ends that simulate the same scene: origins, inputs, state chunks, and their sizes.
 
 use cubewire_codec::ladder::{ARITHMETIC, DELTA, PREDICTED, SIMULATED};
 use cubewire_codec::simulation::{MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES};
@@ -10,16 +10,16 @@ use cubewire_codec::{
 use crate::golden::play;
 use crate::scene::Lane;
 
-/// The number of a baseline. That of a packet is no multiple of 60, where the check has more bits, unless a test says so.
+/// Sequence of a baseline. The packets after it have no longer check, unless a test says otherwise.
 const BASELINE: Sequence = Sequence(1_001);
 
-/// The bytes of header and check, with and without a baseline.
+/// Bytes of header and check, with and without a baseline.
 const HEAD: usize = 5;
 const INITIAL_HEAD: usize = 7;
-/// Those of a packet that names a baseline and stages.
+/// Bytes of header and check with a baseline and stages.
 const LONG_HEAD: usize = 9;
 
-/// Both ends, which hold the first frame of a play, with 7 as its input.
+/// Both ends. They hold the first frame, with input 7.
 struct Ends {
     lane: Lane,
     frames: Vec<QuantizedSnapshot>,
@@ -37,7 +37,7 @@ impl Ends {
         ends
     }
 
-    /// Sends a frame, that many ticks after the baseline, and returns the bytes of the packet.
+    /// Sends a frame `ticks` after the baseline. Returns the size of the packet in bytes.
     fn send_after(
         &mut self,
         ticks: u16,
@@ -68,7 +68,7 @@ impl Ends {
         self.lane.packet.bytes.len()
     }
 
-    /// What is said of the simulation comes before what is said of bodies.
+    /// Checks that the simulation's items come before the bodies' items.
     fn assert_order(&self) {
         let items = self.lane.packet.ledger.items().unwrap();
         let is_of_scene = |kind| matches!(kind, BitKind::Inputs | BitKind::State);
@@ -100,7 +100,7 @@ fn in_sync_a_packet_takes_no_byte_beyond_header_and_check() {
         assert!(expected.contains(&bytes), "{ticks} ticks: {bytes}");
         let ledger = &ends.lane.packet.ledger;
         assert_eq!(ledger.kind(BitKind::Header), 26.0);
-        // The sixty-fourth part of a set bin each, and those before and after.
+        // Cost of a bin that is set with probability 63/64 for each input, and of the bins before and after.
         let inputs = 0.0743 + 0.0228 * f64::from(ticks);
         assert!((ledger.kind(BitKind::Inputs) - inputs).abs() < 0.05);
         for kind in [BitKind::State, BitKind::Selection, BitKind::Position] {
@@ -131,13 +131,13 @@ fn every_origin_comes_across_from_any_tick() {
     for age in [1, 2, 5, 6, 7, 60, 254, 255] {
         for (kind, origin) in origins.into_iter().enumerate() {
             let inputs = Inputs::new(origin(age), &vec![7; age.into()]);
-            // Relative to a baseline of the same tick, of another, of one that is too old, and of none.
+            // The baseline is at the origin's tick, at another tick, too old, or missing.
             let near = ends.send_after(age.into(), 9, inputs, &[]);
             let other = ends.send_after(u16::from(age) + 1, 9, inputs, &[]);
             let old = ends.send_after(1_000, 9, inputs, &[]);
             let none = ends.send(Sequence(3_001), None, 9, inputs, &[]);
-            // Six bits for another origin than the usual one, one or two for which, and eight for its age. Then the
-            // first input is another than none, which takes 12 bits or two bytes.
+            // Another origin than the usual one takes six bits, its kind one or two, and its age eight. The
+            // first input then differs from 0, which takes 12 bits or two bytes.
             let is_usual = kind == 0;
             assert!(near <= HEAD + if is_usual { 0 } else { 3 }, "{near}");
             assert!((HEAD + 2..=HEAD + 5).contains(&other), "{other}");
@@ -202,7 +202,7 @@ fn other_rungs_can_be_the_baseline_and_name_simulated_ones() {
         let lane = &mut ends.lane;
         lane.send_simulated((middle, rung.stages), &frame, names, Simulated::default());
         assert_eq!(lane.received[&middle.0].origin(), None);
-        // That input of the tick before is not known.
+        // The input of the tick before is not known, so it counts as 0.
         let none = ends.send(end, Some(middle), 12, continued(&[0; 6]), &[]);
         let seven = ends.send(end, Some(middle), 12, continued(&[7; 6]), &[]);
         let head = if rung == SIMULATED { HEAD } else { LONG_HEAD };
@@ -220,7 +220,7 @@ fn state_chunks_of_any_length_come_across_and_are_forgotten_with_the_next_packet
     for length in [0, 1, 2, 100, 255, 256, MAX_STATE_CHUNK_BYTES] {
         let sized = |head: usize| match length {
             0 => head..=head,
-            // Eight bits that there is one, which are not the state's, and ten for its length.
+            // Eight bits say that there is a chunk, and ten have its length.
             _ => head + length..=head + length + 3,
         };
         let size = ends.send_after(6, 9, continued(&[7; 6]), &bytes[..length]);
@@ -232,7 +232,7 @@ fn state_chunks_of_any_length_come_across_and_are_forgotten_with_the_next_packet
             10.0 + 8.0 * length as f64
         };
         assert!((state - bits).abs() < 0.01, "{state}");
-        // Out of sync, too.
+        // Also out of sync.
         ends.send_after(6, 0, None, &bytes[..length]);
         assert_eq!(ends.lane.packet.changed_bodies, 0);
     }
@@ -258,7 +258,7 @@ fn a_receiver_without_the_world_is_out_of_sync() {
     let mut out = Baseline::default();
     let error = decoder.decode(&bytes, held, &mut out).unwrap_err();
     assert_eq!(error, DecodeError::Desync(sequence));
-    // A world of other bodies, or in another precision.
+    // Worlds with other bodies, or in another precision.
     let mut fewer = ends.frames[9].clone();
     fewer.assign(9, []).unwrap();
     let mut wider = ends.frames[9].clone();

@@ -1,4 +1,4 @@
-//! What becomes of packets whose simulation is another, and of damaged ones.
+//! A receiver detects damaged packets, and packets with another snapshot than its simulation.
 
 use cubewire_codec::entropy::coder::{BinCoder, BinEncoder};
 use cubewire_codec::ladder::SIMULATED;
@@ -13,11 +13,11 @@ use crate::hostile::{Victim, decode_damaged, mutate};
 use crate::scene::{Lane, body_of};
 use crate::simulated::has_long_check;
 
-/// Packets that are tried for each kind of check.
+/// Number of packets for each kind of check.
 const PACKETS: usize = 800;
 
-/// Decodes packets of sequences in a simulation that is wrong by a step of one axis of one body, and counts those that
-/// pass and those that are tried.
+/// Decodes packets with a simulation that is wrong by a step along one axis of one body. Returns the number of
+/// packets that pass their check, and the number of all packets.
 fn count_passes(sequences: impl Iterator<Item = u16>) -> [usize; 2] {
     let (initial, frames) = play();
     let mut lane = Lane::new(&initial, BitLedger::new());
@@ -81,7 +81,7 @@ fn a_step_of_one_body_does_not_pass_the_longer_check() {
     assert!(tried > 200_000 && passed == 0, "{passed} of {tried}");
 }
 
-/// Packets of all origins, some of them with state chunks.
+/// Packets with all origins, some of them with state chunks.
 fn victims() -> Vec<Victim> {
     let (initial, frames) = play();
     let mut lane = Lane::new(&initial, BitLedger::new());
@@ -115,7 +115,7 @@ fn victims() -> Vec<Victim> {
 fn mutated_simulated_packets_are_a_snapshot_or_an_error() {
     let mut random = ChaCha8Rng::seed_from_u64(crate::seed());
     let damage = |bytes: &mut Vec<u8>| match random.random_bool(0.3) {
-        // Behind the header.
+        // After the header.
         true if bytes.len() > 6 => {
             let index = random.random_range(6..bytes.len());
             bytes[index] = random.random();
@@ -135,7 +135,8 @@ fn truncated_and_extended_simulated_packets_are_refused() {
     for mut victim in victims() {
         let whole = victim.bytes.clone();
         for length in 0..whole.len() {
-            // A simulated packet says the same with other inputs, to a receiver that always simulates the same.
+            // A truncated packet can have other inputs. This receiver always simulates the same snapshot, so it
+            // accepts it.
             let (is_simulated, decoded) = victim.decode(&whole[..length]);
             if !is_simulated {
                 tried += 1;
@@ -145,7 +146,7 @@ fn truncated_and_extended_simulated_packets_are_refused() {
         for more in [&[0][..], &[1], &[0; 9], &[0xFF; 40]] {
             let bytes = [&whole[..], more].concat();
             let (_, decoded) = victim.decode(&bytes);
-            // Ones more are another arithmetic number, which can be that of other inputs.
+            // Appended bytes that are not zero change the arithmetic code, which can then decode to other inputs.
             assert!(more[0] != 0 || decoded.is_err());
         }
     }
@@ -156,7 +157,7 @@ const HALF: u32 = 32_768;
 const SIMULATED_BIN: (bool, u32) = (true, 63_488);
 const NO_STATE_CHUNK: (bool, u32) = (true, 65_280);
 
-/// Bins of a packet with an origin of that kind and age, spelled out, and unchanged inputs.
+/// Bins of a packet with an origin of this kind and age, spelled out, and unchanged inputs.
 fn spelled_out(kind: &[bool], age: u8) -> Vec<(bool, u32)> {
     let mut bins = vec![SIMULATED_BIN, (false, 64_512)];
     bins.extend(kind.iter().map(|&bin| (bin, HALF)));
@@ -166,7 +167,7 @@ fn spelled_out(kind: &[bool], age: u8) -> Vec<(bool, u32)> {
     bins
 }
 
-/// No encoder writes these, except the first, and they would be read as what is sent in a shorter form.
+/// Bins that have the same meaning as a shorter form. No encoder writes them, except the first.
 #[test]
 fn other_forms_of_the_same_are_refused() {
     let (initial, frames) = play();

@@ -1,4 +1,4 @@
-//! Sizes to the bit, from the article's layouts.
+//! Exact sizes, from the article's layouts.
 
 use cubewire_codec::ladder::{self, LADDER, Rung};
 use cubewire_codec::stages::Position;
@@ -7,7 +7,7 @@ use glam::Vec3;
 
 use crate::scene::Lane;
 
-/// A grid of bodies at rest, as the demo starts.
+/// A grid of bodies at rest, as at the start of the demo.
 fn grid() -> Snapshot {
     let bodies = (0..901).map(|index| BodyState {
         position: Vec3::new((index % 30) as f32 - 14.5, (index / 30) as f32 - 14.5, 0.2),
@@ -18,7 +18,7 @@ fn grid() -> Snapshot {
     }
 }
 
-/// Bits of everything but header and padding, with every body moving at `velocity`.
+/// Bits without header and padding, with every body moving at `velocity`.
 fn body_bits(rung: Rung, velocity: Vec3) -> f64 {
     let mut state = grid();
     for body in &mut state.bodies {
@@ -67,7 +67,7 @@ fn each_doubling_of_the_steps_takes_three_bits() {
     }
 }
 
-/// The packet of a state at rest against an equal baseline.
+/// Packet of a state at rest against an equal baseline.
 fn at_rest(rung: Rung) -> Lane {
     let mut lane = Lane::new(&grid(), BitLedger::new());
     for tick in [6, 12, 18] {
@@ -86,11 +86,11 @@ fn at_rest_changed_bits_take_a_bit_a_body() {
 #[test]
 fn at_rest_indices_leave_little_but_the_header() {
     let from_index = LADDER.iter().skip_while(|rung| **rung != ladder::INDEX);
-    // Without a simulation, `simulated` says so in five bits: see the tests of simulated scenes.
+    // `simulated` without inputs takes five bits more; see the tests of simulated scenes.
     for rung in from_index.filter(|rung| **rung != ladder::SIMULATED) {
         let lane = at_rest(*rung);
         assert!(lane.packet.bytes.len() <= 7, "{}", rung.name);
-        // The article's 15 kbps: with 28 bytes of IP and UDP, 60 times a second.
+        // The article's 15 kbps: 60 packets a second, with 28 bytes of IP and UDP headers.
         let kbps = (lane.packet.bytes.len() + 28) as f64 * 60.0 * 8.0 / 1000.0;
         assert!((15.0..17.0).contains(&kbps), "{}: {kbps}", rung.name);
     }
@@ -109,7 +109,7 @@ fn indices_are_chosen_where_they_are_cheaper() {
             lane.packet.ledger.kind(BitKind::Selection)
         });
         let sizes: Vec<f64> = sizes.collect();
-        // One bit says which form it is, and another form takes a bit a body.
+        // One bit selects the form, and the other form takes a bit per body.
         assert!(sizes.iter().all(|&bits| bits <= 902.0));
         // The article's rule of thumb, for indices of ten bits.
         assert!(sizes[..89].iter().all(|&bits| bits < 902.0));

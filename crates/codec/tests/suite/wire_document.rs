@@ -1,4 +1,4 @@
-//! The tables and examples of WIRE.md agree with the code.
+//! The tables and examples of WIRE.md match the code.
 
 use cubewire_codec::ladder::{AFFINE, LADDER};
 use cubewire_codec::motion::MAX_TICKS;
@@ -22,7 +22,7 @@ use crate::scene::Lane;
 
 const DOCUMENT: &str = include_str!("../../WIRE.md");
 
-/// Cells of the table row of the document that starts with `first`.
+/// Cells of the document's table row that starts with `first`.
 fn row(first: &str) -> Vec<&'static str> {
     let start = format!("| {first} |");
     let mut rows = DOCUMENT.lines().filter(|line| line.starts_with(&start));
@@ -36,7 +36,7 @@ fn widths(bits: &[u8]) -> String {
     bits.join(" ")
 }
 
-/// Rows of the document's table of constants have these values.
+/// Checks rows of the document's table of constants.
 fn assert_constants<const N: usize>(constants: [(&str, String); N]) {
     for (constant, value) in constants {
         assert_eq!(row(constant), [constant, &value]);
@@ -154,7 +154,7 @@ fn the_ranges_of_each_class_are_those_of_the_code() {
     }
 }
 
-/// The packets of section 20, by rung.
+/// Packets of section 20, by rung.
 pub(crate) fn example_packets() -> Vec<(&'static str, Vec<Vec<u8>>)> {
     let start = DOCUMENT.find("## 20 Examples").unwrap();
     let end = DOCUMENT.find("\nThe initial state as a block").unwrap();
@@ -188,7 +188,7 @@ fn to_hex(label: Sequence, bytes: &[u8]) -> String {
     format!("{label} {}\n", lines.join("\n      "))
 }
 
-/// The rungs of section 20, and stages of which every parameter is unusual.
+/// The rungs of section 20, and stages with unusual parameters only.
 pub(crate) fn example_stages() -> impl Iterator<Item = (&'static str, Stages)> {
     let unusual = "orientation=smallest-three-9+velocity=omitted+position=quantized-1024\
                    +delta=relative-indices-2-4+relative-position=two-ranges-7-10\
@@ -199,9 +199,9 @@ pub(crate) fn example_stages() -> impl Iterator<Item = (&'static str, Stages)> {
     rungs.chain([("changed-flags, other parameters", unusual)])
 }
 
-/// The seven codes of section 5, and the parameters that follow.
+/// The seven codes of section 5, and their parameters.
 fn codes(stages: &Stages) -> String {
-    /// The code after the last means that parameters follow.
+    /// If no variant matches, the code is the number of variants, and parameters follow.
     fn index<T: PartialEq>(all: &[T], stage: T) -> usize {
         all.iter()
             .position(|other| *other == stage)
@@ -245,7 +245,7 @@ fn codes(stages: &Stages) -> String {
     text
 }
 
-/// The text of section 20 from the first packet on.
+/// Section 20 from the first packet on.
 fn examples() -> String {
     let (initial, states) = example_states();
     let mut examples = String::new();
@@ -254,7 +254,7 @@ fn examples() -> String {
         examples += &format!("\n**{name}** {}\n\n```text\n", codes(&stages));
         let mut before = None;
         for (sequence, state) in &states {
-            // The lane decodes it, too, and checks what arrives.
+            // The lane also decodes the packet and checks the result.
             match stages.delta {
                 Delta::ArithmeticSimulated => send_example(&mut lane, *sequence, state, before),
                 _ => lane.send(*sequence, stages, state, before),
@@ -279,7 +279,7 @@ fn the_examples_are_what_the_code_writes_and_reads() {
     );
 }
 
-/// The document with the examples that the code writes now.
+/// The document with examples written by the current code.
 pub(crate) fn with_examples() -> String {
     let start = DOCUMENT.find("\n**uncompressed**").unwrap();
     DOCUMENT[..start].to_owned() + &examples()

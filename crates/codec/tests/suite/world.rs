@@ -1,4 +1,4 @@
-//! Bodies that rest, move, fall, jump and change in a scene of any schema.
+//! Bodies that rest, move, fall, jump and change, in a scene of any schema.
 
 use std::sync::Arc;
 
@@ -8,17 +8,16 @@ use cubewire_codec::{BodyState, Life, Plan, QuantizedSnapshot, Snapshot, Stages}
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// A body.
 #[derive(Clone, Debug)]
 struct Mover {
     life: Life,
-    /// With the velocity in units per tick.
+    /// The velocity is in units per tick.
     state: BodyState,
     values: Vec<u32>,
     is_resting: bool,
 }
 
-/// A world of bodies in the bounds of a schema.
+/// A world of bodies within the bounds of a schema.
 #[derive(Clone, Debug)]
 pub(crate) struct World {
     pub(crate) plan: Arc<Plan>,
@@ -27,7 +26,7 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// As many slots as the schema has, all empty, or else `fixed` bodies.
+    /// Creates the schema's number of empty slots or, in a scene of fixed bodies, `fixed` bodies.
     pub(crate) fn new(plan: Arc<Plan>, fixed: usize, seed: u64) -> Self {
         let mut world = Self {
             slots: vec![None; plan.max_slots().unwrap_or(fixed)],
@@ -40,7 +39,7 @@ impl World {
         world
     }
 
-    /// The state before the first packet.
+    /// State before the first packet.
     pub(crate) fn initial(&self) -> Snapshot {
         let movers = self.slots.iter().flatten();
         Snapshot {
@@ -52,7 +51,7 @@ impl World {
         self.slots.len()
     }
 
-    /// A body comes, often near another, to the floor, or exactly where and as the one before was.
+    /// Adds a body: often near another, on the floor, or with the exact state of the slot's previous body.
     pub(crate) fn add(&mut self, slot: usize, life: Life) {
         let (schema, random) = (self.plan.schema(), &mut self.random);
         if let Some(before) = self.slots[slot].as_mut().filter(|_| random.random()) {
@@ -89,12 +88,12 @@ impl World {
         });
     }
 
-    /// A body goes, if there is one.
+    /// Removes a body. Returns whether there was one.
     pub(crate) fn remove(&mut self, slot: usize) -> bool {
         self.slots[slot].take().is_some()
     }
 
-    /// Everything goes on by a tick; nobody comes or goes.
+    /// Moves all bodies by a tick.
     pub(crate) fn step(&mut self) {
         let (plan, random) = (&self.plan, &mut self.random);
         let schema = plan.schema();
@@ -108,7 +107,7 @@ impl World {
                 let state = &mut mover.state;
                 state.linear_velocity[schema.up.index()] -= schema.world.gravity / (rate * rate);
                 let position = state.position + state.linear_velocity;
-                // A little outside of the bounds, too.
+                // Positions can be slightly out of bounds.
                 state.position = Vec3::from_array(std::array::from_fn(|axis| {
                     let Range { min, max, .. } = schema.position[axis];
                     let margin = 0.1 * (max - min);
@@ -146,7 +145,7 @@ impl World {
     }
 }
 
-/// A vector of up to 2 to the power of `log` steps along each axis, mostly much shorter.
+/// A vector of up to 2^`log` steps along each axis, mostly much shorter.
 fn steps(plan: &Plan, random: &mut impl Rng, log: u32) -> Vec3 {
     let size = f64::from(1 << random.random_range(0..=log));
     let steps = |range: &Range| random.random_range(-size..size) / range.steps_per_unit;

@@ -1,4 +1,4 @@
-//! The ranges of conditions.
+//! Validation of conditions.
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use crate::text::NOTATION;
 /// Upper bound of every delay in the conditions: 60 s.
 pub const MAX_DELAY: Duration = Duration::from_secs(60);
 
-/// Upper bound of [`sigma`](Jitter::LogNormal): one packet in a hundred takes a thousand medians.
+/// Upper bound of [`sigma`](Jitter::LogNormal). At this value, one packet in a hundred takes a thousand medians.
 pub const MAX_SIGMA: f64 = 3.0;
 
 /// Lower bound of the [bandwidth](crate::Bandwidth), so that no packet blocks a link for hours.
 pub const MIN_BITS_PER_SECOND: u64 = 1_000;
 
 impl Conditions {
-    /// Checks that every value is in range.
+    /// Checks that every value is in its range.
     ///
     /// # Errors
-    /// [`TextError`] for the first value that is not, with the nearest that is.
+    /// [`TextError`] for the first value out of range. It names the nearest value in range.
     pub fn check(&self) -> Result<(), TextError> {
         let nearest = NOTATION.written(&self.clone().clamped())?;
         let mut both = NOTATION.written(self)?.into_iter().zip(nearest);

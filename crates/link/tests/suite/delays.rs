@@ -31,7 +31,7 @@ fn uniform_jitter_is_uniform_around_the_latency() {
 fn no_delay_falls_below_zero() {
     let conditions = jitter(Jitter::Uniform { spread: ms(100) });
     let delays = sorted_delays_ms(&arrivals(&conditions, 2, PACKETS, ms(16)));
-    // A quarter of −50..150.
+    // A quarter of −50..150 is below zero, which becomes zero.
     let at_once = delays.iter().filter(|delay| **delay == 0.0).count();
     assert_near(at_once as f64, 25_000.0, 0.02);
     assert_near(quantile(&delays, 0.75), 100.0, 0.01);
@@ -48,8 +48,8 @@ fn log_normal_jitter_has_its_median_mean_and_tail() {
         .map(|delay| delay - 50.0)
         .collect();
     assert!(delays[0] > 0.0);
-    // The quantile of a log-normal distribution is the median × e^(sigma × that of the normal one),
-    // its mean the median × e^(sigma² / 2).
+    // The quantile of a log-normal distribution is the median × e^(sigma × the quantile of the normal distribution),
+    // and its mean is the median × e^(sigma² / 2).
     for (fraction, normal) in [
         (0.01, -2.326_348),
         (0.1, -1.281_552),
@@ -91,7 +91,7 @@ fn packets_are_held_back_with_the_given_probability_and_delay() {
     assert!(held_back[0] >= 70.0 && *held_back.last().unwrap() <= 110.0);
     assert_near(mean(held_back), 90.0, 0.01);
     assert_near(quantile(held_back, 0.25), 80.0, 0.01);
-    // A packet that is held back is overtaken by the next, 16 ms later, unless that is held back too
+    // A packet that is held back is overtaken by the next, 16 ms later, unless the next is also held back
     // (1 in 10) and this one not long enough for a third to overtake it (3 in 10, rarely otherwise).
     let overtaken = arrivals
         .iter()

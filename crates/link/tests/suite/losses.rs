@@ -6,7 +6,7 @@ use crate::{arrivals, assert_near, ms};
 
 const PACKETS: usize = 200_000;
 
-/// For each packet, whether it was lost.
+/// Whether each packet was lost.
 fn lost(conditions: &Conditions, seed: u64) -> Vec<bool> {
     let mut lost = vec![true; PACKETS];
     for arrival in arrivals(conditions, seed, PACKETS, ms(16)) {

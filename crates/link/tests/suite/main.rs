@@ -1,5 +1,5 @@
-//! The public behaviour of a link. Seeds of statistical tests are fixed, so the measured values are the
-//! same in every run; each test prints its seeds if it fails.
+//! Public behaviour of a link. Statistical tests have fixed seeds, so the measured values are the
+//! same in every run. Each test prints its seed if it fails.
 
 mod delays;
 mod losses;
@@ -23,7 +23,7 @@ struct Arrival {
     delay_ms: f64,
 }
 
-/// Sends packets of 100 bytes at an interval, and returns them in the order of arrival.
+/// Sends packets of 100 bytes at an interval. Returns them in the order of arrival.
 fn arrivals(
     conditions: &Conditions,
     seed: u64,
@@ -44,7 +44,7 @@ fn arrivals(
         .collect()
 }
 
-/// Asserts that a measured value is as expected, within a relative tolerance.
+/// Asserts that a measured value is near the expected one, within a relative tolerance.
 fn assert_near(measured: f64, expected: f64, tolerance: f64) {
     assert!(
         (measured - expected).abs() <= tolerance * expected.abs(),

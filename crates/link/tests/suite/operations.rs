@@ -26,11 +26,11 @@ fn operations() -> impl Strategy<Value = Vec<Operation>> {
     prop::collection::vec(operation, 1..200)
 }
 
-/// A link and the bookkeeping that it is checked against.
+/// A link and the expected counts.
 struct CheckedLink {
     link: Link<usize>,
     now: Duration,
-    /// For each packet the time of sending, and whether it may arrive twice.
+    /// Time of sending of each packet, and whether it may arrive twice.
     sent: Vec<(Duration, bool)>,
     times_delivered: HashMap<usize, u32>,
     newest_arrival: Duration,
@@ -47,7 +47,7 @@ impl CheckedLink {
             *times += 1;
             assert!(*times <= 1 + u32::from(may_arrive_twice));
         }
-        // Packets sent from now on may arrive at once, before those in flight.
+        // Packets sent from now on may arrive at once, before packets in flight.
         self.newest_arrival = Duration::ZERO;
     }
 

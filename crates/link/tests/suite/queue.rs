@@ -20,7 +20,7 @@ fn bottleneck() -> Conditions {
 
 #[test]
 fn below_its_capacity_a_link_adds_only_the_time_to_send() {
-    // 100 bytes each 16 ms are 50 kbit/s, and take 0.8 ms.
+    // 100 bytes every 16 ms are 50 kbit/s. Each packet takes 0.8 ms.
     let delays = sorted_delays_ms(&arrivals(&bottleneck(), 1, 1_000, ms(16)));
     assert_eq!(delays.len(), 1_000);
     assert!(delays.iter().all(|delay| (delay - 20.8).abs() < 1e-6));
@@ -31,7 +31,7 @@ fn above_its_capacity_a_link_runs_at_its_rate_with_a_full_queue() {
     // 2 Mbit/s for ten seconds.
     let packets = 25_000;
     let arrivals = arrivals(&bottleneck(), 2, packets, Duration::from_micros(400));
-    // Half of the packets, and those that are queued at the end.
+    // Half of the packets, and the packets in the queue at the end.
     assert_near(arrivals.len() as f64, 12_500.0 + 250.0, 0.001);
     assert!(arrivals.is_sorted_by_key(|arrival| arrival.number));
     let steady = &arrivals[1_000..];
@@ -53,7 +53,7 @@ fn a_burst_fills_the_queue_and_its_tail_is_dropped() {
     }
     assert_eq!(link.queued_bytes(), 25_000);
     let arrived: Vec<u32> = std::iter::from_fn(|| link.receive(Duration::MAX)).collect();
-    // One is being sent, and 250 are queued.
+    // One packet is being sent, and 250 are queued.
     assert_eq!(arrived, (0..251).collect::<Vec<_>>());
     let expected = LinkStats {
         sent: 300,

@@ -14,7 +14,7 @@ pub(crate) fn legal_conditions() -> impl Strategy<Value = Conditions> {
     })
 }
 
-/// Conditions with moderate values and with all others, some of them out of range, and traces.
+/// Arbitrary conditions: moderate values, extreme values, values out of range, and traces.
 pub(crate) fn any_conditions() -> impl Strategy<Value = Conditions> {
     let reordering =
         (number(1.0), delay(), delay()).prop_map(|(probability, min_delay, max_delay)| {
@@ -95,7 +95,7 @@ fn delay() -> impl Strategy<Value = Duration> {
     ]
 }
 
-/// Any number in `0..=max`, with both ends and tiny numbers among them, and now and then another.
+/// A number in `0..=max`, both ends and tiny numbers included, and sometimes a number out of range.
 fn number(max: f64) -> impl Strategy<Value = f64> + Clone {
     let others = [-1.0, 2.0 * max, f64::NAN, f64::INFINITY];
     prop_oneof![

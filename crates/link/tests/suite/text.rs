@@ -22,7 +22,7 @@ proptest! {
     }
 }
 
-/// Pieces of texts, each of them legal or almost legal somewhere.
+/// Pieces of texts, each of them legal or almost legal in some place.
 fn piece() -> impl Strategy<Value = String> {
     let known = "+ + + = / / cut 4g latency=20ms jitter=uniform/1ms loss=bursts/0.1/2 reordering=none \
                  latency= jitter= loss= duplicate= reordering= bandwidth= none uniform/ log-normal/ \

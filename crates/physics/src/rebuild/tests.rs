@@ -1,10 +1,10 @@
-//! What a rebuild does to play.
+//! Tests of how a rebuild changes the game.
 
 use cubewire_scene::{self as scene, CUBES, Keys};
 
 use crate::World;
 
-/// Rolls to and fro.
+/// Keys that roll the player to and fro.
 pub(crate) fn rolling(tick: u64, gather: bool) -> Keys {
     Keys {
         right: tick % 100 < 50,
@@ -31,14 +31,14 @@ fn energy(world: &World) -> f64 {
         .sum()
 }
 
-/// The largest distance between the two positions of a cube, metres.
+/// Largest distance between the positions of a cube in both worlds, metres.
 fn largest_distance(a: &World, b: &World) -> f32 {
     let [a, b] = [a, b].map(World::snapshot);
     let distance = |cube: usize| a.bodies[cube].position.distance(b.bodies[cube].position);
     (0..CUBES).map(distance).fold(0.0, f32::max)
 }
 
-/// Rebuilds a copy of the world, and compares the two after a tick of play.
+/// Rebuilds a copy of the world, and compares both after a tick.
 fn check_rebuild(world: &World, keys: Keys) {
     let [mut undisturbed, mut rebuilt] = [world.clone(), world.clone()];
     rebuilt.rebuild();
@@ -49,7 +49,7 @@ fn check_rebuild(world: &World, keys: Keys) {
     println!("{} awake: {metres} m, energy x {ratio}", awake(world));
     // A third of a cube's edge.
     assert!(metres < 0.13, "{metres} m");
-    // It loses the impulses from which the solver starts.
+    // A rebuild loses the impulses that the solver starts from.
     assert!((0.85..1.15).contains(&ratio), "energy x {ratio}");
     assert_eq!(awake(&rebuilt), awake(&undisturbed), "cubes woke");
 }
@@ -61,7 +61,7 @@ fn what_a_rebuild_changes_in_a_tick_is_small_and_wakes_nothing() {
         world.step(rolling(tick, true));
         if tick >= 600 && tick % 90 == 0 {
             check_rebuild(&world, rolling(tick + 1, true));
-            // The ball is let go.
+            // The ball falls apart.
             let mut falling = world.clone();
             (tick + 1..tick + 11).for_each(|tick| falling.step(rolling(tick, false)));
             check_rebuild(&falling, rolling(tick + 11, false));

@@ -1,18 +1,18 @@
-//! What a state says besides the snapshot of its tick, as bytes.
+//! The bytes of a state: the data that the snapshot of its tick does not contain.
 //!
 //! ```text
 //! deflate(
 //!     ticks                       4 bytes
 //!     for each cube:
-//!         rest                    1 byte   asleep: for how many ticks, 100 at most;
-//!                                          awake: 128 + for how many ticks slow enough to fall asleep
+//!         rest                    1 byte   asleep: number of ticks, at most 100;
+//!                                          awake: 128 + number of ticks slow enough to fall asleep
 //!     for each cube that is awake:
 //!         velocity           x, y, z   2 bytes each, in 1/64 m/s
 //!         angular velocity   x, y, z   2 bytes each, in 1/64 rad/s
 //! )
 //! ```
 //!
-//! Everything is little-endian. Numbers are rounded towards zero, so that speeds stay within their limits.
+//! All numbers are little-endian. They are rounded towards zero, so that speeds stay within their limits.
 
 #[cfg(test)]
 mod tests;
@@ -30,60 +30,61 @@ use super::{ExactBody, WorldState};
 use crate::crowd::is_crowded;
 use crate::pose::{dequantize, is_of_scene};
 
-/// Bytes of a state before compression, if every cube is awake: more are never decompressed.
+/// Maximum size of a state before compression, if every cube is awake. Decompression stops there.
 pub const MAX_STATE_BYTES: usize = TICKS_BYTES + CUBES * (1 + VELOCITY_BYTES);
 
 const TICKS_BYTES: usize = 4;
 const VELOCITY_BYTES: usize = 12;
 
-/// Added to the rest byte of a cube that is awake.
+/// Added to the rest byte of an awake cube.
 const AWAKE: u8 = 128;
 
-/// Velocities are in these shares of a metre or radian a second.
+/// Steps of velocities per metre or radian per second.
 const STEPS: f32 = 64.0;
 
-/// Share of a speed limit up to which velocities are taken: the limits are applied in floats.
+/// Factor of the speed limits up to which velocities are accepted, because the limits are applied in floats.
 const ROUNDING: f32 = 1.001;
 
-/// The compressor's level: a higher one takes longer and saves nothing.
+/// Compression level. Higher levels take longer and do not save bytes.
 const LEVEL: u8 = 6;
 
-/// Bytes are not those of a state.
+/// Error of reading a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WorldStateError {
-    /// They are not compressed as they should be, end early, or hold more than [`MAX_STATE_BYTES`].
+    /// The compressed bytes are invalid, end early, or decompress to more than [`MAX_STATE_BYTES`].
     #[error("the bytes of a state do not decompress to at most {MAX_STATE_BYTES} bytes")]
     Compression,
-    /// Some follow those of a state, compressed or not.
+    /// Bytes follow the end of the state, compressed or not.
     #[error("{bytes} bytes follow those of a state")]
     Trailing {
-        /// The number of them.
+        /// Number of bytes.
         bytes: usize,
     },
-    /// Decompressed, they end before the last cube.
+    /// The decompressed bytes end before the last cube.
     #[error("the bytes of a state end in cube {cube}")]
     Short {
         /// Index of the cube.
         cube: usize,
     },
-    /// The snapshot is not one of the scene, in the precision of [`SIMULATED`](cubewire_codec::ladder::SIMULATED).
+    /// The snapshot does not have all cubes of the scene in the precision of
+    /// [`SIMULATED`](cubewire_codec::ladder::SIMULATED).
     #[error("the snapshot of a state has {cubes} cubes, or another precision")]
     Snapshot {
-        /// Its number of cubes.
+        /// Number of cubes in the snapshot.
         cubes: usize,
     },
-    /// More cubes of the snapshot overlap than in any simulation, which would take seconds.
+    /// More cubes of the snapshot overlap than in any simulation. Simulating them would take seconds.
     #[error("too many cubes overlap")]
     Crowded,
-    /// A cube has rested for a time that is not written so.
+    /// The rest byte of a cube is invalid.
     #[error("cube {cube} cannot rest as {rest}")]
     Rest {
         /// Index of the cube.
         cube: usize,
-        /// The byte.
+        /// The rest byte.
         rest: u8,
     },
-    /// A cube is faster than the scene lets it be.
+    /// A cube is faster than the scene's limits.
     #[error("cube {cube} is too fast")]
     Speed {
         /// Index of the cube.
@@ -92,17 +93,17 @@ pub enum WorldStateError {
 }
 
 impl WorldState {
-    /// What the [rounded](Self::rounded) state says besides its snapshot.
+    /// Returns the data of the [rounded](Self::rounded) state that its snapshot does not contain, compressed.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         compress_to_vec(&self.to_records(), LEVEL)
     }
 
-    /// The rounded state of these [bytes](Self::to_bytes), and of the snapshot of its tick. Allocates a bounded number
-    /// of bytes, whatever they are.
+    /// Reads a rounded state from [bytes](Self::to_bytes) and the snapshot of its tick. The allocated memory is
+    /// bounded for any bytes.
     ///
     /// # Errors
-    /// [`WorldStateError`] for any other bytes or snapshots, and for states outside the limits of the scene.
+    /// [`WorldStateError`] for invalid bytes or snapshots, and for states outside the limits of the scene.
     pub fn from_bytes(snapshot: &QuantizedSnapshot, bytes: &[u8]) -> Result<Self, WorldStateError> {
         if !is_of_scene(snapshot) {
             let cubes = snapshot.len();
@@ -124,7 +125,7 @@ impl WorldState {
 
     pub(super) fn to_records(&self) -> Vec<u8> {
         let mut records = Vec::with_capacity(MAX_STATE_BYTES);
-        // Only the player's hovering depends on them.
+        // 32 bits are enough, because only the player's hovering depends on the ticks.
         records.extend((self.ticks as u32).to_le_bytes());
         records.extend(self.bodies.iter().map(ExactBody::rest));
         for body in self.bodies.iter().filter(|body| !body.sleeping) {
@@ -138,7 +139,7 @@ impl WorldState {
         records
     }
 
-    /// The snapshot is one of the scene.
+    /// Reads uncompressed bytes. The snapshot must be one of the scene.
     pub(super) fn from_records(
         snapshot: &QuantizedSnapshot,
         mut records: &[u8],
@@ -176,7 +177,7 @@ impl WorldState {
 }
 
 impl ExactBody {
-    /// For how long it has rested, or been slow, as one byte.
+    /// Packs the rest time of an asleep cube, or the slow time of an awake one, into a byte.
     fn rest(&self) -> u8 {
         match self.sleeping {
             true => self.rest_ticks.min(GREY_AFTER_TICKS) as u8,
@@ -187,7 +188,7 @@ impl ExactBody {
         }
     }
 
-    /// A cube with these bytes, without velocities.
+    /// Reads a cube without velocities.
     fn at_rest(
         snapshot: &QuantizedSnapshot,
         cube: usize,

@@ -1,4 +1,4 @@
-//! Sets that are kept and stepped elsewhere, as `bevy_rapier3d` does in the game.
+//! Sets that are owned and stepped elsewhere, as by `bevy_rapier3d` in the game.
 
 use cubewire_physics::rapier3d::prelude::*;
 use cubewire_physics::{
@@ -15,7 +15,7 @@ struct Kept {
 }
 
 impl Kept {
-    /// What the game spawns, with user data.
+    /// Spawns the same bodies as the game, with user data.
     fn new() -> Self {
         let mut sets = PhysicsWorld {
             gravity: GRAVITY,

@@ -1,4 +1,4 @@
-//! A sender and a receiver over a simulated link, each with worlds of its own.
+//! A sender and a receiver over a simulated link, each with separate worlds.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -17,7 +17,7 @@ use crate::input;
 
 const HEADER_BYTES: usize = 28;
 
-/// Compares every decoded snapshot with the one that was sent.
+/// Compares every decoded snapshot with the sent one.
 struct Lane {
     tick: u64,
     world: World,
@@ -39,7 +39,7 @@ struct Lane {
 }
 
 impl Lane {
-    /// Joins a scene that has been played up to `tick`.
+    /// A receiver joins a scene that has been simulated up to `tick`.
     fn new(tick: u64, world: World, started: bool, conditions: &Conditions, seed: u64) -> Self {
         let initial = world.snapshot();
         let limits = Limits::default();
@@ -135,7 +135,7 @@ impl Lane {
         }
     }
 
-    /// Bandwidth with 28 bytes of IP and UDP headers a packet, without states.
+    /// Bandwidth without states. Each packet has 28 bytes of IP and UDP headers.
     fn kbps(&self) -> f64 {
         let bits =
             (self.bytes + HEADER_BYTES * self.packets as usize) as f64 * 8.0 - self.state_bits;
@@ -155,12 +155,12 @@ fn round_trip(loss: f64) -> Conditions {
     }
 }
 
-/// A lane that is there from the start, shortly before sequence numbers wrap.
+/// A lane that exists from the start, shortly before sequence numbers wrap.
 fn from_start(conditions: &Conditions) -> Lane {
     Lane::new(65_000, World::new(), true, conditions, 1)
 }
 
-/// A lane that joins in the middle of a ball.
+/// A lane with a receiver that joins while the player rolls a ball.
 fn from_middle(conditions: &Conditions, seed: u64) -> Lane {
     static MIDDLE: LazyLock<World> = LazyLock::new(|| {
         let mut world = World::new();
@@ -180,7 +180,7 @@ impl Lane {
     }
 }
 
-/// Over a reset and a wrap of the sequence numbers.
+/// The test covers a reset and a wrap of the sequence numbers.
 #[test]
 fn a_receiver_that_is_there_from_the_start_is_in_sync_whatever_is_lost() {
     for (loss, limit_kbps) in [(0.0, 16.6), (0.05, 16.6), (0.3, 16.6), (0.8, 17.4)] {
@@ -199,7 +199,7 @@ fn a_receiver_that_is_there_from_the_start_is_in_sync_whatever_is_lost() {
     }
 }
 
-/// What arrives late was simulated before.
+/// A late packet belongs to a tick that was simulated before.
 #[test]
 fn packets_that_overtake_each_other_decode() {
     let conditions = Conditions {
@@ -229,14 +229,14 @@ fn a_receiver_that_joins_is_sent_a_state_and_is_in_sync() {
                 "loss {loss}: {state_bytes} bytes, {without} packets, {} states",
                 lane.states
             );
-            // The snapshot of its tick may be lost.
+            // The snapshot of the state's tick may be lost.
             assert!((1..=4).contains(&lane.states), "{} states", lane.states);
             assert!(state_bytes < 20_000.0, "{state_bytes} at loss {loss}");
         }
     }
 }
 
-/// Each time it is sent packets without a simulation for a round trip or two, and a state.
+/// Each time it gets packets without a simulation for a round trip or two, and a state.
 #[test]
 fn a_receiver_that_loses_its_world_every_second_is_soon_in_sync_again() {
     let mut lane = from_start(&round_trip(0.0));
@@ -255,7 +255,7 @@ fn a_receiver_that_loses_its_world_every_second_is_soon_in_sync_again() {
     assert!(kbps < 32.0, "{kbps}");
 }
 
-/// Before the first ack, while a state is on its way, and in the round trip after it.
+/// Resets happen before the first ack, while a state is being sent, and in the round trip after it.
 #[test]
 fn resets_at_any_time_leave_the_two_ends_in_sync() {
     for resets in [
@@ -290,20 +290,20 @@ fn resets_at_any_time_leave_the_two_ends_in_sync() {
     }
 }
 
-/// While nobody receives it, the scene is not rebuilt again and again.
+/// While the receiver is silent, the scene is not rebuilt repeatedly.
 #[test]
 fn states_are_not_made_for_a_receiver_that_is_not_heard() {
     let mut lane = from_middle(&round_trip(1.0), 1);
     lane.play(JOINED..JOINED + 600);
     assert_eq!(lane.states, 0);
-    // From then on it was there from the reset.
+    // From then on, the receiver was there since the reset.
     lane.set_conditions(&round_trip(0.0));
     lane.play(JOINED + 600..JOINED + 700);
     assert!(lane.states <= 1, "{}", lane.states);
     assert!(lane.synced > 40, "{}", lane.synced);
 }
 
-/// Too long for the inputs that a packet can have.
+/// The silence is longer than the inputs of a packet can cover.
 #[test]
 fn after_a_long_silence_another_state_is_sent() {
     let mut lane = from_start(&round_trip(0.0));
@@ -328,7 +328,7 @@ fn a_receiver_without_an_engine_is_sent_other_packets_and_asked_again_ever_more_
     lane.play(0..500);
     let failures = lane.sender.desyncs();
     assert!((1..=4).contains(&failures), "{failures}");
-    // As many as a round trip holds, each time.
+    // Each time, as many as fit a round trip.
     let rejected = lane.rejected.len() as u64;
     assert!(rejected <= failures * 10, "{rejected}");
     assert!(lane.decoded + rejected + 10 > lane.packets);

@@ -1,4 +1,4 @@
-//! The physics as one that uses it sees it.
+//! Integration tests of the physics' public API.
 
 mod borrowed;
 mod lane;
@@ -8,7 +8,7 @@ mod world;
 use cubewire_physics::{Input, World, state_hash};
 use cubewire_scene::Keys;
 
-/// Rolls, gathers a ball, lets go, blows, and starts again every nine seconds.
+/// Input that rolls, gathers a ball, lets go, blows, and resets every nine seconds.
 fn input(tick: u64) -> Input {
     let within = tick % 540;
     let keys = Keys {

@@ -1,4 +1,4 @@
-//! States, and worlds that are built from them.
+//! States, and worlds that are restored from them.
 
 use cubewire_codec::{Inputs, Origin, Plan, QuantizedSnapshot, ladder};
 use cubewire_physics::{Input, ReceiverWorld, World, WorldState};
@@ -7,7 +7,7 @@ use cubewire_scene::{CUBES, Keys};
 
 use crate::{hash, input};
 
-/// Asserts that all numbers are equal, bit by bit.
+/// Asserts that all numbers are equal bit by bit.
 fn assert_same(a: &WorldState, b: &WorldState, what: &str) {
     assert_eq!(a, b, "{what}");
     assert_eq!(a.to_bytes(), b.to_bytes(), "{what}");
@@ -40,7 +40,7 @@ fn a_restored_world_has_the_state_it_was_restored_from() {
 fn a_rebuilt_world_goes_on_as_a_restored_one_does() {
     let mut world = World::new();
     for tick in 0..800 {
-        // At rest, with a ball, with a falling pile, while blowing; over the reset at 540.
+        // At rest, with a ball, with a falling pile, while blowing, and around the reset at 540.
         if [30, 200, 340, 430, 539, 540, 541].contains(&tick) {
             let mut rebuilt = world.clone();
             let mut restored = World::restored(&world.state().rounded().unwrap());
@@ -59,7 +59,7 @@ fn a_rebuilt_world_goes_on_as_a_restored_one_does() {
 
 #[test]
 fn a_world_can_be_rebuilt_at_every_tick() {
-    // With a ball that grows.
+    // With a growing ball.
     let mut world = World::new();
     (0..150).for_each(|tick| world.advance(input(tick)));
     let mut restored = world.clone();
@@ -89,7 +89,7 @@ fn cubes_that_sleep_go_on_sleeping_after_a_rebuild() {
     for tick in 0..700 {
         world.advance(input(tick));
     }
-    // Without keys everything comes to rest.
+    // Without keys, all cubes come to rest.
     for _ in 0..600 {
         world.step(Keys::default());
     }
@@ -109,7 +109,7 @@ fn cubes_that_sleep_go_on_sleeping_after_a_rebuild() {
         );
     }
 
-    // They wake once they are touched.
+    // They wake when they are touched.
     let moving = Keys {
         right: true,
         up: true,
@@ -140,7 +140,7 @@ fn a_state_is_restored_however_long_the_world_before_it_has_lived() {
             assert!(engine.simulate(tick + 1, &inputs).is_some(), "after {gap}");
         }
         assert_eq!(engine.simulated_ticks(), 2);
-        // A packet from before belongs to no world that is kept.
+        // A packet from before does not belong to a kept world.
         assert!(engine.simulate(1_000 + gap, &inputs).is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Worlds, and that they can be repeated.
+//! Worlds are reproducible.
 
 use cubewire_physics::World;
 use cubewire_scene::{CUBES, MAX_ANGULAR_SPEED, MAX_LINEAR_SPEED, PLAYER};
@@ -10,7 +10,7 @@ fn a_clone_goes_on_as_the_original_does() {
     let mut world = World::new();
     let mut clones = Vec::new();
     for tick in 0..700 {
-        // A clone of a clone, and each as old as others.
+        // Clones of clones, of various ages.
         if tick % 50 == 7 {
             clones.push((tick, world.clone()));
         }

@@ -1,4 +1,4 @@
-//! Bytes of states: valid ones are read as the rounded state, and others do no harm.
+//! Bytes of states. Valid bytes give the rounded state, and others do no harm.
 
 use cubewire_codec::{BodyState, Plan, QuantizedSnapshot, Snapshot, ladder};
 use cubewire_scene::{Keys, PLAYER};
@@ -44,7 +44,7 @@ fn bytes_and_the_snapshot_give_the_rounded_state() {
         assert_eq!(rounded.rounded(), Ok(rounded.clone()), "{ticks}");
         assert_eq!(rounded.to_bytes(), bytes, "{ticks}");
         assert!(bytes.len() < if ticks == 0 { 3_000 } else { 20_000 });
-        // Where it is rounded to is not another snapshot.
+        // The rounded state quantizes to the same snapshot.
         let restored = World::restored(&rounded);
         assert_eq!(quantized(&restored), snapshot, "{ticks}");
         assert_eq!(restored.ticks(), ticks);
@@ -108,10 +108,10 @@ fn what_decompresses_to_another_size_is_refused() {
             Err(WorldStateError::Short { cube })
         );
     }
-    // There is room for more where cubes are asleep.
+    // If cubes are asleep, the records are shorter than the maximum.
     let longer = [&played(60).state().to_records()[..], &[0]].concat();
     assert_eq!(read(&longer), Err(WorldStateError::Trailing { bytes: 1 }));
-    // A few bytes that would be gigabytes.
+    // A few bytes that decompress to 400 times the maximum.
     let bomb = compress_to_vec(&vec![0; MAX_STATE_BYTES * 400], 9);
     assert!(bomb.len() < 6000);
     let refused = WorldState::from_bytes(&initial(), &bomb);
@@ -169,7 +169,7 @@ fn snapshots_that_are_not_of_the_scene_are_refused() {
     assert_eq!(refused(heap, PRECISION), Err(WorldStateError::Crowded));
 }
 
-/// Steps a world that others chose.
+/// Steps a world restored from a hostile state.
 fn step(state: &WorldState) {
     let mut world = World::restored(state);
     for tick in 0..30 {
@@ -225,7 +225,7 @@ proptest! {
         let mut state = WorldState::initial();
         for (cube, body) in state.bodies.iter_mut().enumerate().take(60) {
             let (x, y, z) = positions[cube % positions.len()];
-            // Many at one point, or each near one of many.
+            // Many cubes at one point, or each near one of many points.
             body.position = Vec3::new(x, y, z) * spread;
             body.orientation = Quat::from_array(turns[cube % turns.len()]).normalize();
             let [x, y, z, a, b, c] = velocities[cube % velocities.len()];
