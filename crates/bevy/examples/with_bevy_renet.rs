@@ -28,7 +28,7 @@ use cubewire_bevy::*;
 
 const BALLS: usize = 12;
 
-/// Distinguishes the game's datagrams from those of other games.
+/// Distinguishes the game's datagrams from other games' datagrams.
 const PROTOCOL_ID: u64 = 7;
 
 fn protocol(app: &mut App) {

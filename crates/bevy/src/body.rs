@@ -10,7 +10,7 @@ use crate::wire::BodyId;
 /// or another component that the app registered as disabling, clients do not see it and it keeps its slot.
 ///
 /// A clone of the entity is a new body. The clone gets the components that the game inserted, including this one, but
-/// not those that replication inserted.
+/// not the components of replication.
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[require(Transform)]
 pub struct Replicated;
@@ -115,7 +115,7 @@ pub(crate) struct HasEnded;
 #[component(immutable)]
 pub struct Teleport;
 
-/// Inserts the bundle into a remote body. Does nothing if an observer of an earlier insertion has despawned it.
+/// Inserts the bundle into a remote body. Skipped if an observer of an earlier insertion has despawned it.
 pub(crate) fn write(world: &mut World, body: Entity, bundle: impl Bundle) {
     if let Ok(mut body) = world.get_entity_mut(body) {
         body.insert(bundle);

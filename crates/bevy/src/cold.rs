@@ -15,7 +15,7 @@ pub(crate) struct ColdEntry {
     pub(crate) ticks: fn(EntityRef<'_>) -> Option<ComponentTicks>,
     /// Encodes a body's component. Entities in it are replaced by their wire form ([`to_wire`]).
     pub(crate) read: fn(EntityRef<'_>, &mut Mapper<'_>) -> Option<Encoded>,
-    /// Decodes and inserts the component. Does nothing if the entity was despawned. Returns false if the bytes are
+    /// Decodes and inserts the component. Skipped if the entity was despawned. Returns false if the bytes are
     /// malformed.
     pub(crate) write: fn(&mut World, Entity, &[u8], &mut Mapper<'_>) -> bool,
     pub(crate) remove: fn(&mut World, Entity),

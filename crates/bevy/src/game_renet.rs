@@ -242,7 +242,7 @@ fn hang_up(removed: On<Remove, Mailbox>, mut connections: ResMut<Connections>, m
     }
 }
 
-/// Spawns entities for renet's new connections, and ends those that renet no longer has.
+/// Spawns entities for renet's new connections, and ends connections that renet no longer has.
 fn follow(mut connections: ResMut<Connections>, ends: Ends, mut commands: Commands) {
     let connected = ends.connected();
     let entities = connections.entities.keys().copied();

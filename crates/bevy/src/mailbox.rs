@@ -9,8 +9,8 @@
 //!    sends each datagram once, and splits long ones into fragments. It resends messages until they arrive, within
 //!    [`reliable_allowance`](Mailbox::reliable_allowance) bytes on the wire per flush;
 //! 4. counts all bytes on the wire in [`traffic`](Mailbox::traffic), including headers and retransmissions, and sets
-//!    [`backlog_bytes`](Mailbox::backlog_bytes) and [`round_trip`](Mailbox::round_trip), from which replication decides
-//!    how much to put into the mailbox;
+//!    [`backlog_bytes`](Mailbox::backlog_bytes) and [`round_trip`](Mailbox::round_trip). Replication uses these to
+//!    limit the contents of the mailbox;
 //! 5. ends the connection if its entity is despawned. Replication despawns it if the peer violates the protocol.
 //!
 //! A connection stays active while its entity has [`Disabled`], because the entity can also be a body. A clone of the
@@ -30,7 +30,7 @@ use cubewire_protocol::{Allowed, Outbound, SendBudget};
 
 use crate::traffic::Traffic;
 
-/// System sets of every app with a [`MailboxPlugin`], in the order in which they run.
+/// System sets of every app with a [`MailboxPlugin`], in the order of execution.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CubewireSystems {
     /// `PreUpdate`: the transport fills the mailboxes.

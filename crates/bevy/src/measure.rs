@@ -17,9 +17,9 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// Returns the record of the last minute, with one [`Sample`] for each tick in which this end could send or receive. A
-    /// client numbers the ticks by its estimate of the server's clock. All packets have a [detail](PacketRecord::detail)
-    /// until the details take too much memory.
+    /// Returns the record of the last minute, with one [`Sample`] for each tick when this end could send or receive. A
+    /// client numbers the ticks by its estimate of the server's clock. All packets have a
+    /// [detail](PacketRecord::detail) until the details take too much memory.
     ///
     /// [`wire_bytes`](cubewire_protocol::record::Traffic::wire_bytes) count the direction from server to client,
     /// including all headers. At a server they are all bytes sent since the previous tick; at a client, the bytes of

@@ -15,7 +15,7 @@ use crate::mailbox::{self, Client, CubewireSystems, Mailbox, Server};
 use crate::pipe::{FROM_CLIENT_BYTES, FROM_SERVER_BYTES, Pipe};
 use crate::traffic::HEADER_BYTES;
 
-/// A network in which each client has its own simulated link to the server. Clones share the network.
+/// A network with one simulated link between each client and the server. Clones share the network.
 ///
 /// ```
 /// # use bevy_app::App;

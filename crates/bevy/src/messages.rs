@@ -150,7 +150,7 @@ impl MessageEntry {
         }
     }
 
-    /// Takes the messages to send. Drops those that cannot be encoded, with a warning.
+    /// Takes the messages to send. Drops messages that cannot be encoded, with a warning.
     pub(crate) fn take(&self, world: &mut World, map: MapEntity) -> Vec<Addressed<Vec<u8>>> {
         let messages = (self.drain)(world, map).into_iter();
         let sendable = messages.filter_map(|(to, bytes)| match bytes {

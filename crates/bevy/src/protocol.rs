@@ -72,7 +72,7 @@ impl Protocol {
     /// arrived. The field is a flag, and comes first. It exists if such components are registered.
     pub const HAS_COLD: &str = "has_cold";
 
-    /// Name of the field that counts the ticks in which a body was [teleported](crate::Teleport), modulo 256. It comes
+    /// Name of the field that counts a body's [teleports](crate::Teleport), at most one per tick, modulo 256. It comes
     /// last. It exists if [teleports are replicated](crate::CubewireAppExt::replicate_teleports).
     pub const TELEPORTS: &str = "teleports";
 

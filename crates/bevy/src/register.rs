@@ -84,10 +84,10 @@ pub trait CubewireAppExt {
     /// [`FromServer`]. It can be read on arrival, so it is ahead of poses and fields by the playout delay.
     fn add_message_to_client<M: NetMessage>(&mut self) -> &mut Self;
 
-    /// Maps the entities in an input or message (see [`MapEntities`]), which must be bodies, to those of the other end, or
-    /// to [`Entity::PLACEHOLDER`] if it has no such body. A client also gets the placeholder for a body that it does not
-    /// show yet. A server can still refer to a body that it has despawned since the last tick. A client can name any body
-    /// in an input; the server does not check whether that client sees it.
+    /// Maps the entities in an input or message (see [`MapEntities`]), which must be bodies, to the other end's
+    /// entities, or to [`Entity::PLACEHOLDER`] if it has no such body. A client also gets the placeholder for a body
+    /// that it does not show yet. A server can still refer to a body that it has despawned since the last tick. A
+    /// client can name any body in an input; the server does not check whether that client sees it.
     fn map_entities<M: NetMessage + MapEntities>(&mut self) -> &mut Self;
 }
 

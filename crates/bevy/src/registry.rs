@@ -163,7 +163,7 @@ pub(crate) struct Registry {
     pub(crate) inputs: Vec<MessageEntry>,
     pub(crate) to_server: Vec<MessageEntry>,
     pub(crate) to_client: Vec<MessageEntry>,
-    /// Types whose entities are mapped: entries for the direction to the server and to a client.
+    /// Types with mapped entities: entries for the direction to the server and to a client.
     pub(crate) mapped: Vec<[MessageEntry; 2]>,
 }
 

@@ -32,7 +32,7 @@ pub struct Way {
     pub packets: u64,
     /// Bytes of these packets.
     pub packet_bytes: u64,
-    /// Bytes of all other packets: handshakes, keep-alives, reliable messages and their acks.
+    /// Bytes of other packets: handshakes, keep-alives, reliable messages and their acks.
     pub control_bytes: u64,
 }
 

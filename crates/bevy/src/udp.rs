@@ -23,7 +23,7 @@ pub use server::{ClientAddress, ClientId, TokenData, UdpHost, UdpServer};
 
 use crate::traffic::header_bytes;
 
-/// Distinguishes the datagrams from those of other netcode applications.
+/// Distinguishes the datagrams from other netcode applications.
 const PROTOCOL_ID: u64 = u64::from_be_bytes(*b"cubewire");
 
 /// Returns the largest number of bytes that IP, UDP and netcode add to a packet.

@@ -85,7 +85,7 @@ struct Warned {
 #[derive(Clone, Debug)]
 pub(crate) struct BodySlot {
     pub(crate) entity: Entity,
-    /// Last tick in which the queries found the body; 0 for never.
+    /// Last tick when the queries found the body; 0 means never.
     found_at: u64,
     pub(crate) position: Vec3,
     rotation: Quat,
@@ -164,7 +164,7 @@ pub(super) fn withdraw(
     }
 }
 
-/// Removes the slot of a body whose kind was changed: a body of another kind is a new body.
+/// Removes the slot after a change of kind, because a body of another kind is a new body.
 pub(super) fn change_kind(inserted: On<Insert, BodyKind>, mut commands: Commands) {
     commands.entity(inserted.entity).try_remove::<InSlot>();
 }

@@ -22,7 +22,7 @@ pub trait VisibilityFilter: Component<Mutability = Immutable> {
     /// Component that decides, on the entity of the client's connection.
     type Client: Component;
 
-    /// What a client sees of a hidden body.
+    /// How a client sees a hidden body.
     const WHEN_HIDDEN: WhenHidden;
 
     /// Returns whether a client sees a body with this component. `client` is `None` if the connection does not have the
@@ -37,8 +37,8 @@ pub trait VisibilityFilter: Component<Mutability = Immutable> {
     }
 }
 
-/// What a client sees of a hidden body. The values of a hidden body, and those of a frozen body since it was frozen, do
-/// not affect any byte sent to the client. That the body exists can be guessed from slot numbers.
+/// How a client sees a hidden body. The values of a hidden body, and changes of a frozen body, do not affect any byte
+/// sent to the client. That the body exists can be guessed from slot numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WhenHidden {
     /// The body vanishes.
@@ -128,8 +128,8 @@ pub(super) struct Hidden(Vec<Row>);
 
 #[derive(Debug, Default)]
 struct Row {
-    /// State for which the row is valid: a version that increases when bodies change, and the tick of the last change
-    /// of the client's component. `None` at first.
+    /// State that the row was computed for: a version that increases when bodies change, and the tick of the last
+    /// change of the client's component. `None` at first.
     of: Option<(u64, Option<Tick>)>,
     as_seen: Visibility,
     /// Slots that the filter hides.
@@ -138,8 +138,8 @@ struct Row {
     far: Vec<usize>,
 }
 
-/// On the entity of a client's connection: the client sees only near bodies, and those that a filter shows
-/// [from afar](VisibilityFilter::is_visible_from_afar). Within a [`ByteBudget`](super::ByteBudget), nearer bodies are sent
+/// On the entity of a client's connection: the client sees only near bodies, and bodies that a filter shows [from
+/// afar](VisibilityFilter::is_visible_from_afar). Within a [`ByteBudget`](super::ByteBudget), nearer bodies are sent
 /// more often: at distance d, a body's priority grows 1 / (1 + d / `near`) times as fast.
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 pub struct Interest {
@@ -147,8 +147,8 @@ pub struct Interest {
     pub near: f32,
     /// A body vanishes when it is farther than this, in units. A value above `near` keeps bodies from flickering.
     pub far: f32,
-    /// Body from which distances are measured; `None` for the connection's entity. If the entity loses its `Transform`
-    /// or is disabled, its last position counts. A client sees no bodies until its center has had a `Transform`.
+    /// Center of the distances; `None` for the connection's entity. If the entity loses its `Transform` or is disabled,
+    /// its last position counts. A client sees no bodies until its center has had a `Transform`.
     pub center: Option<Entity>,
 }
 

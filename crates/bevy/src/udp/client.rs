@@ -105,8 +105,8 @@ impl UdpConnection {
     /// Connects to the token's server. Tries the token's addresses in order. Moves to the next one at once if an
     /// address refuses datagrams, or after its share of the token's timeout if it does not answer.
     ///
-    /// # Errors
-    /// If the operating system provides no socket, or this machine has a route to none of the token's addresses.
+    /// # Errors If the operating system provides no socket, or this machine has no route to any of the token's
+    /// addresses.
     pub fn new(token: ConnectToken) -> io::Result<Self> {
         let servers = token.server_addresses.iter().map_while(|address| *address);
         let mut servers: Vec<_> = servers.collect();
@@ -395,8 +395,7 @@ const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// How long a token without a timeout is tried.
 const TOKEN_TIME: Duration = Duration::from_secs(TOKEN_SECONDS);
 
-/// Age up to which a refusal counts as current. Each sent datagram causes a new refusal, and several are sent in this
-/// time.
+/// Maximum age of a current refusal. Each sent datagram causes a new refusal, and several are sent in this time.
 const RECENT: Duration = Duration::from_secs(1);
 
 /// Reads the sockets.

@@ -6,10 +6,10 @@
 //! every address gets a separate `NetcodeServer` with a single slot. Its challenge is worthless elsewhere, and it can
 //! be dropped at any time. The connection keeps using that server.
 //!
-//! renetcode also numbers the packets of a handshake and those of its connection separately, both from zero, and
-//! encrypts both with the token's key. Here, no nonce is used for two different packets under one key. A token is
-//! answered once, by one server. A repeated request gets the first answer's datagram again, with number 0. A connection
-//! begins with number 1.
+//! renetcode also numbers the packets of a handshake and of its connection separately, both from zero, and encrypts
+//! both with the token's key. Here, no nonce is used for two different packets under one key. A token is answered once,
+//! by one server. A repeated request gets the first answer's datagram again, with number 0. A connection begins with
+//! number 1.
 
 #[cfg(test)]
 mod tests;
@@ -56,7 +56,7 @@ struct Pending {
     age: Duration,
 }
 
-/// A token whose key has encrypted a packet.
+/// A token after its key has encrypted a packet.
 #[derive(Debug)]
 struct Used {
     /// Sender of the token.
