@@ -19,6 +19,8 @@
 //! Replication inserts [`Connected`] once both ends have agreed on the protocol. Replication validates all received
 //! bytes, so the transport does not have to.
 
+use std::time::Duration;
+
 use bevy_app::{App, AppExit, FixedPostUpdate, Last, Plugin, PostUpdate, PreUpdate};
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
