@@ -53,7 +53,7 @@ impl ColdEntry {
 /// Maps local entities to wire entities, or back.
 pub(crate) struct Mapper<'a> {
     map: &'a dyn Fn(Entity) -> Option<Entity>,
-    /// Entities that were mapped, before the mapping.
+    /// Source entities of all mappings so far.
     pub(crate) references: Vec<Entity>,
 }
 

@@ -18,8 +18,8 @@ pub struct Measure {
 
 impl Measure {
     /// Returns the record of the last minute, with one [`Sample`] for each tick when this end could send or receive. A
-    /// client numbers the ticks by its estimate of the server's clock. All packets have a
-    /// [detail](PacketRecord::detail) until the details take too much memory.
+    /// client numbers the ticks by its estimate of the server's clock. Packets have a [detail](PacketRecord::detail);
+    /// above a memory limit, the oldest details are dropped.
     ///
     /// [`wire_bytes`](cubewire_protocol::record::Traffic::wire_bytes) count the direction from server to client,
     /// including all headers. At a server they are all bytes sent since the previous tick; at a client, the bytes of

@@ -236,7 +236,10 @@ impl Pipe {
             false => self.clock,
         };
         self.flushed_at = now;
+        // Sends held packets, datagrams and acks without advancing renet's clock.
         self.send(Duration::ZERO, self.first(), &mut turn);
+        // Advances the clock to each instant with due messages, and stops there if the allowance does not cover them.
+        // Without a limit, one step resends everything that is due.
         while self.held.is_empty()
             && let Some((sent, mut first)) = self.pop_due(until)
         {
@@ -249,6 +252,8 @@ impl Pipe {
             }
             self.send(due.saturating_sub(self.clock), first, &mut turn);
         }
+        // New stream bytes only follow after all resends. They get an instant of the clock to themselves, so that later
+        // resends do not merge them with older messages.
         if self.held.is_empty() {
             let step = until.saturating_sub(self.clock);
             let first = self.given;

@@ -45,6 +45,7 @@ impl Inputs {
     /// are not sent again.
     fn take(&mut self, room: usize) -> Vec<Run> {
         let bytes = |(input, _): &(Vec<u8>, usize)| input.len() + LENGTH_BYTES;
+        // Inputs that were sent before are at the front.
         let new = self.recent.partition_point(|&(_, sent)| sent > 0);
         let mut size = self.recent.range(new..).map(bytes).sum::<usize>();
         let mut first = new;
@@ -64,6 +65,7 @@ impl Inputs {
         } else if size <= room {
             return vec![Run { newest, inputs }];
         }
+        // The new inputs alone exceed the room, so each one gets a separate run.
         let before = newest - inputs.len() as u64;
         let single = |(newest, input)| Run {
             newest,
