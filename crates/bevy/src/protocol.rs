@@ -76,8 +76,8 @@ impl Protocol {
     /// last. It exists if [teleports are replicated](crate::CubewireAppExt::replicate_teleports).
     pub const TELEPORTS: &str = "teleports";
 
-    /// Returns the registration as text, one item per line, for people. Two ends compare it when they connect. It
-    /// begins with the text of the [schema](schema::Schema::text).
+    /// Returns the registration as text for people, one item per line, beginning with the
+    /// [schema](schema::Schema::text). Two ends connect only if their registrations are equal.
     #[must_use]
     pub fn text(&self) -> String {
         self.0.contract.text()

@@ -58,22 +58,24 @@ impl Plugin for UdpClient {
 #[derive(Component)]
 #[component(clone_behavior = Ignore)]
 pub struct UdpConnection {
-    /// The server's addresses that this machine has a route to, and the index of the current one.
+    /// The server's addresses that this machine has a route to.
     servers: Vec<SocketAddr>,
+    /// Index of the current address.
     server: usize,
     /// Silence after which the connection ends; `None` if the token sets no timeout.
     timeout: Option<Duration>,
     socket: UdpSocket,
     netcode: NetcodeClient,
-    /// The current token, and the source of further tokens.
     token: ConnectToken,
+    /// Source of further tokens.
     tokens: Option<Tokens>,
     /// Number of handshakes that were restarted.
     retries: u32,
     /// Number of consecutive addresses that refused, up to the previous one.
     refusals: usize,
-    /// Duration of this handshake, and of all handshakes together.
+    /// Duration of the current handshake.
     trying: Duration,
+    /// Duration of all handshakes together.
     connecting: Duration,
     /// Time since the server's machine last reported that no process listens at the address. Reset by any received
     /// datagram.

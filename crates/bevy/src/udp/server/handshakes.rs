@@ -287,9 +287,11 @@ const MAX_PENDING: usize = 256;
 /// A handshake that takes longer is abandoned. Enough for several round trips with losses.
 const MAX_PENDING_TIME: Duration = Duration::from_secs(5);
 
-/// Limits of handshakes started per second and at once, which take a tenth of a core. Requests without a valid token do
-/// not count, because detecting them is cheaper.
+/// Limit of handshakes started per second: a tenth of a core's time. Requests without a valid token do not count,
+/// because detecting them is cheaper.
 const MAX_PER_SECOND: f64 = 2000.0;
+
+/// Limit of handshakes started at once.
 const MAX_BURST: f64 = 300.0;
 
 /// How long a used token is remembered. [`is_from_client`](cubewire_protocol::netcode::is_from_client) accepts no token
