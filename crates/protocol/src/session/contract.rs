@@ -8,7 +8,7 @@ use cubewire_codec::{Fingerprint, Plan};
 use super::message::Hello;
 
 /// Version of the wire formats of this crate, of the codec, of what carries them, and of `cubewire-bevy`.
-pub const PROTOCOL_VERSION: u16 = 18;
+pub const PROTOCOL_VERSION: u16 = 19;
 
 /// The scene of an end, and the names that its app has registered. Ends with different contracts do not connect.
 #[derive(Clone, Debug)]
