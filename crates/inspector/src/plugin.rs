@@ -7,9 +7,11 @@ use bevy_egui::egui::{self, Event, Key, ScrollArea, Ui};
 use bevy_egui::{EguiContext, EguiContexts, EguiPrimaryContextPass};
 use bevy_time::{Real, Time};
 use cubewire_bevy::{
-    Bodies, Connected, InSlot, Measure, Peer, Protocol, ReplicationStats, Session,
+    Bodies, Connected, ConnectionSettings, InSlot, Measure, Peer, Protocol, ReplicationStats,
+    Session, SettingsRequest,
 };
 use cubewire_codec::Baseline;
+use cubewire_protocol::{BaselineChoice, Settings};
 
 use crate::style::{Look, ROW, set};
 use crate::view::{Choices, End, View};
@@ -67,7 +69,7 @@ impl Plugin for InspectorPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(*self)
             .init_resource::<Shown>()
-            .add_systems(Last, (select, measure).chain());
+            .add_systems(Last, (select, switch, measure).chain());
         if self.key.is_some() {
             app.add_systems(EguiPrimaryContextPass, window);
         }
@@ -111,6 +113,35 @@ fn select(
     }
     if let Some(entity) = selected.filter(|&entity| !before.contains(entity)) {
         commands.entity(entity).try_insert(Selected);
+    }
+}
+
+/// Gives a connection the stages that were chosen. A client asks the server for them.
+fn switch(
+    mut shown: ResMut<'_, Shown>,
+    mut connections: Query<'_, '_, (Option<&mut ConnectionSettings>, Option<&Session>)>,
+    mut commands: Commands<'_, '_>,
+) {
+    let Some(stages) = shown.choices.wanted.take() else {
+        return;
+    };
+    let Some(connection) = shown.connection else {
+        return;
+    };
+    match connections.get_mut(connection) {
+        Ok((Some(mut settings), _)) => settings.stages = *stages,
+        Ok((None, Some(session))) => {
+            let granted = session.answer().and_then(Result::ok);
+            let asked = granted.unwrap_or(Settings {
+                stages,
+                send_interval_ticks: 1,
+                baseline: BaselineChoice::Newest,
+                budget_kbps: None,
+            });
+            let asked = SettingsRequest(Settings { stages, ..asked });
+            commands.entity(connection).try_insert(asked);
+        }
+        _ => {}
     }
 }
 
@@ -189,7 +220,7 @@ type Connection<'a> = (
     Entity,
     Option<&'a Name>,
     Option<&'a Measure>,
-    Option<&'a Peer>,
+    Option<(&'a Peer, &'a ConnectionSettings)>,
     Option<&'a Session>,
 );
 
@@ -251,10 +282,15 @@ impl Inspector<'_, '_> {
             return;
         };
         let (end, bodies) = match (peer, session) {
-            (Some(peer), _) => {
+            (Some((peer, settings)), _) => {
                 let tick = self.stats.as_ref().map_or(0, |stats| stats.tick);
                 let bodies = self.bodies.as_ref().map(|bodies| bodies.snapshot());
-                (End::Server { peer, tick }, bodies)
+                let end = End::Server {
+                    peer,
+                    settings,
+                    tick,
+                };
+                (end, bodies)
             }
             (None, Some(session)) => {
                 let now = self.now.elapsed();

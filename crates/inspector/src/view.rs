@@ -1,11 +1,12 @@
 //! What the inspector shows of one connection.
 
 mod held;
+mod stages;
 
 use std::time::Duration;
 
 use bevy_egui::egui::Ui;
-use cubewire_bevy::{Measure, Peer, Session};
+use cubewire_bevy::{ConnectionSettings, Measure, Peer, Session};
 use cubewire_codec::{BitKind, Plan, QuantizedSnapshot, Stages};
 use cubewire_protocol::record::{ArrivalCounts, Fate, PacketRecord, Record, Sample, Totals, kbps};
 
@@ -27,6 +28,7 @@ pub(crate) enum Page {
     Packet,
     Waiting,
     Network,
+    Stages,
 }
 
 /// What is chosen in the inspector.
@@ -37,6 +39,8 @@ pub(crate) struct Choices {
     pub(crate) lit: Lit,
     /// Packets that do not change any more, while one of them is looked at.
     pub(crate) held: Option<Held>,
+    /// Stages that the connection is to have.
+    pub(crate) wanted: Option<Stages>,
 }
 
 /// A connection that is looked at.
@@ -52,8 +56,15 @@ pub(crate) struct View<'a> {
 /// Which end of the connection this app is.
 #[derive(Debug)]
 pub(crate) enum End<'a> {
-    Server { peer: &'a Peer, tick: u64 },
-    Client { session: &'a Session, now: Duration },
+    Server {
+        peer: &'a Peer,
+        settings: &'a ConnectionSettings,
+        tick: u64,
+    },
+    Client {
+        session: &'a Session,
+        now: Duration,
+    },
 }
 
 impl View<'_> {
@@ -69,6 +80,7 @@ impl View<'_> {
             Page::Packet => self.packet(ui, choices),
             Page::Waiting => self.waiting(ui, &mut choices.lit),
             Page::Network => self.network(ui),
+            Page::Stages => choices.wanted = self.stages(ui).or(choices.wanted),
         }
     }
 
@@ -243,7 +255,7 @@ impl View<'_> {
             "",
         );
         match self.end {
-            End::Server { peer, tick } => {
+            End::Server { peer, tick, .. } => {
                 let newest = self.record().samples().back();
                 if let Some(budget) = newest.and_then(|sample| sample.budget_kbps) {
                     figure(ui, "Budget", budget, "kbps");
@@ -291,7 +303,7 @@ impl View<'_> {
     }
 }
 
-fn pages() -> [crate::widgets::Choice<Page>; 4] {
+fn pages() -> [crate::widgets::Choice<Page>; 5] {
     choices([
         (
             Page::Bits,
@@ -308,6 +320,11 @@ fn pages() -> [crate::widgets::Choice<Page>; 4] {
             Page::Network,
             "Network",
             "Acks, round trip, loss and playout.",
+        ),
+        (
+            Page::Stages,
+            "Stages",
+            "Which rung of the ladder is in use. A press chooses another.",
         ),
     ])
 }

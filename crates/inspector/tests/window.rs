@@ -11,10 +11,11 @@ use bevy_transform::components::Transform;
 use cubewire_bevy::cubewire_link::Conditions;
 use cubewire_bevy::testing::TestNet;
 use cubewire_bevy::{
-    BodyKind, ByteBudget, Client, Connected, CubewireAppExt, CubewirePlugin, Field, Measure, Peer,
-    Remote, Replicated, Server,
+    BodyKind, ByteBudget, Client, ClientRequests, Connected, ConnectionSettings, CubewireAppExt,
+    CubewirePlugin, Field, Measure, Peer, Protocol, Remote, Replicated, Server,
 };
 use cubewire_bevy::{Pose, Shape as Body};
+use cubewire_codec::ladder::{DELTA, LADDER, POSITION, PREDICTED, Rung};
 use cubewire_inspector::packet::HELD;
 use cubewire_inspector::words::{grouped, rounded};
 use cubewire_inspector::{InspectorPlugin, Selected};
@@ -257,6 +258,96 @@ fn a_client_shows_what_arrives_and_its_playout() {
     for said in [&*kbps, "Playout delay", "Snapshots that wait to be shown"] {
         assert!(says(&texts, said), "{said}: {texts:?}");
     }
+}
+
+/// Lets half a second pass, and returns the texts.
+fn later(net: &mut TestNet, end: usize) -> Vec<(String, Rect)> {
+    for _ in 0..30 {
+        turn(net);
+        frame(at_end(net, end), Vec::new());
+    }
+    frame(at_end(net, end), Vec::new())
+}
+
+/// Opens the page with the stages, and returns its texts.
+fn stages_page(net: &mut TestNet, end: usize) -> Vec<(String, Rect)> {
+    frame(at_end(net, end), press(Key::F9));
+    let texts = later(net, end);
+    click(at_end(net, end), &texts, "Stages")
+}
+
+/// Clicks a rung, and returns the texts a while later.
+fn choose(net: &mut TestNet, end: usize, rung: &Rung) -> Vec<(String, Rect)> {
+    let texts = frame(at_end(net, end), Vec::new());
+    click(at_end(net, end), &texts, rung.name);
+    later(net, end)
+}
+
+/// The rung that the server uses.
+fn used(net: &mut TestNet) -> Option<Rung> {
+    let client = connection::<Client>(&mut net.server);
+    let world = net.server.world();
+    let stages = world
+        .get::<Peer>(client)
+        .unwrap()
+        .settings()
+        .unwrap()
+        .stages;
+    let plan = world.resource::<Protocol>().plan();
+    let is_used = |rung: &Rung| plan.legal(*rung.stages) == Ok(stages);
+    LADDER.into_iter().find(is_used)
+}
+
+#[test]
+fn the_server_chooses_among_all_rungs_that_the_protocol_has() {
+    let mut net = net();
+    let client = connection::<Client>(&mut net.server);
+    let texts = stages_page(&mut net, 0);
+    let plan = net.server.world().resource::<Protocol>().plan().clone();
+    let mut chosen = Vec::new();
+    for rung in LADDER {
+        let before = used(&mut net);
+        choose(&mut net, 0, &rung);
+        match plan.legal(*rung.stages) {
+            Ok(_) => chosen.push(rung),
+            Err(why) => {
+                assert!(says(&texts, &why.to_string()), "{why}: {texts:?}");
+                assert_eq!(used(&mut net), before);
+                continue;
+            }
+        }
+        assert_eq!(used(&mut net), Some(rung));
+    }
+    assert_eq!(chosen, LADDER[5..15]);
+    let budget = ByteBudget::kbps(64);
+    net.server.world_mut().entity_mut(client).insert(budget);
+    later(&mut net, 0);
+    let texts = choose(&mut net, 0, &POSITION);
+    assert_eq!(used(&mut net), Some(PREDICTED));
+    let refused = |(text, _): &(String, Rect)| text.starts_with("within a budget, ");
+    assert!(texts.iter().any(refused), "{texts:?}");
+    // Settings of the game that are illegal are named, too.
+    let mut entity = net.server.world_mut().entity_mut(client);
+    let mut settings = entity.get_mut::<ConnectionSettings>().unwrap();
+    settings.send_interval_ticks = 0;
+    let texts = later(&mut net, 0);
+    let refused = "Refused: a snapshot every 0 ticks.";
+    assert!(says(&texts, refused), "{texts:?}");
+}
+
+#[test]
+fn a_client_asks_for_the_rung_that_is_chosen() {
+    let mut net = net();
+    stages_page(&mut net, 1);
+    let texts = choose(&mut net, 1, &DELTA);
+    let declined = "The server declines: the server takes no requests.";
+    assert!(says(&texts, declined), "{texts:?}");
+    assert_eq!(used(&mut net), Some(PREDICTED));
+    let world = net.server.world_mut();
+    world.insert_resource(ClientRequests::Grant);
+    let texts = choose(&mut net, 1, &DELTA);
+    assert!(!says(&texts, declined));
+    assert_eq!(used(&mut net), Some(DELTA));
 }
 
 #[test]

@@ -203,7 +203,7 @@ fn receive(
                     replica.0.sync_tick(frames.elapsed(), tick);
                 }
             }
-            Ok(Heard::Granted) => {}
+            Ok(Heard::Answer) => {}
             Err(error) => {
                 *outcome = Err(error.to_string());
                 commands.entity(entity).try_despawn();

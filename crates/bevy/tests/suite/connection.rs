@@ -288,7 +288,7 @@ fn record(net: &mut TestNet, real: &mut [Vec<Vec<u8>>; 4]) {
         .world()
         .resource::<cubewire_bevy::Protocol>()
         .text();
-    real[1].push([&[0, 0, 18], protocol.as_bytes()].concat());
+    real[1].push([&[0, 0, 19], protocol.as_bytes()].concat());
     real[0].push(vec![1, 7, 0, 0, 5, 0, 0, 0, 0, 1, 0, 3, 2, 1, 9, 1, 8]);
     real[2].push(vec![0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     real[3].push(vec![1, 3, 4, 1, 1, 0, 1, 2, 9, 9]);

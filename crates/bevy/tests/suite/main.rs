@@ -13,6 +13,7 @@ mod messages;
 mod observers;
 mod poses;
 mod references;
+mod settings;
 mod shadow;
 mod sharing;
 mod teleports;

@@ -3,8 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use cubewire_bevy::cubewire_codec::ladder;
+use cubewire_bevy::cubewire_protocol::{BaselineChoice, Interpolation};
 use cubewire_bevy::{
-    ByteBudget, FromServer, Interest, ToClient, VisibilityAppExt, VisibilityFilter, WhenHidden,
+    ByteBudget, ConnectionSettings, FromServer, Interest, ToClient, VisibilityAppExt,
+    VisibilityFilter, WhenHidden,
 };
 use cubewire_link::Jitter;
 
@@ -64,7 +67,7 @@ fn step(net: &mut TestNet, bodies: &mut Vec<Entity>, chance: &mut Chance, number
         let clients = all::<Connected>(&mut net.server);
         if !clients.is_empty() {
             let mut client = server(net).entity_mut(clients[chance.below(clients.len())]);
-            match chance.below(4) {
+            match chance.below(5) {
                 0 => drop(
                     client
                         .insert(ByteBudget::kbps(32 + 40 * chance.below(4) as u32))
@@ -72,6 +75,17 @@ fn step(net: &mut TestNet, bodies: &mut Vec<Entity>, chance: &mut Chance, number
                 ),
                 1 => drop(client.insert(Interest::around(other, 60.0, 80.0)).id()),
                 2 => drop(client.remove::<Interest>().id()),
+                3 => {
+                    let rung = ladder::LADDER[chance.below(ladder::LADDER.len())];
+                    let settings = ConnectionSettings {
+                        stages: *rung.stages,
+                        send_interval_ticks: chance.below(5) as u8,
+                        baseline: [BaselineChoice::Newest, BaselineChoice::Smallest]
+                            [chance.below(2)],
+                        interpolation: Interpolation::ALL[chance.below(2)],
+                    };
+                    client.insert(settings);
+                }
                 _ => drop(client.remove::<ByteBudget>().id()),
             }
         }
