@@ -21,7 +21,7 @@ pub struct DeltaCounts {
     pub position: [f32; DELTA_BITS],
     /// Orientation components, if the baseline's orientation omits the same component.
     pub orientation: [f32; DELTA_BITS],
-    /// Gap between the indices of two changed cubes: index difference minus 1, bits of an unsigned number.
+    /// Gap between successive changed cubes: index difference minus 1, or the index of the first. Bits of an unsigned number.
     pub index: [f32; DELTA_BITS],
     /// Number of orientations that omit another component than the baseline, and number that omit the same.
     pub largest: [f32; 2],
@@ -106,6 +106,7 @@ pub(super) fn count(
         let Some(packet) = sample.snapshots.first() else {
             continue;
         };
+        // Differences against the newest acked snapshot, even if the packet used another baseline.
         let age = packet.acked_ages_ticks[0];
         let baseline = age.and_then(|age| sender.0.get(tick.checked_sub(age.into())?));
         if let (Some(current), Some(baseline)) = (sender.0.get(tick), baseline) {

@@ -65,7 +65,7 @@ impl LaneMeter {
         }
     }
 
-    /// Fates of the snapshots sent in the last `seconds`, and not before the current link conditions applied.
+    /// Fates of the snapshots of the last `seconds`, without those from before the current link conditions.
     #[must_use]
     pub fn arrivals(&self, seconds: u32) -> ArrivalCounts {
         let samples = self.newest((seconds * TICKS_PER_SECOND) as usize);
@@ -73,8 +73,8 @@ impl LaneMeter {
         ArrivalCounts::of(self, samples)
     }
 
-    /// Time without a newer snapshot, or `None` while it is below the limit: the send interval, 250 ms, and `frame`. `frame` is
-    /// the length of the newest frame, as snapshots are received only at its start.
+    /// Time without a newer snapshot. `None` up to a limit: the sum of the send interval, 250 ms, and `frame`, the length of
+    /// the newest frame. Snapshots are received only at the start of a frame.
     #[must_use]
     pub fn stale(&self, send_interval_ticks: u32, frame: Duration) -> Option<Duration> {
         let age = TICK * self.silent_ticks;

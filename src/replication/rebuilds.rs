@@ -2,7 +2,7 @@
 //!
 //! A state applies to a snapshot that the receiver must already have. So the scene is rebuilt only after a tick at which a lane
 //! that needs the state sends a snapshot. All other lanes that need it send one too. A rebuild visibly moves the cubes of a
-//! rolling ball, so rebuilds are rate-limited (a token bucket).
+//! rolling ball, so rebuilds are rate-limited by a leaky bucket.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ pub struct RebuildsAsRecorded;
 pub struct Rebuilds {
     /// Whether the scene is rebuilt after this tick, provided that a lane still needs its state.
     is_planned: bool,
-    /// Fill of the token bucket: each rebuild adds [`TICKS_PER_REBUILD`], each tick removes 1. At most [`BURST`] times that.
+    /// Level of the leaky bucket: a rebuild adds [`TICKS_PER_REBUILD`], a tick removes 1. At most [`BURST`] times the former.
     owed_ticks: u64,
     /// Ticks of the rebuilds in the last minute.
     recent: VecDeque<u64>,

@@ -27,6 +27,7 @@ pub(super) fn remember(
         history.0.clear();
         return;
     }
+    // Reuse the memory of the oldest state.
     let mut states = if history.0.len() == HISTORY_TICKS {
         history.0.pop_front().map(|(_, states)| states)
     } else {

@@ -91,8 +91,8 @@ impl<'a> RungCosts<'a> {
         Some(self.fewer * self.shadow?.kbps_until(rung, self.until)?)
     }
 
-    /// Scales a background measurement to the lane: stages that cost `encoded_kbps` there, where the current stages cost
-    /// `present_kbps`. The background encoder lags by a few ticks.
+    /// Scales a figure of the background encoder to the lane, as the encoder lags by a few ticks. `encoded_kbps` is its figure
+    /// for some stages, `present_kbps` its figure for the current ones.
     #[must_use]
     pub fn scaled(&self, encoded_kbps: f64, present_kbps: f64) -> f64 {
         match self.own_kbps {

@@ -88,6 +88,7 @@ pub(super) fn send(
             .allow(limit, tick, now, settings.budget, is_partial);
         let must_send = rebuilds.is_planned() && lane.sender.0.wants_state().is_some();
         let is_due = is_due(lane.entity, settings, lane.cost.as_deref(), tick);
+        // For a planned rebuild, send even between due ticks or while the last complete snapshot is still being sent.
         if must_send || is_due && !matches!(allowed, Allowed::Nothing) {
             match quantized.get(tick, world.current(), stages.precision()) {
                 Ok(snapshot) => due.push(Due {

@@ -69,7 +69,7 @@ pub enum PlayoutDelay {
     Adaptive,
 }
 
-/// All settings of a local lane. Convertible to text: see [`to_text`](Self::to_text).
+/// All settings of a local lane. They have a text form: see [`to_text`](Self::to_text).
 #[derive(Bundle, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub struct LaneSettings {
@@ -172,7 +172,7 @@ impl SenderSettings {
     /// Checks that the stages can be sent within the budget, if there is one.
     ///
     /// # Errors
-    /// A message that names the rung or stages that cannot.
+    /// A message that names the rung or stages, if there is a budget and they do not list changed cubes.
     pub fn check_budget(&self) -> Result<(), String> {
         match self.budget == self.kept_budget() {
             true => Ok(()),

@@ -89,6 +89,7 @@ impl States {
                 ends: Vec::with_capacity(GROUP_TICKS),
                 changes: Vec::with_capacity(cubes.len()),
             });
+            // Without a state to compare with, the first tick of the group stores every cube.
             self.newest.clear();
         }
         let Some(group) = self.groups.back_mut() else {

@@ -68,6 +68,7 @@ impl LaneChange {
             let message = "a lane has either `rung:NAME` or `stages:…`, not both";
             return Err(TextError::Other(message.to_owned()));
         }
+        // Both keys set `SenderSettings::stages`, which is read and written as `rung`.
         let entries = self.0.iter().map(|(key, value)| match key.as_str() {
             "stages" => ("rung", value),
             key => (key, value),
@@ -136,6 +137,7 @@ impl LaneSettings {
         entries.retain(|entry| entry.0 == "rung" || !usual.contains(entry));
         let rank = |key: &str| ORDER.iter().position(|known| *known == key);
         entries.sort_by_key(|(key, _)| rank(key).unwrap_or(ORDER.len()));
+        // `rung` is always written, and comes first.
         if ladder::rung_of(self.sender.stages).is_none() {
             "stages".clone_into(&mut entries[0].0);
         }

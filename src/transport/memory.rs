@@ -61,6 +61,7 @@ fn connect(added: On<Add, LocalLane>, lanes: Query<&LinkSettings>, mut commands:
     let Ok(settings) = lanes.get(added.entity) else {
         return;
     };
+    // A link uses this seed and the next one, for its two directions. Different settings must not share any.
     let link = MemoryLink::new(&settings.conditions, settings.seed.wrapping_mul(2));
     commands
         .entity(added.entity)
