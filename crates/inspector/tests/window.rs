@@ -1,4 +1,4 @@
-//! The window in a game: its figures are those of the packets, and without it nothing is measured.
+//! The inspector's window in a game. Its figures match the packets, and a game without it is not measured.
 
 use std::time::Duration;
 
@@ -30,14 +30,14 @@ fn protocol(app: &mut App) {
         .body_kind("crate", Body::cuboid(Vec3::splat(0.5)))
         .body_kind("hero", Body::capsule(0.6, 0.4))
         .replicate_field("health", Field::int(0..=100), |h: &Health| h.0, Health);
-    // What a game with a window has.
+    // Resources that a windowed game has.
     app.init_resource::<EguiUserTextures>()
         .add_plugins(InspectorPlugin::default());
     let context = (EguiContext::default(), PrimaryEguiContext);
     app.world_mut().spawn(context);
 }
 
-/// A server with 150 bodies that turn, and a client, 30 ms away.
+/// A server with 150 bodies, and a client with 30 ms of latency.
 fn net() -> TestNet {
     let conditions = Conditions {
         latency: Duration::from_millis(30),
@@ -55,7 +55,7 @@ fn net() -> TestNet {
     net
 }
 
-/// A tick in which all bodies turn and half of them lose health.
+/// Turns all bodies, changes the health of every second one, and runs a tick.
 fn turn(net: &mut TestNet) {
     let world = net.server.world_mut();
     let mut bodies = world.query::<(&mut Transform, &mut Health)>();
@@ -66,7 +66,7 @@ fn turn(net: &mut TestNet) {
     net.tick();
 }
 
-/// A frame of the window, in which that happens. Returns all texts in it, and where they are.
+/// Runs a frame of the window with input events. Returns all texts with their rectangles.
 fn frame(app: &mut App, events: Vec<Event>) -> Vec<(String, Rect)> {
     let world = app.world_mut();
     let mut contexts = world.query::<&mut EguiContext>();
@@ -102,7 +102,7 @@ fn says(texts: &[(String, Rect)], wanted: &str) -> bool {
     texts.iter().any(|(text, _)| text == wanted)
 }
 
-/// A key that is held until it repeats.
+/// Events of a key that is held until it repeats.
 fn press(key: Key) -> Vec<Event> {
     let event = |pressed, repeat| Event::Key {
         key,
@@ -114,7 +114,7 @@ fn press(key: Key) -> Vec<Event> {
     vec![event(true, false), event(true, true), event(false, false)]
 }
 
-/// Where a text is.
+/// Center of the first matching text.
 fn at(texts: &[(String, Rect)], wanted: impl Fn(&str) -> bool) -> Pos2 {
     let found = texts.iter().find(|(text, _)| wanted(text));
     found
@@ -123,7 +123,7 @@ fn at(texts: &[(String, Rect)], wanted: impl Fn(&str) -> bool) -> Pos2 {
         .center()
 }
 
-/// Clicks a text of the last frame, and returns the texts of the frame after.
+/// Clicks a text of the last frame. Returns the texts of the next frame.
 fn click(app: &mut App, texts: &[(String, Rect)], name: &str) -> Vec<(String, Rect)> {
     click_at(app, at(texts, |text| text == name))
 }
@@ -132,7 +132,7 @@ fn click_at(app: &mut App, pos: Pos2) -> Vec<(String, Rect)> {
     press_at(app, pos, 0)
 }
 
-/// Presses a point for that many frames, and returns the texts of the frame after.
+/// Holds the button at a point for this many frames. Returns the texts of the next frame.
 fn press_at(app: &mut App, pos: Pos2, frames: usize) -> Vec<(String, Rect)> {
     let button = |pressed| Event::PointerButton {
         pos,
@@ -149,14 +149,14 @@ fn press_at(app: &mut App, pos: Pos2, frames: usize) -> Vec<(String, Rect)> {
     frame(app, Vec::new())
 }
 
-/// The connection of an app.
+/// The entity of an app's connection.
 fn connection<C: Component>(app: &mut App) -> Entity {
     let world = app.world_mut();
     let mut all = world.query_filtered::<Entity, With<C>>();
     all.single(world).unwrap()
 }
 
-/// Whether the ends measure.
+/// Whether the server and the client have a [`Measure`].
 fn measures(net: &mut TestNet) -> [bool; 2] {
     let client = connection::<Client>(&mut net.server);
     let server = connection::<Server>(&mut net.clients[0]);
@@ -395,12 +395,12 @@ fn a_packet_is_held_while_others_arrive_and_those_before_it_are_gone_through() {
     assert!(held > newest && held == title(&run(Vec::new())));
     run(press(Key::ArrowLeft));
     assert_eq!(title(&run(Vec::new())), held - 1);
-    // No further than the oldest that is kept.
+    // Not beyond the oldest packet that is kept.
     (0..40).for_each(|_| _ = run(press(Key::ArrowLeft)));
     assert_eq!(title(&run(Vec::new())), held + 1 - HELD as u64);
     run(press(Key::ArrowRight));
     assert_eq!(title(&run(Vec::new())), held + 2 - HELD as u64);
-    // Elsewhere the keys are the game's.
+    // Outside of the window, the game gets the keys.
     run(vec![Event::PointerMoved(Pos2::new(1270.0, 890.0))]);
     run(press(Key::ArrowRight));
     assert_eq!(title(&run(Vec::new())), held + 2 - HELD as u64);
@@ -410,7 +410,7 @@ fn a_packet_is_held_while_others_arrive_and_those_before_it_are_gone_through() {
     assert!(title(&frame(&mut net.server, Vec::new())) > held);
 }
 
-/// The server, or its client.
+/// The server for 0, the client for 1.
 fn at_end(net: &mut TestNet, end: usize) -> &mut App {
     match end {
         0 => &mut net.server,
@@ -441,7 +441,7 @@ fn what_is_selected_is_marked_in_the_game_at_either_end() {
         let kind = app.world().get::<BodyKind>(selected).unwrap().name();
         let is_remote = app.world().entity(selected).contains::<Remote>();
         assert_eq!((kind, is_remote), ("hero", end == 1));
-        // Not while the window is closed.
+        // While the window is closed, the body is not marked.
         frame(app, press(Key::F9));
         turn(&mut net);
         turn(&mut net);
@@ -466,7 +466,7 @@ fn a_press_of_any_length_is_a_click_and_the_game_keeps_its_own_rule() {
     turn(&mut net);
     let texts = frame(&mut net.server, Vec::new());
     let network = at(&texts, |text| text == "Network");
-    // Longer than any click, at 60 frames a second.
+    // Longer than egui's limit for a click, at 60 frames per second.
     let texts = press_at(&mut net.server, network, 60 * 2);
     assert!(says(&texts, "Payload of snapshots"), "{texts:?}");
     assert!(max_click(&mut net) > of_game);

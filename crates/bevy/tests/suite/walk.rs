@@ -1,5 +1,5 @@
-//! All at once and by chance: bodies, cold data, filters, interests, budgets, loss and reconnections. In the end, every client has
-//! exactly what it is to see.
+//! A random walk over all features: bodies, reliable components, filters, interests, budgets, loss and reconnections. At the
+//! end each client must have exactly the state that it should see.
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ impl VisibilityFilter for Hidden {
     }
 }
 
-/// A step of one body, or of one connection.
+/// Changes one random body, and sometimes one connection.
 fn step(net: &mut TestNet, bodies: &mut Vec<Entity>, chance: &mut Chance, number: usize) {
     let at = |chance: &mut Chance| {
         let [x, y, z] = [180, 40, 180].map(|end| chance.below(end) as f32);
@@ -92,7 +92,7 @@ fn step(net: &mut TestNet, bodies: &mut Vec<Entity>, chance: &mut Chance, number
     }
 }
 
-/// All that is seen of bodies, by position.
+/// Visible state of all bodies, by position.
 fn seen(world: &mut World, is_remote: bool) -> BTreeMap<String, Vec<String>> {
     let mut bodies = world.query::<(EntityRef, &Transform, &BodyKind)>();
     let mut seen: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -143,7 +143,7 @@ fn whatever_happens_every_client_has_what_it_is_to_see_in_the_end() {
         }
         let expected = seen(server(&mut net), false);
         assert!(expected.len() > 10);
-        // What waits for a low budget takes its time.
+        // A low budget takes a while to send all bodies.
         for waited in 0.. {
             net.ticks(60);
             let clients = [0, 1, 2].map(|client| seen(net.clients[client].world_mut(), true));
