@@ -18,7 +18,7 @@ use bevy::math::{Quat, vec3};
 use bevy_egui::egui::accesskit::Role;
 use bevy_egui::egui::epaint::TextShape;
 use bevy_egui::egui::{self, Modifiers, Shape};
-use cubewire_codec::ladder::{self, LADDER};
+use cubewire_codec::ladder;
 use cubewire_codec::stages::{Orientation, Position};
 use cubewire_codec::{BodyState, Snapshot, Stages};
 use cubewire_link::Preset;
@@ -135,6 +135,23 @@ fn measured(page: Page, stages: Stages) -> Panel {
     panel.ablation = Some(Ablation::of_bytes(stages, 394, |index| 100 + 900 * index));
     panel
 }
+
+/// The ladder of such a lane with these columns.
+fn table(columns: &[Column], stages: Stages) -> Panel {
+    let mut panel = measured(Page::Ladder, stages);
+    panel.state.columns = Columns(columns.iter().copied().collect());
+    panel
+}
+
+/// Sets of columns that are shown together.
+const COLUMNS: [&[Column]; 6] = [
+    &[],
+    &[Column::Less],
+    &[Column::Change, Column::Step],
+    &[Column::Less, Column::Without],
+    &[Column::Change, Column::Step, Column::Without],
+    &[Column::OverTime],
+];
 
 const SIZE: egui::Vec2 = egui::vec2(1280.0, 720.0);
 const LOW: egui::Vec2 = egui::vec2(800.0, 450.0);

@@ -13,7 +13,7 @@ use super::record::check_adapter;
 use super::stop::Stopped;
 use crate::game::{Failure, right_lane, script_of, show_halves};
 use crate::history::{Moment, Selection};
-use crate::panel::{Page, PanelSize, PanelState, STEPS, Scene, Tour};
+use crate::panel::{Column, Columns, Page, PanelSize, PanelState, STEPS, Scene, Tour};
 use crate::recording::ScriptPlayback;
 use crate::recording::video::{round, write_png};
 use crate::simulation::CubeWorld;
@@ -83,6 +83,12 @@ const fn panel(name: &'static str, panel: fn(&mut PanelState)) -> Shot {
     }
 }
 
+/// Shows columns of the ladder.
+fn show(state: &mut PanelState, columns: &[Column]) {
+    state.columns = Columns(columns.iter().copied().collect());
+    state.size_if_narrow = Some(PanelSize::Whole);
+}
+
 const fn view(name: &'static str, view: ViewMode) -> Shot {
     Shot {
         view,
@@ -132,9 +138,13 @@ pub static SHOTS: LazyLock<Vec<Shot>> = LazyLock::new(|| {
 
 const TABS_AND_VIEWS: [Shot; 28] = [
     page("ladder", Page::Ladder),
-    page("savings-steps", Page::Savings),
-    page("savings-time", Page::OverTime),
-    page("savings-ablation", Page::WithoutEach),
+    panel("ladder-steps", |it| {
+        show(it, &[Column::Change, Column::Step])
+    }),
+    panel("ladder-without", |it| {
+        show(it, &[Column::Less, Column::Without])
+    }),
+    panel("ladder-time", |it| show(it, &[Column::OverTime])),
     page("stages", Page::Stages),
     page("bits", Page::Kinds),
     halves(
