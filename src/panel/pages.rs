@@ -19,7 +19,7 @@ use cubewire_inspector::words::grouped;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::lane::LaneView;
-use super::settings::{Page, PanelState, Tab};
+use super::settings::{Column, Page, PanelState, Tab};
 use super::style::{BODY, CONTROL, Look, SMALL};
 use super::widgets::{At, Choice, focus_ring, note, segmented, text};
 use crate::controls::Action;
@@ -130,7 +130,11 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     });
     let choices: Vec<_> = choices.collect();
     if state.page == Page::Ladder {
-        ladder::chips(ui, &mut state.columns, lane.shadow.is_some());
+        let columns = Column::ALL.map(|column| {
+            let [name, about, ..] = column.texts();
+            Choice::new(column, name, about)
+        });
+        segmented(ui, ui.available_width(), &mut state.column, &columns);
         ui.add_space(GAP_BELOW);
     } else if choices.len() > 1 {
         let width = match choices.len() {
@@ -154,7 +158,7 @@ const OF_THE_PRESENT: &str =
 /// The page that is open. Returns what its buttons ask for.
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Option<Action> {
     let is_of_the_present = match state.page {
-        Page::Ladder => state.columns.is_of_the_present(),
+        Page::Ladder => matches!(state.column, Column::Without | Column::OverTime),
         Page::Ranges | Page::Budget | Page::Link => true,
         _ => false,
     };

@@ -2,7 +2,6 @@
 
 pub(super) mod file;
 
-use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -25,8 +24,8 @@ pub struct PanelState {
     pub size_if_narrow: Option<PanelSize>,
     /// The page that is open.
     pub page: Page,
-    /// The columns of the ladder.
-    pub columns: Columns,
+    /// What the columns of the ladder say.
+    pub column: Column,
     /// How far the graph goes back.
     pub graph_seconds: GraphSeconds,
     /// The graph's vertical axis.
@@ -84,76 +83,18 @@ impl Default for GraphSeconds {
     }
 }
 
-/// A column of the ladder besides the cost, or the curves that take the place of bars and columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// What the columns of the ladder say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Column {
-    /// How many times less than the first rung.
-    Less,
-    /// How much more or less than the rung before.
-    Change,
-    /// How many times less than the rung before.
-    Step,
-    /// How much more the present stages would cost without the stage of the rung.
+    /// What each rung costs.
+    #[default]
+    Cost,
+    /// What each rung saves over the one before.
+    Savings,
+    /// What the present stages would cost without the stage of each rung.
     Without,
-    /// A curve of the last seconds.
+    /// What each rung cost in the last seconds, as curves.
     OverTime,
-}
-
-impl Column {
-    /// All columns, from left to right.
-    pub const ALL: [Self; 5] = [
-        Self::Less,
-        Self::Change,
-        Self::Step,
-        Self::Without,
-        Self::OverTime,
-    ];
-
-    /// Whether it compares a rung with the one before.
-    pub(super) const fn is_step(self) -> bool {
-        matches!(self, Self::Change | Self::Step)
-    }
-}
-
-/// The columns that are shown.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Columns(pub BTreeSet<Column>);
-
-impl Default for Columns {
-    fn default() -> Self {
-        Self([Column::Less].into())
-    }
-}
-
-impl Columns {
-    pub(super) fn has(&self, column: Column) -> bool {
-        self.0.contains(&column)
-    }
-
-    /// The columns with figures. Curves leave no room for them.
-    pub(super) fn figures(&self) -> Vec<Column> {
-        match self.has(Column::OverTime) {
-            true => Vec::new(),
-            false => self.0.iter().copied().collect(),
-        }
-    }
-
-    /// Whether any of them is measured for the present alone.
-    pub(super) fn is_of_the_present(&self) -> bool {
-        self.has(Column::Without) || self.has(Column::OverTime)
-    }
-
-    /// Adds a column or takes it away. Curves take the place of the others.
-    pub(super) fn toggle(&mut self, column: Column) {
-        if self.0.remove(&column) {
-            return;
-        }
-        if column == Column::OverTime || self.has(Column::OverTime) {
-            self.0.clear();
-        }
-        self.0.insert(column);
-    }
 }
 
 /// How much of the panel is shown.

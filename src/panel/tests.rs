@@ -136,22 +136,12 @@ fn measured(page: Page, stages: Stages) -> Panel {
     panel
 }
 
-/// The ladder of such a lane with these columns.
-fn table(columns: &[Column], stages: Stages) -> Panel {
+/// The ladder of such a lane with this column.
+fn table(column: Column, stages: Stages) -> Panel {
     let mut panel = measured(Page::Ladder, stages);
-    panel.state.columns = Columns(columns.iter().copied().collect());
+    panel.state.column = column;
     panel
 }
-
-/// Sets of columns that are shown together.
-const COLUMNS: [&[Column]; 6] = [
-    &[],
-    &[Column::Less],
-    &[Column::Change, Column::Step],
-    &[Column::Less, Column::Without],
-    &[Column::Change, Column::Step, Column::Without],
-    &[Column::OverTime],
-];
 
 const SIZE: egui::Vec2 = egui::vec2(1280.0, 720.0);
 const LOW: egui::Vec2 = egui::vec2(800.0, 450.0);

@@ -13,7 +13,7 @@ use super::record::check_adapter;
 use super::stop::Stopped;
 use crate::game::{Failure, right_lane, script_of, show_halves};
 use crate::history::{Moment, Selection};
-use crate::panel::{Column, Columns, Page, PanelSize, PanelState, STEPS, Scene, Tour};
+use crate::panel::{Column, Page, PanelSize, PanelState, STEPS, Scene, Tour};
 use crate::recording::ScriptPlayback;
 use crate::recording::video::{round, write_png};
 use crate::simulation::CubeWorld;
@@ -83,9 +83,9 @@ const fn panel(name: &'static str, panel: fn(&mut PanelState)) -> Shot {
     }
 }
 
-/// Shows columns of the ladder.
-fn show(state: &mut PanelState, columns: &[Column]) {
-    state.columns = Columns(columns.iter().copied().collect());
+/// Shows a column of the ladder.
+const fn show(state: &mut PanelState, column: Column) {
+    state.column = column;
     state.size_if_narrow = Some(PanelSize::Whole);
 }
 
@@ -138,13 +138,9 @@ pub static SHOTS: LazyLock<Vec<Shot>> = LazyLock::new(|| {
 
 const TABS_AND_VIEWS: [Shot; 28] = [
     page("ladder", Page::Ladder),
-    panel("ladder-steps", |it| {
-        show(it, &[Column::Change, Column::Step])
-    }),
-    panel("ladder-without", |it| {
-        show(it, &[Column::Less, Column::Without])
-    }),
-    panel("ladder-time", |it| show(it, &[Column::OverTime])),
+    panel("ladder-savings", |it| show(it, Column::Savings)),
+    panel("ladder-without", |it| show(it, Column::Without)),
+    panel("ladder-time", |it| show(it, Column::OverTime)),
     page("stages", Page::Stages),
     page("bits", Page::Kinds),
     halves(

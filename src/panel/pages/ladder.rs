@@ -9,24 +9,23 @@ mod without;
 
 use std::sync::Arc;
 
-use bevy_egui::egui::{Align, Id, Rangef, Response, Ui};
+use bevy_egui::egui::{Align, Color32, Id, Rangef, Response, Ui};
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{self, AFFINE, LADDER, Rung, SIMULATED, rung_of};
-use cubewire_inspector::words::rounded;
 
 use super::{kinds, sync};
 use crate::controls::RUNG_KEYS;
 use crate::panel::kept::kept;
 use crate::panel::lane::LaneView;
-use crate::panel::settings::{Column, Columns, PanelState};
+use crate::panel::settings::{Column, PanelState};
 use crate::panel::style::{LINE, Look, ROW};
 use crate::panel::terms;
 use crate::panel::widgets::line;
 use crate::replication::{Accounting, ShadowLadder, TARGET_KBPS};
-use columns::{Costs, DEARER};
-pub(super) use columns::{SHOWN_AS_ZERO, chips};
+use columns::Costs;
+pub(super) use columns::SHOWN_AS_ZERO;
 use switch::Switch;
-use table::Table;
+use without::Left;
 
 /// Where the height of the present rung is kept, for the card that points to it.
 pub(in crate::panel) const PRESENT: &str = "present rung";
@@ -45,55 +44,42 @@ pub(in crate::panel) fn step(current: Option<usize>, last_rung: usize, up: isize
 
 /// Returns whether the lane is to lose its world.
 pub(super) fn draw(ui: &mut Ui, state: &PanelState, lane: &mut LaneView<'_>) -> bool {
+    let (look, column) = (Look::of(ui), state.column);
+    let has_curves = column == Column::OverTime;
     let height = table::height(ui, LADDER.len() + 1, AFFINE_GAP + GAP + LINE + ROW);
-    let mut shown = state.columns.figures();
-    shown.truncate(Table::most_columns(ui.available_width()) - 1);
-    let table = Table::new(ui.available_width(), shown.len() + 1);
-    let has_curves = state.columns.has(Column::OverTime);
-    match lane.shadow {
-        Some(shadow) => {
-            let names = shown.iter().map(|column| column.texts()[0]);
-            let names: Vec<_> = ["kbps"].into_iter().chain(names).collect();
-            table.header(ui, &names, !has_curves, about(lane, shadow));
-        }
-        None => {
-            let is_usual = state.columns == Columns::default();
-            let words = if is_usual {
-                "Requested from the server."
-            } else {
-                REMOTE
-            };
-            line(ui, words, Look::of(ui).muted);
-        }
+    if let Some(shadow) = lane.shadow {
+        let [.., left, right] = column.texts();
+        table::header(ui, [left, right], !has_curves, about(lane, shadow));
+    } else {
+        let words = match column {
+            Column::Cost => "Requested from the server.",
+            _ => "This is measured where the simulation runs.",
+        };
+        line(ui, words, look.muted);
     }
-    let costs = Costs::of(lane, &state.columns);
+    let costs = Costs::of(lane, column);
     let top = ui.cursor().top();
-    let (mut hovered, rows) = draw_rows(ui, lane, (table, height), &shown, (&costs, !has_curves));
-    let mut said = None;
-    match lane.shadow {
-        Some(shadow) if has_curves => {
-            let bottom = ui.cursor().top();
-            let plot = table.plot(ui.cursor().left(), Rangef::new(top, bottom));
-            let of = (state.graph_seconds.0, lane.stages_shown());
-            if let Some((rung, words, is_clicked)) =
-                curves::draw(ui, plot, &rows, of, (shadow, hovered))
-            {
-                (hovered, said) = (Some(rung), Some(words));
-                if is_clicked {
-                    lane.settings.sender.stages = rung.stages;
-                }
+    let (mut hovered, rows) = draw_rows(ui, lane, height, (&costs, column));
+    let rows_y = Rangef::new(top, ui.cursor().top());
+    let mut said = costs
+        .sum()
+        .filter(|_| column == Column::Savings && hovered.is_none());
+    if let Some(shadow) = lane.shadow.filter(|_| has_curves) {
+        let plot = table::plot(ui, rows_y);
+        let of = (state.graph_seconds.0, lane.stages_shown());
+        if let Some((rung, words, is_clicked)) =
+            curves::draw(ui, plot, &rows, of, (shadow, hovered))
+        {
+            (hovered, said) = (Some(rung), Some(words));
+            if is_clicked {
+                lane.settings.sender.stages = rung.stages;
             }
         }
-        Some(_) => table.target(ui, Rangef::new(top, ui.cursor().top())),
-        None => {}
+    } else if lane.shadow.is_some() {
+        table::target(ui, rows_y);
     }
-    let said = said.or_else(|| match hovered {
-        None if shown.iter().any(|column| column.is_step()) => Some(costs.sum()),
-        _ => None,
-    });
-    let desyncs = below(ui, (hovered, said), lane, |ui, lane| {
-        caption(ui, &state.columns, &costs, lane)
-    });
+    let caption = caption(look, column, &costs, lane);
+    let desyncs = below(ui, (hovered, said), lane, caption);
     kinds::strip_if_it_fits(ui, lane);
     desyncs
 }
@@ -102,9 +88,8 @@ pub(super) fn draw(ui: &mut Ui, state: &PanelState, lane: &mut LaneView<'_>) -> 
 fn draw_rows(
     ui: &mut Ui,
     lane: &mut LaneView<'_>,
-    (table, height): (Table, f32),
-    columns: &[Column],
-    (costs, has_bars): (&Costs, bool),
+    height: f32,
+    (costs, column): (&Costs, Column),
 ) -> (Option<Rung>, Vec<f32>) {
     let look = Look::of(ui);
     let (shown, set) = (lane.stages_shown(), lane.settings.sender.stages);
@@ -118,6 +103,7 @@ fn draw_rows(
         if *rung == AFFINE {
             ui.add_space(AFFINE_GAP);
         }
+        let is_shown = rung.stages == shown;
         let stages = &mut lane.settings.sender.stages;
         let row = table::rung(ui, height, (rung, key), shown, stages);
         rows.push(row.rect.center().y);
@@ -126,30 +112,16 @@ fn draw_rows(
         if row.response.hovered() || switch.is_some_and(|switch| switch.hovered()) {
             hovered = Some(*rung);
         }
-        let is_shown = rung.stages == shown;
         if is_shown {
             keep_in_sight(ui, &row.response, shown);
         }
-        let Some(kbps) = costs.kbps[index] else {
-            continue;
-        };
-        if has_bars {
-            let bar = match kbps <= TARGET_KBPS {
-                true => look.half,
-                false => look.above_target,
-            };
-            table.bar(ui, &row, rung.name, kbps, bar);
+        let less = if is_shown { look.ink } else { look.muted };
+        if let Some(cells) = costs.cells(column, (index, *rung), (look, less)) {
+            table::cells(ui, &row, rung.name, cells);
         }
-        table.figure(ui, &row, 0, (&rounded(kbps), look.ink));
-        for (place, column) in columns.iter().enumerate() {
-            let (words, color) = costs.text(*column, (index, rung), look);
-            let is_ratio = is_shown && color == look.muted;
-            let color = if is_ratio { look.ink } else { color };
-            table.figure(ui, &row, place + 1, (&words, color));
-        }
-        let without = costs.without.as_ref();
-        if let Some(about) = without.and_then(|without| without.about(rung)) {
-            row.response.on_hover_text(about);
+        let without: Vec<_> = costs.without(*rung).map(Left::about).collect();
+        if !without.is_empty() {
+            row.response.on_hover_text(without.join("\n\n"));
         }
     }
     (hovered, rows)
@@ -169,69 +141,51 @@ fn keep_in_sight(ui: &Ui, row: &Response, stages: Stages) {
     });
 }
 
-/// Draws what is said about a curve or all rungs, or what the rung does that is pointed at or shown. Below it is a caption, or the
-/// controls of the simulated rung. Returns whether the lane is to lose its world.
+/// Draws what is said about a curve or all rungs, or what the rung does that is pointed at or shown. Below it is the caption, or
+/// the controls of the simulated rung. Returns whether the lane is to lose its world.
 fn below(
     ui: &mut Ui,
     (hovered, said): (Option<Rung>, Option<String>),
     lane: &LaneView<'_>,
-    caption: impl FnOnce(&mut Ui, &LaneView<'_>),
+    (caption, color): (String, Color32),
 ) -> bool {
     let look = Look::of(ui);
     let shown = lane.stages_shown();
     let is_simulated = shown == SIMULATED.stages && lane.past.moment.is_none();
     let sync = lane.sync.filter(|_| is_simulated);
-    match (hovered, sync) {
-        (None, Some(sync)) => {
-            line(ui, sync::state(sync), look.ink).on_hover_text(sync::about(sync.status));
+    if let (None, Some(sync)) = (hovered, sync) {
+        line(ui, sync::state(sync), look.ink).on_hover_text(sync::about(sync.status));
+    } else {
+        if sync.is_none() {
+            ui.add_space(GAP);
         }
-        _ => {
-            if sync.is_none() {
-                ui.add_space(GAP);
-            }
-            let rung = hovered.or(rung_of(shown));
-            let about = rung.map_or("Custom: no rung has these stages.", |rung| rung.summary);
-            line(ui, said.unwrap_or_else(|| about.to_owned()), look.ink);
-        }
+        let rung = hovered.or(rung_of(shown));
+        let about = rung.map_or("Custom: no rung has these stages.", |rung| rung.summary);
+        line(ui, said.unwrap_or_else(|| about.to_owned()), look.ink);
     }
     if let Some(sync) = sync {
         return sync::nudge(ui, sync, !lane.peers.is_server());
     }
     if lane.shadow.is_some() {
-        caption(ui, lane);
+        line(ui, caption, color);
     }
     false
 }
 
-/// Explains the columns in a line.
-fn caption(ui: &mut Ui, columns: &Columns, costs: &Costs, lane: &LaneView<'_>) {
-    let look = Look::of(ui);
-    let steps = columns.figures().iter().any(|column| column.is_step());
-    let dearer = costs.dearer().filter(|_| steps);
-    let (words, color, about) = match dearer {
-        _ if columns.has(Column::Without) => {
-            let (words, color) = without::caption(look, lane);
-            (words, color, without::BACKGROUND)
-        }
-        _ if columns.has(Column::OverTime) => {
-            let words = format!("Dashes: the target of {TARGET_KBPS:.0} kbps. Point at a curve.");
-            (words, look.muted, "")
-        }
-        Some(dearer) => (dearer, look.warning, DEARER),
-        None => {
-            let words = format!("Full colour: at or below the target of {TARGET_KBPS:.0} kbps.");
-            (words, look.muted, "")
-        }
+/// A line about the column, and its colour.
+fn caption(look: Look, column: Column, costs: &Costs, lane: &LaneView<'_>) -> (String, Color32) {
+    let words = match (column, costs.dearer()) {
+        (Column::Without, _) => return without::caption(look, lane),
+        (Column::Savings, Some(dearer)) => return (dearer, look.warning),
+        (Column::Cost, _) => "Full colour: at or below the target of",
+        _ => "Dashes: the target of",
     };
-    let response = line(ui, words, color);
-    if !about.is_empty() {
-        response.on_hover_text(about);
-    }
+    (format!("{words} {TARGET_KBPS:.0} kbps."), look.muted)
 }
 
 /// What the figures are.
 fn about(lane: &LaneView<'_>, shadow: &ShadowLadder) -> String {
-    let second = match lane.past.moment {
+    let until = match lane.past.moment {
         Some(_) => "the second up to what the views show",
         None => "the last second",
     };
@@ -239,21 +193,17 @@ fn about(lane: &LaneView<'_>, shadow: &ShadowLadder) -> String {
         Some(_) => " without its budget",
         None => "",
     };
-    let mut about = format!(
-        "What each rung would cost{budget} for the same snapshots, {} a second: mean of {second}. {} Bars are on a \
-         logarithmic scale. The dashed line is the target of the article, {TARGET_KBPS:.0} kbps.",
-        lane.settings.sender.snapshots_per_second(),
-        terms::accounting(Accounting::PayloadAndUdp)
-    );
-    if let Some(age) = shadow.age_ticks(lane.now()) {
-        let ticks = terms::ticks(age);
-        about += &format!(" Encoded beside the game, {ticks} behind it.");
-    }
-    about
+    let rate = lane.settings.sender.snapshots_per_second();
+    let accounting = terms::accounting(Accounting::PayloadAndUdp);
+    let age = shadow.age_ticks(lane.now()).map(terms::ticks);
+    let age = age.map_or_else(String::new, |age| {
+        format!(" Encoded beside the game, {age} behind it.")
+    });
+    format!(
+        "Costs{budget} for the same snapshots, {rate} a second: mean of {until}. {accounting} Bars are on a logarithmic scale. The \
+         dashed line is the target of the article, {TARGET_KBPS:.0} kbps.{age}"
+    )
 }
-
-/// Why a column has no figures at a viewer.
-const REMOTE: &str = "This is measured where the simulation runs.";
 
 /// Logical points between the ladder and the rung that is not part of it.
 const AFFINE_GAP: f32 = 3.0;

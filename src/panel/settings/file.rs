@@ -67,7 +67,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::panel::settings::{Column, Columns, GraphSeconds, Page, PanelSize};
+    use crate::panel::settings::{Column, GraphSeconds, Page, PanelSize};
     use crate::theme::Theme;
     use cubewire_inspector::graph::Axis;
 
@@ -82,7 +82,7 @@ mod tests {
         let state = PanelState {
             size: PanelSize::Slim,
             page: Page::Kinds,
-            columns: Columns([Column::Change, Column::Without].into()),
+            column: Column::Without,
             theme: Theme::Dark,
             scale: Some(1.5),
             explained: true,

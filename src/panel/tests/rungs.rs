@@ -10,8 +10,8 @@ use crate::replication::Accounting;
 #[test]
 fn every_rung_is_in_sight_and_is_selected_by_a_click() {
     let mut tops = Vec::new();
-    for columns in COLUMNS {
-        let mut harness = open(table(columns, ladder::DELTA.stages));
+    for column in Column::ALL {
+        let mut harness = open(table(column, ladder::DELTA.stages));
         let toolbar = toolbar(&harness);
         let header = harness.get_by_label_contains("rung, ").rect();
         tops.push(header.top());
@@ -32,29 +32,17 @@ fn every_rung_is_in_sight_and_is_selected_by_a_click() {
 }
 
 #[test]
-fn a_chip_adds_a_column_and_curves_take_the_place_of_all() {
+fn a_click_chooses_what_the_columns_say() {
     let mut harness = open(measured(Page::Ladder, ladder::DELTA.stages));
-    let header = |harness: &Harness<'_, Panel>, columns: &str| {
-        let label = format!("rung, kbps{columns}");
-        harness.query_by_label(&label).is_some()
-    };
-    assert!(header(&harness, ", less"));
-    for (chip, columns, has_curves) in [
-        ("without", ", less, without", false),
-        ("change", ", less, change, without", false),
-        ("less", ", change, without", false),
-        ("over time", "", true),
-        ("step", ", step", false),
-        ("change", ", change, step", false),
-        ("without", ", change, step, without", false),
-        // There is no room for it.
-        ("less", ", change, step, without", false),
-        ("over time", "", true),
-        ("over time", "", false),
+    for (name, heads) in [
+        ("over time", "rung, , kbps"),
+        ("savings", "rung, change, step"),
+        ("without", "rung, kbps, more"),
+        ("cost", "rung, kbps, less"),
     ] {
-        click(&mut harness, chip);
-        assert!(header(&harness, columns), "{chip}");
-        assert_eq!(says(&harness, "over time, kbps"), has_curves, "{chip}");
+        click(&mut harness, name);
+        assert!(says(&harness, heads), "{name}");
+        assert_eq!(says(&harness, "over time, kbps"), name == "over time");
     }
 }
 
@@ -206,7 +194,7 @@ fn in_a_low_window_the_present_rung_is_scrolled_into_sight() {
 
 #[test]
 fn a_curve_says_its_rung_and_rate_under_the_pointer_and_a_click_selects_it() {
-    let mut harness = open(table(&[Column::OverTime], ladder::DELTA.stages));
+    let mut harness = open(table(Column::OverTime, ladder::DELTA.stages));
     let plot = harness.get_by_label_contains("over time, kbps").rect();
     for x in [plot.center().x, plot.right() - 4.0] {
         harness.hover_at(egui::pos2(x, plot.top() + 4.0));
@@ -239,9 +227,7 @@ fn warns(harness: &Harness<'_, Panel>, said: &str) -> bool {
 
 #[test]
 fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
-    let columns = [Column::Less, Column::Without];
-    let mut harness = open(table(&columns, ladder::CHANGED_FLAGS.stages));
-    assert!(says(&harness, "rung, kbps, less, without"));
+    let mut harness = open(table(Column::Without, ladder::CHANGED_FLAGS.stages));
     // The later in the list of stages, the more it saves here.
     let saved = [
         ladder::CHANGED_FLAGS,
@@ -252,26 +238,19 @@ fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
     let kbps = saved.map(|more| more.strip_prefix('+').unwrap().replace('\u{2009}', ""));
     let kbps = kbps.map(|more| more.parse::<f64>().unwrap());
     assert!(kbps.is_sorted_by(|a, b| a > b), "{kbps:?}");
-    assert_eq!(
-        last_figure(&harness, ladder::ARITHMETIC),
-        "–",
-        "it is not in use"
-    );
+    let unused = last_figure(&harness, ladder::ARITHMETIC);
+    assert_eq!(unused, "arithmetic", "it has no figure");
     for (rung, said) in [
-        (ladder::CHANGED_FLAGS, &["No changed flags: "][..]),
+        (ladder::CHANGED_FLAGS, "No changed flags: "),
         (
             ladder::POSITION,
-            &["Full position and with it relative position: "],
+            "Full position and with it relative position: ",
         ),
-        // What saves more comes first.
-        (ladder::AT_REST, &[]),
     ] {
         let row = harness.get_all_by_label(rung.name).last().unwrap().rect();
         harness.hover_at(row.center());
         harness.run_steps(60);
-        for said in said {
-            assert!(says(&harness, said), "{said}");
-        }
+        assert!(says(&harness, said), "{said}");
     }
     harness.hover_at(egui::Pos2::ZERO);
     // On a machine that is too slow for them, they say so, on both pages that have them.
@@ -302,15 +281,15 @@ fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
 
 #[test]
 fn while_nothing_arrives_no_ratio_is_shown() {
-    for (columns, ratio) in [
-        (&[Column::Less][..], "×"),
-        (&[Column::Step], "×"),
-        (&[Column::Change], "less."),
+    for (column, ratio) in [
+        (Column::Cost, "×"),
+        (Column::Savings, "×"),
+        (Column::Savings, "less."),
     ] {
-        let mut harness = open(table(columns, ladder::SIMULATED.stages));
+        let mut harness = open(table(column, ladder::SIMULATED.stages));
         let has_ratio =
             |harness: &Harness<'_, Panel>| paints(harness, |text| text.ends_with(ratio));
-        assert!(has_ratio(&harness), "{columns:?}");
+        assert!(has_ratio(&harness), "{column:?}");
         for tick in 400..520 {
             let sample = Sample {
                 tick,
@@ -320,7 +299,7 @@ fn while_nothing_arrives_no_ratio_is_shown() {
             harness.state_mut().meter.begin(sample);
         }
         harness.run();
-        assert!(!has_ratio(&harness), "{columns:?}");
+        assert!(!has_ratio(&harness), "{column:?}");
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use bevy_egui::egui::{Color32, FontId, Galley, Label, Response, RichText, Sense, Ui, vec2};
+use bevy_egui::egui::{Color32, FontId, Galley, Label, Response, RichText, Ui, vec2};
 
-use super::{Row, width};
+use super::width;
 use crate::style::{LINE, Look, SMALL};
 
 /// A line of 12 points, cut at the end of the page.
@@ -59,11 +59,4 @@ pub fn balanced(ui: &Ui, words: &str, size: f32, color: Color32, width: f32) -> 
         }
     }
     laid_out(wide)
-}
-
-impl Row {
-    /// A row that can only be pointed at, marked if it is about what is shown.
-    pub fn marked(ui: &mut Ui, height: f32, name: &str, is_marked: bool) -> Self {
-        Self::new(ui, height, name, Sense::hover(), is_marked)
-    }
 }

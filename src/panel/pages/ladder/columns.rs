@@ -1,142 +1,152 @@
 //! The columns of the ladder: what each says about a rung, and the sentences about all rungs.
 
-use bevy_egui::egui::{Color32, Ui};
+use bevy_egui::egui::Color32;
 use cubewire_codec::ladder::{self, LADDER, Rung};
 use cubewire_inspector::words::{factor, rounded};
 
-use super::table::Table;
-use super::without::Without;
+use super::table::Cells;
+use super::without::{self, Left};
 use crate::panel::lane::LaneView;
-use crate::panel::settings::{Column, Columns};
-use crate::panel::style::{CONTROL, GAP, Look};
-use crate::panel::widgets::{chip, unless};
+use crate::panel::settings::Column;
+use crate::panel::style::Look;
+use crate::replication::TARGET_KBPS;
 
 impl Column {
-    /// Its name, and an explanation.
-    pub(in crate::panel) const fn texts(self) -> [&'static str; 2] {
+    pub(in crate::panel) const ALL: [Self; 4] =
+        [Self::Cost, Self::Savings, Self::Without, Self::OverTime];
+
+    /// Its name, what it says, and the heads of its figures.
+    pub(in crate::panel) const fn texts(self) -> [&'static str; 4] {
         match self {
-            Self::Less => ["less", "How many times less than the first rung."],
-            Self::Change => [
+            Self::Cost => ["cost", "What each rung would cost now.", "kbps", "less"],
+            Self::Savings => [
+                "savings",
+                "What each rung saves over the one before it in the list. A bar reaches from the one cost to the other. In the \
+                 warning colour: it costs more, as a stage has a price, such as a flag for each cube.",
                 "change",
-                "Kilobits a second more or less than the rung before it in the list. In the warning colour: it costs more.",
-            ],
-            Self::Step => [
                 "step",
-                "How many times less than the rung before it in the list.",
             ],
             Self::Without => [
                 "without",
-                "Kilobits a second that the present stages would cost more without the stage of this rung, and without what is \
-                 illegal without it. Point at a row for all that can be taken away. While this is open, more is encoded in the \
-                 background.",
+                "What the present stages would cost without the stage of a rung and what is illegal without it. A bar reaches \
+                 from the present cost to that. Point at a row for all that can be taken away. More is encoded in the \
+                 background for this, in at most a quarter of a core.",
+                "kbps",
+                "more",
             ],
             Self::OverTime => [
                 "over time",
-                "A curve for each rung: what it would have cost in the last seconds.",
+                "A curve of the last seconds for each rung.",
+                "",
+                "kbps",
             ],
         }
     }
 }
-
-/// Draws a chip for each column.
-pub(in crate::panel::pages) fn chips(ui: &mut Ui, columns: &mut Columns, is_measured: bool) {
-    let is_full = columns.figures().len() + 1 >= Table::most_columns(ui.available_width());
-    ui.horizontal(|ui| {
-        ui.spacing_mut().item_spacing.x = GAP;
-        for column in Column::ALL {
-            let [name, about] = column.texts();
-            let is_on = columns.has(column);
-            let refusal = match column {
-                _ if !is_measured => Some(super::REMOTE),
-                Column::OverTime => None,
-                _ => (is_full && !is_on).then_some(FULL),
-            };
-            let widget = |ui: &mut Ui| chip(ui, CONTROL, 4, name, is_on);
-            if unless(ui, refusal, about, widget).clicked() {
-                columns.toggle(column);
-            }
-        }
-    });
-}
-
-const FULL: &str = "There is no room for another column: take one away first.";
 
 /// The costs of all rungs, kbps.
 #[derive(Debug)]
 pub(super) struct Costs {
     /// In the order of [`ladder::all`], on the present rung of the lane itself.
-    pub(super) kbps: Vec<Option<f64>>,
+    kbps: Vec<Option<f64>>,
     /// In the order of [`LADDER`], of one moment, up to the first rung whose cost is not known.
     encoded: Vec<f64>,
     /// Whether what the lane costs can be compared.
     arrives: bool,
-    pub(super) without: Option<Without>,
+    /// The costs without each stage.
+    without: Vec<Left>,
 }
 
 impl Costs {
-    pub(super) fn of(lane: &LaneView<'_>, columns: &Columns) -> Self {
-        let costs = lane.rung_costs();
-        let has_without = columns.has(Column::Without);
-        let kbps_on = lane.kbps_on();
+    pub(super) fn of(lane: &LaneView<'_>, column: Column) -> Self {
+        let (costs, kbps_on) = (lane.rung_costs(), lane.kbps_on());
+        let known = LADDER.iter().map_while(|rung| costs.encoded_kbps(rung));
+        let without = (column == Column::Without).then(|| without::all(lane));
         Self {
             kbps: ladder::all().map(|rung| kbps_on(&rung)).collect(),
-            encoded: LADDER
-                .iter()
-                .map_while(|rung| costs.encoded_kbps(rung))
-                .collect(),
+            encoded: known.collect(),
             arrives: lane.arrives(),
-            without: has_without.then(|| Without::of(lane)).flatten(),
+            without: without.flatten().unwrap_or_default(),
         }
     }
 
-    /// The text of a column in the row of a rung, and its colour.
-    pub(super) fn text(
+    /// What can be taken away of the stage of a rung, what saves most first.
+    pub(super) fn without(&self, rung: Rung) -> impl Iterator<Item = &Left> {
+        self.without.iter().filter(move |left| left.rung == rung)
+    }
+
+    /// What the row of a rung shows, if that is known. `less` is the colour of a ratio.
+    pub(super) fn cells(
         &self,
         column: Column,
-        (index, rung): (usize, &Rung),
-        look: Look,
-    ) -> (String, Color32) {
-        let step = index.checked_sub(1).and_then(|before| {
-            let [before, now] = [before, index].map(|index| self.encoded.get(index).copied());
-            Some([before?, now?])
-        });
-        let is_dearer = step.is_some_and(|[before, kbps]| costs_more(before, kbps));
-        let (ink, muted) = match is_dearer {
-            true => (look.warning, look.warning),
-            false => (look.ink, look.muted),
+        (index, rung): (usize, Rung),
+        (look, less): (Look, Color32),
+    ) -> Option<Cells> {
+        let ratio = |words: String| {
+            if self.arrives {
+                words
+            } else {
+                "–".to_owned()
+            }
         };
-        let nothing = || ("–".to_owned(), look.muted);
-        match column {
-            Column::Less => {
-                let ratio = |first: f64| Some(first / self.kbps[index]?);
-                let less = self.kbps[0].filter(|_| self.arrives).and_then(ratio);
-                less.map_or_else(nothing, |less| (factor(less), look.muted))
+        Some(match column {
+            Column::Cost => {
+                let kbps = self.kbps[index]?;
+                let times = self.kbps[0].map(|first| ratio(factor(first / kbps)));
+                let color = if kbps <= TARGET_KBPS {
+                    look.half
+                } else {
+                    look.above_target
+                };
+                let less = (times.unwrap_or_else(|| "–".to_owned()), less);
+                ([0.0, kbps], color, [(rounded(kbps), look.ink), less])
             }
-            Column::Change => {
-                step.map_or_else(nothing, |[before, kbps]| (signed(kbps - before), ink))
+            Column::OverTime => {
+                let kbps = self.kbps[index]?;
+                let figures = [(String::new(), less), (rounded(kbps), look.ink)];
+                ([0.0; 2], Color32::TRANSPARENT, figures)
             }
-            Column::Step => step
-                .filter(|_| self.arrives)
-                .map_or_else(nothing, |[before, kbps]| (times(before / kbps), muted)),
+            Column::Savings => {
+                let kbps = *self.encoded.get(index)?;
+                let before = index.checked_sub(1).map(|before| self.encoded[before]);
+                let [bar, figure, less] = match before {
+                    None => [look.quiet, look.ink, less],
+                    Some(before) if costs_more(before, kbps) => [look.warning; 3],
+                    Some(_) => [look.half, look.ink, less],
+                };
+                let [words, step] = match before {
+                    None => [rounded(kbps), String::new()],
+                    Some(before) => [signed(kbps - before), ratio(times(before / kbps))],
+                };
+                (
+                    [before.unwrap_or(0.0), kbps],
+                    bar,
+                    [(words, figure), (step, less)],
+                )
+            }
             Column::Without => {
-                let without = self.without.as_ref();
-                let more = without.and_then(|without| without.more(rung, look));
-                more.unwrap_or_else(nothing)
+                let Left {
+                    kbps, more, is_old, ..
+                } = self.without(rung).next()?;
+                let [bar, figure, ink] = match (is_old, *more <= -SHOWN_AS_ZERO) {
+                    (true, _) => [look.quiet, look.muted, look.muted],
+                    (false, true) => [look.warning, look.ink, look.warning],
+                    (false, false) => [look.half, look.ink, look.ink],
+                };
+                let figures = [(rounded(*kbps), figure), (signed(*more), ink)];
+                ([kbps - more, *kbps], bar, figures)
             }
-            Column::OverTime => nothing(),
-        }
+        })
     }
 
     /// The first and the last rung of the ladder compared.
-    pub(super) fn sum(&self) -> String {
-        let (Some(first), Some(last)) = (self.encoded.first(), self.encoded.last()) else {
-            return "Measuring …".to_owned();
-        };
+    pub(super) fn sum(&self) -> Option<String> {
+        let (first, last) = (self.encoded.first()?, self.encoded.last()?);
         let ends = format!("From {} to {} kbps", rounded(*first), rounded(*last));
-        match self.arrives {
+        Some(match self.arrives {
             true => format!("{ends}: {} less.", factor(first / last)),
             false => format!("{ends}, while nothing arrives."),
-        }
+        })
     }
 
     /// Which rungs cost more than the one before.
@@ -152,9 +162,6 @@ impl Costs {
         Some(format!("{} {more}, now.", names.join(", ")))
     }
 }
-
-pub(super) const DEARER: &str = "A stage has a price, such as a flag for each cube. It pays off if enough cubes profit, which for \
-     these snapshots they do not.";
 
 /// Whether a rung costs more than the one before, by what is shown, kbps.
 fn costs_more(before: f64, kbps: f64) -> bool {
@@ -192,15 +199,15 @@ mod tests {
             kbps: encoded.iter().copied().map(Some).collect(),
             encoded: encoded.to_vec(),
             arrives: true,
-            without: None,
+            without: Vec::new(),
         }
     }
 
     #[test]
     fn the_steps_add_up_from_the_first_rung_to_the_last() {
         let added = "From 17\u{2009}369 to 56.1 kbps: 310× less.";
-        assert_eq!(costs(&COSTS).sum(), added);
-        assert_eq!(costs(&[]).sum(), "Measuring …");
+        assert_eq!(costs(&COSTS).sum().as_deref(), Some(added));
+        assert_eq!(costs(&[]).sum(), None, "nothing is measured");
     }
 
     #[test]

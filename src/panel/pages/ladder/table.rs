@@ -1,5 +1,5 @@
-//! The layout of the ladder's table: in each row a key, a name, a bar on a logarithmic scale, and columns of figures. The target is
-//! a dashed line through all bars.
+//! The layout of the ladder's table: in each row a key, a name, a bar on a logarithmic scale, and two figures. The target is a dashed
+//! line through all bars.
 
 use std::ops::RangeInclusive;
 
@@ -11,110 +11,72 @@ use crate::panel::style::{BODY, GAP, LINE, Look, ROW, SMALL, page_left};
 use crate::panel::widgets::{At, Row, Scale, key};
 use crate::replication::TARGET_KBPS;
 
-/// Positions in a row. Bars take the width that the columns leave.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Table {
-    width: f32,
-    columns: usize,
-    /// Width of a column.
-    column: f32,
+/// The position of a bandwidth, from the left end of a row of that width.
+fn at(width: f32, kbps: f64) -> f32 {
+    let room = (width - LEFT - RIGHT).max(MIN_WIDTH);
+    LEFT + room * Scale::Logarithmic.fraction(kbps, &SCALE_KBPS) as f32
 }
 
-impl Table {
-    /// The largest number of columns in a page of this width.
-    pub(super) fn most_columns(width: f32) -> usize {
-        ((width - LEFT - LAST) / MIN_COLUMN).max(1.0) as usize
+/// The heads of the columns, and marks of the scale. `about` is the tooltip.
+pub(super) fn header(ui: &mut Ui, heads: [&str; 2], has_scale: bool, about: String) {
+    let look = Look::of(ui);
+    let row = Row::show(ui, LINE, &["rung", heads[0], heads[1]].join(", "));
+    let at = |kbps| at(row.rect.width(), kbps);
+    let target = format!("{TARGET_KBPS:.0}");
+    // Where the bars are short, the target alone.
+    let marks = match (has_scale, at(10_000.0) - LEFT > MARKS) {
+        (false, _) => [""; 3],
+        (true, true) => ["10", &*target, "10k"],
+        (true, false) => ["", &*target, ""],
+    };
+    for (at, words, color) in [
+        (At::Left(NAME), "rung", look.muted),
+        (At::Left(LEFT), marks[0], look.muted),
+        (At::Center(at(TARGET_KBPS)), marks[1], look.ink),
+        (At::Center(at(10_000.0)), marks[2], look.muted),
+        (At::Right(FIGURE), heads[0], look.muted),
+        (At::Right(LAST), heads[1], look.muted),
+    ] {
+        row.text(ui, at, words, SMALL, color);
     }
+    row.response.on_hover_text(about);
+}
 
-    /// A table that is as wide as the page, with this number of columns.
-    pub(super) fn new(width: f32, columns: usize) -> Self {
-        let room = (width - LEFT - LAST) / columns as f32;
-        Self {
-            width,
-            columns,
-            column: room.min(COLUMN),
-        }
-    }
+/// The part of the rows at these heights that curves are in, beside the last column.
+pub(super) fn plot(ui: &Ui, rows: Rangef) -> Rect {
+    let (left, right) = (
+        ui.cursor().left(),
+        ui.cursor().left() + ui.available_width(),
+    );
+    Rect::from_x_y_ranges(left + LEFT + LABELS..=right - JOINTS, rows)
+}
 
-    /// The right end of the bars.
-    fn right(self) -> f32 {
-        let columns = self.columns as f32 * self.column;
-        self.width - LAST - columns - BETWEEN
-    }
+/// What the row of a rung shows: a bar from one bandwidth to another with its colour, and figures.
+pub(super) type Cells = ([f64; 2], Color32, [(String, Color32); 2]);
 
-    /// Whether there is room for bars.
-    fn has_bars(self) -> bool {
-        self.right() - LEFT >= MIN_WIDTH
+/// Paints the bar of a rung and its figures. The bar follows changes within 150 ms.
+pub(super) fn cells(ui: &Ui, row: &Row, name: &str, (ends, color, figures): Cells) {
+    // A frame that is longer than that has no time to follow.
+    let is_slow = ui.input(|input| input.stable_dt) >= GLIDE;
+    let seconds = if is_slow { 0.0 } else { GLIDE };
+    let [a, b] = [0, 1].map(|index| {
+        let id = ui.id().with((name, index));
+        let at = at(row.rect.width(), ends[index]);
+        ui.ctx().animate_value_with_time(id, at, seconds)
+    });
+    row.bar(ui, a.min(b), a.max(b).max(a.min(b) + MIN_BAR), color);
+    for ((words, color), right) in figures.into_iter().zip([FIGURE, LAST]) {
+        row.text(ui, At::Right(right), words, SMALL, color);
     }
+}
 
-    /// The position of a bandwidth, from the left end of a row.
-    fn at(self, kbps: f64) -> f32 {
-        let room = (self.right() - LEFT).max(MIN_WIDTH);
-        LEFT + room * Scale::Logarithmic.fraction(kbps, &SCALE_KBPS) as f32
-    }
-
-    /// The right end of a column.
-    fn end_of(self, column: usize) -> At {
-        At::Right(LAST + (self.columns - 1 - column) as f32 * self.column)
-    }
-
-    /// The part between names and columns for curves through rows of these heights.
-    pub(super) fn plot(self, left: f32, rows: Rangef) -> Rect {
-        let (from, to) = (LEFT + LABELS, self.right());
-        Rect::from_x_y_ranges(left + from..=left + to, rows)
-    }
-
-    /// The names of the columns, and marks of the scale unless curves take its place. `about` is the tooltip.
-    pub(super) fn header(self, ui: &mut Ui, names: &[&str], has_scale: bool, about: String) {
-        let look = Look::of(ui);
-        let row = Row::show(ui, LINE, &["rung", &names.join(", ")].join(", "));
-        let muted = |at, words: &str| {
-            row.text(ui, at, words, SMALL, look.muted);
-        };
-        muted(At::Left(NAME), "rung");
-        for (column, name) in names.iter().enumerate() {
-            muted(self.end_of(column), name);
-        }
-        if has_scale && self.has_bars() {
-            let at = At::Center(self.at(TARGET_KBPS));
-            row.text(ui, at, format!("{TARGET_KBPS:.0}"), SMALL, look.ink);
-            // Short bars leave room for the target alone.
-            if self.at(10_000.0) - LEFT > MARKS {
-                muted(At::Left(LEFT), "10");
-                muted(At::Center(self.at(10_000.0)), "10k");
-            }
-        }
-        row.response.on_hover_text(about);
-    }
-
-    /// Paints the bar of a rung. It follows changes within 150 ms.
-    pub(super) fn bar(self, ui: &Ui, row: &Row, name: &str, kbps: f64, color: Color32) {
-        if !self.has_bars() {
-            return;
-        }
-        // A frame that is longer than that has no time to follow.
-        let is_slow = ui.input(|input| input.stable_dt) >= GLIDE;
-        let seconds = if is_slow { 0.0 } else { GLIDE };
-        let (id, end) = (ui.id().with(name), self.at(kbps));
-        let end = ui.ctx().animate_value_with_time(id, end, seconds);
-        row.bar(ui, LEFT, end.max(LEFT + MIN_BAR), color);
-    }
-
-    /// Paints the figure of a column.
-    pub(super) fn figure(self, ui: &Ui, row: &Row, column: usize, (words, color): (&str, Color32)) {
-        row.text(ui, self.end_of(column), words, SMALL, color);
-    }
-
-    /// Paints the target as a dashed line through these rows.
-    pub(super) fn target(self, ui: &Ui, rows: Rangef) {
-        if self.has_bars() {
-            let x = ui.cursor().left() + self.at(TARGET_KBPS);
-            let stroke = Stroke::new(1.0, Look::of(ui).ink);
-            let line = [pos2(x, rows.min), pos2(x, rows.max)];
-            let dashes = Shape::dashed_line(&line, stroke, 3.0, 3.0);
-            ui.painter().extend(dashes);
-        }
-    }
+/// Paints the target as a dashed line through these rows.
+pub(super) fn target(ui: &Ui, rows: Rangef) {
+    let x = ui.cursor().left() + at(ui.available_width(), TARGET_KBPS);
+    let stroke = Stroke::new(1.0, Look::of(ui).ink);
+    let line = [pos2(x, rows.min), pos2(x, rows.max)];
+    let dashes = Shape::dashed_line(&line, stroke, 3.0, 3.0);
+    ui.painter().extend(dashes);
 }
 
 /// The row of a rung, with its key before its name, marked if it is the one that is shown. A click selects it.
@@ -147,18 +109,16 @@ pub(super) const SCALE_KBPS: RangeInclusive<f64> = 10.0..=20_000.0;
 /// Seconds that a bar takes to its new length.
 const GLIDE: f32 = 0.15;
 
-/// Logical points, from the left end of a row: behind its switch a rung's key and name; its bar, and the labels of curves.
+/// Logical points, from the left end of a row: behind its switch a rung's key and name; its bar, and the labels of curves. From the
+/// right: curves, the bar, and both figures.
 const RUNG_KEY: f32 = 16.0;
 const NAME: f32 = 38.0;
 const LEFT: f32 = 172.0;
 const LABELS: f32 = 24.0;
-
-/// Logical points, from the right: the last column, the width of a column at most and at least, and the space between a bar and
-/// the columns.
+const JOINTS: f32 = 66.0;
+const RIGHT: f32 = 120.0;
+const FIGURE: f32 = 58.0;
 const LAST: f32 = 4.0;
-const COLUMN: f32 = 54.0;
-const MIN_COLUMN: f32 = 45.0;
-const BETWEEN: f32 = 8.0;
 
 /// Logical points.
 const MIN_WIDTH: f32 = 24.0;
@@ -174,16 +134,8 @@ mod tests {
 
     #[test]
     fn bars_end_where_the_figures_begin_and_have_their_least_width() {
-        for (width, columns, right) in [
-            (376.0, 2, 256.0),
-            (376.0, 1, 310.0),
-            (100.0, 2, LEFT + MIN_WIDTH),
-        ] {
-            let table = Table::new(width, columns);
-            assert_eq!((table.at(0.0), table.at(1e9)), (LEFT, right));
+        for (width, right) in [(376.0, 256.0), (100.0, LEFT + MIN_WIDTH)] {
+            assert_eq!((at(width, 0.0), at(width, 1e9)), (LEFT, right));
         }
-        assert_eq!([376.0, 328.0, 100.0].map(Table::most_columns), [4, 3, 1]);
-        let has_bars = [1, 2, 3, 4].map(|columns| Table::new(376.0, columns).has_bars());
-        assert_eq!(has_bars, [true, true, true, false]);
     }
 }

@@ -9,88 +9,71 @@ use cubewire_inspector::words::rounded;
 
 use super::super::stages::parts::{is_same, usual};
 use super::super::stages::{dated, measured, name, old};
-use super::columns::{SHOWN_AS_ZERO, signed};
+use super::columns::signed;
 use super::switch::{base, builds_on};
 use crate::panel::lane::LaneView;
 use crate::panel::style::Look;
 use crate::panel::terms;
 use crate::replication::{Ablated, Part};
 
-/// What is left of the present stages without a part, with the rung that adds the part and the cost, kbps.
-type Left = (Rung, Ablated, f64);
-
-/// The costs without each stage.
+/// What is left of the present stages without a part.
 #[derive(Debug)]
-pub(super) struct Without {
-    present_kbps: f64,
-    /// What saves most comes first.
-    left: Vec<Left>,
-    is_old: bool,
+pub(super) struct Left {
+    /// The rung that adds the part.
+    pub(super) rung: Rung,
+    ablated: Ablated,
+    pub(super) kbps: f64,
+    /// How much more that is than what the present stages cost, kbps.
+    pub(super) more: f64,
+    /// Whether the figures lag behind the game.
+    pub(super) is_old: bool,
 }
 
-impl Without {
-    /// Returns `None` until all of it is measured.
-    pub(super) fn of(lane: &LaneView<'_>) -> Option<Self> {
-        let rows = measured(lane)?;
-        let present_kbps = rows[0].1;
-        Some(Self {
-            present_kbps,
-            left: by_saving(lane.settings.sender.stages, rows),
-            is_old: old(lane).is_some(),
+impl Left {
+    pub(super) fn about(&self) -> String {
+        let Self {
+            ablated,
+            kbps,
+            more,
+            ..
+        } = self;
+        let title = terms::capital(&title(ablated));
+        let along = along(ablated).map_or_else(String::new, |along| format!(" {along}"));
+        let about = terms::stage(ablated.part, *ablated.stages)[1];
+        format!(
+            "{title}{along}: {} kbps, {}. {about}",
+            rounded(*kbps),
+            signed(*more)
+        )
+    }
+}
+
+/// Everything that can be taken away, what saves most first. Returns `None` until all of it is measured.
+pub(super) fn all(lane: &LaneView<'_>) -> Option<Vec<Left>> {
+    let rows = measured(lane)?;
+    let (present, is_old) = (rows[0].1, old(lane).is_some());
+    let left = rows.into_iter().filter_map(|(ablated, kbps)| {
+        let ablated = ablated?;
+        Some(Left {
+            rung: adding(lane.settings.sender.stages, &ablated)?,
+            ablated,
+            kbps,
+            more: kbps - present,
+            is_old,
         })
-    }
-
-    /// What can be taken away of the stage of a rung, what saves most first.
-    fn of_rung(&self, rung: &Rung) -> impl Iterator<Item = &Left> {
-        self.left.iter().filter(move |(of, ..)| of == rung)
-    }
-
-    /// How much more the present stages would cost without the stage of a rung, and the colour. `None` if they are without it.
-    pub(super) fn more(&self, rung: &Rung, look: Look) -> Option<(String, Color32)> {
-        let (.., kbps) = self.of_rung(rung).next()?;
-        let more = kbps - self.present_kbps;
-        let color = match (self.is_old, more <= -SHOWN_AS_ZERO) {
-            (true, _) => look.muted,
-            (false, true) => look.warning,
-            (false, false) => look.ink,
-        };
-        Some((signed(more), color))
-    }
-
-    /// Everything that can be taken away of the stage of a rung, a paragraph each.
-    pub(super) fn about(&self, rung: &Rung) -> Option<String> {
-        let paragraph = |(_, ablated, kbps): &Left| {
-            let title = terms::capital(&title(ablated));
-            let along = along(ablated).map_or_else(String::new, |along| format!(" {along}"));
-            let [kbps, more] = [rounded(*kbps), signed(kbps - self.present_kbps)];
-            let about = terms::stage(ablated.part, *ablated.stages)[1];
-            format!("{title}{along}: {kbps} kbps, {more}. {about}")
-        };
-        let all: Vec<_> = self.of_rung(rung).map(paragraph).collect();
-        (!all.is_empty()).then(|| all.join("\n\n"))
-    }
+    });
+    let mut left: Vec<Left> = left.collect();
+    // By the figure that is shown, so that what is alike does not change places.
+    left.sort_by_key(|left| Reverse((10.0 * left.more).round() as i64));
+    Some(left)
 }
 
 /// How current the figures are, and of what share of the ticks.
 pub(super) fn caption(look: Look, lane: &LaneView<'_>) -> (String, Color32) {
     match lane.ablation.filter(|_| measured(lane).is_some()) {
         None => ("Measuring these stages …".to_owned(), look.muted),
-        Some(ablation) => {
-            let current = footer(ablation.share());
-            dated(look, old(lane), [&current, "one less,"])
-        }
+        Some(ablation) => dated(look, old(lane), [&footer(ablation.share()), "one less,"]),
     }
-}
-
-/// Sorts what was measured by the figure that is shown, so that what is alike does not change places.
-fn by_saving(present: Stages, rows: Vec<(Option<Ablated>, f64)>) -> Vec<Left> {
-    let left = rows.into_iter().filter_map(|(ablated, kbps)| {
-        let ablated = ablated?;
-        Some((adding(present, &ablated)?, ablated, kbps))
-    });
-    let mut left: Vec<Left> = left.collect();
-    left.sort_by_key(|(.., kbps)| Reverse((10.0 * kbps).round() as i64));
-    left
 }
 
 /// Returns the rung that adds what is taken away: its base has the option that is left, and the rung or one above it has the
@@ -152,10 +135,6 @@ fn title(ablated: &Ablated) -> String {
     title.to_owned()
 }
 
-pub(super) const BACKGROUND: &str = "Encoding in the background takes at most a quarter of a core for this column. On a machine where that \
-     is not enough for every tick, runs of ticks are encoded and the rest is left out: the rates are those of the ticks \
-     that were encoded.";
-
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -167,37 +146,23 @@ mod tests {
     fn what_is_taken_away_belongs_to_a_rung_that_adds_it() {
         for present in Stages::every_legal(&[9, 10]) {
             for ablated in ablations(present) {
-                let said = format!("{present}: {}", title(&ablated));
-                let rung = adding(present, &ablated).expect(&said);
-                assert_ne!(rung, ladder::UNCOMPRESSED, "{said}");
+                let rung = adding(present, &ablated).expect(&format!("{present}: {ablated:?}"));
+                assert_ne!(rung, ladder::UNCOMPRESSED, "{present}: {ablated:?}");
             }
         }
-        let rungs = |present: Rung| -> Vec<&str> {
-            let all = ablations(present.stages);
-            let rungs = all.iter().filter_map(|it| adding(present.stages, it));
-            rungs.map(|rung| rung.name).collect()
-        };
-        let expected = [
-            "smallest-three",
-            "no-velocity",
-            "velocity",
-            "position",
-            "relative-index",
-            "index",
-            "delta",
-            "relative-position",
-            "relative-orientation",
-            "changed-flags",
+        let present = ladder::SIMULATED.stages;
+        let rungs = ablations(present)
+            .into_iter()
+            .filter_map(|it| adding(present, &it));
+        let rungs: Vec<_> = rungs.map(|rung| rung.name).collect();
+        let [first, second] = [
+            "smallest-three no-velocity velocity position",
+            "arithmetic delta arithmetic",
         ];
-        assert_eq!(rungs(ladder::CHANGED_FLAGS), expected);
-        let coded = [
-            "simulated",
-            "predicted",
-            "arithmetic",
-            "delta",
-            "arithmetic",
-        ];
-        assert_eq!(rungs(ladder::SIMULATED)[4..], coded);
+        assert_eq!(
+            rungs.join(" "),
+            format!("{first} simulated predicted {second}")
+        );
     }
 
     #[test]
