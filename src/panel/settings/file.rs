@@ -67,7 +67,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::panel::settings::{GraphSeconds, Page, PanelSize};
+    use crate::panel::settings::{Column, GraphSeconds, Page, PanelSize};
     use crate::theme::Theme;
     use cubewire_inspector::graph::Axis;
 
@@ -81,7 +81,8 @@ mod tests {
         assert!(!path.exists(), "nothing has changed");
         let state = PanelState {
             size: PanelSize::Slim,
-            page: Page::WithoutEach,
+            page: Page::Kinds,
+            column: Column::Without,
             theme: Theme::Dark,
             scale: Some(1.5),
             explained: true,
@@ -111,6 +112,16 @@ mod tests {
             ..PanelState::default()
         };
         assert_eq!(load_or_default(&path), expected);
+    }
+
+    #[test]
+    fn pages_that_are_columns_now_open_the_ladder() {
+        for page in ["Savings", "OverTime", "WithoutEach"] {
+            let state = PanelState::parse(&format!("(page: {page}, theme: Light)")).unwrap();
+            assert_eq!((state.page, state.theme), (Page::Ladder, Theme::Light));
+        }
+        let error = PanelState::parse("(page: Waterfall)").unwrap_err();
+        assert!(error.to_string().contains("`Ladder`"), "{error}");
     }
 
     #[test]

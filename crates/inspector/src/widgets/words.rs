@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use bevy_egui::egui::{Color32, FontId, Galley, Label, Response, RichText, Sense, Ui, vec2};
+use bevy_egui::egui::{Color32, FontId, Galley, Label, Response, RichText, Ui, vec2};
 
-use super::{Row, width};
+use super::width;
 use crate::style::{LINE, Look, SMALL};
 
 /// Draws a line of 12-point text, truncated at the page's edge.
@@ -60,11 +60,4 @@ pub fn balanced(ui: &Ui, words: &str, size: f32, color: Color32, width: f32) -> 
         }
     }
     laid_out(wide)
-}
-
-impl Row {
-    /// Adds a row that can only be hovered, highlighted if `is_marked`.
-    pub fn marked(ui: &mut Ui, height: f32, name: &str, is_marked: bool) -> Self {
-        Self::new(ui, height, name, Sense::hover(), is_marked)
-    }
 }
