@@ -6,6 +6,7 @@ use bevy_ecs::system::SystemParam;
 use bevy_egui::egui::{self, Event, Key, ScrollArea, Ui};
 use bevy_egui::{EguiContext, EguiContexts, EguiPrimaryContextPass};
 use bevy_time::{Real, Time};
+use cubewire_bevy::shadow::LiveLadder;
 use cubewire_bevy::{
     Bodies, Connected, ConnectionSettings, InSlot, Measure, Peer, Protocol, ReplicationStats,
     Session, SettingsRequest,
@@ -14,7 +15,7 @@ use cubewire_codec::Baseline;
 use cubewire_protocol::{BaselineChoice, Settings};
 
 use crate::style::{Look, ROW, set};
-use crate::view::{Choices, End, View};
+use crate::view::{Choices, End, Page, View};
 use crate::widgets::{note, picker};
 
 /// Shows where every bit of a game's replication goes: adds a window, which a key opens and closes, and [`Inspector`] for
@@ -69,7 +70,7 @@ impl Plugin for InspectorPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(*self)
             .init_resource::<Shown>()
-            .add_systems(Last, (select, switch, measure).chain());
+            .add_systems(Last, (select, switch, measure_ladder, measure).chain());
         if self.key.is_some() {
             app.add_systems(EguiPrimaryContextPass, window);
         }
@@ -82,6 +83,8 @@ struct Shown {
     /// Whether it was in this frame.
     now: bool,
     connection: Option<Entity>,
+    /// The client whose ladder the inspector measures.
+    ladder: Option<Entity>,
     choices: Choices,
     /// How long a press may be that is a click, as the game has it, while the inspector allows any.
     max_click: Option<f64>,
@@ -173,6 +176,34 @@ fn measure(
     }
 }
 
+/// Measures the ladder of the chosen client while its page is shown.
+fn measure_ladder(
+    mut shown: ResMut<'_, Shown>,
+    clients: Query<'_, '_, Has<LiveLadder>, (With<Peer>, With<Connected>)>,
+    protocol: Option<Res<'_, Protocol>>,
+    mut commands: Commands<'_, '_>,
+) {
+    let is_shown = shown.now && shown.choices.page == Page::Stages;
+    let wanted = shown
+        .connection
+        .filter(|&of| is_shown && clients.contains(of));
+    if shown.ladder == wanted {
+        return;
+    }
+    if let Some(before) = shown.ladder.take()
+        && let Ok(mut before) = commands.get_entity(before)
+    {
+        before.try_remove::<LiveLadder>();
+    }
+    if let (Some(client), Some(protocol)) = (wanted, &protocol)
+        && clients.get(client) == Ok(false)
+    {
+        let ladder = LiveLadder::new(protocol.plan());
+        commands.entity(client).try_insert(ladder);
+        shown.ladder = Some(client);
+    }
+}
+
 fn window(
     mut window: ResMut<'_, InspectorPlugin>,
     mut contexts: EguiContexts<'_, '_>,
@@ -220,7 +251,7 @@ type Connection<'a> = (
     Entity,
     Option<&'a Name>,
     Option<&'a Measure>,
-    Option<(&'a Peer, &'a ConnectionSettings)>,
+    Option<(&'a Peer, &'a ConnectionSettings, Option<&'a LiveLadder>)>,
     Option<&'a Session>,
 );
 
@@ -282,12 +313,13 @@ impl Inspector<'_, '_> {
             return;
         };
         let (end, bodies) = match (peer, session) {
-            (Some((peer, settings)), _) => {
+            (Some((peer, settings, ladder)), _) => {
                 let tick = self.stats.as_ref().map_or(0, |stats| stats.tick);
                 let bodies = self.bodies.as_ref().map(|bodies| bodies.snapshot());
                 let end = End::Server {
                     peer,
                     settings,
+                    ladder,
                     tick,
                 };
                 (end, bodies)

@@ -6,6 +6,7 @@ mod stages;
 use std::time::Duration;
 
 use bevy_egui::egui::Ui;
+use cubewire_bevy::shadow::LiveLadder;
 use cubewire_bevy::{ConnectionSettings, Measure, Peer, Session};
 use cubewire_codec::{BitKind, Plan, QuantizedSnapshot, Stages};
 use cubewire_protocol::record::{ArrivalCounts, Fate, PacketRecord, Record, Sample, Totals, kbps};
@@ -34,7 +35,7 @@ pub(crate) enum Page {
 /// What is chosen in the inspector.
 #[derive(Debug, Default)]
 pub(crate) struct Choices {
-    page: Page,
+    pub(crate) page: Page,
     order: Order,
     pub(crate) lit: Lit,
     /// Packets that do not change any more, while one of them is looked at.
@@ -59,6 +60,8 @@ pub(crate) enum End<'a> {
     Server {
         peer: &'a Peer,
         settings: &'a ConnectionSettings,
+        /// While [`Page::Stages`] is shown.
+        ladder: Option<&'a LiveLadder>,
         tick: u64,
     },
     Client {
@@ -324,7 +327,7 @@ fn pages() -> [crate::widgets::Choice<Page>; 5] {
         (
             Page::Stages,
             "Stages",
-            "Which rung of the ladder is in use. A press chooses another.",
+            "The rung in use, and what each rung would cost. A press chooses another.",
         ),
     ])
 }

@@ -9,6 +9,7 @@ use bevy_egui::{EguiContext, EguiPrimaryContextPass, EguiUserTextures, PrimaryEg
 use bevy_math::{Quat, Vec3};
 use bevy_transform::components::Transform;
 use cubewire_bevy::cubewire_link::Conditions;
+use cubewire_bevy::shadow::LiveLadder;
 use cubewire_bevy::testing::TestNet;
 use cubewire_bevy::{
     BodyKind, ByteBudget, Client, ClientRequests, Connected, ConnectionSettings, CubewireAppExt,
@@ -333,6 +334,26 @@ fn the_server_chooses_among_all_rungs_that_the_protocol_has() {
     let texts = later(&mut net, 0);
     let refused = "Refused: a snapshot every 0 ticks.";
     assert!(says(&texts, refused), "{texts:?}");
+}
+
+#[test]
+fn the_ladder_is_measured_while_its_page_is_shown() {
+    let mut net = net();
+    let client = connection::<Client>(&mut net.server);
+    stages_page(&mut net, 0);
+    later(&mut net, 0);
+    let mut client_entity = net.server.world_mut().entity_mut(client);
+    let mut ladder = client_entity.get_mut::<LiveLadder>().unwrap();
+    ladder.finish().unwrap();
+    let costs: Vec<_> = ladder.rungs().map(|(_, kbps)| kbps.unwrap()).collect();
+    assert_eq!(costs.len(), 10);
+    let texts = frame(at_end(&mut net, 0), Vec::new());
+    for kbps in costs {
+        assert!(says(&texts, &rounded(kbps)), "{kbps}: {texts:?}");
+    }
+    click(at_end(&mut net, 0), &texts, "Network");
+    later(&mut net, 0);
+    assert!(!net.server.world().entity(client).contains::<LiveLadder>());
 }
 
 #[test]
