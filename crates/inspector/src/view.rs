@@ -141,9 +141,7 @@ impl View<'_> {
             target: None,
         };
         let lines = Lines::new(&sources, span);
-        let (past, half) = (span.seconds, span.seconds / 2);
-        let times = [&*format!("{past} s ago"), &*format!("{half} s"), "now"];
-        graph::draw(ui, GRAPH, &lines, None, times, |_, frame| Above {
+        graph::draw(ui, GRAPH, &lines, None, false, |_, frame| Above {
             legend_end: frame.top.right(),
             ..Above::default()
         });

@@ -104,24 +104,16 @@ mod tests {
             fs::write(&path, garbage).unwrap();
             assert_eq!(load_or_default(&path), PanelState::default());
         }
-        let bounded = "(page: Kinds, graph_seconds: 4000000000, scale: Some(1e9))";
+        // The page of that name is a column of the ladder now.
+        let bounded = "(page: OverTime, theme: Dark, graph_seconds: 4000000000, scale: Some(1e9))";
         fs::write(&path, bounded).unwrap();
         let expected = PanelState {
-            page: Page::Kinds,
+            page: Page::Ladder,
+            theme: Theme::Dark,
             graph_seconds: GraphSeconds(60),
             ..PanelState::default()
         };
         assert_eq!(load_or_default(&path), expected);
-    }
-
-    #[test]
-    fn pages_that_are_columns_now_open_the_ladder() {
-        for page in ["Savings", "OverTime", "WithoutEach"] {
-            let state = PanelState::parse(&format!("(page: {page}, theme: Light)")).unwrap();
-            assert_eq!((state.page, state.theme), (Page::Ladder, Theme::Light));
-        }
-        let error = PanelState::parse("(page: Waterfall)").unwrap_err();
-        assert!(error.to_string().contains("`Ladder`"), "{error}");
     }
 
     #[test]

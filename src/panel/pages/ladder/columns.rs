@@ -108,21 +108,16 @@ impl Costs {
             }
             Column::Savings => {
                 let kbps = *self.encoded.get(index)?;
-                let before = index.checked_sub(1).map(|before| self.encoded[before]);
-                let [bar, figure, less] = match before {
-                    None => [look.quiet, look.ink, less],
-                    Some(before) if costs_more(before, kbps) => [look.warning; 3],
-                    Some(_) => [look.half, look.ink, less],
+                let Some(before) = index.checked_sub(1).map(|before| self.encoded[before]) else {
+                    let figures = [(rounded(kbps), look.ink), (String::new(), less)];
+                    return Some(([0.0, kbps], look.quiet, figures));
                 };
-                let [words, step] = match before {
-                    None => [rounded(kbps), String::new()],
-                    Some(before) => [signed(kbps - before), ratio(times(before / kbps))],
+                let [bar, figure, less] = match costs_more(before, kbps) {
+                    true => [look.warning; 3],
+                    false => [look.half, look.ink, less],
                 };
-                (
-                    [before.unwrap_or(0.0), kbps],
-                    bar,
-                    [(words, figure), (step, less)],
-                )
+                let step = (ratio(times(before / kbps)), less);
+                ([before, kbps], bar, [(signed(kbps - before), figure), step])
             }
             Column::Without => {
                 let Left {
