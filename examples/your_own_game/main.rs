@@ -1,7 +1,7 @@
 //! A game that has nothing of the demo: two teams of heroes, among pebbles and boulders that jump about. Heroes lose health, die
-//! and are born again. Each team's client sees what is near its captain, over UDP, red for at most 64 kbit/s. The window is the
-//! server's, with where every bit goes and rungs to choose from (F9); with `--seconds 10` there is none, and at the end it says what
-//! was sent. After `--serve 127.0.0.1:5000`, another is a client's: `cargo run --example your_own_game -- --connect localhost:5000`
+//! and are born again. Each team's client sees the bodies near its captain, over UDP, red for at most 64 kbit/s. The window is the
+//! server's, with the inspector (F9). With `--seconds 10` there is no window, and at the end it prints the bytes that were sent.
+//! After `--serve 127.0.0.1:5000`, another is a client's: `cargo run --example your_own_game -- --connect localhost:5000`
 
 mod look;
 

@@ -171,7 +171,7 @@ impl ServerSession {
         })
     }
 
-    /// Returns the message that declines the last request. `None` if that was declined before, or if there is none.
+    /// Returns the message that declines the last request, once.
     #[must_use]
     pub fn decline<'a>(&mut self, reason: &'a str) -> Option<ServerMessage<'a>> {
         let State::Open(open) = &mut self.state else {
