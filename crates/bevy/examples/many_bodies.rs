@@ -1,7 +1,9 @@
 //! How long a tick of ten thousand bodies takes, how many bytes it has, and how much memory the server's plugins hold: `cargo
 //! run --release -p cubewire-bevy --example many_bodies [BODIES] [CLIENTS] [SLOTS]`. A tenth of the bodies moves in each tick. All
 //! clients see the same, so that they share one encode; then each has a budget of 256 kbps, and one of 25 kbps, within which
-//! it is sent what is most urgent. With `rungs` behind the numbers, each rung of the ladder is measured instead, without a budget.
+//! it is sent what is most urgent.
+//!
+//! With `rungs` after the numbers, it measures each rung of the ladder without a budget, and prints a table.
 
 #![allow(clippy::disallowed_methods, reason = "no browser runs this example")]
 

@@ -1,6 +1,6 @@
 //! Records a game's bodies, and measures the bytes and the encoding time of each rung of the ladder: which one suits a game, before
-//! it has a network. There is nothing to draw and there are no keys. What it writes is a recording for `cubewire-lab`, too, which
-//! can train a model on it: `cargo run -p cubewire-lab -- stats FILE`.
+//! it has a network. There is no window. The file is a recording for `cubewire-lab`, too, which can train a model on it:
+//! `cargo run -p cubewire-lab -- stats FILE`.
 //! `cargo run -p cubewire-bevy --example record_and_measure -- FILE [SECONDS]`
 
 #![allow(clippy::disallowed_methods, reason = "no browser runs this example")]

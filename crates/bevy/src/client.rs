@@ -67,7 +67,7 @@ pub enum PlayoutDelay {
 /// [`Session::answer`] has the answer.
 ///
 /// A server declines them unless its resource `ClientRequests` is `Grant`. A budget is in
-/// [`BUDGETS_KBPS`](cubewire_protocol::BUDGETS_KBPS), and stages are [those of the protocol](cubewire_codec::Plan::legal).
+/// [`BUDGETS_KBPS`](cubewire_protocol::BUDGETS_KBPS), and stages are [legal](cubewire_codec::Plan::legal) in the protocol.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 #[component(clone_behavior = Ignore)]
 pub struct SettingsRequest(pub Settings);

@@ -97,10 +97,12 @@ impl Measure {
         ticks_per_second: u16,
         wire_bytes: u64,
         budget: Option<crate::ByteBudget>,
+        settings: &crate::ConnectionSettings,
     ) {
         let before = self.wire_bytes.replace(wire_bytes).unwrap_or(wire_bytes);
         let now = self.begin(tick, ticks_per_second);
         now.traffic.wire_bytes = (wire_bytes - before) as usize;
+        now.send_interval_ticks = settings.send_interval_ticks.into();
         now.budget_kbps = budget.map(|budget| budget.bytes_per_second() / 125);
     }
 

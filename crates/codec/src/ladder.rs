@@ -29,7 +29,7 @@ const NINE_BITS: Orientation = Orientation::SmallestThree { bits: 9 };
 /// 321 bits per body.
 pub const UNCOMPRESSED: Rung = Rung {
     name: "uncompressed",
-    summary: "Every cube, as 32-bit floats.",
+    summary: "Every body, as 32-bit floats.",
     stages: legal(StageOptions::UNCOMPRESSED),
 };
 
@@ -57,7 +57,7 @@ pub const VELOCITY: Rung = Rung {
 /// 127 bits per body at rest, 160 moving.
 pub const AT_REST: Rung = Rung {
     name: "at-rest",
-    summary: "One bit instead of a velocity for cubes at rest.",
+    summary: "One bit instead of a velocity for bodies at rest.",
     stages: legal(StageOptions {
         velocity: Velocity::AtRestFlag,
         ..VELOCITY.stages.options()
@@ -77,7 +77,7 @@ pub const NO_VELOCITY: Rung = Rung {
 /// 80 bits per body.
 pub const POSITION: Rung = Rung {
     name: "position",
-    summary: "Positions on a grid of 2 mm, in 50 bits.",
+    summary: "Positions in whole steps, in the demo 50 bits.",
     stages: legal(StageOptions {
         position: Position::QUANTIZED,
         ..NO_VELOCITY.stages.options()
@@ -87,7 +87,7 @@ pub const POSITION: Rung = Rung {
 /// One bit per body, and 80 bits for each changed body.
 pub const DELTA: Rung = Rung {
     name: "delta",
-    summary: "Only cubes that differ from the baseline.",
+    summary: "Only bodies that differ from the baseline.",
     stages: legal(StageOptions {
         delta: Delta::ChangedBits,
         ..POSITION.stages.options()
@@ -97,7 +97,7 @@ pub const DELTA: Rung = Rung {
 /// Lists the indices of the changed bodies if that is smaller than one bit per body.
 pub const INDEX: Rung = Rung {
     name: "index",
-    summary: "A list of indices where few cubes changed.",
+    summary: "A list of indices where few bodies changed.",
     stages: legal(StageOptions {
         delta: Delta::Indices,
         ..DELTA.stages.options()
@@ -190,7 +190,7 @@ pub const SIMULATED: Rung = Rung {
 /// The 20-byte state of [affine quantization](crate::quantize::affine). It is not on the ladder.
 pub const AFFINE: Rung = Rung {
     name: "affine",
-    summary: "Not of the ladder: 20 bytes a cube, scale and zero.",
+    summary: "Not of the ladder: 20 bytes a body, scale and zero.",
     stages: legal(StageOptions {
         orientation: Orientation::SmallestThree { bits: 10 },
         velocity: Velocity::Affine,

@@ -52,7 +52,7 @@ pub(super) struct State {
     pub(super) interpolation: Interpolation,
     /// Tick of the snapshot that is shown.
     pub(super) shown_tick: u64,
-    /// Playout stands still before this tick, so that another interpolation shows nothing again.
+    /// First tick that is shown after a change of the interpolation: bodies do not go back in time.
     pub(super) resume_tick: u64,
     /// Reason why the last settings were not requested.
     unasked: Option<String>,

@@ -134,7 +134,7 @@ pub(super) fn send_snapshots(
         ready.sender.itemize(is_measured);
         if let Some(measure) = &mut measure {
             let sent = mailbox.traffic.sent.bytes();
-            measure.send(tick, ticks_per_second, sent, ready.limit);
+            measure.send(tick, ticks_per_second, sent, ready.limit, &ready.settings);
         }
         if !ready.is_due(tick) {
             continue;
@@ -153,8 +153,14 @@ pub(super) fn send_snapshots(
     share(&mut jobs);
     let pool = ComputeTaskPool::get_or_init(TaskPool::default);
     let encode = |jobs: &mut [Job<'_>]| {
+        let due = jobs.iter_mut().filter(|job| job.is_to_encode());
+        let mut due: Vec<_> = due.collect();
+        // Waking another thread takes longer than a packet of a few bodies.
+        if let [job] = &mut *due {
+            return job.encode(bodies);
+        }
         pool.scope(|scope| {
-            for job in jobs.iter_mut().filter(|job| job.is_to_encode()) {
+            for job in due {
                 scope.spawn(async move { job.encode(bodies) });
             }
         });

@@ -1,4 +1,4 @@
-//! Settings of a connection: what the game wants, what is in use, and what clients ask for.
+//! Settings of a connection: wanted by the game, in use, and requested by the client.
 
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
@@ -21,9 +21,9 @@ use crate::wire::{ToClientMail, encode};
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 #[component(clone_behavior = Ignore)]
 pub struct ConnectionSettings {
-    /// Stages of the codec, such as those of a [rung](ladder). Default: [`PREDICTED`](ladder::PREDICTED). The bits of an
-    /// orientation are always those of the protocol. A client whose fingerprint differs is sent other
-    /// [stages](cubewire_protocol::FallbackReason::instead_of) instead of arithmetic coding.
+    /// Stages of the codec, for example of a [rung](ladder). Default: [`PREDICTED`](ladder::PREDICTED). The protocol's number of
+    /// bits replaces the number in [`Orientation`](cubewire_codec::stages::Orientation). If the fingerprints
+    /// differ, the client is sent [other stages](cubewire_protocol::FallbackReason::instead_of) instead of arithmetic coding.
     pub stages: StageOptions,
     /// Ticks from one snapshot to the next, at least 1. Default: 1. Clients with the same interval get snapshots in the same ticks.
     pub send_interval_ticks: u8,
@@ -181,7 +181,7 @@ type Applied<'a> = (
     Option<&'a ByteBudget>,
 );
 
-/// Takes the settings of all clients, and tells those who asked which are in use. Runs before anything is sent.
+/// Takes the settings of each client, and sends the settings in use to clients that have asked. Runs before snapshots are sent.
 pub(super) fn apply(
     bodies: Res<Bodies>,
     time: Res<Time<Real>>,

@@ -1,6 +1,8 @@
 //! Admission of clients, and the end of connections.
 
-use cubewire_bevy::{Client, Disconnected, Mailbox, Server, VanishReason, Vanished};
+use cubewire_bevy::{
+    Client, ClientRequests, Disconnected, Mailbox, Server, VanishReason, Vanished,
+};
 use cubewire_link::Jitter;
 
 use super::*;
@@ -246,6 +248,7 @@ fn hostile(real: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
 fn no_bytes_harm_a_server_or_a_client() {
     let mut chance = Chance(3);
     let mut net = TestNet::new(protocol);
+    net.server.insert_resource(ClientRequests::Grant);
     net.add_client();
     let mut bodies = Vec::new();
     let mut real: [Vec<Vec<u8>>; 4] = Default::default();
@@ -290,6 +293,10 @@ fn record(net: &mut TestNet, real: &mut [Vec<Vec<u8>>; 4]) {
         .text();
     real[1].push([&[0, 0, 19], protocol.as_bytes()].concat());
     real[0].push(vec![1, 7, 0, 0, 5, 0, 0, 0, 0, 1, 0, 3, 2, 1, 9, 1, 8]);
+    // A request, interpolation, and a refusal of a request.
+    real[1].push(vec![0, 1, 7, 5, 0, 0, 0xCB, 0x70, 0, 2, 0, 1, 200, 1]);
+    real[3].push(vec![4, 0]);
+    real[3].push(vec![0, 4, 7, 2, b'n', b'o']);
     real[2].push(vec![0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     real[3].push(vec![1, 3, 4, 1, 1, 0, 1, 2, 9, 9]);
     real[3].push(vec![2, 3, 4, 9, 1]);

@@ -7,6 +7,8 @@ const LOOK: &str = include_str!("../../../../examples/your_own_game/look.rs");
 
 const README: &str = include_str!("../../README.md");
 
+const FIGURES: &str = include_str!("../../../lab/FIGURES.md");
+
 #[test]
 fn a_game_has_few_lines_about_replication() {
     let lines: Vec<_> = GAME
@@ -56,4 +58,15 @@ fn the_readme_draws_bodies_as_the_game_does() {
     let (_, block) = drawing.split_once("```rust,ignore\n").unwrap();
     let (block, _) = block.split_once("```").unwrap();
     assert!(block.contains("On<Add, BodyKind>") && LOOK.contains(block));
+}
+
+#[test]
+fn the_readme_has_the_bytes_of_every_rung_of_a_game() {
+    let (_, checked) = FIGURES.split_once("## Rungs of a game\n").unwrap();
+    let (_, checked) = checked.split_once("| --- | ---: |\n").unwrap();
+    let (checked, _) = checked.split_once("\n\n").unwrap();
+    assert_eq!(checked.lines().count(), 10);
+    for row in checked.lines() {
+        assert!(README.contains(&format!("\n{row} ")), "{row}");
+    }
 }

@@ -86,6 +86,7 @@ fn snapshots_follow_the_interval_and_the_choice_of_baselines() {
     (0..2).for_each(|_| _ = net.add_client());
     net.run_until(|net| net.count::<Connected>(1) == 1);
     let clients = all::<Connected>(&mut net.server);
+    insert(&mut net, clients[0], Measure::default());
     let mut sent_with = |net: &mut TestNet, with: fn(&mut ConnectionSettings)| {
         clients.iter().for_each(|&client| change(net, client, with));
         let before = stats(net);
@@ -104,7 +105,10 @@ fn snapshots_follow_the_interval_and_the_choice_of_baselines() {
     let (packets, encodes) = sent_with(&mut net, |it| it.send_interval_ticks = 6);
     assert!(packets == 20 && encodes < 20, "{packets} {encodes}");
     assert_eq!(in_use(&net, clients[0]).send_interval_ticks, 6);
-    // Each client has baselines of its own.
+    let measure = net.server.world().get::<Measure>(clients[0]).unwrap();
+    let newest = measure.record().samples().back();
+    assert_eq!(newest.unwrap().send_interval_ticks, 6);
+    // With other baselines than the newest, no encode is shared.
     let smallest = sent_with(&mut net, |it| {
         it.send_interval_ticks = 1;
         it.baseline = BaselineChoice::Smallest;
@@ -246,7 +250,7 @@ fn clients_ask_for_settings_and_the_server_grants_or_declines() {
     assert_eq!(in_use(&net, client), settings);
     let component = *server(&mut net).get::<ConnectionSettings>(client).unwrap();
     assert_eq!(component.stages, *settings.stages);
-    // The server's budget is an upper limit, and what the game changes later is told, too.
+    // The server's budget is an upper limit, and later changes are granted, too.
     insert(&mut net, client, ByteBudget::kbps(32));
     let budget = |kbps, settings| {
         move |net: &mut TestNet| {

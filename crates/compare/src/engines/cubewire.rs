@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 use cubewire_bevy::{
-    BodyKind, Client, ClientPlugin, ConnectionSettings, CubewireAppExt, CubewirePlugin, Field, InSlot, Mailbox, Pose,
-    Replicated, Server, ServerPlugin, Session, Shape,
+    BodyKind, Client, ClientPlugin, ConnectionSettings, CubewireAppExt, CubewirePlugin, Field,
+    InSlot, Mailbox, Pose, Replicated, Server, ServerPlugin, Session, Shape,
 };
 use cubewire_codec::ladder::{CHANGED_FLAGS, PREDICTED, PREDICTED_POSITION, Rung};
 use cubewire_codec::schema;
@@ -27,7 +27,9 @@ const fn variant(name: &'static str, start: fn(&Scene) -> Box<dyn Engine>) -> Va
 /// The default, and two rungs of packed bits.
 pub const VARIANTS: &[Variant] = &[
     variant("as it comes", |scene| start(scene, PREDICTED)),
-    variant("predicted-position", |scene| start(scene, PREDICTED_POSITION)),
+    variant("predicted-position", |scene| {
+        start(scene, PREDICTED_POSITION)
+    }),
     variant("changed-flags", |scene| start(scene, CHANGED_FLAGS)),
 ];
 

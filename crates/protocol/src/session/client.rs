@@ -111,13 +111,13 @@ impl ClientSession {
     }
 
     fn take_answer(&mut self, number: u16, answer: Result<Settings, String>) {
-        // The answer to an earlier request does not apply to the last one.
+        // An answer to an earlier request is out of date.
         if self.requested.map(|last| last.number) == Some(number) {
             self.answer = Some(answer);
         }
     }
 
-    /// Returns a request for these settings, or `None` if they equal the last requested ones and these were not declined.
+    /// Returns the request for these settings. `None` if the last request had the same settings and was not declined.
     #[must_use]
     pub fn request(&mut self, settings: Settings) -> Option<ClientMessage<'static>> {
         let last = self.requested;

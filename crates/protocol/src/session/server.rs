@@ -173,7 +173,7 @@ impl ServerSession {
         })
     }
 
-    /// Returns the message that declines the last request. `None` if there is no request or it was declined before.
+    /// Returns the message that declines the last request, once.
     #[must_use]
     pub fn decline<'a>(&mut self, reason: &'a str) -> Option<ServerMessage<'a>> {
         let State::Open(open) = &mut self.state else {

@@ -127,13 +127,13 @@ fn a_declined_request_has_a_reason_and_can_be_repeated() {
     let reason = "é".repeat(2000);
     let declined = server.decline(&reason).unwrap();
     assert_eq!(server.decline(&reason), None);
-    // What is in use does not answer it any more.
+    // Settings in use are no answer any more.
     assert_eq!(server.grant(SECOND, settings()), None);
     let answer = heard(&mut client, declined.clone(), Limits::default());
     assert_eq!(answer, Ok(Heard::Answer));
     assert_eq!(client.answer(), Some(Err(&reason[..2 * 1000])));
     assert_eq!(client.granted(), None);
-    // The answer to the first request says nothing of the second.
+    // An answer to the first request does not answer the second.
     let again = client.request(settings()).unwrap();
     heard(&mut client, declined, Limits::default()).unwrap();
     assert_eq!(client.answer(), None);
