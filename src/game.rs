@@ -84,9 +84,10 @@ pub fn show_halves(
 pub fn right_lane(text: &str) -> Result<LaneSettings, String> {
     match text.parse() {
         Ok(PaneContent::Lane(lane)) => Ok(lane),
-        Ok(PaneContent::Simulation) => {
-            Err("the right half shows a lane; the simulation is for the left one".to_owned())
-        }
+        Ok(PaneContent::Simulation) => Err(
+            "the right half must show a lane; only the left half can show the simulation"
+                .to_owned(),
+        ),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -47,7 +47,7 @@ impl FromStr for Seconds {
 pub fn skipped_seconds(text: &str) -> Result<f64, String> {
     let seconds = text.parse().ok();
     let seconds = seconds.filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds));
-    seconds.ok_or_else(|| format!("{text} is not a number of seconds, from 0 to a day"))
+    seconds.ok_or_else(|| format!("{text} is not a number of seconds from 0 to 86400"))
 }
 
 /// Parses the address of a socket.
@@ -56,7 +56,8 @@ pub fn skipped_seconds(text: &str) -> Result<f64, String> {
 /// If the text is not an IP address and port. Host names are not accepted.
 pub(super) fn address(text: &str) -> Result<SocketAddr, String> {
     let address = text.parse();
-    address.map_err(|_| format!("{text} is not an address and a port, as in 192.168.1.5:7000"))
+    address
+        .map_err(|_| format!("{text} is not an IP address and port, for example 192.168.1.5:7000"))
 }
 
 /// Width and height in pixels.
@@ -75,7 +76,7 @@ impl FromStr for Size {
         let sides = text.split_once('x');
         let sides = sides.and_then(|(width, height)| Some((side(width)?, side(height)?)));
         let (width, height) = sides.ok_or_else(|| {
-            format!("{text} is not a width and a height from 64 to 16384, as in 1280x720")
+            format!("{text} is not a width and height from 64 to 16384, for example 1280x720")
         })?;
         Ok(Self(UVec2::new(width, height)))
     }
@@ -246,8 +247,7 @@ impl PlayArgs {
 /// Error for a `--skip` that is not shorter than the run of `ticks` ticks.
 pub(super) fn skips_all(skipped_seconds: f64, ticks: f64) -> Failure {
     let seconds = in_seconds(ticks);
-    format!("--skip: {skipped_seconds} s would leave nothing of the {seconds} s that are played")
-        .into()
+    format!("--skip: {skipped_seconds} s must be less than the {seconds} s that are played").into()
 }
 
 /// Converts ticks to seconds, rounded to a tenth.
@@ -256,7 +256,8 @@ pub(super) fn in_seconds(ticks: f64) -> f64 {
 }
 
 /// Description of a run without a script.
-pub(super) const NO_SCRIPT: &str = "no keys pressed (--script assets/scripts/mix.ron presses some)";
+pub(super) const NO_SCRIPT: &str =
+    "no keys pressed (see --script, for example assets/scripts/mix.ron)";
 
 /// Loads a script, if a file is given.
 ///

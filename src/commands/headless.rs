@@ -67,7 +67,7 @@ impl HeadlessArgs {
         self.lane.apply(&mut settings)?;
         let (rung, budget) = (settings.rung_name(), settings.sender.budget);
         if self.nudge.is_some() && rung != ladder::SIMULATED.name {
-            let why = "loses no world: only a viewer with `simulated` has one";
+            let why = "has no simulation to change: use --rung simulated";
             return Err(format!("--nudge: a viewer with the rung `{rung}` {why}").into());
         }
         for path in [&self.capture, &self.csv].into_iter().flatten() {
@@ -127,7 +127,7 @@ impl HeadlessArgs {
             table.finish(game.meter())?;
         }
         if played <= skip {
-            return Err(Stopped("anything was measured").into());
+            return Err(Stopped("the first measurement").into());
         }
         let (script, network) = (self.play.name(), self.lane.network_name());
         let mut summary = totals.summary(script, rung, network, game.meter(), game.check());
@@ -140,7 +140,7 @@ impl HeadlessArgs {
         match (summary.wrong, summary.refused) {
             (0, 0) => Ok(()),
             (wrong, refused) => Err(format!(
-                "{wrong} snapshots were decoded to something other than what was sent, {refused} were refused"
+                "{wrong} decoded snapshots differ from the sent ones, {refused} were refused"
             )
             .into()),
         }

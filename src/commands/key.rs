@@ -40,8 +40,8 @@ impl KeyArgs {
             // The key is written, so ignore a failure to print the warning.
             let _ = writeln!(
                 io::stderr(),
-                "warning: others can read the file that the key is in now; `cubewire key --out FILE` writes one \
-                 that they cannot"
+                "warning: other users can read the file with this key; `cubewire key --out FILE` writes a file that \
+                 only you can read"
             );
         }
         Ok(())
@@ -50,7 +50,7 @@ impl KeyArgs {
 
 /// Error for an existing file.
 const IN_USE: &str =
-    "there is such a file, perhaps with a key in use: choose another name, or delete it first";
+    "the file exists and may contain a key in use: choose another name, or delete it first";
 
 /// Whether standard output is a file that other users can read.
 #[cfg(unix)]

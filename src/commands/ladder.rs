@@ -140,7 +140,7 @@ impl LadderArgs {
                 writeln!(out, "\n{}", details(&costs))?;
             }
             if let Some(png) = &self.png {
-                writeln!(out, "\ndrawn in {}", png.display())?;
+                writeln!(out, "\nplot written to {}", png.display())?;
             }
         }
         Ok(())
@@ -197,11 +197,11 @@ fn short(costs: &[RungCost]) -> String {
     };
     format!(
         "{table}\n\n\
-         kbps    kilobits per second, mean, in article accounting: the payload of each snapshot and\n        \
+         kbps    mean kilobits per second, as the article counts: the payload of each snapshot and\n        \
          {HEADER_BYTES} bytes of IP and UDP headers\n\
-         factor  how many times less that is than uncompressed\n\
-         bytes   of a snapshot with these headers, mean\n\
-         target  that of the article, {TARGET_KBPS} kbps: {crossing}"
+         factor  kbps of uncompressed, divided by kbps of the rung\n\
+         bytes   mean size of a snapshot with these headers\n\
+         target  the article's {TARGET_KBPS} kbps: {crossing}"
     )
 }
 
@@ -224,9 +224,9 @@ fn details(costs: &[RungCost]) -> String {
     }
     format!(
         "{table}\n\n\
-         largest  kbps if every snapshot were as large as the largest. From delta on, that is usually the\n         \
-         first one, which has no acked baseline yet\n\
-         others   bits of a snapshot, mean, by what they are for; without IP and UDP headers"
+         largest  kbps at the size of the largest snapshot. From delta on, this is usually the first one,\n         \
+         because it has no acked baseline yet\n\
+         others   mean bits per snapshot of each kind, without IP and UDP headers"
     )
 }
 

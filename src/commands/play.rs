@@ -134,10 +134,10 @@ impl PlayReplayArgs {
         let ticks = script.ticks.min(self.count_ticks(&script));
         let played = play(script, ticks)?;
         let comparison = match played.outcome {
-            None => "this is a script, without recorded states to compare with",
-            Some(Outcome::Same) => "every state was as recorded, bit for bit",
+            None => "this is a script, which has no recorded states to compare with",
+            Some(Outcome::Same) => "every state matches the recording, bit for bit",
             Some(Outcome::Unfinished) => {
-                "every state was as recorded so far; the replay was not played to its end"
+                "every state so far matches the recording; the replay was not played to its end"
             }
             Some(Outcome::Different(difference)) => return Err(difference.into()),
         };

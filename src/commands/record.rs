@@ -83,7 +83,8 @@ pub struct RecordArgs {
     #[arg(long, value_name = "N", value_parser = whole_number(1..=MAX_FRAMES_PER_SECOND))]
     fps: Option<u32>,
     #[arg(long, value_name = "FILE", help = format!(
-        "File to write: {}, where .png writes a numbered image for each frame; for a series, the folder. What is there is replaced",
+        "File to write: {}, where .png writes a numbered image for each frame; for a series, the folder. Existing \
+         files are replaced",
         extensions()
     ))]
     out: PathBuf,
@@ -156,7 +157,7 @@ impl RecordArgs {
         let size = self.size.map(|size| size.0);
         if let Some(series) = self.series {
             if Format::of(&self.out).is_some() {
-                let hint = "a series is a folder of videos, and this is the name of one";
+                let hint = "a series is a folder of videos: give the name of a folder";
                 return Err(FileError::at(&self.out)(hint).into());
             }
             let report = |line: &str| writeln!(out, "{line}").and_then(|()| out.flush());
@@ -245,7 +246,7 @@ impl RecordArgs {
                 }
                 return Ok(Shown::Columns(self.lane.clone()));
             }
-            _ => return Err(format!("--lane: give it 2 to {MAX_COLUMNS} times").into()),
+            _ => return Err(format!("--lane must be given 2 to {MAX_COLUMNS} times").into()),
         }
         let (left, right) = halves(self.left.clone(), self.right.clone(), script);
         let mut steps = script.iter().flat_map(|script| &script.steps);
@@ -255,10 +256,10 @@ impl RecordArgs {
         for TimedSwitch { text, switch } in &self.at {
             if switch.at as f64 >= ticks {
                 let seconds = in_seconds(ticks);
-                return Err(format!("--at: {text}: the film is over after {seconds} s").into());
+                return Err(format!("--at: {text}: the film ends after {seconds} s").into());
             }
             if switch.side == Side::Left && !has_left_lane {
-                let why = "the left half shows the simulation, which has nothing to switch";
+                let why = "the left half shows the simulation, which has no settings";
                 return Err(format!("--at: {text}: {why}").into());
             }
             switches.push(switch.clone());

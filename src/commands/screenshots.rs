@@ -35,7 +35,7 @@ pub struct ScreenshotsArgs {
 fn shot() -> impl TypedValueParser<Value = Shot> {
     PossibleValuesParser::new(SHOTS.iter().map(|shot| shot.name)).map(|name| {
         let named = SHOTS.iter().find(|shot| shot.name == name);
-        *named.expect("clap admits only these names")
+        *named.expect("clap accepts only these names")
     })
 }
 
@@ -56,7 +56,7 @@ impl ScreenshotsArgs {
         if pictures.next().is_some() {
             let folder = self.out.display();
             say(format_args!(
-                "pictures of the same names in {folder} will be replaced"
+                "existing pictures in {folder} with the same names will be replaced"
             ));
         }
         let shots = match &self.only[..] {

@@ -40,8 +40,8 @@ impl SecurityArgs {
             None => {
                 let text = env::var(KEY_VARIABLE).map_err(|_| {
                     format!(
-                        "a key is needed: name its file with --key-file or put it into {KEY_VARIABLE} (`cubewire \
-                         key --out FILE` makes one); or use --insecure, which works on this machine alone"
+                        "a key is required: pass its file with --key-file or set {KEY_VARIABLE} (`cubewire key \
+                         --out FILE` creates a key). On a single machine, --insecure works without a key"
                     )
                 })?;
                 (KEY_VARIABLE.to_owned(), text)
@@ -49,7 +49,7 @@ impl SecurityArgs {
         };
         let key = text
             .parse()
-            .map_err(|error| format!("{origin}: {error}: `cubewire key` makes one"));
+            .map_err(|error| format!("{origin}: {error}; `cubewire key` creates a key"));
         Ok(key?)
     }
 }
@@ -64,7 +64,7 @@ fn read_key(path: &Path) -> Result<String, Failure> {
     // Use the metadata of the open file, because the path may lead to another file by now.
     let metadata = file.metadata().map_err(unreadable)?;
     if files::is_for_others(&metadata) {
-        let why = format!("others can read it, so that it is no secret: `chmod 600 {name}`");
+        let why = format!("other users can read this file: run `chmod 600 {name}`");
         return Err(format!("--key-file: {name}: {why}").into());
     }
     Ok(files::read_open(file, MAX_KEY_BYTES).map_err(unreadable)?)

@@ -84,7 +84,7 @@ impl ServeArgs {
         };
         writeln!(
             out,
-            "Serving up to {} {viewers} at {address}. Ctrl-C ends it.",
+            "Serving up to {} {viewers} at {address}. Press Ctrl-C to stop.",
             self.viewers
         )?;
         out.flush()?;
@@ -98,8 +98,10 @@ impl ServeArgs {
         let bind = self.bind;
         if self.public.is_empty() && bind.ip().is_unspecified() && key != Key::LOOPBACK {
             // Connect tokens contain the address that they are valid for.
-            let advice = "name the one that viewers connect to with --public";
-            return Err(format!("{bind} is every address of this machine: {advice}").into());
+            let advice = "pass the address for viewers with --public";
+            return Err(
+                format!("{bind} stands for every address of this machine: {advice}").into(),
+            );
         }
         let server = UdpServer::listen(bind, key);
         let server = server.map_err(|error| error.to_string())?;

@@ -14,7 +14,7 @@ use crate::panel::STEPS;
 #[derive(Clone, Debug, Args)]
 pub struct TourArgs {
     #[arg(default_value_t = 1, value_parser = step, help = format!(
-        "Step to begin with, 1 to {}", STEPS.len()
+        "First step, 1 to {}", STEPS.len()
     ))]
     pub(super) step: usize,
     #[command(flatten)]
@@ -25,7 +25,7 @@ pub struct TourArgs {
 fn step(text: &str) -> Result<usize, String> {
     let step = text.parse().ok();
     let step = step.filter(|step| (1..=STEPS.len()).contains(step));
-    step.ok_or_else(|| format!("the steps have the numbers 1 to {}", STEPS.len()))
+    step.ok_or_else(|| format!("steps are numbered 1 to {}", STEPS.len()))
 }
 
 impl TourArgs {
@@ -40,7 +40,7 @@ impl TourArgs {
         };
         writeln!(
             out,
-            "Cubewire opens no window, because {missing}. This is what the tour says."
+            "Cubewire cannot open a window, because {missing}. The texts of the tour follow."
         )?;
         Ok(print(self.step, out)?)
     }

@@ -37,7 +37,7 @@ use crate::view::PaneContent;
         replication::network_names()
     ))),
     mut_arg("budget", |arg| arg.help(
-        "Most kilobits a second on the wire to start with, 16 to 1024 [default: what gets through]"
+        "Maximum bandwidth on the wire to start with, 16 to 1024 kbps [default: limited only by the connection]"
     )),
 )]
 pub struct ViewArgs {
@@ -192,7 +192,7 @@ fn resolve(given: &str) -> Result<Vec<SocketAddr>, Failure> {
         Ok(addresses) if addresses.is_empty() => Err("the name has no address".to_owned()),
         Ok(addresses) => Ok(addresses),
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
-            Err("not a host and a port, as in 192.168.1.5:7000".to_owned())
+            Err("not a host and port, for example 192.168.1.5:7000".to_owned())
         }
         Err(error) => Err(error.to_string()),
     };

@@ -99,8 +99,7 @@ mod tests {
         let of = |lane: &LaneSettings, switches: &[Switch]| {
             sentences(&PaneContent::Simulation, lane, None, switches)
         };
-        let wanted =
-            "a budget needs a rung that lists changed cubes, which `uncompressed` does not";
+        let wanted = "a budget requires a rung that lists changed cubes, unlike `uncompressed`";
         let kept = lane("rung:predicted,budget:64kbps");
         assert_eq!(of(&lane("rung:uncompressed,budget:64kbps"), &[]), [wanted]);
         assert_eq!(of(&kept, &[]), [""; 0]);

@@ -73,14 +73,12 @@ impl WindowArgs {
             return window::run(settings);
         };
         if !self.lane.is_empty() || self.left.is_some() || self.right.is_some() {
-            say(
-                "the options of the lanes have no effect without a window: the table has every rung",
-            );
+            say("lane options have no effect without a window, because the table has every rung");
         }
         writeln!(
             out,
-            "Cubewire opens no window, because {missing}. This is what a few seconds of play cost on \
-             each rung.\n"
+            "Cubewire cannot open a window, because {missing}. The table shows the bandwidth of each rung in a few \
+             seconds of play.\n"
         )?;
         ladder::print_demo(settings.script, settings.seconds, out)
     }
@@ -143,7 +141,7 @@ pub fn opens_window(headless: bool, out: &mut impl Write) -> Result<bool, Failur
     }
     let missing = display::missing();
     if let Some(missing) = missing {
-        writeln!(out, "Cubewire opens no window, because {missing}.")?;
+        writeln!(out, "Cubewire cannot open a window, because {missing}.")?;
     }
     Ok(missing.is_none())
 }

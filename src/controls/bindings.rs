@@ -95,7 +95,7 @@ pub const BINDINGS: [Binding; 29] = {
         ),
         row(
             "H",
-            "timeline: the last minute, to go back in while the game is paused (←, →, comma, full stop)",
+            "timeline of the last minute; while paused, step through it (←, →, comma, full stop)",
             Press(&[(Letter('h'), Action::Timeline)]),
         ),
         row(
@@ -153,7 +153,7 @@ pub const BINDINGS: [Binding; 29] = {
         ),
         row(
             "Home",
-            "turn the cameras back, after drag and wheel",
+            "reset the cameras after drag and wheel",
             Press(&[(Key(KeyCode::Home), Action::ResetCamera)]),
         ),
         row("drag", "orbit, both halves together", Elsewhere),

@@ -93,7 +93,9 @@ fn no_adapter(backends: Backends) -> Option<&'static str> {
     let usable = adapters
         .iter()
         .any(|adapter| adapter.get_info().device_type != DeviceType::Other);
-    (!usable).then_some("there is no graphics driver: Vulkan, also in software, is needed")
+    (!usable).then_some(
+        "there is no graphics driver: install a Vulkan driver, which may be a software renderer",
+    )
 }
 
 fn has_display() -> bool {

@@ -1,6 +1,9 @@
 //! Features that need a desktop: films and pictures in files, a network, a terminal.
 
-#![allow(clippy::disallowed_methods, reason = "a browser has none of this")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "these features are not available in a browser"
+)]
 
 pub mod film;
 pub mod offscreen;

@@ -113,7 +113,7 @@ fn on_action(
     }
     let lane = lane.map(Single::into_inner);
     let Some((side, meter)) = lane.filter(|(_, meter)| !meter.samples().is_empty()) else {
-        notices.fail("Nothing was measured yet".to_owned(), time.elapsed());
+        notices.fail("No measurements yet".to_owned(), time.elapsed());
         return;
     };
     let samples: Vec<Sample> = meter.samples().iter().cloned().collect();

@@ -67,7 +67,7 @@ fn on_action(
     mut notices: ResMut<Notices>,
 ) {
     if *action == Action::Video && cfg!(target_family = "wasm") {
-        let sentence = "A browser records no video: `cubewire record` does";
+        let sentence = "A browser cannot record a video; use `cubewire record`";
         notices.show(sentence.to_owned(), time.elapsed());
     }
     if *action != Action::Replay {

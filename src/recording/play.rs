@@ -156,7 +156,7 @@ fn on_switch(switch: On<Switch>, halves: Halves<'_, '_>, mut commands: Commands)
         return;
     };
     if let Err(error) = switch.apply(&mut settings) {
-        return error!("a change of settings is left out: {error}");
+        return error!("cannot change the settings: {error}");
     }
     let content = PaneContent::Lane(settings);
     commands.trigger(Shown(ShowHalf { side, content }));

@@ -234,7 +234,7 @@ mod tests {
             "/* ( */",
         ] {
             let error = parse(text).unwrap_err();
-            let wanted = ": this is neither a script nor a replay, which are RON files, as in \
+            let wanted = ": not a script or a replay, which are RON files, for example \
                           `(ticks: 240, steps: [(at: 60, hold: [Right])])`";
             assert!(
                 error.starts_with("a.ron:1:") && error.ends_with(wanted),
@@ -269,7 +269,7 @@ mod tests {
                     assert_eq!(read, Ok(script));
                 } else {
                     let error = format!(
-                        "a.ron: states: {found} hashes, and a replay of {ticks} ticks has {wanted}"
+                        "a.ron: states: {found} hashes, but a replay of {ticks} ticks has {wanted}"
                     );
                     assert_eq!(read, Err(error));
                 }
@@ -324,14 +324,17 @@ mod tests {
             "a.ron: step 2: tick 5 does not come after tick 5"
         );
         let error = parse("(ticks: 9, steps: [(at: 9, hold: [])])").unwrap_err();
-        assert_eq!(error, "a.ron: step 1: tick 9 is not before the end, tick 9");
+        assert_eq!(
+            error,
+            "a.ron: step 1: tick 9 is not before the end at tick 9"
+        );
         assert_eq!(
             parse("(ticks: 0, steps: [])").unwrap_err(),
             "a.ron: ticks must be at least 1"
         );
         assert_eq!(
             parse("(ticks: 18446744073709551615, steps: [])").unwrap_err(),
-            "a.ron: a script lasts 5184000 ticks, a day, at most, and this 18446744073709551615"
+            "a.ron: ticks must be at most 5184000 (one day), not 18446744073709551615"
         );
     }
 }

@@ -25,7 +25,7 @@ pub const MAX_SECONDS: f64 = 86_400.0;
 
 /// Describes a valid length of a run for error messages.
 pub(crate) const LENGTH_OF_PLAY: &str =
-    "a number of seconds, more than 0 and at most a day, as in 2.5";
+    "a number of seconds above 0 and up to 86400, for example 2.5";
 
 /// Parses the length of a run in seconds: more than 0 and at most [`MAX_SECONDS`].
 ///
@@ -62,11 +62,11 @@ impl FromStr for Switch {
         let seconds = time.strip_suffix('s').and_then(|s| s.parse::<f64>().ok());
         let seconds = seconds.filter(|seconds| (0.0..=MAX_SECONDS).contains(seconds));
         let seconds = seconds.ok_or_else(|| {
-            let wanted = "a time from 0s to 86400s, as in `4s` or `2.5s`";
+            let wanted = "a time from 0s to 86400s, for example `4s` or `2.5s`";
             TextError::Other(format!("`{time}` is not {wanted}"))
         })?;
         if rest.is_empty() {
-            let why = "there is nothing to change, as in `4s:rung:delta`";
+            let why = "the setting is missing, for example `4s:rung:delta`";
             return Err(TextError::Other(why.to_owned()));
         }
         let (side, rest) = match rest.split_once('.') {
@@ -102,13 +102,13 @@ mod tests {
         let error = |text: &str| text.parse::<Switch>().unwrap_err().to_string();
         assert!(error("4s:rung=delta").starts_with("unknown setting `rung=delta`"));
         for time in ["4", "-1s", "NaNs", "1e9s", "s"] {
-            let wanted = "is not a time from 0s to 86400s, as in `4s` or `2.5s`";
+            let wanted = "is not a time from 0s to 86400s, for example `4s` or `2.5s`";
             assert_eq!(
                 error(&format!("{time}:rung:delta")),
                 format!("`{time}` {wanted}")
             );
         }
-        let nothing = "there is nothing to change, as in `4s:rung:delta`";
+        let nothing = "the setting is missing, for example `4s:rung:delta`";
         assert_eq!(error("4s"), nothing);
         assert!(error("4s:rung:detla").starts_with("unknown rung `detla`"));
         assert!(error("4s:middle.rung:delta").starts_with("unknown setting `middle.rung`"));

@@ -128,7 +128,7 @@ impl Video {
     }
 
     fn given_up(&self) -> FileError {
-        FileError::at(&self.path)("the video was given up at an earlier error")
+        FileError::at(&self.path)("the video was abandoned after an earlier error")
     }
 }
 
@@ -190,7 +190,7 @@ impl Format {
 #[must_use]
 pub fn extensions() -> String {
     let extensions = FORMATS.map(|format| format!(".{}", format.extension));
-    let (last, others) = extensions.split_last().expect("there are several");
+    let (last, others) = extensions.split_last().expect("there are several formats");
     format!("{} or {last}", others.join(", "))
 }
 

@@ -136,7 +136,7 @@ pub(super) fn plan(
         });
         let throttle = next(budget.throttle, budget.per_tick, full, newest);
         if throttle != budget.throttle {
-            info_once!("viewers get less than they ask for while encoding takes too long");
+            info_once!("encoding is too slow: viewers get less than they requested");
             budget.throttle = throttle;
         }
     }

@@ -68,7 +68,7 @@ pub(crate) fn end(commands: &mut Commands<'_, '_>, lane: Entity, why: impl ToStr
         } else if let Ok(mut lane) = world.get_entity_mut(lane)
             && lane.take::<Sender>().is_some()
         {
-            error!("a lane sends nothing more: {why}");
+            error!("a lane stopped sending: {why}");
         }
     });
 }

@@ -89,7 +89,7 @@ pub(super) fn receive(
                         let stages = baseline.stages();
                         // Coverage varies from packet to packet and is not a setting of the lane.
                         let complete = stages.with_coverage(Coverage::Complete);
-                        sample.stages = complete.expect("any stages can send all that changed");
+                        sample.stages = complete.expect("all stages support complete packets");
                         let packet = PacketRecord::received(tick, &packet, stages, is_late);
                         sample.snapshots.push(packet);
                     }

@@ -177,7 +177,7 @@ impl SenderSettings {
         match self.budget == self.kept_budget() {
             true => Ok(()),
             false => Err(format!(
-                "a budget needs a rung that lists changed cubes, which `{}` does not",
+                "a budget requires a rung that lists changed cubes, unlike `{}`",
                 rung_or_stages(self.stages)
             )),
         }

@@ -82,7 +82,7 @@ impl Spelling<u32> for Kbps {
     fn read(text: &str) -> Result<u32, TextError> {
         let kbps = text.strip_suffix("kbps").unwrap_or(text).parse().ok();
         let kbps = kbps.filter(|kbps| BUDGETS_KBPS.contains(kbps));
-        kbps.ok_or_else(|| TextError::value(text, "from 16kbps to 1024kbps, as in 64kbps"))
+        kbps.ok_or_else(|| TextError::value(text, "from 16kbps to 1024kbps, for example 64kbps"))
     }
 }
 
@@ -97,6 +97,6 @@ impl Spelling<Duration> for Delay {
     fn read(text: &str) -> Result<Duration, TextError> {
         let delay = Ms::read(text).ok();
         let delay = delay.filter(|delay| *delay <= Duration::from_secs(4));
-        delay.ok_or_else(|| TextError::value(text, "from 0ms to 4000ms, as in 150ms"))
+        delay.ok_or_else(|| TextError::value(text, "from 0ms to 4000ms, for example 150ms"))
     }
 }

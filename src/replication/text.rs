@@ -216,21 +216,24 @@ mod tests {
         for (text, message) in [
             ("delta", "`delta` is a rung: did you mean `rung:delta`?"),
             ("rung:delta,4g", "`4g` is a link: did you mean `link:4g`?"),
-            ("simulaton", "unknown setting `simulaton`; one of rung, "),
+            (
+                "simulaton",
+                "unknown setting `simulaton`; choose one of rung, ",
+            ),
             (
                 "rugn:delta",
-                "unknown setting `rugn` (did you mean `rung`?); one of rung, ",
+                "unknown setting `rugn` (did you mean `rung`?); choose one of rung, ",
             ),
             (
                 "rung:detla",
-                "unknown rung `detla` (did you mean `delta`?); one of uncompr",
+                "unknown rung `detla` (did you mean `delta`?); choose one of uncompr",
             ),
-            ("rung:xyz", "unknown rung `xyz`; one of uncompr"),
-            ("rung", "no rung is given; one of uncompr"),
-            ("stages:delta=on", "unknown delta `on`; one of off, "),
+            ("rung:xyz", "unknown rung `xyz`; choose one of uncompr"),
+            ("rung", "the rung is missing; choose one of uncompr"),
+            ("stages:delta=on", "unknown delta `on`; choose one of off, "),
             (
                 "interpolation:cubic",
-                "unknown interpolation `cubic`; one of none, linear, hermite, extrapolate",
+                "unknown interpolation `cubic`; choose one of none, linear, hermite, extrapolate",
             ),
             ("rate:10,rate:20", "`rate` is given twice"),
             (
@@ -240,7 +243,7 @@ mod tests {
             ("rate:25", "rate must be 60, 30, 20 or 10, not `25`"),
             (
                 "budget:8kbps",
-                "budget must be from 16kbps to 1024kbps, as in 64kbps, not `8kbps`",
+                "budget must be from 16kbps to 1024kbps, for example 64kbps, not `8kbps`",
             ),
             (
                 "seed:-1",
@@ -252,7 +255,7 @@ mod tests {
             assert!(error.starts_with(message), "{error}");
         }
         for delay in ["-1ms", "NaNms", "1e9ms", "3"] {
-            let wanted = "playout must be rule, adaptive, or from 0ms to 4000ms, as in 150ms";
+            let wanted = "playout must be rule, adaptive, or from 0ms to 4000ms, for example 150ms";
             assert_eq!(
                 error(&format!("playout:{delay}")),
                 format!("{wanted}, not `{delay}`")

@@ -80,7 +80,7 @@ fn welcome(
     let now = time.elapsed();
     let replica = match Replica::simulating(welcome, delay, now) {
         Ok(replica) => replica,
-        Err(error) => return error!("the server's welcome is of no use: {error}"),
+        Err(error) => return error!("invalid welcome from the server: {error}"),
     };
     *meter = LaneMeter::default();
     meter.fallback = welcomed.fallback;

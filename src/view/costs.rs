@@ -55,7 +55,7 @@ impl CubeColors {
         match self {
             Self::Interaction => ("as they are", None, "not sent", bits),
             Self::Bits => ("bits", Some("bits a packet"), "not sent", bits),
-            Self::Form => ("form", Some("dearer field sent as"), "not sent", bits),
+            Self::Form => ("form", Some("form of larger field"), "not sent", bits),
             Self::Distance => ("error", Some("distance, mm"), STEP, mm),
             Self::Angle => ("angle", Some("angle, degrees"), STEP, degrees),
             Self::Wait => ("wait", Some("longest wait, ms"), "no wait", WAITS_MS),
@@ -280,7 +280,7 @@ pub(super) fn measure(
     let is_empty = colors.is_of_sender() && costs.halves.iter().all(Vec::is_empty);
     costs.unknown = is_empty.then(|| match (*colors, moment.0) {
         _ if is_remote => "only the sender knows",
-        (CubeColors::Wait, None) => "no budget: none waits",
+        (CubeColors::Wait, None) => "no budget, no waits",
         _ => "not recorded",
     });
     let amounts = costs.halves.iter().flatten().map(|cost| cost.amount);
@@ -499,7 +499,7 @@ mod tests {
         let past = unknown(&mut world, &standings, Some(19));
         assert_eq!(past, Some("not recorded"));
         let unlimited = unknown(&mut world, &[], None);
-        assert_eq!(unlimited, Some("no budget: none waits"));
+        assert_eq!(unlimited, Some("no budget, no waits"));
         world.entity_mut(lane).remove::<LocalLane>();
         let remote = unknown(&mut world, &[], None);
         assert_eq!(remote, Some("only the sender knows"));

@@ -127,7 +127,8 @@ pub(super) fn lower(
     if slow.add(time.delta()) {
         *detail = Detail::Low;
         let high = display::setting("quality", "high");
-        let sentence = format!("Low quality from now on: frames took too long ({high} keeps it)");
+        let sentence =
+            format!("Switched to low quality: frames took too long ({high} keeps high quality)");
         notices.show(sentence, time.elapsed());
     }
 }

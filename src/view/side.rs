@@ -68,7 +68,7 @@ pub struct Selected;
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::large_enum_variant,
-    reason = "there are two of them, and a few in a script"
+    reason = "there are only two of them, and a few in a script"
 )]
 pub enum PaneContent {
     /// The simulation itself.
@@ -136,7 +136,8 @@ impl FromStr for PaneContent {
 impl Serialize for PaneContent {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let text = self.to_text();
-        let text = text.ok_or_else(|| ser::Error::custom("recorded delays have no text"))?;
+        let text =
+            text.ok_or_else(|| ser::Error::custom("recorded delays cannot be written as text"))?;
         serializer.serialize_str(&text)
     }
 }

@@ -90,7 +90,7 @@ impl FromStr for Address {
         let checked = address.and_then(|address| match address.lane.change()? {
             change if address.right.is_some() && change != LaneChange::default() => {
                 let message =
-                    "single settings of the right lane are part of `right`, if that is given";
+                    "the right lane is set by `right` and by single settings: use one of the two";
                 Err(TextError::Other(message.to_owned()))
             }
             _ => Ok(address),
@@ -191,22 +191,22 @@ mod tests {
         for (query, message) in [
             (
                 "lefd=a",
-                "unknown setting `lefd` (did you mean `left`?); one of left, right, rung, network",
+                "unknown setting `lefd` (did you mean `left`?); choose one of left, right, rung, network",
             ),
             ("calm&calm", "`calm` is given twice"),
             ("calm=perhaps", "calm must be yes or no, not `perhaps`"),
             (
                 "seconds=-1",
-                "seconds must be a number of seconds, more than 0 and at most a day, as in 2.5, not `-1`",
+                "seconds must be a number of seconds above 0 and up to 86400, for example 2.5, not `-1`",
             ),
-            ("right=simulation", "the right half shows a lane"),
+            ("right=simulation", "the right half must show a lane"),
             (
                 "rung=predictd",
-                "unknown rung `predictd` (did you mean `predicted`?); one of uncompressed",
+                "unknown rung `predictd` (did you mean `predicted`?); choose one of uncompressed",
             ),
             (
                 "quality=medium",
-                "unknown quality `medium`; one of auto, low, high",
+                "unknown quality `medium`; choose one of auto, low, high",
             ),
             (
                 "tour=99",
@@ -214,7 +214,7 @@ mod tests {
             ),
             (
                 "right=rung:delta&rate=20",
-                "single settings of the right lane are part of `right`",
+                "the right lane is set by `right` and by single settings",
             ),
         ] {
             let error = error(query);

@@ -187,7 +187,7 @@ fn without_a_display_it_says_so_and_prints_the_ladder() {
     let said = printed(&mut cubewire(&[]));
     let first = said.lines().next().unwrap();
     assert!(
-        first.contains("no window, because there is no display"),
+        first.contains("cannot open a window, because there is no display"),
         "{said}"
     );
     assert!(said.contains("| predicted-position "), "{said}");

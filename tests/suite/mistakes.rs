@@ -29,25 +29,28 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
     assert_complaints(&[
         (
             "headless --rung indexx",
-            "'--rung <NAME>': unknown rung `indexx` (did you mean `index`?); one of ",
+            "'--rung <NAME>': unknown rung `indexx` (did you mean `index`?); choose one of ",
         ),
         ("--rung indexx", "relative-index"),
         ("--calmer", "'--calm'"),
         ("headles", "'headless'"),
         ("serve --insecure", "--bind <ADDR>"),
-        ("--network 5g", "unknown network `5g`; one of perfect, lan"),
+        (
+            "--network 5g",
+            "unknown network `5g`; choose one of perfect, lan",
+        ),
         ("--interpolation cubic", "hermite"),
         ("--rate -25", "rate must be 60, 30, 20 or 10, not `-25`"),
         (
             "--size -12",
-            "-12 is not a width and a height from 64 to 16384, as in 1280x720",
+            "-12 is not a width and height from 64 to 16384, for example 1280x720",
         ),
         (
             "headless --script assets/scripts/katamari.ron --skip 60",
-            "--skip: 60 s would leave nothing of the 35.1 s that are played\n",
+            "--skip: 60 s must be less than the 35.1 s that are played\n",
         ),
-        ("tour 0", "'[STEP]': the steps have the numbers 1 to "),
-        ("tour five", "'[STEP]': the steps have the numbers 1 to "),
+        ("tour 0", "'[STEP]': steps are numbered 1 to "),
+        ("tour five", "'[STEP]': steps are numbered 1 to "),
         (
             "--left delta",
             "`delta` is a rung: did you mean `rung:delta`?",
@@ -58,11 +61,11 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
         ),
         (
             "--rung uncompressed --budget 64",
-            "--budget: a budget needs a rung that lists changed cubes, which `uncompressed` does not",
+            "--budget: a budget requires a rung that lists changed cubes, unlike `uncompressed`",
         ),
         (
             "headless --rung predicted --nudge 1",
-            "--nudge: a viewer with the rung `predicted` loses no world",
+            "--nudge: a viewer with the rung `predicted` has no simulation to change",
         ),
         (
             "screenshots --out Cargo.toml",
@@ -72,7 +75,7 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
         ("ladder --list --bits", "'--list' cannot be used with"),
         (
             "ladder --skip abc",
-            "abc is not a number of seconds, from 0 to a day",
+            "abc is not a number of seconds from 0 to 86400",
         ),
         (
             "view --connect a:1 --timeout 31",
@@ -84,7 +87,7 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
         ),
         (
             "serve --bind 7000",
-            "7000 is not an address and a port, as in 192.168.1.5:7000",
+            "7000 is not an IP address and port, for example 192.168.1.5:7000",
         ),
         (
             "headless --seconds 1 --capture /nowhere/play.bin",
@@ -104,7 +107,7 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
         ),
         (
             "record --series quick --out a.mp4",
-            "a.mp4: a series is a folder of videos, and this is the name of one\n",
+            "a.mp4: a series is a folder of videos: give the name of a folder\n",
         ),
         (
             "--left simulaton",
@@ -132,7 +135,7 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
     ] {
         for value in ["abc", "-3", "0", "NaN", "1e9", "-inf", "3s"] {
             let wanted = format!(
-                "'--seconds <SECONDS>': {value} is not a number of seconds, more than 0 and at most a day, as in 2.5"
+                "'--seconds <SECONDS>': {value} is not a number of seconds above 0 and up to 86400, for example 2.5"
             );
             assert_complaints(&[(&format!("{command} --seconds {value}"), &wanted)]);
         }
@@ -140,11 +143,11 @@ fn a_bad_value_is_quoted_with_its_flag_and_what_is_legal() {
     for (value, wanted) in [
         (
             "--skip -1.5",
-            "-1.5 is not a number of seconds, from 0 to a day",
+            "-1.5 is not a number of seconds from 0 to 86400",
         ),
         (
             "--at -1s:rung:delta",
-            "`-1s` is not a time from 0s to 86400s, as in `4s` or `2.5s`",
+            "`-1s` is not a time from 0s to 86400s, for example `4s` or `2.5s`",
         ),
         (
             "--at 1s:link:loss=2",
@@ -211,13 +214,13 @@ fn a_file_that_cannot_be_used_is_named_with_the_position_in_it() {
             "c.ron",
             b"ticks = 9",
             "--script",
-            "c.ron:1:1: this is neither a script nor a replay, which are RON files, as in ",
+            "c.ron:1:1: not a script or a replay, which are RON files, for example ",
         ),
         (
             "d.ron",
             b"\xff\xfe",
             "play",
-            "d.ron: this is neither a script nor a replay, ",
+            "d.ron: not a script or a replay, ",
         ),
         (
             "e.csv",
@@ -252,7 +255,8 @@ fn an_interpolation_that_lacks_velocities_is_warned_of_on_standard_error() {
     ] {
         assert_eq!(warned(arguments), [wanted], "{arguments}");
     }
-    let without = "warning: the options of the lanes have no effect without a window: the table has every rung";
+    let without =
+        "warning: lane options have no effect without a window, because the table has every rung";
     assert_eq!(warned(lacking), [wanted, without]);
     let with = "--rung at-rest --interpolation hermite --seconds 0.1";
     assert_eq!(warned(with), [without]);
@@ -292,7 +296,10 @@ fn serving_and_viewing_ask_for_a_key_or_for_insecure() {
     let mut everywhere = cubewire(&["serve", "--headless", "--bind", "0.0.0.0:0"]);
     let output = everywhere.env("CUBEWIRE_KEY", "1".repeat(64)).output();
     let said = String::from_utf8(output.unwrap().stderr).unwrap();
-    assert!(said.contains("connect to with --public"), "{said}");
+    assert!(
+        said.contains("pass the address for viewers with --public"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -310,7 +317,7 @@ fn a_file_that_holds_no_secret_key_is_refused() {
     assert!(made.status.success() && made.stdout.is_empty(), "{made:?}");
     let said = complaint(&["key", "--out", key]);
     let why =
-        "there is such a file, perhaps with a key in use: choose another name, or delete it first";
+        "the file exists and may contain a key in use: choose another name, or delete it first";
     assert_eq!(said, format!("error: {key}: {why}\n"));
     // Overwriting the file keeps its private mode.
     fs::write(key, "open sesame").unwrap();
@@ -328,7 +335,7 @@ fn a_file_that_holds_no_secret_key_is_refused() {
         fs::set_permissions(key, Permissions::from_mode(0o640)).unwrap();
         let said = complaint(&[&serve[..], &["--key-file", key]].concat());
         let wanted = format!(
-            "error: --key-file: {key}: others can read it, so that it is no secret: `chmod 600 {key}`\n"
+            "error: --key-file: {key}: other users can read this file: run `chmod 600 {key}`\n"
         );
         assert_eq!(said, wanted);
         let public = File::create(folder.path().join("public")).unwrap();
@@ -338,14 +345,14 @@ fn a_file_that_holds_no_secret_key_is_refused() {
         let mut key = std::process::Command::new(assert_cmd::cargo::cargo_bin("cubewire"));
         let made = key.arg("key").stdout(public).output().unwrap();
         let said = String::from_utf8(made.stderr).unwrap();
-        assert!(said.starts_with("warning: others can read"), "{said}");
+        assert!(said.starts_with("warning: other users can read"), "{said}");
     }
 }
 
 #[test]
 fn a_viewer_says_why_it_never_connected() {
     let said = complaint(&["view", "--headless", "--connect", "nowhere", "--insecure"]);
-    let wanted = "--connect: nowhere: not a host and a port, as in 192.168.1.5:7000";
+    let wanted = "--connect: nowhere: not a host and port, for example 192.168.1.5:7000";
     assert!(said.contains(wanted), "{said}");
     // The key comes from the environment. No server is running.
     let output = cubewire(&["key"]).output().unwrap();

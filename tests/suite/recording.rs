@@ -460,8 +460,8 @@ fn without_a_driver_nothing_is_recorded_and_one_sentence_says_why() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(
         said,
-        "error: nothing can be recorded, because there is no graphics driver: Vulkan, also in \
-         software, is needed\n"
+        "error: cannot record, because there is no graphics driver: install a Vulkan driver, which may be \
+         a software renderer\n"
     );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
@@ -480,7 +480,7 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
         (
             "a.mp4",
             "--size 640",
-            "640 is not a width and a height from 64 to 16384",
+            "640 is not a width and height from 64 to 16384",
         ),
         (
             "no/folder/a.mp4",
@@ -494,7 +494,11 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
         ),
         ("a.mp4", "--fps 0", "0 is not a whole number from 1 to 240"),
         ("a.gif", "--fps 60", "hundredths of a second"),
-        ("a.mp4", "--lane rung:delta", "--lane: give it 2 to 4 times"),
+        (
+            "a.mp4",
+            "--lane rung:delta",
+            "--lane must be given 2 to 4 times",
+        ),
         (
             "a.mp4",
             "--lane rung:delta --lane rung:index --right rung:delta",
@@ -503,7 +507,7 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
         (
             "a.mp4",
             "--right simulation",
-            "the right half shows a lane; the simulation is for the left one",
+            "the right half must show a lane; only the left half can show the simulation",
         ),
         (
             "a.mp4",
@@ -513,18 +517,18 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
         (
             "a.mp4",
             "--right stages:changed-flags=separate",
-            "changed flags need delta encoding: without a baseline nothing is known to be unchanged",
+            "changed flags need delta encoding, because they compare with a baseline",
         ),
         ("a.mp4", "--at 4:rung:delta", "`4` is not a time"),
         (
             "a.mp4",
             "--seconds 4 --at 4s:rung:delta",
-            "--at: 4s:rung:delta: the film is over after 4 s",
+            "--at: 4s:rung:delta: the film ends after 4 s",
         ),
         (
             "a.mp4",
             "--at 1s:left.rung:delta",
-            "--at: 1s:left.rung:delta: the left half shows the simulation, which has nothing to switch",
+            "--at: 1s:left.rung:delta: the left half shows the simulation, which has no settings",
         ),
         (
             "a.mp4",
@@ -534,7 +538,7 @@ fn what_cannot_be_recorded_is_said_before_anything_is_drawn() {
         (
             "a.mp4",
             &format!("--script {script} --skip 1000"),
-            "--skip: 1000 s would leave nothing of the ",
+            "--skip: 1000 s must be less than the ",
         ),
     ] {
         let out = folder.path().join(name);

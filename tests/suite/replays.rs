@@ -198,7 +198,7 @@ fn a_minute_of_scripted_play_is_repeated() {
     for wanted in [
         "3\u{2009}600",
         &format!("{hash:016x}"),
-        "as recorded, bit for bit",
+        "every state matches the recording, bit for bit",
     ] {
         assert!(said.contains(&format!("{wanted} |")), "{said}");
     }
@@ -224,8 +224,8 @@ fn a_replay_that_comes_out_otherwise_is_told_from_one_that_does_not() {
     assert_eq!((difference.from, difference.to), (600, 1200));
     assert_eq!(
         difference.to_string(),
-        "the states differ from the recorded ones between ticks 600 and 1200: another build may \
-         have recorded it, whose physics computes otherwise"
+        "the states differ from the recorded ones between ticks 600 and 1200: it may have been recorded by another \
+         build with different physics"
     );
 }
 
@@ -277,7 +277,7 @@ fn a_script_can_be_played_like_a_replay() {
     let path = crate::common::script_path("blow");
     let said = printed(cubewire(&["play", "--headless"]).arg(path));
     assert!(
-        said.contains("without recorded states to compare with"),
+        said.contains("which has no recorded states to compare with"),
         "{said}"
     );
 }

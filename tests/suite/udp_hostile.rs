@@ -240,7 +240,7 @@ fn a_viewer_says_what_is_wrong_with_its_server() {
         (welcome(901)[..20_000].to_vec(), "sent a malformed message"),
         (
             ServerMessage::Tick(9).encode(),
-            "the server sent a message out of turn",
+            "unexpected message from the server",
         ),
     ] {
         let mut server = RogueServer::new();

@@ -81,7 +81,9 @@ fn tidied(mut error: Error, program: &mut Command) -> Error {
         let words = usage.split_whitespace().skip(2);
         let command = words.fold(program, |command, word| {
             match command.find_subcommand(word).is_some() {
-                true => command.find_subcommand_mut(word).expect("it was found"),
+                true => command
+                    .find_subcommand_mut(word)
+                    .expect("the subcommand exists"),
                 false => command,
             }
         });

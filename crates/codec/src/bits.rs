@@ -156,7 +156,8 @@ impl<'b, 'l> BitStream<'l, Reading<'b>> {
     pub(crate) fn reader(bytes: &'b [u8], at_bit: u64, ledger: Option<&'l mut BitLedger>) -> Self {
         let end = bytes.len() as u64 * 8;
         let mut bits = BitReader::endian(&bytes[(at_bit / 8) as usize..], BigEndian);
-        bits.skip((at_bit % 8) as u32).expect("these were read");
+        bits.skip((at_bit % 8) as u32)
+            .expect("these bits were read before");
         Self::new(Reading { bits, end }, at_bit, ledger)
     }
 

@@ -43,7 +43,7 @@ pub enum DecodeError {
         code: u32,
     },
     /// The stage descriptor spells out parameters that equal the usual ones, which have a shorter code.
-    #[error("the stage descriptor, at bit {at_bit}, spells out the usual parameters of {stage}")]
+    #[error("the stage descriptor at bit {at_bit} writes out the default parameters of {stage}")]
     UsualParameters {
         /// Bits read up to here.
         at_bit: u64,
@@ -54,13 +54,13 @@ pub enum DecodeError {
     #[error("the packet's stages are not legal: {0}")]
     Stages(#[from] IllegalStages),
     /// The receiver does not hold the baseline, or it has another number of bodies.
-    #[error("the packet is relative to {0}, which is not held")]
+    #[error("the packet is relative to {0}, which is not stored")]
     UnknownBaseline(Sequence),
     /// The baseline's precision differs from the packet's.
-    #[error("the packet's precision differs from that of its baseline {0}")]
+    #[error("the packet and its baseline {0} differ in precision")]
     BaselinePrecision(Sequence),
     /// The packet names a baseline although its stages do not use one.
-    #[error("the packet names the baseline {0}, but its stages use none")]
+    #[error("the packet names the baseline {0}, but its stages do not use one")]
     NeedlessBaseline(Sequence),
     /// A body index is past the last body, or not after the previous one.
     #[error("body index {index} before bit {at_bit} is outside {min}..{bodies}")]
@@ -91,7 +91,7 @@ pub enum DecodeError {
         max: i64,
     },
     /// The packet changes a body in an empty slot, but says that no bodies come or go.
-    #[error("body {body} before bit {at_bit} is not there")]
+    #[error("body {body} before bit {at_bit} does not exist")]
     Absent {
         /// Bits read up to here, or where the packet ends.
         at_bit: u64,
@@ -119,7 +119,7 @@ pub enum DecodeError {
     Check(Sequence),
     /// The receiver does not simulate, or cannot simulate from the packet's origin, or got another result than the
     /// sender.
-    #[error("{0} is not what this end simulates")]
+    #[error("the simulation of this end does not match {0}")]
     Desync(Sequence),
     /// A quaternion has length zero.
     #[error("orientation{} before bit {at_bit} has no direction", of_body(*body))]

@@ -122,7 +122,7 @@ impl Encoder {
         } = self;
         let spares = &mut writer.spares;
         let relation = Relation::new(stages, named, merges, held, initial, merged, spares)
-            .expect("those to merge are held");
+            .expect("the packets to merge are stored");
 
         // Changed bodies are counted against the offered baseline even if the stages do not use it.
         let unnamed = offered.baseline.filter(|_| named.is_none());

@@ -140,7 +140,7 @@ fn packets(rung: Rung) -> Vec<Vec<u8>> {
                 &mut packet,
                 Some(&mut baseline),
             )
-            .expect("the stages are legal, and the bodies as many as at first");
+            .expect("the stages are legal, and the number of bodies is unchanged");
         baselines.push(baseline);
         packets.push(packet.bytes);
     }

@@ -67,7 +67,7 @@ pub const AT_REST: Rung = Rung {
 /// 126 bits per body.
 pub const NO_VELOCITY: Rung = Rung {
     name: "no-velocity",
-    summary: "No velocities: interpolation does without.",
+    summary: "No velocities, which interpolation does not need.",
     stages: legal(StageOptions {
         velocity: Velocity::Omitted,
         ..AT_REST.stages.options()
@@ -97,7 +97,7 @@ pub const DELTA: Rung = Rung {
 /// Lists the indices of the changed bodies if that is smaller than one bit per body.
 pub const INDEX: Rung = Rung {
     name: "index",
-    summary: "A list of indices where few bodies changed.",
+    summary: "A list of indices if few bodies changed.",
     stages: legal(StageOptions {
         delta: Delta::Indices,
         ..DELTA.stages.options()
@@ -107,7 +107,7 @@ pub const INDEX: Rung = Rung {
 /// Writes each index as the distance from the previous one.
 pub const RELATIVE_INDEX: Rung = Rung {
     name: "relative-index",
-    summary: "Each index as the distance from the one before.",
+    summary: "Each index as the distance from the previous one.",
     stages: legal(StageOptions {
         delta: Delta::RELATIVE_INDICES,
         ..INDEX.stages.options()
@@ -147,7 +147,7 @@ pub const CHANGED_FLAGS: Rung = Rung {
 /// Bit packing with predictions from the baseline's motion.
 pub const PREDICTED_POSITION: Rung = Rung {
     name: "predicted-position",
-    summary: "Differences from where the motion would lead.",
+    summary: "Positions as differences from a prediction.",
     stages: legal(StageOptions {
         delta: Delta::PredictedIndices,
         relative_position: RelativePosition::Predicted,
@@ -160,7 +160,7 @@ pub const PREDICTED_POSITION: Rung = Rung {
 /// Arithmetic coding of residuals relative to the baseline.
 pub const ARITHMETIC: Rung = Rung {
     name: "arithmetic",
-    summary: "Fractions of a bit: what is likely takes least.",
+    summary: "Arithmetic coding of differences from the baseline.",
     stages: legal(StageOptions {
         delta: Delta::Arithmetic,
         ..DELTA.stages.options()
@@ -170,7 +170,7 @@ pub const ARITHMETIC: Rung = Rung {
 /// Arithmetic coding of residuals relative to predictions.
 pub const PREDICTED: Rung = Rung {
     name: "predicted",
-    summary: "Fractions of a bit for what a prediction leaves.",
+    summary: "Arithmetic coding of differences from predictions.",
     stages: legal(StageOptions {
         delta: Delta::ArithmeticPredicted,
         ..DELTA.stages.options()
@@ -190,7 +190,7 @@ pub const SIMULATED: Rung = Rung {
 /// The 20-byte state of [affine quantization](crate::quantize::affine). It is not on the ladder.
 pub const AFFINE: Rung = Rung {
     name: "affine",
-    summary: "Not of the ladder: 20 bytes a body, scale and zero.",
+    summary: "Not on the ladder: 20 bytes a body, scale and zero.",
     stages: legal(StageOptions {
         orientation: Orientation::SmallestThree { bits: 10 },
         velocity: Velocity::Affine,

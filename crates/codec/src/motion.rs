@@ -286,7 +286,7 @@ impl Motion {
 
     /// Prepares a copy made by [`copy_from`](Self::copy_from) for bodies of other motions.
     pub(crate) fn taking(&mut self) -> TakingMotion<'_> {
-        let own = |from| Arc::get_mut(from).expect("a motion of tracks has its own");
+        let own = |from| Arc::get_mut(from).expect("a motion of tracks does not share it");
         TakingMotion {
             from: self.from.as_mut().map(own),
             moved: &mut self.moved,

@@ -39,7 +39,7 @@ pub(crate) fn finish(
     patience: Duration,
 ) -> Result<Option<String>, HostileError> {
     let Some(has_ended) = viewer.end(patience) else {
-        return Err(viewer.failed("the viewer does not end", "nothing".to_owned()));
+        return Err(viewer.failed("the viewer did not end", "nothing".to_owned()));
     };
     let mut said = String::new();
     if let Some(mut errors) = viewer.process.stderr.take() {

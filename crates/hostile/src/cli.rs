@@ -40,7 +40,7 @@ pub(crate) struct Cli {
 fn attack(text: &str) -> Result<&'static Attack, String> {
     let names: Vec<_> = ATTACKS.iter().map(|attack| attack.name).collect();
     let found = ATTACKS.iter().find(|attack| attack.name == text);
-    found.ok_or_else(|| format!("the attacks are {}", names.join(", ")))
+    found.ok_or_else(|| format!("not an attack; choose from {}", names.join(", ")))
 }
 
 /// Stream numbers of the random generator, one for each use.

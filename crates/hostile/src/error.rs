@@ -7,7 +7,7 @@ use std::path::PathBuf;
 pub(crate) enum HostileError {
     #[error("{}: cannot be started: {source}", path.display())]
     Start { path: PathBuf, source: io::Error },
-    #[error("{}: {what}; it said: {said}", path.display())]
+    #[error("{}: {what}; last output: {said}", path.display())]
     Program {
         path: PathBuf,
         what: &'static str,
@@ -15,16 +15,16 @@ pub(crate) enum HostileError {
     },
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
-    #[error("a socket on loopback: {0}")]
+    #[error("cannot open a socket on loopback: {0}")]
     Socket(#[source] io::Error),
     #[error("/proc of the server's process cannot be read: {0}")]
     Process(#[source] io::Error),
-    #[error("a temporary folder: {0}")]
+    #[error("temporary folder: {0}")]
     Folder(#[source] io::Error),
     #[error("standard output: {0}")]
     Output(#[source] io::Error),
     #[error(
-        "--seconds: {given} are too few for these attacks, which need {least}; --only chooses some"
+        "--seconds: these attacks need at least {least} s, not {given}; select fewer with --only"
     )]
     TooShort { given: u64, least: u64 },
     #[error("the honest viewer did not connect within {0} s, before any attack")]

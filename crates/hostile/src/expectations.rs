@@ -103,7 +103,7 @@ impl Judge<'_> {
         let expected = 100.0 * least;
         self.expect(
             share >= least,
-            format!("{sentence}, at least {expected} % are expected"),
+            format!("{sentence} (expected: at least {expected} %)"),
         );
     }
 
@@ -128,13 +128,13 @@ impl Judge<'_> {
         let share = snapshots as f64 / self.seconds / usual_rate;
         self.expect_share(share, self.pace * LEAST_SNAPSHOTS, |percent| {
             format!(
-                "the honest viewer had {percent} of the snapshots per second that it had without attacks"
+                "snapshots per second of the honest viewer: {percent} of the rate without attacks"
             )
         });
         let (rate, name) = self.worst(|phase| phase.watched.rate);
         let least = self.pace * LEAST_SNAPSHOTS_IN_A_PHASE;
         self.expect_share(rate / usual_rate, least, |percent| {
-            format!("it had the fewest during {name}: {percent}")
+            format!("lowest snapshot rate of the honest viewer, during {name}: {percent}")
         });
     }
 
@@ -149,8 +149,8 @@ impl Judge<'_> {
         self.expect(
             gap(phase) <= most_ms,
             format!(
-                "it saw nothing new for {seen_ms:.0} ms during {}, and did not run itself for {stall_ms:.0} ms; at most \
-                 {most_ms} ms more are expected",
+                "the honest viewer had no new snapshot for {seen_ms:.0} ms during {}, and this program stalled for \
+                 {stall_ms:.0} ms (expected: a difference of at most {most_ms} ms)",
                 phase.name
             ),
         );
@@ -162,14 +162,14 @@ impl Judge<'_> {
         } = self.figures;
         for (who, compared) in [
             ("the honest viewer", viewer),
-            ("the one behind the relay", bystander),
+            ("the viewer behind the relay", bystander),
         ] {
             let (wrong, decoded, sent) = (compared.wrong, compared.decoded, compared.sent);
             self.expect(
                 wrong == 0 && sent > 0,
                 format!(
-                    "{who} decoded {wrong} of {decoded} snapshots to something else than was sent; the server wrote \
-                     down {sent} of them"
+                    "{who} decoded {wrong} of {decoded} snapshots incorrectly; the server recorded {sent} sent \
+                     snapshots"
                 ),
             );
         }
@@ -183,7 +183,7 @@ impl Judge<'_> {
             losses == 0 && share >= LEAST_THROUGH_RELAY,
             format!(
                 "the viewer behind the relay lost its connection {losses} times{why}, and decoded {:.1} % of its \
-                 snapshots, at least {} % are expected",
+                 snapshots (expected: at least {} %)",
                 100.0 * share,
                 100.0 * LEAST_THROUGH_RELAY
             ),
@@ -210,7 +210,7 @@ impl Judge<'_> {
         self.expect(
             repeated == 0 && numbers > 0,
             format!(
-                "the server encrypted with {numbers} nonces under {keys} keys, and with {repeated} of them twice"
+                "the server used {numbers} nonces with {keys} keys, {repeated} of them more than once"
             ),
         );
         let attacks = self.attacks.iter();
@@ -219,16 +219,14 @@ impl Judge<'_> {
             .sum();
         let share = ticks / self.seconds / self.quiet.watched.ticks.max(1.0);
         self.expect_share(share, self.pace * LEAST_TICKS, |percent| {
-            format!(
-                "the server played {percent} of the ticks per second that it played without attacks"
-            )
+            format!("ticks per second of the server: {percent} of the rate without attacks")
         });
         let server = &self.figures.server;
         let grown = server.rss_max.saturating_sub(server.rss_quiet);
         let (megabytes, most) = (grown >> 20, MOST_GROWTH >> 20);
         self.expect(
             grown <= MOST_GROWTH,
-            format!("the server's memory grew by {megabytes} MB, at most {most} are expected"),
+            format!("the server's memory grew by {megabytes} MB (expected: at most {most} MB)"),
         );
     }
 
@@ -252,7 +250,7 @@ impl Judge<'_> {
         if names.is_empty() {
             String::new()
         } else {
-            format!("; not all during {}", names.join(", "))
+            format!("; some failed during {}", names.join(", "))
         }
     }
 
@@ -270,15 +268,15 @@ impl Judge<'_> {
             self.expect(
                 f64::from(connected) >= least * f64::from(came),
                 format!(
-                    "{connected} of {came} newcomers from {origin} were connected, at least {percent:.0} % are \
-                     expected{left_out}"
+                    "{connected} of {came} newcomers from {origin} connected (expected: at least \
+                     {percent:.0} %){left_out}"
                 ),
             );
         }
         let near = self.came(|phase| phase.near);
         let share = f64::from(near.at_once) / f64::from(near.came.max(1));
         self.expect_share(share, self.pace * LEAST_AT_ONCE, |percent| {
-            format!("{percent} of those from nearby within a second")
+            format!("{percent} of the newcomers from nearby connected within a second")
         });
     }
 
@@ -290,7 +288,8 @@ impl Judge<'_> {
         self.expect(
             lines as f64 <= allowed,
             format!(
-                "the server logged {lines} lines, at most {allowed:.0} are expected; {:.0} per second during {name}",
+                "the server logged {lines} lines (expected: at most {allowed:.0}), up to {:.0} per second during \
+                 {name}",
                 -most
             ),
         );
@@ -301,18 +300,18 @@ impl Judge<'_> {
         let (quiet, pace, name) = (self.quiet, self.pace, phase.name);
         let ticks = phase.watched.ticks / quiet.watched.ticks.max(1.0);
         self.expect_share(ticks, pace * LEAST_TICKS, |percent| {
-            format!("during {name} the server played {percent} of the ticks")
+            format!("ticks per second of the server during {name}: {percent} of the rate without attacks")
         });
         let share = phase.watched.rate / quiet.watched.rate.max(1.0);
         self.expect_share(share, pace * LEAST_FAIR_SHARE, |percent| {
-            format!("during {name} the honest viewer had {percent} of the snapshots")
+            format!("snapshots per second of the honest viewer during {name}: {percent} of the rate without attacks")
         });
         let Newcomers {
             came, connected, ..
         } = phase.near;
         self.expect(
             f64::from(connected) >= pace * f64::from(came),
-            format!("during {name} {connected} of {came} newcomers were connected"),
+            format!("{connected} of {came} newcomers connected during {name}"),
         );
     }
 }

@@ -18,7 +18,10 @@
 //! | `expectations` | the limits that the measurements must meet |
 //! | `report` | the table and the JSON |
 
-#![allow(clippy::disallowed_methods, reason = "no browser runs this program")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this program does not run in a browser"
+)]
 
 mod attacks;
 mod bystander;

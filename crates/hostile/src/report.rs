@@ -29,7 +29,7 @@ pub(crate) fn print(figures: &Figures, out: &mut impl Write) -> io::Result<()> {
     let server = &figures.server;
     writeln!(
         out,
-        "server: {} MB without attacks, {} MB at most; {} log lines; it says: {}\n",
+        "server: {} MB without attacks, {} MB at most; {} log lines; its report: {}\n",
         server.rss_quiet >> 20,
         server.rss_max >> 20,
         server.log_lines,

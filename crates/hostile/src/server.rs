@@ -82,12 +82,12 @@ impl Server {
         let copy = start
             .log
             .map(|path| File::create(path).map_err(HostileError::file(path)));
-        let lines = BufReader::new(program.process.stderr.take().expect("it is piped"));
+        let lines = BufReader::new(program.process.stderr.take().expect("the output is piped"));
         let reader = log.clone();
         let mut copy = copy.transpose()?;
         let reading = thread::spawn(move || reader.read(lines, copy.as_mut()));
         let mut server = Self {
-            out: BufReader::new(program.process.stdout.take().expect("it is piped")),
+            out: BufReader::new(program.process.stdout.take().expect("the output is piped")),
             program,
             log,
         };
@@ -100,7 +100,7 @@ impl Server {
             // The log ends when the process ends.
             let _ = server.program.process.kill();
             let _ = reading.join();
-            Err(server.failed("it does not listen"))
+            Err(server.failed("the server did not start listening"))
         }
     }
 
@@ -138,13 +138,13 @@ impl Server {
     /// If it failed, or does not end within `patience`.
     pub(crate) fn finish(mut self, patience: Duration) -> Result<Value, HostileError> {
         let Some(has_ended) = self.program.end(patience) else {
-            return Err(self.failed("it does not end"));
+            return Err(self.failed("the server did not end"));
         };
         let mut text = String::new();
         let _ = self.out.read_to_string(&mut text);
         match serde_json::from_str(&text) {
             Ok(figures) if has_ended => Ok(figures),
-            _ => Err(self.failed("it has failed")),
+            _ => Err(self.failed("the server failed")),
         }
     }
 }

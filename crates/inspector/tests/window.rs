@@ -332,7 +332,7 @@ fn the_server_chooses_among_all_rungs_that_the_protocol_has() {
     let mut settings = entity.get_mut::<ConnectionSettings>().unwrap();
     settings.send_interval_ticks = 0;
     let texts = later(&mut net, 0);
-    let refused = "Refused: a snapshot every 0 ticks.";
+    let refused = "Refused: the send interval is 0 ticks.";
     assert!(says(&texts, refused), "{texts:?}");
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn run(args: &BudgetArgs, out: &mut impl Write) -> Result<(), LabErro
         "delay ms",
         "mean error mm",
         "worst",
-        "% unseen",
+        "% absent",
     ]);
     let bar = progress(plays.len() * recording.frames.len(), "frames");
     for (rung, sending) in plays {
@@ -185,7 +185,7 @@ impl<'a> Play<'a> {
         while let Some(message) = self.up.receive(now) {
             self.sender
                 .on_message(&message)
-                .expect("the receiver wrote it");
+                .expect("messages of the receiver are valid");
         }
         let mut size = 0;
         if self.send(frame) {

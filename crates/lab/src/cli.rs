@@ -107,10 +107,11 @@ fn urgency(name: &str) -> Result<Urgency, String> {
 }
 
 const BUDGET_NOTES: &str = "\
-For each rung, within each budget: partial packets, of the most urgent bodies, where not everything fits; and
-complete packets, of which as many are sent as the budget is enough for. A packet counts with the 28 bytes of
-IPv4 and UDP. The error is the distance between a body as it is shown and as it was in the recording at the tick that
-is shown; the mean is of bodies that moved in the second before. Waits are in frames. The playout delay adapts.";
+Prints one row for each rung and budget with partial packets, and one with complete packets. A partial packet
+contains the most urgent bodies if not all bodies fit. Complete packets are sent as often as the budget allows. The
+size of a packet includes 28 bytes of IPv4 and UDP headers. The error is the distance between the displayed position
+and the recorded position at the displayed tick. Its mean is over the bodies that moved in the second before. Waits
+are in frames. The playout delay adapts.";
 
 #[derive(Debug, Args)]
 pub(crate) struct TrainArgs {
@@ -142,9 +143,9 @@ pub(crate) struct FiguresArgs {
 }
 
 const FIGURES_NOTES: &str = "\
-Runs the commands in crates/lab/FIGURES.md, in the root of the repository, and writes what they print below them and
-into the documents that quote it. `cubewire` and `cubewire-lab` are those in the folder of this program:
-`cargo build --workspace` makes both.";
+Runs the commands in crates/lab/FIGURES.md from the root of the repository, writes their output below them and into
+the documents that quote it. Uses `cubewire` and `cubewire-lab` from the folder of this program, which
+`cargo build --workspace` builds.";
 
 /// Rungs to measure.
 #[derive(Clone, Debug)]
@@ -177,7 +178,9 @@ impl FromStr for Codecs {
             found.ok_or_else(|| {
                 let all: Vec<_> = measurable().map(|rung| rung.name).collect();
                 let all = all.join(",");
-                format!("{name} is not a rung that can be measured; `{ALL}`, or some of {all}")
+                format!(
+                    "{name} is not a rung that can be measured; use `{ALL}`, or names from {all}"
+                )
             })
         };
         Ok(Self {
@@ -203,11 +206,11 @@ fn walkoff_notes() -> String {
         "\
 Prints for each rung the mean size of a packet in whole bytes, with and without its header, the
 bandwidth in kbit/s at 60 packets per second, how many packets arrived, and how many of these decoded
-to the exact frame. A scene may not have all rungs; `all` are those that it has.
+to the exact frame. Some scenes do not support all rungs; `all` selects the supported ones.
 
 Rungs:{rungs}
 
-* uses a trained model, and is not measured on recordings that the model was trained on. `simulated` is measured
-on none: a recording does not say what moved its cubes"
+* uses a trained model, and is not measured on recordings that the model was trained on. `simulated` cannot be
+measured, because a recording does not contain the inputs and forces that moved its cubes"
     )
 }

@@ -18,36 +18,38 @@ pub(crate) enum LabError {
     #[error("{path}: cannot be read as a model: {reason}")]
     Model { path: PathBuf, reason: String },
     #[error(
-        "{path}: the model was trained on this recording; choose another with --model, or allow it \
-         with --allow-trained"
+        "{path}: the model was trained on this recording; choose another model with --model, or allow this one with \
+         --allow-trained"
     )]
     Trained { path: PathBuf },
-    #[error("{codec}: not on a recording of the scene {scene}: {reason}")]
+    #[error("{codec} cannot encode a recording of the scene {scene}: {reason}")]
     NotInScene {
         codec: &'static str,
         scene: String,
         reason: IllegalStages,
     },
-    #[error("{first} and {other} are recordings of different scenes; a model is trained for one")]
+    #[error(
+        "{first} and {other} are recordings of different scenes; a model is trained for one scene"
+    )]
     DifferentScenes { first: PathBuf, other: PathBuf },
-    #[error("{path}: the recording to measure is also among those to train on")]
+    #[error("{path}: the recording to measure must not be one of the training recordings")]
     TrainedAndMeasured { path: PathBuf },
     #[error("{document}: no {what}")]
     Lacking {
         document: &'static str,
         what: String,
     },
-    #[error("{title}: the command fails ({status}): {reason}")]
+    #[error("{title}: the command failed ({status}): {reason}")]
     Command {
         title: String,
         status: ExitStatus,
         reason: String,
     },
-    #[error("these figures are old: {differing}; `cubewire-lab figures` writes them again")]
+    #[error("outdated figures: {differing}; update them with `cubewire-lab figures`")]
     OldFigures { differing: String },
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
-    #[error("{codec}: a packet that arrived did not decode to its frame")]
+    #[error("{codec}: a received packet did not decode to its frame")]
     Lossy { codec: &'static str },
 }
 

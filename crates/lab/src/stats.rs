@@ -219,7 +219,7 @@ impl Stats {
         let mean = counts.changed as f64 / self.changed.len().max(1) as f64;
         let extreme = |value: Option<&u32>| value.copied().unwrap_or(0).to_string();
         let mut table = Table::new(["compared with the baseline, six frames before", ""]);
-        let lives = [("come", counts.born), ("gone", counts.gone)];
+        let lives = [("spawned", counts.born), ("removed", counts.gone)];
         let lives = lives.map(|(what, count)| (what, percent(count, counts.changed)));
         let rows = [
             ("frames", number(self.changed.len() as f64, 0)),
@@ -254,7 +254,7 @@ impl Stats {
         }
         if self.plan.has_lives() {
             for (what, share) in lives {
-                table.row([format!("changed bodies that have {what}"), share]);
+                table.row([format!("changed bodies that were {what}"), share]);
             }
         }
         table
@@ -303,7 +303,7 @@ impl Stats {
         let life = is_sent(BitKind::Life);
 
         let mut header = vec!["mean bits".to_owned(), "index, per changed body".to_owned()];
-        header.extend(life.then(|| "life, each come or gone".to_owned()));
+        header.extend(life.then(|| "life, each spawned or removed".to_owned()));
         let names = sent.iter().map(|(kind, _)| kind.name_in(schema));
         header.extend(names.map(|name| format!("{name}, each sent")));
         header.push("changed body, total".to_owned());

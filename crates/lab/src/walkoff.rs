@@ -132,7 +132,7 @@ fn untrained_rungs(
     }
     if rungs.len() < requested {
         // The table is complete without this note, so a failed write is ignored.
-        let _ = writeln!(io::stderr(), "arithmetic rungs left out: {trained}");
+        let _ = writeln!(io::stderr(), "skipped arithmetic rungs: {trained}");
     }
     Ok(rungs)
 }

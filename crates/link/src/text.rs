@@ -83,7 +83,7 @@ impl FromStr for Conditions {
             [preset] => &preset.conditions,
             [one, other, ..] => {
                 let (one, other) = (one.name, other.name);
-                let message = format!("there is one preset at most, not `{one}` and `{other}`");
+                let message = format!("give at most one preset, not `{one}` and `{other}`");
                 return Err(TextError::Other(message));
             }
         };
@@ -217,13 +217,13 @@ mod tests {
     /// Texts, each with the message of its error.
     const REFUSED: &str = "\
 wifi | unknown condition or preset `wifi` (did you mean `wi-fi`?); NAMES
- | no condition or preset is given; NAMES
-4g+latency | latency must be a time in milliseconds, as in 50ms, not ``
-latency=-5ms | latency must be a time in milliseconds, as in 50ms, not `-5ms`
-4g+latency=50 | latency must be a time in milliseconds, as in 50ms, not `50`
-4g+cut+3g | there is one preset at most, not `4g` and `3g`
+ | the condition or preset is missing; NAMES
+4g+latency | latency must be a time in milliseconds, for example 50ms, not ``
+latency=-5ms | latency must be a time in milliseconds, for example 50ms, not `-5ms`
+4g+latency=50 | latency must be a time in milliseconds, for example 50ms, not `50`
+4g+cut+3g | give at most one preset, not `4g` and `3g`
 cut=maybe | cut must be yes or no, not `maybe`
-jitter=normal/20ms/5ms | unknown jitter `normal/20ms/5ms`; one of none, uniform, log-normal
+jitter=normal/20ms/5ms | unknown jitter `normal/20ms/5ms`; choose one of none, uniform, log-normal
 jitter=log-normal/5ms | jitter must be log-normal/MEDIAN/SIGMA, not `log-normal/5ms`
 reordering=0.5 | reordering must be PROBABILITY/MIN_DELAY/MAX_DELAY, not `0.5`
 loss=some | loss must be none, bursts, gilbert-elliott, or a number, not `some`
@@ -233,7 +233,7 @@ loss=bursts/1/3 | `bursts/1/3`: bursts have at least 1 packet on average, and bu
 
     #[test]
     fn an_error_names_the_condition_its_value_and_what_is_legal() {
-        let names = "one of latency, jitter, loss, duplicate, reordering, bandwidth, cut, perfect, lan, \
+        let names = "choose one of latency, jitter, loss, duplicate, reordering, bandwidth, cut, perfect, lan, \
                      wi-fi, wi-fi-bad, cable, 4g, 3g, satellite, article, hostile";
         for row in REFUSED.replace("NAMES", names).lines() {
             let (text, message) = row.split_once(" | ").unwrap();

@@ -178,7 +178,7 @@ pub enum TraceError {
         value: String,
     },
     /// A time of sending is not after the previous one.
-    #[error("line {line}: sent_ms is not above that of the previous entry")]
+    #[error("line {line}: sent_ms must be above the value of the previous entry")]
     NotAscending {
         /// Line number, from 1.
         line: usize,
@@ -376,9 +376,21 @@ mod tests {
             ("0,5\n1,NaN", 3, "delay_ms is \"NaN\""),
             ("0,-0.1", 2, "delay_ms is \"-0.1\""),
             ("0,60001", 2, "neither empty nor a number in 0..=60000"),
-            ("0,5\n10,5\n10,5", 4, "not above"),
-            ("0,5\n10,5\n\n# comment\n9,5\n20,5", 6, "not above"),
-            ("0,5\r\n\r\n10,5\r\n10,5\r\n", 5, "not above"),
+            (
+                "0,5\n10,5\n10,5",
+                4,
+                "above the value of the previous entry",
+            ),
+            (
+                "0,5\n10,5\n\n# comment\n9,5\n20,5",
+                6,
+                "above the value of the previous entry",
+            ),
+            (
+                "0,5\r\n\r\n10,5\r\n10,5\r\n",
+                5,
+                "above the value of the previous entry",
+            ),
             ("0,5\n1,5,5", 3, "2 fields, not 3"),
             ("0,5\n1\n", 3, "2 fields, not 1"),
             (

@@ -46,7 +46,7 @@ impl ByteBudget {
     /// If `ticks_per_second` is 0.
     #[must_use]
     pub fn new(bytes_per_second: u32, ticks_per_second: u16) -> Self {
-        assert!(ticks_per_second > 0, "time goes on");
+        assert!(ticks_per_second > 0, "time does not go backwards");
         Self {
             bytes_per_second,
             ticks_per_second,

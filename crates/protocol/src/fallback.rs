@@ -11,7 +11,7 @@ pub enum FallbackReason {
     #[error("the two ends have different trained models")]
     Model,
     /// The two machines get different results from the same calculation.
-    #[error("the two machines compute differently")]
+    #[error("the two machines compute different results")]
     Arithmetic,
 }
 

@@ -51,7 +51,7 @@ pub enum FeedbackError {
     },
     /// The message acks a snapshot that was never sent: see
     /// [`SnapshotSender::on_message`](crate::SnapshotSender::on_message).
-    #[error("snapshot {0} was acked and never sent")]
+    #[error("snapshot {0} was acked but never sent")]
     NeverSent(Sequence),
 }
 

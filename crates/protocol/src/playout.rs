@@ -267,7 +267,12 @@ impl<T> PlayoutBuffer<T> {
             .snapshots
             .get(1)
             .is_some_and(|&(tick, _)| tick as f64 <= due);
-        next_is_played.then(|| self.snapshots.pop_front().expect("there are two").1)
+        next_is_played.then(|| {
+            self.snapshots
+                .pop_front()
+                .expect("there are two snapshots")
+                .1
+        })
     }
 }
 

@@ -284,7 +284,7 @@ impl Record {
         self.push(sample);
         while self.samples.len() > kept || self.packets > 2 * kept && self.samples.len() > 1 {
             let oldest = self.samples.pop_front();
-            let oldest = oldest.expect("there is one more than is kept");
+            let oldest = oldest.expect("the record is not empty");
             self.undetailed = self.undetailed.saturating_sub(1);
             self.detail_bytes -= oldest.detail_bytes();
             self.packets -= oldest.snapshots.len();

@@ -106,7 +106,7 @@ pub struct Likeness {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SendError {
     /// The tick is not newer than the last one sent.
-    #[error("tick {tick} is not after tick {newest}, the last one sent")]
+    #[error("tick {tick} is not after tick {newest}, which was sent last")]
     Tick {
         /// Tick of the snapshot.
         tick: u64,
@@ -270,7 +270,10 @@ impl SnapshotSender {
     /// If the other has not sent this tick.
     pub fn send_same(&mut self, tick: u64, other: &Self) -> Result<(), SendError> {
         self.begin(tick)?;
-        let sent = other.sent.get(tick).expect("the other has just sent it");
+        let sent = other
+            .sent
+            .get(tick)
+            .expect("the other sender sent this tick");
         self.sent.insert(tick, sent.clone());
         self.newest_sent = Some(tick);
         self.schedule.stop();

@@ -26,7 +26,7 @@ pub(crate) enum Fault {
     #[error("ends inside the header, at offset {offset}")]
     PartialHeader { offset: usize },
     /// A number of the header is malformed or out of range.
-    #[error("{what}, at offset {offset}, is not a line with a whole number from {min} to {max}")]
+    #[error("{what}, at offset {offset}, must be a line with {}", expected(*min, *max))]
     Number {
         what: &'static str,
         offset: usize,
@@ -37,11 +37,12 @@ pub(crate) enum Fault {
     #[error("the schema, at offset {offset}: {reason}")]
     Schema { offset: usize, reason: SchemaError },
     /// The frames do not fit in memory.
-    #[error("has more than {frames} frames, the maximum, which end at offset {offset}")]
+    #[error("has more than the maximum of {frames} frames, which end at offset {offset}")]
     TooLong { frames: usize, offset: usize },
     /// There are too few frames to encode any.
     #[error(
-        "ends at offset {offset}, after {frames} frames, but at least seven are needed: six that precede the first packet and one more"
+        "ends at offset {offset} after {frames} frames, but needs at least seven: six before the first packet, and \
+         one to encode"
     )]
     TooShort { frames: usize, offset: usize },
     #[error("ends inside frame {frame}, at offset {offset}")]
@@ -82,5 +83,14 @@ impl Fault {
             path: path.to_owned(),
             fault: self,
         }
+    }
+}
+
+/// Describes the valid numbers in an error message.
+fn expected(min: usize, max: usize) -> String {
+    if min == max {
+        format!("the number {min}")
+    } else {
+        format!("a whole number from {min} to {max}")
     }
 }

@@ -217,9 +217,9 @@ fn header(schema: &Schema) -> Vec<u8> {
 
 /// Headers with the expected error.
 const HEADERS: &str = r"cubewire recording  | ends inside the header, at offset 19
-cubewire recording 1\n | the version, at offset 19, is not a line with a whole number from 2 to 2
-cubewire recording 3\n | the version, at offset 19, is not a line with a whole number from 2 to 2
-cubewire recording 2\n5121\n | the length of the schema, at offset 21, is not a line with a whole number from 1 to 5120
+cubewire recording 1\n | the version, at offset 19, must be a line with the number 2
+cubewire recording 3\n | the version, at offset 19, must be a line with the number 2
+cubewire recording 2\n5121\n | the length of the schema, at offset 21, must be a line with a whole number from 1 to 5120
 cubewire recording 2\n+1\n | the length of the schema, at offset 21
 cubewire recording 2\n\n | the length of the schema, at offset 21
 cubewire recording 2\n123456\n | the length of the schema, at offset 21
@@ -245,6 +245,6 @@ fn every_part_of_a_header_is_checked() {
     let mut header = header(&fixed);
     let offset = header.len();
     header.extend(b"0\n");
-    let message = format!("the number of bodies, at offset {offset}, is not");
+    let message = format!("the number of bodies, at offset {offset}, must be");
     assert_refused(&header, &message);
 }

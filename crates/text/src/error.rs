@@ -8,7 +8,7 @@ use serde::de::{Expected, Unexpected};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TextError {
     /// A key or value has an unknown name.
-    #[error("{}; one of {}", unknown(what, given, legal), legal.join(", "))]
+    #[error("{}; choose one of {}", unknown(what, given, legal), legal.join(", "))]
     Unknown {
         /// Description of the expected name.
         what: String,
@@ -98,7 +98,7 @@ const MAX_SHOWN: usize = 80;
 
 fn unknown(what: &str, given: &str, legal: &[String]) -> String {
     match given {
-        "" => format!("no {what} is given"),
+        "" => format!("the {what} is missing"),
         _ => format!("unknown {what} `{given}`{}", similar(given, legal)),
     }
 }

@@ -14,7 +14,7 @@ pub fn reader(mut file: impl Read) -> io::Result<impl BufRead> {
     match &start[..] {
         MARK => start.clear(),
         [0xff, 0xfe, _] | [0xfe, 0xff, _] => {
-            let reason = "the text is UTF-16, and must be UTF-8: save it with that encoding";
+            let reason = "the text is UTF-16: save it as UTF-8";
             return Err(io::Error::new(io::ErrorKind::Unsupported, reason));
         }
         _ => {}

@@ -49,7 +49,7 @@
 //! assert_eq!(NOTATION.join(&differing), "whistle:1.5ms,lid:half-open/30,hot");
 //! assert_eq!(
 //!     read("lidd:closed").unwrap_err().to_string(),
-//!     "unknown setting `lidd` (did you mean `lid`?); one of whistle, lid, hot"
+//!     "unknown setting `lidd` (did you mean `lid`?); choose one of whistle, lid, hot"
 //! );
 //! # Ok::<(), cubewire_text::TextError>(())
 //! ```
@@ -142,7 +142,7 @@ impl Notation {
     pub fn written<T: Serialize>(self, settings: &T) -> Result<Entries, TextError> {
         match settings.serialize(Writer { slash: self.slash })? {
             Written::List(entries) => Ok(entries),
-            Written::Value(value) => Err(TextError::Other(format!("`{value}` is no list"))),
+            Written::Value(value) => Err(TextError::Other(format!("`{value}` is not a list"))),
         }
     }
 
@@ -232,16 +232,16 @@ mod tests {
 
     /// Invalid lists and the start of their error messages.
     const REFUSED: &str = "\
-small-nunber=1 | unknown setting `small-nunber` (did you mean `small-number`?); one of whole,
+small-nunber=1 | unknown setting `small-nunber` (did you mean `small-number`?); choose one of whole,
 whole | whole must be a whole number from 0 to 18446744073709551615, not ``
 small-number=256 | small-number must be a whole number from 0 to 255, not `256`
 fraction=half | fraction must be a number, not `half`
 is-so=maybe | is-so must be yes or no, not `maybe`
 is-so+whole=1+is-so | `is-so` is given twice
 choice=with-numbers-1 | choice must be with-numbers-ONE-OTHER, not `with-numbers-1`
-choice=plain-but-shorter | unknown choice `plain-but-shorter` (did you mean `plain-but-longer`?); one of plain,
-choice=soon | choice must be plain, plain-but-longer, with-numbers, or a time in milliseconds, as in 50ms, not `soon`
-optional=9 | optional must be a time in milliseconds, as in 50ms, not `9`
+choice=plain-but-shorter | unknown choice `plain-but-shorter` (did you mean `plain-but-longer`?); choose one of plain,
+choice=soon | choice must be plain, plain-but-longer, with-numbers, or a time in milliseconds, for example 50ms, not `soon`
+optional=9 | optional must be a time in milliseconds, for example 50ms, not `9`
 pair=1 | pair must be LEFT-RIGHT, not `1`";
 
     #[test]

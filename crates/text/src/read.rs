@@ -25,7 +25,7 @@ impl<'a> Reader<'a> {
     }
 
     fn text(self) -> Result<&'a str> {
-        let none = || TextError::Other("there is no value".to_owned());
+        let none = || TextError::Other("the value is missing".to_owned());
         self.value.ok_or_else(none)
     }
 

@@ -72,7 +72,7 @@ impl Spelling<Duration> for Ms {
     fn read(text: &str) -> Result<Duration, TextError> {
         let ms = text.strip_suffix("ms").and_then(|ms| ms.parse().ok());
         let ms = ms.filter(|ms| (0.0..=86_400e3).contains(ms));
-        let wanted = "a time in milliseconds, as in 50ms";
+        let wanted = "a time in milliseconds, for example 50ms";
         let ms: f64 = ms.ok_or_else(|| TextError::value(text, wanted))?;
         Ok(Duration::from_nanos((ms * 1e6).round() as u64))
     }

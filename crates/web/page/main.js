@@ -32,8 +32,8 @@ function fail(why) {
     return;
   }
   cubewire.error = panic || String(why?.message ?? why);
-  const advice = why instanceof AddressError ? 'Change the address of the page.' : 'Reload the page to begin again.';
-  say(`The game cannot go on: ${cubewire.error}\n${advice}`);
+  const advice = why instanceof AddressError ? 'Change the address of the page.' : 'Reload the page to start again.';
+  say(`The game stopped: ${cubewire.error}\n${advice}`);
 }
 
 // A panic prints its message, and then traps without one. Keep the message.
@@ -47,9 +47,9 @@ window.addEventListener('error', (event) => {
   if (event.error) fail(panic || event.error);
 });
 window.addEventListener('unhandledrejection', (event) => fail(event.reason));
-canvas.addEventListener('webglcontextlost', () => fail('the browser has taken the graphics away'));
-cubewire.onFailed = () => fail('the browser has taken the graphics away');
-cubewire.onEnded = () => say('The game has ended, as the address asks. Reload the page to play again.');
+canvas.addEventListener('webglcontextlost', () => fail('the browser lost the graphics context'));
+cubewire.onFailed = () => fail('the browser lost the graphics context');
+cubewire.onEnded = () => say('The game has ended after the time in the address. Reload the page to play again.');
 
 // ---- Sleep: the game does not run without frames
 
@@ -187,8 +187,8 @@ async function loadScript() {
   if (!known.includes(name)) {
     throw new AddressError(
       name.startsWith('file:')
-        ? `${name.slice(5)} has to be dropped on the page again`
-        : `there is no script \`${name}\`; there are ${known.join(', ')}`,
+        ? `drop ${name.slice(5)} on the page again`
+        : `unknown script \`${name}\`; choose one of ${known.join(', ')}`,
     );
   }
   const response = await fetch(`scripts/${name}.ron`);
@@ -207,7 +207,7 @@ async function playFile(file) {
   try {
     sessionStorage.setItem(DROPPED, JSON.stringify({ name: file.name, text }));
   } catch {
-    throw new Error(`${file.name}: the browser keeps nothing for this page, or not as much as this file`);
+    throw new Error(`${file.name}: the browser cannot store this file for the page`);
   }
   parameters.set('script', `file:${file.name}`);
   for (const name of ['left', 'right', 'rung', 'network', 'rate', 'interpolation', 'tour']) parameters.delete(name);
@@ -261,7 +261,7 @@ function hasWebGl2() {
 async function hasWebGpu() {
   const wanted = parameters.get('graphics') ?? 'auto';
   if (!['auto', 'webgl2', 'webgpu'].includes(wanted)) {
-    throw new AddressError(`the address says graphics=${wanted}: it is none of auto, webgl2, webgpu`);
+    throw new AddressError(`the address has graphics=${wanted}; choose one of auto, webgl2, webgpu`);
   }
   if (wanted === 'webgl2' || !navigator.gpu) return false;
   return Boolean(await navigator.gpu.requestAdapter().catch(() => null));
@@ -278,12 +278,11 @@ function allowShadersOfWebGl2() {
 }
 
 async function run() {
-  if (typeof WebAssembly !== 'object') throw new Error('this browser has no WebAssembly');
+  if (typeof WebAssembly !== 'object') throw new Error('this browser does not support WebAssembly');
   cubewire.hasWebGpu = await hasWebGpu();
   if (!cubewire.hasWebGpu && !hasWebGl2()) {
     throw new Error(
-      'this browser draws without WebGL 2. It may be switched off (look for hardware acceleration in its settings), ' +
-        'or the browser is too old',
+      'WebGL 2 is not available. Enable hardware acceleration in the settings of the browser, or use a newer browser',
     );
   }
   if (cubewire.hasWebGpu) allowShadersOfWebGl2();

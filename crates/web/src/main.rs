@@ -76,7 +76,7 @@ fn folder_address(text: &str) -> std::result::Result<String, String> {
         .iter()
         .any(|start| text.starts_with(start));
     if !is_web || text.contains(is_odd) {
-        return Err("not the address of a folder, as in https://HOST/cubewire/".to_owned());
+        return Err("not the address of a folder, for example https://HOST/cubewire/".to_owned());
     }
     Ok(format!("{}/", text.trim_end_matches('/')))
 }

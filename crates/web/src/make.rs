@@ -67,7 +67,7 @@ pub(crate) fn make(args: &BuildArgs) -> Result<()> {
     let published = built.and_then(|()| publish(&made, out));
     let _ = fs::remove_dir_all(&made);
     published?;
-    println!("{} is the page", out.display());
+    println!("wrote the page to {}", out.display());
     Ok(())
 }
 

@@ -23,7 +23,7 @@ use tower_http::set_header::SetResponseHeaderLayer;
 pub(crate) fn serve(folder: &Path, port: u16) -> Result<()> {
     ensure!(
         folder.join("index.html").is_file(),
-        "{}: there is no page in this folder: `cargo web build` makes one",
+        "{}: no page in this folder: build it with `cargo web build`",
         folder.display()
     );
     let router = router(folder)?;
@@ -34,7 +34,7 @@ pub(crate) fn serve(folder: &Path, port: u16) -> Result<()> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
         let listener = listener.with_context(|| format!("127.0.0.1:{port}"))?;
         let address = listener.local_addr()?;
-        println!("http://{address}/ plays Cubewire. Ctrl-C ends it.");
+        println!("http://{address}/ plays Cubewire. Press Ctrl-C to stop.");
         Ok(axum::serve(listener, router).await?)
     })
 }

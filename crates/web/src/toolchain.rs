@@ -61,7 +61,7 @@ fn debian() -> Result<Command> {
     let mut linkers = suffixes.map(|suffix| bin.join(format!("wasm-ld{suffix}")));
     let linker = linkers.find(|path| path.exists());
     let linker = linker.filter(|_| rustc.exists() && cargo.exists()).context(
-        "Debian's compiler is missing: `apt-get install rustc-web cargo-web rust-web-src lld-22` installs it",
+        "Debian's compiler is missing: run `apt-get install rustc-web cargo-web rust-web-src lld-22`",
     )?;
     let mut command = Command::new(cargo);
     command

@@ -219,13 +219,13 @@ impl Summary {
         }
         if self.states_kbps > 0.0 {
             let states = number(self.states_kbps, 1);
-            writeln!(out, "  states   {states:>10} kbps of these")?;
+            writeln!(out, "  states   {states:>10} kbps, included above")?;
         }
         writeln!(
             out,
             "  payload  {:>10} bytes mean{:>10} bytes at most, {} packets a second\n  \
              acks     {:>10} kbps\n  \
-             changed  {:>10} cubes against the baseline, mean",
+             changed  {:>10} cubes that differ from the baseline, mean",
             number(self.payload_bytes, 1),
             number(self.largest_payload_bytes as f64, 0),
             number(self.packets_per_second, 0),
@@ -235,7 +235,7 @@ impl Summary {
         if let Some(budget) = &self.budget {
             writeln!(
                 out,
-                "  budget   {:>10} kbps, {} in the busiest second; {:.1} cubes a tick, the longest wait {} ticks\n  \
+                "  budget   {:>10} kbps, {} in the busiest second; {:.1} cubes a tick, longest wait {} ticks\n  \
                  error    {:>10} mm mean, {} mm at most",
                 number(budget.kbps.into(), 0),
                 number(budget.max_second_kbps, 1),

@@ -35,11 +35,11 @@ fn chart(costs: &[RungCost], played: &str) -> io::Result<Canvas> {
         BARS.start + (BARS.end - BARS.start) * ((kbps.log10() - from) / (to - from)) as f32
     };
 
-    let title = format!("What each rung costs: {played}");
+    let title = format!("Bandwidth of each rung: {played}");
     canvas.text([MARGIN, 44.0], At::Left, 24.0, DARK.ink, &title);
     let about = format!(
-        "Mean bandwidth with the headers of IP and UDP, and how many times less than uncompressed. The line is the article's \
-         target, {TARGET_KBPS} kbps."
+        "Mean bandwidth with IP and UDP headers, and the reduction factor relative to uncompressed. The line is the \
+         article's target, {TARGET_KBPS} kbps."
     );
     canvas.text([MARGIN, 74.0], At::Left, SMALL, DARK.muted, &about);
     for power in from as i32..=to.floor() as i32 {

@@ -86,11 +86,11 @@ impl Report {
             parts: parts.collect(),
             crc32: format!("{:08x}", take.checksum),
             replay: take.replay.as_ref().map(|outcome| match outcome {
-                Outcome::Same => "every state was as recorded",
+                Outcome::Same => "every state matches the recording",
                 Outcome::Unfinished => {
-                    "every state was as recorded so far; the replay was not played to its end"
+                    "every state so far matches the recording; the replay was not played to its end"
                 }
-                Outcome::Different(_) => "a state was not as recorded",
+                Outcome::Different(_) => "a state differs from the recording",
             }),
         }
     }

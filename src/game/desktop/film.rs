@@ -49,7 +49,7 @@ pub struct Film {
 
 /// Content of a film.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(clippy::large_enum_variant, reason = "a film has one")]
+#[expect(clippy::large_enum_variant, reason = "each film has only one")]
 pub enum Shown {
     /// Two halves.
     Halves {
@@ -186,12 +186,12 @@ impl Film {
 
     fn title(&self) -> String {
         let usual = match &self.shown {
-            Shown::Columns(_) => "The same play, sent in several ways",
+            Shown::Columns(_) => "The same play, encoded in several ways",
             Shown::Halves {
                 left: PaneContent::Simulation,
                 ..
-            } => "A simulation, and its replica from packets alone",
-            Shown::Halves { .. } => "The same snapshots, sent two ways",
+            } => "A simulation and its replica, rebuilt from packets",
+            Shown::Halves { .. } => "The same snapshots, encoded in two ways",
         };
         let title = self.overlay.title.as_deref();
         title.unwrap_or(usual).to_owned()

@@ -97,7 +97,7 @@ impl OffScreen {
         let max = device.limits().max_texture_dimension_2d;
         if size.max_element() > max {
             let UVec2 { x, y } = size;
-            let limit = format!("this graphics adapter draws up to {max}x{max}");
+            let limit = format!("the limit of this graphics adapter is {max}x{max}");
             return Err(format!("{x}x{y}: {limit}").into());
         }
         let row = RenderDevice::align_copy_bytes_per_row(size.x as usize * BYTES_PER_PIXEL);
@@ -211,7 +211,7 @@ impl OffScreen {
         let images = render.resource::<RenderAssets<GpuImage>>();
         let image = images
             .get(&self.image)
-            .ok_or_else(|| no_frame("nothing was drawn"))?;
+            .ok_or_else(|| no_frame("the image is missing"))?;
         let row = RenderDevice::align_copy_bytes_per_row(self.size.x as usize * BYTES_PER_PIXEL);
         let mut encoder = device.create_command_encoder(&CommandEncoderDescriptor::default());
         encoder.copy_texture_to_buffer(
@@ -250,7 +250,7 @@ impl OffScreen {
 
 /// Error message for a frame that the adapter failed to draw or copy.
 fn no_frame(why: impl Display) -> String {
-    format!("the graphics adapter drew no frame: {why}")
+    format!("the graphics adapter failed to draw a frame: {why}")
 }
 
 /// Image that the frames are rendered to.

@@ -52,7 +52,7 @@ pub fn record(film: &Film, path: &Path, progress: &ProgressBar) -> Result<Take, 
 /// Checks for a graphics adapter, without which Bevy panics.
 pub(super) fn check_adapter() -> Result<(), Failure> {
     match no_adapter_off_screen() {
-        Some(missing) => Err(format!("nothing can be recorded, because {missing}").into()),
+        Some(missing) => Err(format!("cannot record, because {missing}").into()),
         None => Ok(()),
     }
 }

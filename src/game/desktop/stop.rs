@@ -43,7 +43,7 @@ fn exit(mut exits: MessageWriter<AppExit>) {
 
 /// A signal ended the program before it had a result.
 #[derive(Debug, thiserror::Error)]
-#[error("it was stopped before {0}")]
+#[error("stopped before {0}")]
 pub struct Stopped(pub &'static str);
 
 /// Starts listening for signals. After the first one, [`is_told`] returns true. A second one ends the program at once.
@@ -56,7 +56,7 @@ fn listen() {
                 .and_then(|_| flag::register_usize(signal, &SIGNAL, signal as usize))
                 .and_then(|_| flag::register(signal, &IS_TOLD));
             if let Err(error) = listens {
-                warn!("signal {signal} will end the program at once: {error}");
+                warn!("cannot handle signal {signal}, which will end the program at once: {error}");
             }
         }
     });

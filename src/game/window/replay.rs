@@ -51,7 +51,7 @@ fn fast_forward(
 }
 
 fn show_lead_in(time: Res<Time<Real>>, mut notices: ResMut<Notices>) {
-    let sentence = "Playing the lead-in of the replay first, fast";
+    let sentence = "Fast-forwarding to the start of the replay";
     notices.show(sentence.to_owned(), time.elapsed());
 }
 

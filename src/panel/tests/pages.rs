@@ -150,7 +150,7 @@ type Said = (
 #[test]
 fn a_page_says_what_is_special_about_what_it_shows() {
     const INSTEAD: &[&str] =
-        &["predicted-position instead of predicted: the two machines compute differently."];
+        &["predicted-position instead of predicted: the two machines compute different results."];
     const THERE: &[&str] = &["This is measured where the simulation runs."];
     let usual = |_: &mut Panel| {};
     let unchosen = |it: &mut Panel| it.meter.fallback = Some(FallbackReason::Arithmetic);
@@ -257,7 +257,10 @@ fn what_is_pointed_at_explains_itself() {
         (
             Page::Stages,
             "arithmetic",
-            &["takes the place of", "A click changes what is in the way"],
+            &[
+                "and replaces relative positions",
+                "A click changes what is in the way",
+            ],
         ),
         (
             Page::Halves,

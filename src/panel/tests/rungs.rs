@@ -94,7 +94,7 @@ fn a_switch_that_is_refused_says_why_and_a_name_selects_its_rung() {
     for (rung, reason) in [
         ("position", "Relative positions need quantized positions"),
         ("delta", "Relative positions need delta encoding"),
-        ("arithmetic", "Arithmetic coding goes with"),
+        ("arithmetic", "Arithmetic coding needs"),
     ] {
         let label = format!("stage of {rung}");
         harness.get_by_label(&label).hover();

@@ -33,7 +33,7 @@ pub(super) fn on_action(
             }
             format!("Copied: {text}")
         }
-        None => "No link: recorded delays have no text".to_owned(),
+        None => "No link: recorded delays cannot be part of a link".to_owned(),
     };
     notices.show(sentence, time.elapsed());
 }

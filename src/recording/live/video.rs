@@ -189,9 +189,9 @@ fn encode<E>(
 impl Figures {
     fn describe(self, path: &Path) -> String {
         let dropped = match self.dropped {
-            0 => "none dropped".to_owned(),
-            1 => "one dropped: the encoder was too slow".to_owned(),
-            many => format!("{many} dropped: the encoder was too slow"),
+            0 => "no frames dropped".to_owned(),
+            1 => "1 frame dropped: the encoder was too slow".to_owned(),
+            many => format!("{many} frames dropped: the encoder was too slow"),
         };
         let seconds = self.length.as_secs_f64();
         format!(
@@ -214,7 +214,7 @@ fn end_if_resized(
     if let Some(capture) = resized {
         let now = time.elapsed();
         notices.show(
-            "The video was ended, as the window was resized".to_owned(),
+            "The video ended because the window was resized".to_owned(),
             now,
         );
         videos.finishing.push(capture.finish(now));
@@ -392,7 +392,7 @@ mod tests {
         capture.add(picture(window, bytes), first);
         let (finished, encoder) = capture.finish(Duration::from_secs(1));
         let wanted = format!(
-            "{}: 1.0 s, 1.0 frames a second, none dropped",
+            "{}: 1.0 s, 1.0 frames a second, no frames dropped",
             path.display()
         );
         assert_eq!(outcome(finished, encoder), wanted);

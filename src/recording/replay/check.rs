@@ -81,10 +81,10 @@ impl Difference {
         let is_same_program =
             (&here.cubewire, &here.build) == (&recorded.cubewire, &recorded.build);
         let reason = if is_same_program {
-            "another build may have recorded it, whose physics computes otherwise".to_owned()
+            "it may have been recorded by another build with different physics".to_owned()
         } else {
             format!(
-                "it was recorded by cubewire {} ({}), and this is {} ({})",
+                "it was recorded by cubewire {} ({}), but this is cubewire {} ({})",
                 recorded.cubewire, recorded.build, here.cubewire, here.build
             )
         };

@@ -28,7 +28,7 @@ pub struct ScriptError {
     reason: String,
 }
 
-const NO_SCRIPT: &str = " this is neither a script nor a replay, which are RON files, as in \
+const NO_SCRIPT: &str = " not a script or a replay, which are RON files, for example \
                          `(ticks: 240, steps: [(at: 60, hold: [Right])])`";
 
 impl Script {
@@ -42,7 +42,7 @@ impl Script {
                 // The file is not UTF-8.
                 io::ErrorKind::InvalidData => NO_SCRIPT.to_owned(),
                 io::ErrorKind::FileTooLarge => {
-                    format!(" a script has {MAX_FILE_BYTES} bytes at most, and this is longer")
+                    format!(" the file is too long: a script has at most {MAX_FILE_BYTES} bytes")
                 }
                 _ => format!(" {error}"),
             };
@@ -73,7 +73,7 @@ impl Script {
             content.as_deref() != Some(&PaneContent::Simulation)
         };
         if !is_lane(&script.right) || !right.all(is_lane) {
-            return Err(" the right half shows a lane, not the simulation".to_owned());
+            return Err(" the right half must show a lane, not the simulation".to_owned());
         }
         let ticks = script.ticks;
         if ticks == 0 {
@@ -81,14 +81,14 @@ impl Script {
         }
         if ticks > MAX_TICKS {
             return Err(format!(
-                " a script lasts {MAX_TICKS} ticks, a day, at most, and this {ticks}"
+                " ticks must be at most {MAX_TICKS} (one day), not {ticks}"
             ));
         }
         if let Some(recorded) = &script.recorded {
             let (found, wanted) = (recorded.states.len() as u64, ticks.div_ceil(HASH_EVERY));
             if found != wanted {
                 return Err(format!(
-                    " {STATES}{found} hashes, and a replay of {ticks} ticks has {wanted}"
+                    " {STATES}{found} hashes, but a replay of {ticks} ticks has {wanted}"
                 ));
             }
         }
@@ -96,12 +96,12 @@ impl Script {
         if let Some(Step { at, .. }) = script.steps.get(late) {
             let step = late + 1;
             return Err(format!(
-                " {STEP}{step}: tick {at} is not before the end, tick {ticks}"
+                " {STEP}{step}: tick {at} is not before the end at tick {ticks}"
             ));
         }
         if script.lead_in >= ticks {
             return Err(format!(
-                " lead_in: {} ticks of {ticks} leave none",
+                " lead_in must be less than the {ticks} ticks of the script, not {}",
                 script.lead_in
             ));
         }

@@ -128,7 +128,7 @@ impl Encode for Mp4 {
         let keyframe = match encoded.frame_type() {
             FrameType::IDR => true,
             FrameType::I | FrameType::P => false,
-            _ => return Err(io::Error::other("the H.264 encoder left out a frame")),
+            _ => return Err(io::Error::other("the H.264 encoder skipped a frame")),
         };
         let annex_b = encoded.to_vec();
         let mut data = Vec::with_capacity(annex_b.len());

@@ -425,7 +425,7 @@ mod tests {
         assert_eq!(of("rung:predicted", None), None);
         assert_eq!(
             fallback_of_viewer(FallbackReason::Arithmetic),
-            "Without arithmetic coding: the two machines compute differently."
+            "Without arithmetic coding: the two machines compute different results."
         );
     }
 

@@ -168,7 +168,7 @@ fn receive(
         let mut outcome = viewer.check(now, mailbox.backlog_bytes, refused_acks);
         let acks = &mut mailbox.incoming.datagrams;
         if let Some(message) = acks.iter().find(|message| message.len() > SLICE_BYTES) {
-            outcome = outcome.and(Err(format!("a message of {} bytes", message.len())));
+            outcome = outcome.and(Err(format!("message too long: {} bytes", message.len())));
         }
         match lane {
             Some(_) => bound(acks),
@@ -221,13 +221,11 @@ impl Viewer {
     /// Fails with the reason if the viewer must be disconnected.
     fn check(&self, now: Duration, backlog_bytes: usize, refused_acks: u64) -> Result<(), String> {
         let why = match self.session.is_overdue(now) {
-            _ if backlog_bytes > MAX_BACKLOG_BYTES => {
-                "too much waits for it to say that it has arrived"
-            }
-            _ if refused_acks > MAX_REFUSED_ACKS => "it acks what was never sent",
+            _ if backlog_bytes > MAX_BACKLOG_BYTES => "too many bytes wait for its acks",
+            _ if refused_acks > MAX_REFUSED_ACKS => "it acked snapshots that were never sent",
             true if self.session.is_refused() => "it was refused",
-            true => "it said no hello",
-            false if !self.has_lane && now > self.since + MAX_IDLE => "it never requested anything",
+            true => "it sent no hello",
+            false if !self.has_lane && now > self.since + MAX_IDLE => "it sent no request",
             false => return Ok(()),
         };
         Err(why.to_owned())
@@ -261,7 +259,7 @@ impl Viewer {
     ) -> Result<(), String> {
         let ticks = settings.send_interval_ticks;
         if !SEND_INTERVALS.contains(&ticks.into()) {
-            return Err(format!("a snapshot every {ticks} ticks is not offered"));
+            return Err(format!("a send interval of {ticks} ticks is not supported"));
         }
         let instead = self.session.stages_instead_of(contract, settings.stages);
         self.fallback = instead.and(self.session.fallback());
@@ -299,11 +297,13 @@ impl Viewer {
         match given.filter(|_| given != asked) {
             Some(kbps) if !was_less => Some(match asked {
                 Some(asked) => format!(
-                    "viewer {address} gets {kbps} kbps instead of {asked}: no more gets through"
+                    "viewer {address} gets {kbps} kbps instead of {asked}: the connection is too slow"
                 ),
-                None => format!("viewer {address} gets {kbps} kbps: no more gets through"),
+                None => format!("viewer {address} gets {kbps} kbps: the connection is too slow"),
             }),
-            None if was_less => Some(format!("viewer {address} gets what it asks for again")),
+            None if was_less => Some(format!(
+                "viewer {address} gets its requested bandwidth again"
+            )),
             _ => None,
         }
     }

@@ -321,7 +321,7 @@ mod tests {
     #[test]
     fn of_a_title_that_is_too_long_whole_words_are_left() {
         with_pen(|pen| {
-            let long = "The same play, sent in several ways";
+            let long = "The same play, encoded in several ways";
             assert_eq!(pen.words(long, 20.0, 1_000.0), long);
             let cut = pen.words(long, 20.0, 200.0);
             let words = cut.strip_suffix(" …").unwrap();

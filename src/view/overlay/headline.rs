@@ -78,7 +78,8 @@ impl Cost {
     /// Explains which bytes the bandwidth counts.
     pub(super) fn accounting(&self) -> String {
         format!(
-            "Snapshots with their IP and UDP headers, as the article counts; with the transport’s own, as a budget counts, {} kbps.",
+            "Snapshots with IP and UDP headers, as in the article. With the headers of the transport, as in a \
+             budget: {} kbps.",
             rounded(self.wire_kbps)
         )
     }
@@ -219,7 +220,7 @@ impl Pen<'_> {
     /// Paints the name of a rung while its cost is unknown, in the larger type if it fits, above the other texts of
     /// `about`. The last text of `about` is the name.
     fn announced(&self, half: Rect, anchor: Align2, width: f32, about: &[String]) -> Rect {
-        let (name, lines) = about.split_last().expect("there is a name");
+        let (name, lines) = about.split_last().expect("the last text is the name");
         // Unnamed combinations of stages have no summary.
         let has_sentence = lines.first().is_some_and(|sentence| sentence != name);
         let lines = if has_sentence { lines } else { &[] };

@@ -40,7 +40,7 @@ fn another_protocol_is_refused_with_the_line_that_differs() {
     net.run_until(|net| net.count::<Server>(client) == 0);
     let reasons = &net.clients[client].world().resource::<Reasons>().0;
     let expected = "the protocols differ: the server has `kind hero: Capsule { half: 0.6, radius: 0.4 }`, \
-                    and the client `kind hero: Capsule { half: 0.6, radius: 0.5 }`";
+                    but the client has `kind hero: Capsule { half: 0.6, radius: 0.5 }`";
     assert_eq!(*reasons, [expected]);
     assert_eq!(net.count::<Remote>(client), 0);
     let reasons = &net.server.world().resource::<Reasons>().0;

@@ -156,17 +156,20 @@ fn illegal_settings_are_refused_with_the_reason() {
     let refusals: [(fn(&mut ConnectionSettings), &str); 5] = [
         (
             |it| it.stages = *ladder::UNCOMPRESSED.stages,
-            "orientations as floats belong to the demo's scene",
+            "orientations as floats are only available in the demo's scene",
         ),
         (
             |it| it.stages = *ladder::SIMULATED.stages,
-            "simulated scenes belong to the demo's scene",
+            "simulated scenes are only available in the demo's scene",
         ),
         (
             |it| it.stages.changed_flags = ladder::CHANGED_FLAGS.stages.changed_flags,
             "changed flags need delta encoding",
         ),
-        (|it| it.send_interval_ticks = 0, "a snapshot every 0 ticks"),
+        (
+            |it| it.send_interval_ticks = 0,
+            "the send interval is 0 ticks",
+        ),
         (
             |it| it.interpolation = Interpolation::Hermite,
             "the interpolation `hermite` needs velocities",
@@ -277,7 +280,10 @@ fn clients_ask_for_settings_and_the_server_grants_or_declines() {
         ..settings
     };
     let reason = ask(&mut net, uncompressed).unwrap_err();
-    assert!(reason.ends_with("belong to the demo's scene"), "{reason}");
+    assert!(
+        reason.ends_with("are only available in the demo's scene"),
+        "{reason}"
+    );
     assert_eq!(in_use(&net, client), settings);
     assert_eq!(net.count::<Connected>(0), 1);
 }

@@ -32,7 +32,7 @@ pub struct BegunPacket<'p> {
 /// Encoding of the bodies of a packet.
 #[expect(
     clippy::large_enum_variant,
-    reason = "there is one at a time, and a box would allocate for each packet"
+    reason = "only one exists at a time, and a box would allocate for each packet"
 )]
 pub(super) enum Bodies<'p> {
     Packed {

@@ -102,7 +102,7 @@ pub enum EncodeError {
     #[error(transparent)]
     Stages(#[from] IllegalStages),
     /// The snapshot's plan differs from the initial state's.
-    #[error("the snapshot is of another scene than the initial state")]
+    #[error("the snapshot and the initial state have different scenes")]
     Scene,
     /// The number of bodies differs from the initial state's number.
     #[error(
@@ -115,7 +115,7 @@ pub enum EncodeError {
         initial: usize,
     },
     /// The length of [`Baselines::carried`] differs from the number of bodies.
-    #[error("a partial packet of {bodies} bodies needs as many flags, not {carried}")]
+    #[error("a partial packet of {bodies} bodies needs one flag per body, not {carried} flags")]
     Carried {
         /// Number of flags.
         carried: usize,

@@ -188,7 +188,7 @@ impl StoredState {
             weights: Pages::new(&model.weights[variant.part(VARIANT_WEIGHT_SETS)]),
             adaptive: *model.adaptive[variant.part(ADAPTIVE_FLAGS)]
                 .first_chunk()
-                .expect("the model has those of every variant"),
+                .expect("the model has the flags of every variant"),
             errors: match variant {
                 Variant::Plain => Pages::new(&[]),
                 Variant::Predicted => Pages::new(&model.errors),

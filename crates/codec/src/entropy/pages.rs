@@ -45,8 +45,8 @@ impl<T, const N: usize> SparePages<T, N> {
         if self.0.is_empty() {
             self.0.extend((0..GROWTH).map(|_| Arc::new(*numbers)));
         }
-        let mut page = self.0.pop().expect("there is one by now");
-        *Arc::get_mut(&mut page).expect("nobody else holds it") = *numbers;
+        let mut page = self.0.pop().expect("pages were added above");
+        *Arc::get_mut(&mut page).expect("a free page is not shared") = *numbers;
         page
     }
 

@@ -34,7 +34,11 @@ struct Codes<T: 'static> {
 const VELOCITY: Codes<Velocity> = codes("velocity", 3, &Velocity::ALL);
 const POSITION: Codes<Position> = codes("position", 2, &Position::ALL);
 /// The last variant of [`Delta::ALL`] has the same code as the variant before.
-const DELTA: Codes<Delta> = codes("delta", 3, Delta::ALL.split_last().expect("it has some").1);
+const DELTA: Codes<Delta> = codes(
+    "delta",
+    3,
+    Delta::ALL.split_last().expect("it is not empty").1,
+);
 const RELATIVE_POSITION: Codes<RelativePosition> =
     codes("relative position", 2, &RelativePosition::ALL);
 const RELATIVE_ORIENTATION: Codes<RelativeOrientation> =

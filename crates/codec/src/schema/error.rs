@@ -14,7 +14,7 @@ pub struct SchemaError {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Fault {
     /// A name with other characters, or with a wrong length.
-    #[error("a name has 1 to 32 characters, each of a-z, 0-9, - and _")]
+    #[error("a name must have 1 to 32 characters from a-z, 0-9, - and _")]
     Name,
     /// A whole number out of bounds.
     #[error("{what} must be a whole number from {min} to {max}, not `{value}`")]
@@ -37,7 +37,7 @@ pub enum Fault {
         value: String,
     },
     /// −0. It is equal to 0 but has other bytes.
-    #[error("{what} is -0, which must be 0")]
+    #[error("{what} must be 0, not -0")]
     NegativeZero {
         /// Meaning of the number.
         what: &'static str,
@@ -58,7 +58,7 @@ pub enum Fault {
     #[error("min must be below max")]
     MinNotBelowMax,
     /// A range that contains no whole step.
-    #[error("there is no whole step from min to max")]
+    #[error("the range from min to max contains no whole step")]
     NoStep,
     /// A range of more than 2²⁰ steps.
     #[error("there must be at most 1048576 steps from min to max")]
@@ -88,16 +88,16 @@ pub enum Fault {
     #[error("there must be 1 to 2147483647 steps from min to max")]
     FloatSteps,
     /// An anchor that is not below the maximum number of bodies.
-    #[error("it must be below the {max} bodies that can be there")]
+    #[error("it must be below {max}, the maximum number of bodies")]
     AnchorNotBelowMax {
         /// Maximum number of bodies at a time.
         max: u32,
     },
     /// A name that is used twice.
-    #[error("it is there twice")]
+    #[error("it is defined twice")]
     Duplicate,
     /// More bytes than [`Schema::MAX_BYTES`](super::Schema::MAX_BYTES).
-    #[error("it has more than 5120 bytes")]
+    #[error("it is longer than 5120 bytes")]
     TooLong,
     /// Bytes that are not a schema.
     #[error("malformed")]

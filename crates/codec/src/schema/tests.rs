@@ -83,7 +83,8 @@ fn names_lengths_and_what_is_not_finite_are_checked() {
     assert_eq!(with(&|schema| schema.fields = fields(32)), Ok(()));
     for name in ["", "a b", "é\n", "#"] {
         let shown = name.escape_debug();
-        let expected = format!("{shown}: a name has 1 to 32 characters, each of a-z, 0-9, - and _");
+        let expected =
+            format!("{shown}: a name must have 1 to 32 characters from a-z, 0-9, - and _");
         let of_kind = with(&|schema| schema.kinds.to_mut()[1].name = name.into());
         let of_field = with(&|schema| schema.fields.to_mut()[0].name = name.into());
         assert_eq!(of_kind, Err(format!("kind {expected}")));
@@ -199,34 +200,34 @@ fn legal_schemas_come_back_from_their_bytes() {
 const FAULTS: &str = r#"
 ticks 0 | ticks: the number per second must be a whole number from 1 to 240, not `0`
 ticks 241 | ticks: the number per second must be a whole number from 1 to 240, not `241`
-scene "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" | scene: a name has 1 to 32 characters, each of a-z, 0-9, - and _
-y (min:-0.0,max:1,steps_per_unit:1) | position Y: min is -0, which must be 0
-y (min:-1,max:-0.0,steps_per_unit:1) | position Y: max is -0, which must be 0
+scene "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" | scene: a name must have 1 to 32 characters from a-z, 0-9, - and _
+y (min:-0.0,max:1,steps_per_unit:1) | position Y: min must be 0, not -0
+y (min:-1,max:-0.0,steps_per_unit:1) | position Y: max must be 0, not -0
 y (min:0,max:1,steps_per_unit:0) | position Y: the number of steps per unit must be above 0
 y (min:0,max:1,steps_per_unit:-1) | position Y: the number of steps per unit must be above 0
 y (min:0,max:0,steps_per_unit:1) | position Y: min must be below max
 y (min:1,max:0,steps_per_unit:1) | position Y: min must be below max
-y (min:0.25,max:0.75,steps_per_unit:1) | position Y: there is no whole step from min to max
+y (min:0.25,max:0.75,steps_per_unit:1) | position Y: the range from min to max contains no whole step
 y (min:-1024.5,max:-1024,steps_per_unit:1024) | position Y: steps must be from -1048576 to 1048575
 y (min:1024,max:1024.5,steps_per_unit:1024) | position Y: steps must be from -1048576 to 1048575
 y (min:0,max:1e300,steps_per_unit:1e300) | position Y: steps must be from -1048576 to 1048575
 y (min:-0.01,max:1024,steps_per_unit:1024) | position Y: there must be at most 1048576 steps from min to max
 bits 1 | orientation: bits of a component must be a whole number from 2 to 15, not `1`
 bits 16 | orientation: bits of a component must be a whole number from 2 to 15, not `16`
-anchor Some(10); slots Living(max:10) | anchor: it must be below the 10 bodies that can be there
-+kind (name:"Cube",shape:Ball(1)) | kind Cube: a name has 1 to 32 characters, each of a-z, 0-9, - and _
-+kind (name:"player",shape:Ball(1)) | kind player: it is there twice
+anchor Some(10); slots Living(max:10) | anchor: it must be below 10, the maximum number of bodies
++kind (name:"Cube",shape:Ball(1)) | kind Cube: a name must have 1 to 32 characters from a-z, 0-9, - and _
++kind (name:"player",shape:Ball(1)) | kind player: it is defined twice
 cube Box((1,0,1)) | kind cube: half of a side must be above 0
 cube Ball(-1) | kind cube: the radius must be above 0
-cube Ball(-0.0) | kind cube: the radius is -0, which must be 0
+cube Ball(-0.0) | kind cube: the radius must be 0, not -0
 cube Ball(2048) | kind cube: the radius must be below 1048576 steps
 cube Capsule(half:0,radius:1) | kind cube: half of the length must be above 0
 cube Capsule(half:1,radius:0) | kind cube: the radius must be above 0
 +field (name:"health",form:Float(min:0,max:NaN,step:1)) | field health: max must be a finite number, not `NaN`
-+field (name:"interacting",form:Body) | field interacting: it is there twice
++field (name:"interacting",form:Body) | field interacting: it is defined twice
 interacting Int(min:7,max:7) | field interacting: min must be below max: a field of one value needs no bits
 interacting Int(min:8,max:7) | field interacting: min must be below max: a field of one value needs no bits
-interacting Float(min:-0.0,max:1,step:1) | field interacting: min is -0, which must be 0
+interacting Float(min:-0.0,max:1,step:1) | field interacting: min must be 0, not -0
 interacting Float(min:1,max:1,step:1) | field interacting: min must be below max
 interacting Float(min:0,max:1,step:0) | field interacting: the step must be above 0
 interacting Float(min:0,max:1,step:2.5) | field interacting: there must be 1 to 2147483647 steps from min to max
@@ -235,7 +236,7 @@ interacting Float(min:-3e38,max:3e38,step:1e-38) | field interacting: there must
 interacting Angle(bits:0) | field interacting: bits must be a whole number from 1 to 16, not `0`
 interacting Angle(bits:17) | field interacting: bits must be a whole number from 1 to 16, not `17`
 gravity -1 | gravity: it must be at least 0
-gravity -0.0 | gravity: it is -0, which must be 0
+gravity -0.0 | gravity: it must be 0, not -0
 gravity 7372801 | gravity: it must be at most 1048576 steps per tick²
 floor Some(2048.5) | floor: it must be from -1048576 to 1048576 steps
 max-speed 0 | max-speed: it must be above 0
@@ -279,5 +280,5 @@ fn bytes_that_are_not_written_for_a_schema_are_refused() {
     let most = vec![0xFF; Schema::MAX_BYTES];
     assert_eq!(refused(&most), "schema: malformed");
     let more = vec![0xFF; Schema::MAX_BYTES + 1];
-    assert_eq!(refused(&more), "schema: it has more than 5120 bytes");
+    assert_eq!(refused(&more), "schema: it is longer than 5120 bytes");
 }

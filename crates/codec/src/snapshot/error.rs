@@ -14,7 +14,7 @@ pub enum QuantizeError {
     #[error(transparent)]
     StepsPerMetre(#[from] StepsPerMetreError),
     /// Bodies come and go in this scene, so they must be put into slots one by one.
-    #[error("in this scene bodies come and go: they are put into slots one by one")]
+    #[error("bodies of this scene can spawn and despawn: put them into slots one by one")]
     Lives,
     /// A component is NaN or infinite.
     #[error("body {body}: {field} has the component {value}, which is not a finite number")]

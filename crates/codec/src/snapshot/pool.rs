@@ -44,7 +44,7 @@ impl SnapshotPool {
         let mut shared = free
             .unwrap_or_else(|| Arc::new(QuantizedSnapshot::new(Arc::clone(&self.plan), precision)));
         let outcome = Arc::get_mut(&mut shared)
-            .expect("nobody else holds it")
+            .expect("a free snapshot is not shared")
             .quantize(snapshot, precision);
         self.snapshots.push_back(Arc::clone(&shared));
         outcome.map(|()| shared)
@@ -79,7 +79,7 @@ impl Spares {
         if Arc::get_mut(slot).is_none() {
             *slot = self.take();
         }
-        Arc::get_mut(slot).expect("nobody else holds it")
+        Arc::get_mut(slot).expect("a free snapshot is not shared")
     }
 
     /// Returns an unshared snapshot with arbitrary content.

@@ -82,7 +82,8 @@ pub enum IllegalStages {
     StepsPerMetre(#[from] StepsPerMetreError),
     /// Illegal bits of the two ranges of a stage.
     #[error(
-        "ranges of {of} have 1 to {max} bits, the small one at most as many as the large one, not {small} and {large}"
+        "ranges of {of} must have 1 to {max} bits, and the small one at most as many as the large one, not {small} \
+         and {large}"
     )]
     Ranges {
         /// Name of the stage.
@@ -95,9 +96,7 @@ pub enum IllegalStages {
         large: u8,
     },
     /// Relative positions need delta encoding.
-    #[error(
-        "relative positions need delta encoding: without a baseline there is nothing to be relative to"
-    )]
+    #[error("relative positions need delta encoding, because they are relative to a baseline")]
     RelativePositionWithoutDelta,
     /// Relative positions need quantized positions.
     #[error(
@@ -106,13 +105,11 @@ pub enum IllegalStages {
     RelativePositionUnquantized,
     /// Predicted positions need 512 steps per metre.
     #[error(
-        "predicted positions need 512 steps per metre: their ranges are those that are best for such steps"
+        "predicted positions need 512 steps per metre, because their ranges were chosen for such steps"
     )]
     PredictedPositionSteps,
     /// Relative orientations need delta encoding.
-    #[error(
-        "relative orientations need delta encoding: without a baseline there is nothing to be relative to"
-    )]
+    #[error("relative orientations need delta encoding, because they are relative to a baseline")]
     RelativeOrientationWithoutDelta,
     /// Relative orientations need the smallest three.
     #[error(
@@ -121,26 +118,26 @@ pub enum IllegalStages {
     RelativeOrientationUnquantized,
     /// Growing ranges need 512 steps per metre, if positions are quantized.
     #[error(
-        "growing ranges need 512 steps per metre where positions are quantized: they are chosen by speed in \
+        "growing ranges need 512 steps per metre if positions are quantized, because they depend on the speed in \
          such steps"
     )]
     GrowingRangesSteps,
     /// Arithmetic coding needs certain integers, and excludes the stages that it replaces.
     #[error(
-        "arithmetic coding goes with orientations in nine bits, positions quantized in 512 steps per metre and \
-         no velocity, and takes the place of relative positions, relative orientations and changed flags"
+        "arithmetic coding needs orientations in nine bits, positions quantized in 512 steps per metre and no \
+         velocity, and replaces relative positions, relative orientations and changed flags"
     )]
     ArithmeticNotAlone,
     /// Partial packets need stages that list changed bodies.
-    #[error("partial packets need stages that list changed bodies: the others carry all, or none")]
+    #[error("partial packets need stages that list changed bodies")]
     PartialWithoutDelta,
     /// Partial coverage was requested. Only a sender can choose it.
     #[error(
-        "partial packets cannot be asked for: the sender chooses which packets are partial, within a budget"
+        "partial packets cannot be requested: the sender makes packets partial to keep within a budget"
     )]
     PartialWanted,
     /// Only the demo's scene supports the stage.
-    #[error("{0} belong to the demo's scene")]
+    #[error("{0} are only available in the demo's scene")]
     DemoOnly(&'static str),
     /// The scene has another number of bits per component.
     #[error("this scene's orientations have {scene} bits per component, not {bits}")]
@@ -154,9 +151,7 @@ pub enum IllegalStages {
     #[error("predictions need equal steps along all axes of the scene")]
     UnequalSteps,
     /// Changed flags need delta encoding.
-    #[error(
-        "changed flags need delta encoding: without a baseline nothing is known to be unchanged"
-    )]
+    #[error("changed flags need delta encoding, because they compare with a baseline")]
     ChangedFlagsWithoutDelta,
 }
 

@@ -168,16 +168,16 @@ mod tests {
 
     /// Texts, each with the message of its error.
     const REFUSED: &str = "\
-speed=omitted | unknown setting `speed`; one of orientation, velocity, position, delta, relative-position, relative-orientation, changed-flags
- | no setting is given; one of orientation, velocity, position, delta, relative-position, relative-orientation, changed-flags
-velocity=none | unknown velocity `none`; one of full, quantized, at-rest-flag, omitted, affine
-velocity=omitted+delta | no delta is given; one of off, changed-bits, indices, relative-indices, predicted-indices, arithmetic, arithmetic-predicted, arithmetic-simulated
+speed=omitted | unknown setting `speed`; choose one of orientation, velocity, position, delta, relative-position, relative-orientation, changed-flags
+ | the setting is missing; choose one of orientation, velocity, position, delta, relative-position, relative-orientation, changed-flags
+velocity=none | unknown velocity `none`; choose one of full, quantized, at-rest-flag, omitted, affine
+velocity=omitted+delta | the delta is missing; choose one of off, changed-bits, indices, relative-indices, predicted-indices, arithmetic, arithmetic-predicted, arithmetic-simulated
 delta=off+delta=off | `delta` is given twice
 relative-position=two-ranges-5 | relative-position must be two-ranges-SMALL-LARGE, not `two-ranges-5`
 orientation=smallest-three-300 | orientation must be a whole number from 0 to 255, not `300`
 orientation=smallest-three-16 | a smallest-three component has 2 to 15 bits, not 16
 position=quantized-500 | quantized positions have a power of two from 32 to 4096 steps per metre, not 500
-changed-flags=joint | changed flags need delta encoding: without a baseline nothing is known to be unchanged";
+changed-flags=joint | changed flags need delta encoding, because they compare with a baseline";
 
     #[test]
     fn an_error_names_the_stage_its_value_and_what_is_legal() {
@@ -189,17 +189,17 @@ changed-flags=joint | changed flags need delta encoding: without a baseline noth
 
     /// Changes to the stages of [`ladder::CHANGED_FLAGS`], each with the reason of the refusal.
     const ILLEGAL: &str = "\
-delta=off | relative positions need delta encoding: without a baseline there is nothing to be relative to
+delta=off | relative positions need delta encoding, because they are relative to a baseline
 position=affine | relative positions need quantized positions: they are differences between whole numbers of steps
-position=quantized-256+relative-position=predicted | predicted positions need 512 steps per metre: their ranges are those that are best for such steps
-delta=off+relative-position=off | relative orientations need delta encoding: without a baseline there is nothing to be relative to
+position=quantized-256+relative-position=predicted | predicted positions need 512 steps per metre, because their ranges were chosen for such steps
+delta=off+relative-position=off | relative orientations need delta encoding, because they are relative to a baseline
 orientation=full | relative orientations need the smallest three: they are differences between its components
-position=quantized-1024+relative-orientation=growing-ranges | growing ranges need 512 steps per metre where positions are quantized: they are chosen by speed in such steps
-delta=off+relative-position=off+relative-orientation=off | changed flags need delta encoding: without a baseline nothing is known to be unchanged
-delta=arithmetic+position=quantized-1024+relative-position=off+relative-orientation=off+changed-flags=off | arithmetic coding goes with orientations in nine bits, positions quantized in 512 steps per metre and no velocity, and takes the place of relative positions, relative orientations and changed flags
-delta=relative-indices-5-19 | ranges of relative indices have 1 to 16 bits, the small one at most as many as the large one, not 5 and 19
-relative-position=two-ranges-5-19 | ranges of relative positions have 1 to 18 bits, the small one at most as many as the large one, not 5 and 19
-relative-orientation=two-ranges-5-19 | ranges of relative orientations with components of nine bits have 1 to 10 bits, the small one at most as many as the large one, not 5 and 19";
+position=quantized-1024+relative-orientation=growing-ranges | growing ranges need 512 steps per metre if positions are quantized, because they depend on the speed in such steps
+delta=off+relative-position=off+relative-orientation=off | changed flags need delta encoding, because they compare with a baseline
+delta=arithmetic+position=quantized-1024+relative-position=off+relative-orientation=off+changed-flags=off | arithmetic coding needs orientations in nine bits, positions quantized in 512 steps per metre and no velocity, and replaces relative positions, relative orientations and changed flags
+delta=relative-indices-5-19 | ranges of relative indices must have 1 to 16 bits, and the small one at most as many as the large one, not 5 and 19
+relative-position=two-ranges-5-19 | ranges of relative positions must have 1 to 18 bits, and the small one at most as many as the large one, not 5 and 19
+relative-orientation=two-ranges-5-19 | ranges of relative orientations with components of nine bits must have 1 to 10 bits, and the small one at most as many as the large one, not 5 and 19";
 
     #[test]
     fn every_refusal_of_a_combination_has_its_own_reason() {

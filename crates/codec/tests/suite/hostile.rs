@@ -245,7 +245,7 @@ fn errors_name_the_thing_and_the_position() {
         (&[][..], "the packet ends at bit 0, inside header"),
         (
             &[0, 7, 0b0100_0000, 0b1000_0000],
-            "the packet is relative to #4, which is not held",
+            "the packet is relative to #4, which is not stored",
         ),
         // Orientation 9 bits, velocity code 7.
         (
@@ -255,7 +255,7 @@ fn errors_name_the_thing_and_the_position() {
         // The steps of position code 1, but spelled out.
         (
             &[0, 7, 0b1100_1011, 0b1101_1010, 0b1011_0000],
-            "the stage descriptor, at bit 38, spells out the usual parameters of position",
+            "the stage descriptor at bit 38 writes out the default parameters of position",
         ),
         (
             &floats,

@@ -38,12 +38,12 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
         }
     }
     outcome.note = format!(
-        "{died} died; the last datagram to one came {:.1} s later, with a timeout of {TIMEOUT_SECONDS} s",
+        "{died} viewers died; the last datagram to one of them came {:.1} s later (timeout: {TIMEOUT_SECONDS} s)",
         longest.as_secs_f64()
     );
     if longest > Duration::from_secs(TIMEOUT_SECONDS) + SLACK {
         outcome.failures.push(format!(
-            "a viewer that was silent but for junk was served for {:.1} s, with a timeout of {TIMEOUT_SECONDS} s",
+            "a viewer that sent only invalid datagrams was served for {:.1} s (timeout: {TIMEOUT_SECONDS} s)",
             longest.as_secs_f64()
         ));
     }
@@ -51,7 +51,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
     if field.is_alone && died == 0 {
         outcome
             .failures
-            .push("no viewer could connect, to be dead then".to_owned());
+            .push("no viewer of this attack could connect".to_owned());
     }
     Ok(outcome)
 }

@@ -28,11 +28,11 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
         }
     }
     outcome.close(open);
-    outcome.note = format!("{} requests, as many addresses", outcome.tally.sent);
+    outcome.note = format!("{} requests, each from a new address", outcome.tally.sent);
     let factor = factor(&outcome.tally);
     if factor > MAX_FACTOR {
         outcome.failures.push(format!(
-            "addresses that never answered were sent {factor:.2} times the bytes of their requests"
+            "addresses that never answered received {factor:.2} times the bytes of their requests"
         ));
     }
     Ok(outcome)

@@ -35,7 +35,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
             refused += u64::from(is_ended);
             if field.is_alone && is_ended && is_sendable(one.request.settings.stages) {
                 let stages = one.request.settings.stages;
-                let why = format!("a request for {stages:?} was refused, which can be served");
+                let why = format!("a valid request for {stages:?} was refused");
                 outcome.failures.push(why);
             }
             outcome.tally += one.viewer.caller.leave().tally;

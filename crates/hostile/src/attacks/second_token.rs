@@ -31,8 +31,7 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
     outcome.note = format!("{connected} of {tried} connected with their second token");
     if connected < tried {
         outcome.failures.push(format!(
-            "of {tried} viewers that asked with a second token from the same address, {connected} were connected \
-             within {PATIENCE:?}"
+            "{connected} of {tried} viewers with a second token from the same address connected within {PATIENCE:?}"
         ));
     }
     Ok(outcome)

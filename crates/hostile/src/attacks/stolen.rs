@@ -26,11 +26,12 @@ pub(super) fn run(field: &mut Field, until: Instant) -> io::Result<Outcome> {
     }
     outcome.tally += at_victims;
     let factor = factor(&at_victims);
-    outcome.note =
-        format!("{rounds} victims were sent {factor:.2} times the bytes sent in their name");
+    outcome.note = format!(
+        "{rounds} victims received {factor:.2} times the bytes sent from their forged addresses"
+    );
     if factor > MAX_FACTOR {
         outcome.failures.push(format!(
-            "addresses that never answered were sent {factor:.1} times as many bytes as were sent in their name"
+            "addresses that never answered received {factor:.1} times the bytes sent from their forged addresses"
         ));
     }
     Ok(outcome)

@@ -72,26 +72,34 @@ const SPOILT: [(&str, Spoil); 18] = [
     ("lost its connection 1 times (late)", |figures| {
         figures.viewer.losses.push("late".to_owned());
     }),
-    ("had 95.0 % of the snapshots", |figures| {
-        for phase in &mut figures.phases[1..3] {
-            phase.watched.snapshots = 570;
-        }
-    }),
-    ("the fewest during dead: 50.0 %", |figures| {
+    (
+        "snapshots per second of the honest viewer: 95.0 %",
+        |figures| {
+            for phase in &mut figures.phases[1..3] {
+                phase.watched.snapshots = 570;
+            }
+        },
+    ),
+    ("during dead: 50.0 %", |figures| {
         figures.phases[1].watched.rate = 30.0;
     }),
-    ("nothing new for 1500 ms during all at once", |figures| {
-        figures.phases[2].watched.longest_gap_ms = 1500.0;
-    }),
+    (
+        "no new snapshot for 1500 ms during all at once",
+        |figures| {
+            figures.phases[2].watched.longest_gap_ms = 1500.0;
+        },
+    ),
     ("the honest viewer decoded 1 of 990", |figures| {
         figures.viewer.wrong = 1;
     }),
     ("decoded 50.0 % of its snapshots", |figures| {
         figures.bystander.decoded = 500;
     }),
-    ("with 1 of them twice", |figures| figures.tally.repeated = 1),
-    ("with 0 nonces", |figures| figures.tally.numbers = 0),
-    ("95.0 % of the ticks", |figures| {
+    ("1 of them more than once", |figures| {
+        figures.tally.repeated = 1;
+    }),
+    ("used 0 nonces", |figures| figures.tally.numbers = 0),
+    ("ticks per second of the server: 95.0 %", |figures| {
         for phase in &mut figures.phases[1..3] {
             phase.watched.ticks = 57.0;
         }
@@ -101,30 +109,33 @@ const SPOILT: [(&str, Spoil); 18] = [
         figures.server.rss_quiet = 100 << 20;
     }),
     (
-        "9 of 10 newcomers from nearby were connected, at least 99 % are expected; not all during dead",
+        "9 of 10 newcomers from nearby connected (expected: at least 99 %); some failed during dead",
         |figures| figures.phases[1].near.connected = 4,
     ),
     (
-        "8 of 10 newcomers from afar were connected, at least 90 % are expected; not all during all at once",
+        "8 of 10 newcomers from afar connected (expected: at least 90 %); some failed during all at once",
         |figures| figures.phases[2].far.connected = 3,
     ),
-    ("80.0 % of those from nearby within a second", |figures| {
-        figures.phases[1].near.at_once = 3;
-    }),
     (
-        "during demanding the server played 90.0 % of the ticks",
+        "80.0 % of the newcomers from nearby connected within a second",
+        |figures| {
+            figures.phases[1].near.at_once = 3;
+        },
+    ),
+    (
+        "ticks per second of the server during demanding: 90.0 %",
         |figures| {
             figures.phases[3].watched.ticks = 54.0;
         },
     ),
-    ("honest viewer had 25.0 % of the snapshots", |figures| {
+    ("honest viewer during demanding: 25.0 %", |figures| {
         figures.phases[3].watched.rate = 15.0;
     }),
-    ("during demanding 4 of 5 newcomers", |figures| {
+    ("4 of 5 newcomers connected during demanding", |figures| {
         figures.phases[3].near.connected = 4;
     }),
     (
-        "logged 1010 lines, at most 240 are expected; 100 per second during dead",
+        "logged 1010 lines (expected: at most 240), up to 100 per second during dead",
         |figures| {
             figures.phases[1].log_lines = 1000;
         },

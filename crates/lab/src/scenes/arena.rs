@@ -203,7 +203,7 @@ impl Arena {
     /// Throws bodies away from a point below a random body.
     fn blast(&mut self) {
         let index = self.some_body();
-        let life = self.lives.get(index).expect("a body is there");
+        let life = self.lives.get(index).expect("the slot has a body");
         let mut offset = || self.random.random_range(-2.0..2.0);
         let offset = Vec3::new(offset(), -1.0, offset());
         let middle = self.world.bodies[life.body].translation() + offset;
@@ -245,7 +245,7 @@ impl Arena {
                     let body = world.colliders[collider].parent();
                     if let Some(body) = body.filter(|&body| body != walking) {
                         let index = world.bodies[body].user_data as usize;
-                        let life = self.lives.get_mut(index).expect("what collides lives");
+                        let life = self.lives.get_mut(index).expect("colliding bodies exist");
                         life.touch(self.tick);
                     }
                 }

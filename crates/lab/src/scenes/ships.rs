@@ -169,7 +169,10 @@ impl Ships {
     fn join(&mut self) {
         let random = &mut self.random;
         let target = random.random_range(0..PERMANENT);
-        let permanent = self.ships.get(target).expect("leaders and stations stay");
+        let permanent = self
+            .ships
+            .get(target)
+            .expect("leaders and stations are permanent");
         let (delay, offset) = (
             random.random_range(0.4..2.0),
             random.random_range(-40.0..40.0),
@@ -224,7 +227,9 @@ impl Ships {
         let waypoints = self.ships.iter().map(|ship| Some(ship?.1.waypoint(time)));
         let waypoints: Vec<_> = waypoints.collect();
         for (index, ship) in self.ships.iter_mut() {
-            let here = waypoints[index].as_ref().expect("a ship is somewhere");
+            let here = waypoints[index]
+                .as_ref()
+                .expect("every ship has a waypoint");
             let target = ship.target.and_then(|target| waypoints[target].as_ref());
             ship.live(here, target, &mut self.random);
         }

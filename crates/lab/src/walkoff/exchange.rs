@@ -1,6 +1,9 @@
 //! Sends the packets of a recording over a simulated link, with acks in the other direction.
 
-#![allow(clippy::disallowed_methods, reason = "no browser runs this program")]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this program does not run in a browser"
+)]
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -73,7 +73,7 @@ fn ablation_measures_without_every_feature() {
 
     let error = failure(&["ablate", &trained, "--train", &trained]);
     assert!(
-        error.contains("trained.bin: the recording to measure is also"),
+        error.contains("trained.bin: the recording to measure must not be"),
         "{error}"
     );
     lab(&["ablate", &trained]).assert().code(2);

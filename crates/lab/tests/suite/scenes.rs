@@ -48,7 +48,7 @@ fn every_rung_that_a_scene_has_is_exact_on_a_recording_of_it() {
     assert!(table.contains("| bytes a packet | header |"), "{table}");
     let error = failure(&["walkoff", &file, "--codec", "delta,velocity"]);
     assert!(
-        error.contains("velocity: not on a recording of the scene ships: positions in other"),
+        error.contains("velocity cannot encode a recording of the scene ships: positions in other"),
         "{error}"
     );
 }
@@ -104,7 +104,7 @@ fn statistics_take_recordings_of_any_scene() {
     let stats = output(&["stats", &file]);
     for text in [
         "| positions (1/256) | smallest three (12 bits) |",
-        "that have gone",
+        "that were removed",
     ] {
         assert!(stats.contains(text), "{stats}");
     }

@@ -55,7 +55,7 @@ pub enum WorldStateError {
     #[error("the bytes of a state do not decompress to at most {MAX_STATE_BYTES} bytes")]
     Compression,
     /// Bytes follow the end of the state, compressed or not.
-    #[error("{bytes} bytes follow those of a state")]
+    #[error("{bytes} bytes are left over after the state")]
     Trailing {
         /// Number of bytes.
         bytes: usize,

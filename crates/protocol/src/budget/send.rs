@@ -65,7 +65,7 @@ impl SendBudget {
     /// If `ticks_per_second` is 0.
     #[must_use]
     pub const fn new(ticks_per_second: u16) -> Self {
-        assert!(ticks_per_second > 0, "time goes on");
+        assert!(ticks_per_second > 0, "time does not go backwards");
         Self {
             ticks_per_second,
             rate: None,

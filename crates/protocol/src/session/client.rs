@@ -50,7 +50,7 @@ pub enum SessionError {
     #[error("{0}")]
     Refused(String),
     /// The message is not allowed in the current state.
-    #[error("the server sent a message out of turn")]
+    #[error("unexpected message from the server")]
     OutOfTurn,
     /// The tick is out of range.
     #[error("tick {0} in the welcome is above {MAX_TICK}")]

@@ -62,7 +62,7 @@ impl Contract {
         if client.version != PROTOCOL_VERSION {
             let theirs = client.version;
             return Some(format!(
-                "the server speaks version {PROTOCOL_VERSION} of the protocol, and the client version {theirs}"
+                "the server uses protocol version {PROTOCOL_VERSION}, but the client uses version {theirs}"
             ));
         }
         if client.schema == self.schema && client.registered == self.registered {
@@ -70,7 +70,7 @@ impl Contract {
         }
         let schema = match Schema::decode(client.schema) {
             Ok(schema) => schema.text(),
-            Err(error) => return Some(format!("the client's schema is refused: {error}")),
+            Err(error) => return Some(format!("the client's schema is invalid: {error}")),
         };
         Some(difference(&self.text(), &(schema + client.registered)))
     }
@@ -81,10 +81,10 @@ fn difference(server: &str, client: &str) -> String {
     let lines = first_difference(server, client).unwrap_or_default();
     let [server, client] = lines.map(|line| line.chars().take(200).collect::<String>());
     let difference = match [&*server, &*client] {
-        ["", ""] => "their bytes do".to_owned(),
+        ["", ""] => "equal texts with different bytes".to_owned(),
         [only, ""] => format!("only the server has `{only}`"),
         ["", only] => format!("only the client has `{only}`"),
-        _ => format!("the server has `{server}`, and the client `{client}`"),
+        _ => format!("the server has `{server}`, but the client has `{client}`"),
     };
     format!("the protocols differ: {difference}")
 }
@@ -99,7 +99,7 @@ mod tests {
         for (client, named) in [
             (
                 "scene: x\nticks: 30\n",
-                "the server has `ticks: 60`, and the client `ticks: 30`",
+                "the server has `ticks: 60`, but the client has `ticks: 30`",
             ),
             (
                 "scene: x\nticks: 60\n",
@@ -115,11 +115,11 @@ mod tests {
             ),
             (
                 "scene: x\nticks: 60\nfield fuel: 0 to 9\nfield fur: 0 to 9\ninput u8\n",
-                "the server has `field wool: 0 to 9`, and the client `field fur: 0 to 9`",
+                "the server has `field wool: 0 to 9`, but the client has `field fur: 0 to 9`",
             ),
             (
                 "scene: x\nticks: 60\nfield fuel: 0 to 9\nfield wool: 0 to 9\ninput u16\n",
-                "the server has `input u8`, and the client `input u16`",
+                "the server has `input u8`, but the client has `input u16`",
             ),
         ] {
             let difference = difference(server, client);
@@ -134,10 +134,10 @@ mod tests {
         let refused = |hello: Hello<'_>| ours.refusal(&hello).unwrap();
         let hello = ours.hello();
         let version = PROTOCOL_VERSION + 1;
-        let theirs = format!("and the client version {version}");
+        let theirs = format!("but the client uses version {version}");
         assert!(refused(Hello { version, ..hello }).ends_with(&theirs));
         let registered = "input u16\n";
-        let both = "the server has `input u8`, and the client `input u16`";
+        let both = "the server has `input u8`, but the client has `input u16`";
         assert!(
             refused(Hello {
                 registered,
@@ -150,10 +150,10 @@ mod tests {
             ..ours.plan.schema().clone()
         };
         let schema = &*slower.encode();
-        let both = "the server has `ticks: 60`, and the client `ticks: 50`";
+        let both = "the server has `ticks: 60`, but the client has `ticks: 50`";
         assert!(refused(Hello { schema, ..hello }).ends_with(both));
         let schema = &hello.schema[1..];
-        let malformed = "the client's schema is refused: schema: malformed";
+        let malformed = "the client's schema is invalid: schema: malformed";
         assert_eq!(refused(Hello { schema, ..hello }), malformed);
     }
 }

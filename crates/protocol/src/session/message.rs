@@ -93,13 +93,13 @@ impl Settings {
     /// The first reason why it cannot.
     pub fn check(&self, plan: &Plan) -> Result<(), String> {
         if self.send_interval_ticks == 0 {
-            return Err("a snapshot every 0 ticks".to_owned());
+            return Err("the send interval is 0 ticks".to_owned());
         }
         if let Some(kbps) = self.budget_kbps
             && !BUDGETS_KBPS.contains(&kbps)
         {
             return Err(format!(
-                "a budget of {kbps} kbps, which is outside {BUDGETS_KBPS:?}"
+                "a budget of {kbps} kbps is outside {BUDGETS_KBPS:?}"
             ));
         }
         let stages = plan.check_complete(self.stages);

@@ -80,11 +80,11 @@ impl ServerSession {
             (ClientMessage::Request(Request { number, settings }), State::Open(open)) => {
                 settings
                     .check(contract.plan())
-                    .map_err(|reason| format!("a request that cannot be served: {reason}"))?;
+                    .map_err(|reason| format!("invalid request: {reason}"))?;
                 open.requested = Some(number);
                 Ok(Asked::Settings(settings))
             }
-            _ => Err("the client sent a message out of turn".to_owned()),
+            _ => Err("unexpected message from the client".to_owned()),
         }
     }
 

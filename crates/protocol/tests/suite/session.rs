@@ -149,7 +149,7 @@ fn requests_that_cannot_be_served_are_refused_with_the_reason() {
         let mut wanted = settings();
         change(&mut wanted);
         request(&mut open(), 1, wanted).map_err(|reason| {
-            let reason = reason.strip_prefix("a request that cannot be served: ");
+            let reason = reason.strip_prefix("invalid request: ");
             reason.unwrap().to_owned()
         })
     };
@@ -157,10 +157,10 @@ fn requests_that_cannot_be_served_are_refused_with_the_reason() {
         assert!(with(&|it| it.budget_kbps = kbps).is_ok());
     }
     for kbps in [0, 15, 1025, u32::MAX] {
-        let reason = format!("a budget of {kbps} kbps, which is outside 16..=1024");
+        let reason = format!("a budget of {kbps} kbps is outside 16..=1024");
         assert_eq!(with(&|it| it.budget_kbps = Some(kbps)), Err(reason));
     }
-    let reason = "a snapshot every 0 ticks".to_owned();
+    let reason = "the send interval is 0 ticks".to_owned();
     assert_eq!(with(&|it| it.send_interval_ticks = 0), Err(reason));
     let partial = DELTA.stages.with_coverage(Coverage::Partial).unwrap();
     assert!(with(&|it| it.stages = partial).is_err());

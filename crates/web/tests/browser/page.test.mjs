@@ -175,7 +175,7 @@ test('a replay is downloaded, dropped on the page again, and every state is the 
     const report = await game.until('the replay is over', (report) => report.replay !== null);
     assert.equal(report.replay, 'same');
     assert.deepEqual(game.dialogs, [
-      'not-a-script.ron:1:1: this is neither a script nor a replay, which are RON files, as in `(ticks: 240, steps: [(at: 60, hold: [Right])])`',
+      'not-a-script.ron:1:1: not a script or a replay, which are RON files, for example `(ticks: 240, steps: [(at: 60, hold: [Right])])`',
     ]);
   });
 });
@@ -258,7 +258,7 @@ test('without the focus a hint says how to play', async () => {
 test('what the address says wrong is said in a sentence', async () => {
   for (const [query, sentence] of [
     ['?rung=predictd', 'predictd'],
-    ['?script=nothing', 'there is no script `nothing`; there are ball, blow, calm, katamari, mix, rolling'],
+    ['?script=nothing', 'unknown script `nothing`; choose one of ball, blow, calm, katamari, mix, rolling'],
     ['?lefd=simulation', 'unknown setting `lefd`'],
     ['?graphics=cga', 'graphics=cga'],
   ]) {
@@ -278,7 +278,7 @@ test('without WebGL 2 a sentence says so', async () => {
   });
   await page.goto(server.address);
   await page.waitForFunction(() => window.cubewire?.error);
-  assert.match(await page.textContent('#message'), /without WebGL 2/);
+  assert.match(await page.textContent('#message'), /WebGL 2 is not available/);
   await context.close();
 });
 

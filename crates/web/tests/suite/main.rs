@@ -107,7 +107,7 @@ fn a_folder_without_a_page_and_a_port_that_is_taken_are_named() {
         String::from_utf8(output.stderr).unwrap()
     };
     let wanted =
-        format!("error: {path}: there is no page in this folder: `cargo web build` makes one\n");
+        format!("error: {path}: no page in this folder: build it with `cargo web build`\n");
     assert_eq!(refusal(), wanted);
     fs::write(folder.path().join("index.html"), "").unwrap();
     let error = refusal();

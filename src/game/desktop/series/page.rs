@@ -27,15 +27,15 @@ impl Section {
         match self {
             Self::Rungs => [
                 "rungs",
-                "Each rung next to the one before it",
-                "The left half shows the rung before, the right half the rung itself, for the same input: \
-                 a katamari ball. The first rung is shown next to the simulation.",
+                "Each rung next to the previous one",
+                "The left half shows the previous rung and the right half the rung itself, with the same input: a \
+                 katamari ball. The first rung is shown next to the simulation.",
             ],
             Self::Interpolation => [
                 "interpolation",
                 "Interpolation at ten snapshots a second",
-                "The left half shows the simulation, the right half its replica from ten snapshots a \
-                 second, for a rolling ball.",
+                "The left half shows the simulation of a rolling ball, the right half its replica from ten \
+                 snapshots a second.",
             ],
         }
     }
@@ -93,18 +93,16 @@ impl Clip {
 /// Reason why a rung can cost more than the previous one.
 fn why_dearer(rung: &str) -> &'static str {
     match rung {
-        "at-rest" => {
-            "most cubes move here, and each of them pays a flag that only cubes at rest gain from"
-        }
+        "at-rest" => "most cubes move here, and each moving cube takes one more bit for the flag",
         "changed-flags" => {
             "hardly any cube in a rolling ball keeps its position or its orientation from one baseline to \
              the next, so the two flags of every changed cube cost more than they save"
         }
         "arithmetic" | "predicted" => {
-            "where little changes there is little to predict, and every packet with arithmetic coding \
-             carries a check"
+            "few cubes change here, so predictions save little, and every packet with arithmetic coding carries a \
+             check"
         }
-        _ => "what it adds to every packet is more than it saves with this input",
+        _ => "with this input, it adds more bits to every packet than it saves",
     }
 }
 

@@ -22,7 +22,7 @@ pub enum ViewError {
         reason: SessionError,
     },
     /// The server's scene has another number of cubes.
-    #[error("the server at {server} has {cubes} cubes, and this program {CUBES}")]
+    #[error("the server at {server} has {cubes} cubes, but this program has {CUBES}")]
     OtherCubes {
         /// Address of the server.
         server: SocketAddr,

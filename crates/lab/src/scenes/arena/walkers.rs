@@ -50,7 +50,7 @@ impl Walker {
         }
         if random.random_ratio(1, GOALS_AT_A_CLUSTER) {
             self.cluster = random.random_range(0..CLUSTERS / 2) * 2;
-            debug_assert!(!ground::is_platform(self.cluster), "they do not climb");
+            debug_assert!(!ground::is_platform(self.cluster), "walkers do not climb");
         }
         let mut offset = || random.random_range(-CLUSTER_REACH..CLUSTER_REACH);
         self.goal = clusters[self.cluster] + Vec3::new(offset(), 0.0, offset());
