@@ -47,7 +47,7 @@ pub use lane::{Drawn, Halves, LaneView, Measured, Past, Status};
 pub use layout::draw;
 pub use pages::peers::Peers;
 pub use pages::ranges::tried::Tradeoffs;
-pub use settings::{GraphSeconds, Page, PanelSize, PanelState, Tab};
+pub use settings::{Column, GraphSeconds, Page, PanelSize, PanelState, Tab};
 pub use tour::{STEPS, Scene, Task, Tour, TourStep, Watch};
 
 /// The phases of the panel.
@@ -146,8 +146,8 @@ fn count_deltas(
 }
 
 fn want_ablation(state: Res<PanelState>, mut wants: ResMut<WantsAblation>) {
-    let pages = [Page::WithoutEach, Page::Stages];
-    let is_shown = pages.into_iter().any(|page| state.shows(page));
+    let has_column = state.shows(Page::Ladder) && state.column == Column::Without;
+    let is_shown = state.shows(Page::Stages) || has_column;
     wants.set_if_neq(WantsAblation(is_shown));
 }
 

@@ -1,6 +1,6 @@
-//! Lanes: each carries snapshots from the simulation to a replica.
+//! Lanes: each lane carries snapshots from the simulation to a replica.
 //!
-//! One tick of a lane, in [`FixedUpdate`] after the simulation's:
+//! In each tick, after the simulation's step in [`FixedUpdate`], a lane runs:
 //!
 //! ```text
 //! CubeWorld ─ quantize ─ encode ─ transport ─ decode ─ jitter buffer
@@ -8,11 +8,11 @@
 //!        newest acked baseline ◄─ transport ◄─ ack
 //! ```
 //!
-//! A [`Lane`] is an entity: its settings can change at any tick, [`LaneMeter`] holds its measurements,
-//! [`Replica`] the received snapshots. Transports are separate plugins, which move messages between the
-//! mailboxes of a lane: see [`transport`]. In one process both halves of a lane are on one entity; between
-//! processes the server has the sending half, under [`ReplicationPlugin`], and the viewer the receiving
-//! half, under [`ViewerPlugin`].
+//! A [`Lane`] is an entity. Its settings can change at any tick. [`LaneMeter`] holds its measurements, [`Replica`] the received
+//! snapshots. Transports are separate plugins that move messages between the two ends of a lane: see [`transport`].
+//!
+//! In a single process, one entity has both halves of a lane. With separate processes, the server has the sending half (run by
+//! [`ReplicationPlugin`]), the viewer the receiving half (run by [`ViewerPlugin`]).
 
 mod budget;
 mod check;
@@ -90,23 +90,22 @@ pub use text::{
 };
 pub use viewer::ViewerPlugin;
 
-/// The phases of a lane's tick, in [`FixedUpdate`], after [`SimulationSystems::Step`], in this order.
+/// The phases of a lane's tick, in this order, in [`FixedUpdate`] after [`SimulationSystems::Step`].
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReplicationSystems {
-    /// Acks that have arrived are processed.
+    /// Processes the received acks.
     Acks,
-    /// The newest snapshot is encoded and put in the mailbox.
+    /// Encodes the newest snapshot and passes it to the transport.
     Send,
-    /// Snapshots that have arrived are decoded and acknowledged.
+    /// Decodes and acknowledges the received snapshots.
     Receive,
-    /// Playout is sampled; lanes that have a [`LaneCheck`] or are [`Compared`] update it.
+    /// Samples the playout, and updates [`LaneCheck`] and the replica error of [`Compared`] lanes.
     Observe,
-    /// Lanes that have a [`ShadowLadder`] queue the snapshot that they have sent. In [`Last`], when the
-    /// frame is over, a task starts to encode it.
+    /// Queues each sent snapshot for the [`ShadowLadder`]. A background task starts to encode it in [`Last`], after the frame.
     Shadow,
 }
 
-/// Runs all lanes. Needs a transport.
+/// Runs the sending halves and the local lanes. Needs a transport plugin.
 #[derive(Debug)]
 pub struct ReplicationPlugin;
 
@@ -168,24 +167,24 @@ impl Plugin for ReplicationPlugin {
     }
 }
 
-/// The receiver of a lane, with the snapshots to play back.
+/// The receiver of a lane, with its buffered snapshots.
 #[derive(Component, Debug)]
 pub struct Replica(pub(crate) SnapshotReceiver);
 
 impl Replica {
-    /// A replica with this receiver, which may be set up otherwise than by [`spawn_lane`].
+    /// Wraps a receiver, which may be configured differently than by [`spawn_lane`].
     #[must_use]
     pub const fn new(receiver: SnapshotReceiver) -> Self {
         Self(receiver)
     }
 
-    /// A replica that can simulate, welcomed at `now`.
+    /// Creates a replica that can run the simulation, from the welcome that arrived at `now`.
     fn simulating(welcome: Welcome, delay: Duration, now: Duration) -> Result<Self> {
         let receiver = SnapshotReceiver::new(welcome, Limits::default(), delay, now)?;
         Ok(Self(receiver.with_engine(Box::new(ReceiverWorld::new()))))
     }
 
-    /// The receiver.
+    /// The wrapped receiver.
     #[must_use]
     pub const fn receiver(&self) -> &SnapshotReceiver {
         &self.0

@@ -1,12 +1,12 @@
-//! The transports, which transfer messages between the two halves of a lane.
+//! Transports: they move messages between the two halves of a lane.
 //!
-//! [`MemoryTransportPlugin`] connects lanes with both halves in this process, over a simulated link.
-//! `UdpServerPlugin` and `UdpViewerPlugin` connect processes, but not in a browser, over the transport of [`cubewire_bevy`]:
-//! a viewer's connection at the server is also its lane. All of them implement the interface of
+//! [`MemoryTransportPlugin`] connects the two halves of a local lane over a simulated link. `UdpServerPlugin` and
+//! `UdpViewerPlugin` connect processes over the UDP transport of [`cubewire_bevy`], and are not available in a browser. At the
+//! server, the entity of a viewer's connection is also its lane. Both implement the interface described in
 //! [`replication::transport`](crate::replication::transport).
 //!
-//! In both cases a [`Pipe`](cubewire_bevy::Pipe) turns messages into packets of renet and back. Snapshots and their acks are
-//! unreliable messages. Between processes, there are also reliable ones: the welcome, requests, and their acks.
+//! Both use [`Pipe`](cubewire_bevy::Pipe), which turns messages into renet packets and back. Snapshots and acks are unreliable
+//! messages. Over UDP, the session (hello, welcome, requests and grants) uses reliable messages.
 
 mod memory;
 #[cfg(not(target_family = "wasm"))]

@@ -1,14 +1,13 @@
 //! A game independent of the demo: two teams of heroes fight among jumping pebbles and boulders. Heroes lose health, die and
-//! respawn. Each client sees the surroundings of its team's captain, over UDP with at most 64 kbit/s. The server has a window
-//! with the inspector (F9), or with `--seconds 10` prints statistics. A client's window connects to a server that was started
-//! with `--serve 127.0.0.1:5000`: `cargo run --example your_own_game -- --connect localhost:5000`
+//! respawn. Each client sees the surroundings of its team's captain, over UDP; red has a budget of 64 kbit/s. The server's window
+//! has the inspector (F9), in which rungs can be chosen; with `--seconds 10` there is no window, only statistics at the end. A
+//! client's window connects after `--serve 127.0.0.1:5000`: `cargo run --example your_own_game -- --connect localhost:5000`
 
 mod look;
 
 use bevy::prelude::*;
 use cubewire_bevy::{udp::*, *}; // replication
 use serde::{Deserialize, Serialize};
-use std::thread;
 
 #[derive(Component)]
 struct Health(f64);
@@ -22,17 +21,17 @@ fn protocol(app: &mut App) {
     app.add_plugins(CubewirePlugin::new("own-game").floor(0.0)) // replication
         .replicate_pose(Pose::within(-64.0..64.0, -1.0..31.0, -64.0..64.0)) // replication
         .body_kind("hero", Shape::capsule(0.6, 0.4)) // replication
-        .body_kind("pebble", Shape::ball(0.25)) // replication
-        .body_kind("boulder", Shape::ball(1.5)) // replication
         .replicate_field("health", Field::int(0..=9), |h: &Health| h.0, Health) // replication
         .replicate::<Team>(); // replication
+    for (kind, radius) in [("pebble", 0.25), ("boulder", 1.5)] {
+        app.body_kind(kind, Shape::ball(radius)); // replication
+    }
 }
 
 fn body(kind: &'static str) -> impl Bundle {
     (Replicated, BodyKind::named(kind)) // replication
 }
 
-/// Each body jumps along a different circle.
 fn jump(mut bodies: Query<(Entity, &mut Transform), With<BodyKind>>, time: Res<Time>) {
     for (entity, mut body) in &mut bodies {
         let (number, now) = (entity.index_u32() as f32, time.elapsed_secs());
@@ -63,8 +62,10 @@ fn follow(see: Query<(Entity, &ClientId)>, all: Query<(Entity, &Team)>, mut to: 
     for (client, number) in &see {
         let team = ["red", "blue"][number.0 as usize % 2];
         if let Some((captain, _)) = all.iter().find(|hero| hero.1.0 == team) {
-            let sees = (Interest::around(captain, 20.0, 25.0), ByteBudget::kbps(64)); // replication
-            to.entity(client).insert((sees, Name::new(team)));
+            let sees = Interest::around(captain, 20.0, 25.0); // replication
+            let mut client = to.entity(client);
+            client.insert((sees, Name::new(team)));
+            client.insert_if(ByteBudget::kbps(64), || team == "red"); // replication
         }
     }
 }
@@ -101,7 +102,7 @@ fn play(arguments: Arguments) -> Result<AppExit> {
             number,
             ..default()
         };
-        thread::spawn(|| play(client));
+        std::thread::spawn(|| play(client));
     }
     app.add_plugins((protocol, ServerPlugin, listener)) // replication
         .add_systems(FixedUpdate, (jump, fight, follow));

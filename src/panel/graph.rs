@@ -28,13 +28,8 @@ pub(super) fn draw(
 ) {
     let sources = sources(ui, state, lanes);
     let lines = Lines::new(&sources, span(state));
-    let (seconds, half) = (state.graph_seconds.0, state.graph_seconds.0 / 2);
-    let (past, now) = match state.frozen {
-        Some(_) => (format!("{seconds} s earlier"), "frozen"),
-        None => (format!("{seconds} s ago"), "now"),
-    };
-    let times = [&past, &*format!("{half} s"), now];
-    let (response, words) = graph::draw(ui, height, &lines, moment, times, |ui, frame| {
+    let is_frozen = state.frozen.is_some();
+    let (response, words) = graph::draw(ui, height, &lines, moment, is_frozen, |ui, frame| {
         let stages = lines.all.iter().map(|line| {
             let points = line.series.points.iter();
             points.map(|point| point.stages)

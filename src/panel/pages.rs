@@ -5,25 +5,21 @@ pub(super) mod ladder;
 pub(super) mod link;
 pub(super) mod pickers;
 
-mod bars;
 mod budget;
 mod help;
 mod kinds;
-mod over_time;
 pub(super) mod packet;
 pub(super) mod peers;
 pub(super) mod ranges;
-mod savings;
 mod stages;
 mod sync;
-mod without_each;
 
 use bevy_egui::egui::{Id, Rect, Sense, Stroke, Ui, Vec2, WidgetInfo, WidgetType, vec2};
 use cubewire_inspector::words::grouped;
 use cubewire_scene::TICKS_PER_SECOND;
 
 use super::lane::LaneView;
-use super::settings::{Page, PanelState, Tab};
+use super::settings::{Column, Page, PanelState, Tab};
 use super::style::{BODY, CONTROL, Look, SMALL};
 use super::widgets::{At, Choice, focus_ring, note, segmented, text};
 use crate::controls::Action;
@@ -35,20 +31,7 @@ impl Page {
         match self {
             Self::Ladder => [
                 "Ladder",
-                "Named combinations of stages, what each would cost now, and a switch for the stage that each adds.",
-            ],
-            Self::Savings => [
-                "Savings",
-                "What each rung saves over the one above it in the list, now.",
-            ],
-            Self::OverTime => [
-                "Over time",
-                "What each rung would have cost in the last seconds.",
-            ],
-            Self::WithoutEach => [
-                "Without each",
-                "What the stages of this lane would cost with one of them taken away. While this is open, more is encoded \
-                 in the background.",
+                "Named combinations of stages, what each would cost, and a switch for the stage that each adds.",
             ],
             Self::Packet => [
                 "One packet",
@@ -137,7 +120,7 @@ pub(super) fn bar(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     }
 }
 
-/// The switch between the pages of the tab that is open.
+/// The switch between the pages of the tab that is open, or between the columns of the ladder.
 pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     let pages = state.page.tab().pages().iter();
     let pages = pages.filter(|page| page.is_there(lane));
@@ -146,9 +129,15 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
         Choice::new(*page, title, about)
     });
     let choices: Vec<_> = choices.collect();
-    if choices.len() > 1 {
+    if state.page == Page::Ladder {
+        let columns = Column::ALL.map(|column| {
+            let [name, about, ..] = column.texts();
+            Choice::new(column, name, about)
+        });
+        segmented(ui, ui.available_width(), &mut state.column, &columns);
+        ui.add_space(GAP_BELOW);
+    } else if choices.len() > 1 {
         let width = match choices.len() {
-            4 => ui.available_width(),
             2 => SWITCH_OF_TWO.min(ui.available_width()),
             _ => SWITCH * ui.available_width(),
         };
@@ -168,10 +157,11 @@ const OF_THE_PRESENT: &str =
 
 /// The page that is open. Returns what its buttons ask for.
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Option<Action> {
-    let is_of_the_present = matches!(
-        state.page,
-        Page::OverTime | Page::WithoutEach | Page::Ranges | Page::Budget | Page::Link
-    );
+    let is_of_the_present = match state.page {
+        Page::Ladder => matches!(state.column, Column::Without | Column::OverTime),
+        Page::Ranges | Page::Budget | Page::Link => true,
+        _ => false,
+    };
     if lane.past.moment.is_some() && is_of_the_present {
         note(ui, OF_THE_PRESENT);
     }
@@ -181,28 +171,20 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>)
         note(ui, text);
     }
     ui.spacing_mut().item_spacing.y = 0.0;
-    match (state.page, lane.shadow) {
-        (Page::Savings | Page::OverTime | Page::WithoutEach, None) => {
-            note(ui, "This is measured where the simulation runs.");
-        }
-        (Page::Savings, Some(_)) => savings::draw(ui, lane),
-        (Page::OverTime, Some(shadow)) => {
-            over_time::draw(ui, state.graph_seconds.0, lane.stages_shown(), shadow);
-        }
-        (Page::WithoutEach, Some(_)) => without_each::draw(ui, lane),
-        (Page::Ladder, _) => return ladder::draw(ui, lane).then_some(Action::Desync),
-        (Page::Packet, _) => packet::draw(ui, &mut state.packet_order, lane),
-        (Page::Kinds, _) => kinds::draw(ui, state, lane),
-        (Page::Stages, _) => stages::draw(ui, lane),
-        (Page::Ranges, _) => ranges::draw(ui, lane),
-        (Page::Budget, _) => budget::draw(ui, lane),
-        (Page::Link, _) => {
+    match state.page {
+        Page::Ladder => return ladder::draw(ui, state, lane).then_some(Action::Desync),
+        Page::Packet => packet::draw(ui, &mut state.packet_order, lane),
+        Page::Kinds => kinds::draw(ui, state, lane),
+        Page::Stages => stages::draw(ui, lane),
+        Page::Ranges => ranges::draw(ui, lane),
+        Page::Budget => budget::draw(ui, lane),
+        Page::Link => {
             let asked = peers::draw(ui, &lane.peers);
             link::draw(ui, lane, state.graph_seconds.0);
             return asked;
         }
-        (Page::Halves, _) => return halves::draw(ui, lane),
-        (Page::Help, _) => return help::draw(ui, state, &lane.status),
+        Page::Halves => return halves::draw(ui, lane),
+        Page::Help => return help::draw(ui, state, &lane.status),
     }
     None
 }

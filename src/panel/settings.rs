@@ -24,6 +24,8 @@ pub struct PanelState {
     pub size_if_narrow: Option<PanelSize>,
     /// The page that is open.
     pub page: Page,
+    /// What the columns of the ladder say.
+    pub column: Column,
     /// How far the graph goes back.
     pub graph_seconds: GraphSeconds,
     /// The graph's vertical axis.
@@ -81,6 +83,20 @@ impl Default for GraphSeconds {
     }
 }
 
+/// What the columns of the ladder say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Column {
+    /// What each rung costs.
+    #[default]
+    Cost,
+    /// What each rung saves over the one before.
+    Savings,
+    /// What the present stages would cost without the stage of each rung.
+    Without,
+    /// What each rung cost in the last seconds, as curves.
+    OverTime,
+}
+
 /// How much of the panel is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PanelSize {
@@ -108,15 +124,10 @@ impl PanelSize {
 /// A page of the panel. Each belongs to a [`Tab`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Page {
-    /// The rungs.
+    /// The rungs. Saved settings may have the names of pages that it has replaced.
     #[default]
+    #[serde(alias = "Savings", alias = "OverTime", alias = "WithoutEach")]
     Ladder,
-    /// What each rung saves over the one before.
-    Savings,
-    /// What each rung cost in the last seconds.
-    OverTime,
-    /// What each part of the present stages saves.
-    WithoutEach,
     /// Every bit of a packet, and of a cube.
     Packet,
     /// What the bits of a second are for.
@@ -164,12 +175,7 @@ impl Tab {
     #[must_use]
     pub const fn pages(self) -> &'static [Page] {
         match self {
-            Self::Ladder => &[
-                Page::Ladder,
-                Page::Savings,
-                Page::OverTime,
-                Page::WithoutEach,
-            ],
+            Self::Ladder => &[Page::Ladder],
             Self::Packet => &[Page::Packet, Page::Kinds],
             Self::Stages => &[Page::Stages, Page::Ranges, Page::Budget],
             Self::Network => &[Page::Link, Page::Halves],

@@ -18,7 +18,7 @@ use bevy::math::{Quat, vec3};
 use bevy_egui::egui::accesskit::Role;
 use bevy_egui::egui::epaint::TextShape;
 use bevy_egui::egui::{self, Modifiers, Shape};
-use cubewire_codec::ladder::{self, LADDER};
+use cubewire_codec::ladder;
 use cubewire_codec::stages::{Orientation, Position};
 use cubewire_codec::{BodyState, Snapshot, Stages};
 use cubewire_link::Preset;
@@ -133,6 +133,13 @@ fn measured(page: Page, stages: Stages) -> Panel {
         bytes(index) + tick as usize % 50
     }));
     panel.ablation = Some(Ablation::of_bytes(stages, 394, |index| 100 + 900 * index));
+    panel
+}
+
+/// The ladder of such a lane with this column.
+fn table(column: Column, stages: Stages) -> Panel {
+    let mut panel = measured(Page::Ladder, stages);
+    panel.state.column = column;
     panel
 }
 

@@ -1,9 +1,8 @@
-//! A budget for encoding snapshots for viewers in other processes, so that their wishes cannot delay the
-//! simulation.
+//! Limits the time for encoding snapshots for viewers in other processes, so that their requests cannot delay the simulation.
 //!
-//! Each lane's encoding is timed. While what all viewers have asked for takes longer than the budget, all of them
-//! are throttled equally: first they get the newest baseline instead of the one that makes the smallest packet, which
-//! takes an encode for each candidate, and then only every second, third … snapshot.
+//! The encoding time of each lane is measured. If the viewers' total demand exceeds the budget, all viewers are throttled
+//! equally. First they get the newest baseline instead of the smallest, which needs one encode per candidate. If that is not
+//! enough, only every second, third, … snapshot is sent.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -15,29 +14,29 @@ use cubewire_protocol::BaselineChoice;
 use super::mean::Mean;
 use super::settings::SenderSettings;
 
-/// Limits the time spent on encoding for remote viewers. Without this resource there is no limit.
+/// Limits the time for encoding for remote viewers. Without this resource there is no limit.
 #[derive(Resource, Debug)]
 pub struct EncodeBudget {
-    /// Processor time a tick.
+    /// Processor time per tick, summed over all cores.
     per_tick: Duration,
     throttle: Throttle,
-    /// Spent in this tick, nanoseconds.
+    /// Time spent in this tick, in nanoseconds. Atomic because lanes encode in parallel.
     spent: AtomicU64,
 }
 
 impl Default for EncodeBudget {
-    /// A third of a tick on every core that encodes.
+    /// A third of a tick on each encoding core.
     fn default() -> Self {
         Self::new(MAX_WALL_TIME * cores())
     }
 }
 
-/// How all viewers are throttled.
+/// Restrictions that apply to all viewers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Throttle {
-    /// The newest baseline, whatever was asked for.
+    /// Use the newest baseline, whatever was requested.
     newest_only: bool,
-    /// One in this many of the snapshots that are due is sent.
+    /// Send one of this many due snapshots. At least 1.
     one_in: u32,
 }
 
@@ -50,16 +49,16 @@ impl Default for Throttle {
     }
 }
 
-/// What encoding costs on a lane, and what the budget leaves of its settings.
+/// Encoding time of a lane, and the restrictions that apply to it.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct LaneCost {
-    /// Of a snapshot, by [`BaselineChoice`], seconds.
+    /// Mean seconds per snapshot, indexed by [`BaselineChoice`].
     means: [Mean; 2],
     throttle: Throttle,
 }
 
 impl LaneCost {
-    /// What the budget leaves of the settings that were asked for.
+    /// Applies the current restrictions to the requested settings.
     #[must_use]
     pub fn granted(&self, asked: &SenderSettings) -> SenderSettings {
         SenderSettings {
@@ -72,19 +71,19 @@ impl LaneCost {
         }
     }
 
-    /// What a snapshot costs; none before the first. It is measured while there is an [`EncodeBudget`].
+    /// Mean time to encode a snapshot. `None` before the first measurement, which needs an [`EncodeBudget`].
     #[must_use]
     pub fn of(&self, choice: BaselineChoice) -> Option<Duration> {
         self.means[choice as usize].0.map(Duration::from_secs_f64)
     }
 
-    /// Whether a snapshot is due: the lanes take turns.
+    /// Whether a snapshot is due in this tick. When throttled, lanes send in different ticks.
     pub(super) fn is_due(&self, lane: Entity, asked: &SenderSettings, tick: u64) -> bool {
         let turn = tick / u64::from(asked.send_interval_ticks.max(1)) + u64::from(lane.index_u32());
         asked.sends_at(tick) && turn.is_multiple_of(self.throttle.one_in.into())
     }
 
-    /// Processor time a tick, if it gets all that it asks for, and with the newest baseline.
+    /// Processor time per tick with the requested baseline choice, and with the newest baseline.
     fn demand(&self, asked: &SenderSettings) -> [Duration; 2] {
         let newest = self.of(BaselineChoice::Newest).unwrap_or(FIRST_GUESS);
         let encodes = match asked.baseline {
@@ -97,7 +96,7 @@ impl LaneCost {
 }
 
 impl EncodeBudget {
-    /// A budget of this much processor time a tick.
+    /// Creates a budget of this much processor time per tick.
     #[must_use]
     pub fn new(per_tick: Duration) -> Self {
         Self {
@@ -107,14 +106,14 @@ impl EncodeBudget {
         }
     }
 
-    /// Whether there is time for another snapshot in this tick. The plan prevents most of what this does: it
-    /// bounds a tick in which everything takes longer than before.
+    /// Whether another snapshot may be encoded in this tick. The plan already keeps the mean within the budget; this limits
+    /// a single tick to twice the budget if encoding suddenly takes longer.
     pub(super) fn has_time(&self) -> bool {
         let spent = Duration::from_nanos(self.spent.load(Ordering::Relaxed));
         spent < self.per_tick * 2
     }
 
-    /// Counts what an encode on a lane took.
+    /// Records the time of one encode.
     pub(super) fn spend(&self, cost: &mut LaneCost, choice: BaselineChoice, took: Duration) {
         cost.means[choice as usize].add(took.as_secs_f64());
         self.spent
@@ -122,7 +121,7 @@ impl EncodeBudget {
     }
 }
 
-/// Plans again a few times a second.
+/// Starts a tick. Updates the throttle every [`PLAN_TICKS`].
 pub(super) fn plan(
     mut budget: ResMut<EncodeBudget>,
     mut ticks: Local<u32>,
@@ -146,7 +145,7 @@ pub(super) fn plan(
     }
 }
 
-/// What fits into the budget. It is left as it is unless the demand is a fifth below what would change it.
+/// The throttle for a demand. Hysteresis: throttling is relaxed only if the demand fits into four fifths of the budget.
 fn next(now: Throttle, budget: Duration, full: Duration, newest: Duration) -> Throttle {
     let fitting = |budget: Duration| Throttle {
         newest_only: full > budget,
@@ -164,22 +163,22 @@ fn next(now: Throttle, budget: Duration, full: Duration, newest: Duration) -> Th
     }
 }
 
-/// Threads that encode: those of the pool, and the one that waits for them.
+/// Number of threads that encode: the task pool's, and the main thread, which helps while it waits.
 fn cores() -> u32 {
     let pool = ComputeTaskPool::try_get().map_or(0, |pool| pool.thread_num());
     (pool + 1).min(bevy::tasks::available_parallelism()) as u32
 }
 
-/// A third of a tick.
+/// A third of a tick at 60 Hz.
 const MAX_WALL_TIME: Duration = Duration::from_micros(5_500);
 
-/// A quarter of a second.
+/// A quarter of a second at 60 Hz.
 const PLAN_TICKS: u32 = 15;
 
-/// What a snapshot is taken to cost before the first was encoded.
+/// Assumed cost of a snapshot before the first measurement.
 const FIRST_GUESS: Duration = Duration::from_micros(300);
 
-/// One for each candidate, and one for the packet.
+/// One encode per candidate, and one for the packet.
 const ENCODES_OF_SMALLEST: u32 = cubewire_protocol::CANDIDATES as u32 + 1;
 
 #[cfg(test)]
@@ -200,7 +199,7 @@ mod tests {
         for (full, newest, expected) in [
             (10, 10, none),
             (11, 2, throttled(true, 1)),
-            // It would fit, but hardly.
+            // The full demand fits, but not into four fifths.
             (9, 2, throttled(true, 1)),
             (8, 2, none),
             (200, 25, throttled(true, 3)),

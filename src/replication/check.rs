@@ -1,4 +1,4 @@
-//! Compares the snapshots that a lane decoded with those that were sent. Needs both ends in one process.
+//! Compares decoded snapshots with the sent ones. Needs both ends in one process.
 
 use bevy::prelude::*;
 
@@ -6,14 +6,14 @@ use super::Replica;
 use super::lane::Sender;
 use super::receive::{Decoded, DecodedPacket};
 
-/// Results of the comparison since the component was added to a lane.
+/// Results of the comparison since this component was added to a lane.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LaneCheck {
-    /// Snapshots compared, cube by cube.
+    /// Number of snapshots compared, cube by cube.
     pub compared: u64,
-    /// Those of them that differed from what was sent.
+    /// Number of compared snapshots that differ from the sent one.
     pub wrong: u64,
-    /// Snapshots that arrived so late that the sender no longer holds them.
+    /// Number of snapshots that arrived after the sender had dropped its copy.
     pub uncompared: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Distributions of the differences that a lane's packets carry, by the bits that they need.
+//! Histograms of the differences in a lane's packets, by the number of bits that each difference needs.
 
 use bevy::prelude::*;
 use cubewire_codec::QuantizedSnapshot;
@@ -7,24 +7,23 @@ use super::lane::Sender;
 use super::meter::LaneMeter;
 use crate::simulation::CubeWorld;
 
-/// Numbers of bits that are distinguished: 0 to 20.
+/// Number of buckets, for 0 to 20 bits.
 pub const DELTA_BITS: usize = 21;
 
-/// Share of the counts that is left after a packet: the newest eight seconds weigh most.
+/// Factor applied to the counts per packet. Weights fall to 1/e after 500 packets, about eight seconds at 60 Hz.
 const DECAY: f32 = 0.998;
 
-/// How often a difference needs each number of bits, for lanes that have this component. Counts decay, so that they
-/// are those of the last seconds.
+/// How often a difference needed each number of bits, for lanes with this component. Counts decay exponentially, so that
+/// they describe the last few seconds.
 #[derive(Component, Clone, Debug, Default, PartialEq)]
 pub struct DeltaCounts {
-    /// Components of positions of the cubes that differ from the baseline, in the stages' steps: bits of a
-    /// signed number, as in a range of that width. Zero needs 0.
+    /// Position components of cubes that moved, in quantization steps. Bits of a signed number; 0 needs 0 bits.
     pub position: [f32; DELTA_BITS],
-    /// Components of orientations that omit the same component as the baseline's.
+    /// Orientation components, if the baseline's orientation omits the same component.
     pub orientation: [f32; DELTA_BITS],
-    /// Distance from one changed cube to the next, less 1: bits of an unsigned number.
+    /// Gap between successive changed cubes: index difference minus 1, or the index of the first. Bits of an unsigned number.
     pub index: [f32; DELTA_BITS],
-    /// Orientations that omit another component than the baseline's, and those that do not.
+    /// Number of orientations that omit another component than the baseline, and number that omit the same.
     pub largest: [f32; 2],
 }
 
@@ -36,7 +35,7 @@ impl DeltaCounts {
         }
     }
 
-    /// Adds the differences of a snapshot against its baseline.
+    /// Counts the differences between a snapshot and its baseline.
     fn add(&mut self, current: &QuantizedSnapshot, before: &QuantizedSnapshot) {
         if current.precision() != before.precision() || current.len() != before.len() {
             return;
@@ -76,21 +75,21 @@ impl DeltaCounts {
     }
 }
 
-/// Bits of a signed number, 0 for zero, at most the last of [`DELTA_BITS`].
+/// Bits of a signed number in two's complement. 0 needs 0 bits. At most [`DELTA_BITS`] − 1.
 fn signed_bits(value: i32) -> usize {
     match value {
         0 => 0,
-        // As many as without its sign, towards zero, and the sign.
+        // Magnitude bits plus a sign bit. A negative value is complemented, as −16 fits in 5 bits and 16 does not.
         _ => (1 + unsigned_bits((value ^ (value >> 31)) as u32)).min(DELTA_BITS - 1),
     }
 }
 
-/// Bits of an unsigned number, 0 for zero.
+/// Bits of an unsigned number. 0 needs 0 bits. At most [`DELTA_BITS`] − 1.
 fn unsigned_bits(value: u32) -> usize {
     ((u32::BITS - value.leading_zeros()) as usize).min(DELTA_BITS - 1)
 }
 
-/// Adds what was sent in this tick. After a change of stages the counts start again.
+/// Counts the snapshot sent in this tick. A change of stages resets the counts.
 pub(super) fn count(
     world: Res<CubeWorld>,
     mut lanes: Query<(&Sender, &LaneMeter, &mut DeltaCounts)>,
@@ -107,6 +106,7 @@ pub(super) fn count(
         let Some(packet) = sample.snapshots.first() else {
             continue;
         };
+        // Differences against the newest acked snapshot, even if the packet used another baseline.
         let age = packet.acked_ages_ticks[0];
         let baseline = age.and_then(|age| sender.0.get(tick.checked_sub(age.into())?));
         if let (Some(current), Some(baseline)) = (sender.0.get(tick), baseline) {
@@ -151,7 +151,7 @@ mod tests {
             bodies: (0..20).map(cube).collect(),
         };
         let mut after = before.clone();
-        // 15 steps, and 20 cubes on, 100.
+        // 15 steps for cube 3, and 100 for cube 12.
         after.bodies[3].position.x += 15.0 / 512.0;
         after.bodies[12].position.z += 100.0 / 512.0;
         after.bodies[13].orientation = Quat::from_rotation_x(3.0);
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(counts.position[0], 4.0);
         assert_eq!((counts.position[5], counts.position[8]), (1.0, 1.0));
         assert_eq!(counts.position.iter().sum::<f32>(), 6.0);
-        // Distances 3, 8 and 0.
+        // The gaps are 3, 8 and 0.
         assert_eq!(
             (counts.index[2], counts.index[4], counts.index[0]),
             (1.0, 1.0, 1.0)

@@ -1,5 +1,5 @@
-//! Writes a line with a hash for every snapshot that was sent to a viewer, or decoded by one, so that the
-//! files of both processes can be compared afterwards.
+//! Writes one line with a hash per snapshot sent to a viewer or decoded by one, so that the outputs of both processes can be
+//! compared.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -15,21 +15,21 @@ use super::receive::Decoded;
 use crate::files::NewFile;
 use crate::simulation::{CubeWorld, state_hash};
 
-/// Lines of `viewer,tick,hash`, CSV with a header. Snapshots are recorded while this resource exists. The hash covers
-/// every cube as decoded.
+/// CSV lines of `viewer,tick,hash` with a header. Recording is active while this resource exists. The hash covers all
+/// decoded cubes.
 #[derive(Resource, Debug)]
 pub struct Digest {
     out: Out,
     snapshot: Snapshot,
 }
 
-/// Where the lines go.
+/// Destination of the lines.
 #[derive(Debug)]
 enum Out {
     Memory(String),
     File {
         file: NewFile,
-        /// Why a line could not be written.
+        /// The first write error.
         error: Option<io::Error>,
     },
 }
@@ -37,7 +37,7 @@ enum Out {
 const HEADER: &str = "viewer,tick,hash\n";
 
 impl Default for Digest {
-    /// In memory, which grows with every line.
+    /// Writes to memory, which grows with every line.
     fn default() -> Self {
         Self::new(Out::Memory(HEADER.to_owned()))
     }
@@ -51,17 +51,17 @@ impl Digest {
         }
     }
 
-    /// To a file, which appears with [`finish`](Self::finish).
+    /// Writes to a file, which appears at its path only after [`finish`](Self::finish).
     ///
     /// # Errors
-    /// If the file cannot be written.
+    /// If the file cannot be created or written.
     pub fn create(path: &Path) -> io::Result<Self> {
         let mut file = NewFile::create(path)?;
         file.write_all(HEADER.as_bytes())?;
         Ok(Self::new(Out::File { file, error: None }))
     }
 
-    /// The lines so far; nothing of what goes to a file.
+    /// The lines in memory, with the header. Empty when writing to a file.
     #[must_use]
     pub const fn csv(&self) -> &str {
         match &self.out {
@@ -73,7 +73,7 @@ impl Digest {
     /// Completes the file, if there is one.
     ///
     /// # Errors
-    /// If any line could not be written.
+    /// The first error of writing a line, or the error of completing the file.
     pub fn finish(self) -> io::Result<()> {
         match self.out {
             Out::Memory(_) => Ok(()),
@@ -92,7 +92,7 @@ impl Digest {
             Out::Memory(lines) => lines.push_str(&line),
             Out::File { file, error } => {
                 if error.is_none() {
-                    // Each line at once, so that the file can be followed.
+                    // Flush each line, so that the file can be followed while the program runs.
                     let written = file.write_all(line.as_bytes());
                     *error = written.and_then(|()| file.flush()).err();
                 }

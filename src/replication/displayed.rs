@@ -1,17 +1,16 @@
-//! The displayed state of a lane, and how far it is from the simulation.
+//! The displayed state of a lane, and its difference from the simulation.
 
 use bevy::prelude::*;
 use cubewire_codec::BodyState;
 use cubewire_protocol::{Interpolation, Playout, Received};
 use cubewire_scene::TICKS_PER_SECOND;
 
-/// The displayed state of a lane at the time of the fixed clock, computed once a tick for lanes that have
-/// this component.
+/// The displayed state at the time of the fixed clock. Computed once per tick for lanes with this component.
 #[derive(Component, Clone, Debug, Default, PartialEq)]
 pub struct DisplayedState {
-    /// The tick that should be shown by now; none before the first snapshot.
+    /// The tick to display now, with a fraction. `None` before the first snapshot.
     pub due_tick: Option<f64>,
-    /// Every cube, as it is shown; empty before the first snapshot.
+    /// Displayed state of each cube. Empty before the first snapshot.
     pub cubes: Vec<BodyState>,
 }
 
@@ -27,7 +26,7 @@ impl DisplayedState {
     }
 }
 
-/// The displayed state of a cube. A teleported cube is not interpolated.
+/// The displayed state of a cube. Teleports are not interpolated.
 pub(crate) fn shown_cube(
     kind: Interpolation,
     playout: &Playout<'_, Received>,
@@ -42,25 +41,24 @@ pub(crate) fn shown_cube(
     }
 }
 
-/// Whether a cube moved farther than it can in that time.
+/// Whether a cube moved farther than its maximum speed allows in that time.
 fn is_teleport(from: &BodyState, to: &BodyState, span_seconds: f32) -> bool {
-    // The solver may push a cube a little farther than its speed allows.
+    // Five extra ticks, because the solver may push a cube a little farther than its speed allows.
     let reach = cubewire_scene::MAX_LINEAR_SPEED * (span_seconds + 5.0 * TICK_SECONDS);
     from.position.distance_squared(to.position) > reach * reach
 }
 
-/// While a lane has this component, its samples have the difference between the displayed state and the simulation:
-/// [`ReplicaError`](super::ReplicaError).
+/// Measures the [`ReplicaError`](super::ReplicaError) of a lane while this component exists.
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[require(DisplayedState)]
 pub struct Compared;
 
-/// The error of each displayed cube, for lanes that have this component; empty where
-/// [`ReplicaError`](super::ReplicaError) has no tick.
+/// The error of each displayed cube, for lanes with this component. Empty while [`ReplicaError`](super::ReplicaError) has no
+/// tick.
 #[derive(Component, Clone, Debug, Default, PartialEq)]
 pub struct CubeErrors(pub Vec<CubeError>);
 
-/// How far a displayed cube is from the simulation's.
+/// Difference between a displayed cube and the simulated one.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CubeError {
     /// Distance, metres.
@@ -70,7 +68,7 @@ pub struct CubeError {
 }
 
 impl CubeError {
-    /// The error of a displayed cube against the simulation's.
+    /// Measures a displayed cube against the simulated one.
     #[must_use]
     pub fn new(shown: &BodyState, simulated: &BodyState) -> Self {
         let angle = shown.orientation.angle_between(simulated.orientation);
@@ -81,7 +79,7 @@ impl CubeError {
     }
 }
 
-/// A cube of the simulation at a `fraction` of the way from one tick to the next. A teleported one is not interpolated.
+/// Interpolates a simulated cube between two ticks, with `fraction` from 0 to 1. Teleports are not interpolated.
 pub(crate) fn between(from: &BodyState, to: &BodyState, fraction: f32) -> BodyState {
     if is_teleport(from, to, TICK_SECONDS) {
         return *to;

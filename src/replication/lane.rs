@@ -1,4 +1,4 @@
-//! The components of a lane, and when it has a turn.
+//! The components of a lane, and the choice of ticks at which it sends.
 
 use bevy::prelude::*;
 use cubewire_bevy::{Mailbox, disconnect};
@@ -11,19 +11,18 @@ use super::meter::LaneMeter;
 use super::settings::{LinkSettings, SenderSettings};
 use super::sync::status::LaneSync;
 
-/// Marks a lane: a path of snapshots from a simulation to a replica, or the half of one that is in this
-/// process.
+/// Marks a lane: a path of snapshots from a simulation to a replica, or the half of it that is in this process.
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[require(LaneMeter, LaneSync)]
 pub struct Lane;
 
-/// Marks a lane whose two halves are both in this process. The in-memory transport connects them.
+/// Marks a lane with both halves in this process, connected by the in-memory transport.
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[require(Lane, LinkSettings)]
 pub struct LocalLane;
 
-/// Limits a lane to its budget, and over a real network also to an adaptive rate. A simulated [link](super::LinkSettings)
-/// may be overloaded, to demonstrate the cost of stages.
+/// Limits a lane to its budget and, over a real network, to an adaptive rate. A simulated [link](super::LinkSettings) has no
+/// adaptive rate: it may be overloaded to show the cost of stages.
 #[derive(Component, Debug)]
 pub struct LaneBudget(pub(crate) SendBudget);
 
@@ -34,7 +33,7 @@ impl Default for LaneBudget {
 }
 
 impl LaneBudget {
-    /// The settings that were asked for, with the granted budget.
+    /// The requested settings with the granted budget.
     #[must_use]
     pub fn granted(&self, asked: &SenderSettings) -> SenderSettings {
         SenderSettings {
@@ -44,7 +43,7 @@ impl LaneBudget {
     }
 }
 
-/// The sender's state of one lane.
+/// The sending half's protocol state.
 #[derive(Component, Debug)]
 #[require(Lane, Mailbox, LaneBudget)]
 pub(crate) struct Sender(pub(super) SnapshotSender);
@@ -59,8 +58,8 @@ impl Sender {
     }
 }
 
-/// Ends a lane that cannot go on: disconnects a viewer, with the reason in the transport's log. A local lane stays on the
-/// screen, but sends nothing more.
+/// Ends a lane that has failed. A viewer is disconnected, and the transport logs the reason. A local lane stays visible but
+/// sends no more snapshots.
 pub(crate) fn end(commands: &mut Commands<'_, '_>, lane: Entity, why: impl ToString) {
     let why = why.to_string();
     commands.queue(move |world: &mut World| {
@@ -74,7 +73,7 @@ pub(crate) fn end(commands: &mut Commands<'_, '_>, lane: Entity, why: impl ToStr
     });
 }
 
-/// Whether a lane has a turn in this tick. `cost` is that of a lane to another process.
+/// Whether a lane sends a snapshot in this tick. `cost` is present for remote viewers and applies their throttle.
 pub(super) fn is_due(
     lane: Entity,
     settings: &SenderSettings,

@@ -1,11 +1,11 @@
-//! Figures that are measured again and again, smoothed so that they can be read.
+//! Exponential moving averages, for measurements that people read.
 
-/// An exponential mean; none before the first measurement.
+/// An exponential moving average. `None` before the first measurement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mean(pub(super) Option<f64>);
 
 impl Mean {
-    /// The share of a new measurement.
+    /// Weight of each new measurement.
     const WEIGHT: f64 = 0.05;
 
     pub(super) fn add(&mut self, measured: f64) {
@@ -13,7 +13,7 @@ impl Mean {
         self.0 = Some(before + Self::WEIGHT * (measured - before));
     }
 
-    /// Zero before the first measurement.
+    /// The average. 0 before the first measurement.
     pub(super) fn get(self) -> f64 {
         self.0.unwrap_or(0.0)
     }

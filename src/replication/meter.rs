@@ -1,4 +1,4 @@
-//! The record of a lane, and what else is counted of it. Read by panels and reports.
+//! A lane's packet record and counters, for panels and reports.
 
 use std::time::Duration;
 
@@ -14,49 +14,49 @@ use cubewire_protocol::FallbackReason;
 use cubewire_protocol::record::{self, ArrivalCounts, Record, Sample, Traffic};
 use cubewire_scene::{TICK, TICKS_PER_SECOND};
 
-/// The article's target for a snapshot stream, kilobits a second.
+/// The article's target bandwidth, kilobits per second.
 pub const TARGET_KBPS: f64 = 256.0;
 
-/// Samples that a meter keeps: one minute.
+/// Number of samples that a meter keeps: one minute of ticks.
 pub const METER_TICKS: usize = Record::SECONDS * TICKS_PER_SECOND as usize;
 
-/// How much later than usual a snapshot may come before what is shown is stale.
+/// Delay beyond the send interval after which a lane counts as stale.
 const STALE_AFTER: Duration = Duration::from_millis(250);
 
-/// While a lane has this component, its packets are recorded with their [detail](record::PacketRecord::detail).
+/// Records the [detail](record::PacketRecord::detail) of a lane's packets while this component exists.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct Detailed;
 
-/// The record of a lane, and counts since its start of what is no packet of it.
+/// The record of a lane, and counters since its start.
 #[derive(Component, Debug, Default, Deref, DerefMut)]
 pub struct LaneMeter {
-    /// The last minute, and totals since the start.
+    /// Samples of the last minute, and totals.
     #[deref]
     pub record: Record,
-    /// What the simulated link did to the packets that carry snapshots, since the start.
+    /// Counters of the simulated link towards the receiver, since the start.
     pub link: LinkStats,
-    /// The first tick with the present conditions of the simulated link.
+    /// The first tick with the current link conditions.
     pub link_since: u64,
-    /// Snapshots decoded since the start.
+    /// Decoded snapshots since the start.
     pub received: u64,
-    /// Ticks since the newest snapshot arrived, or since the receiver was ready.
+    /// Ticks since the newest snapshot arrived, or since the receiver started.
     pub silent_ticks: u32,
-    /// Snapshots received more than once, since the start.
+    /// Duplicate snapshots since the start.
     pub duplicates: u64,
-    /// Packets not decoded because they were too old, or numbered too far ahead, since the start.
+    /// Packets dropped since the start because they were too old or too far ahead to decode.
     pub out_of_window: u64,
     /// Packets that the decoder rejected since the start.
     pub refused: u64,
     /// Malformed acks since the start.
     pub refused_acks: u64,
-    /// Why the decoder last rejected a packet.
+    /// The decoder's last error.
     pub last_refusal: Option<DecodeError>,
-    /// Why the receiving half does without arithmetic coding, if it does.
+    /// Why the receiving half uses no arithmetic coding. `None` if it can.
     pub fallback: Option<FallbackReason>,
 }
 
 impl LaneMeter {
-    /// A meter that holds these samples, oldest first.
+    /// A meter with these samples, oldest first.
     #[must_use]
     pub fn from_samples(samples: impl IntoIterator<Item = Sample>) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl LaneMeter {
         }
     }
 
-    /// What became of the snapshots of the last seconds, without those of the link as it was before.
+    /// Fates of the snapshots of the last `seconds`, without those from before the current link conditions.
     #[must_use]
     pub fn arrivals(&self, seconds: u32) -> ArrivalCounts {
         let samples = self.newest((seconds * TICKS_PER_SECOND) as usize);
@@ -73,8 +73,8 @@ impl LaneMeter {
         ArrivalCounts::of(self, samples)
     }
 
-    /// How long no newer snapshot has arrived, once that is longer than it should be where one is sent every
-    /// `send_interval_ticks`. `frame` is the time that the newest frame spans: snapshots are received at its start.
+    /// Time without a newer snapshot. `None` up to a limit: the sum of the send interval, 250 ms, and `frame`, the length of
+    /// the newest frame. Snapshots are received only at the start of a frame.
     #[must_use]
     pub fn stale(&self, send_interval_ticks: u32, frame: Duration) -> Option<Duration> {
         let age = TICK * self.silent_ticks;
@@ -82,7 +82,7 @@ impl LaneMeter {
         (age > interval + STALE_AFTER + frame).then_some(age)
     }
 
-    /// Counts what a connection has sent and received in this tick.
+    /// Adds the traffic of this tick, in the direction of snapshots and in the direction of acks.
     pub(crate) fn count_traffic(&mut self, snapshots: &Way, acks: &Way) {
         self.current().traffic.add(&Traffic {
             wire_bytes: snapshots.packet_bytes as usize,
@@ -98,13 +98,13 @@ impl LaneMeter {
     }
 }
 
-/// Kilobits a second of `bytes` in `ticks` ticks; 0 if there were none.
+/// Kilobits per second for `bytes` sent in `ticks` ticks. 0 for zero ticks.
 #[must_use]
 pub fn kbps(bytes: usize, ticks: usize) -> f64 {
     record::kbps(bytes, ticks, TICKS_PER_SECOND)
 }
 
-/// A distance as text: 3.9 mm, 150 mm, or 2.7 m.
+/// Formats a distance: `3.9 mm`, `150 mm`, or `2.7 m`.
 #[must_use]
 pub fn millimetres(metres: f64) -> String {
     let mm = 1000.0 * metres;
@@ -114,7 +114,7 @@ pub fn millimetres(metres: f64) -> String {
     }
 }
 
-/// The packet of a world that has moved since the `initial` one, with its bits item by item.
+/// Encodes a moved world against the `initial` one, with an itemized ledger.
 #[cfg(test)]
 pub(crate) fn itemized(stages: Stages, initial: &Snapshot, moved: &Snapshot) -> Packet {
     let mut encoder = Encoder::new(Plan::cubes(), initial.clone(), Limits::default()).unwrap();
@@ -141,7 +141,7 @@ mod tests {
             (1, 18, TICK, true),
             (6, 22, TICK, false),
             (6, 23, TICK, true),
-            // They arrived in the long frame that has ended.
+            // The frame was long, and snapshots are received at its start.
             (1, 54, long, false),
         ] {
             let meter = LaneMeter {

@@ -1,5 +1,5 @@
-//! The peer over a real network, independent of the transport. Transports write these types; panels and
-//! reports read them.
+//! State of a connection over a real network, independent of the transport. Transports write these types, panels and reports
+//! read them.
 
 use std::time::Duration;
 
@@ -9,67 +9,68 @@ use cubewire_protocol::{FallbackReason, Welcome};
 
 use super::settings::SenderSettings;
 
-/// On a lane whose receiver is in another process: that process.
+/// The remote viewer of a lane.
 #[derive(Component, Clone, Debug, PartialEq)]
 pub struct Peer {
-    /// The transport's number of this connection.
+    /// Connection number, assigned by the transport.
     pub id: u64,
-    /// Its address, as text.
+    /// Network address as text.
     pub address: String,
     /// Mean round-trip time of the last few dozen snapshots and their acks. 0 before the first ack.
     pub round_trip: Duration,
-    /// Fraction of the last few hundred snapshots that were lost, 0 to 1. The acks tell.
+    /// Fraction of the last few hundred snapshots that were lost, 0 to 1, according to the acks.
     pub loss_fraction: f64,
-    /// Why it is sent no arithmetic coding, though it asks for that.
+    /// Why the viewer gets no arithmetic coding although it requested it.
     pub fallback: Option<FallbackReason>,
 }
 
-/// Exists where viewers from other processes are admitted.
+/// Present while remote viewers can connect.
 #[derive(Resource, Clone, Debug, PartialEq)]
 pub struct Serving {
-    /// The address that they connect to.
+    /// Address for viewers to connect to.
     pub address: String,
-    /// Traffic of the socket.
+    /// Traffic of the server's socket.
     pub traffic: SocketTraffic,
 }
 
-/// Exists where a server in another process is viewed: the state of the connection.
+/// Present in a viewer: the state of its connection to the server.
 #[derive(Resource, Clone, Debug, PartialEq)]
 pub struct ServerConnection {
-    /// The server's address.
+    /// Address of the server.
     pub server: String,
-    /// The state of the connection.
+    /// Progress of the connection.
     pub status: ConnectionStatus,
-    /// Round-trip time, measured by the transport; none without a connection.
+    /// Round-trip time, measured by the transport. `None` without a connection.
     pub round_trip: Option<Duration>,
-    /// The server's number of this viewer; none without a connection.
+    /// The server's number for this viewer. `None` without a connection.
     pub id: Option<u64>,
-    /// What the server sends, if it has no time for what was asked for: see [`EncodeBudget`](super::EncodeBudget).
+    /// The settings that the server grants, once it has answered a request. See [`EncodeBudget`](super::EncodeBudget) and
+    /// [`LaneBudget`](super::LaneBudget).
     pub granted: Option<SenderSettings>,
 }
 
 /// The state of a viewer's connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConnectionStatus {
-    /// The welcome has not arrived yet.
+    /// Waiting for the server's welcome.
     Connecting,
-    /// Snapshots are arriving.
+    /// The welcome has arrived.
     Connected,
-    /// There is no connection, for this reason.
+    /// The connection failed or ended, with the reason.
     Lost(String),
 }
 
-/// Requests a new connection, if the connection is lost. The last displayed state stays until the new welcome.
+/// Requests a new connection after the last one was lost. The last displayed state stays visible until the new welcome.
 #[derive(Event, Clone, Copy, Debug, Default)]
 pub struct Reconnect;
 
-/// On a viewer's lane: the server has sent the initial state.
+/// Triggered on a viewer's lane when the server's welcome has arrived.
 #[derive(EntityEvent, Clone, Debug)]
 pub struct Welcomed {
     /// The lane.
     pub entity: Entity,
-    /// The initial state, and the tick that the server was at.
+    /// The initial state and the server's tick.
     pub welcome: Welcome,
-    /// Why the server sends no arithmetic coding, if the two ends do not decode each other's.
+    /// Why the server sends no arithmetic coding. `None` if both ends have the same model and arithmetic.
     pub fallback: Option<FallbackReason>,
 }

@@ -1,4 +1,4 @@
-//! Playout: when snapshots are displayed, the displayed state at each tick, and stalls.
+//! Playout: the delay, the displayed state at each tick, and stalls.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use super::displayed::DisplayedState;
 use super::meter::LaneMeter;
 use super::settings::{PlayoutDelay, PlayoutSettings, SenderSettings};
 
-/// Sets the playout delay, and drops snapshots that have been played.
+/// Sets the playout delay and drops snapshots that have been played.
 pub(super) fn advance(
     time: Res<Time>,
     mut lanes: Query<(&SenderSettings, &PlayoutSettings, &mut Replica)>,
@@ -19,7 +19,7 @@ pub(super) fn advance(
     for (sender, settings, mut replica) in &mut lanes {
         let delay = match settings.delay {
             PlayoutDelay::Rule => match settings.rule_delay(sender) {
-                // Packets come when they are full, at a rate that is not known.
+                // Under a budget, packets are sent when they are full, so the send rate is unknown: adapt.
                 rule if rule > Duration::ZERO && sender.budget.is_some() => None,
                 rule => Some(rule),
             },
@@ -38,7 +38,7 @@ type PlayedLane<'a> = (
     Option<&'a mut DisplayedState>,
 );
 
-/// Samples the playout of this tick: the buffer's fill, stalls, and the displayed state.
+/// Samples the playout at this tick: buffer level, stalls, and the displayed state.
 pub(super) fn sample(time: Res<Time>, mut lanes: Query<PlayedLane<'_>>) {
     let now = time.elapsed();
     for (sender, settings, replica, mut meter, displayed) in &mut lanes {

@@ -1,12 +1,11 @@
-//! The newest snapshot as integers, quantized once a tick for each precision and shared by all lanes, or by
-//! all rungs of a shadow ladder.
+//! The newest snapshot as integers. Quantized once per tick and precision, and shared by all lanes and shadow ladders.
 
 use std::sync::Arc;
 
 use bevy::prelude::*;
 use cubewire_codec::{Plan, Precision, QuantizeError, QuantizedSnapshot, Snapshot, SnapshotPool};
 
-/// The newest snapshot, in each precision that was requested.
+/// The newest snapshot in each requested precision.
 #[derive(Resource, Debug, Default)]
 pub(super) struct QuantizedWorld {
     snapshots: Vec<Entry>,
@@ -15,33 +14,33 @@ pub(super) struct QuantizedWorld {
 #[derive(Debug)]
 struct Entry {
     precision: Precision,
-    /// The newest quantized snapshot and its tick; none before the first.
+    /// Tick and quantized snapshot. `None` before the first, and after a failure.
     newest: Option<(u64, Arc<QuantizedSnapshot>)>,
     pool: SnapshotPool,
 }
 
 impl Entry {
-    /// Its snapshot, if it is of this tick.
+    /// The snapshot, if it belongs to this tick.
     fn of(&self, tick: u64) -> Option<&Arc<QuantizedSnapshot>> {
         let (newest, snapshot) = self.newest.as_ref()?;
         (*newest == tick).then_some(snapshot)
     }
 
-    /// Whether it has a snapshot of the last [`KEPT_TICKS`].
+    /// Whether it was used in the last [`KEPT_TICKS`].
     fn is_recent(&self, tick: u64) -> bool {
         let newest = self.newest.as_ref().map(|(newest, _)| newest + KEPT_TICKS);
         newest.is_some_and(|end| tick < end)
     }
 }
 
-/// Ticks after which a precision that no lane uses any more is dropped: a peer can ask for another one in every tick.
+/// Ticks after which an unused precision is dropped. A client can request another precision in every tick.
 const KEPT_TICKS: u64 = 60;
 
 impl QuantizedWorld {
-    /// The `newest` state, that of `tick`, in a precision.
+    /// Returns the `newest` snapshot, which belongs to `tick`, quantized to a precision.
     ///
     /// # Errors
-    /// If a value cannot be quantized.
+    /// [`QuantizeError`] if a value cannot be quantized.
     pub(super) fn get(
         &mut self,
         tick: u64,
@@ -61,7 +60,7 @@ impl QuantizedWorld {
         });
         let entry = &mut self.snapshots[index];
         if entry.of(tick).is_none() {
-            // Stays none if it fails.
+            // A failure leaves no snapshot, so that an old one is never returned for this tick.
             entry.newest = None;
             let snapshot = entry.pool.quantize(newest, precision)?;
             entry.newest = Some((tick, snapshot));
@@ -100,7 +99,7 @@ mod tests {
     fn a_precision_that_no_lane_uses_any_more_is_dropped() {
         let mut quantized = QuantizedWorld::default();
         let newest = CubeWorld::default().current().clone();
-        // As a viewer that asks for other stages in every tick.
+        // A viewer may request other stages in every tick.
         for (tick, stages) in (0..).zip(Stages::every_legal(&[2, 9, 15])) {
             quantized.get(tick, &newest, stages.precision()).unwrap();
             assert!(quantized.snapshots.len() as u64 <= KEPT_TICKS, "{tick}");

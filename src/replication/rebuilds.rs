@@ -1,8 +1,8 @@
-//! When the scene is rebuilt, so that receivers that need its state can be sent one.
+//! Decides when the scene is rebuilt, so that receivers that need its state can get one.
 //!
-//! The state belongs to the snapshot of the tick before, which a receiver must have. So the scene is rebuilt after a tick
-//! in which a lane that needs its state sends a snapshot anyway, and all other lanes that need it send one too.
-//! Players notice a rebuild, as it moves the cubes of a rolling ball: it is rationed.
+//! A state applies to a snapshot that the receiver must already have. So the scene is rebuilt only after a tick at which a lane
+//! that needs the state sends a snapshot. All other lanes that need it send one too. A rebuild visibly moves the cubes of a
+//! rolling ball, so rebuilds are rate-limited by a leaky bucket.
 
 use std::collections::VecDeque;
 
@@ -14,16 +14,16 @@ use super::lane::{Sender, is_due};
 use super::settings::SenderSettings;
 use crate::simulation::{CubeWorld, RebuildSimulation};
 
-/// While this resource exists, the scene is only rebuilt where a replay says so.
+/// While this resource exists, the scene is rebuilt only as recorded in the replay.
 #[derive(Resource, Clone, Copy, Debug)]
 pub struct RebuildsAsRecorded;
 
-/// How often the scene has been rebuilt for receivers, and whether it may be again.
+/// Limits rebuilds of the scene for receivers, and counts them.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Rebuilds {
-    /// Whether it is rebuilt after this tick, if a lane then still needs its state.
+    /// Whether the scene is rebuilt after this tick, provided that a lane still needs its state.
     is_planned: bool,
-    /// For how long none should follow, at most [`BURST`] times [`TICKS_PER_REBUILD`].
+    /// Level of the leaky bucket: a rebuild adds [`TICKS_PER_REBUILD`], a tick removes 1. At most [`BURST`] times the former.
     owed_ticks: u64,
     /// Ticks of the rebuilds in the last minute.
     recent: VecDeque<u64>,
@@ -32,22 +32,22 @@ pub struct Rebuilds {
 }
 
 impl Rebuilds {
-    /// Rebuilds since the start.
+    /// Number of rebuilds since the start.
     #[must_use]
     pub const fn total(&self) -> u64 {
         self.total
     }
 
-    /// The most in any minute so far, at most [`MAX_A_MINUTE`](Self::MAX_A_MINUTE).
+    /// Largest number in any minute so far, at most [`MAX_A_MINUTE`](Self::MAX_A_MINUTE).
     #[must_use]
     pub const fn most_in_a_minute(&self) -> usize {
         self.most_in_a_minute
     }
 
-    /// Rebuilds in a minute, at most, however many receivers need a state.
+    /// Maximum number of rebuilds per minute, however many receivers need a state.
     pub const MAX_A_MINUTE: usize = (MINUTE / TICKS_PER_REBUILD + BURST) as usize;
 
-    /// Whether lanes that need a state send a snapshot of this tick.
+    /// Whether all lanes that need a state must send a snapshot in this tick.
     pub(super) const fn is_planned(&self) -> bool {
         self.is_planned
     }
@@ -69,7 +69,7 @@ impl Rebuilds {
 
 type PlannedLane<'a> = (Entity, &'a Sender, &'a SenderSettings, Option<&'a LaneCost>);
 
-/// Before the lanes send: decides whether the scene may be rebuilt after this tick.
+/// Runs before the lanes send: decides whether the scene may be rebuilt after this tick.
 pub(super) fn plan(
     world: Res<CubeWorld>,
     replay: Option<Res<RebuildsAsRecorded>>,
@@ -85,7 +85,7 @@ pub(super) fn plan(
         });
 }
 
-/// After the lanes have sent: has the scene rebuilt if one of them has sent what its state belongs to.
+/// Runs after the lanes sent: requests the rebuild if a lane has sent the snapshot that the state applies to.
 pub(super) fn request(
     world: Res<CubeWorld>,
     mut rebuilds: ResMut<Rebuilds>,
@@ -101,11 +101,11 @@ pub(super) fn request(
 
 const MINUTE: u64 = 60 * TICKS_PER_SECOND as u64;
 
-/// From one rebuild to the next on average, where many are needed: 5 s, which is how long a receiver waits at most.
+/// Mean time between rebuilds in the long run: 5 s. This is also a receiver's longest wait.
 const TICKS_PER_REBUILD: u64 = 5 * TICKS_PER_SECOND as u64;
 
-/// Rebuilds that may follow each other sooner after a quiet time: for one that needs another try.
+/// Number of rebuilds that may follow each other faster after a quiet time, for a receiver that needs another try.
 const BURST: u64 = 3;
 
-/// Ticks from one rebuild to the next, at least: a second.
+/// Minimum time between rebuilds: 1 s.
 const MIN_TICKS_BETWEEN: u64 = TICKS_PER_SECOND as u64;

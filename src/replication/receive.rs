@@ -13,19 +13,18 @@ use super::sync::status::LaneSync;
 use super::transport::ReceiverMail;
 use crate::clock;
 
-/// The snapshots that were decoded in this tick.
+/// Snapshots decoded in this tick.
 #[derive(Component, Debug, Default)]
 #[require(Lane, ReceiverMail)]
 pub(super) struct Decoded(pub(super) Vec<DecodedPacket>);
 
-/// One of them.
 #[derive(Debug)]
 pub(super) struct DecodedPacket {
     /// The sender's tick.
     pub(super) tick: u64,
-    /// Whether it came too late to be shown.
+    /// Whether it arrived too late to be displayed.
     pub(super) is_late: bool,
-    /// Whether the receiver has simulated the snapshot.
+    /// Whether the receiver simulated this snapshot.
     pub(super) is_simulated: bool,
 }
 
@@ -40,7 +39,7 @@ type ReceivingLane<'a> = (
     Has<LocalLane>,
 );
 
-/// Notes which of the packets that a lane has sent have arrived.
+/// Records the arrivals of a local lane's packets in its meter.
 pub(super) fn record_arrivals(mut lanes: Query<(&Decoded, &mut LaneMeter), With<Sender>>) {
     for (decoded, mut meter) in &mut lanes {
         for packet in &decoded.0 {
@@ -49,8 +48,8 @@ pub(super) fn record_arrivals(mut lanes: Query<(&Decoded, &mut LaneMeter), With<
     }
 }
 
-/// Decodes and acknowledges the snapshots that have arrived. On a local lane they arrive by the clock of the ticks, and from a socket
-/// by the clock of the frames: after a long frame, the first of several ticks gets all that has arrived in the frame.
+/// Decodes and acknowledges the received snapshots. Local lanes use tick time. Viewers use frame time, because a socket is read
+/// once per frame: the first tick of a long frame gets all packets of the frame.
 pub(super) fn receive(
     (ticks, frames): (Res<Time>, Res<Time<Virtual>>),
     mut lanes: Query<ReceivingLane<'_>>,
@@ -75,7 +74,7 @@ pub(super) fn receive(
             let took = started.elapsed();
             match arrival {
                 Ok(Arrival::Decoded { tick, late, .. }) => {
-                    // Without a playout delay, only newer snapshots are shown.
+                    // Without a playout delay, only a snapshot newer than the last is displayed.
                     let is_late = if waits { late } else { Some(tick) < newest };
                     sync.decoded(receiver, tick, simulated_ticks, took);
                     let baseline = receiver.get(tick);
@@ -88,7 +87,7 @@ pub(super) fn receive(
                     if let (Some(packet), Some(baseline)) = (packet, baseline) {
                         let sample = meter.current();
                         let stages = baseline.stages();
-                        // Which packets are partial is no setting of the lane.
+                        // Coverage varies from packet to packet and is not a setting of the lane.
                         let complete = stages.with_coverage(Coverage::Complete);
                         sample.stages = complete.expect("any stages can send all that changed");
                         let packet = PacketRecord::received(tick, &packet, stages, is_late);

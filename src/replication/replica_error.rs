@@ -1,5 +1,4 @@
-//! The difference between the displayed state of a lane and the simulation at the tick that should be
-//! displayed. Needs both ends in one process.
+//! The difference between a lane's displayed state and the simulation at the same tick. Needs both ends in one process.
 
 use std::collections::VecDeque;
 
@@ -12,11 +11,11 @@ use super::displayed::{Compared, CubeError, CubeErrors, DisplayedState, between}
 use super::meter::LaneMeter;
 use crate::simulation::CubeWorld;
 
-/// States of the simulation in the last four seconds, by tick; empty while no lane is compared.
+/// States of the simulation in the last four seconds, with their ticks. Empty while no lane is [`Compared`].
 #[derive(Resource, Debug, Default)]
 pub(crate) struct RecentStates(VecDeque<(u64, Vec<BodyState>)>);
 
-/// Ticks of history: more than the displayed state lags behind, unless its link is cut.
+/// Number of ticks kept. More than the displayed state lags behind, unless the link is cut.
 const HISTORY_TICKS: usize = 4 * TICKS_PER_SECOND as usize;
 
 pub(super) fn remember(
@@ -28,6 +27,7 @@ pub(super) fn remember(
         history.0.clear();
         return;
     }
+    // Reuse the memory of the oldest state.
     let mut states = if history.0.len() == HISTORY_TICKS {
         history.0.pop_front().map(|(_, states)| states)
     } else {
@@ -88,7 +88,7 @@ fn measure(
 }
 
 impl RecentStates {
-    /// Every cube as it was at a tick or between two, each after the first of the two states that it lies between.
+    /// Each cube's state at the tick before `tick`, and its state interpolated at `tick`. `None` outside of the history.
     pub(crate) fn around(
         &self,
         tick: f64,
@@ -102,7 +102,7 @@ impl RecentStates {
         Some(cubes.map(move |(from, to)| (from, between(from, to, fraction))))
     }
 
-    /// Every cube as it was after that tick.
+    /// All cubes after a tick.
     fn at(&self, tick: u64) -> Option<&[BodyState]> {
         let (oldest, _) = self.0.front()?;
         let index = usize::try_from(tick.checked_sub(*oldest)?).ok()?;

@@ -1,4 +1,4 @@
-//! What a lane would cost on each rung, on the same footing as what it costs.
+//! Estimates a lane's bandwidth on each rung, for comparison with its actual bandwidth.
 
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{Rung, rung_of};
@@ -9,25 +9,25 @@ use super::meter::LaneMeter;
 use super::settings::SenderSettings;
 use super::shadow::ShadowLadder;
 
-/// What a lane costs on each rung without a budget, in article accounting.
+/// Bandwidth of a lane on each rung without a budget, in article accounting.
 #[derive(Clone, Copy, Debug)]
 pub struct RungCosts<'a> {
     shadow: Option<&'a ShadowLadder>,
-    /// The tick that the second of all figures ends with.
+    /// The last tick of the second that is averaged.
     until: Option<u64>,
     stages: Stages,
-    /// What the lane itself costs with these stages, kilobits a second, if it keeps no budget.
+    /// Measured bandwidth of the lane, kilobits per second. `None` if it has a budget or no full second with these settings.
     own_kbps: Option<f64>,
-    /// How many times as many snapshots the lane would send without its budget.
+    /// Snapshots per second at the chosen rate, divided by the number sent under the budget. 1 without a budget.
     fewer: f64,
-    /// The most that the lane may cost, kilobits a second. None if its budget or its rate were switched since the second of the
-    /// figures began, so that what its shadow has encoded is of both.
+    /// Upper bound of the estimate: the budget in kilobits per second, or infinity. `None` if budget or rate changed during the
+    /// averaged second, as the shadow's figures then mix both settings.
     most_kbps: Option<f64>,
 }
 
 impl<'a> RungCosts<'a> {
-    /// Those of a lane, in the [second](LaneMeter::second) up to a tick of the past or the newest one. `sender` are its
-    /// settings then.
+    /// Computes the costs for the [second](LaneMeter::second) that ends at tick `moment`, or at the newest tick. `sender` has
+    /// the settings of that time.
     #[must_use]
     pub fn new(
         meter: &LaneMeter,
@@ -38,7 +38,7 @@ impl<'a> RungCosts<'a> {
         let second = meter.second(moment);
         let pace = |sample: &Sample| (sample.budget_kbps, sample.send_interval_ticks);
         let until = meter.steady_tick(moment);
-        // The shadow's second ends earlier than that of the lane.
+        // The shadow may lag behind the lane, so its second ends earlier.
         let encoded = shadow.and_then(ShadowLadder::newest_tick);
         let ends = [until, encoded].into_iter().flatten().min();
         let now = moment.or_else(|| meter.newest_tick());
@@ -54,10 +54,10 @@ impl<'a> RungCosts<'a> {
             before += 1;
             newest == Some(pace(sample))
         });
-        // In its first second the scene settles, and is no measure of what follows.
+        // The scene settles in the lane's first second, which does not represent the traffic after it.
         let has_second = before + 1 >= TICKS_PER_SECOND;
         let budget = newest.and_then(|(budget, _)| budget);
-        // One that keeps a budget sends fewer and fuller snapshots, and so does its shadow.
+        // Under a budget a lane sends fewer and larger snapshots, and its shadow encodes the same ones.
         let sent = second.as_ref().map_or(0, |second| second.snapshots);
         let fewer = match budget.is_some() && sent > 0 {
             true => f64::from(sender.snapshots_per_second()) / sent as f64,
@@ -67,7 +67,7 @@ impl<'a> RungCosts<'a> {
         let asked = (sender.kept_budget(), sender.send_interval_ticks);
         let is_steady = is_uniform && has_second && newest.is_none_or(|newest| newest == asked);
         Self {
-            // What it has encoded since is of both paces.
+            // A change of budget or rate makes the shadow's figures a mix of both.
             shadow: shadow.filter(|_| is_uniform),
             until,
             stages: sender.stages,
@@ -77,22 +77,22 @@ impl<'a> RungCosts<'a> {
         }
     }
 
-    /// Kilobits a second on that rung; none before they are known. On the present rung those of the lane itself: its shadow
-    /// is a few ticks behind.
+    /// Kilobits per second on a rung, `None` until known. For the current rung this is the lane's measured bandwidth, as the
+    /// shadow lags by a few ticks.
     #[must_use]
     pub fn kbps(&self, rung: &Rung) -> Option<f64> {
         let own = self.own_kbps.filter(|_| self.stages == rung.stages);
         own.or_else(|| self.encoded_kbps(rung))
     }
 
-    /// As [`kbps`](Self::kbps), of the shadow on every rung: costs of one moment, which steps between rungs need.
+    /// Like [`kbps`](Self::kbps), but from the shadow for every rung. Differences between rungs need figures of the same ticks.
     #[must_use]
     pub fn encoded_kbps(&self, rung: &Rung) -> Option<f64> {
         Some(self.fewer * self.shadow?.kbps_until(rung, self.until)?)
     }
 
-    /// What stages that cost `encoded_kbps` in the background would cost, if the present ones cost `present_kbps` there: what is
-    /// encoded there is a few ticks behind the lane.
+    /// Scales a figure of the background encoder to the lane, as the encoder lags by a few ticks. `encoded_kbps` is its figure
+    /// for some stages, `present_kbps` its figure for the current ones.
     #[must_use]
     pub fn scaled(&self, encoded_kbps: f64, present_kbps: f64) -> f64 {
         match self.own_kbps {
@@ -101,7 +101,7 @@ impl<'a> RungCosts<'a> {
         }
     }
 
-    /// About what the lane will cost, kilobits a second, while there is no second with its present stages yet. None of stages
+    /// Expected bandwidth in kilobits per second, for use before there is a second with the current stages. `None` for stages
     /// that are not on the ladder.
     #[must_use]
     pub fn estimate(&self) -> Option<f64> {
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
     use crate::replication::PacketRecord;
 
-    /// A lane that sends 100 bytes in each tick with these settings, and was switched to them that many ticks ago.
+    /// A lane that sends 97 bytes per tick, 125 with headers. It switched to the stages of `sender` `switched` ticks ago.
     fn meter(sender: &SenderSettings, ticks: u64, switched: u64) -> LaneMeter {
         LaneMeter::from_samples((0..ticks).map(|tick| Sample {
             tick,
@@ -141,7 +141,7 @@ mod tests {
             stages: DELTA.stages,
             ..SenderSettings::default()
         };
-        // The shadow lags behind cubes that begin to move.
+        // The shadow's packets are larger than the lane's.
         let shadow = ShadowLadder::of_bytes(400, |_, _| 1_000);
         let shadow = Some(&shadow);
         let costs = |meter: &LaneMeter, sender| RungCosts::new(meter, shadow, sender, None);
@@ -156,21 +156,21 @@ mod tests {
         let mut switched = meter(&sender, 400, 30);
         let now = costs(&switched, &sender);
         assert_eq!([now.kbps(&DELTA), now.estimate()], [Some(480.0); 2]);
-        // In the first second of the lane.
+        // The lane has run for less than a second.
         assert_eq!(costs(&meter(&sender, 59, 30), &sender).estimate(), None);
-        // Before the first tick of a switch.
+        // After the switch, before its first tick.
         switched = meter(&sender, 400, 200);
         switched.switch();
         assert_eq!(switched.second(None), None);
         assert!(switched.second(Some(399)).is_some());
         assert_eq!(costs(&switched, &sender).estimate(), Some(480.0));
-        // The shadow has encoded ticks of another rate, or nothing.
+        // The shadow encoded ticks with another rate.
         let slower = SenderSettings {
             send_interval_ticks: 2,
             ..sender
         };
         assert_eq!(costs(&switched, &slower).estimate(), None);
-        // Figures are of the second up to tick 390.
+        // The shadow's second ends at tick 390.
         for (ticks_ago, wanted) in [(30, None), (65, None), (70, Some(480.0))] {
             let mut samples = settled.samples().clone();
             samples

@@ -27,7 +27,7 @@ type AckedLane<'a> = (
     &'a mut LaneBudget,
 );
 
-/// Processes the acks that have arrived.
+/// Processes the received acks.
 pub(super) fn receive_acks(world: Res<CubeWorld>, mut lanes: Query<AckedLane<'_>>) {
     for (mut mail, mut sender, mut meter, mut limit) in &mut lanes {
         for message in mail.incoming.datagrams.drain(..) {
@@ -48,14 +48,13 @@ pub(super) struct SendingLane {
     sender: &'static mut Sender,
     meter: &'static mut LaneMeter,
     limit: &'static mut LaneBudget,
-    /// Of a lane to another process.
+    /// Present for lanes to remote viewers.
     cost: Option<&'static mut LaneCost>,
     standings: Option<&'static mut Standings>,
     is_detailed: Has<Detailed>,
 }
 
-/// Encodes the newest snapshot on lanes where one is due, all of them at the same time, and begins the meter's
-/// sample of this tick.
+/// Encodes the newest snapshot for each lane that is due, in parallel, and begins the meter's sample of this tick.
 pub(super) fn send(
     world: Res<CubeWorld>,
     (ticks, frames): (Res<Time>, Res<Time<Real>>),
@@ -78,7 +77,7 @@ pub(super) fn send(
             acked_age_ticks: age(tick, lane.sender.0.newest_acked()),
             ..Sample::default()
         };
-        // A simulated link has the clock of ticks. Over a network, packets of all ticks of a frame leave together.
+        // A simulated link runs on tick time. A real network runs on frame time: all ticks of a frame send at the same moment.
         let now = match lane.cost {
             Some(_) => frames.elapsed(),
             None => ticks.elapsed(),
@@ -89,6 +88,7 @@ pub(super) fn send(
             .allow(limit, tick, now, settings.budget, is_partial);
         let must_send = rebuilds.is_planned() && lane.sender.0.wants_state().is_some();
         let is_due = is_due(lane.entity, settings, lane.cost.as_deref(), tick);
+        // For a planned rebuild, send even between due ticks or while the last complete snapshot is still being sent.
         if must_send || is_due && !matches!(allowed, Allowed::Nothing) {
             match quantized.get(tick, world.current(), stages.precision()) {
                 Ok(snapshot) => due.push(Due {
@@ -104,7 +104,7 @@ pub(super) fn send(
             lane.meter.begin(sample);
         }
     }
-    // So that it is not always the same lane that finds no time left.
+    // Rotate, so that it is not always the same lane that runs out of encoding time.
     let first = tick as usize % due.len().max(1);
     due.rotate_left(first);
     let (world, budget) = (&*world, budget.as_deref());
@@ -128,14 +128,14 @@ pub(super) fn send(
 struct Due<'w, 's> {
     snapshot: Arc<QuantizedSnapshot>,
     lane: SendingLaneItem<'w, 's>,
-    /// The scene is rebuilt after this tick, for the receiver among others.
+    /// The scene may be rebuilt after this tick. This lane's receiver needs its state, so the lane must send now.
     must_send: bool,
     allowed: Allowed,
     sample: Sample,
 }
 
 impl Due<'_, '_> {
-    /// Encodes, unless there is no time, and begins the meter's sample.
+    /// Encodes the snapshot if there is time, and begins the meter's sample.
     fn send(mut self, world: &CubeWorld, budget: Option<&EncodeBudget>) -> Result<(), SendError> {
         let has_time = budget.is_none_or(EncodeBudget::has_time);
         if self.lane.cost.is_none() || self.must_send || has_time {
@@ -195,7 +195,7 @@ impl Due<'_, '_> {
     }
 }
 
-/// Ticks since another, at most 65 535.
+/// Ticks since `of`, saturated to 65 535.
 fn age(tick: u64, of: Option<u64>) -> Option<u16> {
     of.map(|of| u16::try_from(tick - of).unwrap_or(u16::MAX))
 }

@@ -15,43 +15,42 @@ use serde::{Deserialize, Serialize};
 use super::meter::kbps;
 use super::spelling::{Delay, Kbps, LinkText, Rate, RungText, rung_or_stages};
 
-/// Round-trip time of the default link: "otherwise delta compression is too easy".
+/// Round-trip time of the default link. Fiedler: "otherwise delta compression is too easy".
 const ROUND_TRIP: Duration = Duration::from_millis(100);
 
-/// How a lane sends. It can be changed at any time, and applies from the next snapshot on.
+/// Settings of the sending half. A change applies from the next snapshot on.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SenderSettings {
-    /// The stages of the codec.
+    /// Codec stages.
     #[serde(rename = "rung", with = "RungText")]
     pub stages: Stages,
-    /// Which of the acked snapshots is the baseline.
+    /// How the baseline is chosen among the acked snapshots.
     pub baseline: BaselineChoice,
-    /// Ticks from one snapshot to the next, usually one of [`SEND_INTERVALS`](super::SEND_INTERVALS).
+    /// Ticks between snapshots, usually one of [`SEND_INTERVALS`](super::SEND_INTERVALS).
     #[serde(rename = "rate", with = "Rate")]
     pub send_interval_ticks: u32,
-    /// Most kilobits a second on the wire. Where it does not suffice, packets carry the most urgent cubes; of stages that do
-    /// not list changed ones, there are fewer snapshots.
+    /// Limit in kilobits per second on the wire. If a snapshot does not fit, the packet carries only the most urgent cubes.
+    /// Stages that do not list changed cubes are sent less often instead.
     #[serde(rename = "budget", with = "Kbps")]
     pub budget: Option<u32>,
 }
 
-/// The simulated link of a lane.
+/// Settings of a lane's simulated link.
 #[derive(Component, Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkSettings {
-    /// The conditions of each direction.
+    /// Network conditions, applied to each direction.
     #[serde(rename = "link", with = "LinkText")]
     pub conditions: Conditions,
-    /// Random seed of the link, read when the lane is spawned: links with the same seed lose and delay
-    /// the same packets.
+    /// Random seed, read when the lane is spawned. Links with the same seed lose and delay the same packets.
     pub seed: u64,
 }
 
-/// How a lane plays snapshots back.
+/// Settings of the receiving half.
 #[derive(Component, Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PlayoutSettings {
-    /// The interpolation between snapshots.
+    /// Interpolation between snapshots.
     pub interpolation: Interpolation,
-    /// How long snapshots wait in the jitter buffer.
+    /// Playout delay of the jitter buffer.
     #[serde(rename = "playout")]
     pub delay: PlayoutDelay,
 }
@@ -59,30 +58,30 @@ pub struct PlayoutSettings {
 /// How a lane's playout delay is chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PlayoutDelay {
-    /// Derived from the send rate: see [`playout_delay`]. Of a lane with a budget, which sends packets when they are full, as
+    /// Derived from the send rate: see [`playout_delay`]. With a budget the send rate varies, so this is the same as
     /// [`Adaptive`](Self::Adaptive).
     #[default]
     Rule,
     /// A fixed delay.
     #[serde(rename = "")]
     Fixed(#[serde(with = "Delay")] Duration),
-    /// The delay that the packets of the last few seconds needed.
+    /// Adapts to the delays of the packets in the last few seconds.
     Adaptive,
 }
 
-/// All settings of a local lane as one value, which has a text form: see [`to_text`](Self::to_text).
+/// All settings of a local lane. They have a text form: see [`to_text`](Self::to_text).
 #[derive(Bundle, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub struct LaneSettings {
-    /// How it sends.
+    /// Settings of the sending half.
     pub sender: SenderSettings,
-    /// The link that its packets go through.
+    /// Settings of the simulated link.
     pub link: LinkSettings,
-    /// How it plays back.
+    /// Settings of the receiving half.
     pub playout: PlayoutSettings,
 }
 
-/// Reads [`LaneSettings`] of a lane that has all of them.
+/// Queries the [`LaneSettings`] of a lane with all three components.
 #[derive(QueryData, Debug)]
 #[query_data(derive(Debug))]
 pub struct LaneSettingsQuery {
@@ -92,7 +91,7 @@ pub struct LaneSettingsQuery {
 }
 
 impl LaneSettingsQueryItem<'_, '_> {
-    /// The settings as one value.
+    /// Returns a copy of the settings.
     #[must_use]
     pub fn get(&self) -> LaneSettings {
         LaneSettings {
@@ -127,25 +126,25 @@ impl Default for LinkSettings {
 }
 
 impl LinkSettings {
-    /// A perfect link, which adds nothing to a real network.
+    /// A link without delay and loss, for lanes over a real network.
     pub const PERFECT: Self = Self {
         conditions: Conditions::PERFECT,
         seed: 0,
     };
 }
 
-/// Bytes of an uncompressed snapshot of the scene, headers of IP and UDP included.
+/// Bytes of an uncompressed snapshot of the scene, including IP and UDP headers.
 const UNCOMPRESSED_BYTES: usize = 36_185;
 
 impl SenderSettings {
-    /// What uncompressed snapshots would take at this rate, kilobits a second as the article counts.
+    /// Bandwidth of uncompressed snapshots at this send rate, in kilobits per second (article accounting).
     #[must_use]
     pub fn uncompressed_kbps(&self) -> f64 {
         let bytes = self.snapshots_per_second() as usize * UNCOMPRESSED_BYTES;
         kbps(bytes, TICKS_PER_SECOND as usize)
     }
 
-    /// Snapshots a second, at most as many as ticks.
+    /// Snapshots per second, from 1 to the tick rate.
     #[must_use]
     pub const fn snapshots_per_second(&self) -> u32 {
         match self.send_interval_ticks {
@@ -157,23 +156,23 @@ impl SenderSettings {
         }
     }
 
-    /// The budget, if the stages list changed cubes: a snapshot of others can take more than a second has.
+    /// The budget, or `None` if the stages do not list changed cubes. One snapshot of such stages can exceed a second's budget.
     #[must_use]
     pub fn kept_budget(&self) -> Option<u32> {
         self.budget.filter(|_| self.stages.can_be_partial())
     }
 
-    /// Whether the same snapshots are sent as with other settings.
+    /// Whether these settings send the same stages at the same rate and budget. The baseline choice is ignored.
     pub(super) fn is_sent_like(&self, other: &Self) -> bool {
         self.stages == other.stages
             && self.kept_budget() == other.kept_budget()
             && self.send_interval_ticks == other.send_interval_ticks
     }
 
-    /// Checks that a budget that is given can be kept.
+    /// Checks that the stages can be sent within the budget, if there is one.
     ///
     /// # Errors
-    /// Says of which rung or stages it cannot.
+    /// A message that names the rung or stages, if there is a budget and they do not list changed cubes.
     pub fn check_budget(&self) -> Result<(), String> {
         match self.budget == self.kept_budget() {
             true => Ok(()),
@@ -184,7 +183,7 @@ impl SenderSettings {
         }
     }
 
-    /// Whether a snapshot is sent in this tick.
+    /// Whether a snapshot is due in this tick.
     #[must_use]
     pub const fn sends_at(&self, tick: u64) -> bool {
         match self.send_interval_ticks {
@@ -195,14 +194,14 @@ impl SenderSettings {
 }
 
 impl PlayoutSettings {
-    /// The interpolation that is possible with these stages: at most linear if they send no velocities.
+    /// The interpolation in use with these stages: at most linear if they send no velocities.
     #[must_use]
     pub fn effective_interpolation(&self, stages: Stages) -> Interpolation {
         let has_velocity = stages.velocity != Velocity::Omitted;
         self.interpolation.effective(has_velocity)
     }
 
-    /// The delay of [`PlayoutDelay::Rule`]; zero if the interpolation needs no playout delay.
+    /// The delay for [`PlayoutDelay::Rule`]. Zero if the interpolation needs no playout delay.
     #[must_use]
     pub fn rule_delay(&self, sender: &SenderSettings) -> Duration {
         if self.effective_interpolation(sender.stages).waits() {
@@ -214,7 +213,7 @@ impl PlayoutSettings {
 }
 
 impl LaneSettings {
-    /// The default lane with other stages.
+    /// The default settings with other stages.
     #[must_use]
     pub fn with_stages(stages: Stages) -> Self {
         Self {
@@ -226,8 +225,8 @@ impl LaneSettings {
         }
     }
 
-    /// Whether the interpolation needs velocities that the stages do not send, so that the lane uses
-    /// the [effective](PlayoutSettings::effective_interpolation) one instead.
+    /// Whether the chosen interpolation needs velocities that the stages do not send. The lane then uses the
+    /// [effective](PlayoutSettings::effective_interpolation) one.
     #[must_use]
     pub fn lacks_velocity(&self) -> bool {
         let wanted = self.playout.interpolation;

@@ -1,12 +1,12 @@
-//! Spawns lanes, and changes their settings.
+//! Spawns lanes and changes their settings.
 //!
-//! A lane has a sending half, a receiving half, or both, and settings for what it has:
+//! A lane has a sending half, a receiving half, or both, with the settings of each:
 //!
 //! | lane | sending half | simulated link | receiving half |
 //! | --- | --- | --- | --- |
 //! | [local](spawn_lane) | [`SenderSettings`] | [`LinkSettings`] | [`PlayoutSettings`] |
-//! | [of a server](sending_half), for a remote viewer | [`SenderSettings`] | | |
-//! | [of a viewer](spawn_receiving_lane), of a remote server | requested from the server | in addition to the network | [`PlayoutSettings`] |
+//! | [at a server](sending_half), for a remote viewer | [`SenderSettings`] | | |
+//! | [at a viewer](spawn_receiving_lane) of a remote server | requested from the server | in addition to the network | [`PlayoutSettings`] |
 
 use bevy::prelude::*;
 use cubewire_codec::{InitialStateError, Plan, Snapshot};
@@ -21,13 +21,13 @@ use super::receive::Decoded;
 use super::settings::{LaneSettings, LinkSettings, PlayoutSettings, SenderSettings};
 use crate::simulation::CubeWorld;
 
-/// Changes the settings of a lane, from the next snapshot on. Whoever changes a lane triggers this: panel, keys, tour,
-/// script, film or viewer.
+/// Changes the settings of a lane from the next snapshot on. Everything that changes a lane triggers this event: panel, keys,
+/// tour, scripts, films and viewers.
 #[derive(EntityEvent, Clone, Debug)]
 pub struct ChangeLane {
     /// The lane.
     pub entity: Entity,
-    /// The new settings. Those of a half that the lane does not have are ignored.
+    /// The new settings. Settings of a half that the lane lacks are ignored.
     pub settings: LaneSettings,
 }
 
@@ -57,10 +57,10 @@ pub(crate) fn change(change: On<ChangeLane>, mut lanes: Query<ChangedLane<'_>>) 
     }
 }
 
-/// Spawns a lane with both halves in this process.
+/// Spawns a lane with both halves in this process, at the simulation's current tick.
 ///
 /// # Errors
-/// If the codec refuses the initial state.
+/// If the codec rejects the initial state.
 pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
     let now = world.resource::<Time<Fixed>>().elapsed();
     let cubes = world.resource::<CubeWorld>();
@@ -79,10 +79,9 @@ pub fn spawn_lane(world: &mut World, settings: LaneSettings) -> Result<Entity> {
     Ok(lane.id())
 }
 
-/// The components of the sending half of a lane, for a viewer in another process that has received `initial`. It sends what
-/// gets through.
+/// Returns the components of a sending half for a remote viewer that has received `initial`. Its rate adapts to the network.
 ///
-/// # Errors
+/// If the codec rejects the initial state.
 /// If the codec refuses the initial state.
 pub fn sending_half(
     initial: Snapshot,
@@ -97,8 +96,8 @@ pub fn sending_half(
     ))
 }
 
-/// Spawns the receiving half of a lane. Its [`SenderSettings`] are requested from the server. It shows
-/// nothing until it is [welcomed](super::Welcomed), which brings its [`Replica`].
+/// Spawns a receiving half. Its [`SenderSettings`] are requested from the server. The lane is empty until
+/// [`Welcomed`](super::Welcomed) adds its [`Replica`].
 pub fn spawn_receiving_lane(world: &mut World, settings: LaneSettings) -> Entity {
     world.spawn((settings, Decoded::default())).id()
 }

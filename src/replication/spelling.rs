@@ -1,4 +1,4 @@
-//! How the settings of a lane are spelled.
+//! Text forms of the settings of a lane.
 
 use std::time::Duration;
 
@@ -9,25 +9,25 @@ use cubewire_protocol::BUDGETS_KBPS;
 use cubewire_scene::TICKS_PER_SECOND;
 use cubewire_text::{Ms, Spelling, TextError};
 
-/// Ticks from one snapshot to the next that can be chosen: 60, 30, 20 and 10 a second.
+/// Send intervals that can be chosen, in ticks: 60, 30, 20 and 10 snapshots per second.
 pub const SEND_INTERVALS: [u32; 4] = [1, 2, 3, 6];
 
-/// The rung of that name.
+/// Finds a rung by name.
 ///
 /// # Errors
-/// If there is none.
+/// If the name is unknown.
 pub fn rung(name: &str) -> Result<Rung, TextError> {
     let names = ladder::all().map(|rung| rung.name);
     ladder::rung(name).ok_or_else(|| TextError::unknown("rung", name, names))
 }
 
-/// The name of the rung with these stages, or their text.
+/// The name of the rung with these stages, or the stages as text.
 #[must_use]
 pub fn rung_or_stages(stages: Stages) -> String {
     ladder::rung_of(stages).map_or_else(|| stages.to_string(), |rung| rung.name.to_owned())
 }
 
-/// The name of a rung, or stages.
+/// Stages: the name of a rung, or a list of stages.
 pub(super) struct RungText;
 
 impl Spelling<Stages> for RungText {
@@ -43,7 +43,7 @@ impl Spelling<Stages> for RungText {
     }
 }
 
-/// The conditions of a link.
+/// Conditions of a link.
 pub(super) struct LinkText;
 
 impl Spelling<Conditions> for LinkText {
@@ -56,7 +56,7 @@ impl Spelling<Conditions> for LinkText {
     }
 }
 
-/// Ticks from one snapshot to the next, as snapshots a second.
+/// A send interval in ticks, written as snapshots per second.
 pub(super) struct Rate;
 
 impl Spelling<u32> for Rate {
@@ -71,7 +71,7 @@ impl Spelling<u32> for Rate {
     }
 }
 
-/// Most kilobits a second.
+/// A budget, written as kilobits per second.
 pub(super) struct Kbps;
 
 impl Spelling<u32> for Kbps {
@@ -86,7 +86,7 @@ impl Spelling<u32> for Kbps {
     }
 }
 
-/// A fixed playout delay.
+/// A fixed playout delay of up to 4 s.
 pub(super) struct Delay;
 
 impl Spelling<Duration> for Delay {

@@ -1,15 +1,15 @@
-//! How the bodies of a lane stand within its budget, now and in the last second.
+//! Send states of a lane's cubes under a budget.
 
 use bevy::prelude::*;
 use cubewire_protocol::{Standing, Waits};
 use cubewire_scene::TICKS_PER_SECOND;
 
-/// How the bodies of a lane stand within its budget.
+/// Whether each cube of a lane is up to date, in flight or waiting, now and in the last second.
 #[derive(Component, Clone, Debug)]
 pub struct Standings {
-    /// After the newest tick; empty without a budget.
+    /// State of each cube after the newest tick. Empty without a budget.
     pub now: Vec<Standing>,
-    /// Who has waited in the last second.
+    /// Longest wait of each cube in the last second.
     pub waits: Waits,
 }
 
@@ -23,7 +23,7 @@ impl Default for Standings {
 }
 
 impl Standings {
-    /// Notes who waits in this tick.
+    /// Adds the waits of this tick.
     pub(crate) fn record(&mut self, tick: u64) {
         self.waits.record(tick, &self.now);
     }

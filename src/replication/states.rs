@@ -1,7 +1,7 @@
-//! States of every cube, tick by tick, for the last minute, in a bounded memory.
+//! States of every cube in each tick of the last minute, in bounded memory.
 //!
-//! A group of ticks starts with every cube; the ticks after it have the cubes that differ from the tick
-//! before. The oldest group is dropped as a whole.
+//! Ticks are stored in groups of one second. The first tick of a group stores every cube, the others only the cubes that
+//! changed. The oldest group is dropped as a whole.
 
 use std::collections::VecDeque;
 
@@ -10,31 +10,31 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use super::meter::METER_TICKS;
 
-/// Ticks of a group.
+/// Ticks per group.
 const GROUP_TICKS: usize = TICKS_PER_SECOND as usize;
 
-/// Bytes of memory, at most: a minute in which 110 cubes move at a time.
+/// Maximum memory in bytes: enough for a minute with 110 cubes moving in every tick.
 const MAX_BYTES: usize = 14 << 20;
 
-/// The states of one world: the simulation, or what a replica displays.
+/// Recorded states of the simulation, or of a replica as displayed.
 #[derive(Clone, Debug, Default)]
 pub struct States {
     groups: VecDeque<Group>,
-    /// The newest tick.
+    /// States at the newest tick.
     newest: Vec<BodyState>,
     bytes: usize,
 }
 
-/// Ticks in a row.
+/// Consecutive ticks.
 #[derive(Clone, Debug)]
 struct Group {
     first_tick: u64,
-    /// Where the changes of each tick end in `changes`.
+    /// End of each tick's range in `changes`.
     ends: Vec<u32>,
     changes: Vec<Change>,
 }
 
-/// The state of one cube, without what is not displayed.
+/// The displayed part of one cube's state.
 #[derive(Clone, Copy, Debug)]
 struct Change {
     position: [f32; 3],
@@ -71,8 +71,7 @@ impl Group {
 }
 
 impl States {
-    /// Adds the cubes of a tick. If it does not follow the newest one, or has another number of cubes, all
-    /// others are dropped first. Velocities are not kept.
+    /// Adds a tick. A gap in the ticks, or another number of cubes, drops all earlier ticks. Velocities are not stored.
     pub fn record(&mut self, tick: u64, cubes: &[BodyState]) {
         let follows = self.last_tick().is_some_and(|last| last + 1 == tick);
         if !follows || self.newest.len() != cubes.len() {
@@ -90,6 +89,7 @@ impl States {
                 ends: Vec::with_capacity(GROUP_TICKS),
                 changes: Vec::with_capacity(cubes.len()),
             });
+            // Without a state to compare with, the first tick of the group stores every cube.
             self.newest.clear();
         }
         let Some(group) = self.groups.back_mut() else {
@@ -121,7 +121,7 @@ impl States {
         }
     }
 
-    /// Replaces `cubes` with those of a tick, with velocities of zero. Returns false if it is not held.
+    /// Replaces `cubes` with the states at a tick, with zero velocities. Returns false if the tick is not stored.
     pub fn read(&self, tick: u64, cubes: &mut Vec<BodyState>) -> bool {
         let after = self
             .groups
@@ -146,20 +146,20 @@ impl States {
         true
     }
 
-    /// The oldest tick that is held.
+    /// The oldest stored tick.
     #[must_use]
     pub fn first_tick(&self) -> Option<u64> {
         self.groups.front().map(|group| group.first_tick)
     }
 
-    /// The newest tick that is held.
+    /// The newest stored tick.
     #[must_use]
     pub fn last_tick(&self) -> Option<u64> {
         let group = self.groups.back()?;
         Some(group.first_tick + group.ends.len() as u64 - 1)
     }
 
-    /// Bytes of memory.
+    /// Memory in use, in bytes.
     #[must_use]
     pub const fn memory_bytes(&self) -> usize {
         self.bytes

@@ -1,5 +1,5 @@
-//! Whether the two ends of a lane simulate the same world, on the rung
-//! [`simulated`](cubewire_codec::ladder::SIMULATED), and a way to make them lose it.
+//! Tracks whether both ends of a lane simulate the same world, on the rung [`simulated`](cubewire_codec::ladder::SIMULATED),
+//! and can break this on purpose.
 
 pub(super) mod status;
 
@@ -11,8 +11,8 @@ use super::meter::LaneMeter;
 use super::receive::Decoded;
 use status::LaneSync;
 
-/// The receiver of a local lane loses the world that it simulates. Its packets are those of `predicted` until it has
-/// been sent a state.
+/// Makes the receiver of a local lane lose its simulated world. Its packets are then encoded as on `predicted`, until it has
+/// received a state of the scene.
 #[derive(EntityEvent, Clone, Copy, Debug)]
 pub struct ForceDesync {
     /// The lane.
@@ -35,7 +35,7 @@ type ObservedLane<'a> = (
     &'a mut LaneSync,
 );
 
-/// Updates what is known of every lane in this tick.
+/// Updates the sync state of every lane for this tick.
 pub(super) fn observe(mut lanes: Query<ObservedLane<'_>>) {
     for (meter, sender, decoded, mut sync) in &mut lanes {
         let Some(sample) = meter.samples().back() else {

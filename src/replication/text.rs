@@ -1,16 +1,16 @@
-//! A lane in one line: `rung:delta,link:4g,interpolation:hermite,rate:10`. It is a [list](cubewire_text) of
-//! [`LaneSettings`] that differ from the default:
+//! The text form of a lane, as in `rung:delta,link:4g,interpolation:hermite,rate:10`: a [list](cubewire_text) of the
+//! [`LaneSettings`] that differ from the defaults.
 //!
 //! | setting | value | default |
 //! | --- | --- | --- |
 //! | `rung` | a rung's name | `changed-flags` |
-//! | `stages` | see [`Stages`](cubewire_codec::Stages#method.from_str); not together with `rung` | those of the rung |
+//! | `stages` | see [`Stages`](cubewire_codec::Stages#method.from_str); not together with `rung` | stages of the default rung |
 //! | `link` | a preset's name, or conditions: see [`Conditions`](cubewire_link::Conditions) | 50 ms each way |
 //! | `interpolation` | `none`, `linear`, `hermite`, `extrapolate` | `linear` |
-//! | `rate` | snapshots a second: 60, 30, 20, 10 | 60 |
+//! | `rate` | snapshots per second: 60, 30, 20, 10 | 60 |
 //! | `playout` | `rule`, `adaptive`, or a delay as in `150ms` | `rule` |
 //! | `baseline` | `newest`, `smallest` | `newest` |
-//! | `budget` | most kilobits a second on the wire, as in `64kbps`, or `none` | `none` |
+//! | `budget` | limit of kilobits per second on the wire, as in `64kbps`, or `none` | `none` |
 //! | `seed` | random seed of the simulated link | 0 |
 
 mod describe;
@@ -31,7 +31,7 @@ const NOTATION: Notation = Notation {
     slash: '/',
 };
 
-/// The keys in the order in which they have always been written: the checksum of a replay is of its lanes, too.
+/// Order of the keys when written. It must not change, because the checksum of a replay covers its lanes' texts.
 const ORDER: [&str; 8] = [
     "rung",
     "link",
@@ -43,36 +43,37 @@ const ORDER: [&str; 8] = [
     "budget",
 ];
 
-/// Settings that change in a lane, whichever it is.
+/// A change of some settings, applicable to any lane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LaneChange(Vec<(String, String)>);
 
 impl LaneChange {
-    /// Checks the settings: keys and values as in the text of a lane.
+    /// Creates a change from keys and values, as in the text of a lane.
     ///
     /// # Errors
-    /// If a key is unknown or there twice, or its value cannot be used.
+    /// If a key is unknown or repeated, a value is invalid, or both `rung` and `stages` are set.
     pub fn new(settings: impl IntoIterator<Item = (String, String)>) -> Result<Self, TextError> {
         let change = Self(settings.into_iter().collect());
         change.apply(&mut LaneSettings::default())?;
         Ok(change)
     }
 
-    /// Changes the settings of a lane.
+    /// Changes these settings of a lane and keeps the others.
     ///
     /// # Errors
-    /// If the settings that the lane has cannot be written.
+    /// If the lane's current settings have no text form.
     pub fn apply(&self, lane: &mut LaneSettings) -> Result<(), TextError> {
         let has = |key: &str| self.0.iter().any(|(set, _)| set == key);
         if has("rung") && has("stages") {
             let message = "a lane has either `rung:NAME` or `stages:…`, not both";
             return Err(TextError::Other(message.to_owned()));
         }
+        // Both keys set `SenderSettings::stages`, which is read and written as `rung`.
         let entries = self.0.iter().map(|(key, value)| match key.as_str() {
             "stages" => ("rung", value),
             key => (key, value),
         });
-        // Recorded delays have no text.
+        // A trace has no text form, so it is set aside.
         let mut base = lane.clone();
         let trace = base.link.conditions.trace.take();
         *lane = NOTATION.change(&base, entries)?;
@@ -83,7 +84,7 @@ impl LaneChange {
     }
 }
 
-/// A value that lacks its setting, as in `delta`, and that setting.
+/// A value without its key, such as `delta`, and the key that it belongs to.
 fn without_setting<'a>((key, value): (&'a str, &str)) -> Option<(&'a str, &'static str)> {
     let is_one = |setting: &str| {
         let change = LaneChange::new([(setting.to_owned(), key.to_owned())]);
@@ -94,7 +95,7 @@ fn without_setting<'a>((key, value): (&'a str, &str)) -> Option<(&'a str, &'stat
     settings.next().map(|setting| (key, setting))
 }
 
-/// Reads values of one setting.
+/// Returns a parser for values of one setting.
 pub fn setting(
     key: &'static str,
 ) -> impl Fn(&str) -> Result<LaneChange, TextError> + Clone + Send + Sync {
@@ -105,7 +106,7 @@ impl FromStr for LaneChange {
     type Err = TextError;
 
     fn from_str(text: &str) -> Result<Self, TextError> {
-        // One more than there can be without an error: every setting once, and `stages`.
+        // One more entry than a valid text can have: every setting once, and `stages`. More than that is an error anyway.
         let most = NOTATION.written(&LaneSettings::default())?.len() + 1;
         let entries = || NOTATION.entries(text).take(most);
         if let Some((name, setting)) = entries().find_map(without_setting) {
@@ -128,8 +129,7 @@ impl FromStr for LaneSettings {
 }
 
 impl LaneSettings {
-    /// The text that these settings are parsed from; none while the link follows a trace, which has no
-    /// name.
+    /// The text that parses to these settings. `None` if the link follows a trace, which has no text form.
     #[must_use]
     pub fn to_text(&self) -> Option<String> {
         let mut entries = NOTATION.written(self).ok()?;
@@ -137,6 +137,7 @@ impl LaneSettings {
         entries.retain(|entry| entry.0 == "rung" || !usual.contains(entry));
         let rank = |key: &str| ORDER.iter().position(|known| *known == key);
         entries.sort_by_key(|(key, _)| rank(key).unwrap_or(ORDER.len()));
+        // `rung` is always written, and comes first.
         if ladder::rung_of(self.sender.stages).is_none() {
             "stages".clone_into(&mut entries[0].0);
         }
@@ -144,16 +145,16 @@ impl LaneSettings {
     }
 }
 
-/// The names of all presets of the simulated network.
+/// The names of the network presets, separated by commas.
 #[must_use]
 pub fn network_names() -> String {
     PRESETS.each_ref().map(|preset| preset.name).join(", ")
 }
 
-/// The preset of the simulated network of that name.
+/// Finds a network preset by name.
 ///
 /// # Errors
-/// If there is none.
+/// If the name is unknown.
 pub fn network(name: &str) -> Result<&'static Preset, TextError> {
     let names = PRESETS.iter().map(|preset| preset.name);
     Preset::by_name(name).ok_or_else(|| TextError::unknown("network", name, names))
@@ -167,7 +168,7 @@ mod tests {
         text.parse::<LaneSettings>().unwrap_err().to_string()
     }
 
-    /// Texts that are in people's scripts and replays, whose checksum is of what is written.
+    /// These texts occur in existing scripts and replays. The checksum of a replay covers the text.
     #[test]
     fn a_lane_is_read_and_written_as_ever() {
         for text in [
@@ -185,7 +186,7 @@ mod tests {
         let stages = ladder::DELTA.stages;
         for (text, written) in [
             ("link:hostile", "rung:changed-flags,link:hostile"),
-            // Stages of a rung get its name, in any order.
+            // Stages that are a rung are written as the rung.
             (&format!("rate:30,stages:{stages}"), "rung:delta,rate:30"),
             (
                 "rung:delta,rate:60,playout:rule,interpolation:linear,link:latency=50ms",

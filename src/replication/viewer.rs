@@ -1,7 +1,7 @@
-//! The receiving half alone, as it runs in a viewer of a server in another process.
+//! The receiving half alone, in a viewer of a server in another process.
 //!
-//! There is one lane. Its sender settings are requested from the server. The meter measures what arrives; the bits by
-//! kind are those that the decoder counts.
+//! A viewer has one lane. Its sender settings are requested from the server. The meter records the received packets, with the
+//! bits by kind as the decoder counts them.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use super::sync::status::LaneSync;
 use super::transport::{End, TransportSystems};
 use super::{Replica, ReplicationSystems, spawn, sync, text};
 
-/// Runs the receiving lane. Needs a transport that receives from a server.
+/// Runs the receiving lane. Needs a transport that connects to a server.
 #[derive(Debug)]
 pub struct ViewerPlugin;
 
@@ -55,17 +55,17 @@ impl Plugin for ViewerPlugin {
                         .in_set(ReplicationSystems::Observe),
                 ),
             );
-        // Frames may take long with a software renderer, and the ticks of a viewer are cheap.
+        // Frames may take long with a software renderer, and a viewer's ticks are cheap.
         if let Some(mut time) = app.world_mut().get_resource_mut::<Time<Virtual>>() {
             time.set_max_delta(MAX_FRAME);
         }
     }
 }
 
-/// Maximum length of a frame in which ticks keep pace with the sender's.
+/// The fixed clock catches up completely after frames of up to this length.
 const MAX_FRAME: Duration = Duration::from_secs(2);
 
-/// Restarts from the initial state that the server has sent.
+/// Restarts the lane from the initial state in the server's welcome.
 fn welcome(
     welcomed: On<Welcomed>,
     time: Res<Time<Fixed>>,
@@ -91,7 +91,7 @@ fn welcome(
     commands.entity(welcomed.entity).try_insert(receiving);
 }
 
-/// Begins the sample of a tick, by the viewer's own count. The budget is the one that the server gives.
+/// Begins the sample of a tick, numbered by the viewer. The sample's budget is the one granted by the server.
 fn begin(
     mut tick: Local<u64>,
     server: Option<Res<ServerConnection>>,
@@ -100,7 +100,7 @@ fn begin(
     *tick += 1;
     let granted = server.and_then(|server| server.granted);
     for (settings, mut meter) in &mut lanes {
-        // Before the first packet, the requested stages: a server starts to send with them.
+        // Before the first packet, assume the stages that the server will use: the requested ones, or their fallback.
         let asked = meter
             .fallback
             .and(FallbackReason::instead_of(settings.stages));
@@ -117,7 +117,7 @@ fn begin(
     }
 }
 
-/// Counts the bits of packets, each of them while something shows them.
+/// Makes the decoder count the bits of each packet by kind, or item by item if the lane is [`Detailed`].
 fn account(mut lanes: Query<(&mut Replica, Has<Detailed>)>) {
     for (mut replica, is_detailed) in &mut lanes {
         let ledger = replica.0.decoder().ledger();

@@ -1,4 +1,4 @@
-//! The two ends of a lane in one process, with a simulated link between them.
+//! Connects the two ends of a lane in one process over a simulated link.
 
 use bevy::ecs::component::Mutable;
 use bevy::prelude::*;
@@ -8,8 +8,7 @@ use cubewire_link::LinkStats;
 use crate::replication::transport::{End, ReceiverMail, TransportSystems};
 use crate::replication::{LaneMeter, LinkSettings, LocalLane, end};
 
-/// Connects every [`LocalLane`], over the link that its [`LinkSettings`] describe. Packets travel by the
-/// simulation's clock.
+/// Connects every [`LocalLane`] over the link that its [`LinkSettings`] describe. Packets are delayed in simulation time.
 #[derive(Debug)]
 pub struct MemoryTransportPlugin;
 
@@ -31,7 +30,7 @@ impl Plugin for MemoryTransportPlugin {
     }
 }
 
-/// The mailbox of an end of a lane.
+/// The mailbox component of one end of a lane.
 trait LaneEnd: Component<Mutability = Mutable> {
     const END: memory::End;
 
@@ -54,7 +53,7 @@ impl LaneEnd for ReceiverMail {
     }
 }
 
-/// Both ends of a lane, and the links between them.
+/// The links between the two ends of a lane, with the packets in flight.
 #[derive(Component, Debug)]
 struct Connection(MemoryLink);
 
@@ -62,6 +61,7 @@ fn connect(added: On<Add, LocalLane>, lanes: Query<&LinkSettings>, mut commands:
     let Ok(settings) = lanes.get(added.entity) else {
         return;
     };
+    // A link uses this seed and the next one, for its two directions. Different settings must not share any.
     let link = MemoryLink::new(&settings.conditions, settings.seed.wrapping_mul(2));
     commands
         .entity(added.entity)
@@ -76,7 +76,7 @@ fn follow_settings(mut lanes: Query<(&mut Connection, &LinkSettings, &mut LaneMe
     }
 }
 
-/// Delivers what has arrived at an end.
+/// Delivers the packets that have arrived at an end.
 fn receive<Mail: LaneEnd>(
     time: Res<Time>,
     mut lanes: Query<(Entity, &mut Connection, &mut Mail)>,
@@ -92,7 +92,7 @@ fn receive<Mail: LaneEnd>(
 
 type FlushedLane<'a, Mail> = (Entity, &'a mut Connection, &'a mut Mail, &'a mut LaneMeter);
 
-/// Sends what an end has to say.
+/// Sends the outgoing messages of an end, and counts the traffic.
 fn flush<Mail: LaneEnd>(
     time: Res<Time>,
     mut lanes: Query<FlushedLane<'_, Mail>, With<LocalLane>>,

@@ -1,8 +1,8 @@
-//! A [server](UdpServerPlugin) and its [viewers](UdpViewer) over UDP. Their reliable messages are the sessions of
+//! A [server](UdpServerPlugin) and its [viewers](UdpViewer) over UDP. Their reliable messages belong to a session of
 //! [`cubewire_protocol`].
 //!
-//! Here every viewer has the server's key and makes its own connect token; a game would keep the key on its servers and hand
-//! out tokens.
+//! Each viewer has the server's key and makes its own connect token. A game would keep the key on its servers and hand out
+//! tokens.
 
 mod server;
 mod viewer;
@@ -15,7 +15,7 @@ use crate::replication::SenderSettings;
 pub use server::{MAX_VIEWERS, UdpServerPlugin, ViewerBudget, Viewers};
 pub use viewer::{UdpViewer, UdpViewerPlugin, ViewError, ViewerSettings};
 
-/// The terms on which viewers connect.
+/// The protocol contract that both ends must share: the scene, without further registered items.
 fn contract() -> Contract {
     Contract::new(Plan::cubes(), String::new())
 }

@@ -66,6 +66,7 @@ pub fn report(world: &mut World) -> Value {
         "panel": {
             "size": panel.shown_size(),
             "page": panel.page,
+            "column": panel.column,
             "theme": panel.theme,
             "scale": panel.scale,
             "explaining": panel.explaining,

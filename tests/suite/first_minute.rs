@@ -15,7 +15,7 @@ const PANEL: f32 = 360.0;
 /// Frame time for tests that have to wait long.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Distance from the top to the tabs, and to the pages of a tab below them, points.
+/// Distance from the top to the tabs, and to the pages of a tab or the columns of the ladder below them, points.
 const TABS: f32 = 64.0;
 const PAGES: f32 = 100.0;
 
@@ -215,7 +215,7 @@ fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
 
 #[test]
 #[ignore = "needs Xvfb, xdotool and a software Vulkan driver"]
-fn sliders_and_savings_are_moved_and_clicked_while_the_ball_rolls() {
+fn sliders_and_columns_are_moved_and_clicked_while_the_ball_rolls() {
     let script = script_path("katamari");
     let window = Window::open(&["--script", script.to_str().unwrap()]);
     let left = WIDTH - PANEL;
@@ -244,13 +244,9 @@ fn sliders_and_savings_are_moved_and_clicked_while_the_ball_rolls() {
 
     click(&window, 49.0, TABS);
     window.expect("/panel/page", "Ladder");
-    for (from_left, page) in [
-        (199.0, "OverTime"),
-        (293.0, "WithoutEach"),
-        (120.0, "Savings"),
-    ] {
+    for (from_left, column) in [(310.0, "OverTime"), (220.0, "Without"), (135.0, "Savings")] {
         click(&window, from_left, PAGES);
-        window.expect("/panel/page", page);
-        window.screenshot(page);
+        window.expect("/panel/column", column);
+        window.screenshot(column);
     }
 }

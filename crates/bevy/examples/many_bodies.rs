@@ -1,7 +1,7 @@
 //! How long a tick of ten thousand bodies takes, how many bytes it has, and how much memory the server's plugins hold: `cargo
 //! run --release -p cubewire-bevy --example many_bodies [BODIES] [CLIENTS] [SLOTS]`. A tenth of the bodies moves in each tick. All
 //! clients see the same, so that they share one encode; then each has a budget of 256 kbps, and one of 25 kbps, within which
-//! it is sent what is most urgent.
+//! it is sent what is most urgent. With `rungs` behind the numbers, each rung of the ladder is measured instead, without a budget.
 
 #![allow(clippy::disallowed_methods, reason = "no browser runs this example")]
 
@@ -12,10 +12,11 @@ use bevy_app::{App, First, Last};
 use bevy_ecs::prelude::*;
 use bevy_math::Quat;
 use bevy_transform::components::Transform;
+use cubewire_bevy::cubewire_codec::ladder;
 use cubewire_bevy::testing::TestNet;
 use cubewire_bevy::{
-    BodyKind, ByteBudget, Client, CubewireAppExt, CubewirePlugin, Mailbox, Pose, Remote,
-    Replicated, ReplicationStats, Shape,
+    BodyKind, ByteBudget, Client, ConnectionSettings, CubewireAppExt, CubewirePlugin, Mailbox,
+    Pose, Protocol, Remote, Replicated, ReplicationStats, Shape,
 };
 use peak_alloc::PeakAlloc;
 
@@ -70,28 +71,59 @@ fn main() {
             .spawn((Replicated, BodyKind::named("ball"), at));
     }
     net.run_until(|net| net.count::<Remote>(0) == bodies);
+    if std::env::args().any(|argument| argument == "rungs") {
+        measure_rungs(&mut net, clients);
+        return;
+    }
     println!("{bodies} bodies of at most {slots}, {clients} clients; means of {TICKS} ticks\n");
     println!(
         "{:>10} {:>10} {:>10} {:>15} {:>15} {:>10}",
         "budget", "server µs", "client µs", "bytes a packet", "wire kbps each", "server MB"
     );
-    measure(&mut net, clients, "none");
-    let world = net.server.world_mut();
-    let peers: Vec<_> = world
-        .query_filtered::<Entity, With<Client>>()
-        .iter(world)
-        .collect();
+    print(&mut net, clients, "none");
     for kbps in [256, 25] {
-        for &peer in &peers {
-            let world = net.server.world_mut();
-            world.entity_mut(peer).insert(ByteBudget::kbps(kbps));
-        }
-        net.ticks(60);
-        measure(&mut net, clients, &format!("{kbps} kbps"));
+        insert(&mut net, ByteBudget::kbps(kbps));
+        print(&mut net, clients, &format!("{kbps} kbps"));
     }
 }
 
-fn measure(net: &mut TestNet, clients: usize, budget: &str) {
+/// Prints a table of the rungs that the scene has.
+fn measure_rungs(net: &mut TestNet, clients: usize) {
+    println!("| rung | bytes a packet | server µs | client µs |");
+    println!("| --- | ---: | ---: | ---: |");
+    for rung in ladder::LADDER {
+        let stages = *rung.stages;
+        let protocol = net.server.world().resource::<Protocol>();
+        if protocol.plan().legal(stages).is_ok() {
+            let settings = ConnectionSettings {
+                stages,
+                ..ConnectionSettings::default()
+            };
+            insert(net, settings);
+            let [server, client, bytes, _] = measure(net, clients);
+            println!("| `{}` | {bytes} | {server} | {client} |", rung.name);
+        }
+    }
+}
+
+/// Inserts into all connections of the server, and waits until that has its effect.
+fn insert(net: &mut TestNet, component: impl Component + Copy) {
+    let world = net.server.world_mut();
+    let mut clients = world.query_filtered::<Entity, With<Client>>();
+    for client in clients.iter(world).collect::<Vec<_>>() {
+        world.entity_mut(client).insert(component);
+    }
+    net.ticks(60);
+}
+
+fn print(net: &mut TestNet, clients: usize, budget: &str) {
+    let [server, client, bytes, kbps] = measure(net, clients);
+    let held = net.server.world().resource::<Held>().0 as f64 / 1e6;
+    println!("{budget:>10} {server:>10} {client:>10} {bytes:>15} {kbps:>15} {held:>10.1}");
+}
+
+/// Returns the µs of a server's and a client's tick, the bytes of a packet, and the kbps of each client.
+fn measure(net: &mut TestNet, clients: usize) -> [u64; 4] {
     let (mut server, mut client) = (Duration::ZERO, Duration::ZERO);
     let before = (stats(net), wire(net));
     for tick in 0..TICKS as usize {
@@ -111,9 +143,8 @@ fn measure(net: &mut TestNet, clients: usize, budget: &str) {
     let bytes = (after.0.snapshot_bytes - before.0.snapshot_bytes) / packets;
     let ticks = after.0.tick - before.0.tick;
     let kbps = (after.1 - before.1) * 8 * 60 / 1000 / ticks / clients.max(1) as u64;
-    let [server, client] = [server, client].map(|time| (time / TICKS).as_micros());
-    let held = net.server.world().resource::<Held>().0 as f64 / 1e6;
-    println!("{budget:>10} {server:>10} {client:>10} {bytes:>15} {kbps:>15} {held:>10.1}");
+    let [server, client] = [server, client].map(|time| (time / TICKS).as_micros() as u64);
+    [server, client, bytes, kbps]
 }
 
 /// Rolls every tenth body.

@@ -1,10 +1,13 @@
-//! Records a game's bodies, and measures what each rung of the ladder takes of them: which one suits a game, before it has a
-//! network. There is nothing to draw and there are no keys. What it writes is a recording for `cubewire-lab`, too, which
+//! Records a game's bodies, and measures the bytes and the encoding time of each rung of the ladder: which one suits a game, before
+//! it has a network. There is nothing to draw and there are no keys. What it writes is a recording for `cubewire-lab`, too, which
 //! can train a model on it: `cargo run -p cubewire-lab -- stats FILE`.
 //! `cargo run -p cubewire-bevy --example record_and_measure -- FILE [SECONDS]`
 
+#![allow(clippy::disallowed_methods, reason = "no browser runs this example")]
+
 use std::error::Error;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use bevy_app::{App, FixedUpdate, TaskPoolPlugin};
 use bevy_ecs::prelude::*;
@@ -89,9 +92,12 @@ fn record(path: &Path, ticks: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Bytes of all packets of a recording with a rung, each relative to one that a client has after a round trip. `None` if the
-/// scene cannot have the rung.
-fn measure(recording: &Recording, rung: ladder::Rung) -> Result<Option<usize>, Box<dyn Error>> {
+/// Returns the bytes of all packets of a recording with a rung, each relative to one that a client has after a round trip, and the
+/// time that encoding took. `None` if the scene cannot have the rung.
+fn measure(
+    recording: &Recording,
+    rung: ladder::Rung,
+) -> Result<Option<(usize, Duration)>, Box<dyn Error>> {
     let plan = &recording.plan;
     let Ok(stages) = plan.legal(*rung.stages) else {
         return Ok(None);
@@ -101,6 +107,7 @@ fn measure(recording: &Recording, rung: ladder::Rung) -> Result<Option<usize>, B
     }
     let mut encoder = Encoder::new(plan.clone(), Snapshot::default(), Limits::default())?;
     let (mut packet, mut bytes) = (Packet::default(), 0);
+    let mut time = Duration::ZERO;
     let mut sent = Vec::<Baseline>::new();
     for (tick, frame) in recording.frames.iter().enumerate() {
         let at = |age| tick.checked_sub(age).map(|tick| &sent[tick]);
@@ -110,6 +117,7 @@ fn measure(recording: &Recording, rung: ladder::Rung) -> Result<Option<usize>, B
             ..Baselines::default()
         };
         let (sequence, mut out) = (Sequence(tick as u16), Baseline::default());
+        let start = Instant::now();
         encoder.encode(
             sequence,
             stages,
@@ -118,10 +126,11 @@ fn measure(recording: &Recording, rung: ladder::Rung) -> Result<Option<usize>, B
             &mut packet,
             Some(&mut out),
         )?;
+        time += start.elapsed();
         bytes += packet.bytes.len();
         sent.push(out);
     }
-    Ok(Some(bytes))
+    Ok(Some((bytes, time)))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -134,13 +143,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     record(path.as_ref(), (f32::clamp(seconds, 1.0, 600.0) * HZ) as u32)?;
     let recording = Recording::read(path.as_ref())?;
     let packets = recording.frames.len() as f32;
-    println!("{path}: {packets} ticks of {BALLS} balls");
-    println!("{:<21} {:>13} {:>8}", "rung", "bytes a tick", "kbit/s");
+    println!("{path}: {packets} ticks of {BALLS} balls\n");
+    println!("| rung | bytes a packet | kbit/s | encode µs |");
+    println!("| --- | ---: | ---: | ---: |");
     for rung in ladder::LADDER {
-        if let Some(bytes) = measure(&recording, rung)? {
+        if let Some((bytes, time)) = measure(&recording, rung)? {
             let bytes = bytes as f32 / packets;
             let kbps = bytes * 8.0 * HZ / 1000.0;
-            println!("{:<21} {bytes:>13.1} {kbps:>8.1}", rung.name);
+            let us = time.as_secs_f32() * 1e6 / packets;
+            println!("| `{}` | {bytes:.1} | {kbps:.1} | {us:.1} |", rung.name);
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
-//! A server and a client as two programs, over UDP: the server turns a wheel of balls, and the client says where it sees them and
-//! which way they are to turn. There is nothing to draw and there are no keys; Ctrl-C ends either. In two terminals:
+//! A server and a client as two programs, over UDP. The server turns a wheel of balls. The client prints where it sees
+//! them, and sends the direction to turn. There are no graphics and no keys; Ctrl-C ends either program. In two
+//! terminals:
 //!
 //! `cargo run -p cubewire-bevy --example udp_pair -- serve 127.0.0.1:5000`
 //! `cargo run -p cubewire-bevy --example udp_pair -- connect localhost:5000`
@@ -19,7 +20,7 @@ use bevy_transform::components::Transform;
 use cubewire_bevy::{udp::*, *};
 use serde::{Deserialize, Serialize};
 
-/// Which way the wheel is to turn, and how fast.
+/// Direction and speed of the wheel.
 #[derive(Serialize, Deserialize)]
 struct Turn(f32);
 
@@ -30,14 +31,14 @@ fn protocol(app: &mut App) {
         .add_input::<Turn>();
 }
 
-/// Both programs have this: see "Keys and tokens" in the README.
+/// Both programs share this key: see "Keys and tokens" in the README.
 const KEY: Key = Key::new([7; 32]);
 
 fn app() -> App {
     let mut app = App::new();
     let log = LogPlugin {
         filter: format!("{DEFAULT_FILTER},renet=off"),
-        // A file has no colours.
+        // Files get no colours.
         fmt_layer: |_| {
             let layer = fmt::layer().with_writer(io::stderr);
             Some(Box::new(layer.with_ansi(io::stderr().is_terminal())))
@@ -67,7 +68,7 @@ fn serve(address: &str) -> Result<AppExit, Box<dyn Error>> {
     Ok(app.run())
 }
 
-/// Turns the balls as the last input says.
+/// Turns the balls by the last input.
 fn turn(
     mut inputs: MessageReader<FromClient<Turn>>,
     mut speed: Local<f32>,
@@ -98,7 +99,7 @@ fn connect(server: &str) -> Result<AppExit, Box<dyn Error>> {
     Ok(app.run())
 }
 
-/// Two seconds one way, two the other.
+/// Two seconds in one direction, two in the other.
 fn steer(mut inputs: MessageWriter<ToServer<Turn>>, mut ticks: Local<u32>) {
     *ticks += 1;
     let way = if (*ticks / 120).is_multiple_of(2) {
@@ -109,7 +110,7 @@ fn steer(mut inputs: MessageWriter<ToServer<Turn>>, mut ticks: Local<u32>) {
     inputs.write(ToServer(Turn(way)));
 }
 
-/// Ends the program if nobody reads what it prints.
+/// Ends the program if its output pipe is closed.
 fn report(balls: Query<&Transform, With<Remote>>, mut exit: MessageWriter<AppExit>) {
     let line = match balls.iter().next() {
         Some(first) => format!(

@@ -1,6 +1,6 @@
-//! A game that has `bevy_renet` already: its server and its client send messages of their own, and replicate balls over the same
-//! connection. Both are in this program and talk UDP. There is nothing to draw and there are no keys; it ends when the
-//! client has seen all.
+//! Adds replication to a game that uses `bevy_renet`. The game's server and client exchange their own messages, and
+//! replicate balls over the same connection. Both run in this program and talk over UDP. There are no graphics and no
+//! keys; the program ends when the client has received everything.
 //!
 //! `cargo run -p cubewire-bevy --example with_bevy_renet --features bevy_renet`
 
@@ -28,7 +28,7 @@ use cubewire_bevy::*;
 
 const BALLS: usize = 12;
 
-/// Distinguishes the game's datagrams from others.
+/// Distinguishes the game's datagrams from other games' datagrams.
 const PROTOCOL_ID: u64 = 7;
 
 fn protocol(app: &mut App) {
@@ -37,7 +37,7 @@ fn protocol(app: &mut App) {
         .body_kind("ball", Shape::ball(0.5));
 }
 
-/// The game's connections. renet's default channels are its own, and replication takes two more.
+/// The game's connection configuration: renet's default channels for the game, plus two for replication.
 fn connections() -> Result<(ConnectionConfig, BevyRenet), NoChannelLeft> {
     let mut config = ConnectionConfig::default();
     let transport = BevyRenet::add_channels(&mut config)?;
@@ -67,7 +67,7 @@ fn server() -> Result<(App, SocketAddr), Box<dyn Error>> {
     };
     let (config, transport) = connections()?;
     let mut app = app();
-    // The first line is replication's, the second the game's.
+    // The first line is for replication, the second for the game.
     app.add_plugins((ServerPlugin, transport))
         .add_plugins((RenetServerPlugin, NetcodeServerPlugin, LogPlugin::default()))
         .insert_resource(RenetServer::new(config))
@@ -84,7 +84,7 @@ fn server() -> Result<(App, SocketAddr), Box<dyn Error>> {
     Ok((app, address))
 }
 
-/// The game's own message to a client.
+/// Sends the game's message to a new client.
 fn greet(event: On<RenetServerEvent>, mut server: ResMut<RenetServer>) {
     if let ServerEvent::ClientConnected { client_id } = event.0 {
         let greeting = format!("welcome, client {client_id}");
@@ -118,7 +118,7 @@ fn client(server_addr: SocketAddr) -> Result<App, Box<dyn Error>> {
     Ok(app)
 }
 
-/// What the client has seen.
+/// Values that the client has received.
 #[derive(Resource, Default)]
 struct Seen {
     greeting: Option<String>,
@@ -151,12 +151,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut server, address) = server()?;
     let mut client = client(address)?;
     for app in [&mut server, &mut client] {
-        // A runner would do that.
+        // Bevy's runner would call this.
         app.finish();
         app.cleanup();
     }
     println!("the game's server listens on {address}");
-    // A minute, on a machine that has time for it.
+    // A minute at most.
     for _ in 0..60 * 60 {
         server.update();
         client.update();

@@ -1,75 +1,77 @@
-//! What an entity has that is replicated, at either end.
+//! Components of replicated entities, at the server and at clients.
 
 use bevy_ecs::prelude::*;
 use bevy_transform::components::Transform;
 
 use crate::wire::BodyId;
 
-/// At a server: clients see this entity. It needs a [`BodyKind`], and its [`Transform`] must be one of the world, without a
-/// parent that moves. While the entity has [`Disabled`](bevy_ecs::entity_disabling::Disabled), or another component that the
-/// app has registered as disabling, clients do not see it, and it keeps its slot.
+/// Server: replicates this entity to clients. It needs a [`BodyKind`]. Its [`Transform`] is sent as a position in the
+/// world, so it must not have a moving parent. While the entity has [`Disabled`](bevy_ecs::entity_disabling::Disabled),
+/// or another component that the app registered as disabling, clients do not see it and it keeps its slot.
 ///
-/// A clone of the entity is another body. It has what the game inserted, such as this, [`BodyKind`] and all replicated
-/// components, and not what replication inserted.
+/// A clone of the entity is a new body. The clone gets the components that the game inserted, including this one, but
+/// not the components of replication.
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[require(Transform)]
 pub struct Replicated;
 
-/// At a client: an entity of the server. It is spawned with all that is replicated of it, and [`BodyKind`] and this come last,
-/// so an observer of their `Add` sees all the rest; in an app that is the server, too, that of [`BodyKind`] also fires for the
-/// server's own bodies, which have no `Remote`.
+/// Client: marks an entity that was spawned for a body of the server. [`BodyKind`] and `Remote` are inserted last, so
+/// an observer of their `Add` sees all other replicated components. In an app with both plugins, an observer of
+/// [`BodyKind`] also runs for the server's own bodies, which have no `Remote`.
 ///
-/// A clone of the entity does not have this: it is the client's own, and stays where it is.
+/// A clone of the entity does not get this component. It is a local entity that replication does not update.
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[component(clone_behavior = Ignore)]
 #[require(Transform)]
 pub struct Remote;
 
-/// At a client: which of the server's bodies it is.
+/// Client: identifies the server's body.
 #[derive(Component, Clone, Copy, Debug)]
 #[component(clone_behavior = Ignore)]
 pub(crate) struct RemoteBody(pub(crate) BodyId);
 
-/// The kind of a body: one that was [registered](crate::CubewireAppExt::body_kind).
+/// Kind of a body, as [registered](crate::CubewireAppExt::body_kind).
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[component(immutable)]
 pub struct BodyKind(&'static str);
 
 impl BodyKind {
-    /// The kind of that name. A body of a kind that was not registered is not replicated, and is counted in
-    /// `ReplicationStats`.
+    /// Returns the kind with this name. Bodies of an unregistered kind are not replicated; `ReplicationStats` counts
+    /// them.
     #[must_use]
     pub const fn named(name: &'static str) -> Self {
         Self(name)
     }
 
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub const fn name(&self) -> &'static str {
         self.0
     }
 }
 
-/// A connection has ended, or could not be made: nobody listens there, the server is full or has another protocol, the other end
-/// has left or is lost, or it has broken the rules. Triggered at the entity of the connection before that is despawned: at a
-/// server that refuses a client, and tells it, that is up to five seconds later; it loses [`Connected`](crate::Connected) at once.
-/// Not triggered where this end despawns the entity, or its app exits.
+/// A connection has ended or could not be established: no server listens, the server is full or has a different
+/// protocol, the peer left or timed out, or the peer violated the protocol. Triggered on the connection's entity before
+/// the entity is despawned. If a server refuses a client, the despawn follows up to five seconds later, so that the
+/// reason can be sent; [`Connected`](crate::Connected) is removed at once. Not triggered if this end despawns the
+/// entity or its app exits.
 #[derive(EntityEvent, Clone, Debug, PartialEq, Eq)]
 pub struct Disconnected {
-    /// The connection.
+    /// The connection's entity.
     pub entity: Entity,
-    /// In a sentence; of different protocols it names the first line that differs.
+    /// The reason, as a sentence. If the protocols differ, it names the first line that differs.
     pub reason: String,
 }
 
-/// On a connection that is despawned later: [`Disconnected`] was triggered at it.
+/// [`Disconnected`] was already triggered for this connection, which is despawned later.
 #[derive(Component, Debug)]
 #[component(clone_behavior = Ignore)]
 pub(crate) struct HasEnded;
 
-/// At a server: inserted with a new [`Transform`], it makes the body jump there. Clients show the body at its old place until
-/// they play the tick of the jump, and from then on at the new one, and never in between; if they have no snapshot of that
-/// tick, from the first snapshot after it on. Each insertion is a jump. It must come in the same tick as the new `Transform`.
+/// Server: inserted together with a new [`Transform`], makes the body jump. Clients show the body at its old position
+/// until they play the jump's tick, and at the new one from then on, without interpolation between the two. If a client
+/// has no snapshot of that tick, the jump happens at the first later snapshot. Each insertion is a jump. Insert it in
+/// the same tick as the new `Transform`.
 ///
 /// Needs [`replicate_teleports`](crate::CubewireAppExt::replicate_teleports) at both ends.
 ///
@@ -113,14 +115,14 @@ pub(crate) struct HasEnded;
 #[component(immutable)]
 pub struct Teleport;
 
-/// Inserts into a remote body, unless an observer of an earlier insertion has despawned it.
+/// Inserts the bundle into a remote body. Skipped if an observer of an earlier insertion has despawned it.
 pub(crate) fn write(world: &mut World, body: Entity, bundle: impl Bundle) {
     if let Ok(mut body) = world.get_entity_mut(body) {
         body.insert(bundle);
     }
 }
 
-/// Ends a connection: triggers [`Disconnected`] at it, unless that has happened, and despawns it.
+/// Ends a connection: triggers [`Disconnected`] if that has not happened yet, and despawns the entity.
 pub fn disconnect(world: &mut World, entity: Entity, reason: impl Into<String>) {
     let Ok(connection) = world.get_entity(entity) else {
         return;

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use bevy_app::{App, FixedPostUpdate, Plugin, PostUpdate, PreStartup, PreUpdate};
 use bevy_ecs::prelude::*;
+use cubewire_protocol::Settings;
 
 pub use self::session::Session;
 
@@ -31,7 +32,7 @@ impl Plugin for ClientPlugin {
             .add_systems(
                 PreUpdate,
                 (
-                    (session::begin, session::deliver)
+                    (session::begin, session::deliver, session::request)
                         .chain()
                         .in_set(CubewireSystems::Deliver),
                     play::play.in_set(CubewireSystems::Play),
@@ -61,6 +62,15 @@ pub enum PlayoutDelay {
     /// This long, up to 240 ticks.
     Fixed(Duration),
 }
+
+/// Settings that a client asks of its server; on the entity of the connection at the client. A change asks again.
+/// [`Session::answer`] has the answer.
+///
+/// A server declines them unless its resource `ClientRequests` is `Grant`. A budget is in
+/// [`BUDGETS_KBPS`](cubewire_protocol::BUDGETS_KBPS), and stages are [those of the protocol](cubewire_codec::Plan::legal).
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+#[component(clone_behavior = Ignore)]
+pub struct SettingsRequest(pub Settings);
 
 /// A remote body vanishes. Triggered at it before it is despawned.
 #[derive(EntityEvent, Clone, Copy, Debug, PartialEq, Eq)]

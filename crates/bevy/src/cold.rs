@@ -1,4 +1,4 @@
-//! Components that are sent reliably, as serde has them.
+//! Components that are sent reliably, encoded with serde.
 
 use bevy_ecs::change_detection::ComponentTicks;
 use bevy_ecs::entity::{EntityGeneration, EntityIndex, EntityMapper};
@@ -9,16 +9,17 @@ use serde::de::DeserializeOwned;
 use crate::body::write;
 use crate::wire::{BodyId, Encoded, LoggedOnce, MAX_TO_CLIENT_BYTES, decode, sendable, short_name};
 
-/// A type of component, and how to get at it.
+/// Access to one registered component type.
 pub(crate) struct ColdEntry {
     pub(crate) name: &'static str,
     pub(crate) ticks: fn(EntityRef<'_>) -> Option<ComponentTicks>,
-    /// The bytes of a body's component, with the entities in it as they are on the wire.
+    /// Encodes a body's component. Entities in it are replaced by their wire form ([`to_wire`]).
     pub(crate) read: fn(EntityRef<'_>, &mut Mapper<'_>) -> Option<Encoded>,
-    /// Inserts the component, unless the entity has been despawned. False if the bytes are malformed.
+    /// Decodes and inserts the component. Skipped if the entity was despawned. Returns false if the bytes are
+    /// malformed.
     pub(crate) write: fn(&mut World, Entity, &[u8], &mut Mapper<'_>) -> bool,
     pub(crate) remove: fn(&mut World, Entity),
-    /// Whether a warning about an unsendable value was logged.
+    /// Limits the warning about an unsendable value to one.
     pub(crate) unsent: LoggedOnce,
 }
 
@@ -49,10 +50,10 @@ impl ColdEntry {
     }
 }
 
-/// Maps entities to those of the wire, or back.
+/// Maps local entities to wire entities, or back.
 pub(crate) struct Mapper<'a> {
     map: &'a dyn Fn(Entity) -> Option<Entity>,
-    /// The entities that were mapped, as they were before.
+    /// Source entities of all mappings so far.
     pub(crate) references: Vec<Entity>,
 }
 
@@ -77,14 +78,14 @@ impl EntityMapper for Mapper<'_> {
     fn set_mapped(&mut self, _: Entity, _: Entity) {}
 }
 
-/// A body as an entity of the wire: its slot is the index.
+/// Returns the wire entity of a body. Its index is the body's slot.
 pub(crate) fn to_wire(body: BodyId) -> Option<Entity> {
     let index = EntityIndex::from_raw_u32(body.slot.into())?;
     let generation = EntityGeneration::from_bits(body.generation.into());
     Some(Entity::from_index_and_generation(index, generation))
 }
 
-/// The body of an entity of the wire.
+/// Returns the body of a wire entity.
 pub(crate) fn from_wire(entity: Entity) -> Option<BodyId> {
     Some(BodyId {
         slot: entity.index_u32().try_into().ok()?,

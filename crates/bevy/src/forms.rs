@@ -1,4 +1,4 @@
-//! What is said of poses, shapes and fields when they are registered.
+//! How poses, shapes and fields are quantized, as set at registration.
 
 use std::borrow::Cow;
 use std::ops::{Range, RangeInclusive};
@@ -6,18 +6,18 @@ use std::ops::{Range, RangeInclusive};
 use bevy_math::Vec3;
 use cubewire_codec::schema::{self, FieldForm, Levels};
 
-/// Where bodies can be, and how exactly they are sent. Positions outside are sent as the nearest inside.
+/// Bounds and precision of positions and orientations. Positions out of bounds are clamped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pose {
     axes: [Range<f64>; 3],
     step: f64,
-    /// None for as many as the step needs.
+    /// `None` derives the number of bits from the step.
     component_bits: Option<u8>,
 }
 
 impl Pose {
-    /// Bounds along x, y and z, in units. The default step is 1/128 of a unit. Orientations are by default as exact as
-    /// [`orientation_bits`](Self::orientation_bits) says.
+    /// Returns a pose with these bounds along x, y and z, in units. The default step is 1/128 unit.
+    /// [`orientation_bits`](Self::orientation_bits) describes the default precision of orientations.
     #[must_use]
     pub const fn within(x: Range<f64>, y: Range<f64>, z: Range<f64>) -> Self {
         Self {
@@ -27,22 +27,23 @@ impl Pose {
         }
     }
 
-    /// Distance from a position to the next, in units. Multiples of it are exact. Along each axis there are at most 2²⁰ steps: 8 km of 1/128 m.
+    /// Sets the distance between neighbouring positions, in units. Multiples of it are sent exactly. Each axis has at
+    /// most 2²⁰ steps, which is 8 km with steps of 1/128 m.
     #[must_use]
     pub const fn step(mut self, units: f64) -> Self {
         self.step = units;
         self
     }
 
-    /// Bits of each of the three components of an orientation that are sent, `2..=15`. With more than 12, packets are larger,
-    /// because they are not coded arithmetically.
+    /// Sets the bits of each of the three components of a sent orientation, `2..=15`. Above 12, packets are larger,
+    /// because orientations are then not coded arithmetically.
     ///
-    /// The default depends on the [`step`](Self::step): the error of an orientation moves a point 5 units from the centre of a
-    /// body by at most a step. It is 12 for 1/128 of a unit, 10 for 1/32, and never below 9. It is never above 12 either: with
-    /// steps below 1/164 of a unit, such a point can be off by 0.006 units.
+    /// The default follows from the [`step`](Self::step): the orientation error moves a point 5 units from a body's
+    /// centre by at most one step. That gives 12 bits for 1/128 unit and 10 for 1/32. The default is always `9..=12`,
+    /// so with steps below 1/164 unit such a point can be off by 0.006 units.
     ///
-    /// An orientation is off by at most 5 / (2^bits − 2) radians: 0.6 degrees with 9 bits, 0.07 with 12. The identity is exact.
-    /// So are quarter and half turns about an axis, and half turns about a diagonal between two axes.
+    /// The largest error of an orientation is 5 / (2^bits − 2) radians: 0.6° with 9 bits, 0.07° with 12. The identity,
+    /// quarter and half turns about an axis, and half turns about a diagonal between two axes are exact.
     #[must_use]
     pub const fn orientation_bits(mut self, bits: u8) -> Self {
         self.component_bits = Some(bits);
@@ -63,27 +64,28 @@ impl Pose {
     }
 }
 
-/// Distance from the centre of a body at which its default orientation is as exact as its position, in units.
+/// Distance from a body's centre at which the default orientation is as precise as the position, in units.
 const ARM: f64 = 5.0;
 
-/// Bits of a component by default: the article's at least, and at most as many as arithmetic coding takes.
+/// Range of the default bits of a component. 9 is the article's number; 12 is the most that arithmetic coding supports.
 const DEFAULT_BITS: RangeInclusive<u8> = 9..=12;
 
-/// The largest error of an orientation, in radians, if its components have this number of bits.
+/// Returns the largest error of an orientation with this number of bits per component, in radians.
 ///
-/// Each of three components is off by half a step at most. The fourth follows with a slope of at most √3 along them, so that
-/// the quaternion is off by √12 half steps of √2 / max, and the rotation by twice as much: √24 / max. The rest is for the slope,
-/// which is a little steeper within a step.
+/// Each of the three sent components is off by at most half a step. The fourth is derived from them with a slope of at
+/// most √3. So the quaternion is off by √12 half steps of √2 / max, and the rotation by twice that: √24 / max. 5
+/// instead of √24 ≈ 4.9 allows for the slightly steeper slope within a step.
 fn max_turn(bits: u8) -> f64 {
     5.0 / f64::from(Levels::Odd.max_component(bits))
 }
 
-/// The shape of a kind of body, in units. It makes packets smaller if it is about right, and harms nothing if it is not.
+/// Approximate shape of a kind of body, in units. A good approximation makes packets smaller; a wrong one has no other
+/// effect.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shape(schema::Shape);
 
 impl Shape {
-    /// Any other.
+    /// Unknown or any other shape.
     pub const UNKNOWN: Self = Self(schema::Shape::Unknown);
 
     /// A box with these half extents.
@@ -98,7 +100,7 @@ impl Shape {
         Self(schema::Shape::Ball(radius))
     }
 
-    /// A cylinder along its own y between two half balls; `half_length` is that of the cylinder.
+    /// A capsule along the local y axis. `half_length` is half the length of the cylinder between the two half balls.
     #[must_use]
     pub const fn capsule(half_length: f32, radius: f32) -> Self {
         Self(schema::Shape::Capsule {
@@ -112,7 +114,8 @@ impl Shape {
     }
 }
 
-/// The values of a field, as numbers. Others are sent as the nearest of them, and NaN as 0 or as the nearest to it.
+/// Numeric form of a field. A value outside its range is clamped to the nearest legal one. NaN becomes 0, or the legal
+/// value nearest to 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Field(FieldForm);
 
@@ -123,7 +126,7 @@ impl Field {
         Self(FieldForm::Flag)
     }
 
-    /// A whole number.
+    /// An integer in this range.
     #[must_use]
     pub const fn int(range: RangeInclusive<i32>) -> Self {
         Self(FieldForm::Int {
@@ -132,7 +135,7 @@ impl Field {
         })
     }
 
-    /// A number in steps from the first of the range.
+    /// A number in this range, in multiples of `step` from its start.
     #[must_use]
     pub const fn float(range: RangeInclusive<f32>, step: f32) -> Self {
         Self(FieldForm::Float {
@@ -142,7 +145,8 @@ impl Field {
         })
     }
 
-    /// An angle in turns, which wraps: in 2 to the power of `bits` steps, `1..=16`. What arrives is in `0.0..1.0`: −0.25 as 0.75.
+    /// An angle in turns, which wraps, with 2^`bits` steps; `bits` is `1..=16`. Decoded values are in `0.0..1.0`: −0.25
+    /// is decoded as 0.75.
     #[must_use]
     pub const fn angle(bits: u8) -> Self {
         Self(FieldForm::Angle { bits })
@@ -185,7 +189,8 @@ mod tests {
 
     #[test]
     fn a_point_5_units_away_stays_within_a_step() {
-        // A fixed sequence of rotations, among them the worst: of components that are nearly equal.
+        // A fixed pseudorandom sequence of rotations. Half of them have nearly equal components, which is the worst
+        // case.
         let mut state = 1_u32;
         let mut random = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

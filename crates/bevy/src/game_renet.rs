@@ -1,5 +1,5 @@
-//! A transport over the connections of a game that has [`bevy_renet`]: mailboxes are filled from its own `RenetServer` and
-//! `RenetClient`, over netcode or Steam, on two channels of renet. The game keeps its connections and its other messages.
+//! A transport for games that use [`bevy_renet`]: it sends through the game's own `RenetServer` and `RenetClient`, over
+//! netcode or Steam, on two additional renet channels. The game keeps its connections and its own messages.
 //!
 //! ```
 //! use bevy_app::{App, TaskPoolPlugin};
@@ -23,25 +23,28 @@
 //! # server().unwrap();
 //! ```
 //!
-//! At a server, each client that renet has connected is an entity with [`Client`] and [`RenetClientId`]; despawning it
-//! disconnects the client. At a client there is an entity with [`Server`] while `RenetClient` is connected. If the game removes
-//! or replaces a resource, its connections end in the next frame, and those of the next one begin. The exception is a connected
-//! `RenetClient` that is replaced by one that is connected at once, as `new_local_client` returns it: remove it for a frame.
+//! At a server, each client that renet has connected is an entity with [`Client`] and [`RenetClientId`]; despawning the
+//! entity disconnects the client. At a client, there is an entity with [`Server`] while `RenetClient` is connected. If
+//! the game removes or replaces either resource, its connections end in the next frame, and the new resource's
+//! connections begin. One case is not detected: a connected `RenetClient` that is replaced by one that is connected
+//! from the start, as `new_local_client` returns it. Remove the resource for one frame in between.
 //!
-//! # What does not hold
+//! # Limitations
 //!
 //! The game's transport sends the packets, so some points of the [contract](crate::mailbox) hold only in part:
 //!
-//! - renet repeats a reliable message after 300 ms until it is acked, and cannot be held back. Messages are given to renet within
-//!   [`reliable_allowance`](Mailbox::reliable_allowance), each as a whole: the last one of a flush can exceed it.
-//! - [`traffic`](Mailbox::traffic) is estimated from what renet is given and has received. Retransmissions, the packet of acks
-//!   that renet sends in each frame, and messages of the game are not counted. Datagrams count with headers of IPv4, UDP and
-//!   netcode.
-//! - So a [`ByteBudget`](crate::ByteBudget) is best effort.
+//! - renet resends a reliable message every 300 ms until it is acked, and this cannot be limited. Messages are passed
+//!   to renet within [`reliable_allowance`](Mailbox::reliable_allowance), but always whole, so the last one of a flush
+//!   can exceed the allowance.
+//! - [`traffic`](Mailbox::traffic) is estimated from the messages that renet was given and has received. It excludes
+//!   retransmissions, the ack packet that renet sends in each frame, and the game's own messages. Each datagram counts
+//!   with IPv4, UDP and netcode headers.
+//! - As a result, a [`ByteBudget`](crate::ByteBudget) is best effort.
 //! - [`spread_ticks`](Mailbox::spread_ticks) is ignored: all fragments of a datagram are sent in one frame.
-//! - No guard checks packets before netcode and renet read them. `SECURITY.md` lists what a peer can do to these.
+//! - No guard checks packets before netcode and renet parse them. `SECURITY.md` lists the attacks that this permits.
 //!
-//! renet warns of each datagram that needs more than 20 fragments. The log filter `renet::channel::unreliable=error` hides that.
+//! renet warns of each datagram that needs more than 20 fragments. The log filter `renet::channel::unreliable=error`
+//! hides these warnings.
 //!
 //! [`bevy_renet`]: https://docs.rs/bevy_renet
 
@@ -64,7 +67,7 @@ use crate::mailbox::{self, Client, CubewireSystems, Mailbox, Server};
 use crate::traffic::HEADER_BYTES;
 use crate::wire::LoggedOnce;
 
-/// Fills mailboxes from the game's `RenetServer`, `RenetClient` or both: see the [module](self). The game adds the plugins of
+/// Transport over the game's `RenetServer`, `RenetClient` or both: see the [module](self). The game adds the plugins of
 /// `bevy_renet`.
 #[derive(Clone, Copy, Debug)]
 pub struct BevyRenet {
@@ -72,29 +75,29 @@ pub struct BevyRenet {
     reliable: u8,
 }
 
-/// The channels of the game leave no ids for two more.
+/// The game's channels leave no two free channel ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no ids for two channels after the game's channel {highest}: the last id is 255")]
 pub struct NoChannelLeft {
-    /// The highest id of the game's channels.
+    /// Highest channel id of the game.
     pub highest: u8,
 }
 
-/// At a server: renet's id of a client, on the entity of its connection.
+/// Server: renet's client id, on the connection's entity.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[component(immutable, clone_behavior = Ignore)]
 pub struct RenetClientId(pub ClientId);
 
 impl BevyRenet {
-    /// Adds two channels to the configuration of a game's connections, in both directions: an unreliable one, and a reliable
-    /// and ordered one. Their ids are the two after the highest id in either list, so the game's channels keep theirs, and
-    /// come first when renet fills packets. Call this after the game has added its own channels, once for a configuration,
-    /// with the same channels at both ends: renet disconnects a peer that sends on an unknown channel. Each channel may
-    /// hold 16 MiB.
+    /// Adds an unreliable channel and a reliable ordered channel to a game's connection configuration, in both
+    /// directions. Their ids are the two after the highest id in either list, so the game's channels keep their ids and
+    /// come first when renet fills packets. Call this once per configuration, after the game has added its own
+    /// channels, with the same channels at both ends: renet disconnects a peer that sends on an unknown channel. Each
+    /// channel may hold 16 MiB.
     ///
-    /// Raises `available_bytes_per_tick` to two datagrams of the greatest length, 614 400 bytes. renet drops an unreliable
-    /// message without a warning if it is longer than the rest of this number in a frame. A game that sets a smaller number
-    /// afterwards loses large snapshots.
+    /// Raises `available_bytes_per_tick` to twice the longest datagram, 614 400 bytes. If an unreliable message exceeds
+    /// the bytes left for a frame, renet drops it without a warning. A game that lowers the limit afterwards loses
+    /// large snapshots.
     ///
     /// # Errors
     /// [`NoChannelLeft`] if the highest id is above 253.
@@ -129,7 +132,8 @@ impl BevyRenet {
 
 impl Plugin for BevyRenet {
     /// # Panics
-    /// Not here, but renet panics later if the game inserts a `RenetServer` or `RenetClient` without the two channels.
+    /// Never here, but renet panics later if the game inserts a `RenetServer` or `RenetClient` without the two
+    /// channels.
     fn build(&self, app: &mut App) {
         mailbox::add(app);
         app.insert_resource(Connections {
@@ -154,25 +158,26 @@ impl Plugin for BevyRenet {
     }
 }
 
-/// The connections that have an entity.
+/// Entities of the current connections.
 #[derive(Resource, Debug)]
 struct Connections {
     channels: BevyRenet,
     entities: BTreeMap<Peer, Entity>,
-    /// That something was too long to be sent.
+    /// Limits the warning about an overlong message to one.
     dropped: LoggedOnce,
 }
 
 impl Connections {
-    /// Ends a connection that renet has ended. Without an entry, [`hang_up`] does not disconnect the peer, which may be
-    /// connected again.
+    /// Ends a connection that renet has ended. Removes the entry first, because otherwise [`hang_up`] would disconnect
+    /// the peer, which may have connected again.
     fn end(&mut self, peer: Peer, why: String, commands: &mut Commands<'_, '_>) {
         if let Some(entity) = self.entities.remove(&peer) {
             commands.queue(move |world: &mut World| disconnect(world, entity, why));
         }
     }
 
-    /// Sends all datagrams, and as many reliable messages as may be under way. The others stay in the mailbox.
+    /// Sends all datagrams, and as many reliable messages as the allowance and [`MAX_UNACKED_BYTES`] permit. The other
+    /// messages stay in the mailbox.
     fn flush(&self, peer: Peer, mailbox: &mut Mailbox, ends: &mut Ends<'_>) {
         let fits = |kind: &str, bytes: usize, most: usize| {
             if bytes > most {
@@ -214,7 +219,8 @@ impl Connections {
     }
 }
 
-/// Ends the connection to a client that has left, or has connected again in the same frame.
+/// Ends the connection of a client that has disconnected. A new connection with the same id ends the previous one, in
+/// case the client has left and returned in one frame.
 fn end_client(
     event: On<RenetServerEvent>,
     mut connections: ResMut<Connections>,
@@ -227,7 +233,7 @@ fn end_client(
     connections.end(Some(id), why, &mut commands);
 }
 
-/// Disconnects a peer whose entity somebody else has despawned.
+/// Disconnects a peer after the game or replication has despawned its entity.
 fn hang_up(removed: On<Remove, Mailbox>, mut connections: ResMut<Connections>, mut ends: Ends) {
     let mut entities = connections.entities.iter();
     if let Some((&peer, _)) = entities.find(|(_, entity)| **entity == removed.entity) {
@@ -236,7 +242,7 @@ fn hang_up(removed: On<Remove, Mailbox>, mut connections: ResMut<Connections>, m
     }
 }
 
-/// Begins and ends connections as renet has.
+/// Spawns entities for renet's new connections, and ends connections that renet no longer has.
 fn follow(mut connections: ResMut<Connections>, ends: Ends, mut commands: Commands) {
     let connected = ends.connected();
     let entities = connections.entities.keys().copied();
@@ -255,7 +261,7 @@ fn follow(mut connections: ResMut<Connections>, ends: Ends, mut commands: Comman
     }
 }
 
-/// Fills the mailboxes.
+/// Moves received messages into the mailboxes.
 fn receive(
     connections: Res<Connections>,
     mut ends: Ends,
@@ -284,7 +290,7 @@ fn receive(
     }
 }
 
-/// Gives renet what is in the mailboxes.
+/// Passes the mailboxes' messages to renet. Ends a connection if its backlog exceeds [`MAX_BACKLOG_BYTES`].
 fn flush(
     connections: Res<Connections>,
     mut ends: Ends,
@@ -306,7 +312,7 @@ fn flush(
     }
 }
 
-/// Estimates the packets that renet makes of a message, and their bytes with all headers.
+/// Estimates the number of packets that renet sends for a message, and their bytes including all headers.
 const fn wire(bytes: usize) -> (u64, u64) {
     let fragments = bytes.div_ceil(FRAGMENT_BYTES);
     let packets = if fragments == 0 { 1 } else { fragments };
@@ -314,21 +320,22 @@ const fn wire(bytes: usize) -> (u64, u64) {
     (packets as u64, (bytes + headers) as u64)
 }
 
-/// Most bytes of a message in one packet of renet, which cuts longer ones.
+/// renet splits messages longer than this, in bytes, into several packets.
 const FRAGMENT_BYTES: usize = 1200;
 
-/// Bytes of renet's headers in a packet, about as many as in one of a long session.
+/// Bytes of renet's headers per packet, about the size late in a long session.
 const RENET_BYTES: usize = 13;
 
-/// Bytes of headers around a packet of renet: IPv4, UDP, and netcode's at most.
+/// Bytes of IPv4, UDP and netcode headers per packet; netcode's at their largest.
 const OVERHEAD_BYTES: usize = HEADER_BYTES + 25;
 
-/// Memory of each channel at each end. At more, renet drops unreliable messages, and ends a connection with reliable ones.
+/// Memory of each channel at each end. Above it, renet drops unreliable messages, and disconnects if messages are
+/// reliable.
 const CHANNEL_MEMORY_BYTES: usize = 16 << 20;
 
-/// Most bytes of reliable messages that renet holds until they are acked: it would send and repeat all that it has at once, and
-/// the other end would hold all that arrives before a lost one.
+/// Limit of the reliable bytes that renet holds unacked. renet sends and resends all of them at once, and the receiver
+/// buffers everything that arrives after a lost message.
 const MAX_UNACKED_BYTES: usize = 256 << 10;
 
-/// What waits for a peer, at most: one that acks nothing for so long is given up.
+/// Limit of the reliable bytes that wait for a peer, unacked or unsent. Above it, the connection is given up.
 const MAX_BACKLOG_BYTES: usize = 8 << 20;

@@ -35,11 +35,13 @@ mod wire;
 
 #[cfg(any(feature = "memory", feature = "udp"))]
 pub use cubewire_link;
-pub use cubewire_protocol;
+pub use {cubewire_codec, cubewire_protocol};
 
 pub use body::{BodyKind, Disconnected, Remote, Replicated, Teleport, disconnect};
 #[cfg(feature = "client")]
-pub use client::{ClientPlugin, KeepVanished, PlayoutDelay, Session, VanishReason, Vanished};
+pub use client::{
+    ClientPlugin, KeepVanished, PlayoutDelay, Session, SettingsRequest, VanishReason, Vanished,
+};
 pub use forms::{Field, Pose, Shape};
 pub use mailbox::{Client, Connected, CubewireSystems, Mailbox, MailboxPlugin, Server, connected};
 pub use measure::Measure;
@@ -53,8 +55,9 @@ pub use register::CubewireAppExt;
 pub use registry::CubewirePlugin;
 #[cfg(feature = "server")]
 pub use server::{
-    Bodies, ByteBudget, InSlot, Interest, Peer, ReplicationStats, SendGroup, SendPriority,
-    ServerPlugin, VisibilityAppExt, VisibilityFilter, WhenHidden,
+    Bodies, ByteBudget, ClientRequests, ConnectionSettings, InSlot, Interest, Peer,
+    ReplicationStats, SendGroup, SendPriority, ServerPlugin, VisibilityAppExt, VisibilityFilter,
+    WhenHidden,
 };
 pub use traffic::{HEADER_BYTES, SocketTraffic, Traffic, Way, header_bytes};
 pub use wire::{MAX_TO_CLIENT_BYTES, MAX_TO_SERVER_BYTES};

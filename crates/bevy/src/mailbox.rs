@@ -1,23 +1,23 @@
-//! What a transport and replication know of each other: the contract for transports of one's own.
+//! Contract between a transport and replication. Implement it to write a custom transport.
 //!
-//! A connection is an entity with a [`Mailbox`]: at a server with [`Client`], at a client with [`Server`]. The transport
+//! A connection is an entity with a [`Mailbox`], plus [`Client`] at a server or [`Server`] at a client. The transport
 //!
-//! 1. spawns it once bytes can go both ways, and despawns it when the connection has ended;
-//! 2. puts what has arrived into [`incoming`](Mailbox::incoming) in [`CubewireSystems::Receive`]: datagrams as they come, each
-//!    whole; messages each once and in order;
-//! 3. sends what is in [`outgoing`](Mailbox::outgoing) in [`CubewireSystems::Flush`], in both of its schedules: datagrams
-//!    once, of any length, as fragments if need be; messages until they have arrived, for at most
-//!    [`reliable_allowance`](Mailbox::reliable_allowance) bytes on the wire in each flush;
-//! 4. counts in [`traffic`](Mailbox::traffic) all that goes over the wire, headers and what is sent again included, and sets
-//!    [`backlog_bytes`](Mailbox::backlog_bytes) and [`round_trip`](Mailbox::round_trip), by which replication decides how much
-//!    it puts into the mailbox;
-//! 5. ends the connection if somebody else despawns the entity. Replication does so if the peer breaks the rules.
+//! 1. spawns the entity once bytes can flow in both directions, and despawns it when the connection has ended;
+//! 2. moves received data into [`incoming`](Mailbox::incoming) in [`CubewireSystems::Receive`]: each datagram whole, in
+//!    order of arrival; each message exactly once and in the order sent;
+//! 3. sends the data in [`outgoing`](Mailbox::outgoing) in [`CubewireSystems::Flush`], in both of its schedules. It
+//!    sends each datagram once, and splits long ones into fragments. It resends messages until they arrive, within
+//!    [`reliable_allowance`](Mailbox::reliable_allowance) bytes on the wire per flush;
+//! 4. counts all bytes on the wire in [`traffic`](Mailbox::traffic), including headers and retransmissions, and sets
+//!    [`backlog_bytes`](Mailbox::backlog_bytes) and [`round_trip`](Mailbox::round_trip). Replication uses these to
+//!    limit the contents of the mailbox;
+//! 5. ends the connection if its entity is despawned. Replication despawns it if the peer violates the protocol.
 //!
-//! A connection goes on while its entity has [`Disabled`], as the entity can also be a body. A clone of the entity is no
-//! connection.
+//! A connection stays active while its entity has [`Disabled`], because the entity can also be a body. A clone of the
+//! entity is not a connection.
 //!
-//! Replication inserts [`Connected`] once both ends have found that they speak the same protocol. Nothing is assumed of the
-//! bytes that arrive.
+//! Replication inserts [`Connected`] once both ends have agreed on the protocol. Replication validates all received
+//! bytes, so the transport does not have to.
 
 use std::time::Duration;
 
@@ -32,82 +32,83 @@ use cubewire_protocol::{Allowed, Outbound, SendBudget};
 
 use crate::traffic::Traffic;
 
-/// What runs when, in every app with a [`MailboxPlugin`].
+/// System sets of every app with a [`MailboxPlugin`], in the order of execution.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CubewireSystems {
-    /// `PreUpdate`: the transport fills mailboxes.
+    /// `PreUpdate`: the transport fills the mailboxes.
     Receive,
-    /// `PreUpdate`, after that: inputs, messages and snapshots are taken from them.
+    /// `PreUpdate`, after `Receive`: inputs, messages and snapshots are read from the mailboxes.
     Deliver,
-    /// `PreUpdate`, after that: remote bodies appear, move and vanish.
+    /// `PreUpdate`, after `Deliver`: remote bodies are spawned, moved and despawned.
     Play,
-    /// `FixedPostUpdate`: a server quantizes its bodies. What moves them in this schedule must come before.
+    /// `FixedPostUpdate`: a server quantizes its bodies. Systems in this schedule that move bodies must run before.
     Capture,
-    /// `FixedPostUpdate`, after that: mailboxes are filled. Also `PostUpdate`, if no tick has flushed for the length of a tick in
-    /// real time: acks, messages and inputs, but no snapshots, are sent while the game is paused, in slow motion, or has a longer
-    /// timestep than its protocol.
+    /// `FixedPostUpdate`, after `Capture`: the mailboxes are filled. Also in `PostUpdate`, if the last flush was at
+    /// least one tick ago in real time. Acks, messages and inputs, but no snapshots, are then sent while the game is
+    /// paused, in slow motion, or has a longer timestep than its protocol.
     Send,
     /// After `Send`, in both schedules: the transport empties the mailboxes.
     Flush,
-    /// `Last`: connections end if the app exits. What asks it to exit in this schedule should come before.
+    /// `Last`: ends the connections if the app exits. Systems in this schedule that send [`AppExit`] should run before.
     HangUp,
 }
 
-/// At a server: the connection to a client.
+/// Server: the connection to a client.
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[component(clone_behavior = Ignore)]
 #[require(Mailbox)]
 pub struct Client;
 
-/// At a client: the connection to the server.
+/// Client: the connection to the server.
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[component(clone_behavior = Ignore)]
 #[require(Mailbox)]
 pub struct Server;
 
-/// A connection, at either end, on which both ends have agreed on the protocol.
+/// Either end: both ends of this connection have agreed on the protocol.
 #[derive(Component, Clone, Copy, Debug, Default)]
 #[component(clone_behavior = Ignore)]
 pub struct Connected;
 
-/// What goes over a connection: see the [contract](self).
+/// Queues between a transport and replication, and the state of the connection: see the [contract](self).
 #[derive(Component, Clone, Debug, Default)]
 #[component(clone_behavior = Ignore)]
 pub struct Mailbox {
-    /// What has arrived and is not processed yet.
+    /// Received and not yet processed.
     pub incoming: Mail,
-    /// What is to be sent.
+    /// Queued for sending.
     pub outgoing: Mail,
-    /// The most bytes on the wire that reliable messages may take in the next flush; `None` for any number.
+    /// Limit of the bytes on the wire for reliable messages in the next flush; `None` for no limit.
     pub reliable_allowance: Option<usize>,
-    /// Bytes that a datagram takes on the wire in addition to its own.
+    /// Bytes of headers that the transport adds to each datagram.
     pub overhead_bytes: usize,
-    /// Ticks over which the fragments of the next datagrams are spread, so that they do not overflow the queue of a narrow
-    /// link: 0 and 1 for none.
+    /// Number of ticks over which the fragments of the next datagrams are spread, so that they do not overflow the
+    /// queue of a narrow link. With 0 or 1, all are sent at once.
     pub spread_ticks: u32,
     /// Bytes of reliable messages that the transport holds until they have arrived.
     pub backlog_bytes: usize,
-    /// Bytes on the wire of a packet with reliable messages that has to be sent whole and that no allowance has covered yet, 0 if
-    /// there is none: [`SendBudget`] saves up for it.
+    /// Bytes on the wire of a reliable packet that must be sent whole and that no allowance has covered yet; 0 if there
+    /// is no such packet. [`SendBudget`] saves up for it.
     pub stalled_bytes: usize,
-    /// What went over the wire since the start.
+    /// Traffic since the connection began.
     pub traffic: Traffic,
-    /// Round-trip time, smoothed, once it is known.
+    /// Smoothed round-trip time; `None` before the first measurement.
     pub round_trip: Option<Duration>,
 }
 
-/// Two kinds of mail.
+/// Datagrams and reliable messages in one direction.
 #[derive(Clone, Debug, Default)]
 pub struct Mail {
-    /// Each arrives once, late, more than once or never. An empty one is not sent.
+    /// Unreliable: each can arrive late, more than once or never. An empty one is not sent.
     pub datagrams: Vec<Vec<u8>>,
-    /// Each arrives once and in order: at most [`MAX_RELIABLE_BYTES`](cubewire_protocol::renet_guard::MAX_RELIABLE_BYTES). One that is longer
-    /// is dropped, with a warning.
+    /// Reliable: each arrives once and in order. The limit is
+    /// [`MAX_RELIABLE_BYTES`](cubewire_protocol::renet_guard::MAX_RELIABLE_BYTES); a longer one is dropped with a
+    /// warning.
     pub messages: Vec<Vec<u8>>,
 }
 
 impl Mailbox {
-    /// An empty one, with datagrams that take so many bytes on the wire in addition to their own.
+    /// Returns an empty mailbox with this [`overhead_bytes`](Self::overhead_bytes).
     #[must_use]
     pub fn new(overhead_bytes: usize) -> Self {
         Self {
@@ -116,8 +117,9 @@ impl Mailbox {
         }
     }
 
-    /// Returns the snapshot that `budget` allows, and sets [`reliable_allowance`](Self::reliable_allowance). Call it after
-    /// messages were put into the mailbox: see [`SendBudget::allow`]. [`ServerPlugin`](crate::ServerPlugin) calls it for its clients.
+    /// Returns the snapshot that `budget` allows, and sets [`reliable_allowance`](Self::reliable_allowance). Call it
+    /// after messages were put into the mailbox: see [`SendBudget::allow`]. [`ServerPlugin`](crate::ServerPlugin) calls
+    /// it for its clients.
     pub fn allow(
         &mut self,
         budget: &mut SendBudget,
@@ -138,8 +140,8 @@ impl Mailbox {
     }
 }
 
-/// Orders the sets, and ends connections with the app. Part of [`CubewirePlugin`](crate::CubewirePlugin) and of the
-/// transports, which work without replication, too.
+/// Orders the [system sets](CubewireSystems), and ends connections when the app exits.
+/// [`CubewirePlugin`](crate::CubewirePlugin) and the transports add it. Transports also work without replication.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct MailboxPlugin;
 
@@ -160,18 +162,18 @@ impl Plugin for MailboxPlugin {
     }
 }
 
-/// Adds the plugin, once.
+/// Adds [`MailboxPlugin`] unless the app has it.
 pub(crate) fn add(app: &mut App) {
     if !app.is_plugin_added::<MailboxPlugin>() {
         app.add_plugins(MailboxPlugin);
     }
 }
 
-/// When mailboxes were last flushed, by [`Real`] time.
+/// [`Real`] time of the last flush.
 #[derive(Resource, Debug, Default)]
 struct LastFlush(Duration);
 
-/// Longest time between two flushes: a tick of the protocol, if there is one. The game can change its own timestep.
+/// Longest time between two flushes: a tick of the protocol. The game's own timestep can be longer.
 #[derive(Resource, Clone, Copy, Debug)]
 pub(crate) struct FlushInterval(pub(crate) Duration);
 
@@ -192,7 +194,7 @@ fn no_tick_has_flushed(
 
 type IsConnection = Or<(With<Client>, With<Server>)>;
 
-/// So that the other ends learn at once, and not after a silence.
+/// Despawns all connections, so that the peers learn of the exit at once and not by a timeout.
 fn hang_up(connections: Query<Entity, (IsConnection, Allow<Disabled>)>, mut commands: Commands) {
     for connection in &connections {
         commands.entity(connection).try_despawn();
@@ -201,7 +203,7 @@ fn hang_up(connections: Query<Entity, (IsConnection, Allow<Disabled>)>, mut comm
 
 type ConnectedServer = (With<Server>, With<Connected>, Allow<Disabled>);
 
-/// A run condition: whether this client is [`Connected`].
+/// Run condition: whether this client is [`Connected`].
 pub fn connected(server: Query<(), ConnectedServer>) -> bool {
     !server.is_empty()
 }

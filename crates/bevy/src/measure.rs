@@ -1,40 +1,42 @@
-//! What the snapshots of a connection consist of, and what becomes of them.
+//! Measurements of a connection's snapshots.
 
 use bevy_ecs::prelude::*;
 use cubewire_protocol::Waits;
 use cubewire_protocol::record::{PacketRecord, Record, Sample};
 
-/// Measures the snapshots of a connection while it is on its entity, at a server or at a client. Without it nothing is measured,
-/// and no list of a packet's bits is made.
+/// Insert this on a connection, at a server or a client, to record its snapshots. Without it, no packet is recorded and
+/// no bit lists are made.
 #[derive(Component, Clone, Debug, Default)]
 #[component(clone_behavior = Ignore)]
 pub struct Measure {
     record: Record,
-    /// Bytes on the wire up to the newest tick.
+    /// Bytes sent on the wire up to the newest tick.
     #[cfg(feature = "server")]
     wire_bytes: Option<u64>,
     waits: Option<Waits>,
 }
 
 impl Measure {
-    /// The last minute, with a [`Sample`] for each tick in which this end could send or receive. A client numbers its ticks by its
-    /// estimate of the server's clock. All packets have a
-    /// [detail](PacketRecord::detail) until these take too much memory.
+    /// Returns the record of the last minute, with one [`Sample`] for each tick when this end could send or receive. A
+    /// client numbers the ticks by its estimate of the server's clock. Packets have a [detail](PacketRecord::detail);
+    /// above a memory limit, the oldest details are dropped.
     ///
-    /// The [`wire_bytes`](cubewire_protocol::record::Traffic::wire_bytes) go from server to client, with all headers: at a server
-    /// all bytes that were sent since the tick before, at a client the bytes of the snapshots.
+    /// [`wire_bytes`](cubewire_protocol::record::Traffic::wire_bytes) count the direction from server to client,
+    /// including all headers. At a server they are all bytes sent since the previous tick; at a client, the bytes of
+    /// the snapshots.
     #[must_use]
     pub const fn record(&self) -> &Record {
         &self.record
     }
 
-    /// At a server: who has waited in the last second, if the client has a budget.
+    /// Server: returns the bodies that waited in the last second. `None` without a budget.
     #[must_use]
     pub const fn waits(&self) -> Option<&Waits> {
         self.waits.as_ref()
     }
 
-    /// Begins a tick, unless it has begun or the server's clock turns out to be behind.
+    /// Begins a tick and returns its sample. Returns the newest sample if the tick has begun already, or if the clock
+    /// estimate went back.
     pub(crate) fn begin(&mut self, tick: u64, ticks_per_second: u16) -> &mut Sample {
         let Some(newest) = self.record.samples().back() else {
             self.record = Record::new(ticks_per_second.into());
@@ -53,7 +55,7 @@ impl Measure {
         self.record.current()
     }
 
-    /// Counts a snapshot that is sent or has arrived in the newest tick.
+    /// Adds a sent or received snapshot to the newest tick.
     pub(crate) fn count(&mut self, packet: PacketRecord) {
         if let Some(now) = self.begun() {
             now.stages = packet.stages;
@@ -62,17 +64,17 @@ impl Measure {
         }
     }
 
-    /// The newest tick, if there is one. A client does not know the server's clock before the first packet.
+    /// Returns the newest tick, or `None` before the first packet, when a client does not know the server's clock.
     fn begun(&mut self) -> Option<&mut Sample> {
         let has_begun = !self.record.samples().is_empty();
         has_begun.then(|| self.record.current())
     }
 }
 
-/// The client's part.
+/// Recording at a client.
 #[cfg(feature = "client")]
 impl Measure {
-    /// Counts stalls in the newest tick, from the totals before it and after it.
+    /// Adds stalls to the newest tick: the difference of the totals after and before.
     pub(crate) fn count_starved(&mut self, before: Starved, playout: Starved) {
         if let Some(now) = self.begun() {
             now.stalls += (playout.0 - before.0) as usize;
@@ -85,10 +87,10 @@ impl Measure {
 #[cfg(feature = "client")]
 pub(crate) type Starved = (u64, std::time::Duration);
 
-/// The server's part.
+/// Recording at a server.
 #[cfg(feature = "server")]
 impl Measure {
-    /// Begins a tick of a client that has been sent that many bytes until now.
+    /// Begins a tick. `wire_bytes` is the total that was sent to the client so far.
     pub(crate) fn send(
         &mut self,
         tick: u64,
@@ -102,7 +104,7 @@ impl Measure {
         now.budget_kbps = budget.map(|budget| budget.bytes_per_second() / 125);
     }
 
-    /// Notes who waits after a tick.
+    /// Records which bodies wait after a tick.
     pub(crate) fn note_waits(
         &mut self,
         tick: u64,
@@ -122,7 +124,7 @@ impl Measure {
         waits.record(tick, &standings);
     }
 
-    /// Notes which snapshots have arrived, as an ack says that arrives after a tick and before the next.
+    /// Records an ack that arrived between `tick` and the next.
     pub(crate) fn on_ack(&mut self, tick: u64, ack: &cubewire_protocol::Ack) {
         self.record.on_ack(tick + 1, ack);
     }

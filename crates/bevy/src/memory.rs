@@ -1,4 +1,4 @@
-//! A transport in memory: a server and its clients in one process, over simulated links.
+//! In-memory transport: a server and its clients in one process, connected by simulated links.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::mailbox::{self, Client, CubewireSystems, Mailbox, Server};
 use crate::pipe::{FROM_CLIENT_BYTES, FROM_SERVER_BYTES, Pipe};
 use crate::traffic::HEADER_BYTES;
 
-/// A network of links, each of its own. Clones are the same network.
+/// A network with one simulated link between each client and the server. Clones share the network.
 ///
 /// ```
 /// # use bevy_app::App;
@@ -32,40 +32,42 @@ pub struct MemoryNetwork(Arc<Mutex<Network>>);
 struct Network {
     conditions: Conditions,
     seed: u64,
-    /// Connections that the server has not seen yet.
+    /// Connections that the server has not accepted yet.
     new: Vec<Arc<Mutex<Wire>>>,
     links: Vec<Arc<Mutex<Wire>>>,
     start: Instant,
-    /// Instead of the time since the start.
+    /// Simulated time; `None` for the time since `start`.
     now: Option<Duration>,
 }
 
-/// A connection.
+/// A connection, shared by its two ends.
 #[derive(Debug)]
 struct Wire {
     ends: MemoryLink,
     is_closed: bool,
 }
 
-/// Two ends of a connection, and the simulated links between them: for a transport of one's own. Time is an argument.
+/// Both ends of a connection, and the simulated links between them. Usable in a custom transport, because time is an
+/// argument.
 #[derive(Debug)]
 pub struct MemoryLink {
     pipes: [Pipe; 2],
-    /// By the end that sends into it.
+    /// By sending end.
     links: [Link<Vec<u8>>; 2],
 }
 
-/// An end of a [`MemoryLink`].
+/// One end of a [`MemoryLink`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum End {
-    /// The server's.
+    /// The server.
     Server,
-    /// The client's.
+    /// The client.
     Client,
 }
 
 impl MemoryLink {
-    /// Links with these conditions, whose chance follows from a seed. The next seed is that of the other direction.
+    /// Creates links with these conditions. The link from the server uses `seed` for its random numbers, the link from
+    /// the client `seed + 1`.
     #[must_use]
     pub fn new(conditions: &Conditions, seed: u64) -> Self {
         Self {
@@ -74,7 +76,7 @@ impl MemoryLink {
         }
     }
 
-    /// Changes the conditions, in both directions. Returns whether they were others.
+    /// Changes the conditions in both directions. Returns whether they differ from the previous ones.
     pub fn set_conditions(&mut self, conditions: &Conditions) -> bool {
         let others = self.links.iter_mut();
         let others = others.filter(|link| link.conditions() != conditions);
@@ -84,16 +86,16 @@ impl MemoryLink {
             > 0
     }
 
-    /// What the link from an end has done.
+    /// Returns the statistics of the link from an end.
     #[must_use]
     pub fn stats(&self, from: End) -> LinkStats {
         self.links[from as usize].stats()
     }
 
-    /// Puts what has arrived at an end into its mailbox.
+    /// Receives the packets that have arrived at an end, and fills its mailbox.
     ///
     /// # Errors
-    /// A sentence, if something has arrived that the other end's mailbox has not sent.
+    /// A sentence, if a received packet cannot be from a [`Pipe`].
     pub fn receive(
         &mut self,
         end: End,
@@ -110,10 +112,10 @@ impl MemoryLink {
         Ok(())
     }
 
-    /// Sends what is in the mailbox of an end, once in a tick.
+    /// Sends the contents of an end's mailbox. Call it once per tick.
     ///
     /// # Errors
-    /// A sentence, if the connection is to be given up: too much is not acknowledged.
+    /// A sentence, if too many bytes are unacknowledged. The connection must then be closed.
     pub fn flush(
         &mut self,
         end: End,
@@ -136,7 +138,7 @@ impl Default for MemoryNetwork {
 }
 
 impl MemoryNetwork {
-    /// A network of links with these conditions, whose chance follows from a seed.
+    /// Creates a network of links with these conditions. `seed` determines their random numbers.
     #[must_use]
     #[allow(
         clippy::disallowed_methods,
@@ -153,7 +155,7 @@ impl MemoryNetwork {
         })))
     }
 
-    /// The plugin for the server's app.
+    /// Returns the plugin for the server's app.
     #[must_use]
     pub fn server(&self) -> impl Plugin + use<> {
         let network = self.clone();
@@ -171,7 +173,7 @@ impl MemoryNetwork {
         }
     }
 
-    /// The plugin for an app that connects when it starts.
+    /// Returns the plugin for a client's app, which connects when the app is built.
     #[must_use]
     pub fn client(&self) -> impl Plugin + use<> {
         let network = self.clone();
@@ -181,7 +183,7 @@ impl MemoryNetwork {
         }
     }
 
-    /// Connects: the components of the entity of a client's connection.
+    /// Connects a client. Returns the components of the connection's entity.
     #[must_use]
     pub fn connect(&self) -> impl Bundle + use<> {
         let mut network = self.lock();
@@ -207,7 +209,7 @@ impl MemoryNetwork {
         network.conditions = conditions;
     }
 
-    /// Sets the time of the links, which then stands still: for tests.
+    /// Sets the time of the links, which no longer advances by itself. For tests.
     pub fn set_time(&self, now: Duration) {
         self.lock().now = Some(now);
     }
@@ -222,12 +224,12 @@ impl MemoryNetwork {
     }
 }
 
-/// What a panic elsewhere has left is still a network.
+/// Locks a mutex. Ignores poisoning: a panic in another app leaves the data valid.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The systems of both ends, once in an app that has both.
+/// Adds the systems of both ends, once per app.
 fn add_transport(app: &mut App) {
     #[derive(Resource)]
     struct HasTransport;
@@ -291,7 +293,7 @@ fn flush(
     }
 }
 
-/// The other end notices in its next frame, also if the whole app is dropped.
+/// Closes the connection, also if the whole app is dropped. The other end notices in its next frame.
 impl Drop for MemoryConnection {
     fn drop(&mut self) {
         lock(&self.wire).is_closed = true;

@@ -1,4 +1,4 @@
-//! Inputs and messages: what apps write and read, and what is registered of each.
+//! Inputs and messages: the types that apps write and read, and the registered functions for each.
 
 use std::any::TypeId;
 
@@ -14,44 +14,44 @@ use crate::wire::{
     short_name,
 };
 
-/// What inputs and messages can be: anything that serde can write and read.
+/// An input or message: any type that serde can serialize and deserialize.
 ///
-/// A value that the other end would not take is dropped, with a warning that names its type, once for each type: one with more
-/// than [`MAX_TO_SERVER_BYTES`] or [`MAX_TO_CLIENT_BYTES`] in postcard, with more than 64 levels (each option, newtype,
-/// tuple, struct, enum, sequence and map in another is one), or with more elements in sequences and maps than bytes, which
-/// only elements of no size can be.
+/// A value that the other end would refuse is dropped, with one warning for each type that names it. Refused are values
+/// with more than [`MAX_TO_SERVER_BYTES`] or [`MAX_TO_CLIENT_BYTES`] in postcard, with more than 64 levels (each nested
+/// option, newtype, tuple, struct, enum, sequence or map is a level), or with more elements in sequences and maps than
+/// bytes, which is only possible with zero-sized elements.
 pub trait NetMessage: Serialize + DeserializeOwned + Send + Sync + 'static {}
 
 impl<M: Serialize + DeserializeOwned + Send + Sync + 'static> NetMessage for M {}
 
-/// An input or a message that a client sends. It is dropped while the client is not [`Connected`](crate::Connected).
+/// An input or message that a client sends. Dropped while the client is not [`Connected`](crate::Connected).
 #[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToServer<M: Send + Sync + 'static>(pub M);
 
-/// An input or a message that has arrived at a server.
+/// An input or message that a server has received.
 #[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FromClient<M: Send + Sync + 'static> {
-    /// The entity of the connection, with [`Client`](crate::Client).
+    /// Entity of the connection, with [`Client`](crate::Client).
     pub client: Entity,
-    /// What it sent.
+    /// The received value.
     pub message: M,
 }
 
-/// A message that a server sends, to clients that are [`Connected`](crate::Connected).
+/// A message that a server sends to [`Connected`](crate::Connected) clients.
 #[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToClient<M: Send + Sync + 'static> {
-    /// To whom; `None` for all.
+    /// Entity of the receiving connection; `None` sends to all clients.
     pub client: Option<Entity>,
-    /// What it sends.
+    /// The value to send.
     pub message: M,
 }
 
-/// A message that has arrived at a client.
+/// A message that a client has received.
 #[derive(Message, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FromServer<M: Send + Sync + 'static>(pub M);
 
 impl<M: Send + Sync + 'static> ToClient<M> {
-    /// To all clients.
+    /// Addresses a message to all clients.
     #[must_use]
     pub const fn all(message: M) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl<M: Send + Sync + 'static> ToClient<M> {
         }
     }
 
-    /// To one client.
+    /// Addresses a message to one client.
     #[must_use]
     pub const fn one(client: Entity, message: M) -> Self {
         Self {
@@ -70,39 +70,39 @@ impl<M: Send + Sync + 'static> ToClient<M> {
     }
 }
 
-/// The client to which a message goes, or `None` for all, and its bytes.
+/// Receiver of a message, `None` for all clients, and its bytes.
 type Addressed<B> = (Option<Entity>, B);
 
-/// What an entity is on the wire, or what one of the wire is at this end of a connection, if it is a body.
+/// Maps a body's entity at this end to its wire form or, when receiving, back. `None` if the entity is not a body.
 pub(crate) type MapEntity = fn(&World, Entity) -> Option<Entity>;
 
-/// A type of message, and how to get at what apps write and read of it.
+/// Functions of a registered message type.
 pub(crate) struct MessageEntry {
     pub(crate) id: TypeId,
     pub(crate) name: &'static str,
-    /// Takes what is to be sent.
+    /// Takes the messages that the app has written, encoded.
     pub(crate) drain: fn(&mut World, MapEntity) -> Vec<Addressed<Encoded>>,
-    /// Delivers what has arrived; false if the bytes are none.
+    /// Decodes a message and writes it for the app. Returns false if the bytes are malformed.
     pub(crate) deliver: fn(&mut World, Entity, &[u8], MapEntity) -> bool,
-    /// That one was dropped.
+    /// Limits the warning about a dropped message to one.
     pub(crate) dropped: LoggedOnce,
-    /// That one is too long to be sent again.
+    /// Limits the warning about an input too long to be repeated to one.
     pub(crate) unrepeated: LoggedOnce,
 }
 
-/// What is done with the entities in a message before it is sent, and once it has arrived.
+/// Maps the entities in a message, when sending and when receiving.
 pub(crate) trait Entities<M> {
     fn map(message: &mut M, world: &World, map: MapEntity);
 }
 
-/// Nothing.
+/// Leaves entities unchanged.
 pub(crate) enum AsIs {}
 
 impl<M> Entities<M> for AsIs {
     fn map(_: &mut M, _: &World, _: MapEntity) {}
 }
 
-/// They become those of the other end.
+/// Maps entities with [`MapEntities`].
 pub(crate) enum Mapped {}
 
 impl<M: MapEntities> Entities<M> for Mapped {
@@ -150,7 +150,7 @@ impl MessageEntry {
         }
     }
 
-    /// Takes what is to be sent, without what cannot be.
+    /// Takes the messages to send. Drops messages that cannot be encoded, with a warning.
     pub(crate) fn take(&self, world: &mut World, map: MapEntity) -> Vec<Addressed<Vec<u8>>> {
         let messages = (self.drain)(world, map).into_iter();
         let sendable = messages.filter_map(|(to, bytes)| match bytes {
@@ -163,7 +163,7 @@ impl MessageEntry {
         sendable.collect()
     }
 
-    /// Logs that a message is dropped.
+    /// Warns that a message is dropped.
     pub(crate) fn drop(&self, error: Unsendable) {
         let name = self.name;
         self.dropped

@@ -1,4 +1,4 @@
-//! Packets of renet from mailboxes, and back: for transports.
+//! Conversion between mailboxes and packets of renet, shared by transports.
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -17,89 +17,94 @@ use crate::mailbox::{CHANNEL_BYTES, Mailbox};
 use crate::traffic::PacketKind;
 use crate::wire::LoggedOnce;
 
-/// One end of a connection: turns a [`Mailbox`] into packets of [renet](https://docs.rs/renet), and packets into mail. Time is an
-/// argument.
+/// One end of a connection: converts the contents of a [`Mailbox`] into packets of [renet](https://docs.rs/renet), and
+/// received packets into mailbox contents. Time is an argument.
 ///
-/// Datagrams are messages of renet's channel 0, which is unreliable. Reliable messages are a stream, each after its length, that is
-/// cut into messages of channel 1, which is reliable and ordered. How the packets look is in
-/// [WIRE.md](https://docs.rs/crate/cubewire-codec/latest/source/WIRE.md), section 17.
+/// Datagrams are messages of renet's channel 0, which is unreliable. Reliable messages form a byte stream, each
+/// preceded by its length. The stream is cut into messages of channel 1, which is reliable and ordered. Section 17 of
+/// [WIRE.md](https://docs.rs/crate/cubewire-codec/latest/source/WIRE.md) specifies the packets.
 ///
-/// renet sends a message again every 300 ms until it is acknowledged, and cannot be told to send less. So a message is passed to
-/// renet only if the [allowance](Mailbox::reliable_allowance) covers it, and renet's clock stops at each instant at which messages are
-/// due again, until the allowance has covered these. Each instant has messages of one flush, so that packets do not become larger.
+/// renet resends an unacknowledged message every 300 ms and has no setting to send less. To stay within the
+/// [allowance](Mailbox::reliable_allowance), bytes are passed to renet only if the allowance covers them. When messages
+/// are due to be resent, renet's clock stops at that instant until the allowance has covered them. Each instant covers
+/// the messages of one flush, so that resent packets do not become larger than the original ones.
 ///
-/// renet also acknowledges acks and unreliable packets. Acks are discarded unless a reliable message has arrived since the last, and renet is told
-/// that they have arrived, so that it does not repeat their contents.
+/// renet also acknowledges acks and unreliable packets. An ack is therefore sent only if a reliable message has arrived
+/// since the last one. Other acks are discarded, and renet is told that they have arrived, so that it does not repeat
+/// their contents.
 #[derive(Debug)]
 pub struct Pipe {
     renet: RenetClient,
     guard: RenetGuard,
     /// renet's clock.
     clock: Duration,
-    /// Flushes of the last [`RESEND_TIME`] with reliable messages: the time by renet's clock, and the position in the stream of the
-    /// first byte that they may contain.
+    /// Flushes with reliable messages in the last [`RESEND_TIME`]: renet's clock, and the stream position of the first
+    /// byte that they may contain.
     sent: VecDeque<(Duration, u64)>,
     flushed_at: Duration,
-    /// Time of the last acknowledgement, or of the last flush before which all bytes were acknowledged.
+    /// Time of the last progress in acks, or of the last flush with all bytes acknowledged.
     progress_at: Duration,
-    /// Reliable messages, each after its length, that renet does not have yet.
+    /// Stream bytes that renet does not have yet.
     outgoing: VecDeque<u8>,
-    /// Reliable packets of renet that wait for an allowance.
+    /// Reliable packets from renet that wait for an allowance.
     held: VecDeque<Vec<u8>>,
     is_ack_due: bool,
-    /// Reliable messages that have arrived, from the first incomplete one on.
+    /// Received stream bytes, from the first incomplete message on.
     incoming: Vec<u8>,
-    /// Number of bytes of the stream that were passed to renet.
+    /// Number of stream bytes passed to renet.
     given: u64,
-    /// Number of unreliable messages that have arrived since the last delivery.
+    /// Unreliable messages received since the last delivery.
     undelivered: usize,
-    /// For the next measurement of the round trip: the number of bytes that have to be acknowledged, and when they were sent.
+    /// Running measurement of the round-trip time: the number of stream bytes that must be acknowledged, and the time
+    /// they were sent.
     probe: Option<(u64, Duration)>,
     round_trip: Option<Duration>,
-    /// Unreliable packets that are sent in later ticks.
+    /// Spreads unreliable packets over several ticks.
     pacer: Pacer,
-    /// That something was too long to be sent.
+    /// Limits the warning about an overlong message to one.
     dropped: LoggedOnce,
 }
 
-/// Memory for unreliable messages of a client that are incomplete, in bytes.
+/// Memory limit for a client's incomplete unreliable messages, in bytes.
 pub const FROM_CLIENT_BYTES: usize = 2 << 20;
 
-/// Memory for unreliable messages of a server that are incomplete, in bytes. Uncompressed snapshots of 900 bodies, all of them
-/// incomplete, take 6.5 MB in the three seconds after which renet discards them.
+/// Memory limit for a server's incomplete unreliable messages, in bytes. Uncompressed snapshots of 900 bodies, if all
+/// are incomplete, take 6.5 MB in the three seconds until renet discards them.
 pub const FROM_SERVER_BYTES: usize = 16 << 20;
 
-/// Limit of the bytes that wait for a peer. Beyond it, the connection ends.
+/// Limit of the bytes that wait for a peer. Above it, the connection ends.
 const MAX_BACKLOG_BYTES: usize = 8 << 20;
 
-/// Bytes of the stream that may be unacknowledged at a time.
+/// Limit of the unacknowledged stream bytes.
 const WINDOW: usize = 80 << 10;
 
-/// Bytes of the stream that may be sent from the first unacknowledged one on. renet ends the connection if more than
-/// [`RELIABLE_MEMORY`] arrives after a byte that was lost.
+/// Limit of the stream bytes from the first unacknowledged one on, acknowledged or not. renet ends the connection if
+/// more than [`RELIABLE_MEMORY`] arrives after a lost byte.
 const MAX_SPAN: usize = 256 << 10;
 const RELIABLE_MEMORY: usize = 512 << 10;
 
-/// Bytes of the stream in a message of renet: one that fills a packet, with its number and length.
+/// Stream bytes in a renet message that, with its id and length, fills a packet.
 const PIECE_BYTES: usize = 1190;
 
-/// Smallest part of a longer stream that is sent in one message: fits into the smallest budget.
+/// A message with fewer stream bytes is sent only if it empties the queue. This many bytes fit into the smallest
+/// budget.
 const MIN_PIECE_BYTES: usize = 60;
 
 const RESEND_TIME: Duration = Duration::from_millis(300);
 const INSTANT: Duration = Duration::from_nanos(1);
 
-/// Silence after which messages are sent again less often.
+/// Time without acks after which renet's clock slows down, so that resends become rarer.
 const PATIENCE: Duration = Duration::from_millis(1200);
 
-/// Number of unreliable messages that may arrive between two deliveries. Packets with further ones are discarded.
+/// Limit of the unreliable messages between two deliveries. Packets with further ones are discarded.
 const MAX_UNDELIVERED: usize = 4096;
 
-/// Bytes that an ack counts as in the backlog, so that it gets an allowance.
+/// A pending ack counts as this many backlog bytes, so that it gets an allowance.
 const ACK_BYTES: usize = 16;
 
 impl Pipe {
-    /// An end with this much memory for incomplete unreliable messages: [`FROM_CLIENT_BYTES`] or [`FROM_SERVER_BYTES`].
+    /// Creates an end with this memory limit for incomplete unreliable messages: [`FROM_CLIENT_BYTES`] or
+    /// [`FROM_SERVER_BYTES`].
     #[must_use]
     pub fn new(incoming_bytes: usize) -> Self {
         let channels = |unreliable| {
@@ -116,13 +121,14 @@ impl Pipe {
             ]
         };
         let config = ConnectionConfig {
-            // renet would discard further packets.
+            // Unlimited, because renet would discard packets above this limit.
             available_bytes_per_tick: u64::MAX,
             client_channels_config: channels(usize::MAX),
             server_channels_config: channels(incoming_bytes),
         };
         let mut renet = RenetClient::new(config);
-        // Uses up the sequence 0, which all unreliable packets have, so that no reliable packet has it.
+        // Uses up sequence 0 of renet. All unreliable packets are sent with sequence 0, so no reliable packet may have
+        // it.
         renet.send_message(UNRELIABLE_CHANNEL, vec![0]);
         renet.get_packets_to_send();
         Self {
@@ -145,17 +151,18 @@ impl Pipe {
         }
     }
 
-    /// Takes a packet that has arrived.
+    /// Processes a received packet.
     ///
     /// # Errors
-    /// A sentence, if no [`Pipe`] sends such a packet: the connection is to be ended.
+    /// A sentence, if the packet cannot be from a [`Pipe`]. The connection must then be closed.
     pub fn receive(&mut self, now: Duration, packet: &[u8]) -> Result<(), String> {
         self.guard
             .check(packet)
             .map_err(|refused| refused.to_string())?;
         let unreliable = unreliable_messages(packet);
         self.undelivered += unreliable;
-        // Only unreliable ones: the guard has noted the reliable ones as received.
+        // Discards only unreliable messages. The guard has recorded the reliable ones as received, so renet must get
+        // them.
         if unreliable > 0 && self.undelivered > MAX_UNDELIVERED {
             return Ok(());
         }
@@ -178,7 +185,7 @@ impl Pipe {
         Ok(())
     }
 
-    /// Puts mail that has arrived into the mailbox. Returns whether there was any.
+    /// Moves received datagrams and messages into the mailbox. Returns whether there were any.
     pub fn deliver(&mut self, mailbox: &mut Mailbox) -> bool {
         self.undelivered = 0;
         let incoming = &mut mailbox.incoming;
@@ -202,10 +209,11 @@ impl Pipe {
         incoming.messages.len() + incoming.datagrams.len() > before
     }
 
-    /// The packets to send now, once in a tick. Messages that are too long are dropped, with a warning.
+    /// Returns the packets to send. Call it once per tick. Drops messages that are too long, with a warning.
     ///
     /// # Errors
-    /// A sentence, if the connection is to be given up: too much is not acknowledged, or renet has ended it.
+    /// A sentence, if too many bytes are unacknowledged or renet has ended the connection. The connection must then be
+    /// closed.
     pub fn flush(
         &mut self,
         now: Duration,
@@ -228,7 +236,10 @@ impl Pipe {
             false => self.clock,
         };
         self.flushed_at = now;
+        // Sends held packets, datagrams and acks without advancing renet's clock.
         self.send(Duration::ZERO, self.first(), &mut turn);
+        // Advances the clock to each instant with due messages, and stops there if the allowance does not cover them.
+        // Without a limit, one step resends everything that is due.
         while self.held.is_empty()
             && let Some((sent, mut first)) = self.pop_due(until)
         {
@@ -241,6 +252,8 @@ impl Pipe {
             }
             self.send(due.saturating_sub(self.clock), first, &mut turn);
         }
+        // New stream bytes only follow after all resends. They get an instant of the clock to themselves, so that later
+        // resends do not merge them with older messages.
         if self.held.is_empty() {
             let step = until.saturating_sub(self.clock);
             let first = self.given;
@@ -268,21 +281,21 @@ impl Pipe {
         }
     }
 
-    /// Returns how far renet's clock advances. It is slower than real time after more than [`PATIENCE`] without an
-    /// acknowledgement, so that the time until messages are sent again grows with the silence, and never jumps.
+    /// Returns how far renet's clock advances in this flush. After more than [`PATIENCE`] without progress in acks it
+    /// runs slower than real time, so that the resend interval grows with the silence, without jumps.
     fn passed(&self, now: Duration) -> Duration {
         let passed = now.saturating_sub(self.flushed_at).min(RESEND_TIME);
         let silence = now.saturating_sub(self.progress_at);
         passed.div_f64(silence.div_duration_f64(PATIENCE).max(1.0))
     }
 
-    /// Removes and returns the oldest flush, if its messages are due again at this time of renet's clock.
+    /// Removes and returns the oldest flush if its messages are due for resending at this time of renet's clock.
     fn pop_due(&mut self, until: Duration) -> Option<(Duration, u64)> {
         let is_due = |(sent, _): &mut (Duration, u64)| *sent + RESEND_TIME <= until;
         self.sent.pop_front_if(is_due)
     }
 
-    /// Moves the mail out of the mailbox.
+    /// Takes the messages and datagrams out of the mailbox.
     fn queue(&mut self, mailbox: &mut Mailbox) {
         for message in mailbox.outgoing.messages.drain(..) {
             match u16::try_from(message.len()) {
@@ -295,7 +308,7 @@ impl Pipe {
         }
         for datagram in mailbox.outgoing.datagrams.drain(..) {
             match datagram.len() {
-                // An empty datagram has no contents.
+                // renet messages must not be empty.
                 0 => {}
                 1..=MAX_UNRELIABLE_BYTES => self.renet.send_message(UNRELIABLE_CHANNEL, datagram),
                 bytes => self.too_long("datagram", bytes, MAX_UNRELIABLE_BYTES),
@@ -308,7 +321,7 @@ impl Pipe {
         self.dropped.warn(line);
     }
 
-    /// Passes renet the part of the stream that can be sent now. Returns whether there was any.
+    /// Passes to renet the part of the stream that may be sent now. Returns whether there was any.
     fn give(&mut self, now: Duration, turn: &Turn) -> bool {
         let (before, mut left) = (self.given, turn.left);
         let span = self.given - self.first();
@@ -334,15 +347,15 @@ impl Pipe {
         is_given
     }
 
-    /// Advances renet's clock, and sends the packets that the allowance covers. `first` is the position in the stream of the first
-    /// byte that the reliable ones may contain.
+    /// Advances renet's clock, and sends the packets that the allowance covers. `first` is the stream position of the
+    /// first byte that new reliable packets may contain.
     fn send(&mut self, later: Duration, first: u64, turn: &mut Turn) {
         self.advance(later);
         let held = self.held.len();
         for packet in self.renet.get_packets_to_send() {
             match PacketKind::of(&packet) {
                 PacketKind::Reliable => self.held.push_back(packet),
-                // Held packets come first: they need a larger allowance than an ack.
+                // Held packets come first: they need a larger allowance than an ack, and acks would use it up.
                 PacketKind::Ack
                     if self.is_ack_due && self.held.is_empty() && turn.covers(&packet) =>
                 {
@@ -372,13 +385,13 @@ impl Pipe {
         self.renet.update(later);
     }
 
-    /// Position in the stream of the first byte that may be unacknowledged.
+    /// Returns the stream position of the first byte that may be unacknowledged.
     fn first(&self) -> u64 {
         let firsts = self.sent.iter().map(|(_, first)| *first);
         firsts.min().unwrap_or(self.given)
     }
 
-    /// Bytes that renet holds until they are acknowledged.
+    /// Returns the bytes that renet holds until they are acknowledged.
     fn in_flight(&self) -> usize {
         RELIABLE_MEMORY - self.renet.channel_available_memory(RELIABLE_CHANNEL)
     }
@@ -389,12 +402,12 @@ impl Pipe {
     }
 }
 
-/// Packets of a flush.
+/// Packets and remaining allowance of a flush.
 #[derive(Debug)]
 struct Turn {
-    /// Rest of the allowance, in bytes on the wire.
+    /// Remaining allowance, in bytes on the wire.
     left: usize,
-    /// Bytes around each packet.
+    /// Bytes of headers per packet.
     overhead: usize,
     reliable: Vec<Vec<u8>>,
     unreliable: Vec<Vec<u8>>,
@@ -411,7 +424,7 @@ impl Turn {
     }
 }
 
-/// Returns the number of unreliable messages in a packet that the guard has accepted. A slice counts as a message.
+/// Returns the number of unreliable messages in a packet that the guard has accepted. A slice counts as one message.
 fn unreliable_messages(packet: &[u8]) -> usize {
     match (packet.first(), after_sequence(packet)) {
         (Some(1), Some([_, high, low, ..])) => u16::from_be_bytes([*high, *low]).into(),
@@ -420,15 +433,15 @@ fn unreliable_messages(packet: &[u8]) -> usize {
     }
 }
 
-/// Returns the bytes of a packet after its kind and its sequence, from the channel on.
+/// Returns the part of a packet after its kind and its sequence, beginning with the channel.
 fn after_sequence(packet: &[u8]) -> Option<&[u8]> {
     let (_, rest) = packet.split_first()?;
-    // In QUIC's integers, the upper two bits of the first byte are the logarithm of the length.
+    // The upper two bits of a QUIC variable-length integer are the base-2 logarithm of its length in bytes.
     rest.get(1 << (rest.first()? >> 6)..)
 }
 
-/// An unreliable packet with the sequence 0, which is of no use there and has up to 8 bytes. `None` if it has no message: renet sends
-/// such a packet before a message of 1199 or 1200 bytes.
+/// Replaces the sequence of an unreliable packet, up to 8 bytes that no receiver needs, by 0. Returns `None` for a
+/// packet without messages, which renet sends before a message of 1199 or 1200 bytes.
 fn without_sequence(packet: &[u8]) -> Option<Vec<u8>> {
     let after = after_sequence(packet)?;
     let is_empty = after == [UNRELIABLE_CHANNEL, 0, 0];

@@ -1,4 +1,4 @@
-//! What was registered, compiled: what both ends work with.
+//! The compiled registration, which both ends work with.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,18 +11,18 @@ use cubewire_protocol::Contract;
 use crate::cold::ColdEntry;
 use crate::messages::MessageEntry;
 
-/// Reads a field of a body. The slots of bodies are for those to which it refers.
+/// Reads a field of a body. The second argument returns the slot of a referenced body.
 type ReadField = dyn Fn(EntityRef<'_>, &dyn Fn(Entity) -> Option<usize>) -> f64 + Send + Sync;
 
-/// Writes a field of a body, unless that has been despawned. The bodies of slots are for those to which it refers.
+/// Writes a field of a body, unless the body was despawned. The last argument returns the body in a referenced slot.
 type WriteField = dyn Fn(&mut World, Entity, f64, &dyn Fn(usize) -> Option<Entity>) + Send + Sync;
 
-/// A field and how to get at it.
+/// A registered field.
 pub(crate) struct FieldEntry {
     pub(crate) schema: schema::Field,
     pub(crate) read: Box<ReadField>,
     pub(crate) write: Box<WriteField>,
-    /// The only kinds of bodies that have it; empty for all.
+    /// Kinds of bodies that have the field; empty for all kinds.
     pub(crate) kinds: &'static [&'static str],
 }
 
@@ -36,7 +36,7 @@ impl FieldEntry {
     }
 }
 
-/// All that was registered. Exists once plugins have finished.
+/// The complete registration. Exists after [`Plugin::finish`](bevy_app::Plugin::finish).
 #[derive(Resource, Clone, Debug)]
 pub struct Protocol(pub(crate) Arc<Compiled>);
 
@@ -45,8 +45,9 @@ pub(crate) struct Compiled {
     pub(crate) contract: Contract,
     pub(crate) stages: Stages,
     pub(crate) kinds: Vec<&'static str>,
-    /// In the order of the schema. That has [`HAS_COLD`](Protocol::HAS_COLD) before them if there are cold components, and
-    /// [`TELEPORTS`](Protocol::TELEPORTS) after them if there are teleports.
+    /// In the schema's order. The schema has one more field before them if there are reliable components
+    /// ([`HAS_COLD`](Protocol::HAS_COLD)), and one after them if there are teleports
+    /// ([`TELEPORTS`](Protocol::TELEPORTS)).
     pub(crate) fields: Vec<FieldEntry>,
     pub(crate) has_teleports: bool,
     pub(crate) cold: Vec<ColdEntry>,
@@ -61,27 +62,28 @@ impl fmt::Debug for Compiled {
     }
 }
 
-/// Why an app panics that has none when it starts.
+/// Panic message of an app that has no protocol when it starts.
 pub(crate) const NO_PROTOCOL: &str =
     "`ServerPlugin` and `ClientPlugin` need a `CubewirePlugin`, and that `App::finish` was called";
 
 impl Protocol {
-    /// The name of the field that says whether a body has components of [`replicate`](crate::CubewireAppExt::replicate): a client
-    /// shows it only once they have arrived. It is the first field, a flag, if such components are registered.
+    /// Name of the field that says whether a body has reliable components
+    /// ([`replicate`](crate::CubewireAppExt::replicate)). A client shows such a body only after its components have
+    /// arrived. The field is a flag, and comes first. It exists if such components are registered.
     pub const HAS_COLD: &str = "has_cold";
 
-    /// The name of the field with the number of ticks in which a body was [teleported](crate::Teleport), modulo 256. It is the
-    /// last field, if [teleports are replicated](crate::CubewireAppExt::replicate_teleports).
+    /// Name of the field that counts a body's [teleports](crate::Teleport), at most one per tick, modulo 256. It comes
+    /// last. It exists if [teleports are replicated](crate::CubewireAppExt::replicate_teleports).
     pub const TELEPORTS: &str = "teleports";
 
-    /// All that was registered, a line each, for people: what two ends compare when they connect. Its beginning is the text of
-    /// the [schema](schema::Schema::text).
+    /// Returns the registration as text for people, one item per line, beginning with the
+    /// [schema](schema::Schema::text). Two ends connect only if their registrations are equal.
     #[must_use]
     pub fn text(&self) -> String {
         self.0.contract.text()
     }
 
-    /// The compiled schema.
+    /// Returns the compiled schema.
     #[must_use]
     pub fn plan(&self) -> &Arc<Plan> {
         &self.0.plan
@@ -89,24 +91,24 @@ impl Protocol {
 }
 
 impl Compiled {
-    /// Whether the first field says that a body has cold data.
+    /// Returns whether the first field on the wire is [`HAS_COLD`](Protocol::HAS_COLD).
     pub(crate) const fn has_cold(&self) -> bool {
         !self.cold.is_empty()
     }
 
-    /// Fields on the wire before those that were registered.
+    /// Returns the number of fields on the wire before the registered ones.
     pub(crate) fn hidden_fields(&self) -> usize {
         self.has_cold().into()
     }
 
-    /// The field that counts teleports, by its index on the wire.
+    /// Returns the wire index of the field that counts teleports.
     #[cfg(feature = "client")]
     pub(crate) fn teleports(&self) -> Option<usize> {
         self.has_teleports
             .then(|| self.plan.schema().fields.len() - 1)
     }
 
-    /// The fields that refer to bodies, by their index on the wire.
+    /// Returns the wire indices of the fields that refer to bodies.
     pub(crate) fn references(&self) -> impl Iterator<Item = usize> {
         let fields = self.fields.iter().enumerate();
         let references = fields.filter(|(_, field)| field.is_reference());

@@ -1,4 +1,4 @@
-//! What apps call to register what is replicated.
+//! Extension methods of `App` that register components, inputs and messages.
 
 use bevy_app::App;
 use bevy_ecs::entity::MapEntities;
@@ -16,25 +16,28 @@ use crate::messages::{
 use crate::protocol::FieldEntry;
 use crate::registry::registry;
 
-/// Registers what is replicated, in the same way at both ends. Needs a [`CubewirePlugin`](crate::CubewirePlugin); the order does not matter.
+/// Registers components, inputs and messages. Register the same items at both ends, in any order, after adding
+/// [`CubewirePlugin`](crate::CubewirePlugin).
 ///
 /// # Panics
-/// All methods do if there is no [`CubewirePlugin`](crate::CubewirePlugin) yet.
+/// All methods panic if the app has no [`CubewirePlugin`](crate::CubewirePlugin) yet.
 pub trait CubewireAppExt {
-    /// Where bodies can be, and how exactly their poses are sent.
+    /// Sets the bounds and precision of poses.
     fn replicate_pose(&mut self, pose: Pose) -> &mut Self;
 
-    /// Lets bodies [teleport](crate::Teleport). It takes one of the fields: 8 bits when a body appears, about 10 bits at most with each
-    /// teleport, and otherwise less than a tenth of a bit for each body in a packet.
+    /// Lets bodies [teleport](crate::Teleport). This adds a field. It takes 8 bits when a body appears, at most about
+    /// 10 bits for each teleport, and otherwise less than 0.1 bit per body in a packet.
     fn replicate_teleports(&mut self) -> &mut Self;
 
-    /// A kind of body. There are at most 64.
+    /// Registers a kind of body, at most 64.
     fn body_kind(&mut self, name: &'static str, shape: Shape) -> &mut Self;
 
-    /// A component that is sent with the pose, as a number, within the byte budget. There are at most 32 fields, one of
-    /// which components of [`replicate`](Self::replicate) take together, and one [teleports](Self::replicate_teleports). A body
-    /// without the component is sent as if its number were 0, and the client's has the component in any case, unless its kind is
-    /// none of the [`field_kinds`](Self::field_kinds).
+    /// Registers a component that is sent as a number, with the pose and within the byte budget. There are at most 32
+    /// fields. [Reliable components](Self::replicate) together take one of them, and
+    /// [teleports](Self::replicate_teleports) another.
+    ///
+    /// A body without the component is sent with the number 0. At a client, all bodies get the component, except those
+    /// of kinds excluded by [`field_kinds`](Self::field_kinds).
     fn replicate_field<C: Component>(
         &mut self,
         name: &'static str,
@@ -43,8 +46,9 @@ pub trait CubewireAppExt {
         from: impl Fn(f64) -> C + Send + Sync + 'static,
     ) -> &mut Self;
 
-    /// A component that is sent with the pose and refers to another body, or to none: what a turret aims at. At a client it is
-    /// none, too, while the client does not see that body, or the entity is none of its bodies. It is one of the fields.
+    /// Registers a component that refers to another body or to no body, such as a turret's target. It is sent with the
+    /// pose and takes one of the fields. A client gets `None` if it does not see the other body, or if the entity is not a
+    /// replicated body.
     fn replicate_reference<C: Component>(
         &mut self,
         name: &'static str,
@@ -52,34 +56,38 @@ pub trait CubewireAppExt {
         from: impl Fn(Option<Entity>) -> C + Send + Sync + 'static,
     ) -> &mut Self;
 
-    /// The only kinds of bodies that have a field: at a client, others do not get the component. Without this, all do.
+    /// Limits a field to these kinds of bodies: at a client, bodies of other kinds do not get the component. By default
+    /// all kinds have it.
     fn field_kinds(&mut self, field: &'static str, kinds: &'static [&'static str]) -> &mut Self;
 
-    /// A component that is sent reliably when it changes, while its body is visible. The entities in it (see
-    /// [`Component::map_entities`]) become those of the client, or [`Entity::PLACEHOLDER`] while it has none. Where there is no
-    /// room for each change, the newest value is sent, and those before are left out.
+    /// Registers a component that is sent reliably whenever it changes while its body is visible. Entities in it (see
+    /// [`Component::map_entities`]) are mapped to the client's, or to [`Entity::PLACEHOLDER`] while it has no such
+    /// entity. If the connection cannot carry every change, older values are skipped and the newest is sent.
     ///
-    /// A component with more than [`MAX_TO_CLIENT_BYTES`](crate::MAX_TO_CLIENT_BYTES), or that a client would not read (see
-    /// [`NetMessage`]), is not sent: clients keep the last value that was, and a warning names the first such component.
+    /// A component larger than [`MAX_TO_CLIENT_BYTES`](crate::MAX_TO_CLIENT_BYTES), or that a client would refuse (see
+    /// [`NetMessage`]), is not sent: clients keep the last value, and a warning names the first such component.
     ///
-    /// The bytes are postcard, which has no `#[serde(flatten)]`, `untagged` or `skip_serializing_if`.
+    /// The encoding is postcard, which does not support `#[serde(flatten)]`, `untagged` or `skip_serializing_if`.
     fn replicate<C: Component + Clone + Serialize + DeserializeOwned>(&mut self) -> &mut Self;
 
-    /// An input that a client writes as [`ToServer`], once a tick and thus in `FixedUpdate`, and the server reads once as
-    /// [`FromClient`]. It is lost only with eight datagrams in a row, or with fewer where several are written in a tick, or
-    /// where eight have more than 1200 bytes. One with more than that is sent once, with a warning.
+    /// Registers an input, which a client writes as [`ToServer`], once per tick in `FixedUpdate`. The server receives
+    /// it as [`FromClient`], at most once. Inputs are repeated: one is lost only if eight datagrams in a row are lost.
+    /// There are fewer repeats if a client writes several inputs per tick, or if eight inputs exceed 1200 bytes. An
+    /// input above that size is sent once, with a warning.
     fn add_input<M: NetMessage>(&mut self) -> &mut Self;
 
-    /// A message that a client writes as [`ToServer`], and the server reads as [`FromClient`]: reliable and in order.
+    /// Registers a reliable, ordered message, which a client writes as [`ToServer`] and the server reads as
+    /// [`FromClient`].
     fn add_message_to_server<M: NetMessage>(&mut self) -> &mut Self;
 
-    /// A message that the server writes as [`ToClient`], and a client reads as [`FromServer`]: reliable and in order. It is read
-    /// once it has arrived, and so is ahead of poses and fields by the playout delay.
+    /// Registers a reliable, ordered message, which the server writes as [`ToClient`] and a client reads as
+    /// [`FromServer`]. It can be read on arrival, so it is ahead of poses and fields by the playout delay.
     fn add_message_to_client<M: NetMessage>(&mut self) -> &mut Self;
 
-    /// The entities in an input or message (see [`MapEntities`]) are bodies, and become those of the other end, or
-    /// [`Entity::PLACEHOLDER`] where it has none: at a client, also before that shows the body. A body that the server has despawned
-    /// since the last tick still counts. A client can name any body in an input: a server does not trust it to see that.
+    /// Maps the entities in an input or message (see [`MapEntities`]), which must be bodies, to the other end's
+    /// entities, or to [`Entity::PLACEHOLDER`] if it has no such body. A client also gets the placeholder for a body
+    /// that it does not show yet. A server can still refer to a body that it has despawned since the last tick. A
+    /// client can name any body in an input; the server does not check whether that client sees it.
     fn map_entities<M: NetMessage + MapEntities>(&mut self) -> &mut Self;
 }
 
@@ -178,12 +186,12 @@ impl CubewireAppExt for App {
     }
 }
 
-/// What clients write and the server reads.
+/// Registers the message types of the direction from client to server.
 fn to_server<M: NetMessage>(app: &mut App) -> MessageEntry {
     app.add_message::<ToServer<M>>()
         .add_message::<FromClient<M>>();
     MessageEntry::to_server::<M, AsIs>()
 }
 
-/// What the codec has for a reference to no body.
+/// The codec's value of a reference to no body.
 const NO_BODY: f64 = -1.0;

@@ -1,4 +1,4 @@
-//! What both ends register in the same `fn(&mut App)`.
+//! Registration of a protocol, which both ends do in the same `fn(&mut App)`.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,9 +20,9 @@ use crate::messages::MessageEntry;
 use crate::protocol::{Compiled, FieldEntry, Protocol};
 use crate::wire::{ToServerMail, encode};
 
-/// The name and the rate of a protocol, and what moves its bodies. Comes before all that is registered.
+/// Name, tick rate and physics of a protocol. Add it before registering anything.
 ///
-/// Defaults: 60 ticks a second, gravity of 9.81, no floor, speeds up to 50 units a second, 1024 bodies. y points up.
+/// Defaults: 60 ticks/s, gravity 9.81, no floor, speeds up to 50 units/s, 1024 bodies. y points up.
 #[derive(Clone, Debug)]
 pub struct CubewirePlugin {
     name: &'static str,
@@ -32,8 +32,9 @@ pub struct CubewirePlugin {
 }
 
 impl CubewirePlugin {
-    /// A protocol of this name: 1 to 32 characters, each of a-z, 0-9, `-` and `_`, as all names of kinds and fields. Types are
-    /// compared by their names only: when one has changed, change this name (`arena-2`), and older clients are refused.
+    /// Creates a protocol with this name. All names (also of kinds and fields) have 1 to 32 characters of a-z, 0-9, `-`
+    /// and `_`. Types are compared only by their names. If the contents of a type change, change the protocol's name
+    /// (`arena-2`), so that older clients are refused.
     #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self {
@@ -49,14 +50,14 @@ impl CubewirePlugin {
         }
     }
 
-    /// Ticks a second, `1..=240`, rounded: the rate of `FixedUpdate` at both ends, and of packets.
+    /// Sets the tick rate, `1..=240`, rounded to an integer. It is the rate of packets, and of `FixedUpdate` at both
+    /// ends.
     ///
-    /// The maximum is 240 because a packet names a snapshot that the client has by its age of up to 255 ticks. At 240 Hz that is
-    /// 1.06 s, which covers the round trip by satellite with jitter. After a longer round trip, all packets are relative to the
-    /// empty scene, and many times as large.
+    /// The limit is 240 because a packet names its baseline by age, up to 255 ticks. At 240 Hz that is 1.06 s, enough
+    /// for a satellite round trip with jitter. With a longer round trip, all packets are relative to the empty scene
+    /// and many times larger.
     ///
-    /// # Panics
-    /// If it is outside `1..=240`.
+    /// # Panics If the rounded rate is not in `1..=240`.
     #[must_use]
     pub const fn hz(mut self, hz: f64) -> Self {
         let ticks = hz.round() as u16;
@@ -68,31 +69,32 @@ impl CubewirePlugin {
         self
     }
 
-    /// Downward acceleration in units/s². It and the floor make packets smaller if they are right, and harm nothing if not.
+    /// Sets the downward acceleration, in units/s². Correct values of gravity and floor make packets smaller; wrong
+    /// ones have no other effect.
     #[must_use]
     pub const fn gravity(mut self, units: f32) -> Self {
         self.scene.gravity = units;
         self
     }
 
-    /// Height of the floor, in units.
+    /// Sets the height of the floor, in units.
     #[must_use]
     pub const fn floor(mut self, height: f32) -> Self {
         self.scene.floor = Some(height);
         self
     }
 
-    /// The speed that bodies seldom exceed, in units/s.
+    /// Sets the speed that bodies rarely exceed, in units/s.
     #[must_use]
     pub const fn max_speed(mut self, units: f32) -> Self {
         self.scene.max_speed = units;
         self
     }
 
-    /// Most bodies at a time, `1..=65_536`. Each takes 12 bytes and those of its fields in each of up to 256 snapshots that
-    /// a server keeps for a client, and 512 that a client keeps, and time in each tick, whether it is there or not. A world whose
-    /// first snapshot is longer than 256 datagrams, as of 25 000 bodies, appears a second later at clients without a
-    /// [`ByteBudget`](crate::ByteBudget), as it has to be sent in parts.
+    /// Sets the maximum number of bodies at a time, `1..=65_536`. Each slot, used or not, takes time in each tick, and
+    /// 12 bytes plus its fields in each kept snapshot: up to 256 per client at the server, and 512 at a client. If the
+    /// first snapshot exceeds 256 datagrams (about 25 000 bodies), it is sent in parts, and appears a second later at
+    /// clients without a [`ByteBudget`](crate::ByteBudget).
     #[must_use]
     pub const fn max_bodies(mut self, bodies: u32) -> Self {
         self.max_bodies = bodies;
@@ -114,7 +116,7 @@ impl Plugin for CubewirePlugin {
     }
 
     /// # Panics
-    /// If what was registered is no legal schema; the message names what is wrong.
+    /// If the registration is not a legal schema. The message names the error.
     fn finish(&self, app: &mut App) {
         let registry = app.world_mut().remove_resource::<Registry>();
         let registry = registry.expect("it was inserted by `build`");
@@ -133,7 +135,7 @@ impl Plugin for CubewirePlugin {
     }
 }
 
-/// Logs a line with the first connection.
+/// Logs a warning with the first connection.
 fn warn_of_first<C: Component>(app: &mut App, line: &'static str) {
     app.add_observer(move |_: On<Add, C>, mut is_known: Local<bool>| {
         if !std::mem::replace(&mut *is_known, true) {
@@ -147,7 +149,7 @@ pub(crate) fn registry(app: &mut App) -> Mut<'_, Registry> {
     registry.expect("`CubewirePlugin` comes first, and all is registered before plugins finish")
 }
 
-/// What has been registered so far.
+/// The registration so far.
 #[derive(Resource)]
 pub(crate) struct Registry {
     settings: CubewirePlugin,
@@ -160,7 +162,7 @@ pub(crate) struct Registry {
     pub(crate) inputs: Vec<MessageEntry>,
     pub(crate) to_server: Vec<MessageEntry>,
     pub(crate) to_client: Vec<MessageEntry>,
-    /// Those whose entities are mapped: as messages to the server and to a client.
+    /// Types with mapped entities: entries for the direction to the server and to a client.
     pub(crate) mapped: Vec<[MessageEntry; 2]>,
 }
 
@@ -182,7 +184,7 @@ impl Registry {
     }
 
     /// # Panics
-    /// If it is no legal schema.
+    /// If the registration is not a legal schema.
     fn compile(mut self) -> Protocol {
         self.limit_fields();
         self.map_messages();
@@ -244,7 +246,7 @@ impl Registry {
     }
 
     /// # Panics
-    /// If there is no such field or kind.
+    /// If a field or kind was not registered.
     fn limit_fields(&mut self) {
         for &(name, kinds) in &self.field_kinds {
             for kind in kinds {
@@ -262,7 +264,7 @@ impl Registry {
     }
 
     /// # Panics
-    /// If one was not registered.
+    /// If a message type was not registered.
     fn map_messages(&mut self) {
         for [to_server, to_client] in std::mem::take(&mut self.mapped) {
             let upstream = self.inputs.iter_mut().chain(&mut self.to_server);
@@ -385,7 +387,7 @@ mod tests {
         for hz in [1.0, 30.0, 240.0] {
             let _ = CubewirePlugin::new("arena").hz(hz);
         }
-        // The ages of baselines cover a round trip of a second.
+        // Baseline ages cover a round trip of a second.
         let oldest = u32::from(cubewire_protocol::MAX_BASELINE_AGE_TICKS);
         assert!(oldest > u32::from(MAX_TICKS_PER_SECOND));
     }

@@ -5,6 +5,7 @@ mod outbox;
 mod peer;
 mod receive;
 mod send;
+mod settings;
 mod views;
 mod visibility;
 
@@ -13,6 +14,7 @@ use bevy_ecs::prelude::*;
 
 pub use self::capture::{Bodies, InSlot};
 pub use self::peer::{ByteBudget, Peer};
+pub use self::settings::{ClientRequests, ConnectionSettings};
 pub use self::visibility::{Interest, VisibilityAppExt, VisibilityFilter, WhenHidden};
 
 use crate::mailbox::CubewireSystems;
@@ -24,6 +26,7 @@ pub struct ServerPlugin;
 impl Plugin for ServerPlugin {
     fn build(&self, app: &mut App) {
         app.init_resource::<ReplicationStats>()
+            .init_resource::<ClientRequests>()
             .init_resource::<visibility::Filters>()
             .add_observer(capture::forget)
             .add_observer(capture::withdraw)
@@ -45,6 +48,7 @@ impl Plugin for ServerPlugin {
                     (
                         send::report_pause,
                         send::send_messages,
+                        settings::apply,
                         send::send_snapshots,
                     )
                         .chain()
@@ -53,7 +57,7 @@ impl Plugin for ServerPlugin {
             )
             .add_systems(
                 PostUpdate,
-                (send::send_messages, send::limit_messages)
+                (send::send_messages, settings::apply, send::limit_messages)
                     .chain()
                     .in_set(CubewireSystems::Send),
             )

@@ -1,4 +1,4 @@
-//! A server and clients for tests: apps without windows, a clock that is turned by hand, and simulated links between them.
+//! Test network: a server and clients as apps without windows, with a manual clock and simulated links.
 //!
 //! ```
 //! # use bevy_app::App;
@@ -27,30 +27,30 @@ use crate::mailbox::Server;
 use crate::memory::MemoryNetwork;
 use crate::server::ServerPlugin;
 
-/// A server, clients, and the network between them.
+/// A server, its clients, and the network between them.
 #[derive(Debug)]
 pub struct TestNet {
     /// The server's app.
     pub server: App,
-    /// The clients' apps, in the order in which they were added.
+    /// The clients' apps, in order of [`add_client`](Self::add_client).
     pub clients: Vec<App>,
-    /// The network.
+    /// The simulated network.
     pub network: MemoryNetwork,
     protocol: fn(&mut App),
     now: Duration,
 }
 
-/// Ticks after which [`TestNet::run_until`] gives up.
+/// Limit of [`TestNet::run_until`], in ticks.
 const MAX_TICKS: usize = 5_000;
 
 impl TestNet {
-    /// A server without clients, over perfect links.
+    /// Creates a server without clients and perfect links. `protocol` registers the protocol, at the clients as well.
     #[must_use]
     pub fn new(protocol: fn(&mut App)) -> Self {
         Self::with_conditions(protocol, Conditions::PERFECT, 1)
     }
 
-    /// A server without clients, over links with these conditions, whose chance follows from a seed.
+    /// Creates a server without clients and links with these conditions. `seed` determines their random numbers.
     #[must_use]
     pub fn with_conditions(protocol: fn(&mut App), conditions: Conditions, seed: u64) -> Self {
         let network = MemoryNetwork::new(conditions, seed);
@@ -67,12 +67,12 @@ impl TestNet {
         }
     }
 
-    /// Adds a client, which connects, and returns its index.
+    /// Adds a client, which connects. Returns its index.
     pub fn add_client(&mut self) -> usize {
         self.add_client_with(self.protocol)
     }
 
-    /// As [`add_client`](Self::add_client), of another protocol or with more in its app.
+    /// Adds a client with another protocol or additional plugins. Returns its index.
     pub fn add_client_with(&mut self, protocol: impl FnOnce(&mut App)) -> usize {
         self.clients.push(app(|app| {
             protocol(app);
@@ -81,7 +81,7 @@ impl TestNet {
         self.clients.len() - 1
     }
 
-    /// Ends a client's connection, from its end.
+    /// Ends a client's connection from its own end.
     pub fn disconnect(&mut self, client: usize) {
         let world = self.clients[client].world_mut();
         let servers = world
@@ -93,14 +93,14 @@ impl TestNet {
         }
     }
 
-    /// Connects a client again.
+    /// Ends a client's connection, and connects it again.
     pub fn reconnect(&mut self, client: usize) {
         self.disconnect(client);
         let connection = self.network.connect();
         self.clients[client].world_mut().spawn(connection);
     }
 
-    /// A tick of all apps.
+    /// Runs one tick of all apps.
     pub fn tick(&mut self) {
         let step = self.server.world().resource::<Time<Fixed>>().timestep();
         self.now += step;
@@ -111,15 +111,15 @@ impl TestNet {
         }
     }
 
-    /// So many ticks.
+    /// Runs this number of ticks.
     pub fn ticks(&mut self, ticks: usize) {
         (0..ticks).for_each(|_| self.tick());
     }
 
-    /// Ticks until something is so.
+    /// Runs ticks until a condition holds.
     ///
     /// # Panics
-    /// If it is not so after 5 000 ticks.
+    /// If it does not hold after 5 000 ticks.
     #[track_caller]
     pub fn run_until(&mut self, mut is_so: impl FnMut(&mut Self) -> bool) {
         for _ in 0..MAX_TICKS {
@@ -131,14 +131,14 @@ impl TestNet {
         panic!("it is not so after {MAX_TICKS} ticks");
     }
 
-    /// How many entities of a client have a component.
+    /// Returns the number of a client's entities with this component.
     pub fn count<C: Component>(&mut self, client: usize) -> usize {
         let world = self.clients[client].world_mut();
         world.query_filtered::<(), With<C>>().iter(world).count()
     }
 }
 
-/// An app with time and tasks and what is added to it, and nothing to see. Each update is a tick.
+/// Creates a headless app with time and task pools, and with whatever `add` adds. Each update is one fixed tick.
 pub fn app(add: impl FnOnce(&mut App)) -> App {
     let mut app = App::new();
     app.add_plugins((TaskPoolPlugin::default(), TimePlugin))

@@ -1,4 +1,4 @@
-//! What goes over the wire. Bytes include all headers, with those of IP and UDP for each packet.
+//! Traffic counters. Bytes are on the wire: they include all headers, with IP and UDP for each packet.
 
 use std::net::IpAddr;
 
@@ -6,8 +6,8 @@ use serde::Serialize;
 
 pub use cubewire_protocol::record::HEADER_BYTES;
 
-/// Bytes of the headers of IP and UDP of a packet to or from an address: 28 over IPv4, also if its address is mapped to IPv6,
-/// and 48 over IPv6.
+/// Returns the bytes of IP and UDP headers of a packet to or from an address: 28 for IPv4, including IPv4-mapped IPv6
+/// addresses, and 48 for IPv6.
 #[must_use]
 pub const fn header_bytes(address: IpAddr) -> usize {
     match address.to_canonical() {
@@ -16,47 +16,47 @@ pub const fn header_bytes(address: IpAddr) -> usize {
     }
 }
 
-/// Traffic of a connection since its start.
+/// Traffic of a connection since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// To the other end.
+    /// Sent to the other end.
     pub sent: Way,
-    /// From the other end.
+    /// Received from the other end.
     pub received: Way,
 }
 
 /// Traffic in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Way {
-    /// Packets that carry a [datagram](crate::mailbox::Mail::datagrams) or a fragment of one.
+    /// Number of packets with a [datagram](crate::mailbox::Mail::datagrams) or a fragment of one.
     pub packets: u64,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub packet_bytes: u64,
-    /// Bytes of all others: what establishes and keeps the connection, reliable messages, and acks of these.
+    /// Bytes of other packets: handshakes, keep-alives, reliable messages and their acks.
     pub control_bytes: u64,
 }
 
 /// Traffic of a server's socket since it was bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct SocketTraffic {
-    /// Packets that were sent.
+    /// Number of packets sent.
     pub sent: u64,
-    /// Their bytes.
+    /// Bytes sent.
     pub sent_bytes: u64,
-    /// Packets that were received.
+    /// Number of packets received.
     pub received: u64,
-    /// Their bytes.
+    /// Bytes received.
     pub received_bytes: u64,
-    /// Bytes in both directions that belong to no connection: handshakes, disconnects, unknown senders.
+    /// Bytes in both directions outside of connections: handshakes, disconnects, unknown senders.
     pub unassigned_bytes: u64,
-    /// Packets from unknown senders, which were ignored.
+    /// Number of packets from unknown senders, which were ignored.
     pub ignored: u64,
-    /// Packets that the operating system did not accept.
+    /// Number of packets that the operating system refused to send.
     pub unsent: u64,
 }
 
 impl Traffic {
-    /// Adds the other's.
+    /// Adds another connection's traffic.
     #[cfg(feature = "udp")]
     pub(crate) const fn add(&mut self, other: &Self) {
         const fn add(to: &mut Way, other: &Way) {
@@ -68,7 +68,7 @@ impl Traffic {
         add(&mut self.received, &other.received);
     }
 
-    /// The traffic since an earlier time.
+    /// Returns the traffic since an earlier state.
     #[must_use]
     pub const fn since(&self, earlier: &Self) -> Self {
         const fn difference(now: &Way, earlier: &Way) -> Way {
@@ -86,13 +86,13 @@ impl Traffic {
 }
 
 impl Way {
-    /// All bytes.
+    /// Returns the total bytes.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.packet_bytes + self.control_bytes
     }
 
-    /// Counts a packet of renet that takes this many bytes on the wire.
+    /// Counts a packet of renet with this number of bytes on the wire.
     pub fn count(&mut self, packet: &[u8], bytes: usize) {
         match PacketKind::of(packet) {
             PacketKind::Unreliable => {
@@ -104,7 +104,7 @@ impl Way {
     }
 }
 
-/// Kind of a packet of renet, which is its first byte.
+/// Kind of a renet packet, from its first byte.
 pub(crate) enum PacketKind {
     Reliable,
     Unreliable,

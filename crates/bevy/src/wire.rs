@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use cubewire_codec::Life;
 use cubewire_protocol::renet_guard::MAX_RELIABLE_BYTES;
-use cubewire_protocol::{ClientMessage, ServerMessage};
+use cubewire_protocol::{ClientMessage, Interpolation, ServerMessage};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +57,8 @@ pub(crate) enum ToClientMail<'a> {
         channel: u8,
         bytes: &'a [u8],
     },
+    /// How bodies move between snapshots from now on. At first it is linear.
+    Interpolation(Interpolation),
 }
 
 /// What a message with cold data is, of the messages of its body.
@@ -285,6 +287,7 @@ mod tests {
             },
             ToClientMail::Message { channel, bytes },
             ToClientMail::Session(ServerMessage::Tick(u64::MAX)),
+            ToClientMail::Interpolation(Interpolation::None),
         ] {
             let bytes = encode(&mail);
             assert_eq!(decode(&bytes), Some(mail));

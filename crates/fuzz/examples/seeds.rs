@@ -160,6 +160,14 @@ fn handshake() -> Vec<Seed> {
     let mut seeds = vec![
         ("server_message", ServerMessage::Granted(granted).encode()),
         ("server_message", ServerMessage::Tick(600).encode()),
+        (
+            "server_message",
+            ServerMessage::Declined {
+                number: 7,
+                reason: "no",
+            }
+            .encode(),
+        ),
         ("server_message", ServerMessage::Refused("full").encode()),
         (
             "client_message",

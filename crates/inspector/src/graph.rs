@@ -40,15 +40,16 @@ pub struct Above {
     pub said: Option<String>,
 }
 
-/// Draws the graph, `height` logical points high in all. `more` draws what else is in its frame. Returns the response of all of it, and the rectangle of the legend.
+/// Draws the graph, `height` logical points high in all. `more` draws what else is in its frame. Returns the response of all of it,
+/// and the rectangle of the legend.
 ///
-/// `moment` is the tick of the past that is shown, and `times` are the labels of the horizontal axis.
+/// `moment` is the tick of the past that is shown. A frozen graph ends in the past.
 pub fn draw(
     ui: &mut Ui,
     height: f32,
     lines: &Lines<'_>,
     moment: Option<u64>,
-    times: [&str; 3],
+    is_frozen: bool,
     more: impl FnOnce(&mut Ui, &Frame) -> Above,
 ) -> (Response, Rect) {
     let size = vec2(ui.available_width(), height);
@@ -65,7 +66,14 @@ pub fn draw(
     let frame = Frame { top, above, chart };
     let above = more(ui, &frame);
     peak(ui, &frame, lines, &above.marks);
-    frame.chart.times(ui, times);
+    let seconds = lines.seconds;
+    let (past, now) = match is_frozen {
+        true => (format!("{seconds} s earlier"), "frozen"),
+        false => (format!("{seconds} s ago"), "now"),
+    };
+    frame
+        .chart
+        .times(ui, [&past, &format!("{} s", seconds / 2.0), now]);
     let words = top.with_max_x(above.legend_end);
     let hovered = response.hover_pos().filter(|at| plot.contains(*at));
     let rates = || hovered.and_then(|at| rates(lines, frame.chart.x_at(at.x)));

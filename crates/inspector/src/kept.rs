@@ -1,8 +1,9 @@
-//! What is computed once and then drawn in many frames.
+//! Caching of computed values between frames.
 
 use bevy_egui::egui::{Id, Ui};
 
-/// What was computed for this key, or else what `compute` returns. One value is kept for each `id`.
+/// Returns the cached value for `id` if its key is equal, otherwise calls `compute` and caches the result. Each `id`
+/// has one value.
 pub fn kept<K, V>(ui: &Ui, id: Id, key: K, compute: impl FnOnce() -> V) -> V
 where
     K: Clone + PartialEq + Send + Sync + 'static,

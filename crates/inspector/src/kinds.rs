@@ -1,4 +1,4 @@
-//! What bits are for: a bar of kinds, and a table.
+//! Bits by kind: a stacked bar and a table.
 
 use bevy_egui::egui::{Response, Ui};
 use cubewire_codec::{BitKind, BitLedger};
@@ -8,12 +8,12 @@ use crate::style::{BODY, CONTROL, GAP, LINE, Look, ROW, SMALL, page_left};
 use crate::widgets::{At, Row, heading, stack, swatch};
 use crate::words::{grouped, rounded};
 
-/// The bits of some packets.
+/// Bits of a number of packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Bits<'a> {
     pub ledger: &'a BitLedger,
     pub packets: usize,
-    /// The kinds that there can be.
+    /// All kinds that can occur.
     pub kinds: &'a [BitKind],
 }
 
@@ -27,7 +27,8 @@ impl Bits<'_> {
     }
 }
 
-/// The bits of a packet below that title, and a bar of their kinds. Returns its response, and the kind under the pointer.
+/// Draws a title with the bits per packet, and a bar divided by kind. Returns the bar's response and the kind under the
+/// pointer.
 pub fn bar(ui: &mut Ui, title: &str, bits: Bits<'_>) -> (Response, Option<BitKind>) {
     let look = Look::of(ui);
     let all = grouped(bits.per_packet(bits.ledger.total()));
@@ -42,8 +43,8 @@ pub fn bar(ui: &mut Ui, title: &str, bits: Bits<'_>) -> (Response, Option<BitKin
     (response, hovered.map(|index| bits.kinds[index]))
 }
 
-/// Draws a row for each kind, muted without bits. Unused kinds keep their rows, so that the controls below stay in place.
-/// `below` is the height of these controls; `about` describes a kind.
+/// Draws a row for each kind, muted if it has no bits. Unused kinds keep their rows, so that the controls below stay in
+/// place. `below` is the height of these controls; `about` describes a kind.
 pub fn table(
     ui: &mut Ui,
     bits: Bits<'_>,
@@ -79,5 +80,5 @@ pub fn table(
     }
 }
 
-/// Logical points.
+/// Distance of the share column from the right edge, in logical points.
 const SHARE: f32 = 96.0;

@@ -1,4 +1,4 @@
-//! What kinds of bits and bodies are called, and which bodies are marked.
+//! Names of kinds of bits and of bodies, and the highlighted bodies.
 
 use std::borrow::Cow;
 
@@ -6,18 +6,18 @@ use cubewire_bevy::Protocol;
 use cubewire_codec::schema::Schema;
 use cubewire_codec::{BitKind, Plan, QuantizedSnapshot};
 
-/// How bits and bodies of a scene are named.
+/// Naming of a scene's bits and bodies.
 #[derive(Clone, Copy, Debug)]
 pub struct Names<'a> {
     pub schema: &'a Schema,
-    /// Who is in the slots, where bodies come and go.
+    /// The bodies in the slots, if slots are reused.
     pub bodies: Option<&'a QuantizedSnapshot>,
-    /// One body, and several.
+    /// Singular and plural noun for a body.
     pub nouns: [&'static str; 2],
 }
 
 impl<'a> Names<'a> {
-    /// Those of the demo.
+    /// Returns the names of the demo.
     pub fn of_cubes(plan: &'a Plan) -> Self {
         Self {
             schema: plan.schema(),
@@ -33,7 +33,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// What the bits of a kind are for.
+    /// Returns a description of a kind of bits.
     pub fn about(self, kind: BitKind) -> &'static str {
         match self.is_of_components(kind) {
             true => "Whether the body has components, which arrive reliably and apart.",
@@ -45,7 +45,7 @@ impl<'a> Names<'a> {
         kind == BitKind::Interacting && kind.name_in(self.schema) == Protocol::HAS_COLD
     }
 
-    /// A body by its kind, slot and generation, as far as these are known.
+    /// Returns a body's name: its kind, slot and generation, as far as these are known.
     pub fn body(self, slot: usize) -> String {
         let life = self.bodies.and_then(|bodies| bodies.life(slot));
         let kind = |life: u8| self.schema.kinds.get(usize::from(life));
@@ -57,16 +57,16 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Bodies that are marked, by slot.
+/// Highlighted bodies, by slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lit {
-    /// The one that was clicked.
+    /// The clicked body.
     pub selected: Option<usize>,
-    /// The one under the pointer.
+    /// The body under the pointer.
     pub hovered: Option<usize>,
 }
 
-/// What the bits of a kind are for.
+/// Returns the description of a kind of bits, without a schema.
 #[must_use]
 pub const fn about(kind: BitKind) -> &'static str {
     match kind {

@@ -1,4 +1,4 @@
-//! A packet, bit by bit: an icicle chart of what its bits are for, its bytes, and what each body takes.
+//! Bits of a packet: an icicle chart by kind and body, the bytes in hex, and the bits of each body.
 
 mod hex;
 mod icicle;
@@ -25,23 +25,23 @@ use icicle::Top;
 /// Height of the chart above the bytes, in logical points.
 pub const CHART: f32 = ROW + 1.0 + icicle::HEIGHT + 2.0 * GAP;
 
-/// Packets that can be gone through while one is held.
+/// Number of packets kept for stepping through while one is held.
 pub const HELD: usize = 32;
 
-/// A packet that is shown.
+/// The packet to draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a, I> {
-    /// Tells it from all others.
+    /// Unique among packets.
     pub id: (u64, usize),
     pub bytes: &'a [u8],
-    /// Its bits, in their order.
+    /// The bits, in packet order.
     pub items: I,
     pub names: Names<'a>,
-    /// Height of its bytes, in logical points.
+    /// Height of the hex view, in logical points.
     pub hex_height: f32,
 }
 
-/// Draws the chart and the bytes, and marks the body under the pointer.
+/// Draws the chart and the bytes, and sets the hovered body.
 pub fn draw<I: Iterator<Item = BitItem> + Clone>(
     ui: &mut Ui,
     order: &mut Order,
@@ -77,8 +77,8 @@ pub fn draw<I: Iterator<Item = BitItem> + Clone>(
     }
 }
 
-/// A row for each body that takes bits in a packet, the one with the most first; muted if these say that nothing of it is sent. A
-/// click selects it.
+/// Draws a row for each body with bits in the packet, most bits first. A body is muted if its bits only say that it is
+/// not sent. A click selects a body.
 pub fn bodies(
     ui: &mut Ui,
     items: impl IntoIterator<Item = BitItem>,
@@ -90,7 +90,7 @@ pub fn bodies(
     let mut counts = String::new();
     if let Some(known) = names.bodies {
         let is_there = |slot| known.life(slot).is_some();
-        // That nothing is sent takes fractions of bits for empty slots, too.
+        // The selection also takes fractions of bits for empty slots.
         bodies.retain(|body| body.is_sent || is_there(body.body));
         let sent = bodies.iter().filter(|body| body.is_sent).count();
         let all = (0..known.len()).filter(|&slot| is_there(slot)).count();
@@ -136,16 +136,16 @@ pub fn bodies(
     );
 }
 
-/// What a body takes in a packet.
+/// Bits of one body in a packet.
 #[derive(Clone, Copy, Debug)]
 struct Body {
     body: usize,
     bits: f64,
-    /// Whether something of it is sent, and not only that nothing is.
+    /// Whether the packet contains the body, as opposed to only a bit that says it does not.
     is_sent: bool,
 }
 
-/// Bodies with all their bits, the most first.
+/// Returns the bits of each body, most bits first.
 fn of_bodies(items: impl IntoIterator<Item = BitItem>) -> Vec<Body> {
     let mut bodies = BTreeMap::new();
     for item in items {
@@ -164,7 +164,7 @@ fn of_bodies(items: impl IntoIterator<Item = BitItem>) -> Vec<Body> {
     bodies
 }
 
-/// Logical points, from the left and from the right.
+/// Left edge of the bars, and the space at their right, in logical points.
 const NAME: f32 = 120.0;
 const FIGURE: f32 = 56.0;
 
@@ -182,7 +182,7 @@ mod tests {
             let items = packet.ledger.items().unwrap();
             let bodies = of_bodies(items.iter().copied());
             assert!(bodies.is_sorted_by(|a, b| a.bits >= b.bits), "{bodies:?}");
-            // Three of the ten have moved, and of the others a bit or less says that they have not.
+            // Three of the ten bodies have moved. Each of the others takes one bit or less, which says that it has not.
             let sent = bodies.iter().map(|body| body.is_sent);
             assert!(sent.is_sorted_by(|a, b| a >= b), "{bodies:?}");
             let sent = bodies.iter().filter(|body| body.is_sent);

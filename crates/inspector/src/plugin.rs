@@ -6,13 +6,16 @@ use bevy_ecs::system::SystemParam;
 use bevy_egui::egui::{self, Event, Key, ScrollArea, Ui};
 use bevy_egui::{EguiContext, EguiContexts, EguiPrimaryContextPass};
 use bevy_time::{Real, Time};
+use cubewire_bevy::shadow::LiveLadder;
 use cubewire_bevy::{
-    Bodies, Connected, InSlot, Measure, Peer, Protocol, ReplicationStats, Session,
+    Bodies, Connected, ConnectionSettings, InSlot, Measure, Peer, Protocol, ReplicationStats,
+    Session, SettingsRequest,
 };
 use cubewire_codec::Baseline;
+use cubewire_protocol::{BaselineChoice, Settings};
 
 use crate::style::{Look, ROW, set};
-use crate::view::{Choices, End, View};
+use crate::view::{Choices, End, Page, View};
 use crate::widgets::{note, picker};
 
 /// Shows where every bit of a game's replication goes: adds a window, which a key opens and closes, and [`Inspector`] for
@@ -67,7 +70,7 @@ impl Plugin for InspectorPlugin {
     fn build(&self, app: &mut App) {
         app.insert_resource(*self)
             .init_resource::<Shown>()
-            .add_systems(Last, (select, measure).chain());
+            .add_systems(Last, (select, switch, measure_ladder, measure).chain());
         if self.key.is_some() {
             app.add_systems(EguiPrimaryContextPass, window);
         }
@@ -80,6 +83,8 @@ struct Shown {
     /// Whether it was in this frame.
     now: bool,
     connection: Option<Entity>,
+    /// The client whose ladder the inspector measures.
+    ladder: Option<Entity>,
     choices: Choices,
     /// How long a press may be that is a click, as the game has it, while the inspector allows any.
     max_click: Option<f64>,
@@ -114,6 +119,35 @@ fn select(
     }
 }
 
+/// Gives a connection the stages that were chosen. A client asks the server for them.
+fn switch(
+    mut shown: ResMut<'_, Shown>,
+    mut connections: Query<'_, '_, (Option<&mut ConnectionSettings>, Option<&Session>)>,
+    mut commands: Commands<'_, '_>,
+) {
+    let Some(stages) = shown.choices.wanted.take() else {
+        return;
+    };
+    let Some(connection) = shown.connection else {
+        return;
+    };
+    match connections.get_mut(connection) {
+        Ok((Some(mut settings), _)) => settings.stages = *stages,
+        Ok((None, Some(session))) => {
+            let granted = session.answer().and_then(Result::ok);
+            let asked = granted.unwrap_or(Settings {
+                stages,
+                send_interval_ticks: 1,
+                baseline: BaselineChoice::Newest,
+                budget_kbps: None,
+            });
+            let asked = SettingsRequest(Settings { stages, ..asked });
+            commands.entity(connection).try_insert(asked);
+        }
+        _ => {}
+    }
+}
+
 /// On connections that the inspector measures; others may be measured by the game.
 #[derive(Component, Debug)]
 struct Inspected;
@@ -139,6 +173,34 @@ fn measure(
         } else if !is_shown && is_ours {
             connection.try_remove::<(Measure, Inspected)>();
         }
+    }
+}
+
+/// Measures the ladder of the chosen client while its page is shown.
+fn measure_ladder(
+    mut shown: ResMut<'_, Shown>,
+    clients: Query<'_, '_, Has<LiveLadder>, (With<Peer>, With<Connected>)>,
+    protocol: Option<Res<'_, Protocol>>,
+    mut commands: Commands<'_, '_>,
+) {
+    let is_shown = shown.now && shown.choices.page == Page::Stages;
+    let wanted = shown
+        .connection
+        .filter(|&of| is_shown && clients.contains(of));
+    if shown.ladder == wanted {
+        return;
+    }
+    if let Some(before) = shown.ladder.take()
+        && let Ok(mut before) = commands.get_entity(before)
+    {
+        before.try_remove::<LiveLadder>();
+    }
+    if let (Some(client), Some(protocol)) = (wanted, &protocol)
+        && clients.get(client) == Ok(false)
+    {
+        let ladder = LiveLadder::new(protocol.plan());
+        commands.entity(client).try_insert(ladder);
+        shown.ladder = Some(client);
     }
 }
 
@@ -189,7 +251,7 @@ type Connection<'a> = (
     Entity,
     Option<&'a Name>,
     Option<&'a Measure>,
-    Option<&'a Peer>,
+    Option<(&'a Peer, &'a ConnectionSettings, Option<&'a LiveLadder>)>,
     Option<&'a Session>,
 );
 
@@ -251,10 +313,16 @@ impl Inspector<'_, '_> {
             return;
         };
         let (end, bodies) = match (peer, session) {
-            (Some(peer), _) => {
+            (Some((peer, settings, ladder)), _) => {
                 let tick = self.stats.as_ref().map_or(0, |stats| stats.tick);
                 let bodies = self.bodies.as_ref().map(|bodies| bodies.snapshot());
-                (End::Server { peer, tick }, bodies)
+                let end = End::Server {
+                    peer,
+                    settings,
+                    ladder,
+                    tick,
+                };
+                (end, bodies)
             }
             (None, Some(session)) => {
                 let now = self.now.elapsed();

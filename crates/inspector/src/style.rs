@@ -1,4 +1,4 @@
-//! The style: type, spacing, and the colours of the theme.
+//! Fonts, spacing and theme colours.
 
 use bevy_egui::egui::{
     self, Color32, CornerRadius, FontId, Id, Margin, Stroke, TextStyle, Theme, Ui, Visuals, emath,
@@ -9,57 +9,57 @@ use cubewire_palette::{Colors, DARK, LIGHT, Rgb};
 
 use crate::words::grouped;
 
-/// Font sizes, logical points: tables and captions, words and buttons, key figures.
+/// Font sizes in logical points: tables and captions; text and buttons; key figures.
 pub const SMALL: f32 = 12.0;
 pub const BODY: f32 = 14.0;
 pub const LARGE: f32 = 24.0;
 
-/// Heights of rows of text and of controls, logical points.
+/// Heights of text rows and of controls, in logical points.
 pub const LINE: f32 = 16.0;
 pub const ROW: f32 = 20.0;
 pub const CONTROL: f32 = 24.0;
 pub const BUTTON: f32 = 28.0;
 
-/// Space between things that belong together, and between those that do not.
+/// Space between related and between unrelated items, in logical points.
 pub const GAP: f32 = 4.0;
 pub const MARGIN: f32 = 16.0;
 
-/// The colours that everything is painted with. They are found with [`Look::of`].
+/// Colours of the current theme, returned by [`Look::of`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Look {
     theme: Theme,
-    /// Behind everything.
+    /// Page background.
     pub ground: Color32,
-    /// Buttons, cards and chips.
+    /// Background of buttons, cards and chips.
     pub raised: Color32,
-    /// Plots and fields.
+    /// Background of plots and fields.
     pub sunken: Color32,
     /// Dividers.
     pub line: Color32,
     /// Text.
     pub ink: Color32,
-    /// Text of less importance.
+    /// Less important text.
     pub muted: Color32,
-    /// Text that warns, and budgets.
+    /// Warnings and budgets.
     pub warning: Color32,
-    /// Text that reports an error, and losses.
+    /// Errors and losses.
     pub error: Color32,
     /// Bars and dots that are not selected.
     pub quiet: Color32,
-    /// What cannot be chosen: its ground and its text.
+    /// Background and text of disabled items.
     pub impossible: [Color32; 2],
-    /// Bars of what costs more than the target.
+    /// Bars above the target.
     pub above_target: Color32,
-    /// The one button to press.
+    /// Primary button.
     pub primary: Color32,
-    /// Marks of what is selected, and the line of what is shown.
+    /// Selection marks, and the line of the current value.
     pub half: Color32,
-    /// Behind what is selected.
+    /// Background of the selection.
     pub tint: Color32,
 }
 
 impl Look {
-    /// The colours of a theme, with those of its right half for what is selected.
+    /// Returns a theme's colours, with the demo's right-half colours for the selection.
     #[must_use]
     pub fn new(theme: Theme) -> Self {
         let colors = colors(theme);
@@ -82,13 +82,13 @@ impl Look {
         }
     }
 
-    /// These colours, with others for what is selected: for marks, and behind it.
+    /// Replaces the colours of the selection: marks and background.
     #[must_use]
     pub const fn selecting(self, half: Color32, tint: Color32) -> Self {
         Self { half, tint, ..self }
     }
 
-    /// That which was set last, or that of the theme of this part.
+    /// Returns the colours from the last [`set`](Self::set), or this `Ui`'s theme colours.
     #[must_use]
     pub fn of(ui: &Ui) -> Self {
         let look = ui.data(|data| data.get_temp(Id::new(LOOK)));
@@ -98,7 +98,7 @@ impl Look {
         })
     }
 
-    /// Has [`of`](Self::of) return this, everywhere in a context. Returns what was set before.
+    /// Makes [`of`](Self::of) return these colours in the whole context. Returns the previous ones.
     pub fn set(self, ctx: &egui::Context) -> Option<Self> {
         ctx.data_mut(|data| {
             let before = data.get_temp(Id::new(LOOK));
@@ -107,13 +107,13 @@ impl Look {
         })
     }
 
-    /// All colours of its theme.
+    /// Returns all colours of the theme.
     #[must_use]
     pub const fn colors(&self) -> &'static Colors {
         colors(self.theme)
     }
 
-    /// The colour of a kind of bits.
+    /// Returns the colour of a kind of bits.
     #[must_use]
     pub const fn kind(self, kind: BitKind) -> Color32 {
         egui_color(self.colors().bit_kind(kind))
@@ -127,13 +127,12 @@ const fn colors(theme: Theme) -> &'static Colors {
     }
 }
 
-/// A colour for egui.
 #[must_use]
 pub const fn egui_color(Rgb(red, green, blue): Rgb) -> Color32 {
     Color32::from_rgb(red, green, blue)
 }
 
-/// Sets type, spacing and colours of a style.
+/// Sets fonts, spacing and colours of an egui style.
 pub fn set(style: &mut egui::Style, look: Look) {
     style.text_styles = [
         (TextStyle::Small, FontId::proportional(SMALL)),
@@ -149,15 +148,16 @@ pub fn set(style: &mut egui::Style, look: Look) {
     spacing.interact_size = vec2(ROW, ROW);
     spacing.slider_rail_height = 4.0;
     spacing.menu_margin = Margin::same(4);
-    // Every entry of a list is visible without scrolling.
+    // High enough to show every entry of a list without scrolling.
     spacing.combo_height = 560.0;
-    // What goes on fades at its end, and has a bar in the margin, never over the content.
+    // Scrolled content fades at its end. The scroll bar is in the margin, never over the content.
     let scroll = &mut spacing.scroll;
     scroll.floating = true;
     scroll.bar_width = 6.0;
     scroll.floating_width = 4.0;
     scroll.dormant_handle_opacity = 0.4;
-    // What is light and half transparent is blended too dark: there the fade is a shadow, and a short one.
+    // egui blends light translucent colours too dark. In the light theme the fade looks like a shadow, so it is short
+    // and weak.
     (scroll.fade.strength, scroll.fade.size) = match look.theme {
         Theme::Light => (0.5, 10.0),
         Theme::Dark => (1.0, 28.0),
@@ -168,7 +168,7 @@ pub fn set(style: &mut egui::Style, look: Look) {
     });
     style.interaction.selectable_labels = false;
     style.interaction.tooltip_delay = 0.4;
-    // Lists are there at once, however long a frame takes.
+    // Lists open at once, at any frame rate.
     style.animation_time = 0.0;
     style.visuals = visuals(look);
 }
@@ -178,7 +178,7 @@ fn visuals(look: Look) -> Visuals {
         Theme::Light => Visuals::light(),
         Theme::Dark => Visuals::dark(),
     };
-    // What is meant for a light theme leaves thin strokes pale.
+    // egui's text options for light themes make thin strokes pale.
     visuals.text_options = Visuals::dark().text_options;
     visuals.panel_fill = look.ground;
     visuals.window_fill = look.ground;
@@ -189,7 +189,7 @@ fn visuals(look: Look) -> Visuals {
     visuals.warn_fg_color = look.warning;
     visuals.hyperlink_color = look.ink;
     visuals.disabled_alpha = 1.0;
-    // Text of what is selected, and the ring around what has the focus.
+    // Background of the selection, its text, and the focus ring.
     visuals.selection.bg_fill = look.tint;
     visuals.selection.stroke = Stroke::new(2.0, look.ink);
     let widgets = &mut visuals.widgets;
@@ -207,22 +207,22 @@ fn visuals(look: Look) -> Visuals {
         widget.corner_radius = CornerRadius::same(4);
         widget.expansion = 0.0;
     }
-    // The rim of a light corner is blended too dark: an edge all around hides that.
+    // egui blends the rounded corners of light colours too dark. A border hides that.
     widgets.inactive.bg_stroke = Stroke::new(1.0, look.line);
     for widget in [&mut widgets.hovered, &mut widgets.open] {
         widget.bg_stroke = Stroke::new(1.0, look.quiet);
     }
-    // What is pressed, and the ring around what has the focus of the keyboard.
+    // Border of pressed and of focused widgets.
     widgets.active.bg_stroke = Stroke::new(2.0, look.ink);
     widgets.noninteractive.weak_bg_fill = look.impossible[0];
     widgets.noninteractive.bg_stroke = Stroke::new(1.0, look.line);
     visuals
 }
 
-/// Where the colours are kept.
+/// Key of the current [`Look`] in egui's memory.
 const LOOK: &str = "colours of the inspector";
 
-/// The height of the page below what was drawn so far, without scrolling.
+/// Returns the height of the page that is left below the drawn content, without scrolling.
 pub fn page_left(ui: &Ui) -> f32 {
     ui.clip_rect().bottom() - ui.cursor().top()
 }

@@ -1,11 +1,13 @@
 //! What the inspector shows of one connection.
 
 mod held;
+mod stages;
 
 use std::time::Duration;
 
 use bevy_egui::egui::Ui;
-use cubewire_bevy::{Measure, Peer, Session};
+use cubewire_bevy::shadow::LiveLadder;
+use cubewire_bevy::{ConnectionSettings, Measure, Peer, Session};
 use cubewire_codec::{BitKind, Plan, QuantizedSnapshot, Stages};
 use cubewire_protocol::record::{ArrivalCounts, Fate, PacketRecord, Record, Sample, Totals, kbps};
 
@@ -27,16 +29,19 @@ pub(crate) enum Page {
     Packet,
     Waiting,
     Network,
+    Stages,
 }
 
 /// What is chosen in the inspector.
 #[derive(Debug, Default)]
 pub(crate) struct Choices {
-    page: Page,
+    pub(crate) page: Page,
     order: Order,
     pub(crate) lit: Lit,
     /// Packets that do not change any more, while one of them is looked at.
     pub(crate) held: Option<Held>,
+    /// Stages that the connection is to have.
+    pub(crate) wanted: Option<Stages>,
 }
 
 /// A connection that is looked at.
@@ -52,8 +57,17 @@ pub(crate) struct View<'a> {
 /// Which end of the connection this app is.
 #[derive(Debug)]
 pub(crate) enum End<'a> {
-    Server { peer: &'a Peer, tick: u64 },
-    Client { session: &'a Session, now: Duration },
+    Server {
+        peer: &'a Peer,
+        settings: &'a ConnectionSettings,
+        /// While [`Page::Stages`] is shown.
+        ladder: Option<&'a LiveLadder>,
+        tick: u64,
+    },
+    Client {
+        session: &'a Session,
+        now: Duration,
+    },
 }
 
 impl View<'_> {
@@ -69,6 +83,7 @@ impl View<'_> {
             Page::Packet => self.packet(ui, choices),
             Page::Waiting => self.waiting(ui, &mut choices.lit),
             Page::Network => self.network(ui),
+            Page::Stages => choices.wanted = self.stages(ui).or(choices.wanted),
         }
     }
 
@@ -126,9 +141,7 @@ impl View<'_> {
             target: None,
         };
         let lines = Lines::new(&sources, span);
-        let (past, half) = (span.seconds, span.seconds / 2);
-        let times = [&*format!("{past} s ago"), &*format!("{half} s"), "now"];
-        graph::draw(ui, GRAPH, &lines, None, times, |_, frame| Above {
+        graph::draw(ui, GRAPH, &lines, None, false, |_, frame| Above {
             legend_end: frame.top.right(),
             ..Above::default()
         });
@@ -243,7 +256,7 @@ impl View<'_> {
             "",
         );
         match self.end {
-            End::Server { peer, tick } => {
+            End::Server { peer, tick, .. } => {
                 let newest = self.record().samples().back();
                 if let Some(budget) = newest.and_then(|sample| sample.budget_kbps) {
                     figure(ui, "Budget", budget, "kbps");
@@ -291,7 +304,7 @@ impl View<'_> {
     }
 }
 
-fn pages() -> [crate::widgets::Choice<Page>; 4] {
+fn pages() -> [crate::widgets::Choice<Page>; 5] {
     choices([
         (
             Page::Bits,
@@ -308,6 +321,11 @@ fn pages() -> [crate::widgets::Choice<Page>; 4] {
             Page::Network,
             "Network",
             "Acks, round trip, loss and playout.",
+        ),
+        (
+            Page::Stages,
+            "Stages",
+            "The rung in use, and what each rung would cost. A press chooses another.",
         ),
     ])
 }

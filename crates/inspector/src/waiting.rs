@@ -1,4 +1,4 @@
-//! The bodies that have waited for their turn within a budget.
+//! List of the bodies that wait to be sent within a budget.
 
 use bevy_egui::egui::{Response, Ui};
 use cubewire_protocol::{Wait, Waited};
@@ -8,24 +8,24 @@ use crate::style::{LINE, Look, ROW, SMALL, page_left};
 use crate::widgets::{At, Row, heading, wrapped};
 use crate::words::{capital, grouped, rounded};
 
-/// Who waited in the last second.
+/// The bodies that waited in the last second.
 #[derive(Clone, Copy, Debug)]
 pub struct Waiting<'a> {
-    /// By slot; empty as long as none is known.
+    /// By slot; empty before the first measurement.
     pub waits: &'a [Option<Waited>],
     pub ticks_per_second: u32,
     pub names: Names<'a>,
-    /// A unit for lengths, and how many of it are one of the scene's.
+    /// Name of the unit of lengths, and the number of it in one unit of the scene.
     pub unit: (&'static str, f32),
-    /// Width of names, in logical points.
+    /// Width of the column of names, in logical points.
     pub width: f32,
-    /// What is said below the rows.
+    /// Text below the rows.
     pub hint: &'static str,
 }
 
 impl Waiting<'_> {
-    /// Draws those that wait: what moved farthest first, as many as fit, and those that did not move in one row. Returns the
-    /// response of the heading.
+    /// Draws a row for each waiting body that moved, farthest first and as many as fit, and one row for all that did
+    /// not move. Returns the heading's response.
     pub fn draw(&self, ui: &mut Ui, lit: &mut Lit) -> Response {
         let waits = self.waits.iter().enumerate();
         let waits = waits.filter_map(|(body, waited)| Some((body, (*waited)?)));
@@ -88,7 +88,7 @@ impl Waiting<'_> {
         heading
     }
 
-    /// Those that have not moved since they were sent.
+    /// Draws one row for the bodies that have not moved since they were sent.
     fn resting(&self, ui: &mut Ui, resting: &[(usize, Waited)], longest: u64) {
         let look = Look::of(ui);
         let ticks = resting.iter().map(|(_, waited)| waited.ticks).max();
@@ -109,7 +109,7 @@ impl Waiting<'_> {
         );
     }
 
-    /// A body that waited: a row that hovers it, and selects it with a click.
+    /// Draws the row of a waiting body. Pointing at it sets the hovered body; a click selects it.
     fn row(&self, ui: &mut Ui, lit: &mut Lit, (body, waited): (usize, Waited), longest: u64) {
         let look = Look::of(ui);
         let Waited { ticks, wait } = waited;
@@ -123,7 +123,7 @@ impl Waiting<'_> {
         let long = row.rect.width() - BARS;
         let end = long + BAR * ticks as f32 / longest.max(1) as f32;
         row.bar(ui, long, end, look.warning);
-        // The head of the column says what a number is.
+        // The column's heading already names the noun.
         let short = name.strip_prefix(self.names.nouns[0]).unwrap_or(&name);
         for (at, words) in [
             (At::Left(0.0), short.trim_start().to_owned()),
@@ -149,7 +149,7 @@ impl Waiting<'_> {
         }
     }
 
-    /// What keeps a body waiting, in a few words.
+    /// Returns in a few words why a body waits.
     fn why(&self, wait: &Wait, ticks: u64) -> String {
         let (unit, factor) = self.unit;
         let a_tick = factor * wait.error / ticks.max(1) as f32;
@@ -160,7 +160,7 @@ impl Waiting<'_> {
         }
     }
 
-    /// To the nearest.
+    /// Rounds to the nearest millisecond.
     const fn millis(&self, ticks: u64) -> u64 {
         let rate = self.ticks_per_second as u64;
         (1000 * ticks + rate / 2) / rate
@@ -175,16 +175,16 @@ fn others(more_urgent: usize) -> String {
     }
 }
 
-/// What moves less than that a tick has little to be sent for, in units of the scene.
+/// Movement per tick below which a body counts as slow, in units of the scene.
 const SLOW: f32 = 0.002;
 
-/// What has moved less since it was sent is at rest, in units of the scene.
+/// Movement since it was sent below which a body counts as at rest, in units of the scene.
 const AT_REST: f32 = 0.000_05;
 
-/// Rows that are there even if the page has to scroll for them.
+/// Minimum number of rows. Below it, the page scrolls.
 const MIN_ROWS: usize = 3;
 
-/// Logical points: from the right to the bars, and the longest of these.
+/// Distance of the bars from the right edge, and their greatest length, in logical points.
 const BARS: f32 = 160.0;
 const BAR: f32 = 64.0;
 

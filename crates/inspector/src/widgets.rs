@@ -1,7 +1,7 @@
-//! The parts that the pages are made of: rows, switches, chips, bars, figures with their units, plots.
+//! Widgets of the pages: rows, switches, chips, bars, key figures, plots.
 //!
-//! They take their colours from [`Look`], and their heights and type from [`style`](crate::style). Whatever can be
-//! pressed is at least 20 points high, and says its name to those who cannot see it.
+//! Colours come from [`Look`], heights and fonts from [`style`](crate::style). Everything clickable is at least 20
+//! points high and has an accessible name.
 
 mod chart;
 mod choice;
@@ -38,7 +38,8 @@ pub use slider::{Parameter, Slide, parameter, slider};
 pub use stack::stack;
 pub use words::{balanced, line, note, reserved, wrapped};
 
-/// Where a text stands in its row: that far from the left edge, from the right edge, or around a point from the left.
+/// Horizontal position of a text in its row: distance from the left edge, from the right edge, or of its centre from
+/// the left edge.
 #[derive(Clone, Copy, Debug)]
 pub enum At {
     Left(f32),
@@ -46,12 +47,12 @@ pub enum At {
     Center(f32),
 }
 
-/// Lays out a text in one line. What is measured and what is painted, in any colour, share one layout.
+/// Lays out a text in one line, without a colour. Measuring and painting share this layout.
 pub fn laid_out(painter: &Painter, text: impl ToString, font: FontId) -> Arc<Galley> {
     painter.layout_no_wrap(text.to_string(), font, Color32::PLACEHOLDER)
 }
 
-/// Paints a text in the vertical middle of a row. Returns its rectangle.
+/// Paints a text, vertically centred in a row. Returns its rectangle.
 pub fn text(
     painter: &Painter,
     row: Rect,
@@ -71,19 +72,19 @@ pub fn text(
     rect
 }
 
-/// As near to a point as a range allows; its start if the range is empty.
+/// Clamps a value to a range. Returns `from` if the range is empty.
 pub const fn within(x: f32, from: f32, to: f32) -> f32 {
     x.min(to).max(from)
 }
 
-/// How wide a text is.
+/// Returns the width of a text.
 pub fn width(ui: &Ui, text: &str, size: f32) -> f32 {
     laid_out(ui.painter(), text, FontId::proportional(size))
         .size()
         .x
 }
 
-/// A row of a table or a list, across the page.
+/// A row of a table or list, as wide as the page.
 #[derive(Debug)]
 pub struct Row {
     pub rect: Rect,
@@ -91,12 +92,12 @@ pub struct Row {
 }
 
 impl Row {
-    /// A row that can only be pointed at. `name` is for those who cannot see it.
+    /// Adds a row that can only be hovered. `name` is its accessible name.
     pub fn show(ui: &mut Ui, height: f32, name: &str) -> Self {
         Self::new(ui, height, name, Sense::hover(), false)
     }
 
-    /// A row that can be pressed, marked if it is the selected one.
+    /// Adds a clickable row, highlighted if selected.
     pub fn button(ui: &mut Ui, height: f32, name: &str, is_selected: bool) -> Self {
         Self::new(ui, height, name, Sense::click(), is_selected)
     }
@@ -125,12 +126,12 @@ impl Row {
         Self { rect, response }
     }
 
-    /// Paints a text in it.
+    /// Paints a text in the row.
     pub fn text(&self, ui: &Ui, at: At, words: impl ToString, size: f32, color: Color32) -> Rect {
         text(ui.painter(), self.rect, at, words, size, color)
     }
 
-    /// Paints a bar of 12 points in it.
+    /// Paints a bar, 12 points high, in the row.
     pub fn bar(&self, ui: &Ui, from: f32, to: f32, color: Color32) {
         let middle = self.rect.center().y;
         let left = self.rect.left();
@@ -139,19 +140,19 @@ impl Row {
     }
 }
 
-/// Height of the number of a key figure.
+/// Height of a key figure's number.
 const NUMBER: f32 = 30.0;
 
-/// How far a marked row reaches beyond the page at both sides.
+/// How far a highlighted row extends beyond the page on both sides.
 pub const BEYOND: f32 = 8.0;
 
-/// The ring around what has the focus of the keyboard.
+/// Paints the ring of the keyboard focus.
 pub fn focus_ring(painter: &Painter, look: Look, around: Rect) {
     let ring = Stroke::new(2.0, look.ink);
     painter.rect_stroke(around.shrink(1.0), 4.0, ring, StrokeKind::Inside);
 }
 
-/// A name at the left, and its value with its unit at the right. Returns the response of the row.
+/// Draws a name at the left, and a value with its unit at the right. Returns the row's response.
 pub fn figure(ui: &mut Ui, name: &str, value: impl ToString, unit: &str) -> Response {
     let look = Look::of(ui);
     let value = value.to_string();
@@ -170,7 +171,7 @@ pub fn figure(ui: &mut Ui, name: &str, value: impl ToString, unit: &str) -> Resp
     row.response
 }
 
-/// A key figure: a caption, a large number, and what it refers to.
+/// Draws a key figure: a caption, a large number and its unit.
 pub fn card(ui: &mut Ui, width: f32, caption: &str, value: &str, unit: &str) -> Response {
     let look = Look::of(ui);
     let size = vec2(width, LINE + NUMBER);
@@ -183,7 +184,7 @@ pub fn card(ui: &mut Ui, width: f32, caption: &str, value: &str, unit: &str) -> 
     response
 }
 
-/// Paints a caption at the top of an area, and below it a large number in that colour, and its unit.
+/// Paints a caption at the top of an area, and a large number with its unit below.
 pub fn key_figure(ui: &Ui, area: Rect, [caption, value, unit]: [&str; 3], color: Color32) {
     let (look, painter) = (Look::of(ui), ui.painter());
     let (above, below) = area.split_top_bottom_at_y(area.top() + LINE);
@@ -194,7 +195,7 @@ pub fn key_figure(ui: &Ui, area: Rect, [caption, value, unit]: [&str; 3], color:
     text(painter, number, At::Left(after), unit, SMALL, look.muted);
 }
 
-/// The frame of a card over the picture.
+/// Returns the frame of a card over the 3D picture.
 pub fn over_picture(look: Look, edge: Color32) -> egui::Frame {
     egui::Frame::new()
         .fill(look.ground)
@@ -202,12 +203,12 @@ pub fn over_picture(look: Look, edge: Color32) -> egui::Frame {
         .corner_radius(8)
 }
 
-/// A line across the page, with space above and below.
+/// Draws a line across the page, with space above and below.
 pub fn divider(ui: &mut Ui) {
     ui.add(egui::Separator::default().horizontal().spacing(9.0));
 }
 
-/// A heading of a part of the page, and muted words at its right end if they have room.
+/// Draws a heading, and muted text at its right end if there is room.
 pub fn heading(ui: &mut Ui, name: &str, right: impl ToString) -> Response {
     let (look, right) = (Look::of(ui), right.to_string());
     let row = Row::show(ui, ROW, name);
@@ -218,13 +219,13 @@ pub fn heading(ui: &mut Ui, name: &str, right: impl ToString) -> Response {
     row.response
 }
 
-/// A number that can be dragged and typed, in a sunken field of that width; the unit stands behind it. Its name is not painted.
+/// Draws a number field that can be dragged or typed in, followed by its unit. `name` is its accessible name.
 pub fn field(ui: &mut Ui, name: &str, width: f32, value: DragValue<'_>, unit: &str) -> Response {
     let look = Look::of(ui);
     ui.scope(|ui| {
         ui.spacing_mut().interact_size = vec2(width, CONTROL);
         ui.style_mut().override_font_id = Some(FontId::proportional(SMALL));
-        // What was set elsewhere is shown, not changed.
+        // A value that was set elsewhere must not change by being shown.
         let value = value.clamp_existing_to_range(false);
         let widgets = &mut ui.visuals_mut().widgets;
         for widget in [
@@ -252,18 +253,18 @@ pub fn field(ui: &mut Ui, name: &str, width: f32, value: DragValue<'_>, unit: &s
     .inner
 }
 
-/// How a [`button`] looks.
+/// Appearance of a [`button`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Raised, or tinted where it is on.
+    /// Raised; tinted if on.
     Usual { is_on: bool },
-    /// The one thing to press.
+    /// The main action.
     Primary,
-    /// An outline, for what leads away.
+    /// Outlined, for actions that leave the page.
     Secondary,
 }
 
-/// A button of that width with the key that does the same, as high as the controls around it, 28 points at least.
+/// Draws a button with its shortcut key. It is as high as the controls in this row, at least 28 points.
 pub fn button(ui: &mut Ui, width: f32, name: &str, key: &str, kind: Kind) -> Response {
     let look = Look::of(ui);
     let is_enabled = ui.is_enabled();
@@ -305,12 +306,12 @@ pub fn button(ui: &mut Ui, width: f32, name: &str, key: &str, kind: Kind) -> Res
     response
 }
 
-/// Underlined words that can be pressed.
+/// Draws underlined, clickable text.
 pub fn link(ui: &mut Ui, words: &str) -> Response {
     ui.link(egui::RichText::new(words).size(SMALL).underline())
 }
 
-/// Something to do, with a box that is ticked once it is done.
+/// Draws an item of a to-do list, with a box that is ticked when done.
 pub fn tick(ui: &mut Ui, mut is_done: bool, words: &str) {
     let edge = Stroke::new(1.0, Look::of(ui).ink);
     ui.scope(|ui| {
@@ -321,7 +322,7 @@ pub fn tick(ui: &mut Ui, mut is_done: bool, words: &str) {
     });
 }
 
-/// A line of a legend: a stroke, or a dashed one, and its name. Returns where the next begins.
+/// Paints a legend entry: a solid or dashed line and its name. Returns the x position of the next entry.
 pub fn legend(
     painter: &Painter,
     row: Rect,
@@ -343,12 +344,12 @@ pub fn legend(
     name.right() - row.left() + 12.0
 }
 
-/// How far the next line of a legend begins after this one.
+/// Returns the distance from one legend entry to the next.
 pub fn legend_width(ui: &Ui, name: &str) -> f32 {
     width(ui, name, SMALL) + 33.0
 }
 
-/// A square of a kind's colour, 10 points wide.
+/// Paints a square in a kind's colour, 10 points wide.
 pub fn swatch(painter: &Painter, row: Rect, x: f32, color: Color32) {
     let center = pos2(row.left() + x + 5.0, row.center().y);
     painter.rect_filled(Rect::from_center_size(center, vec2(10.0, 10.0)), 2.0, color);

@@ -1,16 +1,16 @@
-//! The part of a chart that is shown: the wheel zooms at the pointer, a double click shows all of it.
+//! Zooming of a chart: the wheel zooms at the pointer, and a double click shows the whole.
 
 use std::ops::Range;
 
 use bevy_egui::egui::{Id, Rect, Response, Ui};
 
-/// The shown part of a chart, kept under an identifier as fractions of the whole.
+/// The visible part of a chart, stored in egui's memory as fractions of the whole.
 #[derive(Clone, Copy, Debug)]
 pub struct Zoom {
     id: Id,
-    /// The smallest part that fills the chart.
+    /// Smallest visible part, as a fraction.
     min_part: f64,
-    /// Whether a drag moves the part.
+    /// Whether dragging moves the part.
     drags: bool,
 }
 
@@ -23,7 +23,7 @@ impl Zoom {
         }
     }
 
-    /// The part after what the user did to the chart, which covers `area`.
+    /// Returns the visible part after applying the user's input. `area` is the chart's rectangle.
     pub fn shown(&self, ui: &Ui, response: &Response, area: Rect) -> Range<f64> {
         let mut shown = ui
             .data(|data| data.get_temp::<(f64, f64)>(self.id))
@@ -52,7 +52,7 @@ impl Zoom {
         self.show(ui, shown.0..shown.1)
     }
 
-    /// Shows this part, or as much of it as there is. Returns what is shown.
+    /// Shows this part, clamped to the chart. Returns the clamped part.
     pub fn show(&self, ui: &Ui, part: Range<f64>) -> Range<f64> {
         let width = (part.end - part.start).clamp(self.min_part, 1.0);
         let start = part.start.clamp(0.0, 1.0 - width);

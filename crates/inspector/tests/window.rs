@@ -1,4 +1,4 @@
-//! The window in a game: its figures are those of the packets, and without it nothing is measured.
+//! The inspector's window in a game. Its figures match the packets, and a game without it is not measured.
 
 use std::time::Duration;
 
@@ -9,12 +9,14 @@ use bevy_egui::{EguiContext, EguiPrimaryContextPass, EguiUserTextures, PrimaryEg
 use bevy_math::{Quat, Vec3};
 use bevy_transform::components::Transform;
 use cubewire_bevy::cubewire_link::Conditions;
+use cubewire_bevy::shadow::LiveLadder;
 use cubewire_bevy::testing::TestNet;
 use cubewire_bevy::{
-    BodyKind, ByteBudget, Client, Connected, CubewireAppExt, CubewirePlugin, Field, Measure, Peer,
-    Remote, Replicated, Server,
+    BodyKind, ByteBudget, Client, ClientRequests, Connected, ConnectionSettings, CubewireAppExt,
+    CubewirePlugin, Field, Measure, Peer, Protocol, Remote, Replicated, Server,
 };
 use cubewire_bevy::{Pose, Shape as Body};
+use cubewire_codec::ladder::{DELTA, LADDER, POSITION, PREDICTED, Rung};
 use cubewire_inspector::packet::HELD;
 use cubewire_inspector::words::{grouped, rounded};
 use cubewire_inspector::{InspectorPlugin, Selected};
@@ -29,14 +31,14 @@ fn protocol(app: &mut App) {
         .body_kind("crate", Body::cuboid(Vec3::splat(0.5)))
         .body_kind("hero", Body::capsule(0.6, 0.4))
         .replicate_field("health", Field::int(0..=100), |h: &Health| h.0, Health);
-    // What a game with a window has.
+    // Resources that a windowed game has.
     app.init_resource::<EguiUserTextures>()
         .add_plugins(InspectorPlugin::default());
     let context = (EguiContext::default(), PrimaryEguiContext);
     app.world_mut().spawn(context);
 }
 
-/// A server with 150 bodies that turn, and a client, 30 ms away.
+/// A server with 150 bodies, and a client with 30 ms of latency.
 fn net() -> TestNet {
     let conditions = Conditions {
         latency: Duration::from_millis(30),
@@ -54,7 +56,7 @@ fn net() -> TestNet {
     net
 }
 
-/// A tick in which all bodies turn and half of them lose health.
+/// Turns all bodies, changes the health of every second one, and runs a tick.
 fn turn(net: &mut TestNet) {
     let world = net.server.world_mut();
     let mut bodies = world.query::<(&mut Transform, &mut Health)>();
@@ -65,7 +67,7 @@ fn turn(net: &mut TestNet) {
     net.tick();
 }
 
-/// A frame of the window, in which that happens. Returns all texts in it, and where they are.
+/// Runs a frame of the window with input events. Returns all texts with their rectangles.
 fn frame(app: &mut App, events: Vec<Event>) -> Vec<(String, Rect)> {
     let world = app.world_mut();
     let mut contexts = world.query::<&mut EguiContext>();
@@ -101,7 +103,7 @@ fn says(texts: &[(String, Rect)], wanted: &str) -> bool {
     texts.iter().any(|(text, _)| text == wanted)
 }
 
-/// A key that is held until it repeats.
+/// Events of a key that is held until it repeats.
 fn press(key: Key) -> Vec<Event> {
     let event = |pressed, repeat| Event::Key {
         key,
@@ -113,7 +115,7 @@ fn press(key: Key) -> Vec<Event> {
     vec![event(true, false), event(true, true), event(false, false)]
 }
 
-/// Where a text is.
+/// Center of the first matching text.
 fn at(texts: &[(String, Rect)], wanted: impl Fn(&str) -> bool) -> Pos2 {
     let found = texts.iter().find(|(text, _)| wanted(text));
     found
@@ -122,7 +124,7 @@ fn at(texts: &[(String, Rect)], wanted: impl Fn(&str) -> bool) -> Pos2 {
         .center()
 }
 
-/// Clicks a text of the last frame, and returns the texts of the frame after.
+/// Clicks a text of the last frame. Returns the texts of the next frame.
 fn click(app: &mut App, texts: &[(String, Rect)], name: &str) -> Vec<(String, Rect)> {
     click_at(app, at(texts, |text| text == name))
 }
@@ -131,7 +133,7 @@ fn click_at(app: &mut App, pos: Pos2) -> Vec<(String, Rect)> {
     press_at(app, pos, 0)
 }
 
-/// Presses a point for that many frames, and returns the texts of the frame after.
+/// Holds the button at a point for this many frames. Returns the texts of the next frame.
 fn press_at(app: &mut App, pos: Pos2, frames: usize) -> Vec<(String, Rect)> {
     let button = |pressed| Event::PointerButton {
         pos,
@@ -148,14 +150,14 @@ fn press_at(app: &mut App, pos: Pos2, frames: usize) -> Vec<(String, Rect)> {
     frame(app, Vec::new())
 }
 
-/// The connection of an app.
+/// The entity of an app's connection.
 fn connection<C: Component>(app: &mut App) -> Entity {
     let world = app.world_mut();
     let mut all = world.query_filtered::<Entity, With<C>>();
     all.single(world).unwrap()
 }
 
-/// Whether the ends measure.
+/// Whether the server and the client have a [`Measure`].
 fn measures(net: &mut TestNet) -> [bool; 2] {
     let client = connection::<Client>(&mut net.server);
     let server = connection::<Server>(&mut net.clients[0]);
@@ -259,6 +261,116 @@ fn a_client_shows_what_arrives_and_its_playout() {
     }
 }
 
+/// Lets half a second pass, and returns the texts.
+fn later(net: &mut TestNet, end: usize) -> Vec<(String, Rect)> {
+    for _ in 0..30 {
+        turn(net);
+        frame(at_end(net, end), Vec::new());
+    }
+    frame(at_end(net, end), Vec::new())
+}
+
+/// Opens the page with the stages, and returns its texts.
+fn stages_page(net: &mut TestNet, end: usize) -> Vec<(String, Rect)> {
+    frame(at_end(net, end), press(Key::F9));
+    let texts = later(net, end);
+    click(at_end(net, end), &texts, "Stages")
+}
+
+/// Clicks a rung, and returns the texts a while later.
+fn choose(net: &mut TestNet, end: usize, rung: &Rung) -> Vec<(String, Rect)> {
+    let texts = frame(at_end(net, end), Vec::new());
+    click(at_end(net, end), &texts, rung.name);
+    later(net, end)
+}
+
+/// The rung that the server uses.
+fn used(net: &mut TestNet) -> Option<Rung> {
+    let client = connection::<Client>(&mut net.server);
+    let world = net.server.world();
+    let stages = world
+        .get::<Peer>(client)
+        .unwrap()
+        .settings()
+        .unwrap()
+        .stages;
+    let plan = world.resource::<Protocol>().plan();
+    let is_used = |rung: &Rung| plan.legal(*rung.stages) == Ok(stages);
+    LADDER.into_iter().find(is_used)
+}
+
+#[test]
+fn the_server_chooses_among_all_rungs_that_the_protocol_has() {
+    let mut net = net();
+    let client = connection::<Client>(&mut net.server);
+    let texts = stages_page(&mut net, 0);
+    let plan = net.server.world().resource::<Protocol>().plan().clone();
+    let mut chosen = Vec::new();
+    for rung in LADDER {
+        let before = used(&mut net);
+        choose(&mut net, 0, &rung);
+        match plan.legal(*rung.stages) {
+            Ok(_) => chosen.push(rung),
+            Err(why) => {
+                assert!(says(&texts, &why.to_string()), "{why}: {texts:?}");
+                assert_eq!(used(&mut net), before);
+                continue;
+            }
+        }
+        assert_eq!(used(&mut net), Some(rung));
+    }
+    assert_eq!(chosen, LADDER[5..15]);
+    let budget = ByteBudget::kbps(64);
+    net.server.world_mut().entity_mut(client).insert(budget);
+    later(&mut net, 0);
+    let texts = choose(&mut net, 0, &POSITION);
+    assert_eq!(used(&mut net), Some(PREDICTED));
+    let refused = |(text, _): &(String, Rect)| text.starts_with("within a budget, ");
+    assert!(texts.iter().any(refused), "{texts:?}");
+    // Settings of the game that are illegal are named, too.
+    let mut entity = net.server.world_mut().entity_mut(client);
+    let mut settings = entity.get_mut::<ConnectionSettings>().unwrap();
+    settings.send_interval_ticks = 0;
+    let texts = later(&mut net, 0);
+    let refused = "Refused: a snapshot every 0 ticks.";
+    assert!(says(&texts, refused), "{texts:?}");
+}
+
+#[test]
+fn the_ladder_is_measured_while_its_page_is_shown() {
+    let mut net = net();
+    let client = connection::<Client>(&mut net.server);
+    stages_page(&mut net, 0);
+    later(&mut net, 0);
+    let mut client_entity = net.server.world_mut().entity_mut(client);
+    let mut ladder = client_entity.get_mut::<LiveLadder>().unwrap();
+    ladder.finish().unwrap();
+    let costs: Vec<_> = ladder.rungs().map(|(_, kbps)| kbps.unwrap()).collect();
+    assert_eq!(costs.len(), 10);
+    let texts = frame(at_end(&mut net, 0), Vec::new());
+    for kbps in costs {
+        assert!(says(&texts, &rounded(kbps)), "{kbps}: {texts:?}");
+    }
+    click(at_end(&mut net, 0), &texts, "Network");
+    later(&mut net, 0);
+    assert!(!net.server.world().entity(client).contains::<LiveLadder>());
+}
+
+#[test]
+fn a_client_asks_for_the_rung_that_is_chosen() {
+    let mut net = net();
+    stages_page(&mut net, 1);
+    let texts = choose(&mut net, 1, &DELTA);
+    let declined = "The server declines: the server takes no requests.";
+    assert!(says(&texts, declined), "{texts:?}");
+    assert_eq!(used(&mut net), Some(PREDICTED));
+    let world = net.server.world_mut();
+    world.insert_resource(ClientRequests::Grant);
+    let texts = choose(&mut net, 1, &DELTA);
+    assert!(!says(&texts, declined));
+    assert_eq!(used(&mut net), Some(DELTA));
+}
+
 #[test]
 fn a_closed_window_measures_nothing() {
     let mut net = net();
@@ -304,12 +416,12 @@ fn a_packet_is_held_while_others_arrive_and_those_before_it_are_gone_through() {
     assert!(held > newest && held == title(&run(Vec::new())));
     run(press(Key::ArrowLeft));
     assert_eq!(title(&run(Vec::new())), held - 1);
-    // No further than the oldest that is kept.
+    // Not beyond the oldest packet that is kept.
     (0..40).for_each(|_| _ = run(press(Key::ArrowLeft)));
     assert_eq!(title(&run(Vec::new())), held + 1 - HELD as u64);
     run(press(Key::ArrowRight));
     assert_eq!(title(&run(Vec::new())), held + 2 - HELD as u64);
-    // Elsewhere the keys are the game's.
+    // Outside of the window, the game gets the keys.
     run(vec![Event::PointerMoved(Pos2::new(1270.0, 890.0))]);
     run(press(Key::ArrowRight));
     assert_eq!(title(&run(Vec::new())), held + 2 - HELD as u64);
@@ -319,7 +431,7 @@ fn a_packet_is_held_while_others_arrive_and_those_before_it_are_gone_through() {
     assert!(title(&frame(&mut net.server, Vec::new())) > held);
 }
 
-/// The server, or its client.
+/// The server for 0, the client for 1.
 fn at_end(net: &mut TestNet, end: usize) -> &mut App {
     match end {
         0 => &mut net.server,
@@ -350,7 +462,7 @@ fn what_is_selected_is_marked_in_the_game_at_either_end() {
         let kind = app.world().get::<BodyKind>(selected).unwrap().name();
         let is_remote = app.world().entity(selected).contains::<Remote>();
         assert_eq!((kind, is_remote), ("hero", end == 1));
-        // Not while the window is closed.
+        // While the window is closed, the body is not marked.
         frame(app, press(Key::F9));
         turn(&mut net);
         turn(&mut net);
@@ -375,7 +487,7 @@ fn a_press_of_any_length_is_a_click_and_the_game_keeps_its_own_rule() {
     turn(&mut net);
     let texts = frame(&mut net.server, Vec::new());
     let network = at(&texts, |text| text == "Network");
-    // Longer than any click, at 60 frames a second.
+    // Longer than egui's limit for a click, at 60 frames per second.
     let texts = press_at(&mut net.server, network, 60 * 2);
     assert!(says(&texts, "Payload of snapshots"), "{texts:?}");
     assert!(max_click(&mut net) > of_game);

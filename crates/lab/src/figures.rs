@@ -27,8 +27,9 @@ use crate::error::{LabError, unreadable, unwritable};
 const FIGURES: &str = "crates/lab/FIGURES.md";
 
 /// Documents that quote figures.
-const QUOTING: [&str; 3] = [
+const QUOTING: [&str; 4] = [
     "README.md",
+    "crates/bevy/README.md",
     "crates/codec/README.md",
     "src/replication/BANDWIDTH.md",
 ];

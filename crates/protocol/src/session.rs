@@ -6,6 +6,7 @@
 //!          ◄───────────────  Welcome  or Refused, with the reason
 //! Request  ───────────────►           the settings that the client wants, if the server takes requests
 //!          ◄───────────────  Granted  the settings in use: at once, and again when they change
+//!                            or Declined, with the reason
 //!          ◄───────────────  Tick     the server's tick after a pause
 //! ```
 //!

@@ -12,7 +12,7 @@ use super::record::check_adapter;
 use super::stop::Stopped;
 use crate::game::{Failure, right_lane, script_of, show_halves};
 use crate::history::{Moment, Selection};
-use crate::panel::{Page, PanelSize, PanelState, STEPS, Scene, Tour};
+use crate::panel::{Column, Page, PanelSize, PanelState, STEPS, Scene, Tour};
 use crate::recording::ScriptPlayback;
 use crate::recording::video::{round, write_png};
 use crate::simulation::CubeWorld;
@@ -82,6 +82,12 @@ const fn panel(name: &'static str, panel: fn(&mut PanelState)) -> Shot {
     }
 }
 
+/// Shows a column of the ladder.
+const fn show(state: &mut PanelState, column: Column) {
+    state.column = column;
+    state.size_if_narrow = Some(PanelSize::Whole);
+}
+
 const fn view(name: &'static str, view: ViewMode) -> Shot {
     Shot {
         view,
@@ -131,9 +137,9 @@ pub static SHOTS: LazyLock<Vec<Shot>> = LazyLock::new(|| {
 
 const TABS_AND_VIEWS: [Shot; 28] = [
     page("ladder", Page::Ladder),
-    page("savings-steps", Page::Savings),
-    page("savings-time", Page::OverTime),
-    page("savings-ablation", Page::WithoutEach),
+    panel("ladder-savings", |it| show(it, Column::Savings)),
+    panel("ladder-without", |it| show(it, Column::Without)),
+    panel("ladder-time", |it| show(it, Column::OverTime)),
     page("stages", Page::Stages),
     page("bits", Page::Kinds),
     halves(

@@ -1,23 +1,31 @@
-//! The ladder. Each row shows the cost of a rung and selects it. Its switch toggles the stage that the rung adds.
+//! The ladder: a table of the rungs with columns that can be chosen, or with a curve for each rung. A row shows the cost of its rung
+//! and selects it. Its switch toggles the stage that the rung adds.
 
+mod columns;
+mod curves;
 mod switch;
+mod table;
+mod without;
 
 use std::sync::Arc;
 
-use bevy_egui::egui::{Align, Id, Rangef, Response, Ui};
+use bevy_egui::egui::{Align, Color32, Id, Rangef, Response, Ui};
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::{self, AFFINE, LADDER, Rung, SIMULATED, rung_of};
-use cubewire_inspector::words::{factor, rounded};
 
-use super::{bars, kinds, sync};
+use super::{kinds, sync};
 use crate::controls::RUNG_KEYS;
 use crate::panel::kept::kept;
 use crate::panel::lane::LaneView;
+use crate::panel::settings::{Column, PanelState};
 use crate::panel::style::{LINE, Look, ROW};
 use crate::panel::terms;
 use crate::panel::widgets::line;
 use crate::replication::{Accounting, ShadowLadder, TARGET_KBPS};
+use columns::Costs;
+pub(super) use columns::SHOWN_AS_ZERO;
 use switch::Switch;
+use without::Left;
 
 /// Where the height of the present rung is kept, for the card that points to it.
 pub(in crate::panel) const PRESENT: &str = "present rung";
@@ -35,37 +43,70 @@ pub(in crate::panel) fn step(current: Option<usize>, last_rung: usize, up: isize
 }
 
 /// Returns whether the lane is to lose its world.
-pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
-    let look = Look::of(ui);
-    let height = bars::height(ui, LADDER.len() + 1, AFFINE_GAP + GAP + LINE + ROW);
-    match lane.shadow {
-        Some(shadow) => {
-            bars::header(ui, None, ["kbps", "less"], about(lane, shadow));
-        }
-        None => {
-            line(ui, "Requested from the server.", look.muted);
-        }
+pub(super) fn draw(ui: &mut Ui, state: &PanelState, lane: &mut LaneView<'_>) -> bool {
+    let (look, column) = (Look::of(ui), state.column);
+    let has_curves = column == Column::OverTime;
+    let height = table::height(ui, LADDER.len() + 1, AFFINE_GAP + GAP + LINE + ROW);
+    if let Some(shadow) = lane.shadow {
+        let [.., left, right] = column.texts();
+        table::header(ui, [left, right], !has_curves, about(lane, shadow));
+    } else {
+        let words = match column {
+            Column::Cost => "Requested from the server.",
+            _ => "This is measured where the simulation runs.",
+        };
+        line(ui, words, look.muted);
     }
-    let (shown, shadow) = (lane.stages_shown(), lane.shadow);
-    let kbps_on = lane.kbps_on();
-    let whole = kbps_on(&LADDER[0]).filter(|_| lane.arrives());
-    let mut hovered = None;
+    let costs = Costs::of(lane, column);
     let top = ui.cursor().top();
-    let mut bottom = top;
-    let set = lane.settings.sender.stages;
+    let (mut hovered, rows) = draw_rows(ui, lane, height, (&costs, column));
+    let rows_y = Rangef::new(top, ui.cursor().top());
+    let mut said = costs
+        .sum()
+        .filter(|_| column == Column::Savings && hovered.is_none());
+    if let Some(shadow) = lane.shadow.filter(|_| has_curves) {
+        let plot = table::plot(ui, rows_y);
+        let of = (state.graph_seconds.0, lane.stages_shown());
+        if let Some((rung, words, is_clicked)) =
+            curves::draw(ui, plot, &rows, of, (shadow, hovered))
+        {
+            (hovered, said) = (Some(rung), Some(words));
+            if is_clicked {
+                lane.settings.sender.stages = rung.stages;
+            }
+        }
+    } else if lane.shadow.is_some() {
+        table::target(ui, rows_y);
+    }
+    let caption = caption(look, column, &costs, lane);
+    let desyncs = below(ui, (hovered, said), lane, caption);
+    kinds::strip_if_it_fits(ui, lane);
+    desyncs
+}
+
+/// Draws the row of each rung. Returns the rung that is pointed at, and the heights of the rows.
+fn draw_rows(
+    ui: &mut Ui,
+    lane: &mut LaneView<'_>,
+    height: f32,
+    (costs, column): (&Costs, Column),
+) -> (Option<Rung>, Vec<f32>) {
+    let look = Look::of(ui);
+    let (shown, set) = (lane.stages_shown(), lane.settings.sender.stages);
+    let (mut hovered, mut rows) = (None, Vec::new());
     let switches = kept(ui, Id::new("switches of the ladder"), set, || {
         let switches = ladder::all().map(|rung| Switch::of(rung, set));
         Arc::new(switches.collect::<Vec<_>>())
     });
     let rungs = LADDER.iter().zip(RUNG_KEYS).chain([(&AFFINE, "")]);
-    for ((rung, key), switch) in rungs.zip(&*switches) {
+    for (index, ((rung, key), switch)) in rungs.zip(&*switches).enumerate() {
         if *rung == AFFINE {
-            bottom = ui.cursor().top();
             ui.add_space(AFFINE_GAP);
         }
         let is_shown = rung.stages == shown;
         let stages = &mut lane.settings.sender.stages;
-        let row = bars::rung(ui, height, (rung, key), shown, stages);
+        let row = table::rung(ui, height, (rung, key), shown, stages);
+        rows.push(row.rect.center().y);
         let switch = switch.as_ref();
         let switch = switch.map(|switch| switch.draw(ui, row.rect, stages));
         if row.response.hovered() || switch.is_some_and(|switch| switch.hovered()) {
@@ -74,23 +115,16 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> bool {
         if is_shown {
             keep_in_sight(ui, &row.response, shown);
         }
-        if let Some(kbps) = kbps_on(rung) {
-            let bar = match kbps <= TARGET_KBPS {
-                true => look.half,
-                false => look.above_target,
-            };
-            let less = whole.map_or("–".to_owned(), |whole| factor(whole / kbps));
-            let color = if is_shown { look.ink } else { look.muted };
-            let figures = [(rounded(kbps), look.ink), (less, color)];
-            bars::bar(ui, &row, rung.name, [0.0, kbps], bar, figures);
+        let less = if is_shown { look.ink } else { look.muted };
+        if let Some(cells) = costs.cells(column, (index, *rung), (look, less)) {
+            table::cells(ui, &row, rung.name, cells);
+        }
+        let without: Vec<_> = costs.without(*rung).map(Left::about).collect();
+        if !without.is_empty() {
+            row.response.on_hover_text(without.join("\n\n"));
         }
     }
-    if shadow.is_some() {
-        bars::target(ui, Rangef::new(top, bottom));
-    }
-    let desyncs = below(ui, hovered, lane);
-    kinds::strip_if_it_fits(ui, lane);
-    desyncs
+    (hovered, rows)
 }
 
 /// Keeps the height of the row of the rung that is shown, and scrolls to it when that rung or the height of the page changes.
@@ -107,38 +141,51 @@ fn keep_in_sight(ui: &Ui, row: &Response, stages: Stages) {
     });
 }
 
-/// What the rung does that is pointed at, or shown; below it what the colours mean, or a button. Returns whether the
-/// lane is to lose its world.
-fn below(ui: &mut Ui, hovered: Option<Rung>, lane: &LaneView<'_>) -> bool {
+/// Draws what is said about a curve or all rungs, or what the rung does that is pointed at or shown. Below it is the caption, or
+/// the controls of the simulated rung. Returns whether the lane is to lose its world.
+fn below(
+    ui: &mut Ui,
+    (hovered, said): (Option<Rung>, Option<String>),
+    lane: &LaneView<'_>,
+    (caption, color): (String, Color32),
+) -> bool {
     let look = Look::of(ui);
     let shown = lane.stages_shown();
     let is_simulated = shown == SIMULATED.stages && lane.past.moment.is_none();
     let sync = lane.sync.filter(|_| is_simulated);
-    match (hovered, sync, hovered.or(rung_of(shown))) {
-        (None, Some(sync), _) => {
-            line(ui, sync::state(sync), look.ink).on_hover_text(sync::about(sync.status));
+    if let (None, Some(sync)) = (hovered, sync) {
+        line(ui, sync::state(sync), look.ink).on_hover_text(sync::about(sync.status));
+    } else {
+        if sync.is_none() {
+            ui.add_space(GAP);
         }
-        (_, _, rung) => {
-            if sync.is_none() {
-                ui.add_space(GAP);
-            }
-            let about = rung.map_or("Custom: no rung has these stages.", |rung| rung.summary);
-            line(ui, about, look.ink);
-        }
+        let rung = hovered.or(rung_of(shown));
+        let about = rung.map_or("Custom: no rung has these stages.", |rung| rung.summary);
+        line(ui, said.unwrap_or_else(|| about.to_owned()), look.ink);
     }
     if let Some(sync) = sync {
         return sync::nudge(ui, sync, !lane.peers.is_server());
     }
     if lane.shadow.is_some() {
-        let target = format!("Full colour: at or below the target of {TARGET_KBPS:.0} kbps.");
-        line(ui, target, look.muted);
+        line(ui, caption, color);
     }
     false
 }
 
+/// A line about the column, and its colour.
+fn caption(look: Look, column: Column, costs: &Costs, lane: &LaneView<'_>) -> (String, Color32) {
+    let words = match (column, costs.dearer()) {
+        (Column::Without, _) => return without::caption(look, lane),
+        (Column::Savings, Some(dearer)) => return (dearer, look.warning),
+        (Column::Cost, _) => "Full colour: at or below the target of",
+        _ => "Dashes: the target of",
+    };
+    (format!("{words} {TARGET_KBPS:.0} kbps."), look.muted)
+}
+
 /// What the figures are.
 fn about(lane: &LaneView<'_>, shadow: &ShadowLadder) -> String {
-    let second = match lane.past.moment {
+    let until = match lane.past.moment {
         Some(_) => "the second up to what the views show",
         None => "the last second",
     };
@@ -146,18 +193,16 @@ fn about(lane: &LaneView<'_>, shadow: &ShadowLadder) -> String {
         Some(_) => " without its budget",
         None => "",
     };
-    let mut about = format!(
-        "What each rung would cost{budget} for the same snapshots, {} a second: mean of {second}. {} The bars are on a \
-         logarithmic scale; the line through them is the target of the article, {TARGET_KBPS:.0} kbps. How many times \
-         less: than the first rung.",
-        lane.settings.sender.snapshots_per_second(),
-        terms::accounting(Accounting::PayloadAndUdp)
-    );
-    if let Some(age) = shadow.age_ticks(lane.now()) {
-        let ticks = terms::ticks(age);
-        about += &format!(" Encoded beside the game, {ticks} behind it.");
-    }
-    about
+    let rate = lane.settings.sender.snapshots_per_second();
+    let accounting = terms::accounting(Accounting::PayloadAndUdp);
+    let age = shadow.age_ticks(lane.now()).map(terms::ticks);
+    let age = age.map_or_else(String::new, |age| {
+        format!(" Encoded beside the game, {age} behind it.")
+    });
+    format!(
+        "Costs{budget} for the same snapshots, {rate} a second: mean of {until}. {accounting} Bars are on a logarithmic scale. The \
+         dashed line is the target of the article, {TARGET_KBPS:.0} kbps.{age}"
+    )
 }
 
 /// Logical points between the ladder and the rung that is not part of it.

@@ -10,7 +10,7 @@ use cubewire_codec::Stages;
 use cubewire_inspector::words::rounded;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::bars::SHOWN_AS_ZERO;
+use super::ladder::SHOWN_AS_ZERO;
 use crate::panel::lane::LaneView;
 use crate::panel::style::{CONTROL, LINE, Look, SMALL};
 use crate::panel::widgets::{At, Choice, Row, segmented, width};

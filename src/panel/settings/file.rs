@@ -67,7 +67,7 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::panel::settings::{GraphSeconds, Page, PanelSize};
+    use crate::panel::settings::{Column, GraphSeconds, Page, PanelSize};
     use crate::theme::Theme;
     use cubewire_inspector::graph::Axis;
 
@@ -81,7 +81,8 @@ mod tests {
         assert!(!path.exists(), "nothing has changed");
         let state = PanelState {
             size: PanelSize::Slim,
-            page: Page::WithoutEach,
+            page: Page::Kinds,
+            column: Column::Without,
             theme: Theme::Dark,
             scale: Some(1.5),
             explained: true,
@@ -103,10 +104,12 @@ mod tests {
             fs::write(&path, garbage).unwrap();
             assert_eq!(load_or_default(&path), PanelState::default());
         }
-        let bounded = "(page: Kinds, graph_seconds: 4000000000, scale: Some(1e9))";
+        // The page of that name is a column of the ladder now.
+        let bounded = "(page: OverTime, theme: Dark, graph_seconds: 4000000000, scale: Some(1e9))";
         fs::write(&path, bounded).unwrap();
         let expected = PanelState {
-            page: Page::Kinds,
+            page: Page::Ladder,
+            theme: Theme::Dark,
             graph_seconds: GraphSeconds(60),
             ..PanelState::default()
         };

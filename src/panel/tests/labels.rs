@@ -140,6 +140,10 @@ fn no_label_overlaps_another_is_cut_too_small_or_lacks_a_glyph() {
                     let what = format!("{}, {what}", preset.title);
                     check(&mut harness, &what, &mut wrong);
                 }
+                for column in Column::ALL.into_iter().filter(|_| page == Page::Ladder) {
+                    harness.state_mut().state.column = column;
+                    check(&mut harness, &format!("{column:?}, {what}"), &mut wrong);
+                }
                 if page == Page::Ladder {
                     harness.state_mut().state.timeline = true;
                     harness.state_mut().past.moment = Some(1_000);

@@ -85,20 +85,21 @@ fn a_click_sets_what_its_label_says() {
 #[test]
 fn every_page_ends_above_the_toolbar_on_every_rung() {
     let mut low = Vec::new();
-    for (page, last) in [
-        (Page::Ladder, "at or below the target"),
-        (Page::Savings, "more than the rung"),
-        (Page::OverTime, "over time, kbps"),
-        (Page::WithoutEach, " tick"),
-        (Page::Packet, "397, "),
-        (Page::Kinds, "Payload: "),
-        (Page::Stages, "joint"),
-        (Page::Link, " stalls, 0"),
-        (Page::Halves, "Copy command"),
-        (Page::Help, "All keys"),
+    for (page, column, last) in [
+        (Page::Ladder, Column::Cost, "at or below the target"),
+        (Page::Ladder, Column::Savings, "more than the rung"),
+        (Page::Ladder, Column::Without, " tick"),
+        (Page::Ladder, Column::OverTime, "over time, kbps"),
+        (Page::Packet, Column::Cost, "397, "),
+        (Page::Kinds, Column::Cost, "Payload: "),
+        (Page::Stages, Column::Cost, "joint"),
+        (Page::Link, Column::Cost, " stalls, 0"),
+        (Page::Halves, Column::Cost, "Copy command"),
+        (Page::Help, Column::Cost, "All keys"),
     ] {
         for rung in ladder::all() {
-            let mut panel = measured(page, rung.stages);
+            let mut panel = table(column, rung.stages);
+            panel.state.page = page;
             panel.state.colors = CubeColors::Bits;
             panel.selection.cube = Some(1);
             panel.standings.now = vec![Standing::UpToDate { sent: None }; 10];
@@ -156,6 +157,9 @@ fn a_page_says_what_is_special_about_what_it_shows() {
     let chosen = |it: &mut Panel| it.settings.sender.stages = ladder::PREDICTED.stages;
     let encoded = |it: &mut Panel| it.shadow = Some(ShadowLadder::of_bytes(90, |_, _| 1_000));
     let remote = |it: &mut Panel| it.shadow = None;
+    let steps: fn(&mut Panel) = |it| with(it, Column::Savings);
+    let curves: fn(&mut Panel) = |it| with(it, Column::OverTime);
+    let without: fn(&mut Panel) = |it| with(it, Column::Without);
     let hermite: fn(&mut Panel) = |it| {
         it.settings.playout.interpolation = Interpolation::Hermite;
         it.settings.sender.stages = ladder::AT_REST.stages;
@@ -170,9 +174,9 @@ fn a_page_says_what_is_special_about_what_it_shows() {
             remote,
             &["Requested from the server."],
         ),
-        (Page::Savings, encoded, remote, THERE),
-        (Page::OverTime, encoded, remote, THERE),
-        (Page::WithoutEach, encoded, remote, THERE),
+        (Page::Ladder, steps, remote, THERE),
+        (Page::Ladder, curves, remote, THERE),
+        (Page::Ladder, without, remote, THERE),
         (Page::Link, hermite, chosen, &["hermite becomes linear"]),
         (Page::Link, usual, serve, &VIEWER),
         // The meter has the errors of these stages, without a budget.
@@ -195,6 +199,12 @@ fn a_page_says_what_is_special_about_what_it_shows() {
             assert!(says(&harness, text), "{page:?}: {text}");
         }
     }
+}
+
+/// A ladder that is encoded, with this column.
+fn with(panel: &mut Panel, column: Column) {
+    panel.shadow = Some(ShadowLadder::of_bytes(90, |_, _| 1_000));
+    panel.state.column = column;
 }
 
 const VIEWER: [&str; 5] = [

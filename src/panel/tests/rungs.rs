@@ -1,4 +1,4 @@
-//! The tab about the ladder: what each rung costs, saves, and would cost without its stages.
+//! The ladder: what each rung costs and saves, and what the lane would cost without its stage.
 
 use cubewire_codec::stages::StageOptions;
 use cubewire_inspector::words::rounded;
@@ -10,22 +10,29 @@ use crate::replication::Accounting;
 #[test]
 fn every_rung_is_in_sight_and_is_selected_by_a_click() {
     let mut tops = Vec::new();
-    for page in [Page::Ladder, Page::Savings] {
-        let mut harness = open(measured(page, ladder::DELTA.stages));
+    for column in Column::ALL {
+        let mut harness = open(measured(Page::Ladder, ladder::DELTA.stages));
+        let [name, _, left, right] = column.texts();
+        click(&mut harness, name);
+        assert_eq!(harness.state().state.column, column);
         let toolbar = toolbar(&harness);
-        let header = harness.get_by_label_contains("rung, ").rect();
+        let header = format!("rung, {left}, {right}");
+        let header = harness.get_by_label(&header).rect();
         tops.push(header.top());
-        let affine = (page == Page::Ladder).then_some(&ladder::AFFINE);
-        for rung in LADDER.iter().chain(affine) {
+        let mut free = header.bottom();
+        for rung in ladder::all() {
             let row = harness.get_all_by_label(rung.name).last().unwrap();
-            assert!(row.rect().max.y <= toolbar, "{}", rung.name);
-            assert!(row.rect().height() >= 20.0);
+            let rect = row.rect();
+            assert!(rect.max.y <= toolbar, "{}", rung.name);
+            assert!(rect.height() >= 20.0);
+            assert!(rect.min.y >= free, "{} is below the rung before", rung.name);
+            free = rect.max.y;
             row.click();
             harness.run();
             assert_eq!(harness.state().settings.sender.stages, rung.stages);
         }
     }
-    assert_eq!(tops[0], tops[1], "neither is scrolled");
+    assert!(tops.iter().all(|top| *top == tops[0]), "none is scrolled");
 }
 
 #[test]
@@ -175,32 +182,59 @@ fn in_a_low_window_the_present_rung_is_scrolled_into_sight() {
 }
 
 #[test]
-fn a_curve_says_its_rung_and_rate_under_the_pointer() {
-    let mut harness = open(measured(Page::OverTime, ladder::DELTA.stages));
+fn a_curve_says_its_rung_and_rate_under_the_pointer_and_a_click_selects_it() {
+    let mut harness = open(table(Column::OverTime, ladder::DELTA.stages));
     let plot = harness.get_by_label_contains("over time, kbps").rect();
-    for x in [plot.center().x, plot.right() - 40.0] {
+    for x in [plot.center().x, plot.right() - 4.0] {
         harness.hover_at(egui::pos2(x, plot.top() + 4.0));
         harness.run();
         assert!(says(&harness, "uncompressed: 17"));
     }
+    harness.get_by_label_contains("over time, kbps").click();
+    harness.run();
+    let clicked = harness.state().settings.sender.stages;
+    assert!(clicked != ladder::DELTA.stages && ladder::rung_of(clicked).is_some());
+}
+
+/// What a rung says in the last column.
+fn last_figure(harness: &Harness<'_, Panel>, rung: ladder::Rung) -> String {
+    let row = harness.get_all_by_label(rung.name).last().unwrap().rect();
+    let figures = texts(harness).filter(|(_, rect)| row.contains(rect.center()));
+    let last = figures.max_by(|a, b| a.1.right().total_cmp(&b.1.right()));
+    last.unwrap().0.to_owned()
 }
 
 #[test]
-fn without_each_has_the_stage_that_saves_most_first() {
-    let mut harness = open(measured(Page::WithoutEach, ladder::CHANGED_FLAGS.stages));
-    assert!(says(&harness, "one stage less, kbps"));
+fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
+    let mut harness = open(table(Column::Without, ladder::CHANGED_FLAGS.stages));
     // The later in the list of stages, the more it saves here.
-    let order = [
-        "now: changed-flags",
-        "no changed flags",
-        "no relative orientation",
-        "no relative position",
+    let saved = [
+        ladder::CHANGED_FLAGS,
+        ladder::RELATIVE_ORIENTATION,
+        ladder::RELATIVE_POSITION,
     ];
-    let tops = order.map(|label| harness.get_by_label(label).rect().min.y);
-    assert!(tops.is_sorted(), "{tops:?}");
+    let saved = saved.map(|rung| last_figure(&harness, rung));
+    let kbps = saved.map(|more| more.strip_prefix('+').unwrap().replace('\u{2009}', ""));
+    let kbps = kbps.map(|more| more.parse::<f64>().unwrap());
+    assert!(kbps.is_sorted_by(|a, b| a > b), "{kbps:?}");
+    let unused = last_figure(&harness, ladder::ARITHMETIC);
+    assert_eq!(unused, "arithmetic", "it has no figure");
+    for (rung, said) in [
+        (ladder::CHANGED_FLAGS, "No changed flags: "),
+        (
+            ladder::POSITION,
+            "Full position and with it relative position: ",
+        ),
+    ] {
+        let row = harness.get_all_by_label(rung.name).last().unwrap().rect();
+        harness.hover_at(row.center());
+        harness.run_steps(60);
+        assert!(says(&harness, said), "{said}");
+    }
+    harness.hover_at(egui::Pos2::ZERO);
     // On a machine that is too slow for them, they say so, on both pages that have them.
     for (page, old) in [
-        (Page::WithoutEach, "one less, 5.1 s ago"),
+        (Page::Ladder, "one less, 5.1 s ago"),
         (Page::Stages, "saved kbps 5.1 s ago"),
     ] {
         let bytes = |index: usize| 100 + 900 * index;
@@ -211,25 +245,35 @@ fn without_each_has_the_stage_that_saves_most_first() {
                 panel.ablation = Some(ablation);
             });
             let warning = Look::new(egui::Theme::Dark).warning;
-            let has_old = words(&harness, old).any(|(_, text)| text.fallback_color == warning);
+            let has_old = words(&harness, old).any(|(_, text)| {
+                let own = text.galley.job.sections[0].format.color;
+                [own, text.fallback_color].contains(&warning)
+            });
             assert_eq!(has_old, is_old, "{page:?}");
         }
     }
-    harness.state_mut().state.page = Page::WithoutEach;
+    change(&mut harness, |panel| panel.state.page = Page::Ladder);
+    assert!(says(&harness, " of the ticks"));
     // The figures are those of the stages that were measured.
     change(&mut harness, |panel| {
         panel.settings.sender.stages = ladder::DELTA.stages;
     });
-    assert!(says(&harness, "Measuring these stages") && !says(&harness, "now: "));
+    assert!(
+        says(&harness, "Measuring these stages") && !paints(&harness, |it| it.starts_with('+'))
+    );
 }
 
 #[test]
 fn while_nothing_arrives_no_ratio_is_shown() {
-    for (page, ratio) in [(Page::Ladder, "×"), (Page::Savings, "less.")] {
-        let mut harness = open(measured(page, ladder::SIMULATED.stages));
+    for (column, ratio) in [
+        (Column::Cost, "×"),
+        (Column::Savings, "×"),
+        (Column::Savings, "less."),
+    ] {
+        let mut harness = open(table(column, ladder::SIMULATED.stages));
         let has_ratio =
             |harness: &Harness<'_, Panel>| paints(harness, |text| text.ends_with(ratio));
-        assert!(has_ratio(&harness), "{page:?}");
+        assert!(has_ratio(&harness), "{column:?}");
         for tick in 400..520 {
             let sample = Sample {
                 tick,
@@ -239,7 +283,7 @@ fn while_nothing_arrives_no_ratio_is_shown() {
             harness.state_mut().meter.begin(sample);
         }
         harness.run();
-        assert!(!has_ratio(&harness), "{page:?}");
+        assert!(!has_ratio(&harness), "{column:?}");
     }
 }
 

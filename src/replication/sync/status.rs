@@ -1,4 +1,4 @@
-//! What is known of a lane's two simulations.
+//! Sync state of a lane's two simulations.
 
 use std::time::Duration;
 
@@ -8,28 +8,27 @@ use cubewire_protocol::{SnapshotReceiver, SyncStatus};
 
 use crate::replication::mean::Mean;
 
-/// Whether the two ends of a lane simulate the same world, as far as they are in this process. All figures stay as they
-/// are while the lane is on another rung.
+/// Whether both ends of a lane simulate the same world, as known in this process. On other rungs the figures do not change.
 #[derive(Component, Clone, Debug, Default)]
 pub struct LaneSync {
-    /// The newest tick that this says something about: that of the newest packet that was acked, or decoded.
+    /// Tick of the newest acked packet, or at a receiving half of the newest decoded one.
     pub tick: u64,
-    /// How long nothing newer has been known, ticks.
+    /// Age of the newest acked packet in ticks, or at a receiving half ticks since the newest packet arrived.
     pub silent_ticks: u64,
-    /// Whether they do. A receiving half without its sender knows what the packets said.
+    /// Whether both ends are in sync. A receiving half derives this from the packets.
     pub status: SyncStatus,
-    /// How often the receiver has reported that it simulates something else.
+    /// Number of desyncs that the receiver has reported.
     pub desyncs: u64,
-    /// How many chunks of a state have arrived, of how many, while the sender sends one.
+    /// Chunks of a state that have arrived, and chunks in total, while a state is being sent.
     pub state_progress: Option<(usize, usize)>,
-    /// What the packets carried of states since the lane exists; at a receiving half alone, those that arrived.
+    /// Kilobits of states in the packets so far: sent, or at a receiving half received.
     pub state_kilobits: f64,
     mean_ticks: Mean,
     mean_seconds: Mean,
 }
 
 impl LaneSync {
-    /// How long the two ends have been in sync, as far as is known; none if they are not.
+    /// Number of ticks since both ends came into sync. `None` if they are not in sync.
     #[must_use]
     pub const fn synced_ticks(&self) -> Option<u64> {
         match self.status {
@@ -38,19 +37,19 @@ impl LaneSync {
         }
     }
 
-    /// Ticks that the receiver simulates for a packet, smoothed.
+    /// Ticks that the receiver simulates per packet, as a moving average.
     #[must_use]
     pub fn mean_ticks(&self) -> f64 {
         self.mean_ticks.get()
     }
 
-    /// How long a packet takes the receiver, smoothed.
+    /// Time to decode a packet, including the simulation, as a moving average.
     #[must_use]
     pub fn mean_time(&self) -> Duration {
         Duration::from_secs_f64(self.mean_seconds.get())
     }
 
-    /// The receiver has decoded the packet of `tick`, in that time; it had simulated `before` ticks before.
+    /// Records a packet that the receiver decoded in time `took`. `before` is the number of simulated ticks before decoding.
     pub(in crate::replication) fn decoded(
         &mut self,
         receiver: &SnapshotReceiver,
@@ -66,7 +65,7 @@ impl LaneSync {
         }
     }
 
-    /// What a packet said, where the sender is in another process.
+    /// Updates the status from a packet, if the sender is in another process.
     pub(super) fn heard(&mut self, tick: u64, is_simulated: bool) {
         self.tick = self.tick.max(tick);
         self.status = match (is_simulated, self.status) {
@@ -88,7 +87,7 @@ mod tests {
             (10, false, None),
             (11, true, Some(0)),
             (15, true, Some(4)),
-            // Too late.
+            // An old packet, received late, does not change it.
             (14, true, Some(4)),
             (16, false, None),
             (17, true, Some(0)),

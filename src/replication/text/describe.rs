@@ -1,4 +1,4 @@
-//! Settings of a lane in words: for captions, titles of switches, and warnings.
+//! Describes the settings of a lane in words, for captions, labels and warnings.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub fn rung_name(stages: Stages) -> &'static str {
     ladder::rung_of(stages).map_or("custom", |rung| rung.name)
 }
 
-/// A sentence about a lane whose receiving half does without the stages that were chosen; none if it has them.
+/// A sentence for a lane if its receiver cannot use the chosen stages. `None` if it can.
 #[must_use]
 pub fn fallback(chosen: Stages, reason: Option<FallbackReason>) -> Option<String> {
     let (reason, instead) = (reason?, FallbackReason::instead_of(chosen)?);
@@ -23,20 +23,20 @@ pub fn fallback(chosen: Stages, reason: Option<FallbackReason>) -> Option<String
     Some(format!("{instead} instead of {chosen}: {reason}."))
 }
 
-/// A sentence for the server about a viewer that does without arithmetic coding. The server does not know what was chosen.
+/// A sentence for the server about a viewer without arithmetic coding. The server does not know which stages were chosen.
 #[must_use]
 pub fn fallback_of_viewer(reason: FallbackReason) -> String {
     format!("Without arithmetic coding: {reason}.")
 }
 
 impl LaneSettings {
-    /// See [`rung_name`].
+    /// The name of the rung with these stages, or `custom`.
     #[must_use]
     pub fn rung_name(&self) -> &'static str {
         rung_name(self.sender.stages)
     }
 
-    /// The rung, and the budget that it keeps to.
+    /// The rung, and its budget if it has one that applies.
     #[must_use]
     pub fn describe_rung(&self) -> String {
         let rung = self.rung_name();
@@ -46,14 +46,14 @@ impl LaneSettings {
         }
     }
 
-    /// The simulated network, the send rate and the interpolation in words. Of the network, every condition is named that
-    /// is not zero; of the others, what differs from the defaults.
+    /// The simulated network, send rate and interpolation in words. Lists all network conditions that are not zero, and the
+    /// send rate and interpolation only if they differ from the defaults.
     #[must_use]
     pub fn describe(&self) -> Vec<String> {
         self.describe_with(link(&self.link.conditions))
     }
 
-    /// A description of the simulated network alone, which says that nothing is lost.
+    /// The simulated network in words. Mentions explicitly when there is no loss.
     #[must_use]
     pub fn describe_network(&self) -> String {
         let conditions = &self.link.conditions;
@@ -62,8 +62,8 @@ impl LaneSettings {
         link(conditions) + no_loss
     }
 
-    /// What [`describe`](Self::describe) says, and the defaults as well; and how much later than the simulation the replica is
-    /// shown, if that is known beforehand.
+    /// Like [`describe`](Self::describe), but with the default send rate and, if it is known in advance, the delay of the
+    /// replica behind the simulation.
     #[must_use]
     pub fn describe_in_full(&self) -> Vec<String> {
         let rate = self.sender.snapshots_per_second();
@@ -86,8 +86,8 @@ impl LaneSettings {
         parts.into_iter().flatten().collect()
     }
 
-    /// How much later than the simulation the replica is shown with that playout delay, to ten milliseconds; none if nothing
-    /// is interpolated, or if recorded delays are replayed.
+    /// The delay of the replica behind the simulation with this playout delay, rounded to 10 ms. `None` without interpolation,
+    /// or with a recorded trace.
     #[must_use]
     pub fn describe_lag(&self, playout_delay: Duration) -> Option<String> {
         let interpolation = self.playout.effective_interpolation(self.sender.stages);
@@ -98,7 +98,7 @@ impl LaneSettings {
         is_known.then(|| format!("shown {ms} ms later"))
     }
 
-    /// As [`describe`](Self::describe), for a lane over a real network, to which the simulated one is added.
+    /// Like [`describe`](Self::describe), for a lane over a real network in addition to the simulated one.
     #[must_use]
     pub fn describe_over_real_network(&self) -> Vec<String> {
         let added = &self.link.conditions;
@@ -119,7 +119,7 @@ impl LaneSettings {
         parts.flatten().collect()
     }
 
-    /// A description of what differs in `new`, and nothing else; none if nothing does.
+    /// Describes the differences in `new`. `None` if there are no differences.
     #[must_use]
     pub fn describe_change(&self, new: &Self) -> Option<String> {
         let stages = self.sender.stages != new.sender.stages;
@@ -131,7 +131,7 @@ impl LaneSettings {
             rate.then(|| new.describe_rate()),
             interpolation.then(|| new.describe_interpolation()),
         ];
-        // Recorded delays have no text.
+        // A trace has no text form.
         let without_link = |lane: &Self| {
             let mut lane = lane.clone();
             lane.link.conditions = Conditions::PERFECT;
@@ -170,7 +170,7 @@ impl LaneSettings {
         }
     }
 
-    /// A sentence for lanes whose interpolation is not the one that they ask for; none for others.
+    /// A warning if the chosen interpolation needs velocities that the stages do not send. `None` otherwise.
     #[must_use]
     pub fn velocity_warning(&self) -> Option<String> {
         let wanted = self.playout.interpolation.name();
@@ -195,10 +195,10 @@ fn delay(delay: PlayoutDelay) -> String {
     }
 }
 
-/// Every condition in the order of the fields: in words, none if it is zero; and what is said then.
+/// The text of each condition, `None` if it is zero, with the words for zero. In the order of the fields of [`Conditions`].
 fn conditions(link: &Conditions) -> [(Option<String>, &'static str); 6] {
     let is_traced = link.trace.is_some();
-    // A trace replaces these.
+    // A trace replaces latency, jitter, loss and reordering.
     let own = |text: Option<String>| text.filter(|_| !is_traced);
     let latency = (link.latency > Duration::ZERO).then(|| ms(link.latency * 2) + " round trip");
     let traced = is_traced.then(|| "recorded delays".to_owned());
@@ -217,12 +217,12 @@ fn conditions(link: &Conditions) -> [(Option<String>, &'static str); 6] {
     ]
 }
 
-/// Whether nothing but a cut can happen to a packet.
+/// Whether no condition is set, apart from a cut link.
 fn is_perfect(link: &Conditions) -> bool {
     conditions(link).iter().all(|(text, _)| text.is_none())
 }
 
-/// A link without any condition.
+/// Text for a link without any condition.
 const PERFECT: &str = "Perfect";
 
 fn link(link: &Conditions) -> String {
@@ -240,7 +240,7 @@ fn link(link: &Conditions) -> String {
     parts.join(", ")
 }
 
-/// What differs in `new`; none if nothing does.
+/// Describes the differences in `new`. `None` if there are no differences.
 fn link_change(old: &Conditions, new: &Conditions) -> Option<String> {
     let whole = |link: &Conditions| Conditions {
         cut: false,
@@ -249,13 +249,13 @@ fn link_change(old: &Conditions, new: &Conditions) -> Option<String> {
     let mut parts: Vec<String> = match Preset::of(new) {
         _ if whole(old) == whole(new) => Vec::new(),
         Some(preset) => vec![format!("link: {}", preset.title)],
-        // Conditions of a preset were never listed, so none of them is said to have ended.
+        // The conditions of a preset were not listed before, so do not report that they ended.
         None if Preset::of(old).is_some() => vec![link(&whole(new))],
         None => {
             let both = conditions(old).into_iter().zip(conditions(new));
             let changed: Vec<_> = both.filter(|(old, new)| old.0 != new.0).collect();
             let ended = changed.iter().filter(|(_, new)| new.0.is_none()).count();
-            // A list of what there is no longer would be long.
+            // A list of several ended conditions would be long. List the remaining ones instead.
             if ended > 1 {
                 vec![link(&whole(new))]
             } else {
@@ -315,7 +315,7 @@ fn percent(fraction: f64) -> String {
     format!("{} %", significant(fraction * 100.0))
 }
 
-/// At least the whole part, and two digits of what is small: 1000, 66.7, 0.05.
+/// Three significant digits where possible, and no fewer digits than the integer part: 1000, 66.7, 0.05.
 fn significant(value: f64) -> String {
     let decimals = match value {
         100.0.. => 0,

@@ -1,4 +1,4 @@
-//! Serves viewers, in addition to the local lanes: a connection becomes a lane whose receiving half is in another process.
+//! Serves viewers: each connection becomes a lane with its receiving half in another process. Local lanes are not affected.
 
 use std::time::Duration;
 
@@ -21,13 +21,13 @@ use crate::replication::{
 };
 use crate::simulation::CubeWorld;
 
-/// Most viewers of a server. A viewer takes about 8 MB, and 20 at most: the last 256 snapshots as it decodes them, for
-/// baselines, and messages that are incomplete.
+/// Maximum number of viewers. A viewer takes about 8 MB, and at most 20 MB, mainly for the last 256 snapshots, which are
+/// kept as baselines, and for incomplete messages.
 pub const MAX_VIEWERS: usize = 64;
 
 /// Admits viewers. Needs [`ReplicationPlugin`](crate::replication::ReplicationPlugin).
 ///
-/// The socket is served in every frame, so that viewers stay connected while the game is paused.
+/// The socket is read and written in every frame, so that viewers stay connected while the game is paused.
 #[derive(Debug)]
 pub struct UdpServerPlugin(pub UdpServer);
 
@@ -55,28 +55,28 @@ impl Plugin for UdpServerPlugin {
     }
 }
 
-/// The terms on which viewers connect.
+/// The protocol contract for all viewers.
 #[derive(Resource)]
 struct Terms(Contract);
 
-/// The viewers of a server.
+/// Counts of a server's viewers, and their budgets.
 #[derive(Resource, Debug, Default)]
 pub struct Viewers {
-    /// How many were admitted since the start.
+    /// Number of viewers admitted since the start.
     pub admitted: u64,
-    /// The budget of each that is connected, or was when the server ended.
+    /// Budgets of the connected viewers. Kept when the server ends.
     pub budgets: Vec<ViewerBudget>,
 }
 
-/// What a viewer's snapshots may take on the wire, in kilobits a second; none without a limit.
+/// A viewer's budget on the wire, in kilobits per second. `None` means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ViewerBudget {
-    /// The number of its connection, as text: JSON's numbers are exact only up to 53 bits.
+    /// Connection number. Serialized as text, because JSON numbers are exact only up to 53 bits.
     #[serde(serialize_with = "text")]
     pub viewer: u64,
-    /// What it asks for.
+    /// The requested budget.
     pub asked_kbps: Option<u32>,
-    /// That, or less if no more gets through.
+    /// The granted budget: the requested one, or less if the network does not transfer it.
     pub given_kbps: Option<u32>,
 }
 
@@ -88,23 +88,23 @@ fn text<S: Serializer>(number: &u64, to: S) -> Result<S::Ok, S::Error> {
 #[derive(Component, Debug)]
 struct Viewer {
     session: ServerSession,
-    /// The initial state that its welcome carries.
+    /// The initial state in its welcome.
     initial: Snapshot,
-    /// Whether it has requested anything: with that, its lane begins.
+    /// Whether its lane exists. The first request creates it.
     has_lane: bool,
-    /// Why it is sent no arithmetic coding, though it asks for that.
+    /// Why it gets no arithmetic coding although it requested it.
     fallback: Option<FallbackReason>,
-    /// When it connected.
+    /// Time of the connection, in real time.
     since: Duration,
-    /// Traffic that its lane's meter has counted.
+    /// Traffic already counted in its lane's meter.
     counted: Traffic,
-    /// The budget that was asked for, and the one that was given.
+    /// The requested budget and the granted one.
     kbps: [Option<u32>; 2],
 }
 
 type IsNew = (With<Mailbox>, With<ClientAddress>, Without<Viewer>);
 
-/// Begins the session of every new viewer.
+/// Begins a session with each new connection.
 fn meet(time: Res<Time<Real>>, new: Query<Entity, IsNew>, mut commands: Commands) {
     for client in &new {
         commands.entity(client).try_insert(Viewer {
@@ -119,7 +119,7 @@ fn meet(time: Res<Time<Real>>, new: Query<Entity, IsNew>, mut commands: Commands
     }
 }
 
-/// Tells viewers which tick it is in the first one after a pause.
+/// Sends the current tick to viewers after a pause of the simulation.
 fn report_pause(
     time: Res<Time<Real>>,
     world: Res<CubeWorld>,
@@ -148,7 +148,7 @@ type AskingViewer<'a> = (
     Option<AskedLane<'a>>,
 );
 
-/// Processes messages of viewers, and delivers acks.
+/// Processes the viewers' messages and delivers their acks to the lanes.
 fn receive(
     time: Res<Time<Real>>,
     (world, terms): (Res<CubeWorld>, Res<Terms>),
@@ -174,7 +174,7 @@ fn receive(
             Some(_) => bound(acks),
             None => acks.clear(),
         }
-        // After the grant, which says what the lane does: a request changes it from the next frame on.
+        // Requests come after the grant, which describes the current settings. A request takes effect in the next frame.
         for message in std::mem::take(&mut mailbox.incoming.messages) {
             if viewer.session.is_refused() || outcome.is_err() {
                 break;
@@ -200,7 +200,7 @@ fn receive(
                     };
                     viewer.apply(&terms.0, client, settings, peer, &mut commands)
                 }
-                // A refused viewer may stay to read the reason.
+                // A refused viewer may stay connected for a while to receive the reason.
                 Some(Err((reason, false))) => {
                     host.log(&format!("viewer {} is refused: {reason}", address.0));
                     let refused = ServerMessage::Refused(&reason).encode();
@@ -218,7 +218,7 @@ fn receive(
 }
 
 impl Viewer {
-    /// Fails if the viewer cannot stay connected.
+    /// Fails with the reason if the viewer must be disconnected.
     fn check(&self, now: Duration, backlog_bytes: usize, refused_acks: u64) -> Result<(), String> {
         let why = match self.session.is_overdue(now) {
             _ if backlog_bytes > MAX_BACKLOG_BYTES => {
@@ -233,7 +233,7 @@ impl Viewer {
         Err(why.to_owned())
     }
 
-    /// Sends the viewer what the world is.
+    /// Sends the welcome with the current state of the world.
     fn welcome(
         &mut self,
         contract: &Contract,
@@ -250,7 +250,7 @@ impl Viewer {
         Ok(())
     }
 
-    /// Applies a request; with the first one the lane begins. Fails if it cannot.
+    /// Applies a request. The first one creates the lane. Fails if the send interval or the initial state is not allowed.
     fn apply(
         &mut self,
         contract: &Contract,
@@ -285,8 +285,8 @@ impl Viewer {
         Ok(())
     }
 
-    /// Notes the budget that is asked for and the one that is given. Returns what there is to say about it, if it becomes
-    /// less than was asked for, or no longer is.
+    /// Stores the requested and granted budget. Returns a log line when the granted budget becomes lower than the requested
+    /// one, or is equal to it again.
     fn note_budget(
         &mut self,
         address: &ClientAddress,
@@ -319,7 +319,7 @@ type ServedLane<'a> = (
     &'a mut Peer,
 );
 
-/// Notes what the transport has measured.
+/// Updates meters, peer states and budgets from the transport's measurements.
 fn account(
     mut host: ResMut<UdpHost>,
     mut viewers: ResMut<Viewers>,
@@ -360,11 +360,11 @@ fn publish(host: Res<UdpHost>, serving: Option<ResMut<Serving>>, mut commands: C
     }
 }
 
-/// A client that has requested nothing is removed: with the welcome on a bad network, a viewer takes a few seconds.
+/// Time until a client without a request is disconnected. On a bad network the first request takes a few seconds.
 const MAX_IDLE: Duration = Duration::from_secs(10);
 
-/// What waits for a client to acknowledge it, at most: the welcome is a sixth of this.
+/// Maximum size of unacknowledged reliable messages. Six times the size of the welcome.
 const MAX_BACKLOG_BYTES: usize = 256 << 10;
 
-/// Invalid acks after which a client is removed. A viewer sends none.
+/// Number of invalid acks after which a client is disconnected. A viewer sends no invalid acks.
 const MAX_REFUSED_ACKS: u64 = 16;

@@ -1,4 +1,4 @@
-//! Connects to a server, requests snapshots, and delivers them to the only lane of the app.
+//! Connects to a server, requests snapshots, and delivers them to the app's only lane.
 
 mod error;
 
@@ -24,20 +24,19 @@ use crate::replication::{
 
 pub use error::ViewError;
 
-/// Which server to connect to, and how.
+/// Server address and connection parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct ViewerSettings<A = SocketAddr> {
-    /// Address of the server; several are tried one after another.
+    /// Server address. With several addresses, each is tried in turn.
     pub server: A,
     /// The server's key.
     pub key: Key,
-    /// Silence after which the connection is closed: whole seconds, from one to
-    /// [`MAX_TIMEOUT`](Self::MAX_TIMEOUT).
+    /// Time without packets after which the connection is closed. Whole seconds, from 1 to [`MAX_TIMEOUT`](Self::MAX_TIMEOUT).
     pub timeout: Duration,
 }
 
 impl ViewerSettings {
-    /// After that long, the server closes the connection in any case.
+    /// The server's own timeout, after which it closes the connection.
     pub const MAX_TIMEOUT: Duration = Duration::from_secs(30);
 }
 
@@ -54,25 +53,25 @@ impl ViewerSettings<Vec<SocketAddr>> {
     }
 }
 
-/// The viewer's end of the connection.
+/// The viewer's end of a connection.
 #[derive(Resource, Debug)]
 pub struct UdpViewer {
     settings: ViewerSettings<Vec<SocketAddr>>,
-    /// The contract in the hello of the next connection.
+    /// The contract that the next hello announces.
     pub contract: Contract,
-    /// Not spawned yet.
+    /// A connection that is not spawned yet.
     new: Option<UdpConnection>,
-    /// Or why there is none.
+    /// The session, or the reason why it ended.
     session: Result<ClientSession, String>,
-    /// Traffic of the connection that the meter has counted.
+    /// Traffic already counted in the meter.
     counted: Traffic,
 }
 
 impl UdpViewer {
-    /// Starts to connect; the handshake happens while the app runs.
+    /// Starts to connect. The handshake happens while the app runs.
     ///
     /// # Errors
-    /// [`ViewError`] if the server's name has no address, or there is no socket or no connect token.
+    /// [`ViewError`] if the server name cannot be resolved, or the socket or connect token cannot be created.
     pub fn new(settings: ViewerSettings<impl ToSocketAddrs>) -> Result<Self, ViewError> {
         let settings = ViewerSettings {
             server: settings.server.to_socket_addrs()?.collect(),
@@ -89,8 +88,8 @@ impl UdpViewer {
     }
 }
 
-/// Receives from the server of the [`UdpViewer`], which must exist. Needs
-/// [`ViewerPlugin`](crate::replication::ViewerPlugin). The socket is served in every frame.
+/// Receives snapshots from the server. Needs the resource [`UdpViewer`] and
+/// [`ViewerPlugin`](crate::replication::ViewerPlugin). The socket is read and written in every frame.
 #[derive(Debug)]
 pub struct UdpViewerPlugin;
 
@@ -130,7 +129,7 @@ fn reconnect(_: On<Reconnect>, mut viewer: ResMut<UdpViewer>) {
     }
 }
 
-/// Notes why the connection has ended.
+/// Stores the reason when the connection ends.
 fn lose(
     ended: On<Disconnected>,
     connections: Query<(), With<UdpConnection>>,
@@ -141,7 +140,7 @@ fn lose(
     }
 }
 
-/// Connects, over the simulated network of the lane.
+/// Spawns a new connection, and applies the lane's simulated network to it.
 fn dial(
     mut viewer: ResMut<UdpViewer>,
     lane: Single<&LinkSettings>,
@@ -156,7 +155,7 @@ fn dial(
     }
 }
 
-/// Longer messages are no snapshots of this scene: an uncompressed one takes 31 slices.
+/// Maximum size of a snapshot message. An uncompressed snapshot takes 31 slices.
 const MAX_SNAPSHOT_BYTES: usize = 64 * SLICE_BYTES;
 
 type ViewedLane<'a> = (
@@ -168,7 +167,7 @@ type ViewedLane<'a> = (
 
 type Connection<'a> = (Entity, &'a UdpConnection, &'a mut Mailbox);
 
-/// Says hello, processes the server's messages, requests the lane's sender settings, and delivers snapshots.
+/// Sends the hello, processes the server's messages, requests the lane's sender settings, and delivers snapshots.
 fn receive(
     frames: Res<Time<Virtual>>,
     mut viewer: ResMut<UdpViewer>,
@@ -203,7 +202,7 @@ fn receive(
                     replica.0.sync_tick(frames.elapsed(), tick);
                 }
             }
-            Ok(Heard::Granted) => {}
+            Ok(Heard::Answer) => {}
             Err(error) => {
                 *outcome = Err(error.to_string());
                 commands.entity(entity).try_despawn();
@@ -211,7 +210,7 @@ fn receive(
             }
         }
     }
-    // Snapshots cannot be decoded before there is a replica of what the welcome says, one frame after it.
+    // Snapshots need the replica, which exists one frame after the welcome.
     if was_welcomed
         && replica.is_some()
         && let Some(request) = session.request(to_wire(sender))
@@ -225,7 +224,7 @@ fn receive(
     bound(&mut mail.incoming.datagrams);
 }
 
-/// Takes the next message of a server.
+/// Processes one message of the server.
 fn hear(
     session: &mut ClientSession,
     contract: &Contract,
@@ -275,7 +274,7 @@ fn publish(
     }
 }
 
-/// Puts acks into the mailbox of the transport.
+/// Sends the lane's acks.
 fn post(
     mut lane: Single<&mut ReceiverMail>,
     mailbox: Option<Single<&mut Mailbox, With<UdpConnection>>>,
@@ -286,7 +285,7 @@ fn post(
     }
 }
 
-/// Notes what the transport has measured.
+/// Updates the meter from the transport's measurements.
 fn account(
     mut viewer: ResMut<UdpViewer>,
     mut meter: Single<&mut LaneMeter>,

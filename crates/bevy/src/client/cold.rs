@@ -1,4 +1,5 @@
-//! Cold data as it has arrived, by slot: it may be there before its body, and refer to one that is not there yet.
+//! Received reliable components, by slot. They can arrive before their body, and can refer to bodies that have not
+//! arrived.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -7,25 +8,26 @@ use bevy_ecs::prelude::*;
 use crate::cold::{ColdEntry, Mapper, from_wire};
 use crate::wire::{BodyId, Part};
 
-/// Cold data of the bodies that are visible. Memory is bounded by the slots, each with one message of each component.
+/// Reliable components of the visible bodies. Memory is bounded by the number of slots, each with one value per
+/// component.
 #[derive(Debug)]
 pub(super) struct Cold {
     /// By slot.
     bodies: Vec<Option<Entry>>,
-    /// Slots of shown bodies with components that are to be written.
+    /// Slots of shown bodies with components to write.
     dirty: BTreeSet<u16>,
-    /// Slots of bodies with components that refer to others.
+    /// Slots of bodies with components that refer to other bodies.
     referring: BTreeSet<u16>,
-    /// Components that could not be read.
+    /// Number of components that could not be decoded.
     pub(super) undecodable: u64,
 }
 
 #[derive(Debug)]
 struct Entry {
     generation: u8,
-    /// Whether the body has left: what comes next is of the next time.
+    /// Whether the body has left. The next message is for its next appearance.
     has_left: bool,
-    /// Whether all has arrived that the body had when it became visible.
+    /// Whether all components have arrived that the body had when it became visible.
     is_whole: bool,
     components: Vec<Component>,
 }
@@ -34,7 +36,7 @@ struct Entry {
 struct Component {
     bytes: Option<Box<[u8]>>,
     is_dirty: bool,
-    /// The bodies that it refers to, once it has been written.
+    /// Bodies that the component refers to, once it was written.
     references: Vec<BodyId>,
 }
 
@@ -48,7 +50,7 @@ impl Cold {
         }
     }
 
-    /// Keeps what has arrived of a body of a legal slot.
+    /// Stores the components of a message. The body's slot must be valid.
     pub(super) fn take(
         &mut self,
         body: BodyId,
@@ -62,7 +64,7 @@ impl Cold {
         let is_other =
             |entry: &Entry| entry.generation != body.generation || begins || entry.has_left;
         if entry.as_ref().is_none_or(is_other) {
-            // Of components that are not there any more, too, a shown body is told.
+            // Dirty without a value, so that a shown body loses the components that it no longer has.
             let component = Component {
                 is_dirty: true,
                 ..Component::default()
@@ -97,13 +99,13 @@ impl Cold {
         }
     }
 
-    /// Whether the data of a body is there.
+    /// Returns whether all components of a body have arrived.
     pub(super) fn has(&self, body: BodyId) -> bool {
         let entry = self.bodies[usize::from(body.slot)].as_ref();
         entry.is_some_and(|entry| entry.generation == body.generation && entry.is_whole)
     }
 
-    /// A body is new: all of its components are to be written.
+    /// Marks all components of a newly spawned body as dirty.
     pub(super) fn on_birth(&mut self, body: BodyId) {
         if let Some(entry) = &mut self.bodies[usize::from(body.slot)] {
             for component in &mut entry.components {
@@ -112,7 +114,7 @@ impl Cold {
         }
     }
 
-    /// Bodies have appeared or vanished: what refers to them is to be written again.
+    /// Marks components that refer to these bodies as dirty. The bodies have appeared or vanished.
     pub(super) fn on_touched(&mut self, bodies: &HashSet<BodyId>) {
         let refers = |component: &&mut Component| {
             let mut references = component.references.iter();
@@ -132,7 +134,8 @@ impl Cold {
         std::mem::take(&mut self.dirty)
     }
 
-    /// Writes the components of a body that are to be written, unless it has been despawned, with the entities in them as `entity` has them.
+    /// Writes a body's dirty components, unless the body was despawned. `entity` returns the local entity of a
+    /// referenced body.
     pub(super) fn write(
         &mut self,
         world: &mut World,

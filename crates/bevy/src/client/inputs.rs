@@ -1,34 +1,35 @@
-//! The inputs that are still sent.
+//! Inputs that are sent repeatedly, so that lost datagrams rarely lose one.
 
 use std::collections::VecDeque;
 
 use crate::wire::{RECENT_INPUTS, RecentInputs, Upstream, encode};
 
-/// The last inputs on a channel.
+/// Recent inputs of one registered type.
 #[derive(Debug, Default)]
 pub(super) struct Inputs {
-    /// Number of the last.
+    /// Number of the newest input.
     newest: u64,
-    /// With the number of datagrams that each has been in.
+    /// Each input, with the number of datagrams that have contained it.
     recent: VecDeque<(Vec<u8>, usize)>,
 }
 
-/// Inputs that follow each other.
+/// Consecutive inputs.
 #[derive(Debug, PartialEq, Eq)]
 struct Run {
-    /// Number of the last.
+    /// Number of the last one.
     newest: u64,
     inputs: Vec<Vec<u8>>,
 }
 
-/// Most bytes of the inputs of a datagram, with their headers, without fragments: with those of an [`Upstream`] 1200.
+/// Limit of the input bytes in one datagram, including their headers. With the rest of the [`Upstream`], that is 1200
+/// bytes, which need no fragmentation.
 const DATAGRAM_BYTES: usize = 1_196;
 
-/// Most bytes of a channel's header, and of the length before an input.
+/// Largest header of a channel, and largest length prefix of an input, in bytes.
 const CHANNEL_BYTES: usize = 12;
 const LENGTH_BYTES: usize = 3;
 
-/// Most bytes of an input that is repeated. A longer one is sent once, as fragments.
+/// Largest input that is repeated, in bytes. A longer one is sent once, in fragments.
 pub(super) const MAX_REPEATED_BYTES: usize = DATAGRAM_BYTES - CHANNEL_BYTES - LENGTH_BYTES;
 
 impl Inputs {
@@ -40,9 +41,11 @@ impl Inputs {
         }
     }
 
-    /// Takes the new inputs, and as many before them as fit into `room` bytes with them. What does not fit is not sent again.
+    /// Takes the new inputs, plus as many earlier ones as fit into `room` bytes with them. Earlier ones that do not fit
+    /// are not sent again.
     fn take(&mut self, room: usize) -> Vec<Run> {
         let bytes = |(input, _): &(Vec<u8>, usize)| input.len() + LENGTH_BYTES;
+        // Inputs that were sent before are at the front.
         let new = self.recent.partition_point(|&(_, sent)| sent > 0);
         let mut size = self.recent.range(new..).map(bytes).sum::<usize>();
         let mut first = new;
@@ -62,6 +65,7 @@ impl Inputs {
         } else if size <= room {
             return vec![Run { newest, inputs }];
         }
+        // The new inputs alone exceed the room, so each one gets a separate run.
         let before = newest - inputs.len() as u64;
         let single = |(newest, input)| Run {
             newest,
@@ -71,7 +75,8 @@ impl Inputs {
     }
 }
 
-/// Takes the datagrams of all channels with their inputs. Each has as many as fit into one packet, or one that is longer.
+/// Takes the datagrams with the inputs of all channels. Each has as many inputs as fit into one packet, or a single
+/// longer one.
 pub(super) fn datagrams(channels: &mut [Inputs]) -> Vec<Vec<u8>> {
     let is_active = |inputs: &&Inputs| !inputs.recent.is_empty();
     let active = channels.iter().filter(is_active).count().max(1);
@@ -111,8 +116,8 @@ mod tests {
     use super::*;
     use crate::wire::decode;
 
-    /// Sends inputs of these lengths, one a tick, and then nothing for a while: of each datagram, the number of the last and the
-    /// lengths.
+    /// Sends inputs of these lengths, one per tick, followed by ticks without input. Returns the number of the newest
+    /// input and the lengths, for each datagram.
     fn sent(lengths: &[usize], silence: usize) -> Vec<(u64, Vec<usize>)> {
         let mut channels = [Inputs::default()];
         let mut sent = Vec::new();
@@ -182,7 +187,7 @@ mod tests {
                 channel.push(vec![1; 30_000]);
             }
         }
-        // As many as are kept of each.
+        // The eight most recent inputs of each channel.
         assert_eq!(datagrams(&mut channels).len(), 24);
         for channel in &mut channels {
             channel.push(vec![1; 100]);

@@ -10,7 +10,7 @@ use bevy_ecs::world::DeferredWorld;
 use bevy_time::{Real, Time};
 use bevy_transform::components::Transform;
 use cubewire_codec::{BodyState, Life};
-use cubewire_protocol::{Interpolation, SnapshotReceiver};
+use cubewire_protocol::{Playout, Received, SnapshotReceiver};
 
 use super::session::{Session, Shown, SlotState, State};
 use super::{VanishReason, vanish};
@@ -63,9 +63,15 @@ impl State {
         let Some(receiver) = self.receiver.take() else {
             return;
         };
-        if let Some(playout) = Interpolation::Linear.playout(receiver.playout(), now)
-            && playout.due_tick >= playout.from_tick as f64
+        let interpolation = self.interpolation;
+        let is_due = |playout: &Playout<'_, Received>| {
+            !interpolation.waits() || playout.due_tick >= playout.from_tick as f64
+        };
+        if let Some(playout) = interpolation.playout(receiver.playout(), now)
+            && is_due(&playout)
+            && playout.from_tick >= self.resume_tick
         {
+            self.shown_tick = playout.from_tick;
             self.learn(&receiver, playout.from_tick);
             let lives = playout.from.lives.iter().take(self.slots.len());
             for (slot, &life) in lives.enumerate() {
@@ -73,7 +79,7 @@ impl State {
                 // One that waits for the reason why it is gone stays where it was.
                 let shown = self.slots[slot].shown;
                 if let Some(shown) = shown.filter(|shown| life == Some(shown.life))
-                    && let Some(body) = Interpolation::Linear.slot(&playout, slot)
+                    && let Some(body) = interpolation.slot(&playout, slot)
                 {
                     self.show_body(world, slot, shown, &body);
                 }

@@ -11,12 +11,13 @@ use bevy_time::{Real, Time};
 use cubewire_codec::{Baseline, BitLedger, Life, Limits};
 use cubewire_protocol::record::PacketRecord;
 use cubewire_protocol::{
-    Arrival, ClientSession, Heard, ServerMessage, SnapshotReceiver, playout_delay,
+    Arrival, ClientSession, FallbackReason, Heard, Interpolation, ServerMessage, Settings,
+    SnapshotReceiver, playout_delay,
 };
 
 use super::cold::Cold;
 use super::inputs::Inputs;
-use super::{PlayoutDelay, VanishReason};
+use super::{PlayoutDelay, SettingsRequest, VanishReason};
 use crate::body::disconnect;
 use crate::cold::from_wire;
 use crate::mailbox::{Connected, Mailbox, Server};
@@ -48,6 +49,13 @@ pub(super) struct State {
     pub(super) touched: HashSet<BodyId>,
     pub(super) inputs: Vec<Inputs>,
     undecodable: u64,
+    pub(super) interpolation: Interpolation,
+    /// Tick of the snapshot that is shown.
+    pub(super) shown_tick: u64,
+    /// Playout stands still before this tick, so that another interpolation shows nothing again.
+    pub(super) resume_tick: u64,
+    /// Reason why the last settings were not requested.
+    unasked: Option<String>,
 }
 
 /// What is known of a slot and shown.
@@ -93,6 +101,10 @@ impl Session {
             touched: HashSet::new(),
             inputs: protocol.inputs.iter().map(|_| Inputs::default()).collect(),
             undecodable: 0,
+            interpolation: Interpolation::default(),
+            shown_tick: 0,
+            resume_tick: 0,
+            unasked: None,
             protocol,
         })))
     }
@@ -109,6 +121,20 @@ impl Session {
     pub fn undecodable(&self) -> u64 {
         let state = self.0.as_ref();
         state.map_or(0, |state| state.undecodable + state.cold.undecodable)
+    }
+
+    /// The answer to the last [`SettingsRequest`], once there is one: the settings in use, or the reason why it is declined.
+    #[must_use]
+    pub fn answer(&self) -> Option<Result<Settings, &str>> {
+        let state = self.0.as_ref()?;
+        let unasked = state.unasked.as_deref();
+        unasked.map(Err).or_else(|| state.session.answer())
+    }
+
+    /// Reason why the server sends no arithmetic coding, if the fingerprints differ.
+    #[must_use]
+    pub fn fallback(&self) -> Option<FallbackReason> {
+        self.0.as_ref()?.session.fallback()
     }
 
     /// The entity of the body in a slot of the server, if it is shown.
@@ -217,6 +243,11 @@ fn on_message(
             });
             Ok(())
         }
+        ToClientMail::Interpolation(interpolation) => {
+            state.interpolation = interpolation;
+            state.resume_tick = state.shown_tick;
+            Ok(())
+        }
         ToClientMail::Cold {
             body,
             part,
@@ -235,6 +266,30 @@ fn on_message(
                 .cold
                 .take(body, part, &components, count, shown.is_some());
             Ok(())
+        }
+    }
+}
+
+type NewRequest = (
+    With<Connected>,
+    Or<(Changed<SettingsRequest>, Added<Connected>)>,
+    Allow<Disabled>,
+);
+
+/// Asks for settings.
+pub(super) fn request(
+    mut servers: Query<(&mut Session, &mut Mailbox, &SettingsRequest), NewRequest>,
+) {
+    for (mut session, mut mailbox, &SettingsRequest(settings)) in &mut servers {
+        let Some(state) = &mut session.0 else {
+            continue;
+        };
+        state.unasked = settings.check(&state.protocol.plan).err();
+        if state.unasked.is_none()
+            && let Some(request) = state.session.request(settings)
+        {
+            let request = encode(&ToServerMail::Session(request));
+            mailbox.outgoing.messages.push(request);
         }
     }
 }
@@ -262,7 +317,7 @@ impl State {
                     receiver.sync_tick(now, tick);
                 }
             }
-            Heard::Granted => {}
+            Heard::Answer => {}
         }
         Ok(false)
     }

@@ -1,6 +1,7 @@
-//! Upstream traffic of a client: messages, a datagram with its acks, and one with its last inputs.
+//! Traffic of a client to the server: messages, a datagram with acks, and datagrams with recent inputs.
 //!
-//! Sent in each tick, and as often in frames without a tick: a server without acks sends larger and larger snapshots.
+//! Sent in each tick, and at the same rate in frames without a tick, because a server without acks sends larger and
+//! larger snapshots.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use crate::mailbox::{Connected, Mailbox};
 use crate::protocol::Protocol;
 use crate::wire::{ToServerMail, Upstream, encode};
 
-/// What a remote body is on the wire.
+/// Returns the wire form of a remote body.
 fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
     to_wire(world.get::<RemoteBody>(entity)?.0)
 }
@@ -24,7 +25,7 @@ fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
 type Connection = (&'static mut Session, &'static mut Mailbox);
 type IsConnected = (With<Connected>, Allow<Disabled>);
 
-/// Puts acks into the mailbox, in a separate datagram: inputs may be so long that they do not arrive.
+/// Queues acks in a separate datagram, because a long datagram of inputs is more likely to be lost.
 pub(super) fn send_feedback(mut servers: Query<Connection, IsConnected>) {
     for (mut session, mut mailbox) in &mut servers {
         let state = session.0.as_mut();
@@ -42,7 +43,7 @@ pub(super) fn send_feedback(mut servers: Query<Connection, IsConnected>) {
     }
 }
 
-/// Puts written inputs and messages into the mailbox. Without a connection they are dropped.
+/// Queues the inputs and messages that the app has written. Drops them without a connection.
 pub(super) fn send(world: &mut World, servers: &mut QueryState<Connection, IsConnected>) {
     let protocol = Arc::clone(&world.resource::<Protocol>().0);
     let mut take = |entries: &[crate::messages::MessageEntry]| -> Vec<Vec<_>> {

@@ -1,4 +1,4 @@
-//! What renet does for a connection, at either end.
+//! Access to the game's renet resources at both ends.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use bevy_renet::{RenetClient, RenetServer};
 
 use super::CHANNEL_MEMORY_BYTES;
 
-/// The other end of a connection: a client with this id, or the server.
+/// The peer of a connection: a client with this id, or `None` for the server.
 pub(super) type Peer = Option<ClientId>;
 
-/// The game's own ends of its connections.
+/// The game's renet server and client, as far as they exist.
 #[derive(SystemParam)]
 pub(super) struct Ends<'w> {
     server: Option<ResMut<'w, RenetServer>>,
@@ -21,7 +21,7 @@ pub(super) struct Ends<'w> {
 }
 
 impl Ends<'_> {
-    /// Returns the peers that renet has connected.
+    /// Returns the peers that are connected in renet.
     pub(super) fn connected(&self) -> BTreeSet<Peer> {
         let clients = self
             .server
@@ -31,7 +31,7 @@ impl Ends<'_> {
         clients.map(Some).chain(server.map(|_| None)).collect()
     }
 
-    /// Returns why renet does not have a peer connected any more, in a sentence.
+    /// Returns renet's reason for a disconnect, as a sentence.
     pub(super) fn why_disconnected(&self, peer: Peer) -> String {
         let reason = match (peer, &self.server, &self.client) {
             (Some(id), Some(server), _) => server.disconnect_reason(id),
@@ -64,7 +64,7 @@ impl Ends<'_> {
         }
     }
 
-    /// Bytes of reliable messages that renet holds until they are acked.
+    /// Returns the bytes of reliable messages that renet holds until they are acked.
     pub(super) fn unacked_bytes(&self, peer: Peer, channel: u8) -> usize {
         let free = match (peer, &self.server, &self.client) {
             (Some(id), Some(server), _) => server.channel_available_memory(id, channel),
@@ -74,7 +74,7 @@ impl Ends<'_> {
         CHANNEL_MEMORY_BYTES.saturating_sub(free)
     }
 
-    /// Returns the smoothed round-trip time, once there is one.
+    /// Returns the smoothed round-trip time, or `None` before the first measurement.
     pub(super) fn round_trip(&self, peer: Peer) -> Option<Duration> {
         let seconds = match peer {
             Some(id) => self.server.as_ref()?.rtt(id),
@@ -85,5 +85,5 @@ impl Ends<'_> {
     }
 }
 
-/// Why a connection has ended that renet has no more, without a reason of renet's.
+/// Disconnect reason if renet has neither the connection nor a reason.
 pub(super) const NO_CONNECTION: &str = "the game has removed or replaced the connection";

@@ -9,12 +9,12 @@ use crate::traffic::HEADER_BYTES;
 const TICKS_PER_SECOND: u16 = 60;
 const TICK: Duration = Duration::from_micros(16_667);
 
-/// Two ends, each over a link of its own.
+/// Two ends, with a link in each direction.
 struct Pair {
     ends: [(Pipe, Mailbox); 2],
     links: [Link<Vec<u8>>; 2],
     now: Duration,
-    /// The packets of the last flush, by end.
+    /// Packets of the last flush, by end.
     sent: [Vec<Vec<u8>>; 2],
 }
 
@@ -72,7 +72,7 @@ impl Pair {
         }
     }
 
-    /// Steps with this allowance for the first end, and takes the messages that have arrived at the second.
+    /// Steps with this allowance for the first end. Returns the messages that the second end received.
     fn step_within(&mut self, allowance: Option<usize>) -> Vec<Vec<u8>> {
         self.ends[0].1.reliable_allowance = allowance;
         self.step();
@@ -83,7 +83,7 @@ impl Pair {
     }
 }
 
-/// A link with this delay in milliseconds.
+/// Conditions with this latency, in milliseconds.
 fn delayed(latency: u64) -> Conditions {
     Conditions {
         latency: Duration::from_millis(latency),
@@ -158,7 +158,8 @@ fn messages_arrive_in_order_while_the_allowance_changes() {
     }
 }
 
-/// Where nothing else is sent, a burst of loss lasts until enough has been sent into it.
+/// A burst of loss ends only after a number of packets, so with no other traffic, resends must be frequent enough to
+/// end it.
 #[test]
 fn a_single_message_gets_through_bursts_of_loss_in_seconds() {
     let conditions = Conditions {
@@ -181,7 +182,7 @@ fn the_round_trip_is_measured_from_the_first_message_on() {
         let mut pair = Pair::over(&delayed(latency), 1);
         for _ in 0..20 {
             pair.say(vec![7; 60]);
-            // Their acks come late, with the next of a message.
+            // Acks of datagrams are delayed until the next message, and must not count as a measurement.
             pair.ends[0].1.outgoing.datagrams.push(vec![1; 60]);
             for _ in 0..60 {
                 pair.step();
@@ -223,7 +224,7 @@ fn datagrams_of_any_length_are_sent_whole() {
         pair.step();
         assert!(pair.sent.iter().all(Vec::is_empty), "they are not acked");
     }
-    // What is too long, or empty, is not sent.
+    // Overlong messages and datagrams, and empty datagrams, are not sent.
     let mut pair = Pair::over(&Conditions::PERFECT, 1);
     pair.say(vec![0; MAX_RELIABLE_BYTES + 1]);
     let datagrams = vec![vec![0; MAX_UNRELIABLE_BYTES + 1], Vec::new()];
@@ -270,20 +271,21 @@ fn bytes_within(allowed: Allowed) -> usize {
     }
 }
 
-/// The most bytes that a second has, while datagrams take all that they may, and the bytes of messages that arrive in a second.
+/// Sends datagrams as large as the budget allows. Returns the most bytes sent in any second, and the message bytes that
+/// arrive per second.
 fn within_budget(kbps: u32, per_tick: usize, loss: f64) -> (usize, usize) {
     let mut pair = Pair::lossy(loss, u64::from(kbps));
     let mut budget = SendBudget::new(TICKS_PER_SECOND);
     let (mut sent, mut arrived, mut before) = (Vec::new(), 0, 0);
     for tick in 0..1_200 {
         let mailbox = &mut pair.ends[0].1;
-        // What is beyond the backlog would end the connection.
+        // A larger backlog would end the connection.
         if mailbox.backlog_bytes < 1 << 20 {
             mailbox.outgoing.messages.push(vec![tick as u8; per_tick]);
         }
         let allowed = mailbox.allow(&mut budget, tick, pair.now, Some(kbps), true);
         let bytes = bytes_within(allowed);
-        // Replication saves up until a body fits, too.
+        // Replication also saves up until a body fits.
         if bytes >= 100 {
             mailbox.outgoing.datagrams.push(vec![1; bytes]);
         }
@@ -314,7 +316,7 @@ fn no_second_exceeds_a_budget_with_all_that_is_sent_again() {
     }
 }
 
-/// What was sent in whole packets has to be sent again in the same ones.
+/// Messages that were sent in full packets are resent in packets of the same size.
 #[test]
 fn a_message_arrives_where_the_budget_falls_below_its_packets() {
     let mut pair = Pair::lossy(0.3, 2);
@@ -335,7 +337,7 @@ fn a_message_arrives_where_the_budget_falls_below_its_packets() {
     }
 }
 
-/// After a lost packet, acks of later ones must not let the sender fill the memory of the receiver.
+/// After a lost packet, acks of later packets must not let the sender exceed the receiver's memory.
 #[test]
 fn megabytes_arrive_over_links_that_lose_packets() {
     for (latency, loss, seed) in [(5, 0.01, 1), (20, 0.05, 2), (50, 0.02, 3)] {
@@ -367,8 +369,8 @@ fn after_a_pause_messages_are_sent_again_once() {
     }
 }
 
-/// A minute passes without an acknowledgement, and then the link works again. Returns the bytes sent in the last second of the
-/// minute, and the seconds after it until all messages have arrived.
+/// Simulates a minute without acks, after which the link works again. Returns the bytes sent in the last second of the
+/// minute, and the seconds from its end until all messages have arrived.
 fn after_a_minute_of_silence() -> (usize, u32) {
     let mut pair = Pair::over(&Conditions::PERFECT, 1);
     let mut last = 0;
@@ -398,7 +400,7 @@ fn silence_costs_little_and_ends_soon() {
     assert!(seconds < 30, "{seconds} s");
 }
 
-/// An ack takes part of the allowance that a held packet saves up for.
+/// Acks use up part of the allowance that a held packet saves up for.
 #[test]
 fn acks_do_not_keep_a_held_packet_from_being_sent() {
     let mut pair = Pair::over(&Conditions::PERFECT, 1);
@@ -418,7 +420,7 @@ fn acks_do_not_keep_a_held_packet_from_being_sent() {
     }
 }
 
-/// Descending sequences make an ack that is too long for renet, which then ends the connection.
+/// Descending sequences produce an ack that is too long for renet, which then ends the connection.
 #[test]
 fn a_connection_that_renet_has_ended_is_an_error() {
     let mut pipe = Pipe::new(FROM_CLIENT_BYTES);
@@ -476,7 +478,7 @@ fn small_messages_take_bounded_memory_until_they_are_delivered() {
     }
 }
 
-/// Messages and datagrams, and what the other end answers: see `WIRE.md`, section 17.
+/// Packets with messages and datagrams, and the other end's acks: see `WIRE.md`, section 17.
 pub(crate) fn golden() -> Vec<Vec<u8>> {
     let mut pair = Pair::over(&Conditions::PERFECT, 1);
     let long = |length: usize| (0..length).map(|index| index as u8).collect();

@@ -1,4 +1,4 @@
-//! The server's bodies, quantized once a tick for all clients.
+//! Quantizes the server's bodies once per tick, for all clients.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -18,8 +18,8 @@ use crate::cold::{Mapper, from_wire, to_wire};
 use crate::protocol::{Compiled, NO_PROTOCOL, Protocol};
 use crate::wire::BodyId;
 
-/// The slot of a body, by which snapshots and [`Standing`](cubewire_protocol::Standing)s know it. Inserted at the server with
-/// the first tick that has the body, and read only. A clone of the entity gets another slot.
+/// Slot of a body, which identifies it in snapshots and [`Standing`](cubewire_protocol::Standing)s. Inserted at the
+/// server in the first tick with the body. Read-only. A clone of the entity gets another slot.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 #[component(immutable, clone_behavior = Ignore)]
 pub struct InSlot {
@@ -28,13 +28,13 @@ pub struct InSlot {
 }
 
 impl InSlot {
-    /// Index of the slot.
+    /// Returns the index of the slot.
     #[must_use]
     pub const fn slot(&self) -> usize {
         self.slot
     }
 
-    /// Kind and generation of the body in it.
+    /// Returns the body's kind and generation.
     #[must_use]
     pub const fn life(&self) -> Life {
         self.life
@@ -45,36 +45,35 @@ impl InSlot {
     }
 }
 
-/// All bodies, by slot, as they were captured in the last tick.
+/// All bodies by slot, as captured in the last tick.
 #[derive(Resource)]
 pub struct Bodies {
     pub(crate) protocol: Arc<Compiled>,
     pub(crate) tick: u64,
     table: SlotTable,
     pub(crate) world: Arc<QuantizedSnapshot>,
-    /// Snapshots whose memory can be reused once nobody else holds them.
+    /// Snapshots for reuse once no other owner holds them.
     pool: Vec<Arc<QuantizedSnapshot>>,
-    /// Those that have ever been in use.
+    /// All slots that were ever used.
     pub(crate) slots: Vec<BodySlot>,
     pub(crate) gains: Vec<f32>,
-    /// Empty if no body has one.
+    /// Send group by slot. Empty if no body has one.
     pub(crate) groups: Vec<u32>,
-    /// Kinds that bodies have and that were not registered.
+    /// Unregistered kinds that bodies have.
     unknown: BTreeSet<&'static str>,
-    /// Warnings that were logged.
+    /// Warnings already logged.
     warned: Warned,
-    /// Bodies that have gone since the last tick.
+    /// Bodies that left their slots since the last tick.
     gone: Vec<(Entity, InSlot)>,
-    /// Those that went in the tick before: what is sent in this one can refer to them.
+    /// Bodies that left in the tick before. Messages of this tick can still refer to them.
     left: Vec<(Entity, InSlot)>,
-    /// Cold components that changed in this tick.
+    /// Reliable components that changed in this tick: slot and component index.
     pub(crate) changed: Vec<(usize, usize)>,
-    /// Bodies that are in this snapshot and were not in the last, though they have had their slot for longer: they were
-    /// disabled.
+    /// Bodies that are back in the snapshot after a time without them, in the same slot: they were disabled.
     pub(super) returned: Vec<Entity>,
 }
 
-/// Warnings that are logged for the first body only.
+/// Warnings that are logged only for the first body.
 #[derive(Debug, Default)]
 struct Warned {
     no_kind: bool,
@@ -86,26 +85,27 @@ struct Warned {
 #[derive(Clone, Debug)]
 pub(crate) struct BodySlot {
     pub(crate) entity: Entity,
-    /// The last tick in which the app's queries found the body.
+    /// Last tick when the queries found the body; 0 means never.
     found_at: u64,
     pub(crate) position: Vec3,
     rotation: Quat,
     /// Number of teleports modulo 256, at most one per tick.
     teleports: u8,
-    /// By component.
+    /// Encoded value by component.
     pub(crate) cold: Vec<Option<Arc<[u8]>>>,
-    /// By component: whether it refers to entities, whose slots can change while it does not.
+    /// By component: whether it refers to entities. If so, it is encoded again in each tick, because their slots can
+    /// change.
     refers: Vec<bool>,
-    /// By component: whether its last value cannot be sent.
+    /// By component: whether its last value could not be sent.
     is_unsendable: Vec<bool>,
 }
 
 /// Why a body has no slot.
 #[derive(Clone, Copy, Debug)]
 enum NoSlot {
-    /// Its kind is missing or was not registered.
+    /// Its kind is missing or not registered.
     OfNoKind,
-    /// All slots are in use or cool down.
+    /// All slots are in use or cooling down.
     AllInUse,
 }
 
@@ -142,7 +142,7 @@ impl FromWorld for Bodies {
     }
 }
 
-/// A body that leaves its slot, for whatever reason. A query would not find it if it is disabled.
+/// Frees the slot of a body that lost its [`InSlot`]. Reads the world, because a query would skip disabled entities.
 pub(super) fn forget(removed: On<Remove, InSlot>, mut world: DeferredWorld) {
     if let Some(&body) = world.get::<InSlot>(removed.entity)
         && let Some(mut bodies) = world.get_resource_mut::<Bodies>()
@@ -153,7 +153,7 @@ pub(super) fn forget(removed: On<Remove, InSlot>, mut world: DeferredWorld) {
     }
 }
 
-/// What has lost one of these is no body any more.
+/// Removes the slot of an entity that lost a component required for a body.
 pub(super) fn withdraw(
     removed: On<Remove, (Replicated, BodyKind, Transform)>,
     mut world: DeferredWorld,
@@ -164,12 +164,12 @@ pub(super) fn withdraw(
     }
 }
 
-/// A body of another kind is another body.
+/// Removes the slot after a change of kind, because a body of another kind is a new body.
 pub(super) fn change_kind(inserted: On<Insert, BodyKind>, mut commands: Commands) {
     commands.entity(inserted.entity).try_remove::<InSlot>();
 }
 
-/// Says so if clients will not learn of a jump.
+/// Warns once if teleports are not registered.
 pub(super) fn check_teleport(_: On<Insert, Teleport>, bodies: Option<ResMut<Bodies>>) {
     if let Some(mut bodies) = bodies
         && !bodies.protocol.has_teleports
@@ -189,7 +189,7 @@ type Body<'a> = (
     Option<&'a SendGroup>,
 );
 
-/// Takes a tick's state of all bodies.
+/// Assigns slots to new bodies, and captures the tick's state of all bodies in a new snapshot.
 pub(super) fn capture(
     world: &mut World,
     new: &mut QueryState<(Entity, Option<&'static BodyKind>), NewBody>,
@@ -198,7 +198,8 @@ pub(super) fn capture(
     world.resource_mut::<Bodies>().tick += 1;
     let (mut waiting, mut without_slot) = (0, 0);
     for entity in new.iter(world).map(|(body, _)| body).collect::<Vec<_>>() {
-        // Observers of those before can have changed it, and for them the resource is there.
+        // Looked up again for each entity: observers of the previous ones may have changed it. They also need `Bodies`
+        // to be in the world.
         let Ok((_, kind)) = new.get(world, entity) else {
             continue;
         };
@@ -247,7 +248,7 @@ impl fmt::Debug for Bodies {
     }
 }
 
-/// What a body is on the wire, also if it has gone since the last tick.
+/// Returns the wire form of a body, also of one that left since the last tick.
 pub(super) fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
     let left = || {
         let mut left = world.resource::<Bodies>().left.iter();
@@ -256,7 +257,7 @@ pub(super) fn entity_to_wire(world: &World, entity: Entity) -> Option<Entity> {
     world.get::<InSlot>(entity).or_else(left)?.to_wire()
 }
 
-/// The body that an entity is which a client has sent.
+/// Returns the body for a wire entity that a client has sent.
 pub(super) fn entity_from_wire(world: &World, entity: Entity) -> Option<Entity> {
     let named = from_wire(entity)?;
     let body = world
@@ -268,19 +269,20 @@ pub(super) fn entity_from_wire(world: &World, entity: Entity) -> Option<Entity> 
 }
 
 impl Bodies {
-    /// What a client that sees everything is sent: to record a game, and to measure it. Slots are empty before the first tick.
+    /// Returns the snapshot for a client that sees everything, for recording or measuring a game. Slots are empty
+    /// before the first tick.
     #[must_use]
     pub fn snapshot(&self) -> &QuantizedSnapshot {
         &self.world
     }
 
-    /// Whether a body is still in its slot, visible or not.
+    /// Returns whether a body still has its slot, visible or not.
     pub(super) fn holds(&self, slot: usize, life: Life) -> bool {
         self.table.get(slot) == Some(life)
     }
 
-    /// Takes the bodies out of a snapshot that the app's queries did not find in this tick: they have gone, or are disabled and
-    /// keep their slots.
+    /// Removes the bodies from a snapshot that the queries did not find in this tick. They are gone, or are disabled
+    /// and keep their slots.
     fn take_out_others(&mut self, snapshot: &mut QuantizedSnapshot, world: &World) {
         for (index, slot) in self.slots.iter_mut().enumerate() {
             if slot.found_at == self.tick {
@@ -288,13 +290,13 @@ impl Bodies {
             }
             if snapshot.life(index).is_some() {
                 snapshot.remove(index);
-                // A component can change while it is out.
+                // Components can change while the body is disabled.
                 slot.cold.fill(None);
             }
             let Some(life) = self.table.get(index) else {
                 continue;
             };
-            // Where a world is cleared, no observer is told.
+            // Clearing a world triggers no observers, so [`forget`] may not have run.
             let at = InSlot { slot: index, life };
             if world.get::<InSlot>(slot.entity) != Some(&at) {
                 self.table.remove(index, self.tick);
@@ -302,7 +304,7 @@ impl Bodies {
         }
     }
 
-    /// Finds a slot for a body.
+    /// Assigns a slot to a body.
     fn insert(&mut self, body: Entity, kind: Option<BodyKind>) -> Result<InSlot, NoSlot> {
         if kind.is_none() && !std::mem::replace(&mut self.warned.no_kind, true) {
             log::warn!(
@@ -338,7 +340,7 @@ impl Bodies {
         Ok(InSlot { slot, life })
     }
 
-    /// A copy of the last snapshot, in memory that is reused.
+    /// Returns a copy of the last snapshot, in reused memory.
     fn unshared(&mut self) -> Arc<QuantizedSnapshot> {
         let mut pool = self.pool.iter();
         let free = pool.position(|held| Arc::strong_count(held) == 1);
@@ -355,7 +357,7 @@ impl Bodies {
         free
     }
 
-    /// Puts a body into a snapshot, unless it has not changed. Returns false if it has had no legal pose yet.
+    /// Writes a changed body into a snapshot. Returns false if the body has never had a valid pose.
     fn put(
         &mut self,
         snapshot: &mut QuantizedSnapshot,
@@ -384,7 +386,7 @@ impl Bodies {
         };
         while let Err(error) = snapshot.put(slot, at.life, &state, values) {
             self.warn_of_pose(body.id(), error);
-            // The illegal part stays as it was last. Everything else goes on.
+            // The invalid part keeps its last value. The valid part and the fields are still sent.
             let last = &self.slots[slot];
             match error {
                 _ if !is_known => return false,
@@ -408,7 +410,7 @@ impl Bodies {
         true
     }
 
-    /// Reads the values of a body's fields, in the order of the schema.
+    /// Reads the quantized fields of a body, in the schema's order.
     fn read_values(
         &mut self,
         body: EntityRef<'_>,
@@ -455,14 +457,15 @@ impl Bodies {
 
     fn join(&mut self, slot: usize, group: u32) {
         if self.groups.is_empty() {
-            // By itself, each is a group of its own, from the other end of the numbers.
+            // A body without a [`SendGroup`] is alone in its group. These numbers count down from the maximum, to stay
+            // apart from the game's.
             let slots = self.slots.len() as u32;
             self.groups.extend((0..slots).map(|slot| u32::MAX - slot));
         }
         self.groups[slot] = group;
     }
 
-    /// Notes which cold components have changed.
+    /// Encodes the changed reliable components of a body, and records which ones differ.
     fn read_cold(
         &mut self,
         body: EntityRef<'_>,

@@ -1,8 +1,9 @@
-//! Components that wait until there is room for them on the way to a client.
+//! Reliable components that wait until the connection to a client has room.
 //!
-//! A transport sends messages in order, however old they have become. So it is given components only while little waits in it;
-//! all others wait here, where a newer value takes the place of an older one of the same component. The body that has
-//! waited longest comes first. Memory is bounded by the slots, each with one value of each component, which clients share.
+//! A transport delivers messages in order, even outdated ones. It is therefore given components only while its backlog
+//! is small. The others wait here, where a newer value replaces an older one of the same component. The body that has
+//! waited longest is sent first. Memory is bounded by the number of slots, each with one value per component; the bytes
+//! are shared between clients.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::wire::{BodyId, MAX_TO_CLIENT_BYTES, Part, ToClientMail, encode};
 pub(super) struct Outbox {
     /// By slot.
     bodies: BTreeMap<usize, Waiting>,
-    /// Slots in the order in which they were queued.
+    /// Slots in order of queueing, by [`Waiting::place`].
     order: BTreeMap<u64, usize>,
     next: u64,
 }
@@ -25,26 +26,26 @@ pub(super) struct Outbox {
 struct Waiting {
     place: u64,
     body: BodyId,
-    /// Whether the client is to have these components and no others.
+    /// Whether these are all components of the body, so that the client removes any other.
     is_all: bool,
     /// By component; `None` if it was removed.
     values: BTreeMap<u8, Value>,
 }
 
-/// The bytes of a component, which all clients share.
+/// Encoded component, shared between clients; `None` if it was removed.
 pub(super) type Value = Option<Arc<[u8]>>;
 
-/// Most bytes around a component in its message.
+/// Largest overhead of a component in its message, in bytes.
 const AROUND_BYTES: usize = 5;
 
 impl Outbox {
-    /// Queues a value of a component in place of an older one.
+    /// Queues a value of a component, replacing an older one.
     pub(super) fn change(&mut self, slot: usize, life: Life, component: usize, value: Value) {
         let waiting = self.waiting(slot, life);
         waiting.values.insert(component as u8, value);
     }
 
-    /// Queues all components of a body. They replace the queued ones.
+    /// Queues all components of a body, replacing the queued ones.
     pub(super) fn replace(&mut self, slot: usize, life: Life, components: &[Value]) {
         let waiting = self.waiting(slot, life);
         waiting.is_all = true;
@@ -61,7 +62,7 @@ impl Outbox {
         }
     }
 
-    /// Takes messages while there is room for any of their bytes.
+    /// Takes messages while `room`, in bytes, is left. The last body may exceed it.
     pub(super) fn take(&mut self, mut room: usize, messages: &mut Vec<Vec<u8>>) {
         while room > 0
             && let Some((_, slot)) = self.order.pop_first()
@@ -100,7 +101,7 @@ impl Outbox {
 }
 
 impl Waiting {
-    /// Writes one message, or as many as the components need.
+    /// Encodes the components in as few messages as hold them.
     fn write(&self, messages: &mut Vec<Vec<u8>>) {
         let mut parts = vec![Vec::new()];
         let mut room = MAX_TO_CLIENT_BYTES;
@@ -146,7 +147,7 @@ mod tests {
         Some(Arc::from(vec![byte; length]))
     }
 
-    /// Slot and part of a message, and of each component its index, length and first byte.
+    /// Slot and part of a message, and the index, length and first byte of each component.
     type Taken = (u16, Part, Vec<(u8, usize, u8)>);
 
     fn taken(outbox: &mut Outbox, room: usize) -> Vec<Taken> {
@@ -182,7 +183,7 @@ mod tests {
         assert_eq!(taken(&mut outbox, 0), []);
         let expected = (7, Part::Change, vec![(1, 0, 0), (2, 10, 3)]);
         assert_eq!(taken(&mut outbox, 1), [expected]);
-        // It has to wait behind the other again.
+        // Slot 7 queues behind slot 4 again.
         outbox.change(7, LIFE, 2, value(10, 4));
         let expected = [
             (4, Part::Change, vec![(0, 10, 2)]),

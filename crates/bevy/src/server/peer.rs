@@ -12,6 +12,7 @@ use cubewire_protocol::{
 };
 
 use super::outbox::Outbox;
+use super::settings::{ConnectionSettings, Judged};
 use crate::mailbox::{Mailbox, SLICE_BYTES};
 use crate::protocol::Compiled;
 use crate::shadow::ShadowSnapshot;
@@ -20,7 +21,7 @@ use crate::shadow::ShadowSnapshot;
 /// renet (feature `bevy_renet`) it is best effort: it does not count renet's retransmissions and acks. Without a budget, every
 /// packet has all that has changed. Only of a scene that does not go into sixteen datagrams, and of which nothing arrives for a
 /// second, packets are smaller, with the most urgent bodies first, until the client has all of it.
-#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ByteBudget {
     kbps: u32,
 }
@@ -44,6 +45,7 @@ impl ByteBudget {
 /// What a server knows of a client, on the entity of its connection.
 #[derive(Component, Debug)]
 #[component(clone_behavior = Ignore)]
+#[require(ConnectionSettings)]
 pub struct Peer {
     pub(super) session: ServerSession,
     /// Once it was welcomed, and until it is refused.
@@ -54,7 +56,15 @@ pub struct Peer {
 #[derive(Debug)]
 pub(super) struct Ready {
     pub(super) sender: SnapshotSender,
+    /// Settings in use.
+    pub(super) settings: ConnectionSettings,
+    /// Their stages as they are sent.
     pub(super) stages: Stages,
+    pub(super) judged: Option<Judged>,
+    /// The budget that the client asks for.
+    pub(super) asked: Option<ByteBudget>,
+    /// The lower one of that and of the game's.
+    pub(super) limit: Option<ByteBudget>,
     /// What it saw in the last tick, if bodies can be frozen.
     pub(super) view: Option<Arc<QuantizedSnapshot>>,
     pub(super) visibility: Vec<Visibility>,
@@ -122,19 +132,19 @@ impl Peer {
 }
 
 impl Ready {
-    /// A client that was welcomed. If its fingerprint is not the server's, it is sent no arithmetic coding.
-    pub(super) fn new(
-        protocol: &Compiled,
-        session: &ServerSession,
-    ) -> Result<Self, InitialStateError> {
+    /// A client that was welcomed.
+    pub(super) fn new(protocol: &Compiled) -> Result<Self, InitialStateError> {
         let plan = &protocol.plan;
         let limits = Limits {
             max_bodies: plan.max_slots().unwrap_or(0),
         };
-        let instead = session.stages_instead_of(&protocol.contract, protocol.stages);
         Ok(Self {
             sender: SnapshotSender::new(Arc::clone(plan), Snapshot::default(), limits)?,
-            stages: instead.unwrap_or(protocol.stages),
+            settings: ConnectionSettings::default(),
+            stages: protocol.stages,
+            judged: None,
+            asked: None,
+            limit: None,
             view: None,
             visibility: Vec::new(),
             seen: Vec::new(),
@@ -182,7 +192,8 @@ impl Ready {
     ) -> Option<Within<'static>> {
         let sender = &self.sender;
         let first = *self.first.get_or_insert(tick);
-        let cut_off = CUT_OFF_TICKS.max(ticks_per_second.into());
+        let interval = u64::from(self.settings.send_interval_ticks);
+        let cut_off = CUT_OFF_TICKS.max(ticks_per_second.into()) + interval;
         let is_cut_off = || sender.newest_acked().unwrap_or(first) + cut_off < tick;
         let is_limited =
             sender.is_scheduling() || wanted.memory_bytes() > MAX_JOINING_BYTES && is_cut_off();
@@ -199,10 +210,9 @@ impl Ready {
         tick: u64,
         now: Duration,
         ticks_per_second: u16,
-        asked: Option<ByteBudget>,
         mailbox: &mut Mailbox,
     ) -> Option<Within<'static>> {
-        let Some(asked) = asked else {
+        let Some(asked) = self.limit else {
             self.budget = None;
             mailbox.reliable_allowance = None;
             return None;
@@ -210,19 +220,25 @@ impl Ready {
         let budget = self
             .budget
             .get_or_insert_with(|| SendBudget::adaptive(ticks_per_second));
-        match mailbox.allow(budget, tick, now, Some(asked.kbps), true) {
+        let is_partial = self.stages.can_be_partial();
+        let allowed = mailbox.allow(budget, tick, now, Some(asked.kbps), is_partial);
+        match allowed {
             Allowed::Within(within) => Some(within),
             Allowed::Whole | Allowed::Nothing => None,
         }
     }
 
+    /// Returns the part of the budget that the link lets through.
+    pub(super) fn kbps(&self) -> Option<u32> {
+        let asked = self.limit?.kbps;
+        let granted = self.budget.as_ref();
+        granted.map_or(Some(asked), |budget| budget.granted_kbps(Some(asked)))
+    }
+
     /// Returns the number of bytes of reliable messages that the transport can take now. It holds a round trip's worth and a few
     /// ticks more, so that it always has something to send and components in its queue do not become old.
-    pub(super) fn reliable_room(&self, asked: Option<ByteBudget>, mailbox: &Mailbox) -> usize {
-        let most = asked.map_or(MAX_WAITING_BYTES, |asked| {
-            let through = self.budget.as_ref();
-            let through = through.and_then(|budget| budget.granted_kbps(None));
-            let kbps = through.map_or(asked.kbps, |through| through.min(asked.kbps));
+    pub(super) fn reliable_room(&self, mailbox: &Mailbox) -> usize {
+        let most = self.kbps().map_or(MAX_WAITING_BYTES, |kbps| {
             let round_trip = mailbox.round_trip.unwrap_or(FIRST_ROUND_TRIP);
             let bytes = f64::from(kbps) * 125.0 * (round_trip + RESERVE).as_secs_f64();
             MAX_WAITING_BYTES.min(bytes as usize)

@@ -11,6 +11,7 @@ use cubewire_protocol::{Asked, Feedback, ServerMessage};
 
 use super::capture::{Bodies, entity_from_wire};
 use super::peer::{Peer, Ready};
+use super::settings::ask;
 use super::visibility::Hidden;
 use crate::body::{Disconnected, HasEnded};
 use crate::mailbox::{Client, Connected, Mailbox};
@@ -121,7 +122,10 @@ fn on_message(
         ToServerMail::Session(message) => {
             match peer.session.on_message(&protocol.contract, message)? {
                 Asked::Welcome => welcome(world, protocol, tick, client),
-                Asked::Settings(_) => Err("the server takes no requests".to_owned()),
+                Asked::Settings(asked) => {
+                    ask(world, protocol, client, asked);
+                    Ok(())
+                }
             }
         }
         ToServerMail::Message { channel, bytes } if peer.ready.is_some() => {
@@ -150,7 +154,7 @@ fn welcome(world: &mut World, protocol: &Compiled, tick: u64, client: Entity) ->
     let (contract, initial) = (&protocol.contract, Snapshot::default());
     let welcome = peer.session.welcome(contract, now, tick, &initial);
     let welcome = welcome.map_err(|error| error.to_string())?;
-    let ready = Ready::new(protocol, &peer.session).map_err(|error| error.to_string())?;
+    let ready = Ready::new(protocol).map_err(|error| error.to_string())?;
     peer.ready = Some(Box::new(ready));
     if let Some(mut mailbox) = client.get_mut::<Mailbox>() {
         let welcome = encode(&ToClientMail::Session(welcome));

@@ -16,7 +16,7 @@ use cubewire_protocol::{BaselineChoice, Visibility, Within};
 
 use super::ReplicationStats;
 use super::capture::{Bodies, entity_to_wire};
-use super::peer::{ByteBudget, Peer, Ready};
+use super::peer::{Peer, Ready};
 use super::views::Views;
 use super::visibility::{Filters, Hidden, Interest, look};
 use crate::mailbox::{Connected, Mailbox};
@@ -44,13 +44,13 @@ pub(super) fn report_pause(
 pub(super) fn limit_messages(
     bodies: Res<Bodies>,
     time: Res<Time<Real>>,
-    mut clients: Query<(&mut Peer, &mut Mailbox, Option<&ByteBudget>), ReadyClient>,
+    mut clients: Query<(&mut Peer, &mut Mailbox), ReadyClient>,
 ) {
     let ticks_per_second = bodies.protocol.plan.schema().ticks_per_second;
-    for (mut peer, mut mailbox, budget) in &mut clients {
+    for (mut peer, mut mailbox) in &mut clients {
         if let Some(ready) = &mut peer.ready {
-            let (now, budget) = (time.elapsed(), budget.copied());
-            ready.allow(bodies.tick, now, ticks_per_second, budget, &mut mailbox);
+            let now = time.elapsed();
+            ready.allow(bodies.tick, now, ticks_per_second, &mut mailbox);
         }
     }
 }
@@ -79,7 +79,6 @@ type ClientItem<'a> = (
     Entity,
     &'a mut Peer,
     &'a mut Mailbox,
-    Option<&'a ByteBudget>,
     Option<&'a Interest>,
     Option<&'a Hidden>,
     Option<&'a mut Measure>,
@@ -115,7 +114,7 @@ pub(super) fn send_snapshots(
     let mut views = Views::new(&bodies.world, filters.can_freeze);
     let mut jobs = Vec::new();
     let is_measured = clients.iter().any(|(.., measure, _)| measure.is_some());
-    for (client, peer, mailbox, budget, interest, hidden, mut measure, ladder) in &mut clients {
+    for (client, peer, mailbox, interest, hidden, mut measure, ladder) in &mut clients {
         let (peer, mailbox) = (peer.into_inner(), mailbox.into_inner());
         let Some(ready) = &mut peer.ready else {
             continue;
@@ -125,18 +124,20 @@ pub(super) fn send_snapshots(
         let center = center.map(|center| center.translation);
         look(bodies, ready, hidden, interest, center);
         let wanted = views.of(&ready.visibility, &mut ready.view);
-        let budget = budget.copied();
         queue_lives(bodies, ready, &wanted, mailbox);
-        let room = ready.reliable_room(budget, mailbox);
+        let room = ready.reliable_room(mailbox);
         ready.outbox.take(room, &mut mailbox.outgoing.messages);
         let (tick, now) = (bodies.tick, time.elapsed());
         let within = ready
-            .allow(tick, now, ticks_per_second, budget, mailbox)
+            .allow(tick, now, ticks_per_second, mailbox)
             .or_else(|| ready.without_budget(tick, ticks_per_second, &wanted));
         ready.sender.itemize(is_measured);
         if let Some(measure) = &mut measure {
             let sent = mailbox.traffic.sent.bytes();
-            measure.send(tick, ticks_per_second, sent, budget);
+            measure.send(tick, ticks_per_second, sent, ready.limit);
+        }
+        if !ready.is_due(tick) {
+            continue;
         }
         jobs.push(Job {
             peer: ready,
@@ -221,7 +222,7 @@ impl Job<'_> {
         let sent = match self.within {
             None => peer
                 .sender
-                .send(tick, stages, wanted, BaselineChoice::Newest)
+                .send(tick, stages, wanted, peer.settings.baseline)
                 .map(Some),
             Some(within) => {
                 let within = Within {
@@ -245,7 +246,8 @@ fn share(jobs: &mut [Job<'_>]) {
     for index in 0..jobs.len() {
         let job = &jobs[index];
         let sender = &job.peer.sender;
-        if sender.is_scheduling() {
+        // Other baselines than the newest are not compared.
+        if sender.is_scheduling() || job.peer.settings.baseline != BaselineChoice::Newest {
             continue;
         }
         let view = Arc::as_ptr(&job.wanted);

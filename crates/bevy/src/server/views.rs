@@ -1,4 +1,4 @@
-//! What clients are to have of the world in a tick: one snapshot for all that see the same.
+//! Snapshots for clients with different visibility. Clients that see the same share one snapshot.
 
 use std::collections::HashMap;
 use std::ptr;
@@ -11,22 +11,23 @@ use cubewire_protocol::{Visibility, apply_visibility};
 #[derive(Debug)]
 pub(super) struct Views<'a> {
     world: &'a Arc<QuantizedSnapshot>,
-    /// Whether bodies can be frozen, so that a view depends on the one before.
+    /// Whether bodies can be frozen. If so, a view depends on the client's previous one.
     can_freeze: bool,
-    /// By what is visible.
+    /// By visibility of each slot.
     views: HashMap<Vec<Visibility>, Alternatives>,
 }
 
-/// Views with the same bodies visible, and different ones frozen.
+/// Views with the same visibility but different contents of frozen bodies.
 #[derive(Debug, Default)]
 struct Alternatives {
-    /// By address of the view before, which its clients hold; null if what they had before does not matter.
+    /// By address of the client's previous view; null if that view does not matter.
     by_before: HashMap<*const QuantizedSnapshot, Arc<QuantizedSnapshot>>,
-    /// Those that differ, up to [`MAX_COMPARED`].
+    /// Different views, up to [`MAX_COMPARED`].
     distinct: Vec<Arc<QuantizedSnapshot>>,
 }
 
-/// Views that are compared with one that may be the same: of clients that had the same bodies frozen, and others not.
+/// Limit of the views that a new one is compared with. Two are equal if their clients had the same values of the frozen
+/// bodies.
 const MAX_COMPARED: usize = 4;
 
 impl<'a> Views<'a> {
@@ -38,7 +39,7 @@ impl<'a> Views<'a> {
         }
     }
 
-    /// The view of a client, and `last` its view of the last tick, which is replaced.
+    /// Returns a client's view, and stores it in `last`, the client's view of the previous tick.
     pub(super) fn of(
         &mut self,
         visibility: &[Visibility],

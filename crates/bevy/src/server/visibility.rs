@@ -1,4 +1,4 @@
-//! Which bodies a client sees.
+//! Visibility of bodies to clients: filters and distance.
 
 use bevy_app::{App, FixedPostUpdate};
 use bevy_ecs::change_detection::Tick;
@@ -13,42 +13,43 @@ use cubewire_protocol::Visibility;
 use super::capture::{Bodies, InSlot, capture};
 use crate::mailbox::CubewireSystems;
 
-/// A component of bodies that only some clients see; bodies without it are visible to all. It hides nothing unless it was
-/// [added](VisibilityAppExt::add_visibility_filter) to the server. A body with several such
-/// components is visible to clients to which all of them are.
+/// A component that hides its body from some clients. Bodies without it are visible to all clients. A body with several
+/// such components is visible to a client if each of them says so. A filter takes effect only after
+/// [`add_visibility_filter`](VisibilityAppExt::add_visibility_filter) at the server.
 ///
-/// Immutable, as what changes it is an insertion: filters are asked again only then.
+/// It is immutable, so that each change is an insertion: filters are evaluated again only then.
 pub trait VisibilityFilter: Component<Mutability = Immutable> {
-    /// What decides, on the entity of the client's connection.
+    /// Component that decides, on the entity of the client's connection.
     type Client: Component;
 
-    /// What a client sees of a body that is not visible to it.
+    /// How a client sees a hidden body.
     const WHEN_HIDDEN: WhenHidden;
 
-    /// Whether a client sees a body with this; `client` is `None` if it has no such component.
+    /// Returns whether a client sees a body with this component. `client` is `None` if the connection does not have the
+    /// component.
     fn is_visible(&self, client: Option<&Self::Client>) -> bool;
 
-    /// Whether a client to which a body with this is visible sees it however far it is: an [`Interest`] does not hide it. So
-    /// players can see their own team everywhere, and enemies that are near. Default: no.
+    /// Returns whether a client sees this visible body at any distance, although it has an [`Interest`]. With it,
+    /// players can see their own team everywhere, but enemies only when near. Default: false.
     fn is_visible_from_afar(&self, client: Option<&Self::Client>) -> bool {
         let _ = client;
         false
     }
 }
 
-/// What a client sees of a body that is not visible to it. The values of a hidden body, and those of a frozen one since, change
-/// no byte that the client is sent; that a body exists can be guessed from the numbers of slots.
+/// How a client sees a hidden body. The values of a hidden body, and changes of a frozen body, do not affect any byte
+/// sent to the client. That the body exists can be guessed from slot numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WhenHidden {
-    /// It vanishes.
+    /// The body vanishes.
     Despawn,
-    /// It stays as it was. One that was never visible is not there.
+    /// The body keeps its last visible state. A body that was never visible stays absent.
     Freeze,
 }
 
-/// Registers filters at a server.
+/// Registers visibility filters at a server.
 pub trait VisibilityAppExt {
-    /// Applies a filter.
+    /// Applies this filter to bodies that have the component.
     fn add_visibility_filter<F: VisibilityFilter>(&mut self) -> &mut Self;
 }
 
@@ -107,52 +108,52 @@ impl VisibilityAppExt for App {
     }
 }
 
-/// How many filters there are.
+/// Number of registered filters, and whether any of them freezes bodies.
 #[derive(Resource, Debug, Default)]
 pub(super) struct Filters {
     count: usize,
     pub(super) can_freeze: bool,
 }
 
-/// A client and the component of it that decides.
+/// A client's filter results, and its deciding component.
 type Viewer<'a, F> = (
     &'a mut Hidden,
     Option<Ref<'a, <F as VisibilityFilter>::Client>>,
 );
 
-/// What filters hide from a client, by filter.
+/// The filters' results for a client, by filter.
 #[derive(Component, Debug, Default)]
 #[component(clone_behavior = Ignore)]
 pub(super) struct Hidden(Vec<Row>);
 
 #[derive(Debug, Default)]
 struct Row {
-    /// The state for which the row was worked out: a number that grows when bodies change, and the tick in which the client's
-    /// component changed, if it has one. `None` at first.
+    /// State that the row was computed for: a version that increases when bodies change, and the tick of the last
+    /// change of the client's component. `None` at first.
     of: Option<(u64, Option<Tick>)>,
     as_seen: Visibility,
-    /// What it hides.
+    /// Slots that the filter hides.
     slots: Vec<usize>,
-    /// What distances do not hide.
+    /// Slots that are visible at any distance.
     far: Vec<usize>,
 }
 
-/// On the entity of a client's connection: it sees what is near, and what a filter shows
-/// [from afar](VisibilityFilter::is_visible_from_afar). The nearer a body, the more often it is sent within a
-/// [`ByteBudget`](super::ByteBudget): at distance d, its priority grows 1 / (1 + d / `near`) times as fast.
+/// On the entity of a client's connection: the client sees only near bodies, and bodies that a filter shows [from
+/// afar](VisibilityFilter::is_visible_from_afar). Within a [`ByteBudget`](super::ByteBudget), nearer bodies are sent
+/// more often: at distance d, a body's priority grows 1 / (1 + d / `near`) times as fast.
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 pub struct Interest {
     /// A body appears when it is nearer than this, in units.
     pub near: f32,
-    /// It vanishes when it is further than this, in units: the difference keeps it from flickering.
+    /// A body vanishes when it is farther than this, in units. A value above `near` keeps bodies from flickering.
     pub far: f32,
-    /// Distances are measured from this body, or for `None` from the client's entity. Once the entity has no `Transform` any
-    /// more, or is disabled, its last place counts. A client sees no body until its center has had a `Transform`.
+    /// Center of the distances; `None` for the connection's entity. If the entity loses its `Transform` or is disabled,
+    /// its last position counts. A client sees no bodies until its center has had a `Transform`.
     pub center: Option<Entity>,
 }
 
 impl Interest {
-    /// What is near a body.
+    /// Returns an interest around a body.
     ///
     /// # Panics
     /// If `far` is less than `near`.
@@ -167,7 +168,7 @@ impl Interest {
     }
 }
 
-/// Works out what a client sees of each slot, and how urgent that is.
+/// Computes the visibility and priority of each slot for a client.
 pub(super) fn look(
     bodies: &Bodies,
     peer: &mut super::peer::Ready,

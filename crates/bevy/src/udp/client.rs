@@ -1,4 +1,4 @@
-//! The client's socket.
+//! The client's socket and connection.
 
 use std::fmt;
 use std::io;
@@ -22,13 +22,13 @@ use crate::mailbox::{self, CubewireSystems, Mailbox, Server};
 use crate::pipe::{FROM_SERVER_BYTES, Pipe};
 use crate::traffic::{Traffic, header_bytes};
 
-/// Connects to a server when the app starts, or without a token when a [`UdpConnection`] is spawned. If that fails,
-/// [`Disconnected`](crate::Disconnected) says why.
+/// Connects to a server when the app starts, or, without a token, when a [`UdpConnection`] is spawned.
+/// [`Disconnected`](crate::Disconnected) reports a failure.
 #[derive(Debug, Default)]
 pub struct UdpClient(Option<ConnectToken>);
 
 impl UdpClient {
-    /// Connects to the server for which a token was made.
+    /// Connects to the token's server.
     #[must_use]
     pub const fn connect(token: ConnectToken) -> Self {
         Self(Some(token))
@@ -37,7 +37,7 @@ impl UdpClient {
 
 impl Plugin for UdpClient {
     /// # Panics
-    /// If the operating system gives no socket.
+    /// If the operating system provides no socket.
     fn build(&self, app: &mut App) {
         mailbox::add(app);
         app.add_systems(
@@ -53,45 +53,48 @@ impl Plugin for UdpClient {
     }
 }
 
-/// A connection to a server: spawn one to connect again. Its entity becomes a [`Server`] once the server answers, and is
-/// despawned when the connection has ended.
+/// A connection to a server. Spawn one to reconnect. The entity becomes a [`Server`] when the server answers, and is
+/// despawned when the connection ends.
 #[derive(Component)]
 #[component(clone_behavior = Ignore)]
 pub struct UdpConnection {
-    /// Addresses of the server that this machine has a route to, and the index of the current one.
+    /// The server's addresses that this machine has a route to.
     servers: Vec<SocketAddr>,
+    /// Index of the current address.
     server: usize,
-    /// Silence after which it has ended; none if its token allows any.
+    /// Silence after which the connection ends; `None` if the token sets no timeout.
     timeout: Option<Duration>,
     socket: UdpSocket,
     netcode: NetcodeClient,
-    /// Its token, and where to get others.
     token: ConnectToken,
+    /// Source of further tokens.
     tokens: Option<Tokens>,
-    /// Handshakes that were given up.
+    /// Number of handshakes that were restarted.
     retries: u32,
-    /// How many addresses in succession, up to the one before, have refused.
+    /// Number of consecutive addresses that refused, up to the previous one.
     refusals: usize,
-    /// How long this handshake has taken, and all of them.
+    /// Duration of the current handshake.
     trying: Duration,
+    /// Duration of all handshakes together.
     connecting: Duration,
-    /// Time since the server's machine last reported that no process listens at the address, if nothing has arrived since.
+    /// Time since the server's machine last reported that no process listens at the address. Reset by any received
+    /// datagram.
     since_refusal: Option<Duration>,
-    /// Whether anything has come in this handshake. Its token is then of no use for another address, as the packets of the two
-    /// handshakes would be encrypted with the same numbers.
+    /// Whether any datagram has arrived in this handshake. If so, its token must not be reused for another address,
+    /// because packets of both handshakes would be encrypted with the same nonces.
     is_answered: bool,
     /// Whether the server has sent a packet since the handshake.
     is_heard: bool,
     pipe: Pipe,
-    /// Simulated links in addition to the real network: from the server, and to it.
+    /// Simulated links on top of the real network: from the server, and to it.
     links: [Link<Vec<u8>>; 2],
-    /// Traffic that the mailbox has not counted yet.
+    /// Traffic not yet added to the mailbox's.
     traffic: Traffic,
 }
 
 type Tokens = Box<dyn FnMut() -> io::Result<ConnectToken> + Send + Sync>;
 
-/// The derived implementation would show keys.
+/// Not derived, because it would print keys.
 impl fmt::Debug for UdpConnection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UdpConnection")
@@ -101,11 +104,11 @@ impl fmt::Debug for UdpConnection {
 }
 
 impl UdpConnection {
-    /// Connects to the server for which a token was made. Tries the addresses of the token in order: the next one at once if an
+    /// Connects to the token's server. Tries the token's addresses in order. Moves to the next one at once if an
     /// address refuses datagrams, or after its share of the token's timeout if it does not answer.
     ///
-    /// # Errors
-    /// If the operating system gives no socket, or the token is for no address that this machine has a way to.
+    /// # Errors If the operating system provides no socket, or this machine has no route to any of the token's
+    /// addresses.
     pub fn new(token: ConnectToken) -> io::Result<Self> {
         let servers = token.server_addresses.iter().map_while(|address| *address);
         let mut servers: Vec<_> = servers.collect();
@@ -135,13 +138,13 @@ impl UdpConnection {
         })
     }
 
-    /// As [`new`](Self::new), with tokens from a source, such as [`Key::token`](super::Key::token) where the client has the
-    /// key. As each token is good for one handshake, and a server that is flooded with others may give that up, another is
-    /// taken after a second without a connection, and then after ever longer times. If they have several addresses, each token
-    /// is for the next address, and after the last one for the first again. All have to be for the same addresses.
+    /// Connects with tokens from a source, such as [`Key::token`](super::Key::token) if the client has the key. A token
+    /// is valid for one handshake only, which a flooded server may drop. A new token is taken after one second without
+    /// a connection, and then after increasing times. With several addresses, each token is used for the next address,
+    /// and after the last one for the first again. All tokens must have the same addresses.
     ///
     /// # Errors
-    /// See [`new`](Self::new), and those of the source.
+    /// Errors of [`new`](Self::new) and of the source.
     pub fn with_tokens(
         mut tokens: impl FnMut() -> io::Result<ConnectToken> + Send + Sync + 'static,
     ) -> io::Result<Self> {
@@ -150,19 +153,19 @@ impl UdpConnection {
         Ok(connection)
     }
 
-    /// The address that it is connected to, or tries at present.
+    /// Returns the address that it is connected to or currently tries.
     #[must_use]
     pub fn server(&self) -> SocketAddr {
         self.servers[self.server]
     }
 
-    /// The client's number in its token, which is the [`ClientId`](super::ClientId) at the server.
+    /// Returns the client id in the token, which is the [`ClientId`](super::ClientId) at the server.
     #[must_use]
     pub fn client_id(&self) -> u64 {
         self.netcode.client_id()
     }
 
-    /// Simulates a network in addition to the real one, in both directions: perfect without this.
+    /// Simulates network conditions on top of the real network, in both directions. The default is perfect links.
     pub fn set_conditions(&mut self, conditions: &Conditions) {
         for link in &mut self.links {
             if link.conditions() != conditions {
@@ -171,13 +174,13 @@ impl UdpConnection {
         }
     }
 
-    /// What the simulated link from the server has done.
+    /// Returns the statistics of the simulated link from the server.
     #[must_use]
     pub fn link_stats(&self) -> LinkStats {
         self.links[0].stats()
     }
 
-    /// In a sentence, that the server has not answered, since when, and what may be the cause.
+    /// Returns a sentence for people: the server has not answered, for how long, and possible causes.
     #[must_use]
     pub fn no_answer(&self) -> String {
         let server = self.every_server();
@@ -188,13 +191,13 @@ impl UdpConnection {
         )
     }
 
-    /// All of its addresses.
+    /// Returns all addresses as text.
     fn every_server(&self) -> String {
         let servers: Vec<_> = self.servers.iter().map(ToString::to_string).collect();
         servers.join(" or ")
     }
 
-    /// Processes the datagrams that have arrived, and keeps the connection alive. Fails once it has ended.
+    /// Processes received datagrams and keeps the connection alive. Fails once the connection has ended.
     fn receive(&mut self, now: Duration, delta: Duration) -> Result<(), String> {
         if let Some(since) = &mut self.since_refusal {
             *since += delta;
@@ -219,7 +222,7 @@ impl UdpConnection {
         self.end().map_or(Ok(()), Err)
     }
 
-    /// Reads the datagrams that have arrived.
+    /// Reads the received datagrams.
     fn read(&mut self, now: Duration) {
         let mut buffer = [0; NETCODE_MAX_PACKET_BYTES];
         for _ in 0..MAX_DATAGRAMS {
@@ -252,8 +255,8 @@ impl UdpConnection {
         }
     }
 
-    /// Begins the handshake again if the address refuses datagrams or the handshake takes too long: at the next address, with the
-    /// next token. Fails if every address refuses, or if the last one does and there is no other token.
+    /// Restarts the handshake, at the next address and with the next token, if the address refuses datagrams or does
+    /// not answer in time. Fails if every address refuses, or if the last one refuses and there is no other token.
     fn retry(&mut self, delta: Duration) -> Result<(), String> {
         if !self.netcode.is_connecting() {
             return Ok(());
@@ -281,7 +284,7 @@ impl UdpConnection {
         })
     }
 
-    /// How long a handshake may take, until the next one is begun.
+    /// Returns how long a handshake may take before it is restarted.
     fn patience(&self) -> Duration {
         let servers = self.servers.len() as u32;
         let share = self.timeout.unwrap_or(TOKEN_TIME) / servers;
@@ -291,7 +294,7 @@ impl UdpConnection {
         }
     }
 
-    /// Begins a handshake with the next address, which may be the same again.
+    /// Starts a handshake with the next address, which is the same one if there is only one.
     fn dial(&mut self) -> io::Result<()> {
         if self.servers.len() > 1 {
             let next = (self.server + 1) % self.servers.len();
@@ -309,7 +312,7 @@ impl UdpConnection {
         Ok(())
     }
 
-    /// Why the connection has ended, or was not established in time.
+    /// Returns why the connection has ended or was not established in time.
     fn end(&self) -> Option<String> {
         use DisconnectReason as Reason;
         let server = self.server();
@@ -325,7 +328,7 @@ impl UdpConnection {
             _ if self.since_refusal.is_some_and(|since| since <= RECENT) => {
                 format!("nothing listens at {server}")
             }
-            // Refused for a while, and then not any more.
+            // The address refused for a while and then stopped refusing.
             Reason::ConnectionTimedOut if self.since_refusal.is_some() => format!(
                 "the server at {server} was restarted, and does not know this client: connect again"
             ),
@@ -347,8 +350,8 @@ impl UdpConnection {
     }
 }
 
-/// A socket that is connected to one of the addresses. Those that this machine has no way to are removed, and the next one is
-/// taken, which may be the first again.
+/// Returns a socket that is connected to the address at `index`. Addresses without a route are removed; then the
+/// following address is used, wrapping to the first.
 fn open(servers: &mut Vec<SocketAddr>, index: usize) -> io::Result<UdpSocket> {
     let mut failed = io::ErrorKind::AddrNotAvailable.into();
     while !servers.is_empty() {
@@ -357,7 +360,7 @@ fn open(servers: &mut Vec<SocketAddr>, index: usize) -> io::Result<UdpSocket> {
             SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
             SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
         };
-        // A connected socket discards datagrams from other addresses, and reports refusals.
+        // A connected socket discards datagrams from other addresses, and reports ICMP refusals.
         let socket = UdpSocket::bind(any).and_then(|socket| {
             socket.connect(servers[index])?;
             socket.set_nonblocking(true)?;
@@ -372,8 +375,8 @@ fn open(servers: &mut Vec<SocketAddr>, index: usize) -> io::Result<UdpSocket> {
     Err(failed)
 }
 
-/// Whether the server's machine reports that no process listens at the address. The next call on the socket returns the error of
-/// an earlier datagram, as the second kind on Windows.
+/// Returns whether the error says that no process listens at the address. A socket reports the error of an earlier
+/// datagram in a later call; Windows reports it as `ConnectionReset`.
 fn is_refusal(error: &io::Error) -> bool {
     let kinds = [
         io::ErrorKind::ConnectionRefused,
@@ -387,14 +390,14 @@ fn netcode(connect_token: ConnectToken) -> io::Result<NetcodeClient> {
     netcode.map_err(|error| io::Error::other(error.to_string()))
 }
 
-/// Time after which a handshake is restarted for the first time: enough for its datagrams to be repeated several times.
-/// Each one gets this much more time than the last, so that one is long enough for any network.
+/// Duration of the first handshake before it is restarted: enough to resend its datagrams several times. Each further
+/// one may take this much longer, so that one is long enough for any network.
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// For how long a token without a timeout is tried.
+/// How long a token without a timeout is tried.
 const TOKEN_TIME: Duration = Duration::from_secs(TOKEN_SECONDS);
 
-/// A refusal is repeated for every datagram that is sent, of which there are several in this time.
+/// Maximum age of a current refusal. Each sent datagram causes a new refusal, and several are sent in this time.
 const RECENT: Duration = Duration::from_secs(1);
 
 /// Reads the sockets.
@@ -425,7 +428,7 @@ fn deliver(mut connections: Query<(&mut UdpConnection, &mut Mailbox), Allow<Disa
     }
 }
 
-/// Sends what is in the mailboxes.
+/// Sends the contents of the mailboxes.
 fn flush(
     time: Res<Time<Real>>,
     mut connections: Query<(Entity, &mut UdpConnection, &mut Mailbox), Allow<Disabled>>,
@@ -462,11 +465,11 @@ fn flush(
     }
 }
 
-/// Tells the server, whoever has despawned the entity or dropped the app.
+/// Tells the server, also if the game despawns the entity or drops the app.
 impl Drop for UdpConnection {
     fn drop(&mut self) {
         if let Ok((_, datagram)) = self.netcode.disconnect() {
-            // If it is lost, the server notices the silence.
+            // If this datagram is lost, the server disconnects after its timeout.
             let _ = self.socket.send(datagram);
         }
     }

@@ -1,4 +1,4 @@
-//! The key of a server, and the tokens that are made with it.
+//! A server's key, and the tokens made with it.
 
 use std::fmt::{self, Display};
 use std::io;
@@ -11,65 +11,65 @@ use renetcode::{ConnectToken, NETCODE_KEY_BYTES, NETCODE_USER_DATA_BYTES};
 
 use super::{PROTOCOL_ID, since_1970};
 
-/// The secret that tokens are made with. `Debug` does not show it.
+/// The secret that tokens are made with. `Debug` does not print it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Key(pub(super) [u8; NETCODE_KEY_BYTES]);
 
-/// A text that is not a key.
+/// Error of a text that is not a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    /// It is something else.
+    /// Not 64 hexadecimal digits.
     #[error("a key is 64 hexadecimal digits")]
     Form,
-    /// It is [`Key::LOOPBACK`], which everybody knows.
+    /// Equal to [`Key::LOOPBACK`], which is public.
     #[error("a key of zeros is no secret")]
     Zeros,
 }
 
-/// Most addresses in a token of netcode.
+/// netcode's limit of addresses in a token.
 const MAX_ADDRESSES: usize = 32;
 
-/// After so long a silence a connection has ended.
+/// Default timeout: a connection ends after this silence.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 impl Key {
-    /// No secret: with it a server listens, and a client connects, on loopback addresses alone. All programs of the machine
-    /// can connect.
+    /// The public key. With it, servers listen and clients connect only at loopback addresses. Every program on the
+    /// machine can connect.
     pub const LOOPBACK: Self = Self([0; NETCODE_KEY_BYTES]);
 
-    /// A key that was made before.
+    /// Creates a key from bytes that were generated before.
     #[must_use]
     pub const fn new(bytes: [u8; NETCODE_KEY_BYTES]) -> Self {
         Self(bytes)
     }
 
-    /// A new key, from the operating system's random numbers.
+    /// Generates a key from the operating system's random numbers.
     #[must_use]
     pub fn random() -> Self {
         Self(renetcode::generate_random_bytes())
     }
 
-    /// As [`FromStr`] reads it.
+    /// Returns the key as 64 hexadecimal digits, which [`FromStr`] parses.
     #[must_use]
     pub fn to_hex(self) -> String {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// A token for one client, which nobody else has the number of, to connect with to a server within a minute. The
-    /// connection ends after a silence of ten seconds.
+    /// Returns a token for one client. `client` must be unique among the server's clients. The client must connect
+    /// within a minute. The connection ends after ten seconds of silence.
     ///
-    /// If the server has several addresses, as `"localhost:7000"` may, then up to 32 of them are in the token: the client
-    /// [tries](super::UdpConnection::new) one after another.
+    /// If the server's name has several addresses, such as `"localhost:7000"`, the token contains up to 32 of them, and
+    /// the client [tries](super::UdpConnection::new) one after another.
     ///
     /// # Errors
-    /// If the server's name has no address, the operating system has no random numbers, or the key is
+    /// If the server's name has no address, if the operating system provides no random numbers, or if the key is
     /// [`LOOPBACK`](Self::LOOPBACK) and the server is on another machine.
     pub fn token(&self, server: impl ToSocketAddrs, client: u64) -> io::Result<ConnectToken> {
         self.token_with(server, client, TIMEOUT, [0; NETCODE_USER_DATA_BYTES])
     }
 
-    /// As [`token`](Self::token), with another timeout, in whole seconds from 1, and with bytes that the server finds in
-    /// [`TokenData`](super::TokenData), such as the player's name.
+    /// Returns a [`token`](Self::token) with another timeout, in whole seconds and at least 1, and with user data that
+    /// the server finds in [`TokenData`](super::TokenData), such as the player's name.
     ///
     /// # Errors
     /// See [`token`](Self::token).
@@ -101,7 +101,7 @@ impl Key {
         token.map_err(|error| io::Error::other(error.to_string()))
     }
 
-    /// Fails if a server's address is not for this key.
+    /// Fails if the key is [`LOOPBACK`](Self::LOOPBACK) and the address is not a loopback address.
     pub(super) fn check(&self, server: SocketAddr, what: impl Display) -> io::Result<()> {
         match *self == Self::LOOPBACK && !server.ip().to_canonical().is_loopback() {
             true => Err(io::Error::new(

@@ -29,7 +29,7 @@ use crate::body::{self, Disconnected};
 use crate::mailbox::{self, CubewireSystems, Mailbox};
 use crate::traffic::SocketTraffic;
 
-/// Listens for clients whose tokens were made with the server's key.
+/// Listens for clients with tokens made with the server's key.
 #[derive(Clone, Debug)]
 pub struct UdpServer {
     socket: Arc<UdpSocket>,
@@ -40,10 +40,12 @@ pub struct UdpServer {
 }
 
 impl UdpServer {
-    /// Listens at an address: port 0 for one that is free, 0.0.0.0 for all of the machine's addresses. Up to 64 clients.
+    /// Listens at an address for up to 64 clients. Port 0 picks a free port; 0.0.0.0 listens at all of the machine's
+    /// IPv4 addresses.
     ///
     /// # Errors
-    /// With the address, if it is none of this machine, or in use, or can be reached from others while the key is [`Key::LOOPBACK`].
+    /// Names the address if it is not an address of this machine, is in use, or is reachable from other machines while
+    /// the key is [`Key::LOOPBACK`].
     pub fn listen(address: impl ToSocketAddrs, key: Key) -> io::Result<Self> {
         let addresses: Vec<_> = address.to_socket_addrs()?.collect();
         Self::bind(&addresses, key).map_err(|error| {
@@ -79,21 +81,21 @@ impl UdpServer {
         })
     }
 
-    /// Another address under which clients know the server, as their tokens have it.
+    /// Adds an address under which clients reach the server, as in their tokens.
     #[must_use]
     pub fn public(mut self, address: SocketAddr) -> Self {
         self.public.push(address);
         self
     }
 
-    /// Most clients at a time, `1..=1024`. Each takes 150 kB in addition to what replication keeps of it.
+    /// Sets the maximum number of clients, `1..=1024`. Each takes 150 kB in addition to replication's memory.
     #[must_use]
     pub fn max_clients(mut self, clients: usize) -> Self {
         self.max_clients = clients.clamp(1, 1024);
         self
     }
 
-    /// The address for clients on this machine.
+    /// Returns the address for clients on this machine.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.public[0]
@@ -124,18 +126,18 @@ impl Plugin for UdpServer {
     }
 }
 
-/// The server's end of all connections. Clients that the network has are [`Client`](crate::Client)s with a [`ClientId`].
+/// The server's end of all connections. Connected clients are entities with [`Client`](crate::Client) and [`ClientId`].
 ///
-/// It holds out against peers without a token, and against those with tokens that mean no good:
+/// Defends against peers without a token and against malicious peers with one:
 ///
-/// - Datagrams that netcode would panic at are dropped, and up to 4096 are read in a frame.
-/// - 2000 handshakes may be begun in a second, and 256 are remembered, each for five seconds. A new one displaces one of the
-///   machine that has the most.
-/// - A challenge can only be answered from the address that it was sent to, which was sent no more than it has sent.
-/// - A token is of use once, and no nonce is used twice.
-/// - A client whose packets are not those of a [`Pipe`](crate::Pipe), or that says nothing for 30
-///   seconds, is disconnected.
-/// - In ten seconds, 16 lines are logged about clients and 16 about others; the rest is counted.
+/// - Datagrams that would make netcode panic are dropped, and at most 4096 are read per frame.
+/// - At most 2000 handshakes per second are started, and 256 are pending, each for up to five seconds. A new one
+///   displaces one of the machine with the most pending handshakes.
+/// - A challenge can only be answered from the address it was sent to, and that address receives no more bytes than it
+///   has sent.
+/// - Each token is valid once, and no nonce is used twice.
+/// - A client is disconnected if its packets are not from a [`Pipe`](crate::Pipe), or after 30 seconds of silence.
+/// - In ten seconds, at most 16 lines are logged about clients and 16 about other peers; further ones are counted.
 #[derive(Resource)]
 pub struct UdpHost {
     socket: Socket,
@@ -149,7 +151,7 @@ pub struct UdpHost {
     now: Duration,
 }
 
-/// The derived implementation would show keys.
+/// Not derived, because it would print keys.
 impl fmt::Debug for UdpHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UdpHost")
@@ -160,54 +162,53 @@ impl fmt::Debug for UdpHost {
 }
 
 impl UdpHost {
-    /// The address that it listens at: 0.0.0.0 for all of the machine's.
+    /// Returns the address that it listens at; 0.0.0.0 if it listens at all of the machine's addresses.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Traffic of the socket.
+    /// Returns the traffic of the socket.
     #[must_use]
     pub const fn traffic(&self) -> SocketTraffic {
         self.socket.traffic
     }
 
-    /// Clients that are connected.
+    /// Returns the number of connected clients.
     #[must_use]
     pub fn connected(&self) -> usize {
         self.clients.len()
     }
 
-    /// Clients that were admitted since the start.
+    /// Returns the number of clients admitted since the start.
     #[must_use]
     pub const fn admitted(&self) -> u64 {
         self.admitted
     }
 
-    /// Logs something about a client, unless its like has filled the log: for what clients can cause at will.
+    /// Logs a line about a client, within the limit of lines. Use it for events that clients can cause at will.
     pub fn log(&mut self, line: &str) {
         self.reports.client(line);
     }
 
-    /// By the entity of its connection.
+    /// Returns the client with this connection entity.
     fn client_mut(&mut self, entity: Entity) -> Option<&mut Connection> {
         let mut clients = self.clients.values_mut();
         clients.find(|client| client.entity == entity)
     }
 }
 
-/// At a server: the number for which a client's [token](Key::token) was made, on the entity of its connection.
+/// Server: the client id in the client's [token](Key::token), on the connection's entity.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[component(immutable, clone_behavior = Ignore)]
 pub struct ClientId(pub u64);
 
-/// At a server: the address of a client, on the entity of its connection. One of IPv4 is so also where the server listens for
-/// both families.
+/// Server: a client's address, on the connection's entity. IPv4 addresses are never in their IPv6-mapped form.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[component(immutable, clone_behavior = Ignore)]
 pub struct ClientAddress(pub SocketAddr);
 
-/// At a server: the bytes that are in a client's [token](Key::token_with), on the entity of its connection.
+/// Server: the user data in a client's [token](Key::token_with), on the connection's entity.
 #[derive(Component, Clone, Debug, PartialEq, Eq)]
 #[component(immutable, clone_behavior = Ignore)]
 pub struct TokenData(pub Box<[u8; NETCODE_USER_DATA_BYTES]>);
@@ -231,7 +232,7 @@ fn deliver(mut host: ResMut<UdpHost>, mut mailboxes: Query<&mut Mailbox, Allow<D
     }
 }
 
-/// Sends what is in the mailboxes.
+/// Sends the contents of the mailboxes.
 fn flush(
     mut host: ResMut<UdpHost>,
     mut mailboxes: Query<&mut Mailbox, Allow<Disabled>>,
@@ -259,7 +260,7 @@ fn flush(
     }
 }
 
-/// Notes why a connection is about to be despawned, for the log.
+/// Stores a connection's disconnect reason, for the log.
 fn note_why(ended: On<Disconnected>, host: Option<ResMut<UdpHost>>) {
     if let Some(mut host) = host
         && let Some(client) = host.client_mut(ended.entity)
@@ -268,9 +269,9 @@ fn note_why(ended: On<Disconnected>, host: Option<ResMut<UdpHost>>) {
     }
 }
 
-/// Tells a client whose entity somebody has despawned.
+/// Sends a disconnect to a client after the game has despawned its entity.
 fn disconnect(removed: On<Remove, ClientAddress>, mut world: DeferredWorld) {
-    // A query would not find one that is disabled.
+    // Read from the world, because a query would skip disabled entities.
     if let Some(&ClientAddress(address)) = world.get::<ClientAddress>(removed.entity)
         && let Some(mut host) = world.get_resource_mut::<UdpHost>()
         && host.client_mut(removed.entity).is_some()

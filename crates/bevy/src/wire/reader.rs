@@ -1,9 +1,9 @@
-//! Reads postcard from the network, within limits: without them, a recursive type overflows the stack, and a `Vec<()>` takes
-//! as long as its sender likes.
+//! Decodes postcard from untrusted peers within limits. Without them, a recursive type could overflow the stack, and a
+//! `Vec<()>` could take unlimited time.
 //!
-//! A value has up to [`MAX_DEPTH`] levels: an option, newtype, tuple, struct, enum, sequence or map is one level deeper than
-//! what contains it. All sequences and maps of a message together have at most as many elements as the message has bytes. An
-//! element takes at least one byte, unless its type has no size.
+//! A value has up to [`MAX_DEPTH`] levels: each option, newtype, tuple, struct, enum, sequence and map is one level
+//! deeper than the value that contains it. All sequences and maps of a message together have at most as many elements
+//! as the message has bytes. An element takes at least one byte, unless its type is zero-sized.
 
 use std::fmt;
 
@@ -14,13 +14,13 @@ use serde::de::{
     VariantAccess, Visitor,
 };
 
-/// Levels of a value.
+/// Limit of the levels of a value.
 pub(crate) const MAX_DEPTH: usize = 64;
 
-/// Why bytes are not a value.
+/// Why bytes cannot be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReadError {
-    /// They are malformed, too few or too many.
+    /// The bytes are malformed, too few or too many.
     Malformed,
     /// The value has more than [`MAX_DEPTH`] levels.
     TooDeep,
@@ -28,7 +28,7 @@ pub(crate) enum ReadError {
     TooManyElements,
 }
 
-/// Reads a value of exactly these bytes.
+/// Decodes a value, which must use all bytes.
 pub(crate) fn read<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, ReadError> {
     let mut reader = Reader {
         postcard: postcard::Deserializer::from_bytes(bytes),
@@ -42,23 +42,23 @@ pub(crate) fn read<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, Read
     }
 }
 
-/// Leaves single values to postcard.
+/// A serde deserializer that enforces the limits and passes primitive values to postcard.
 struct Reader<'de> {
     postcard: postcard::Deserializer<'de, Slice<'de>>,
     /// Levels around the next value.
     depth: usize,
-    /// Elements that the rest of the message may have.
+    /// Number of elements that the rest of the message may have.
     elements: usize,
 }
 
-/// The values of a sequence, a tuple, a struct or a map.
+/// The values of a sequence, tuple, struct or map.
 struct Values<'a, 'de> {
     reader: &'a mut Reader<'de>,
     left: usize,
 }
 
 impl<'de> Reader<'de> {
-    /// Reads what is one level deeper.
+    /// Reads a value that is one level deeper.
     fn nested<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, ReadError>,
@@ -72,7 +72,7 @@ impl<'de> Reader<'de> {
         Ok(value)
     }
 
-    /// Reads the number of elements of a sequence or map.
+    /// Reads the length of a sequence or map.
     fn length(&mut self) -> Result<usize, ReadError> {
         let length = u64::deserialize(&mut self.postcard)?;
         let left = usize::try_from(length).ok();
@@ -321,7 +321,7 @@ mod tests {
         comes_back(vec![Some(vec![1_u8, 2]), None, Some(Vec::new())]);
         comes_back(BTreeMap::from([(1_u16, ()), (2, ())]));
         comes_back([(); 32]);
-        // Which depends on whether the format is human readable.
+        // Its encoding depends on whether the format is human readable.
         comes_back(IpAddr::from([127, 0, 0, 1]));
         let name = "x".to_owned();
         let named = Expression::Named {
@@ -341,7 +341,7 @@ mod tests {
             assert_eq!(read(&bytes), expected);
         }
         assert_eq!(read::<Expression>(&[1; 65_000]), Err(ReadError::TooDeep));
-        // Levels side by side are no depth.
+        // Levels in separate elements do not add up.
         comes_back(vec![Some(Some(0_u8)); 1_000]);
     }
 
@@ -354,7 +354,7 @@ mod tests {
         assert_eq!(read::<Vec<u64>>(&ten_billion), Err(refused));
         comes_back(vec![()]);
         assert_eq!(read::<Vec<()>>(&[2]), Err(refused));
-        // Each has fewer than there are bytes, and all together more.
+        // Each sequence has fewer elements than there are bytes, but together they have more.
         let many = [&[100][..], &[50; 100]].concat();
         assert_eq!(read::<Vec<Vec<()>>>(&many), Err(refused));
         comes_back(vec![vec![7_u8; 50]; 100]);

@@ -24,7 +24,7 @@ fn crowd(net: &mut TestNet) -> Vec<Entity> {
         .collect()
 }
 
-/// A client with a budget, at the server.
+/// Adds a client with a budget and returns its entity at the server.
 fn limited(net: &mut TestNet, kbps: u32) -> Entity {
     net.add_client();
     net.run_until(|net| net.count::<Connected>(0) == 1);
@@ -33,7 +33,7 @@ fn limited(net: &mut TestNet, kbps: u32) -> Entity {
     client
 }
 
-/// How the bodies stand for a client, by slot.
+/// Send state of each slot for a client.
 fn standings(net: &TestNet, client: Entity) -> Vec<Standing> {
     let mut standings = Vec::new();
     let peer = net.server.world().get::<Peer>(client).unwrap();
@@ -45,7 +45,7 @@ fn slot(net: &TestNet, body: Entity) -> usize {
     net.server.world().get::<InSlot>(body).unwrap().slot()
 }
 
-/// Bytes on the wire that a client has been sent.
+/// Bytes sent to a client, as counted on the wire.
 fn sent_bytes(net: &mut TestNet, client: Entity) -> u64 {
     let mailbox = server(net).get::<Mailbox>(client);
     mailbox.unwrap().traffic.sent.bytes()
@@ -76,7 +76,7 @@ fn a_scene_that_no_packet_holds_arrives_where_datagrams_are_lost() {
         net.count::<Remote>(0) == BODIES
     });
     assert!(ticks < 300, "{ticks}");
-    // Then packets are complete, without a schedule.
+    // Once all bodies have arrived, packets are complete and the schedule is dropped.
     net.ticks(90);
     let client = client_entity(&mut net);
     let peer = net.server.world().get::<Peer>(client).unwrap();
@@ -106,7 +106,7 @@ fn no_second_has_more_than_the_budget_and_all_ends_equal() {
         let budget = u64::from(kbps) * 125;
         assert!(most <= budget, "{most} of {budget} bytes, {loss}");
         let used = wire[wire.len() - 1] - wire[300];
-        // Of a lossy link it is learned how much gets through.
+        // With heavy loss, the adaptive rate grants less than the budget.
         let part = if loss < 0.2 { 8 } else { 3 };
         assert!(
             used > budget * part,
@@ -175,7 +175,7 @@ fn urgent_bodies_are_sent_more_often_and_groups_in_one_packet() {
     assert!(urgent > 2.0 * other, "{urgent} against {other}");
 }
 
-/// Whether bodies of a group are under way, which then are in the same packet.
+/// Whether the bodies of a group are in flight. Asserts that they were sent in the same packet.
 fn is_in_one_packet(net: &TestNet, standings: &[Standing], group: &[Entity]) -> bool {
     let sent = group.iter().map(|&body| match standings[slot(net, body)] {
         Standing::InFlight { sent } => Some(sent),
@@ -186,7 +186,7 @@ fn is_in_one_packet(net: &TestNet, standings: &[Standing], group: &[Entity]) -> 
     sent[0].is_some()
 }
 
-/// Remote bodies of a kind.
+/// Number of remote bodies of a kind.
 fn of_kind(net: &mut TestNet, kind: &str) -> usize {
     let world = net.clients[0].world_mut();
     let mut bodies = world.query_filtered::<&BodyKind, With<Remote>>();

@@ -27,7 +27,7 @@ fn fields_arrive_as_they_are_and_change() {
     net.run_until(|net| values(net) == (7, false));
 }
 
-/// What is known of a body's name when it is born.
+/// The name of each body, if any, at the moment when it appeared.
 #[derive(Resource, Default)]
 struct Born(Vec<Option<String>>);
 
@@ -90,7 +90,7 @@ fn only_the_field_that_has_changed_is_written() {
     changes("Grace", (Health(2), OnFire(true)), (2, 2));
 }
 
-/// postcard can write such types, and not read them.
+/// postcard can serialize untagged enums but not deserialize them.
 #[derive(Component, Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Untagged {
@@ -261,7 +261,8 @@ fn what_changes_all_the_time_is_never_old_within_a_budget() {
             }
         }
     }
-    // Half of the budget is 8 values a second: one is replaced, and one or two are under way.
+    // Half of the budget transfers 8 values per second. One value is queued until a newer one replaces it, one or two are in
+    // flight.
     assert!(oldest.iter().all(|&ticks| ticks < 60), "{oldest:?} ticks");
     assert_eq!(net.count::<Connected>(0), 1);
     net.run_until(|net| shown(net) == [ticks; 2]);

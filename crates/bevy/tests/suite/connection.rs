@@ -1,4 +1,4 @@
-//! Who is admitted, and what becomes of a connection.
+//! Admission of clients, and the end of connections.
 
 use cubewire_bevy::{Client, Disconnected, Mailbox, Server, VanishReason, Vanished};
 use cubewire_link::Jitter;
@@ -21,7 +21,7 @@ fn watch(app: &mut App) {
         });
 }
 
-/// Of the clients that the server has.
+/// Number of clients at the server.
 fn clients(net: &mut TestNet) -> usize {
     all::<Client>(&mut net.server).len()
 }
@@ -43,7 +43,7 @@ fn another_protocol_is_refused_with_the_line_that_differs() {
     assert_eq!(net.count::<Remote>(client), 0);
     let reasons = &net.server.world().resource::<Reasons>().0;
     assert_eq!(*reasons, [expected], "the server is told, too");
-    // At the server its entity goes, too, and others are served.
+    // The server drops the entity of the refused client and serves others.
     net.ticks(400);
     assert_eq!(clients(&mut net), 0);
     let reasons = &net.server.world().resource::<Reasons>().0;
@@ -94,7 +94,7 @@ fn a_server_can_pause_for_any_time() {
     net.add_client();
     let body = spawn(&mut net, "crate", Vec3::ZERO, ());
     net.run_until(|net| net.count::<Remote>(0) == 1);
-    // Eleven minutes, after which the same numbers of ticks come again.
+    // Eleven minutes. Half the range of the 16-bit tick numbers on the wire is nine minutes.
     for _ in 0..40_000 {
         net.clients[0].update();
     }
@@ -134,7 +134,7 @@ fn after_a_long_silence_all_is_equal_again() {
     assert_eq!(expected, states(net.clients[0].world_mut(), true));
 }
 
-/// The same names, and other types behind them.
+/// Types with the same names as above and another layout.
 mod other {
     use super::*;
 
@@ -225,7 +225,7 @@ fn a_client_without_a_protocol_is_told_so() {
     app.update();
 }
 
-/// Bytes by chance, or bytes of the real thing with some of them changed.
+/// Random bytes, or recorded bytes with some of them changed.
 fn hostile(real: &[Vec<u8>], chance: &mut Chance) -> Vec<u8> {
     if real.is_empty() || chance.below(2) == 0 {
         let length = chance.below(50);
@@ -276,19 +276,19 @@ fn no_bytes_harm_a_server_or_a_client() {
             net.reconnect(0);
         }
     }
-    // And everybody who behaves is served.
+    // A well-behaved client is served.
     net.add_client();
     let count = bodies.len();
     net.run_until(|net| net.count::<Remote>(1) == count);
 }
 
-/// Real mail, as the other end sends it.
+/// Adds valid messages of every kind to the recorded ones.
 fn record(net: &mut TestNet, real: &mut [Vec<Vec<u8>>; 4]) {
     let protocol = net.clients[0]
         .world()
         .resource::<cubewire_bevy::Protocol>()
         .text();
-    real[1].push([&[0, 0, 18], protocol.as_bytes()].concat());
+    real[1].push([&[0, 0, 19], protocol.as_bytes()].concat());
     real[0].push(vec![1, 7, 0, 0, 5, 0, 0, 0, 0, 1, 0, 3, 2, 1, 9, 1, 8]);
     real[2].push(vec![0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     real[3].push(vec![1, 3, 4, 1, 1, 0, 1, 2, 9, 9]);

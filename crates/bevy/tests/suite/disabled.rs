@@ -120,7 +120,7 @@ fn bodies_that_end_while_they_are_disabled_leave_nothing_behind() {
         }
         withdrawn.push(body);
     }
-    // Enabled, these are no bodies any more.
+    // They were despawned or lost a required component, so enabling them does not bring them back.
     for body in withdrawn {
         if let Ok(mut body) = server(&mut net).get_entity_mut(body) {
             body.remove::<(Disabled, Asleep)>();
@@ -134,7 +134,7 @@ fn bodies_that_end_while_they_are_disabled_leave_nothing_behind() {
         spawn(&mut net, "crate", Vec3::X * x as f32 * 0.4, ());
     }
     net.tick();
-    // Of those that are left, some have lost their kind.
+    // The 50 waiting bodies have lost their `BodyKind`.
     assert_eq!((stats(&net).bodies, stats(&net).waiting), (200, 50));
     net.run_until(|net| net.count::<Remote>(0) == 200 && net.count::<Remote>(1) == 200);
 }
@@ -150,7 +150,7 @@ fn a_filter_hides_a_body_before_and_after_it_was_disabled() {
     let bodies = [(), ()].map(|()| spawn(&mut net, "crate", Vec3::X, Team(2)));
     let own = spawn(&mut net, "hero", Vec3::Y, Team(1));
     net.run_until(|net| net.count::<Remote>(0) == 1);
-    // At any time, one of the other team's is disabled.
+    // One body of the other team is disabled at any time.
     for round in 0..6 {
         insert(&mut net, bodies[round % 2], Disabled);
         enable::<Disabled>(&mut net, bodies[(round + 1) % 2]);
@@ -159,7 +159,7 @@ fn a_filter_hides_a_body_before_and_after_it_was_disabled() {
             assert_eq!(net.count::<Remote>(0), 1, "round {round}");
         }
     }
-    // What changes meanwhile counts once it is enabled.
+    // Changes while disabled take effect when the body is enabled.
     insert(&mut net, own, (Disabled, Team(2)));
     insert(&mut net, bodies[0], Team(1));
     net.run_until(|net| positions(net, 0) == [Vec3::X]);

@@ -1,8 +1,8 @@
-//! What replication costs a game in lines, and what of it the README shows.
+//! The lines that a game needs for replication, and the part of them that the README shows.
 
 const GAME: &str = include_str!("../../../../examples/your_own_game/main.rs");
 
-/// What is seen of it in a window.
+/// The part of the example that draws its bodies.
 const LOOK: &str = include_str!("../../../../examples/your_own_game/look.rs");
 
 const README: &str = include_str!("../../README.md");

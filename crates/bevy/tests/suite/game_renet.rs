@@ -1,4 +1,4 @@
-//! Over the connections of a game that has `bevy_renet`: netcode on this machine here, and packets in memory in `mail`.
+//! Connections of a game that uses `bevy_renet`: here netcode on the loopback interface, in `mail` packets passed in memory.
 
 mod mail;
 
@@ -21,14 +21,14 @@ use cubewire_bevy::{
 use super::udp::{Reasons, count, run, watch};
 use super::*;
 
-/// A game's configuration with renet's default channels, and the transport on two more.
+/// renet's default configuration, with two additional channels for the transport.
 fn config() -> (ConnectionConfig, BevyRenet) {
     let mut config = ConnectionConfig::default();
     let transport = BevyRenet::add_channels(&mut config).unwrap();
     (config, transport)
 }
 
-/// The game hosts on a free port.
+/// Hosts a game on a free port.
 fn host(world: &mut World) -> SocketAddr {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = socket.local_addr().unwrap();
@@ -44,7 +44,7 @@ fn host(world: &mut World) -> SocketAddr {
     address
 }
 
-/// The game connects to a host.
+/// Connects a game to a host.
 fn connect(world: &mut World, server_addr: SocketAddr, client_id: u64) {
     let authentication = ClientAuthentication::Unsecure {
         protocol_id: 7,
@@ -58,7 +58,7 @@ fn connect(world: &mut World, server_addr: SocketAddr, client_id: u64) {
     world.insert_resource(RenetClient::new(config().0));
 }
 
-/// A server with bodies of these names.
+/// A server with this number of named bodies.
 fn hosting(bodies: usize) -> (App, SocketAddr) {
     let mut server = app(|app| {
         app.add_plugins((RenetServerPlugin, NetcodeServerPlugin))
@@ -92,7 +92,7 @@ fn reasons(app: &mut App) -> Vec<String> {
     std::mem::take(&mut app.world_mut().resource_mut::<Reasons>().0)
 }
 
-/// Runs a server and a client until they are connected.
+/// Runs two apps until they are connected.
 fn connected(apps: &mut [App]) {
     run(apps, |apps| {
         apps.iter_mut().all(|app| count::<Connected>(app) == 1)
@@ -115,7 +115,7 @@ fn bodies_and_messages_travel_beside_those_of_the_game() {
     apps[0].world_mut().write_message(down);
     apps[1].world_mut().write_message(ToServer(chat("up")));
     apps[1].world_mut().write_message(ToServer(Steer(3)));
-    // The game's own messages, on its own channels.
+    // Messages of the game on its own channels.
     for number in 0..100_u8 {
         let channel = DefaultChannel::ReliableOrdered;
         let mut server = apps[0].world_mut().resource_mut::<RenetServer>();
@@ -154,7 +154,7 @@ fn a_connection_ends_from_either_end() {
     let (server, address) = hosting(3);
     let mut apps = vec![server, connecting(address, 1)];
     let ends: [fn(&mut [App]); 5] = [
-        // The client's entity, the server's, and the game itself at either end.
+        // Despawn the client's entity, or the server's. Disconnect through renet at the client, or the server. Exit the client.
         |apps| {
             let server = all::<Server>(&mut apps[1])[0];
             apps[1].world_mut().despawn(server);
@@ -185,7 +185,7 @@ fn a_connection_ends_from_either_end() {
         });
         assert_eq!(count::<Remote>(&mut apps[1]), 0);
         assert!(!apps[0].world().resource::<RenetServer>().is_connected(1));
-        // The end that despawns its entity is not told.
+        // An app that despawns the connection's entity itself gets no `Disconnected`.
         let told = [0, 1].map(|app| reasons(&mut apps[app]).len());
         let expected = [[1, 0], [0, 1], [1, 1], [1, 1], [1, 0]];
         assert_eq!(told, expected[index], "end {index}");
@@ -198,7 +198,7 @@ fn a_game_leaves_and_hosts_again() {
     let (server, address) = hosting(3);
     let mut apps = [server, connecting(address, 1)];
     connected(&mut apps);
-    // It takes the resource out for a moment, as systems do.
+    // A system may take the resource temporarily. The connection must survive this.
     let before = all::<Client>(&mut apps[0]);
     let world = apps[0].world_mut();
     world.resource_scope::<RenetServer, _>(|_, server| assert!(server.has_connections()));
@@ -221,7 +221,7 @@ fn a_game_leaves_and_hosts_again() {
     let address = host(apps[0].world_mut());
     connect(apps[1].world_mut(), address, 2);
     connected(&mut apps);
-    // Both are replaced while they are connected.
+    // Replacing the resources while connected ends the old connections.
     let address = host(apps[0].world_mut());
     connect(apps[1].world_mut(), address, 2);
     apps.iter_mut().for_each(App::update);
@@ -238,7 +238,7 @@ fn what_is_flushed_is_sent_in_the_same_frame() {
     let (server, address) = hosting(0);
     let mut apps = [server, connecting(address, 1)];
     connected(&mut apps);
-    // In a tick, and in a frame without one.
+    // Once in a tick, and once in a frame without ticks.
     for is_paused in [false, true] {
         let world = apps[0].world_mut();
         if is_paused {

@@ -1,10 +1,10 @@
-//! Bodies with illegal poses: everything else that is replicated of them goes on.
+//! Bodies with illegal poses: their fields are still replicated.
 
 use std::sync::Mutex;
 
 use super::*;
 
-/// What was logged.
+/// Logged lines.
 static LINES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 struct Lines;
@@ -21,7 +21,7 @@ impl log::Log for Lines {
     fn flush(&self) {}
 }
 
-/// The position and the health of the client's only body.
+/// Position and health of the client's only body.
 fn seen(net: &mut TestNet) -> (Vec3, u8) {
     let remote = only::<Health>(net, 0);
     let body = net.clients[0].world().entity(remote);
@@ -47,7 +47,7 @@ fn the_fields_of_a_body_without_a_legal_pose_go_on() {
         Transform::from_xyz(2.0, 0.0, 0.0).with_rotation(rotation),
     );
     net.run_until(|net| seen(net) == (Vec3::X * 2.0, 2));
-    // A body without a rotation goes where it is to go, as it was turned last.
+    // A body with an invalid rotation still moves. It keeps its last valid rotation.
     let turned = |rotation| Transform::from_xyz(3.0, 0.0, 0.0).with_rotation(rotation);
     insert(
         &mut net,

@@ -4,7 +4,7 @@ use cubewire_bevy::{InSlot, KeepVanished, SendPriority, Vanished};
 
 use super::*;
 
-/// What a client has seen.
+/// Lifecycle events of bodies at a client.
 #[derive(Resource, Default, Debug)]
 struct Log(Vec<String>);
 
@@ -105,7 +105,7 @@ fn a_client_can_despawn_and_keep_remote_bodies() {
     remote.sort();
     world.despawn(remote[0].1);
     world.entity_mut(remote[1].1).insert(KeepVanished);
-    // What moves and dies after that does no harm.
+    // Updates and despawns of these bodies at the server must not fail.
     for (tick, body) in bodies.into_iter().enumerate() {
         put(&mut net, body, Vec3::Y);
         net.ticks(20 + tick);
@@ -207,7 +207,7 @@ fn a_clone_of_a_body_is_another_body() {
     server(&mut net).despawn(clone);
     net.run_until(|net| net.count::<Remote>(0) == 1);
     net.ticks(100);
-    // Nobody takes over the slot of the original.
+    // New bodies must not get the slot of the original.
     for x in 3..10 {
         spawn(&mut net, "crate", Vec3::X * x as f32, ());
     }

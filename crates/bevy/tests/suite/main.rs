@@ -1,4 +1,4 @@
-//! Servers and clients over simulated links, through the real plugins, with a clock that is turned by hand.
+//! Servers and clients over simulated links, with the real plugins and a manual clock.
 
 mod budget;
 mod cold;
@@ -13,6 +13,7 @@ mod messages;
 mod observers;
 mod poses;
 mod references;
+mod settings;
 mod shadow;
 mod sharing;
 mod teleports;
@@ -45,7 +46,7 @@ struct OnFire(bool);
 #[derive(Component, Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct PlayerName(String);
 
-/// Serde of an entity needs a feature of Bevy's that is off by default.
+/// Serializes an entity as `u64`. Bevy's own implementation needs a feature that is off by default.
 mod as_bits {
     use super::{Deserialize, Entity};
 
@@ -77,7 +78,7 @@ struct Steer(i32);
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Chat(String);
 
-/// Bodies without anything but a pose.
+/// Registers bodies with a pose only.
 fn poses(app: &mut App, hero: Shape) -> &mut App {
     app.add_plugins(CubewirePlugin::new("arena").floor(0.0).max_bodies(200))
         .replicate_pose(Pose::within(-100.0..100.0, -10.0..50.0, -100.0..100.0))
@@ -106,7 +107,7 @@ fn protocol(app: &mut App) {
         .add_message_to_client::<Chat>();
 }
 
-/// A network that loses this part of the datagrams, one by one, and delays them by 30 ms.
+/// A network with independent loss of this fraction of the datagrams, and 30 ms of latency.
 fn lossy(loss: f64, seed: u64) -> TestNet {
     let conditions = Conditions {
         loss: Loss::bursts(loss, 1.0),
@@ -121,7 +122,7 @@ fn server(net: &mut TestNet) -> &mut World {
     net.server.world_mut()
 }
 
-/// What the server has done.
+/// The server's replication statistics.
 fn stats(net: &TestNet) -> ReplicationStats {
     *net.server.world().resource()
 }
@@ -133,14 +134,14 @@ fn all<C: Component>(app: &mut App) -> Vec<Entity> {
     all.iter(world).collect()
 }
 
-/// The server's entity of the only client.
+/// The server's entity for the only client.
 fn client_entity(net: &mut TestNet) -> Entity {
     let clients = all::<Connected>(&mut net.server);
     assert_eq!(clients.len(), 1);
     clients[0]
 }
 
-/// Takes the messages of a type.
+/// Drains the messages of a type.
 fn taken<M: Message>(app: &mut App) -> Vec<M> {
     let mut messages = app.world_mut().resource_mut::<Messages<M>>();
     messages.drain().collect()
@@ -159,12 +160,12 @@ fn put(net: &mut TestNet, body: Entity, at: Vec3) {
     transform.translation = at;
 }
 
-/// Inserts into an entity of the server.
+/// Inserts components into an entity of the server.
 fn insert(net: &mut TestNet, entity: Entity, bundle: impl Bundle) {
     server(net).entity_mut(entity).insert(bundle);
 }
 
-/// The positions of a client's bodies, in the order of x.
+/// Positions of a client's bodies, sorted by x.
 fn positions(net: &mut TestNet, client: usize) -> Vec<Vec3> {
     let world = net.clients[client].world_mut();
     let mut bodies = world.query_filtered::<&Transform, With<Remote>>();
@@ -180,7 +181,7 @@ fn only<C: Component>(net: &mut TestNet, client: usize) -> Entity {
     bodies.single(world).expect("there is one")
 }
 
-/// xorshift64.
+/// The xorshift64 generator.
 struct Chance(u64);
 
 impl Chance {
@@ -196,7 +197,7 @@ impl Chance {
     }
 }
 
-/// Bodies that roll along x, turn, appear and vanish; how many there are follows from the tick.
+/// Rolls and turns bodies, and spawns and despawns some. Fully determined by `tick`.
 fn play(net: &mut TestNet, bodies: &mut Vec<Entity>, tick: usize) {
     let world = server(net);
     for (index, &body) in bodies.iter().enumerate() {
@@ -217,10 +218,10 @@ fn play(net: &mut TestNet, bodies: &mut Vec<Entity>, tick: usize) {
     }
 }
 
-/// Moves bodies to and fro, each in its own way and by chance.
+/// Moves bodies up and down pseudorandomly. Fully determined by `tick` and index.
 fn shake(net: &mut TestNet, bodies: &[Entity], tick: usize) {
     for (index, &body) in bodies.iter().enumerate() {
-        // SplitMix64.
+        // The finalizer of SplitMix64.
         let mut chance = (tick * 1_000 + index) as u64;
         for factor in [
             0x9E37_79B9_7F4A_7C15,
@@ -236,7 +237,7 @@ fn shake(net: &mut TestNet, bodies: &[Entity], tick: usize) {
     }
 }
 
-/// What is seen of all bodies that have no cold data, in any order.
+/// Kind, position and health of all bodies, sorted, as lines of text.
 fn states(world: &mut World, is_remote: bool) -> Vec<String> {
     let mut bodies = world.query::<(&Transform, &BodyKind, &Health, Has<Remote>)>();
     let bodies = bodies.iter(world).filter(|body| body.3 == is_remote);

@@ -1,4 +1,4 @@
-//! What is measured of a connection while somebody looks.
+//! Records of a connection, which are kept only on request.
 
 use cubewire_bevy::{ByteBudget, Measure, Peer, Server, Session};
 use cubewire_codec::BitKind;
@@ -6,7 +6,7 @@ use cubewire_protocol::record::ArrivalCounts;
 
 use super::*;
 
-/// Whether the ends list the bits of their packets.
+/// Whether the server and the client list the bits of their packets.
 fn are_itemized(net: &TestNet, client: Entity, server: Entity) -> [bool; 2] {
     let peer = net.server.world().get::<Peer>(client).unwrap();
     let session = net.clients[0].world().get::<Session>(server).unwrap();
@@ -58,7 +58,7 @@ fn both_ends_measure_the_same_packets_and_nothing_while_nobody_looks() {
     }
     let budgets = sent.samples().iter().map(|sample| sample.budget_kbps);
     assert!(budgets.eq([Some(512); 100]));
-    // 30 ms each way, and the waits for ticks.
+    // A round trip of 60 ms, plus the wait for the next tick at each end.
     let acked = sent.packets().filter_map(|packet| packet.acked_after_ticks);
     let acked: Vec<_> = acked.collect();
     assert!(acked.len() > 90, "{} acks", acked.len());
@@ -66,7 +66,7 @@ fn both_ends_measure_the_same_packets_and_nothing_while_nobody_looks() {
         acked.iter().all(|ticks| (4..=6).contains(ticks)),
         "{acked:?}"
     );
-    // What the client has last was sent two to four ticks before.
+    // The client's newest packet was sent two to four ticks ago.
     assert_eq!(received.packets().count(), received.totals().snapshots);
     assert!(received.packets().is_sorted_by_key(|packet| packet.tick));
     let last = received.packets().next_back().unwrap();
@@ -111,7 +111,7 @@ fn what_is_lost_is_never_acked() {
     let settled = record.packets().take(500);
     let lost = settled.filter(|packet| packet.acked_after_ticks.is_none());
     let lost = lost.count();
-    // Of 500, three in ten.
+    // Of 500 packets, 30 % are lost.
     assert!((110..190).contains(&lost), "{lost} are not acked");
     let counts = ArrivalCounts::of(record, record.samples().iter().take(500));
     assert_eq!(counts.0, [500 - lost, 0, lost]);

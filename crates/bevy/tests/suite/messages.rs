@@ -8,7 +8,7 @@ use cubewire_bevy::{
 
 use super::*;
 
-/// Datagrams that come twice, late or not at all.
+/// A network that duplicates, delays and loses datagrams.
 fn doubling(loss: f64) -> TestNet {
     let conditions = Conditions {
         loss: Loss::bursts(loss, 1.0),
@@ -85,7 +85,7 @@ fn what_is_written_without_a_connection_is_dropped() {
     net.reconnect(0);
 }
 
-/// Two clients that are connected.
+/// A server with two connected clients.
 fn two_clients(protocol: fn(&mut App)) -> TestNet {
     let mut net = TestNet::new(protocol);
     let (a, b) = (net.add_client(), net.add_client());
@@ -100,7 +100,7 @@ fn connected_clients(net: &mut TestNet) -> usize {
 #[test]
 fn a_message_that_is_too_long_is_dropped_and_disconnects_nobody() {
     let mut net = two_clients(protocol);
-    // Bytes of a text whose message has the most that a client can send.
+    // Length of a text that makes the longest message a client can send.
     let most = MAX_TO_SERVER_BYTES - 3;
     let mut relayed = 0;
     for length in [65_525, most + 1, most, 5] {
@@ -129,7 +129,7 @@ fn a_message_that_is_too_long_is_dropped_and_disconnects_nobody() {
     assert_eq!(connected_clients(&mut net), 2);
 }
 
-/// A client may have more to say than the library lets it.
+/// A modified client may send longer messages than the library allows.
 #[test]
 fn a_server_drops_what_is_longer_than_it_accepts() {
     let mut net = two_clients(protocol);
@@ -144,7 +144,7 @@ fn a_server_drops_what_is_longer_than_it_accepts() {
     assert_eq!(connected_clients(&mut net), 2);
 }
 
-/// A length in postcard.
+/// Encodes a length as a postcard varint.
 fn length(mut length: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     while length > 127 {
@@ -155,7 +155,7 @@ fn length(mut length: usize) -> Vec<u8> {
     bytes
 }
 
-/// Sends bytes from the first client, as a reliable message.
+/// Sends raw bytes from the first client as a reliable message.
 fn send_raw(net: &mut TestNet, message: &[u8]) {
     let connection = all::<Connected>(&mut net.clients[0])[0];
     let world = net.clients[0].world_mut();
@@ -186,7 +186,7 @@ fn nested(levels: usize) -> Expression {
 
 #[test]
 fn messages_that_are_too_deep_or_have_too_many_elements_end_only_their_connection() {
-    // By their names, Chat is channel 0.
+    // Channels are sorted by type name. Chat is channel 0.
     let ten_billion = [128, 200, 175, 160, 37];
     for (channel, bytes) in [(1, &[1; 60_000][..]), (2, &ten_billion)] {
         let mut net = two_clients(recursive);

@@ -1,10 +1,10 @@
-//! Observers that end what is being written.
+//! Observers that despawn the entity that is being written, or end the connection.
 
 use cubewire_bevy::Server;
 
 use super::*;
 
-/// What an observer does.
+/// The action of an observer.
 #[derive(Resource, Clone, Copy, Debug, PartialEq)]
 enum Deed {
     DespawnIt,
@@ -37,7 +37,7 @@ fn act(
     }
 }
 
-/// Observers of some events of components, each added by a function of its own.
+/// A list of apps' setup functions. Each adds one observer, of one event of one component.
 macro_rules! observers {
     ($($event:ident $component:ty),* $(,)?) => {
         [$((

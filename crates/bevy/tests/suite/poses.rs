@@ -1,8 +1,8 @@
-//! Poses and fields arrive as exactly as the documents say.
+//! Poses and fields arrive with the documented precision.
 
 use super::*;
 
-/// How far a body leans.
+/// Lean angle of a body.
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 struct Lean(f64);
 
@@ -11,7 +11,7 @@ fn with_lean(app: &mut App) {
     app.replicate_field("lean", Field::int(-60..=60), |lean: &Lean| lean.0, Lean);
 }
 
-/// The pose of a client's only body.
+/// Pose of a client's only body.
 fn pose(net: &mut TestNet) -> Transform {
     let body = only::<Transform>(net, 0);
     *net.clients[0].world().get(body).unwrap()

@@ -1,4 +1,4 @@
-//! Bodies that fields and messages refer to.
+//! References to bodies in fields and messages.
 
 use bevy_ecs::entity::MapEntities;
 use cubewire_bevy::{FromClient, FromServer, ToClient, ToServer, VisibilityAppExt};
@@ -9,7 +9,7 @@ use super::*;
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 struct Target(Option<Entity>);
 
-/// Who was hit, and by whom.
+/// A message that refers to two bodies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, MapEntities)]
 struct Hit {
     #[entities]
@@ -25,13 +25,13 @@ fn register(app: &mut App) {
     app.replicate_reference("target", |target: &Target| target.0, Target)
         .field_kinds("target", &["hero"])
         .field_kinds("health", &["hero"])
-        // The order does not matter.
+        // `map_entities` may be called before or after the registration of the message.
         .map_entities::<Hit>()
         .add_input::<Hit>()
         .add_message_to_client::<Hit>();
 }
 
-/// Bodies of a client, by their health.
+/// A client's body with this health.
 fn remote(net: &mut TestNet, health: u8) -> Entity {
     let world = net.clients[0].world_mut();
     let mut bodies = world.query_filtered::<(Entity, &Health), With<Remote>>();
@@ -49,7 +49,7 @@ fn a_field_refers_to_the_body_while_the_client_sees_it() {
     let mut net = TestNet::new(register);
     net.server.add_visibility_filter::<Team>();
     net.add_client();
-    // Born in one tick, the target in the later slot.
+    // Both spawn in the same tick, and the target has the higher slot.
     let turret = spawn(&mut net, "hero", Vec3::X, Health(1));
     let first = spawn(&mut net, "hero", Vec3::Z, (Health(2), Team(1)));
     let aim = |net: &mut TestNet, at: Option<Entity>| insert(net, turret, Target(at));
@@ -80,7 +80,7 @@ fn a_field_refers_to_the_body_while_the_client_sees_it() {
     );
     server(&mut net).despawn(second);
     net.run_until(|net| target(net, own).is_none());
-    // One in its slot is another body.
+    // A new body in the same slot is not the old target.
     spawn(&mut net, "hero", Vec3::Y, Health(4));
     net.ticks(400);
     assert_eq!(target(&net, own), None);
@@ -142,7 +142,7 @@ fn an_unknown_message_is_refused() {
     });
 }
 
-/// The only message that arrives.
+/// Runs until a message arrives, and returns it.
 fn received<M>(net: &mut TestNet, take: impl Fn(&mut TestNet) -> Vec<M>) -> M {
     let mut next = || {
         net.tick();
@@ -174,7 +174,7 @@ fn messages_name_bodies_of_the_other_end() {
         let hit = ToClient::all(Hit { by, whom });
         server(net).write_message(hit);
         if whom == b {
-            // It dies of that, in the same tick.
+            // The message and the despawn happen in the same tick.
             server(net).despawn(whom);
         }
         received(net, |net| taken::<FromServer<Hit>>(&mut net.clients[0])).0
@@ -191,7 +191,7 @@ fn messages_name_bodies_of_the_other_end() {
     assert_eq!(input(&mut net, near, far), Hit { by: a, whom });
 }
 
-/// A client that names bodies by numbers that it made up.
+/// A hostile client refers to bodies by invented numbers.
 #[test]
 fn entities_that_were_made_up_are_none() {
     let mut net = TestNet::new(register);

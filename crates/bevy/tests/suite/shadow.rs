@@ -46,7 +46,7 @@ fn a_live_ladder_measures_every_rung_of_the_schema() {
     };
     assert!(cost("position") > cost("delta"));
     assert!(cost("delta") > cost("predicted"));
-    // Arithmetic coding adapts from packet to packet, and the connection began earlier.
+    // The models of arithmetic coding adapt from packet to packet, and the connection started before the ladder.
     let stages = record.samples().back().unwrap().stages;
     let own = rungs
         .iter()

@@ -1,10 +1,10 @@
-//! Clients that see the same share the work.
+//! Clients with the same view share encoded packets.
 
 use cubewire_bevy::{ByteBudget, VisibilityAppExt, VisibilityFilter, WhenHidden};
 
 use super::*;
 
-/// Packets and encodes of a hundred ticks.
+/// Number of packets and encodes in a hundred ticks.
 fn counted(net: &mut TestNet, bodies: &mut Vec<Entity>) -> (u64, u64) {
     let before = stats(net);
     for tick in 0..100 {
@@ -27,7 +27,7 @@ fn clients_with_the_same_view_share_one_encode() {
     net.ticks(30);
     assert_eq!(counted(&mut net, &mut bodies), (400, 100));
     let first = all::<Connected>(&mut net.server)[0];
-    // What one has that comes later is as good, but was coded on its own; so is that of one with a budget.
+    // A client that joins later, or that has a budget, gets its own encode.
     net.add_client();
     net.ticks(400);
     assert_eq!(counted(&mut net, &mut bodies), (500, 200));
@@ -55,7 +55,7 @@ fn clients_with_the_same_budget_share_while_it_suffices() {
     }
     net.ticks(90);
     assert_eq!(counted(&mut net, &mut bodies), (400, 100));
-    // Where it does not, each is sent what is most urgent by itself, until all have everything again.
+    // With a small budget each client has its own priorities, until all are up to date.
     for &client in &clients {
         insert(&mut net, client, ByteBudget::kbps(16));
     }
@@ -76,12 +76,12 @@ fn clients_with_the_same_budget_share_while_it_suffices() {
     }
 }
 
-/// Hides bodies from some clients, as they were when these last saw them.
+/// Freezes the body for clients with restricted view: they keep the last state that they saw.
 #[derive(Component, Clone, Copy)]
 #[component(immutable)]
 struct Fog(bool);
 
-/// On a client's connection: whether it sees less.
+/// On a client's connection: whether its view is restricted.
 #[derive(Component, Clone, Copy)]
 struct IsShort(bool);
 
@@ -112,9 +112,9 @@ fn clients_that_see_the_same_frozen_share_one_encode() {
         ));
     }
     net.ticks(60);
-    // Nobody is hidden.
+    // All clients see all bodies.
     assert_eq!(counted(&mut net, &mut bodies), (600, 100));
-    // From half of the clients, some are.
+    // Half of the clients do not see the five foggy bodies.
     for (index, client) in all::<Connected>(&mut net.server).into_iter().enumerate() {
         insert(&mut net, client, IsShort(index % 2 == 0));
     }
@@ -126,7 +126,7 @@ fn clients_that_see_the_same_frozen_share_one_encode() {
         insert(&mut net, body, Fog(true));
     }
     net.ticks(10);
-    // One has seen them later, so that what it has of them is different for a while.
+    // One client saw them later than the others, so its baseline differs for a while.
     let late = all::<Connected>(&mut net.server)[0];
     insert(&mut net, late, IsShort(false));
     net.ticks(10);

@@ -1,4 +1,4 @@
-//! Bodies that jump are never shown in between.
+//! Bodies that teleport are never shown between the two places.
 
 use cubewire_bevy::{ByteBudget, CubewirePlugin, PlayoutDelay, Protocol, Teleport};
 
@@ -9,7 +9,7 @@ fn jumping(app: &mut App) {
     app.replicate_teleports();
 }
 
-/// A network that loses a part of the datagrams, with a client that shows bodies between ticks.
+/// A lossy network, with a client that interpolates between ticks.
 fn net(loss: f64, seed: u64) -> TestNet {
     let conditions = Conditions {
         loss: Loss::bursts(loss, 1.0),
@@ -24,7 +24,7 @@ fn net(loss: f64, seed: u64) -> TestNet {
     net
 }
 
-/// Has a body jump to the other place, where it is turned in another way.
+/// Teleports a body to the other side and changes its rotation.
 fn jump(net: &mut TestNet, body: Entity) {
     let at = *server(net).get::<Transform>(body).unwrap();
     let x = -at.translation.x;
@@ -33,7 +33,7 @@ fn jump(net: &mut TestNet, body: Entity) {
     insert(net, body, (there, Teleport));
 }
 
-/// The places of a client's bodies: whether each is the one with a positive x.
+/// For each of a client's bodies, whether x is positive. Asserts that bodies are not interpolated between the places.
 fn places(net: &mut TestNet) -> Vec<bool> {
     let world = net.clients[0].world_mut();
     let mut bodies = world.query_filtered::<&Transform, With<Remote>>();
@@ -50,7 +50,7 @@ fn places(net: &mut TestNet) -> Vec<bool> {
     places.collect()
 }
 
-/// Jumps of one body for some ticks, of which in each some happen, and how many of them were shown.
+/// Teleports a body `jumps(tick)` times in each tick. Returns the number of changes of place that the client showed.
 fn shown(net: &mut TestNet, ticks: usize, jumps: impl Fn(usize) -> usize) -> usize {
     let body = spawn(net, "crate", Vec3::new(-90.0, 1.0, 0.0), ());
     net.run_until(|net| net.count::<Remote>(0) == 1);
@@ -85,7 +85,7 @@ fn a_jump_is_known_where_its_packet_is_lost() {
     }
 }
 
-/// The number of jumps on the wire is modulo 256, and several in a tick count as one.
+/// The counter on the wire counts ticks with teleports, modulo 256. Several teleports in a tick count once.
 #[test]
 fn more_jumps_than_are_counted_are_known_too() {
     assert!(shown(&mut net(0.2, 5), 700, |_| 1) > 300);
@@ -143,7 +143,7 @@ fn only_protocols_that_ask_for_teleports_pay_for_them() {
     );
 }
 
-/// Bytes of a second of a hundred bodies that roll.
+/// Snapshot bytes of 600 ticks with a hundred moving bodies, without teleports.
 fn bytes(protocol: fn(&mut App)) -> u64 {
     let mut net = TestNet::new(protocol);
     net.add_client();

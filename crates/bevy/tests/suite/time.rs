@@ -12,7 +12,7 @@ use super::*;
 
 const TICK: Duration = Duration::from_nanos(16_666_667);
 
-/// A client that is shown bodies.
+/// A network with a client that shows all bodies. Returns the first body.
 fn shown(conditions: Conditions, bodies: usize) -> (TestNet, Entity) {
     let mut net = TestNet::with_conditions(protocol, conditions, 3);
     net.add_client();
@@ -24,16 +24,16 @@ fn shown(conditions: Conditions, bodies: usize) -> (TestNet, Entity) {
     (net, first)
 }
 
-/// Length of a body's way in a tick, 16 steps of its position.
+/// Distance of a moving body per tick: 16 quantization steps.
 const WAY: f32 = 0.125;
 
-/// Moves a body to where it is in the next tick of the server.
+/// Moves a body to its position in the server's next tick.
 fn step(net: &mut TestNet, body: Entity) {
     let tick = (stats(net).tick + 1) % 800;
     put(net, body, Vec3::new(tick as f32 * WAY - 60.0, 0.5, 0.0));
 }
 
-/// Ticks in which a body moves.
+/// Runs ticks with a moving body.
 fn watch(net: &mut TestNet, body: Entity, ticks: usize) {
     for _ in 0..ticks {
         step(net, body);
@@ -47,13 +47,13 @@ fn receiver(net: &mut TestNet) -> &SnapshotReceiver {
     session.receiver().unwrap()
 }
 
-/// How often and how long the client's playout has stood still.
+/// Number of stalls of the client's playout, and their total time.
 fn starved(net: &mut TestNet) -> (u64, Duration) {
     let playout = receiver(net).playout();
     (playout.stalls(), playout.starved())
 }
 
-/// The bytes of snapshots that the server sends in a second.
+/// Snapshot bytes that the server sends in one second.
 fn snapshot_bytes(net: &mut TestNet) -> u64 {
     let before = stats(net).snapshot_bytes;
     net.ticks(60);
@@ -83,7 +83,7 @@ fn a_client_in_slow_motion_or_on_another_timestep_goes_on_acking() {
     for change in [
         (|app| clock(app).set_relative_speed(0.002)) as fn(&mut App),
         |app| {
-            // Its frames are as long as before.
+            // The frame time stays the same.
             app.insert_resource(TimeUpdateStrategy::ManualDuration(TICK));
             let mut ticks = app.world_mut().resource_mut::<Time<Fixed>>();
             ticks.set_timestep_seconds(10.0);
@@ -176,7 +176,7 @@ fn a_server_in_slow_motion_or_on_another_timestep_is_shown_smoothly() {
         watch(&mut net, body, 120);
         let network = net.network.clone();
         change(&mut net.server);
-        // The net's own time is by the server's timestep.
+        // `TestNet` advances its network time by the server's timestep, so set the time here.
         let mut now = network_time(&net);
         let mut shown = Vec::new();
         for frame in 0..900 {
@@ -200,7 +200,7 @@ fn a_server_in_slow_motion_or_on_another_timestep_is_shown_smoothly() {
     }
 }
 
-/// The time after the ticks so far: every app has been updated as often.
+/// Network time after the ticks so far. Requires that all apps have run the same number of frames.
 fn network_time(net: &TestNet) -> Duration {
     net.clients[0]
         .world()
@@ -209,7 +209,7 @@ fn network_time(net: &TestNet) -> Duration {
         + TICK
 }
 
-/// The client does not run for some ticks, then has one long frame.
+/// The client misses some ticks, then runs one long frame.
 fn hang(net: &mut TestNet, ticks: u32) {
     let mut client = net.clients.remove(0);
     net.ticks(ticks as usize);

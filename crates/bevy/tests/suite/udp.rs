@@ -1,4 +1,4 @@
-//! Over real sockets on this machine.
+//! Connections over real sockets on the loopback interface.
 
 mod addresses;
 
@@ -13,7 +13,7 @@ use cubewire_bevy::{Client, ClientPlugin, Disconnected, Mailbox, Server, ServerP
 
 use super::*;
 
-/// How often apps are updated until something has to be so. Time is turned by hand, so that this is no wait.
+/// Maximum number of frames until a condition holds. Clocks are manual, so frames take no real time.
 const MAX_FRAMES: usize = 20_000;
 
 #[track_caller]
@@ -71,7 +71,7 @@ fn bodies_arrive_over_udp_and_a_connection_ends_from_either_end() {
     let server = states(apps[0].world_mut(), false);
     assert_eq!(server, states(apps[1].world_mut(), true));
 
-    // The first client leaves, and the second is thrown out; then the first comes back.
+    // The first client leaves, the server disconnects the second, and then the first returns.
     let world = apps[0].world_mut();
     let mut numbers: Vec<_> = world.query::<&ClientId>().iter(world).collect();
     numbers.sort_by_key(|number| number.0);
@@ -89,7 +89,7 @@ fn bodies_arrive_over_udp_and_a_connection_ends_from_either_end() {
     let again = UdpConnection::new(key.token(address, 1).unwrap()).unwrap();
     apps[1].world_mut().spawn(again);
     run(&mut apps, |apps| count::<PlayerName>(&mut apps[1]) == 100);
-    // It exits, which the server does not wait ten seconds to learn.
+    // When the client exits, the server learns it at once instead of after the timeout of 10 s.
     apps[1]
         .world_mut()
         .write_message(bevy_app::AppExit::Success);
@@ -101,7 +101,7 @@ fn bodies_arrive_over_udp_and_a_connection_ends_from_either_end() {
     assert_eq!(count::<Client>(&mut apps[0]), 0);
 }
 
-/// Why connections of an app have ended.
+/// Reasons of an app's ended connections.
 #[derive(Resource, Default)]
 pub(super) struct Reasons(pub(super) Vec<String>);
 
@@ -113,7 +113,7 @@ pub(super) fn watch(app: &mut App) {
     );
 }
 
-/// Runs until the connection of an app has ended, and returns the reason.
+/// Runs until an app's connection has ended, and returns the reason.
 #[track_caller]
 fn ended(apps: &mut [App], index: usize) -> String {
     watch(&mut apps[index]);
@@ -165,7 +165,7 @@ fn a_number_is_taken_until_its_client_is_silent() {
         "the server at {address} has ended the connection at once: it has a client of that number,"
     );
     assert!(reason.starts_with(&expected), "{reason}");
-    // The first is silent from here on, as if it had crashed.
+    // The first client is silent from here on, as after a crash.
     watch(&mut apps[0]);
     (0..90).for_each(|_| apps[0].update());
     assert_eq!(count::<Client>(&mut apps[0]), 1);
@@ -194,7 +194,7 @@ fn a_server_is_told_why_a_connection_has_ended_and_who_it_was() {
     let reasons = &apps[0].world().resource::<Reasons>().0;
     assert_eq!(*reasons, ["nothing was received from it any more"]);
     let lost = format!("lost the server at {address}: nothing was received from it for 1 s");
-    // The word of the end came in the meantime.
+    // The server's disconnect packet may have arrived in the meantime.
     let reason = ended(&mut apps, 1);
     let left = format!("the server at {address} has ended the connection");
     assert!(reason == lost || reason == left, "{reason}");
@@ -247,7 +247,7 @@ fn a_simulated_network_adds_to_the_real_one() {
     run(&mut apps, |apps| {
         count::<PlayerName>(&mut apps[1]) == 1 && lost(&mut apps[1]) > 0
     });
-    // A hello, and what answers it.
+    // At least one round trip, for the hello and its answer.
     let took = apps[1].world().resource::<Time<Real>>().elapsed();
     assert!(took >= Duration::from_millis(400), "{took:?}");
     let world = apps[1].world_mut();
@@ -280,7 +280,7 @@ fn datagrams_of_strangers_do_no_harm() {
     });
 }
 
-/// Passes datagrams on between a client and the server, and counts those of the server, with headers of 48 bytes.
+/// Forwards datagrams between a client and the server, and counts the server's bytes with 48 bytes of headers each.
 struct Counting {
     front: std::net::UdpSocket,
     back: std::net::UdpSocket,
@@ -358,7 +358,7 @@ fn a_budget_holds_over_ipv6() {
         }
         std::thread::yield_now();
     }
-    // The first second has what was sent before there was a budget.
+    // Skip the first second, which has packets from before the budget.
     let most = sent[60..]
         .windows(61)
         .map(|second| second[60] - second[0])

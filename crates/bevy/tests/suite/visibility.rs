@@ -1,4 +1,4 @@
-//! Who sees what.
+//! Visibility of bodies.
 
 use cubewire_bevy::{
     Interest, VanishReason, Vanished, VisibilityAppExt, VisibilityFilter, WhenHidden,
@@ -60,7 +60,7 @@ fn watch(app: &mut App) {
     );
 }
 
-/// The name of the only named body of the client.
+/// Name of the client's only named body.
 fn name(net: &mut TestNet) -> String {
     let remote = only::<PlayerName>(net, 0);
     let name = net.clients[0].world().get::<PlayerName>(remote);
@@ -121,7 +121,7 @@ fn a_frozen_body_stays_as_it_was_and_then_catches_up() {
     net.run_until(|net| net.count::<Remote>(0) == 2);
 }
 
-/// Friends are seen everywhere, and others who are near.
+/// Bodies of the client's side are visible at any distance, others only within its interest.
 #[derive(Component, PartialEq)]
 #[component(immutable)]
 struct Side(u8);
@@ -237,11 +237,11 @@ fn without_its_center_a_client_sees_what_was_near_it_last() {
     server(&mut net).despawn(center);
     net.ticks(60);
     assert_eq!(positions(&mut net, 0), [Vec3::X * 10.0, Vec3::X * 20.0]);
-    // A body that is nowhere is still where it was.
+    // A body with an invalid position keeps its last valid one.
     put(&mut net, bodies[0], Vec3::NAN);
     net.ticks(60);
     assert_eq!(positions(&mut net, 0), [Vec3::X * 10.0, Vec3::X * 20.0]);
-    // The client's own entity, and then all.
+    // First the client's own entity is the center, then there is no interest, so all bodies are visible.
     let interest = Interest {
         center: None,
         ..Interest::around(nothing, 5.0, 5.0)
@@ -283,7 +283,7 @@ fn the_reason_is_that_of_this_time_and_not_of_the_last() {
         .collect();
     net.run_until(|net| net.count::<Remote>(0) == 40);
     for &body in &bodies {
-        // Hidden for so short a time that the client may not see that.
+        // The body is hidden for one tick, which the client may not notice.
         insert(&mut net, body, Team(1));
         net.tick();
         server(&mut net).entity_mut(body).remove::<Team>();

@@ -1,10 +1,13 @@
-//! All at once and by chance: bodies, cold data, filters, interests, budgets, loss and reconnections. In the end, every client has
-//! exactly what it is to see.
+//! A random walk over all features: bodies, reliable components, filters, interests, budgets, loss and reconnections. At the
+//! end each client must have exactly the state that it should see.
 
 use std::collections::BTreeMap;
 
+use cubewire_bevy::cubewire_codec::ladder;
+use cubewire_bevy::cubewire_protocol::{BaselineChoice, Interpolation};
 use cubewire_bevy::{
-    ByteBudget, FromServer, Interest, ToClient, VisibilityAppExt, VisibilityFilter, WhenHidden,
+    ByteBudget, ConnectionSettings, FromServer, Interest, ToClient, VisibilityAppExt,
+    VisibilityFilter, WhenHidden,
 };
 use cubewire_link::Jitter;
 
@@ -23,7 +26,7 @@ impl VisibilityFilter for Hidden {
     }
 }
 
-/// A step of one body, or of one connection.
+/// Changes one random body, and sometimes one connection.
 fn step(net: &mut TestNet, bodies: &mut Vec<Entity>, chance: &mut Chance, number: usize) {
     let at = |chance: &mut Chance| {
         let [x, y, z] = [180, 40, 180].map(|end| chance.below(end) as f32);
@@ -64,7 +67,7 @@ fn step(net: &mut TestNet, bodies: &mut Vec<Entity>, chance: &mut Chance, number
         let clients = all::<Connected>(&mut net.server);
         if !clients.is_empty() {
             let mut client = server(net).entity_mut(clients[chance.below(clients.len())]);
-            match chance.below(4) {
+            match chance.below(5) {
                 0 => drop(
                     client
                         .insert(ByteBudget::kbps(32 + 40 * chance.below(4) as u32))
@@ -72,13 +75,24 @@ fn step(net: &mut TestNet, bodies: &mut Vec<Entity>, chance: &mut Chance, number
                 ),
                 1 => drop(client.insert(Interest::around(other, 60.0, 80.0)).id()),
                 2 => drop(client.remove::<Interest>().id()),
+                3 => {
+                    let rung = ladder::LADDER[chance.below(ladder::LADDER.len())];
+                    let settings = ConnectionSettings {
+                        stages: *rung.stages,
+                        send_interval_ticks: chance.below(5) as u8,
+                        baseline: [BaselineChoice::Newest, BaselineChoice::Smallest]
+                            [chance.below(2)],
+                        interpolation: Interpolation::ALL[chance.below(2)],
+                    };
+                    client.insert(settings);
+                }
                 _ => drop(client.remove::<ByteBudget>().id()),
             }
         }
     }
 }
 
-/// All that is seen of bodies, by position.
+/// Visible state of all bodies, by position.
 fn seen(world: &mut World, is_remote: bool) -> BTreeMap<String, Vec<String>> {
     let mut bodies = world.query::<(EntityRef, &Transform, &BodyKind)>();
     let mut seen: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -129,7 +143,7 @@ fn whatever_happens_every_client_has_what_it_is_to_see_in_the_end() {
         }
         let expected = seen(server(&mut net), false);
         assert!(expected.len() > 10);
-        // What waits for a low budget takes its time.
+        // A low budget takes a while to send all bodies.
         for waited in 0.. {
             net.ticks(60);
             let clients = [0, 1, 2].map(|client| seen(net.clients[client].world_mut(), true));

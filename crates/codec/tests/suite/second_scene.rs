@@ -56,7 +56,7 @@ impl Scene {
     /// Reads another scene of fixed bodies from the bytes of its schema (section 13).
     pub(crate) fn read(bytes: &[u8]) -> Self {
         let mut bytes = Bytes(bytes);
-        let _name = bytes.text();
+        bytes.text();
         let ticks = bytes.integer() as f32;
         let order = match bytes.byte() {
             0 => [1, 2, 0],

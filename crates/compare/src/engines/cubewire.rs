@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use bevy::prelude::*;
 use bevy::time::TimeUpdateStrategy;
 use cubewire_bevy::{
-    BodyKind, Client, ClientPlugin, CubewireAppExt, CubewirePlugin, Field, InSlot, Mailbox, Pose,
+    BodyKind, Client, ClientPlugin, ConnectionSettings, CubewireAppExt, CubewirePlugin, Field, InSlot, Mailbox, Pose,
     Replicated, Server, ServerPlugin, Session, Shape,
 };
+use cubewire_codec::ladder::{CHANGED_FLAGS, PREDICTED, PREDICTED_POSITION, Rung};
 use cubewire_codec::schema;
 
 use crate::apps::{Apps, End, Library, Slot};
@@ -15,11 +16,20 @@ use crate::engine::{Engine, Variant};
 use crate::scene::{Body, Frame, Scene};
 use crate::wire::Mail;
 
-pub const VARIANTS: &[Variant] = &[Variant {
-    library: "cubewire-bevy",
-    name: "as it comes",
-    start,
-}];
+const fn variant(name: &'static str, start: fn(&Scene) -> Box<dyn Engine>) -> Variant {
+    Variant {
+        library: "cubewire-bevy",
+        name,
+        start,
+    }
+}
+
+/// The default, and two rungs of packed bits.
+pub const VARIANTS: &[Variant] = &[
+    variant("as it comes", |scene| start(scene, PREDICTED)),
+    variant("predicted-position", |scene| start(scene, PREDICTED_POSITION)),
+    variant("changed-flags", |scene| start(scene, CHANGED_FLAGS)),
+];
 
 #[derive(Component, Clone, Copy, PartialEq)]
 struct Interacting(bool);
@@ -67,14 +77,19 @@ fn app(scene: &Scene, kinds: &[&'static str]) -> App {
     app
 }
 
-fn start(scene: &Scene) -> Box<dyn Engine> {
+fn start(scene: &Scene, rung: Rung) -> Box<dyn Engine> {
     let kinds = scene.schema.kinds.iter();
     let kinds: Vec<_> = kinds.map(|kind| &*kind.name.to_string().leak()).collect();
     let [mut server, mut client] = [app(scene, &kinds), app(scene, &kinds)];
     server.add_plugins(ServerPlugin);
     client.add_plugins(ClientPlugin);
+    let settings = ConnectionSettings {
+        stages: *rung.stages,
+        ..ConnectionSettings::default()
+    };
+    let connection = (Client, settings, Mailbox::new(28));
     let ends = [
-        server.world_mut().spawn((Client, Mailbox::new(28))).id(),
+        server.world_mut().spawn(connection).id(),
         client.world_mut().spawn((Server, Mailbox::new(28))).id(),
     ];
     for app in [&mut server, &mut client] {

@@ -1,4 +1,4 @@
-//! The bytes of a packet in hex, with the kind of each of their bits.
+//! Hex view of a packet's bytes, with the kind of each bit.
 
 use std::array;
 
@@ -12,10 +12,12 @@ use crate::style::{LINE, Look, SMALL};
 use crate::widgets::{At, list, text, width};
 use crate::words::grouped;
 
-/// Draws the bytes, as many a row as there is room for. Below each, its eight bits in the colour of their kind; those of what is pointed at,
-/// or of the selected body, are inverted. Arithmetically coded bins share bits, and have no kind.
+/// Draws the bytes, as many per row as fit. Below each byte, its eight bits have the colours of their kinds. Bits of
+/// the hovered span or of the selected body are inverted. Arithmetically coded symbols share bits, so their bits have
+/// no kind.
 ///
-/// Returns what the bit under the pointer belongs to, if there is one: nothing if bins share it.
+/// Returns the span of the bit under the pointer, `Some(None)` for a shared bit, and `None` if the pointer is
+/// elsewhere.
 pub(super) fn draw<'a>(
     ui: &mut Ui,
     bytes: &[u8],
@@ -58,7 +60,7 @@ pub(super) fn draw<'a>(
     pointed
 }
 
-/// How many bytes fit in a row of that width, in groups of four if one fits.
+/// Returns the number of bytes that fit in a row of this width, as a multiple of four if at least four fit.
 const fn columns(room: f32) -> usize {
     match (room / MIN_PITCH).max(1.0) as usize {
         few @ ..4 => few,
@@ -66,11 +68,11 @@ const fn columns(room: f32) -> usize {
     }
 }
 
-/// What each whole bit is for, as they lie in the packet.
+/// Spans of the packet's bits that belong to one item each, in packet order.
 #[derive(Debug)]
 pub(super) struct Bits(Vec<Span>);
 
-/// Where a span of whole bits ends in the packet.
+/// Returns the end of a span in the packet, in bits.
 fn end(span: &Span) -> usize {
     (span.offset.unwrap_or(0.0) + span.bits) as usize
 }
@@ -80,7 +82,8 @@ impl Bits {
         let mut spans = whole_bits(items);
         let is_whole = spans.last().map_or(0, end) == bytes.len() * 8;
         if !is_whole {
-            // Bins begin with a whole byte; what looks whole after it may be a bin.
+            // Arithmetic coding starts at a byte boundary. A later item with a whole number of bits may still be a
+            // coded symbol.
             let is_bin = |span: &Span| {
                 let kinds = [BitKind::Inputs, BitKind::State, BitKind::Selection];
                 span.body.is_some() || span.kind.is_some_and(|kind| kinds.contains(&kind))
@@ -91,7 +94,7 @@ impl Bits {
         Self(spans)
     }
 
-    /// What a bit belongs to; none if it is shared.
+    /// Returns the span of a bit, or `None` if the bit is shared.
     fn span_at(&self, bit: usize) -> Option<&Span> {
         let after = self.0.partition_point(|span| end(span) <= bit);
         let span = self.0.get(after)?;
@@ -110,7 +113,7 @@ struct Row {
 }
 
 impl Row {
-    /// Where a byte stands.
+    /// Returns the rectangle of a byte.
     fn cell(&self, column: usize) -> Rect {
         let pitch = (self.area.width() - self.offset) / self.columns as f32;
         let left = self.area.left() + self.offset + column as f32 * pitch;
@@ -120,7 +123,7 @@ impl Row {
         )
     }
 
-    /// The bit at a point, if a byte is there.
+    /// Returns the index of the bit at a point, or `None` between bytes.
     fn bit_at(&self, at: Pos2) -> Option<usize> {
         (0..self.columns).find_map(|column| {
             let cell = self.cell(column);
@@ -196,7 +199,7 @@ mod tests {
             let all = packet.bytes.len() * 8;
             let owned = (0..all).filter(|&bit| bits.span_at(bit).is_some()).count();
             if rung.stages.delta.is_arithmetic() {
-                // The header and the check.
+                // Header and check.
                 assert_eq!(owned % 8, 0, "{}", rung.name);
                 assert!((32..=64).contains(&owned), "{}: {owned}", rung.name);
             } else {

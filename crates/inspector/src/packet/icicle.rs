@@ -1,4 +1,4 @@
-//! Paints the icicle chart: width in proportion to bits.
+//! Painting of the icicle chart. Widths are proportional to bits.
 
 use std::ops::Range;
 
@@ -11,10 +11,10 @@ use crate::style::{LINE, Look, ROW, SMALL, egui_color};
 use crate::widgets::{self, At, Pointing, text, triangle, width};
 use crate::zoom::Zoom;
 
-/// The top row: all bits of the packet, and the order of those below, which a click changes.
+/// The top row: the packet's total bits, and a button that changes the order of the rows below.
 pub(super) struct Top {
     row: widgets::Row,
-    /// Where its words end.
+    /// Right end of its text, from the left edge of the row.
     used: f32,
 }
 
@@ -41,7 +41,7 @@ impl Top {
         self.row.response.hovered()
     }
 
-    /// Says at its right what is pointed at: the first text that fits.
+    /// Paints a description of the hovered item at the right: the first of `texts` that fits.
     pub(super) fn say(&self, ui: &Ui, texts: &[impl AsRef<str>]) {
         let room = self.row.rect.width() - self.used - 18.0;
         let fits = |text: &&str| width(ui, text, SMALL) <= room;
@@ -52,7 +52,7 @@ impl Top {
     }
 }
 
-/// Draws the rows below the top one, and returns the span under the pointer.
+/// Draws the rows below the top one. Returns the span under the pointer.
 pub(super) fn draw<'a>(
     ui: &mut Ui,
     rows: &'a [Vec<Span>],
@@ -63,7 +63,7 @@ pub(super) fn draw<'a>(
     let total = last.start + last.bits;
     let (area, response) =
         ui.allocate_exact_size(vec2(ui.available_width(), HEIGHT), Sense::click_and_drag());
-    // As a fraction, so that the next packet shows the same part.
+    // Stored as a fraction, so that the next packet shows the same part.
     let part = Zoom::new("bits of the packet's chart", MIN_PART, true).shown(ui, &response, area);
     let shown = part.start * total..part.end * total;
     let pointer = response.hover_pos();
@@ -80,7 +80,7 @@ pub(super) fn draw<'a>(
             names,
         };
         hovered = row.draw(ui, spans, pointer).or(hovered);
-        // The row of the bodies; their parts are below it.
+        // The second row from the bottom contains the bodies; the last one divides them into components.
         if left == 2 {
             row.frame_lit(spans, area.bottom(), lit);
         }
@@ -94,13 +94,13 @@ struct Row<'a> {
     painter: egui::Painter,
     look: Look,
     area: Rect,
-    /// The bits that are in sight.
+    /// The visible range of bits.
     shown: Range<f64>,
     names: Names<'a>,
 }
 
 impl Row<'_> {
-    /// Left and right end of a span.
+    /// Returns the left and right end of a span.
     fn ends(&self, span: &Span) -> (f32, f32) {
         let x_of = |bit: f64| {
             let fraction = (bit - self.shown.start) / (self.shown.end - self.shown.start);
@@ -113,10 +113,10 @@ impl Row<'_> {
         Rect::from_x_y_ranges(left..=right, self.area.y_range())
     }
 
-    /// Draws the spans, and returns the one under the pointer.
+    /// Draws the spans. Returns the one under the pointer.
     fn draw<'s>(&self, ui: &Ui, spans: &'s [Span], pointer: Option<Pos2>) -> Option<&'s Span> {
         let mut hovered = None;
-        // Spans too narrow to see are drawn as one, so that none is lost: where the first of them begins.
+        // Start of a run of spans too narrow to see. They are drawn as one, so that they stay visible.
         let mut narrow = None;
         let first = spans.partition_point(|span| span.start + span.bits < self.shown.start);
         for (index, span) in spans.iter().enumerate().skip(first) {
@@ -155,7 +155,7 @@ impl Row<'_> {
             .map_or(self.look.line, |kind| self.look.kind(kind))
     }
 
-    /// Neighbours too narrow for a gap between them differ in their shade. Words are left out where they do not fit.
+    /// Paints a span. Spans too narrow for a gap alternate in shade instead. Labels without enough room are left out.
     fn paint(&self, ui: &Ui, rect: Rect, span: &Span, is_odd: bool) {
         let has_gap = rect.width() > GAP_WIDTH;
         let shade = if has_gap || !is_odd { 1.0 } else { 0.75 };
@@ -187,7 +187,7 @@ impl Row<'_> {
         }
     }
 
-    /// Frames the bodies that are hovered or selected, down to the bottom of the chart.
+    /// Frames the hovered and selected bodies, down to the bottom of the chart.
     fn frame_lit(&self, spans: &[Span], bottom: f32, lit: Lit) {
         let lit = spans.iter().filter(|span| {
             span.body.is_some() && (span.body == lit.hovered || span.body == lit.selected)
@@ -210,5 +210,5 @@ const FRAME: f32 = 2.0;
 const PADDING: f32 = 5.0;
 const LEAST_LABEL: f32 = 16.0;
 
-/// The smallest part of the packet that fills the chart.
+/// Smallest visible part of the packet, as a fraction.
 const MIN_PART: f64 = 0.002;

@@ -1,4 +1,4 @@
-//! The rows of the icicle chart: spans of bits, each row dividing those of the row above.
+//! Rows of the icicle chart. Each row divides the spans of the row above.
 
 use std::array;
 use std::cmp::Reverse;
@@ -8,13 +8,13 @@ use cubewire_codec::{BitItem, BitKind};
 
 use super::span::Span;
 
-/// In which order the chart has the bits.
+/// Order of the bits in the chart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Kind, body, component: equal kinds together, the bodies with the most bits first.
+    /// By kind, body and component. Bits of a kind are together; within it, bodies with the most bits come first.
     #[default]
     Kind,
-    /// Body, component, as they lie in the packet.
+    /// By body and component, in packet order.
     InOrder,
 }
 
@@ -26,7 +26,7 @@ impl Order {
         }
     }
 
-    /// Its name, and what a click changes it to.
+    /// Returns its name, and the hint for a click.
     pub(super) const fn texts(self) -> [&'static str; 2] {
         match self {
             Self::Kind => ["by kind", "click for the order of the packet"],
@@ -35,10 +35,10 @@ impl Order {
     }
 }
 
-/// The name of the part of a field that is of no component.
+/// Name of the bits of a field that belong to no component.
 const PREFIX: &str = "prefix";
 
-/// The fields as they lie in the packet.
+/// Returns the fields in packet order.
 pub fn fields(items: impl IntoIterator<Item = BitItem>) -> impl Iterator<Item = Span> {
     let mut at = 0.0;
     items.into_iter().map(move |item| {
@@ -48,13 +48,13 @@ pub fn fields(items: impl IntoIterator<Item = BitItem>) -> impl Iterator<Item = 
     })
 }
 
-/// The parts of the fields up to the first fraction of a bit, as they lie in the packet.
+/// Returns the parts of the fields in packet order, up to the first field with a fractional number of bits.
 pub(super) fn whole_bits(items: impl IntoIterator<Item = BitItem>) -> Vec<Span> {
     let whole = fields(items).take_while(|field| is_whole(field.bits));
     whole.flat_map(parts).collect()
 }
 
-/// Every row. Each has all of the packet's bits.
+/// Returns the rows. Each has all bits of the packet.
 pub(super) fn rows(items: impl IntoIterator<Item = BitItem>, order: Order) -> Vec<Vec<Span>> {
     let mut fields: Vec<Span> = fields(items).collect();
     let mut rows = match order {
@@ -65,7 +65,7 @@ pub(super) fn rows(items: impl IntoIterator<Item = BitItem>, order: Order) -> Ve
                 merge(&fields, |span| (span.body, span.kind)),
             ]
         }
-        // All fields of a body that follow each other, but for what says that it is in the packet.
+        // Consecutive fields of a body form one span, except the selection bits.
         Order::InOrder => vec![merge(&fields, |span| {
             let is_one = span.body.is_none() || span.kind == Some(BitKind::Selection);
             (span.body, span.kind.filter(|_| is_one))
@@ -75,7 +75,7 @@ pub(super) fn rows(items: impl IntoIterator<Item = BitItem>, order: Order) -> Ve
     rows
 }
 
-/// Sorts fields by kind, then by the bits that their body has of it, the most first.
+/// Sorts fields by kind, then by their body's bits of this kind, largest first.
 fn sort_by_kind(fields: &mut [Span]) {
     let mut of_bodies = HashMap::new();
     for field in &*fields {
@@ -83,7 +83,7 @@ fn sort_by_kind(fields: &mut [Span]) {
     }
     fields.sort_by_cached_key(|field| {
         let bits = of_bodies[&(field.kind, field.body)];
-        // Numbers that are not negative are in the order of their bits.
+        // Nonnegative floats compare like their bit patterns.
         (
             field.kind.map(BitKind::index),
             Reverse(f64::to_bits(bits)),
@@ -96,17 +96,17 @@ const fn is_whole(bits: f64) -> bool {
     bits.fract() == 0.0
 }
 
-/// The parts of a field in the order of a bit-packed packet: the prefix, if there is one, and the components by name; or
-/// the field itself, without a name, if it has no components.
+/// Splits a field into its parts in the order of a bit-packed packet: prefix, if any, then the named components. A
+/// field without components is returned whole, without a name.
 ///
-/// Bit-packed, each has an offset. Arithmetically coded, the components share bits, and those of a position are
-/// coded in another order: only the prefix has an offset, where the field begins.
+/// Bit-packed parts have offsets. Arithmetically coded components share bits, and a position's components are coded in
+/// another order. Of such parts only the prefix has an offset, the start of the field.
 fn parts(field: Span) -> impl Iterator<Item = Span> {
     let names = field.kind.and_then(BitKind::component_names);
     let parts = match names.zip(field.components) {
         Some((names, components)) => {
             let prefix = field.bits - components.iter().sum::<f64>();
-            // Differences of rounded numbers may be tiny where there is no prefix.
+            // Without a prefix, rounding errors can leave a tiny difference.
             let prefix = (prefix > 1e-9).then_some((Some(PREFIX), prefix));
             let [a, b, c] = array::from_fn(|index| Some((Some(names[index]), components[index])));
             [prefix, a, b, c]
@@ -129,7 +129,7 @@ fn parts(field: Span) -> impl Iterator<Item = Span> {
     })
 }
 
-/// One span for each run of fields that have the same body and kind, as `key` sees them.
+/// Merges each run of fields with an equal `key` (body and kind) into one span.
 fn merge(fields: &[Span], key: impl Fn(&Span) -> (Option<usize>, Option<BitKind>)) -> Vec<Span> {
     let runs = fields.chunk_by(|a, b| key(a) == key(b)).map(|run| {
         let (body, kind) = key(&run[0]);
@@ -152,7 +152,7 @@ fn merge(fields: &[Span], key: impl Fn(&Span) -> (Option<usize>, Option<BitKind>
     laid_out(runs.collect())
 }
 
-/// The spans one after another.
+/// Sets the start of each span to the end of the previous one.
 fn laid_out(mut spans: Vec<Span>) -> Vec<Span> {
     let mut at = 0.0;
     for span in &mut spans {
@@ -214,7 +214,7 @@ mod tests {
         }
     }
 
-    /// The parts of a field of cube 1 in the lowest row, and their names, in the order of the packet.
+    /// Returns the parts of a field of cube 1 in the lowest row and their names, in packet order.
     fn parts_of(rung: ladder::Rung, kind: BitKind) -> (Vec<Span>, Vec<&'static str>) {
         let lowest = rows(items_of(rung), Order::InOrder).pop().unwrap();
         let is_part = |span: &Span| span.kind == Some(kind) && span.body == Some(1);
@@ -231,10 +231,10 @@ mod tests {
             .iter()
             .map(|part| part.offset.unwrap() - parts[0].offset.unwrap());
         assert!(offsets.eq([0.0, 2.0, 11.0, 20.0]), "{parts:?}");
-        // As it is, a position has no prefix.
+        // An unchanged encoding of a position has no prefix.
         let (_, names) = parts_of(ladder::SMALLEST_THREE, BitKind::Position);
         assert_eq!(names, ["x", "y", "z"]);
-        // Four floats are one.
+        // The four floats form one part.
         let (parts, names) = parts_of(ladder::UNCOMPRESSED, BitKind::Orientation);
         assert_eq!((names, parts[0].bits), (vec![""], 128.0));
         assert!(parts[0].offset.is_some());

@@ -1,26 +1,26 @@
-//! Some bits of a packet, and how they are named.
+//! A range of bits of a packet, and its description.
 
 use cubewire_codec::{BitItem, BitKind, Form};
 
 use crate::names::Names;
 use crate::words::{grouped, rounded};
 
-/// Some bits of a packet.
+/// A range of bits of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Span {
-    /// Where it begins in the chart, bits.
+    /// Start in the chart, in bits.
     pub start: f64,
-    /// How many bits.
+    /// Length in bits, possibly fractional.
     pub bits: f64,
-    /// None if they are of several kinds.
+    /// `None` if the bits are of several kinds.
     pub kind: Option<BitKind>,
     pub body: Option<usize>,
     pub form: Option<Form>,
-    /// The part of a field: its prefix or a component.
+    /// Part of a field: its prefix or a component.
     pub part: Option<&'static str>,
-    /// The bits of each component of a whole field.
+    /// Bits of each component of a whole field.
     pub components: Option<[f64; 3]>,
-    /// Offset in the packet, bits, if it is a single run of bits.
+    /// Offset in the packet in bits, if the range is contiguous there.
     pub offset: Option<f64>,
 }
 
@@ -37,14 +37,14 @@ impl Span {
         }
     }
 
-    /// Whether the other lies within this one.
+    /// Returns whether `other` lies within this span.
     pub fn covers(&self, other: &Self) -> bool {
         (self.kind.is_none() || self.kind == other.kind)
             && (self.body.is_none() || self.body == other.body)
             && (self.part.is_none() || self.part == other.part)
     }
 
-    /// What it is, for people: the longest text first, the shortest last.
+    /// Returns descriptions of the span, from the longest to the shortest.
     pub fn words(&self, names: Names<'_>) -> [String; 4] {
         let part = self.part.map(|part| format!("{part} of "));
         let kind = self.kind.map(|kind| names.kind(kind).into_owned());
@@ -72,7 +72,7 @@ impl Span {
     }
 }
 
-/// Bits as text: whole numbers as they are.
+/// Formats bits: integers without decimals.
 pub fn amount(bits: f64) -> String {
     match bits.fract() == 0.0 {
         true => grouped(bits),
@@ -80,7 +80,7 @@ pub fn amount(bits: f64) -> String {
     }
 }
 
-/// The name of a form where there is little room.
+/// Returns a short name of a form.
 pub const fn short_form(form: Form) -> &'static str {
     match form {
         Form::Exact => "exact",

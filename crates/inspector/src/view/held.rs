@@ -1,4 +1,4 @@
-//! The last packets, while one of them is held.
+//! Holding a packet and stepping through the last packets.
 
 use bevy_egui::egui::{Align, Key, Layout, Modifiers, Ui, vec2};
 use cubewire_codec::QuantizedSnapshot;
@@ -9,18 +9,18 @@ use crate::packet::HELD;
 use crate::style::{CONTROL, Look};
 use crate::widgets::{chip, line};
 
-/// The last packets of a connection as they were when one was held, and who was in the slots then.
+/// The last packets of a connection and the bodies in the slots, as they were when a packet was held.
 #[derive(Debug)]
 pub(crate) struct Held {
-    /// The oldest first, never empty.
+    /// Oldest first, never empty.
     packets: Vec<PacketRecord>,
     pub(super) bodies: Option<QuantizedSnapshot>,
-    /// How many there are after the one that is shown.
+    /// Number of packets after the shown one.
     newer: usize,
 }
 
 impl Held {
-    /// None if there is no packet yet.
+    /// Copies the last packets. Returns `None` if there is no packet yet.
     fn new(view: &View<'_>) -> Option<Self> {
         let packets = view.record().packets().rev().take(HELD);
         let packets = packets.filter(|packet| packet.detail.is_some());
@@ -33,18 +33,18 @@ impl Held {
         })
     }
 
-    /// The one that is shown.
+    /// Returns the shown packet.
     pub(super) fn shown(&self) -> Option<&PacketRecord> {
         self.packets.get(self.oldest() - self.newer)
     }
 
-    /// What [`newer`](Self::newer) is at the oldest packet.
+    /// Returns the value of [`newer`](Self::newer) for the oldest packet.
     fn oldest(&self) -> usize {
         self.packets.len().saturating_sub(1)
     }
 }
 
-/// What a press asks for.
+/// Action of a button or key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     Older,
@@ -52,8 +52,8 @@ enum Step {
     Hold,
 }
 
-/// Draws the buttons that hold a packet and go through those before it. The arrow keys do so, too, while the pointer is here, as
-/// elsewhere they are the game's.
+/// Draws the buttons that hold a packet and step through the previous ones. The arrow keys work as well, but only while
+/// the pointer is over this page: otherwise they belong to the game.
 pub(super) fn controls(ui: &mut Ui, view: &View<'_>, held: &mut Option<Held>) {
     let pressed = [
         (Key::ArrowLeft, Step::Older),

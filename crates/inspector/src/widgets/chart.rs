@@ -1,4 +1,4 @@
-//! A plot: lines, areas and marks in a sunken rectangle, with labels beside it, never in it.
+//! A plot of lines, areas and marks on a sunken background. Labels are outside the plot.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -9,7 +9,7 @@ use super::{At, text, width};
 use crate::style::{LINE, Look, SMALL};
 use crate::words::short;
 
-/// How values are spread over an axis.
+/// Mapping of values to positions on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     Linear,
@@ -17,7 +17,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    /// Where a value lies between the ends of an axis: 0 to 1.
+    /// Returns the position of a value between the ends of an axis, `0.0..=1.0`.
     pub fn fraction(self, value: f64, ends: &RangeInclusive<f64>) -> f64 {
         let map = |value: f64| match self {
             Self::Linear => value,
@@ -27,12 +27,12 @@ impl Scale {
         ((map(value) - from) / (to - from)).clamp(0.0, 1.0)
     }
 
-    /// Round ends of an axis around these values: from 0 if it is linear.
+    /// Returns round axis ends around these values. A linear axis starts at 0.
     pub fn ends(self, smallest: f64, largest: f64) -> RangeInclusive<f64> {
         match self {
             Self::Linear => {
                 let step = round_step(largest);
-                // One step at least: an axis without a length has no place for a value.
+                // At least one step, because an axis of length 0 cannot place values.
                 0.0..=(largest * HEADROOM / step).ceil().max(1.0) * step
             }
             Self::Logarithmic => {
@@ -44,7 +44,7 @@ impl Scale {
         }
     }
 
-    /// Round values on an axis with these ends.
+    /// Returns round values on an axis with these ends.
     pub fn marks(self, ends: &RangeInclusive<f64>) -> Vec<f64> {
         match self {
             Self::Linear => {
@@ -61,7 +61,7 @@ impl Scale {
     }
 }
 
-/// A step of 1, 2 or 5 times a power of ten, such that `largest` is two to five steps.
+/// Returns a step of 1, 2 or 5 times a power of ten, so that `largest` is two to five steps.
 fn round_step(largest: f64) -> f64 {
     let largest = largest.max(1.0);
     let power = 10_f64.powi(largest.log10().floor() as i32);
@@ -72,10 +72,10 @@ fn round_step(largest: f64) -> f64 {
     }
 }
 
-/// The lower end of a logarithmic axis, at least.
+/// Smallest value of a logarithmic axis.
 const MIN_LOGARITHMIC: f64 = 1.0;
 
-/// Factor of the largest value that an axis reaches at least.
+/// An axis extends to at least this multiple of the largest value.
 const HEADROOM: f64 = 1.05;
 
 /// A plot in a rectangle.
@@ -84,7 +84,7 @@ pub struct Chart {
     pub x: RangeInclusive<f64>,
     pub y: RangeInclusive<f64>,
     pub scale: Scale,
-    /// Points above the plot that are free, so that the uppermost label of its vertical axis can stand beside its line.
+    /// Free space above the plot, in points, so that the top label of the vertical axis can be level with its line.
     pub above: f32,
     look: Look,
     painter: Painter,
@@ -99,7 +99,7 @@ impl fmt::Debug for Chart {
 }
 
 impl Chart {
-    /// An empty plot with a linear horizontal axis.
+    /// Creates an empty plot with a linear horizontal axis, and paints its background.
     pub fn new(
         ui: &Ui,
         rect: Rect,
@@ -112,7 +112,7 @@ impl Chart {
         Self { y, scale, ..over }
     }
 
-    /// A plot without a ground of its own, over several that share its horizontal axis.
+    /// Creates a plot without a background, to draw over several plots that share a horizontal axis.
     pub fn over(ui: &Ui, rect: Rect, x: RangeInclusive<f64>) -> Self {
         Self {
             rect,
@@ -139,13 +139,14 @@ impl Chart {
         pos2(self.x_of(x), self.y_of(y))
     }
 
-    /// The value of the horizontal axis below a point of the screen.
+    /// Returns the value of the horizontal axis at a screen position.
     pub fn x_at(&self, x: f32) -> f64 {
         let fraction = egui::remap_clamp(x, self.rect.x_range(), 0.0..=1.0);
         egui::lerp(self.x.clone(), f64::from(fraction))
     }
 
-    /// Level lines at the marks of the vertical axis, and at most four labels at its left: the lowest on the floor.
+    /// Draws horizontal lines at the marks of the vertical axis, and up to four labels left of the plot, including the
+    /// lowest.
     pub fn axis(&self, ui: &Ui) {
         let marks = self.scale.marks(&self.y);
         let every = marks.len().div_ceil(MAX_LABELS).max(1);
@@ -156,14 +157,14 @@ impl Chart {
         self.levels(ui, marks.iter().enumerate().map(label));
     }
 
-    /// A line through points, oldest first.
+    /// Draws a line through points, oldest first.
     pub fn line(&self, points: impl IntoIterator<Item = (f64, f64)>, width: f32, color: Color32) {
         let points = points.into_iter().map(|(x, y)| self.at(x, y)).collect();
         let stroke = Stroke::new(width, color);
         self.painter.add(Shape::line(points, stroke));
     }
 
-    /// A level line, dashed if the length of its dashes is known.
+    /// Draws a horizontal line; `dash` is the length of its dashes, if any.
     pub fn level(&self, x: RangeInclusive<f64>, y: f64, stroke: Stroke, dash: Option<f32>) {
         let ends = [self.at(*x.start(), y), self.at(*x.end(), y)];
         match dash {
@@ -177,13 +178,13 @@ impl Chart {
         }
     }
 
-    /// A line from the floor to the ceiling.
+    /// Draws a vertical line over the whole height.
     pub fn upright(&self, x: f64, stroke: Stroke) {
         self.painter
             .vline(self.x_of(x), self.rect.y_range(), stroke);
     }
 
-    /// Fills what lies above a level.
+    /// Fills the area above a value.
     pub fn veil(&self, x: RangeInclusive<f64>, above: f64, color: Color32) {
         let veil = Rect::from_min_max(
             pos2(self.x_of(*x.start()), self.rect.top()),
@@ -192,7 +193,7 @@ impl Chart {
         self.painter.rect_filled(veil, 0.0, color);
     }
 
-    /// A bar that stands on the floor.
+    /// Draws a bar from the bottom.
     pub fn bar(&self, x: RangeInclusive<f64>, y: f64, color: Color32) {
         let bar = Rect::from_min_max(
             self.at(*x.start(), y),
@@ -201,19 +202,19 @@ impl Chart {
         self.painter.rect_filled(bar, 0.0, color);
     }
 
-    /// The painter, which paints nothing outside.
+    /// Returns the painter, which clips to the plot.
     pub const fn painter(&self) -> &Painter {
         &self.painter
     }
 
-    /// The times of a plot of the last seconds.
+    /// Draws the time labels of a plot of the last seconds.
     pub fn ago(&self, ui: &Ui, seconds: u32) {
         let (ago, half) = (format!("{seconds} s ago"), format!("{} s", seconds / 2));
         self.times(ui, [&ago, &half, "now"]);
     }
 
-    /// Labels of the horizontal axis in a row below: at its start, its middle and its end. What has no room is left out, the
-    /// middle first.
+    /// Draws labels below the plot at the start, middle and end of the horizontal axis. If there is no room, the middle
+    /// one is left out first, then the start.
     pub fn times(&self, ui: &Ui, labels: [&str; 3]) {
         let below = Rect::from_min_size(self.rect.left_bottom(), vec2(self.rect.width(), LINE));
         let [start, middle, end] = labels.map(|label| width(ui, label, SMALL) + APART);
@@ -239,12 +240,12 @@ impl Chart {
     }
 }
 
-/// Width of the labels of the vertical axis, logical points.
+/// Width of the labels of the vertical axis, in logical points.
 pub const AXIS: f32 = 40.0;
 
 const MAX_LABELS: usize = 4;
 
-/// Between two labels, logical points.
+/// Distance between labels, in logical points.
 const APART: f32 = 8.0;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Switches of several segments, and chips.
+//! Segmented switches and chips.
 
 use std::borrow::Cow;
 
@@ -16,9 +16,9 @@ pub struct Choice<T> {
     pub value: T,
     pub name: Cow<'static, str>,
     pub about: Cow<'static, str>,
-    /// Why it cannot be chosen.
+    /// Why it cannot be chosen; `None` if it can.
     pub refusal: Option<Cow<'static, str>>,
-    /// Whether it has an asterisk: choosing it changes more than this switch.
+    /// Whether it shows an asterisk: choosing it changes more than this switch.
     pub is_marked: bool,
 }
 
@@ -37,7 +37,7 @@ impl<T> Choice<T> {
         }
     }
 
-    /// Its name as it is painted.
+    /// Returns the painted name.
     fn text(&self) -> Cow<'_, str> {
         match self.is_marked {
             true => format!("{}*", self.name).into(),
@@ -46,8 +46,8 @@ impl<T> Choice<T> {
     }
 }
 
-/// A switch as wide as `across`, whose segments are as wide as their names ask for. A press sets the value, unless the
-/// segment is refused.
+/// Draws a switch of width `across`. Segment widths follow from their names. A click sets the value, unless the segment
+/// is refused.
 pub fn segmented<T: PartialEq + Clone>(
     ui: &mut Ui,
     across: f32,
@@ -69,7 +69,7 @@ pub fn segmented<T: PartialEq + Clone>(
         let response = segment(ui, rect, choice, *value == choice.value);
         if response.clicked() {
             *value = choice.value.clone();
-            // Segments before this one are drawn already, as they were.
+            // Earlier segments were already drawn with the old value.
             ui.ctx().request_discard("another segment is chosen");
         }
     }
@@ -106,7 +106,7 @@ fn segment<T>(ui: &mut Ui, rect: Rect, choice: &Choice<T>, is_selected: bool) ->
     }
 }
 
-/// A rounded button of 12 points for a preset or an option. `radius` is 12 for presets, 4 for options.
+/// Draws a rounded button with 12-point text, for a preset or an option. `radius` is 12 for presets, 4 for options.
 pub fn chip(ui: &mut Ui, height: f32, radius: u8, name: &str, is_on: bool) -> Response {
     let look = Look::of(ui);
     let words = RichText::new(name).size(SMALL);

@@ -1,16 +1,16 @@
-//! Controls in rows, and what can be chosen with them.
+//! Controls in rows, and their choices.
 
 use bevy_egui::egui::{Align, Layout, Response, Ui, UiBuilder, Widget};
 
 use super::{Choice, Row, named, segmented};
 use crate::style::{GAP, SMALL};
 
-/// Segments of a switch: the value, the name, and what is told under the pointer.
+/// Creates the segments of a switch from values, names and hover texts.
 pub fn choices<T, const N: usize>(of: [(T, &'static str, &'static str); N]) -> [Choice<T>; N] {
     of.map(|(value, name, about)| Choice::new(value, name, about))
 }
 
-/// A name that takes `label` of the width, and a switch in the rest of the row. Returns the response of the name.
+/// Draws a name of width `label`, and a switch in the rest of the row. Returns the name's response.
 pub fn switch<T: PartialEq + Clone>(
     ui: &mut Ui,
     label: f32,
@@ -24,7 +24,7 @@ pub fn switch<T: PartialEq + Clone>(
     row.0
 }
 
-/// A widget that can be pressed unless something speaks against it, which is told under the pointer before what it does.
+/// Draws a widget that is disabled if there is a refusal. Its hover text is the refusal followed by `about`.
 pub fn unless(ui: &mut Ui, refusal: Option<&str>, about: &str, widget: impl Widget) -> Response {
     let shown = ui.add_enabled(refusal.is_none(), widget);
     let refused = format!("{} {about}", refusal.unwrap_or_default());
@@ -32,7 +32,7 @@ pub fn unless(ui: &mut Ui, refusal: Option<&str>, about: &str, widget: impl Widg
 }
 
 impl Row {
-    /// Controls at its right end, the last one first.
+    /// Draws controls at the right end of the row, from right to left.
     pub fn controls<R>(&self, ui: &mut Ui, show: impl FnOnce(&mut Ui) -> R) -> R {
         let layout = Layout::right_to_left(Align::Center);
         let place = UiBuilder::new().max_rect(self.rect).layout(layout);

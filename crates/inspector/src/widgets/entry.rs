@@ -7,7 +7,7 @@ use bevy_egui::egui::{
 use super::{At, field, text};
 use crate::style::{CONTROL, Look, SMALL};
 
-/// A name of that size that takes `label` of the width, and controls in the rest of the row.
+/// Draws a name of width `label` with font size `size`, and controls in the rest of the row.
 pub fn named<R>(
     ui: &mut Ui,
     label: f32,
@@ -28,7 +28,7 @@ pub fn named<R>(
     row.inner
 }
 
-/// A name, a number, and its unit, so wide in all. Units stand below each other.
+/// Draws a name, a number field and its unit, with this total width. Units are aligned between rows.
 pub fn entry(ui: &mut Ui, width: f32, name: &str, value: DragValue<'_>, unit: &str) -> Response {
     let size = vec2(width, CONTROL);
     let layout = Layout::left_to_right(Align::Center);
@@ -44,6 +44,6 @@ pub fn entry(ui: &mut Ui, width: f32, name: &str, value: DragValue<'_>, unit: &s
     label.union(field)
 }
 
-/// Logical points.
+/// Widths in logical points.
 const FIELD: f32 = 56.0;
 const UNIT: f32 = 52.0;

@@ -1,4 +1,4 @@
-//! Keys of the keyboard, in the mono face.
+//! Keyboard keys, in the monospace font.
 
 use bevy_egui::egui::{
     Align2, Color32, FontId, Painter, Rect, Response, Sense, Stroke, StrokeKind, Ui, WidgetInfo,
@@ -8,15 +8,15 @@ use bevy_egui::egui::{
 use super::{balanced, laid_out, width};
 use crate::style::{GAP, Look, ROW, SMALL, egui_color};
 
-/// The name of a key without a cap, that far from the left of its row.
+/// Paints a key's name without a cap, at distance `x` from the left of its row.
 pub fn key(painter: &Painter, row: Rect, x: f32, name: &str, color: Color32) {
     let at = pos2(row.left() + x, row.center().y);
     let font = FontId::monospace(SMALL);
     painter.text(at, Align2::LEFT_CENTER, name, font, color);
 }
 
-/// A row of keys with their caps, and what they do: in as many lines as that needs, beside the caps or `column` points from
-/// the left, whichever is further.
+/// Draws keys with their caps, and a description that wraps. The description starts after the caps or at `column`
+/// points from the left, whichever is farther right.
 pub fn keys(ui: &mut Ui, width: f32, column: f32, names: &[&str], about: &str) -> Response {
     let look = Look::of(ui);
     let x = column.max(caps_width(ui, names) + GAP);
@@ -33,9 +33,9 @@ pub fn keys(ui: &mut Ui, width: f32, column: f32, names: &[&str], about: &str) -
     response
 }
 
-/// How wide such a row is with its words in one line, beside the caps.
+/// Returns the width of such a row with its description in one line.
 pub fn keys_width(ui: &Ui, names: &[&str], about: &str) -> f32 {
-    // A point more, so that rounding breaks no line.
+    // One extra point, so that rounding does not wrap the line.
     caps_width(ui, names) + GAP + width(ui, about, SMALL) + 1.0
 }
 
@@ -44,7 +44,7 @@ fn caps_width(ui: &Ui, names: &[&str]) -> f32 {
     caps.map(|name| cap_width(ui.painter(), name) + GAP).sum()
 }
 
-/// A key's cap. Returns its width.
+/// Paints a key's cap. Returns its width.
 fn cap(painter: &Painter, look: Look, row: Rect, x: f32, name: &str) -> f32 {
     let width = cap_width(painter, name);
     let middle = pos2(row.left() + x + width / 2.0, row.center().y);
@@ -61,5 +61,5 @@ fn cap_width(painter: &Painter, name: &str) -> f32 {
     (galley.size().x + 10.0).max(20.0)
 }
 
-/// Height of a row of keys in one line.
+/// Height of a row with one line.
 const HEIGHT: f32 = ROW;

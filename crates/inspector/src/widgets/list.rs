@@ -1,4 +1,4 @@
-//! Rows that scroll by themselves.
+//! Scrolling lists.
 
 use std::ops::Range;
 
@@ -6,7 +6,7 @@ use bevy_egui::egui::{ScrollArea, Sense, Ui, UiBuilder, vec2};
 
 use crate::style::MARGIN;
 
-/// Rows of the same height in an area of that height. Those in sight are shown; the bar stands in the margin.
+/// Draws a scrolling list of equally high rows. `show` draws the visible ones. The scroll bar is in the margin.
 pub fn list(
     ui: &mut Ui,
     id: &'static str,
@@ -21,7 +21,7 @@ pub fn list(
     let mut child = ui.new_child(UiBuilder::new().id_salt(id).max_rect(wide));
     let spacing = child.spacing_mut();
     spacing.item_spacing.y = 0.0;
-    // The last row is to be read, too.
+    // Without fading, the last row stays readable.
     spacing.scroll.fade.strength = 0.0;
     ScrollArea::vertical()
         .id_salt(id)

@@ -1,4 +1,4 @@
-//! Labels of a plot where they are not numbers of its axis.
+//! Labels of a plot at arbitrary values.
 
 use bevy_egui::egui::{Color32, Rect, Stroke, Ui, pos2, vec2};
 
@@ -7,10 +7,11 @@ use super::{At, text};
 use crate::style::{LINE, Look, SMALL};
 
 impl Chart {
-    /// Level lines from the floor up, each with a label at the left of the plot, unless the one below takes its place.
+    /// Draws horizontal lines from the bottom up, each with a label left of the plot unless it would overlap the label
+    /// below.
     pub fn levels(&self, ui: &Ui, marks: impl IntoIterator<Item = (f64, String)>) {
         let look = Look::of(ui);
-        // The lowest label may reach into the row below: labels there begin at the left edge of the plot.
+        // The lowest label may extend below the plot: the labels there start at the plot's left edge.
         let top = self.rect.top() + (LINE / 2.0 - self.above).max(0.0);
         let mut free = f32::INFINITY;
         for (y, label) in marks {
@@ -30,7 +31,7 @@ impl Chart {
         }
     }
 
-    /// A label in the row above the plot, or in that below it, around a value of the horizontal axis.
+    /// Draws a label above or below the plot, at a value of the horizontal axis.
     pub fn label(&self, ui: &Ui, is_above: bool, at: Label, words: &str, color: Color32) {
         let corner = match is_above {
             true => self.rect.left_top() - vec2(0.0, LINE),
@@ -47,7 +48,7 @@ impl Chart {
     }
 }
 
-/// How a label stands to its value.
+/// Position of a label relative to its value.
 #[derive(Clone, Copy, Debug)]
 pub enum Label {
     Around(f64),

@@ -1,18 +1,19 @@
-//! Lists that open with a click.
+//! Drop-down lists.
 
 use bevy_egui::egui::{ComboBox, Response, Ui, vec2};
 
 use super::shapes::{Pointing, triangle};
 use crate::style::Look;
 
-/// Lays out once more in this frame if a click on this opens a list: the first layout only finds out its size.
+/// Repeats the layout in this frame if a click on this opens a list, because the first layout only determines the
+/// list's size.
 pub fn opens(response: &Response) {
     if response.clicked() {
         response.ctx.request_discard("a list opens");
     }
 }
 
-/// A button with the present choice, of that width and height, which opens a list.
+/// Draws a button with the current choice, which opens a list.
 pub fn picker(
     ui: &mut Ui,
     id: &str,

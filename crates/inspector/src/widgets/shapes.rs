@@ -1,8 +1,8 @@
-//! Marks that are painted, so that no glyph can be missing.
+//! Painted symbols, which do not depend on the font's glyphs.
 
 use bevy_egui::egui::{Color32, Painter, Pos2, Shape, Stroke, Vec2, vec2};
 
-/// The direction of a [`triangle`].
+/// Direction of a [`triangle`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pointing {
     Up,
@@ -11,7 +11,7 @@ pub enum Pointing {
     Right,
 }
 
-/// A filled triangle of that size around a point.
+/// Paints a filled triangle around a point.
 pub fn triangle(painter: &Painter, center: Pos2, size: Vec2, pointing: Pointing, color: Color32) {
     let half = size / 2.0;
     let tip = match pointing {
@@ -28,7 +28,7 @@ pub fn triangle(painter: &Painter, center: Pos2, size: Vec2, pointing: Pointing,
     painter.add(Shape::convex_polygon(points, color, Stroke::NONE));
 }
 
-/// A ring around a point.
+/// Paints a ring around a point.
 pub fn ring(painter: &Painter, center: Pos2, radius: f32, color: Color32) {
     painter.circle_stroke(center, radius, Stroke::new(2.0, color));
 }

@@ -1,4 +1,4 @@
-//! Sliders, each with a field beside it that accepts typing.
+//! Sliders, each with a number field.
 
 use std::ops::RangeInclusive;
 
@@ -11,28 +11,28 @@ use super::{At, field, focus_ring, text};
 use crate::style::{BODY, CONTROL, Look, ROW, SMALL};
 use crate::words::grouped;
 
-/// What a slider is.
+/// Properties of a slider.
 #[derive(Clone, Debug)]
 pub struct Slide {
-    /// For those who cannot see it.
+    /// Accessible name.
     pub name: String,
     pub width: f32,
     pub range: RangeInclusive<f64>,
     pub scale: Scale,
     /// Diameter of the knob.
     pub knob: f32,
-    /// Colour of the groove up to the knob.
+    /// Colour of the groove left of the knob.
     pub color: Color32,
 }
 
 impl Slide {
-    /// Where a value stands, from the left end of the slider.
+    /// Returns the position of a value, from the left end of the slider.
     pub fn x_of(&self, value: f64) -> f32 {
         let fraction = self.scale.fraction(value, &self.range) as f32;
         egui::lerp(self.margin()..=self.width - self.margin(), fraction)
     }
 
-    /// From the ends to where the knob can stand.
+    /// Distance of the knob from the ends at the extreme values.
     fn margin(&self) -> f32 {
         self.height() / HEIGHT_OF_RADIUS
     }
@@ -45,12 +45,12 @@ impl Slide {
     }
 }
 
-/// A slider for whole numbers.
+/// Draws a slider for integers.
 pub fn slider(ui: &mut Ui, slide: &Slide, value: &mut f64) -> Response {
     let look = Look::of(ui);
     let response = ui
         .scope(|ui| {
-            // Its behaviour is the library's, its look is painted over it.
+            // egui's slider handles the input and is invisible; its parts are painted over it.
             ui.spacing_mut().slider_width = slide.width;
             ui.spacing_mut().interact_size.y = slide.height();
             let visuals = ui.visuals_mut();
@@ -91,27 +91,27 @@ pub fn slider(ui: &mut Ui, slide: &Slide, value: &mut f64) -> Response {
     response
 }
 
-/// Widths of the parts of a [`parameter`]: its name, the slider, the field.
+/// Widths of the parts of a [`parameter`]: name, slider, field.
 pub(super) type Widths = [f32; 3];
 
-/// A number in a row: its name, a slider, a field, and its unit.
+/// A number in a row: name, slider, field and unit.
 #[derive(Clone, Debug)]
 pub struct Parameter<'a> {
     pub height: f32,
-    /// How it is called here.
+    /// Name shown in the row.
     pub label: &'a str,
-    /// How it is called by itself.
+    /// Full name, for accessibility.
     pub name: String,
     pub widths: Widths,
     pub range: RangeInclusive<u8>,
     pub unit: &'a str,
-    /// Whether the field shows two to the power of the number.
+    /// Whether the field shows 2 to the power of the value.
     pub is_power: bool,
-    /// Why there is no such number.
+    /// Why the number does not exist; disables the row.
     pub absent: Option<&'a str>,
 }
 
-/// Returns the response of the slider and of the field, as one.
+/// Draws the row. Returns the combined response of slider and field.
 pub fn parameter(ui: &mut Ui, parameter: &Parameter<'_>, value: &mut u8) -> Response {
     let look = Look::of(ui);
     let [label, width, number] = parameter.widths;
@@ -167,8 +167,8 @@ pub fn parameter(ui: &mut Ui, parameter: &Parameter<'_>, value: &mut u8) -> Resp
     }
 }
 
-/// Diameter of the knob of most sliders, logical points.
+/// Default diameter of the knob, in logical points.
 const USUAL_KNOB: f32 = 14.0;
 
-/// The library lets the knob be as far from the ends as this fraction of the height.
+/// egui's knob stays this fraction of the height away from the ends: `height / 2.5`.
 const HEIGHT_OF_RADIUS: f32 = 2.5;

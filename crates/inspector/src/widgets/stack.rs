@@ -1,9 +1,9 @@
-//! Bars that are divided into parts.
+//! Stacked bars.
 
 use bevy_egui::egui::{Color32, Rect, Response, Sense, Ui, vec2};
 
-/// A bar across the page, divided in proportion to these values, with a point of ground between the parts. Returns its
-/// response, and the index of the part under the pointer.
+/// Draws a bar across the page, divided in proportion to the values, with gaps of one point. Returns its response, and
+/// the index of the part under the pointer.
 pub fn stack(ui: &mut Ui, height: f32, parts: &[(f64, Color32)]) -> (Response, Option<usize>) {
     let size = vec2(ui.available_width(), height);
     let (rect, response) = ui.allocate_exact_size(size, Sense::hover());

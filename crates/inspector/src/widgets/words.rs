@@ -1,25 +1,26 @@
-//! Words in a line, and in several.
+//! Lines and paragraphs of text.
 
 use std::sync::Arc;
 
-use bevy_egui::egui::{Color32, FontId, Galley, Label, Response, RichText, Sense, Ui, vec2};
+use bevy_egui::egui::{Color32, FontId, Galley, Label, Response, RichText, Ui, vec2};
 
-use super::{Row, width};
+use super::width;
 use crate::style::{LINE, Look, SMALL};
 
-/// A line of 12 points, cut at the end of the page.
+/// Draws a line of 12-point text, truncated at the page's edge.
 pub fn line(ui: &mut Ui, words: impl Into<String>, color: Color32) -> Response {
     let words = RichText::new(words).size(SMALL).color(color);
     ui.add(Label::new(words).truncate())
 }
 
-/// Words of 12 points, which wrap.
+/// Draws wrapping 12-point text.
 pub fn wrapped(ui: &mut Ui, words: impl Into<String>, color: Color32) -> Response {
     let words = RichText::new(words).size(SMALL).color(color);
     ui.add(Label::new(words).wrap())
 }
 
-/// Words of 12 points, which wrap, and below them room for the longest of `all` that can stand there instead.
+/// Draws wrapping 12-point text, with the height of the longest of `all`, so that other texts in its place do not move
+/// the content below.
 pub fn reserved<'w>(
     ui: &mut Ui,
     words: &str,
@@ -36,13 +37,13 @@ pub fn reserved<'w>(
     place.inner
 }
 
-/// Muted words of 12 points, which wrap.
+/// Draws muted, wrapping 12-point text.
 pub fn note(ui: &mut Ui, words: impl Into<String>) -> Response {
     let color = Look::of(ui).muted;
     wrapped(ui, words, color)
 }
 
-/// Lays out words in as few rows as that width has room for, all about as long, so that none has a single word.
+/// Lays out text in as few lines as the width allows, of similar lengths, so that no line has a single word.
 pub fn balanced(ui: &Ui, words: &str, size: f32, color: Color32, width: f32) -> Arc<Galley> {
     let font = FontId::proportional(size);
     let laid_out = |width: f32| {
@@ -59,11 +60,4 @@ pub fn balanced(ui: &Ui, words: &str, size: f32, color: Color32, width: f32) -> 
         }
     }
     laid_out(wide)
-}
-
-impl Row {
-    /// A row that can only be pointed at, marked if it is about what is shown.
-    pub fn marked(ui: &mut Ui, height: f32, name: &str, is_marked: bool) -> Self {
-        Self::new(ui, height, name, Sense::hover(), is_marked)
-    }
 }

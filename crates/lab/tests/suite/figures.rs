@@ -20,6 +20,7 @@ fn figures_are_written_where_they_are_old_and_checked() {
     let read = |path: &str| fs::read_to_string(root.path().join(path)).unwrap();
     write("crates/lab/FIGURES.md", FIGURES);
     write("README.md", README);
+    write("crates/bevy/README.md", "");
     write("crates/codec/README.md", "");
     write("src/replication/BANDWIDTH.md", "");
     let figures = |more: &[&str]| {

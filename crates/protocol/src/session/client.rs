@@ -29,7 +29,7 @@ pub struct ClientSession {
     is_welcomed: bool,
     fallback: Option<FallbackReason>,
     requested: Option<Request>,
-    granted: Option<Settings>,
+    answer: Option<Result<Settings, String>>,
 }
 
 /// Outcome of a message from the server.
@@ -37,8 +37,8 @@ pub struct ClientSession {
 pub enum Heard {
     /// The client is accepted.
     Welcome(Box<Welcome>),
-    /// [`ClientSession::granted`] has changed.
-    Granted,
+    /// [`ClientSession::answer`] may have changed.
+    Answer,
     /// The server continues with this tick: see [`SnapshotReceiver::sync_tick`](crate::SnapshotReceiver::sync_tick).
     Tick(u64),
 }
@@ -79,10 +79,7 @@ impl ClientSession {
         limits: Limits,
     ) -> Result<Heard, SessionError> {
         match message {
-            ServerMessage::Refused(reason) => {
-                let reason = reason.chars().take(MAX_REASON_CHARS).collect();
-                Err(SessionError::Refused(reason))
-            }
+            ServerMessage::Refused(reason) => Err(SessionError::Refused(short(reason))),
             ServerMessage::Welcome {
                 tick,
                 fingerprint,
@@ -101,27 +98,36 @@ impl ClientSession {
                 Ok(Heard::Welcome(Box::new(welcome)))
             }
             ServerMessage::Granted(granted) if self.requested.is_some() => {
-                // The answer to an earlier request does not apply to the last one.
-                if self.requested.map(|last| last.number) == Some(granted.number) {
-                    self.granted = Some(granted.settings);
-                }
-                Ok(Heard::Granted)
+                self.take_answer(granted.number, Ok(granted.settings));
+                Ok(Heard::Answer)
+            }
+            ServerMessage::Declined { number, reason } if self.requested.is_some() => {
+                self.take_answer(number, Err(short(reason)));
+                Ok(Heard::Answer)
             }
             ServerMessage::Tick(tick) if self.is_welcomed => Ok(Heard::Tick(tick)),
             _ => Err(SessionError::OutOfTurn),
         }
     }
 
-    /// Returns a request for these settings, or `None` if they equal the last requested ones.
+    fn take_answer(&mut self, number: u16, answer: Result<Settings, String>) {
+        // The answer to an earlier request does not apply to the last one.
+        if self.requested.map(|last| last.number) == Some(number) {
+            self.answer = Some(answer);
+        }
+    }
+
+    /// Returns a request for these settings, or `None` if they equal the last requested ones and these were not declined.
     #[must_use]
     pub fn request(&mut self, settings: Settings) -> Option<ClientMessage<'static>> {
         let last = self.requested;
-        if last.is_some_and(|last| last.settings == settings) {
+        let is_declined = matches!(self.answer, Some(Err(_)));
+        if last.is_some_and(|last| last.settings == settings) && !is_declined {
             return None;
         }
         let number = last.map_or(0, |last| last.number).wrapping_add(1);
         let request = Request { number, settings };
-        (self.requested, self.granted) = (Some(request), None);
+        (self.requested, self.answer) = (Some(request), None);
         Some(ClientMessage::Request(request))
     }
 
@@ -137,14 +143,27 @@ impl ClientSession {
         self.fallback
     }
 
+    /// The answer to the last request: the settings in use, or the reason why it was declined. `None` before it arrives.
+    #[must_use]
+    pub fn answer(&self) -> Option<Result<Settings, &str>> {
+        let answer = self.answer.as_ref()?.as_ref();
+        Some(answer.copied().map_err(String::as_str))
+    }
+
     /// Returns the settings that the server uses in place of the requested ones. `None` if they are the same or not
     /// known yet.
     #[must_use]
     pub fn granted(&self) -> Option<Settings> {
         let asked = self.requested.map(|last| last.settings);
-        self.granted.filter(|_| self.granted != asked)
+        let granted = self.answer()?.ok();
+        granted.filter(|_| granted != asked)
     }
 }
 
-/// Maximum number of characters in the reason of a refusal; longer ones are cut off.
+/// Returns the first [`MAX_REASON_CHARS`] characters of a reason from the server.
+fn short(reason: &str) -> String {
+    reason.chars().take(MAX_REASON_CHARS).collect()
+}
+
+/// Maximum number of characters in a reason; longer ones are cut off.
 const MAX_REASON_CHARS: usize = 1000;

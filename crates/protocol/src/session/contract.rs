@@ -8,7 +8,7 @@ use cubewire_codec::{Fingerprint, Plan};
 use super::message::Hello;
 
 /// Version of the wire formats of this crate, the codec, the transport and `cubewire-bevy`.
-pub const PROTOCOL_VERSION: u16 = 18;
+pub const PROTOCOL_VERSION: u16 = 19;
 
 /// The scene, and the names that the app has registered. Ends with different contracts do not connect.
 #[derive(Clone, Debug)]

@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use cubewire_codec::{BaselineId, Fingerprint, Header, Sequence, Stages};
+use cubewire_codec::{BaselineId, Fingerprint, Header, Plan, Sequence, Stages};
 use serde::{Deserialize, Serialize};
 
+use crate::budget::BUDGETS_KBPS;
 use crate::sender::BaselineChoice;
 
 /// A message from a client.
@@ -51,6 +52,13 @@ pub enum ServerMessage<'a> {
     Granted(Request),
     /// The server's tick after a pause.
     Tick(u64),
+    /// The request with this number is not granted. The settings stay as they are.
+    Declined {
+        /// Number of the request.
+        number: u16,
+        /// Why it is not granted.
+        reason: &'a str,
+    },
 }
 
 /// Settings, with the number of the request.
@@ -76,6 +84,27 @@ pub struct Settings {
     /// Maximum bandwidth on the wire, kilobits a second. In a request, a value of
     /// [`BUDGETS_KBPS`](crate::BUDGETS_KBPS).
     pub budget_kbps: Option<u32>,
+}
+
+impl Settings {
+    /// Checks that a server of this scene can use the settings.
+    ///
+    /// # Errors
+    /// The first reason why it cannot.
+    pub fn check(&self, plan: &Plan) -> Result<(), String> {
+        if self.send_interval_ticks == 0 {
+            return Err("a snapshot every 0 ticks".to_owned());
+        }
+        if let Some(kbps) = self.budget_kbps
+            && !BUDGETS_KBPS.contains(&kbps)
+        {
+            return Err(format!(
+                "a budget of {kbps} kbps, which is outside {BUDGETS_KBPS:?}"
+            ));
+        }
+        let stages = plan.check_complete(self.stages);
+        stages.map_err(|reason| reason.to_string())
+    }
 }
 
 impl<'a> ClientMessage<'a> {

@@ -7,7 +7,6 @@ use cubewire_codec::{InitialStateError, Snapshot, Stages, encode_initial};
 
 use super::contract::Contract;
 use super::message::{ClientMessage, Request, ServerMessage, Settings};
-use crate::budget::BUDGETS_KBPS;
 use crate::fallback::FallbackReason;
 
 /// State of a session at the server.
@@ -79,7 +78,9 @@ impl ServerSession {
                 Ok(Asked::Welcome)
             }
             (ClientMessage::Request(Request { number, settings }), State::Open(open)) => {
-                check(contract, &settings)?;
+                settings
+                    .check(contract.plan())
+                    .map_err(|reason| format!("a request that cannot be served: {reason}"))?;
                 open.requested = Some(number);
                 Ok(Asked::Settings(settings))
             }
@@ -172,6 +173,16 @@ impl ServerSession {
         })
     }
 
+    /// Returns the message that declines the last request. `None` if there is no request or it was declined before.
+    #[must_use]
+    pub fn decline<'a>(&mut self, reason: &'a str) -> Option<ServerMessage<'a>> {
+        let State::Open(open) = &mut self.state else {
+            return None;
+        };
+        let number = open.requested.take()?;
+        Some(ServerMessage::Declined { number, reason })
+    }
+
     /// Records the server's tick. Call this every tick or frame. Returns a message that resets the client's clock if
     /// the ticks have paused.
     #[must_use]
@@ -186,23 +197,6 @@ impl ServerSession {
         open.tick = Some((tick, now));
         (now > at + PAUSE).then_some(ServerMessage::Tick(tick))
     }
-}
-
-/// Returns an error with the reason if the settings of a request are invalid.
-fn check(contract: &Contract, settings: &Settings) -> Result<(), String> {
-    let refused = |reason: String| format!("a request that cannot be served: {reason}");
-    if settings.send_interval_ticks == 0 {
-        return Err(refused("a snapshot every 0 ticks".to_owned()));
-    }
-    if let Some(kbps) = settings.budget_kbps
-        && !BUDGETS_KBPS.contains(&kbps)
-    {
-        return Err(refused(format!(
-            "a budget of {kbps} kbps, which is outside {BUDGETS_KBPS:?}"
-        )));
-    }
-    let stages = contract.plan().check_complete(settings.stages);
-    stages.map_err(|reason| refused(reason.to_string()))
 }
 
 /// Minimum time between two grants for the same request.

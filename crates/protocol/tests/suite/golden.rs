@@ -47,7 +47,7 @@ fn of_client(contract: &Contract) -> [(&'static str, ClientMessage<'_>); 3] {
     ]
 }
 
-fn of_server() -> [(&'static str, ServerMessage<'static>); 4] {
+fn of_server() -> [(&'static str, ServerMessage<'static>); 5] {
     let mut session = ServerSession::new(Duration::ZERO);
     let welcome = session.welcome(&contract(), Duration::ZERO, 0x0001_0203_0405, &initial());
     let granted = Request {
@@ -64,6 +64,13 @@ fn of_server() -> [(&'static str, ServerMessage<'static>); 4] {
         ("refused", ServerMessage::Refused("full")),
         ("granted", ServerMessage::Granted(granted)),
         ("tick", ServerMessage::Tick(1000)),
+        (
+            "declined",
+            ServerMessage::Declined {
+                number: 7,
+                reason: "no",
+            },
+        ),
     ]
 }
 

@@ -93,7 +93,7 @@ fn settings_are_requested_and_granted() {
     let granted = server.grant(SECOND, less).unwrap();
     assert_eq!(
         heard(&mut client, granted.clone(), Limits::default()),
-        Ok(Heard::Granted)
+        Ok(Heard::Answer)
     );
     assert_eq!(client.granted(), Some(less));
     // The requested settings are granted.
@@ -111,11 +111,36 @@ fn settings_are_requested_and_granted() {
     assert_ne!(other, asked);
     assert_eq!(
         heard(&mut client, granted, Limits::default()),
-        Ok(Heard::Granted)
+        Ok(Heard::Answer)
     );
     assert_eq!(client.granted(), None);
     server.on_message(&contract(), other).unwrap();
     assert!(server.grant(10 * SECOND, less).is_some());
+}
+
+#[test]
+fn a_declined_request_has_a_reason_and_can_be_repeated() {
+    let (mut server, mut client) = (open(), welcomed());
+    assert_eq!(server.decline("nothing was asked"), None);
+    let asked = client.request(settings()).unwrap();
+    server.on_message(&contract(), asked).unwrap();
+    let reason = "é".repeat(2000);
+    let declined = server.decline(&reason).unwrap();
+    assert_eq!(server.decline(&reason), None);
+    // What is in use does not answer it any more.
+    assert_eq!(server.grant(SECOND, settings()), None);
+    let answer = heard(&mut client, declined.clone(), Limits::default());
+    assert_eq!(answer, Ok(Heard::Answer));
+    assert_eq!(client.answer(), Some(Err(&reason[..2 * 1000])));
+    assert_eq!(client.granted(), None);
+    // The answer to the first request says nothing of the second.
+    let again = client.request(settings()).unwrap();
+    heard(&mut client, declined, Limits::default()).unwrap();
+    assert_eq!(client.answer(), None);
+    server.on_message(&contract(), again).unwrap();
+    let granted = server.grant(SECOND, settings()).unwrap();
+    heard(&mut client, granted, Limits::default()).unwrap();
+    assert_eq!(client.answer(), Some(Ok(settings())));
 }
 
 #[test]
@@ -154,14 +179,18 @@ fn what_is_out_of_turn_ends_the_session() {
         number: 0,
         settings: settings(),
     });
+    let declined = ServerMessage::Declined {
+        number: 0,
+        reason: "no",
+    };
     let welcome = welcome(&mut open(), 5);
     let limits = Limits::default();
     let out_of_turn = Err(SessionError::OutOfTurn);
-    for message in [ServerMessage::Tick(1), granted.clone()] {
+    for message in [ServerMessage::Tick(1), granted.clone(), declined.clone()] {
         let heard = heard(&mut ClientSession::default(), message, limits);
         assert_eq!(heard, out_of_turn);
     }
-    for message in [welcome, granted] {
+    for message in [welcome, granted, declined] {
         assert_eq!(heard(&mut welcomed(), message, limits), out_of_turn);
     }
     assert_eq!(

@@ -26,7 +26,7 @@ pub(super) struct Switch {
 }
 
 /// Returns the rung that this one extends. The first rung extends no other.
-fn base(rung: Rung) -> Option<Rung> {
+pub(super) fn base(rung: Rung) -> Option<Rung> {
     match rung {
         // Arithmetic coding replaces the stages of the rungs between.
         ladder::ARITHMETIC => Some(ladder::DELTA),
@@ -39,7 +39,7 @@ fn base(rung: Rung) -> Option<Rung> {
 }
 
 /// Whether a rung has the stage of another rung, or a stage that replaces it.
-fn builds_on(rung: Rung, other: Rung) -> bool {
+pub(super) fn builds_on(rung: Rung, other: Rung) -> bool {
     iter::successors(Some(rung), |it| base(*it)).any(|it| it == other)
 }
 

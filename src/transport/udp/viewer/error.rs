@@ -1,4 +1,4 @@
-//! The reasons why a viewer has no connection.
+//! Errors of a viewer's connection.
 
 use std::io;
 use std::net::SocketAddr;
@@ -6,33 +6,33 @@ use std::net::SocketAddr;
 use cubewire_protocol::SessionError;
 use cubewire_scene::CUBES;
 
-/// Why a viewer cannot connect, or takes nothing more from its server. Other reasons why a connection ends are those of
+/// Why a viewer cannot connect, or ends its session. The transport has further reasons: see
 /// [`UdpConnection`](cubewire_bevy::udp::UdpConnection).
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
-    /// There is no socket or no connect token.
+    /// The socket or the connect token cannot be created.
     #[error("cannot connect: {0}")]
     Connect(#[from] io::Error),
-    /// The server has refused the viewer, or its welcome is invalid.
+    /// The server refused the viewer, or sent an invalid message.
     #[error("the session with the server at {server} ended: {reason}")]
     Session {
-        /// The server.
+        /// Address of the server.
         server: SocketAddr,
-        /// Its reason, or what is wrong with its message.
+        /// Reason of the server, or the error in its message.
         reason: SessionError,
     },
-    /// The server has another number of cubes.
+    /// The server's scene has another number of cubes.
     #[error("the server at {server} has {cubes} cubes, and this program {CUBES}")]
     OtherCubes {
-        /// The server.
+        /// Address of the server.
         server: SocketAddr,
-        /// Its cubes.
+        /// Number of cubes of the server.
         cubes: usize,
     },
-    /// The server sent a message that cannot be read.
+    /// The server sent a message that cannot be decoded.
     #[error("{server} sent a malformed message")]
     Malformed {
-        /// The server.
+        /// Address of the server.
         server: SocketAddr,
     },
 }

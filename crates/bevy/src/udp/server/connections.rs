@@ -21,19 +21,19 @@ use crate::traffic::{Traffic, header_bytes};
 pub(super) struct Connection {
     pub(super) id: u64,
     pub(super) entity: Entity,
-    /// Its end of netcode: see [`handshakes`](super::handshakes).
+    /// The client's own netcode server: see [`handshakes`](super::handshakes).
     pub(super) netcode: Box<NetcodeServer>,
     pub(super) pipe: Pipe,
     /// Whether a message or a datagram has arrived.
     pub(super) has_spoken: bool,
-    /// Traffic that the mailbox has not counted yet.
+    /// Traffic not yet added to the mailbox's.
     pub(super) traffic: Traffic,
-    /// Why it is to be disconnected, once that is known.
+    /// Disconnect reason, once known.
     pub(super) ended: Option<String>,
 }
 
 impl UdpHost {
-    /// Processes the datagrams that have arrived, up to [`MAX_DATAGRAMS`].
+    /// Processes received datagrams, up to [`MAX_DATAGRAMS`].
     pub(super) fn read(&mut self, commands: &mut Commands<'_, '_>) {
         let mut buffer = [0; NETCODE_MAX_PACKET_BYTES];
         for _ in 0..MAX_DATAGRAMS {
@@ -59,8 +59,8 @@ impl UdpHost {
         let known = self.clients.get(&from).map(|known| known.has_spoken);
         let has_room = self.clients.len() < self.max_clients;
         let step = match known {
-            // netcode would take an unauthenticated request for a sign of life. Only a client that has never said anything
-            // may start again.
+            // netcode would take an unauthenticated request as a sign of life. Only a client that has not sent any
+            // message or datagram yet may start again.
             Some(true) if is_request(datagram) => Step::Ignored,
             Some(false) if is_request(datagram) => self.handshakes.request(datagram, from, true),
             None if is_request(datagram) => self.handshakes.request(datagram, from, has_room),
@@ -93,7 +93,7 @@ impl UdpHost {
         }
     }
 
-    /// Processes a datagram from the address of a client, which may not be its own.
+    /// Processes a datagram from a client's address. The address may be spoofed.
     fn client_datagram(
         &mut self,
         datagram: &mut [u8],
@@ -170,7 +170,7 @@ impl UdpHost {
         self.clients.insert(address, client);
     }
 
-    /// Tells a client that it is disconnected, unless it disconnected itself.
+    /// Sends a disconnect to a client, unless the client has disconnected.
     fn dismiss(&mut self, netcode: &mut NetcodeServer, id: u64, address: SocketAddr) {
         if let ServerResult::ClientDisconnected {
             payload: Some(payload),
@@ -182,18 +182,18 @@ impl UdpHost {
         }
     }
 
-    /// Disconnects a client, if there is one, and logs the reason. Returns the entity of the connection.
+    /// Disconnects a client, if it exists, and logs the reason. Returns the connection's entity.
     pub(super) fn forget(&mut self, address: SocketAddr, why: &str) -> Option<Entity> {
         let mut client = self.clients.remove(&address)?;
         self.dismiss(&mut client.netcode, client.id, address);
-        // One that was refused has left only because of that.
+        // A client that was refused disconnects because of that, so the earlier reason is the right one.
         let why = client.ended.as_deref().unwrap_or(why);
         self.reports
             .client(&format!("client {address} is disconnected: {why}"));
         Some(client.entity)
     }
 
-    /// Disconnects a client, if there is one, and has its entity despawned.
+    /// Disconnects a client, if it exists, and despawns its entity.
     pub(super) fn remove(
         &mut self,
         address: SocketAddr,
@@ -235,8 +235,9 @@ impl UdpHost {
     }
 }
 
-/// A client that is silent for longer has crashed if another of its number asks: clients say something ten times a second.
+/// Clients send at least ten times a second, so one that is silent for longer has crashed, and another may connect with
+/// its id.
 const MIN_SILENCE: Duration = Duration::from_secs(1);
 
-/// A client that is silent for longer is removed, whatever timeout its token specifies.
+/// Limit of a client's silence, whatever timeout its token sets.
 const MAX_SILENCE: Duration = Duration::from_secs(30);

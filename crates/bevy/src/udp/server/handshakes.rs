@@ -1,14 +1,15 @@
-//! Handshakes: from the first request of an address to its connection.
+//! Handshakes, from an address's first request to its connection.
 //!
-//! renetcode's server keeps every handshake and every connection in one table. An unanswered request holds its
-//! slot there until its token expires, an address keeps the keys of its first token for all later ones, and a
-//! challenge can be answered from any address, so that a connection can be opened on behalf of another machine.
-//! Here, every address has a `NetcodeServer` of its own with a single slot: its challenge is of no use
-//! elsewhere, and it can be dropped at any time. A connection keeps that server.
+//! renetcode's server keeps all handshakes and connections in one table. This has three weaknesses. An unanswered
+//! request occupies a slot until its token expires. An address keeps the keys of its first token for all later ones. A
+//! challenge can be answered from any address, so an attacker can open a connection on behalf of another machine. Here,
+//! every address gets a separate `NetcodeServer` with a single slot. Its challenge is worthless elsewhere, and it can
+//! be dropped at any time. The connection keeps using that server.
 //!
-//! renetcode also numbers the packets of a handshake and those of its connection from zero, each by itself, and encrypts
-//! both with the token's key. Here no number is used for two packets under one key: a token is answered by one server
-//! only, once; a repeated request gets the datagram of the first again, whose number is 0; a connection begins with 1.
+//! renetcode also numbers the packets of a handshake and of its connection separately, both from zero, and encrypts
+//! both with the token's key. Here, no nonce is used for two different packets under one key. A token is answered once,
+//! by one server. A repeated request gets the first answer's datagram again, with number 0. A connection begins with
+//! number 1.
 
 #[cfg(test)]
 mod tests;
@@ -24,24 +25,23 @@ use renetcode::{
 
 use super::super::{Key, PROTOCOL_ID, since_1970};
 
-/// The addresses that have asked to connect and have not answered their challenge.
+/// Addresses that have requested a connection and not answered their challenge.
 #[derive(Debug)]
 pub(super) struct Handshakes {
     key: Key,
     public_addresses: Vec<SocketAddr>,
-    /// For the next address; without a trace of others.
+    /// An unused server for the next address, without state of other clients.
     spare: Option<Box<NetcodeServer>>,
     pending: HashMap<SocketAddr, Pending>,
-    /// Tokens that have been answered and may still be valid.
+    /// Answered tokens that may still be valid.
     used: HashMap<Token, Used>,
-    /// These tokens, and when each is forgotten; the next one at the front.
+    /// The same tokens with the time to forget them, in ascending order.
     forgotten_at: VecDeque<(Duration, Token)>,
     /// Time since the start.
     now: Duration,
-    /// How many handshakes may be begun at present.
+    /// Number of handshakes that may be started now.
     allowance: f64,
-    /// Handshakes that were given up since the start: those that were not completed in time, and those that
-    /// had to make room.
+    /// Number of handshakes abandoned since the start, because they timed out or were displaced.
     pub(super) abandoned: u64,
 }
 
@@ -49,28 +49,28 @@ pub(super) struct Handshakes {
 struct Pending {
     netcode: Box<NetcodeServer>,
     token: Token,
-    /// The first request: what is refused later is refused in reply to it.
+    /// The first request. A later denial is sent as the reply to it.
     request: Vec<u8>,
-    /// What it was answered with.
+    /// The datagram that answered it.
     challenge: Vec<u8>,
     age: Duration,
 }
 
-/// A token whose key has encrypted something.
+/// A token after its key has encrypted a packet.
 #[derive(Debug)]
 struct Used {
-    /// Who has sent it.
+    /// Sender of the token.
     address: SocketAddr,
-    /// The datagram that has refused the connection, if it was refused.
+    /// The datagram that denied the connection, if it was denied.
     denial: Option<Vec<u8>>,
 }
 
-/// What follows from a datagram.
+/// Result of processing a datagram.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// Nothing: it belongs to no handshake.
+    /// The datagram does not belong to a handshake.
     Ignored,
-    /// A datagram to send back.
+    /// Send this datagram back.
     Answer(Vec<u8>),
     /// The address is connected.
     Connected(Connected),
@@ -79,12 +79,12 @@ pub(super) enum Step {
 /// A completed handshake.
 #[derive(Debug)]
 pub(super) struct Connected {
-    /// The server of this connection.
+    /// The connection's server.
     pub(super) netcode: Box<NetcodeServer>,
-    /// The client's number, which it chose.
+    /// The client id in the token.
     pub(super) id: u64,
     pub(super) user_data: Box<[u8; NETCODE_USER_DATA_BYTES]>,
-    /// A datagram to send back.
+    /// The datagram to send back.
     pub(super) answer: Vec<u8>,
 }
 
@@ -103,7 +103,7 @@ impl Handshakes {
         }
     }
 
-    /// Advances the time, and gives up the handshakes that have taken too long.
+    /// Advances the time, and abandons handshakes that take too long.
     pub(super) fn update(&mut self, delta: Duration) {
         let before = self.pending.len();
         self.pending.retain(|_, pending| {
@@ -120,7 +120,7 @@ impl Handshakes {
         self.allowance = (self.allowance + more).min(MAX_BURST);
     }
 
-    /// Processes a connection request. If there is no room for another client, the answer says so.
+    /// Processes a connection request. Without room for another client, the answer is a denial.
     pub(super) fn request(&mut self, request: &mut [u8], from: SocketAddr, has_room: bool) -> Step {
         let Some((token, _)) = token(request) else {
             return Step::Ignored;
@@ -140,7 +140,8 @@ impl Handshakes {
         let first = request.to_vec();
         let mut netcode = self.next_server(usize::from(has_room));
         if !has_room {
-            // renetcode's packet 0 has no number, and a denial without one is too short for its client.
+            // renetcode sends packet 0 without a sequence, and its client rejects a denial without one as too short.
+            // This call uses up number 0.
             let _ = netcode.process_packet(from, &mut first.clone());
         }
         let Some(answer) = reply(netcode.process_packet(from, request)) else {
@@ -170,7 +171,7 @@ impl Handshakes {
         Step::Answer(answer)
     }
 
-    /// Processes any other datagram from an address that may have asked to connect.
+    /// Processes any other datagram from an address that may have requested a connection.
     pub(super) fn response(
         &mut self,
         datagram: &mut [u8],
@@ -180,7 +181,7 @@ impl Handshakes {
         let Some(pending) = self.pending.get_mut(&from) else {
             return Step::Ignored;
         };
-        // The datagram that comes with it has number 0, which the challenge has used.
+        // The datagram that comes with this result has number 0, which the challenge has used, so it is not sent.
         let ServerResult::ClientConnected {
             client_id: id,
             user_data,
@@ -199,7 +200,7 @@ impl Handshakes {
             return Step::Ignored;
         };
         if !has_room {
-            // By the same server, whose packets are numbered on.
+            // Denied by the same server, because its packet numbers continue.
             netcode.disconnect(id);
             netcode.set_max_clients(0);
             let denial = reply(netcode.process_packet(from, &mut request));
@@ -208,7 +209,7 @@ impl Handshakes {
             }
             return denial.map_or(Step::Ignored, Step::Answer);
         }
-        // It sends the next one when it is due.
+        // Makes the server send its next keep-alive packet now.
         netcode.update(KEEP_ALIVE_INTERVAL);
         match reply(netcode.update_client(id)) {
             Some(answer) => Step::Connected(Connected {
@@ -221,7 +222,7 @@ impl Handshakes {
         }
     }
 
-    /// A server with this number of slots, 0 or 1, and the current time.
+    /// Returns a server with 0 or 1 slots, and the current time.
     fn next_server(&mut self, slots: usize) -> Box<NetcodeServer> {
         let now = since_1970();
         let mut netcode = self.spare.take().unwrap_or_else(|| {
@@ -242,9 +243,9 @@ impl Handshakes {
         netcode
     }
 
-    /// If all slots are taken, frees one: a random one of the machine that holds the most. So a machine that
-    /// floods the server mainly displaces itself; and of a flood from many machines, which displaces all, some
-    /// handshakes survive long enough to be completed.
+    /// If [`MAX_PENDING`] is reached, drops a random handshake of the machine that has the most. A machine that floods
+    /// the server therefore mainly displaces itself. In a flood from many machines, which displaces everyone, some
+    /// handshakes survive long enough to complete.
     fn make_room(&mut self, newcomer: SocketAddr) {
         if self.pending.len() < MAX_PENDING || self.pending.contains_key(&newcomer) {
             return;
@@ -263,7 +264,7 @@ impl Handshakes {
     }
 }
 
-/// The datagram to send back.
+/// Returns the datagram to send back.
 fn reply(result: ServerResult<'_, '_>) -> Option<Vec<u8>> {
     match result {
         ServerResult::PacketToSend { payload, .. } => Some(payload.to_vec()),
@@ -271,8 +272,8 @@ fn reply(result: ServerResult<'_, '_>) -> Option<Vec<u8>> {
     }
 }
 
-/// What counts as one machine: an IPv4 address, also if it is mapped to IPv6, or the network part of an IPv6 address, of
-/// which every subscriber has 2⁶⁴ addresses.
+/// Returns the address that identifies a machine: the IPv4 address, also if mapped to IPv6, or the /64 prefix of an
+/// IPv6 address, because a subscriber has 2⁶⁴ addresses.
 fn machine(address: &SocketAddr) -> IpAddr {
     match address.ip().to_canonical() {
         ip @ IpAddr::V4(_) => ip,
@@ -280,20 +281,22 @@ fn machine(address: &SocketAddr) -> IpAddr {
     }
 }
 
-/// Handshakes at a time. Each takes 150 kB, most of it renetcode's table of tokens.
+/// Limit of pending handshakes. Each takes 150 kB, mostly renetcode's table of tokens.
 const MAX_PENDING: usize = 256;
 
-/// A handshake that takes longer is given up: several round trips, with losses.
+/// A handshake that takes longer is abandoned. Enough for several round trips with losses.
 const MAX_PENDING_TIME: Duration = Duration::from_secs(5);
 
-/// Handshakes that are begun in a second, at most, and at once: as many as take a tenth of a core. Requests without a
-/// valid token do not count: they are recognized in less.
+/// Limit of handshakes started per second: a tenth of a core's time. Requests without a valid token do not count,
+/// because detecting them is cheaper.
 const MAX_PER_SECOND: f64 = 2000.0;
+
+/// Limit of handshakes started at once.
 const MAX_BURST: f64 = 300.0;
 
-/// How long a token is remembered after its use. [`is_from_client`](cubewire_protocol::netcode::is_from_client)
-/// accepts none that is valid for longer. With [`MAX_PER_SECOND`], that is a quarter of a million tokens, or 30 MB.
+/// How long a used token is remembered. [`is_from_client`](cubewire_protocol::netcode::is_from_client) accepts no token
+/// that is valid for longer. With [`MAX_PER_SECOND`], that is 250 000 tokens, or 30 MB.
 const MAX_TOKEN_LIFETIME: Duration = Duration::from_secs(2 * TOKEN_SECONDS + 1);
 
-/// After this time netcode keeps a connection alive.
+/// netcode sends a keep-alive packet after this time.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_millis(250);

@@ -1,4 +1,4 @@
-//! What is logged about clients and unauthenticated peers: a few lines in a period, and then a count of the others.
+//! Log lines about clients and unauthenticated peers: a limited number per period, then a count of the others.
 
 use std::collections::HashSet;
 use std::net::IpAddr;
@@ -6,35 +6,35 @@ use std::time::Duration;
 
 use log::{info, warn};
 
-/// Limits the lines of the log.
+/// Limits the log lines.
 #[derive(Debug, Default)]
 pub(super) struct Reports {
     since: Duration,
-    /// About clients, in this period: [logged](is_logged), and not logged.
+    /// Lines about clients in this period, [logged](is_logged) or not.
     clients: usize,
-    /// About datagrams from unauthenticated peers, in this period: logged, and not logged.
+    /// Lines about unauthenticated datagrams in this period, logged or not.
     unauthenticated: usize,
-    /// Machines of unauthenticated peers that were reported in this period.
+    /// Machines reported in this period.
     reported: HashSet<IpAddr>,
-    /// Handshakes that were given up before this period.
+    /// Abandoned handshakes before this period.
     abandoned: u64,
 }
 
-/// Counts another line, and says whether it is logged.
+/// Counts a line, and returns whether to log it.
 const fn is_logged(lines: &mut usize) -> bool {
     *lines += 1;
     *lines <= MAX_LINES
 }
 
 impl Reports {
-    /// Logs something about a client.
+    /// Logs a line about a client.
     pub(super) fn client(&mut self, line: &str) {
         if is_logged(&mut self.clients) {
             info!("{line}");
         }
     }
 
-    /// Logs that a datagram was ignored: once in a period for each machine.
+    /// Logs that a datagram was ignored, once per period and machine.
     pub(super) fn unauthenticated(&mut self, from: std::net::SocketAddr) {
         if self.reported.contains(&from.ip()) {
             return;
@@ -48,8 +48,8 @@ impl Reports {
         }
     }
 
-    /// Advances the time. At the end of a period, logs what was left out. `abandoned` counts handshakes that
-    /// were given up since the start.
+    /// Advances the time. At the end of a period, logs the number of suppressed lines. `abandoned` is the number of
+    /// handshakes abandoned since the start.
     pub(super) fn update(&mut self, delta: Duration, abandoned: u64) {
         self.since += delta;
         if self.since < PERIOD {
@@ -86,7 +86,7 @@ impl Reports {
     }
 }
 
-/// Lines of each kind in a [`PERIOD`], at most.
+/// Limit of the lines of each kind in a [`PERIOD`].
 const MAX_LINES: usize = 16;
 
 /// Long enough that a flood adds few lines to the log.

@@ -1,7 +1,7 @@
-//! The socket, with counts of its traffic.
+//! The server's socket, which counts its traffic.
 //!
-//! A socket for both families has IPv4 addresses as IPv6 ones (`::ffff:192.0.2.1`). Above it, every address is canonical, so that
-//! it is the same however the server listens.
+//! A dual-stack socket reports IPv4 addresses as IPv6 (`::ffff:192.0.2.1`). This type converts them, so that an address
+//! is the same however the server listens.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -19,7 +19,7 @@ pub(super) struct Socket {
 }
 
 impl Socket {
-    /// A socket that is bound to this address.
+    /// Wraps a socket that is bound to this address.
     pub(super) fn new(udp: Arc<UdpSocket>, address: SocketAddr) -> Self {
         Self {
             udp,
@@ -28,12 +28,12 @@ impl Socket {
         }
     }
 
-    /// Counts bytes that belong to no connection, headers included.
+    /// Counts bytes outside of connections, headers included.
     pub(super) const fn unassigned(&mut self, bytes: usize) {
         self.traffic.unassigned_bytes += bytes as u64;
     }
 
-    /// Receives a datagram: its bytes, and from whom.
+    /// Receives a datagram. Returns its length and its sender.
     pub(super) fn receive(&mut self, buffer: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
         let (length, mut from) = self.udp.recv_from(buffer)?;
         if from.ip().to_canonical().is_ipv4() {
@@ -44,8 +44,8 @@ impl Socket {
         Ok((length, from))
     }
 
-    /// Sends a datagram, and returns its bytes including headers. If the operating system does not accept
-    /// it, the datagram is lost and the result is 0.
+    /// Sends a datagram. Returns its bytes including headers, or 0 if the operating system did not accept it and the
+    /// datagram is lost.
     pub(super) fn send(&mut self, bytes: &[u8], to: SocketAddr) -> usize {
         let address = match to.ip() {
             IpAddr::V4(ip) if self.is_ipv6 => (ip.to_ipv6_mapped(), to.port()).into(),

@@ -1,4 +1,4 @@
-//! Mail without replication, and packets of renet that are passed on by hand: sockets would lose some of a large datagram.
+//! Mailboxes without replication. Packets are passed by hand, because sockets would lose some fragments of a large datagram.
 
 use bevy_renet::renet::{self, ChannelConfig, SendType};
 use cubewire_bevy::ByteBudget;
@@ -7,7 +7,7 @@ use cubewire_protocol::renet_guard::{MAX_RELIABLE_BYTES, MAX_UNRELIABLE_BYTES};
 
 use super::*;
 
-/// A server's app and its client's, with id 1.
+/// The apps of a server and of its client, which has id 1.
 struct Pair([App; 2]);
 
 impl Pair {
@@ -29,13 +29,13 @@ impl Pair {
         pair
     }
 
-    /// Without replication.
+    /// A pair without replication.
     fn of_mailboxes() -> Self {
         Self::new([|_| {}, |_| {}])
     }
 
-    /// A frame of both apps. What one sends arrives before the other one's frame. Returns bytes of the server's packets that are
-    /// more than acks, with headers.
+    /// Runs a frame of the server, then one of the client. Packets arrive at once. Returns the bytes of the server's packets
+    /// including headers, without packets of type 4, which only carry acks.
     fn update(&mut self) -> usize {
         let [server, client] = &mut self.0;
         let mut bytes = 0;
@@ -84,7 +84,7 @@ fn long_mail_arrives_and_what_is_too_long_is_dropped() {
         ];
         let messages = [MAX_RELIABLE_BYTES, MAX_RELIABLE_BYTES + 1, 0, 1];
         outgoing.messages = messages.map(pattern).to_vec();
-        // In the first frame there is only room for the datagrams.
+        // The first frame only has room for the datagrams.
         (0..3).for_each(|_| _ = pair.update());
         let sent = pair.mailbox(from).traffic.sent;
         let other = pair.mailbox(1 - from);
@@ -106,14 +106,14 @@ fn messages_wait_in_the_mailbox_until_they_may_be_sent() {
     pair.update();
     assert_eq!(pair.mailbox(0).outgoing.messages.len(), 20);
     assert_eq!(pair.mailbox(0).backlog_bytes, 0);
-    // At least one message is sent, and as many as fit.
+    // At least one message is sent, even if it exceeds the allowance.
     pair.mailbox(0).reliable_allowance = Some(1);
     pair.0[0].update();
     assert_eq!(pair.mailbox(0).outgoing.messages.len(), 19);
     pair.mailbox(0).reliable_allowance = Some(100_000);
     pair.0[0].update();
     assert_eq!(pair.mailbox(0).outgoing.messages.len(), 17);
-    // No more than renet may hold.
+    // The messages must fit into renet's send buffer.
     pair.mailbox(0).reliable_allowance = None;
     pair.0[0].update();
     assert_eq!(pair.mailbox(0).outgoing.messages.len(), 16);
@@ -159,7 +159,7 @@ fn a_server_that_is_replaced_with_the_same_client_begins_a_new_connection() {
 fn garbage_ends_no_more_than_its_connection() {
     let mut chance = Chance(5);
     for round in 0..300_usize {
-        // The client speaks renet, and does not replicate.
+        // The client speaks renet but does not replicate.
         let mut pair = Pair::new([|app| _ = app.add_plugins((protocol, ServerPlugin)), |_| {}]);
         let length = chance.below(5_000);
         let bytes = chance.bytes(length);
@@ -168,7 +168,7 @@ fn garbage_ends_no_more_than_its_connection() {
             0 => outgoing.messages.push(bytes),
             1 => outgoing.datagrams.push(bytes),
             _ => {
-                // On a channel that does not exist.
+                // A message on a channel that does not exist.
                 let mut server = pair.0[0].world_mut().resource_mut::<RenetServer>();
                 server.process_packet_from(&[1, 1, 99, 0, 0], 1).unwrap();
             }
@@ -212,7 +212,7 @@ fn a_budget_holds_where_nothing_is_lost() {
         sent.push(pair.update());
         chats += taken::<FromServer<Chat>>(&mut pair.0[1]).len();
     }
-    // The first second has what was sent before there was a budget.
+    // Skip the first second, which has packets from before the budget.
     let windows = sent[60..].windows(60);
     let most = windows.map(|second| second.iter().sum::<usize>()).max();
     assert!((5_000..=8_000).contains(&most.unwrap()), "{most:?}");
@@ -233,7 +233,7 @@ fn channels_come_after_those_of_the_game() {
         assert!(is_ordered);
     }
     assert_eq!(config.available_bytes_per_tick, 614_400);
-    // Of the game's channels one is in one list only.
+    // The game has one channel, in one of the two lists only.
     for highest in [None, Some(0), Some(40), Some(253), Some(254), Some(255)] {
         let channel = highest.map(|channel_id| ChannelConfig {
             channel_id,
@@ -256,7 +256,7 @@ fn channels_come_after_those_of_the_game() {
         let first = highest.map_or(0, |highest| highest + 1);
         assert_eq!(ids, [first, first + 1]);
         assert_eq!(config.available_bytes_per_tick, 1_000_000);
-        // renet accepts it.
+        // renet accepts the configuration.
         let _ = renet::RenetServer::new(config.clone()).new_local_client(1);
         let _ = RenetClient::new(config);
     }

@@ -1,10 +1,10 @@
-//! Servers with several addresses, some without an answer.
+//! Servers with several addresses, some of them without an answer.
 
 use std::net::UdpSocket;
 
 use super::*;
 
-/// Longer than any of these tests takes, in the time that they turn by hand.
+/// Longer than any of these tests takes in manual time.
 const LONG: Duration = Duration::from_secs(1 << 20);
 
 const KEY: Key = Key::new([7; 32]);
@@ -18,7 +18,7 @@ fn token(addresses: &[SocketAddr]) -> ConnectToken {
     KEY.token_with(addresses, 1, LONG, [0; 256]).unwrap()
 }
 
-/// A client that takes new tokens.
+/// A client with an unlimited supply of tokens.
 fn persistent(addresses: &[SocketAddr]) -> App {
     let addresses = addresses.to_vec();
     app(|app| {
@@ -32,7 +32,7 @@ fn passed(app: &App) -> Duration {
     app.world().resource::<Time<Real>>().elapsed()
 }
 
-/// The address of a client's connection.
+/// Server address of a client's connection.
 fn address(app: &mut App) -> SocketAddr {
     let world = app.world_mut();
     let mut connections = world.query::<&UdpConnection>();
@@ -80,7 +80,7 @@ fn that_nothing_listens_is_said_once_every_address_has_refused() {
         assert_eq!(ended(&mut apps, 0), expected);
         assert!(passed(&apps[0]) < LONG / 2);
     }
-    // Of one that is silent, it is not known.
+    // A silent address gives no error, so the client can only report a timeout.
     let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
     let silent = silent.local_addr().unwrap();
     for addresses in [[one, silent], [silent, one]] {

@@ -24,13 +24,13 @@ fn client(key: Key) -> NetcodeClient {
     NetcodeClient::new(since_1970(), ClientAuthentication::Secure { connect_token }).unwrap()
 }
 
-/// The next datagram of a client: a request, or after a challenge a response.
+/// Returns a client's next datagram: a request, or after a challenge a response.
 fn next(client: &mut NetcodeClient) -> Vec<u8> {
     let (datagram, _) = client.update(Duration::from_millis(250)).unwrap();
     datagram.to_vec()
 }
 
-/// Sends the client's request, twice, and the challenges back.
+/// Sends the client's request twice, and returns the challenges to the client.
 fn challenge(handshakes: &mut Handshakes, client: &mut NetcodeClient, from: SocketAddr) {
     let request = next(client);
     for _ in 0..2 {
@@ -61,7 +61,7 @@ fn who_answers_the_challenge_is_connected() {
 #[test]
 fn a_challenge_cannot_be_answered_for_another_address() {
     let (mut handshakes, key) = handshakes();
-    // Both tokens are of the attacker, who sees what is sent to the first address only.
+    // Both tokens belong to the attacker, who sees only datagrams to the first address.
     let (mut own, mut spoofed) = (client(key), client(key));
     challenge(&mut handshakes, &mut own, address(1));
     let victim = SocketAddr::from(([10, 0, 0, 3], 1));
@@ -170,18 +170,18 @@ fn a_token_is_of_no_use_once_its_handshake_or_its_connection_is_over() {
     assert!(handshakes.used.is_empty() && handshakes.forgotten_at.is_empty());
 }
 
-/// A client, its request, and its connection if it has one.
+/// A client, its first request, and its connection if it has one.
 struct Peer {
     client: NetcodeClient,
     request: Vec<u8>,
     address: SocketAddr,
     connected: Option<Connected>,
-    /// What was sent to it, by number.
+    /// Received datagrams by packet number.
     sent: HashMap<u64, Vec<u8>>,
 }
 
 impl Peer {
-    /// A number may be sent again only with what it was sent with before.
+    /// Checks that a repeated packet number comes with the same datagram.
     fn take(&mut self, datagram: &[u8]) {
         let number = sequence(datagram).unwrap();
         let before = self.sent.insert(number, datagram.to_vec());
@@ -191,7 +191,7 @@ impl Peer {
 }
 
 impl Peer {
-    /// Does what a client or its server may do next.
+    /// Performs a random action of the client or its server.
     fn step(&mut self, handshakes: &mut Handshakes, random: &mut ChaCha8Rng) -> Step {
         let (from, has_room) = (self.address, random.random_bool(0.9));
         let turn = random.random_range(0..4);
@@ -218,7 +218,7 @@ impl Peer {
             _ => return Step::Ignored,
         };
         match sent {
-            // It leaves, or has heard nothing for a while.
+            // It disconnects, or the server has timed it out.
             ServerResult::ClientDisconnected { payload, .. } => {
                 let goodbye = payload.unwrap().to_vec();
                 self.connected = None;
@@ -229,7 +229,7 @@ impl Peer {
     }
 }
 
-/// Requests, repeats, responses and denials, in any order, of tokens that come back when all is over.
+/// Requests, repeats, responses and denials in random order, with tokens that are used again after their connection.
 #[test]
 fn no_number_is_used_for_two_datagrams_under_one_key() {
     let mut random = ChaCha8Rng::seed_from_u64(9);
@@ -247,7 +247,7 @@ fn no_number_is_used_for_two_datagrams_under_one_key() {
                 sent: HashMap::new(),
             });
         }
-        // Tokens are valid for a minute of the clock on the wall.
+        // Tokens expire by the real clock. With more simulated time, used tokens would be forgotten while still valid.
         let delta = Duration::from_millis(random.random_range(0..20));
         if time + delta < Duration::from_secs(TOKEN_SECONDS) {
             time += delta;

@@ -1,12 +1,11 @@
-//! What the pages about rungs have in common: a bar in each row, on one logarithmic scale, the target through all of
-//! them, and two columns of figures.
+//! The layout of the ladder's table: in each row a key, a name, a bar on a logarithmic scale, and two figures. The target is a dashed
+//! line through all bars.
 
 use std::ops::RangeInclusive;
 
-use bevy_egui::egui::{Color32, Rangef, Shape, Stroke, Ui, pos2};
+use bevy_egui::egui::{Color32, Rangef, Rect, Shape, Stroke, Ui, pos2};
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::Rung;
-use cubewire_inspector::words::{factor, rounded};
 
 use crate::panel::style::{BODY, GAP, LINE, Look, ROW, SMALL, page_left};
 use crate::panel::widgets::{At, Row, Scale, key};
@@ -18,46 +17,45 @@ fn at(width: f32, kbps: f64) -> f32 {
     LEFT + room * Scale::Logarithmic.fraction(kbps, &SCALE_KBPS) as f32
 }
 
-/// The name of the rows, those of the columns of figures, and marks of the scale; `about` is told under the pointer. Rows of
-/// anything but rungs have a name of their own, with its colour.
-pub(super) fn header(
-    ui: &mut Ui,
-    own: Option<(String, Color32)>,
-    columns: [&str; 2],
-    about: String,
-) {
+/// The heads of the columns, and marks of the scale. `about` is the tooltip.
+pub(super) fn header(ui: &mut Ui, heads: [&str; 2], has_scale: bool, about: String) {
     let look = Look::of(ui);
-    let left = if own.is_some() { TITLE } else { NAME };
-    let (name, color) = own.unwrap_or_else(|| ("rung".to_owned(), look.muted));
-    let row = Row::show(ui, LINE, &[&*name, columns[0], columns[1]].join(", "));
+    let row = Row::show(ui, LINE, &["rung", heads[0], heads[1]].join(", "));
     let at = |kbps| at(row.rect.width(), kbps);
     let target = format!("{TARGET_KBPS:.0}");
     // Where the bars are short, the target alone.
-    let has_room = at(10_000.0) - LEFT > MARKS;
-    let [low, high] = if has_room { ["10", "10k"] } else { [""; 2] };
+    let marks = match (has_scale, at(10_000.0) - LEFT > MARKS) {
+        (false, _) => [""; 3],
+        (true, true) => ["10", &*target, "10k"],
+        (true, false) => ["", &*target, ""],
+    };
     for (at, words, color) in [
-        (At::Left(left), &*name, color),
-        (At::Left(LEFT), low, look.muted),
-        (At::Center(at(TARGET_KBPS)), &target, look.ink),
-        (At::Center(at(10_000.0)), high, look.muted),
-        (At::Right(FIGURE), columns[0], look.muted),
-        (At::Right(LAST), columns[1], look.muted),
+        (At::Left(NAME), "rung", look.muted),
+        (At::Left(LEFT), marks[0], look.muted),
+        (At::Center(at(TARGET_KBPS)), marks[1], look.ink),
+        (At::Center(at(10_000.0)), marks[2], look.muted),
+        (At::Right(FIGURE), heads[0], look.muted),
+        (At::Right(LAST), heads[1], look.muted),
     ] {
         row.text(ui, at, words, SMALL, color);
     }
     row.response.on_hover_text(about);
 }
 
-/// Paints the bar of a row from one bandwidth to another, which follow what changes within 150 ms, and its figures. No
-/// other row of the page has that name.
-pub(super) fn bar(
-    ui: &Ui,
-    row: &Row,
-    name: &str,
-    ends: [f64; 2],
-    color: Color32,
-    figures: [(String, Color32); 2],
-) {
+/// The part of the rows at these heights that curves are in, beside the last column.
+pub(super) fn plot(ui: &Ui, rows: Rangef) -> Rect {
+    let (left, right) = (
+        ui.cursor().left(),
+        ui.cursor().left() + ui.available_width(),
+    );
+    Rect::from_x_y_ranges(left + LEFT + LABELS..=right - JOINTS, rows)
+}
+
+/// What the row of a rung shows: a bar from one bandwidth to another with its colour, and figures.
+pub(super) type Cells = ([f64; 2], Color32, [(String, Color32); 2]);
+
+/// Paints the bar of a rung and its figures. The bar follows changes within 150 ms.
+pub(super) fn cells(ui: &Ui, row: &Row, name: &str, (ends, color, figures): Cells) {
     // A frame that is longer than that has no time to follow.
     let is_slow = ui.input(|input| input.stable_dt) >= GLIDE;
     let seconds = if is_slow { 0.0 } else { GLIDE };
@@ -72,7 +70,7 @@ pub(super) fn bar(
     }
 }
 
-/// The target, as a dashed line through these rows.
+/// Paints the target as a dashed line through these rows.
 pub(super) fn target(ui: &Ui, rows: Rangef) {
     let x = ui.cursor().left() + at(ui.available_width(), TARGET_KBPS);
     let stroke = Stroke::new(1.0, Look::of(ui).ink);
@@ -99,44 +97,25 @@ pub(super) fn rung(
     row
 }
 
-/// The height of rows that fill the page, as many as that, above what takes `below`.
+/// The height of a row if this number of rows fills the page above what takes `below`.
 pub(super) fn height(ui: &Ui, rows: usize, below: f32) -> f32 {
     let room = page_left(ui) - LINE - below;
     (room / rows as f32).floor().clamp(ROW, MAX_ROW)
 }
 
-/// A difference with its sign; what is shown as zero has none.
-pub(super) fn signed(kbps: f64) -> String {
-    match kbps {
-        _ if kbps.abs() < SHOWN_AS_ZERO => "0".to_owned(),
-        ..0.0 => rounded(kbps),
-        _ => format!("+{}", rounded(kbps)),
-    }
-}
-
-/// A factor from one rung to the next: they are small, and told apart by two decimals.
-pub(super) fn step(times: f64) -> String {
-    match times {
-        ..9.995 => format!("{times:.2}×"),
-        _ => factor(times),
-    }
-}
-
 /// The ends of the scale.
 pub(super) const SCALE_KBPS: RangeInclusive<f64> = 10.0..=20_000.0;
-
-/// A difference below this is not one, kbps.
-pub(super) const SHOWN_AS_ZERO: f64 = 0.05;
 
 /// Seconds that a bar takes to its new length.
 const GLIDE: f32 = 0.15;
 
-/// Logical points, from the left end of a row: its title, or behind its switch a rung's key and name; its bar. From the right:
-/// the bar, and both figures.
-pub(super) const TITLE: f32 = 2.0;
+/// Logical points, from the left end of a row: behind its switch a rung's key and name; its bar, and the labels of curves. From the
+/// right: curves, the bar, and both figures.
 const RUNG_KEY: f32 = 16.0;
 const NAME: f32 = 38.0;
 const LEFT: f32 = 172.0;
+const LABELS: f32 = 24.0;
+const JOINTS: f32 = 66.0;
 const RIGHT: f32 = 120.0;
 const FIGURE: f32 = 58.0;
 const LAST: f32 = 4.0;
@@ -158,16 +137,5 @@ mod tests {
         for (width, right) in [(376.0, 256.0), (100.0, LEFT + MIN_WIDTH)] {
             assert_eq!((at(width, 0.0), at(width, 1e9)), (LEFT, right));
         }
-    }
-
-    #[test]
-    fn a_difference_has_a_sign_unless_it_is_zero() {
-        let signed = [12.34, -0.26, -0.04, -5_352.0].map(signed);
-        assert_eq!(signed, ["+12.3", "−0.3", "0", "−5\u{2009}352"]);
-    }
-
-    #[test]
-    fn a_step_has_two_decimals_unless_it_is_large() {
-        assert_eq!([0.97, 9.994, 9.996].map(step), ["0.97×", "9.99×", "10×"]);
     }
 }

@@ -1,0 +1,235 @@
+//! Settings of a connection: what the game wants, what is in use, and what clients ask for.
+
+use bevy_ecs::entity_disabling::Disabled;
+use bevy_ecs::prelude::*;
+use bevy_ecs::query::Allow;
+use bevy_time::{Real, Time};
+use cubewire_codec::stages::{Coverage, StageOptions, Velocity};
+use cubewire_codec::{Plan, Stages, ladder};
+use cubewire_protocol::{BaselineChoice, Interpolation, Settings};
+
+use super::capture::Bodies;
+use super::peer::{ByteBudget, Peer, Ready};
+use crate::mailbox::Mailbox;
+use crate::protocol::Compiled;
+use crate::wire::{ToClientMail, encode};
+
+/// How a client is sent snapshots, and how it shows them; on the entity of its connection at the server.
+///
+/// A game can change it in any tick: the next snapshot follows it. If the settings are [illegal](Self::check), those before stay
+/// in use. [`Peer::refusal`] then has the reason, and so has the log.
+#[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
+#[component(clone_behavior = Ignore)]
+pub struct ConnectionSettings {
+    /// Stages of the codec, such as those of a [rung](ladder). Default: [`PREDICTED`](ladder::PREDICTED). The bits of an
+    /// orientation are always those of the protocol. A client whose fingerprint differs is sent other
+    /// [stages](cubewire_protocol::FallbackReason::instead_of) instead of arithmetic coding.
+    pub stages: StageOptions,
+    /// Ticks from one snapshot to the next, at least 1. Default: 1. Clients with the same interval get snapshots in the same ticks.
+    pub send_interval_ticks: u8,
+    /// How baselines are chosen. Default: the newest. [`Smallest`](BaselineChoice::Smallest) encodes up to eight times for this
+    /// client alone. Within a [`ByteBudget`] it is the newest.
+    pub baseline: BaselineChoice,
+    /// How the client moves bodies between two snapshots. Default: linear.
+    pub interpolation: Interpolation,
+}
+
+impl Default for ConnectionSettings {
+    fn default() -> Self {
+        Self {
+            stages: *ladder::PREDICTED.stages,
+            send_interval_ticks: 1,
+            baseline: BaselineChoice::default(),
+            interpolation: Interpolation::default(),
+        }
+    }
+}
+
+impl ConnectionSettings {
+    /// Returns the stages as a scene has them.
+    ///
+    /// # Errors
+    /// The first reason why the settings are illegal in the scene, for a client with a [`ByteBudget`] or without.
+    pub fn check(&self, plan: &Plan, has_budget: bool) -> Result<Stages, String> {
+        let stages = plan.legal(self.stages).map_err(|why| why.to_string())?;
+        if has_budget && let Err(why) = stages.with_coverage(Coverage::Partial) {
+            return Err(format!("within a budget, {why}"));
+        }
+        let has_velocity = stages.velocity != Velocity::Omitted;
+        if self.interpolation.effective(has_velocity) != self.interpolation {
+            let kind = self.interpolation.name();
+            return Err(format!(
+                "the interpolation `{kind}` needs velocities, which these stages omit"
+            ));
+        }
+        let settings = self.settings(stages, None);
+        settings.check(plan).map(|()| stages)
+    }
+
+    const fn settings(&self, stages: Stages, budget_kbps: Option<u32>) -> Settings {
+        Settings {
+            stages,
+            send_interval_ticks: self.send_interval_ticks,
+            baseline: self.baseline,
+            budget_kbps,
+        }
+    }
+}
+
+/// Whether clients may ask for other [`ConnectionSettings`] and a budget: see [`SettingsRequest`](crate::SettingsRequest).
+#[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClientRequests {
+    /// All requests are declined.
+    #[default]
+    Decline,
+    /// Legal requests are granted: they change the [`ConnectionSettings`]. A requested budget is kept below the client's
+    /// [`ByteBudget`], if there is one. A client can make the server encode for it alone, and eight times in each tick.
+    Grant,
+}
+
+/// Settings as they were judged last.
+#[derive(Clone, Debug)]
+pub(super) struct Judged {
+    wanted: ConnectionSettings,
+    has_budget: bool,
+    refusal: Option<String>,
+}
+
+impl Peer {
+    /// Settings in use, once the client is [`Connected`](crate::Connected): stages as they are sent, and the budget that
+    /// the link lets through.
+    #[must_use]
+    pub fn settings(&self) -> Option<Settings> {
+        let ready = self.ready.as_ref()?;
+        Some(ready.settings.settings(ready.stages, ready.kbps()))
+    }
+
+    /// Reason why the [`ConnectionSettings`] are not in use.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&str> {
+        let judged = self.ready.as_ref()?.judged.as_ref()?;
+        judged.refusal.as_deref()
+    }
+
+    /// Reason why the client is sent no arithmetic coding, if the fingerprints differ.
+    #[must_use]
+    pub fn fallback(&self) -> Option<cubewire_protocol::FallbackReason> {
+        self.session.fallback()
+    }
+
+    /// Takes the settings and the budget that the game wants.
+    fn apply(
+        &mut self,
+        protocol: &Compiled,
+        wanted: ConnectionSettings,
+        budget: Option<&ByteBudget>,
+        mailbox: &mut Mailbox,
+    ) {
+        let Some(ready) = &mut self.ready else {
+            return;
+        };
+        ready.limit = budget.copied().into_iter().chain(ready.asked).min();
+        let has_budget = ready.limit.is_some();
+        let is_same = |judged: &Judged| judged.wanted == wanted && judged.has_budget == has_budget;
+        if ready.judged.as_ref().is_some_and(is_same) {
+            return;
+        }
+        let sent = |stages| {
+            let instead = self.session.stages_instead_of(&protocol.contract, stages);
+            instead.unwrap_or(stages)
+        };
+        let judged = wanted.check(&protocol.plan, has_budget);
+        match judged {
+            Ok(stages) => {
+                if ready.settings.interpolation != wanted.interpolation {
+                    let interpolation = ToClientMail::Interpolation(wanted.interpolation);
+                    mailbox.outgoing.messages.push(encode(&interpolation));
+                }
+                ready.settings = wanted;
+                ready.stages = sent(stages);
+            }
+            // A budget has come that the stages in use cannot keep.
+            Err(_) if has_budget && !ready.stages.can_be_partial() => {
+                ready.settings.stages = *protocol.stages;
+                ready.stages = sent(protocol.stages);
+            }
+            Err(_) => {}
+        }
+        let refusal = judged.err();
+        if let Some(reason) = &refusal {
+            log::warn!("settings of a connection are refused: {reason}");
+        }
+        ready.judged = Some(Judged {
+            wanted,
+            has_budget,
+            refusal,
+        });
+    }
+}
+
+impl Ready {
+    /// Whether a snapshot is due.
+    pub(super) fn is_due(&self, tick: u64) -> bool {
+        tick.is_multiple_of(self.settings.send_interval_ticks.into())
+    }
+}
+
+type Applied<'a> = (
+    &'a mut Peer,
+    &'a mut Mailbox,
+    Option<&'a ConnectionSettings>,
+    Option<&'a ByteBudget>,
+);
+
+/// Takes the settings of all clients, and tells those who asked which are in use. Runs before anything is sent.
+pub(super) fn apply(
+    bodies: Res<Bodies>,
+    time: Res<Time<Real>>,
+    mut clients: Query<Applied<'static>, Allow<Disabled>>,
+) {
+    for (mut peer, mut mailbox, wanted, budget) in &mut clients {
+        let wanted = wanted.copied().unwrap_or_default();
+        peer.apply(&bodies.protocol, wanted, budget, &mut mailbox);
+        let granted = peer.settings();
+        let granted = granted.and_then(|granted| peer.session.grant(time.elapsed(), granted));
+        let granted = granted.map(|granted| encode(&ToClientMail::Session(granted)));
+        mailbox.outgoing.messages.extend(granted);
+    }
+}
+
+/// Grants or declines the settings that a client asks for.
+pub(super) fn ask(world: &mut World, protocol: &Compiled, client: Entity, asked: Settings) {
+    let requests = *world.resource::<ClientRequests>();
+    let mut client = world.entity_mut(client);
+    let before = client.get::<ConnectionSettings>().copied();
+    let wanted = ConnectionSettings {
+        stages: *asked.stages,
+        send_interval_ticks: asked.send_interval_ticks,
+        baseline: asked.baseline,
+        ..before.unwrap_or_default()
+    };
+    let budget = asked.budget_kbps.map(ByteBudget::kbps);
+    let has_budget = budget.is_some() || client.contains::<ByteBudget>();
+    let legal = match requests {
+        ClientRequests::Decline => Err("the server takes no requests".to_owned()),
+        ClientRequests::Grant => wanted.check(&protocol.plan, has_budget),
+    };
+    let Some(mut peer) = client.get_mut::<Peer>() else {
+        return;
+    };
+    match legal {
+        Ok(_) => {
+            if let Some(ready) = &mut peer.ready {
+                ready.asked = budget;
+            }
+            client.insert(wanted);
+        }
+        Err(reason) => {
+            let declined = peer.session.decline(&reason);
+            let declined = declined.map(|declined| encode(&ToClientMail::Session(declined)));
+            if let Some(mut mailbox) = client.get_mut::<Mailbox>() {
+                mailbox.outgoing.messages.extend(declined);
+            }
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! Stages, interval, baselines and interpolation of a connection change while bodies move, and clients ask for others.
+
+use bevy_app::Update;
+use cubewire_bevy::cubewire_codec::ladder::{self, LADDER, Rung};
+use cubewire_bevy::cubewire_codec::{Plan, Stages};
+use cubewire_bevy::cubewire_protocol::{BaselineChoice, ClientMessage, Interpolation, Settings};
+use cubewire_bevy::{
+    ByteBudget, ClientRequests, ConnectionSettings, Mailbox, Measure, Peer, Protocol, Server,
+    Session, SettingsRequest,
+};
+
+use super::*;
+
+fn plan(net: &TestNet) -> &Plan {
+    net.server.world().resource::<Protocol>().plan()
+}
+
+/// The stages of a rung in the scene of the tests.
+fn stages(net: &TestNet, rung: Rung) -> Stages {
+    plan(net).legal(*rung.stages).unwrap()
+}
+
+/// A net with a client that is connected, and the server's entity of it.
+fn connected(mut net: TestNet) -> (TestNet, Entity) {
+    net.add_client();
+    net.run_until(|net| net.count::<Connected>(0) == 1);
+    let client = client_entity(&mut net);
+    (net, client)
+}
+
+fn change(net: &mut TestNet, client: Entity, change: impl FnOnce(&mut ConnectionSettings)) {
+    change(&mut server(net).get_mut(client).unwrap());
+}
+
+fn peer(net: &TestNet, client: Entity) -> &Peer {
+    net.server.world().get(client).unwrap()
+}
+
+fn in_use(net: &TestNet, client: Entity) -> Settings {
+    peer(net, client).settings().unwrap()
+}
+
+/// Stages of the newest snapshot that was sent.
+fn sent(net: &TestNet, client: Entity) -> Stages {
+    let measure = net.server.world().get::<Measure>(client).unwrap();
+    measure.record().packets().next_back().unwrap().stages
+}
+
+fn session(net: &mut TestNet) -> &Session {
+    let server = all::<Server>(&mut net.clients[0])[0];
+    net.clients[0].world().get(server).unwrap()
+}
+
+fn are_equal(net: &mut TestNet) -> bool {
+    states(server(net), false) == states(net.clients[0].world_mut(), true)
+}
+
+#[test]
+fn every_legal_rung_can_be_switched_to_over_a_lossy_link() {
+    let (mut net, client) = connected(lossy(0.2, 5));
+    insert(&mut net, client, Measure::default());
+    let legal = LADDER.into_iter();
+    let legal: Vec<_> = legal
+        .filter(|rung| plan(&net).legal(*rung.stages).is_ok())
+        .collect();
+    assert_eq!((legal.len(), legal[0]), (10, ladder::POSITION));
+    assert_eq!(legal[9], ladder::PREDICTED);
+    let (mut bodies, mut tick) = (Vec::new(), 0);
+    for &rung in legal.iter().chain(legal.iter().rev()) {
+        change(&mut net, client, |it| it.stages = *rung.stages);
+        for _ in 0..25 {
+            play(&mut net, &mut bodies, tick);
+            tick += 1;
+            net.tick();
+            assert_eq!(sent(&net, client), stages(&net, rung), "{}", rung.name);
+        }
+        net.run_until(are_equal);
+    }
+    assert!(bodies.len() > 10 && session(&mut net).undecodable() == 0);
+}
+
+#[test]
+fn snapshots_follow_the_interval_and_the_choice_of_baselines() {
+    let mut net = lossy(0.0, 2);
+    let (mut bodies, mut tick) = (Vec::new(), 0);
+    (0..2).for_each(|_| _ = net.add_client());
+    net.run_until(|net| net.count::<Connected>(1) == 1);
+    let clients = all::<Connected>(&mut net.server);
+    let mut sent_with = |net: &mut TestNet, with: fn(&mut ConnectionSettings)| {
+        clients.iter().for_each(|&client| change(net, client, with));
+        let before = stats(net);
+        for _ in 0..60 {
+            play(net, &mut bodies, tick);
+            tick += 1;
+            net.tick();
+        }
+        let after = stats(net);
+        net.run_until(are_equal);
+        (
+            after.packets - before.packets,
+            after.encodes - before.encodes,
+        )
+    };
+    let (packets, encodes) = sent_with(&mut net, |it| it.send_interval_ticks = 6);
+    assert!(packets == 20 && encodes < 20, "{packets} {encodes}");
+    assert_eq!(in_use(&net, clients[0]).send_interval_ticks, 6);
+    // Each client has baselines of its own.
+    let smallest = sent_with(&mut net, |it| {
+        it.send_interval_ticks = 1;
+        it.baseline = BaselineChoice::Smallest;
+    });
+    assert_eq!(smallest, (120, 120));
+    for client in 0..2 {
+        let server = all::<Server>(&mut net.clients[client])[0];
+        let session = net.clients[client].world().get::<Session>(server);
+        assert_eq!(session.unwrap().undecodable(), 0);
+    }
+}
+
+#[test]
+fn interpolation_is_the_servers_choice_and_bodies_never_go_back() {
+    let (mut net, client) = connected(lossy(0.0, 1));
+    let body = spawn(&mut net, "crate", Vec3::ZERO, Health(1));
+    net.run_until(|net| net.count::<Remote>(0) == 1);
+    let (mut x, mut shown) = (0.0, 0.0);
+    let mut lag_after = |net: &mut TestNet, interpolation| {
+        change(net, client, |it| it.interpolation = interpolation);
+        for _ in 0..90 {
+            x += 0.25;
+            put(net, body, Vec3::X * x);
+            net.tick();
+            let now = positions(net, 0)[0].x;
+            assert!(now >= shown, "{now} after {shown}");
+            shown = now;
+        }
+        (x - shown) / 0.25
+    };
+    let linear = lag_after(&mut net, Interpolation::Linear);
+    let newest = lag_after(&mut net, Interpolation::None);
+    assert!((2.0..3.5).contains(&newest) && newest + 1.0 < linear);
+    assert!(newest + 1.0 < lag_after(&mut net, Interpolation::Linear));
+}
+
+#[test]
+fn illegal_settings_are_refused_with_the_reason() {
+    let (mut net, client) = connected(TestNet::new(protocol));
+    insert(&mut net, client, Measure::default());
+    spawn(&mut net, "crate", Vec3::ZERO, Health(1));
+    change(&mut net, client, |it| it.stages = *ladder::DELTA.stages);
+    net.tick();
+    let before = in_use(&net, client);
+    let refusals: [(fn(&mut ConnectionSettings), &str); 5] = [
+        (
+            |it| it.stages = *ladder::UNCOMPRESSED.stages,
+            "orientations as floats belong to the demo's scene",
+        ),
+        (
+            |it| it.stages = *ladder::SIMULATED.stages,
+            "simulated scenes belong to the demo's scene",
+        ),
+        (
+            |it| it.stages.changed_flags = ladder::CHANGED_FLAGS.stages.changed_flags,
+            "changed flags need delta encoding",
+        ),
+        (|it| it.send_interval_ticks = 0, "a snapshot every 0 ticks"),
+        (
+            |it| it.interpolation = Interpolation::Hermite,
+            "the interpolation `hermite` needs velocities",
+        ),
+    ];
+    for (with, reason) in refusals {
+        let refused = ConnectionSettings {
+            stages: *ladder::POSITION.stages,
+            ..ConnectionSettings::default()
+        };
+        change(&mut net, client, |it| {
+            *it = refused;
+            with(it);
+        });
+        net.tick();
+        let refusal = peer(&net, client).refusal().unwrap();
+        assert!(refusal.starts_with(reason), "{refusal}");
+        assert_eq!(in_use(&net, client), before);
+        assert_eq!(sent(&net, client), stages(&net, ladder::DELTA));
+    }
+    change(&mut net, client, |it| *it = ConnectionSettings::default());
+    net.tick();
+    assert_eq!(peer(&net, client).refusal(), None);
+    assert_eq!(in_use(&net, client).stages, stages(&net, ladder::PREDICTED));
+}
+
+#[test]
+fn rungs_without_delta_are_refused_within_a_budget() {
+    let (mut net, client) = connected(TestNet::new(protocol));
+    let reason = "within a budget, partial packets need stages that list changed bodies";
+    let position = |it: &mut ConnectionSettings| it.stages = *ladder::POSITION.stages;
+    insert(&mut net, client, ByteBudget::kbps(64));
+    change(&mut net, client, |it| it.stages = *ladder::DELTA.stages);
+    net.tick();
+    change(&mut net, client, position);
+    let used = |net: &mut TestNet| {
+        net.tick();
+        let refusal = peer(net, client).refusal();
+        assert!(refusal.is_none_or(|refusal| refusal.starts_with(reason)));
+        (refusal.is_some(), in_use(net, client))
+    };
+    let (is_refused, settings) = used(&mut net);
+    assert!(is_refused && settings.budget_kbps == Some(64));
+    assert_eq!(settings.stages, stages(&net, ladder::DELTA));
+    // Without the budget they are legal, until there is one again.
+    server(&mut net).entity_mut(client).remove::<ByteBudget>();
+    let (is_refused, settings) = used(&mut net);
+    assert!(!is_refused && settings.budget_kbps.is_none());
+    assert_eq!(settings.stages, stages(&net, ladder::POSITION));
+    insert(&mut net, client, ByteBudget::kbps(64));
+    let (is_refused, settings) = used(&mut net);
+    assert!(is_refused && settings.budget_kbps == Some(64));
+    assert_eq!(settings.stages, stages(&net, ladder::PREDICTED));
+}
+
+/// Asks for settings, and returns the answer once there is one.
+fn ask(net: &mut TestNet, settings: Settings) -> Result<Settings, String> {
+    let server = all::<Server>(&mut net.clients[0])[0];
+    let mut server = net.clients[0].world_mut().entity_mut(server);
+    server.insert(SettingsRequest(settings));
+    net.tick();
+    net.run_until(|net| session(net).answer().is_some());
+    session(net).answer().unwrap().map_err(str::to_owned)
+}
+
+#[test]
+fn clients_ask_for_settings_and_the_server_grants_or_declines() {
+    let (mut net, client) = connected(lossy(0.1, 8));
+    let settings = Settings {
+        stages: stages(&net, ladder::CHANGED_FLAGS),
+        send_interval_ticks: 2,
+        baseline: BaselineChoice::Smallest,
+        budget_kbps: Some(64),
+    };
+    let before = in_use(&net, client);
+    let declined = Err("the server takes no requests".to_owned());
+    assert_eq!(ask(&mut net, settings), declined);
+    assert_eq!(in_use(&net, client), before);
+    server(&mut net).insert_resource(ClientRequests::Grant);
+    assert_eq!(ask(&mut net, settings), Ok(settings));
+    assert_eq!(in_use(&net, client), settings);
+    let component = *server(&mut net).get::<ConnectionSettings>(client).unwrap();
+    assert_eq!(component.stages, *settings.stages);
+    // The server's budget is an upper limit, and what the game changes later is told, too.
+    insert(&mut net, client, ByteBudget::kbps(32));
+    let budget = |kbps, settings| {
+        move |net: &mut TestNet| {
+            let budget_kbps = Some(kbps);
+            session(net).answer()
+                == Some(Ok(Settings {
+                    budget_kbps,
+                    ..settings
+                }))
+        }
+    };
+    net.run_until(budget(32, settings));
+    insert(&mut net, client, ByteBudget::kbps(256));
+    net.run_until(budget(64, settings));
+    // A rung that the budget does not allow, and stages that the protocol does not have.
+    let position = Settings {
+        stages: stages(&net, ladder::POSITION),
+        ..settings
+    };
+    let reason = ask(&mut net, position).unwrap_err();
+    assert!(reason.starts_with("within a budget, "), "{reason}");
+    let uncompressed = Settings {
+        stages: ladder::UNCOMPRESSED.stages,
+        ..settings
+    };
+    let reason = ask(&mut net, uncompressed).unwrap_err();
+    assert!(reason.ends_with("belong to the demo's scene"), "{reason}");
+    assert_eq!(in_use(&net, client), settings);
+    assert_eq!(net.count::<Connected>(0), 1);
+}
+
+/// Changes the fingerprint in the hello of a client, as if it were another machine.
+fn be_another_machine(mut servers: Query<&mut Mailbox, With<Server>>) {
+    for mut mailbox in &mut servers {
+        for bytes in &mut mailbox.outgoing.messages {
+            let message = ClientMessage::decode(&bytes[1..]);
+            if let Some(ClientMessage::Hello(mut hello)) = message.filter(|_| bytes[0] == 0) {
+                hello.fingerprint.arithmetic ^= 1;
+                let hello = ClientMessage::Hello(hello).encode();
+                *bytes = [&[0], &*hello].concat();
+            }
+        }
+    }
+}
+
+#[test]
+fn another_machine_keeps_its_fallback() {
+    let mut net = lossy(0.1, 3);
+    net.add_client_with(|app| {
+        protocol(app);
+        app.add_systems(Update, be_another_machine);
+    });
+    net.run_until(|net| net.count::<Connected>(0) == 1);
+    let client = client_entity(&mut net);
+    insert(&mut net, client, Measure::default());
+    let mut bodies = Vec::new();
+    let fallback = stages(&net, ladder::PREDICTED_POSITION);
+    for (tick, (rung, expected)) in [
+        (ladder::PREDICTED, fallback),
+        (ladder::DELTA, stages(&net, ladder::DELTA)),
+        (ladder::ARITHMETIC, fallback),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        change(&mut net, client, |it| it.stages = *rung.stages);
+        for step in 0..30 {
+            play(&mut net, &mut bodies, tick * 30 + step);
+            net.tick();
+            assert_eq!(sent(&net, client), expected);
+        }
+        let peer = peer(&net, client);
+        assert!(peer.fallback().is_some() && peer.refusal().is_none());
+        assert_eq!(in_use(&net, client).stages, expected);
+        net.run_until(are_equal);
+    }
+    assert_eq!(session(&mut net).undecodable(), 0);
+}

@@ -1,0 +1,177 @@
+//! The rungs of the ladder, to see which one is in use and to choose another.
+
+use bevy_egui::egui::{Align, Label, Layout, RichText, Ui, UiBuilder};
+use cubewire_bevy::ConnectionSettings;
+use cubewire_codec::Stages;
+use cubewire_codec::ladder::{LADDER, Rung};
+use cubewire_protocol::FallbackReason;
+
+use super::{End, View};
+use crate::style::{GAP, Look, ROW, SMALL};
+use crate::widgets::{At, Row, note, width};
+use crate::words::rounded;
+
+impl View<'_> {
+    /// Draws a row for each rung. Returns the stages of the one that is pressed.
+    pub(super) fn stages(&self, ui: &mut Ui) -> Option<Stages> {
+        let used = match self.end {
+            End::Server { peer, .. } => peer.settings().map(|settings| settings.stages),
+            End::Client { .. } => {
+                let newest = self.record().packets().next_back();
+                newest.map(|packet| packet.stages)
+            }
+        };
+        let mut pressed = None;
+        let mut is_rung = false;
+        for rung in LADDER {
+            let stages = self.check(&rung);
+            let is_used = used.is_some() && self.plan.legal(*rung.stages).ok() == used;
+            is_rung |= is_used;
+            let line = Line {
+                rung: &rung,
+                refusal: stages.as_ref().err(),
+                kbps: self.kbps(&rung),
+                is_used,
+            };
+            if line.draw(ui) {
+                pressed = stages.ok();
+            }
+        }
+        if used.is_some() && !is_rung {
+            note(ui, "Custom: no rung has these stages.");
+        }
+        self.explain_costs(ui);
+        let refused = match self.end {
+            End::Server { peer, .. } => peer.refusal().map(|why| ("Refused", why)),
+            End::Client { session, .. } => {
+                let answer = session.answer().and_then(Result::err);
+                answer.map(|why| ("The server declines", why))
+            }
+        };
+        if let Some((what, why)) = refused {
+            note(ui, &format!("{what}: {why}."));
+        }
+        pressed
+    }
+
+    /// Returns the stages of a rung as this scene has them, or the reason why the connection cannot have them.
+    fn check(&self, rung: &Rung) -> Result<Stages, String> {
+        let (legal, fallback) = match self.end {
+            End::Server { peer, settings, .. } => {
+                let budget = peer.settings().and_then(|settings| settings.budget_kbps);
+                let settings = ConnectionSettings {
+                    stages: *rung.stages,
+                    ..*settings
+                };
+                (settings.check(self.plan, budget.is_some()), peer.fallback())
+            }
+            End::Client { session, .. } => {
+                let legal = self.plan.legal(*rung.stages);
+                (legal.map_err(|why| why.to_string()), session.fallback())
+            }
+        };
+        let replaced = |why: FallbackReason| FallbackReason::instead_of(rung.stages).map(|_| why);
+        match fallback.and_then(replaced) {
+            Some(why) => Err(why.to_string()),
+            None => legal,
+        }
+    }
+}
+
+impl View<'_> {
+    /// Returns the cost of a rung, kilobits a second, once it is measured.
+    fn kbps(&self, rung: &Rung) -> Option<f64> {
+        let End::Server { ladder, .. } = self.end else {
+            return None;
+        };
+        let mut rungs = ladder?.rungs();
+        rungs.find(|(of, _)| of.name == rung.name)?.1
+    }
+
+    /// Says what the costs are, and when they are not those of this second.
+    fn explain_costs(&self, ui: &mut Ui) {
+        let End::Server {
+            ladder: Some(ladder),
+            tick,
+            ..
+        } = self.end
+        else {
+            return;
+        };
+        let costs = ladder.costs();
+        let text = match costs.age_ticks(tick) {
+            None => "Measuring what each rung would cost \u{2026}".to_owned(),
+            Some(age) => {
+                let seconds = age as f64 / f64::from(self.rate());
+                let percent = 100.0 * costs.share();
+                let sampled = match percent < 99.5 {
+                    true => format!(", from {percent:.0} % of the ticks"),
+                    false => String::new(),
+                };
+                match seconds > 1.0 {
+                    true => format!("kbps {seconds:.0} s ago{sampled}, without a budget."),
+                    false => format!("kbps in the last second{sampled}, without a budget."),
+                }
+            }
+        };
+        note(ui, &text);
+    }
+}
+
+/// The row of a rung.
+struct Line<'a> {
+    rung: &'a Rung,
+    /// Reason why it cannot be chosen.
+    refusal: Option<&'a String>,
+    kbps: Option<f64>,
+    is_used: bool,
+}
+
+impl Line<'_> {
+    /// Draws the row. Returns whether it is pressed.
+    fn draw(&self, ui: &mut Ui) -> bool {
+        let look = Look::of(ui);
+        let name = self.rung.name;
+        let cost = self.kbps.map(rounded);
+        let (row, about, [ink, muted]) = match self.refusal {
+            None => {
+                let spoken = match &cost {
+                    Some(cost) => format!("{name}, {cost} kbps"),
+                    None => name.to_owned(),
+                };
+                (
+                    Row::button(ui, ROW, &spoken, self.is_used),
+                    self.rung.summary,
+                    [look.ink, look.muted],
+                )
+            }
+            Some(why) => (
+                Row::show(ui, ROW, &format!("{name}: {why}")),
+                &**why,
+                [look.impossible[1]; 2],
+            ),
+        };
+        row.text(ui, At::Left(0.0), name, SMALL, ink);
+        if let Some(cost) = cost {
+            row.text(
+                ui,
+                At::Left(NAME + KBPS - width(ui, &cost, SMALL)),
+                cost,
+                SMALL,
+                ink,
+            );
+        }
+        let right = row.rect.with_min_x(row.rect.left() + NAME + KBPS + GAP);
+        let layout = Layout::left_to_right(Align::Center);
+        let mut right = ui.new_child(UiBuilder::new().max_rect(right).layout(layout));
+        let about = RichText::new(about).size(SMALL).color(muted);
+        right.add(Label::new(about).truncate().selectable(false));
+        row.response.clicked()
+    }
+}
+
+/// Width of the name, points.
+const NAME: f32 = 124.0;
+
+/// Width of the cost, points.
+const KBPS: f32 = 48.0;

@@ -1,0 +1,124 @@
+//! What each rung cost in the last seconds: a curve that ends beside the row of its rung.
+
+use bevy_egui::egui::{Rect, Sense, Stroke, Ui, WidgetInfo, WidgetType, pos2};
+use cubewire_codec::Stages;
+use cubewire_codec::ladder::Rung;
+use cubewire_inspector::graph::{Point, Series};
+use cubewire_inspector::words::rounded;
+use cubewire_scene::TICKS_PER_SECOND;
+
+use super::table::SCALE_KBPS;
+use crate::panel::settings::MAX_GRAPH_SECONDS;
+use crate::panel::style::Look;
+use crate::panel::widgets::{Chart, Label, Scale};
+use crate::replication::{ShadowLadder, ShadowRung, TARGET_KBPS};
+
+/// Draws the curves in a part of the table. They go back as far as the graph, but at least 20 seconds. `rows` are the heights of
+/// the rows in the order of the rungs, and `highlighted` is the rung whose row is pointed at. Returns the rung of the curve that is
+/// pointed at with the rate there, and whether it was clicked.
+pub(super) fn draw(
+    ui: &mut Ui,
+    plot: Rect,
+    rows: &[f32],
+    (graph_seconds, present): (u32, Stages),
+    (shadow, highlighted): (&ShadowLadder, Option<Rung>),
+) -> Option<(Rung, String, bool)> {
+    let newest = shadow.newest_tick()?;
+    let response = ui.interact(plot, ui.id().with("curves"), Sense::click());
+    response.widget_info(|| {
+        let about = "What each rung cost over time, kbps on a logarithmic scale";
+        WidgetInfo::labeled(WidgetType::Image, true, about)
+    });
+    let (look, seconds) = (Look::of(ui), graph_seconds.clamp(20, MAX_GRAPH_SECONDS));
+    let chart = chart(ui, look, plot, seconds);
+    let points = shadow.rungs().iter().map(|rung| points(rung, newest));
+    let points: Vec<_> = points.filter(|(_, points)| !points.is_empty()).collect();
+    let ticks = (seconds * TICKS_PER_SECOND) as usize;
+    let curves = points.iter().zip(rows).map(|((rung, points), row)| {
+        let series = Series::new(points, ticks, TICKS_PER_SECOND);
+        (*rung, series, *row)
+    });
+    let mut curves: Vec<(Rung, Series<'_>, f32)> = curves.collect();
+    let pointed = response.hover_pos().and_then(|pointer| {
+        let points = curves.iter().filter_map(|(rung, series, _)| {
+            let index = series.index_at(chart.x_at(pointer.x))?;
+            Some((*rung, -series.seconds(index), series.kbps[index]))
+        });
+        let distance = |kbps: f64| (chart.y_of(kbps) - pointer.y).abs();
+        points.min_by(|a, b| distance(a.2).total_cmp(&distance(b.2)))
+    });
+    // What is highlighted lies over the others.
+    let highlighted = pointed.map(|it| it.0).or(highlighted);
+    let rank = |rung: Rung| (Some(rung) == highlighted, rung.stages == present);
+    curves.sort_by_key(|(rung, ..)| rank(*rung));
+    for (rung, series, row) in &curves {
+        let (width, color) = match rank(*rung) {
+            (true, _) => (2.0, look.ink),
+            (_, true) => (2.0, look.half),
+            _ => (1.0, look.quiet),
+        };
+        let point = |index| (series.seconds(index), series.kbps[index]);
+        chart.line(series.thinned().map(point), width, color);
+        // From the end of the curve to the cost in its row, which may be higher or lower.
+        let end = chart.at(0.0, series.kbps[series.kbps.len() - 1]);
+        let joint = [end, pos2(end.x + JOINT, *row)];
+        ui.painter().line_segment(joint, Stroke::new(1.0, color));
+    }
+    let (rung, ago, kbps) = pointed?;
+    let words = format!("{}: {} kbps, {ago:.1} s ago", rung.name, rounded(kbps));
+    Some((rung, words, response.clicked()))
+}
+
+/// An empty plot. The ends of the time are in the row above it, between the heads of the columns.
+fn chart(ui: &Ui, look: Look, plot: Rect, seconds: u32) -> Chart {
+    let past = -f64::from(seconds)..=0.0;
+    let chart = Chart::new(ui, plot, past.clone(), SCALE_KBPS, Scale::Logarithmic);
+    let marks = [(10.0, "10"), (100.0, "100"), (1e3, "1k"), (1e4, "10k")];
+    chart.levels(ui, marks.map(|(kbps, words)| (kbps, words.to_owned())));
+    let start = Label::BeginsAt(*past.start());
+    chart.level(past, TARGET_KBPS, Stroke::new(1.0, look.ink), Some(5.0));
+    chart.label(ui, true, start, &format!("{seconds} s"), look.muted);
+    chart.label(ui, true, Label::EndsAt(0.0), "now", look.muted);
+    chart
+}
+
+/// The history of a rung up to tick `newest`.
+fn points(rung: &ShadowRung, newest: u64) -> (Rung, Vec<Point>) {
+    let bytes = rung.history();
+    let oldest = (newest + 1).saturating_sub(bytes.len() as u64);
+    let points = (oldest..).zip(bytes).map(|(tick, bytes)| Point {
+        tick,
+        bytes,
+        ..Point::default()
+    });
+    (rung.rung(), points.collect())
+}
+
+/// From the plot to the costs, logical points.
+const JOINT: f32 = 12.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cubewire_codec::ladder;
+
+    #[test]
+    fn a_curve_shows_the_last_seconds_and_ends_with_the_rate_now() {
+        let shadow = ShadowLadder::of_bytes(2_000, |index, _| 40_000 / (index + 1));
+        let newest = shadow.newest_tick().unwrap();
+        let curves: Vec<_> = shadow.rungs().iter().map(|it| points(it, newest)).collect();
+        let rungs: Vec<_> = curves.iter().map(|(rung, _)| *rung).collect();
+        assert!(ladder::all().eq(rungs));
+        let curve = Series::new(
+            &curves[0].1,
+            20 * TICKS_PER_SECOND as usize,
+            TICKS_PER_SECOND,
+        );
+        let last = curve.kbps.len() - 1;
+        assert!((-20.0..-19.5).contains(&curve.seconds(0)));
+        assert_eq!(curve.seconds(last), 0.0);
+        assert!((curve.kbps[last] - 40_000.0 * 8.0 * 60.0 / 1_000.0).abs() < 1e-6);
+        assert_eq!(curve.index_at(-25.0), None);
+        assert_eq!(curve.index_at(3.0), Some(last));
+    }
+}

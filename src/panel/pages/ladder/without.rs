@@ -1,0 +1,207 @@
+//! What the present stages would cost without one of them, by the rung that adds it.
+
+use std::cmp::Reverse;
+
+use bevy_egui::egui::Color32;
+use cubewire_codec::Stages;
+use cubewire_codec::ladder::{self, Rung, rung_of};
+use cubewire_inspector::words::rounded;
+
+use super::super::stages::parts::{is_same, usual};
+use super::super::stages::{dated, measured, name, old};
+use super::columns::signed;
+use super::switch::{base, builds_on};
+use crate::panel::lane::LaneView;
+use crate::panel::style::Look;
+use crate::panel::terms;
+use crate::replication::{Ablated, Part};
+
+/// What is left of the present stages without a part.
+#[derive(Debug)]
+pub(super) struct Left {
+    /// The rung that adds the part.
+    pub(super) rung: Rung,
+    ablated: Ablated,
+    pub(super) kbps: f64,
+    /// How much more that is than what the present stages cost, kbps.
+    pub(super) more: f64,
+    /// Whether the figures lag behind the game.
+    pub(super) is_old: bool,
+}
+
+impl Left {
+    pub(super) fn about(&self) -> String {
+        let Self {
+            ablated,
+            kbps,
+            more,
+            ..
+        } = self;
+        let title = terms::capital(&title(ablated));
+        let along = along(ablated).map_or_else(String::new, |along| format!(" {along}"));
+        let about = terms::stage(ablated.part, *ablated.stages)[1];
+        format!(
+            "{title}{along}: {} kbps, {}. {about}",
+            rounded(*kbps),
+            signed(*more)
+        )
+    }
+}
+
+/// Everything that can be taken away, what saves most first. Returns `None` until all of it is measured.
+pub(super) fn all(lane: &LaneView<'_>) -> Option<Vec<Left>> {
+    let rows = measured(lane)?;
+    let (present, is_old) = (rows[0].1, old(lane).is_some());
+    let left = rows.into_iter().filter_map(|(ablated, kbps)| {
+        let ablated = ablated?;
+        Some(Left {
+            rung: adding(lane.settings.sender.stages, &ablated)?,
+            ablated,
+            kbps,
+            more: kbps - present,
+            is_old,
+        })
+    });
+    let mut left: Vec<Left> = left.collect();
+    // By the figure that is shown, so that what is alike does not change places.
+    left.sort_by_key(|left| Reverse((10.0 * left.more).round() as i64));
+    Some(left)
+}
+
+/// How current the figures are, and of what share of the ticks.
+pub(super) fn caption(look: Look, lane: &LaneView<'_>) -> (String, Color32) {
+    match lane.ablation.filter(|_| measured(lane).is_some()) {
+        None => ("Measuring these stages …".to_owned(), look.muted),
+        Some(ablation) => dated(look, old(lane), [&footer(ablation.share()), "one less,"]),
+    }
+}
+
+/// Returns the rung that adds what is taken away: its base has the option that is left, and the rung or one above it has the
+/// option of the present stages.
+fn adding(present: Stages, ablated: &Ablated) -> Option<Rung> {
+    let part = ablated.part;
+    if part == Part::CodingForPacking {
+        return Some(ladder::ARITHMETIC);
+    }
+    let alike = |a: Stages, b: Stages| is_same(part, usual(*a), usual(*b));
+    ladder::all().find(|rung| {
+        let is_left = |stages| alike(stages, ablated.stages);
+        let leads = |above: Rung| builds_on(above, *rung) && alike(above.stages, present);
+        base(*rung).is_some_and(|base| is_left(base.stages))
+            && !is_left(rung.stages)
+            && ladder::all().any(leads)
+    })
+}
+
+/// How many ticks the figures are of.
+fn footer(share: f64) -> String {
+    // What is rounded to all is not all.
+    let percent = (100.0 * share).min(99.0);
+    match share {
+        1.0.. => "Every tick is encoded.".to_owned(),
+        _ => format!("This machine has time for {percent:.0} % of the ticks."),
+    }
+}
+
+/// What goes with what is taken away, or comes in its place.
+fn along(ablated: &Ablated) -> Option<String> {
+    let rung = rung_of(ablated.stages).filter(|_| ablated.part == Part::CodingForPacking);
+    if let Some(rung) = rung {
+        return Some(format!("as on {}", rung.name));
+    }
+    let names: Vec<_> = ablated.along.iter().map(|&part| name(part)).collect();
+    (!names.is_empty()).then(|| format!("and with it {}", names.join(", ")))
+}
+
+/// What is taken away, as the title of a row.
+fn title(ablated: &Ablated) -> String {
+    let title = match (ablated.part, terms::stage(ablated.part, *ablated.stages)[0]) {
+        (Part::Coding, _) => "no arithmetic coding",
+        (Part::CodingForPacking, _) => "bit-packed instead",
+        (Part::Prediction, _) => "no prediction",
+        (Part::Simulation, _) => "no simulation",
+        (Part::Delta, "all cubes") => "no delta",
+        (Part::Delta, "bits") => "no delta listing",
+        (Part::Delta, "indices") => "no relative indices",
+        (Part::Delta, _) => "no predicted indices",
+        (Part::Velocity, "quantized") => "no at-rest flag",
+        (Part::Velocity, "at rest") => "velocity, at-rest flag",
+        (Part::RelativePosition, "two ranges") => "no predicted position",
+        (Part::RelativeOrientation, "two ranges") => "no growing ranges",
+        (Part::ChangedFlags, "separate") => "no joint flags",
+        (part, "off") => return format!("no {}", name(part)),
+        (part, left) => return format!("{left} {}", name(part)),
+    };
+    title.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::replication::ablations;
+
+    #[test]
+    fn what_is_taken_away_belongs_to_a_rung_that_adds_it() {
+        for present in Stages::every_legal(&[9, 10]) {
+            for ablated in ablations(present) {
+                let rung = adding(present, &ablated).expect(&format!("{present}: {ablated:?}"));
+                assert_ne!(rung, ladder::UNCOMPRESSED, "{present}: {ablated:?}");
+            }
+        }
+        let present = ladder::SIMULATED.stages;
+        let rungs = ablations(present)
+            .into_iter()
+            .filter_map(|it| adding(present, &it));
+        let rungs: Vec<_> = rungs.map(|rung| rung.name).collect();
+        let [first, second] = [
+            "smallest-three no-velocity velocity position",
+            "arithmetic delta arithmetic",
+        ];
+        assert_eq!(
+            rungs.join(" "),
+            format!("{first} simulated predicted {second}")
+        );
+    }
+
+    #[test]
+    fn every_row_has_a_title_of_its_own() {
+        for rung in ladder::all() {
+            let mut titles = HashSet::new();
+            for ablated in ablations(rung.stages) {
+                let title = title(&ablated);
+                assert!(titles.insert(title.clone()), "{}: {title}", rung.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_says_what_was_taken_along() {
+        let said = |present| {
+            let all = ablations(present);
+            let said = all.iter().filter_map(|ablated| {
+                let words = along(ablated)?;
+                Some(format!("{} {words}", title(ablated)))
+            });
+            said.collect::<Vec<_>>()
+        };
+        assert_eq!(
+            said(ladder::CHANGED_FLAGS.stages),
+            [
+                "full orientation and with it relative orientation",
+                "full position and with it relative position",
+                "no delta and with it relative position, relative orientation, changed flags",
+            ]
+        );
+        let packed = "bit-packed instead as on predicted-position".to_owned();
+        assert!(said(ladder::PREDICTED.stages).contains(&packed));
+    }
+
+    #[test]
+    fn what_is_rounded_to_all_ticks_is_not_all() {
+        let some = "This machine has time for 99 % of the ticks.";
+        let said = [1.0, 0.999].map(footer);
+        assert_eq!(said, ["Every tick is encoded.", some]);
+    }
+}
