@@ -271,7 +271,7 @@ fn help_names_every_network_and_where_the_rungs_are_listed_where_one_is_chosen()
     }
 }
 
-/// Returns the rows of the table in a document of the repository whose first line begins with `header`.
+/// Returns the rows of a table in a document of the repository. `header` is the start of the table's first line.
 fn table(document: &str, header: &str) -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
     let text = fs::read_to_string(path).unwrap();
