@@ -1,6 +1,6 @@
 //! The key bindings.
 //!
-//! [`BINDINGS`] is the only table of keys. Input handling, the panel's list, `--help` and the README use it.
+//! [`BINDINGS`] is the only table of keys. Input handling, the panel's list, `--help` and PLAYING.md use it.
 //! [`ControlsPlugin`] triggers an [`Action`] event for each key press, and view, panel and recording observe the
 //! actions that they handle. Keys that act while they are held are read with [`Keyboard::held`].
 //!

@@ -8,7 +8,7 @@ use assert_cmd::Command;
 use clap::CommandFactory;
 use cubewire::commands::Cli;
 use cubewire::controls::{BINDINGS, Binding};
-use cubewire_codec::ladder::{self, LADDER};
+use cubewire_codec::ladder::{self, LADDER, Rung};
 use cubewire_link::PRESETS;
 use serde_json::Value;
 
@@ -271,24 +271,49 @@ fn help_names_every_network_and_where_the_rungs_are_listed_where_one_is_chosen()
     }
 }
 
-#[test]
-fn the_readmes_table_of_keys_is_the_programs() {
-    let rows = BINDINGS.map(|Binding { keys, about, .. }| format!("| {keys} | {about} |"));
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(readme).unwrap();
-    let mut lines = readme.lines();
-    let header = lines.find(|line| line.starts_with("| keys | "));
+/// Returns the rows of a table in a document of the repository. `header` is the start of the table's first line.
+fn table(document: &str, header: &str) -> Vec<String> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(document);
+    let text = fs::read_to_string(path).unwrap();
+    let mut lines = text.lines();
+    let header_line = lines.find(|line| line.starts_with(header));
     assert!(
-        header.is_some(),
-        "README.md has no table that begins `| keys | `"
+        header_line.is_some(),
+        "{document} has no table that begins `{header}`"
     );
-    let table: Vec<_> = lines
-        .skip(1)
-        .take_while(|line| line.starts_with('|'))
+    let rows = lines.skip(1).take_while(|line| line.starts_with('|'));
+    rows.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_documents_table_of_keys_is_the_programs() {
+    let rows = BINDINGS.map(|Binding { keys, about, .. }| format!("| {keys} | {about} |"));
+    assert!(
+        table("PLAYING.md", "| keys | ") == rows,
+        "PLAYING.md's table of keys should have these rows:\n{}",
+        rows.join("\n")
+    );
+}
+
+#[test]
+fn the_readmes_ladder_has_every_summary_and_measured_bandwidth() {
+    let figures = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/lab/FIGURES.md");
+    let figures = fs::read_to_string(figures).unwrap();
+    let (_, measured) = figures.split_once("\n## The ladder: mix\n").unwrap();
+    let measured: Vec<Vec<&str>> = measured
+        .lines()
+        .map(|line| line.split('|').map(str::trim).collect())
+        .collect();
+    let rows: Vec<_> = ladder::all()
+        .map(|Rung { name, summary, .. }| {
+            let cells = measured.iter().find(|cells| cells.get(1) == Some(&name));
+            let cells = cells.unwrap_or_else(|| panic!("FIGURES.md has no row of {name}"));
+            format!("| {name} | {summary} | {} | {} |", cells[2], cells[3])
+        })
         .collect();
     assert!(
-        table == rows,
-        "README.md's table of keys should have these rows:\n{}",
+        table("README.md", "| rung | ") == rows,
+        "README.md's table of the ladder should have these rows:\n{}",
         rows.join("\n")
     );
 }

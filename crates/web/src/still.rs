@@ -6,11 +6,8 @@ use anyhow::{Context, Result};
 /// Picture of the page and of links to it, in `assets/screenshots`.
 pub(crate) const PICTURE: &str = "ladder-1280x720-dark.png";
 
-/// Markers around the table of the ladder in the README, which `cubewire-lab figures` writes.
-const BLOCK: [&str; 2] = [
-    "<!-- figures: The ladder: mix -->",
-    "<!-- end of figures -->",
-];
+/// Text before and after the table of the ladder in the README.
+const BLOCK: [&str; 2] = ["\n## The ladder\n", "\n## "];
 
 /// Converts the table of the ladder in the README to HTML rows.
 ///
@@ -21,7 +18,8 @@ pub(crate) fn ladder(readme: &str) -> Result<String> {
     let block = readme
         .split_once(begin)
         .and_then(|(_, rest)| rest.split_once(end));
-    let (block, _) = block.with_context(|| format!("README.md has no table after `{begin}`"))?;
+    let (block, _) =
+        block.with_context(|| format!("README.md has no table after `{}`", begin.trim()))?;
     let lines = block.lines().filter(|line| line.starts_with('|'));
     let is_rule = |line: &&str| line.chars().all(|c| "|-:".contains(c));
     let rows = lines.filter(|line| !is_rule(line)).enumerate();
@@ -50,11 +48,11 @@ mod tests {
     fn the_table_of_the_readme_becomes_rows_of_html() {
         let [begin, end] = BLOCK;
         let readme =
-            format!("| a |\n{begin}\n\n| rung | kbps |\n|---|--:|\n| a<b |  1.5 |\n\n{end}\n| b |");
+            format!("| a |\n{begin}\n| rung | kbps |\n|---|--:|\n| a<b |  1.5 |\n\n{end}\n| b |");
         let wanted = "<tr><th scope=\"col\">rung</th><th scope=\"col\">kbps</th></tr>\n\
                       <tr><th scope=\"row\">a&lt;b</th><td>1.5</td></tr>\n";
         assert_eq!(ladder(&readme).unwrap(), wanted);
         let error = ladder("no table").unwrap_err().to_string();
-        assert!(error.contains("The ladder: mix"), "{error}");
+        assert!(error.contains("The ladder"), "{error}");
     }
 }
