@@ -24,7 +24,7 @@ pub struct PanelState {
     pub size_if_narrow: Option<PanelSize>,
     /// The page that is open.
     pub page: Page,
-    /// What the columns of the ladder say.
+    /// Selected column of the ladder.
     pub column: Column,
     /// How far the graph goes back.
     pub graph_seconds: GraphSeconds,
@@ -83,17 +83,17 @@ impl Default for GraphSeconds {
     }
 }
 
-/// What the columns of the ladder say.
+/// Figures in the columns of the ladder.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Column {
-    /// What each rung costs.
+    /// Cost of each rung.
     #[default]
     Cost,
-    /// What each rung saves over the one before.
+    /// Difference between each rung and the previous one.
     Savings,
-    /// What the present stages would cost without the stage of each rung.
+    /// Cost of the present stages without the stage of each rung.
     Without,
-    /// What each rung cost in the last seconds, as curves.
+    /// Curves of the cost in the last seconds.
     OverTime,
 }
 

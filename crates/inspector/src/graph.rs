@@ -40,10 +40,10 @@ pub struct Above {
     pub said: Option<String>,
 }
 
-/// Draws the graph, `height` logical points high in all. `more` draws what else is in its frame. Returns the response of all of it,
-/// and the rectangle of the legend.
+/// Draws the graph in a frame of `height` logical points. `more` draws further contents of the frame. Returns the response of the
+/// frame and the rectangle of the legend.
 ///
-/// `moment` is the tick of the past that is shown. A frozen graph ends in the past.
+/// `moment` is the displayed tick of the past. A frozen graph ends in the past.
 pub fn draw(
     ui: &mut Ui,
     height: f32,

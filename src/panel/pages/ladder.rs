@@ -1,5 +1,5 @@
-//! The ladder: a table of the rungs with columns that can be chosen, or with a curve for each rung. A row shows the cost of its rung
-//! and selects it. Its switch toggles the stage that the rung adds.
+//! The ladder: a table of the rungs with selectable columns, or with a curve for each rung. A click on a row selects its rung. The
+//! switch in a row toggles the stage that the rung adds.
 
 mod columns;
 mod curves;
@@ -27,22 +27,21 @@ pub(super) use columns::SHOWN_AS_ZERO;
 use switch::Switch;
 use without::Left;
 
-/// Where the height of the present rung is kept, for the card that points to it.
+/// Key of the y coordinate of the displayed rung. The card that points to the rung reads it.
 pub(in crate::panel) const PRESENT: &str = "present rung";
 
-/// The index of the rung with these stages, if there is one.
+/// Returns the index of the rung with these stages.
 pub(in crate::panel) fn index_of(stages: Stages) -> Option<usize> {
     LADDER.iter().position(|rung| rung.stages == stages)
 }
 
-/// The index of the rung that a step of `up` rungs leads to. From stages that are not on the ladder, either direction
-/// leads to the last rung.
+/// Returns the index of the rung after a step of `up` rungs. From custom stages, either direction leads to the last rung.
 pub(in crate::panel) fn step(current: Option<usize>, last_rung: usize, up: isize) -> usize {
     let rung = current.map_or(last_rung, |rung| rung.saturating_add_signed(up));
     rung.min(LADDER.len() - 1)
 }
 
-/// Returns whether the lane is to lose its world.
+/// Draws the page. Returns whether the user asked for a desync.
 pub(super) fn draw(ui: &mut Ui, state: &PanelState, lane: &mut LaneView<'_>) -> bool {
     let (look, column) = (Look::of(ui), state.column);
     let has_curves = column == Column::OverTime;
@@ -84,7 +83,7 @@ pub(super) fn draw(ui: &mut Ui, state: &PanelState, lane: &mut LaneView<'_>) -> 
     desyncs
 }
 
-/// Draws the row of each rung. Returns the rung that is pointed at, and the heights of the rows.
+/// Draws a row for each rung. Returns the hovered rung, and the y coordinates of the rows.
 fn draw_rows(
     ui: &mut Ui,
     lane: &mut LaneView<'_>,
@@ -127,7 +126,7 @@ fn draw_rows(
     (hovered, rows)
 }
 
-/// Keeps the height of the row of the rung that is shown, and scrolls to it when that rung or the height of the page changes.
+/// Stores the y coordinate of the row of the displayed rung. Scrolls to it when the rung or the height of the page changes.
 fn keep_in_sight(ui: &Ui, row: &Response, stages: Stages) {
     let (page, row_y) = (ui.clip_rect(), row.rect.y_range());
     ui.data_mut(|data| data.insert_temp(Id::new(PRESENT), row_y.center()));
@@ -141,8 +140,8 @@ fn keep_in_sight(ui: &Ui, row: &Response, stages: Stages) {
     });
 }
 
-/// Draws what is said about a curve or all rungs, or what the rung does that is pointed at or shown. Below it is the caption, or
-/// the controls of the simulated rung. Returns whether the lane is to lose its world.
+/// Draws `said` or the summary of the hovered or displayed rung, and below it the caption or the controls of the simulated rung.
+/// Returns whether the user asked for a desync.
 fn below(
     ui: &mut Ui,
     (hovered, said): (Option<Rung>, Option<String>),
@@ -172,7 +171,7 @@ fn below(
     false
 }
 
-/// A line about the column, and its colour.
+/// Returns the caption of a column, and its colour.
 fn caption(look: Look, column: Column, costs: &Costs, lane: &LaneView<'_>) -> (String, Color32) {
     let words = match (column, costs.dearer()) {
         (Column::Without, _) => return without::caption(look, lane),
@@ -183,7 +182,7 @@ fn caption(look: Look, column: Column, costs: &Costs, lane: &LaneView<'_>) -> (S
     (format!("{words} {TARGET_KBPS:.0} kbps."), look.muted)
 }
 
-/// What the figures are.
+/// Returns the tooltip of the header.
 fn about(lane: &LaneView<'_>, shadow: &ShadowLadder) -> String {
     let until = match lane.past.moment {
         Some(_) => "the second up to what the views show",
@@ -205,10 +204,10 @@ fn about(lane: &LaneView<'_>, shadow: &ShadowLadder) -> String {
     )
 }
 
-/// Logical points between the ladder and the rung that is not part of it.
+/// Logical points between the ladder and the rung `affine`, which is not part of it.
 const AFFINE_GAP: f32 = 3.0;
 
-/// Logical points above what is told about a rung.
+/// Logical points above the summary of a rung.
 const GAP: f32 = 2.0;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The ladder: what each rung costs and saves, and what the lane would cost without its stage.
+//! The ladder and its columns.
 
 use cubewire_codec::stages::StageOptions;
 use cubewire_inspector::words::rounded;
@@ -196,7 +196,7 @@ fn a_curve_says_its_rung_and_rate_under_the_pointer_and_a_click_selects_it() {
     assert!(clicked != ladder::DELTA.stages && ladder::rung_of(clicked).is_some());
 }
 
-/// What a rung says in the last column.
+/// Returns the last figure in the row of a rung.
 fn last_figure(harness: &Harness<'_, Panel>, rung: ladder::Rung) -> String {
     let row = harness.get_all_by_label(rung.name).last().unwrap().rect();
     let figures = texts(harness).filter(|(_, rect)| row.contains(rect.center()));

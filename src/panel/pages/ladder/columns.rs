@@ -1,4 +1,4 @@
-//! The columns of the ladder: what each says about a rung, and the sentences about all rungs.
+//! Contents of the columns of the ladder.
 
 use bevy_egui::egui::Color32;
 use cubewire_codec::ladder::{self, LADDER, Rung};
@@ -15,19 +15,19 @@ impl Column {
     pub(in crate::panel) const ALL: [Self; 4] =
         [Self::Cost, Self::Savings, Self::Without, Self::OverTime];
 
-    /// Its name, what it says, and the heads of its figures.
+    /// Name, tooltip, and the heads of the two figures.
     pub(in crate::panel) const fn texts(self) -> [&'static str; 4] {
         match self {
-            Self::Cost => ["cost", "What each rung would cost now.", "kbps", "less"],
+            Self::Cost => ["Cost", "What each rung would cost now.", "kbps", "less"],
             Self::Savings => [
-                "savings",
+                "Savings",
                 "What each rung saves over the one before it in the list. A bar reaches from the one cost to the other. In the \
                  warning colour: it costs more, as a stage has a price, such as a flag for each cube.",
                 "change",
                 "step",
             ],
             Self::Without => [
-                "without",
+                "Without each",
                 "What the present stages would cost without the stage of a rung and what is illegal without it. A bar reaches \
                  from the present cost to that. Point at a row for all that can be taken away. More is encoded in the \
                  background for this, in at most a quarter of a core.",
@@ -35,7 +35,7 @@ impl Column {
                 "more",
             ],
             Self::OverTime => [
-                "over time",
+                "Over time",
                 "A curve of the last seconds for each rung.",
                 "",
                 "kbps",
@@ -47,13 +47,13 @@ impl Column {
 /// The costs of all rungs, kbps.
 #[derive(Debug)]
 pub(super) struct Costs {
-    /// In the order of [`ladder::all`], on the present rung of the lane itself.
+    /// In the order of [`ladder::all`]. The present rung has the measured cost of the lane.
     kbps: Vec<Option<f64>>,
-    /// In the order of [`LADDER`], of one moment, up to the first rung whose cost is not known.
+    /// Encoded in the background at the same tick for all rungs, in the order of [`LADDER`]. Ends before the first unknown cost.
     encoded: Vec<f64>,
-    /// Whether what the lane costs can be compared.
+    /// Whether packets arrive. Otherwise ratios have no meaning.
     arrives: bool,
-    /// The costs without each stage.
+    /// Costs without each stage.
     without: Vec<Left>,
 }
 
@@ -70,12 +70,12 @@ impl Costs {
         }
     }
 
-    /// What can be taken away of the stage of a rung, what saves most first.
+    /// The costs without the stage of a rung, the largest first.
     pub(super) fn without(&self, rung: Rung) -> impl Iterator<Item = &Left> {
         self.without.iter().filter(move |left| left.rung == rung)
     }
 
-    /// What the row of a rung shows, if that is known. `less` is the colour of a ratio.
+    /// Returns the cells of a rung once their figures are known. `less` is the colour of ratios.
     pub(super) fn cells(
         &self,
         column: Column,
@@ -134,7 +134,7 @@ impl Costs {
         })
     }
 
-    /// The first and the last rung of the ladder compared.
+    /// Compares the first and the last rung of the ladder.
     pub(super) fn sum(&self) -> Option<String> {
         let (first, last) = (self.encoded.first()?, self.encoded.last()?);
         let ends = format!("From {} to {} kbps", rounded(*first), rounded(*last));
@@ -144,7 +144,7 @@ impl Costs {
         })
     }
 
-    /// Which rungs cost more than the one before.
+    /// Names the rungs that cost more than the previous rung.
     pub(super) fn dearer(&self) -> Option<String> {
         let steps = self.encoded.windows(2).zip(&LADDER[1..]);
         let dearer = steps.filter(|(step, _)| costs_more(step[0], step[1]));
@@ -158,12 +158,12 @@ impl Costs {
     }
 }
 
-/// Whether a rung costs more than the one before, by what is shown, kbps.
+/// Whether a rung costs visibly more than the previous one, kbps.
 fn costs_more(before: f64, kbps: f64) -> bool {
     kbps - before >= SHOWN_AS_ZERO
 }
 
-/// A difference with its sign; what is shown as zero has none.
+/// Text of a difference with its sign. Zero has no sign.
 pub(super) fn signed(kbps: f64) -> String {
     match kbps {
         _ if kbps.abs() < SHOWN_AS_ZERO => "0".to_owned(),
@@ -172,7 +172,7 @@ pub(super) fn signed(kbps: f64) -> String {
     }
 }
 
-/// A factor from one rung to the next. Most are small, so that they have two decimals.
+/// Text of the factor between two neighbouring rungs. Factors below 10 have two decimals.
 fn times(times: f64) -> String {
     match times {
         ..9.995 => format!("{times:.2}×"),
@@ -180,7 +180,7 @@ fn times(times: f64) -> String {
     }
 }
 
-/// A difference below this is shown as zero, kbps.
+/// Smaller differences are displayed as zero, kbps.
 pub(in crate::panel::pages) const SHOWN_AS_ZERO: f64 = 0.05;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What each rung cost in the last seconds: a curve that ends beside the row of its rung.
+//! The cost of each rung in the last seconds, as a curve that ends next to the row of its rung.
 
 use bevy_egui::egui::{Rect, Sense, Stroke, Ui, WidgetInfo, WidgetType, pos2};
 use cubewire_codec::Stages;
@@ -13,9 +13,9 @@ use crate::panel::style::Look;
 use crate::panel::widgets::{Chart, Label, Scale};
 use crate::replication::{ShadowLadder, ShadowRung, TARGET_KBPS};
 
-/// Draws the curves in a part of the table. They go back as far as the graph, but at least 20 seconds. `rows` are the heights of
-/// the rows in the order of the rungs, and `highlighted` is the rung whose row is pointed at. Returns the rung of the curve that is
-/// pointed at with the rate there, and whether it was clicked.
+/// Draws the curves over a part of the table. They span as many seconds as the graph, but at least 20. `rows` are the y coordinates
+/// of the rows, and `highlighted` is the rung of the hovered row. Returns the rung of the hovered curve, the text of its rate at the
+/// pointer, and whether it was clicked.
 pub(super) fn draw(
     ui: &mut Ui,
     plot: Rect,
@@ -47,7 +47,7 @@ pub(super) fn draw(
         let distance = |kbps: f64| (chart.y_of(kbps) - pointer.y).abs();
         points.min_by(|a, b| distance(a.2).total_cmp(&distance(b.2)))
     });
-    // What is highlighted lies over the others.
+    // Highlighted curves are drawn last.
     let highlighted = pointed.map(|it| it.0).or(highlighted);
     let rank = |rung: Rung| (Some(rung) == highlighted, rung.stages == present);
     curves.sort_by_key(|(rung, ..)| rank(*rung));
@@ -59,7 +59,7 @@ pub(super) fn draw(
         };
         let point = |index| (series.seconds(index), series.kbps[index]);
         chart.line(series.thinned().map(point), width, color);
-        // From the end of the curve to the cost in its row, which may be higher or lower.
+        // Joins the end of the curve with its row.
         let end = chart.at(0.0, series.kbps[series.kbps.len() - 1]);
         let joint = [end, pos2(end.x + JOINT, *row)];
         ui.painter().line_segment(joint, Stroke::new(1.0, color));
@@ -69,11 +69,11 @@ pub(super) fn draw(
     Some((rung, words, response.clicked()))
 }
 
-/// An empty plot. The ends of the time are in the row above it, between the heads of the columns.
+/// Draws the empty plot. The labels of its time axis are in the header.
 fn chart(ui: &Ui, look: Look, plot: Rect, seconds: u32) -> Chart {
     let past = -f64::from(seconds)..=0.0;
     let chart = Chart::new(ui, plot, past.clone(), SCALE_KBPS, Scale::Logarithmic);
-    let marks = [(10.0, "10"), (100.0, "100"), (1e3, "1k"), (1e4, "10k")];
+    let marks = [(10.0, ""), (100.0, "100"), (1e3, "1k"), (1e4, "10k")];
     chart.levels(ui, marks.map(|(kbps, words)| (kbps, words.to_owned())));
     let start = Label::BeginsAt(*past.start());
     chart.level(past, TARGET_KBPS, Stroke::new(1.0, look.ink), Some(5.0));
@@ -82,7 +82,7 @@ fn chart(ui: &Ui, look: Look, plot: Rect, seconds: u32) -> Chart {
     chart
 }
 
-/// The history of a rung up to tick `newest`.
+/// Returns the history of a rung up to tick `newest`.
 fn points(rung: &ShadowRung, newest: u64) -> (Rung, Vec<Point>) {
     let bytes = rung.history();
     let oldest = (newest + 1).saturating_sub(bytes.len() as u64);
@@ -94,7 +94,7 @@ fn points(rung: &ShadowRung, newest: u64) -> (Rung, Vec<Point>) {
     (rung.rung(), points.collect())
 }
 
-/// From the plot to the costs, logical points.
+/// Distance between the plot and the figures, logical points.
 const JOINT: f32 = 12.0;
 
 #[cfg(test)]

@@ -11,13 +11,13 @@ use crate::panel::style::{BODY, GAP, LINE, Look, ROW, SMALL, page_left};
 use crate::panel::widgets::{At, Row, Scale, key};
 use crate::replication::TARGET_KBPS;
 
-/// The position of a bandwidth, from the left end of a row of that width.
+/// Returns the position of a bandwidth on the scale, from the left end of a row.
 fn at(width: f32, kbps: f64) -> f32 {
     let room = (width - LEFT - RIGHT).max(MIN_WIDTH);
     LEFT + room * Scale::Logarithmic.fraction(kbps, &SCALE_KBPS) as f32
 }
 
-/// The heads of the columns, and marks of the scale. `about` is the tooltip.
+/// Draws the heads of the columns, and the marks of the scale. `about` is the tooltip.
 pub(super) fn header(ui: &mut Ui, heads: [&str; 2], has_scale: bool, about: String) {
     let look = Look::of(ui);
     let row = Row::show(ui, LINE, &["rung", heads[0], heads[1]].join(", "));
@@ -42,7 +42,7 @@ pub(super) fn header(ui: &mut Ui, heads: [&str; 2], has_scale: bool, about: Stri
     row.response.on_hover_text(about);
 }
 
-/// The part of the rows at these heights that curves are in, beside the last column.
+/// Returns the area of the curves: as high as `rows`, left of the last column.
 pub(super) fn plot(ui: &Ui, rows: Rangef) -> Rect {
     let (left, right) = (
         ui.cursor().left(),
@@ -51,7 +51,7 @@ pub(super) fn plot(ui: &Ui, rows: Rangef) -> Rect {
     Rect::from_x_y_ranges(left + LEFT + LABELS..=right - JOINTS, rows)
 }
 
-/// What the row of a rung shows: a bar from one bandwidth to another with its colour, and figures.
+/// Contents of a row: both ends of the bar, kbps, its colour, and two figures with their colours.
 pub(super) type Cells = ([f64; 2], Color32, [(String, Color32); 2]);
 
 /// Paints the bar of a rung and its figures. The bar follows changes within 150 ms.

@@ -1,4 +1,4 @@
-//! What the present stages would cost without one of them, by the rung that adds it.
+//! The cost of the present stages without one of them, assigned to the rung that adds the stage.
 
 use std::cmp::Reverse;
 
@@ -16,14 +16,14 @@ use crate::panel::style::Look;
 use crate::panel::terms;
 use crate::replication::{Ablated, Part};
 
-/// What is left of the present stages without a part.
+/// The present stages without one part.
 #[derive(Debug)]
 pub(super) struct Left {
-    /// The rung that adds the part.
+    /// Rung that adds the part.
     pub(super) rung: Rung,
     ablated: Ablated,
     pub(super) kbps: f64,
-    /// How much more that is than what the present stages cost, kbps.
+    /// Difference from the cost of the present stages, kbps.
     pub(super) more: f64,
     /// Whether the figures lag behind the game.
     pub(super) is_old: bool,
@@ -48,7 +48,7 @@ impl Left {
     }
 }
 
-/// Everything that can be taken away, what saves most first. Returns `None` until all of it is measured.
+/// Returns the costs without each part, the largest first. Returns `None` until all are measured.
 pub(super) fn all(lane: &LaneView<'_>) -> Option<Vec<Left>> {
     let rows = measured(lane)?;
     let (present, is_old) = (rows[0].1, old(lane).is_some());
@@ -63,12 +63,12 @@ pub(super) fn all(lane: &LaneView<'_>) -> Option<Vec<Left>> {
         })
     });
     let mut left: Vec<Left> = left.collect();
-    // By the figure that is shown, so that what is alike does not change places.
+    // By the displayed figure, so that rows with equal figures keep their order.
     left.sort_by_key(|left| Reverse((10.0 * left.more).round() as i64));
     Some(left)
 }
 
-/// How current the figures are, and of what share of the ticks.
+/// Returns the age of the figures if they are old, or the share of encoded ticks, with its colour.
 pub(super) fn caption(look: Look, lane: &LaneView<'_>) -> (String, Color32) {
     match lane.ablation.filter(|_| measured(lane).is_some()) {
         None => ("Measuring these stages …".to_owned(), look.muted),
@@ -76,8 +76,7 @@ pub(super) fn caption(look: Look, lane: &LaneView<'_>) -> (String, Color32) {
     }
 }
 
-/// Returns the rung that adds what is taken away: its base has the option that is left, and the rung or one above it has the
-/// option of the present stages.
+/// Returns the rung that adds the missing part: its base has the remaining option, and a rung above has the present option.
 fn adding(present: Stages, ablated: &Ablated) -> Option<Rung> {
     let part = ablated.part;
     if part == Part::CodingForPacking {
@@ -93,9 +92,9 @@ fn adding(present: Stages, ablated: &Ablated) -> Option<Rung> {
     })
 }
 
-/// How many ticks the figures are of.
+/// Text of the share of encoded ticks.
 fn footer(share: f64) -> String {
-    // What is rounded to all is not all.
+    // Less than all ticks never reads "100 %".
     let percent = (100.0 * share).min(99.0);
     match share {
         1.0.. => "Every tick is encoded.".to_owned(),
@@ -103,7 +102,7 @@ fn footer(share: f64) -> String {
     }
 }
 
-/// What goes with what is taken away, or comes in its place.
+/// Names the stages that go with the part, or the rung that replaces it.
 fn along(ablated: &Ablated) -> Option<String> {
     let rung = rung_of(ablated.stages).filter(|_| ablated.part == Part::CodingForPacking);
     if let Some(rung) = rung {
@@ -113,7 +112,7 @@ fn along(ablated: &Ablated) -> Option<String> {
     (!names.is_empty()).then(|| format!("and with it {}", names.join(", ")))
 }
 
-/// What is taken away, as the title of a row.
+/// Names the missing part.
 fn title(ablated: &Ablated) -> String {
     let title = match (ablated.part, terms::stage(ablated.part, *ablated.stages)[0]) {
         (Part::Coding, _) => "no arithmetic coding",
