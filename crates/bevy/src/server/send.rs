@@ -151,28 +151,7 @@ pub(super) fn send_snapshots(
         });
     }
     share(&mut jobs);
-    let pool = ComputeTaskPool::get_or_init(TaskPool::default);
-    let encode = |jobs: &mut [Job<'_>]| {
-        let due = jobs.iter_mut().filter(|job| job.is_to_encode());
-        let mut due: Vec<_> = due.collect();
-        // Waking another thread takes longer than a packet of a few bodies.
-        if let [job] = &mut *due {
-            return job.encode(bodies);
-        }
-        pool.scope(|scope| {
-            for job in due {
-                scope.spawn(async move { job.encode(bodies) });
-            }
-        });
-    };
-    encode(&mut jobs);
-    for index in 0..jobs.len() {
-        let (before, rest) = jobs.split_at_mut(index);
-        if let Some(leader) = rest[0].same_as {
-            rest[0].take_over(&before[leader], bodies.tick);
-        }
-    }
-    encode(&mut jobs);
+    encode_all(&mut jobs, bodies);
     for index in 0..jobs.len() {
         let (before, rest) = jobs.split_at_mut(index);
         let job = &mut rest[0];
@@ -203,6 +182,32 @@ pub(super) fn send_snapshots(
         }
         job.mailbox.outgoing.datagrams.push(bytes);
     }
+}
+
+/// Encodes the packets, in parallel. Clients that can share a packet take it from another one.
+fn encode_all(jobs: &mut [Job<'_>], bodies: &Bodies) {
+    let pool = ComputeTaskPool::get_or_init(TaskPool::default);
+    let encode = |jobs: &mut [Job<'_>]| {
+        let due = jobs.iter_mut().filter(|job| job.is_to_encode());
+        let mut due: Vec<_> = due.collect();
+        // Waking another thread takes longer than a packet of a few bodies.
+        if let [job] = &mut *due {
+            return job.encode(bodies);
+        }
+        pool.scope(|scope| {
+            for job in due {
+                scope.spawn(async move { job.encode(bodies) });
+            }
+        });
+    };
+    encode(jobs);
+    for index in 0..jobs.len() {
+        let (before, rest) = jobs.split_at_mut(index);
+        if let Some(leader) = rest[0].same_as {
+            rest[0].take_over(&before[leader], bodies.tick);
+        }
+    }
+    encode(jobs);
 }
 
 impl Job<'_> {
