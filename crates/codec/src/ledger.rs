@@ -43,6 +43,7 @@ impl BitLedger {
         }
     }
 
+    /// Returns the bits of a kind.
     #[must_use]
     pub const fn kind(&self, kind: BitKind) -> f64 {
         self.kinds[kind.index() % INDICES]

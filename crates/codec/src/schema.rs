@@ -196,6 +196,7 @@ impl Axis {
 }
 
 impl Range {
+    /// A range from `min` to `max`, in scene units.
     #[must_use]
     pub const fn new(min: f64, max: f64, steps_per_unit: f64) -> Self {
         Self {
