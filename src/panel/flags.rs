@@ -162,7 +162,7 @@ const NARROW: f32 = 16.0;
 const DIGIT: f32 = 8.0;
 const BETWEEN: f32 = 2.0;
 
-/// Width of a second in the graph at its initial span, logical points; and the factor to it beyond which a plot is zoomed in.
+/// Width of a second in the graph at its initial span, logical points. A plot with a larger factor to it is zoomed in.
 const SECOND: f32 = 16.8;
 const ZOOMED: f32 = 8.0;
 
