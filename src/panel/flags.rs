@@ -94,10 +94,11 @@ pub(super) fn flags(
 }
 
 /// Returns the text of the flag of a group, with rungs counted from 1:
-/// `4` for one switch, or the name of stages that are not a rung;
-/// `2–4` for consecutive rungs of one lane;
-/// `4, 6` for one switch in each of two lanes;
-/// `…4` for any other group that ends at rung 4.
+///
+/// - `4` for one switch, or the name of stages that are not a rung
+/// - `2–4` for consecutive rungs of one lane
+/// - `4, 6` for one switch in each of two lanes
+/// - `…4` for any other group that ends at rung 4
 fn numbers(group: &[Switch]) -> String {
     let rungs: Vec<_> = group.iter().map(|switch| index_of(switch.to)).collect();
     let number = |switch: &Switch| match index_of(switch.to) {
@@ -162,7 +163,7 @@ const NARROW: f32 = 16.0;
 const DIGIT: f32 = 8.0;
 const BETWEEN: f32 = 2.0;
 
-/// Width of a second in the graph at its initial span, logical points. A plot with a larger factor to it is zoomed in.
+/// Width of a second in the graph at its initial span, logical points; and the largest ratio to it without zooming in.
 const SECOND: f32 = 16.8;
 const ZOOMED: f32 = 8.0;
 

@@ -189,7 +189,7 @@ pub struct Measured<'a> {
 pub struct Halves {
     /// Whether the left half shows a lane instead of the simulation.
     pub left_is_lane: bool,
-    /// The half whose lane the panel shows.
+    /// Half with the selected lane.
     pub selected: Side,
     /// Contents that the user entered as text in this frame.
     pub typed: Vec<(Side, PaneContent)>,

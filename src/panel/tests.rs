@@ -51,7 +51,7 @@ struct Panel {
     drawn: Drawn,
     selection: Selection,
     tradeoffs: Tradeoffs,
-    /// Actions of all pressed buttons.
+    /// Actions of every pressed button.
     actions: Vec<Action>,
     moments: Vec<u64>,
     typed: Vec<(Side, PaneContent)>,

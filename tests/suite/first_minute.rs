@@ -169,7 +169,7 @@ fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
     let report = window.wait("a later tick", |report| moment(report) > Some(before));
     assert!(moment(&report).unwrap() < newest);
     window.screenshot("past");
-    // The player's cube is in the middle of either half.
+    // The player's cube is in the middle of each half.
     for x in [0.25, 0.75] {
         window.click(x * WIDTH, 0.46 * (HEIGHT - BELOW));
         window.wait("a cube", |report| report["panel"]["cube"].is_u64());

@@ -69,7 +69,7 @@ fn fate_words(lane: &LaneView<'_>, sample: &Sample, packet: &PacketRecord) -> St
     let fate = match (&packet.detail, lane.past.moment) {
         (Some(_), _) => return format!("{baseline} {}", fate(lane, sample, packet)),
         (None, Some(_)) => "not recorded any more",
-        // Recording starts with this page, so the newest packet has no recorded bytes yet.
+        // No packet is recorded yet, so the recording has just started.
         (None, None) if lane.meter.detail_bytes() == 0 => "recorded from the next one on",
         (None, None) => "not recorded",
     };

@@ -23,7 +23,8 @@ pub(in crate::panel) struct Keyboard<'w, 's> {
     egui: Option<Res<'w, EguiWantsInput>>,
 }
 
-/// Moves the displayed tick while the timeline is shown and the game is paused. Escape clears the range, or else resumes the game.
+/// Moves the displayed tick while the timeline is shown and the game is paused. Escape clears the range, or else
+/// resumes the game.
 pub(in crate::panel) fn step(
     mut state: ResMut<PanelState>,
     clock: Res<Time<Virtual>>,

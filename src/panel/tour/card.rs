@@ -1,4 +1,4 @@
-//! The card of a step, docked below the halves: its text, the article's figure next to the present measurement, and dots that
+//! The card of a step, docked below the halves: its text, the article's figure next to the measurement, and dots that
 //! select another step.
 
 use std::cmp::Ordering;
@@ -44,7 +44,7 @@ impl Guide {
         })
     }
 
-    /// Returns the name, value and colour of each figure: that of the article, then the measurements.
+    /// Returns the name, value and colour of each figure: the article's figure, then the measurements.
     fn figures(&self, look: Look) -> Vec<(&'static str, String, Color32)> {
         let watch = self.step.watch;
         let article = self.step.article;

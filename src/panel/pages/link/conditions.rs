@@ -134,7 +134,7 @@ fn millis(duration: Duration) -> f64 {
     1_000.0 * duration.as_secs_f64()
 }
 
-/// Returns the mean of a one-sided jitter, or the largest deviation of a two-sided one.
+/// Returns the mean of a log-normal jitter, or the largest deviation of a uniform one.
 fn jitter_of(jitter: &Jitter) -> Duration {
     match *jitter {
         Jitter::None => Duration::ZERO,

@@ -1,4 +1,4 @@
-//! The smallest change of the other stages with which an option is legal.
+//! The smallest change of the other stages that makes an option legal.
 
 use cubewire_codec::stages::{
     ChangedFlags, Delta, Position, RelativeOrientation, RelativePosition, Velocity,
