@@ -91,7 +91,8 @@ fn about(ui: &Ui, words: Rect, response: &Response) {
     );
 }
 
-/// Returns the accounting of the figures. A lane with a budget needs every byte on the wire, because a budget limits that.
+/// Returns the accounting of the figures: on the wire if a lane has a budget, which limits those bytes, otherwise the
+/// article's.
 fn accounting(lanes: &[Measured<'_>]) -> Accounting {
     let mut newest = lanes.iter().filter_map(|lane| lane.meter.samples().back());
     match newest.any(|sample| sample.budget_kbps.is_some()) {

@@ -214,7 +214,7 @@ fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
     let label = moment.map(|tick| {
         let words = words::moment(tick, newest);
         let half = width(ui, &words, SMALL) / 2.0 + 6.0;
-        // `within` allows that the row is narrower than the label.
+        // `clamp` would panic in a row that is narrower than the label.
         let x = within(chart.x_of(shown), above.left() + half, above.right() - half);
         let center = pos2(x, above.center().y);
         (
@@ -237,7 +237,7 @@ fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
     }
 }
 
-/// Shows a tooltip with a line for each lane, without delay, and above the timeline so that it does not cover it.
+/// Shows a tooltip with a line for each lane, without delay. It is above the timeline, so that it covers no bars.
 fn tell(strip: &Strip<'_>, chart: &Chart, response: &Response, newest: u64) {
     if let Some(hovered) = response.hover_pos() {
         let tick = chart.x_at(hovered.x).floor() as i64;

@@ -31,8 +31,8 @@ impl End {
         Some(Self { kbps })
     }
 
-    /// Draws the card over the view, between the headline and the captions of the halves. The headline of a narrow window is
-    /// lower. Returns the action of the pressed button.
+    /// Draws the card over the view, between the headline and the captions of the halves. A narrow window has a lower
+    /// headline. Returns the action of the pressed button.
     pub(in crate::panel) fn draw(
         &self,
         ctx: &Context,

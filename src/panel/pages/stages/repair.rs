@@ -23,7 +23,7 @@ pub(super) fn besides(part: Part, present: Stages, then: Stages) -> Option<[Stri
                 off.push("arithmetic coding".to_owned());
             }
             Part::Delta => on.push("a selection".to_owned()),
-            // Only switching the other parts off can make an option legal.
+            // The repairs only switch the other parts off.
             other => off.push(name(*other)),
         }
     }
