@@ -1,11 +1,12 @@
 //! The panel at the right of the window: settings and graphs of the selected lane.
 //!
-//! It reads samples of lanes and the shadow ladder. It writes its own [`PanelState`] and the view's
-//! [`Inset`], and triggers events for everything else: [`ChangeLane`](crate::replication::ChangeLane),
-//! [`ShowHalf`](crate::view::ShowHalf), [`SelectHalf`](crate::view::SelectHalf),
-//! [`Reconnect`](crate::replication::Reconnect), and [`Action`](crate::controls::Action) for the rest, most of which
-//! keys do, too. [`draw`] needs only an [`egui::Context`](bevy_egui::egui::Context), so that it can run and be timed without a window;
-//! [`PanelPlugin`] calls it in [`EguiPrimaryContextPass`].
+//! The panel reads lane samples and the shadow ladder. It writes its own [`PanelState`] and the view's [`Inset`].
+//! All other changes are events: [`ChangeLane`](crate::replication::ChangeLane), [`ShowHalf`](crate::view::ShowHalf),
+//! [`SelectHalf`](crate::view::SelectHalf), [`Reconnect`](crate::replication::Reconnect), and
+//! [`Action`](crate::controls::Action), which most buttons share with a key.
+//!
+//! [`draw`] needs only an [`egui::Context`](bevy_egui::egui::Context), so it runs in tests and benchmarks without a
+//! window. [`PanelPlugin`] calls it in [`EguiPrimaryContextPass`].
 
 mod actions;
 mod explain;
@@ -50,22 +51,21 @@ pub use pages::ranges::tried::Tradeoffs;
 pub use settings::{Column, GraphSeconds, Page, PanelSize, PanelState, Tab};
 pub use tour::{STEPS, Scene, Task, Tour, TourStep, Watch};
 
-/// The phases of the panel.
+/// System sets of the panel.
 #[derive(SystemSet, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PanelSystems {
-    /// Its notices over the scene are updated, in [`Update`].
+    /// Updates the notices over the scene, in [`Update`].
     Notices,
-    /// The panel is drawn and its controls take effect, in [`EguiPrimaryContextPass`].
+    /// Draws the panel and applies its controls, in [`EguiPrimaryContextPass`].
     Draw,
-    /// A changed [`PanelState`] is saved to its file, in [`Last`].
+    /// Saves a changed [`PanelState`] to its file, in [`Last`].
     Save,
 }
 
 /// Shows the panel of the [`Selected`] lane. Needs a primary egui context to draw in.
 #[derive(Clone, Debug, Default)]
 pub struct PanelPlugin {
-    /// The file that [`PanelState`] is loaded from and saved to; `None`, the default, does
-    /// neither.
+    /// The file that [`PanelState`] is loaded from and saved to. With `None`, the default, the state is not saved.
     pub settings: Option<PathBuf>,
 }
 
@@ -128,7 +128,7 @@ impl Plugin for PanelPlugin {
     }
 }
 
-/// Counts the differences of the selected lane while they are shown.
+/// Keeps [`DeltaCounts`] on the selected lane while the page *Ranges* shows them.
 fn count_deltas(
     state: Res<PanelState>,
     lanes: Query<(Entity, Has<Selected>, Has<DeltaCounts>), With<Lane>>,
@@ -151,7 +151,7 @@ fn want_ablation(state: Res<PanelState>, mut wants: ResMut<WantsAblation>) {
     wants.set_if_neq(WantsAblation(is_shown));
 }
 
-/// Shows how to bring back the hidden panel, or the cubes, each for a while.
+/// Shows a hint for a while: the key of the hidden panel, or the key that resets a far away scene.
 fn show_hint(
     clock: Res<Time<Real>>,
     panel: Res<PanelState>,
@@ -173,20 +173,20 @@ fn show_hint(
     notices.hint = hint.filter(|_| seconds < HINT_SECONDS);
 }
 
-/// Whether no other cube is near the player. A ball of cubes goes with it wherever it rolls.
+/// Whether all other cubes are far from the player. Cubes in the player's ball count as near.
 fn is_alone(world: &Snapshot) -> bool {
     let player = world.bodies[PLAYER].position;
     let mut others = world.bodies.iter().enumerate();
     others.all(|(index, body)| index == PLAYER || body.position.distance(player) > FAR_METRES)
 }
 
-/// Distance at which a cube is hardly seen, metres.
+/// Distance at which a cube is hardly visible, metres.
 const FAR_METRES: f32 = 25.0;
 
-/// Time between two attempts to save the settings. They are saved when the app exits, too.
+/// Time between two attempts to save the settings. They are also saved when the app exits.
 const SAVE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// How long a hint is shown, seconds.
+/// Duration of a hint, seconds.
 const HINT_SECONDS: f32 = 5.0;
 
 #[cfg(test)]

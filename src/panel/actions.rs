@@ -21,7 +21,7 @@ pub(super) fn on_action(
         Action::Panel => state.resize(),
         Action::CubeColors => state.colors = state.colors.next(),
         Action::Timeline => state.timeline = !state.timeline,
-        // The tour explains enough.
+        // The cards that explain the screen stay closed during the tour.
         Action::Help if tour.is_none_or(|tour| tour.step().is_none()) => {
             state.explaining = !state.explaining;
         }
@@ -49,7 +49,7 @@ pub(super) fn on_action(
     commands.trigger(ChangeLane { entity, settings });
 }
 
-/// Remembers the last rung, to return to from stages that are not on the ladder.
+/// Remembers the last rung of the lane. PageUp and PageDown return to it from custom stages.
 pub(super) fn record_rung(
     mut state: ResMut<PanelState>,
     lane: Option<Single<&SenderSettings, With<Selected>>>,
@@ -90,7 +90,7 @@ mod tests {
         app.update();
     }
 
-    /// The rung of the lane, and whether its link is cut.
+    /// Index of the lane's rung, and whether its link is cut.
     fn lane_of(app: &App, lane: Entity) -> (Option<usize>, bool) {
         let lane = app.world().entity(lane);
         let rung = index_of(lane.get::<SenderSettings>().unwrap().stages);

@@ -1,4 +1,4 @@
-//! Explains the screen: at the first start, and on request.
+//! Cards that explain the screen at the first start and on request.
 
 use bevy::prelude::*;
 use bevy_egui::egui::{
@@ -18,7 +18,7 @@ use super::widgets::{
 use crate::controls::{Action, Inputs, key_of};
 use crate::view::{Inset, Side, ViewMode};
 
-/// Ends the explanation with the first key, or with a click into the view.
+/// Closes the cards on the first key or on the first click outside the panel.
 pub(super) fn end_with_first_input(
     inputs: Inputs<'_>,
     egui: Option<Res<EguiWantsInput>>,
@@ -28,16 +28,16 @@ pub(super) fn end_with_first_input(
     let was_explaining = std::mem::replace(&mut *was_explaining, state.explaining);
     let over_panel = egui.is_some_and(|egui| egui.wants_any_pointer_input());
     let is_pressed = inputs.is_key_pressed() || (inputs.is_pointer_pressed() && !over_panel);
-    // It may also have been ended by its own key.
+    // The key for help may have closed them already.
     if was_explaining && (is_pressed || !state.explaining) {
         state.explaining = false;
         state.explained = true;
     }
 }
 
-/// Draws the cards that say what is seen, over a view next to the panel. Returns how many there are.
+/// Draws the numbered cards about the halves and the panel. Returns their number.
 fn cards(ui: &mut Ui, state: &PanelState, lane: &LaneView<'_>, picture: Rect) -> usize {
-    // What plays by itself is left in sight, and a small window has no room for them.
+    // An autoplay stays visible, and a small window has no room for the cards.
     let has_room = state.shown_size() == PanelSize::Whole && !state.is_narrow;
     if lane.status.plays_itself || !has_room {
         return 0;
@@ -78,7 +78,7 @@ fn cards(ui: &mut Ui, state: &PanelState, lane: &LaneView<'_>, picture: Rect) ->
         Side::Right.color_in(look),
     );
     card(over(half), color, "What another machine sees", &text);
-    // Beside the present rung, as far as the ladder is open.
+    // The card points to the row of the present rung if the ladder is open.
     let row = rung.filter(|_| state.page == Page::Ladder);
     let row = row.unwrap_or(0.66 * picture.height());
     let highest = top + CARD + 14.0;
@@ -100,8 +100,8 @@ fn cards(ui: &mut Ui, state: &PanelState, lane: &LaneView<'_>, picture: Rect) ->
     count
 }
 
-/// Where the card with the keys is: at the bottom, above the captions. In a low window it is low, so that it does not
-/// cover what is played with.
+/// Returns the area of the card with the keys: at the bottom, above the captions. The card is lower in a low window, so
+/// that it does not cover the player.
 fn start_card(picture: Rect) -> Rect {
     let width = picture.width() - 48.0;
     let height = match width < ONE_ROW {
@@ -116,8 +116,7 @@ fn start_card(picture: Rect) -> Rect {
     )
 }
 
-/// Draws the explanation over the view, next to the panel that covers `inset`. Returns the action of its
-/// button, if that was pressed.
+/// Draws all cards over the part of the window that `inset` leaves free. Returns the action of the pressed button.
 pub(super) fn draw(
     ctx: &Context,
     state: &PanelState,
@@ -137,14 +136,14 @@ pub(super) fn draw(
         .fade_in(false)
         .show(ctx, |ui| {
             let before = cards(ui, state, lane, picture);
-            // A card alone has no number.
+            // A single card has no number.
             let number = (before > 0).then_some(before + 1);
             draw_start(ui, state, &lane.status, start, number);
         });
     lane.status.tour.and_then(|_| tour_button(ctx, start))
 }
 
-/// The card with the keys.
+/// Draws the card with the keys.
 fn draw_start(
     ui: &mut Ui,
     state: &PanelState,
@@ -156,12 +155,12 @@ fn draw_start(
     let again = key_of(Action::Help);
     let how = match (state.has_touch, status.plays_itself) {
         (true, _) => "Any touch hides these cards.".to_owned(),
-        // A notice says what any key does.
+        // A notice over the scene already says that any key ends the autoplay.
         (false, true) => format!("{again} shows these cards again."),
         (false, false) => format!("Any key hides these cards. {again} shows them again."),
     };
     let (mut head, mut ui) = frame(ui, rect, look.ink, number, "Start");
-    // Beside the title where there is no row for it below the keys.
+    // A card of another height has no row for this sentence below the keys, so it goes next to the title.
     let is_beside = rect.height() != CARD;
     let how = RichText::new(how).size(SMALL).color(look.muted);
     if is_beside {
@@ -197,7 +196,8 @@ fn draw_start(
     }
 }
 
-/// The button of the card with the keys: in an area of its own, so that a click on the cards is a click into the view.
+/// Draws the button of the card with the keys. A separate area catches its clicks, because a click on a card counts as a
+/// click on the view.
 fn tour_button(ctx: &Context, card: Rect) -> Option<Action> {
     let has_caption = card.height() == CARD;
     let size = vec2(if has_caption { 184.0 } else { 152.0 }, 44.0);
@@ -229,7 +229,7 @@ fn tour_button(ctx: &Context, card: Rect) -> Option<Action> {
     shown.inner.then_some(Action::Tour)
 }
 
-/// The frame of a card with its number and its title. Returns what is beside the title, and what is below.
+/// Draws the frame, number and title of a card. Returns the area right of the title, and the area below it.
 fn frame(ui: &mut Ui, rect: Rect, color: Color32, number: Option<usize>, title: &str) -> (Ui, Ui) {
     let look = Look::of(ui);
     ui.painter().add(over_picture(look, color).paint(rect));
@@ -250,14 +250,14 @@ fn frame(ui: &mut Ui, rect: Rect, color: Color32, number: Option<usize>, title: 
     (head, ui.new_child(below))
 }
 
-/// Logical points.
+/// Sizes and distances, logical points.
 const CARD: f32 = 90.0;
 const HALF: f32 = 386.0;
 const BELOW_HEADLINE: f32 = 136.0;
 const ABOVE_CAPTIONS: f32 = 48.0;
 
-/// Width of the card with the keys from which its button stands beside them, logical points.
+/// Width at which the card with the keys has room for its button right of the keys, logical points.
 const ONE_ROW: f32 = 740.0;
 
-/// Height of the picture below which that card is low, logical points.
+/// Height of the picture below which the card with the keys is lower, logical points.
 const LOW: f32 = 480.0;

@@ -1,4 +1,5 @@
-//! Flags above a plot, one for each switch of stages, with the number of the rung, and said in words under the pointer.
+//! Flags above a plot that mark changes of stages. A flag shows the number of the new rung. Its tooltip describes
+//! the change.
 
 use bevy_egui::egui::{
     Rangef, Rect, Sense, Stroke, StrokeKind, Ui, WidgetInfo, WidgetType, pos2, vec2,
@@ -11,20 +12,20 @@ use super::style::{Look, SMALL};
 use super::widgets::{At, Chart, text, within};
 use crate::replication::rung_name;
 
-/// A switch of stages.
+/// A change of a lane's stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Switch {
-    /// Where it is in the plot.
+    /// X coordinate in the plot.
     pub(super) x: f32,
-    /// How long before the newest tick of its lane, seconds.
+    /// Age relative to the newest tick of the lane, seconds.
     ago: f64,
-    /// The stages before and after.
+    /// Stages before and after the change.
     from: Stages,
     to: Stages,
 }
 
-/// The switches in the stages of consecutive ticks, lane by lane; those of all lanes, oldest first. `x_of` takes the
-/// seconds before the newest tick.
+/// Finds the changes in each lane's stages, which have one entry per tick. Returns them oldest first. `x_of` maps an age in
+/// seconds to an x coordinate.
 pub(super) fn switches(
     lanes: impl IntoIterator<Item: IntoIterator<Item = Stages>>,
     x_of: impl Fn(f64) -> f32,
@@ -48,9 +49,8 @@ pub(super) fn switches(
     switches
 }
 
-/// Draws a flag in a row above a plot for each switch, or one for several that are too close, and a line through the plot; the
-/// oldest comes first. None stands where the row is `occupied`. Returns where they stand, and what is told about the one that is
-/// pointed at.
+/// Draws a flag for each group of `switches` in `row`, and a line through the plot. `switches` are sorted oldest first.
+/// Omits flags in the range `occupied`. Returns the x coordinates of the flags and the description of the hovered flag.
 pub(super) fn flags(
     ui: &Ui,
     row: Rect,
@@ -93,8 +93,12 @@ pub(super) fn flags(
     (marks, told)
 }
 
-/// The number of the rung that a group of switches leads to, counted from 1: `4`; off the ladder a name. After others, of which it may have left
-/// some out, `…4`; after all from another on, `2–4`. Those of two lanes that are switched once each are `4, 6`.
+/// Returns the text of the flag of a group, with rungs counted from 1:
+///
+/// - `4` for one switch, or the name of stages that are not a rung
+/// - `2–4` for consecutive rungs of one lane
+/// - `4, 6` for one switch in each of two lanes
+/// - `…4` for any other group that ends at rung 4
 fn numbers(group: &[Switch]) -> String {
     let rungs: Vec<_> = group.iter().map(|switch| index_of(switch.to)).collect();
     let number = |switch: &Switch| match index_of(switch.to) {
@@ -122,7 +126,7 @@ pub(super) fn paint(ui: &Ui, flag: Rect, number: &str) {
     text(ui.painter(), flag, middle, number, SMALL, look.ground);
 }
 
-/// Groups of switches whose flags would touch. A flag stands at the last of its group, whose rung it names.
+/// Groups the switches with overlapping flags. The flag of a group is at its last switch.
 fn grouped(switches: &[Switch]) -> Vec<&[Switch]> {
     let touch = |before: &[Switch], after: &[Switch]| {
         let widths = [before, after].map(|group| flag_width(&numbers(group)));
@@ -140,8 +144,9 @@ fn grouped(switches: &[Switch]) -> Vec<&[Switch]> {
     groups
 }
 
-/// How far two switches are apart: as in the graph, whatever the plot, so that all have the same flags; but no further than they
-/// are in this one, and further where it is zoomed in.
+/// Returns the distance of two switches that decides whether they share a flag. It is the distance in the bandwidth graph at
+/// its initial span, so that all plots have the same groups. It is at most the distance in this plot, and at least an eighth
+/// of it, so that zooming in separates the flags.
 fn apart(before: &Switch, after: &Switch) -> f32 {
     let own = after.x - before.x;
     let in_graph = (before.ago - after.ago) as f32 * SECOND;
@@ -153,12 +158,12 @@ fn flag_width(number: &str) -> f32 {
     NARROW + DIGIT * more as f32
 }
 
-/// Logical points.
+/// Sizes and distances, logical points.
 const NARROW: f32 = 16.0;
 const DIGIT: f32 = 8.0;
 const BETWEEN: f32 = 2.0;
 
-/// Width of a second in the graph as it is at first, and of how many of these it is at most where nothing is zoomed in.
+/// Width of a second in the graph at its initial span, logical points; and the largest ratio to it without zooming in.
 const SECOND: f32 = 16.8;
 const ZOOMED: f32 = 8.0;
 
@@ -191,7 +196,7 @@ mod tests {
         ];
         let all = [climbed, jumped, apart].concat();
         let wanted = ["7–9", "…8", "1", "affine", "16"];
-        // In the graph, in the timeline with half of a minute, and with an eighth.
+        // The scale of the graph, and the timeline at half and an eighth of a minute.
         for scale in [16.8, 29.0, 115.0] {
             assert_eq!(said(scale, &all), wanted, "{scale}");
         }
@@ -211,7 +216,7 @@ mod tests {
             to: options.check().unwrap(),
         };
         assert_eq!(numbers(&[custom]), "custom");
-        // Two lanes, whose rungs follow each other.
+        // Two lanes with consecutive rungs.
         let of_two = [(first, index), (delta, ladder::RELATIVE_INDEX)];
         let of_two = of_two.map(|(from, to)| Switch {
             x: 0.0,

@@ -1,4 +1,4 @@
-//! The bandwidth graph of the lanes that are shown: the inspector's, with a flag for each switch of stages, and options.
+//! The bandwidth graph of the displayed lanes: the inspector's graph, with flags for changes of stages and with options.
 
 use std::sync::Arc;
 
@@ -16,9 +16,8 @@ use crate::view::Side;
 
 pub(super) use graph::AROUND_PLOT;
 
-/// Draws the graph with its legend, its options and its flags, `height` logical points high in all.
-///
-/// `moment` is the tick of the past that the views show.
+/// Draws the graph with legend, options and flags. `height` is the total height, logical points. `moment` is the displayed
+/// tick of the past.
 pub(super) fn draw(
     ui: &mut Ui,
     state: &mut PanelState,
@@ -47,7 +46,7 @@ pub(super) fn draw(
     about(ui, words, &response);
 }
 
-/// Draws the graph without legend, options and flags, as high as there is room.
+/// Draws only the plot, at the full available height.
 pub(super) fn draw_slim(
     ui: &mut Ui,
     state: &PanelState,
@@ -82,7 +81,7 @@ const fn span(state: &PanelState) -> Span {
     }
 }
 
-/// What the legend means.
+/// Adds a tooltip to the legend.
 fn about(ui: &Ui, words: Rect, response: &Response) {
     let legend = ui.interact(words, response.id.with("legend"), Sense::hover());
     legend.on_hover_text(
@@ -92,7 +91,8 @@ fn about(ui: &Ui, words: Rect, response: &Response) {
     );
 }
 
-/// What is counted: as the article does, unless a lane has a budget, which counts every byte on the wire.
+/// Returns the accounting of the figures: on the wire if a lane has a budget, which limits those bytes, otherwise the
+/// article's.
 fn accounting(lanes: &[Measured<'_>]) -> Accounting {
     let mut newest = lanes.iter().filter_map(|lane| lane.meter.samples().back());
     match newest.any(|sample| sample.budget_kbps.is_some()) {
@@ -101,7 +101,7 @@ fn accounting(lanes: &[Measured<'_>]) -> Accounting {
     }
 }
 
-/// The newest ticks of each lane, that many at most.
+/// Returns the last `ticks` samples of each lane as points.
 fn points(lanes: &[Measured<'_>], ticks: usize) -> Vec<(Side, Arc<[Point]>)> {
     let by = accounting(lanes);
     let point = |sample: &Sample| Point {
@@ -116,7 +116,7 @@ fn points(lanes: &[Measured<'_>], ticks: usize) -> Vec<(Side, Arc<[Point]>)> {
     lanes.collect()
 }
 
-/// The lines of the graph: the points that it shows, and those before them that it needs for smoothing.
+/// Returns the lines of the graph: the visible points, and the older second that smoothing needs.
 fn sources(ui: &Ui, state: &PanelState, lanes: &[Measured<'_>]) -> Vec<Source> {
     let wanted = ((state.graph_seconds.0 + 1) * TICKS_PER_SECOND) as usize - 1;
     let frozen = state.frozen.clone();
@@ -140,7 +140,7 @@ fn sources(ui: &Ui, state: &PanelState, lanes: &[Measured<'_>]) -> Vec<Source> {
     lines.collect()
 }
 
-/// Chips at the right end of the row: the scale, the span, and whether the graph stands still. A click takes the next.
+/// Draws the chips for the axis, the time span, and freezing. A click selects the next value. Returns their area.
 fn options(ui: &mut Ui, state: &mut PanelState, lanes: &[Measured<'_>], row: Rect) -> Rect {
     let layout = Layout::right_to_left(Align::Center);
     let builder = UiBuilder::new().max_rect(row).layout(layout);

@@ -1,4 +1,4 @@
-//! What the panel shows of a lane and of the game, and what it asks for.
+//! Input and output of [`draw`](super::draw).
 
 use std::path::Path;
 
@@ -19,45 +19,45 @@ use super::pages::peers::Peers;
 use super::pages::ranges::tried::Tradeoffs;
 use super::tour::Tour;
 
-/// The data that [`draw`](super::draw) shows, and the settings that it may change.
+/// The data that [`draw`](super::draw) displays, and the settings that it can change.
 #[derive(Debug)]
 pub struct LaneView<'a> {
     /// Settings of the selected lane.
     pub settings: &'a mut LaneSettings,
-    /// The half that it is shown in.
+    /// Half of the screen that shows the lane.
     pub side: Side,
     /// Measurements of the selected lane.
     pub meter: &'a LaneMeter,
-    /// What its two ends simulate, if that is known.
+    /// Simulation state of both ends, if known.
     pub sync: Option<&'a LaneSync>,
-    /// Bandwidth of every rung; without it the ladder shows no figures.
+    /// Bandwidth of every rung. Without it, the ladder has no figures.
     pub shadow: Option<&'a ShadowLadder>,
-    /// What each part of the present stages saves, if that is measured.
+    /// Savings of each part of the present stages, if measured.
     pub ablation: Option<&'a Ablation>,
-    /// The other ends of a real network.
+    /// Remote peers on a real network.
     pub peers: Peers<'a>,
-    /// Every lane in a half of the screen, the left one first, including the selected one.
+    /// Every lane on the screen, including the selected one, sorted from left to right.
     pub shown: Vec<Measured<'a>>,
-    /// What the halves show; `None` where it cannot be changed.
+    /// Content of the halves; `None` if it cannot be changed.
     pub halves: Option<&'a mut Halves>,
-    /// The state of the game, for the buttons.
+    /// State of the game, for the buttons.
     pub status: Status<'a>,
-    /// The history, for the timeline.
+    /// Extent of the recorded history, for the timeline.
     pub past: Past,
-    /// The cube that views and panel are about.
+    /// The cube that is selected or hovered, in the panel or in the views.
     pub selection: &'a mut Selection,
-    /// Errors of the lane's displayed cubes, if they are measured.
+    /// Errors of the displayed cubes by index; empty if they are not measured.
     pub errors: &'a [CubeError],
-    /// How the lane's cubes stand within its budget, if that is known.
+    /// State of each cube within the budget, if known.
     pub standings: Option<&'a Standings>,
-    /// Distributions of what its packets carry, if they are measured.
+    /// Distributions of the differences in the lane's packets, if measured.
     pub counts: Option<&'a DeltaCounts>,
-    /// What the stages that were tried cost.
+    /// Measured cost and error of all stages that were used.
     pub tradeoffs: &'a Tradeoffs,
 }
 
 impl Selection {
-    /// Has a view of the inspector mark and select cubes.
+    /// Runs an inspector view, which may change the selected and the hovered cube.
     pub(super) fn lit<R>(&mut self, show: impl FnOnce(&mut Lit) -> R) -> R {
         let mut lit = Lit {
             selected: self.cube,
@@ -70,37 +70,37 @@ impl Selection {
 }
 
 impl<'a> LaneView<'a> {
-    /// The stages of what the views show: while they look back, those of the tick that is shown.
+    /// Returns the stages of the displayed tick.
     #[must_use]
     pub fn stages_shown(&self) -> Stages {
         self.sender_shown(self.meter, self.settings.sender).stages
     }
 
-    /// Settings of a lane, with the stages of what the views show of it.
+    /// Returns the sender settings of a lane, with the stages of the displayed tick.
     fn sender_shown(&self, meter: &LaneMeter, sender: SenderSettings) -> SenderSettings {
         let sample = self.past.moment.and_then(|tick| meter.at(tick));
         let stages = sample.map_or(sender.stages, |sample| sample.stages);
         SenderSettings { stages, ..sender }
     }
 
-    /// Whether what it costs can be compared.
+    /// Whether packets arrive. Otherwise bandwidths cannot be compared.
     pub(super) fn arrives(&self) -> bool {
         self.meter.arrives(self.past.moment)
     }
 
-    /// The second of what the views show that all figures are means of: see [`LaneMeter::second`].
+    /// Returns the totals of the second before the displayed tick: see [`LaneMeter::second`].
     pub(super) fn second(&self) -> Option<Totals> {
         self.meter.second(self.past.moment)
     }
 
-    /// What the views show would cost on each rung.
+    /// Returns the cost of the displayed tick on each rung.
     pub(super) fn rung_costs(&self) -> RungCosts<'a> {
         let sender = self.sender_shown(self.meter, self.settings.sender);
         RungCosts::new(self.meter, self.shadow, &sender, self.past.moment)
     }
 
-    /// Kilobits a second on a rung, as [`rung_costs`](Self::rung_costs) has them, but on that of a lane in the other half which
-    /// is sent as this one what that lane costs, as its headline says.
+    /// Returns the cost of a rung, kbps. The cost of a lane in the other half counts for its rung if only its stages
+    /// differ, so that the ladder agrees with its headline. [`rung_costs`](Self::rung_costs) has the costs of all others.
     pub(super) fn kbps_on(&self) -> impl Fn(&Rung) -> Option<f64> + use<'a> {
         let costs = self.rung_costs();
         let (own, shown) = (self.settings.sender, self.stages_shown());
@@ -117,25 +117,25 @@ impl<'a> LaneView<'a> {
         }
     }
 
-    /// How a cube stands within the budget, if that is known.
+    /// Returns the state of a cube within the budget, if known.
     pub(super) fn standing(&self, cube: usize) -> Option<Standing> {
         self.standings?.now.get(cube).copied()
     }
 
-    /// The newest tick of its meter; 0 before there is one.
+    /// Returns the newest tick of the meter; 0 before the first sample.
     pub(super) fn now(&self) -> u64 {
         self.meter.newest_tick().unwrap_or(0)
     }
 }
 
-/// What the buttons of the panel show.
+/// State of the game that the buttons display.
 #[derive(Clone, Debug, Default)]
 pub struct Status<'a> {
-    /// Whether the simulation runs here.
+    /// Whether the simulation runs in this process.
     pub plays: bool,
-    /// Whether it is paused.
+    /// Whether the game is paused.
     pub is_paused: bool,
-    /// What the halves show.
+    /// View mode of the halves.
     pub view: ViewMode,
     /// Whether trails are shown.
     pub has_trails: bool,
@@ -145,52 +145,52 @@ pub struct Status<'a> {
     pub records_video: bool,
     /// Whether the game plays by itself.
     pub plays_itself: bool,
-    /// Where the state of the panel is kept.
+    /// The settings file, if the state of the panel is saved.
     pub settings: Option<&'a Path>,
-    /// The tour, where one can be taken.
+    /// The tour; `None` if the app has no tour.
     pub tour: Option<Tour>,
 }
 
-/// What the timeline shows besides the meters of the lanes.
+/// Extent of the recorded history.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Past {
-    /// The tick of the past that the views show.
+    /// Displayed tick of the past; `None` in the present.
     pub moment: Option<u64>,
-    /// The oldest tick that they can show.
+    /// Oldest tick that the views can show.
     pub first: Option<u64>,
-    /// Bytes of memory of the whole history.
+    /// Memory of the whole history, bytes.
     pub memory_bytes: usize,
 }
 
-/// What [`draw`](super::draw) covered, and what the user asked for.
+/// Output of [`draw`](super::draw).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Drawn {
     /// The part of the window that the panel covers.
     pub inset: Inset,
-    /// The action whose button was pressed.
+    /// Action of the pressed button.
     pub asked: Option<Action>,
-    /// The tick of the past to show.
+    /// Tick of the past that the user selected in the timeline.
     pub moment: Option<u64>,
 }
 
 /// A lane in one half of the screen.
 #[derive(Clone, Debug)]
 pub struct Measured<'a> {
-    /// Which half.
+    /// Half of the screen that shows it.
     pub side: Side,
     /// Measurements of the lane.
     pub meter: &'a LaneMeter,
-    /// Its settings.
+    /// Settings of the lane.
     pub settings: LaneSettings,
 }
 
-/// What the halves show.
+/// Content of the halves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Halves {
     /// Whether the left half shows a lane instead of the simulation.
     pub left_is_lane: bool,
-    /// The half whose lane the panel shows.
+    /// Half with the selected lane.
     pub selected: Side,
-    /// What the user just entered for halves.
+    /// Contents that the user entered as text in this frame.
     pub typed: Vec<(Side, PaneContent)>,
 }

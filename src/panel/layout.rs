@@ -1,4 +1,4 @@
-//! How the parts of the panel are laid out: whole at the right, or as a slim bar at the bottom.
+//! Layout of the panel: the whole panel at the right, or a slim bar at the bottom.
 
 use bevy_egui::egui::text::{LayoutJob, TextFormat};
 use bevy_egui::egui::{
@@ -20,8 +20,7 @@ use crate::controls::{Action, key_of};
 use crate::replication::{Accounting, Totals, millimetres, rung_name};
 use crate::view::Side;
 
-/// Draws the panel in `ctx`, inside a running pass, and the explanation of the screen or the tour if
-/// one is wanted.
+/// Draws the panel in `ctx`, inside a running pass. Draws the explanation of the screen or the tour if it is open.
 pub fn draw(ctx: &egui::Context, state: &mut PanelState, mut lane: LaneView<'_>) -> Drawn {
     let window = ctx.viewport_rect();
     // A minimized window may have no size.
@@ -91,7 +90,7 @@ fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Draw
         ui.spacing_mut().item_spacing = egui::Vec2::ZERO;
         let asked = header(ui, lane);
         ui.add_space(8.0);
-        // Where few rows of a page would be left below the graph, the slim bar has it.
+        // A lower window has few rows for a page, so the graph is only in the slim bar.
         if window.height() >= LOWEST {
             let plot = if state.is_low { LOW_PLOT } else { PLOT };
             let height = graph::AROUND_PLOT + plot;
@@ -119,14 +118,14 @@ fn whole(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Draw
     drawn
 }
 
-/// The open page below the switch of its tab, in this rectangle. Marked rows and the scroll bar reach into the margins.
+/// Draws the open page below the switch of its tab. Marked rows and the scroll bar extend into the margins.
 fn page_in(
     ui: &mut Ui,
     page: egui::Rect,
     state: &mut PanelState,
     lane: &mut LaneView<'_>,
 ) -> Option<Action> {
-    // Never scrolled out of sight.
+    // The switch is outside of the scroll area.
     let above = page.with_min_y(page.top() + 8.0);
     let mut above = ui.new_child(UiBuilder::new().max_rect(above));
     above.spacing_mut().item_spacing = vec2(GAP, GAP);
@@ -175,7 +174,7 @@ fn slim(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn
         }
         let mut ui = at(right);
         ui.spacing_mut().item_spacing.y = 8.0;
-        // One thing to press: the tour, until a card over the picture offers it, or its next step.
+        // Only one button is primary. A card may already offer the tour or its next step.
         let is_offered = state.is_touring || state.explaining;
         let usual = Kind::Usual { is_on: false };
         let tour = if is_offered { usual } else { Kind::Primary };
@@ -193,7 +192,7 @@ fn slim(root: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Drawn
     drawn
 }
 
-/// The rung between buttons for the previous and the next one, and below it what it costs.
+/// Draws the rung with its cost, between buttons for the previous and the next rung.
 fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     let mut pressed = None;
     ui.horizontal(|ui| {
@@ -231,8 +230,8 @@ fn slim_rung(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     pressed
 }
 
-/// The lane, its rung, what it costs, and the button that shrinks the panel. Nothing moves when a figure has more digits.
-/// Unit and factor are left out where they would cut the name of a rung.
+/// Draws the lane, its rung, its cost, and the button that shrinks the panel. The columns have fixed widths, so that more
+/// digits do not move them. Unit and factor are omitted if they would cut off the name of the rung.
 fn header(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     let size = vec2(ui.available_width(), BUTTON);
     let (row, _) = ui.allocate_exact_size(size, Sense::hover());
@@ -278,7 +277,7 @@ fn header(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     shrink(&mut ui).then_some(Action::Panel)
 }
 
-/// A part of the header that is always as wide, and ends at the right.
+/// Draws a right-aligned part of the header with a fixed width.
 fn column(ui: &mut Ui, width: f32, show: impl FnOnce(&mut Ui) -> Response) {
     let size = vec2(width, BUTTON);
     ui.allocate_ui_with_layout(size, Layout::right_to_left(Align::Center), |ui| {
@@ -287,7 +286,7 @@ fn column(ui: &mut Ui, width: f32, show: impl FnOnce(&mut Ui) -> Response) {
     });
 }
 
-/// A square button for an icon, which says its name and its key under the pointer.
+/// Draws a square button for an icon. Its tooltip has the name and the key.
 fn plain_button(ui: &mut Ui, name: &str, action: Action) -> Response {
     let button = button(ui, BUTTON, "", "", Kind::Usual { is_on: false });
     button.widget_info(|| WidgetInfo::labeled(WidgetType::Button, true, name));
@@ -307,7 +306,7 @@ fn shrink(ui: &mut Ui) -> bool {
     response.clicked()
 }
 
-/// The bandwidth with its unit; until it is measured an estimate, if there is one.
+/// Draws the bandwidth with its unit. Before the first measurement, draws an estimate if possible.
 fn figure(ui: &mut Ui, lane: &LaneView<'_>, unit: &str) -> Response {
     let look = Look::of(ui);
     let (kbps, color) = match lane.second() {
@@ -349,23 +348,23 @@ fn about_cost(second: Option<&Totals>) -> String {
 /// Width of the panel, logical points.
 pub(super) const WIDTH: f32 = 408.0;
 
-/// Width of the window below which the panel is a slim bar until it is asked for, logical points.
+/// Width of the window below which the panel starts as a slim bar, logical points.
 const NARROW: f32 = 1000.0;
 
-/// Width below which the panel cannot be read, logical points.
+/// Width below which the panel is illegible, logical points.
 const MIN_WIDTH: f32 = 320.0;
 
 /// Fraction of a narrow window that the whole panel may cover.
 const MAX_FRACTION: f32 = 0.45;
 
-/// Heights of the window below which the plot is lower, and below which there is none; and the heights of the plot, logical
+/// Heights of the window below which the plot is lower and below which it is omitted; and both heights of the plot, logical
 /// points.
 const LOW: f32 = 640.0;
 const LOWEST: f32 = 520.0;
 const LOW_PLOT: f32 = 56.0;
 const PLOT: f32 = 88.0;
 
-/// Logical points.
+/// Sizes and distances, logical points.
 const SLIM_HEIGHT: f32 = 88.0;
 const SLIM_RUNG: f32 = 208.0;
 const SLIM_BUTTONS: f32 = 84.0;

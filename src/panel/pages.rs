@@ -26,7 +26,7 @@ use crate::controls::Action;
 use crate::replication::fallback;
 
 impl Page {
-    /// Its title, and what it shows.
+    /// Returns the title and a description.
     pub(super) const fn texts(self) -> [&'static str; 2] {
         match self {
             Self::Ladder => [
@@ -76,7 +76,7 @@ impl Tab {
     }
 }
 
-/// The tabs, in one row. Each opens the page of its own that was open last.
+/// Draws the tabs in one row. A tab opens its most recently open page.
 pub(super) fn bar(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     if !state.page.is_there(lane) {
         state.page = state.page.tab().pages()[0];
@@ -96,7 +96,7 @@ pub(super) fn bar(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
             (tab, response)
         })
     });
-    // After the clicks, so that the tab that is marked is that of the page below.
+    // Drawn after all clicks are handled, so that the marked tab matches the page of this frame.
     for (tab, response) in tabs.inner {
         let (rect, is_open) = (response.rect, tab == state.page.tab());
         response.widget_info(|| {
@@ -120,7 +120,7 @@ pub(super) fn bar(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     }
 }
 
-/// The switch between the pages of the tab that is open, or between the columns of the ladder.
+/// Draws the switch between the pages of the open tab, or between the columns of the ladder.
 pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     let pages = state.page.tab().pages().iter();
     let pages = pages.filter(|page| page.is_there(lane));
@@ -155,7 +155,7 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
 const OF_THE_PRESENT: &str =
     "These figures are of the present: of the past there are packets and cubes only.";
 
-/// The page that is open. Returns what its buttons ask for.
+/// Draws the open page. Returns the action of the pressed button.
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Option<Action> {
     let is_of_the_present = match state.page {
         Page::Ladder => matches!(state.column, Column::Without | Column::OverTime),
@@ -189,15 +189,15 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>)
     None
 }
 
-/// Ticks as whole milliseconds.
+/// Converts ticks to milliseconds, rounded down.
 fn millis(ticks: u64) -> String {
     grouped((1_000 * ticks / u64::from(TICKS_PER_SECOND)) as f64)
 }
 
-/// Share of the page that a switch of three takes, beside the words at its right.
+/// Fraction of the width for a switch of three pages. The rest is for a caption.
 const SWITCH: f32 = 0.64;
 
-/// Logical points.
+/// Sizes and distances, logical points.
 const HEIGHT: f32 = 32.0;
 const SWITCH_OF_TWO: f32 = 264.0;
 const GAP_BELOW: f32 = 4.0;

@@ -1,12 +1,12 @@
-//! The size of text and panel: by the height of the window, and a factor of the user's on top.
+//! The scale of text and panel: a factor for the height of the window times a factor chosen by the user.
 
 use bevy_egui::egui::{self, gui_zoom::kb_shortcuts};
 
 use super::settings::{PanelState, SCALES};
 
-/// Applies the scale of `state`, after what the user asks for with Ctrl and +, − or 0.
+/// Applies Ctrl with +, − or 0 to `state`, then sets the scale in `ctx`.
 pub(super) fn follow(ctx: &egui::Context, state: &mut PanelState) {
-    // egui's own keys set the whole scale, whatever the window.
+    // egui's own shortcuts would set the total scale, without the factor for the window.
     ctx.options_mut(|options| options.zoom_with_keyboard = false);
     let pressed = |shortcut| ctx.input_mut(|input| input.consume_shortcut(&shortcut));
     if pressed(kb_shortcuts::ZOOM_RESET) {
@@ -24,7 +24,7 @@ pub(super) fn follow(ctx: &egui::Context, state: &mut PanelState) {
     }
 }
 
-/// Makes text and panel larger by so many steps of 10 %, or smaller.
+/// Changes the user's factor by `steps` of 10 %.
 pub(super) fn change(state: &mut PanelState, steps: f32) {
     let factor = state.scale.unwrap_or(1.0);
     let factor = (STEPS * factor + steps).round() / STEPS;
@@ -32,14 +32,14 @@ pub(super) fn change(state: &mut PanelState, steps: f32) {
     state.scale = (factor > 1.0).then_some(factor);
 }
 
-/// The scale that `state` asks for in this window.
+/// Returns the total scale for this window.
 pub(super) fn wanted(ctx: &egui::Context, state: &PanelState) -> f32 {
     let height = ctx.viewport_rect().height() * ctx.zoom_factor();
     by_window(height) * state.scale.unwrap_or(1.0)
 }
 
-/// The scale for a window of this height, in points of its own scale factor. It grows more slowly than the window,
-/// which is looked at from further away.
+/// Returns the scale for a window height, in points at zoom factor 1. It grows more slowly than the height, because
+/// people sit further away from larger screens.
 fn by_window(height: f32) -> f32 {
     let scale = (height / HEIGHT).clamp(1.0, 3.0).powf(0.45);
     (SHARES * scale).round() / SHARES
@@ -48,7 +48,7 @@ fn by_window(height: f32) -> f32 {
 /// Height of the window at which the scale is 1, points.
 const HEIGHT: f32 = 720.0;
 
-/// Steps of the scale by the window, and of the user's factor, to 1.
+/// Reciprocal step sizes of the window's factor (1/20) and of the user's factor (1/10).
 const SHARES: f32 = 20.0;
 const STEPS: f32 = 10.0;
 
@@ -73,7 +73,7 @@ mod tests {
         }
     }
 
-    /// A frame of a window of 1080 points, in which that key is pressed with Ctrl.
+    /// Runs a frame of a 1920 × 1080 window with Ctrl and `key` pressed.
     fn press(ctx: &egui::Context, state: &mut PanelState, key: Option<Key>) {
         let size = Vec2::new(1920.0, 1080.0) / ctx.zoom_factor();
         let modifiers = Modifiers::COMMAND;

@@ -1,4 +1,4 @@
-//! The state of the panel.
+//! State and settings of the panel.
 
 pub(super) mod file;
 
@@ -19,60 +19,60 @@ use crate::view::{CubeColors, Side};
 pub struct PanelState {
     /// How much of the panel is shown.
     pub size: PanelSize,
-    /// How much of it is shown in a narrow window, once that was chosen there.
+    /// How much of the panel is shown in a narrow window; `None` until the user chooses.
     #[serde(skip)]
     pub size_if_narrow: Option<PanelSize>,
     /// The page that is open.
     pub page: Page,
     /// Selected column of the ladder.
     pub column: Column,
-    /// How far the graph goes back.
+    /// Time span of the graph.
     pub graph_seconds: GraphSeconds,
     /// The graph's vertical axis.
     pub axis: Axis,
     /// Light or dark.
     pub theme: Theme,
-    /// Factor of the size of text and panel, on top of that by the size of the window, 1 to 2; none is 1.
+    /// The user's factor for the size of text and panel, 1 to 2. It multiplies the factor for the window. `None` is 1.
     pub scale: Option<f32>,
     /// Whether the timeline is shown.
     pub timeline: bool,
-    /// Whether the scale of the cubes' colours is fixed.
+    /// Whether the colour scale of the cubes is fixed.
     pub fixed_scale: bool,
-    /// What the colours of the cubes show.
+    /// Quantity that the colours of the cubes show.
     #[serde(skip)]
     pub colors: CubeColors,
-    /// Whether the screen has been explained once, and needs no explanation at the start.
+    /// Whether the screen was explained once. If so, the next start shows no cards.
     pub explained: bool,
-    /// In which order the chart of a packet has its bits.
+    /// Order of the bits in the chart of a packet.
     #[serde(skip)]
     pub(super) packet_order: Order,
     /// Whether the screen is being explained.
     #[serde(skip)]
     pub explaining: bool,
-    /// Whether the player touches the screen rather than uses keys.
+    /// Whether the player uses a touch screen.
     #[serde(skip)]
     pub has_touch: bool,
-    /// Whether the window is so narrow that the panel is a slim bar until it is asked for.
+    /// Whether the window is too narrow to start with the whole panel.
     #[serde(skip)]
     pub(super) is_narrow: bool,
-    /// Whether the window is so low that parts of the panel are lower or left out.
+    /// Whether the window is so low that the plot is lower or omitted.
     #[serde(skip)]
     pub(super) is_low: bool,
-    /// Whether the tour is taken.
+    /// Whether the tour is active.
     #[serde(skip)]
     pub(super) is_touring: bool,
-    /// Index of the rung that was last selected.
+    /// Index of the most recently selected rung.
     #[serde(skip)]
     pub last_rung: usize,
-    /// First and last tick of the range whose totals the timeline shows.
+    /// First and last tick of the range that is marked in the timeline.
     #[serde(skip)]
     pub range: Option<[u64; 2]>,
-    /// What a paused graph shows.
+    /// Points of the frozen graph.
     #[serde(skip)]
     pub(super) frozen: Option<Vec<(Side, Arc<[Point]>)>>,
 }
 
-/// Seconds, 10 to 60.
+/// Time span, seconds, 10 to 60.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct GraphSeconds(pub u32);
@@ -100,17 +100,17 @@ pub enum Column {
 /// How much of the panel is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PanelSize {
-    /// Everything, at the right.
+    /// The whole panel, at the right.
     #[default]
     Whole,
     /// A bar with the rung and the graph, at the bottom.
     Slim,
-    /// Nothing.
+    /// No panel.
     Hidden,
 }
 
 impl PanelSize {
-    /// The next one, in a cycle.
+    /// Returns the next size, in a cycle.
     #[must_use]
     pub const fn next(self) -> Self {
         match self {
@@ -124,23 +124,23 @@ impl PanelSize {
 /// A page of the panel. Each belongs to a [`Tab`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Page {
-    /// The rungs. Saved settings may have the names of pages that it has replaced.
+    /// The rungs. The aliases are the names of former pages in older settings files.
     #[default]
     #[serde(alias = "Savings", alias = "OverTime", alias = "WithoutEach")]
     Ladder,
-    /// Every bit of a packet, and of a cube.
+    /// Every bit of a packet and of a cube.
     Packet,
-    /// What the bits of a second are for.
+    /// The bits of a second by kind.
     Kinds,
     /// A switch for each stage.
     Stages,
     /// Parameters of the stages.
     Ranges,
-    /// The budget, and what waits for it.
+    /// The bandwidth budget, and the cubes that wait for it.
     Budget,
-    /// The link, the other ends, playout and the error of the replica.
+    /// Link, remote peers, playout, and replica error.
     Link,
-    /// What the halves show.
+    /// Content of both halves.
     Halves,
     /// Theme, size, and the keys.
     Help,
@@ -149,20 +149,20 @@ pub enum Page {
 /// A group of pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tab {
-    /// What the rungs cost.
+    /// Cost of the rungs.
     Ladder,
-    /// Where the bits go.
+    /// Contents of packets.
     Packet,
-    /// What can be set about the codec.
+    /// Settings of the codec.
     Stages,
-    /// What lies between the ends.
+    /// Settings of link and playout, and content of the halves.
     Network,
-    /// How to use all of it.
+    /// Appearance, and the keys.
     Help,
 }
 
 impl Tab {
-    /// All of them, from left to right.
+    /// All tabs, from left to right.
     pub const ALL: [Self; 5] = [
         Self::Ladder,
         Self::Packet,
@@ -171,7 +171,7 @@ impl Tab {
         Self::Help,
     ];
 
-    /// Its pages. The first is open at first.
+    /// Returns the pages of the tab. The first one is the default.
     #[must_use]
     pub const fn pages(self) -> &'static [Page] {
         match self {
@@ -185,7 +185,7 @@ impl Tab {
 }
 
 impl Page {
-    /// The tab that it belongs to.
+    /// Returns the tab of the page.
     #[must_use]
     pub fn tab(self) -> Tab {
         let mut tabs = Tab::ALL.into_iter();
@@ -195,24 +195,24 @@ impl Page {
 }
 
 impl PanelState {
-    /// Parses the contents of a settings file. What is missing or out of range is replaced.
+    /// Parses a settings file. Missing and out-of-range values become defaults or the nearest limit.
     ///
     /// # Errors
-    /// If it is not RON, or a field has another type.
+    /// If the text is not RON, or if a field has another type.
     pub fn parse(text: &str) -> Result<Self, ron::error::SpannedError> {
         ron::from_str(text).map(Self::bounded)
     }
 
-    /// The contents of a settings file.
+    /// Returns the contents of a settings file.
     ///
     /// # Errors
-    /// If they cannot be written as RON.
+    /// If the state cannot be written as RON.
     pub fn to_text(&self) -> Result<String, ron::Error> {
         ron::ser::to_string_pretty(self, ron::ser::PrettyConfig::default())
     }
 
-    /// How much of the panel is shown: in a narrow window it is slim until another size is chosen there, and in one that is
-    /// low, too, it leaves its room to the card of the tour.
+    /// Returns how much of the panel is shown. In a narrow window, the whole panel becomes the slim bar until the user
+    /// chooses a size there. During the tour in a window that is also low, it is hidden to leave room for the card.
     #[must_use]
     pub fn shown_size(&self) -> PanelSize {
         match (self.size, self.size_if_narrow) {
@@ -225,14 +225,13 @@ impl PanelState {
         }
     }
 
-    /// Whether the timeline is shown: once it is asked for, and while the game is paused, if there is room. The tour leaves its
-    /// room to the picture.
+    /// Whether the timeline is shown: on request, and while the game is paused if there is room. The tour hides it.
     pub(super) fn shows_timeline(&self, is_paused: bool) -> bool {
         let is_hidden = self.shown_size() == PanelSize::Hidden;
         !self.is_touring && (self.timeline || (is_paused && !self.is_low && !is_hidden))
     }
 
-    /// Shows the next size: the whole panel, the slim bar, nothing. What is chosen in a narrow window holds only there.
+    /// Switches to the next size. A choice in a narrow window is separate from the choice in wide windows.
     pub(super) fn resize(&mut self) {
         if self.is_narrow {
             let chosen = self.size_if_narrow.map(PanelSize::next);
@@ -242,12 +241,12 @@ impl PanelState {
         }
     }
 
-    /// Whether that page is in sight.
+    /// Whether the page is visible.
     pub(super) fn shows(&self, page: Page) -> bool {
         self.shown_size() == PanelSize::Whole && self.page == page
     }
 
-    /// These settings with every number clamped to its range, as the file may contain anything.
+    /// Clamps every number to its range, because a file may contain any value.
     fn bounded(mut self) -> Self {
         self.graph_seconds.0 = self.graph_seconds.0.clamp(10, MAX_GRAPH_SECONDS);
         self.scale = self.scale.filter(|scale| SCALES.contains(scale));
@@ -255,7 +254,7 @@ impl PanelState {
     }
 }
 
-/// The end of [`GraphSeconds`].
+/// Upper limit of [`GraphSeconds`].
 pub(super) const MAX_GRAPH_SECONDS: u32 = 60;
 
 /// See [`PanelState::scale`].

@@ -1,4 +1,4 @@
-//! The style of the panel: that of the inspector, with the colours of the theme and of the selected half.
+//! The inspector's style with the colours of the theme and of the selected half.
 
 use bevy_egui::egui::{self, Align, Color32, Frame, Layout, Margin, Panel, Rect, Ui, UiBuilder};
 use cubewire_inspector::style::set;
@@ -9,7 +9,7 @@ pub(super) use cubewire_inspector::style::{
 use crate::theme::{Theme, egui_color, fonts};
 use crate::view::Side;
 
-/// These colours, for a half.
+/// Returns the colours for a half.
 fn in_side(look: Look, side: Side) -> Look {
     let colors = look.colors();
     let tint = match side {
@@ -20,13 +20,13 @@ fn in_side(look: Look, side: Side) -> Look {
 }
 
 impl Side {
-    /// The colour of this half.
+    /// Returns the colour of the half.
     pub(super) const fn color_in(self, look: Look) -> Color32 {
         egui_color(self.color_of(look.colors()))
     }
 }
 
-/// Sets the style of `ctx` for a theme, and the colours for the half of the selected lane.
+/// Sets the style of `ctx` for a theme, with the colours of `side`, the half of the selected lane.
 pub(super) fn apply(ctx: &egui::Context, theme: Theme, side: Side) {
     let theme = egui::Theme::from(theme);
     let look = in_side(Look::new(theme), side);
@@ -36,14 +36,14 @@ pub(super) fn apply(ctx: &egui::Context, theme: Theme, side: Side) {
     }
     if before.is_none() {
         ctx.set_fonts(fonts());
-        // A press of any length counts.
+        // A press of any duration is a click.
         ctx.options_mut(|options| options.input_options.max_click_duration = f64::INFINITY);
     }
     ctx.set_theme(theme);
     ctx.style_mut_of(theme, |style| set(style, look));
 }
 
-/// Shows what is docked to an edge of the window, always as wide or as high. Returns the rectangle that it covers.
+/// Draws a panel of a fixed size at an edge of the window. Returns its rectangle.
 pub(super) fn docked<R>(
     root: &mut Ui,
     edge: Panel,
@@ -58,13 +58,13 @@ pub(super) fn docked<R>(
     (shown.response.rect, shown.inner)
 }
 
-/// A row of controls in a rectangle, from the left.
+/// Returns a left-to-right row in a rectangle.
 pub(super) fn row_in(ui: &mut Ui, rect: Rect) -> Ui {
     let layout = Layout::left_to_right(Align::Center);
     ui.new_child(UiBuilder::new().max_rect(rect).layout(layout))
 }
 
-/// Draws with the colours of a half, whichever is selected.
+/// Draws with the colours of a half instead of the selected one.
 pub(super) fn in_half<R>(ui: &mut Ui, side: Side, draw: impl FnOnce(&mut Ui) -> R) -> R {
     let before = Look::of(ui);
     let look = in_side(before, side);

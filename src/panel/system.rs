@@ -1,4 +1,4 @@
-//! The system that draws the panel of the selected lane, and applies what the user changed.
+//! The system that draws the panel and applies the user's changes.
 
 use bevy::ecs::query::QueryData;
 use bevy::ecs::system::SystemParam;
@@ -26,7 +26,7 @@ use crate::view::{
     Trails, ViewMode,
 };
 
-/// The lane that is selected.
+/// Components of the selected lane.
 #[derive(QueryData)]
 struct SelectedLane {
     entity: Entity,
@@ -41,10 +41,10 @@ struct SelectedLane {
     counts: Option<&'static DeltaCounts>,
 }
 
-/// A lane in a half of the screen.
+/// Components of a lane in a half of the screen.
 type ShownLane = (&'static Side, LaneSettingsQuery, &'static LaneMeter);
 
-/// Everything that the panel reads.
+/// All inputs of the panel.
 #[derive(SystemParam)]
 pub(super) struct Shown<'w, 's> {
     selected: Query<'w, 's, SelectedLane, (With<Lane>, With<Selected>)>,
@@ -80,7 +80,7 @@ impl Shown<'_, '_> {
         }
     }
 
-    /// The errors of the selected lane's cubes at the moment; none in the present, or if none is shown.
+    /// Returns the cube errors at the displayed tick of the past. Returns `None` in the present, or if no page shows them.
     fn past_errors(&self, state: &PanelState) -> Option<Vec<CubeError>> {
         let is_shown = state.shows(Page::Packet);
         let tick = self.moment.0.filter(|_| is_shown)?;
@@ -104,7 +104,7 @@ impl Shown<'_, '_> {
         past
     }
 
-    /// The lanes in the halves, the left one first.
+    /// Returns the lanes in the halves, the left one first.
     fn shown(&self) -> Vec<Measured<'_>> {
         let shown = self.halves.iter();
         let shown = shown.map(|(&side, settings, meter)| Measured {
@@ -117,7 +117,7 @@ impl Shown<'_, '_> {
         shown
     }
 
-    /// `asked` is what the viewer of a server asks for.
+    /// `asked` has the settings that a viewer requests from its server.
     fn peers<'a>(&'a self, asked: &'a SenderSettings) -> Peers<'a> {
         match (&self.serving, &self.connection) {
             (Some(serving), _) => Peers::Viewers {
@@ -130,7 +130,7 @@ impl Shown<'_, '_> {
     }
 }
 
-/// What the panel sets for the view.
+/// Resources of the view that the panel sets.
 #[derive(SystemParam)]
 pub(super) struct ViewSettings<'w> {
     theme: ResMut<'w, Theme>,
@@ -163,7 +163,7 @@ pub(super) fn draw_lane(
         inset.set_if_neq(Inset::default());
         return;
     };
-    // Drawn on copies: what differs afterwards was changed by the user.
+    // `draw` changes copies. Any difference afterwards is a change by the user.
     let mut new_state = PanelState::clone(&state);
     scale::follow(ctx, &mut new_state);
     let settings = selected.settings.get();
@@ -178,7 +178,7 @@ pub(super) fn draw_lane(
     };
     let mut new_halves = halves.clone();
     let mut new_selection = *shared.selection;
-    // Outside the panel, the view says what is hovered.
+    // While the pointer is outside the panel, the view sets the hovered cube.
     if ctx.egui_wants_pointer_input() {
         new_selection.hovered = None;
     }
@@ -207,7 +207,7 @@ pub(super) fn draw_lane(
     let clock_runs = lanes.world.is_some() && !lanes.clock.is_paused();
     let drawn = draw(ctx, &mut new_state, lane);
     if let Some(tick) = drawn.moment {
-        // A tick of the past is shown while the game is paused.
+        // A tick of the past is only shown while the game is paused.
         if clock_runs {
             commands.trigger(Action::Pause);
         }
@@ -227,7 +227,7 @@ pub(super) fn draw_lane(
     }
 }
 
-/// Triggers what the user changed about the halves. A new lane in the left half gets the settings of the selected one.
+/// Triggers events for changed halves. A new lane in the left half gets the settings of the selected lane.
 fn trigger_changed_halves(
     commands: &mut Commands<'_, '_>,
     before: &Halves,

@@ -1,7 +1,7 @@
-//! The terms of the panel in plain words: stages, kinds of bits, ways to count bytes.
+//! Explanations of the panel's terms: stages, kinds of bits, and accountings.
 //!
-//! Figures are from Glenn Fiedler, *Snapshot Compression* (gafferongames.com, 2015), "the
-//! article"; those of the affine variants from *Data Quantization and Networking* (2025).
+//! "The article" is Glenn Fiedler, *Snapshot Compression* (gafferongames.com, 2015), the source of most figures. Figures of
+//! the affine variants are from *Data Quantization and Networking* (2025).
 
 use cubewire_codec::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
@@ -16,7 +16,7 @@ use crate::view::CubeColors;
 /// The name of an option, and an explanation of at least two sentences.
 pub(super) type Term = [&'static str; 2];
 
-/// What stages do in this part. Arithmetic coding, prediction and simulation are variants of the delta.
+/// Returns the term of the part's option. Arithmetic coding, prediction and simulation are variants of the delta.
 pub(super) const fn stage(part: Part, stages: StageOptions) -> Term {
     match part {
         Part::Orientation => orientation(stages.orientation),
@@ -218,7 +218,7 @@ const fn changed_flags(changed_flags: ChangedFlags) -> Term {
     }
 }
 
-/// What an accounting counts.
+/// Explains an accounting.
 pub(super) const fn accounting(accounting: Accounting) -> &'static str {
     match accounting {
         Accounting::PayloadAndUdp => {
@@ -261,7 +261,7 @@ pub(super) const JITTER_BUFFER: &str = "Snapshots that have arrived and wait to 
 pub(super) const PLAYOUT_DELAY: &str = "How long a snapshot waits before it is shown, on top of its time in transit. Longer rides out more \
      losses and jitter; shorter reacts sooner.";
 
-/// What the bits of a kind are for.
+/// Explains the use of the bits of a kind.
 pub(super) const fn bit_kind(kind: BitKind) -> &'static str {
     match kind {
         BitKind::State => {
@@ -281,7 +281,7 @@ pub(super) const fn bit_kind(kind: BitKind) -> &'static str {
     }
 }
 
-/// What the colours of the cubes show.
+/// Explains the colours of the cubes.
 pub(super) const fn cube_colors(colors: CubeColors) -> &'static str {
     match colors {
         CubeColors::Interaction => {

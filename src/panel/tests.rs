@@ -1,4 +1,4 @@
-//! The panel as people use it: found by its labels, clicked and typed into, without a window.
+//! Tests that use the panel by its labels, with clicks and text input, without a window.
 
 mod help;
 mod inspect;
@@ -38,7 +38,7 @@ use crate::replication::{
 };
 use crate::view::{PaneContent, Side, ViewMode};
 
-/// What the panel works on.
+/// State of the panel under test.
 #[derive(Default)]
 struct Panel {
     state: PanelState,
@@ -51,7 +51,7 @@ struct Panel {
     drawn: Drawn,
     selection: Selection,
     tradeoffs: Tradeoffs,
-    /// The actions of all buttons that were pressed.
+    /// Actions of every pressed button.
     actions: Vec<Action>,
     moments: Vec<u64>,
     typed: Vec<(Side, PaneContent)>,
@@ -61,11 +61,11 @@ struct Panel {
     past: Past,
     standings: Standings,
     errors: Vec<CubeError>,
-    /// The stages of the lane at the left, if it has others.
+    /// Stages of the left lane, if they differ.
     left: Option<Stages>,
 }
 
-/// A meter of that many ticks with a packet in each, after a change by tick.
+/// Returns a meter of `ticks` ticks with a packet in each. `change` adjusts them.
 pub(super) fn meter_of(
     ticks: u64,
     packet: &PacketRecord,
@@ -83,7 +83,7 @@ pub(super) fn meter_of(
     }))
 }
 
-/// When packets usually arrive.
+/// Usual arrival of a packet.
 pub(super) const ARRIVAL: Arrival = Arrival {
     after_ticks: 6,
     is_late: false,
@@ -103,7 +103,7 @@ fn meter() -> LaneMeter {
     })
 }
 
-/// A packet of ten cubes, of which the first moves a little, the second far, and the third turns.
+/// Returns a packet of ten cubes. The first moves a little, the second far, and the third turns.
 fn packet_of(stages: Stages) -> PacketRecord {
     let cube = |x: usize| BodyState {
         position: vec3(x as f32, 1.0, 2.0),
@@ -119,8 +119,7 @@ fn packet_of(stages: Stages) -> PacketRecord {
     PacketRecord::new(0, &itemized(stages, &initial, &world), stages)
 }
 
-/// A page of a lane with these stages and everything that can be measured of it: packets that take six ticks, what each
-/// rung costs, the fourth more than the third, and what the stages cost without each of them.
+/// Returns a page of a lane with all measurements. Packets take six ticks. The fourth rung costs more than the third.
 fn measured(page: Page, stages: Stages) -> Panel {
     let mut panel = panel(page);
     panel.settings.sender.stages = stages;
@@ -136,7 +135,7 @@ fn measured(page: Page, stages: Stages) -> Panel {
     panel
 }
 
-/// The ladder of such a lane with this column.
+/// Returns the ladder of such a lane with a column.
 fn table(column: Column, stages: Stages) -> Panel {
     let mut panel = measured(Page::Ladder, stages);
     panel.state.column = column;
@@ -174,7 +173,7 @@ fn open(panel: Panel) -> Harness<'static, Panel> {
     open_in(SIZE, panel)
 }
 
-/// Opens a window of that size.
+/// Opens a window of a given size.
 fn open_in(size: egui::Vec2, panel: Panel) -> Harness<'static, Panel> {
     let builder = Harness::builder().with_size(size);
     let mut harness = builder.build_ui_state(show, panel);
@@ -182,7 +181,7 @@ fn open_in(size: egui::Vec2, panel: Panel) -> Harness<'static, Panel> {
     harness
 }
 
-/// Draws the panel, and notes what the user asks for.
+/// Draws the panel and records its output.
 fn show(ui: &mut egui::Ui, panel: &mut Panel) {
     let sender = panel.settings.sender;
     let (cost, budget) = (LaneCost::default(), LaneBudget::default());
@@ -246,7 +245,7 @@ fn click(harness: &mut Harness<'_, Panel>, label: &str) {
     harness.run();
 }
 
-/// Clicks on what has that label among others.
+/// Clicks on the only label that contains the text.
 fn click_on(harness: &mut Harness<'_, Panel>, label: &str) {
     harness.get_by_label_contains(label).click();
     harness.run();
@@ -257,7 +256,7 @@ fn change(harness: &mut Harness<'_, Panel>, change: impl FnOnce(&mut Panel)) {
     harness.run();
 }
 
-/// Rests the pointer on what has that label, until its tooltip is shown.
+/// Hovers the label until its tooltip is shown.
 fn hover(harness: &mut Harness<'_, Panel>, label: &str) {
     harness.get_by_label_contains(label).hover();
     harness.run_steps(60);
@@ -267,7 +266,7 @@ fn says(harness: &Harness<'_, Panel>, text: &str) -> bool {
     harness.query_all_by_label_contains(text).next().is_some()
 }
 
-/// Every shape of the frame, and the rectangle that it is clipped to.
+/// Returns every shape of the frame with its clip rectangle.
 fn clipped<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = (egui::Rect, &'a Shape)> {
     let shapes = harness.output().shapes.iter();
     shapes.flat_map(|clipped| {
@@ -283,7 +282,7 @@ fn shapes<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = &'a Shape
     clipped(harness).map(|(_, shape)| shape)
 }
 
-/// The texts that are painted, and the rectangle that each is clipped to.
+/// Returns every painted text with its clip rectangle.
 fn painted<'a>(
     harness: &'a Harness<'_, Panel>,
 ) -> impl Iterator<Item = (egui::Rect, &'a TextShape)> {
@@ -293,7 +292,7 @@ fn painted<'a>(
     })
 }
 
-/// Those of them that are these words.
+/// Returns the painted texts that equal `said`.
 fn words<'a>(
     harness: &'a Harness<'_, Panel>,
     said: &'a str,
@@ -301,7 +300,7 @@ fn words<'a>(
     painted(harness).filter(move |(_, text)| text.galley.text() == said)
 }
 
-/// What each text says, and where it stands.
+/// Returns every painted text and its rectangle.
 fn texts<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = (&'a str, egui::Rect)> {
     painted(harness).map(|(_, text)| (text.galley.text(), text.visual_bounding_rect()))
 }
@@ -317,12 +316,12 @@ fn is_disabled(harness: &Harness<'_, Panel>, label: &str) -> bool {
         .is_disabled()
 }
 
-/// Where the buttons below the page begin.
+/// Returns the upper end of the buttons below the page.
 fn toolbar(harness: &Harness<'_, Panel>) -> f32 {
     harness.get_by_label_contains("Pause").rect().min.y
 }
 
-/// The lower end of what was drawn last with that label.
+/// Returns the lower end of the last element with the label.
 fn bottom(harness: &Harness<'_, Panel>, label: &str) -> f32 {
     let found = harness.get_all_by_label_contains(label).last().unwrap();
     found.rect().max.y
@@ -344,7 +343,7 @@ fn server(status: ConnectionStatus) -> ServerConnection {
     }
 }
 
-/// Every page.
+/// Returns every page.
 fn pages() -> impl Iterator<Item = Page> {
     Tab::ALL.into_iter().flat_map(Tab::pages).copied()
 }

@@ -1,7 +1,7 @@
-//! The timeline: the last minute of what the halves show, below them.
+//! The timeline: the last minute of the lanes in the halves, below the view.
 //!
-//! The vertical scale is fixed, so that nothing jumps: logarithmic from 1 kbps to 20 Mbps. The horizontal one doubles in
-//! the first minute, whenever it is full. The wheel zooms in. A column of several ticks shows the largest packet among them.
+//! The vertical axis is logarithmic from 1 kbps to 20 Mbps. It is fixed, so that bars keep their height. The time span
+//! doubles each time it is full, up to a minute. The wheel zooms in. A column of several ticks shows the largest packet.
 
 mod axis;
 mod columns;
@@ -23,14 +23,14 @@ use crate::view::Side;
 
 pub(super) use keys::step;
 
-/// What the timeline draws.
+/// Data of the timeline.
 pub(super) struct Strip<'a> {
-    /// The halves from left to right; without a lane, the simulation, unless the window is low.
+    /// The halves from left to right. A half without a lane shows the simulation; it is omitted in a low window.
     halves: Vec<(Side, Option<Measured<'a>>)>,
     past: Past,
     /// The newest tick of the selected lane.
     newest: Option<u64>,
-    /// Whether the game stands still.
+    /// Whether the game is paused or a tick of the past is shown.
     stands: bool,
     /// Height of a row, logical points.
     row: f32,
@@ -56,13 +56,13 @@ impl<'a> Strip<'a> {
         self.halves.iter().filter_map(|(_, lane)| lane.as_ref())
     }
 
-    /// Height of the rows with what is between them.
+    /// Returns the height of all rows with the gaps between them.
     fn height(&self) -> f32 {
         self.halves.len() as f32 * (self.row + BETWEEN) - BETWEEN
     }
 }
 
-/// Draws the strip. Returns its height, and the tick that the user went to. A drag with Shift sets the range.
+/// Draws the timeline. Returns its height and the tick that the user selected. A drag with Shift sets `range`.
 pub(super) fn draw(
     root: &mut Ui,
     strip: &Strip<'_>,
@@ -85,7 +85,7 @@ pub(super) fn draw(
     (rect.height(), chosen)
 }
 
-/// The title, and below it the flags, the rows of the halves with their totals at the right, and the times.
+/// Draws the title, the flags, a row for each half with its totals at the right, and the times. Returns the selected tick.
 fn draw_rows(
     ui: &mut Ui,
     all: Rect,
@@ -103,7 +103,7 @@ fn draw_rows(
     );
     let response = ui.interact(graph, ui.id().with("minute"), Sense::click_and_drag());
     let past = strip.past;
-    // A lane that has begun anew has no tick of before, but the other may have.
+    // A lane that started again has no older ticks, but the lane in the other half may have some.
     let first = past.first.unwrap_or(newest).min(newest);
     let recorded = strip
         .lanes()
@@ -111,7 +111,7 @@ fn draw_rows(
     let oldest = recorded.map(|sample| sample.tick).fold(first, u64::min);
     let shown = axis::shown(ui, &response, graph, oldest..=newest, past.moment, *range);
     let chart = Chart::over(ui, graph, shown);
-    // A click could be the first of a double click, which fits the zoom.
+    // While the game runs, a single click may begin a double click, which zooms out.
     let touched = if response.dragged() || (response.clicked() && strip.stands) {
         touch(ui, &response, &chart, first..=newest, range)
     } else {
@@ -156,13 +156,13 @@ fn draw_rows(
     let beside = below.with_min_x(graph.right() + MARGIN);
     totals::draw(ui, beside, &rows, strip, (summed, range.is_some()));
     let mut told = response;
-    // A tooltip stands beside this.
+    // Tooltips are placed outside this rectangle.
     told.interact_rect = all.expand2(vec2(0.0, 8.0));
     tell(strip, &chart, &told, newest);
     touched
 }
 
-/// Says why a part has no bars, if it has room for that.
+/// Draws the reason for an empty part if it fits.
 fn reason(ui: &Ui, part: Rect, why: &str) {
     if width(ui, why, SMALL) + 16.0 < part.width() {
         let muted = Look::of(ui).muted;
@@ -170,7 +170,7 @@ fn reason(ui: &Ui, part: Rect, why: &str) {
     }
 }
 
-/// The row of a half: a bar for each column, and above it the marks of lost and late packets.
+/// Draws a bar for each column, and above it the marks of lost and late packets.
 fn draw_row(ui: &Ui, row: Rect, lane: &Measured<'_>, shown: &RangeInclusive<f64>) {
     let look = Look::of(ui);
     let painter = ui.painter_at(row);
@@ -183,7 +183,7 @@ fn draw_row(ui: &Ui, row: Rect, lane: &Measured<'_>, shown: &RangeInclusive<f64>
         if column.kbps > 0.0 {
             bars.bar(ticks, column.kbps, lane.side.color_in(look));
         }
-        // One mark a column, and none over another; what is lost counts more than what is late.
+        // One mark per column, and marks do not overlap. Losses take precedence over late packets.
         if middle - MARK / 2.0 < free || !(column.is_lost || column.is_late) {
             continue;
         }
@@ -198,7 +198,7 @@ fn draw_row(ui: &Ui, row: Rect, lane: &Measured<'_>, shown: &RangeInclusive<f64>
     }
 }
 
-/// The moment that is shown, and the switches of stages, with their flags.
+/// Draws the line at the displayed tick, and the flags of changed stages.
 fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
     let look = Look::of(ui);
     let moment = strip.past.moment;
@@ -214,7 +214,7 @@ fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
     let label = moment.map(|tick| {
         let words = words::moment(tick, newest);
         let half = width(ui, &words, SMALL) / 2.0 + 6.0;
-        // The row may be narrower than the label.
+        // `clamp` would panic in a row that is narrower than the label.
         let x = within(chart.x_of(shown), above.left() + half, above.right() - half);
         let center = pos2(x, above.center().y);
         (
@@ -222,7 +222,7 @@ fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
             words,
         )
     });
-    // No flag stands behind the label.
+    // Leaves out flags behind the label.
     let occupied = label.as_ref().map(|(rect, _)| rect.x_range().expand(FLAG));
     flags(
         ui,
@@ -237,7 +237,7 @@ fn marks(ui: &Ui, above: Rect, chart: &Chart, strip: &Strip<'_>, newest: u64) {
     }
 }
 
-/// Says what the pointer is over, a line for each lane: at once, and above the timeline, so that it covers none of it.
+/// Shows a tooltip with a line for each lane, without delay. It is above the timeline, so that it covers no bars.
 fn tell(strip: &Strip<'_>, chart: &Chart, response: &Response, newest: u64) {
     if let Some(hovered) = response.hover_pos() {
         let tick = chart.x_at(hovered.x).floor() as i64;
@@ -250,7 +250,7 @@ fn tell(strip: &Strip<'_>, chart: &Chart, response: &Response, newest: u64) {
     }
 }
 
-/// What is shown, how to move in it, and what the marks mean.
+/// Draws the title, instructions, and the legend.
 fn title(ui: &Ui, row: Rect, strip: &Strip<'_>, recorded: u64) {
     let look = Look::of(ui);
     let painter = ui.painter();
@@ -265,7 +265,7 @@ fn title(ui: &Ui, row: Rect, strip: &Strip<'_>, recorded: u64) {
     }
 }
 
-/// The tick that the user goes to: with Shift, as the end of a range that begins where the drag did.
+/// Returns the tick under the pointer. While dragging with Shift, sets `range` from the start of the drag to this tick.
 fn touch(
     ui: &Ui,
     response: &Response,
@@ -273,7 +273,7 @@ fn touch(
     known: RangeInclusive<u64>,
     range: &mut Option<[u64; 2]>,
 ) -> Option<u64> {
-    // What lies before the first tick is the first.
+    // Positions outside of the recorded ticks select the first or the last one.
     let tick_at = |x: f32| (chart.x_at(x).floor() as u64).clamp(*known.start(), *known.end());
     let tick = tick_at(response.interact_pointer_pos()?.x);
     let id = response.id.with("begin of the range");
@@ -294,18 +294,18 @@ fn touch(
     Some(tick)
 }
 
-/// The scale of the bars, kbps.
+/// Vertical scale of the bars, kbps.
 const SCALE: RangeInclusive<f64> = 1.0..=20_000.0;
 
-/// Logical points: a row, the same in a low window, the space between rows, and the column of the totals.
+/// Logical points: heights of a row in a normal and in a low window, gap between rows, and width of the totals.
 const HEIGHT: f32 = 32.0;
 const LOW: f32 = 24.0;
 const BETWEEN: f32 = 4.0;
 const TOTALS: f32 = 140.0;
 
-/// Logical points: the room for marks at the top of a row, and their size.
+/// Logical points: height for marks at the top of a row, and size of a mark.
 const MARKS: f32 = 10.0;
 const MARK: f32 = 8.0;
 
-/// Half of a flag with the space beside it, logical points.
+/// Half of a flag with the gap next to it, logical points.
 const FLAG: f32 = 16.0;

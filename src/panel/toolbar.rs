@@ -1,4 +1,4 @@
-//! Buttons for what keys do, each with its key: three to play, and two lists, of what to look at and of what to save.
+//! Buttons for actions that also have keys: three for playing, and the lists *Look* and *Save*.
 
 use std::borrow::Cow;
 
@@ -40,7 +40,7 @@ impl Entry {
         Self { is_enabled, ..self }
     }
 
-    /// Shows it as this widget. Returns its action if it was pressed.
+    /// Draws the entry as `widget`. Returns its action if it was pressed.
     fn show(&self, ui: &mut Ui, widget: impl egui::Widget) -> Option<Action> {
         let refusal = match self.action {
             Action::Video => "A browser records no videos.",
@@ -52,7 +52,7 @@ impl Entry {
     }
 }
 
-/// Draws the buttons in one row. Returns the action of the one that was pressed.
+/// Draws the buttons in one row. Returns the action of the pressed button or entry.
 pub(super) fn draw(
     ui: &mut Ui,
     state: &PanelState,
@@ -77,7 +77,7 @@ pub(super) fn draw(
     pressed
 }
 
-/// A button that opens a list.
+/// Draws a button that opens a list. Returns the action of the pressed entry.
 fn list(ui: &mut Ui, name: &str, entries: &[Entry]) -> Option<Action> {
     let button = button(ui, LIST, name, " ", Kind::Usual { is_on: false });
     opens(&button);
@@ -209,12 +209,12 @@ fn saving(status: &Status<'_>) -> [Entry; 6] {
     ]
 }
 
-/// Shares of the room that the buttons to play take.
+/// Fractions of the free width for the three buttons.
 const SHARES: [f32; 3] = [0.345, 0.295, 0.36];
 
-/// Logical points.
+/// Sizes, logical points.
 const LIST: f32 = 62.0;
 const ENTRY: f32 = 216.0;
 
-/// Height of the row, with the line above it.
+/// Height of the row with the line above it, logical points.
 pub(super) const HEIGHT: f32 = BUTTON + 8.0;

@@ -1,7 +1,7 @@
-//! The guided tour through the article: turns its pages, and draws the card that explains a step.
+//! The guided tour through the article: its pages, and the card of a step.
 //!
-//! The panel only turns the pages. What a step switches and plays is thrown by whoever owns the game, which
-//! inserts the [`Tour`] and follows its step; without that resource there is no tour.
+//! The panel only turns the pages. The owner of the game inserts [`Tour`], follows its step, and changes settings and
+//! scene to match. Without the resource, there is no tour.
 
 mod card;
 mod end;
@@ -18,21 +18,21 @@ pub(super) use end::End;
 pub use steps::{STEPS, Scene, Task, TourStep};
 pub use watch::Watch;
 
-/// The guided tour.
+/// State of the guided tour.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tour {
-    /// Index in [`STEPS`] of the step that is shown, or their number for the card at the end; none outside of the tour.
+    /// Index of the displayed step in [`STEPS`]. `STEPS.len()` is the card at the end; `None` is outside of the tour.
     pub index: Option<usize>,
-    /// Whether a page around the game says what the steps say, so that the panel need not.
+    /// Whether a web page around the game shows the text of the step, so that the panel does not.
     pub is_elsewhere: bool,
-    /// Whether the task of this step is done.
+    /// Whether the task of the step is done.
     pub is_done: bool,
-    /// Whether the script of this step plays, and not the player.
+    /// Whether the script of the step plays instead of the player.
     pub plays: bool,
 }
 
 impl Tour {
-    /// The step that is shown; none outside of the tour.
+    /// Returns the displayed step; `None` outside of the tour and on the card at the end.
     #[must_use]
     pub fn step(&self) -> Option<&'static TourStep> {
         STEPS.get(self.index?)
@@ -44,13 +44,13 @@ impl Tour {
         self.index == Some(STEPS.len())
     }
 
-    /// The tour after an action.
+    /// Returns the tour after an action.
     #[must_use]
     pub fn after(self, action: Action) -> Self {
         let index = match (action, self.index) {
             (Action::Tour, None) => Some(0),
             (Action::Tour | Action::LeaveTour, Some(_)) => None,
-            // What is filmed is the play, not the card.
+            // The card must not be in the video.
             (Action::Video, Some(_)) if self.is_over() => None,
             (Action::TourNext, Some(index)) => (index < STEPS.len()).then_some(index + 1),
             (Action::TourStep(step), Some(_)) if step < STEPS.len() => Some(step),
@@ -70,7 +70,7 @@ impl Tour {
 
 /// Turns the pages.
 pub(super) fn on_action(action: On<Action>, tour: Option<ResMut<Tour>>, moment: Res<Moment>) {
-    // Escape returns from the past first.
+    // In the past, Escape returns to the present instead.
     let stays = *action == Action::LeaveTour && moment.0.is_some();
     if let Some(mut tour) = tour.filter(|_| !stays) {
         let after = tour.after(*action);

@@ -12,14 +12,14 @@ use crate::window::{HEIGHT, WIDTH, Window};
 /// Width of the whole panel in this window, points.
 const PANEL: f32 = 360.0;
 
-/// Frame time for tests that have to wait long.
+/// Frame time for tests with long waits.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Distance from the top to the tabs, and to the pages of a tab or the columns of the ladder below them, points.
+/// Distances from the top to the tabs, and to the pages of a tab or the columns of the ladder, points.
 const TABS: f32 = 64.0;
 const PAGES: f32 = 100.0;
 
-/// Height of the slim bar and of the timeline with two rows, points.
+/// Height of the slim bar plus the timeline with two rows, points.
 const BELOW: f32 = 228.0;
 
 /// Clicks at a distance from the panel's left edge and from the window's top, points.
@@ -93,7 +93,7 @@ fn tabs_buttons_and_sizes_are_clicked_and_typed() {
     window.expect("/view", "Left");
     window.screenshot("buttons");
 
-    // A held key repeats, so a press may count several times.
+    // A held key repeats, so one press may count several times.
     let scale = |report: &Value| report["panel"]["scale"].as_f64().unwrap_or(1.0);
     let mut before = 1.0;
     for (key, grows) in [("equal", true), ("plus", true), ("minus", false)] {
@@ -169,7 +169,7 @@ fn the_past_the_colours_and_a_cube_are_looked_at_with_keys_and_mouse() {
     let report = window.wait("a later tick", |report| moment(report) > Some(before));
     assert!(moment(&report).unwrap() < newest);
     window.screenshot("past");
-    // The player's cube is in the middle of either half.
+    // The player's cube is in the middle of each half.
     for x in [0.25, 0.75] {
         window.click(x * WIDTH, 0.46 * (HEIGHT - BELOW));
         window.wait("a cube", |report| report["panel"]["cube"].is_u64());

@@ -1,4 +1,4 @@
-//! The budget of a lane, what it costs in errors, and which cubes wait for their turn.
+//! The page *Budget*: the bandwidth budget of the lane, its effect on the error, and the cubes that wait to be sent.
 
 use std::ptr;
 
@@ -46,7 +46,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     waiting(ui, lane);
 }
 
-/// The cubes that have waited for their turn.
+/// Draws the table of the cubes that waited.
 fn waiting(ui: &mut Ui, lane: &mut LaneView<'_>) {
     let waits = lane.standings.map(|standings| standings.waits.longest());
     let plan = Plan::cubes();
@@ -62,7 +62,7 @@ fn waiting(ui: &mut Ui, lane: &mut LaneView<'_>) {
     heading.on_hover_text(terms::STANDING);
 }
 
-/// Whether there is a budget, and if there is one, its number.
+/// Draws the switch that turns the budget on and off, and its value.
 fn switch(ui: &mut Ui, budget: &mut Option<u32>, last: u32) {
     let width = ui.available_width();
     named(ui, width - SWITCH - NUMBER, "Budget", BODY, |ui| {
@@ -79,7 +79,7 @@ fn switch(ui: &mut Ui, budget: &mut Option<u32>, last: u32) {
     });
 }
 
-/// The slider, with ticks at the powers of two.
+/// Draws the slider of the budget, with marks at powers of two.
 fn limit(ui: &mut Ui, kbps: &mut u32) {
     let look = Look::of(ui);
     let [least, most] = [*BUDGETS_KBPS.start(), *BUDGETS_KBPS.end()];
@@ -112,7 +112,7 @@ fn limit(ui: &mut Ui, kbps: &mut u32) {
     }
 }
 
-/// What is sent and how far that is off, without a budget or within one of so many kbps.
+/// Draws the sent bandwidth and the replica error next to the budget and the error without one.
 fn cards(ui: &mut Ui, lane: &LaneView<'_>, budget: Option<u32>) {
     let second = lane.meter.second(None);
     let second = second.as_ref();
@@ -142,8 +142,8 @@ fn cards(ui: &mut Ui, lane: &LaneView<'_>, budget: Option<u32>) {
     });
 }
 
-/// The mean error that the same stages had without a budget, metres, if the last minute has a second of that. It is
-/// computed once a second.
+/// Returns the mean error of the same stages without a budget, metres, if the last minute has at least a second of such
+/// ticks. Computed once a second.
 fn without(ui: &Ui, lane: &LaneView<'_>) -> Option<f64> {
     let (meter, stages) = (lane.meter, lane.settings.sender.stages);
     let second = lane.now() / u64::from(TICKS_PER_SECOND);
@@ -161,10 +161,10 @@ fn without(ui: &Ui, lane: &LaneView<'_>) -> Option<f64> {
 const OFF: &str = "A budget limits what the lane may send in a second: the cubes that matter most go first, and the others \
      wait for their turn.";
 
-/// What a budget is at first.
+/// Initial value of a budget.
 const FIRST_KBPS: u32 = 64;
 
-/// Logical points.
+/// Sizes and distances, logical points.
 const SWITCH: f32 = 88.0;
 const NUMBER: f32 = 112.0;
 const FIELD: f32 = 56.0;

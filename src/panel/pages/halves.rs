@@ -1,4 +1,4 @@
-//! What each half of the screen shows: pickers, and the lanes as text in the form of the command line.
+//! The page *The two halves*: pickers for the content of each half, and the lanes in the text form of the command line.
 
 use bevy_egui::egui::{self, Id, Rect, Stroke, Ui, WidgetInfo, pos2, vec2};
 
@@ -12,7 +12,7 @@ use crate::panel::widgets::{
 use crate::replication::{LaneSettings, rung_name};
 use crate::view::{PaneContent, Side};
 
-/// Returns the action that a button asks for.
+/// Draws the page. Returns the action of the pressed button.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     let halves = lane.halves.as_deref_mut()?;
     let of = |side: Side| {
@@ -34,7 +34,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) -> Option<Action> {
     buttons(ui, halves, both)
 }
 
-/// Everything about one half, beside its edge.
+/// Draws the settings of one half, next to its coloured edge.
 fn half(ui: &mut Ui, halves: &mut Halves, side: Side, settings: Option<&LaneSettings>) {
     ui.horizontal(|ui| {
         ui.add_space(EDGE + BESIDE);
@@ -57,7 +57,7 @@ fn half(ui: &mut Ui, halves: &mut Halves, side: Side, settings: Option<&LaneSett
     });
 }
 
-/// The name of the half, and whether it shows a lane.
+/// Draws the name of the half and the switch between simulation and lane.
 fn what(ui: &mut Ui, halves: &mut Halves, side: Side) {
     let look = Look::of(ui);
     let name = match side {
@@ -107,12 +107,12 @@ fn pick(ui: &mut Ui, lane: &mut LaneSettings) {
     pickers::interpolation(ui, LABEL, &mut lane.playout.interpolation);
 }
 
-/// An editable field with the text of a lane. Returns what was typed, once the user presses Enter.
+/// Draws an editable field with the text of a lane. Returns the entered content when the user presses Enter.
 fn typed(ui: &mut Ui, side: Side, settings: &LaneSettings) -> Option<PaneContent> {
     let look = Look::of(ui);
     let current = settings.to_text().unwrap_or_default();
     let id = Id::new(("lane as text", side));
-    // What is wrong stays until it is mended, or given up with Esc.
+    // Invalid text stays until the user corrects it or presses Esc.
     let parse = |text: &str| match side {
         Side::Left => text.parse::<PaneContent>(),
         Side::Right => text.parse().map(PaneContent::Lane),
@@ -142,9 +142,9 @@ fn typed(ui: &mut Ui, side: Side, settings: &LaneSettings) -> Option<PaneContent
             wrapped(ui, error, look.error);
         }
         content => {
-            // The room of an error, so that nothing below jumps.
+            // Reserves the row of an error message, so that the layout does not jump.
             ui.add_space(LINE);
-            // A tooltip would cover what is typed, and its error.
+            // No tooltip while typing: it would cover the text and its error.
             if content.is_ok() && !response.has_focus() {
                 response
                     .clone()
@@ -161,7 +161,7 @@ fn typed(ui: &mut Ui, side: Side, settings: &LaneSettings) -> Option<PaneContent
     content.ok().filter(|_| is_entered)
 }
 
-/// What applies to both halves.
+/// Draws the buttons that concern both halves.
 fn buttons(
     ui: &mut Ui,
     halves: &mut Halves,
@@ -206,7 +206,7 @@ const NEEDS_TWO: &str = "To swap or copy settings, the left half has to show a r
 const REPLICA: &str = "A second replica to compare with: the same snapshots, with other settings. It starts with those of the \
      right one.";
 
-/// Logical points.
+/// Sizes and distances, logical points.
 const ABOVE: f32 = 8.0;
 const BETWEEN: f32 = 2.0;
 const EDGE: f32 = 3.0;

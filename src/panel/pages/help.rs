@@ -1,4 +1,4 @@
-//! How to use the window: theme, size, the command that opens it like this, and the keys of most use.
+//! The page *Help*: theme, size, the command that opens this window, and the most important keys.
 
 use bevy_egui::egui::{
     Align2, Id, Margin, Popup, RectAlign, Response, ScrollArea, Sense, Ui, vec2,
@@ -16,7 +16,7 @@ use crate::panel::widgets::{
 };
 use crate::theme::Theme;
 
-/// Returns the action that a button asks for.
+/// Draws the page. Returns the action of the pressed button.
 pub(in crate::panel) fn draw(
     ui: &mut Ui,
     state: &mut PanelState,
@@ -46,7 +46,7 @@ pub(in crate::panel) fn draw(
     buttons(ui, state, status).or(copies)
 }
 
-/// The keys of a row of the table, and what they do from `column` on.
+/// Draws the keys of a binding, and their description from `column` on.
 fn keys_of(ui: &mut Ui, column: f32, binding: &Binding) {
     let (width, about) = (ui.available_width(), binding.about.replace('`', ""));
     keys(ui, width, column, &binding.names(), &about);
@@ -75,8 +75,8 @@ fn size(ui: &mut Ui, state: &mut PanelState) {
     });
 }
 
-/// Draws the card at the bottom of what lies left of the panel, so that the headline stays in sight. `opens` opens it, and a click or Esc closes it: as a
-/// popup, so that keys do not reach the game meanwhile, and it does not outlive its page.
+/// Draws the card with all keys at the bottom of the view, below the headline. The button `opens` opens it; a click or Esc
+/// closes it. It is a popup, so that keys do not reach the game while it is open and it closes with its page.
 fn all_keys(ui: &Ui, opens: &Response) {
     let look = Look::of(ui);
     let window = ui.ctx().viewport_rect();
@@ -133,7 +133,7 @@ fn buttons(ui: &mut Ui, state: &mut PanelState, status: &Status<'_>) -> Option<A
     row.inner.then_some(Action::Open(STEPS[0].address))
 }
 
-/// The button that resets the panel when it is pressed once more.
+/// Draws the button that resets the panel on the second press.
 fn reset(ui: &mut Ui, width: f32, state: &mut PanelState, status: &Status<'_>) {
     let id = Id::new("asks whether to reset");
     let now = ui.input(|input| input.time);
@@ -161,19 +161,19 @@ fn reset(ui: &mut Ui, width: f32, state: &mut PanelState, status: &Status<'_>) {
     response.on_hover_text(about);
 }
 
-/// Rows of the table of keys.
+/// Indices of the most important rows of the table of keys.
 const OF_MOST_USE: [usize; 13] = [0, 1, 2, 3, 4, 6, 7, 9, 10, 12, 14, 15, 16];
 
-/// How long the panel asks whether to reset it.
+/// Time limit for the second press, seconds.
 const ASKING_SECONDS: f64 = 4.0;
 
-/// Logical points.
+/// Sizes and distances, logical points.
 const NAME: f32 = 68.0;
 const SWITCH: f32 = 120.0;
 const PERCENT: f32 = 56.0;
 const COLUMN: f32 = 134.0;
 
-/// Logical points: of the card, of one with room for two columns, and to what a key does.
+/// Logical points: width of the card, its width with two columns at least, and distance from the keys to their description.
 const CARD: f32 = 840.0;
 const TWO_COLUMNS: f32 = 568.0;
 const ABOUT: f32 = 112.0;

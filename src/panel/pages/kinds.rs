@@ -1,4 +1,4 @@
-//! The payload of a second by kind of bits, what the cubes' colours show, and what it comes to.
+//! The page *By kind of bits*: the payload of a second by kind of bits, the colours of the cubes, and averages.
 
 use bevy_egui::egui::{Sense, Ui, vec2};
 use cubewire_codec::{BitKind, Plan};
@@ -36,7 +36,7 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     figures(ui, &totals, lane);
 }
 
-/// What the cubes' colours show. What they mean is said over the picture.
+/// Draws the picker for the colours of the cubes. Their legend is over the picture.
 fn colors(ui: &mut Ui, state: &mut PanelState, is_remote: bool) {
     let look = Look::of(ui);
     let row = Row::show(ui, ROW, "Colour cubes");
@@ -105,7 +105,7 @@ fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     ));
 }
 
-/// What the acks consist of, the newest ack and baseline, and counts since the start, of the receiver and of the link.
+/// Draws the tooltip about acks: their bandwidth, the newest ack and baseline, and counts of the receiver and the link.
 fn acks(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     ui.allocate_exact_size(vec2(ACKS, 0.0), Sense::hover());
     ui.set_max_width(ACKS);
@@ -151,7 +151,7 @@ fn acks(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     }
 }
 
-/// Its age.
+/// Text of the age of a baseline.
 fn baseline(age_ticks: Option<u16>) -> String {
     match age_ticks {
         Some(ticks) => {
@@ -162,8 +162,7 @@ fn baseline(age_ticks: Option<u16>) -> String {
     }
 }
 
-/// Draws the bar alone if there is room for it above the end of the page: of the last second, or of the one before the moment of the
-/// past that is shown.
+/// Draws only the bar if the page has room for it. It shows the second before the displayed tick.
 pub(super) fn strip_if_it_fits(ui: &mut Ui, lane: &LaneView<'_>) {
     if page_left(ui) < STRIP {
         return;
@@ -181,7 +180,7 @@ pub(super) fn strip_if_it_fits(ui: &mut Ui, lane: &LaneView<'_>) {
     line(ui, words, Look::of(ui).muted);
 }
 
-/// The bits of these packets.
+/// Returns the bits of the packets in `totals`.
 const fn bits(totals: &Totals) -> kinds::Bits<'_> {
     kinds::Bits {
         ledger: &totals.ledger,
@@ -190,13 +189,13 @@ const fn bits(totals: &Totals) -> kinds::Bits<'_> {
     }
 }
 
-/// A kind, its share, and what its bits are for.
+/// Text about a kind: its name, its share, and the use of its bits.
 fn about(kind: BitKind, totals: &Totals) -> String {
     let percent = 100.0 * totals.fraction(kind);
     format!("{kind}, {percent:.1} %: {}", terms::bit_kind(kind))
 }
 
-/// The kinds with the most bits.
+/// Names up to three kinds with the most bits.
 fn largest(totals: &Totals) -> String {
     let mut kinds = BitKind::DEMO.map(|kind| (totals.fraction(kind), kind));
     kinds.sort_by(|(a, _), (b, _)| b.total_cmp(a));
@@ -208,7 +207,7 @@ fn largest(totals: &Totals) -> String {
 const FIXED: &str = "A fixed scale ends at the same amount always. Otherwise it ends at a power of two that reaches the \
     largest amount.";
 
-/// Logical points: of what follows the kinds, a divider, the colours, and the figures; of the bar alone; of the tooltip.
+/// Logical points: height of everything below the kinds, height of the bar alone, and width of the tooltip about acks.
 const BELOW: f32 = 9.0 + GAP + CONTROL + 5.0 * ROW + LINE;
 const STRIP: f32 = 80.0;
 const ACKS: f32 = 344.0;

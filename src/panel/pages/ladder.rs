@@ -140,8 +140,8 @@ fn keep_in_sight(ui: &Ui, row: &Response, stages: Stages) {
     });
 }
 
-/// Draws `said` or the summary of the hovered or displayed rung, and below it the caption or the controls of the simulated rung.
-/// Returns whether the user asked for a desync.
+/// Draws `said`, or else the summary of the hovered or displayed rung. Below it, draws the caption or the controls of the
+/// simulated rung. Returns whether the user asked for a desync.
 fn below(
     ui: &mut Ui,
     (hovered, said): (Option<Rung>, Option<String>),

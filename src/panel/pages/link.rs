@@ -1,4 +1,4 @@
-//! The link of a lane: its conditions, what arrives through it, and how that is played back.
+//! The page *Link and playout*: conditions of the link, arrived and lost snapshots, and playout.
 
 mod arrived;
 mod conditions;
@@ -17,7 +17,7 @@ use crate::panel::widgets::{Choice, choices, divider, field, named, note, segmen
 use crate::replication::LaneSettings;
 use conditions::{BETWEEN, TWO_TICKS, USUAL_TAIL};
 
-/// Draws it with graphs that go back that many seconds.
+/// Draws the page. Its graphs cover the last `seconds`.
 pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     let has_room = page_left(ui) >= ROOMY;
     let link = &mut lane.settings.link.conditions;
@@ -41,7 +41,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
     }
 }
 
-/// What is set less often: the kind of jitter, a limit, the baseline.
+/// Draws the less common settings: kind of jitter, bandwidth limit, and baseline.
 fn more(ui: &mut Ui, settings: &mut LaneSettings) {
     ui.spacing_mut().item_spacing.y = BETWEEN;
     let link = &mut settings.link.conditions;
@@ -62,7 +62,7 @@ fn more(ui: &mut Ui, settings: &mut LaneSettings) {
 }
 
 fn kinds_of_jitter(ui: &mut Ui, jitter: &mut Jitter) {
-    // The present one keeps its parameters.
+    // The present kind keeps its parameters.
     let kind = |usual: Jitter| match discriminant(&usual) == discriminant(jitter) {
         true => *jitter,
         false => usual,
@@ -126,13 +126,13 @@ const FIRST_LIMIT: Bandwidth = Bandwidth {
     queue_bytes: 16_000,
 };
 
-/// Logical points.
+/// Sizes, logical points.
 const SIGMA: f32 = 52.0;
 const LIMIT: f32 = 60.0;
 const SMALL_SWITCH: f32 = 56.0;
 
-/// Width of the names of what is set, logical points.
+/// Width of the labels of settings, logical points.
 const LABEL: f32 = 104.0;
 
-/// Height of a page on which everything is in sight, below the switch of the tab, logical points.
+/// Height of the page below the switch of the tab at which all settings fit, logical points.
 const ROOMY: f32 = 402.0 + 3.0 * 27.0;

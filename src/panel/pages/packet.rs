@@ -1,4 +1,4 @@
-//! A packet, bit by bit: an icicle chart of what its bits are for, its bytes, and the selected cube.
+//! The page *One packet*: an icicle chart of the uses of its bits, its bytes, and the selected cube.
 
 mod cube;
 
@@ -56,7 +56,7 @@ pub(super) fn draw(ui: &mut Ui, order: &mut Order, lane: &mut LaneView<'_>) {
     }
 }
 
-/// The baseline of the packet, and what became of it.
+/// Text about the baseline and the delivery of the packet.
 fn fate_words(lane: &LaneView<'_>, sample: &Sample, packet: &PacketRecord) -> String {
     let baseline = match packet.reference_age_ticks().map(u64::from) {
         Some(age) => {
@@ -69,7 +69,7 @@ fn fate_words(lane: &LaneView<'_>, sample: &Sample, packet: &PacketRecord) -> St
     let fate = match (&packet.detail, lane.past.moment) {
         (Some(_), _) => return format!("{baseline} {}", fate(lane, sample, packet)),
         (None, Some(_)) => "not recorded any more",
-        // Recording begins just now.
+        // No packet is recorded yet, so the recording has just started.
         (None, None) if lane.meter.detail_bytes() == 0 => "recorded from the next one on",
         (None, None) => "not recorded",
     };
@@ -85,7 +85,7 @@ fn fate(lane: &LaneView<'_>, sample: &Sample, packet: &PacketRecord) -> String {
         }
         Fate::Lost => "Lost.".to_owned(),
         Fate::OnItsWay => {
-            // As long as the newest that has arrived.
+            // Assumes the transit time of the newest packet that has arrived.
             let arrival = lane.meter.packets().rev().find_map(|packet| packet.arrival);
             let due = arrival.map(|arrival| sample.tick + u64::from(arrival.after_ticks));
             match due.and_then(|due| due.checked_sub(lane.now())) {
@@ -98,12 +98,13 @@ fn fate(lane: &LaneView<'_>, sample: &Sample, packet: &PacketRecord) -> String {
     }
 }
 
-/// What tells a packet from all others that are recorded: its tick, and where its detail lies.
+/// Returns a key that is unique among recorded packets: the tick and the address of the detail.
 fn identity(tick: u64, detail: &PacketDetail) -> (u64, usize) {
     (tick, ptr::from_ref(detail).addr())
 }
 
-/// The height of the bytes: four rows, and of a higher page most of what is left by the cube, or all of it.
+/// Returns the height of the hex view: four rows, plus three quarters of the room that the selected cube leaves, or all room
+/// without a selected cube.
 fn hex_height(ui: &Ui, lane: &LaneView<'_>) -> f32 {
     let left = page_left(ui) - CHART - HEX_ROWS * HEX_ROW;
     let spare = match lane.selection.cube {
@@ -114,5 +115,5 @@ fn hex_height(ui: &Ui, lane: &LaneView<'_>) -> f32 {
     (HEX_ROWS + more) * HEX_ROW
 }
 
-/// Rows of bytes at least.
+/// Smallest number of rows in the hex view.
 const HEX_ROWS: f32 = 4.0;

@@ -1,4 +1,4 @@
-//! The peers over a real network: a server's viewers, or a viewer's server.
+//! Remote peers on a real network: a server's viewers, or a viewer's server.
 
 use std::time::Duration;
 
@@ -15,7 +15,8 @@ use crate::replication::{
 };
 use crate::view::Notices;
 
-/// A viewer: what it asks for, what encoding leaves and the network lets through of that, and what is measured.
+/// Components of a viewer: its address, the settings that it asks for, the limits by encoding time and by the network, and
+/// measurements.
 pub(in crate::panel) type Viewer<'a> = (
     &'a Peer,
     &'a SenderSettings,
@@ -24,24 +25,24 @@ pub(in crate::panel) type Viewer<'a> = (
     &'a LaneMeter,
 );
 
-/// The other ends of a real network.
+/// Remote peers on a real network.
 #[derive(Debug, Default)]
 pub enum Peers<'a> {
-    /// None: both ends are in this process.
+    /// Both ends are in this process.
     #[default]
     None,
     /// The viewers of this server.
     Viewers {
-        /// The address that they connect to, and the socket's traffic.
+        /// The server's address, and the traffic of its socket.
         serving: &'a Serving,
-        /// Each viewer.
+        /// Components of each viewer.
         viewers: Vec<Viewer<'a>>,
     },
     /// The server of this viewer.
     Server {
-        /// The state of the connection.
+        /// State of the connection.
         connection: &'a ServerConnection,
-        /// What the server is asked for.
+        /// Settings that the viewer requests.
         asked: &'a SenderSettings,
     },
 }
@@ -52,7 +53,7 @@ impl Peers<'_> {
     }
 }
 
-/// Draws nothing where both ends are in this process. Returns the action of its button, if that was pressed.
+/// Draws the peers; draws no rows if both ends are in this process. Returns the action of the pressed button.
 pub(super) fn draw(ui: &mut Ui, peers: &Peers<'_>) -> Option<Action> {
     let mut asked_for = None;
     match peers {
@@ -127,7 +128,7 @@ fn draw_viewer(ui: &mut Ui, &(peer, settings, cost, budget, meter): &Viewer<'_>)
     }
 }
 
-/// Both budgets.
+/// Text with the requested and the granted budget.
 fn budgets(asked: &SenderSettings, granted: &SenderSettings) -> String {
     let [asked, granted] = [asked, granted].map(|settings| {
         let kbps = settings.budget.map(|kbps| grouped(kbps.into()));
@@ -159,7 +160,7 @@ fn throttled(asked: &SenderSettings, granted: &SenderSettings) -> Option<String>
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
-/// Updates the notice about a connection that is not established.
+/// Updates the notice that the connection is not established.
 pub(in crate::panel) fn show_connection(
     connection: Option<Res<ServerConnection>>,
     mut notices: ResMut<Notices>,
@@ -176,7 +177,7 @@ pub(in crate::panel) fn show_connection(
     }
 }
 
-/// The state of a connection, as a sentence.
+/// Returns a sentence about the state of a connection.
 fn sentence(status: &ConnectionStatus) -> String {
     match status {
         ConnectionStatus::Connecting => "Connecting …".to_owned(),

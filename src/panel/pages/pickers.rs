@@ -1,4 +1,4 @@
-//! Pickers, switches and a button that several pages have: of rungs, networks, rates, delays and interpolations.
+//! Controls that several pages share, for rungs, networks, send rates, playout delays and interpolation.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::replication::{
     LaneSettings, LinkSettings, PlayoutDelay, SEND_INTERVALS, SenderSettings,
 };
 
-/// A list of choices, in which that one is said to be chosen.
+/// Draws a drop-down list of `choices`. `shown` is the text of the closed list.
 fn list<T: PartialEq + Clone>(
     ui: &mut Ui,
     id: &str,
@@ -25,7 +25,7 @@ fn list<T: PartialEq + Clone>(
     choices: &[Choice<T>],
 ) -> Response {
     picker(ui, id, size, shown, |ui| {
-        // All rungs have room in a low window.
+        // Dense rows, so that all rungs fit in a low window.
         ui.spacing_mut().item_spacing.y = 0.0;
         ui.spacing_mut().button_padding.y = 0.0;
         for choice in choices {
@@ -35,7 +35,7 @@ fn list<T: PartialEq + Clone>(
     })
 }
 
-/// The list of rungs, in which that one is said to be chosen: the one that is shown may be of the past.
+/// Draws the list of rungs. `shown` is the text of the closed list, which can name a rung of the past.
 pub(in crate::panel) fn rung_named(
     ui: &mut Ui,
     sender: &mut SenderSettings,
@@ -49,7 +49,7 @@ pub(in crate::panel) fn rung_named(
     );
 }
 
-/// Conditions to choose from, for a link that is cut or not.
+/// Returns the network presets and the default link, with the given value of `cut`.
 pub(super) fn networks(cut: bool) -> Vec<Choice<Conditions>> {
     let presets = PRESETS.iter();
     let presets = presets.map(|preset| (preset.title, preset.summary, &preset.conditions));
@@ -64,7 +64,7 @@ pub(super) fn networks(cut: bool) -> Vec<Choice<Conditions>> {
     networks.collect()
 }
 
-/// The one of [`networks`] that these conditions are, or another by the name of `custom`.
+/// Returns the choice of [`networks`] with these conditions, or else one with the name `custom`.
 pub(super) fn network_of(link: &Conditions) -> Choice<Conditions> {
     let mut networks = networks(link.cut).into_iter();
     let known = networks.find(|network| network.value == *link);
@@ -74,14 +74,14 @@ pub(super) fn network_of(link: &Conditions) -> Choice<Conditions> {
     })
 }
 
-/// The list of networks.
+/// Draws the list of networks.
 pub(super) fn network(ui: &mut Ui, link: &mut Conditions, size: [f32; 2]) {
     let (chosen, networks) = (network_of(link), networks(link.cut));
     list(ui, "network", size, &chosen.name, link, &networks)
         .on_hover_text("The conditions of each direction of the link.");
 }
 
-/// The rate of snapshots.
+/// Draws the switch of snapshot rates.
 pub(super) fn rate(ui: &mut Ui, width: f32, sender: &mut SenderSettings) {
     let choices = SEND_INTERVALS.map(|ticks| {
         let rate = (TICKS_PER_SECOND / ticks).to_string();
@@ -90,7 +90,7 @@ pub(super) fn rate(ui: &mut Ui, width: f32, sender: &mut SenderSettings) {
     segmented(ui, width, &mut sender.send_interval_ticks, &choices);
 }
 
-/// A row with its name, which takes `label` of the width.
+/// Draws the switch of interpolation kinds with its name, which is `label` points wide.
 pub(super) fn interpolation(ui: &mut Ui, label: f32, kind: &mut Interpolation) {
     let choices = Interpolation::ALL.map(|kind| {
         let [short, long] = about(kind);
@@ -99,7 +99,7 @@ pub(super) fn interpolation(ui: &mut Ui, label: f32, kind: &mut Interpolation) {
     switch(ui, label, "Interpolation", kind, &choices);
 }
 
-/// The list of playout delays. A fixed one is that of the rule at first.
+/// Draws the list of playout delays. A fixed delay starts with the value of the rule.
 pub(super) fn delay(ui: &mut Ui, lane: &mut LaneSettings) {
     let rule = lane.playout.rule_delay(&lane.sender);
     let fixed = match lane.playout.delay {
@@ -117,7 +117,7 @@ pub(super) fn delay(ui: &mut Ui, lane: &mut LaneSettings) {
     list(ui, "playout", size, &shown, delay, &choices);
 }
 
-/// How the playout delay is chosen: one of `fixed` is among them.
+/// Returns the choices of the playout delay. `fixed` is the value of a fixed delay.
 pub(super) fn delays(fixed: Duration) -> [Choice<PlayoutDelay>; 3] {
     choices([
         (
@@ -138,7 +138,7 @@ pub(super) fn delays(fixed: Duration) -> [Choice<PlayoutDelay>; 3] {
     ])
 }
 
-/// The button that copies what both halves show. Returns that action when it is pressed.
+/// Draws the button that copies the content of both halves. Returns its action if it was pressed.
 pub(super) fn copy(ui: &mut Ui, width: f32) -> Option<Action> {
     let copy = button(ui, width, COPY, "", Kind::Usual { is_on: false });
     copy.on_hover_text(ABOUT_COPY)
@@ -154,7 +154,7 @@ pub(in crate::panel) const COPY: &str = match cfg!(target_family = "wasm") {
 pub(in crate::panel) const ABOUT_COPY: &str =
     "Copies what opens the window with what both halves show.";
 
-/// What a kind of interpolation does, and what follows from it.
+/// Describes an interpolation in two sentences: its method and its effect.
 pub(super) const fn about(kind: Interpolation) -> [&'static str; 2] {
     match kind {
         Interpolation::None => [

@@ -1,5 +1,5 @@
-//! The parameters of the stages, what their ranges have to hold, and what they trade: kilobits against the error of the
-//! replica.
+//! The page *Ranges*: parameters of the stages, distributions of the values that their ranges hold, and bandwidth against
+//! replica error.
 
 mod block;
 mod tradeoff;
@@ -69,7 +69,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
         max: Delta::MAX_RANGE_BITS,
     };
     let mut blocks = [position, orientation, index];
-    // What can be set is in sight.
+    // Blocks with sliders go first, so that they are visible without scrolling.
     blocks.sort_by_key(|block| block.ranges.is_none());
     let [first, second, last] = blocks;
     first.draw(ui, stages, &means);
@@ -79,7 +79,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     last.draw(ui, stages, &means);
 }
 
-/// The grid of positions, by powers of two, and the bits of orientations.
+/// Draws the sliders for the position grid, in powers of two, and for the bits of orientations.
 fn precisions(ui: &mut Ui, stages: &mut Stages) {
     let power = |steps: u16| steps.ilog2() as u8;
     let (steps, absent) = match stages.position {
@@ -122,7 +122,7 @@ fn precisions(ui: &mut Ui, stages: &mut Stages) {
     edited.on_hover_text(COMPONENT_BITS);
 }
 
-/// A parameter that is set if the codec accepts it; says why not if it does not.
+/// Draws the slider of a parameter. Applies a change if the codec accepts it; otherwise shows the reason.
 fn edit(
     ui: &mut Ui,
     stages: &mut Stages,
@@ -151,7 +151,7 @@ const COMPONENT_BITS: &str = "Each of the three components is quantized between 
 /// Bits of the index of a cube.
 const INDEX_BITS: usize = 10;
 
-/// Logical points.
+/// Sizes, logical points.
 const HEIGHT: f32 = 28.0;
 const NAME: f32 = 140.0;
 const NUMBER: f32 = 48.0;

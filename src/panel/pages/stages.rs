@@ -1,5 +1,5 @@
-//! A switch for each stage of the codec, and what each saves now. Options that do not go with the others have an asterisk,
-//! and what they change besides is said above them.
+//! The page *Stages*: a switch for each stage of the codec, and its present savings. An option with an asterisk also changes
+//! other stages; the row above names the changes.
 
 pub(super) mod offers;
 pub(super) mod parts;
@@ -17,7 +17,7 @@ use crate::panel::widgets::{At, Choice, Row, segmented, width};
 use crate::replication::{Ablated, Part, RungCosts};
 use repair::besides;
 
-/// The switches, by what is taken away to measure what each saves.
+/// The switches. Their savings are measured by removing the part.
 pub(super) const SWITCHES: [(Part, &str); 8] = [
     (Part::Orientation, "Orientation"),
     (Part::Velocity, "Velocity"),
@@ -29,7 +29,7 @@ pub(super) const SWITCHES: [(Part, &str); 8] = [
     (Part::ChangedFlags, "Changed flags"),
 ];
 
-/// The name of a part within a sentence; empty if it has no switch.
+/// Returns the name of a part in lower case; empty if the part has no switch.
 pub(super) fn name(part: Part) -> String {
     let found = SWITCHES.into_iter().find(|switch| switch.0 == part);
     found.map_or("", |switch| switch.1).to_lowercase()
@@ -39,7 +39,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     let is_old = old(lane).is_some();
     let figures = lane.ablation.map(|_| measured(lane));
     let stages = &mut lane.settings.sender.stages;
-    // An option that was clicked applies to all switches from the next frame on.
+    // All switches use the same stages in this frame. A click takes effect in the next one.
     let present = *stages;
     for (part, name) in SWITCHES {
         let offers = offers::of(part, present);
@@ -58,7 +58,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     }
 }
 
-/// The name, what some options change besides, and what the stage saves.
+/// Draws the name of the stage, the side effects of its options, and its savings.
 fn title(
     ui: &mut Ui,
     (part, name): (Part, &str),
@@ -90,7 +90,7 @@ fn title(
     }
 }
 
-/// What the options with an asterisk change besides, in full and in short.
+/// Text about the side effects of options with an asterisk, in a long and a short form.
 fn needs(part: Part, present: Stages, offers: &[Choice<Stages>]) -> Option<[String; 2]> {
     if part == Part::Delta && present.delta.is_arithmetic() {
         let coded = "of the arithmetic coding";
@@ -108,17 +108,17 @@ fn needs(part: Part, present: Stages, offers: &[Choice<Stages>]) -> Option<[Stri
     }
 }
 
-/// What the stage saves against none of it, kbps; 0 if there is none of it.
+/// Returns the savings of the stage, kbps; 0 if the stage is off.
 fn saved(rows: &[(Option<Ablated>, f64)], part: Part) -> f64 {
-    // The last of a part takes all of it away.
+    // The last row of a part is the cost with all of that part removed.
     let mut rest = rows.iter().rev();
     let is_without = |row: &Option<Ablated>| row.as_ref().is_some_and(|row| row.part == part);
     let without = rest.find(|(row, _)| is_without(row));
     without.map_or(0.0, |(_, kbps)| kbps - rows[0].1)
 }
 
-/// What the lane's stages cost now, and what is left of them without each part, kbps: in proportion to what the lane itself costs
-/// in the second that all figures are of. None before every row is measured. The ablation lags behind a change of stages.
+/// Returns the cost of the lane's stages, followed by the cost without each part, kbps. Recent costs are scaled to the
+/// measured bandwidth of the lane. Returns `None` until every row is measured for the present stages.
 pub(super) fn measured(lane: &LaneView<'_>) -> Option<Vec<(Option<Ablated>, f64)>> {
     let (ablation, stages) = (lane.ablation?, lane.settings.sender.stages);
     let rows = ablation.rows();
@@ -137,7 +137,7 @@ pub(super) fn measured(lane: &LaneView<'_>) -> Option<Vec<(Option<Ablated>, f64)
         .filter(|_| ablation.present() == stages)
 }
 
-/// What the figures at the right of the titles are; nothing where none are measured.
+/// Returns the caption of the savings; empty if they are not measured.
 pub(super) fn caption(look: Look, lane: &LaneView<'_>) -> (String, Color32) {
     match lane.ablation.map(|_| measured(lane)) {
         None => (String::new(), look.muted),
@@ -146,14 +146,14 @@ pub(super) fn caption(look: Look, lane: &LaneView<'_>) -> (String, Color32) {
     }
 }
 
-/// How many seconds old the figures are, if they lag behind so far that what they are of has changed: a machine may be too slow for them.
+/// Returns the age of the figures, seconds, if it is more than 1 s. A slow machine may lag behind.
 pub(super) fn old(lane: &LaneView<'_>) -> Option<f64> {
     let ticks = lane.ablation?.age_ticks(lane.now())?;
     let seconds = ticks as f64 / f64::from(TICKS_PER_SECOND);
     (seconds > 1.0).then_some(seconds)
 }
 
-/// What the figures are, in its colour: `now`, or `then` and how many seconds ago, if they are [`old`].
+/// Returns a caption with its colour: `now`, or for [`old`] figures `then` with their age.
 pub(super) fn dated(look: Look, old: Option<f64>, [now, then]: [&str; 2]) -> (String, Color32) {
     match old {
         None => (now.to_owned(), look.muted),
@@ -165,7 +165,7 @@ pub(super) fn dated(look: Look, old: Option<f64>, [now, then]: [&str; 2]) -> (St
     }
 }
 
-/// Logical points: 50 for a stage, with a line and a control.
+/// Distances, logical points. A stage takes 50, including a line and a control.
 const ABOVE: f32 = 3.0;
 const BETWEEN: f32 = 3.0;
 const BELOW: f32 = 50.0 - ABOVE - LINE - BETWEEN - CONTROL;

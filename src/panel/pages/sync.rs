@@ -1,4 +1,4 @@
-//! Whether a lane's two ends simulate the same world, on the rung `simulated`, and a button to make them lose it.
+//! Sync state of a lane on the rung `simulated`, and a button that forces a desync.
 
 use bevy_egui::egui::Ui;
 use cubewire_inspector::words::grouped;
@@ -9,7 +9,7 @@ use crate::panel::style::{Look, ROW};
 use crate::panel::widgets::{chip, line, unless};
 use crate::replication::LaneSync;
 
-/// Whether the ends are in sync, in a line.
+/// Returns a sentence about the sync state.
 pub(super) fn state(sync: &LaneSync) -> String {
     match (sync.synced_ticks(), sync.state_progress) {
         (Some(_), _) if sync.silent_ticks > KNOWN_TICKS => {
@@ -32,10 +32,10 @@ pub(super) fn state(sync: &LaneSync) -> String {
     }
 }
 
-/// For how long what was last heard of says how it is, ticks: longer than the round trip of any preset.
+/// Ticks without feedback after which the sync state is out of date. Longer than the round trip of any preset.
 const KNOWN_TICKS: u64 = TICKS_PER_SECOND as u64;
 
-/// What the state means.
+/// Explains the state.
 pub(super) const fn about(status: SyncStatus) -> &'static str {
     match status {
         SyncStatus::Synced { .. } => {
@@ -49,8 +49,8 @@ pub(super) const fn about(status: SyncStatus) -> &'static str {
     }
 }
 
-/// The button, and what it takes the receiver. It can be pressed while the ends are in sync and the sender `is_local`. Returns
-/// whether the lane is to lose its world.
+/// Draws the button and the receiver's figures. The button is enabled while the ends are in sync and the sender `is_local`.
+/// Returns whether it was pressed.
 pub(super) fn nudge(ui: &mut Ui, sync: &LaneSync, is_local: bool) -> bool {
     let look = Look::of(ui);
     let row = ui.horizontal(|ui| {
@@ -72,7 +72,7 @@ pub(super) fn nudge(ui: &mut Ui, sync: &LaneSync, is_local: bool) -> bool {
     row.inner
 }
 
-/// What it costs.
+/// Text with the receiver's time per packet and the size of sent states.
 fn figures(sync: &LaneSync) -> String {
     let states = match sync.state_kilobits {
         0.0 => "no state sent".to_owned(),

@@ -1,6 +1,6 @@
 //! The RON file that keeps the state of the panel between runs.
 //!
-//! The file is a convenience: if it is missing or invalid, the panel starts with its defaults.
+//! A missing or invalid file gives the defaults.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use bevy::prelude::*;
 use super::PanelState;
 use crate::files;
 
-/// Where the settings are saved, and what was last saved there.
+/// Path of the settings file, and its last saved contents.
 #[derive(Resource, Debug)]
 pub(in crate::panel) struct SettingsFile {
     path: PathBuf,
@@ -40,8 +40,7 @@ impl SettingsFile {
     }
 }
 
-/// Loads the settings from a file. If it is missing or invalid, returns the defaults; if it is invalid,
-/// logs a warning.
+/// Loads the settings. Returns the defaults if the file is missing or invalid. Logs a warning if it is invalid.
 pub(in crate::panel) fn load_or_default(path: &Path) -> PanelState {
     let text = files::recall(path);
     let state = text.and_then(|text| PanelState::parse(&text).map_err(io::Error::other));
@@ -54,7 +53,7 @@ pub(in crate::panel) fn load_or_default(path: &Path) -> PanelState {
     })
 }
 
-/// Saves changes. A failure is logged once.
+/// Saves changed settings. Logs only the first failure.
 pub(in crate::panel) fn save(state: Res<PanelState>, mut file: ResMut<SettingsFile>) {
     if let Err(error) = file.save(&state) {
         let path = file.path.display();
@@ -104,7 +103,7 @@ mod tests {
             fs::write(&path, garbage).unwrap();
             assert_eq!(load_or_default(&path), PanelState::default());
         }
-        // The page of that name is a column of the ladder now.
+        // The page `OverTime` is a column of the ladder now.
         let bounded = "(page: OverTime, theme: Dark, graph_seconds: 4000000000, scale: Some(1e9))";
         fs::write(&path, bounded).unwrap();
         let expected = PanelState {

@@ -1,4 +1,4 @@
-//! The page that helps: theme, size, the command, the article, and the keys.
+//! The page *Help*: theme, size, command, article, and keys.
 
 use super::*;
 
@@ -31,7 +31,7 @@ fn the_keys_of_most_use_are_in_sight_and_all_of_them_on_a_card() {
         let keys = row.names().join(", ");
         format!("{keys}: {}", row.about.replace('`', ""))
     });
-    // Some are on the page, too.
+    // Some rows are on the page as well.
     let rows = rows.filter(|row| harness.query_by_label(row).is_none());
     let rows: Vec<_> = rows.collect();
     let is_shown = |harness: &Harness<'_, Panel>| {

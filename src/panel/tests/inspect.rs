@@ -1,8 +1,8 @@
-//! What shows where the bits go: ranges and the timeline.
+//! The page *Ranges* and the timeline.
 
 use super::*;
 
-/// A panel with the timeline of 400 ticks, all recorded.
+/// Opens a panel with a timeline of 400 recorded ticks.
 fn timeline() -> Harness<'static, Panel> {
     let mut panel = panel(Page::Kinds);
     panel.state.timeline = true;
@@ -10,16 +10,16 @@ fn timeline() -> Harness<'static, Panel> {
     open(panel)
 }
 
-/// What the strip has room for while no more than 400 ticks are recorded.
+/// Time span of the timeline with 400 recorded ticks.
 const ROOM: f32 = METER_TICKS as f32 / 8.0;
 
-/// Where a tick is in the strip.
+/// Returns the position of a tick in the timeline.
 fn position_of(harness: &Harness<'_, Panel>, tick: f32) -> egui::Pos2 {
     let inset = harness.state().drawn.inset;
     let margin = 16.0;
-    // The totals stand at the right.
+    // The totals are at the right.
     let width = SIZE.x - inset.right - 2.0 * margin - 140.0;
-    // The newest tick is 399, at the right end.
+    // The newest tick, 399, is at the right end.
     let fraction = 1.0 - (399.0 - tick) / ROOM;
     egui::pos2(margin + fraction * width, SIZE.y - inset.bottom / 2.0)
 }
@@ -57,7 +57,7 @@ fn a_drag_over_the_timeline_goes_to_its_tick_and_with_shift_marks_a_range() {
     let moment = *harness.state().moments.last().unwrap();
     assert_eq!(moment, range[1]);
 
-    // F fits the range, so that its middle is the middle of the strip.
+    // F zooms to the range, so the middle of the range is in the middle of the timeline.
     harness.key_press(egui::Key::F);
     harness.run();
     let middle = position_of(&harness, 399.0 - ROOM / 2.0);

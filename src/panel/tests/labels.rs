@@ -1,4 +1,4 @@
-//! Every text that is painted: none over another, none cut, none too small, none with a glyph that is missing.
+//! Every painted text is legible: no overlap, no cut text, no small font, and no missing glyph.
 
 use ab_glyph::{Font, FontRef, GlyphId};
 use bevy_egui::egui::{FontFamily, FontId, Rect};
@@ -6,12 +6,12 @@ use bevy_egui::egui::{FontFamily, FontId, Rect};
 use super::*;
 use crate::panel::pages::ranges::tried::Tradeoff;
 
-/// A text on the screen, and what of it can be seen.
+/// A visible text on the screen.
 struct Label {
     text: String,
     rect: Rect,
     font: FontId,
-    /// Whether its end is left out, or lies beyond what is shown.
+    /// Whether its end is elided or clipped.
     is_cut: bool,
 }
 
@@ -30,19 +30,19 @@ fn labels(harness: &Harness<'_, Panel>) -> Vec<Label> {
     labels.collect()
 }
 
-/// Whether a font of the family has it.
+/// Whether a font of the family has the glyph.
 fn has_glyph(family: &FontFamily, glyph: char) -> bool {
     let fonts = crate::theme::fonts();
     let mut names = fonts.families[family].iter();
     names.any(|name| {
         let font = FontRef::try_from_slice(&fonts.font_data[name].font).unwrap();
-        // The library draws thin spaces itself.
+        // egui draws thin spaces without a glyph.
         matches!(glyph, '\n' | '\u{2009}') || font.glyph_id(glyph) != GlyphId(0)
     })
 }
 
-/// A full panel: measured rungs, two switches close together, a budget for which cubes wait, a
-/// cube that is selected, and a link with everything that one can have.
+/// Returns a panel with all optional content: measured rungs, two close changes of stages, a budget with waiting cubes, a
+/// selected cube, and a link with every condition.
 fn full(page: Page, is_compared: bool) -> Panel {
     let stages = ladder::CHANGED_FLAGS.stages;
     let mut panel = measured(page, stages);
@@ -99,7 +99,7 @@ fn check(harness: &mut Harness<'_, Panel>, what: &str, wrong: &mut Vec<String>) 
             font,
             is_cut,
         } = label;
-        // What is typed scrolls in its field.
+        // Text in an input field scrolls.
         if *is_cut && font.family == FontFamily::Proportional {
             wrong.push(format!("{what}: {text:?} is cut"));
         }
@@ -114,7 +114,7 @@ fn check(harness: &mut Harness<'_, Panel>, what: &str, wrong: &mut Vec<String>) 
         }
         for other in &labels[..index] {
             let both = rect.intersect(other.rect);
-            // A part of a byte that belongs to the selected cube is painted over it, in another colour.
+            // Part of a byte of the selected cube is painted again in another colour.
             let is_byte = font.family == FontFamily::Monospace && other.text == *text;
             if both.width() > 1.0 && both.height() > 1.0 && !is_byte {
                 wrong.push(format!("{what}: {:?} and {text:?} at {both}", other.text));

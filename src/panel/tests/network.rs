@@ -1,4 +1,4 @@
-//! Network: the link, playout, the other ends, and the two halves.
+//! The tab *Network*: link, playout, remote peers, and the two halves.
 
 use super::*;
 
@@ -107,7 +107,7 @@ fn both_halves_are_swapped_or_made_alike() {
     };
     assert_eq!(sides(&harness), Side::ALL);
     click(&mut harness, "Same settings");
-    // The right one is selected.
+    // The right half is selected.
     assert_eq!(sides(&harness)[2..], [Side::Left]);
 }
 
@@ -129,7 +129,7 @@ fn typed_lane_text_takes_effect_on_enter_and_an_error_is_shown_without_a_tooltip
     harness.key_press(egui::Key::Enter);
     harness.run();
     assert!(harness.state().typed.is_empty());
-    // A click elsewhere does not lose it, Esc does.
+    // The text survives a click elsewhere. Esc discards it.
     click(&mut harness, "Link and playout");
     click(&mut harness, "The two halves");
     assert!(says(&harness, error));

@@ -1,4 +1,4 @@
-//! The pages of the tab Packet.
+//! The pages of the tab *Packet*.
 
 use std::collections::HashSet;
 
@@ -79,7 +79,7 @@ fn the_packets_of_a_cube_end_with_the_newest_or_with_that_of_the_moment() {
     assert!(says(&harness, "399, ") && says(&harness, "400, "));
     change(&mut harness, |panel| panel.past.moment = Some(140));
     assert!(says(&harness, "140, ") && !says(&harness, "399, "));
-    // Cube 1 moved far, and did not turn; cube 2 has only turned; cube 9 has done neither.
+    // Cube 1 moved far and did not turn; cube 2 only turned; cube 9 is unchanged.
     for (cube, row, field) in [
         (
             1,
@@ -103,13 +103,13 @@ fn pointing_at_bits_hovers_their_cube_without_a_tooltip() {
     let total = harness.get_by_label_contains("by kind");
     let chart = total.rect();
     assert!(chart.height() >= 20.0);
-    // A click on it changes the order below, and another changes it back.
+    // A click changes the order below, and another click changes it back.
     total.click();
     harness.run();
     click_on(&mut harness, "in order");
     let labels = |harness: &Harness<'_, Panel>| harness.query_all_by_label_contains("").count();
     let before = labels(&harness);
-    // The row of the cubes, and the bytes below the chart.
+    // Positions in the row of the cubes, and in the bytes below the chart.
     for below in [32.0, 70.0] {
         let mut cubes = HashSet::new();
         for step in 0..60 {
@@ -157,7 +157,7 @@ fn every_kind_has_a_row_whatever_is_sent_and_buttons_stay_where_they_are() {
             assert_eq!(is_unused, !is_used, "{}: {kind}", rung.name);
         }
         tops.push(harness.get_by_label("form").rect().top());
-        // Until there is a second of the same stages, too.
+        // The layout is the same before the first second with these stages.
         change(&mut harness, |panel| panel.meter = LaneMeter::default());
         assert!(says(&harness, "Measuring"));
         tops.push(harness.get_by_label("form").rect().top());

@@ -1,4 +1,4 @@
-//! What holds for each page of the panel.
+//! Tests of every page of the panel.
 
 use cubewire_codec::stages::Delta;
 
@@ -13,7 +13,7 @@ fn a_tab_opens_with_a_click_and_its_pages_with_another() {
         while harness.state().state.page.tab() != tab {
             harness.step();
         }
-        // In the first frame with the page, its tab is the one that is marked.
+        // The tab of a page is marked in its first frame.
         let first = harness.get_all_by_label(tab.title()).next().unwrap();
         let marked = first.accesskit_node().toggled();
         assert_eq!(marked, Some(egui::accesskit::Toggled::True), "{tab:?}");
@@ -38,7 +38,7 @@ fn a_tab_opens_with_a_click_and_its_pages_with_another() {
     assert!(!harness.state().state.shows(Page::Halves));
 }
 
-/// A page, what is clicked on it, and whether that has had its effect.
+/// A page, the label to click, and the expected effect.
 type Case = (Page, &'static str, fn(&Panel) -> bool);
 
 #[test]
@@ -139,7 +139,7 @@ fn the_panel_keeps_its_width_whatever_it_shows() {
     assert_eq!(wide, Vec::<String>::new());
 }
 
-/// A page with what none of the texts apply to, the page with what all of them apply to, and the texts.
+/// A page, a change that hides all texts, a change that shows all texts, and the texts.
 type Said = (
     Page,
     fn(&mut Panel),
@@ -179,7 +179,7 @@ fn a_page_says_what_is_special_about_what_it_shows() {
         (Page::Ladder, without, remote, THERE),
         (Page::Link, hermite, chosen, &["hermite becomes linear"]),
         (Page::Link, usual, serve, &VIEWER),
-        // The meter has the errors of these stages, without a budget.
+        // The meter has errors with these stages without a budget.
         (
             Page::Budget,
             |it| it.settings.sender.budget = Some(64),
@@ -201,7 +201,7 @@ fn a_page_says_what_is_special_about_what_it_shows() {
     }
 }
 
-/// A ladder that is encoded, with this column.
+/// Adds an encoded ladder with a column.
 fn with(panel: &mut Panel, column: Column) {
     panel.shadow = Some(ShadowLadder::of_bytes(90, |_, _| 1_000));
     panel.state.column = column;
@@ -215,7 +215,7 @@ const VIEWER: [&str; 5] = [
     "Without arithmetic coding: the two ends have different trained models.",
 ];
 
-/// A server with that viewer.
+/// Adds a viewer of this server.
 fn serve(panel: &mut Panel) {
     let serving = Serving {
         address: "192.168.1.5:7000".to_owned(),

@@ -101,7 +101,7 @@ fn a_switch_that_is_refused_says_why_and_a_name_selects_its_rung() {
         harness.run_steps(60);
         assert!(says(&harness, reason), "{rung}");
     }
-    // One stage alone.
+    // Only this stage changes.
     assert!(switch(&mut harness, &ladder::RELATIVE_POSITION));
     let mut expected = *ladder::CHANGED_FLAGS.stages;
     expected.relative_position = cubewire_codec::stages::RelativePosition::Off;
@@ -166,7 +166,7 @@ fn in_a_low_window_the_present_rung_is_scrolled_into_sight() {
     harness.state_mut().settings.sender.stages = ladder::SIMULATED.stages;
     harness.run_steps(20);
     assert!(bottom(&harness) <= toolbar);
-    // When it is opened, and in a window that becomes lower, too.
+    // Also when the page is opened, and after the window became lower.
     harness.state_mut().state.page = Page::Help;
     harness.run();
     harness.set_size(SIZE);
@@ -207,7 +207,7 @@ fn last_figure(harness: &Harness<'_, Panel>, rung: ladder::Rung) -> String {
 #[test]
 fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
     let mut harness = open(table(Column::Without, ladder::CHANGED_FLAGS.stages));
-    // The later in the list of stages, the more it saves here.
+    // Later stages in this list save more.
     let saved = [
         ladder::CHANGED_FLAGS,
         ladder::RELATIVE_ORIENTATION,
@@ -232,7 +232,7 @@ fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
         assert!(says(&harness, said), "{said}");
     }
     harness.hover_at(egui::Pos2::ZERO);
-    // On a machine that is too slow for them, they say so, on both pages that have them.
+    // On a slow machine, both pages show the age of the figures.
     for (page, old) in [
         (Page::Ladder, "one less, 5.1 s ago"),
         (Page::Stages, "saved kbps 5.1 s ago"),
@@ -254,7 +254,7 @@ fn without_a_stage_the_lane_costs_more_and_a_row_says_of_what_part() {
     }
     change(&mut harness, |panel| panel.state.page = Page::Ladder);
     assert!(says(&harness, " of the ticks"));
-    // The figures are those of the stages that were measured.
+    // The figures belong to the measured stages.
     change(&mut harness, |panel| {
         panel.settings.sender.stages = ladder::DELTA.stages;
     });
@@ -310,7 +310,7 @@ fn the_top_rung_says_whether_both_ends_are_in_sync_within_the_page() {
         let bottom = harness.get_by_label("Nudge").rect().max.y;
         assert!(bottom <= toolbar(&harness), "{bottom}");
     }
-    // What is not in sync cannot lose it.
+    // Ends that are not in sync cannot lose it.
     for (sync, asked) in [(LaneSync::default(), None), (synced, Some(Action::Desync))] {
         let mut harness = simulated(sync);
         assert_eq!(is_disabled(&harness, "Nudge"), asked.is_none());

@@ -1,4 +1,4 @@
-//! The tab about stages: their options, their ranges, and the budget.
+//! The tab *Stages*: options, ranges, and the budget.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn stages(harness: &Harness<'_, Panel>) -> Stages {
     harness.state().settings.sender.stages
 }
 
-/// A page of a lane with these stages.
+/// Opens a page of a lane with given stages.
 fn with_stages(page: Page, stages: Stages) -> Harness<'static, Panel> {
     let mut panel = panel(page);
     panel.settings.sender.stages = stages;
@@ -27,7 +27,7 @@ fn an_option_with_an_asterisk_changes_what_is_in_its_way_and_one_that_is_dim_not
     let mut harness = with_stages(Page::Stages, ladder::CHANGED_FLAGS.stages);
     click(&mut harness, "arithmetic");
     assert_eq!(stages(&harness), ladder::ARITHMETIC.stages);
-    // It has its own selection.
+    // The arithmetic coding has a selection of changed cubes built in.
     assert!(is_disabled(&harness, "indices"));
     click(&mut harness, "indices");
     assert_eq!(stages(&harness), ladder::ARITHMETIC.stages);
@@ -44,7 +44,7 @@ fn every_stage_says_what_it_saves_if_that_is_measured_of_these_stages() {
         }
         let is_uncompressed = rung.stages == ladder::UNCOMPRESSED.stages;
         assert_eq!(says(&harness, "Orientation: saves 0 kbps"), is_uncompressed);
-        // The measurement lags behind a switch.
+        // The measurement lags behind a change of stages.
         let stages = match is_uncompressed {
             true => ladder::DELTA.stages,
             false => ladder::UNCOMPRESSED.stages,
@@ -52,7 +52,7 @@ fn every_stage_says_what_it_saves_if_that_is_measured_of_these_stages() {
         change(&mut harness, |panel| panel.settings.sender.stages = stages);
         assert!(says(&harness, "Orientation: saves … kbps"), "{}", rung.name);
     }
-    // Without measurements it says nothing, rather than nothing saved.
+    // Without measurements, the page shows no savings, not savings of 0.
     assert!(!says(&harness(Page::Stages), "saves"));
 }
 
@@ -69,7 +69,7 @@ fn what_stages_save_is_measured_while_they_are_shown() {
     assert!(!app.world().resource::<WantsAblation>().0);
 }
 
-/// Drags the knob of a slider to a point that far from its left end.
+/// Drags the knob of a slider to a distance from its left end.
 fn drag(harness: &mut Harness<'_, Panel>, name: &str, x: f32) {
     let slider = harness.get_by_role_and_label(Role::Slider, name).rect();
     let at = egui::pos2(slider.left() + x, slider.center().y);
@@ -79,7 +79,7 @@ fn drag(harness: &mut Harness<'_, Panel>, name: &str, x: f32) {
     harness.run();
 }
 
-/// Whether stages are as a slider should have set them.
+/// Checks the stages after a slider was dragged.
 type IsSet = fn(Stages) -> bool;
 
 #[test]
@@ -101,7 +101,7 @@ fn sliders_set_what_the_codec_accepts_and_are_left_out_without_their_stage() {
         drag(&mut harness, name, 4.0);
         assert!(is_set(stages(&harness)), "{name}");
     }
-    // Predicted positions have no such ranges, and no other steps.
+    // Predicted positions have no such ranges and a fixed grid.
     change(&mut harness, |panel| {
         panel.settings.sender.stages = ladder::PREDICTED_POSITION.stages;
     });
@@ -126,13 +126,13 @@ fn the_ranges_that_can_be_set_come_first_and_cost_and_error_are_in_sight() {
         let harness = with_stages(Page::Ranges, rung.stages);
         let [first, second] = [first, second].map(|name| harness.get_by_label(name).rect());
         assert!(first.top() < second.top(), "{}", rung.name);
-        // The plot below its heading is in sight, too.
+        // The plot below its heading is visible, too.
         let heading = bottom(&harness, "Cost and error");
         assert!(heading + 76.0 <= toolbar(&harness), "{heading}");
     }
 }
 
-/// The page of the budget, with cubes that wait: cube 3 for the longest time.
+/// Opens the page of the budget with waiting cubes. Cube 3 waited longest.
 fn waiting(count: usize) -> Harness<'static, Panel> {
     let mut panel = panel(Page::Budget);
     panel.settings.sender.budget = Some(64);
@@ -152,7 +152,7 @@ fn waiting(count: usize) -> Harness<'static, Panel> {
     let others = (count..50).map(|_| up_to_date);
     panel.standings.now = (0..count).map(wait).chain(others).collect();
     panel.standings.record(389);
-    // The newest packet has ended every wait.
+    // The newest packet ended every wait.
     panel.standings.now.fill(up_to_date);
     panel.standings.record(390);
     open(panel)
@@ -168,10 +168,10 @@ fn a_budget_is_switched_on_and_off_and_keeps_its_size() {
     assert_eq!(budget(&harness), Some(16));
     click(&mut harness, "off");
     assert_eq!(budget(&harness), None);
-    // What it would do, and one switch.
+    // Only the explanation and the switch.
     assert!(says(&harness, "A budget limits what the lane may send"));
     assert!(!says(&harness, "Nothing waited"));
-    // The error to compare with.
+    // The error without a budget, for comparison.
     let is_off = |text: &str| text == "4.0";
     assert!(paints(&harness, is_off) && paints(&harness, |text| text == "mean error"));
     assert!(harness.query_by_role(Role::Slider).is_none());

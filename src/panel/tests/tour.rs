@@ -3,7 +3,7 @@
 use super::*;
 use crate::theme::egui_color;
 
-/// The panel with a step of the tour.
+/// Opens the panel at a step of the tour.
 fn at(index: usize, size: egui::Vec2) -> Harness<'static, Panel> {
     let mut panel = panel(Page::Ladder);
     panel.status.tour = Some(Tour {
@@ -105,7 +105,7 @@ fn the_card_is_below_the_halves_with_all_of_its_text() {
     assert_eq!(outside, []);
 }
 
-/// The texts in several rows, and how long each row is.
+/// Returns the texts with several rows, and the width of each row.
 fn texts_in_rows<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = (&'a str, Vec<f32>)> {
     let texts = painted(harness).map(|(_, text)| &text.galley);
     let texts = texts.filter(|text| text.rows.len() > 1);
@@ -119,7 +119,7 @@ fn texts_in_rows<'a>(harness: &'a Harness<'_, Panel>) -> impl Iterator<Item = (&
 fn what_is_seen_now_is_the_mean_of_the_last_second() {
     for (index, text) in [
         (0, "here, now: 4.0 mm"),
-        // 520 bytes in the mean, and 28 of headers.
+        // 520 bytes on average, plus 28 bytes of headers.
         (1, "here, now: 263 kbps"),
         (4, "here, now: …"),
         (12, "left, now: 0 ms"),
@@ -181,7 +181,7 @@ fn the_explanation_has_a_button_that_begins_the_tour_where_there_is_one() {
     });
     click_on(&mut harness, "Take the tour");
     assert_eq!(harness.state().actions, [Action::Tour]);
-    // In the tour nothing else is explained.
+    // During the tour, no other cards are shown.
     change(&mut harness, |panel| {
         panel.status.tour = Some(Tour::default().after(Action::Tour));
     });
@@ -189,7 +189,7 @@ fn the_explanation_has_a_button_that_begins_the_tour_where_there_is_one() {
     assert!(harness.query_by_label(STEPS[0].title).is_some());
 }
 
-/// A low window that offers the tour.
+/// Opens a low window that offers the tour.
 fn low(is_explained: bool, step: Option<usize>) -> Harness<'static, Panel> {
     let mut panel = panel(Page::Ladder);
     panel.state.explaining = is_explained;

@@ -1,4 +1,4 @@
-//! The panel as a whole: its buttons, its sizes, its graph, and what explains it.
+//! The whole panel: buttons, sizes, graph, and the cards that explain it.
 
 use super::*;
 
@@ -88,7 +88,7 @@ fn the_cubes_are_far_away_where_none_is_near_the_player() {
     assert!(!is_alone(&world));
     world.bodies[PLAYER].position.x += 100.0;
     assert!(is_alone(&world));
-    // A ball of cubes rolls with it.
+    // A ball of cubes rolls with the player.
     world.bodies[PLAYER + 1].position = world.bodies[PLAYER].position;
     assert!(!is_alone(&world));
 }
@@ -135,7 +135,7 @@ fn the_panel_is_whole_a_slim_bar_or_hidden_and_in_a_narrow_window_slim_until_ask
         harness.state_mut().state.resize();
         harness.run();
         assert_eq!(harness.state().state.shown_size(), size);
-        // What is chosen in a narrow window is not for the next wide one.
+        // A choice in a narrow window does not apply to wide windows.
         assert_eq!(harness.state().state.size, PanelSize::Whole);
     }
     assert_eq!(harness.state().drawn.inset.right, 0.45 * 800.0);
@@ -189,7 +189,7 @@ fn the_zero_of_an_axis_stands_beside_its_line() {
         let mut found = texts(&harness).filter(|(text, _)| *text == label);
         found.next().unwrap().1.center().y
     };
-    // The row of the times begins at the line.
+    // The row of times begins at the line.
     let [zero, now] = ["0", "now"].map(middle);
     assert!((now - zero - 8.0).abs() < 1.5, "{zero}, {now}");
 }

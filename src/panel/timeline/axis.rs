@@ -1,4 +1,4 @@
-//! What is shown of what is recorded.
+//! The visible part of the recorded ticks.
 
 use std::ops::RangeInclusive;
 
@@ -7,9 +7,9 @@ use bevy_egui::egui::{Key, Rect, Response, Ui};
 use crate::panel::zoom::Zoom;
 use crate::replication::METER_TICKS;
 
-/// The ticks that are shown of the [whole], after wheel and double click, or F, which fits the range. It follows the
-/// moment, and is the whole again when the game resumes. The ends may lie between two ticks, and the first is negative
-/// until the whole is full, so that the newest tick is always at the right.
+/// Returns the visible part of the [whole] time span. The wheel zooms, a double click zooms out, and F zooms to `range`. The
+/// part follows `moment`, and is the whole again when the game resumes. The ends may be between two ticks. The first tick is
+/// negative until the whole is full, so that the newest tick is always at the right.
 pub(super) fn shown(
     ui: &Ui,
     response: &Response,
@@ -52,14 +52,14 @@ pub(super) fn shown(
     tick(part.start)..=tick(part.end)
 }
 
-/// How many ticks the timeline has room for: half of the last minute, a quarter or an eighth, until that is full.
+/// Returns the time span in ticks: an eighth, a quarter or half of a minute while the recorded ticks fit, then a minute.
 fn whole(recorded: u64) -> u64 {
     let parts = [8, 4, 2].map(|part| METER_TICKS as u64 / part);
     let roomy = parts.into_iter().find(|ticks| recorded <= *ticks);
     roomy.unwrap_or(METER_TICKS as u64)
 }
 
-/// Half a second.
+/// Shortest visible time span: half a second.
 const MIN_TICKS: f64 = 30.0;
 
 #[cfg(test)]

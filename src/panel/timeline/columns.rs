@@ -1,28 +1,28 @@
-//! The columns of the timeline: one pixel wide, or one tick where those are wider.
+//! Columns of the timeline. A column is one pixel wide, or one tick if a tick is wider.
 
 use std::ops::RangeInclusive;
 
 use crate::replication::{ArrivalCounts, LaneMeter, kbps};
 
-/// What happened in the ticks of a column.
+/// Summary of the ticks of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Column {
-    /// The rate if every tick had the largest payload of the column; 0 if nothing was sent.
+    /// The bandwidth if every tick had the largest packet of the column; 0 without packets.
     pub(super) kbps: f64,
     pub(super) is_lost: bool,
     pub(super) is_late: bool,
 }
 
-/// The columns of the ticks `shown`, on `width` pixels, with the ticks where each begins and ends; the oldest first.
+/// Returns the columns of the ticks `shown` on `width` pixels, the oldest first, with the range of ticks of each.
 pub(super) fn columns(
     meter: &LaneMeter,
     shown: &RangeInclusive<f64>,
     width: f32,
 ) -> Vec<(RangeInclusive<f64>, Column)> {
     let (from, to) = (*shown.start(), *shown.end());
-    // In ticks: the first column begins with a whole one.
+    // Ticks per column, at least one.
     let each = ((to - from) / f64::from(width.ceil().max(1.0))).max(1.0);
-    // By tick alone, so that each stays in its column while the minute moves on.
+    // The column depends only on the tick, so a tick stays in its column while the timeline moves.
     let column_of = |tick: f64| (tick / each).floor();
     let first = column_of(from);
     let count = ((to / each).ceil() - first).max(1.0) as usize;
@@ -80,7 +80,7 @@ mod tests {
         };
         assert_eq!(found(|column| column.kbps > 100.0), [300]);
         assert_eq!(columns[300].kbps, 5_028.0 * 8.0 * 60.0 / 1000.0);
-        // What has not arrived yet may still do so.
+        // Packets that are still in flight do not count as lost.
         assert_eq!(found(|column| column.is_lost), [166]);
         assert_eq!(found(|column| column.is_late), [16]);
     }

@@ -1,4 +1,4 @@
-//! Steps through the past with the arrow keys, which roll the cube only while the game goes on.
+//! Moves through the past with the arrow keys, which roll the cube only while the game runs.
 
 use std::ops::RangeInclusive;
 
@@ -15,7 +15,7 @@ use crate::replication::{LaneMeter, Sample};
 use crate::simulation::CubeWorld;
 use crate::view::Selected;
 
-/// The keys, unless the panel takes them.
+/// Keyboard input, unless the panel has the focus.
 #[derive(SystemParam)]
 pub(in crate::panel) struct Keyboard<'w, 's> {
     keys: Res<'w, ButtonInput<KeyCode>>,
@@ -23,7 +23,8 @@ pub(in crate::panel) struct Keyboard<'w, 's> {
     egui: Option<Res<'w, EguiWantsInput>>,
 }
 
-/// Moves the moment while the timeline is shown and the game is paused. Escape drops the range, or else resumes.
+/// Moves the displayed tick while the timeline is shown and the game is paused. Escape clears the range, or else
+/// resumes the game.
 pub(in crate::panel) fn step(
     mut state: ResMut<PanelState>,
     clock: Res<Time<Virtual>>,
@@ -33,7 +34,7 @@ pub(in crate::panel) fn step(
     mut moment: ResMut<Moment>,
     mut commands: Commands,
 ) {
-    // Held keys repeat.
+    // Repeated events of held keys count.
     let pressed = keyboard.inputs.read().filter(|key| key.state.is_pressed());
     let pressed: Vec<_> = pressed.map(|key| (key.key_code, character(key))).collect();
     if moment.0.is_none() && state.range.is_some() {
@@ -82,7 +83,7 @@ pub(in crate::panel) fn step(
     }
 }
 
-/// The nearest tick before `tick`, or after it, in which a packet was sent.
+/// Returns the nearest tick before or after `tick` with a packet.
 fn packet_beside(meter: &LaneMeter, tick: u64, is_after: bool) -> Option<u64> {
     let mut samples = meter.samples().iter();
     let is_packet = |sample: &&Sample| !sample.snapshots.is_empty();

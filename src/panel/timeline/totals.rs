@@ -1,4 +1,4 @@
-//! What was sent in the marked range, or in what is shown, right of the rows.
+//! Totals of the marked range or of the visible part, right of the rows.
 
 use std::ptr;
 
@@ -12,7 +12,7 @@ use crate::panel::style::{BODY, LINE, Look, SMALL};
 use crate::panel::widgets::{At, text};
 use crate::replication::{Accounting, ArrivalCounts, LaneMeter, Totals};
 
-/// Draws the totals of each row beside it, and below all of them which time they are of.
+/// Draws the totals of each row next to it, and their time span below.
 pub(super) fn draw(
     ui: &Ui,
     area: Rect,
@@ -22,7 +22,7 @@ pub(super) fn draw(
 ) {
     let look = Look::of(ui);
     let painter = ui.painter();
-    // What is only shown moves on with every tick, and is read four times a second.
+    // The visible part moves with every tick, so its totals change only four times a second to stay legible.
     let each = if is_marked { 1 } else { UPDATE_TICKS };
     let mut seconds = None;
     for ((side, lane), row) in strip.halves.iter().zip(rows) {
@@ -66,7 +66,7 @@ pub(super) fn draw(
 /// A quarter of a second.
 const UPDATE_TICKS: u64 = TICKS_PER_SECOND as u64 / 4;
 
-/// What a lane sent in a range.
+/// Totals of a lane in a range of ticks.
 #[derive(Clone, Debug)]
 struct Sums {
     totals: Totals,
@@ -132,13 +132,13 @@ mod tests {
             packet.arrival = (tick != 119).then_some(arrival);
         });
         let words = |meter: &LaneMeter, range| Sums::of(meter, range).words();
-        // 60 packets with 28 bytes of headers each, in a second.
+        // 60 packets with 28 bytes of headers each in a second.
         let expected = "1.00 s: 60 packets, 6300 bytes of payload, mean 105.0, largest 400; 63.8 kbps; 0 lost, 1 late";
         assert_eq!(words(&meter, [120, 179]), expected);
         let one_more = words(&meter, [119, 179]);
         assert!(one_more.contains("61 packets"), "{one_more}");
         assert!(one_more.ends_with("1 lost, 1 late"), "{one_more}");
-        // What is not recorded any more does not count as time.
+        // Ticks that are no longer recorded do not count as time.
         let younger = LaneMeter::from_samples((5..600).map(|tick| Sample {
             tick,
             ..Sample::default()

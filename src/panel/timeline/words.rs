@@ -1,4 +1,4 @@
-//! What the timeline says in words.
+//! Texts of the timeline.
 
 use bevy_egui::egui::{Rect, Ui, pos2, vec2};
 use cubewire_inspector::words::grouped;
@@ -13,7 +13,7 @@ use crate::panel::widgets::{At, Chart, Pointing, ring, text, triangle};
 use crate::replication::{Fate, rung_name};
 use crate::view::Side;
 
-/// What was recorded, and how to move in it, the longest first.
+/// Texts about the recording and about the controls, the longest first.
 pub(super) fn hints(strip: &Strip<'_>, recorded: u64) -> [String; 3] {
     let memory = strip.past.memory_bytes as f64 / f64::from(1 << 20);
     let memory = format!("{memory:.0} of 64 MiB");
@@ -33,13 +33,13 @@ pub(super) fn hints(strip: &Strip<'_>, recorded: u64) -> [String; 3] {
     ]
 }
 
-/// The tick that is shown, and how long ago it was.
+/// Text with the displayed tick and its age.
 pub(super) fn moment(tick: u64, newest: u64) -> String {
     let ago = seconds(newest.saturating_sub(tick) as f64);
     format!("{ago:.1} s ago, tick {}", grouped(tick as f64))
 }
 
-/// What the marks mean, at the right end of a row. Returns where it begins.
+/// Draws the legend at the right end of a row. Returns the x coordinate of its left end.
 pub(super) fn legend(ui: &Ui, row: Rect) -> f32 {
     let look = Look::of(ui);
     let painter = ui.painter();
@@ -64,7 +64,7 @@ pub(super) fn legend(ui: &Ui, row: Rect) -> f32 {
     bytes.x - 6.0
 }
 
-/// Times below the rows: the ends and the middle.
+/// Draws the times at the ends and in the middle, below the rows.
 pub(super) fn times(ui: &Ui, chart: &Chart, newest: u64) {
     let (from, to) = (*chart.x.start(), *chart.x.end());
     let ago = |tick: f64| seconds(newest as f64 + 1.0 - tick);
@@ -75,7 +75,7 @@ pub(super) fn times(ui: &Ui, chart: &Chart, newest: u64) {
     chart.times(ui, [&from, &middle, &to]);
 }
 
-/// A tick of a lane in words. One before the first of the game is negative.
+/// Describes a tick of a lane. Ticks before the start of the game are negative.
 pub(super) fn describe(measured: &Measured<'_>, tick: i64, newest: u64) -> String {
     let ago = seconds(newest as f64 - tick as f64).max(0.0);
     let side = measured.side.name();

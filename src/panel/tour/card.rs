@@ -1,5 +1,5 @@
-//! The card of a step, docked below the halves: what the step says, the article's figure beside the same here and now, and
-//! dots to go to another step.
+//! The card of a step, docked below the halves: its text, the article's figure next to the measurement, and dots that
+//! select another step.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -18,18 +18,18 @@ use crate::panel::style::{
 use crate::panel::widgets::{At, Kind, balanced, button, key_figure, link, text, tick};
 use crate::view::Side;
 
-/// What the card shows.
+/// Content of the card.
 #[derive(Clone, Debug)]
 pub(in crate::panel) struct Guide {
     tour: Tour,
     index: usize,
     step: &'static TourStep,
-    /// The number to watch, as it is now in each lane, the left one first.
+    /// Present value of the watched number for each lane, the left one first. `None` until it is measured.
     seen: Vec<(Side, Option<f64>)>,
 }
 
 impl Guide {
-    /// None outside of the tour. Graphs go back that many seconds.
+    /// Returns `None` outside of the tour. `graph_seconds` is the time span for [`Watch::Lost`](super::Watch::Lost).
     pub(in crate::panel) fn of(lane: &LaneView<'_>, graph_seconds: u32) -> Option<Self> {
         let tour = lane.status.tour.filter(|tour| !tour.is_elsewhere)?;
         let step = tour.step()?;
@@ -44,7 +44,7 @@ impl Guide {
         })
     }
 
-    /// The article's figure, then the number to watch as it is now: what each is called, its value, and its colour.
+    /// Returns the name, value and colour of each figure: the article's figure, then the measurements.
     fn figures(&self, look: Look) -> Vec<(&'static str, String, Color32)> {
         let watch = self.step.watch;
         let article = self.step.article;
@@ -63,7 +63,7 @@ impl Guide {
         article.into_iter().chain(seen).collect()
     }
 
-    /// These in a line, and how they differ.
+    /// Text with all figures in a line, and their difference from the article.
     fn line(&self, look: Look) -> String {
         let [what, unit] = self.step.watch.name_and_unit();
         let figures = self.figures(look).into_iter();
@@ -77,7 +77,7 @@ impl Guide {
     }
 }
 
-/// Draws the card. Returns its height, and the action of what was pressed.
+/// Draws the card. Returns its height and the action of the pressed button.
 pub(in crate::panel) fn draw(root: &mut Ui, guide: &Guide) -> (f32, Option<Action>) {
     let look = Look::of(root);
     let width = root.available_width() - 2.0 * BESIDE;
@@ -102,7 +102,7 @@ pub(in crate::panel) fn draw(root: &mut Ui, guide: &Guide) -> (f32, Option<Actio
     (rect.height(), pressed)
 }
 
-/// What the step says beside its figures, above the dots and the buttons.
+/// Draws the text left of the figures, above the dots and the buttons.
 fn wide(ui: &mut Ui, all: Rect, guide: &Guide) -> Option<Action> {
     let look = Look::of(ui);
     let (above, below) = all.split_top_bottom_at_y(all.bottom() - BUTTONS);
@@ -123,7 +123,7 @@ fn wide(ui: &mut Ui, all: Rect, guide: &Guide) -> Option<Action> {
     pressed.or(article(&mut ui, guide))
 }
 
-/// The figures beside each other below what they are of, how they differ, and what to do, beside a line.
+/// Draws the figures in a row under their heading; below them their difference from the article and the task.
 fn columns(ui: &mut Ui, area: Rect, guide: &Guide) {
     let look = Look::of(ui);
     let area = area.with_min_y(area.top() + 14.0);
@@ -158,14 +158,14 @@ fn columns(ui: &mut Ui, area: Rect, guide: &Guide) {
     task(&mut ui, guide);
 }
 
-/// What there is to do in the step.
+/// Draws the task of the step, if it has one.
 fn task(ui: &mut Ui, guide: &Guide) {
     if let Some(task) = guide.step.task {
         tick(ui, guide.tour.is_done, task.text());
     }
 }
 
-/// The text, and below it the figures, where there is no room for columns.
+/// Returns the text and the line of figures for a card without columns.
 fn lines(ui: &Ui, guide: &Guide, width: f32) -> [Arc<Galley>; 2] {
     let look = Look::of(ui);
     [
@@ -174,7 +174,7 @@ fn lines(ui: &Ui, guide: &Guide, width: f32) -> [Arc<Galley>; 2] {
     ]
 }
 
-/// The card without columns: what there is to say below the buttons.
+/// Draws a card without columns: the buttons, and below them the texts.
 fn narrow(ui: &mut Ui, all: Rect, guide: &Guide, lines: [Arc<Galley>; 2]) -> Option<Action> {
     let all = all.with_min_y(all.top() + EDGE + 8.0);
     let (above, below) = all.split_top_bottom_at_y(all.top() + BUTTON);
@@ -211,9 +211,9 @@ fn narrow(ui: &mut Ui, all: Rect, guide: &Guide, lines: [Arc<Galley>; 2]) -> Opt
     pressed
 }
 
-/// How high that card is.
+/// Returns the height of a card without columns.
 fn narrow_height(guide: &Guide, width: f32, lines: &[Arc<Galley>; 2]) -> f32 {
-    // Rows of the title and of the task, where buttons and link leave them no room beside.
+    // Without room next to the buttons and the link, title and task have their own rows.
     let rows = match guide.step.task {
         _ if width >= BESIDE_BUTTONS => 0.0,
         Some(_) => 2.0,
@@ -223,7 +223,7 @@ fn narrow_height(guide: &Guide, width: f32, lines: &[Arc<Galley>; 2]) -> f32 {
     EDGE + 8.0 + BUTTON + GAP + rows * (ROW + GAP) + lines + LINE + 10.0
 }
 
-/// The buttons at the right end of an area. Returns the action of the one that was pressed, and what is left of the area.
+/// Draws the buttons at the right end of an area. Returns the action of the pressed button, and the free area.
 fn buttons(ui: &mut Ui, area: Rect, guide: &Guide, next_width: f32) -> (Option<Action>, Rect) {
     let layout = Layout::right_to_left(Align::Center);
     let mut ui = ui.new_child(UiBuilder::new().max_rect(area).layout(layout));
@@ -242,7 +242,7 @@ fn buttons(ui: &mut Ui, area: Rect, guide: &Guide, next_width: f32) -> (Option<A
         let is_enabled = key != Action::TourBack || guide.index > 0;
         if ui.add_enabled(is_enabled, widget).clicked() {
             pressed = Some(match key {
-                // In the past, Escape goes elsewhere.
+                // In the past, `LeaveTour` would only return to the present.
                 Action::LeaveTour => Action::Tour,
                 action => action,
             });
@@ -251,13 +251,13 @@ fn buttons(ui: &mut Ui, area: Rect, guide: &Guide, next_width: f32) -> (Option<A
     (pressed, ui.available_rect_before_wrap())
 }
 
-/// The link into the article.
+/// Draws the link to the article.
 fn article(ui: &mut Ui, guide: &Guide) -> Option<Action> {
     let is_clicked = link(ui, "Read the article").clicked();
     is_clicked.then_some(Action::Open(guide.step.address))
 }
 
-/// A dot for each step: those behind are filled, the present one is larger.
+/// Draws a dot for each step. Earlier steps are filled, and the present one is larger.
 fn dots(ui: &mut Ui, guide: &Guide) -> Option<Action> {
     let look = Look::of(ui);
     let mut pressed = None;
@@ -285,7 +285,7 @@ fn dots(ui: &mut Ui, guide: &Guide) -> Option<Action> {
     pressed
 }
 
-/// Logical points.
+/// Sizes and distances, logical points.
 const HEIGHT: f32 = 180.0;
 const BESIDE: f32 = 24.0;
 const EDGE: f32 = 3.0;
@@ -293,6 +293,6 @@ const BUTTONS: f32 = 48.0;
 const FIGURE: f32 = 50.0;
 const DOT: f32 = 15.0;
 
-/// Widths from which figures stand beside the text, and the title beside the buttons, logical points.
+/// Smallest widths with figures next to the text, and with the title next to the buttons, logical points.
 const WIDE: f32 = 772.0;
 const BESIDE_BUTTONS: f32 = 600.0;

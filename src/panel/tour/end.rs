@@ -1,4 +1,4 @@
-//! The card at the end of the tour: from the first rung to the last.
+//! The card at the end of the tour: bandwidth from the first rung to the last.
 
 use bevy_egui::egui::{
     Align2, Area, Context, Id, Label, Margin, Order, Rect, RichText, Sense, Stroke, Ui, Vec2, pos2,
@@ -15,15 +15,15 @@ use crate::panel::widgets::{At, Chart, Kind, Scale, balanced, button, over_pictu
 use crate::replication::TARGET_KBPS;
 use crate::view::{Inset, Side};
 
-/// What the card shows.
+/// Content of the card.
 #[derive(Clone, Debug)]
 pub(in crate::panel) struct End {
-    /// What each rung costs now; none where that is not measured.
+    /// Present cost of each rung; `None` until it is measured.
     kbps: Vec<Option<f64>>,
 }
 
 impl End {
-    /// None but at the end of the tour.
+    /// Returns `None` except at the end of the tour.
     pub(in crate::panel) fn of(lane: &LaneView<'_>) -> Option<Self> {
         lane.status.tour.filter(|tour| tour.is_over())?;
         let costs = lane.rung_costs();
@@ -31,8 +31,8 @@ impl End {
         Some(Self { kbps })
     }
 
-    /// Draws the card over the view, between the headline and the captions of the halves; a narrow window has a small headline.
-    /// Returns the action of the button that was pressed.
+    /// Draws the card over the view, between the headline and the captions of the halves. A narrow window has a lower
+    /// headline. Returns the action of the pressed button.
     pub(in crate::panel) fn draw(
         &self,
         ctx: &Context,
@@ -60,7 +60,7 @@ impl End {
                     ui.set_width(width - 52.0);
                     ui.spacing_mut().item_spacing = Vec2::splat(8.0);
                     self.said(ui, picture.height() >= HEIGHT);
-                    // The words take more rows.
+                    // A narrow card has more rows of text.
                     self.bars(ui, if width < NARROW { LOW_BARS } else { BARS });
                     buttons(ui)
                 })
@@ -95,7 +95,7 @@ impl End {
         ui.add(Label::new(words));
     }
 
-    /// A bar for each rung between its cost and its number, with the target at the left.
+    /// Draws a bar for each rung with its cost above and its number below, and the target at the left.
     fn bars(&self, ui: &mut Ui, height: f32) {
         let look = Look::of(ui);
         let (all, _) = ui.allocate_exact_size(vec2(ui.available_width(), height), Sense::hover());
@@ -145,7 +145,7 @@ impl End {
     }
 }
 
-/// What to do next: a button each, and below it how.
+/// Draws a button for each suggestion, with a hint below it.
 fn buttons(ui: &mut Ui) -> Option<Action> {
     let usual = Kind::Usual { is_on: false };
     let mut offers = vec![
@@ -188,7 +188,7 @@ fn buttons(ui: &mut Ui) -> Option<Action> {
     pressed
 }
 
-/// Logical points.
+/// Sizes and distances, logical points.
 const WIDTH: f32 = 708.0;
 const NARROW: f32 = 500.0;
 const HEIGHT: f32 = 356.0;
@@ -200,5 +200,5 @@ const BARS: f32 = 116.0;
 const LOW_BARS: f32 = 80.0;
 const AXIS: f32 = 32.0;
 
-/// Width of a column that has room for its cost, logical points.
+/// Smallest width of a column with a label of its cost, logical points.
 const COLUMN: f32 = 34.0;

@@ -1,7 +1,7 @@
-//! What the steps of the tour say, switch and play.
+//! Texts, settings and scenes of the tour's steps.
 //!
-//! Figures of the article, *Snapshot Compression* (Glenn Fiedler, gafferongames.com, 2015), are those of the
-//! [terms](crate::panel), the ladder and the README.
+//! The article's figures are from *Snapshot Compression* (Glenn Fiedler, gafferongames.com, 2015). They match those in the
+//! [terms](crate::panel), on the ladder and in the README.
 
 use cubewire_inspector::words::grouped;
 
@@ -13,38 +13,38 @@ use crate::view::{CubeColors, ViewMode};
 /// A step of the tour.
 #[derive(Clone, Copy, Debug)]
 pub struct TourStep {
-    /// The title, in a few words.
+    /// Title of a few words.
     pub title: &'static str,
     /// Two or three sentences.
     pub text: &'static str,
-    /// What the left half shows, as text.
+    /// Content of the left half, in text form.
     pub left: &'static str,
-    /// The lane in the right half, as text.
+    /// Lane in the right half, in text form.
     pub right: &'static str,
-    /// Which halves are shown.
+    /// View mode of the halves.
     pub view: ViewMode,
-    /// What is played.
+    /// Scene that the step plays.
     pub scene: Scene,
     /// Whether trails are shown.
     pub has_trails: bool,
-    /// The page of the panel that shows what the step is about.
+    /// Page of the panel that belongs to the step.
     pub page: Page,
-    /// What the colours of the cubes show.
+    /// Quantity that the colours of the cubes show.
     pub colors: CubeColors,
-    /// The number to watch.
+    /// Number that the card shows.
     pub watch: Watch,
-    /// What the article has for that, in its unit, if it has a figure.
+    /// The article's value of that number, in the same unit, if the article has one.
     pub article: Option<f64>,
-    /// How what is seen here differs from the article, and why; or what to see.
+    /// Difference from the article with its reason, or a hint about the scene.
     pub difference: &'static str,
-    /// The address of the article that it is about.
+    /// Address of the article for this step.
     pub address: &'static str,
-    /// Something to do. The tour goes on without it, too.
+    /// Optional task. The tour continues without it.
     pub task: Option<Task>,
 }
 
 impl TourStep {
-    /// What the article's figure is.
+    /// Returns the name of the article's figure.
     #[must_use]
     pub fn article_name(&self) -> &'static str {
         match self.article == Some(TARGET_KBPS) {
@@ -53,11 +53,11 @@ impl TourStep {
         }
     }
 
-    /// What the article has, in a sentence; none if it has no figure.
+    /// Returns a line with the article's figure; `None` if it has no figure.
     #[must_use]
     pub fn article_line(&self) -> Option<String> {
         let [what, unit] = self.watch.name_and_unit();
-        // No measured figure stands beside it, whose decimals it would share.
+        // No measurement is next to this value, so whole numbers need no decimals.
         let value = match self.article? {
             value if value.fract() == 0.0 => grouped(value),
             value => self.watch.text(value),
@@ -67,33 +67,33 @@ impl TourStep {
     }
 }
 
-/// What a step plays: a script that is in the program.
+/// Scene of a step: a script that is built into the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scene {
-    /// `katamari`: a ball of cubes is rolled up.
+    /// Script `katamari`: the player rolls up a ball of cubes.
     Katamari,
-    /// `rolling`: the player rolls, and few cubes change.
+    /// Script `rolling`: the player rolls, and few cubes change.
     Rolling,
-    /// `ball`: a ball rolls from side to side.
+    /// Script `ball`: a ball rolls from side to side.
     Ball,
 }
 
 impl Scene {
-    /// All of them.
+    /// All scenes.
     pub const ALL: [Self; 3] = [Self::Katamari, Self::Rolling, Self::Ball];
 }
 
-/// Something to do in a step.
+/// Task of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Task {
     /// Play instead of the script.
     TakeOver,
-    /// Cut the link, and restore it.
+    /// Cut the link and restore it.
     CutLink,
 }
 
 impl Task {
-    /// What to do.
+    /// Returns the text of the task.
     #[must_use]
     pub const fn text(self) -> &'static str {
         match self {
@@ -106,7 +106,7 @@ impl Task {
 /// *Snapshot Compression*, Glenn Fiedler, 2015.
 const SNAPSHOT_COMPRESSION: &str = "https://gafferongames.com/post/snapshot_compression/";
 
-/// The default lane next to the simulation.
+/// Defaults of a step: the default lane next to the simulation.
 const USUAL: TourStep = TourStep {
     title: "",
     text: "",
@@ -130,7 +130,7 @@ const STATE_SYNCHRONIZATION: &str = "https://gafferongames.com/post/state_synchr
 /// *Snapshot Interpolation*, Glenn Fiedler, 2014.
 const SNAPSHOT_INTERPOLATION: &str = "https://gafferongames.com/post/snapshot_interpolation/";
 
-/// The tour, in order.
+/// The steps of the tour, in order.
 pub const STEPS: [TourStep; 18] = [
     TourStep {
         title: "Two worlds",

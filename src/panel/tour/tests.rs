@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use super::*;
 
-/// Sentences, each of which ends with a full stop.
+/// Counts sentences that end with a full stop.
 fn sentences(text: &str) -> usize {
     text.matches(". ").count() + usize::from(text.ends_with('.'))
 }

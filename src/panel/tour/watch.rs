@@ -1,4 +1,4 @@
-//! The numbers to watch.
+//! Numbers that the tour shows.
 
 use cubewire_codec::BitKind;
 use cubewire_inspector::words::{grouped, rounded};
@@ -6,31 +6,31 @@ use cubewire_scene::TICKS_PER_SECOND;
 
 use crate::replication::{Accounting, LaneMeter};
 
-/// A number to watch in a step of the tour.
+/// A number that the tour shows next to the article's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
     /// The bandwidth in article accounting.
     Kbps,
-    /// Bits of a cube that is sent.
+    /// Bits per sent cube.
     Cube,
-    /// Bits of its position.
+    /// Bits per position.
     Position,
-    /// Bits of its orientation.
+    /// Bits per orientation.
     Orientation,
-    /// Bits that say which cubes changed, for each of them.
+    /// Bits for the selection of changed cubes, per changed cube.
     Selection,
-    /// The bandwidth of these bits alone.
+    /// Bandwidth of the selection bits.
     SelectionRate,
-    /// Packets that the link has lost since it was last changed, percent.
+    /// Lost packets within the time span of the graphs, percent.
     Lost,
-    /// The playout delay.
+    /// Present playout delay.
     Delay,
-    /// Distance of the red cubes from the simulation's.
+    /// Mean distance of the red cubes from the simulation.
     Error,
 }
 
 impl Watch {
-    /// What it is, and its unit.
+    /// Returns the name and the unit.
     #[must_use]
     pub const fn name_and_unit(self) -> [&'static str; 2] {
         match self {
@@ -46,8 +46,9 @@ impl Watch {
         }
     }
 
-    /// Its mean over the [second](crate::replication::Record::second) of the other figures, in its unit; none if there is no such second with
-    /// the present link yet, or nothing was sent in it.
+    /// Returns the value in its unit. Rates, bits and the error are means over the
+    /// [second](crate::replication::Record::second) of the other figures. Returns `None` until the link was unchanged for a
+    /// second, or if the value has no measurement.
     pub(super) fn of(self, meter: &LaneMeter, graph_seconds: u32) -> Option<f64> {
         let totals = meter.second(None)?;
         let newest = meter.samples().back()?;
@@ -72,7 +73,7 @@ impl Watch {
         }
     }
 
-    /// A value in its unit as text.
+    /// Formats a value.
     pub(in crate::panel) fn text(self, value: f64) -> String {
         match self {
             Self::Kbps | Self::SelectionRate | Self::Delay => grouped(value),

@@ -73,7 +73,7 @@ impl Switch {
         Some(Self { rung, is_on, then })
     }
 
-    /// Draws it at the left end of a row. The second click on the same one undoes the first.
+    /// Draws the switch at the left end of a row. A second click on the same switch undoes the first.
     pub(super) fn draw(&self, ui: &Ui, row: Rect, stages: &mut Stages) -> Response {
         let id = Id::new("last switch of the ladder");
         let last: Option<(&str, [Stages; 2])> = ui.data(|data| data.get_temp(id));

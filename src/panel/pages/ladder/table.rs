@@ -23,7 +23,7 @@ pub(super) fn header(ui: &mut Ui, heads: [&str; 2], has_scale: bool, about: Stri
     let row = Row::show(ui, LINE, &["rung", heads[0], heads[1]].join(", "));
     let at = |kbps| at(row.rect.width(), kbps);
     let target = format!("{TARGET_KBPS:.0}");
-    // Where the bars are short, the target alone.
+    // Short bars leave room only for the mark of the target.
     let marks = match (has_scale, at(10_000.0) - LEFT > MARKS) {
         (false, _) => [""; 3],
         (true, true) => ["10", &*target, "10k"],
@@ -56,7 +56,7 @@ pub(super) type Cells = ([f64; 2], Color32, [(String, Color32); 2]);
 
 /// Paints the bar of a rung and its figures. The bar follows changes within 150 ms.
 pub(super) fn cells(ui: &Ui, row: &Row, name: &str, (ends, color, figures): Cells) {
-    // A frame that is longer than that has no time to follow.
+    // Without animation if a frame takes longer than the animation.
     let is_slow = ui.input(|input| input.stable_dt) >= GLIDE;
     let seconds = if is_slow { 0.0 } else { GLIDE };
     let [a, b] = [0, 1].map(|index| {
@@ -79,7 +79,7 @@ pub(super) fn target(ui: &Ui, rows: Rangef) {
     ui.painter().extend(dashes);
 }
 
-/// The row of a rung, with its key before its name, marked if it is the one that is shown. A click selects it.
+/// Draws the row of a rung with its key and name, marked if the rung is displayed. A click selects it.
 pub(super) fn rung(
     ui: &mut Ui,
     height: f32,
@@ -97,20 +97,20 @@ pub(super) fn rung(
     row
 }
 
-/// The height of a row if this number of rows fills the page above what takes `below`.
+/// Returns the height at which `rows` rows fill the page above the last `below` points.
 pub(super) fn height(ui: &Ui, rows: usize, below: f32) -> f32 {
     let room = page_left(ui) - LINE - below;
     (room / rows as f32).floor().clamp(ROW, MAX_ROW)
 }
 
-/// The ends of the scale.
+/// Range of the logarithmic scale.
 pub(super) const SCALE_KBPS: RangeInclusive<f64> = 10.0..=20_000.0;
 
-/// Seconds that a bar takes to its new length.
+/// Duration of the animation of a bar, seconds.
 const GLIDE: f32 = 0.15;
 
-/// Logical points, from the left end of a row: behind its switch a rung's key and name; its bar, and the labels of curves. From the
-/// right: curves, the bar, and both figures.
+/// Distances from the left end of a row: key, name, bar, and labels of curves. From the right end: curves, bar, and both
+/// figures. Logical points.
 const RUNG_KEY: f32 = 16.0;
 const NAME: f32 = 38.0;
 const LEFT: f32 = 172.0;
@@ -120,12 +120,12 @@ const RIGHT: f32 = 120.0;
 const FIGURE: f32 = 58.0;
 const LAST: f32 = 4.0;
 
-/// Logical points.
+/// Minimal widths, logical points.
 const MIN_WIDTH: f32 = 24.0;
 const MIN_BAR: f32 = 2.0;
 const MAX_ROW: f32 = ROW + GAP;
 
-/// Width from which the ends of the scale are marked, too, logical points.
+/// Width of the scale at which its ends are marked, too, logical points.
 const MARKS: f32 = 70.0;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What arrived, in time or late, and what was lost: a bar for each quarter of a second.
+//! Bars for snapshots that arrived in time, arrived late, or were lost, for each quarter of a second.
 
 use bevy_egui::egui::{Color32, Rect, Sense, Ui, vec2};
 use cubewire_inspector::words::{grouped, rounded};
@@ -17,8 +17,8 @@ pub(super) fn draw(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     counts(ui, quarters.into_iter().sum());
 }
 
-/// The quarters of the last seconds, the oldest first. They begin with whole quarters of the tick, so that bars keep what
-/// they show while they move.
+/// Counts the arrivals in each quarter of the last seconds, the oldest first. Quarters begin at multiples of [`QUARTER`]
+/// ticks, so that a bar keeps its value while it moves.
 fn quarters(meter: &LaneMeter, seconds: u32) -> Vec<ArrivalCounts> {
     let mut quarters = vec![ArrivalCounts::default(); 4 * seconds as usize];
     let newest = meter.newest_tick().unwrap_or(0);
@@ -33,7 +33,7 @@ fn quarters(meter: &LaneMeter, seconds: u32) -> Vec<ArrivalCounts> {
     quarters
 }
 
-/// A bar for each quarter: in time from the floor, late above that, lost from the top.
+/// Draws the bars: on-time arrivals from the bottom, late ones above them, and losses from the top.
 fn plot(ui: &mut Ui, quarters: &[ArrivalCounts], seconds: u32) {
     let look = Look::of(ui);
     let size = vec2(ui.available_width(), HEIGHT + LINE);
@@ -66,7 +66,7 @@ fn plot(ui: &mut Ui, quarters: &[ArrivalCounts], seconds: u32) {
     }
 }
 
-/// Counts of the plotted snapshots. They are the legend of the bars, too.
+/// Draws the counts of the plotted snapshots, which are also the legend of the bars.
 fn counts(ui: &mut Ui, arrivals: ArrivalCounts) {
     let look = Look::of(ui);
     let ArrivalCounts([in_time, late, lost]) = arrivals;
@@ -91,10 +91,10 @@ fn counts(ui: &mut Ui, arrivals: ArrivalCounts) {
     }
 }
 
-/// Ticks.
+/// A quarter of a second, ticks.
 const QUARTER: u64 = TICKS_PER_SECOND as u64 / 4;
 
-/// Logical points: of the plot, and what each count takes besides its words.
+/// Logical points: height of the plot, and width of a count without its text.
 const HEIGHT: f32 = 48.0;
 const BESIDE: f32 = 31.0;
 

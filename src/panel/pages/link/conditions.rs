@@ -1,4 +1,4 @@
-//! The conditions of the simulated link, and what the sender does about them.
+//! Conditions of the simulated link.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::super::pickers;
 use crate::panel::style::{CONTROL, GAP, Look};
 use crate::panel::widgets::{chip, entry, note, reserved};
 
-/// Networks to choose from, and a sentence about the present one.
+/// Draws the picker of the network presets and the description of the present one.
 pub(super) fn presets(ui: &mut Ui, link: &mut Conditions) {
     let look = Look::of(ui);
     let about = pickers::network_of(link).about;
@@ -30,7 +30,7 @@ pub(super) fn presets(ui: &mut Ui, link: &mut Conditions) {
     ui.add_space(2.0);
 }
 
-/// A figure of the link: its name, its unit, what it is, and how it is read and set, in that unit.
+/// A field for one condition of the link. `get` and `set` use `unit`.
 struct Figure {
     name: &'static str,
     unit: &'static str,
@@ -39,7 +39,7 @@ struct Figure {
     set: fn(&mut Conditions, f64),
 }
 
-/// Two in each row.
+/// Fields in rows of two.
 const FIGURES: [Figure; 6] = [
     Figure {
         name: "Delay",
@@ -93,7 +93,7 @@ const FIGURES: [Figure; 6] = [
 
 const JITTER: &str = "Jitter, mean";
 
-/// Six figures in two columns.
+/// Draws the fields in two columns.
 pub(super) fn fields(ui: &mut Ui, link: &mut Conditions) {
     if link.trace.is_some() {
         note(ui, "Delay and loss are replayed from a recorded trace.");
@@ -134,7 +134,7 @@ fn millis(duration: Duration) -> f64 {
     1_000.0 * duration.as_secs_f64()
 }
 
-/// The mean of a jitter that only delays, or how far one reaches that goes both ways.
+/// Returns the mean of a log-normal jitter, or the largest deviation of a uniform one.
 fn jitter_of(jitter: &Jitter) -> Duration {
     match *jitter {
         Jitter::None => Duration::ZERO,
@@ -155,7 +155,7 @@ fn set_jitter(jitter: &mut Jitter, value: Duration) {
     }
 }
 
-/// The mean of a log-normal distribution with a median of 1.
+/// Returns the ratio of mean and median of a log-normal distribution.
 fn mean_of_medians(sigma: f64) -> f64 {
     (sigma * sigma / 2.0).exp()
 }
@@ -168,13 +168,13 @@ fn loss_of(fraction: f64, burst_packets: f64) -> Loss {
             probability: fraction,
         }
     } else {
-        // At least one packet arrives between two bursts; slightly less, against rounding.
+        // At least one packet arrives between two bursts, which bounds the loss. The margin covers rounding.
         let max = burst_packets / (burst_packets + 1.0) - 1e-9;
         Loss::bursts(fraction.min(max), burst_packets)
     }
 }
 
-/// Mean number of packets lost in a row, as the field shows it; 1 for independent losses.
+/// Returns the mean number of consecutive losses; 1 for independent losses.
 fn burst_packets(loss: Loss) -> f64 {
     match loss {
         Loss::GilbertElliott { to_good, .. } if to_good > 0.0 => 1.0 / to_good,
@@ -197,7 +197,7 @@ pub(super) const USUAL_TAIL: Jitter = Jitter::LogNormal {
     sigma: 1.0,
 };
 
-/// Logical points.
+/// Distances, logical points.
 pub(super) const BETWEEN: f32 = 3.0;
 const COLUMNS: f32 = 16.0;
 
@@ -210,7 +210,7 @@ mod tests {
         for wanted in [
             [8.0, 12.0, 5.0, 1.0, 3.0, 5.0],
             [8.0, 0.0, 50.0, 10.0, 0.0, 0.0],
-            // As many as can be lost in bursts of four.
+            // The largest loss with bursts of four packets.
             [0.0, 0.0, 80.0, 4.0, 0.0, 0.0],
         ] {
             let mut link = Conditions::default();

@@ -1,4 +1,4 @@
-//! Interpolation, playout delay and rate, and what comes of them: stalls and errors.
+//! Settings of playout and send rate, and their effect on stalls and on the replica error.
 
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>, seconds: u32) {
         let across = ui.available_width();
         pickers::rate(ui, across, &mut settings.sender);
     });
-    // Always there, so that nothing below jumps.
+    // Always reserves this row, so that the layout does not jump.
     let look = Look::of(ui);
     let kind = settings.playout.interpolation;
     let lacks = format!(
@@ -68,7 +68,7 @@ fn delay(ui: &mut Ui, settings: &mut LaneSettings, meter: &LaneMeter) {
     number.on_hover_text("The delay now. Typing or dragging fixes it.");
 }
 
-/// How often playout stood still, and for how long.
+/// Draws the number of playout stalls and their total time.
 fn stalls(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     let look = Look::of(ui);
     let samples = meter.newest((seconds * TICKS_PER_SECOND) as usize);
@@ -83,7 +83,7 @@ fn stalls(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     line(ui, words, color).on_hover_ui(|ui| buffer(ui, meter, seconds));
 }
 
-/// How often there is a first one in a row, and how many there are.
+/// Returns the number of runs of starved ticks, and the number of starved ticks.
 fn stalls_of(starved: impl Iterator<Item = bool>) -> (usize, usize) {
     let (mut count, mut ticks, mut before) = (0, 0, false);
     for starved in starved {
@@ -94,7 +94,7 @@ fn stalls_of(starved: impl Iterator<Item = bool>) -> (usize, usize) {
     (count, ticks)
 }
 
-/// The jitter buffer of the last seconds.
+/// Draws the fill level of the jitter buffer in the last seconds.
 fn buffer(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     let look = Look::of(ui);
     let second = Totals::of(meter.newest(TICKS_PER_SECOND as usize));
@@ -134,7 +134,7 @@ fn buffer(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     ui.label("Red: it ran empty. Yellow: one was late.");
 }
 
-/// How far what is shown is from the simulation.
+/// Draws the replica error.
 fn error(ui: &mut Ui, lane: &LaneView<'_>) {
     let look = Look::of(ui);
     let newest = lane.meter.samples().back();
@@ -161,13 +161,13 @@ fn error(ui: &mut Ui, lane: &LaneView<'_>) {
     );
 }
 
-/// Upper end of the field, milliseconds. The buffer holds four seconds.
+/// Upper end of the field, milliseconds. The jitter buffer holds up to four seconds.
 const MAX_DELAY_MS: f64 = 1000.0;
 
-/// The plot of the buffer is at least as high.
+/// Smallest range of the plot of the jitter buffer, snapshots.
 const MIN_BUFFERED: usize = 8;
 
-/// Logical points.
+/// Sizes and distances, logical points.
 const FIELD: f32 = 64.0;
 const BETWEEN: f32 = 2.0;
 const MARK: f32 = 6.0;

@@ -1,4 +1,4 @@
-//! The selected cube: its error, how it stands within the budget, and its last packets.
+//! The selected cube: its error, its state within the budget, and its last packets.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::panel::terms;
 use crate::panel::widgets::{At, Chart, Kind, Row, Scale, button, divider, list, note, width};
 use crate::replication::{CubeError, millimetres};
 
-/// The height that it takes with three packets in the table.
+/// Returns the height with three packets in the table, logical points.
 pub(super) fn height(standing: Option<Standing>) -> f32 {
     let lines = 5 + usize::from(standing.is_some());
     DIVIDER + BUTTON + GAP + GRAPH_HEIGHT + lines as f32 * LINE
@@ -54,7 +54,7 @@ pub(super) fn draw(ui: &mut Ui, cube: usize, lane: &mut LaneView<'_>) {
     });
 }
 
-/// A row of the table.
+/// Draws a row of the table.
 fn row(ui: &mut Ui, name: &str, cells: &[impl ToString; 6], color: Color32) -> Row {
     let row = Row::show(ui, LINE, name);
     let right = |share: f32| At::Right(row.rect.width() * (1.0 - share));
@@ -72,10 +72,10 @@ fn row(ui: &mut Ui, name: &str, cells: &[impl ToString; 6], color: Color32) -> R
     row
 }
 
-/// Its number, its error, and what can be done with it.
+/// Draws the number of the cube, its error, and its buttons.
 fn title(ui: &mut Ui, cube: usize, error: Option<&CubeError>, selection: &mut Selection) {
     let look = Look::of(ui);
-    // The longest that has room before the buttons is painted.
+    // Draws the longest text that fits next to the buttons.
     let off = error.map_or([const { String::new() }; 2], |error| {
         let distance = millimetres(f64::from(error.metres));
         [
@@ -85,7 +85,7 @@ fn title(ui: &mut Ui, cube: usize, error: Option<&CubeError>, selection: &mut Se
     });
     let name = format!("Cube {cube}");
     let row = Row::show(ui, BUTTON, &format!("{name} {}", off[0]));
-    // As it is outlined in the halves.
+    // The same outline as in the halves.
     let square = row.rect.left_center() - vec2(0.0, 7.0);
     let square = Rect::from_min_size(square + vec2(1.0, 0.0), vec2(14.0, 14.0));
     let edge = Stroke::new(2.0, look.ink);
@@ -119,7 +119,7 @@ fn title(ui: &mut Ui, cube: usize, error: Option<&CubeError>, selection: &mut Se
     }
 }
 
-/// How the cube stands within the budget, as a sentence.
+/// Text about the state of the cube within the budget.
 fn words(standing: Standing, now: u64) -> String {
     let ticks = |since: u64| terms::ticks(now.saturating_sub(since));
     let ago = |since: u64| match now.saturating_sub(since) {
@@ -146,7 +146,7 @@ fn words(standing: Standing, now: u64) -> String {
     }
 }
 
-/// A bar for each packet, the newest at the right: bits by kind, on a scale that fits the largest.
+/// Draws a stacked bar of bits by kind for each packet, the newest at the right, scaled to the largest.
 fn graph(ui: &mut Ui, shares: &[Share]) {
     let size = vec2(ui.available_width(), GRAPH_HEIGHT + LINE);
     let (area, response) = ui.allocate_exact_size(size, Sense::hover());
@@ -163,7 +163,7 @@ fn graph(ui: &mut Ui, shares: &[Share]) {
             let mut bottom = chart.y_of(below);
             below += share.of_kind(kind);
             let top = chart.y_of(below);
-            // A point of ground between the kinds.
+            // A gap of one point between the kinds.
             if bottom - top > 2.0 && bottom < plot.bottom() {
                 bottom -= 1.0;
             }
@@ -178,7 +178,7 @@ fn graph(ui: &mut Ui, shares: &[Share]) {
     ));
 }
 
-/// What a cube took in a packet.
+/// The fields of a cube in a packet.
 #[derive(Clone, Debug)]
 struct Share {
     tick: u64,
@@ -186,7 +186,7 @@ struct Share {
     baseline_age: Option<u16>,
 }
 
-/// The newest packets up to the moment, the newest first.
+/// Returns the shares of the cube in the last packets before the displayed tick, the newest first.
 fn shares(ui: &Ui, lane: &LaneView<'_>, cube: usize) -> Arc<[Share]> {
     let samples = lane.meter.back_from(lane.past.moment);
     let packets = samples
@@ -218,12 +218,12 @@ impl Share {
         of_kind.map(|field| field.bits).sum()
     }
 
-    /// Bits of everything but position and orientation.
+    /// Returns the bits of all fields except position and orientation.
     fn others(&self) -> f64 {
         self.total() - self.of_kind(BitKind::Position) - self.of_kind(BitKind::Orientation)
     }
 
-    /// The forms of position and orientation in short.
+    /// Text with the short forms of position and orientation.
     fn forms(&self) -> String {
         let forms = [BitKind::Position, BitKind::Orientation].map(|kind| {
             let field = self.fields.iter().find(|field| field.kind == Some(kind));
@@ -235,7 +235,7 @@ impl Share {
         }
     }
 
-    /// Each of its fields, and against what they are sent, a line each.
+    /// Text with a line for each field, and one for the age of the baseline.
     fn words(&self) -> String {
         let plan = Plan::cubes();
         let names = Names::of_cubes(&plan);
@@ -254,16 +254,16 @@ impl Share {
     }
 }
 
-/// Packets that are shown.
+/// Number of packets in the plot and in the table.
 const PACKETS: usize = 60;
 
-/// Logical points.
+/// Sizes and distances, logical points.
 const DIVIDER: f32 = 9.0;
 const GRAPH_HEIGHT: f32 = 40.0;
 const FOLLOW: f32 = 62.0;
 const CLEAR: f32 = 54.0;
 
-/// Rows of the table at least.
+/// Smallest number of rows in the table.
 const MIN_ROWS: f32 = 3.0;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Two ranges of a stage: a histogram of what they have to hold, and the sliders that set them.
+//! The two ranges of a stage: a histogram of the values, and sliders for the ranges.
 
 use bevy_egui::egui::{Align, Layout, Rect, Sense, Stroke, Ui, vec2};
 use cubewire_codec::ladder::Rung;
@@ -10,27 +10,27 @@ use crate::panel::style::{LINE, Look};
 use crate::panel::widgets::{Chart, Label, Parameter, Scale, divider, heading, note};
 use crate::replication::{DELTA_BITS, Totals};
 
-/// What is counted, the ranges that have to hold it, and how they are set.
+/// A histogram of value sizes, and the ranges that encode them.
 pub(super) struct Block<'a> {
     pub(super) title: &'static str,
-    /// The first one that has the ranges.
+    /// The first rung with the ranges.
     pub(super) rung: Rung,
     pub(super) about: &'a str,
     pub(super) counts: &'a [f32; DELTA_BITS],
-    /// The number of bits of the last bar, which has those above, too.
+    /// Number of bits of the last bar, which also counts all larger values.
     pub(super) last: usize,
     pub(super) kind: BitKind,
-    /// Ends of the ranges, bits.
+    /// Sizes of the small and of the large range, bits; `None` if the stages have no ranges.
     pub(super) ranges: Option<[u8; 2]>,
     pub(super) set: fn(&mut StageOptions, [u8; 2]),
-    /// The share that has no difference, and is sent whole.
+    /// Fraction of values without a difference. They are sent whole.
     pub(super) beyond: f32,
-    /// The most bits that a range can have.
+    /// Largest size of a range, bits.
     pub(super) max: u8,
 }
 
 impl Block<'_> {
-    /// Draws it. What the sliders set takes effect if the codec accepts it.
+    /// Draws the block. A change takes effect if the codec accepts it.
     pub(super) fn draw(&self, ui: &mut Ui, stages: &mut Stages, second: &Totals) {
         divider(ui);
         let bits = match second.sent_bodies {
@@ -51,7 +51,7 @@ impl Block<'_> {
         });
     }
 
-    /// A bar for each number of bits, with the ends of the ranges above.
+    /// Draws a bar for each number of bits, and lines at the ends of the ranges.
     fn histogram(&self, ui: &mut Ui) {
         let look = Look::of(ui);
         let width = ui.available_width() - BESIDE - SLIDERS;
@@ -65,7 +65,7 @@ impl Block<'_> {
         let chart = Chart::new(ui, plot, 0.0..=end, 0.0..=largest.into(), Scale::Linear);
         let gap = end / f64::from(width);
         for (bits, count) in counts.iter().enumerate() {
-            // Full in the small range, paler in the large one, palest beyond.
+            // Full colour in the small range, paler in the large range, palest beyond.
             let share = match self.ranges.map(|ranges| ranges.map(usize::from)) {
                 Some([small, _]) if bits <= small => 1.0,
                 Some([_, large]) if bits <= large => 0.7,
@@ -101,7 +101,7 @@ impl Block<'_> {
         response.on_hover_text_at_pointer(said.unwrap_or_default() + self.about);
     }
 
-    /// How many bits a small difference takes, and how many a large one; or which rung has such ranges.
+    /// Draws the sliders of both ranges, or a note with the rung that has such ranges.
     fn sliders(&self, ui: &mut Ui, stages: &mut Stages) {
         let Some([small, large]) = self.ranges else {
             ui.add_space(LINE);
@@ -133,7 +133,7 @@ impl Block<'_> {
     }
 }
 
-/// The shares of the small range, of the large one, and of what is beyond.
+/// Text with the shares of the small range, of the large range, and of whole values.
 fn shares(ranges: [u8; 2], counts: &[f32; DELTA_BITS], beyond: f32) -> String {
     let all: f32 = counts.iter().sum();
     if all == 0.0 {
@@ -153,14 +153,14 @@ const ABOUT_RANGES: &str = "Bits of a difference that is small, and of one that 
 const ABOUT_SHARES: &str =
     "Of all: in the small range, in the large one, and beyond both, where the value is sent whole.";
 
-/// Logical points: of the histogram, and of the sliders beside it.
+/// Sizes and distances, logical points.
 const PLOT: f32 = 44.0;
 const SLIDERS: f32 = 178.0;
 const BESIDE: f32 = 16.0;
 const HEIGHT: f32 = 26.0;
 const WIDTHS: [f32; 3] = [40.0, 60.0, 36.0];
 
-/// Labels that are closer than that stand at the outer sides of their lines.
+/// Labels of lines that are closer than this are on the outer sides of the lines, logical points.
 const APART: f32 = 18.0;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Rate and distortion: draws what the stages that were tried cost, and the replica error with them.
+//! A plot of bandwidth against replica error with a point for each combination of stages that was used.
 
 use bevy_egui::egui::{Rect, Sense, Shape, Stroke, Ui, vec2};
 use cubewire_codec::Stages;
@@ -10,7 +10,7 @@ use crate::panel::style::{LINE, Look};
 use crate::panel::widgets::{AXIS, Chart, Label, Scale, heading};
 use crate::replication::{Accounting, TARGET_KBPS, Totals, rung_or_stages};
 
-/// `second` is the one that all figures of the lane are means of.
+/// Draws the plot. `second` has the totals that are the source of the lane's other figures.
 pub(super) fn draw(ui: &mut Ui, stages: Stages, second: Option<&Totals>, tradeoffs: &Tradeoffs) {
     let look = Look::of(ui);
     let tried = &tradeoffs.0;
@@ -34,13 +34,13 @@ pub(super) fn draw(ui: &mut Ui, stages: Stages, second: Option<&Totals>, tradeof
     axes(ui, &chart);
     let at = |tried: &Tradeoff| (tried.kbps.log10(), micrometres(tried));
     let place = |tried: &Tradeoff| chart.at(at(tried).0, at(tried).1);
-    // What differs from the present in its parameters alone is joined.
+    // Joins the points of stages that differ from the present ones only in their parameters.
     let (mut akin, others): (Vec<&Tradeoff>, Vec<&Tradeoff>) = tried
         .iter()
         .partition(|tried| is_akin(tried.stages, stages));
     akin.sort_by(|a, b| a.kbps.total_cmp(&b.kbps));
     chart.line(akin.iter().map(|tried| at(tried)), 1.0, look.half);
-    // At rest nothing is off.
+    // The error is 0 at rest and has no place on a logarithmic scale.
     let now = now.as_ref().filter(|now| now.mm > 0.0);
     let now: Vec<_> = now.into_iter().collect();
     for (points, radius, color) in [
@@ -63,7 +63,7 @@ pub(super) fn draw(ui: &mut Ui, stages: Stages, second: Option<&Totals>, tradeof
     response.on_hover_text_at_pointer(said);
 }
 
-/// An empty plot: common logarithms of kbps across, micrometres up.
+/// Returns an empty plot: log10 of kbps on the x axis, micrometres on the y axis.
 fn chart(ui: &Ui, plot: Rect, tried: &[Tradeoff]) -> Chart {
     let ends = |usual: &[f64], of: fn(&Tradeoff) -> f64| {
         let values = tried.iter().map(of).chain(usual.iter().copied());
@@ -85,7 +85,7 @@ fn axes(ui: &Ui, chart: &Chart) {
     let look = Look::of(ui);
     let marks = chart.scale.marks(&chart.y);
     let every = marks.len().div_ceil(MAX_LABELS);
-    // From 100 mm on, the labels are too wide in millimetres.
+    // From 100 mm on, labels in millimetres are too wide.
     let (unit, micrometres) = match marks.last() {
         Some(100_000.0..) => ("m", 1e6),
         _ => ("mm", 1e3),
@@ -118,7 +118,7 @@ fn axes(ui: &Ui, chart: &Chart) {
     chart.label(ui, false, Label::Around(target), &kbps, look.ink);
 }
 
-/// Whether stages differ in their parameters alone.
+/// Whether stages differ only in their parameters.
 fn is_akin(one: Stages, other: Stages) -> bool {
     usual(*one) == usual(*other)
 }
@@ -143,7 +143,7 @@ const ABOUT: &str = "A point for each combination of stages that was used for a 
 
 const MAX_LABELS: usize = 3;
 
-/// Logical points.
+/// Sizes and distances, logical points.
 const PLOT: f32 = 72.0;
 const NEAR: f32 = 12.0;
 

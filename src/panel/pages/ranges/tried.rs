@@ -1,4 +1,4 @@
-//! What the stages that were tried cost, and the replica error with them.
+//! Measured bandwidth and replica error of each combination of stages that was used.
 
 use bevy::prelude::*;
 use cubewire_codec::Stages;
@@ -7,33 +7,33 @@ use cubewire_scene::TICKS_PER_SECOND;
 use crate::replication::{Accounting, LaneMeter};
 use crate::view::Selected;
 
-/// Stages that are remembered, at most.
+/// Largest number of remembered combinations.
 const MAX_TRIED: usize = 200;
 
-/// Ticks after a change of stages until figures count: the round trip, and a second of packets.
+/// Ticks with the same stages before a measurement counts: a round trip, and a second of packets.
 const SETTLING_TICKS: usize = 90;
 
-/// Ticks without a pressed key that the error is averaged over.
+/// Reciprocal weight of a new value in the exponential moving averages.
 const AVERAGED: f64 = 60.0;
 
-/// What was measured with some stages.
+/// Measured bandwidth and error of a combination of stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::panel) struct Tradeoff {
     pub(in crate::panel) stages: Stages,
-    /// Article accounting, mean of a second.
+    /// Bandwidth in article accounting, kbps.
     pub(in crate::panel) kbps: f64,
-    /// Mean distance of the interacting cubes from the simulation's, millimetres.
+    /// Mean distance of the interacting cubes from the simulation, millimetres.
     pub(in crate::panel) mm: f64,
-    /// Mean angle, degrees.
+    /// Mean angle between replica and simulation, degrees.
     pub(in crate::panel) degrees: f64,
 }
 
-/// Every combination of stages that was tried since the start, the newest last.
+/// Every combination of stages that was used since the start, the most recent last.
 #[derive(Resource, Clone, Debug, Default)]
 pub struct Tradeoffs(pub(in crate::panel) Vec<Tradeoff>);
 
 impl Tradeoffs {
-    /// Updates the figures of these stages, or adds them in place of the oldest.
+    /// Averages the new values into the entry of the same stages and moves it to the end. Drops the oldest entry if full.
     fn add(&mut self, new: Tradeoff) {
         let known = self.0.iter().position(|tried| tried.stages == new.stages);
         let mut tried = known.map_or(new, |index| self.0.remove(index));
@@ -48,7 +48,7 @@ impl Tradeoffs {
     }
 }
 
-/// Notes what the stages of the selected lane cost now, while there is anything to see.
+/// Records the selected lane's bandwidth and error while its stages are unchanged and the error is not 0.
 pub(in crate::panel) fn record(
     lane: Option<Single<&LaneMeter, With<Selected>>>,
     mut tradeoffs: ResMut<Tradeoffs>,

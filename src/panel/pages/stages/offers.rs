@@ -1,4 +1,4 @@
-//! The options of each switch, and what a click on one makes of the stages.
+//! The options of each switch, and the stages after a click on one.
 
 use std::mem;
 
@@ -13,8 +13,8 @@ use crate::panel::terms;
 use crate::panel::widgets::Choice;
 use crate::replication::Part;
 
-/// The options of the switch of a part, from left to right: each as the stages with it, and with as few others changed
-/// as it takes.
+/// Returns the options of a part's switch, from left to right. Their values are the legal stages with that option and the
+/// fewest other changes.
 pub(super) fn of(part: Part, present: Stages) -> Vec<Choice<Stages>> {
     let is_coded = part == Part::Delta && present.delta.is_arithmetic();
     let offers = variants(part, *present).into_iter().map(|options| {
@@ -36,7 +36,7 @@ pub(super) fn of(part: Part, present: Stages) -> Vec<Choice<Stages>> {
     offers.collect()
 }
 
-/// The present options with each that the switch of a part offers, legal or not.
+/// Returns the present options with each variant of a part, legal or not.
 fn variants(part: Part, now: StageOptions) -> Vec<StageOptions> {
     let deltas = Delta::ALL.into_iter();
     match part {
@@ -81,7 +81,7 @@ fn each<T: Copy>(
     variants.collect()
 }
 
-/// Why other lists of cubes are refused.
+/// The refusal of variants of the delta while arithmetic coding is on.
 pub(in crate::panel::pages) const CODED: &str =
     "Arithmetic coding says by itself which cubes have changed: switch it off first.";
 

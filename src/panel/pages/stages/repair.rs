@@ -1,4 +1,4 @@
-//! The smallest change of the other stages with which an option is legal.
+//! The smallest change of the other stages that makes an option legal.
 
 use cubewire_codec::stages::{
     ChangedFlags, Delta, Position, RelativeOrientation, RelativePosition, Velocity,
@@ -9,7 +9,7 @@ use super::name;
 use super::parts::{NINE_BITS, changed, stage};
 use crate::replication::Part;
 
-/// What a click on an option changes besides its own stage, in words, and in how many stages; none if that is all.
+/// Describes the changes of a click in other stages: their names, and their number. Returns `None` without such changes.
 pub(super) fn besides(part: Part, present: Stages, then: Stages) -> Option<[String; 2]> {
     let mut others = changed(*present, *then);
     others.retain(|other| *other != stage(part));
@@ -23,7 +23,7 @@ pub(super) fn besides(part: Part, present: Stages, then: Stages) -> Option<[Stri
                 off.push("arithmetic coding".to_owned());
             }
             Part::Delta => on.push("a selection".to_owned()),
-            // An option needs these off alone.
+            // The repairs only switch the other parts off.
             other => off.push(name(*other)),
         }
     }
@@ -40,10 +40,10 @@ pub(super) fn besides(part: Part, present: Stages, then: Stages) -> Option<[Stri
     Some([parts.join(", "), count])
 }
 
-/// A stage, and what becomes of it.
+/// A part, and a change of its option.
 type Repair = (Part, fn(&mut StageOptions));
 
-/// What can make options legal.
+/// Changes that can make options legal.
 const REPAIRS: [Repair; 8] = [
     (Part::Delta, |it| it.delta = fixed_bits(it.delta)),
     (Part::Delta, |it| it.delta = Delta::ChangedBits),
@@ -61,8 +61,7 @@ const REPAIRS: [Repair; 8] = [
     }),
 ];
 
-/// Makes options legal with as few repairs as it takes, none of the stage of the part that is `kept`. None if that is not
-/// possible.
+/// Makes options legal with the fewest repairs, without a repair of the part `kept`. Returns `None` if that is impossible.
 pub(super) fn repaired(options: StageOptions, kept: Part) -> Option<Stages> {
     let mut subsets: Vec<u32> = (0..1 << REPAIRS.len()).collect();
     subsets.sort_by_key(|subset| subset.count_ones());
@@ -78,7 +77,7 @@ pub(super) fn repaired(options: StageOptions, kept: Part) -> Option<Stages> {
     })
 }
 
-/// How cubes are listed without arithmetic coding.
+/// Returns the delta without arithmetic coding.
 pub(super) const fn fixed_bits(delta: Delta) -> Delta {
     match delta {
         Delta::Arithmetic => Delta::RELATIVE_INDICES,
