@@ -60,15 +60,13 @@ pub(super) fn draw(ui: &mut Ui, state: &PanelState, lane: &mut LaneView<'_>) -> 
     let top = ui.cursor().top();
     let (mut hovered, rows) = draw_rows(ui, lane, height, (&costs, column));
     let rows_y = Rangef::new(top, ui.cursor().top());
-    let mut said = costs
-        .sum()
-        .filter(|_| column == Column::Savings && hovered.is_none());
+    let has_sum = lane.shadow.is_some() && hovered.is_none() && column == Column::Savings;
+    let mut said = has_sum.then(|| costs.sum());
     if let Some(shadow) = lane.shadow.filter(|_| has_curves) {
         let plot = table::plot(ui, rows_y);
         let of = (state.graph_seconds.0, lane.stages_shown());
-        if let Some((rung, words, is_clicked)) =
-            curves::draw(ui, plot, &rows, of, (shadow, hovered))
-        {
+        let pointed = curves::draw(ui, plot, &rows, of, (shadow, hovered));
+        if let Some((rung, words, is_clicked)) = pointed {
             (hovered, said) = (Some(rung), Some(words));
             if is_clicked {
                 lane.settings.sender.stages = rung.stages;

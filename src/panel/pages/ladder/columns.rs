@@ -34,12 +34,7 @@ impl Column {
                 "kbps",
                 "more",
             ],
-            Self::OverTime => [
-                "Over time",
-                "A curve of the last seconds for each rung.",
-                "",
-                "kbps",
-            ],
+            Self::OverTime => ["Over time", "Curves of the last seconds.", "", "kbps"],
         }
     }
 }
@@ -82,24 +77,19 @@ impl Costs {
         (index, rung): (usize, Rung),
         (look, less): (Look, Color32),
     ) -> Option<Cells> {
-        let ratio = |words: String| {
-            if self.arrives {
-                words
-            } else {
-                "–".to_owned()
-            }
+        let ratio = |times: Option<String>| {
+            let times = times.filter(|_| self.arrives);
+            (times.unwrap_or_else(|| "–".to_owned()), less)
         };
         Some(match column {
             Column::Cost => {
                 let kbps = self.kbps[index]?;
-                let times = self.kbps[0].map(|first| ratio(factor(first / kbps)));
-                let color = if kbps <= TARGET_KBPS {
-                    look.half
-                } else {
-                    look.above_target
+                let bar = match kbps <= TARGET_KBPS {
+                    true => look.half,
+                    false => look.above_target,
                 };
-                let less = (times.unwrap_or_else(|| "–".to_owned()), less);
-                ([0.0, kbps], color, [(rounded(kbps), look.ink), less])
+                let less = ratio(self.kbps[0].map(|first| factor(first / kbps)));
+                ([0.0, kbps], bar, [(rounded(kbps), look.ink), less])
             }
             Column::OverTime => {
                 let kbps = self.kbps[index]?;
@@ -112,36 +102,37 @@ impl Costs {
                     let figures = [(rounded(kbps), look.ink), (String::new(), less)];
                     return Some(([0.0, kbps], look.quiet, figures));
                 };
+                let (step, less) = ratio(Some(times(before / kbps)));
                 let [bar, figure, less] = match costs_more(before, kbps) {
                     true => [look.warning; 3],
                     false => [look.half, look.ink, less],
                 };
-                let step = (ratio(times(before / kbps)), less);
-                ([before, kbps], bar, [(signed(kbps - before), figure), step])
+                let figures = [(signed(kbps - before), figure), (step, less)];
+                ([before, kbps], bar, figures)
             }
             Column::Without => {
-                let Left {
-                    kbps, more, is_old, ..
-                } = self.without(rung).next()?;
-                let [bar, figure, ink] = match (is_old, *more <= -SHOWN_AS_ZERO) {
+                let left = self.without(rung).next()?;
+                let [bar, figure, ink] = match (left.is_old, left.more <= -SHOWN_AS_ZERO) {
                     (true, _) => [look.quiet, look.muted, look.muted],
                     (false, true) => [look.warning, look.ink, look.warning],
                     (false, false) => [look.half, look.ink, look.ink],
                 };
-                let figures = [(rounded(*kbps), figure), (signed(*more), ink)];
-                ([kbps - more, *kbps], bar, figures)
+                let figures = [(rounded(left.kbps), figure), (signed(left.more), ink)];
+                ([left.kbps - left.more, left.kbps], bar, figures)
             }
         })
     }
 
     /// Compares the first and the last rung of the ladder.
-    pub(super) fn sum(&self) -> Option<String> {
-        let (first, last) = (self.encoded.first()?, self.encoded.last()?);
+    pub(super) fn sum(&self) -> String {
+        let (Some(first), Some(last)) = (self.encoded.first(), self.encoded.last()) else {
+            return "Measuring …".to_owned();
+        };
         let ends = format!("From {} to {} kbps", rounded(*first), rounded(*last));
-        Some(match self.arrives {
+        match self.arrives {
             true => format!("{ends}: {} less.", factor(first / last)),
             false => format!("{ends}, while nothing arrives."),
-        })
+        }
     }
 
     /// Names the rungs that cost more than the previous rung.
@@ -201,8 +192,8 @@ mod tests {
     #[test]
     fn the_steps_add_up_from_the_first_rung_to_the_last() {
         let added = "From 17\u{2009}369 to 56.1 kbps: 310× less.";
-        assert_eq!(costs(&COSTS).sum().as_deref(), Some(added));
-        assert_eq!(costs(&[]).sum(), None, "nothing is measured");
+        assert_eq!(costs(&COSTS).sum(), added);
+        assert_eq!(costs(&[]).sum(), "Measuring …");
     }
 
     #[test]
