@@ -65,8 +65,8 @@ impl Plugin for ServerPlugin {
     }
 }
 
-/// Factor by which a body's priority grows faster while it waits, for clients with a [`ByteBudget`]. 1 for bodies without
-/// this component. A body with 0 or less is sent only if all bodies fit. The removal of a body is sent at any priority.
+/// Factor of the growth of a waiting body's priority, for clients with a [`ByteBudget`]. 1 for bodies without this
+/// component. A body with 0 or less is sent only if all bodies fit. The removal of a body is sent at any priority.
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 pub struct SendPriority(pub f32);
 

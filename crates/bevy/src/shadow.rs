@@ -1,7 +1,7 @@
 //! Encodes the snapshots of a connection with other stages, without sending them, to measure the cost of these stages.
 //!
-//! A shadow packet uses baselines of the same ticks as the connection's packet, in the form in which earlier shadow packets
-//! with the same stages delivered them. A background task encodes the queue:
+//! A shadow packet uses baselines of the same ticks as the connection's packet. They are taken from earlier shadow packets
+//! with the same stages. A background task encodes the queue:
 //!
 //! ```text
 //! frame  ── queue tick 7 ──┐           count ── queue tick 8 ──┐           count ──
@@ -139,8 +139,8 @@ impl Shadow {
         jobs.filter(|job| is_same(&job.list, list)).count()
     }
 
-    /// Starts a task that encodes the oldest ticks. `most` has the maximum number of ticks for each list. Does nothing while a
-    /// task is running. Without threads, encodes at once and returns the packets.
+    /// Starts a task that encodes the oldest ticks, unless a task is running. `most` has the maximum number of ticks for each
+    /// list. Without threads, encodes at once and returns the packets.
     ///
     /// # Errors
     /// If a snapshot cannot be encoded.

@@ -99,7 +99,7 @@ impl State {
         self.receiver = Some(receiver);
     }
 
-    /// Writes all reference fields whose target has appeared or vanished.
+    /// Writes all reference fields with a target that has appeared or vanished.
     fn refer(&mut self, world: &mut World, touched: &HashSet<BodyId>) {
         let protocol = Arc::clone(&self.protocol);
         if protocol.references().next().is_none() {
@@ -126,7 +126,7 @@ impl State {
         }
     }
 
-    /// Takes the lives and values of all decoded snapshots up to tick `until`.
+    /// Updates the slots from the decoded snapshots up to tick `until`.
     fn learn(&mut self, receiver: &SnapshotReceiver, until: u64) {
         let later = self.decoded.split_off(&(until + 1));
         let decoded = std::mem::replace(&mut self.decoded, later);

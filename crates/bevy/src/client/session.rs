@@ -38,7 +38,7 @@ pub(super) struct State {
     pub(super) protocol: Arc<Compiled>,
     session: ClientSession,
     pub(super) receiver: Option<SnapshotReceiver>,
-    /// Ticks of decoded snapshots whose values have not been read yet.
+    /// Ticks of decoded snapshots that playout has not read yet.
     pub(super) decoded: BTreeSet<u64>,
     /// By slot.
     pub(super) slots: Vec<SlotState>,

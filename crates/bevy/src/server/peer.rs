@@ -91,7 +91,7 @@ pub(super) struct Ready {
     pub(super) inputs: Vec<u64>,
 }
 
-/// Limit of a packet to a client without a budget whose larger packets did not arrive, in bytes. At a loss of 5 %, all
+/// Limit of a packet to a client without a budget, after larger packets did not arrive, in bytes. At a loss of 5 %, all
 /// sixteen datagrams of such a packet arrive often enough.
 const MAX_JOINING_BYTES: usize = 16 * SLICE_BYTES;
 

@@ -156,7 +156,7 @@ pub(super) fn send_snapshots(
     let encode = |jobs: &mut [Job<'_>]| {
         let due = jobs.iter_mut().filter(|job| job.is_to_encode());
         let mut due: Vec<_> = due.collect();
-        // Encoding a few bodies takes less time than waking another thread.
+        // Waking another thread takes longer than a packet of a few bodies.
         if let [job] = &mut *due {
             return job.encode(bodies);
         }
