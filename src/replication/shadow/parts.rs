@@ -226,7 +226,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the dependent parts in which two stages differ.
+    /// Returns the dependent parts that differ between two stages.
     fn differing(a: Stages, b: Stages) -> HashSet<Part> {
         let differs = |part: &Part| with(*a, *part, &b) != *a;
         DEPENDENT.into_iter().filter(differs).collect()
