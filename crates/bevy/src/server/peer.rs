@@ -117,8 +117,8 @@ impl Peer {
         }
     }
 
-    /// Writes the send state of each slot for this client after a tick: see [`SnapshotSender::standings`]. Empty if the client
-    /// has no [`ByteBudget`].
+    /// Writes the send state of each slot for this client after a tick: see [`SnapshotSender::standings`]. Empty unless the
+    /// tick's packet had a limit, such as a [`ByteBudget`].
     pub fn standings(&self, tick: u64, standings: &mut Vec<Standing>) {
         standings.clear();
         if let Some(ready) = &self.ready {
