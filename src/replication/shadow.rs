@@ -1,7 +1,8 @@
-//! The shadow ladder: what a lane would cost on every rung.
+//! The shadow ladder: the cost of a lane on each rung.
 //!
-//! The lane's [`Shadow`] encodes every tick, in order, so the costs equal those of encoding in the frame, of a tick or a few
-//! [before](ShadowLadder::age_ticks). Without threads, in a browser, the frame encodes, for at most a quarter of its time.
+//! The lane's [`Shadow`] encodes all ticks in order. The costs are therefore the same as with encoding in the frame, but are
+//! [a few ticks old](ShadowLadder::age_ticks). In a browser, which has no threads, the frame encodes for at most a quarter of
+//! its time.
 
 pub(super) mod ablation;
 mod parts;
@@ -24,17 +25,18 @@ use crate::clock;
 use crate::simulation::CubeWorld;
 use ablation::{Ablation, WantsAblation};
 
-/// Number of ticks that may wait to be encoded: as many as a frame of a quarter of a second has. Then the frame waits for all of
-/// them, so that a slow machine gets the same costs.
+/// Limit of the queued ticks: the ticks of a quarter of a second. Above it, the frame waits until all are encoded, so that a
+/// slow machine gets the same costs.
 const MAX_QUEUED: usize = 15;
 
-/// [`MAX_QUEUED`] without threads: two seconds, 7 MB. A frame that waits would be late.
+/// [`MAX_QUEUED`] without threads: two seconds, 7 MB. Above it, a frame encodes one tick more, because waiting for all would
+/// delay the frame.
 const MAX_QUEUED_WITHOUT_THREADS: usize = 120;
 
 /// Fraction of a frame's time for encoding without threads.
 const SHARE_OF_FRAME: f32 = 0.25;
 
-/// Costs of all rungs, for one lane, and its shadow. Moved to another lane, it continues with what that lane sends.
+/// Costs of all rungs for one lane, and the lane's shadow. After a move to another lane, it continues with that lane's packets.
 #[derive(Component, Debug)]
 pub struct ShadowLadder {
     list: Arc<[Stages]>,
@@ -42,7 +44,7 @@ pub struct ShadowLadder {
     shadow: Shadow,
     /// The newest tick that the costs include.
     newest: Option<u64>,
-    /// Time of encoding a tick, seconds.
+    /// Time of encoding a tick, in seconds.
     mean_seconds: Mean,
 }
 
@@ -52,12 +54,12 @@ pub struct ShadowRung {
     rung: Rung,
     /// Article bytes of each tick of the last minute.
     bytes: VecDeque<u32>,
-    /// Sums since the start, or since [`ShadowLadder::restart`], without bytes on the wire: nothing is sent.
+    /// Sums since the start or since [`ShadowLadder::restart`]. Bytes on the wire are 0, because shadow packets are not sent.
     pub totals: Totals,
 }
 
 impl ShadowLadder {
-    /// A shadow of every rung, for a lane that began with this state.
+    /// Returns a ladder for a lane with this initial state.
     #[must_use]
     pub fn new(initial: &Snapshot) -> Self {
         let rungs = ladder::all().map(|rung| ShadowRung {
@@ -74,7 +76,7 @@ impl ShadowLadder {
         }
     }
 
-    /// A ladder that has counted this many ticks, with `bytes` by index of the rung and tick.
+    /// Returns a ladder that has counted this number of ticks, with `bytes` by index of the rung and tick.
     #[cfg(test)]
     pub(crate) fn of_bytes(ticks: u64, bytes: impl Fn(usize, u64) -> usize) -> Self {
         let mut shadow = Self::new(CubeWorld::default().current());
@@ -91,26 +93,26 @@ impl ShadowLadder {
         shadow
     }
 
-    /// The costs of every rung, in the order of [`ladder::all`], up to a tick that is [a few ticks old](Self::age_ticks).
+    /// Returns the costs of each rung, in the order of [`ladder::all`], up to [`newest_tick`](Self::newest_tick).
     #[must_use]
     pub fn rungs(&self) -> &[ShadowRung] {
         &self.rungs
     }
 
-    /// Age of the costs at tick `now`, ticks. None before the first.
+    /// Returns the age of the costs at tick `now`, in ticks. `None` before the first counted tick.
     #[must_use]
     pub fn age_ticks(&self, now: u64) -> Option<u64> {
         Some(now.saturating_sub(self.newest?))
     }
 
-    /// Time of encoding one tick with every rung, smoothed.
+    /// Returns the smoothed time of encoding one tick on all rungs.
     #[must_use]
     pub fn mean_time_per_tick(&self) -> Duration {
         Duration::from_secs_f64(self.mean_seconds.get())
     }
 
-    /// Cost of a rung in the second up to `tick`, or up to the newest one: article accounting, kilobits a second. None before it
-    /// is known.
+    /// Returns the cost of a rung in the second up to `tick`, or up to the newest tick, in kilobits per second by article
+    /// accounting. `None` before it is known.
     #[must_use]
     pub fn kbps_until(&self, rung: &Rung, tick: Option<u64>) -> Option<f64> {
         let mut rungs = self.rungs.iter();
@@ -119,13 +121,13 @@ impl ShadowLadder {
         Some(shadowed.kbps(ticks_ago as usize)).filter(|&kbps| kbps > 0.0)
     }
 
-    /// The newest tick that the costs include. None before the first.
+    /// Returns the newest tick that the costs include. `None` before the first counted tick.
     #[must_use]
     pub const fn newest_tick(&self) -> Option<u64> {
         self.newest
     }
 
-    /// Waits until every tick so far is encoded and counted.
+    /// Waits until all queued ticks are encoded and counted.
     ///
     /// # Errors
     /// If a snapshot cannot be encoded.
@@ -135,10 +137,10 @@ impl ShadowLadder {
         Ok(())
     }
 
-    /// Finishes, and clears the totals. The baselines of the rungs stay.
+    /// [Finishes](Self::finish), and clears the totals. Keeps the baselines of the rungs.
     ///
     /// # Errors
-    /// As [`finish`](Self::finish).
+    /// If a snapshot cannot be encoded.
     pub fn restart(&mut self) -> Result {
         self.finish(None)?;
         for rung in &mut self.rungs {
@@ -147,8 +149,8 @@ impl ShadowLadder {
         Ok(())
     }
 
-    /// Starts the task, with all ticks of the ladder and as many of the ablation as it allows after `frame` of real time. Without
-    /// threads, encodes at once for a share of that time, but at least one tick.
+    /// Starts the task with all queued ticks of the ladder, and with the ticks that the ablation allows. `frame` is the real time
+    /// since the last call. Without threads, encodes at once for [`SHARE_OF_FRAME`] of this time, at least one tick.
     fn start(&mut self, frame: Duration, mut ablation: Option<&mut Ablation>) -> Result {
         let encoded = self.shadow.poll()?;
         self.count(ablation.as_deref_mut(), &encoded);
@@ -165,7 +167,7 @@ impl ShadowLadder {
         self.encode_for(frame.mul_f32(SHARE_OF_FRAME))
     }
 
-    /// Encodes ticks of the ladder at once until this time is over, but at least one.
+    /// Encodes queued ticks of the ladder until this time is over, at least one.
     fn encode_for(&mut self, time: Duration) -> Result {
         let start = clock::now();
         loop {
@@ -192,13 +194,13 @@ impl ShadowLadder {
 }
 
 impl ShadowRung {
-    /// Which rung this is.
     #[must_use]
     pub const fn rung(&self) -> Rung {
         self.rung
     }
 
-    /// Mean over the second that ended that many ticks before the newest one: article accounting, kilobits a second.
+    /// Returns the mean over the second that ends `ticks_ago` ticks before the newest tick, in kilobits per second by article
+    /// accounting.
     #[must_use]
     pub fn kbps(&self, ticks_ago: usize) -> f64 {
         let second = self.history().rev().skip(ticks_ago);
@@ -206,13 +208,12 @@ impl ShadowRung {
         kbps(second.iter().sum(), second.len())
     }
 
-    /// Article bytes of each tick of the last minute, oldest first, without gaps. The last one is of
-    /// [`ShadowLadder::newest_tick`].
+    /// Returns the article bytes of each tick of the last minute, oldest first, up to [`ShadowLadder::newest_tick`].
     pub fn history(&self) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator {
         self.bytes.iter().map(|&bytes| bytes as usize)
     }
 
-    /// Mean since the start in article accounting, kilobits a second.
+    /// Returns the mean of the totals, in kilobits per second by article accounting.
     #[must_use]
     pub fn mean_kbps(&self) -> f64 {
         self.totals.kbps(Accounting::PayloadAndUdp)
@@ -231,7 +232,7 @@ impl ShadowRung {
     }
 }
 
-/// The newest tick of a lane, with the packet that it sent.
+/// Returns the newest tick of a lane for its shadow. `sent` is the lane's packet.
 fn newest(
     world: &CubeWorld,
     quantized: &mut QuantizedWorld,
@@ -253,7 +254,7 @@ fn newest(
     })
 }
 
-/// The inputs for a receiver in sync: since the baseline, or since the start of the scene while there is none.
+/// Returns the simulation inputs of a receiver in sync: since the baseline, or since the scene's start without a baseline.
 fn inputs(world: &CubeWorld, acked_age_ticks: Option<u16>) -> Option<Inputs> {
     let (tick, history) = (world.tick(), world.inputs());
     let age = match acked_age_ticks {
@@ -277,7 +278,7 @@ type ShadowedLane = (
     &'static LaneMeter,
 );
 
-/// Queues the newest tick of every lane with a shadow. Adds an [`Ablation`] of the present stages if something wants it.
+/// Queues the newest tick of each lane with a shadow. Adds an [`Ablation`] of the present stages if [`WantsAblation`] is set.
 pub(super) fn queue(
     world: Res<CubeWorld>,
     wants: Res<WantsAblation>,
@@ -310,7 +311,7 @@ pub(super) fn queue(
         }
         let queued = shadow.shadow.queued(&shadow.list);
         if !shadow.shadow.has_threads() {
-            // One tick for one tick: encoding all that wait would take a second.
+            // Encodes one tick for each new one. Encoding the whole queue would take a second.
             if queued > MAX_QUEUED_WITHOUT_THREADS {
                 shadow.encode_for(Duration::ZERO)?;
             }
@@ -321,14 +322,14 @@ pub(super) fn queue(
     Ok(())
 }
 
-/// Removes the ablation of lanes whose shadow has moved to another lane.
+/// Removes the ablation of a lane after its shadow has moved to another lane.
 pub(super) fn forget_ablation(moved: On<Remove, ShadowLadder>, mut commands: Commands) {
     if let Ok(mut lane) = commands.get_entity(moved.entity) {
         lane.try_remove::<Ablation>();
     }
 }
 
-/// Starts the tasks at the end of a frame: on one core, they would delay it otherwise.
+/// Starts the tasks. Runs at the end of a frame, because tasks would delay the frame on a single core.
 pub(super) fn start(
     time: Res<Time<Real>>,
     mut lanes: Query<(&mut ShadowLadder, Option<&mut Ablation>)>,
@@ -380,7 +381,7 @@ mod tests {
             shadow.shadow.push(&shadow.list, &Arc::new(tick));
         };
         (0..3).for_each(|_| push(&mut shadow));
-        // One tick even where there is no time.
+        // Encodes one tick although no time is left.
         shadow.start(Duration::ZERO, None).unwrap();
         assert_eq!(shadow.shadow.queued(&shadow.list), 2);
         assert_eq!(shadow.rungs()[0].history().len(), 1);

@@ -1,7 +1,8 @@
-//! How long a tick of ten thousand bodies takes, how many bytes it has, and how much memory the server's plugins hold: `cargo
-//! run --release -p cubewire-bevy --example many_bodies [BODIES] [CLIENTS] [SLOTS]`. A tenth of the bodies moves in each tick. All
-//! clients see the same, so that they share one encode; then each has a budget of 256 kbps, and one of 25 kbps, within which
-//! it is sent what is most urgent.
+//! Measures the time of a tick with ten thousand bodies, its bytes, and the memory that the server's plugins hold. A tenth of
+//! the bodies moves in each tick. First, all clients see the same and share one encode. Then each client has a budget of
+//! 256 kbps, and then 25 kbps, within which the most urgent bodies are sent.
+//!
+//! `cargo run --release -p cubewire-bevy --example many_bodies [BODIES] [CLIENTS] [SLOTS]`
 //!
 //! With `rungs` after the numbers, it measures each rung of the ladder without a budget, and prints a table.
 
@@ -25,15 +26,15 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// How many bodies there can be.
+/// Maximum number of bodies.
 static SLOTS: OnceLock<u32> = OnceLock::new();
 const TICKS: u32 = 60;
 
-/// Bytes that the server's app has allocated in its ticks, and not freed.
+/// Bytes that the server's ticks have allocated and not freed.
 #[derive(Resource, Default)]
 struct Held(isize);
 
-/// Counts what is allocated between the first and the last system of the server's ticks. Nothing else runs then.
+/// Counts allocations between the first and the last system of the server's ticks. No other app runs at that time.
 fn count(app: &mut App) {
     app.init_resource::<Held>()
         .add_systems(First, |mut held: ResMut<Held>| {
@@ -89,7 +90,7 @@ fn main() {
     }
 }
 
-/// Prints a table of the rungs that the scene has.
+/// Prints a table of the rungs that are legal in the scene.
 fn measure_rungs(net: &mut TestNet, clients: usize) {
     println!("| rung | bytes a packet | server µs | client µs |");
     println!("| --- | ---: | ---: | ---: |");
@@ -108,7 +109,7 @@ fn measure_rungs(net: &mut TestNet, clients: usize) {
     }
 }
 
-/// Inserts into all connections of the server, and waits until that has its effect.
+/// Inserts a component on all of the server's connections, and waits until it has taken effect.
 fn insert(net: &mut TestNet, component: impl Component + Copy) {
     let world = net.server.world_mut();
     let mut clients = world.query_filtered::<Entity, With<Client>>();
@@ -136,7 +137,7 @@ fn measure(net: &mut TestNet, clients: usize) -> [u64; 4] {
         let start = Instant::now();
         net.clients[0].update();
         client += start.elapsed();
-        // Another tick, for the other clients and the clock.
+        // One more tick, for the other clients and the clock.
         roll(net.server.world_mut(), tick);
         net.tick();
     }

@@ -1,5 +1,5 @@
-//! Records a game's bodies, and measures the bytes and the encoding time of each rung of the ladder: which one suits a game, before
-//! it has a network. There is no window. The file is a recording for `cubewire-lab`, too, which can train a model on it:
+//! Records a game's bodies, and measures the bytes and the encoding time of each rung of the ladder. It helps to choose a rung
+//! before the game has a network. There is no window. `cubewire-lab` can read the recording and train a model on it:
 //! `cargo run -p cubewire-lab -- stats FILE`.
 //! `cargo run -p cubewire-bevy --example record_and_measure -- FILE [SECONDS]`
 
@@ -23,7 +23,7 @@ use cubewire_recording::{Recording, RecordingFile, Writer};
 const BALLS: u32 = 200;
 const HZ: f32 = 60.0;
 
-/// Ticks until a packet's ack is there.
+/// Ticks from a packet to its ack.
 const ROUND_TRIP: usize = 6;
 
 #[derive(Component)]
@@ -40,7 +40,7 @@ fn protocol(app: &mut App) {
     .body_kind("ball", Shape::ball(0.5));
 }
 
-/// Balls bounce ever lower, and lie still in the end.
+/// Moves the balls: they bounce lower each time, and come to rest.
 fn bounce(mut balls: Query<(&mut Transform, &mut Velocity)>) {
     for (mut transform, mut velocity) in &mut balls {
         if velocity.0 == Vec3::ZERO {
@@ -59,7 +59,7 @@ fn bounce(mut balls: Query<(&mut Transform, &mut Velocity)>) {
     }
 }
 
-/// Plays the game, and records what the server would send.
+/// Runs the game, and records the snapshots that the server would send.
 fn record(path: &Path, ticks: u32) -> Result<(), Box<dyn Error>> {
     let mut app = App::new();
     app.add_plugins((
@@ -92,8 +92,8 @@ fn record(path: &Path, ticks: u32) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the bytes of all packets of a recording with a rung, each relative to one that a client has after a round trip, and the
-/// time that encoding took. `None` if the scene cannot have the rung.
+/// Encodes a recording with a rung, each snapshot relative to the newest one that a client would have acked. Returns the bytes of
+/// all packets and the encoding time. `None` if the rung is illegal in the scene.
 fn measure(
     recording: &Recording,
     rung: ladder::Rung,

@@ -9,6 +9,9 @@ use crate::wire::BodyId;
 /// world, so it must not have a moving parent. While the entity has [`Disabled`](bevy_ecs::entity_disabling::Disabled),
 /// or another component that the app registered as disabling, clients do not see it and it keeps its slot.
 ///
+/// If the translation is not finite, or the rotation is not finite or has length zero, clients keep the last valid
+/// value of it. The other values are still sent, and the log names the first such body.
+///
 /// A clone of the entity is a new body. The clone gets the components that the game inserted, including this one, but
 /// not the components of replication.
 #[derive(Component, Clone, Copy, Debug, Default)]
@@ -72,6 +75,9 @@ pub(crate) struct HasEnded;
 /// until they play the jump's tick, and at the new one from then on, without interpolation between the two. If a client
 /// has no snapshot of that tick, the jump happens at the first later snapshot. Each insertion is a jump. Insert it in
 /// the same tick as the new `Transform`.
+///
+/// Jumps are counted modulo 256. A client without news of the body for at least 256 ticks interpolates if the body has
+/// jumped a multiple of 256 times in this time.
 ///
 /// Needs [`replicate_teleports`](crate::CubewireAppExt::replicate_teleports) at both ends.
 ///

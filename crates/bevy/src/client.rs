@@ -1,4 +1,4 @@
-//! The client's side: remote bodies appear, move and vanish as the server's did, one playout delay later.
+//! Client: remote bodies appear, move and vanish as the server's bodies did, one playout delay later.
 
 mod cold;
 mod inputs;
@@ -18,7 +18,7 @@ use crate::body::{Remote, RemoteBody};
 use crate::mailbox::CubewireSystems;
 use crate::protocol::{NO_PROTOCOL, Protocol};
 
-/// Shows the bodies of the server that a transport connects to. One at a time.
+/// Shows the bodies of the server that a transport connects to. Supports one connection at a time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClientPlugin;
 
@@ -53,50 +53,50 @@ impl Plugin for ClientPlugin {
     }
 }
 
-/// How long a snapshot waits before it is shown, so that late ones are in time and lost ones are bridged.
+/// How long a snapshot waits before it is shown. The delay absorbs jitter and bridges lost snapshots.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PlayoutDelay {
-    /// As long as the link needs: the most of the last five seconds, up to a second.
+    /// As long as the link needs: the largest delay needed in the last five seconds, up to one second.
     #[default]
     Adaptive,
-    /// This long, up to 240 ticks.
+    /// This delay, up to 240 ticks.
     Fixed(Duration),
 }
 
-/// Settings that a client asks of its server; on the entity of the connection at the client. A change asks again.
-/// [`Session::answer`] has the answer.
+/// Settings that a client requests from its server, on the entity of the client's connection. A change sends a new request.
+/// [`Session::answer`] returns the answer.
 ///
-/// A server declines them unless its resource `ClientRequests` is `Grant`. A budget is in
-/// [`BUDGETS_KBPS`](cubewire_protocol::BUDGETS_KBPS), and stages are [legal](cubewire_codec::Plan::legal) in the protocol.
+/// A server declines requests unless its resource `ClientRequests` is `Grant`. A budget must be within
+/// [`BUDGETS_KBPS`](cubewire_protocol::BUDGETS_KBPS), and the stages must be [legal](cubewire_codec::Plan::legal) in the protocol.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 #[component(clone_behavior = Ignore)]
 pub struct SettingsRequest(pub Settings);
 
-/// A remote body vanishes. Triggered at it before it is despawned.
+/// A remote body vanishes. Triggered on its entity, before the entity is despawned.
 #[derive(EntityEvent, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Vanished {
     /// The body.
     pub entity: Entity,
-    /// Why.
+    /// Why it vanishes.
     pub reason: VanishReason,
 }
 
 /// Why a remote body vanishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum VanishReason {
-    /// The server has despawned it.
+    /// The server has despawned the body.
     Despawned,
-    /// It is still there, and the client sees it no more.
+    /// The body still exists, but is no longer visible to the client.
     Hidden,
     /// The connection has ended.
     Disconnected,
 }
 
-/// A remote body with this is not despawned when it vanishes; instead it loses [`Remote`], and becomes the client's own.
+/// On a remote body: the entity is not despawned when the body vanishes. It loses [`Remote`] and becomes a local entity.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct KeepVanished;
 
-/// Tells that a body has vanished, and despawns it. Nothing happens if the client has already despawned it.
+/// Triggers [`Vanished`] and despawns the body, unless the client has already despawned it.
 fn vanish(world: &mut World, entity: Entity, reason: VanishReason) {
     if world.get_entity(entity).is_err() {
         return;

@@ -1,5 +1,5 @@
 #![doc = include_str!("../README.md")]
-// What is registered has the needs of both ends.
+// The registration serves both ends, so a build with one end leaves parts of it unused.
 #![cfg_attr(
     not(all(feature = "server", feature = "client")),
     allow(dead_code, reason = "one end needs half of what is registered")

@@ -57,7 +57,8 @@ impl CubewirePlugin {
     /// for a satellite round trip with jitter. With a longer round trip, all packets are relative to the empty scene
     /// and many times larger.
     ///
-    /// # Panics If the rounded rate is not in `1..=240`.
+    /// # Panics
+    /// If the rounded rate is not in `1..=240`.
     #[must_use]
     pub const fn hz(mut self, hz: f64) -> Self {
         let ticks = hz.round() as u16;

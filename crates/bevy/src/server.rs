@@ -1,4 +1,4 @@
-//! The server's side: bodies are captured once a tick, and sent to every client.
+//! Server: captures all bodies once per tick, and sends them to each client.
 
 mod capture;
 mod outbox;
@@ -65,33 +65,33 @@ impl Plugin for ServerPlugin {
     }
 }
 
-/// How urgent a body is for clients with a [`ByteBudget`]: its priority grows so many times as fast while it waits. 1 without
-/// this; a body with 0 or less is sent only where all fits. That a body vanishes is sent whatever its priority.
+/// Factor of the growth of a waiting body's priority, for clients with a [`ByteBudget`]. 1 for bodies without this
+/// component. A body with 0 or less is sent only if all bodies fit. The removal of a body is sent at any priority.
 #[derive(Component, Clone, Copy, Debug, PartialEq)]
 pub struct SendPriority(pub f32);
 
-/// To clients with a [`ByteBudget`], bodies of a group are sent in one packet if they fit, and are as urgent as the most
-/// urgent of them.
+/// Number of a group of bodies, for clients with a [`ByteBudget`]. Bodies of a group are sent in one packet if they fit, and
+/// all have the highest priority in the group.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SendGroup(pub u32);
 
-/// What a server has done.
+/// Counters of a server.
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplicationStats {
-    /// The number of the last tick.
+    /// Number of the last tick.
     pub tick: u64,
-    /// Bodies that are replicated.
+    /// Number of bodies that are replicated.
     pub bodies: usize,
-    /// Bodies that are not, as there are [too many](crate::CubewirePlugin::max_bodies), their kind is not registered, or they
-    /// have had no legal `Transform` yet.
+    /// Number of bodies that are not replicated, because there are [too many](crate::CubewirePlugin::max_bodies), their kind is
+    /// not registered, or they have had no valid `Transform` yet.
     pub waiting: usize,
-    /// Bodies among these that wait only until a slot can be used again. A slot stays empty for
-    /// [a second](cubewire_protocol::COOLDOWN) after its body has gone, and for at least two ticks.
+    /// Number of the `waiting` bodies that wait for a slot to cool down. A slot stays empty for
+    /// [a second](cubewire_protocol::COOLDOWN), and for at least two ticks, after its body has gone.
     pub cooling: usize,
-    /// Snapshots that were put into mailboxes.
+    /// Number of snapshots put into mailboxes.
     pub packets: u64,
-    /// Snapshots that were encoded: clients that see the same, and have received the same, share one.
+    /// Number of snapshots encoded. Clients share a snapshot if they see the same and have received the same.
     pub encodes: u64,
-    /// Bytes of snapshots that were put into mailboxes.
+    /// Bytes of the snapshots put into mailboxes.
     pub snapshot_bytes: u64,
 }

@@ -1,14 +1,14 @@
-//! Encodes the snapshots of a connection with other stages, without sending them, to measure what these stages would cost.
+//! Encodes the snapshots of a connection with other stages, without sending them, to measure the cost of these stages.
 //!
-//! A packet of a shadow uses baselines of the same ticks as the connection, but as if packets with its own stages had carried
-//! them. A background task encodes what is queued:
+//! A shadow packet uses baselines of the same ticks as the connection's packet. They are taken from earlier shadow packets
+//! with the same stages. A background task encodes the queue:
 //!
 //! ```text
 //! frame  ── queue tick 7 ──┐           count ── queue tick 8 ──┐           count ──
 //! task                     └─ encode tick 7 ─┘                 └─ encode tick 8 ─┘
 //! ```
 //!
-//! Without threads, in a browser, the frame encodes.
+//! In a browser, which has no threads, the frame encodes.
 
 mod encoders;
 mod ladder;
@@ -29,49 +29,49 @@ pub use ladder::LiveLadder;
 pub(crate) use ladder::go_on;
 pub use sampled::Sampled;
 
-/// A tick of a connection, to be encoded.
+/// A tick of a connection, for encoding.
 #[derive(Debug)]
 pub struct ShadowTick {
     /// Number of the tick.
     pub tick: u64,
-    /// None if the connection sent no snapshot in this tick.
+    /// `None` if the connection sent no snapshot in this tick.
     pub sent: Option<ShadowSnapshot>,
 }
 
 /// A snapshot that a connection sent.
 #[derive(Debug)]
 pub struct ShadowSnapshot {
-    /// Ages of the three newest snapshots that were acked, as in [`PacketRecord::acked_ages_ticks`].
+    /// Ages of the three newest acked snapshots, as in [`PacketRecord::acked_ages_ticks`].
     pub acked_ages_ticks: [Option<u16>; 3],
     /// The snapshot as it was sent.
     pub quantized: Arc<QuantizedSnapshot>,
-    /// The same bodies as floats. Stages whose precision differs from the quantized snapshot's need them.
+    /// The same bodies as floats. Required by stages with a precision other than the quantized snapshot's.
     pub floats: Option<Snapshot>,
-    /// Inputs that a receiver in sync would simulate with, for stages that simulate.
+    /// Simulation inputs of a receiver in sync, for stages that simulate.
     pub inputs: Option<Inputs>,
 }
 
-/// The packets of a tick, one for each of a list of stages.
+/// The packets of a tick, one for each item in a list of stages.
 #[derive(Debug)]
 pub struct Encoded {
     list: Weak<[Stages]>,
     /// Number of the tick.
     pub tick: u64,
-    /// In the order of the stages. Empty if the connection sent nothing.
+    /// Packets in the order of the stages. Empty if the connection sent no snapshot.
     pub packets: Vec<PacketRecord>,
-    /// Time that encoding took.
+    /// Time spent encoding.
     pub time: Duration,
 }
 
 impl Encoded {
-    /// Whether these are the packets of this list.
+    /// Whether these packets were encoded with this list.
     #[must_use]
     pub fn is_of(&self, list: &Arc<[Stages]>) -> bool {
         is_same(&self.list, list)
     }
 }
 
-/// Lists of stages are compared by address: each has its own baselines.
+/// Compares lists of stages by address, because each list has separate baselines.
 fn is_same(weak: &Weak<[Stages]>, list: &Arc<[Stages]>) -> bool {
     std::ptr::addr_eq(weak.as_ptr(), Arc::as_ptr(list))
 }
@@ -83,22 +83,22 @@ struct Job {
     tick: Arc<ShadowTick>,
 }
 
-/// What the task returns.
+/// Result of the task.
 type Done = (Box<Encoders>, Result<Vec<Encoded>>);
 
-/// The queue of one connection, and the task that encodes it. Dropping it leaves the task running without waiting for it.
+/// The queue of one connection, and the task that encodes it. Dropping it does not wait for the task.
 #[derive(Debug)]
 pub struct Shadow {
-    /// The oldest first.
+    /// Oldest first.
     queue: Vec<Job>,
-    /// None while the task has them.
+    /// `None` while the task has them.
     encoders: Option<Box<Encoders>>,
     task: Option<Task<Done>>,
     has_threads: bool,
 }
 
 impl Shadow {
-    /// A shadow of a connection that began with this state.
+    /// Returns a shadow of a connection with this initial state.
     #[must_use]
     pub fn new(plan: Arc<Plan>, initial: Snapshot) -> Self {
         Self {
@@ -109,7 +109,7 @@ impl Shadow {
         }
     }
 
-    /// Encodes in the calling thread, as in a browser.
+    /// Returns the shadow set to encode in the calling thread, as in a browser.
     #[must_use]
     pub fn without_threads(self) -> Self {
         Self {
@@ -118,13 +118,13 @@ impl Shadow {
         }
     }
 
-    /// Whether a task encodes while the frame goes on.
+    /// Whether a background task encodes.
     #[must_use]
     pub const fn has_threads(&self) -> bool {
         self.has_threads
     }
 
-    /// Queues a tick for a list of stages. Once the list is dropped, nothing is encoded with it any more.
+    /// Queues a tick for a list of stages. The ticks of a list leave the queue when the list is dropped.
     pub fn push(&mut self, list: &Arc<[Stages]>, tick: &Arc<ShadowTick>) {
         self.queue.push(Job {
             list: Arc::downgrade(list),
@@ -132,15 +132,15 @@ impl Shadow {
         });
     }
 
-    /// Number of ticks that wait to be encoded with a list, without those that the task has.
+    /// Number of queued ticks of a list, excluding ticks that the task is encoding.
     #[must_use]
     pub fn queued(&self, list: &Arc<[Stages]>) -> usize {
         let jobs = self.queue.iter();
         jobs.filter(|job| is_same(&job.list, list)).count()
     }
 
-    /// Encodes the oldest ticks of some lists, for each as many as stand next to it. Starts a task, unless one is at work. Without
-    /// threads, encodes at once and returns the packets.
+    /// Starts a task that encodes the oldest ticks, unless a task is running. `most` has the maximum number of ticks for each
+    /// list. Without threads, encodes at once and returns the packets.
     ///
     /// # Errors
     /// If a snapshot cannot be encoded.
@@ -171,7 +171,7 @@ impl Shadow {
         Ok(Vec::new())
     }
 
-    /// Returns what the task has encoded, if it has ended.
+    /// Returns the packets of the task if it has ended.
     ///
     /// # Errors
     /// If a snapshot cannot be encoded.
@@ -183,7 +183,7 @@ impl Shadow {
         self.take_back(done)
     }
 
-    /// Encodes all queued ticks of a list, and waits for them.
+    /// Encodes all queued ticks of a list, and waits for the task.
     ///
     /// # Errors
     /// If a snapshot cannot be encoded.

@@ -1,6 +1,6 @@
-//! What the two ends say to each other besides snapshots: postcard of these types.
+//! Messages between server and client other than snapshots, encoded with postcard.
 //!
-//! Downstream, each datagram is a packet of the codec. Upstream, each is an [`Upstream`].
+//! A datagram from the server is a packet of the codec. A datagram from a client is an [`Upstream`].
 
 mod reader;
 
@@ -15,15 +15,15 @@ use serde::{Deserialize, Serialize};
 
 use self::reader::{ReadError, read};
 
-/// Most bytes of a message of a server, and of a component of [`replicate`](crate::CubewireAppExt::replicate), in postcard: 16
-/// of a [reliable message](MAX_RELIABLE_BYTES) are for what is around it.
+/// Limit of a server's message, and of a component of [`replicate`](crate::CubewireAppExt::replicate), in bytes of postcard.
+/// It leaves 16 bytes of a [reliable message](MAX_RELIABLE_BYTES) for headers.
 pub const MAX_TO_CLIENT_BYTES: usize = MAX_RELIABLE_BYTES - 16;
 
-/// Most bytes of an input or a message of a client, in postcard. It is 4 kB less than a server can send, so that a server
-/// can relay what it receives in a type of its own, with the sender's name.
+/// Limit of a client's input or message, in bytes of postcard. It is 4 kB below [`MAX_TO_CLIENT_BYTES`], so that a server can
+/// relay a client's message inside a larger one, with the sender's name for example.
 pub const MAX_TO_SERVER_BYTES: usize = 60 * 1024;
 
-/// A reliable message of a client.
+/// A reliable message from a client.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum ToServerMail<'a> {
     #[serde(borrow)]
@@ -34,20 +34,20 @@ pub(crate) enum ToServerMail<'a> {
     },
 }
 
-/// A reliable message of a server.
+/// A reliable message from a server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum ToClientMail<'a> {
     #[serde(borrow)]
     Session(ServerMessage<'a>),
-    /// Cold data of a body that has just become visible, or what of it has changed.
+    /// Reliable components of a visible body: all of them, or the changed ones.
     Cold {
         body: BodyId,
         part: Part,
-        /// By component: its bytes, or nothing if it was removed.
+        /// Index and encoding of each component. `None` if the component was removed.
         #[serde(borrow)]
         components: Vec<(u8, Option<&'a [u8]>)>,
     },
-    /// A body is not visible any more from a tick on.
+    /// A body is no longer visible, from this tick on.
     Gone {
         body: BodyId,
         tick: u64,
@@ -57,24 +57,24 @@ pub(crate) enum ToClientMail<'a> {
         channel: u8,
         bytes: &'a [u8],
     },
-    /// How bodies move between snapshots from now on. At first it is linear.
+    /// How the client interpolates from now on. Linear before the first such message.
     Interpolation(Interpolation),
 }
 
-/// What a message with cold data is, of the messages of its body.
+/// Position of a message among the messages with a body's reliable components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Part {
-    /// Components that have changed, or some of those between [`Begin`](Self::Begin) and [`End`](Self::End).
+    /// Changed components, or a middle part between [`Begin`](Self::Begin) and [`End`](Self::End).
     Change,
     /// All components.
     All,
-    /// The first components, of more than one message has room for.
+    /// The first part of all components, if they exceed one message.
     Begin,
-    /// The last of these.
+    /// The last part of all components.
     End,
 }
 
-/// A body among all that ever were: of one slot, at most 256 apart.
+/// Identifies a body over time. Unique among 256 consecutive bodies of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct BodyId {
     pub(crate) slot: u16,
@@ -90,42 +90,42 @@ impl BodyId {
     }
 }
 
-/// A datagram of a client.
+/// A datagram from a client.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Upstream<'a> {
-    /// As the protocol crate writes it.
+    /// Encoded by the protocol crate's `Feedback`.
     #[serde(borrow)]
     pub(crate) feedback: Vec<&'a [u8]>,
     #[serde(borrow)]
     pub(crate) inputs: Vec<RecentInputs<'a>>,
 }
 
-/// The last inputs on a channel, ascending.
+/// The most recent inputs on a channel, oldest first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RecentInputs<'a> {
     pub(crate) channel: u8,
-    /// Number of the last.
+    /// Number of the last input.
     pub(crate) newest: u64,
     #[serde(borrow)]
     pub(crate) inputs: Vec<&'a [u8]>,
 }
 
-/// Inputs in a datagram: what seven lost in a row leave out, the eighth still has.
+/// Number of inputs per datagram. An input is lost only if eight datagrams in a row are lost.
 pub(crate) const RECENT_INPUTS: usize = 8;
 
-/// The bytes of a value.
+/// Returns a value's encoding.
 ///
 /// # Panics
-/// If the value's own `Serialize` fails.
+/// If the value's `Serialize` fails.
 pub(crate) fn encode<T: Serialize>(value: &T) -> Vec<u8> {
     postcard::to_allocvec(value)
         .unwrap_or_else(|error| panic!("`{}` cannot be sent: {error}", short_name::<T>()))
 }
 
-/// The bytes of a value, or the reason why it is not sent.
+/// The encoding of a value, or the reason why the value cannot be sent.
 pub(crate) type Encoded = Result<Vec<u8>, Unsendable>;
 
-/// Why a value is not sent.
+/// Why a value cannot be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsendable {
     TooLong { bytes: usize, limit: usize },
@@ -142,7 +142,7 @@ impl fmt::Display for Unsendable {
     }
 }
 
-/// Whether a number of bytes is within a limit.
+/// Checks a number of bytes against a limit.
 pub(crate) const fn fits(bytes: usize, limit: usize) -> Result<(), Unsendable> {
     match bytes <= limit {
         true => Ok(()),
@@ -150,11 +150,11 @@ pub(crate) const fn fits(bytes: usize, limit: usize) -> Result<(), Unsendable> {
     }
 }
 
-/// The bytes of a value that the other end takes: it is not too long, and within the limits of the [reader]. Whether its type
-/// can be read at all is up to the type.
+/// Returns a value's encoding, if it has at most `limit` bytes and is within the limits of the [reader]. A type that can never be
+/// decoded passes: the receiver reports it.
 ///
 /// # Panics
-/// As [`encode`].
+/// If the value's `Serialize` fails.
 pub(crate) fn sendable<T: Serialize + DeserializeOwned>(value: &T, limit: usize) -> Encoded {
     let bytes = encode(value);
     fits(bytes.len(), limit)?;
@@ -166,12 +166,12 @@ pub(crate) fn sendable<T: Serialize + DeserializeOwned>(value: &T, limit: usize)
     }
 }
 
-/// A value of these bytes and no more.
+/// Decodes a value, which must use all bytes.
 pub(crate) fn decode<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Option<T> {
     read(bytes).ok()
 }
 
-/// Something that is logged once.
+/// A warning that is logged only once.
 #[derive(Debug, Default)]
 pub(crate) struct LoggedOnce(AtomicBool);
 
@@ -183,7 +183,7 @@ impl LoggedOnce {
     }
 }
 
-/// The name of a type without those of modules, also inside of angle brackets.
+/// Returns a type's name without its module path. A generic type keeps the full path.
 pub(crate) fn short_name<T>() -> &'static str {
     let full = std::any::type_name::<T>();
     match full.contains('<') {
@@ -192,7 +192,7 @@ pub(crate) fn short_name<T>() -> &'static str {
     }
 }
 
-/// Inputs that have not been seen before, ascending, with the number of the last.
+/// Returns the inputs with a number above `seen`, oldest first.
 pub(crate) fn new_inputs<'a>(
     recent: &RecentInputs<'a>,
     seen: u64,
@@ -215,7 +215,7 @@ mod tests {
         let inputs: Vec<Vec<u8>> = (0..20).map(|input| vec![input]).collect();
         let mut received = Vec::new();
         let mut seen = 0;
-        // Of datagrams 1 to 20 arrive some, some twice and some late.
+        // Some of the datagrams 1 to 20 are lost, some arrive twice and some arrive late.
         for newest in [1_u64, 1, 3, 2, 9, 8, 17, 20, 19] {
             let first = newest.saturating_sub(RECENT_INPUTS as u64) as usize;
             let recent = RecentInputs {
@@ -246,7 +246,7 @@ mod tests {
         generation: 7,
     };
 
-    /// Every kind of mail, as in the file of golden mail that `WIRE.md` names, and as it is after it was read.
+    /// Returns the text of the golden file that `WIRE.md` names: every kind of message. Checks that each one decodes again.
     fn golden() -> String {
         let mut text = "Mail and packets: see crates/codec/WIRE.md.\n\n".to_owned();
         let mut line = |of: &str, bytes: &[u8]| {

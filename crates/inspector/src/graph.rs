@@ -1,5 +1,5 @@
-//! The bandwidth graph: kilobits a second over the last seconds. Nothing is written in the plot: its legend, what is marked
-//! above it, its axis and its times have rows of their own.
+//! The bandwidth graph: kilobits per second over the last seconds. The plot has no text inside: the legend, the marks above
+//! the plot, the axis and the times have separate rows and columns.
 
 mod axis;
 mod lines;
@@ -16,34 +16,34 @@ use crate::style::{GAP, LINE, Look, ROW, SMALL};
 use crate::widgets::{AXIS, At, Chart, Pointing, legend, legend_width, text, triangle, within};
 use crate::words::{grouped, rounded};
 
-/// Height of all rows but the plot, logical points.
+/// Height of all rows except the plot, in logical points.
 pub const AROUND_PLOT: f32 = ROW + GAP + LINE + 2.0 + LINE;
 
-/// The rows around a plot, and the plot.
+/// A plot and the rows around it.
 #[derive(Debug)]
 pub struct Frame {
-    /// For the legend, and what is set.
+    /// Row of the legend and of the graph's controls.
     pub top: Rect,
-    /// Above the plot, for marks.
+    /// Row of the marks, directly above the plot.
     pub above: Rect,
     pub chart: Chart,
 }
 
-/// What else is drawn in the frame of a graph.
+/// Result of drawing additional contents in a graph's frame.
 #[derive(Clone, Debug, Default)]
 pub struct Above {
-    /// Where the legend ends.
+    /// Right edge of the space for the legend.
     pub legend_end: f32,
-    /// Where marks stand above the plot.
+    /// Horizontal positions of the marks above the plot.
     pub marks: Vec<f32>,
-    /// What is told in the row of the legend about the mark that is pointed at.
+    /// Description of the mark under the pointer, shown in place of the legend.
     pub said: Option<String>,
 }
 
-/// Draws the graph in a frame of `height` logical points. `more` draws further contents of the frame. Returns the response of the
-/// frame and the rectangle of the legend.
+/// Draws the graph in a frame of `height` logical points. `more` draws additional contents of the frame. Returns the response
+/// of the frame and the rectangle of the legend.
 ///
-/// `moment` is the displayed tick of the past. A frozen graph ends in the past.
+/// `moment` is the past tick that is displayed elsewhere; the graph marks it. A frozen graph ends in the past.
 pub fn draw(
     ui: &mut Ui,
     height: f32,
@@ -80,7 +80,7 @@ pub fn draw(
     match above.said.or_else(rates) {
         Some(said) => {
             let ink = Look::of(ui).ink;
-            // Never over what stands beside it.
+            // Clipped, so that a long description does not cover the controls at its right.
             let painter = ui.painter_at(words);
             text(&painter, words, At::Left(0.0), said, SMALL, ink);
         }
@@ -89,7 +89,8 @@ pub fn draw(
     (response, words)
 }
 
-/// Paints the plot with its vertical axis, the lines, the moment that is shown, and losses. `above` points over it are free.
+/// Paints the plot with its vertical axis, lines, losses and the marked `moment`. `above` is the free space above the plot, in
+/// points.
 pub fn paint(ui: &Ui, plot: Rect, above: f32, lines: &Lines<'_>, moment: Option<u64>) -> Chart {
     let look = Look::of(ui);
     let mut chart = Chart::new(
@@ -101,7 +102,7 @@ pub fn paint(ui: &Ui, plot: Rect, above: f32, lines: &Lines<'_>, moment: Option<
     );
     chart.above = above;
     chart.axis(ui);
-    // Below the lines, which may lie on the floor, too.
+    // Painted first, because lines can be at the bottom of the plot, too.
     losses(&chart, look, lines);
     lines.draw(&chart, look, 2.0);
     if let Some(seconds) = moment.and_then(|tick| lines.seconds_of(tick)) {
@@ -110,7 +111,7 @@ pub fn paint(ui: &Ui, plot: Rect, above: f32, lines: &Lines<'_>, moment: Option<
     chart
 }
 
-/// The names of the lines: as many words as there is room for.
+/// Paints the legend: the names of the lines, and as much about the target and the budgets as fits.
 fn entries(ui: &Ui, row: Rect, lines: &Lines<'_>) {
     let look = Look::of(ui);
     let all = lines.all.iter();
@@ -153,7 +154,7 @@ fn entries(ui: &Ui, row: Rect, lines: &Lines<'_>) {
     }
 }
 
-/// Triangles on the floor where packets were lost.
+/// Paints a triangle at the bottom of the plot for each tick with a lost packet.
 fn losses(chart: &Chart, look: Look, lines: &Lines<'_>) {
     for seconds in lines.all.iter().flat_map(|line| line.series.losses()) {
         let at = pos2(chart.x_of(seconds), chart.rect.bottom() - 3.0);
@@ -167,7 +168,7 @@ fn losses(chart: &Chart, look: Look, lines: &Lines<'_>) {
     }
 }
 
-/// The largest peak out of scale, in the row above the plot, unless one of the marks there is near.
+/// Paints the rate of the largest peak beyond the axis, in the row above the plot, unless a mark in this row is near.
 fn peak(
     ui: &Ui,
     Frame {
@@ -199,7 +200,7 @@ fn peak(
     );
 }
 
-/// When, and the rate of each line then.
+/// Returns the time of the nearest point and the rate of each line, as text.
 fn rates(lines: &Lines<'_>, seconds: f64) -> Option<String> {
     let mut said = Vec::new();
     let mut ago = None;
@@ -218,14 +219,14 @@ fn rates(lines: &Lines<'_>, seconds: f64) -> Option<String> {
     Some(format!("{:.1} s ago: {said}{counted}", ago?))
 }
 
-/// Logical points from a mark within which a peak is left out.
+/// Minimum distance of a peak from a mark, in logical points.
 const PEAK_APART: f32 = 40.0;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A line whose points have the bytes and the budget of one, in these ticks.
+    /// Returns a line with copies of a point, one for each of these ticks.
     fn steady(name: &str, ticks: std::ops::Range<u64>, point: Point) -> Source {
         Source {
             name: name.to_owned(),

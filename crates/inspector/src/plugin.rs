@@ -1,4 +1,4 @@
-//! The plugin, its window, and what shows the inspector in a game's own.
+//! The plugin, its window, and a system parameter that shows the inspector in a game's window.
 
 use bevy_app::{App, Last, Plugin};
 use bevy_ecs::prelude::*;
@@ -18,10 +18,10 @@ use crate::style::{Look, ROW, set};
 use crate::view::{Choices, End, Page, View};
 use crate::widgets::{note, picker};
 
-/// Shows where every bit of a game's replication goes: adds a window, which a key opens and closes, and [`Inspector`] for
-/// windows of the game's own. Nothing is measured while neither is shown.
+/// Shows how a game's replication uses each bit. Adds a window, which a key opens and closes, and [`Inspector`] for the
+/// game's windows. Connections are measured only while the inspector is shown.
 ///
-/// The game adds `bevy_egui`'s `EguiPlugin`, and the plugins of a server or a client. Default: a window that is closed, and F9.
+/// The game must add `bevy_egui`'s `EguiPlugin`, and the plugins of a server or a client. Default: a closed window, and F9.
 #[derive(Resource, Clone, Copy, Debug)]
 pub struct InspectorPlugin {
     key: Option<Key>,
@@ -38,7 +38,7 @@ impl Default for InspectorPlugin {
 }
 
 impl InspectorPlugin {
-    /// The key that opens and closes the window.
+    /// Sets the key that opens and closes the window.
     #[must_use]
     pub const fn key(self, key: Key) -> Self {
         Self {
@@ -47,7 +47,7 @@ impl InspectorPlugin {
         }
     }
 
-    /// Begins with the window open.
+    /// Opens the window at the start.
     #[must_use]
     pub const fn open(self) -> Self {
         Self {
@@ -56,7 +56,7 @@ impl InspectorPlugin {
         }
     }
 
-    /// No window: the game calls [`Inspector::show`] where it likes.
+    /// Returns a plugin without a window. The game calls [`Inspector::show`] in a window instead.
     #[must_use]
     pub const fn without_window() -> Self {
         Self {
@@ -77,24 +77,24 @@ impl Plugin for InspectorPlugin {
     }
 }
 
-/// What is shown.
+/// State of the inspector.
 #[derive(Resource, Debug, Default)]
 struct Shown {
-    /// Whether it was in this frame.
+    /// Whether the inspector was shown in this frame.
     now: bool,
     connection: Option<Entity>,
-    /// The client whose ladder the inspector measures.
+    /// The client with a ladder that the inspector has inserted.
     ladder: Option<Entity>,
     choices: Choices,
-    /// How long a press may be that is a click, as the game has it, while the inspector allows any.
+    /// The game's limit of a click's duration, in seconds, while the inspector allows any duration.
     max_click: Option<f64>,
 }
 
-/// The body that is selected in the inspector, while that is shown: for the game to mark in its own view, or to observe.
+/// On the body that is selected in the inspector, while the inspector is shown. The game can draw a mark on this body.
 #[derive(Component, Clone, Copy, Debug, Default)]
 pub struct Selected;
 
-/// Inserts [`Selected`] into the body in the slot that is selected.
+/// Inserts [`Selected`] on the body in the selected slot, and removes it from all others.
 fn select(
     shown: Res<'_, Shown>,
     sessions: Query<'_, '_, &Session>,
@@ -119,7 +119,7 @@ fn select(
     }
 }
 
-/// Gives a connection the stages that were chosen. A client asks the server for them.
+/// Applies the chosen stages to the connection. A client requests them from the server.
 fn switch(
     mut shown: ResMut<'_, Shown>,
     mut connections: Query<'_, '_, (Option<&mut ConnectionSettings>, Option<&Session>)>,
@@ -148,11 +148,11 @@ fn switch(
     }
 }
 
-/// On connections that the inspector measures; others may be measured by the game.
+/// On connections with a [`Measure`] that the inspector has inserted, as opposed to the game.
 #[derive(Component, Debug)]
 struct Inspected;
 
-/// Measures all connections while the inspector is shown, and leaves everything as it was once it is not.
+/// Inserts [`Measure`] on all connections while the inspector is shown. Afterwards, removes it and restores egui's options.
 fn measure(
     mut shown: ResMut<'_, Shown>,
     connections: Query<'_, '_, (Entity, Has<Measure>, Has<Inspected>), With<Connected>>,
@@ -209,13 +209,13 @@ fn window(
     mut contexts: EguiContexts<'_, '_>,
     mut inspector: Inspector<'_, '_>,
 ) {
-    // The game may have no camera yet, or no longer a window.
+    // There is no context if the game has no camera yet, or has closed its window.
     let Ok(ctx) = contexts.ctx_mut() else {
         return;
     };
     let wanted = window.key;
     let is_pressed = |event: &Event| match event {
-        // One that is held repeats.
+        // A held key repeats.
         Event::Key {
             key,
             pressed: true,
@@ -233,10 +233,10 @@ fn window(
         .show(ctx, |ui| inspector.show(ui));
 }
 
-/// The size of the window, logical points.
+/// Default size of the window, in logical points.
 const SIZE: [f32; 2] = [420.0, 600.0];
 
-/// A parameter of a system that shows the inspector in a window of the game's own. It needs an [`InspectorPlugin`].
+/// System parameter that shows the inspector in a game's window. It needs an [`InspectorPlugin`].
 #[derive(SystemParam, Debug)]
 pub struct Inspector<'w, 's> {
     shown: ResMut<'w, Shown>,
@@ -256,8 +256,8 @@ type Connection<'a> = (
 );
 
 impl Inspector<'_, '_> {
-    /// Draws the inspector in what is left of this part of a window. Connections are measured from the next frame on, and
-    /// until a frame has not called this.
+    /// Draws the inspector in the available space. Call it in each frame: connections are measured from the frame after the
+    /// first call until a frame without a call.
     pub fn show(&mut self, ui: &mut Ui) {
         self.shown.now = true;
         let look = Look::of(ui);
@@ -270,7 +270,7 @@ impl Inspector<'_, '_> {
         });
     }
 
-    /// A press of any length is a click while the pointer is here, and not in what the game shows elsewhere.
+    /// While the pointer is over the inspector, lets a press of any duration be a click. The game's egui windows keep their limit.
     fn allow_long_presses(&mut self, ui: &Ui) {
         let is_here = ui.rect_contains_pointer(ui.max_rect());
         let max_click = &mut self.shown.max_click;
@@ -309,7 +309,7 @@ impl Inspector<'_, '_> {
             self.shown.choices.held = None;
         }
         let (Some(protocol), Some(measure)) = (&self.protocol, measure) else {
-            // From the next frame on.
+            // The connection is measured from the next frame on.
             return;
         };
         let (end, bodies) = match (peer, session) {
@@ -343,7 +343,7 @@ impl Inspector<'_, '_> {
     }
 }
 
-/// What a connection is called: by its `Name`, if it has one.
+/// Returns a connection's displayed name: its `Name` component if it has one.
 fn name(&(entity, name, _, peer, _): &Connection<'_>) -> String {
     match (name, peer) {
         (Some(name), _) => name.to_string(),

@@ -1,4 +1,4 @@
-//! What the inspector shows of one connection.
+//! The inspector's pages for one connection.
 
 mod held;
 mod stages;
@@ -21,7 +21,6 @@ use crate::widgets::{choices, divider, figure, heading, note, segmented};
 use crate::words::{grouped, rounded};
 pub(crate) use held::Held;
 
-/// A page of the inspector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Page {
     #[default]
@@ -32,35 +31,35 @@ pub(crate) enum Page {
     Stages,
 }
 
-/// What is chosen in the inspector.
+/// The user's choices in the inspector.
 #[derive(Debug, Default)]
 pub(crate) struct Choices {
     pub(crate) page: Page,
     order: Order,
     pub(crate) lit: Lit,
-    /// Packets that do not change any more, while one of them is looked at.
+    /// The packets that were the newest when one was held.
     pub(crate) held: Option<Held>,
-    /// Stages that the connection is to have.
+    /// Stages chosen for the connection, until they are applied.
     pub(crate) wanted: Option<Stages>,
 }
 
-/// A connection that is looked at.
+/// The displayed connection.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) measure: &'a Measure,
-    /// The newest state of the bodies that this end has.
+    /// This end's newest snapshot.
     pub(crate) bodies: Option<&'a QuantizedSnapshot>,
     pub(crate) end: End<'a>,
 }
 
-/// Which end of the connection this app is.
+/// This app's end of the connection.
 #[derive(Debug)]
 pub(crate) enum End<'a> {
     Server {
         peer: &'a Peer,
         settings: &'a ConnectionSettings,
-        /// While [`Page::Stages`] is shown.
+        /// `None` unless [`Page::Stages`] is shown.
         ladder: Option<&'a LiveLadder>,
         tick: u64,
     },
@@ -103,13 +102,13 @@ impl View<'_> {
         self.measure.record()
     }
 
-    /// Sums over the last second.
+    /// Returns the sums over the last second.
     fn second(&self) -> Totals {
         let record = self.record();
         record.sum(record.newest(self.rate() as usize))
     }
 
-    /// The ticks of the graph and a second before them, for its means.
+    /// Returns the ticks of the graph and of the second before it, which its means need.
     fn shown(&self) -> impl ExactSizeIterator<Item = &Sample> {
         self.record().newest((SECONDS + 1) * self.rate() as usize)
     }
@@ -330,7 +329,7 @@ fn pages() -> [crate::widgets::Choice<Page>; 5] {
     ])
 }
 
-/// What a snapshot is relative to.
+/// Describes a snapshot's baseline.
 fn baseline(packet: &PacketRecord) -> String {
     match packet.reference_age_ticks() {
         Some(age) => format!("baseline {} older", crate::words::ticks(age.into())),
@@ -338,19 +337,19 @@ fn baseline(packet: &PacketRecord) -> String {
     }
 }
 
-/// Whether a snapshot of this tick is lost.
+/// Returns whether a snapshot of this tick was lost.
 fn has_losses(sample: &Sample, settled: u64) -> bool {
     let mut packets = sample.snapshots.iter();
     packets.any(|packet| packet.fate(sample.tick, settled) == Fate::Lost)
 }
 
-/// Seconds of the graph, and of the round trip and the loss.
+/// Length of the graph, and time span of the figures for round trip and loss, in seconds.
 const SECONDS: usize = 10;
 
-/// Logical points.
+/// Sizes in logical points.
 const GRAPH: f32 = graph::AROUND_PLOT + 80.0;
 const NAMES: f32 = 110.0;
 const MIN_BODIES: f32 = 120.0;
 
-/// Rows of bytes.
+/// Number of rows of the hex view.
 const HEX_ROWS: f32 = 4.0;

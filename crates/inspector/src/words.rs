@@ -1,13 +1,13 @@
 //! Formatting of numbers for the screen.
 
-/// A rounded number with thin spaces between thousands: `17 369`.
+/// Returns a rounded number with thin spaces between thousands: `17 369`.
 #[must_use]
 pub fn grouped(value: f64) -> String {
     let sign = if value <= -0.5 { "\u{2212}" } else { "" };
     sign.to_owned() + &thousands(&format!("{:.0}", value.abs()))
 }
 
-/// Digits with thin spaces between thousands.
+/// Returns digits with thin spaces between thousands.
 #[must_use]
 pub fn thousands(digits: &str) -> String {
     let mut text = String::new();
@@ -20,7 +20,7 @@ pub fn thousands(digits: &str) -> String {
     text
 }
 
-/// A number in a table: one decimal below 100, otherwise rounded.
+/// Returns a number for a table: with one decimal below 100, otherwise rounded.
 #[must_use]
 pub fn rounded(value: f64) -> String {
     if value.abs() < 99.95 {
@@ -30,7 +30,7 @@ pub fn rounded(value: f64) -> String {
     }
 }
 
-/// A short number for an axis: in thousands from 10 000 on, `10k`.
+/// Returns a short number for an axis: in thousands from 10 000 on, `10k`.
 #[must_use]
 pub fn short(value: f64) -> String {
     match value {
@@ -39,7 +39,7 @@ pub fn short(value: f64) -> String {
     }
 }
 
-/// A factor, with one decimal below 10: `2.5×`, `579×`.
+/// Returns a factor with one decimal below 10: `2.5×`, `579×`.
 #[must_use]
 pub fn factor(factor: f64) -> String {
     match factor < 9.95 {
@@ -48,7 +48,7 @@ pub fn factor(factor: f64) -> String {
     }
 }
 
-/// A number of ticks: `1 tick`, `2 ticks`.
+/// Returns a number of ticks with its noun: `1 tick`, `2 ticks`.
 #[must_use]
 pub fn ticks(count: u64) -> String {
     match count {

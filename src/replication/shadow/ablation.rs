@@ -1,7 +1,7 @@
-//! The ablation: what a lane's present stages would cost without each of their parts.
+//! The ablation: the cost of a lane's stages without each part of them.
 //!
-//! As in the [shadow ladder](super), each ablation uses baselines of the same ticks as the lane, from its own packets. It runs only
-//! while something [wants](WantsAblation) it, on [a sample](Sampled) of the ticks.
+//! As in the [shadow ladder](super), each ablation uses baselines of the same ticks as the lane, from packets with its own
+//! stages. It runs only while [`WantsAblation`] is set, on [a sample](Sampled) of the ticks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,16 +17,16 @@ pub use super::parts::{Ablated, Part, ablations};
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WantsAblation(pub bool);
 
-/// What each part of a lane's present stages saves.
+/// Costs of a lane's present stages, and of these stages without each part.
 #[derive(Component, Debug)]
 pub struct Ablation {
-    /// By row after the first: what was removed.
+    /// In the order of the rows, without the first row.
     ablated: Vec<Ablated>,
-    /// Of the present stages, then of each ablation.
+    /// Costs of the present stages, followed by the costs of each ablation.
     costs: Sampled,
 }
 
-/// The present stages of a lane, or what is left of them without a part.
+/// A row: the present stages of a lane, or these stages without a part.
 #[derive(Clone, Copy, Debug)]
 pub struct AblationRow<'a> {
     ablated: Option<&'a Ablated>,
@@ -35,19 +35,20 @@ pub struct AblationRow<'a> {
 }
 
 impl<'a> AblationRow<'a> {
-    /// What was removed; none for the present stages.
+    /// Returns the removed part. `None` for the present stages.
     #[must_use]
     pub const fn ablated(&self) -> Option<&'a Ablated> {
         self.ablated
     }
 
-    /// What is left.
+    /// Returns the stages of the row.
     #[must_use]
     pub const fn stages(&self) -> Stages {
         self.stages
     }
 
-    /// Mean over the newest second of counted ticks: article accounting, kilobits a second. None before the first.
+    /// Returns the mean over the newest second of counted ticks, in kilobits per second by article accounting. `None` before the
+    /// first counted tick.
     #[must_use]
     pub const fn kbps(&self) -> Option<f64> {
         self.kbps
@@ -55,7 +56,7 @@ impl<'a> AblationRow<'a> {
 }
 
 impl Ablation {
-    /// The ablation of these stages.
+    /// Returns the ablation of these stages, not measured yet.
     #[must_use]
     pub fn new(present: Stages) -> Self {
         let ablated = ablations(present);
@@ -65,7 +66,7 @@ impl Ablation {
         Self { ablated, costs }
     }
 
-    /// An ablation that has counted every tick up to `newest`, with `bytes` for each row.
+    /// Returns an ablation that has counted one second of ticks up to `newest`, with `bytes` per tick for each row.
     #[cfg(test)]
     pub(crate) fn of_bytes(present: Stages, newest: u64, bytes: impl Fn(usize) -> usize) -> Self {
         let Self { ablated, costs } = Self::new(present);
@@ -75,13 +76,13 @@ impl Ablation {
         }
     }
 
-    /// The stages that parts are removed from.
+    /// Returns the stages that parts are removed from.
     #[must_use]
     pub fn present(&self) -> Stages {
         self.costs.stages()[0]
     }
 
-    /// The present stages, then each ablation, in the order of [`ablations`].
+    /// Returns a row for the present stages, followed by a row for each ablation in the order of [`ablations`].
     #[must_use]
     pub fn rows(&self) -> Vec<AblationRow<'_>> {
         let stages = self.costs.stages().iter().enumerate();
@@ -93,13 +94,13 @@ impl Ablation {
         stages.map(row).collect()
     }
 
-    /// Age of the costs at tick `now`, ticks. None before the first.
+    /// Returns the age of the costs at tick `now`, in ticks. `None` before the first counted tick.
     #[must_use]
     pub fn age_ticks(&self, now: u64) -> Option<u64> {
         self.costs.age_ticks(now)
     }
 
-    /// Fraction of the ticks that is encoded, 0 to 1.
+    /// Returns the fraction of recent ticks that were chosen for encoding, 0 to 1.
     #[must_use]
     pub fn share(&self) -> f64 {
         self.costs.share()

@@ -1,4 +1,4 @@
-//! What can be taken away from stages.
+//! Removes parts of the compression from stages.
 
 use cubewire_codec::stages::{
     ChangedFlags, Delta, Orientation, Position, RelativeOrientation, RelativePosition, Velocity,
@@ -8,17 +8,17 @@ use cubewire_codec::{StageOptions, Stages, ladder};
 /// A part of the compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
-    /// How orientations are written.
+    /// Encoding of orientations.
     Orientation,
-    /// How velocities are written.
+    /// Encoding of velocities.
     Velocity,
-    /// How positions are written.
+    /// Encoding of positions.
     Position,
-    /// Which cubes are sent, and how they are listed.
+    /// Selection of the sent cubes, and encoding of their indices.
     Delta,
-    /// Arithmetic coding, down to changed bits.
+    /// Arithmetic coding, replaced by changed bits.
     Coding,
-    /// Arithmetic coding, in favour of all the stages of bit packing that it replaces.
+    /// Arithmetic coding, replaced by all bit-packing stages that it makes unnecessary.
     CodingForPacking,
     /// The predictions of arithmetic coding.
     Prediction,
@@ -32,19 +32,19 @@ pub enum Part {
     ChangedFlags,
 }
 
-/// Stages with one part taken away, wholly or by a step.
+/// Stages after one part was removed, completely or by one step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ablated {
-    /// What is taken away.
+    /// The removed part.
     pub part: Part,
-    /// What is left.
+    /// The remaining stages.
     pub stages: Stages,
-    /// What had to go with it, because it is illegal without it.
+    /// Parts that were removed too, because they are illegal without `part`.
     pub along: Vec<Part>,
 }
 
-/// Everything that can be taken away from `present`, a part or a step of it at a time. What depends on it,
-/// and nothing else, goes with it.
+/// Returns all ways to remove one part, or one step of a part, from `present`. Only parts that depend on the removed part are
+/// removed with it.
 #[must_use]
 pub fn ablations(present: Stages) -> Vec<Ablated> {
     let mut lesser = Vec::new();
@@ -152,8 +152,8 @@ const fn lesser_flags(flags: ChangedFlags) -> &'static [ChangedFlags] {
     }
 }
 
-/// Stages that bit-pack the same integers with everything that arithmetic coding replaces; none if they are
-/// not coded arithmetically.
+/// Returns stages that bit-pack the same integers with all stages that arithmetic coding replaces. `None` if `present` has no
+/// arithmetic coding.
 fn bit_packed(present: Stages) -> Option<StageOptions> {
     let packed = match present.delta {
         Delta::Arithmetic => ladder::CHANGED_FLAGS.stages,
@@ -170,7 +170,7 @@ fn bit_packed(present: Stages) -> Option<StageOptions> {
     })
 }
 
-/// What may depend on another part.
+/// Parts that can depend on another part.
 const DEPENDENT: [Part; 4] = [
     Part::RelativePosition,
     Part::RelativeOrientation,
@@ -178,7 +178,7 @@ const DEPENDENT: [Part; 4] = [
     Part::Coding,
 ];
 
-/// Takes away as few dependent parts as it takes to make the stages legal; none if that does not help.
+/// Removes the smallest set of dependent parts that makes the stages legal. Returns `None` if no set does.
 fn legalized(options: StageOptions) -> Option<(Stages, Vec<Part>)> {
     let subsets = 0..1_u32 << DEPENDENT.len();
     let mut subsets: Vec<u32> = subsets.collect();
@@ -195,7 +195,7 @@ fn legalized(options: StageOptions) -> Option<(Stages, Vec<Part>)> {
     })
 }
 
-/// Takes away a dependent part, if it is there.
+/// Removes a dependent part, if present.
 fn without(options: StageOptions, part: Part) -> StageOptions {
     let delta = match options.delta.is_arithmetic() {
         true => Delta::ChangedBits,
@@ -208,7 +208,7 @@ fn without(options: StageOptions, part: Part) -> StageOptions {
     with(options, part, &lesser)
 }
 
-/// Options with a dependent part as in others.
+/// Returns `options` with a dependent part from `other`.
 const fn with(mut options: StageOptions, part: Part, other: &StageOptions) -> StageOptions {
     match part {
         Part::RelativePosition => options.relative_position = other.relative_position,
@@ -226,13 +226,13 @@ mod tests {
 
     use super::*;
 
-    /// The dependent parts in which two stages differ.
+    /// Returns the dependent parts that differ between two stages.
     fn differing(a: Stages, b: Stages) -> HashSet<Part> {
         let differs = |part: &Part| with(*a, *part, &b) != *a;
         DEPENDENT.into_iter().filter(differs).collect()
     }
 
-    /// What an ablation takes away by itself, as a dependent part.
+    /// Returns the dependent part that an ablation removes by itself.
     const fn own(part: Part) -> Option<Part> {
         match part {
             Part::RelativePosition | Part::RelativeOrientation | Part::ChangedFlags => Some(part),

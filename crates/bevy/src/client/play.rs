@@ -1,4 +1,4 @@
-//! Playout: bodies appear, move and vanish as the snapshots say that are due.
+//! Playout: spawns, moves and despawns bodies to match the snapshots that are due.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::body::{BodyKind, Remote, RemoteBody, write};
 use crate::protocol::Compiled;
 use crate::wire::BodyId;
 
-/// Shows what is due.
+/// Shows the snapshots that are due.
 pub(super) fn play(
     world: &mut World,
     sessions: &mut QueryState<(Entity, &'static mut Session), Allow<Disabled>>,
@@ -27,21 +27,21 @@ pub(super) fn play(
     let Some((server, session)) = sessions.iter_mut(world).next() else {
         return;
     };
-    // Meanwhile observers can do what they like to the world.
+    // Taken out, because observers that run during playout can change the world, and can remove the session.
     let Some(mut state) = session.into_inner().0.take() else {
         return;
     };
     state.play(world, now);
     match world.get_mut::<Session>(server) {
         Some(mut session) => session.0 = Some(state),
-        // One of them has ended the connection.
+        // An observer has ended the connection.
         None => vanish_all(world, state.slots),
     }
 }
 
-/// The bodies of a connection that has ended vanish.
+/// Removes the bodies of a connection that has ended.
 pub(super) fn disconnect(removed: On<Remove, Session>, mut world: DeferredWorld) {
-    // A query would not find one that is disabled.
+    // Not a query, because queries skip a disabled connection.
     if let Some(mut session) = world.get_mut::<Session>(removed.entity)
         && let Some(state) = session.0.take()
     {
@@ -76,7 +76,7 @@ impl State {
             let lives = playout.from.lives.iter().take(self.slots.len());
             for (slot, &life) in lives.enumerate() {
                 self.show_life(world, slot, life, &playout.from.snapshot.bodies[slot]);
-                // One that waits for the reason why it is gone stays where it was.
+                // A body that is gone, but for a reason that has not arrived, keeps its last position.
                 let shown = self.slots[slot].shown;
                 if let Some(shown) = shown.filter(|shown| life == Some(shown.life))
                     && let Some(body) = interpolation.slot(&playout, slot)
@@ -99,7 +99,7 @@ impl State {
         self.receiver = Some(receiver);
     }
 
-    /// Writes the fields that refer to bodies that have appeared or vanished.
+    /// Writes all reference fields with a target that has appeared or vanished.
     fn refer(&mut self, world: &mut World, touched: &HashSet<BodyId>) {
         let protocol = Arc::clone(&self.protocol);
         if protocol.references().next().is_none() {
@@ -114,7 +114,7 @@ impl State {
                 continue;
             };
             for field in protocol.references() {
-                // 0 is none.
+                // The value is the target's slot + 1. 0 means no body.
                 let target = self.values[slot * fields + field].checked_sub(1);
                 if target.is_some_and(|target| is_touched.contains(&target)) {
                     state.changed |= 1 << field;
@@ -126,7 +126,7 @@ impl State {
         }
     }
 
-    /// Takes lives and values from the snapshots up to that of a tick.
+    /// Updates the slots from the decoded snapshots up to tick `until`.
     fn learn(&mut self, receiver: &SnapshotReceiver, until: u64) {
         let later = self.decoded.split_off(&(until + 1));
         let decoded = std::mem::replace(&mut self.decoded, later);
@@ -138,7 +138,7 @@ impl State {
             let snapshot = baseline.snapshot();
             for ((slot, known), age) in self.slots.iter_mut().enumerate().zip(baseline.ages()) {
                 let as_of = tick.saturating_sub(age.into());
-                // The highest age stands for all above it.
+                // Ages saturate at `u8::MAX`, so the tick of a body with this age is unknown.
                 let is_old = age == u8::MAX && known.as_of.is_some();
                 if is_old || known.as_of >= Some(as_of) {
                     continue;
@@ -160,7 +160,7 @@ impl State {
         }
     }
 
-    /// Has a body vanish that is gone, and one appear that is there.
+    /// Despawns the slot's body if it is gone, and spawns the body that is in the slot now.
     fn show_life(&mut self, world: &mut World, slot: usize, life: Option<Life>, body: &BodyState) {
         let state = &mut self.slots[slot];
         let as_of = state.as_of.unwrap_or(0);
@@ -174,9 +174,9 @@ impl State {
                 let told = state.gone.filter(|gone| gone.tick > shown.alive_at);
                 let reason = match (told, life) {
                     (Some(gone), _) if gone.generation == shown.life.generation => gone.reason,
-                    // Somebody else has had its slot since, or has it.
+                    // Another body has been in the slot since, or is in it now.
                     (Some(_), _) | (None, Some(_)) => VanishReason::Despawned,
-                    // The server will say why.
+                    // Waits for the server's message with the reason.
                     (None, None) => return,
                 };
                 state.shown = None;
@@ -195,7 +195,7 @@ impl State {
         }
     }
 
-    /// Spawns a body. An observer can despawn it at any time meanwhile: the client has then despawned it itself.
+    /// Spawns a body. An observer can despawn the entity during this call, as a client may do at any time.
     fn spawn(&mut self, world: &mut World, slot: usize, life: Life, body: &BodyState) {
         let protocol = Arc::clone(&self.protocol);
         let entity = world.spawn(transform(body)).id();
@@ -217,7 +217,7 @@ impl State {
         }
     }
 
-    /// Moves a body, and writes the values that have changed, unless the client has despawned it.
+    /// Moves a body and writes its changed values, unless the client has despawned it.
     fn show_body(&mut self, world: &mut World, slot: usize, shown: Shown, body: &BodyState) {
         let Ok(mut entity) = world.get_entity_mut(shown.entity) else {
             return;
@@ -235,7 +235,7 @@ impl State {
         }
     }
 
-    /// Writes the values that have changed, of the fields that bodies of its kind have.
+    /// Writes the changed values of the fields that the body's kind has.
     fn write_fields(&mut self, world: &mut World, protocol: &Compiled, slot: usize, body: Entity) {
         let changed = std::mem::take(&mut self.slots[slot].changed);
         let (fields, hidden) = (

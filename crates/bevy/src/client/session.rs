@@ -1,4 +1,4 @@
-//! A connection at a client: what the server has said, and what is shown of it.
+//! State of a client's connection: received messages and snapshots, and the bodies that are shown.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -25,11 +25,11 @@ use crate::measure::Measure;
 use crate::protocol::{Compiled, Protocol};
 use crate::wire::{BodyId, ToClientMail, ToServerMail, decode, encode};
 
-/// What a client knows of a server, on the entity of the connection.
+/// State of a client's connection, on the connection's entity.
 #[derive(Component, Debug)]
 #[component(clone_behavior = Ignore)]
 pub struct Session(
-    /// Taken while bodies are shown.
+    /// `None` while bodies are shown.
     pub(super) Option<Box<State>>,
 );
 
@@ -38,33 +38,34 @@ pub(super) struct State {
     pub(super) protocol: Arc<Compiled>,
     session: ClientSession,
     pub(super) receiver: Option<SnapshotReceiver>,
-    /// Ticks of decoded snapshots that have not been looked at.
+    /// Ticks of decoded snapshots that playout has not read yet.
     pub(super) decoded: BTreeSet<u64>,
     /// By slot.
     pub(super) slots: Vec<SlotState>,
     /// By slot and field.
     pub(super) values: Vec<u32>,
     pub(super) cold: Cold,
-    /// Bodies that have appeared or vanished, until what refers to them has been written again.
+    /// Bodies that have appeared or vanished, until all references to them are written again.
     pub(super) touched: HashSet<BodyId>,
     pub(super) inputs: Vec<Inputs>,
     undecodable: u64,
     pub(super) interpolation: Interpolation,
-    /// Tick of the snapshot that is shown.
+    /// Tick of the snapshot that is being shown.
     pub(super) shown_tick: u64,
-    /// First tick that is shown after a change of the interpolation: bodies do not go back in time.
+    /// After a change of the interpolation: first tick to show, so that bodies do not move back in time.
     pub(super) resume_tick: u64,
-    /// Reason why the last settings were not requested.
+    /// Why the last settings were not requested: the client found them illegal.
     unasked: Option<String>,
 }
 
-/// What is known of a slot and shown.
+/// State of a slot: the received values, and the body that is shown.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SlotState {
-    /// Who was in it in the newest snapshot up to the one that is shown that told of it, and its tick.
+    /// The body in the slot, as of tick `as_of`.
     pub(super) life: Option<Life>,
+    /// Tick of the newest values, at most the tick that is being shown.
     pub(super) as_of: Option<u64>,
-    /// By field, a bit: whether the value has changed since it was shown.
+    /// Bit by field: whether the value has changed since it was written to the entity.
     pub(super) changed: u32,
     pub(super) shown: Option<Shown>,
     pub(super) gone: Option<Gone>,
@@ -74,11 +75,11 @@ pub(super) struct SlotState {
 pub(super) struct Shown {
     pub(super) life: Life,
     pub(super) entity: Entity,
-    /// When the body was last known to be there.
+    /// Tick of the last values that had the body.
     pub(super) alive_at: u64,
 }
 
-/// What the server has said of a body that is not visible any more.
+/// The server's message that a body is no longer visible.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Gone {
     pub(super) generation: u8,
@@ -109,21 +110,22 @@ impl Session {
         })))
     }
 
-    /// The receiver of snapshots, once the client is [`Connected`].
+    /// Returns the receiver of snapshots. `None` until the client is [`Connected`].
     #[must_use]
     pub fn receiver(&self) -> Option<&SnapshotReceiver> {
         self.0.as_ref()?.receiver.as_ref()
     }
 
-    /// Packets that were damaged, or relative to what this client does not have, and components whose bytes are none: the
-    /// log names the first of these.
+    /// Returns the number of packets and components that could not be decoded. A packet is damaged, or its baseline is
+    /// missing here. The log names the type of the first such component.
     #[must_use]
     pub fn undecodable(&self) -> u64 {
         let state = self.0.as_ref();
         state.map_or(0, |state| state.undecodable + state.cold.undecodable)
     }
 
-    /// The answer to the last [`SettingsRequest`], once there is one: the settings in use, or the reason why it is declined.
+    /// Returns the answer to the last [`SettingsRequest`]: the settings in use, or the reason why the request was declined.
+    /// `None` until an answer arrives.
     #[must_use]
     pub fn answer(&self) -> Option<Result<Settings, &str>> {
         let state = self.0.as_ref()?;
@@ -131,13 +133,13 @@ impl Session {
         unasked.map(Err).or_else(|| state.session.answer())
     }
 
-    /// Reason why the server sends no arithmetic coding, if the fingerprints differ.
+    /// Returns the reason why the server sends no arithmetic coding, if the fingerprints differ.
     #[must_use]
     pub fn fallback(&self) -> Option<FallbackReason> {
         self.0.as_ref()?.session.fallback()
     }
 
-    /// The entity of the body in a slot of the server, if it is shown.
+    /// Returns the entity of the body in one of the server's slots, if it is shown.
     #[must_use]
     pub fn body(&self, slot: usize) -> Option<Entity> {
         let shown = self.0.as_ref()?.slots.get(slot)?.shown.as_ref();
@@ -147,7 +149,7 @@ impl Session {
 
 type NewConnection = (With<Server>, Without<Session>, Allow<Disabled>);
 
-/// Says hello on every new connection.
+/// Sends a hello on each new connection.
 pub(super) fn begin(
     mut new: Query<(Entity, &mut Mailbox), NewConnection>,
     protocol: Res<Protocol>,
@@ -163,7 +165,7 @@ pub(super) fn begin(
     }
 }
 
-/// Takes the mail of the server.
+/// Processes the messages and datagrams from the server.
 pub(super) fn deliver(
     world: &mut World,
     servers: &mut QueryState<Entity, (With<Session>, Allow<Disabled>)>,
@@ -276,7 +278,7 @@ type NewRequest = (
     Allow<Disabled>,
 );
 
-/// Asks for settings.
+/// Requests settings after a change of [`SettingsRequest`], unless they are illegal.
 pub(super) fn request(
     mut servers: Query<(&mut Session, &mut Mailbox, &SettingsRequest), NewRequest>,
 ) {
@@ -295,7 +297,7 @@ pub(super) fn request(
 }
 
 impl State {
-    /// Takes a message of the session. Returns whether it is the welcome.
+    /// Processes a message of the session. Returns whether it is the welcome.
     fn on_session(&mut self, message: ServerMessage<'_>, now: Duration) -> Result<bool, String> {
         let contract = &self.protocol.contract;
         let max_bodies = self.slots.len();
@@ -322,7 +324,7 @@ impl State {
         Ok(false)
     }
 
-    /// Decodes the snapshots that have arrived, of which each takes `overhead` more bytes on the wire, and advances playout.
+    /// Decodes the received snapshots, and advances playout. `overhead` is the number of header bytes per packet.
     fn on_snapshots(
         &mut self,
         now: Duration,
@@ -372,7 +374,7 @@ impl State {
         }
     }
 
-    /// Writes the cold data of a body that is to be written.
+    /// Writes the dirty reliable components of a body.
     pub(super) fn write_cold(&mut self, world: &mut World, at: BodyId, body: Entity) {
         let slots = &self.slots;
         let entity = |other: BodyId| {
@@ -385,14 +387,14 @@ impl State {
     }
 }
 
-/// The entity of a body, if it is shown.
+/// Returns the entity of a body, if it is shown.
 fn shown_body(slots: &[SlotState], body: BodyId) -> Option<Entity> {
     let shown = slots.get(usize::from(body.slot))?.shown.as_ref();
     let shown = shown.filter(|shown| shown.life.generation == body.generation);
     shown.map(|shown| shown.entity)
 }
 
-/// The body that an entity is which the server has sent.
+/// Returns the local entity for a wire entity that the server has sent.
 fn entity_from_wire(world: &World, entity: Entity) -> Option<Entity> {
     let mut sessions = world.try_query_filtered::<&Session, Allow<Disabled>>()?;
     let state = sessions.iter(world).next()?.0.as_ref()?;

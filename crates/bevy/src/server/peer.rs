@@ -1,4 +1,4 @@
-//! What a server knows of one client.
+//! A server's state of one client.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,17 +17,18 @@ use crate::mailbox::{Mailbox, SLICE_BYTES};
 use crate::protocol::Compiled;
 use crate::shadow::ShadowSnapshot;
 
-/// The most that a client is sent in any second, with all headers; on the entity of its connection. Over a game's own
-/// renet (feature `bevy_renet`) it is best effort: it does not count renet's retransmissions and acks. Without a budget, every
-/// packet has all that has changed. Only of a scene that does not go into sixteen datagrams, and of which nothing arrives for a
-/// second, packets are smaller, with the most urgent bodies first, until the client has all of it.
+/// Limit of the bytes sent to a client in any second, headers included, on the entity of its connection. Over a game's own
+/// renet (feature `bevy_renet`) the limit is best effort, because it excludes renet's retransmissions and acks.
+///
+/// Without a budget, every packet has all changes. The exception is a scene larger than sixteen datagrams, if no ack
+/// arrives for a second: its packets are limited to sixteen datagrams, most urgent bodies first, until the client has all bodies.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ByteBudget {
     kbps: u32,
 }
 
 impl ByteBudget {
-    /// Kilobits a second, at least 16.
+    /// Returns a budget of this many kilobits per second. Values below 16 become 16.
     #[must_use]
     pub fn kbps(kbps: u32) -> Self {
         Self {
@@ -35,66 +36,67 @@ impl ByteBudget {
         }
     }
 
-    /// Bytes a second.
+    /// Returns the budget in bytes per second.
     #[must_use]
     pub const fn bytes_per_second(&self) -> u32 {
         self.kbps.saturating_mul(125)
     }
 }
 
-/// What a server knows of a client, on the entity of its connection.
+/// A server's state of a client, on the entity of its connection.
 #[derive(Component, Debug)]
 #[component(clone_behavior = Ignore)]
 #[require(ConnectionSettings)]
 pub struct Peer {
     pub(super) session: ServerSession,
-    /// Once it was welcomed, and until it is refused.
+    /// From the welcome until the client is refused.
     pub(super) ready: Option<Box<Ready>>,
 }
 
-/// A client that is sent snapshots.
+/// State of a client that receives snapshots.
 #[derive(Debug)]
 pub(super) struct Ready {
     pub(super) sender: SnapshotSender,
     /// Settings in use.
     pub(super) settings: ConnectionSettings,
-    /// Their stages as they are sent.
+    /// Stages of its packets. They differ from the settings' during a fallback.
     pub(super) stages: Stages,
     pub(super) judged: Option<Judged>,
-    /// The budget that the client asks for.
+    /// The budget that the client requested.
     pub(super) asked: Option<ByteBudget>,
-    /// The lower one of that and of the game's.
+    /// The lower of `asked` and the game's budget.
     pub(super) limit: Option<ByteBudget>,
-    /// What it saw in the last tick, if bodies can be frozen.
+    /// The client's view in the last tick. `None` if no filter freezes bodies.
     pub(super) view: Option<Arc<QuantizedSnapshot>>,
     pub(super) visibility: Vec<Visibility>,
     /// By slot: the body that was visible in the last tick.
     pub(super) seen: Vec<Option<Life>>,
-    /// By slot: the last body of which the client was sent cold data.
+    /// By slot: the last body that had reliable components queued for the client.
     pub(super) told: Vec<Option<Life>>,
-    /// By slot: whether cold data has changed while the body was frozen.
+    /// By slot: whether reliable components have changed while the body was frozen.
     pub(super) is_stale: Vec<bool>,
-    /// Cold data that waits.
+    /// Reliable components that wait for room.
     pub(super) outbox: Outbox,
-    /// By slot: whether a body is near enough, if the client has an interest.
+    /// By slot: whether the body is near enough. Empty without an [`Interest`](super::Interest).
     pub(super) near: Vec<bool>,
-    /// Where the center of its interest was last.
+    /// Last position of the center of the interest.
     pub(super) center: Option<Vec3>,
+    /// By slot: factor of the body's priority.
     pub(super) gains: Vec<f32>,
-    /// While there is a [`ByteBudget`].
+    /// `None` without a [`ByteBudget`].
     pub(super) budget: Option<SendBudget>,
     /// The first tick without a budget.
     first: Option<u64>,
-    /// By channel: the number of the last input.
+    /// By channel: number of the last received input.
     pub(super) inputs: Vec<u64>,
 }
 
-/// Most bytes of a packet of a large scene that did not arrive whole, to a client without a budget: sixteen datagrams, of which
-/// all arrive often enough where one of twenty is lost.
+/// Limit of a packet to a client without a budget, after larger packets did not arrive, in bytes. At a loss of 5 %, all
+/// sixteen datagrams of such a packet arrive often enough.
 const MAX_JOINING_BYTES: usize = 16 * SLICE_BYTES;
 
-/// Most bytes of components that a transport is given before others have arrived: about as much as
-/// a transport of this crate has under way.
+/// Limit of the bytes of reliable messages that a transport may hold: about as much as a transport of this crate has in
+/// flight.
 const MAX_WAITING_BYTES: usize = 80 << 10;
 
 /// Assumed round-trip time before the first measurement.
@@ -103,8 +105,8 @@ const FIRST_ROUND_TRIP: Duration = Duration::from_millis(150);
 /// Added to the round-trip time, because an ack waits for the next packet.
 const RESERVE: Duration = Duration::from_millis(60);
 
-/// After a second without an ack, and as many ticks, it can be that packets are too large to arrive. Until then they are complete,
-/// as clients can share these.
+/// After this number of ticks without an ack, and at least a second, packets are assumed to be too large to arrive. Until
+/// then they are complete, because clients can share complete packets.
 const CUT_OFF_TICKS: u64 = 60;
 
 impl Peer {
@@ -115,8 +117,8 @@ impl Peer {
         }
     }
 
-    /// How every slot stands for this client after a tick, if it has a [`ByteBudget`]: see
-    /// [`SnapshotSender::standings`].
+    /// Writes the send state of each slot for this client after a tick: see [`SnapshotSender::standings`]. Empty unless the
+    /// tick's packet had a limit, such as a [`ByteBudget`].
     pub fn standings(&self, tick: u64, standings: &mut Vec<Standing>) {
         standings.clear();
         if let Some(ready) = &self.ready {
@@ -124,7 +126,7 @@ impl Peer {
         }
     }
 
-    /// The sender of snapshots, once the client is [`Connected`](crate::Connected).
+    /// Returns the sender of snapshots. `None` until the client is [`Connected`](crate::Connected).
     #[must_use]
     pub fn sender(&self) -> Option<&SnapshotSender> {
         self.ready.as_ref().map(|ready| &ready.sender)
@@ -132,7 +134,6 @@ impl Peer {
 }
 
 impl Ready {
-    /// A client that was welcomed.
     pub(super) fn new(protocol: &Compiled) -> Result<Self, InitialStateError> {
         let plan = &protocol.plan;
         let limits = Limits {
@@ -160,7 +161,7 @@ impl Ready {
         })
     }
 
-    /// A snapshot that was sent in a tick, to encode it with other stages.
+    /// Returns the snapshot sent in a tick, for encoding with other stages.
     pub(super) fn shadowed(&self, tick: u64, sent: &Arc<QuantizedSnapshot>) -> ShadowSnapshot {
         let newest = self.sender.newest_acked();
         let [second, third] = self.sender.acked_before(newest.unwrap_or(0));
@@ -173,7 +174,7 @@ impl Ready {
         }
     }
 
-    /// Takes feedback. None if it is none.
+    /// Processes feedback. Returns `None` if it is malformed.
     pub(super) fn on_feedback(&mut self, tick: u64, bytes: &[u8]) -> Option<Feedback> {
         let feedback = self.sender.on_message(bytes).ok()?;
         if let Some(budget) = &mut self.budget {
@@ -182,8 +183,8 @@ impl Ready {
         Some(feedback)
     }
 
-    /// What may be sent in a tick where there is no budget: anything. But of a large scene of which nothing has arrived for a
-    /// while, no more than arrives whole where datagrams are lost, until all of it has.
+    /// Returns the limit of a packet to a client without a budget; `None` for no limit. A large scene is limited to
+    /// [`MAX_JOINING_BYTES`] after [`CUT_OFF_TICKS`] without an ack, until the client has all bodies.
     pub(super) fn without_budget(
         &mut self,
         tick: u64,

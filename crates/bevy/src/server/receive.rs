@@ -1,4 +1,4 @@
-//! What clients say: hello, inputs, messages and acks.
+//! Processes hellos, inputs, messages and acks from clients.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use crate::wire::{
 
 type NewClient = (With<Client>, Without<Peer>, Allow<Disabled>);
 
-/// Gives every new connection its peer.
+/// Inserts [`Peer`] on each new connection.
 pub(super) fn admit(new: Query<Entity, NewClient>, time: Res<Time<Real>>, mut commands: Commands) {
     for client in &new {
         let peer = Peer::new(time.elapsed());
@@ -33,13 +33,13 @@ pub(super) fn admit(new: Query<Entity, NewClient>, time: Res<Time<Real>>, mut co
     }
 }
 
-/// Takes the mail of all clients.
+/// Processes the messages and datagrams of all clients.
 pub(super) fn deliver(
     world: &mut World,
     clients: &mut QueryState<Entity, (With<Peer>, Allow<Disabled>)>,
 ) {
     let now = world.resource::<Time<Real>>().elapsed();
-    // Observers of what follows need the resource itself.
+    // Copied, because observers triggered below need the resource in the world.
     let bodies = world.resource::<Bodies>();
     let (protocol, tick) = (Arc::clone(&bodies.protocol), bodies.tick);
     for client in clients.iter(world).collect::<Vec<_>>() {
@@ -76,7 +76,8 @@ pub(super) fn deliver(
     }
 }
 
-/// Tells the game and the client why that is refused. Its entity goes once it has left, or after a while.
+/// Refuses a client, and reports the reason to the game and to the client. Its entity is despawned when the client has
+/// disconnected, or after a timeout.
 pub(super) fn turn_away(world: &mut World, client: Entity, reason: String) {
     let since = world.resource::<Time<Real>>().elapsed();
     let Ok(mut entity) = world.get_entity_mut(client) else {
@@ -114,7 +115,7 @@ fn on_message(
     bytes: &[u8],
 ) -> Outcome {
     let peer = world.get_mut::<Peer>(client);
-    // What it sent before it knew.
+    // A refused client can send messages until it receives the refusal. They are ignored.
     let Some(mut peer) = peer.filter(|peer| !peer.session.is_refused()) else {
         return Ok(());
     };
@@ -174,7 +175,7 @@ fn on_datagram(
     let none = "the client sent an invalid datagram";
     let mut peer = world.get_mut::<Peer>(client);
     let Some(ready) = peer.as_mut().and_then(|peer| peer.ready.as_mut()) else {
-        // From a client that was refused.
+        // The client was refused.
         return Ok(());
     };
     let upstream: Upstream<'_> = decode(bytes).ok_or(none)?;

@@ -1,5 +1,5 @@
-//! What goes to clients in a tick: messages, cold data, and a snapshot, which clients share that have the same baseline and
-//! see the same.
+//! Sends messages, reliable components and a snapshot to each client in a tick. Clients with the same view and the same
+//! baselines share an encoded snapshot.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::wire::{BodyId, ToClientMail, encode};
 
 type ReadyClient = (With<Peer>, With<Connected>, Allow<Disabled>);
 
-/// Tells all clients which tick it is in the first one after a pause.
+/// Sends the tick to all clients in the first tick after a pause.
 pub(super) fn report_pause(
     bodies: Res<Bodies>,
     time: Res<Time<Real>>,
@@ -40,7 +40,7 @@ pub(super) fn report_pause(
     }
 }
 
-/// Updates how much reliable messages may take, in a frame without a tick: the rest of each client's budget.
+/// Updates the allowance of reliable messages from the rest of each client's budget, in a frame without a tick.
 pub(super) fn limit_messages(
     bodies: Res<Bodies>,
     time: Res<Time<Real>>,
@@ -85,18 +85,19 @@ type ClientItem<'a> = (
     Option<&'a mut LiveLadder>,
 );
 
-/// What is sent to one client.
+/// The snapshot to send to one client.
 struct Job<'a> {
     peer: &'a mut Ready,
     mailbox: &'a mut Mailbox,
     measure: Option<Mut<'a, Measure>>,
     ladder: Option<Mut<'a, LiveLadder>>,
-    /// What it is to have: of clients that see the same it is the same.
+    /// The client's view. Clients that see the same have the same `Arc`.
     wanted: Arc<QuantizedSnapshot>,
+    /// Limit of the packet. `None` for no limit.
     within: Option<Within<'static>>,
-    /// Index of a job before, of the same packet.
+    /// Index of an earlier job with the same packet.
     same_as: Option<usize>,
-    /// Whether there is a packet, once that is decided.
+    /// Whether a packet is sent. `None` until that is decided.
     is_sent: Option<bool>,
 }
 
@@ -215,7 +216,7 @@ impl Job<'_> {
         self.same_as.is_none() && self.is_sent.is_none()
     }
 
-    /// Sends what another one has sent, if that is complete and fits.
+    /// Sends another job's packet if it is complete and fits. Otherwise this job encodes its own.
     fn take_over(&mut self, leader: &Self, tick: u64) {
         let sender = &leader.peer.sender;
         let size = sender.packet().bytes.len();
@@ -248,16 +249,16 @@ impl Job<'_> {
     }
 }
 
-/// Clients that are compared with one that may be sent the same packet. Nearly always the first one is.
+/// Limit of the clients compared with one of the same key, in search of the same packet. The first one nearly always matches.
 const MAX_COMPARED: usize = 4;
 
-/// Finds the clients that can be sent the same packet.
+/// Sets [`Job::same_as`] of each client that can be sent the packet of an earlier one.
 fn share(jobs: &mut [Job<'_>]) {
     let mut leaders: HashMap<_, Vec<usize>> = HashMap::new();
     for index in 0..jobs.len() {
         let job = &jobs[index];
         let sender = &job.peer.sender;
-        // Other baselines than the newest are not compared.
+        // Only choices of the newest baseline are comparable.
         if sender.is_scheduling() || job.peer.settings.baseline != BaselineChoice::Newest {
             continue;
         }
@@ -278,8 +279,8 @@ fn share(jobs: &mut [Job<'_>]) {
     }
 }
 
-/// Queues cold data of bodies that have become visible, and what of it has changed; and sends, of bodies that are visible no
-/// more, why.
+/// Queues changed reliable components of visible bodies, and all reliable components of bodies that have become visible.
+/// Queues the reason for each body that is no longer visible.
 fn queue_lives(
     bodies: &Bodies,
     peer: &mut Ready,
@@ -317,7 +318,7 @@ fn queue_lives(
             }));
         }
         let cold = &bodies.slots[slot].cold;
-        // Of one that had some when it was last visible, too, and has none any more.
+        // Also a body that has lost all components since it was last visible, so that the client removes them.
         let is_told =
             |life: &Life| cold.iter().any(Option::is_some) || peer.told[slot] == Some(*life);
         if let Some(visible) = visible.filter(is_told) {

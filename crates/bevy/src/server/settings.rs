@@ -1,4 +1,4 @@
-//! Settings of a connection: wanted by the game, in use, and requested by the client.
+//! Settings of a connection: the game's wish, the settings in use, and the client's request.
 
 use bevy_ecs::entity_disabling::Disabled;
 use bevy_ecs::prelude::*;
@@ -14,21 +14,21 @@ use crate::mailbox::Mailbox;
 use crate::protocol::Compiled;
 use crate::wire::{ToClientMail, encode};
 
-/// How a client is sent snapshots, and how it shows them; on the entity of its connection at the server.
+/// How a client is sent snapshots, and how it interpolates them. On the entity of its connection at the server.
 ///
-/// A game can change it in any tick: the next snapshot follows it. If the settings are [illegal](Self::check), those before stay
-/// in use. [`Peer::refusal`] then has the reason, and so has the log.
+/// A game can change it in any tick. The next snapshot uses the new settings. If they are [illegal](Self::check), the previous
+/// settings stay in use, and [`Peer::refusal`] and the log give the reason.
 #[derive(Component, Clone, Copy, Debug, PartialEq, Eq)]
 #[component(clone_behavior = Ignore)]
 pub struct ConnectionSettings {
-    /// Stages of the codec, for example of a [rung](ladder). Default: [`PREDICTED`](ladder::PREDICTED). The protocol's number of
-    /// bits replaces the number in [`Orientation`](cubewire_codec::stages::Orientation). If the fingerprints
-    /// differ, the client is sent [other stages](cubewire_protocol::FallbackReason::instead_of) instead of arithmetic coding.
+    /// Stages of the codec, for example of a [rung](ladder). Default: [`PREDICTED`](ladder::PREDICTED). The number of bits in
+    /// [`Orientation`](cubewire_codec::stages::Orientation) is ignored: the protocol sets it. If the fingerprints differ,
+    /// [other stages](cubewire_protocol::FallbackReason::instead_of) replace arithmetic coding.
     pub stages: StageOptions,
-    /// Ticks from one snapshot to the next, at least 1. Default: 1. Clients with the same interval get snapshots in the same ticks.
+    /// Ticks between two snapshots, at least 1. Default: 1. Clients with the same interval get snapshots in the same ticks.
     pub send_interval_ticks: u8,
     /// How baselines are chosen. Default: the newest. [`Smallest`](BaselineChoice::Smallest) encodes up to eight times for this
-    /// client alone. Within a [`ByteBudget`] it is the newest.
+    /// client alone. With a [`ByteBudget`], the newest is used in any case.
     pub baseline: BaselineChoice,
     /// How the client moves bodies between two snapshots. Default: linear.
     pub interpolation: Interpolation,
@@ -46,10 +46,10 @@ impl Default for ConnectionSettings {
 }
 
 impl ConnectionSettings {
-    /// Returns the stages as a scene has them.
+    /// Returns the legal stages for a scene. `has_budget` says whether the client has a [`ByteBudget`].
     ///
     /// # Errors
-    /// The first reason why the settings are illegal in the scene, for a client with a [`ByteBudget`] or without.
+    /// The first reason why the settings are illegal for such a client in the scene.
     pub fn check(&self, plan: &Plan, has_budget: bool) -> Result<Stages, String> {
         let stages = plan.legal(self.stages).map_err(|why| why.to_string())?;
         if has_budget && let Err(why) = stages.with_coverage(Coverage::Partial) {
@@ -76,18 +76,18 @@ impl ConnectionSettings {
     }
 }
 
-/// Whether clients may ask for other [`ConnectionSettings`] and a budget: see [`SettingsRequest`](crate::SettingsRequest).
+/// Whether clients may request other [`ConnectionSettings`] and a budget: see [`SettingsRequest`](crate::SettingsRequest).
 #[derive(Resource, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClientRequests {
     /// All requests are declined.
     #[default]
     Decline,
-    /// Legal requests are granted: they change the [`ConnectionSettings`]. A requested budget is kept below the client's
-    /// [`ByteBudget`], if there is one. A client can make the server encode for it alone, and eight times in each tick.
+    /// Legal requests are granted and change the [`ConnectionSettings`]. A requested budget above the client's [`ByteBudget`]
+    /// has no effect. A client can make the server encode for this client alone, up to eight times per tick.
     Grant,
 }
 
-/// Settings as they were judged last.
+/// The last settings that were checked, and the result.
 #[derive(Clone, Debug)]
 pub(super) struct Judged {
     wanted: ConnectionSettings,
@@ -96,28 +96,28 @@ pub(super) struct Judged {
 }
 
 impl Peer {
-    /// Settings in use, once the client is [`Connected`](crate::Connected): stages as they are sent, and the budget that
-    /// the link lets through.
+    /// Returns the settings in use: the stages of the packets, and the budget that the link lets through. `None` until the
+    /// client is [`Connected`](crate::Connected).
     #[must_use]
     pub fn settings(&self) -> Option<Settings> {
         let ready = self.ready.as_ref()?;
         Some(ready.settings.settings(ready.stages, ready.kbps()))
     }
 
-    /// Reason why the [`ConnectionSettings`] are not in use.
+    /// Returns the reason why the [`ConnectionSettings`] are not in use. `None` if they are in use.
     #[must_use]
     pub fn refusal(&self) -> Option<&str> {
         let judged = self.ready.as_ref()?.judged.as_ref()?;
         judged.refusal.as_deref()
     }
 
-    /// Reason why the client is sent no arithmetic coding, if the fingerprints differ.
+    /// Returns the reason why the client is sent no arithmetic coding, if the fingerprints differ.
     #[must_use]
     pub fn fallback(&self) -> Option<cubewire_protocol::FallbackReason> {
         self.session.fallback()
     }
 
-    /// Takes the settings and the budget that the game wants.
+    /// Checks the game's settings and budget, and puts legal ones to use.
     fn apply(
         &mut self,
         protocol: &Compiled,
@@ -148,7 +148,7 @@ impl Peer {
                 ready.settings = wanted;
                 ready.stages = sent(stages);
             }
-            // A budget has come that the stages in use cannot keep.
+            // The client has a new budget, and the stages in use cannot split packets to fit it.
             Err(_) if has_budget && !ready.stages.can_be_partial() => {
                 ready.settings.stages = *protocol.stages;
                 ready.stages = sent(protocol.stages);
@@ -168,7 +168,6 @@ impl Peer {
 }
 
 impl Ready {
-    /// Whether a snapshot is due.
     pub(super) fn is_due(&self, tick: u64) -> bool {
         tick.is_multiple_of(self.settings.send_interval_ticks.into())
     }
@@ -181,7 +180,8 @@ type Applied<'a> = (
     Option<&'a ByteBudget>,
 );
 
-/// Takes the settings of each client, and sends the settings in use to clients that have asked. Runs before snapshots are sent.
+/// Applies the settings of each client, and sends the settings in use to clients that have requested some. Runs before
+/// snapshots are sent.
 pub(super) fn apply(
     bodies: Res<Bodies>,
     time: Res<Time<Real>>,
@@ -197,7 +197,7 @@ pub(super) fn apply(
     }
 }
 
-/// Grants or declines the settings that a client asks for.
+/// Grants or declines the settings that a client requests.
 pub(super) fn ask(world: &mut World, protocol: &Compiled, client: Entity, asked: Settings) {
     let requests = *world.resource::<ClientRequests>();
     let mut client = world.entity_mut(client);

@@ -1,4 +1,4 @@
-//! The encoders of a shadow, which its task takes with it.
+//! The encoders of a shadow. Its task owns them while it runs.
 
 use std::sync::{Arc, Weak};
 
@@ -13,10 +13,10 @@ use cubewire_protocol::{BaselineRing, MAX_BASELINE_AGE_TICKS};
 
 use super::{Encoded, Job, ShadowSnapshot, is_same};
 
-/// Number of baselines that an encoder keeps, as a connection does.
+/// Number of baselines that an encoder keeps, as many as a connection.
 const RING: usize = MAX_BASELINE_AGE_TICKS as usize + 1;
 
-/// Encoders of every list of stages.
+/// The encoders of all lists of stages.
 #[derive(Debug)]
 pub(super) struct Encoders {
     plan: Arc<Plan>,
@@ -25,7 +25,7 @@ pub(super) struct Encoders {
     packet: Packet,
 }
 
-/// An encoder for each stages of a list, with the baselines of its own packets.
+/// One encoder for each item of a list of stages.
 #[derive(Debug)]
 struct ListEncoders {
     list: Weak<[Stages]>,
@@ -37,10 +37,11 @@ struct ListEncoders {
 struct StagesEncoder {
     stages: Stages,
     encoder: Encoder,
+    /// Baselines from this encoder's packets.
     sent: BaselineRing,
 }
 
-/// A tick in the precisions that differ from the sent one.
+/// A tick's snapshots in precisions other than the sent snapshot's.
 #[derive(Debug)]
 struct QuantizedTick {
     pool: SnapshotPool,
@@ -57,7 +58,7 @@ impl Encoders {
         }
     }
 
-    /// Encodes in this order. Jobs whose list was dropped are skipped.
+    /// Encodes jobs in order. Skips a job if its list was dropped.
     pub(super) fn encode_all(&mut self, jobs: Vec<Job>) -> Result<Vec<Encoded>> {
         self.lists.retain(|of| of.list.strong_count() > 0);
         let mut encoded = Vec::with_capacity(jobs.len());
@@ -82,7 +83,8 @@ impl Encoders {
         Ok(encoded)
     }
 
-    /// Setting up encoders takes longer than a frame has: here, in the task.
+    /// Returns the index of a list's encoders, which are created if missing. Creating them takes longer than a frame, so it is
+    /// done here, in the task.
     fn index_of(&mut self, list: &Arc<[Stages]>) -> Result<usize> {
         let mut lists = self.lists.iter();
         if let Some(index) = lists.position(|of| is_same(&of.list, list)) {
@@ -124,7 +126,7 @@ impl ListEncoders {
             let mut kept = of.sent.take_slot(tick);
             let held = |age: Option<u16>| of.sent.get(tick.checked_sub(age?.into())?);
             let baseline = held(age);
-            // A receiver of these packets can only go on from a baseline that it has.
+            // A receiver can simulate only from a baseline that it has.
             let inputs = sent
                 .inputs
                 .as_ref()
@@ -138,7 +140,7 @@ impl ListEncoders {
                 },
                 ..Baselines::default()
             };
-            // Nothing is encoded against packets of stages that use no baseline.
+            // Stages without a baseline need no copy of the packet.
             let kept_here = stages.uses_baseline().then_some(&mut kept);
             let sequence = Sequence(tick as u16);
             of.encoder

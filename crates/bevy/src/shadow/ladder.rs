@@ -10,8 +10,8 @@ use cubewire_codec::{Plan, Snapshot};
 
 use super::{Sampled, Shadow, ShadowSnapshot, ShadowTick};
 
-/// Measures, while it is on a connection of a server, what the connection would cost on each rung that the game's schema has,
-/// in at most a quarter of a core.
+/// Measures the bandwidth of a server's connection on each rung that is legal in the game's schema. Insert it on the
+/// connection's entity. It uses at most a quarter of a core.
 #[derive(Component, Debug)]
 #[component(clone_behavior = Ignore)]
 pub struct LiveLadder {
@@ -21,7 +21,7 @@ pub struct LiveLadder {
 }
 
 impl LiveLadder {
-    /// A ladder of a game with this plan.
+    /// Returns a ladder for a game with this plan.
     #[must_use]
     pub fn new(plan: &Arc<Plan>) -> Self {
         let legal = |rung: Rung| {
@@ -37,14 +37,14 @@ impl LiveLadder {
         }
     }
 
-    /// The rungs with their mean cost over the newest second of counted ticks: article accounting, kilobits a second, without a
-    /// byte budget. None before the first.
+    /// Returns each rung with its mean cost over the newest second of counted ticks, in kilobits per second by article
+    /// accounting, without a byte budget. The cost is `None` before the first counted tick.
     pub fn rungs(&self) -> impl ExactSizeIterator<Item = (Rung, Option<f64>)> {
         let rungs = self.rungs.iter().enumerate();
         rungs.map(|(index, rung)| (*rung, self.sampled.kbps(index)))
     }
 
-    /// The costs, by index of the rung.
+    /// Returns the costs, by index of the rung.
     #[must_use]
     pub const fn costs(&self) -> &Sampled {
         &self.sampled
@@ -60,14 +60,14 @@ impl LiveLadder {
         Ok(())
     }
 
-    /// Queues a tick.
     pub(crate) fn push(&mut self, tick: u64, sent: Option<ShadowSnapshot>) {
         let tick = Arc::new(ShadowTick { tick, sent });
         self.sampled.push(&tick, &mut self.shadow);
     }
 }
 
-/// Counts what the tasks have encoded, and starts them at the end of a frame: on one core, they would delay it otherwise.
+/// Counts the encoded packets, and starts the next tasks. Runs at the end of a frame, because tasks would delay the frame on a
+/// single core.
 pub(crate) fn go_on(time: Res<Time<Real>>, mut ladders: Query<&mut LiveLadder>) -> Result {
     for mut ladder in &mut ladders {
         let LiveLadder {

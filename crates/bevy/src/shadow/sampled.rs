@@ -1,4 +1,4 @@
-//! Costs of stages, measured on as many ticks as a share of a core allows.
+//! Costs of stages, measured on as many ticks as a fraction of a core can encode.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -10,23 +10,24 @@ use cubewire_protocol::record::{PacketRecord, kbps};
 use super::sampling::{Budget, Choice, Sampling};
 use super::{Encoded, Shadow, ShadowTick};
 
-/// Costs of a list of stages, without a budget. The sampling takes at most a quarter of a core: if that is not enough for every
-/// tick, a [share](Self::share) of the ticks is encoded.
+/// Costs of a list of stages without a byte budget. Encoding uses at most a quarter of a core. If that is not enough for all
+/// ticks, a [fraction](Self::share) of the ticks is encoded.
 #[derive(Debug)]
 pub struct Sampled {
     list: Arc<[Stages]>,
     ticks_per_second: u16,
-    /// By index in the list: article bytes of the newest second of counted ticks.
+    /// By index in the list: article bytes of each counted tick, for the newest second of counted ticks.
     bytes: Vec<VecDeque<usize>>,
     sampling: Sampling,
     budget: Budget,
-    /// Chosen ticks that are not encoded yet, the oldest first, each with whether it is counted.
+    /// Chosen ticks that are not encoded yet, oldest first, and whether each will be counted.
     counts: VecDeque<(u64, bool)>,
+    /// The newest counted tick.
     newest: Option<u64>,
 }
 
 impl Sampled {
-    /// Measures these stages on a connection with that many ticks a second.
+    /// Returns costs of these stages, not measured yet, for a connection with this tick rate.
     #[must_use]
     pub fn new(stages: impl IntoIterator<Item = Stages>, ticks_per_second: u16) -> Self {
         let list: Arc<[Stages]> = stages.into_iter().collect();
@@ -41,7 +42,8 @@ impl Sampled {
         }
     }
 
-    /// Costs of a second up to tick `newest`, with these bytes a tick by index in the list. For tests of displays.
+    /// Sets the costs of one second up to tick `newest`. `bytes` returns the bytes per tick by index in the list. For tests of
+    /// displays.
     #[doc(hidden)]
     #[must_use]
     pub fn of_bytes(mut self, newest: u64, bytes: impl Fn(usize) -> usize) -> Self {
@@ -53,13 +55,14 @@ impl Sampled {
         self
     }
 
-    /// The stages that are measured.
+    /// Returns the measured stages.
     #[must_use]
     pub fn stages(&self) -> &[Stages] {
         &self.list
     }
 
-    /// Mean over the newest second of counted ticks, article accounting, kilobits a second. None before the first.
+    /// Returns the mean over the newest second of counted ticks, in kilobits per second by article accounting. `None` before the
+    /// first counted tick.
     #[must_use]
     pub fn kbps(&self, index: usize) -> Option<f64> {
         let bytes = self.bytes.get(index).filter(|bytes| !bytes.is_empty())?;
@@ -67,13 +70,13 @@ impl Sampled {
         Some(kbps(sum, bytes.len(), self.ticks_per_second.into()))
     }
 
-    /// Age of the costs at tick `now`, ticks. None before the first.
+    /// Returns the age of the costs at tick `now`, in ticks. `None` before the first counted tick.
     #[must_use]
     pub fn age_ticks(&self, now: u64) -> Option<u64> {
         Some(now.saturating_sub(self.newest?))
     }
 
-    /// Fraction of the newest ticks that is encoded, 0 to 1.
+    /// Returns the fraction of recent ticks that were chosen for encoding, 0 to 1.
     #[must_use]
     pub fn share(&self) -> f64 {
         self.sampling.share()
@@ -89,20 +92,20 @@ impl Sampled {
         }
     }
 
-    /// Adds a share of real time that has passed. Returns the list and the number of its ticks that may be encoded now, as
-    /// [`Shadow::start`] takes them.
+    /// Adds a share of the passed real time to the time budget. Returns the list and the number of ticks that may be encoded
+    /// now, as an argument for [`Shadow::start`].
     pub fn allow(&mut self, passed: Duration) -> (&Arc<[Stages]>, usize) {
         self.budget.earn(passed);
         (&self.list, self.budget.ticks())
     }
 
-    /// The list, as [`Shadow::finish`] takes it.
+    /// Returns the list, as an argument for [`Shadow::finish`].
     #[must_use]
     pub const fn list(&self) -> &Arc<[Stages]> {
         &self.list
     }
 
-    /// Counts the packets that are of this list.
+    /// Counts the packets of this list. Ignores the packets of other lists.
     pub fn count(&mut self, encoded: &[Encoded]) {
         for encoded in encoded.iter().filter(|encoded| encoded.is_of(&self.list)) {
             self.budget.spend(encoded.time);

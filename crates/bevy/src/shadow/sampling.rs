@@ -1,7 +1,7 @@
-//! Which ticks are encoded, and which of these are counted.
+//! Chooses the ticks to encode, and the encoded ticks to count.
 //!
-//! The size of a packet is right only if the baseline that it names was encoded too, and the baseline of that one before. So not
-//! every n-th tick is encoded, but runs of ticks without a gap. The first ticks of a run are encoded but not counted, until
+//! A packet's size is accurate only if its baseline was encoded too, and that baseline's baseline before. Therefore runs of
+//! consecutive ticks are encoded, not every n-th tick. The first ticks of a run are encoded but not counted, until
 //! enough of their baselines are in the run:
 //!
 //! ```text
@@ -9,27 +9,27 @@
 //! encoded   ○ ○ ○ ○ ○ ● ● ● ● ●                 ○ ○ ○ ○ ○ ● ●
 //! ```
 //!
-//! A run ends when too many ticks wait, and the next begins when all of them are encoded. If encoding keeps up with the game,
-//! the first run never ends.
+//! A run ends when too many ticks wait to be encoded. The next run begins when no tick waits. If encoding keeps up with the
+//! game, the first run never ends.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use cubewire_protocol::MAX_BASELINE_AGE_TICKS;
 
-/// Length of the chain of baselines behind a packet from which its size is right.
+/// Minimum number of baselines in a packet's chain for an accurate size.
 const MIN_DEPTH: u8 = 3;
 
-/// Number of ticks that may wait to be encoded, in addition to the uncounted ones of a run.
+/// Limit of the ticks that wait to be encoded, in addition to a run's uncounted ticks.
 const RUN_TICKS: usize = 60;
 
-/// Number of ticks over which the [share](Sampling::share) is a mean.
+/// Number of ticks in the mean of [`Sampling::share`].
 const SEEN_TICKS: usize = 10 * RUN_TICKS;
 
 /// As in [`PacketRecord::acked_ages_ticks`](cubewire_protocol::record::PacketRecord::acked_ages_ticks).
 type AckedAges = [Option<u16>; 3];
 
-/// What happens to a tick.
+/// The decision about a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
     Skip,
@@ -41,9 +41,9 @@ pub(super) enum Choice {
 
 #[derive(Debug, Default)]
 pub(super) struct Sampling {
-    /// The newest chosen ticks with a packet, oldest first, each with the length of the chain of chosen baselines behind it.
+    /// Recently chosen ticks with a packet, oldest first, and the length of each packet's chain of chosen baselines.
     chosen: VecDeque<(u64, u8)>,
-    /// By tick, the newest last: whether it was chosen.
+    /// Whether each tick was chosen, newest last.
     seen: VecDeque<bool>,
     is_skipping: bool,
     /// The choice for the newest tick with a packet.
@@ -51,8 +51,8 @@ pub(super) struct Sampling {
 }
 
 impl Sampling {
-    /// Decides about the newest tick. `acked_ages` is none if nothing was sent in it. `waiting` is the number of ticks that are
-    /// not encoded yet.
+    /// Decides about the newest tick. `acked_ages` is `None` if no packet was sent in it. `waiting` is the number of chosen ticks
+    /// that are not encoded yet.
     pub(super) fn choose(
         &mut self,
         tick: u64,
@@ -61,7 +61,7 @@ impl Sampling {
     ) -> Choice {
         let choice = match acked_ages {
             Some(ages) => self.choose_packet(tick, ages, waiting),
-            // Ticks without a packet are counted with the packet before.
+            // A tick without a packet follows the decision for the previous packet.
             None => self.last.unwrap_or(Choice::Skip),
         };
         if self.seen.len() == SEEN_TICKS {
@@ -97,7 +97,7 @@ impl Sampling {
         choice
     }
 
-    /// Length of the chain of chosen baselines behind a packet. `u8::MAX` if the packet needs no baseline.
+    /// Returns the length of a packet's chain of chosen baselines. `u8::MAX` if the packet needs no baseline.
     fn depth(&self, tick: u64, ages: AckedAges) -> u8 {
         let depth_of = |age: u16| {
             let tick = tick.checked_sub(age.into())?;
@@ -114,19 +114,19 @@ impl Sampling {
         }
     }
 
-    /// Fraction of the newest ticks that is encoded, 0 to 1.
+    /// Returns the fraction of the last [`SEEN_TICKS`] that were chosen, 0 to 1.
     pub(super) fn share(&self) -> f64 {
         let chosen = self.seen.iter().filter(|&&is_chosen| is_chosen).count();
         chosen as f64 / self.seen.len().max(1) as f64
     }
 }
 
-/// Limits the time of encoding to a share of one core.
+/// Limits encoding to a fraction of one core's time.
 #[derive(Debug, Default)]
 pub(super) struct Budget {
-    /// Seconds; negative if encoding took longer than allowed.
+    /// Seconds left; negative if encoding took longer than allowed.
     left: f64,
-    /// Exponential mean of the time of a tick, seconds. None before the first.
+    /// Exponential moving average of a tick's encoding time, in seconds. `None` before the first tick.
     per_tick: Option<f64>,
 }
 
@@ -134,19 +134,19 @@ impl Budget {
     /// Fraction of a core.
     const SHARE: f64 = 0.25;
 
-    /// Weight of a new measurement in the mean.
+    /// Weight of a new measurement in the moving average.
     const WEIGHT: f64 = 0.05;
 
-    /// Time that can be saved up: the share of a quarter of a second.
+    /// Limit of `left`, in seconds: the share of a quarter of a second.
     const MAX_SAVED: f64 = Self::SHARE * 0.25;
 
-    /// Adds the share of real time that has passed.
+    /// Adds the share of the passed real time.
     pub(super) fn earn(&mut self, time: Duration) {
         let earned = self.left + Self::SHARE * time.as_secs_f64();
         self.left = earned.min(Self::MAX_SAVED);
     }
 
-    /// Subtracts the time that a tick took.
+    /// Subtracts a tick's encoding time.
     pub(super) fn spend(&mut self, time: Duration) {
         let seconds = time.as_secs_f64();
         self.left -= seconds;
@@ -154,7 +154,7 @@ impl Budget {
         self.per_tick = Some(before + Self::WEIGHT * (seconds - before));
     }
 
-    /// Number of ticks that may be encoded now. 1 while the time of a tick is unknown.
+    /// Returns the number of ticks that may be encoded now: 0 if no time is left, 1 if a tick's time is still unknown.
     pub(super) fn ticks(&self) -> usize {
         if self.left <= 0.0 {
             return 0;
@@ -177,7 +177,7 @@ mod tests {
             .map(|tick| sampling.choose(tick, Some(AGES), 3))
             .collect();
         let counted = choices.iter().position(|choice| *choice == Choice::Count);
-        // The baseline, and those of the additional references, before it.
+        // The first baseline counts once the additional reference 9 ticks before is in the run. Two more are 7 ticks apart.
         assert_eq!(counted, Some(9 + 2 * 7));
         assert!(
             choices[..counted.unwrap()]
@@ -196,7 +196,7 @@ mod tests {
     fn ticks_without_packets_go_with_the_packet_before() {
         let mut sampling = Sampling::default();
         assert_eq!(sampling.choose(4, None, 0), Choice::Skip);
-        // It needs no baseline.
+        // The packet needs no baseline.
         assert_eq!(sampling.choose(5, Some([None; 3]), 0), Choice::Count);
         assert_eq!(sampling.choose(6, None, 500), Choice::Count);
         assert_eq!(sampling.choose(7, Some([None; 3]), 500), Choice::Skip);
@@ -258,7 +258,7 @@ mod tests {
         budget.earn(Duration::from_secs(1) / 60);
         budget.spend(Duration::from_millis(1));
         assert_eq!(budget.ticks(), 3);
-        // Time that passed long ago is no excuse.
+        // Saved time is limited.
         budget.earn(Duration::from_secs(3_600));
         assert_eq!(budget.ticks(), 62);
     }

@@ -107,8 +107,8 @@ impl UdpConnection {
     /// Connects to the token's server. Tries the token's addresses in order. Moves to the next one at once if an
     /// address refuses datagrams, or after its share of the token's timeout if it does not answer.
     ///
-    /// # Errors If the operating system provides no socket, or this machine has no route to any of the token's
-    /// addresses.
+    /// # Errors
+    /// If the operating system provides no socket, or this machine has no route to any of the token's addresses.
     pub fn new(token: ConnectToken) -> io::Result<Self> {
         let servers = token.server_addresses.iter().map_while(|address| *address);
         let mut servers: Vec<_> = servers.collect();

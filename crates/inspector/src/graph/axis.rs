@@ -8,7 +8,7 @@ use crate::widgets::Scale;
 /// The scale of the graph's vertical axis.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Axis {
-    /// Logarithmic where the rates that are shown differ much, otherwise linear.
+    /// Logarithmic if the displayed rates differ by a large factor, otherwise linear.
     #[default]
     Automatic,
     /// Linear from 0.
@@ -18,10 +18,10 @@ pub enum Axis {
 }
 
 impl Axis {
-    /// All of them, in the order in which a click goes through them.
+    /// All scales, in the order of repeated clicks.
     pub const ALL: [Self; 3] = [Self::Automatic, Self::Linear, Self::Logarithmic];
 
-    /// Its name on the screen.
+    /// Returns its displayed name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl Axis {
         }
     }
 
-    /// The scale for these lines.
+    /// Returns the scale for these lines.
     pub fn scale<'s>(self, lines: impl Iterator<Item = &'s Series<'s>> + Clone) -> Scale {
         let newest = lines.clone().filter_map(|series| series.kbps.last());
         let newest = newest.map(|&kbps| (kbps, kbps));
@@ -46,21 +46,21 @@ impl Axis {
     }
 }
 
-/// Whether the largest rate of these ranges is more than `factor` times the smallest. Headers alone are the least that
-/// is sent.
+/// Returns whether the largest rate of these ranges is more than `factor` times the smallest. Rates below the rate of headers
+/// count as [`HEADERS_KBPS`].
 fn differ(ranges: impl Iterator<Item = (f64, f64)>, factor: f64) -> bool {
     let whole = ranges.reduce(|all, range| (all.0.min(range.0), all.1.max(range.1)));
     whole.is_some_and(|(smallest, largest)| largest > factor * smallest.max(HEADERS_KBPS))
 }
 
-/// The axis is logarithmic if one lane now takes more than this many times what another does.
+/// The axis is logarithmic if the newest rates of two lanes differ by more than this factor.
 const MUCH_BETWEEN_LANES: f64 = 10.0;
 
-/// Logarithmic too if the largest rate shown is more than this many times the smallest: more than from rest to a rolling ball
-/// at one rung.
+/// The axis is also logarithmic if the largest and the smallest rate differ by more than this factor. It is above the factor
+/// between rest and a rolling ball at one rung.
 const MUCH_IN_ALL: f64 = 32.0;
 
-/// Sixty headers of 28 bytes and a few more, kbps.
+/// Rate of sixty packets per second with headers of 28 bytes and little else, in kbps.
 const HEADERS_KBPS: f64 = 15.0;
 
 #[cfg(test)]
@@ -68,7 +68,7 @@ mod tests {
     use super::super::series::Point;
     use super::*;
 
-    /// Ten seconds of packets of these bytes, after five of those.
+    /// Returns 5 seconds of packets with `before` bytes, followed by 10 seconds of packets with `after` bytes.
     fn points(before: usize, after: usize) -> Vec<Point> {
         let points = (0..15 * 60).map(|tick| Point {
             tick,
@@ -94,7 +94,7 @@ mod tests {
         assert!(!is_logarithmic(&[(&steady, all)]));
         assert!(!is_logarithmic(&[(&from_rest, all)]));
         assert!(is_logarithmic(&[(&from_above, all)]));
-        // The rates from before the switch have left the graph.
+        // The graph no longer includes the rates before the switch.
         assert!(!is_logarithmic(&[(&from_above, recent)]));
         let tenfold = points(36_028, 36_028);
         assert!(is_logarithmic(&[(&steady, recent), (&tenfold, recent)]));

@@ -1,4 +1,4 @@
-//! The lines of the graph, on the axis that they share.
+//! The lines of the graph and their common axis.
 
 use std::ops::RangeInclusive;
 
@@ -9,52 +9,51 @@ use super::series::{Point, Series};
 use crate::style::Look;
 use crate::widgets::{Chart, Scale};
 
-/// What a line is made of.
+/// Data of a line.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
-    /// In the legend.
+    /// Name in the legend.
     pub name: String,
     pub color: Color32,
-    /// Oldest first, a tick each.
+    /// One point per tick, oldest first.
     pub points: Vec<Point>,
     /// Requested budget, kbps. It sets the scale of the axis; a granted budget does not.
     pub asked_kbps: Option<u32>,
 }
 
-/// A line.
 #[derive(Clone, Debug)]
 pub struct Line<'a> {
     pub source: &'a Source,
     pub series: Series<'a>,
 }
 
-/// What all lines have in common.
+/// Settings of all lines of a graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Span {
-    /// How far the graph goes back.
+    /// Length of the graph, in seconds.
     pub seconds: u32,
     pub ticks_per_second: u32,
     pub axis: Axis,
-    /// A rate that is dashed through the plot, kbps.
+    /// Rate to mark with a dashed line, in kbps.
     pub target: Option<f64>,
 }
 
-/// All lines, and the axis that they share.
+/// All lines and their common axis.
 #[derive(Clone, Debug)]
 pub struct Lines<'a> {
     pub all: Vec<Line<'a>>,
-    /// How far the graph goes back.
+    /// Length of the graph, in seconds.
     pub seconds: f64,
     pub scale: Scale,
-    /// The ends of the axis, kbps.
+    /// Ends of the axis, in kbps.
     pub ends: RangeInclusive<f64>,
-    /// That of the [`Span`], unless it lies beyond the axis.
+    /// [`Span::target`], or `None` if it is beyond the axis.
     pub target: Option<f64>,
     ticks_per_second: u32,
 }
 
 impl<'a> Lines<'a> {
-    /// The lines of the newest seconds.
+    /// Returns the lines of the newest [`Span::seconds`].
     pub fn new(sources: &'a [Source], span: Span) -> Self {
         let ticks = (span.seconds * span.ticks_per_second) as usize;
         let all = sources.iter().map(|source| Line {
@@ -65,12 +64,12 @@ impl<'a> Lines<'a> {
         let scale = span.axis.scale(all.iter().map(|line| &line.series));
         let ranges = all.iter().filter_map(|line| match scale {
             Scale::Logarithmic => line.series.range,
-            // A single packet, such as the first one of a lane, does not squash all others.
+            // A single large packet, such as the first one of a lane, must not compress all other rates.
             Scale::Linear => line.series.range_without_peaks,
         });
         let asked = sources.iter().filter_map(|source| source.asked_kbps);
         let asked: Vec<f64> = asked.map(f64::from).collect();
-        // A lane within a budget is compared with that: a target far above would only flatten its line.
+        // With a budget, the axis follows the budget. A target far above it would flatten the lines.
         let target = span.target.filter(|_| asked.is_empty());
         let level = asked.into_iter().chain(target);
         let (smallest, largest) = ranges
@@ -88,14 +87,14 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// Where a tick lies, if the graph goes back that far.
+    /// Returns the time of a tick relative to the newest, in seconds, if it is in the graph.
     pub fn seconds_of(&self, tick: u64) -> Option<f64> {
         let newest = self.all.first()?.series.points.last()?.tick;
         let seconds = (tick as f64 - newest as f64) / f64::from(self.ticks_per_second);
         (-self.seconds..=0.0).contains(&seconds).then_some(seconds)
     }
 
-    /// Budgets within the axis: the time span in seconds, and kbps.
+    /// Returns the budgets within the axis, each with its time span in seconds and its rate in kbps.
     fn drawn<'s>(
         &'s self,
         line: &'s Line<'a>,
@@ -104,7 +103,7 @@ impl<'a> Lines<'a> {
         budgets.filter(|(_, kbps)| self.ends.contains(kbps))
     }
 
-    /// Text of the drawn budgets, kbps: one, two, or the range of more. Empty without a budget.
+    /// Returns the drawn budgets in kbps as text: one or two values, or the range of more. Empty without a budget.
     pub fn budgets(&self) -> String {
         let drawn = self.all.iter().flat_map(|line| self.drawn(line));
         let mut kbps: Vec<f64> = drawn.map(|(_, kbps)| kbps).collect();
@@ -120,7 +119,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// What is added to the unit: with a budget, which is about those, all bytes on the wire are counted.
+    /// Returns the text after the unit. With a budget, the rates include all bytes on the wire, because a budget does.
     pub fn counted(&self) -> &'static str {
         let mut newest = self.all.iter().filter_map(|line| line.series.points.last());
         match newest.any(|point| point.budget_kbps.is_some()) {
@@ -134,7 +133,7 @@ impl<'a> Lines<'a> {
             let whole = -self.seconds..=0.0;
             chart.level(whole, target, Stroke::new(1.0, look.ink), Some(5.0));
         }
-        // What one line may take, another may exceed.
+        // A budget is per line, so the area above it cannot be shaded if there are several lines.
         let has_veil = self.all.len() == 1;
         for line in &self.all {
             let Line { source, series } = line;
@@ -152,8 +151,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Length of the dashes of a budget, logical points: what tells it from a line of much the same colour.
+/// Length of a budget's dashes, in logical points. The dashes distinguish a budget from a line of a similar colour.
 pub(super) const BUDGET_DASH: f32 = 2.0;
 
-/// Opacity of what is above a budget.
+/// Opacity of the area above a budget.
 const VEIL: f32 = 0.1;

@@ -1,4 +1,4 @@
-//! The line of the bandwidth graph: samples in kilobits a second, smoothed and downsampled.
+//! The rates of a line of the bandwidth graph, in kilobits per second, smoothed and downsampled.
 
 use std::ops::RangeInclusive;
 
@@ -9,30 +9,30 @@ use cubewire_protocol::record::kbps;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Point {
     pub tick: u64,
-    /// Bytes that were sent in it.
+    /// Bytes sent in this tick.
     pub bytes: usize,
-    /// Kilobits a second that may be sent.
+    /// Budget, in kilobits per second.
     pub budget_kbps: Option<u32>,
-    /// Whether something was lost.
+    /// Whether a packet was lost.
     pub has_losses: bool,
     pub stages: Stages,
 }
 
-/// The newest points with their smoothed rates, indexed from the oldest.
+/// The newest points and their smoothed rates, oldest first.
 #[derive(Clone, Debug)]
 pub struct Series<'a> {
     pub points: &'a [Point],
     pub kbps: Vec<f64>,
-    /// Minimum and maximum rate, kbps; none if there are no points.
+    /// Minimum and maximum rate, in kbps. `None` if there are no points.
     pub range: Option<(f64, f64)>,
-    /// The range without peaks, if the largest rates of two smoothing windows, which a single packet may have caused,
-    /// are more than twice as large as all others.
+    /// The range without peaks. Peaks are the largest rates, as many as two smoothing windows have, because a single packet
+    /// affects a whole window. They are excluded if the maximum is more than twice the largest other rate.
     pub range_without_peaks: Option<(f64, f64)>,
     ticks_per_second: u32,
 }
 
 impl<'a> Series<'a> {
-    /// The newest `ticks` of `points`. Older points are only used for smoothing.
+    /// Returns the series of the newest `ticks` points. Older points are only used for smoothing.
     pub fn new(points: &'a [Point], ticks: usize, ticks_per_second: u32) -> Self {
         let bytes: Vec<usize> = points.iter().map(|point| point.bytes).collect();
         let mut kbps = smooth(&bytes, ticks_per_second);
@@ -59,13 +59,13 @@ impl<'a> Series<'a> {
             .len()
             .saturating_sub(1 + 2 * self.ticks_per_second as usize);
         let (_, &mut largest, _) = sorted.select_nth_unstable_by(index, f64::total_cmp);
-        // The newest rate may be here to stay, and is never out of sight.
+        // The newest rate may last, so it is always within the range.
         let is_over = self.kbps.last().is_none_or(|&newest| newest <= largest);
         let is_peak = peak > 2.0 * largest && is_over;
         Some((smallest, if is_peak { largest } else { peak }))
     }
 
-    /// Runs of points above a rate: the time and the rate of the largest of each.
+    /// Returns the time and the rate of the largest point in each run of points above a rate.
     pub fn peaks_above(&self, kbps: f64) -> impl Iterator<Item = (f64, f64)> {
         let runs = self.kbps.chunk_by(move |&a, &b| (a > kbps) == (b > kbps));
         let mut end = 0;
@@ -79,14 +79,14 @@ impl<'a> Series<'a> {
         peaks.filter(move |&(_, largest)| largest > kbps)
     }
 
-    /// Times at which packets were lost.
+    /// Returns the times of lost packets, in seconds.
     pub fn losses(&self) -> impl Iterator<Item = f64> {
         let indices = 0..self.points.len();
         let lost = indices.filter(|&index| self.points[index].has_losses);
         lost.map(|index| self.seconds(index))
     }
 
-    /// Budgets: from when to when, and their kilobits a second.
+    /// Returns the budgets, each with its time span in seconds and its rate in kilobits per second.
     pub fn budgets(&self) -> impl Iterator<Item = (RangeInclusive<f64>, f64)> {
         let runs = self.points.chunk_by(|a, b| a.budget_kbps == b.budget_kbps);
         let mut end = 0;
@@ -98,13 +98,13 @@ impl<'a> Series<'a> {
         })
     }
 
-    /// Time of a point relative to the newest, seconds: 0 or less.
+    /// Returns the time of a point relative to the newest, in seconds: 0 or less.
     pub fn seconds(&self, index: usize) -> f64 {
         let back = self.points.len() - 1 - index;
         -(back as f64) / f64::from(self.ticks_per_second)
     }
 
-    /// The index of the point nearest to that time, if the series goes back that far.
+    /// Returns the index of the point nearest to a time. `None` if the time is before the oldest point.
     pub fn index_at(&self, seconds: f64) -> Option<usize> {
         let back = (-seconds * f64::from(self.ticks_per_second))
             .round()
@@ -113,8 +113,8 @@ impl<'a> Series<'a> {
         newest.checked_sub(back as usize)
     }
 
-    /// The indices of at most [`MAX_POINTS`] points and the newest. They are chosen by tick, so that the
-    /// line does not flicker as it scrolls.
+    /// Returns the indices of at most [`MAX_POINTS`] points, plus the newest. They are chosen by tick number, so that the line
+    /// does not flicker while it scrolls.
     pub fn thinned(&self) -> impl Iterator<Item = usize> {
         let stride = self.points.len().div_ceil(MAX_POINTS).max(1) as u64;
         let newest = self.points.len().saturating_sub(1);
@@ -124,9 +124,9 @@ impl<'a> Series<'a> {
     }
 }
 
-/// Kilobits a second: the mean over the second up to and including each tick, as of the figures next to the graph, so that the
-/// end of a line agrees with them. Before the first tick nothing was sent. A second is a multiple of every send interval, so
-/// that a constant rate is a level line.
+/// Returns the mean rate over the second that ends with each tick, in kilobits per second. The figures next to the graph use
+/// the same mean. Ticks before the first count as 0 bytes. One second is a multiple of each send interval, so a constant rate
+/// gives a horizontal line.
 fn smooth(bytes: &[usize], ticks_per_second: u32) -> Vec<f64> {
     let window = ticks_per_second as usize;
     let mut sum = 0;
@@ -140,7 +140,7 @@ fn smooth(bytes: &[usize], ticks_per_second: u32) -> Vec<f64> {
     smoothed.collect()
 }
 
-/// Points of a line, at most: more would not be visible on the screen.
+/// Limit of the points of a line. More would not be visible on a screen.
 const MAX_POINTS: usize = 600;
 
 #[cfg(test)]
@@ -175,7 +175,7 @@ mod tests {
         assert!((smoothed[59] - kbps(100, 1, 60)).abs() < 1e-9);
         assert!((smoothed[69] - kbps(100, 1, 60)).abs() < 1e-9);
         assert_eq!(smoothed[70], 0.0);
-        // Near the start, too.
+        // The window is not shorter near the start.
         assert!((smoothed[10] - kbps(100, 1, 60)).abs() < 1e-9);
     }
 

@@ -1,4 +1,4 @@
-//! The rungs of the ladder, to see which one is in use and to choose another.
+//! The list of rungs, which shows the rung in use and lets the user choose another.
 
 use bevy_egui::egui::{Align, Label, Layout, RichText, Ui, UiBuilder};
 use cubewire_bevy::ConnectionSettings;
@@ -12,7 +12,7 @@ use crate::widgets::{At, Row, note, width};
 use crate::words::rounded;
 
 impl View<'_> {
-    /// Draws a row for each rung. Returns the stages of the one that is pressed.
+    /// Draws a row for each rung. Returns the stages of the clicked one.
     pub(super) fn stages(&self, ui: &mut Ui) -> Option<Stages> {
         let used = match self.end {
             End::Server { peer, .. } => peer.settings().map(|settings| settings.stages),
@@ -54,7 +54,7 @@ impl View<'_> {
         pressed
     }
 
-    /// Returns the stages of a rung as this scene has them, or the reason why the connection cannot have them.
+    /// Returns a rung's stages in this scene, or the reason why the connection cannot use them.
     fn check(&self, rung: &Rung) -> Result<Stages, String> {
         let (legal, fallback) = match self.end {
             End::Server { peer, settings, .. } => {
@@ -79,7 +79,7 @@ impl View<'_> {
 }
 
 impl View<'_> {
-    /// Returns the cost of a rung, kilobits a second, once it is measured.
+    /// Returns the cost of a rung, in kilobits per second. `None` until it is measured.
     fn kbps(&self, rung: &Rung) -> Option<f64> {
         let End::Server { ladder, .. } = self.end else {
             return None;
@@ -88,7 +88,7 @@ impl View<'_> {
         rungs.find(|(of, _)| of.name == rung.name)?.1
     }
 
-    /// Says what the costs are, and when they are not those of this second.
+    /// Draws a note on the costs: their unit, their age if above a second, and the fraction of ticks they are measured on.
     fn explain_costs(&self, ui: &mut Ui) {
         let End::Server {
             ladder: Some(ladder),
@@ -128,7 +128,7 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// Draws the row. Returns whether it is pressed.
+    /// Draws the row. Returns whether it was clicked.
     fn draw(&self, ui: &mut Ui) -> bool {
         let look = Look::of(ui);
         let name = self.rung.name;
@@ -170,8 +170,8 @@ impl Line<'_> {
     }
 }
 
-/// Width of the name, points.
+/// Width of the name, in logical points.
 const NAME: f32 = 124.0;
 
-/// Width of the cost, points.
+/// Width of the cost, in logical points.
 const KBPS: f32 = 48.0;

@@ -1,6 +1,6 @@
-//! A plot: lines, areas and marks in a sunken rectangle, with labels beside it, never in it.
+//! A plot: lines, areas and marks in a sunken rectangle. The labels are outside of the rectangle.
 //!
-//! The graph on `egui_plot` 0.37 takes more code: its axes are linear, its labels are centred even at the ends of an axis, and its
+//! `egui_plot` 0.37 would take more code: its axes are linear, its labels are centred even at the ends of an axis, and its
 //! gestures have to be disabled one by one.
 
 use std::fmt;

@@ -206,7 +206,7 @@ impl UdpHost {
         }
     }
 
-    /// Keeps connections alive, and removes those that timed out.
+    /// Keeps connections alive, and removes the ones that timed out.
     pub(super) fn keep_alive(&mut self, delta: Duration, commands: &mut Commands<'_, '_>) {
         let mut silent = Vec::new();
         for (&address, client) in &mut self.clients {
