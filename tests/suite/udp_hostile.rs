@@ -236,7 +236,7 @@ fn a_viewer_says_what_is_wrong_with_its_server() {
             "ended: it is full",
         ),
         (damaged.encode(), "invalid initial state in the welcome"),
-        (welcome(900), "has 900 cubes, and this program 901"),
+        (welcome(900), "has 900 cubes, but this program has 901"),
         (welcome(901)[..20_000].to_vec(), "sent a malformed message"),
         (
             ServerMessage::Tick(9).encode(),
