@@ -49,7 +49,7 @@ fn errors_name_the_file_and_the_offset() {
     for (path, parts) in [
         (folder.path().join("missing.bin"), ["cannot be opened"; 2]),
         (folder.path().to_owned(), ["cannot be opened"; 2]),
-        (write("empty.bin", &[]), ["at offset 0", ", after 0 frames"]),
+        (write("empty.bin", &[]), ["at offset 0", " after 0 frames"]),
         (write("wrong.bin", &wrong), ["interacting of ", &*is_wrong]),
         (
             write("plain.bin.zst", &frames()),
