@@ -119,7 +119,7 @@ fn golden(name: &str) -> Vec<Vec<u8>> {
 #[test]
 fn messages_are_written_as_in_the_file() {
     assert_eq!(document(), GOLDEN);
-    let version = format!("`PROTOCOL_VERSION` {PROTOCOL_VERSION}, ");
+    let version = format!("`PROTOCOL_VERSION` {PROTOCOL_VERSION} in a hello");
     assert!(WIRE.contains(&version), "{version}");
 }
 
