@@ -47,7 +47,7 @@ fn frames_are_read_in_order() {
 #[test]
 fn errors_name_the_fault_and_its_offset() {
     let whole = frame(1).repeat(7);
-    assert_refused(&[], "ends at offset 0, after 0 frames");
+    assert_refused(&[], "ends at offset 0 after 0 frames");
     assert_refused(&whole[..FRAME_BYTES * 6], "after 6 frames");
     let cut = &whole[..whole.len() - 1];
     assert_refused(cut, "ends inside frame 6, at offset 201823");
