@@ -194,6 +194,7 @@ impl ShadowLadder {
 }
 
 impl ShadowRung {
+    /// The rung.
     #[must_use]
     pub const fn rung(&self) -> Rung {
         self.rung
