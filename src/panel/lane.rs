@@ -88,7 +88,7 @@ impl<'a> LaneView<'a> {
         self.meter.arrives(self.past.moment)
     }
 
-    /// Returns the totals of the second before the displayed tick: see [`LaneMeter::second`].
+    /// Returns the totals of the second before the displayed tick: see [`Record::second`](crate::replication::Record::second).
     pub(super) fn second(&self) -> Option<Totals> {
         self.meter.second(self.past.moment)
     }

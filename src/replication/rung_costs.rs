@@ -26,7 +26,7 @@ pub struct RungCosts<'a> {
 }
 
 impl<'a> RungCosts<'a> {
-    /// Computes the costs for the [second](LaneMeter::second) that ends at tick `moment`, or at the newest tick. `sender` has
+    /// Computes the costs for the [second](super::Record::second) that ends at tick `moment`, or at the newest tick. `sender` has
     /// the settings of that time.
     #[must_use]
     pub fn new(

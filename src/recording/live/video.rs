@@ -349,7 +349,8 @@ mod tests {
         let frames = receiver.try_iter().map(|(_, frame)| frame);
         assert!(frames.eq([0, 1]));
         let (finished, _) = capture.finish(Duration::from_secs(2));
-        let wanted = "a.mp4: 2.0 s, 1.0 frames a second, 3 frames dropped: the encoder was too slow";
+        let wanted =
+            "a.mp4: 2.0 s, 1.0 frames a second, 3 frames dropped: the encoder was too slow";
         assert_eq!(finished.describe(Path::new("a.mp4")), wanted);
     }
 

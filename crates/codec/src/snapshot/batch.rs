@@ -135,11 +135,11 @@ impl<'p> Batch<'p> {
 
     /// Computes the smallest three of each orientation, and whether rounding errors cannot have changed them.
     ///
-    /// A component c of a quaternion of length l has the integer round((c / l × √2 + 1) / 2 × max) = floor(e + (max +
-    /// 1) / 2), where e = c / l × max / √2. The second summand is the sum of the whole number `middle` and of
-    /// `shift`, which is ½ if max is even and 0 otherwise. The relative error of e is below seven roundings, 4.2 ×
-    /// 10⁻⁷. Adding the shift rounds once more. The floor is certain if the sum with the shift is farther from the
-    /// nearest integer than both errors. Zero has no error, so upright bodies are certain.
+    /// A component c of a quaternion of length l has the integer round((c / l × √2 + 1) / 2 × max), which equals
+    /// floor(e + (max + 1) / 2) with e = c / l × max / √2. The second summand is the sum of the whole number `middle`
+    /// and of `shift`, which is ½ if max is even and 0 otherwise. The relative error of e is below seven roundings,
+    /// 4.2 × 10⁻⁷. Adding the shift rounds once more. The floor is certain if the sum with the shift is farther from
+    /// the nearest integer than both errors. Zero has no error, so upright bodies are certain.
     fn pack(&mut self) {
         let levels = self.plan.schema().levels;
         let max = levels.max_component(self.component_bits);
