@@ -145,6 +145,8 @@ fn interpolation_is_the_servers_choice_and_bodies_never_go_back() {
     assert!(newest + 1.0 < lag_after(&mut net, Interpolation::Linear));
 }
 
+type Change = fn(&mut ConnectionSettings);
+
 #[test]
 fn illegal_settings_are_refused_with_the_reason() {
     let (mut net, client) = connected(TestNet::new(protocol));
@@ -153,7 +155,7 @@ fn illegal_settings_are_refused_with_the_reason() {
     change(&mut net, client, |it| it.stages = *ladder::DELTA.stages);
     net.tick();
     let before = in_use(&net, client);
-    let refusals: [(fn(&mut ConnectionSettings), &str); 5] = [
+    let refusals: [(Change, &str); 5] = [
         (
             |it| it.stages = *ladder::UNCOMPRESSED.stages,
             "orientations as floats are only available in the demo's scene",

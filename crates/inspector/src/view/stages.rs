@@ -49,7 +49,7 @@ impl View<'_> {
             }
         };
         if let Some((what, why)) = refused {
-            note(ui, &format!("{what}: {why}."));
+            note(ui, format!("{what}: {why}."));
         }
         pressed
     }
