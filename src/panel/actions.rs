@@ -49,7 +49,7 @@ pub(super) fn on_action(
     commands.trigger(ChangeLane { entity, settings });
 }
 
-/// Remembers the last rung of the lane. PageUp and PageDown return to it from custom stages.
+/// Remembers the last rung of the lane. `PageUp` and `PageDown` return to it from custom stages.
 pub(super) fn record_rung(
     mut state: ResMut<PanelState>,
     lane: Option<Single<&SenderSettings, With<Selected>>>,
