@@ -82,7 +82,7 @@ pub struct Settings {
     /// The server's choice of baselines.
     pub baseline: BaselineChoice,
     /// Maximum bandwidth on the wire, kilobits a second. In a request, a value of
-    /// [`BUDGETS_KBPS`](crate::BUDGETS_KBPS).
+    /// [`BUDGETS_KBPS`].
     pub budget_kbps: Option<u32>,
 }
 
