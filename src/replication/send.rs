@@ -74,7 +74,7 @@ pub(super) fn send(
             stages,
             budget_kbps: settings.kept_budget(),
             send_interval_ticks: settings.send_interval_ticks,
-            acked_age_ticks: age(tick, lane.sender.0.newest_acked()),
+            acked_age_ticks: lane.sender.0.acked_ages(tick)[0],
             ..Sample::default()
         };
         // A simulated link runs on tick time. A real network runs on frame time: all ticks of a frame send at the same moment.
@@ -179,23 +179,17 @@ impl Due<'_, '_> {
             return Ok(());
         }
         let took = started.elapsed();
-        let newest = protocol.newest_acked();
-        let [second, third] = protocol.acked_before(newest.unwrap_or(0));
+        let acked_ages_ticks = protocol.acked_ages(tick);
         let packet = protocol.packet();
         lane.mail.spread_ticks = lane.limit.0.on_sent(tick, packet.bytes.len());
         if let (Some(cost), Some(budget)) = (&mut lane.cost, budget) {
             budget.spend(cost, granted.baseline, took);
         }
         self.sample.snapshots.push(PacketRecord {
-            acked_ages_ticks: [newest, second, third].map(|acked| age(tick, acked)),
+            acked_ages_ticks,
             ..PacketRecord::new(tick, packet, stages)
         });
         lane.mail.outgoing.datagrams.push(packet.bytes.clone());
         Ok(())
     }
-}
-
-/// Ticks since `of`, saturated to 65 535.
-fn age(tick: u64, of: Option<u64>) -> Option<u16> {
-    of.map(|of| u16::try_from(tick - of).unwrap_or(u16::MAX))
 }

@@ -380,6 +380,15 @@ impl SnapshotSender {
         self.acked.back().copied()
     }
 
+    /// Returns the ages at `tick` of the three newest acked snapshots, the newest first, ticks. An age is at most 65 535.
+    #[must_use]
+    pub fn acked_ages(&self, tick: u64) -> [Option<u16>; 3] {
+        let newest = self.newest_acked();
+        let [second, third] = self.acked_before(newest.unwrap_or(0));
+        let age = |acked: u64| u16::try_from(tick - acked).unwrap_or(u16::MAX);
+        [newest, second, third].map(|acked| acked.map(age))
+    }
+
     /// Returns the ticks of the two newest acked snapshots before `tick`, the newer one first.
     #[must_use]
     pub fn acked_before(&self, tick: u64) -> [Option<u64>; 2] {

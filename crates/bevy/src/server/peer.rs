@@ -163,11 +163,8 @@ impl Ready {
 
     /// Returns the snapshot sent in a tick, for encoding with other stages.
     pub(super) fn shadowed(&self, tick: u64, sent: &Arc<QuantizedSnapshot>) -> ShadowSnapshot {
-        let newest = self.sender.newest_acked();
-        let [second, third] = self.sender.acked_before(newest.unwrap_or(0));
-        let age = |of: Option<u64>| of.map(|of| u16::try_from(tick - of).unwrap_or(u16::MAX));
         ShadowSnapshot {
-            acked_ages_ticks: [newest, second, third].map(age),
+            acked_ages_ticks: self.sender.acked_ages(tick),
             quantized: Arc::clone(sent),
             floats: None,
             inputs: None,
