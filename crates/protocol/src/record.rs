@@ -18,8 +18,8 @@ use crate::feedback::Ack;
 
 pub use arrivals::ArrivalCounts;
 pub use detail::PacketDetail;
-pub use packet::{Arrival, Fate, PacketRecord};
-pub use totals::{Accounting, HEADER_BYTES, Totals, Traffic, kbps};
+pub use packet::{Arrival, Fate, HEADER_BYTES, PacketRecord};
+pub use totals::{Accounting, Totals, Traffic, kbps};
 
 /// One tick of a connection.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use cubewire_codec::{BitLedger, Header, Packet, Stages};
 
 use super::detail::PacketDetail;
-use super::totals::HEADER_BYTES;
+
+/// Size of IPv4 and UDP headers, bytes. In-memory packets count as if they had them.
+pub const HEADER_BYTES: usize = 28;
 
 /// One encoded snapshot, recorded by the end that encodes or decodes it.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -8,9 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::packet::PacketRecord;
 use super::{Rate, Sample};
 
-/// Size of IPv4 and UDP headers, bytes. In-memory packets count as if they had them.
-pub const HEADER_BYTES: usize = 28;
-
 /// A way to count bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Accounting {
