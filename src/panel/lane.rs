@@ -99,10 +99,9 @@ impl<'a> LaneView<'a> {
         RungCosts::new(self.meter, self.shadow, &sender, self.past.moment)
     }
 
-    /// Returns the cost of a rung, kbps. The cost of a lane in the other half counts for its rung if only its stages
-    /// differ, so that the ladder agrees with its headline. [`rung_costs`](Self::rung_costs) has the costs of all others.
-    pub(super) fn kbps_on(&self) -> impl Fn(&Rung) -> Option<f64> + use<'a> {
-        let costs = self.rung_costs();
+    /// Returns the cost of a rung, kbps, from the `costs` of this lane. The cost of a lane in the other half counts for its rung if only its stages
+    /// differ, so that the ladder agrees with its headline.
+    pub(super) fn kbps_on(&self, costs: RungCosts<'a>) -> impl Fn(&Rung) -> Option<f64> + use<'a> {
         let (own, shown) = (self.settings.sender, self.stages_shown());
         let others = self.shown.iter().filter_map(|other| {
             let sender = self.sender_shown(other.meter, other.settings.sender);

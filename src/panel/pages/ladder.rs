@@ -23,7 +23,6 @@ use crate::panel::terms;
 use crate::panel::widgets::line;
 use crate::replication::{Accounting, ShadowLadder, TARGET_KBPS};
 use columns::Costs;
-pub(super) use columns::SHOWN_AS_ZERO;
 use switch::Switch;
 use without::Left;
 
@@ -172,7 +171,7 @@ fn below(
 /// Returns the caption of a column, and its colour.
 fn caption(look: Look, column: Column, costs: &Costs, lane: &LaneView<'_>) -> (String, Color32) {
     let words = match (column, costs.dearer()) {
-        (Column::Without, _) => return without::caption(look, lane),
+        (Column::Without, _) => return without::caption(look, lane, costs.has_without()),
         (Column::Savings, Some(dearer)) => return (dearer, look.warning),
         (Column::Cost, _) => "Full colour: at or below the target of",
         _ => "Dashes: the target of",

@@ -10,12 +10,14 @@ use cubewire_codec::Stages;
 use cubewire_inspector::words::rounded;
 use cubewire_scene::TICKS_PER_SECOND;
 
-use super::ladder::SHOWN_AS_ZERO;
 use crate::panel::lane::LaneView;
 use crate::panel::style::{CONTROL, LINE, Look, SMALL};
 use crate::panel::widgets::{At, Choice, Row, segmented, width};
 use crate::replication::{Ablated, Part, RungCosts};
 use repair::besides;
+
+/// Smaller differences are displayed as zero, kbps.
+pub(super) const SHOWN_AS_ZERO: f64 = 0.05;
 
 /// The switches. Their savings are measured by removing the part.
 pub(super) const SWITCHES: [(Part, &str); 8] = [

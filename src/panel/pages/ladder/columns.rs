@@ -4,6 +4,7 @@ use bevy_egui::egui::Color32;
 use cubewire_codec::ladder::{self, LADDER, Rung};
 use cubewire_inspector::words::{factor, rounded};
 
+use super::super::stages::SHOWN_AS_ZERO;
 use super::table::Cells;
 use super::without::{self, Left};
 use crate::panel::lane::LaneView;
@@ -44,30 +45,43 @@ impl Column {
 pub(super) struct Costs {
     /// In the order of [`ladder::all`]. The present rung has the measured cost of the lane.
     kbps: Vec<Option<f64>>,
-    /// Encoded in the background at the same tick for all rungs, in the order of [`LADDER`]. Ends before the first unknown cost.
+    /// Encoded in the background at the same tick for all rungs, in the order of [`LADDER`]. Ends before the first unknown cost. Empty
+    /// for columns other than savings.
     encoded: Vec<f64>,
     /// Whether packets arrive. Otherwise ratios have no meaning.
     arrives: bool,
-    /// Costs without each stage.
-    without: Vec<Left>,
+    /// Costs without each stage. None for other columns, and until all are measured.
+    without: Option<Vec<Left>>,
 }
 
 impl Costs {
     pub(super) fn of(lane: &LaneView<'_>, column: Column) -> Self {
-        let (costs, kbps_on) = (lane.rung_costs(), lane.kbps_on());
-        let known = LADDER.iter().map_while(|rung| costs.encoded_kbps(rung));
-        let without = (column == Column::Without).then(|| without::all(lane));
+        let costs = lane.rung_costs();
+        let kbps_on = lane.kbps_on(costs);
+        let encoded = || LADDER.iter().map_while(|rung| costs.encoded_kbps(rung));
+        let encoded = (column == Column::Savings).then(encoded);
+        let without = (column == Column::Without)
+            .then(|| without::all(lane))
+            .flatten();
         Self {
             kbps: ladder::all().map(|rung| kbps_on(&rung)).collect(),
-            encoded: known.collect(),
+            encoded: encoded.into_iter().flatten().collect(),
             arrives: lane.arrives(),
-            without: without.flatten().unwrap_or_default(),
+            without,
         }
     }
 
     /// The costs without the stage of a rung, the largest first.
     pub(super) fn without(&self, rung: Rung) -> impl Iterator<Item = &Left> {
-        self.without.iter().filter(move |left| left.rung == rung)
+        self.without
+            .iter()
+            .flatten()
+            .filter(move |left| left.rung == rung)
+    }
+
+    /// Whether the costs without each stage are measured.
+    pub(super) const fn has_without(&self) -> bool {
+        self.without.is_some()
     }
 
     /// Returns the cells of a rung once their figures are known. `less` is the colour of ratios.
@@ -171,9 +185,6 @@ fn times(times: f64) -> String {
     }
 }
 
-/// Smaller differences are displayed as zero, kbps.
-pub(in crate::panel::pages) const SHOWN_AS_ZERO: f64 = 0.05;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,7 +196,7 @@ mod tests {
             kbps: encoded.iter().copied().map(Some).collect(),
             encoded: encoded.to_vec(),
             arrives: true,
-            without: Vec::new(),
+            without: None,
         }
     }
 

@@ -61,8 +61,8 @@ pub(super) fn all(lane: &LaneView<'_>) -> Option<Vec<Left>> {
 }
 
 /// Returns the age of the figures if they are old, or the share of encoded ticks, with its colour.
-pub(super) fn caption(look: Look, lane: &LaneView<'_>) -> (String, Color32) {
-    match lane.ablation.filter(|_| measured(lane).is_some()) {
+pub(super) fn caption(look: Look, lane: &LaneView<'_>, is_measured: bool) -> (String, Color32) {
+    match lane.ablation.filter(|_| is_measured) {
         None => ("Measuring these stages …".to_owned(), look.muted),
         Some(ablation) => dated(look, old(lane), [&footer(ablation.share()), "one less,"]),
     }
