@@ -5,7 +5,7 @@ use cubewire_codec::ladder::{self, LADDER, Rung};
 use cubewire_inspector::words::{factor, rounded};
 
 use super::super::stages::SHOWN_AS_ZERO;
-use super::table::Cells;
+use super::table::{Cells, signed};
 use super::without::{self, Left};
 use crate::panel::lane::LaneView;
 use crate::panel::settings::Column;
@@ -168,15 +168,6 @@ fn costs_more(before: f64, kbps: f64) -> bool {
     kbps - before >= SHOWN_AS_ZERO
 }
 
-/// Text of a difference with its sign. Zero has no sign.
-pub(super) fn signed(kbps: f64) -> String {
-    match kbps {
-        _ if kbps.abs() < SHOWN_AS_ZERO => "0".to_owned(),
-        ..0.0 => rounded(kbps),
-        _ => format!("+{}", rounded(kbps)),
-    }
-}
-
 /// Text of the factor between two neighbouring rungs. Factors below 10 have two decimals.
 fn times(times: f64) -> String {
     match times {
@@ -220,12 +211,6 @@ mod tests {
         }
         let shown_alike = [9.0, 8.0, 7.0, 7.04, 5.0];
         assert_eq!(costs(&shown_alike).dearer(), None);
-    }
-
-    #[test]
-    fn a_difference_has_a_sign_unless_it_is_zero() {
-        let signed = [12.34, -0.26, -0.04, -5_352.0].map(signed);
-        assert_eq!(signed, ["+12.3", "−0.3", "0", "−5\u{2009}352"]);
     }
 
     #[test]

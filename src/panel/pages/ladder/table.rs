@@ -6,7 +6,9 @@ use std::ops::RangeInclusive;
 use bevy_egui::egui::{Color32, Rangef, Rect, Shape, Stroke, Ui, pos2};
 use cubewire_codec::Stages;
 use cubewire_codec::ladder::Rung;
+use cubewire_inspector::words::rounded;
 
+use super::super::stages::SHOWN_AS_ZERO;
 use crate::panel::style::{BODY, GAP, LINE, Look, ROW, SMALL, page_left};
 use crate::panel::widgets::{At, Row, Scale, key};
 use crate::replication::TARGET_KBPS;
@@ -40,6 +42,15 @@ pub(super) fn header(ui: &mut Ui, heads: [&str; 2], has_scale: bool, about: Stri
         row.text(ui, at, words, SMALL, color);
     }
     row.response.on_hover_text(about);
+}
+
+/// Text of a difference with its sign. Zero has no sign.
+pub(super) fn signed(kbps: f64) -> String {
+    match kbps {
+        _ if kbps.abs() < SHOWN_AS_ZERO => "0".to_owned(),
+        ..0.0 => rounded(kbps),
+        _ => format!("+{}", rounded(kbps)),
+    }
 }
 
 /// Returns the area of the curves: as high as `rows`, left of the last column.
@@ -137,5 +148,11 @@ mod tests {
         for (width, right) in [(376.0, 256.0), (100.0, LEFT + MIN_WIDTH)] {
             assert_eq!((at(width, 0.0), at(width, 1e9)), (LEFT, right));
         }
+    }
+
+    #[test]
+    fn a_difference_has_a_sign_unless_it_is_zero() {
+        let signed = [12.34, -0.26, -0.04, -5_352.0].map(signed);
+        assert_eq!(signed, ["+12.3", "−0.3", "0", "−5\u{2009}352"]);
     }
 }

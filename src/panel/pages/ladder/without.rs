@@ -9,8 +9,8 @@ use cubewire_inspector::words::rounded;
 
 use super::super::stages::parts::{is_same, usual};
 use super::super::stages::{dated, measured, name, old};
-use super::columns::signed;
 use super::switch::{base, builds_on};
+use super::table::signed;
 use crate::panel::lane::LaneView;
 use crate::panel::style::Look;
 use crate::panel::terms;
