@@ -265,7 +265,8 @@ pub(super) const PLAYOUT_DELAY: &str = "How long a snapshot waits before it is s
 pub(super) const fn bit_kind(kind: BitKind) -> &'static str {
     match kind {
         BitKind::State => {
-            "What a receiver needs besides a snapshot to continue the simulation: the velocities of the moving cubes. \
+            "Data besides a snapshot that a receiver needs to continue the simulation: the velocities of the \
+             moving cubes. \
              It takes one packet or two."
         }
         BitKind::Selection => {

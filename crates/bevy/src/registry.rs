@@ -126,12 +126,15 @@ impl Plugin for CubewirePlugin {
         if !app.is_plugin_added::<crate::ServerPlugin>() {
             warn_of_first::<crate::Client>(
                 app,
-                "nothing is sent to clients: this app has no `ServerPlugin`",
+                "no data is sent to clients: this app has no `ServerPlugin`",
             );
         }
         #[cfg(feature = "client")]
         if !app.is_plugin_added::<crate::ClientPlugin>() {
-            warn_of_first::<crate::Server>(app, "nothing is shown: this app has no `ClientPlugin`");
+            warn_of_first::<crate::Server>(
+                app,
+                "no bodies are shown: this app has no `ClientPlugin`",
+            );
         }
     }
 }
