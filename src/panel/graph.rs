@@ -85,9 +85,9 @@ const fn span(state: &PanelState) -> Span {
 fn about(ui: &Ui, words: Rect, response: &Response) {
     let legend = ui.interact(words, response.id.with("legend"), Sense::hover());
     legend.on_hover_text(
-        "Kilobits a second, mean of a second, as the article counts: the payload of each snapshot and 28 bytes of IP and \
-         UDP headers. With a budget, which no second exceeds: every byte on the wire. A flag: stages were switched, to the \
-         rung of that number, or through those of several. A triangle on the floor: packets were lost.",
+        "Kilobits per second, mean of one second, counted as in the article: the payload of each snapshot and 28 \
+         bytes of IP and UDP headers. With a budget: every byte on the wire. A flag marks a change of stages, with \
+         the number of the new rung. A triangle at the bottom marks lost packets.",
     );
 }
 
@@ -170,6 +170,7 @@ fn options(ui: &mut Ui, state: &mut PanelState, lanes: &[Measured<'_>], row: Rec
     ui.min_rect()
 }
 
-const ABOUT_AXIS: &str = "The vertical axis: linear, logarithmic, or by itself: logarithmic while the rates that are shown differ much.";
+const ABOUT_AXIS: &str = "The vertical axis: linear, logarithmic, or automatic: logarithmic while the displayed \
+    rates differ much.";
 
 const SPANS: [u32; 4] = [10, 20, 30, MAX_GRAPH_SECONDS];

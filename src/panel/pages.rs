@@ -31,21 +31,21 @@ impl Page {
         match self {
             Self::Ladder => [
                 "Ladder",
-                "Named combinations of stages, what each would cost, and a switch for the stage that each adds.",
+                "Named combinations of stages, the bandwidth of each, and a switch for the stage that it adds.",
             ],
             Self::Packet => [
                 "One packet",
                 "Every bit of one packet, and of the selected cube.",
             ],
-            Self::Kinds => ["By kind of bits", "What the bits of a second are for."],
-            Self::Stages => ["Stages", "Each stage of the compression by itself."],
+            Self::Kinds => ["By kind of bits", "The bits of one second, by kind."],
+            Self::Stages => ["Stages", "A switch for each stage of the compression."],
             Self::Ranges => [
                 "Ranges",
-                "Parameters of the stages, and what they trade: kbps against error.",
+                "Parameters of the stages, with their bandwidth and error.",
             ],
             Self::Budget => [
                 "Budget",
-                "As good as it can be in a given number of bits, and what waited for its turn.",
+                "A bandwidth limit, and the cubes that waited for their turn.",
             ],
             Self::Link => [
                 "Link and playout",
@@ -153,7 +153,7 @@ pub(super) fn switch(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
 }
 
 const OF_THE_PRESENT: &str =
-    "These figures are of the present: of the past there are packets and cubes only.";
+    "These figures are current. Of the past, only packets and cubes are recorded.";
 
 /// Draws the open page. Returns the action of the pressed button.
 pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &mut LaneView<'_>) -> Option<Action> {

@@ -51,8 +51,7 @@ const fn orientation(orientation: Orientation) -> Term {
 
 pub(super) const FIXED_BITS: Term = [
     "fixed bits",
-    "Every field takes as many bits as its stage says, whatever it contains. \
-     As in the article, the stages below save bits one by one.",
+    "Every field has the number of bits that its stage sets, as in the article.",
 ];
 
 const fn velocity(velocity: Velocity) -> Term {
@@ -146,9 +145,8 @@ const fn delta(delta: Delta) -> Term {
         ],
         Delta::ArithmeticSimulated => [
             "simulated",
-            "Both ends simulate the scene, and a packet carries the keys that moved it. While both compute the \
-             same, which a check in each packet confirms, that is all; otherwise residuals correct what the \
-             receiver simulates.",
+            "Both ends simulate the scene, and a packet has the keys and a check. If the check fails, packets are \
+             coded as on the rung predicted until the receiver has the sender's state.",
         ],
     }
 }
@@ -240,32 +238,35 @@ pub(super) const SNAPSHOT_ACKS: &str = "Upstream: the receiver reports the newes
 pub(super) const PAYLOAD: &str =
     "The bytes of an encoded snapshot, without any headers of the transport, UDP or IP.";
 
-pub(super) const NEWEST_ACK: &str = "How long ago the newest snapshot was sent that the receiver is known to have: its time in \
-     transit, that of the ack, and what was lost in between.";
+pub(super) const NEWEST_ACK: &str = "Time since the newest acknowledged snapshot was sent: the transit of \
+    snapshot and ack, and losses in between.";
 
 pub(super) const BASELINE: &str = "The snapshot that a packet is encoded against: both ends have it, so only differences are sent. The \
      older it is, the more has changed since, and the larger the packet.";
 
-pub(super) const BUDGET: &str = "No second takes more on the wire. Where that does not suffice, a packet carries the most urgent cubes: \
-     those that have waited, the more so the further off they are shown. Rungs that do not list changed cubes send fewer snapshots.";
+pub(super) const BUDGET: &str = "Limits the bytes on the wire in every second. If a snapshot does not fit, a \
+    packet has the most urgent cubes: those with the longest wait and the largest error. Rungs that do not list \
+    changed cubes send fewer snapshots.";
 
-pub(super) const STANDING: &str = "What the budget does to this cube. Moved: its surface, since it was last sent. The priority grows with each \
-     tick that it waits, the faster the further it moved; the most urgent are sent first, and begin with 0.";
+pub(super) const STANDING: &str = "Effect of the budget on this cube. Moved: distance of its surface since it was \
+    last sent. The priority starts at 0 and grows with each tick that the cube waits, faster if it has moved \
+    further. The highest priorities are sent first.";
 
 pub(super) const STALLS: &str =
-    "Times that playout stood still because the next snapshot had not arrived.";
+    "Number of times that playout stopped because the next snapshot had not arrived.";
 
-pub(super) const JITTER_BUFFER: &str = "Snapshots that have arrived and wait to be shown. They even out delays that vary; the price is that \
-     everything is shown later.";
+pub(super) const JITTER_BUFFER: &str = "Snapshots that have arrived and wait to be shown. They even out varying \
+    delays, but everything is shown later.";
 
-pub(super) const PLAYOUT_DELAY: &str = "How long a snapshot waits before it is shown, on top of its time in transit. Longer rides out more \
-     losses and jitter; shorter reacts sooner.";
+pub(super) const PLAYOUT_DELAY: &str = "How long a snapshot waits before it is shown, on top of its time in \
+    transit. A longer delay covers more losses and jitter; a shorter one reacts sooner.";
 
 /// Explains the use of the bits of a kind.
 pub(super) const fn bit_kind(kind: BitKind) -> &'static str {
     match kind {
         BitKind::State => {
-            "What a receiver needs besides a snapshot to continue the simulation: the velocities of the moving cubes. \
+            "Data besides a snapshot that a receiver needs to continue the simulation: the velocities of the \
+             moving cubes. \
              It takes one packet or two."
         }
         BitKind::Selection => {
@@ -288,21 +289,21 @@ pub(super) const fn cube_colors(colors: CubeColors) -> &'static str {
             "Red: a cube that the player touched, or that touched a red one. Key: B for the next."
         }
         CubeColors::Bits => {
-            "The bits that a cube takes in a packet, mean of the last ten; looking back, in the packet of that \
-             tick. Bits that belong to no single cube, such as the header, are not included."
+            "Bits of the cube in a packet, mean of the last ten; in the timeline, in the packet of that tick. \
+             Bits that belong to no single cube, such as the header, are not included."
         }
         CubeColors::Form => {
-            "How the newest packet carries a cube: not at all, as a small or a large difference, or whole. Of \
-             position and orientation, the one that takes more bits counts."
+            "How the newest packet carries a cube: not at all, as a small or a large difference, or whole. The \
+             field with more bits counts, position or orientation."
         }
         CubeColors::Distance => {
-            "How far the cube is from the simulation's, at the tick that should be displayed."
+            "Distance between the cube and the simulation's, at the tick that should be displayed."
         }
         CubeColors::Angle => {
-            "By what angle the cube is turned against the simulation's, at the tick that should be displayed."
+            "Angle between the cube and the simulation's, at the tick that should be displayed."
         }
         CubeColors::Wait => {
-            "For how many ticks at most, in the last second, the cube was due and was not sent, as others were more urgent: \
+            "Longest wait of the cube in the last second, in ticks: it was due, but others were more urgent. Only \
              with a budget (Stages, Budget)."
         }
     }

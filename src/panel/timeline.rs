@@ -129,7 +129,7 @@ fn draw_rows(
             None => {
                 ui.painter().rect_filled(*row, 0.0, look.sunken);
                 let from = chart.x_of(first as f64).max(row.left());
-                reason(ui, row.with_min_x(from), "the simulation: nothing sent");
+                reason(ui, row.with_min_x(from), "simulation only, no packets");
             }
         }
     }

@@ -363,7 +363,7 @@ fn a_viewer_that_loses_its_server_says_so_and_connects_again() {
     for _ in 0..60 * (TIMEOUT_SECONDS + 1) {
         viewer.app.update();
     }
-    let silence = format!("lost the server at {at}: nothing was received from it for 5 s");
+    let silence = format!("lost the connection to the server at {at}: no packets for 5 s");
     assert_eq!(lost(&viewer), silence);
     assert!(viewer.meter().totals().stalls > 0);
 

@@ -77,7 +77,7 @@ pub struct BevyRenet {
 
 /// The game's channels leave no two free channel ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no ids for two channels after the game's channel {highest}: the last id is 255")]
+#[error("no two free channel ids after the game's channel {highest}: the last id is 255")]
 pub struct NoChannelLeft {
     /// Highest channel id of the game.
     pub highest: u8,
@@ -305,7 +305,7 @@ fn flush(
             connections.flush(*peer, &mut mailbox, &mut ends);
             let waiting = mailbox.outgoing.messages.iter().map(Vec::len);
             if mailbox.backlog_bytes + waiting.sum::<usize>() > MAX_BACKLOG_BYTES {
-                let why = "too much waits for the other end to acknowledge it";
+                let why = "too many unacknowledged bytes";
                 commands.queue(move |world: &mut World| disconnect(world, entity, why));
             }
         }

@@ -2,7 +2,7 @@
 // The registration serves both ends, so a build with one end leaves parts of it unused.
 #![cfg_attr(
     not(all(feature = "server", feature = "client")),
-    allow(dead_code, reason = "one end needs half of what is registered")
+    allow(dead_code, reason = "each end uses half of the registered entries")
 )]
 
 mod body;

@@ -277,7 +277,7 @@ impl Pipe {
         }
         match mailbox.backlog_bytes <= MAX_BACKLOG_BYTES {
             true => Ok(packets),
-            false => Err("too much waits for the other end to acknowledge it"),
+            false => Err("too many unacknowledged bytes"),
         }
     }
 

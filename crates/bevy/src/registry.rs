@@ -126,12 +126,15 @@ impl Plugin for CubewirePlugin {
         if !app.is_plugin_added::<crate::ServerPlugin>() {
             warn_of_first::<crate::Client>(
                 app,
-                "nothing is sent to clients: this app has no `ServerPlugin`",
+                "no data is sent to clients: this app has no `ServerPlugin`",
             );
         }
         #[cfg(feature = "client")]
         if !app.is_plugin_added::<crate::ClientPlugin>() {
-            warn_of_first::<crate::Server>(app, "nothing is shown: this app has no `ClientPlugin`");
+            warn_of_first::<crate::Server>(
+                app,
+                "no bodies are shown: this app has no `ClientPlugin`",
+            );
         }
     }
 }
@@ -223,15 +226,17 @@ impl Registry {
         let bytes = encode(&hello).len();
         assert!(
             bytes <= MAX_RELIABLE_BYTES,
-            "illegal protocol: a hello with the names of all that was registered has {bytes} bytes, at most \
-             {MAX_RELIABLE_BYTES} can be sent"
+            "illegal protocol: the hello with all registered names has {bytes} bytes, limit {MAX_RELIABLE_BYTES}"
         );
         let is_input = |message: &MessageEntry| {
             let mut inputs = self.inputs.iter();
             inputs.any(|input| input.name == message.name)
         };
         let both = self.to_server.iter().find(|message| is_input(message));
-        assert!(both.is_none(), "an input is no message to the server, too");
+        assert!(
+            both.is_none(),
+            "a type is registered as an input and as a message to the server"
+        );
         Protocol(Arc::new(Compiled {
             stages: stages.unwrap_or_else(|error| panic!("illegal protocol: {error}")),
             plan,
@@ -254,7 +259,7 @@ impl Registry {
                 let is_there = self.kinds.iter().any(|(there, _)| there == kind);
                 assert!(
                     is_there,
-                    "field `{name}` is of kind `{kind}`, which was not registered"
+                    "field `{name}` is of kind `{kind}`, which is not registered"
                 );
             }
             let mut fields = self.fields.iter_mut();
@@ -281,7 +286,7 @@ impl Registry {
             let name = to_server.name;
             assert!(
                 is_there,
-                "`{name}` is no input or message that was registered"
+                "`{name}` is not registered as an input or message"
             );
         }
     }
@@ -370,7 +375,7 @@ mod tests {
 
     /// Names of types can have any length.
     #[test]
-    #[should_panic(expected = "illegal protocol: a hello")]
+    #[should_panic(expected = "illegal protocol: the hello")]
     fn a_protocol_that_no_message_can_hold_is_refused_when_plugins_finish() {
         type Four<T> = ((T, T), (T, T));
         type Long = Four<Four<Four<Four<Four<Four<Four<u8>>>>>>>;

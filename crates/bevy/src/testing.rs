@@ -128,7 +128,7 @@ impl TestNet {
             }
             self.tick();
         }
-        panic!("it is not so after {MAX_TICKS} ticks");
+        panic!("the condition is still false after {MAX_TICKS} ticks");
     }
 
     /// Returns the number of a client's entities with this component.

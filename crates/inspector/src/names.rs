@@ -72,7 +72,9 @@ pub const fn about(kind: BitKind) -> &'static str {
     match kind {
         BitKind::Header => "Sequence, baseline and stages of the packet.",
         BitKind::Inputs => "The inputs since the receiver's last confirmed tick, and that tick.",
-        BitKind::State => "What a receiver needs besides a snapshot to continue the simulation.",
+        BitKind::State => {
+            "Data besides a snapshot that a receiver needs to continue the simulation."
+        }
         BitKind::Selection => "Which bodies the packet contains: a bit for each, or their indices.",
         BitKind::Interacting => "The first field of the schema, a flag.",
         BitKind::Life => "Which bodies have come and gone.",

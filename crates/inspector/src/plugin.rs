@@ -293,7 +293,7 @@ impl Inspector<'_, '_> {
         let before = self.shown.connection;
         let chosen = all.iter().find(|connection| Some(connection.0) == before);
         let Some(&chosen) = chosen.or(all.first()) else {
-            note(ui, "Nobody is connected.");
+            note(ui, "No connections.");
             return;
         };
         let (mut connection, _, measure, peer, session) = chosen;

@@ -158,7 +158,7 @@ impl View<'_> {
             kinds: &kinds,
         };
         if second.snapshots == 0 {
-            note(ui, "There was no snapshot in the last second.");
+            note(ui, "No snapshot in the last second.");
             return;
         }
         let names = self.names();
@@ -178,7 +178,7 @@ impl View<'_> {
         };
         let detailed = shown.and_then(|packet| Some((packet, packet.detail.as_ref()?)));
         let Some((packet, detail)) = detailed else {
-            note(ui, "There was no snapshot yet.");
+            note(ui, "No snapshot yet.");
             return;
         };
         let names = Names {
@@ -212,10 +212,7 @@ impl View<'_> {
             return;
         };
         let Some(waits) = self.measure.waits() else {
-            note(
-                ui,
-                "Without a budget, all that has changed is sent at once.",
-            );
+            note(ui, "Without a budget, all changes are sent at once.");
             return;
         };
         let waiting = Waiting {
@@ -294,7 +291,7 @@ impl View<'_> {
                 let starved = rounded(1000.0 * second.starved.as_secs_f64());
                 let starved = figure(ui, "Without a snapshot to show", starved, "ms/s");
                 starved.on_hover_text(format!(
-                    "{} stalls in the last second: playout stood still, as the next snapshot had not arrived.",
+                    "{} stalls in the last second: playout stopped, because the next snapshot had not arrived.",
                     second.stalls
                 ));
                 figure(ui, "Undecodable since the start", session.undecodable(), "");
@@ -305,11 +302,7 @@ impl View<'_> {
 
 fn pages() -> [crate::widgets::Choice<Page>; 5] {
     choices([
-        (
-            Page::Bits,
-            "Bits",
-            "What the bits of the last second are for.",
-        ),
+        (Page::Bits, "Bits", "The bits of the last second, by field."),
         (Page::Packet, "Packet", "The last snapshots, bit by bit."),
         (
             Page::Waiting,
@@ -324,7 +317,7 @@ fn pages() -> [crate::widgets::Choice<Page>; 5] {
         (
             Page::Stages,
             "Stages",
-            "The rung in use, and what each rung would cost. A press chooses another.",
+            "The rung in use, and the bandwidth of each rung. A click chooses another.",
         ),
     ])
 }

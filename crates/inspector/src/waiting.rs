@@ -105,7 +105,8 @@ impl Waiting<'_> {
         row.text(ui, At::Left(end + 6.0), ms, SMALL, look.ink);
         row.text(ui, At::Right(0.0), rounded(0.0), SMALL, look.ink);
         row.response.on_hover_text(
-            "They have come to rest, or differ in what is sent of them besides where they are. The longest wait of them all.",
+            "They have come to rest, or differ in other fields than the pose. The time is the longest wait among \
+             them.",
         );
     }
 
@@ -137,7 +138,7 @@ impl Waiting<'_> {
             lit.hovered = Some(body);
         }
         let about = format!(
-            "It was due for {}, in which its surface moved {off:.1} {unit} from where it was last sent. Priority {:.1}; \
+            "Due for {}. Its surface moved {off:.1} {unit} since it was last sent. Priority {:.1}; \
              {}. A click selects the {}.",
             crate::words::ticks(ticks),
             wait.priority,

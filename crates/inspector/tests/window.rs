@@ -225,7 +225,7 @@ fn who_waits_is_shown_within_a_budget() {
     turn(&mut net);
     let texts = frame(&mut net.server, Vec::new());
     let texts = click(&mut net.server, &texts, "Waiting");
-    let without = "Without a budget, all that has changed is sent at once.";
+    let without = "Without a budget, all changes are sent at once.";
     assert!(says(&texts, without), "{texts:?}");
     net.server
         .world_mut()
@@ -361,7 +361,7 @@ fn a_client_asks_for_the_rung_that_is_chosen() {
     let mut net = net();
     stages_page(&mut net, 1);
     let texts = choose(&mut net, 1, &DELTA);
-    let declined = "The server declines: the server takes no requests.";
+    let declined = "The server declines: the server does not accept requests.";
     assert!(says(&texts, declined), "{texts:?}");
     assert_eq!(used(&mut net), Some(PREDICTED));
     let world = net.server.world_mut();

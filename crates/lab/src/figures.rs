@@ -27,12 +27,7 @@ use crate::error::{LabError, unreadable, unwritable};
 const FIGURES: &str = "crates/lab/FIGURES.md";
 
 /// Documents that quote figures.
-const QUOTING: [&str; 4] = [
-    "README.md",
-    "crates/bevy/README.md",
-    "crates/codec/README.md",
-    "src/replication/BANDWIDTH.md",
-];
+const QUOTING: [&str; 2] = ["README.md", "crates/bevy/README.md"];
 
 const QUOTE: &str = "<!-- figures: ";
 const END_OF_QUOTE: &str = "<!-- end of figures -->";

@@ -36,8 +36,8 @@ pub(super) fn draw(ui: &mut Ui, lane: &mut LaneView<'_>) {
     limit(ui, &mut kbps);
     *budget = Some(kbps);
     let about = match lane.settings.sender.stages.can_be_partial() {
-        true => "No second takes more. What does not fit waits, by priority.",
-        false => "These stages send all cubes or none: there are fewer snapshots.",
+        true => "Limits every second. Cubes that do not fit wait, by priority.",
+        false => "These stages send only complete snapshots, so there are fewer.",
     };
     note(ui, about).on_hover_text(terms::BUDGET);
     ui.add_space(8.0);
@@ -72,7 +72,7 @@ fn switch(ui: &mut Ui, budget: &mut Option<u32>, last: u32) {
         }
         ui.add_space(ui.available_width() - SWITCH);
         let states = choices([
-            (None, "off", "Everything that has changed is sent at once."),
+            (None, "off", "All changes are sent at once."),
             (Some(budget.unwrap_or(last)), "on", terms::BUDGET),
         ]);
         segmented(ui, SWITCH, budget, &states);
@@ -133,11 +133,11 @@ fn cards(ui: &mut Ui, lane: &LaneView<'_>, budget: Option<u32>) {
     ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = BETWEEN;
         card(ui, width, "sent, on the wire", &sent, &of).on_hover_text(
-            "With all headers, mean of a whole second: that is what a budget counts.",
+            "With all headers, mean of one second, as a budget counts.",
         );
         card(ui, width, "mean error", &error, &unit).on_hover_text(
-            "Distance of the red cubes from the simulation's, mean of the last second; and with the same stages before \
-             there was a budget, within the last minute.",
+            "Mean distance of the red cubes from the simulation in the last second, and with the same stages \
+             without a budget in the last minute.",
         );
     });
 }
@@ -158,8 +158,8 @@ fn without(ui: &Ui, lane: &LaneView<'_>) -> Option<f64> {
     })
 }
 
-const OFF: &str = "A budget limits what the lane may send in a second: the cubes that matter most go first, and the others \
-     wait for their turn.";
+const OFF: &str = "A budget limits the bytes that the lane sends per second. The most urgent cubes are sent \
+    first, and the others wait.";
 
 /// Initial value of a budget.
 const FIRST_KBPS: u32 = 64;

@@ -180,7 +180,7 @@ fn buttons(
             .clicked()
         };
         let swap = is_pressed("Swap halves", "Each half gets the settings of the other.");
-        let about = "The other half gets the settings of the one that the panel is about.";
+        let about = "Copies the settings of the selected half to the other half.";
         let same = is_pressed("Same settings", about);
         let changed = both
             .into_iter()
@@ -203,8 +203,8 @@ fn buttons(
 
 const NEEDS_TWO: &str = "To swap or copy settings, the left half has to show a replica, too.";
 
-const REPLICA: &str = "A second replica to compare with: the same snapshots, with other settings. It starts with those of the \
-     right one.";
+const REPLICA: &str = "A second replica of the same snapshots with other settings. It starts with the settings of \
+    the right half.";
 
 /// Sizes and distances, logical points.
 const ABOVE: f32 = 8.0;

@@ -68,7 +68,7 @@ fn size(ui: &mut Ui, state: &mut PanelState) {
         let middle = At::Center(PERCENT / 2.0);
         text(ui.painter(), share, middle, percent, SMALL, look.ink);
         let by_window = chip(ui, CONTROL, 12, "by window", state.scale.is_none());
-        let about = "Follows the height of the window alone: Ctrl and 0.";
+        let about = "Follows the height of the window: Ctrl and 0.";
         if by_window.on_hover_text(about).clicked() {
             state.scale = None;
         }

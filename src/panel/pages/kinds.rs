@@ -20,7 +20,7 @@ pub(super) fn draw(ui: &mut Ui, state: &mut PanelState, lane: &LaneView<'_>) {
     let measured = lane.second();
     let second = match (&measured, lane.past.moment) {
         (None, _) => "Measuring …",
-        (Some(_), Some(_)) => "The second before what is shown",
+        (Some(_), Some(_)) => "The second before the displayed tick",
         (Some(_), None) => "Last second",
     };
     let totals = measured.unwrap_or_default();
@@ -64,9 +64,9 @@ fn colors(ui: &mut Ui, state: &mut PanelState, is_remote: bool) {
 fn figures(ui: &mut Ui, totals: &Totals, lane: &LaneView<'_>) {
     let per_cube = totals.bits_per_sent_body();
     let bits = per_cube.map_or_else(|| "–".to_owned(), rounded);
-    figure(ui, "A packet, for each cube in it", bits, "bits").on_hover_text(
-        "Mean of all bits of a packet, those that belong to no single cube included, by the cubes that it contains: the \
-         changed ones, or all of them without delta encoding.",
+    figure(ui, "Bits per cube in a packet", bits, "bits").on_hover_text(
+        "Mean size of a packet, with the bits that belong to no single cube, divided by the number of its cubes: \
+         the changed cubes, or all cubes without delta encoding.",
     );
     let mean = |sum: usize| rounded(totals.per_snapshot(sum as f64));
     let cubes = format!("Cubes in a packet, of {CUBES}");
@@ -204,7 +204,7 @@ fn largest(totals: &Totals) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-const FIXED: &str = "A fixed scale ends at the same amount always. Otherwise it ends at a power of two that reaches the \
+const FIXED: &str = "A fixed scale always has the same end. Otherwise it ends at the next power of two above the \
     largest amount.";
 
 /// Logical points: height of everything below the kinds, height of the bar alone, and width of the tooltip about acks.

@@ -51,7 +51,7 @@ pub(super) fn draw(ui: &mut Ui, state: &PanelState, lane: &mut LaneView<'_>) -> 
     } else {
         let words = match column {
             Column::Cost => "Requested from the server.",
-            _ => "This is measured where the simulation runs.",
+            _ => "Only measured where the simulation runs.",
         };
         line(ui, words, look.muted);
     }
@@ -182,7 +182,7 @@ fn caption(look: Look, column: Column, costs: &Costs, lane: &LaneView<'_>) -> (S
 /// Returns the tooltip of the header.
 fn about(lane: &LaneView<'_>, shadow: &ShadowLadder) -> String {
     let until = match lane.past.moment {
-        Some(_) => "the second up to what the views show",
+        Some(_) => "the second before the displayed tick",
         None => "the last second",
     };
     let budget = match lane.settings.sender.kept_budget() {
@@ -193,7 +193,7 @@ fn about(lane: &LaneView<'_>, shadow: &ShadowLadder) -> String {
     let accounting = terms::accounting(Accounting::PayloadAndUdp);
     let age = shadow.age_ticks(lane.now()).map(terms::ticks);
     let age = age.map_or_else(String::new, |age| {
-        format!(" Encoded beside the game, {age} behind it.")
+        format!(" Encoded in the background, {age} behind the game.")
     });
     format!(
         "Costs{budget} for the same snapshots, {rate} a second: mean of {until}. {accounting} Bars are on a logarithmic scale. The \

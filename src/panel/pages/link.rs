@@ -48,8 +48,8 @@ fn more(ui: &mut Ui, settings: &mut LaneSettings) {
     kinds_of_jitter(ui, &mut link.jitter);
     limit(ui, &mut link.bandwidth);
     let smallest = format!(
-        "The one of the newest {CANDIDATES} acknowledged snapshots that makes the smallest packet. The \
-         sender encodes against each of them."
+        "Of the newest {CANDIDATES} acknowledged snapshots, the one with the smallest packet. The sender encodes \
+         against each of them."
     );
     let newest = "The newest acknowledged snapshot.";
     let baselines = [
@@ -68,7 +68,11 @@ fn kinds_of_jitter(ui: &mut Ui, jitter: &mut Jitter) {
         false => usual,
     };
     let kinds = choices([
-        (kind(Jitter::None), "none", "Every packet takes as long."),
+        (
+            kind(Jitter::None),
+            "none",
+            "Every packet has the same delay.",
+        ),
         (
             kind(Jitter::Uniform { spread: TWO_TICKS }),
             "uniform",
@@ -98,7 +102,7 @@ fn limit(ui: &mut Ui, bandwidth: &mut Option<Bandwidth>) {
     let row = named(ui, LABEL, "Limit", SMALL, |ui| {
         let limited = Some(bandwidth.unwrap_or(FIRST_LIMIT));
         let states = choices([
-            (None, "off", "Any number of bits goes through."),
+            (None, "off", "The bandwidth is unlimited."),
             (limited, "on", "A bottleneck, with a queue in front of it."),
         ]);
         segmented(ui, SMALL_SWITCH, bandwidth, &states);
@@ -116,9 +120,8 @@ fn limit(ui: &mut Ui, bandwidth: &mut Option<Bandwidth>) {
         field(ui, "Queue in bytes", LIMIT, drag.speed(100.0), "bytes")
             .on_hover_text("The queue. Packets that do not fit into it are dropped.");
     });
-    row.0.on_hover_text(
-        "Bits that the link lets through in a second, and the queue in front of it.",
-    );
+    row.0
+        .on_hover_text("Bandwidth of the link, and the queue in front of it.");
 }
 
 const FIRST_LIMIT: Bandwidth = Bandwidth {

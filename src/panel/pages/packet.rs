@@ -22,7 +22,7 @@ pub(super) fn draw(ui: &mut Ui, order: &mut Order, lane: &mut LaneView<'_>) {
     let mut samples = lane.meter.back_from(lane.past.moment);
     let newest = samples.find_map(|sample| Some((sample, sample.snapshots.first()?)));
     let Some((sample, packet)) = newest else {
-        note(ui, "No packet is recorded yet.");
+        note(ui, "No packet recorded yet.");
         return;
     };
     let title = format!(
@@ -64,13 +64,13 @@ fn fate_words(lane: &LaneView<'_>, sample: &Sample, packet: &PacketRecord) -> St
             format!("Baseline {baseline}, {} older.", terms::ticks(age))
         }
         None if packet.stages.uses_baseline() => "Relative to the initial state.".to_owned(),
-        None => "Relative to nothing.".to_owned(),
+        None => "Without a baseline.".to_owned(),
     };
     let fate = match (&packet.detail, lane.past.moment) {
         (Some(_), _) => return format!("{baseline} {}", fate(lane, sample, packet)),
-        (None, Some(_)) => "not recorded any more",
+        (None, Some(_)) => "no longer recorded",
         // No packet is recorded yet, so the recording has just started.
-        (None, None) if lane.meter.detail_bytes() == 0 => "recorded from the next one on",
+        (None, None) if lane.meter.detail_bytes() == 0 => "recorded from the next packet on",
         (None, None) => "not recorded",
     };
     format!("{baseline} Its bytes are {fate}.")

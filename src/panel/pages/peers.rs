@@ -60,7 +60,7 @@ pub(super) fn draw(ui: &mut Ui, peers: &Peers<'_>) -> Option<Action> {
         Peers::None => return None,
         Peers::Viewers { serving, viewers } => {
             let count = match viewers.len() {
-                0 => "Nobody watches yet".to_owned(),
+                0 => "No viewers yet".to_owned(),
                 1 => "1 viewer".to_owned(),
                 count => format!("{count} viewers"),
             };
@@ -141,7 +141,7 @@ fn throttled(asked: &SenderSettings, granted: &SenderSettings) -> Option<String>
     let mut sentences = Vec::new();
     if let Some(kbps) = granted.budget.filter(|_| granted.budget != asked.budget) {
         sentences.push(format!(
-            "No more than {} kbps gets through.",
+            "The network delivers at most {} kbps.",
             grouped(kbps.into())
         ));
     }
@@ -155,7 +155,7 @@ fn throttled(asked: &SenderSettings, granted: &SenderSettings) -> Option<String>
     }
     if !less.is_empty() {
         let less = less.join(", and ");
-        sentences.push(format!("The server has no time for more: {less}."));
+        sentences.push(format!("The server is overloaded: {less}."));
     }
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
@@ -210,7 +210,7 @@ mod tests {
         };
         assert_eq!(
             throttled(&asked, &granted).unwrap(),
-            "The server has no time for more: 20 snapshots a second instead of 60, and the newest baseline \
+            "The server is overloaded: 20 snapshots a second instead of 60, and the newest baseline \
              instead of the smallest."
         );
         let granted = SenderSettings {
@@ -218,7 +218,7 @@ mod tests {
             ..asked
         };
         let said = throttled(&asked, &granted).unwrap();
-        assert_eq!(said, "No more than 48 kbps gets through.");
+        assert_eq!(said, "The network delivers at most 48 kbps.");
         assert_eq!(budgets(&asked, &granted), "asked none, given 48 kbps");
     }
 }

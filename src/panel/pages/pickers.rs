@@ -54,7 +54,7 @@ pub(super) fn networks(cut: bool) -> Vec<Choice<Conditions>> {
     let presets = PRESETS.iter();
     let presets = presets.map(|preset| (preset.title, preset.summary, &preset.conditions));
     let usual = &LinkSettings::default().conditions;
-    let about = "As at the start: a round trip of 100 ms, nothing lost.";
+    let about = "The default: a round-trip time of 100 ms, no loss.";
     let networks = presets.chain([("50 ms each way", about, usual)]);
     let networks = networks.map(|(name, about, conditions)| {
         let mut conditions = conditions.clone();
@@ -69,7 +69,7 @@ pub(super) fn network_of(link: &Conditions) -> Choice<Conditions> {
     let mut networks = networks(link.cut).into_iter();
     let known = networks.find(|network| network.value == *link);
     known.unwrap_or_else(|| {
-        let about = "Conditions of your own, in each direction.";
+        let about = "Your own conditions, in each direction.";
         Choice::new(link.clone(), "custom", about)
     })
 }
@@ -128,12 +128,12 @@ pub(super) fn delays(fixed: Duration) -> [Choice<PlayoutDelay>; 3] {
         (
             PlayoutDelay::Fixed(fixed),
             "fixed",
-            "Always as long as the field says.",
+            "Fixed, as in the field.",
         ),
         (
             PlayoutDelay::Adaptive,
             "adaptive",
-            "As long as the packets of the last five seconds needed.",
+            "Adapts to the packets of the last five seconds.",
         ),
     ])
 }
@@ -152,7 +152,7 @@ pub(in crate::panel) const COPY: &str = match cfg!(target_family = "wasm") {
 };
 
 pub(in crate::panel) const ABOUT_COPY: &str =
-    "Copies what opens the window with what both halves show.";
+    "Copies a command or address that opens a window with the same two halves.";
 
 /// Describes an interpolation in two sentences: its method and its effect.
 pub(super) const fn about(kind: Interpolation) -> [&'static str; 2] {
@@ -170,7 +170,7 @@ pub(super) const fn about(kind: Interpolation) -> [&'static str; 2] {
             "Smooth at 10 a second, but needs velocities in the snapshots.",
         ],
         Interpolation::Extrapolate => [
-            "On along the velocity, without waiting for the next snapshot.",
+            "Continues along the velocity, without waiting for the next snapshot.",
             "Cubes sink into the floor and snap back, because collisions are not predicted.",
         ],
     }

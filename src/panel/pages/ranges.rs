@@ -142,8 +142,8 @@ fn edit(
     response
 }
 
-const ABOUT_POSITION: &str = "Bits that a component of a changed position's difference from the baseline needs. The lines \
-     are the ends of the small and of the large range; what is beyond is sent whole.";
+const ABOUT_POSITION: &str = "Bits that a component of a changed position's difference from the baseline needs. \
+    The lines are the ends of the small and of the large range. Positions beyond are sent whole.";
 
 const COMPONENT_BITS: &str = "Each of the three components is quantized between −1/√2 and +1/√2. With b bits per component, \
      an orientation takes 2 + 3 × b bits; the article uses b = 9.";

@@ -14,7 +14,7 @@ pub(super) fn state(sync: &LaneSync) -> String {
     match (sync.synced_ticks(), sync.state_progress) {
         (Some(_), _) if sync.silent_ticks > KNOWN_TICKS => {
             let seconds = sync.silent_ticks as f64 / f64::from(TICKS_PER_SECOND);
-            format!("Was in sync when last heard of, {seconds:.1} s ago.")
+            format!("In sync at the last report, {seconds:.1} s ago.")
         }
         (Some(ticks), _) => {
             let seconds = ticks as f64 / f64::from(TICKS_PER_SECOND);
@@ -26,7 +26,7 @@ pub(super) fn state(sync: &LaneSync) -> String {
             format!("In sync for {seconds:.1} s{after}.")
         }
         (None, Some((arrived, chunks))) => {
-            format!("Predicted, and sending a state: {arrived} of {chunks} chunks.")
+            format!("Predicted; sending a state: {arrived} of {chunks} chunks.")
         }
         (None, None) => "Predicted: waiting for a state.".to_owned(),
     }
@@ -39,12 +39,12 @@ const KNOWN_TICKS: u64 = TICKS_PER_SECOND as u64;
 pub(super) const fn about(status: SyncStatus) -> &'static str {
     match status {
         SyncStatus::Synced { .. } => {
-            "Both ends compute the same world, tick by tick. A packet carries the keys since the last tick that the \
-             receiver is known to have, and a check, which has confirmed every snapshot so far."
+            "Both ends simulate the same world. A packet has the keys since the last acked tick, and a check that \
+             has confirmed every snapshot so far."
         }
         SyncStatus::Desynced => {
-            "The receiver has no world that is the sender's. Until it has been sent the sender's state, packets are \
-             coded as on the rung predicted."
+            "The receiver's world differs from the sender's. Until it has received the sender's state, packets \
+             are coded as on the rung predicted."
         }
     }
 }
@@ -56,15 +56,15 @@ pub(super) fn nudge(ui: &mut Ui, sync: &LaneSync, is_local: bool) -> bool {
     let row = ui.horizontal(|ui| {
         ui.spacing_mut().item_spacing.x = 8.0;
         let refusal = match (is_local, sync.synced_ticks()) {
-            (false, _) => Some("Only the process of the sender can do that."),
-            (true, None) => Some("There is nothing to lose: the two ends are not in sync yet."),
+            (false, _) => Some("Only possible in the sender's process."),
+            (true, None) => Some("Not possible: the two ends are not in sync yet."),
             (true, Some(_)) => None,
         };
         let widget = |ui: &mut Ui| chip(ui, ROW, 10, "Nudge", false);
         let is_pressed = unless(ui, refusal, NUDGE, widget).clicked();
         line(ui, figures(sync), look.muted).on_hover_text(format!(
-            "How long the receiver takes to process a packet, mean of the last ones. It simulates {:.1} ticks for one; in \
-             sync, each tick once. A state is what a receiver needs, besides a snapshot, to go on by itself.",
+            "Mean time that the receiver takes for a packet. It simulates {:.1} ticks per packet; in sync, each \
+             tick once. A state has the data besides a snapshot that a receiver needs to continue the simulation.",
             sync.mean_ticks(),
         ));
         is_pressed
@@ -82,8 +82,8 @@ fn figures(sync: &LaneSync) -> String {
     format!("receiver {took_ms:.2} ms a packet, {states}")
 }
 
-const NUDGE: &str = "See what a desync costs: the receiver forgets its world, and packets are those of the rung predicted until it \
-     has been sent the sender's state again. Watch the bandwidth.";
+const NUDGE: &str = "Causes a desync: the receiver forgets its world, and packets are coded as on the rung \
+    predicted until it has received the sender's state again.";
 
 #[cfg(test)]
 mod tests {
@@ -98,6 +98,6 @@ mod tests {
         sync.desyncs = 2;
         assert_eq!(state(&sync), "In sync for 12.3 s, after 2 desyncs.");
         sync.silent_ticks = 90;
-        assert_eq!(state(&sync), "Was in sync when last heard of, 1.5 s ago.");
+        assert_eq!(state(&sync), "In sync at the last report, 1.5 s ago.");
     }
 }

@@ -75,7 +75,7 @@ fn what_is_not_recorded_yet_says_so_over_both_lanes_and_the_simulation_in_its_ow
         panel.meter = LaneMeter::from_samples(newest);
         panel.past.first = Some(200);
     });
-    let [before, simulation] = ["not yet recorded", "the simulation: nothing sent"].map(|said| {
+    let [before, simulation] = ["not yet recorded", "simulation only, no packets"].map(|said| {
         let (_, found) = words(&harness, said).next().expect(said);
         found.visual_bounding_rect()
     });
@@ -143,7 +143,7 @@ fn the_figures_are_those_of_the_second_before_the_moment() {
             Page::Kinds,
             ["Last second", "Payload: mean 997 bytes"],
             [
-                "The second before what is shown",
+                "The second before the displayed tick",
                 "Payload: mean 97.0 bytes",
             ],
         ),

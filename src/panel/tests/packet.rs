@@ -38,8 +38,8 @@ fn a_packet_is_on_its_way_or_arrived_or_lost_or_not_recorded_and_never_two_of_th
         "On its way; arrives in about 100 ms.",
         "Arrived after 6 ticks.",
         "Lost.",
-        "not recorded any more",
-        "recorded from the next one on",
+        "no longer recorded",
+        "recorded from the next packet on",
     ];
     let only = |panel: Panel, expected: usize| {
         let harness = open(panel);

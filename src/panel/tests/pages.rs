@@ -151,7 +151,7 @@ type Said = (
 fn a_page_says_what_is_special_about_what_it_shows() {
     const INSTEAD: &[&str] =
         &["predicted-position instead of predicted: the two machines compute different results."];
-    const THERE: &[&str] = &["This is measured where the simulation runs."];
+    const THERE: &[&str] = &["Only measured where the simulation runs."];
     let usual = |_: &mut Panel| {};
     let unchosen = |it: &mut Panel| it.meter.fallback = Some(FallbackReason::Arithmetic);
     let chosen = |it: &mut Panel| it.settings.sender.stages = ladder::PREDICTED.stages;
@@ -259,7 +259,7 @@ fn what_is_pointed_at_explains_itself() {
             "arithmetic",
             &[
                 "and replaces relative positions",
-                "A click changes what is in the way",
+                "A click also changes the conflicting stages",
             ],
         ),
         (

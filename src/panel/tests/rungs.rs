@@ -302,7 +302,7 @@ fn the_top_rung_says_whether_both_ends_are_in_sync_within_the_page() {
     sending.state_progress = Some((8, 21));
     for (sync, text) in [
         (synced.clone(), "In sync for 10.0 s"),
-        (sending, "Predicted, and sending a state: 8 of 21 chunks."),
+        (sending, "Predicted; sending a state: 8 of 21 chunks."),
         (LaneSync::default(), "Predicted: waiting for a state."),
     ] {
         let harness = simulated(sync);

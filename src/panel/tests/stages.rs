@@ -169,7 +169,10 @@ fn a_budget_is_switched_on_and_off_and_keeps_its_size() {
     click(&mut harness, "off");
     assert_eq!(budget(&harness), None);
     // Only the explanation and the switch.
-    assert!(says(&harness, "A budget limits what the lane may send"));
+    assert!(says(
+        &harness,
+        "A budget limits the bytes that the lane sends"
+    ));
     assert!(!says(&harness, "Nothing waited"));
     // The error without a budget, for comparison.
     let is_off = |text: &str| text == "4.0";

@@ -158,7 +158,10 @@ impl Cold {
                 match &component.bytes {
                     Some(bytes) if !(registered.write)(world, body, bytes, &mut mapper) => {
                         if self.undecodable == 0 {
-                            log::warn!("the server sent bytes that are no `{}`", registered.name);
+                            log::warn!(
+                                "malformed component from the server (`{}`)",
+                                registered.name
+                            );
                         }
                         self.undecodable += 1;
                     }

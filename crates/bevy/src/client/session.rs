@@ -207,7 +207,7 @@ fn on_message(
     now: Duration,
     bytes: &[u8],
 ) -> Result<(), String> {
-    let none = "the server sent an invalid message";
+    let none = "malformed message from the server";
     let mut session = world.get_mut::<Session>(server);
     let Some(state) = session.as_mut().and_then(|session| session.0.as_mut()) else {
         return Ok(());
@@ -224,9 +224,9 @@ fn on_message(
             let entry = protocol.to_client.get(usize::from(channel));
             let entry = entry.ok_or(none)?;
             let is_delivered = (entry.deliver)(world, server, bytes, entity_from_wire);
-            is_delivered.then_some(()).ok_or_else(|| {
-                format!("the server sent bytes that are no message `{}`", entry.name)
-            })
+            is_delivered
+                .then_some(())
+                .ok_or_else(|| format!("malformed message from the server (`{}`)", entry.name))
         }
         ToClientMail::Gone {
             body,

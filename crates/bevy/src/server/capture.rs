@@ -308,13 +308,13 @@ impl Bodies {
     fn insert(&mut self, body: Entity, kind: Option<BodyKind>) -> Result<InSlot, NoSlot> {
         if kind.is_none() && !std::mem::replace(&mut self.warned.no_kind, true) {
             log::warn!(
-                "entity {body} is not replicated, and neither are others like it: it has no `BodyKind`"
+                "entity {body} is not replicated, because it has no `BodyKind`; others like it are not logged"
             );
         }
         let name = kind.ok_or(NoSlot::OfNoKind)?.name();
         let kind = self.protocol.kind(name);
         if kind.is_none() && self.unknown.insert(name) {
-            log::warn!("bodies of kind `{name}` are not replicated: it was not registered");
+            log::warn!("bodies of kind `{name}` are not replicated: the kind is not registered");
         }
         let kind = kind.ok_or(NoSlot::OfNoKind)?;
         let place = self.table.insert(kind, self.tick);
@@ -451,7 +451,7 @@ impl Bodies {
             _ => (&mut self.warned.no_rotation, "rotation is not finite"),
         };
         if !std::mem::replace(has_warned, true) {
-            log::warn!("entity {body}: the {what}, and clients see the last legal one");
+            log::warn!("entity {body}: the {what}; clients keep the last valid one");
         }
     }
 
@@ -495,7 +495,7 @@ impl Bodies {
                 Some(Err(error)) => {
                     let (name, body) = (entry.name, body.id());
                     entry.unsent.warn(format_args!(
-                        "component {error} (`{name}` of entity {body}): clients keep what they have of it"
+                        "component {error} (`{name}` of entity {body}): clients keep the previous value"
                     ));
                     continue;
                 }

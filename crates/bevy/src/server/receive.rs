@@ -70,7 +70,7 @@ pub(super) fn deliver(
             Some(session) if session.is_refused() => {
                 world.entity_mut(client).despawn();
             }
-            Some(_) => turn_away(world, client, "the client said no hello".to_owned()),
+            Some(_) => turn_away(world, client, "no hello from the client".to_owned()),
             None => {}
         }
     }
@@ -119,7 +119,7 @@ fn on_message(
     let Some(mut peer) = peer.filter(|peer| !peer.session.is_refused()) else {
         return Ok(());
     };
-    match decode(bytes).ok_or("the client sent an invalid message")? {
+    match decode(bytes).ok_or("malformed message from the client")? {
         ToServerMail::Session(message) => {
             match peer.session.on_message(&protocol.contract, message)? {
                 Asked::Welcome => welcome(world, protocol, tick, client),
@@ -131,17 +131,17 @@ fn on_message(
         }
         ToServerMail::Message { channel, bytes } if peer.ready.is_some() => {
             let entry = protocol.to_server.get(usize::from(channel));
-            let entry = entry.ok_or("the client sent a message of no type")?;
+            let entry = entry.ok_or("message of an unregistered type from the client")?;
             if let Err(error) = fits(bytes.len(), MAX_TO_SERVER_BYTES) {
                 entry.drop(error);
                 return Ok(());
             }
             let is_delivered = (entry.deliver)(world, client, bytes, entity_from_wire);
-            is_delivered.then_some(()).ok_or_else(|| {
-                format!("the client sent bytes that are no message `{}`", entry.name)
-            })
+            is_delivered
+                .then_some(())
+                .ok_or_else(|| format!("malformed message from the client (`{}`)", entry.name))
         }
-        ToServerMail::Message { .. } => Err("the client sent a message out of turn".to_owned()),
+        ToServerMail::Message { .. } => Err("unexpected message from the client".to_owned()),
     }
 }
 
@@ -172,7 +172,7 @@ fn on_datagram(
     client: Entity,
     bytes: &[u8],
 ) -> Outcome {
-    let none = "the client sent an invalid datagram";
+    let none = "malformed datagram from the client";
     let mut peer = world.get_mut::<Peer>(client);
     let Some(ready) = peer.as_mut().and_then(|peer| peer.ready.as_mut()) else {
         // The client was refused.
@@ -184,7 +184,7 @@ fn on_datagram(
         match ready.on_feedback(tick, feedback) {
             Some(Feedback::Ack(ack)) => acks.push(ack),
             Some(_) => {}
-            None => return Err("the client sent invalid feedback".to_owned()),
+            None => return Err("invalid feedback from the client".to_owned()),
         }
     }
     let mut inputs = Vec::new();
@@ -205,7 +205,7 @@ fn on_datagram(
         }
         if !(entry.deliver)(world, client, input, entity_from_wire) {
             let name = entry.name;
-            return Err(format!("the client sent bytes that are no input `{name}`"));
+            return Err(format!("malformed input from the client (`{name}`)"));
         }
     }
     Ok(())

@@ -211,7 +211,7 @@ pub(super) fn ask(world: &mut World, protocol: &Compiled, client: Entity, asked:
     let budget = asked.budget_kbps.map(ByteBudget::kbps);
     let has_budget = budget.is_some() || client.contains::<ByteBudget>();
     let legal = match requests {
-        ClientRequests::Decline => Err("the server takes no requests".to_owned()),
+        ClientRequests::Decline => Err("the server does not accept requests".to_owned()),
         ClientRequests::Grant => wanted.check(&protocol.plan, has_budget),
     };
     let Some(mut peer) = client.get_mut::<Peer>() else {

@@ -159,7 +159,7 @@ impl Interest {
     /// If `far` is less than `near`.
     #[must_use]
     pub const fn around(body: Entity, near: f32, far: f32) -> Self {
-        assert!(near <= far, "what appears is not too far away at once");
+        assert!(near <= far, "`near` must not exceed `far`");
         Self {
             near,
             far,

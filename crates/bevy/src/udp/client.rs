@@ -333,15 +333,15 @@ impl UdpConnection {
                 "the server at {server} was restarted, and does not know this client: connect again"
             ),
             Reason::ConnectionTimedOut => {
-                format!("lost the server at {server}: nothing was received from it for {seconds} s")
+                format!("lost the connection to the server at {server}: no packets for {seconds} s")
             }
             Reason::ConnectionRequestTimedOut
             | Reason::ConnectionResponseTimedOut
             | Reason::ConnectTokenExpired => self.no_answer(),
             Reason::ConnectionDenied => format!("the server at {server} is full"),
             Reason::DisconnectedByServer if !self.is_heard => format!(
-                "the server at {server} has ended the connection at once: it has a client of that number, perhaps this one \
-                 before it ended without a goodbye, until that has been silent for a second"
+                "the server at {server} has ended the connection at once: a client with this number is connected, \
+                 or was until less than a second ago"
             ),
             Reason::DisconnectedByClient | Reason::DisconnectedByServer => {
                 format!("the server at {server} has ended the connection")

@@ -22,7 +22,7 @@ pub enum KeyError {
     #[error("a key is 64 hexadecimal digits")]
     Form,
     /// Equal to [`Key::LOOPBACK`], which is public.
-    #[error("a key of zeros is no secret")]
+    #[error("a key of zeros is not secret")]
     Zeros,
 }
 

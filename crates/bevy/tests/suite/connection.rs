@@ -190,8 +190,9 @@ fn the_bodies_of_those_who_are_refused_go_with_them() {
         net.run_until(|net| net.count::<Remote>(0) == 1 && net.count::<Server>(liar) == 0);
         for app in [&net.server, &net.clients[liar]] {
             let reasons = &app.world().resource::<Reasons>().0;
-            let is_why =
-                |reason: &String| reason.ends_with("sent bytes that are no message `Chat`");
+            let is_why = |reason: &String| {
+                reason.contains("malformed message from the") && reason.ends_with("(`Chat`)")
+            };
             assert!(reasons.iter().any(is_why), "{reasons:?}");
         }
     }

@@ -81,9 +81,9 @@ fn the_fields_of_a_body_without_a_legal_pose_go_on() {
             .any(|line| *line == format!("entity {body}: the {end}"))
     };
     assert!(
-        line("translation is not finite, and clients see the last legal one"),
+        line("translation is not finite; clients keep the last valid one"),
         "{lines:?}"
     );
-    let none = "rotation is a quaternion of length zero, and clients see the last legal one";
+    let none = "rotation is a quaternion of length zero; clients keep the last valid one";
     assert!(line(none), "{lines:?}");
 }

@@ -125,7 +125,7 @@ fn fields_of_one_kind_are_not_of_others() {
 }
 
 #[test]
-#[should_panic(expected = "field `health` is of kind `giant`, which was not registered")]
+#[should_panic(expected = "field `health` is of kind `giant`, which is not registered")]
 fn a_field_of_an_unknown_kind_is_refused() {
     let _ = TestNet::new(|app| {
         protocol(app);
@@ -134,7 +134,7 @@ fn a_field_of_an_unknown_kind_is_refused() {
 }
 
 #[test]
-#[should_panic(expected = "`Hit` is no input or message that was registered")]
+#[should_panic(expected = "`Hit` is not registered as an input or message")]
 fn an_unknown_message_is_refused() {
     let _ = TestNet::new(|app| {
         protocol(app);

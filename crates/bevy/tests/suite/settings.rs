@@ -247,7 +247,7 @@ fn clients_ask_for_settings_and_the_server_grants_or_declines() {
         budget_kbps: Some(64),
     };
     let before = in_use(&net, client);
-    let declined = Err("the server takes no requests".to_owned());
+    let declined = Err("the server does not accept requests".to_owned());
     assert_eq!(ask(&mut net, settings), declined);
     assert_eq!(in_use(&net, client), before);
     server(&mut net).insert_resource(ClientRequests::Grant);

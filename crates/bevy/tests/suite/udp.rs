@@ -162,7 +162,7 @@ fn a_number_is_taken_until_its_client_is_silent() {
     run(&mut apps[..2], |apps| count::<Connected>(&mut apps[1]) == 1);
     let reason = ended(&mut apps, 2);
     let expected = format!(
-        "the server at {address} has ended the connection at once: it has a client of that number,"
+        "the server at {address} has ended the connection at once: a client with this number is connected,"
     );
     assert!(reason.starts_with(&expected), "{reason}");
     // The first client is silent from here on, as after a crash.
@@ -192,8 +192,8 @@ fn a_server_is_told_why_a_connection_has_ended_and_who_it_was() {
     // The client's app hangs.
     run(&mut apps[..1], |apps| count::<Client>(&mut apps[0]) == 0);
     let reasons = &apps[0].world().resource::<Reasons>().0;
-    assert_eq!(*reasons, ["nothing was received from it any more"]);
-    let lost = format!("lost the server at {address}: nothing was received from it for 1 s");
+    assert_eq!(*reasons, ["no packets were received from it"]);
+    let lost = format!("lost the connection to the server at {address}: no packets for 1 s");
     // The server's disconnect packet may have arrived in the meantime.
     let reason = ended(&mut apps, 1);
     let left = format!("the server at {address} has ended the connection");

@@ -1,4 +1,4 @@
-//! The states of the examples in WIRE.md, and the inputs of the *simulated* examples.
+//! The states of the examples in `examples.txt`, and the inputs of the *simulated* examples.
 
 use cubewire_codec::ladder::SIMULATED;
 use cubewire_codec::{
@@ -8,7 +8,7 @@ use glam::{Quat, Vec3};
 
 use crate::scene::Lane;
 
-/// The initial state and the four other states of section 20.
+/// The initial state and the four other states.
 pub(crate) fn example_states() -> (Snapshot, [(Sequence, Snapshot); 4]) {
     let bodies = [
         Vec3::new(0.0, 0.0, 4.0),

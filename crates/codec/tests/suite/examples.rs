@@ -1,4 +1,4 @@
-//! The examples of `WIRE.md` decode. Both decoders read the bit-packed rungs.
+//! The examples of `examples.txt` decode. Both decoders read the bit-packed rungs.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::second_scene::Scene;
 use crate::wire_document::{example_packets, example_stages};
 
 #[test]
-fn the_examples_of_the_document_are_read() {
+fn the_examples_of_the_file_are_read() {
     let (initial, states) = example_states();
     let floats = float_bodies(&initial);
     let examples = example_packets();

@@ -2,7 +2,7 @@
 //! cover results that could differ between machines: the predictors' floats, and the adaptive state over many
 //! packets.
 //!
-//! After a change of the format, this command writes them and the examples of WIRE.md again:
+//! After a change of the format, this command writes them and `examples.txt` again:
 //!
 //! ```sh
 //! cargo test -p cubewire-codec --test suite -- --ignored write_the_golden
@@ -339,5 +339,5 @@ fn packets_of_other_machines_are_read() {
 fn write_the_golden_packets_and_the_examples() {
     let folder = env!("CARGO_MANIFEST_DIR");
     fs::write(format!("{folder}/tests/golden.txt"), document()).unwrap();
-    fs::write(format!("{folder}/WIRE.md"), with_examples()).unwrap();
+    fs::write(format!("{folder}/tests/examples.txt"), with_examples()).unwrap();
 }

@@ -1,4 +1,4 @@
-//! The tables and examples of WIRE.md match the code.
+//! The tables of WIRE.md, and its examples in `examples.txt`, match the code.
 
 use cubewire_codec::ladder::{AFFINE, LADDER};
 use cubewire_codec::motion::MAX_TICKS;
@@ -21,14 +21,15 @@ use crate::example_states::{example_states, send_example};
 use crate::scene::Lane;
 
 const DOCUMENT: &str = include_str!("../../WIRE.md");
+const EXAMPLES: &str = include_str!("../examples.txt");
 
-/// Cells of the document's table row that starts with `first`.
-fn row(first: &str) -> Vec<&'static str> {
-    let start = format!("| {first} |");
-    let mut rows = DOCUMENT.lines().filter(|line| line.starts_with(&start));
-    let row = rows.next().unwrap_or_else(|| panic!("no row {first}"));
-    assert_eq!(rows.next(), None, "two rows {first}");
-    row.trim_matches('|').split('|').map(str::trim).collect()
+/// Value of a constant in the document's list.
+fn documented(constant: &str) -> &'static str {
+    let start = format!("{constant}  ");
+    let mut lines = DOCUMENT.lines().filter(|line| line.starts_with(&start));
+    let line = lines.next().unwrap_or_else(|| panic!("no {constant}"));
+    assert_eq!(lines.next(), None, "two lines {constant}");
+    line[start.len()..].trim()
 }
 
 fn widths(bits: &[u8]) -> String {
@@ -36,10 +37,10 @@ fn widths(bits: &[u8]) -> String {
     bits.join(" ")
 }
 
-/// Checks rows of the document's table of constants.
+/// Checks values of the document's list of constants.
 fn assert_constants<const N: usize>(constants: [(&str, String); N]) {
     for (constant, value) in constants {
-        assert_eq!(row(constant), [constant, &value]);
+        assert_eq!(documented(constant), value, "{constant}");
     }
 }
 
@@ -144,22 +145,22 @@ fn the_limits_and_laws_of_the_scene_are_those_of_the_code() {
 #[test]
 fn the_ranges_of_each_class_are_those_of_the_code() {
     let start = DOCUMENT
-        .find("| class | position | orientation (b = 9) |")
+        .find("class  position   orientation (b = 9)")
         .unwrap();
-    let rows = DOCUMENT[start..].lines().skip(2).take(CLASSES);
+    let rows = DOCUMENT[start..].lines().skip(1).take(CLASSES);
     for (class, row) in rows.enumerate() {
         let position = widths(&PREDICTED_POSITION_RANGES[class].bits());
         let orientation = widths(&GROWING_ORIENTATION_RANGES[class].bits());
-        assert_eq!(row, format!("| {class} | {position} | {orientation} |"));
+        assert_eq!(row, format!("{class:<7}{position:<11}{orientation}"));
     }
 }
 
-/// Packets of section 20, by rung.
+/// Packets of `examples.txt`, by rung.
 pub(crate) fn example_packets() -> Vec<(&'static str, Vec<Vec<u8>>)> {
-    let start = DOCUMENT.find("## 20 Examples").unwrap();
-    let end = DOCUMENT.find("\nThe initial state as a block").unwrap();
+    let start = EXAMPLES.find("\n[uncompressed]").unwrap();
+    let end = EXAMPLES.find("\nThe initial state as a block").unwrap();
     let mut examples: Vec<(&str, Vec<Vec<u8>>)> = Vec::new();
-    for line in DOCUMENT[start..end].lines() {
+    for line in EXAMPLES[start..end].lines() {
         let hex = |digits: &str| -> Vec<u8> {
             let digits: Vec<u32> = digits.chars().filter_map(|c| c.to_digit(16)).collect();
             digits
@@ -167,8 +168,8 @@ pub(crate) fn example_packets() -> Vec<(&'static str, Vec<Vec<u8>>)> {
                 .map(|pair| (pair[0] << 4 | pair[1]) as u8)
                 .collect()
         };
-        if let Some(title) = line.strip_prefix("**") {
-            examples.push((title.split("**").next().unwrap(), Vec::new()));
+        if let Some(title) = line.strip_prefix('[') {
+            examples.push((title.split(']').next().unwrap(), Vec::new()));
         } else if let Some((_, packets)) = examples.last_mut() {
             if line.starts_with('#') {
                 packets.push(hex(line.split_once(' ').unwrap().1));
@@ -188,7 +189,7 @@ fn to_hex(label: Sequence, bytes: &[u8]) -> String {
     format!("{label} {}\n", lines.join("\n      "))
 }
 
-/// The rungs of section 20, and stages with unusual parameters only.
+/// The rungs of `examples.txt`, and stages with unusual parameters only.
 pub(crate) fn example_stages() -> impl Iterator<Item = (&'static str, Stages)> {
     let unusual = "orientation=smallest-three-9+velocity=omitted+position=quantized-1024\
                    +delta=relative-indices-2-4+relative-position=two-ranges-7-10\
@@ -245,13 +246,13 @@ fn codes(stages: &Stages) -> String {
     text
 }
 
-/// Section 20 from the first packet on.
+/// `examples.txt` from the first packet on.
 fn examples() -> String {
     let (initial, states) = example_states();
     let mut examples = String::new();
     for (name, stages) in example_stages() {
         let mut lane = Lane::new(&initial, BitLedger::new());
-        examples += &format!("\n**{name}** {}\n\n```text\n", codes(&stages));
+        examples += &format!("\n[{name}] {}\n", codes(&stages));
         let mut before = None;
         for (sequence, state) in &states {
             // The lane also decodes the packet and checks the result.
@@ -262,25 +263,23 @@ fn examples() -> String {
             examples += &to_hex(*sequence, &lane.packet.bytes);
             before = Some(*sequence);
         }
-        examples += "```\n";
     }
     let mut block = Vec::new();
     encode_initial(&initial, &mut block).unwrap();
-    examples += "\nThe initial state as a block:\n\n```text\n";
-    examples += &to_hex(Sequence(0), &block).replace("#0", "block");
-    examples + "```\n"
+    examples += "\nThe initial state as a block:\n";
+    examples + &to_hex(Sequence(0), &block).replace("#0", "block")
 }
 
 #[test]
 fn the_examples_are_what_the_code_writes_and_reads() {
     assert!(
-        DOCUMENT.ends_with(&examples()),
+        EXAMPLES.ends_with(&examples()),
         "the examples should be those of write_the_golden_packets_and_the_examples"
     );
 }
 
-/// The document with examples written by the current code.
+/// `examples.txt` with packets written by the current code.
 pub(crate) fn with_examples() -> String {
-    let start = DOCUMENT.find("\n**uncompressed**").unwrap();
-    DOCUMENT[..start].to_owned() + &examples()
+    let start = EXAMPLES.find("\n[uncompressed]").unwrap();
+    EXAMPLES[..start].to_owned() + &examples()
 }

@@ -100,7 +100,7 @@ impl View<'_> {
         };
         let costs = ladder.costs();
         let text = match costs.age_ticks(tick) {
-            None => "Measuring what each rung would cost \u{2026}".to_owned(),
+            None => "Measuring the bandwidth of each rung \u{2026}".to_owned(),
             Some(age) => {
                 let seconds = age as f64 / f64::from(self.rate());
                 let percent = 100.0 * costs.share();

@@ -21,8 +21,6 @@ fn figures_are_written_where_they_are_old_and_checked() {
     write("crates/lab/FIGURES.md", FIGURES);
     write("README.md", README);
     write("crates/bevy/README.md", "");
-    write("crates/codec/README.md", "");
-    write("src/replication/BANDWIDTH.md", "");
     let figures = |more: &[&str]| {
         let mut command = lab(&[&["figures"], more].concat());
         command.current_dir(root.path());

@@ -19,19 +19,20 @@ impl Column {
     /// Name, tooltip, and the heads of the two figures.
     pub(in crate::panel) const fn texts(self) -> [&'static str; 4] {
         match self {
-            Self::Cost => ["Cost", "What each rung would cost now.", "kbps", "less"],
+            Self::Cost => ["Cost", "The bandwidth of each rung, now.", "kbps", "less"],
             Self::Savings => [
                 "Savings",
-                "What each rung saves over the one before it in the list. A bar reaches from the one cost to the other. In the \
-                 warning colour: it costs more, as a stage has a price, such as a flag for each cube.",
+                "Bandwidth that each rung saves, compared with the previous rung in the list. A bar spans both \
+                 bandwidths. In the warning colour, the rung takes more, because its stage adds bits, such as a \
+                 flag for each cube.",
                 "change",
                 "step",
             ],
             Self::Without => [
                 "Without each",
-                "What the present stages would cost without the stage of a rung and what is illegal without it. A bar reaches \
-                 from the present cost to that. Point at a row for all that can be taken away. More is encoded in the \
-                 background for this, in at most a quarter of a core.",
+                "Bandwidth of the current stages without the stage of a rung, and without other stages that need \
+                 it. A bar spans the current bandwidth and this one. Hover over a row for all combinations. The \
+                 additional encoding in the background takes at most a quarter of a core.",
                 "kbps",
                 "more",
             ],
@@ -145,7 +146,7 @@ impl Costs {
         let ends = format!("From {} to {} kbps", rounded(*first), rounded(*last));
         match self.arrives {
             true => format!("{ends}: {} less.", factor(first / last)),
-            false => format!("{ends}, while nothing arrives."),
+            false => format!("{ends}; no packets arrive."),
         }
     }
 

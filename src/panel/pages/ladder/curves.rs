@@ -26,7 +26,7 @@ pub(super) fn draw(
     let newest = shadow.newest_tick()?;
     let response = ui.interact(plot, ui.id().with("curves"), Sense::click());
     response.widget_info(|| {
-        let about = "What each rung cost over time, kbps on a logarithmic scale";
+        let about = "Bandwidth of each rung over time, kbps on a logarithmic scale";
         WidgetInfo::labeled(WidgetType::Image, true, about)
     });
     let (look, seconds) = (Look::of(ui), graph_seconds.clamp(20, MAX_GRAPH_SECONDS));

@@ -84,7 +84,7 @@ impl Switch {
         };
         let about = match then {
             Err(refusal) => refusal,
-            Ok(_) if self.is_on => "Takes this stage away; the others stay.",
+            Ok(_) if self.is_on => "Removes this stage; the others stay.",
             Ok(_) => "Adds this stage; the others stay.",
         };
         let place = Rect::from_min_size(row.min - vec2(BEYOND, 0.0), vec2(WIDTH, row.height()));

@@ -90,7 +90,7 @@ fn footer(share: f64) -> String {
     let percent = (100.0 * share).min(99.0);
     match share {
         1.0.. => "Every tick is encoded.".to_owned(),
-        _ => format!("This machine has time for {percent:.0} % of the ticks."),
+        _ => format!("This machine can encode {percent:.0} % of the ticks."),
     }
 }
 
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn what_is_rounded_to_all_ticks_is_not_all() {
-        let some = "This machine has time for 99 % of the ticks.";
+        let some = "This machine can encode 99 % of the ticks.";
         let said = [1.0, 0.999].map(footer);
         assert_eq!(said, ["Every tick is encoded.", some]);
     }

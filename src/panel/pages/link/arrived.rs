@@ -10,7 +10,8 @@ use crate::replication::{ArrivalCounts, LaneMeter};
 
 pub(super) fn draw(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     heading(ui, "What arrived", format!("{seconds} s")).on_hover_text(
-        "Snapshots by the quarter of a second in which they were sent. Late ones arrived after their time to be shown.",
+        "Snapshots by the quarter of a second in which they were sent. Late snapshots arrived after they should \
+         have been shown.",
     );
     let quarters = quarters(meter, seconds);
     plot(ui, &quarters, seconds);

@@ -131,7 +131,7 @@ fn buffer(ui: &mut Ui, meter: &LaneMeter, seconds: u32) {
     }
     chart.ago(ui, seconds);
     ui.label(terms::JITTER_BUFFER);
-    ui.label("Red: it ran empty. Yellow: one was late.");
+    ui.label("Red: the buffer ran empty. Yellow: a snapshot was late.");
 }
 
 /// Draws the replica error.
@@ -156,8 +156,8 @@ fn error(ui: &mut Ui, lane: &LaneView<'_>) {
         _ => "error not measured",
     };
     line(ui, words, look.muted).on_hover_text(
-        "How far the red cubes are from the simulation’s: measured over a second with the same settings, and only where the \
-         simulation runs.",
+        "Distance of the red cubes from the simulation, over one second with the same settings. Only measured in \
+         the program that runs the simulation.",
     );
 }
 

@@ -138,7 +138,7 @@ fn words(standing: Standing, now: u64) -> String {
             };
             let (moved, priority) = (millimetres(wait.error.into()), wait.priority);
             let waits = match now.saturating_sub(wait.since) {
-                0 => "Waits from this tick on".to_owned(),
+                0 => "Waits since this tick".to_owned(),
                 _ => format!("Waits for {}", ticks(wait.since)),
             };
             format!("{waits}: moved {moved}, priority {priority:.1}, {others}.")
@@ -242,7 +242,7 @@ impl Share {
         let fields = self.fields.iter();
         let mut lines: Vec<_> = fields.map(|field| field.words(names)[1].clone()).collect();
         if lines.is_empty() {
-            lines.push("No field of it is in this packet.".to_owned());
+            lines.push("Not in this packet.".to_owned());
         }
         if let Some(age) = self.baseline_age {
             lines.push(format!(
@@ -298,7 +298,7 @@ mod tests {
                 "Up to date: sent 1 tick ago.",
                 "Waits for 7 ticks: moved 3.0 mm, priority 7.4, 212 more urgent.",
                 "Waits for 7 ticks: moved 3.0 mm, priority 7.4, next.",
-                "Waits from this tick on: moved 3.0 mm, priority 7.4, next.",
+                "Waits since this tick: moved 3.0 mm, priority 7.4, next.",
             ]
         );
     }

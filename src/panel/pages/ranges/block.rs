@@ -105,8 +105,9 @@ impl Block<'_> {
     fn sliders(&self, ui: &mut Ui, stages: &mut Stages) {
         let Some([small, large]) = self.ranges else {
             ui.add_space(LINE);
-            let without = "These stages have no small and large ranges here. The rung";
-            note(ui, format!("{without} {} has.", self.rung.name));
+            let without =
+                "These stages have no small and large ranges here. They belong to the rung";
+            note(ui, format!("{without} {}.", self.rung.name));
             return;
         };
         let limits = [("small", 1..=large), ("large", small..=self.max)];
@@ -137,7 +138,7 @@ impl Block<'_> {
 fn shares(ranges: [u8; 2], counts: &[f32; DELTA_BITS], beyond: f32) -> String {
     let all: f32 = counts.iter().sum();
     if all == 0.0 {
-        return "nothing has changed yet".to_owned();
+        return "no changes yet".to_owned();
     }
     let [small, large] = ranges.map(|bits| {
         let inside: f32 = counts.iter().take(usize::from(bits) + 1).sum();
@@ -147,11 +148,11 @@ fn shares(ranges: [u8; 2], counts: &[f32; DELTA_BITS], beyond: f32) -> String {
     format!("small {small:.0} · large {between:.0} · whole {whole:.0} %")
 }
 
-const ABOUT_RANGES: &str = "Bits of a difference that is small, and of one that is large. A small one takes less if these bits are few, \
-     and with more bits more are small.";
+const ABOUT_RANGES: &str = "Bits of small and of large differences. With fewer bits, small differences take less, \
+    but fewer differences are small.";
 
-const ABOUT_SHARES: &str =
-    "Of all: in the small range, in the large one, and beyond both, where the value is sent whole.";
+const ABOUT_SHARES: &str = "Shares of the values in the small range, in the large range, and beyond both, which are \
+    sent whole.";
 
 /// Sizes and distances, logical points.
 const PLOT: f32 = 44.0;
@@ -174,9 +175,6 @@ mod tests {
         let said = |beyond| shares([5, 9], &counts, beyond);
         assert_eq!(said(0.0), "small 20 · large 60 · whole 20 %");
         assert_eq!(said(0.5), "small 10 · large 30 · whole 60 %");
-        assert_eq!(
-            shares([5, 9], &[0.0; DELTA_BITS], 0.0),
-            "nothing has changed yet"
-        );
+        assert_eq!(shares([5, 9], &[0.0; DELTA_BITS], 0.0), "no changes yet");
     }
 }

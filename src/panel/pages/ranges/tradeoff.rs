@@ -137,9 +137,9 @@ fn about(tried: &Tradeoff) -> String {
     )
 }
 
-const ABOUT: &str = "A point for each combination of stages that was used for a second and a half while cubes moved: kbps \
-     across, the replica's mean error up, both logarithmic. The large one is the last second. Move a slider, or climb the ladder, and watch the curve fill in. \
-     Point at one for its stages.";
+const ABOUT: &str = "A point for each combination of stages that was used for 1.5 seconds while cubes moved. \
+    Horizontal: kbps; vertical: the replica's mean error; both logarithmic. The large point is the last second. \
+    Move a slider or change the rung to add points. Hover over a point for its stages.";
 
 const MAX_LABELS: usize = 3;
 

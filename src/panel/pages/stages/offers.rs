@@ -27,7 +27,7 @@ pub(super) fn of(part: Part, present: Stages) -> Vec<Choice<Stages>> {
         offer.refusal = is_coded.then_some(CODED.into());
         if let Err(illegal) = options.check() {
             let illegal = terms::capital(&illegal.to_string());
-            let repair = "A click changes what is in the way.";
+            let repair = "A click also changes the conflicting stages.";
             offer.about = format!("{illegal}. {repair}\n{about}").into();
             offer.is_marked = !is_coded;
         }
@@ -83,7 +83,7 @@ fn each<T: Copy>(
 
 /// The refusal of variants of the delta while arithmetic coding is on.
 pub(in crate::panel::pages) const CODED: &str =
-    "Arithmetic coding says by itself which cubes have changed: switch it off first.";
+    "Arithmetic coding includes the selection of cubes. Switch it off first.";
 
 #[cfg(test)]
 mod tests {

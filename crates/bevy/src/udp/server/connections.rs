@@ -142,7 +142,7 @@ impl UdpHost {
         if let Some((&before, client)) = before {
             let silence = client.netcode.time_since_last_received_packet(id);
             if silence.is_none_or(|silence| silence < MIN_SILENCE) {
-                let line = format!("client {address} is refused: another has its number");
+                let line = format!("client {address} is refused: its number is in use");
                 self.reports.client(&line);
                 return self.dismiss(&mut netcode, id, address);
             }
@@ -230,7 +230,7 @@ impl UdpHost {
             }
         }
         for address in silent {
-            self.remove(address, "nothing was received from it any more", commands);
+            self.remove(address, "no packets were received from it", commands);
         }
     }
 }

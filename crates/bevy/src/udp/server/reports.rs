@@ -42,8 +42,8 @@ impl Reports {
         if is_logged(&mut self.unauthenticated) {
             self.reported.insert(from.ip());
             warn!(
-                "ignored a datagram from {from}, and ignores others: it comes from another program, or from a \
-                 client that has another key, connects to another address, or was disconnected"
+                "ignored a datagram from {from}: it comes from another program, or from a client that has another \
+                 key, connects to another address, or was disconnected; further ones are not logged"
             );
         }
     }
@@ -70,9 +70,12 @@ impl Reports {
         let [clients, peers] = [self.clients, self.unauthenticated].map(held_back);
         let handshakes = abandoned - self.abandoned;
         let counts = [
-            (clients, "lines about clients that came and went"),
+            (
+                clients,
+                "lines about clients that connected or disconnected",
+            ),
             (peers, "datagrams of other unauthenticated peers"),
-            (handshakes, "handshakes that were begun and not completed"),
+            (handshakes, "incomplete handshakes"),
         ];
         let counts: Vec<_> = counts
             .into_iter()
@@ -112,8 +115,8 @@ mod tests {
         assert_eq!(reports.reported.len(), MAX_LINES);
         assert_eq!(
             reports.summary(7).unwrap(),
-            "not logged in the last 10 s: 1984 lines about clients that came and went, 368 datagrams of other \
-             unauthenticated peers, 7 handshakes that were begun and not completed"
+            "not logged in the last 10 s: 1984 lines about clients that connected or disconnected, 368 datagrams \
+             of other unauthenticated peers, 7 incomplete handshakes"
         );
         reports.update(PERIOD, 7);
         assert_eq!(reports.summary(7), None);

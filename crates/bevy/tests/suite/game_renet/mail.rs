@@ -136,7 +136,7 @@ fn who_acks_nothing_is_given_up() {
     pair.0[0].update();
     assert!(!pair.is_connected());
     assert_eq!(count::<Client>(&mut pair.0[0]), 0);
-    let reason = "too much waits for the other end to acknowledge it";
+    let reason = "too many unacknowledged bytes";
     assert_eq!(reasons(&mut pair.0[0]), [reason]);
 }
 
@@ -175,7 +175,7 @@ fn garbage_ends_no_more_than_its_connection() {
         }
         (0..2).for_each(|_| _ = pair.update());
         let expected: &[&str] = match round % 3 {
-            0 => &["the client sent an invalid message"],
+            0 => &["malformed message from the client"],
             1 => &[],
             _ => &["received message with invalid channel 99"],
         };
