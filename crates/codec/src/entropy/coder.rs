@@ -43,6 +43,11 @@ pub trait BinCoder {
     fn is_past_end(&self) -> bool {
         false
     }
+
+    /// Bits of the packet that were decoded so far, to within a few bytes. 0 for an encoder.
+    fn at_bit(&self) -> u64 {
+        0
+    }
 }
 
 /// An interval with inclusive bounds.
@@ -159,6 +164,8 @@ pub struct BinDecoder<'a> {
     /// The eight bytes from `consumed` on, as a number.
     value: u64,
     consumed: usize,
+    /// Bytes of the packet before the bins.
+    head: usize,
 }
 
 impl<'a> BinDecoder<'a> {
@@ -171,13 +178,13 @@ impl<'a> BinDecoder<'a> {
             interval: Interval::ALL,
             value,
             consumed: 0,
+            head: 0,
         }
     }
 
-    /// Number of bytes shifted out so far. The decoder has looked at up to eight more.
-    #[must_use]
-    pub const fn consumed(&self) -> usize {
-        self.consumed
+    /// Sets the number of bytes of the packet before the bins.
+    pub(crate) const fn after(self, head: usize) -> Self {
+        Self { head, ..self }
     }
 
     /// Whether [`BinEncoder`] writes exactly these bytes for the decoded bins.
@@ -231,6 +238,10 @@ impl BinCoder for BinDecoder<'_> {
 
     fn is_past_end(&self) -> bool {
         self.consumed > self.bytes.len() + MAX_OMITTED
+    }
+
+    fn at_bit(&self) -> u64 {
+        (self.head + self.consumed) as u64 * 8
     }
 }
 

@@ -341,29 +341,4 @@ mod tests {
             }
         }
     }
-
-    #[test]
-    fn integers_out_of_range_are_refused() {
-        let body = QuantizedBody {
-            orientation: SmallestThree::default(),
-            position: [0; 3],
-            interacting: true,
-        };
-        let mut snapshot = QuantizedSnapshot::new(
-            Plan::cubes(),
-            Precision {
-                orientation: Orientation::Full,
-                velocity: VelocityPrecision::Full,
-                position: Position::Full,
-            },
-        );
-        assert_eq!(snapshot.assign(9, [body]), Ok(()));
-        assert!(snapshot.is_interacting(0));
-        let below = QuantizedBody {
-            position: [0, 0, -1],
-            ..body
-        };
-        assert!(snapshot.assign(9, [body, below]).is_err());
-        assert!(snapshot.is_empty());
-    }
 }

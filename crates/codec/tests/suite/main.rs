@@ -1,8 +1,6 @@
 //! Integration tests of the codec's public API.
 
 mod allocation;
-mod arithmetic;
-mod components;
 mod conformance;
 mod entropy;
 mod example_states;
@@ -33,7 +31,6 @@ mod second_scene;
 mod second_selection;
 mod second_stages;
 mod simulated;
-mod simulated_checks;
 mod sizes;
 mod wire_document;
 mod world;

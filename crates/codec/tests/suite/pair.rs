@@ -253,20 +253,6 @@ impl Pair {
     }
 }
 
-/// Sends frames to both decoders.
-pub(crate) fn send_to_both(
-    initial: &Snapshot,
-    frames: &[(Sequence, Snapshot)],
-    stages: &[Stages],
-    courses: &[Course],
-) {
-    let mut pair = Pair::new(initial);
-    let stages = stages.iter().cycle().zip(courses.iter().cycle());
-    for (frame, (stages, course)) in frames.iter().zip(stages) {
-        pair.send(frame, *stages, *course);
-    }
-}
-
 /// Some frames of a recording, with consecutive sequence numbers.
 pub(crate) fn real_play(frames: usize) -> Vec<(Sequence, Snapshot)> {
     let recording = recording::frames("dev-pull");

@@ -58,6 +58,9 @@ fn assert_components(item: &BitItem, stages: Stages) {
         BitKind::Velocity => item.bits > 1.0,
         _ => false,
     };
+    if !is_arithmetic && matches!(item.kind, BitKind::Position | BitKind::Orientation) {
+        assert!(item.form.is_some(), "{item:?}");
+    }
     assert_eq!(item.components.is_some(), has_components, "{item:?}");
     let Some(components) = item.components else {
         assert_eq!(item.prefix(), item.bits);

@@ -36,109 +36,80 @@ fn widths(bits: &[u8]) -> String {
     bits.join(" ")
 }
 
-/// Checks rows of the document's table of constants.
-fn assert_constants<const N: usize>(constants: [(&str, String); N]) {
-    for (constant, value) in constants {
-        assert_eq!(row(constant), [constant, &value]);
-    }
-}
-
 #[test]
-fn the_constants_of_quantization_are_those_of_the_code() {
+fn the_constants_are_those_of_the_code() {
+    let is = |constant: &str, value: &dyn ToString| {
+        assert_eq!(row(constant), [constant, &value.to_string()]);
+    };
     let range = |bounded: Bounded| format!("{}..={}", bounded.min, bounded.max);
-    assert_constants([
-        (
-            "position, quantized: usual steps per metre",
-            POSITION_XY.steps_per_unit.to_string(),
-        ),
-        (
-            "position, quantized: least and most steps per metre",
-            format!("{} {}", Position::MIN_STEPS, Position::MAX_STEPS),
-        ),
-        (
-            "position, quantized with s = 512: x and y",
-            range(POSITION_XY),
-        ),
-        ("position, quantized with s = 512: z", range(POSITION_Z)),
-        ("position, affine: x and y", range(AFFINE_POSITION_XY)),
-        ("position, affine: z", range(AFFINE_POSITION_Z)),
-        (
-            "velocity, quantized: steps per m/s",
-            VELOCITY.steps_per_unit.to_string(),
-        ),
-        ("velocity, quantized", range(VELOCITY)),
-        ("velocity, affine", range(AFFINE_VELOCITY)),
-        ("affine difference: bits", DIFFERENCE_BITS.to_string()),
-        (
-            "affine difference: zero point",
-            DIFFERENCE_ZERO_POINT.to_string(),
-        ),
-    ]);
-}
-
-#[test]
-fn the_widths_of_ranges_are_those_of_the_code() {
     let usual = |range_bits: Option<[u8; 2]>| widths(&range_bits.unwrap());
-    assert_constants([
-        (
-            "relative index: usual ranges",
-            usual(Delta::RELATIVE_INDICES.range_bits()),
-        ),
-        (
-            "relative index: most bits of a range",
-            Delta::MAX_RANGE_BITS.to_string(),
-        ),
-        ("predicted index: ranges", widths(&PREDICTED_INDEX_BITS)),
-        (
-            "relative position: usual ranges",
-            usual(RelativePosition::TWO_RANGES.range_bits()),
-        ),
-        (
-            "relative position: most bits of a range",
-            RelativePosition::MAX_RANGE_BITS.to_string(),
-        ),
-        (
-            "relative orientation: usual ranges at 9 bits",
-            usual(RelativeOrientation::TWO_RANGES.range_bits()),
-        ),
-        (
-            "relative orientation: most bits of a range at 9 bits",
-            RelativeOrientation::MAX_RANGE_BITS.to_string(),
-        ),
-    ]);
-}
+    let steps = format!("{} {}", Position::MIN_STEPS, Position::MAX_STEPS);
+    is(
+        "position, quantized: usual steps per metre",
+        &POSITION_XY.steps_per_unit,
+    );
+    is(
+        "position, quantized: least and most steps per metre",
+        &steps,
+    );
+    is(
+        "position, quantized with s = 512: x and y",
+        &range(POSITION_XY),
+    );
+    is("position, quantized with s = 512: z", &range(POSITION_Z));
+    is("position, affine: x and y", &range(AFFINE_POSITION_XY));
+    is("position, affine: z", &range(AFFINE_POSITION_Z));
+    is(
+        "velocity, quantized: steps per m/s",
+        &VELOCITY.steps_per_unit,
+    );
+    is("velocity, quantized", &range(VELOCITY));
+    is("velocity, affine", &range(AFFINE_VELOCITY));
+    is("affine difference: bits", &DIFFERENCE_BITS);
+    is("affine difference: zero point", &DIFFERENCE_ZERO_POINT);
 
-#[test]
-fn the_limits_and_laws_of_the_scene_are_those_of_the_code() {
+    let (index, position) = (Delta::RELATIVE_INDICES, RelativePosition::TWO_RANGES);
+    let orientation = RelativeOrientation::TWO_RANGES.range_bits();
+    is("relative index: usual ranges", &usual(index.range_bits()));
+    is(
+        "relative index: most bits of a range",
+        &Delta::MAX_RANGE_BITS,
+    );
+    is("predicted index: ranges", &widths(&PREDICTED_INDEX_BITS));
+    is(
+        "relative position: usual ranges",
+        &usual(position.range_bits()),
+    );
+    is(
+        "relative position: most bits of a range",
+        &RelativePosition::MAX_RANGE_BITS,
+    );
+    is(
+        "relative orientation: usual ranges at 9 bits",
+        &usual(orientation),
+    );
+    let most = RelativeOrientation::MAX_RANGE_BITS;
+    is(
+        "relative orientation: most bits of a range at 9 bits",
+        &most,
+    );
+
     let linear = cubewire_codec::schema::CUBES.world.linear.unwrap();
-    assert_constants([
-        ("maximum number of bodies", MAX_BODIES.to_string()),
-        ("maximum ticks of a known motion", MAX_TICKS.to_string()),
-        (
-            "simulated scene: most inputs",
-            MAX_SIMULATED_TICKS.to_string(),
-        ),
-        (
-            "simulated scene: most bytes of a state chunk",
-            MAX_STATE_CHUNK_BYTES.to_string(),
-        ),
-        (
-            "drag: velocity kept per tick, in 1/65536",
-            linear.drag_per_tick.to_string(),
-        ),
-        (
-            "gravity: 1/512 m per tick²",
-            format!("{}/{}", linear.gravity.0, linear.gravity.1),
-        ),
-        (
-            "minimum height of a falling body: z",
-            linear.fall_height.to_string(),
-        ),
-        (
-            "height of a body at rest: z",
-            linear.rest_height.to_string(),
-        ),
-    ]);
+    let gravity = format!("{}/{}", linear.gravity.0, linear.gravity.1);
+    is("maximum number of bodies", &MAX_BODIES);
+    is("maximum ticks of a known motion", &MAX_TICKS);
+    is("simulated scene: most inputs", &MAX_SIMULATED_TICKS);
+    is(
+        "simulated scene: most bytes of a state chunk",
+        &MAX_STATE_CHUNK_BYTES,
+    );
+    is(
+        "drag: velocity kept per tick, in 1/65536",
+        &linear.drag_per_tick,
+    );
+    is("gravity: 1/512 m per tick²", &gravity);
+    is("minimum height of a falling body: z", &linear.fall_height);
+    is("height of a body at rest: z", &linear.rest_height);
 }
 
 #[test]
