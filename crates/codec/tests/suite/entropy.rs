@@ -162,21 +162,6 @@ fn a_drifted_adaptive_state_is_detected() {
 }
 
 #[test]
-fn as_many_bodies_as_there_may_be_can_move_at_one_point() {
-    // Compares only some pairs, because all of them would take too long.
-    let body = BodyState::default();
-    let initial = Snapshot {
-        bodies: vec![body; 65_536],
-    };
-    let mut moved = initial.clone();
-    for body in &mut moved.bodies {
-        body.position.z = 1.0;
-    }
-    let mut lane = Lane::new(&initial, BitLedger::new());
-    lane.send(Sequence(0), PREDICTED.stages, &moved, None);
-}
-
-#[test]
 fn worlds_move_as_a_whole_and_bodies_are_put_elsewhere() {
     // More bodies change than can touch or carry others, all close together.
     let mut frames = real_play(12);

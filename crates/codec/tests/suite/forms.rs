@@ -216,31 +216,3 @@ fn the_dearest_component_of_a_position_is_that_of_the_axis_that_the_body_moved_a
         assert_eq!(moved, 3, "{}", rung.name);
     }
 }
-
-#[test]
-fn components_have_the_widths_of_the_wire_format() {
-    let widths = |stages: Stages, kind: BitKind| -> Vec<_> {
-        let lane = lane_of_twelve(stages);
-        let items = lane.packet.ledger.items().unwrap().iter();
-        items
-            .filter(|item| item.kind == kind)
-            .map(|item| (item.prefix(), item.components.unwrap()))
-            .collect()
-    };
-    let of = |rung: ladder::Rung, kind| widths(rung.stages, kind);
-    let full = of(ladder::UNCOMPRESSED, BitKind::Position);
-    assert_eq!(full, vec![(0.0, [32.0; 3]); 12]);
-    let whole = of(SMALLEST_THREE, BitKind::Orientation);
-    assert_eq!(whole, vec![(2.0, [9.0; 3]); 12]);
-    // Bodies in order: no change, and 5, 51 and 3584 steps along x, in ranges of 5 and 9 bits.
-    let relative = of(RELATIVE_ORIENTATION, BitKind::Position);
-    let expected = [
-        (1.0, [6.0, 6.0, 6.0]),
-        (1.0, [6.0, 6.0, 6.0]),
-        (1.0, [10.0, 6.0, 6.0]),
-        (1.0, [18.0, 18.0, 14.0]),
-    ];
-    assert_eq!(relative[..4], expected);
-    assert_eq!(relative[6], (1.0, [6.0, 10.0, 6.0]));
-    assert_eq!(relative[10], (1.0, [6.0, 6.0, 10.0]));
-}

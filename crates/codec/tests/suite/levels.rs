@@ -36,7 +36,6 @@ fn with_component(
             components: [255, component, 255],
         },
         position: [0; 3],
-        interacting: false,
     };
     let put = snapshot.put_integers(1, Life::default(), body, &[0]);
     put.map(|()| snapshot).map_err(|error| error.to_string())

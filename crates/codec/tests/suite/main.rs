@@ -4,7 +4,6 @@ mod allocation;
 mod conformance;
 mod entropy;
 mod example_states;
-mod examples;
 mod forms;
 mod golden;
 mod hostile;

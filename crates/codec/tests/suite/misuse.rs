@@ -8,8 +8,8 @@ use cubewire_codec::schema::CUBES;
 use cubewire_codec::simulation::MAX_STATE_CHUNK_BYTES;
 use cubewire_codec::stages::{IllegalStages, Orientation, Position};
 use cubewire_codec::{
-    Baseline, Baselines, EncodeError, Encoder, Limits, Packet, Plan, Precision, QuantizedBody,
-    QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
+    Baseline, Baselines, EncodeError, Encoder, Life, Limits, Packet, Plan, Precision,
+    QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
 use glam::Quat;
 use rand::{RngExt, SeedableRng};
@@ -73,24 +73,25 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
             components: [256; 3],
         },
         position: [0, 0, 102],
-        interacting: false,
     };
-    snapshot.assign(9, [body]).unwrap();
+    snapshot.clear_slots(2);
+    let mut put = |body| {
+        let put = snapshot.put_integers(1, Life::default(), body, &[0]);
+        put.map_err(|error| error.to_string())
+    };
+    assert_eq!(put(body), Ok(()));
     let far = QuantizedBody {
         position: [0, 131_072, 0],
         ..body
     };
-    assert_eq!(
-        snapshot.assign(9, [body, far]).unwrap_err().to_string(),
-        "body 1: position 131072 is outside -131072..=131071"
-    );
-    assert_eq!(
-        snapshot.assign(8, [body]).unwrap_err().to_string(),
-        "body 0: orientation 256 is outside 0..=255"
-    );
+    let message = "body 1: position 131072 is outside -131072..=131071";
+    assert_eq!(put(far), Err(message.into()));
+    let mut wide = body;
+    wide.orientation.components[2] = 512;
+    let message = "body 1: orientation 512 is outside 0..=511";
+    assert_eq!(put(wide), Err(message.into()));
     for bits in [0, 1, 16, 255] {
         let message = format!("a smallest-three component has 2 to 15 bits, not {bits}");
-        assert_eq!(snapshot.assign(bits, []).unwrap_err().to_string(), message);
         let precision = Precision {
             orientation: Orientation::SmallestThree { bits },
             ..snapshot.precision()

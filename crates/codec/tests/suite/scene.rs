@@ -389,6 +389,5 @@ pub(crate) fn body_of(snapshot: &QuantizedSnapshot, body: usize) -> QuantizedBod
     QuantizedBody {
         orientation: snapshot.smallest_three(body),
         position: snapshot.position(body),
-        interacting: snapshot.is_interacting(body),
     }
 }

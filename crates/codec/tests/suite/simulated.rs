@@ -1,11 +1,11 @@
 //! Packets between two ends that simulate the same scene: origins, inputs, state chunks, and their sizes.
 
 use cubewire_codec::entropy::coder::{BinCoder, BinEncoder};
-use cubewire_codec::ladder::{ARITHMETIC, DELTA, PREDICTED, SIMULATED};
+use cubewire_codec::ladder::{AFFINE, ARITHMETIC, DELTA, PREDICTED, SIMULATED};
 use cubewire_codec::simulation::{MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES};
 use cubewire_codec::{
-    Baseline, BitKind, BitLedger, DecodeError, Inputs, Life, Origin, QuantizedSnapshot, Sequence,
-    Simulated,
+    Baseline, BitKind, BitLedger, DecodeError, Inputs, Life, Origin, Plan, QuantizedSnapshot,
+    Sequence, Simulated,
 };
 
 use crate::golden::play;
@@ -257,12 +257,13 @@ fn a_receiver_with_another_world_or_none_is_out_of_sync() {
         let sequence = Sequence(BASELINE.0 + ticks);
         ends.send_after(ticks, 9, continued(&vec![7; ticks.into()]), &[]);
         let frame = &ends.frames[9];
-        let [mut fewer, mut wider, mut moved] = [(); 3].map(|()| frame.clone());
-        fewer.assign(9, []).unwrap();
-        wider.assign(10, []).unwrap();
+        let [mut fewer, mut moved] = [(); 2].map(|()| frame.clone());
+        fewer.clear_slots(frame.len() - 1);
+        let mut wider = QuantizedSnapshot::new(Plan::cubes(), AFFINE.stages.precision());
+        wider.clear_slots(frame.len());
         let mut body = body_of(frame, 7);
         body.position[1] += 1;
-        let values = [body.interacting.into()];
+        let values = [frame.is_interacting(7).into()];
         moved
             .put_integers(7, Life::default(), body, &values)
             .unwrap();

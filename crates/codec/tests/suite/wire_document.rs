@@ -1,6 +1,6 @@
 //! The tables and examples of WIRE.md match the code.
 
-use cubewire_codec::ladder::{AFFINE, LADDER};
+use cubewire_codec::ladder;
 use cubewire_codec::motion::MAX_TICKS;
 use cubewire_codec::predict::CLASSES;
 use cubewire_codec::quantize::affine::{
@@ -13,12 +13,12 @@ use cubewire_codec::stages::{
     Velocity,
 };
 use cubewire_codec::{
-    BitLedger, GROWING_ORIENTATION_RANGES, MAX_BODIES, PREDICTED_INDEX_BITS,
-    PREDICTED_POSITION_RANGES, Sequence, encode_initial,
+    GROWING_ORIENTATION_RANGES, MAX_BODIES, PREDICTED_INDEX_BITS, PREDICTED_POSITION_RANGES,
+    Sequence, encode_initial,
 };
 
 use crate::example_states::{example_states, send_example};
-use crate::scene::Lane;
+use crate::pair::{Course, Pair};
 
 const DOCUMENT: &str = include_str!("../../WIRE.md");
 
@@ -125,32 +125,6 @@ fn the_ranges_of_each_class_are_those_of_the_code() {
     }
 }
 
-/// Packets of section 20, by rung.
-pub(crate) fn example_packets() -> Vec<(&'static str, Vec<Vec<u8>>)> {
-    let start = DOCUMENT.find("## 20 Examples").unwrap();
-    let end = DOCUMENT.find("\nThe initial state as a block").unwrap();
-    let mut examples: Vec<(&str, Vec<Vec<u8>>)> = Vec::new();
-    for line in DOCUMENT[start..end].lines() {
-        let hex = |digits: &str| -> Vec<u8> {
-            let digits: Vec<u32> = digits.chars().filter_map(|c| c.to_digit(16)).collect();
-            digits
-                .chunks(2)
-                .map(|pair| (pair[0] << 4 | pair[1]) as u8)
-                .collect()
-        };
-        if let Some(title) = line.strip_prefix("**") {
-            examples.push((title.split("**").next().unwrap(), Vec::new()));
-        } else if let Some((_, packets)) = examples.last_mut() {
-            if line.starts_with('#') {
-                packets.push(hex(line.split_once(' ').unwrap().1));
-            } else if let Some(more) = line.strip_prefix("      ") {
-                packets.last_mut().unwrap().extend(hex(more));
-            }
-        }
-    }
-    examples
-}
-
 fn to_hex(label: Sequence, bytes: &[u8]) -> String {
     let lines: Vec<String> = bytes
         .chunks(32)
@@ -160,13 +134,12 @@ fn to_hex(label: Sequence, bytes: &[u8]) -> String {
 }
 
 /// The rungs of section 20, and stages with unusual parameters only.
-pub(crate) fn example_stages() -> impl Iterator<Item = (&'static str, Stages)> {
+fn example_stages() -> impl Iterator<Item = (&'static str, Stages)> {
     let unusual = "orientation=smallest-three-9+velocity=omitted+position=quantized-1024\
                    +delta=relative-indices-2-4+relative-position=two-ranges-7-10\
                    +relative-orientation=two-ranges-3-9+changed-flags=separate";
     let unusual = unusual.parse().unwrap();
-    let rungs = LADDER.into_iter().chain([AFFINE]);
-    let rungs = rungs.map(|rung| (rung.name, rung.stages));
+    let rungs = ladder::all().map(|rung| (rung.name, rung.stages));
     rungs.chain([("changed-flags, other parameters", unusual)])
 }
 
@@ -221,16 +194,18 @@ fn examples() -> String {
     let (initial, states) = example_states();
     let mut examples = String::new();
     for (name, stages) in example_stages() {
-        let mut lane = Lane::new(&initial, BitLedger::new());
+        let mut pair = Pair::new(&initial);
         examples += &format!("\n**{name}** {}\n\n```text\n", codes(&stages));
         let mut before = None;
         for (sequence, state) in &states {
-            // The lane also decodes the packet and checks the result.
+            // The lane also decodes the packet and checks the result. Both decoders read the bit-packed rungs.
+            let lane = &mut pair.lane;
             match stages.delta {
-                Delta::ArithmeticSimulated => send_example(&mut lane, *sequence, state, before),
-                _ => lane.send(*sequence, stages, state, before),
+                Delta::ArithmeticSimulated => send_example(lane, *sequence, state, before),
+                delta if delta.is_arithmetic() => lane.send(*sequence, stages, state, before),
+                _ => pair.send(&(*sequence, state.clone()), stages, Course::complete(1)),
             }
-            examples += &to_hex(*sequence, &lane.packet.bytes);
+            examples += &to_hex(*sequence, &pair.lane.packet.bytes);
             before = Some(*sequence);
         }
         examples += "```\n";
