@@ -114,8 +114,13 @@ mod tests {
                 for _ in 0..count {
                     let body = &mut wrong[random.random_range(0..BODIES)];
                     match random.random_range(0..3) {
-                        0 => body.position[random.random_range(0..3)] += 1,
-                        _ => body.orientation.components[random.random_range(0..2)] ^= 1,
+                        0 => {
+                            body.position[random.random_range(0..3)] += random.random_range(1..=30)
+                        }
+                        _ => {
+                            let component = random.random_range(0..2);
+                            body.orientation.components[component] ^= random.random_range(1..=15);
+                        }
                     }
                 }
                 let wrong = snapshot(&wrong);

@@ -123,7 +123,7 @@ proptest! {
             worlds.push(world);
         }
         let fill = |tick: usize, _, current: &mut QuantizedSnapshot| worlds[tick].quantize(current);
-        check(&plan, &worlds[0].initial(), &legal_rungs(&plan), worlds.len(), fill, |_| None);
+        check(&plan, &worlds[0].snapshot(), &legal_rungs(&plan), worlds.len(), fill, |_| None);
     }
 }
 

@@ -9,12 +9,12 @@ use cubewire_codec::{Plan, Sequence, Snapshot, StageOptions, encode_initial};
 use proptest::prelude::*;
 
 use crate::example_states::example_states;
+use crate::lane::any_packed_stages;
 use crate::pair::{Course, Pair, course, float_bodies, real_play};
 use crate::random::{cases, schema};
-use crate::scene::{any_packed_stages, scenes};
 use crate::scenes::{legal_rungs, step};
 use crate::second_bodies::decode_block;
-use crate::world::World;
+use crate::world::{World, plays};
 
 #[test]
 fn both_refuse_flipped_bits_of_real_play() {
@@ -85,14 +85,14 @@ proptest! {
     /// Both also refuse the same damaged packets.
     #[test]
     fn both_read_any_legal_combination(
-        scene in scenes(30, 10),
+        play in plays(30, 10),
         stages in prop::collection::vec(any_packed_stages(&[2, 8, 9, 10, 15]), 1..3),
         courses in prop::collection::vec(course(), 1..10),
         flips in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
     ) {
-        let mut pair = Pair::new(&scene.initial);
+        let mut pair = Pair::new(&play.initial);
         let courses = courses.into_iter().cycle().zip(stages.into_iter().cycle());
-        for (frame, (course, stages)) in scene.play().iter().zip(courses) {
+        for (frame, (course, stages)) in play.frames.iter().zip(courses) {
             pair.send(frame, stages, course);
             let bits = pair.lane.packet.bytes.len() * 8;
             let flips: Vec<usize> = flips.iter().map(|flip| flip.index(bits)).collect();
@@ -112,7 +112,7 @@ proptest! {
         let mut rungs = legal_rungs(&plan);
         rungs.retain(|stages| !stages.delta.is_arithmetic());
         let mut world = World::new(Arc::clone(&plan), 12, seed);
-        let mut pair = Pair::of_other(&plan, &world.initial());
+        let mut pair = Pair::of_other(&plan, &world.snapshot());
         for (tick, (course, [rung, flip])) in (0..).zip(courses) {
             step(&mut world);
             let stages = rungs[usize::from(rung) % rungs.len()];

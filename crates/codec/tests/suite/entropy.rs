@@ -12,10 +12,10 @@ use cubewire_codec::{
 use glam::Vec3;
 use proptest::prelude::*;
 
+use crate::lane::Lane;
 use crate::pair::real_play;
 use crate::random::cases;
 use crate::recording;
-use crate::scene::Lane;
 
 /// Frames between a snapshot and its baseline.
 const AGE: usize = 6;

@@ -8,7 +8,7 @@ use cubewire_codec::{
 };
 use glam::{Quat, Vec3};
 
-use crate::scene::Lane;
+use crate::lane::Lane;
 
 /// Steps per metre of a position.
 const STEPS: f32 = 512.0;

@@ -31,7 +31,7 @@ use cubewire_codec::{
 };
 use glam::Vec3;
 
-use crate::scene::Lane;
+use crate::lane::Lane;
 use crate::wire_document::with_examples;
 
 const GOLDEN: &str = include_str!("../golden.txt");

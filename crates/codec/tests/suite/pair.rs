@@ -11,8 +11,8 @@ use cubewire_codec::{
 };
 use proptest::prelude::*;
 
+use crate::lane::Lane;
 use crate::recording;
-use crate::scene::Lane;
 use crate::second_bodies::{Body, FloatBody};
 use crate::second_decoder::decode;
 use crate::second_kept::Kept;

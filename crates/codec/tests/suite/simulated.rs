@@ -9,7 +9,7 @@ use cubewire_codec::{
 };
 
 use crate::golden::play;
-use crate::scene::{Lane, body_of};
+use crate::lane::{Lane, body_of};
 
 /// Sequence of a baseline. The packets after it have no longer check, unless a test says otherwise.
 const BASELINE: Sequence = Sequence(1_001);

@@ -4,7 +4,7 @@ use cubewire_codec::ladder::{self, LADDER, Rung};
 use cubewire_codec::{BitKind, BitLedger, BodyState, Sequence, Snapshot};
 use glam::Vec3;
 
-use crate::scene::Lane;
+use crate::lane::Lane;
 
 /// A grid of bodies at rest, as at the start of the demo.
 fn grid() -> Snapshot {
