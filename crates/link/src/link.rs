@@ -114,12 +114,6 @@ impl<T> Link<T> {
         self.queue.len() + self.arriving.len()
     }
 
-    /// Bytes in the queue, as of the last call that sent or received.
-    #[must_use]
-    pub const fn queued_bytes(&self) -> usize {
-        self.queue.bytes()
-    }
-
     /// Counters since the link was created.
     #[must_use]
     pub const fn stats(&self) -> LinkStats {
@@ -295,7 +289,7 @@ mod tests {
         ] {
             link.send(ms(sent), bytes, item);
         }
-        assert_eq!((link.queued_bytes(), link.stats().queue_dropped), (20, 2));
+        assert_eq!(link.stats().queue_dropped, 2);
         // Twice as fast, then without a limit. The packet that is being sent keeps its rate.
         link.set_conditions(with(16_000));
         assert_eq!(link.receive_timed(ms(35)), Some((ms(30), "at once")));

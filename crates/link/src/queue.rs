@@ -36,10 +36,6 @@ impl<T> Queue<T> {
         self.waiting.len()
     }
 
-    pub(crate) const fn bytes(&self) -> usize {
-        self.bytes
-    }
-
     /// Appends an item. Returns false if the queue is full and the item was dropped. Items that have left
     /// by `now` must have been [popped](Self::pop).
     pub(crate) fn push(
