@@ -19,7 +19,7 @@ impl SharedMemory {
     }
 }
 
-/// Allocations that nothing uses, kept to reuse their memory.
+/// Unused allocations, kept to reuse their memory.
 #[derive(Debug)]
 pub(crate) struct Spares<T>(Vec<Arc<T>>);
 
