@@ -35,6 +35,7 @@ mod logistic;
 mod mixing;
 mod model;
 mod order;
+mod packet_coder;
 mod pages;
 mod predictor;
 mod residual;
@@ -42,7 +43,6 @@ mod resting;
 mod rigid_body;
 mod rolling;
 pub(crate) mod rotation;
-mod session;
 pub(crate) mod simulated;
 mod values;
 
@@ -66,9 +66,9 @@ use layout::{CARRY_STATES, VALUE_STATES};
 pub(crate) use logistic::MAX_LOG_ODDS;
 pub use model::{ModelError, TrainedModel};
 use order::Scratch;
+use packet_coder::PacketCoder;
 use predictor::HoldPredictor;
 use rigid_body::RigidBodyPredictor;
-use session::Session;
 
 use crate::decode_error::DecodeError;
 use crate::flags::flagged;
@@ -231,7 +231,7 @@ impl Coder {
         let values = snapshot.plan().values().len() * VALUE_STATES + carries;
         self.next.follow(state, snapshot.len(), values);
         self.next.merge(context.reference.merged);
-        let mut session = Session {
+        let mut coder = PacketCoder {
             bins,
             observer,
             model: &self.model,
@@ -242,22 +242,22 @@ impl Coder {
         let (scratch, carriers) = (&mut self.scratch, &mut self.carriers);
         let run = || {
             if context.has_additional() {
-                let ages = session.additional_ages(ages)?;
-                session.snapshots.additional = find(ages)?.map(|held| {
+                let ages = coder.additional_ages(ages)?;
+                coder.snapshots.additional = find(ages)?.map(|held| {
                     let held = held?;
                     Some((&**held.snapshot, context.reference.age(&held).into()))
                 });
             }
             match context.variant {
-                Variant::Plain => session.bodies(&mut HoldPredictor, scratch, &mut bodies),
+                Variant::Plain => coder.bodies(&mut HoldPredictor, scratch, &mut bodies),
                 Variant::Predicted => {
-                    let mut predictor = RigidBodyPredictor::new(carriers, &session.snapshots);
-                    session.bodies(&mut predictor, scratch, &mut bodies)
+                    let mut predictor = RigidBodyPredictor::new(carriers, &coder.snapshots);
+                    coder.bodies(&mut predictor, scratch, &mut bodies)
                 }
             }
         };
         let outcome = run();
-        let Session { bins, .. } = session;
+        let PacketCoder { bins, .. } = coder;
         (outcome, bins)
     }
 }
