@@ -1,4 +1,4 @@
-//! Bit streams. One function per field serves writing, counting and reading, and records the bits in the ledger.
+//! Bit streams. One function per field serves writing and reading, and records the bits in the ledger.
 
 mod direction;
 
@@ -7,13 +7,13 @@ use std::ops::RangeInclusive;
 use bitstream_io::{BigEndian, BitRead, BitReader, BitWriter};
 
 use self::direction::{At, Gathered};
-pub(crate) use self::direction::{Counting, Direction, Reading, Writing};
+pub(crate) use self::direction::{Direction, Reading, Writing};
 
 use crate::decode_error::DecodeError;
 use crate::ledger::{BitKind, BitLedger, Form};
 use crate::quantize::Bounded;
 
-/// Writes, counts or reads the fields of a packet, depending on `D`.
+/// Writes or reads the fields of a packet, depending on `D`.
 pub(crate) struct BitStream<'l, D> {
     direction: D,
     at_bit: u64,
@@ -142,12 +142,6 @@ impl<'a> BitStream<'a, Writing<'a>> {
     /// Writes the last bits, and zeros up to a whole byte.
     pub(crate) fn finish(mut self) {
         let Ok(()) = self.pad();
-    }
-}
-
-impl BitStream<'_, Counting> {
-    pub(crate) const fn counter() -> Self {
-        Self::new(Counting, 0, None)
     }
 }
 

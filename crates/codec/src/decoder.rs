@@ -5,7 +5,7 @@ mod begun;
 use std::sync::Arc;
 
 pub use self::begun::BegunPacket;
-use self::begun::{Bodies, begin_bins, refusal, take_bins};
+use self::begun::{Bodies, begin_bins, take_bins};
 
 use crate::baseline::Baseline;
 use crate::bits::{BitStream, Reading};
@@ -245,7 +245,6 @@ impl Decoder {
             }
             Bodies::Arithmetic {
                 check,
-                head,
                 bins,
                 variant,
             } => {
@@ -258,8 +257,7 @@ impl Decoder {
                 let held = |sequence| held(sequence).map(Baseline::held);
                 let (coder, sent) = (&mut self.coder, &mut self.sent);
                 let ledger = self.ledger.as_mut();
-                take_bins(coder, ledger, context, held, bins, decoded, sent)
-                    .map_err(|error| refusal(error, head))?;
+                take_bins(coder, ledger, context, held, bins, decoded, sent)?;
                 let hash = self.coder.hash(&context, decoded, &self.sent);
                 if hash.check(sequence) != check {
                     return Err(DecodeError::Check(sequence));

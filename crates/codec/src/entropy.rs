@@ -50,7 +50,7 @@ use std::sync::Arc;
 
 use adaptive::SpareStates;
 pub(crate) use adaptive::{AdaptiveState, PackedHistory, StoredState};
-pub(crate) use bins::{CodingObserver, FixedBins, NonCanonical};
+pub(crate) use bins::{CodingObserver, FixedBins, not_canonical};
 pub(crate) use bit_cost::BitCostObserver;
 pub(crate) use blend::{BLEND_UNIT, BLENDED, Blend, BlendWeights};
 use bodies::Bodies;
@@ -70,31 +70,11 @@ use packet_coder::PacketCoder;
 use predictor::HoldPredictor;
 use rigid_body::RigidBodyPredictor;
 
+use crate::decode_error::DecodeError;
 use crate::flags::flagged;
 use crate::sequence::Sequence;
 use crate::snapshot::QuantizedSnapshot;
 use crate::stages::Coverage;
-
-/// Error of decoding bins, with its position.
-pub(crate) enum Undecodable {
-    /// An additional reference is not held.
-    UnknownReference(Sequence),
-    /// Bins that the encoder would not write. `byte` is where the decoder found it, to a few bytes.
-    NonCanonical { byte: usize, why: NonCanonical },
-}
-
-/// Error of coding, without its position.
-#[derive(Debug)]
-enum Failure {
-    UnknownReference(Sequence),
-    NonCanonical(NonCanonical),
-}
-
-impl From<NonCanonical> for Failure {
-    fn from(why: NonCanonical) -> Self {
-        Self::NonCanonical(why)
-    }
-}
 
 /// A trained model, and memory that is reused from packet to packet.
 #[derive(Clone, Debug)]
@@ -203,7 +183,7 @@ impl Coder {
         observer: O,
         decoded: &mut QuantizedSnapshot,
         changed: &mut Vec<bool>,
-    ) -> Result<(), Undecodable> {
+    ) -> Result<(), DecodeError> {
         let reference = context.reference;
         changed.clear();
         changed.resize(reference.snapshot.len(), false);
@@ -217,7 +197,7 @@ impl Coder {
             let sequence = Sequence(reference.sequence.0.wrapping_sub(age));
             held(sequence)
                 .filter(|found| found.sequence == sequence && reference.accepts(found))
-                .ok_or(Failure::UnknownReference(sequence))
+                .ok_or(DecodeError::UnknownBaseline(sequence))
         };
         let (outcome, decoder) = self.code(
             context,
@@ -227,18 +207,10 @@ impl Coder {
             |[first, second]| Ok([first.map(find).transpose()?, second.map(find).transpose()?]),
             bodies,
         );
-        outcome
-            .and_then(|()| match decoder.is_canonical() {
-                true => Ok(()),
-                false => Err(NonCanonical::Redundant.into()),
-            })
-            .map_err(|failure| match failure {
-                Failure::UnknownReference(sequence) => Undecodable::UnknownReference(sequence),
-                Failure::NonCanonical(why) => Undecodable::NonCanonical {
-                    byte: decoder.consumed(),
-                    why,
-                },
-            })
+        outcome.and_then(|()| match decoder.is_canonical() {
+            true => Ok(()),
+            false => Err(not_canonical(&decoder)),
+        })
     }
 
     /// Codes a packet in either direction. `ages` are the ages of the additional references relative to the reference
@@ -249,9 +221,9 @@ impl Coder {
         bins: B,
         observer: O,
         ages: [Option<u16>; 2],
-        find: impl FnOnce([Option<u16>; 2]) -> Result<[Option<BaselineView<'a>>; 2], Failure>,
+        find: impl FnOnce([Option<u16>; 2]) -> Result<[Option<BaselineView<'a>>; 2], DecodeError>,
         mut bodies: Bodies<'_>,
-    ) -> (Result<(), Failure>, B) {
+    ) -> (Result<(), DecodeError>, B) {
         let state = context.state(&self.initial);
         let snapshot = context.reference.snapshot;
         let is_partial = context.coverage == Coverage::Partial;
@@ -267,47 +239,25 @@ impl Coder {
             is_partial,
             next: &mut self.next,
         };
+        let (scratch, carriers) = (&mut self.scratch, &mut self.carriers);
         let run = || {
-            coder.references(&context, ages, find)?;
-            coder.run(&context, &mut self.scratch, &mut self.carriers, &mut bodies)
+            if context.has_additional() {
+                let ages = coder.additional_ages(ages)?;
+                coder.snapshots.additional = find(ages)?.map(|held| {
+                    let held = held?;
+                    Some((&**held.snapshot, context.reference.age(&held).into()))
+                });
+            }
+            match context.variant {
+                Variant::Plain => coder.bodies(&mut HoldPredictor, scratch, &mut bodies),
+                Variant::Predicted => {
+                    let mut predictor = RigidBodyPredictor::new(carriers, &coder.snapshots);
+                    coder.bodies(&mut predictor, scratch, &mut bodies)
+                }
+            }
         };
         let outcome = run();
         let PacketCoder { bins, .. } = coder;
         (outcome, bins)
-    }
-}
-
-impl<'a, B: BinCoder, O: CodingObserver> PacketCoder<'a, B, O> {
-    fn references<'r: 'a>(
-        &mut self,
-        context: &CodingContext<'r>,
-        ages: [Option<u16>; 2],
-        find: impl FnOnce([Option<u16>; 2]) -> Result<[Option<BaselineView<'r>>; 2], Failure>,
-    ) -> Result<(), Failure> {
-        if context.has_additional() {
-            let ages = self.additional_ages(ages)?;
-            self.snapshots.additional = find(ages)?.map(|held| {
-                let held = held?;
-                Some((&**held.snapshot, context.reference.age(&held).into()))
-            });
-        }
-        Ok(())
-    }
-
-    fn run(
-        &mut self,
-        context: &CodingContext<'_>,
-        scratch: &mut Scratch,
-        carriers: &mut Carriers,
-        bodies: &mut Bodies<'_>,
-    ) -> Result<(), Failure> {
-        match context.variant {
-            Variant::Plain => self.bodies(&mut HoldPredictor, scratch, bodies)?,
-            Variant::Predicted => {
-                let mut predictor = RigidBodyPredictor::new(carriers, &self.snapshots);
-                self.bodies(&mut predictor, scratch, bodies)?;
-            }
-        }
-        Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Counts memory that baselines share.
+//! Memory that baselines share.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,5 +16,44 @@ impl SharedMemory {
         if self.counted.insert(Arc::as_ptr(shared).addr()) {
             self.bytes += bytes(shared);
         }
+    }
+}
+
+/// Unused allocations, kept to reuse their memory.
+#[derive(Debug)]
+pub(crate) struct Spares<T>(Vec<Arc<T>>);
+
+impl<T> Default for Spares<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+/// A clone starts without spares.
+impl<T> Clone for Spares<T> {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl<T> Spares<T> {
+    /// Keeps an allocation for reuse if this was its last reference.
+    pub(crate) fn release(&mut self, mut spare: Arc<T>) {
+        if Arc::get_mut(&mut spare).is_some() {
+            self.0.push(spare);
+        }
+    }
+
+    /// Returns an unshared allocation with arbitrary content. Without spares, `new` makes `count` of them.
+    pub(crate) fn take_or(&mut self, count: usize, new: impl Fn() -> T) -> Arc<T> {
+        if self.0.is_empty() {
+            self.0.extend((0..count).map(|_| Arc::new(new())));
+        }
+        self.0.pop().expect("spares were added above")
+    }
+
+    #[cfg(test)]
+    pub(crate) const fn len(&self) -> usize {
+        self.0.len()
     }
 }

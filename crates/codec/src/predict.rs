@@ -125,52 +125,14 @@ mod tests {
     use super::*;
     use crate::plan::Plan;
 
-    fn linear() -> Linear {
-        Plan::cubes().linear
-    }
-
-    #[test]
-    fn classes_change_at_the_steps_that_the_doc_names() {
-        for (step, expected) in [
-            (0, 0),
-            (1, 0),
-            (2, 1),
-            (7, 1),
-            (8, 2),
-            (31, 2),
-            (32, 3),
-            (127, 3),
-            (128, 4),
-            (-200_000, 4),
-        ] {
-            assert_eq!(class([0, step, 0], false), expected, "{step}");
-        }
-        assert_eq!(class([0; 3], true), 5);
-    }
-
-    #[test]
-    fn six_ticks_keep_938_thousandths_and_free_fall_adds_100_units() {
-        let (factor, fall) = extrapolation(&linear(), 6, 6);
-        let kept = factor as f64 / 65_536.0;
-        assert!((kept - 0.938).abs() < 1e-3, "{kept}");
-        assert_eq!(fall, 100);
-    }
-
     #[test]
     fn no_gravity_leads_out_of_what_positions_can_be() {
         for (numerator, fall) in [(1 << 31, MAX_FALL), (-1 << 31, -MAX_FALL)] {
             let linear = Linear {
                 gravity: (numerator, 1),
-                ..linear()
+                ..Plan::cubes().linear
             };
             assert_eq!(i64::from(extrapolation(&linear, 64, 64).1), fall);
         }
-    }
-
-    #[test]
-    fn a_longer_time_leads_further() {
-        let (once, _) = extrapolation(&linear(), 6, 6);
-        let (twice, _) = extrapolation(&linear(), 12, 6);
-        assert!(twice > once && twice < 2 * once, "{once} {twice}");
     }
 }

@@ -61,7 +61,13 @@ impl<const N: usize> Ranges<N> {
     /// Number of bits of a signed number with its prefix. `None` if it is beyond the last range.
     #[must_use]
     pub fn signed_bits(&self, value: i32) -> Option<u32> {
-        self.bits_of(magnitude(value), 1)
+        let range = range_of(magnitude(value), self.starts(1));
+        (magnitude(value) < self.end(1)).then(|| self.width(range))
+    }
+
+    /// Number of bits of an unsigned number in the ranges with its prefix.
+    pub(crate) fn unsigned_bits(&self, value: u32) -> u32 {
+        self.width(range_of(value, self.starts(0)))
     }
 
     /// Codes an unsigned number, which must be in the ranges.
@@ -156,11 +162,6 @@ impl<const N: usize> Ranges<N> {
         }
     }
 
-    fn bits_of(&self, number: u32, sign_bits: u8) -> Option<u32> {
-        let range = range_of(number, self.starts(sign_bits));
-        (number < self.end(sign_bits)).then(|| self.width(range))
-    }
-
     /// The first number of each range. A range of `b` bits is 2^(b − `sign_bits`) numbers wide.
     #[inline(always)]
     fn starts(&self, sign_bits: u8) -> [u32; N] {
@@ -208,23 +209,6 @@ mod tests {
     }
 
     #[test]
-    fn the_articles_position_ranges_end_where_the_module_says() {
-        let ranges = Ranges::new([5, 9]);
-        for (value, bits) in [
-            (-16, 6),
-            (15, 6),
-            (-17, 10),
-            (16, 10),
-            (-272, 10),
-            (271, 10),
-        ] {
-            assert_eq!(ranges.signed_bits(value), Some(bits));
-        }
-        assert_eq!(ranges.signed_bits(-273), None);
-        assert_eq!(ranges.signed_bits(272), None);
-    }
-
-    #[test]
     fn every_number_has_one_code_and_comes_back() {
         fn check<const N: usize>(ranges: Ranges<N>) {
             let mut codes = std::collections::HashSet::new();
@@ -240,7 +224,11 @@ mod tests {
             let shortest = codes.iter().map(|(bits, _)| *bits).min();
             assert_eq!(shortest, Some(ranges.min_bits()));
         }
-        check(Ranges::new([5, 9]));
+        let article = Ranges::new([5, 9]);
+        check(article);
+        let bits = [-273, -272, -17, -16, 15, 16, 271, 272].map(|value| article.signed_bits(value));
+        let [short, long] = [Some(6), Some(10)];
+        assert_eq!(bits, [None, long, long, short, short, long, long, None]);
         check(Ranges::new([5, 8]));
         check(Ranges::new([1, 1]));
         check(Ranges::new([3, 5, 8]));

@@ -6,8 +6,8 @@
 //!                    1 = 1 | count | count × index
 //! ```
 //!
-//! Indices, relative indices and predicted indices use the second form. The encoder measures the size of the
-//! indices with a stream that only counts, and writes them if they are smaller than one bit per body.
+//! Indices, relative indices and predicted indices use the second form. The encoder writes
+//! the indices if they are smaller than one bit per body.
 
 use crate::bits::{BitStream, Direction, Field};
 use crate::decode_error::DecodeError;
@@ -117,13 +117,26 @@ impl IndexForm {
         }
     }
 
-    fn is_smaller_than_bits(self, indices: &mut Vec<u16>, bodies: usize) -> bool {
+    /// Whether these indices take fewer bits than one per body.
+    fn is_smaller_than_bits(self, indices: &[u16], bodies: usize) -> bool {
         if indices.len() > self.max_count {
             return false;
         }
-        let mut counter = BitStream::counter();
-        let Ok(()) = self.code(&mut counter.field(BitKind::Selection), indices, bodies);
-        counter.at_bit() < bodies as u64
+        let bits: u32 = match self.distance {
+            None => indices.len() as u32 * self.index_bits,
+            Some(ranges) => {
+                let mut min = 0;
+                let distances = indices.iter().map(|&index| {
+                    let distance = u32::from(index) - min;
+                    min += distance + 1;
+                    distance
+                });
+                distances
+                    .map(|distance| ranges.unsigned_bits(distance))
+                    .sum()
+            }
+        };
+        ((self.count_bits + bits) as usize) < bodies
     }
 
     fn code<D: Direction>(

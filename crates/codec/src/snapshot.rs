@@ -350,33 +350,22 @@ impl QuantizedSnapshot {
 
     /// Appends a body without life and values.
     fn push_fields(&mut self, fields: &Fields) {
-        self.push_position(fields.position, fields.interacting);
+        if matches!(self.precision.position, Position::Quantized { .. }) {
+            let packed = PackedPosition::new(fields.position, fields.interacting);
+            self.packed_positions.push(packed);
+        } else {
+            self.positions.push(fields.position);
+            self.interacting.push(fields.interacting);
+        }
         match self.precision.orientation {
             Orientation::Full => self.quaternions.push(fields.quaternion),
-            Orientation::SmallestThree { bits } => {
-                self.push_smallest_three(bits, fields.smallest_three);
+            Orientation::SmallestThree { bits } if bits <= MAX_NARROW_BITS => {
+                self.narrow.push(fields.smallest_three.to_narrow_word());
             }
+            Orientation::SmallestThree { .. } => self.wide.push(fields.smallest_three.to_word()),
         }
         if self.precision.velocity != VelocityPrecision::Omitted {
             self.velocities.push(fields.velocity);
-        }
-    }
-
-    fn push_position(&mut self, position: [i32; 3], interacting: bool) {
-        if matches!(self.precision.position, Position::Quantized { .. }) {
-            self.packed_positions
-                .push(PackedPosition::new(position, interacting));
-        } else {
-            self.positions.push(position);
-            self.interacting.push(interacting);
-        }
-    }
-
-    fn push_smallest_three(&mut self, bits: u8, orientation: SmallestThree) {
-        if bits <= MAX_NARROW_BITS {
-            self.narrow.push(orientation.to_narrow_word());
-        } else {
-            self.wide.push(orientation.to_word());
         }
     }
 }

@@ -364,17 +364,3 @@ impl StageOptions {
         self
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ladder;
-
-    #[test]
-    fn every_rung_is_among_the_legal_combinations() {
-        let legal: Vec<Stages> = Stages::every_legal(&[9, 10]).collect();
-        for rung in ladder::LADDER.iter().chain([&ladder::AFFINE]) {
-            assert!(legal.contains(&rung.stages), "{}", rung.name);
-        }
-    }
-}

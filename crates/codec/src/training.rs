@@ -35,7 +35,6 @@ pub struct Trainer {
     table: Vec<f32>,
     changed: Vec<bool>,
     bytes: Vec<u8>,
-    bins: Vec<(bool, u32)>,
     /// Regressions by blend and group of axes.
     regressions: Vec<Regression>,
     /// Number of finished passes.
@@ -53,7 +52,6 @@ impl Default for Trainer {
             table: vec![0.0; SLOTS],
             changed: Vec::new(),
             bytes: Vec::new(),
-            bins: Vec::new(),
             regressions: vec![Regression::default(); BLEND_SETS],
             passes: 0,
             states: [None, None],
@@ -75,7 +73,6 @@ struct Statistics {
 
 struct Counter<'a> {
     statistics: &'a mut [Statistics],
-    bins: &'a mut Vec<(bool, u32)>,
     regressions: &'a mut [Regression],
 }
 
@@ -84,7 +81,6 @@ impl CodingObserver for Counter<'_> {
         for &slot in slots {
             self.statistics[slot].add(bin, one);
         }
-        self.bins.push((bin, one));
     }
 
     fn blended(&mut self, blend: &Blend, actual: impl FnOnce() -> [f32; 3]) {
@@ -99,13 +95,6 @@ impl CodingObserver for Counter<'_> {
 }
 
 impl Trainer {
-    /// Starts from `model` instead of an untrained one.
-    #[must_use]
-    pub fn starting_from(mut self, model: Arc<TrainedModel>) -> Self {
-        self.coder = Coder::new(model);
-        self
-    }
-
     /// Disables a feature, to measure how much it saves. Starts from an untrained model.
     #[must_use]
     pub fn without(mut self, feature: Feature) -> Self {
@@ -149,10 +138,8 @@ impl Trainer {
         };
         current.compare(&baseline.snapshot, &mut self.changed);
         self.bytes.clear();
-        self.bins.clear();
         let counter = Counter {
             statistics: &mut self.statistics,
-            bins: &mut self.bins,
             regressions: &mut self.regressions,
         };
         self.coder.encode(
@@ -178,12 +165,6 @@ impl Trainer {
             state.predictions.clear();
         }
         Some(state)
-    }
-
-    /// Bins of the last packet, each with the probability that it is set, in 1/[`ONE`].
-    #[must_use]
-    pub fn bins(&self) -> &[(bool, u32)] {
-        &self.bins
     }
 
     /// Copies the adaptive state after the last packet of these stages to a baseline of the caller.

@@ -114,12 +114,6 @@ impl<T> Link<T> {
         self.queue.len() + self.arriving.len()
     }
 
-    /// Bytes in the queue, as of the last call that sent or received.
-    #[must_use]
-    pub const fn queued_bytes(&self) -> usize {
-        self.queue.bytes()
-    }
-
     /// Counters since the link was created.
     #[must_use]
     pub const fn stats(&self) -> LinkStats {
@@ -258,31 +252,52 @@ mod tests {
     }
 
     #[test]
-    fn packets_arrive_after_the_latency_and_not_before() {
-        let mut link = Link::new(latency(ms(50)), 0);
-        link.send(ms(10), 100, "a");
-        assert_eq!(link.receive(ms(59)), None);
-        assert_eq!(link.receive(ms(60)), Some("a"));
-        assert_eq!(link.receive(ms(60)), None);
-    }
-
-    #[test]
-    fn packets_that_arrive_together_keep_the_order_of_sending() {
+    fn packets_arrive_after_the_latency_in_the_order_of_sending() {
         let mut link = Link::new(latency(ms(50)), 0);
         for item in ["a", "b", "c"] {
-            link.send(ms(0), 100, item);
+            link.send(ms(10), 100, item);
         }
-        assert_eq!(arrivals(&mut link), [(50, "a"), (50, "b"), (50, "c")]);
+        assert_eq!(link.receive(ms(59)), None);
+        assert_eq!(link.receive(ms(60)), Some("a"));
+        link.set_conditions(latency(ms(10)));
+        link.send(ms(20), 100, "overtakes");
+        assert_eq!(
+            arrivals(&mut link),
+            [(30, "overtakes"), (60, "b"), (60, "c")]
+        );
+        assert_eq!(link.stats().reordered, 2);
     }
 
     #[test]
-    fn a_shorter_latency_overtakes() {
-        let mut link = Link::new(latency(ms(50)), 0);
-        link.send(ms(0), 100, "slow");
-        link.set_conditions(latency(ms(10)));
-        link.send(ms(20), 100, "fast");
-        assert_eq!(arrivals(&mut link), [(30, "fast"), (50, "slow")]);
-        assert_eq!(link.stats().reordered, 1);
+    fn packets_wait_for_each_other_and_the_tail_of_the_queue_is_dropped() {
+        let with = |bits_per_second| Conditions {
+            bandwidth: Some(Bandwidth {
+                bits_per_second,
+                queue_bytes: 20,
+            }),
+            ..Conditions::PERFECT
+        };
+        // A byte takes one millisecond. An idle link accepts a packet larger than the queue.
+        let mut link = Link::new(with(8_000), 0);
+        for (sent, bytes, item) in [
+            (0, 30, "at once"),
+            (0, 10, "waits"),
+            (0, 10, "waits longer"),
+            (0, 1, "dropped"),
+            (30, 11, "too large"),
+            (30, 10, "fits"),
+        ] {
+            link.send(ms(sent), bytes, item);
+        }
+        assert_eq!(link.stats().queue_dropped, 2);
+        // Twice as fast, then without a limit. The packet that is being sent keeps its rate.
+        link.set_conditions(with(16_000));
+        assert_eq!(link.receive_timed(ms(35)), Some((ms(30), "at once")));
+        assert_eq!(link.receive_timed(ms(41)), Some((ms(40), "waits")));
+        link.set_conditions(Conditions::PERFECT);
+        link.send(ms(41), 10, "last");
+        let rest = [(45, "waits longer"), (45, "fits"), (45, "last")];
+        assert_eq!(arrivals(&mut link), rest);
     }
 
     #[test]

@@ -254,7 +254,6 @@ fn put(snapshot: &mut QuantizedSnapshot, slot: usize, numbers: &[i64]) {
             components: [a, b, c].map(|component| component as u16),
         },
         position: [x, y, z].map(|axis| axis as i32),
-        interacting: false,
     };
     let mut values = [0; cubewire_codec::schema::Schema::MAX_FIELDS];
     for (value, &field) in values.iter_mut().zip(fields) {

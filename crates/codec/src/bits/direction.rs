@@ -1,4 +1,4 @@
-//! The three operations of a bit stream: write, count and read.
+//! The two operations of a bit stream: write and read.
 //!
 //! bitstream-io packs and unpacks the bits. It is fastest with few wide calls. A field is therefore written at once,
 //! and read at once as far as its size is known.
@@ -100,20 +100,6 @@ impl Direction for Writing<'_> {
     fn put(&mut self, gathered: Gathered) {
         self.write_unsigned_var(gathered.bits, gathered.word)
             .expect("each number fits its bits, and a vector takes any number of bytes");
-    }
-
-    fn check(_: bool, _: impl FnOnce() -> DecodeError) -> Result<(), Infallible> {
-        Ok(())
-    }
-}
-
-pub(crate) struct Counting;
-
-impl Direction for Counting {
-    type Error = Infallible;
-
-    fn number(&mut self, _: &mut At, _: u32, value: u32) -> Result<u32, Infallible> {
-        Ok(value)
     }
 
     fn check(_: bool, _: impl FnOnce() -> DecodeError) -> Result<(), Infallible> {

@@ -9,7 +9,7 @@ use crate::entropy::coder::BinDecoder;
 use crate::entropy::simulated::{SceneBaseline, has_long_check};
 use crate::entropy::{
     BaselineView, BitCostObserver, CHECK_BITS, Coder, CodingContext, CodingObserver, FixedBins,
-    NonCanonical, Undecodable, Variant,
+    Variant, not_canonical,
 };
 use crate::header::Header;
 use crate::ledger::{BitKind, BitLedger};
@@ -41,8 +41,6 @@ pub(super) enum Bodies<'p> {
     },
     Arithmetic {
         check: u32,
-        /// Bytes before the bins.
-        head: usize,
         bins: BinDecoder<'p>,
         variant: Variant,
     },
@@ -90,7 +88,7 @@ pub(super) fn begin_bins<'p>(
     let check = stream.field(BitKind::Check).number(CHECK_BITS, 0)?;
     stream.pad()?;
     let head = (stream.at_bit() / 8) as usize;
-    let mut bins = BinDecoder::new(stream.rest());
+    let mut bins = BinDecoder::new(stream.rest()).after(head);
     if let Some(baseline) = scene {
         let begun = match stream.ledger() {
             None => begin_scene(&mut bins, &mut (), sequence, baseline, state_chunk),
@@ -99,8 +97,7 @@ pub(super) fn begin_bins<'p>(
                 begin_scene(&mut bins, &mut observer, sequence, baseline, state_chunk)
             }
         };
-        let begun = begun.map_err(|why| not_canonical(why, head + bins.consumed()))?;
-        if let Some((inputs, long_check)) = begun {
+        if let Some((inputs, long_check)) = begun? {
             return Ok(Bodies::Simulated {
                 check,
                 long_check,
@@ -110,7 +107,6 @@ pub(super) fn begin_bins<'p>(
     }
     Ok(Bodies::Arithmetic {
         check,
-        head,
         bins,
         variant,
     })
@@ -123,7 +119,7 @@ fn begin_scene(
     sequence: Sequence,
     baseline: Option<SceneBaseline>,
     state_chunk: &mut Vec<u8>,
-) -> Result<Option<(Inputs, Option<u32>)>, NonCanonical> {
+) -> Result<Option<(Inputs, Option<u32>)>, DecodeError> {
     let mut fixed = FixedBins { bins, observer };
     let Some(inputs) = fixed.scene(Simulated::default(), baseline, state_chunk)? else {
         return Ok(None);
@@ -131,7 +127,7 @@ fn begin_scene(
     let long_check = has_long_check(sequence).then(|| fixed.long_check(0));
     match bins.is_canonical() {
         true => Ok(Some((inputs, long_check))),
-        false => Err(NonCanonical::Redundant),
+        false => Err(not_canonical(bins)),
     }
 }
 pub(super) fn take_bins<'h>(
@@ -142,41 +138,12 @@ pub(super) fn take_bins<'h>(
     bins: BinDecoder<'_>,
     decoded: &mut QuantizedSnapshot,
     sent: &mut Vec<bool>,
-) -> Result<(), Undecodable> {
+) -> Result<(), DecodeError> {
     match ledger {
         None => coder.decode(context, held, bins, (), decoded, sent),
         Some(ledger) => {
             let observer = BitCostObserver::new(ledger);
             coder.decode(context, held, bins, observer, decoded, sent)
         }
-    }
-}
-/// Converts an error of bins that begin `head` bytes into the packet.
-pub(super) const fn refusal(error: Undecodable, head: usize) -> DecodeError {
-    match error {
-        Undecodable::UnknownReference(unknown) => DecodeError::UnknownBaseline(unknown),
-        Undecodable::NonCanonical { byte, why } => not_canonical(why, head + byte),
-    }
-}
-
-/// `byte` is counted from the start of the packet.
-const fn not_canonical(why: NonCanonical, byte: usize) -> DecodeError {
-    let at_bit = byte as u64 * 8;
-    match why {
-        NonCanonical::Redundant | NonCanonical::PastEnd => DecodeError::NonCanonical { at_bit },
-        NonCanonical::OutOfRange {
-            field,
-            body,
-            value,
-            min,
-            max,
-        } => DecodeError::OutOfRange {
-            at_bit,
-            field,
-            body,
-            value,
-            min,
-            max,
-        },
     }
 }

@@ -1,8 +1,11 @@
 //! Bins of constant probability, and the observer of bins.
 
+use std::ops::RangeInclusive;
+
 use super::blend::Blend;
 use super::coder::{BinCoder, ONE};
 use super::rotation::Vector;
+use crate::decode_error::DecodeError;
 use crate::ledger::{BitKind, Form};
 
 /// Observes every bin, to count its cost or to train the model.
@@ -49,21 +52,38 @@ impl Element {
     }
 }
 
-/// Reason why decoded bins are not the encoder's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NonCanonical {
-    /// A number is out of range.
-    OutOfRange {
-        field: BitKind,
-        body: Option<usize>,
-        value: i64,
-        min: i64,
-        max: i64,
-    },
-    /// The encoder would have used a shorter form.
-    Redundant,
-    /// More bins were decoded than the bytes contain.
-    PastEnd,
+/// Error of decoded bins that the encoder would not write, because there is a shorter form.
+pub(crate) fn not_canonical(bins: &impl BinCoder) -> DecodeError {
+    let at_bit = bins.at_bit();
+    DecodeError::NonCanonical { at_bit }
+}
+
+/// Checks that no more bins were decoded than the bytes contain.
+pub(crate) fn check_end(bins: &impl BinCoder) -> Result<(), DecodeError> {
+    match bins.is_past_end() {
+        true => Err(not_canonical(bins)),
+        false => Ok(()),
+    }
+}
+
+/// Checks that a decoded number is in its range.
+pub(crate) fn check_range<T: Copy + Into<i64> + PartialOrd>(
+    bins: &impl BinCoder,
+    element: Element,
+    value: T,
+    range: &RangeInclusive<T>,
+) -> Result<(), DecodeError> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(DecodeError::OutOfRange {
+        at_bit: bins.at_bit(),
+        field: element.kind,
+        body: element.body,
+        value: value.into(),
+        min: (*range.start()).into(),
+        max: (*range.end()).into(),
+    })
 }
 
 /// Codes bins of constant probability.

@@ -5,7 +5,7 @@
 //! with its neighbours, and a resting body starts to move when another body comes near.
 
 use super::adaptive::PredictionHistory;
-use super::bins::{CodingObserver, Element, NonCanonical};
+use super::bins::{CodingObserver, Element, check_end, not_canonical};
 use super::coder::BinCoder;
 use super::history::{KinematicHistory, Position};
 use super::layout::{ACTIVE_CHANGES, AdaptiveFlag, RESTING_CHANGES, TOGGLES};
@@ -15,6 +15,7 @@ use super::predictor::Predictor;
 use super::residual::magnitude;
 use super::resting::{Resting, UNTOUCHED};
 use super::rotation::height_row;
+use crate::decode_error::DecodeError;
 use crate::flags::flagged;
 use crate::ledger::BitKind;
 use crate::plan::{Plan, Solid};
@@ -55,7 +56,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         predictor: &mut P,
         scratch: &mut Scratch,
         bodies: &mut Bodies<'_>,
-    ) -> Result<(), NonCanonical> {
+    ) -> Result<(), DecodeError> {
         if self.snapshots.reference.is_empty() {
             return Ok(());
         }
@@ -107,7 +108,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             untouched.extend((0..has_turn.len()).filter(|&body| !has_turn[body]));
             self.untouched(untouched, predictor, resting, bodies)?;
             if !untouched.iter().any(|&body| bodies.changed[body]) {
-                return Err(NonCanonical::Redundant);
+                return Err(not_canonical(&self.bins));
             }
         }
         Ok(())
@@ -121,14 +122,11 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         predictor: &mut P,
         resting: &mut Resting,
         bodies: &mut Bodies<'_>,
-    ) -> Result<(), NonCanonical> {
+    ) -> Result<(), DecodeError> {
         let position = self.changed_body(context, nearest, predictor, bodies)?;
         resting.approach(position, self.snapshots.plan.anchor == Some(context.body));
         // Without this check, missing bytes decode to changes of thousands of bodies.
-        match self.bins.is_past_end() {
-            true => Err(NonCanonical::PastEnd),
-            false => Ok(()),
-        }
+        check_end(&self.bins)
     }
 
     /// Codes the bodies that no coded body is near. Each group has one flag. A body that is touched by the time its
@@ -139,7 +137,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         predictor: &mut P,
         resting: &mut Resting,
         bodies: &mut Bodies<'_>,
-    ) -> Result<(), NonCanonical> {
+    ) -> Result<(), DecodeError> {
         let mut rest = untouched;
         let mut previous = false;
         while !rest.is_empty() {
@@ -174,7 +172,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 self.body(body, None, predictor, resting, bodies)?;
             }
             if !group.iter().any(|&body| bodies.changed[body]) {
-                return Err(NonCanonical::Redundant);
+                return Err(not_canonical(&self.bins));
             }
         }
         Ok(())
@@ -195,7 +193,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         predictor: &mut P,
         resting: &mut Resting,
         bodies: &mut Bodies<'_>,
-    ) -> Result<(), NonCanonical> {
+    ) -> Result<(), DecodeError> {
         let changes = std::mem::take(&mut bodies.changed[body]);
         let nearest = resting.nearest(body);
         if active.is_none() && !self.resting_changes(body, nearest, changes) {
@@ -302,11 +300,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     }
 
     /// Codes the values of a changed body's further fields. Returns whether any of them differs from the reference's.
-    fn values_change(
-        &mut self,
-        body: usize,
-        bodies: &mut Bodies<'_>,
-    ) -> Result<bool, NonCanonical> {
+    fn values_change(&mut self, body: usize, bodies: &mut Bodies<'_>) -> Result<bool, DecodeError> {
         let before = self.snapshots.reference.words_of(body);
         let mut words = [0; Plan::MAX_WORDS];
         let words = &mut words[..before.len()];
@@ -329,7 +323,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         nearest: usize,
         predictor: &mut P,
         bodies: &mut Bodies<'_>,
-    ) -> Result<Position, NonCanonical> {
+    ) -> Result<Position, DecodeError> {
         let BodyContext { body, history, .. } = *context;
         let target = bodies.target;
         let interacting = self.snapshots.reference.is_interacting(body);
@@ -355,7 +349,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         }
         // A partial packet may carry an unchanged body.
         if is_same && !self.is_partial {
-            return Err(NonCanonical::Redundant);
+            return Err(not_canonical(&self.bins));
         }
         let prediction = PredictionHistory {
             is_known: true,

@@ -1,6 +1,6 @@
 //! The bodies that a partial packet carries.
 
-use super::bins::{CodingObserver, Element, NonCanonical};
+use super::bins::{CodingObserver, Element, check_end};
 use super::bodies::Bodies;
 use super::coder::BinCoder;
 use super::layout::{AGE_CLASSES, CARRY_STATES};
@@ -8,6 +8,7 @@ use super::order::{OrderKey, Scratch};
 use super::packet_coder::PacketCoder;
 use super::predictor::Predictor;
 use super::resting::UNTOUCHED;
+use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
 
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
@@ -18,7 +19,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         scratch: &mut Scratch,
         anchor: Option<usize>,
         bodies: &mut Bodies<'_>,
-    ) -> Result<(), NonCanonical> {
+    ) -> Result<(), DecodeError> {
         let reference = self.snapshots.reference;
         let Scratch {
             has_turn,
@@ -44,9 +45,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 carried.push(body);
             }
         }
-        if self.bins.is_past_end() {
-            return Err(NonCanonical::PastEnd);
-        }
+        check_end(&self.bins)?;
         scratch.sort(&self.snapshots, anchor);
         let Scratch {
             order,

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::bins::{CodingObserver, Element, NonCanonical};
+use super::bins::{CodingObserver, Element, check_range};
 use super::coder::BinCoder;
 use super::layout::{
     Field, Inputs, RESIDUAL_BINS, RESIDUAL_INPUTS, RESIDUAL_WEIGHT_SETS, ResidualContexts,
@@ -11,6 +11,7 @@ use super::layout::{
 use super::mixing;
 use super::packet_coder::{Bin, PacketCoder};
 use super::residual::{self, ResidualBins, TREE, TREE_BINS, TREE_DEPTH, magnitude};
+use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
 use crate::plan::Plan;
 
@@ -34,7 +35,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         body: usize,
         components: &Components,
         contexts: impl Fn(usize, usize) -> [usize; RESIDUAL_INPUTS],
-    ) -> Result<([i32; 3], usize), NonCanonical> {
+    ) -> Result<([i32; 3], usize), DecodeError> {
         let Components {
             field,
             order,
@@ -68,12 +69,9 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             let residual = target.map_or(0, |target| target[axis] - prediction[axis]);
             let residual = residual::code(&mut bins, residual);
             let value = prediction[axis] + residual;
-            values[axis] = within(
-                value,
-                range(self.snapshots.plan, field, axis),
-                element.kind,
-                body,
-            )?;
+            let range = range(self.snapshots.plan, field, axis);
+            check_range(&self.bins, element, value, &range)?;
+            values[axis] = value;
             so_far = so_far.max(magnitude(residual));
             self.observer.part_ends(Some(axis));
         }
@@ -183,22 +181,4 @@ fn range(plan: &Plan, field: Field, axis: usize) -> RangeInclusive<i32> {
         Field::Orientation => 0..=plan.components.max,
         Field::Position => plan.bounds()[axis].range(),
     }
-}
-
-fn within(
-    value: i32,
-    range: RangeInclusive<i32>,
-    field: BitKind,
-    body: usize,
-) -> Result<i32, NonCanonical> {
-    if range.contains(&value) {
-        return Ok(value);
-    }
-    Err(NonCanonical::OutOfRange {
-        field,
-        body: Some(body),
-        value: value.into(),
-        min: (*range.start()).into(),
-        max: (*range.end()).into(),
-    })
 }

@@ -1,6 +1,6 @@
 //! The fields of one changed body. The orientation is first, because the prediction of the position depends on it.
 
-use super::bins::{CodingObserver, NonCanonical};
+use super::bins::{CodingObserver, not_canonical};
 use super::blend::Blend;
 use super::bodies::{BodyContext, largest};
 use super::coder::BinCoder;
@@ -14,6 +14,7 @@ use super::predictor::Predictor;
 use super::residual::signed_magnitude;
 use super::rigid_body::quantize;
 use super::rotation::{Quaternion, by_size, difference, pack, rotation_vector, turned, unpack};
+use crate::decode_error::DecodeError;
 use crate::ledger::{BitKind, Form};
 use crate::quantize::smallest_three::SmallestThree;
 
@@ -43,7 +44,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         context: &BodyContext<'_>,
         predictor: &mut P,
         target: Option<SmallestThree>,
-    ) -> Result<(Coded<SmallestThree>, Quaternion), NonCanonical> {
+    ) -> Result<(Coded<SmallestThree>, Quaternion), DecodeError> {
         let BodyContext {
             history,
             clearance,
@@ -117,7 +118,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         [predicted, secondary]: [Quaternion; 2],
         around: Option<[usize; 2]>,
         target: Option<SmallestThree>,
-    ) -> Result<(SmallestThree, usize), NonCanonical> {
+    ) -> Result<(SmallestThree, usize), DecodeError> {
         let BodyContext { history, zone, .. } = context;
         let largest = self.largest_component(context, predicted, target);
         let packed = &self.snapshots.plan.components;
@@ -151,7 +152,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             components: values.map(|value| value as u16),
         };
         if value == history.packed {
-            return Err(NonCanonical::Redundant);
+            return Err(not_canonical(&self.bins));
         }
         Ok((value, residual))
     }
@@ -197,7 +198,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         orientation: Coded<SmallestThree>,
         unpacked: Quaternion,
         target: Option<Position>,
-    ) -> Result<Coded<Position>, NonCanonical> {
+    ) -> Result<Coded<Position>, DecodeError> {
         let BodyContext {
             history,
             clearance,
@@ -274,7 +275,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         secondary: Position,
         around: Option<[usize; 2]>,
         orientation_residual: usize,
-    ) -> Result<(Position, usize), NonCanonical> {
+    ) -> Result<(Position, usize), DecodeError> {
         let BodyContext { history, zone, .. } = context;
         let prediction = components.prediction;
         let jerk =
@@ -291,7 +292,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         })?;
         self.observer.note(|| form(residual));
         if value == history.position {
-            return Err(NonCanonical::Redundant);
+            return Err(not_canonical(&self.bins));
         }
         Ok((value, residual))
     }

@@ -8,10 +8,11 @@
 //! out. All bins have constant probabilities, because the codec does not know where bodies come from.
 
 use super::adaptive::PredictionHistory;
-use super::bins::{CodingObserver, Element, NonCanonical};
+use super::bins::{CodingObserver, Element, check_end, check_range, not_canonical};
 use super::bodies::Bodies;
 use super::coder::{BinCoder, ONE};
 use super::packet_coder::PacketCoder;
+use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
 use crate::snapshot::{Life, LifeWord, Slot};
 
@@ -21,7 +22,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         &mut self,
         bodies: &mut Bodies<'_>,
         changed_lives: &mut Vec<usize>,
-    ) -> Result<(), NonCanonical> {
+    ) -> Result<(), DecodeError> {
         changed_lives.clear();
         let reference = self.snapshots.reference;
         if !reference.plan().has_lives() {
@@ -50,13 +51,11 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             if min == reference.len() {
                 return Ok(());
             }
-            if self.bins.is_past_end() {
-                return Err(NonCanonical::PastEnd);
-            }
+            check_end(&self.bins)?;
         }
     }
 
-    fn life(&mut self, index: usize, bodies: &mut Bodies<'_>) -> Result<(), NonCanonical> {
+    fn life(&mut self, index: usize, bodies: &mut Bodies<'_>) -> Result<(), DecodeError> {
         let reference = self.snapshots.reference;
         let plan = self.snapshots.plan;
         let element = Element {
@@ -79,7 +78,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
                 generation: generation as u8,
             }));
             if slot.life == before {
-                return Err(NonCanonical::Redundant);
+                return Err(not_canonical(&self.bins));
             }
             self.whole(index, target.as_ref(), &mut slot)?;
         }
@@ -101,7 +100,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         index: usize,
         target: Option<&Slot>,
         slot: &mut Slot,
-    ) -> Result<(), NonCanonical> {
+    ) -> Result<(), DecodeError> {
         let plan = self.snapshots.plan;
         let of = |kind| Element {
             kind,
@@ -141,18 +140,10 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         element: Element,
         count: usize,
         value: usize,
-    ) -> Result<usize, NonCanonical> {
+    ) -> Result<usize, DecodeError> {
         let bits = usize::BITS - (count - 1).leading_zeros();
         let coded = self.bypass(element, bits, value as u32) as usize;
-        match coded < count {
-            true => Ok(coded),
-            false => Err(NonCanonical::OutOfRange {
-                field: element.kind,
-                body: element.body,
-                value: coded as i64,
-                min: 0,
-                max: count as i64 - 1,
-            }),
-        }
+        check_range(&self.bins, element, coded as i64, &(0..=count as i64 - 1))?;
+        Ok(coded)
     }
 }

@@ -1,12 +1,13 @@
 //! The coding of one packet. The same code encodes and decodes.
 
 use super::adaptive::AdaptiveState;
-use super::bins::{CodingObserver, Element, FixedBins, NonCanonical};
+use super::bins::{CodingObserver, Element, FixedBins, not_canonical};
 use super::coder::{BinCoder, ONE};
 use super::history::BaselineHistory;
 use super::layout::{FlagContexts, Inputs, VARIANT_SLOTS};
 use super::mixing;
 use super::model::TrainedModel;
+use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
 
 pub(crate) struct PacketCoder<'a, B, O> {
@@ -114,7 +115,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
     pub(crate) fn additional_ages(
         &mut self,
         ages: [Option<u16>; 2],
-    ) -> Result<[Option<u16>; 2], NonCanonical> {
+    ) -> Result<[Option<u16>; 2], DecodeError> {
         const USUAL: [Option<u16>; 2] = [Some(1), Some(2)];
         const NONE: [Option<u16>; 2] = [None, None];
         let element = Element::of_packet(BitKind::Selection);
@@ -130,7 +131,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             Some(coded as u16).filter(|&age| age > 0)
         });
         if ages == USUAL || ages == NONE {
-            return Err(NonCanonical::Redundant);
+            return Err(not_canonical(&self.bins));
         }
         Ok(ages)
     }

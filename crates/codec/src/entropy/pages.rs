@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::memory::SharedMemory;
+use crate::memory::{SharedMemory, Spares};
 
 /// A table of numbers in pages of `N`. A stored table shares its equal pages with the table that it was derived from.
 /// Smaller pages share more memory, but each page takes time.
@@ -14,49 +14,11 @@ pub(super) struct Pages<T, const N: usize> {
 }
 
 /// Pages that no table uses, kept to reuse their memory.
-#[derive(Debug)]
-pub(super) struct SparePages<T, const N: usize>(Vec<Arc<[T; N]>>);
+pub(super) type SparePages<T, const N: usize> = Spares<[T; N]>;
 
-impl<T, const N: usize> Default for SparePages<T, N> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-/// Number of pages allocated at once.
+/// Number of pages allocated at once. Packets change varying pages, so the number of pages in use keeps growing slowly
+/// for a long time.
 const GROWTH: usize = 32;
-
-/// A clone starts without spare pages.
-impl<T, const N: usize> Clone for SparePages<T, N> {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
-}
-
-impl<T, const N: usize> SparePages<T, N> {
-    /// Returns an unshared page with these numbers.
-    ///
-    /// Packets change varying pages, so the number of pages in use keeps growing slowly for a long time. Pages are
-    /// therefore allocated rarely, many at once.
-    fn take(&mut self, numbers: &[T; N]) -> Arc<[T; N]>
-    where
-        T: Copy,
-    {
-        if self.0.is_empty() {
-            self.0.extend((0..GROWTH).map(|_| Arc::new(*numbers)));
-        }
-        let mut page = self.0.pop().expect("pages were added above");
-        *Arc::get_mut(&mut page).expect("a free page is not shared") = *numbers;
-        page
-    }
-
-    /// Keeps a page for reuse if this was its last reference.
-    fn release(&mut self, mut page: Arc<[T; N]>) {
-        if Arc::get_mut(&mut page).is_some() {
-            self.0.push(page);
-        }
-    }
-}
 
 impl<T: Copy + Default + PartialEq, const N: usize> Pages<T, N> {
     pub(super) fn new(table: &[T]) -> Self {
@@ -99,7 +61,9 @@ impl<T: Copy + Default + PartialEq, const N: usize> Pages<T, N> {
                 *own = *chunk;
                 continue;
             } else {
-                spares.take(chunk)
+                let mut page = spares.take_or(GROWTH, || *chunk);
+                *Arc::get_mut(&mut page).expect("a spare page is not shared") = *chunk;
+                page
             };
             match self.pages.get_mut(index) {
                 Some(page) => spares.release(std::mem::replace(page, new)),
@@ -151,10 +115,10 @@ mod tests {
         // Pages that are no longer used are reused, in place or elsewhere.
         first.load(&mut table);
         second.store(&table, &first, &mut spares);
-        assert_eq!(spares.0.len(), GROWTH);
+        assert_eq!(spares.len(), GROWTH);
         table[5] = 0;
         second.store(&table, &first, &mut spares);
-        assert_eq!(spares.0.len(), GROWTH - 1);
+        assert_eq!(spares.len(), GROWTH - 1);
         assert_eq!(second, Pages::new(&table));
     }
 }

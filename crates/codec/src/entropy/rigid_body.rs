@@ -280,7 +280,7 @@ mod tests {
     use crate::motion::Motion;
     use crate::plan::Plan;
     use crate::quantize::smallest_three::SmallestThree;
-    use crate::snapshot::{QuantizedBody, QuantizedSnapshot};
+    use crate::snapshot::{Life, QuantizedBody, QuantizedSnapshot};
 
     const UPRIGHT: SmallestThree = SmallestThree {
         largest: 3,
@@ -288,16 +288,16 @@ mod tests {
     };
 
     fn at(positions: &[Position]) -> QuantizedSnapshot {
-        let bodies: Vec<_> = positions
-            .iter()
-            .map(|&position| QuantizedBody {
+        let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), ARITHMETIC.stages.precision());
+        snapshot.clear_slots(positions.len());
+        for (slot, &position) in positions.iter().enumerate() {
+            let body = QuantizedBody {
                 orientation: UPRIGHT,
                 position,
-                interacting: false,
-            })
-            .collect();
-        let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), ARITHMETIC.stages.precision());
-        snapshot.assign(9, bodies).unwrap();
+            };
+            let put = snapshot.put_integers(slot, Life::default(), body, &[0]);
+            put.unwrap();
+        }
         snapshot
     }
 

@@ -4,8 +4,9 @@
 //! All probabilities are constant, because these bins depend on the network and on the player. The usual value of
 //! each bin is 1. A packet with only usual bins ends in zero bytes, which are not sent.
 
-use super::bins::{CodingObserver, Element, FixedBins, NonCanonical};
+use super::bins::{CodingObserver, Element, FixedBins, check_end, check_range, not_canonical};
 use super::coder::{BinCoder, ONE};
+use crate::decode_error::DecodeError;
 use crate::ledger::BitKind;
 use crate::sequence::Sequence;
 use crate::simulation::{Inputs, MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES, Origin, Simulated};
@@ -48,7 +49,7 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
         target: Simulated<'_>,
         baseline: Option<SceneBaseline>,
         state_chunk: &mut Vec<u8>,
-    ) -> Result<Option<Inputs>, NonCanonical> {
+    ) -> Result<Option<Inputs>, DecodeError> {
         let inputs = match self.flag(INPUTS, SIMULATED, target.inputs.is_some()) {
             true => Some(self.inputs(target.inputs, baseline)?),
             false => None,
@@ -65,7 +66,7 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
         &mut self,
         target: Option<&Inputs>,
         baseline: Option<SceneBaseline>,
-    ) -> Result<Inputs, NonCanonical> {
+    ) -> Result<Inputs, DecodeError> {
         let ticks = baseline.map(|baseline| baseline.ticks);
         let origin = self.origin(target.map(|inputs| inputs.origin), ticks)?;
         let mut inputs = Inputs {
@@ -78,9 +79,7 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
             let input = target.map_or(0, |target| target.bytes[tick]);
             last = self.input(input, last)?;
             inputs.bytes[tick] = last;
-            if self.bins.is_past_end() {
-                return Err(NonCanonical::PastEnd);
-            }
+            check_end(self.bins)?;
         }
         Ok(inputs)
     }
@@ -89,7 +88,7 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
         &mut self,
         target: Option<Origin>,
         ticks: Option<u16>,
-    ) -> Result<Origin, NonCanonical> {
+    ) -> Result<Origin, DecodeError> {
         let usual = ticks
             .and_then(|ticks| u8::try_from(ticks).ok())
             .filter(|&ticks| ticks > 0)
@@ -108,23 +107,15 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
         };
         let age = target.map_or(0, Origin::age);
         let origin = kind(self.digits(INPUTS, 8, age.into()) as u8);
-        if origin.age() == 0 {
-            return Err(NonCanonical::OutOfRange {
-                field: BitKind::Inputs,
-                body: None,
-                value: 0,
-                min: 1,
-                max: MAX_SIMULATED_TICKS as i64,
-            });
-        }
+        check_range(self.bins, INPUTS, origin.age(), &(1..=u8::MAX))?;
         match Some(origin) == usual {
-            true => Err(NonCanonical::Redundant),
+            true => Err(not_canonical(self.bins)),
             false => Ok(origin),
         }
     }
 
     /// Codes an input relative to the previous one.
-    fn input(&mut self, input: u8, last: u8) -> Result<u8, NonCanonical> {
+    fn input(&mut self, input: u8, last: u8) -> Result<u8, DecodeError> {
         if self.flag(INPUTS, SAME_INPUT, input == last) {
             return Ok(last);
         }
@@ -134,26 +125,24 @@ impl<B: BinCoder, O: CodingObserver> FixedBins<'_, B, O> {
             coded | u8::from(!same) << bit
         });
         match changes {
-            0 => Err(NonCanonical::Redundant),
+            0 => Err(not_canonical(self.bins)),
             changes => Ok(last ^ changes),
         }
     }
 
-    fn state_chunk(&mut self, target: &[u8], chunk: &mut Vec<u8>) -> Result<(), NonCanonical> {
+    fn state_chunk(&mut self, target: &[u8], chunk: &mut Vec<u8>) -> Result<(), DecodeError> {
         if self.flag(INPUTS, NO_STATE_CHUNK, target.is_empty()) {
             return Ok(());
         }
         let length = self.digits(STATE, LENGTH_BITS, target.len() as u32);
         if length == 0 {
-            return Err(NonCanonical::Redundant);
+            return Err(not_canonical(self.bins));
         }
         for index in 0..length as usize {
             let byte = target.get(index).copied().unwrap_or(0);
             let byte = self.digits(STATE, u8::BITS, byte.into());
             chunk.push(byte as u8);
-            if self.bins.is_past_end() {
-                return Err(NonCanonical::PastEnd);
-            }
+            check_end(self.bins)?;
         }
         Ok(())
     }

@@ -1,10 +1,11 @@
 //! The values of a body's further fields: whether each changed, and by how much. The probabilities adapt from packet
 //! to packet. They start at even odds in every scene.
 
-use super::bins::{CodingObserver, Element, NonCanonical};
+use super::bins::{CodingObserver, Element, check_range, not_canonical};
 use super::coder::BinCoder;
 use super::layout::{DIGITS, FALLS, VALUE_CLASSES, VALUE_STATES};
 use super::packet_coder::PacketCoder;
+use crate::decode_error::DecodeError;
 use crate::plan::ValuePlan;
 
 impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
@@ -14,7 +15,7 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         body: usize,
         target: Option<&[u32]>,
         words: &mut [u32],
-    ) -> Result<(), NonCanonical> {
+    ) -> Result<(), DecodeError> {
         let plan = self.snapshots.plan;
         let class = self.snapshots.reference.kind(body) % VALUE_CLASSES;
         for (index, value) in plan.values().iter().enumerate() {
@@ -41,14 +42,14 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
         states: usize,
         before: u32,
         target: u32,
-    ) -> Result<u32, NonCanonical> {
+    ) -> Result<u32, DecodeError> {
         if value.max == 1 {
             return Ok(1 - before);
         }
         if value.is_name {
             let coded = self.number(element, value.max as usize + 1, target as usize)? as u32;
             return match coded == before {
-                true => Err(NonCanonical::Redundant),
+                true => Err(not_canonical(&self.bins)),
                 false => Ok(coded),
             };
         }
@@ -69,15 +70,10 @@ impl<B: BinCoder, O: CodingObserver> PacketCoder<'_, B, O> {
             true => changed.rem_euclid(count),
             false => changed,
         };
-        match u32::try_from(changed) {
-            Ok(changed) if changed <= value.max && changed != before => Ok(changed),
-            _ => Err(NonCanonical::OutOfRange {
-                field: element.kind,
-                body: element.body,
-                value: changed,
-                min: 0,
-                max: value.max.into(),
-            }),
+        check_range(&self.bins, element, changed, &(0..=value.max.into()))?;
+        match changed as u32 == before {
+            true => Err(not_canonical(&self.bins)),
+            false => Ok(changed as u32),
         }
     }
 

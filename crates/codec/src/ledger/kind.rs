@@ -162,28 +162,18 @@ const NAMES: [&str; 12] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::CUBES;
+    use crate::schema::{CUBES, Field, FieldForm};
 
     #[test]
     fn fields_have_the_names_of_the_schema_and_no_other_kind_has() {
-        let text = r#"(
-    name: "s", ticks_per_second: 60, up: Z,
-    position: (
-        (min: 0, max: 1, steps_per_unit: 8),
-        (min: 0, max: 1, steps_per_unit: 8),
-        (min: 0, max: 1, steps_per_unit: 8),
-    ),
-    component_bits: 9, levels: Odd, anchor: None,
-    kinds: [(name: "k", shape: Unknown)],
-    fields: [
-        (name: "lit", form: Flag),
-        (name: "heat", form: Int(min: 0, max: 9)),
-        (name: "state", form: Flag),
-    ],
-    world: (gravity: 0, floor: None, max_speed: 1, linear: None),
-    slots: Fixed,
-)"#;
-        let schema = ron::from_str(text).unwrap();
+        let field = |name: &'static str| Field {
+            name: name.into(),
+            form: FieldForm::Flag,
+        };
+        let schema = Schema {
+            fields: ["lit", "heat", "state"].map(field).to_vec().into(),
+            ..CUBES
+        };
         let names = [BitKind::Interacting, BitKind::field(1), BitKind::field(2)];
         let names = names.map(|kind| kind.name_in(&schema));
         assert_eq!(names, ["lit", "heat", "field state"]);

@@ -54,18 +54,3 @@ fn is_falling(
     (now * before_ticks - before * ticks) * 4 * denominator
         < -numerator * (ticks + before_ticks) * ticks * before_ticks
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const GRAVITY: (i64, i64) = (25, 9);
-
-    #[test]
-    fn a_body_counts_as_falling_beyond_half_of_gravity() {
-        assert!(is_falling(GRAVITY, (-51, 6), (0, 6)));
-        assert!(!is_falling(GRAVITY, (-50, 6), (0, 6)));
-        assert!(!is_falling(GRAVITY, (0, 6), (0, 6)));
-        assert!(is_falling(GRAVITY, (-30, 6), (30, 6)));
-    }
-}

@@ -51,28 +51,3 @@ pub const AFFINE_VELOCITY: Bounded = Bounded {
     min: -524_287,
     max: 524_287,
 };
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_constants_are_those_of_the_affine_map() {
-        for (range, grid) in [
-            (16.0, AFFINE_POSITION_XY),
-            (16.0, AFFINE_POSITION_Z),
-            (64.0, AFFINE_VELOCITY),
-        ] {
-            let scale = 2.0 * range / DIFFERENCE_STEPS;
-            assert_eq!((range / scale).round(), f64::from(DIFFERENCE_ZERO_POINT));
-            assert!((scale * grid.steps_per_unit - 1.0).abs() < 1e-15);
-        }
-        assert_eq!(
-            (AFFINE_POSITION_XY.bits(), AFFINE_POSITION_Z.bits()),
-            (25, 21)
-        );
-        let widest = AFFINE_VELOCITY.max - AFFINE_VELOCITY.min;
-        assert!(widest + DIFFERENCE_ZERO_POINT < 1 << DIFFERENCE_BITS);
-        assert!(DIFFERENCE_ZERO_POINT - widest >= 0);
-    }
-}

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Fields, QuantizeError, QuantizedSnapshot, batch};
 use crate::ledger::BitKind;
 use crate::plan::Plan;
-use crate::precision::{Orientation, Position, Precision, VelocityPrecision};
+use crate::precision::{Orientation, Precision, VelocityPrecision};
 use crate::quantize::affine::AFFINE_VELOCITY;
 use crate::quantize::bounded::{Bounded, VELOCITY};
 use crate::quantize::smallest_three::SmallestThree;
@@ -14,12 +14,10 @@ use crate::state::{BodyState, Snapshot};
 /// A body as integers: a smallest-three orientation, and a position in the schema's steps, with z up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuantizedBody {
-    /// Orientation. The number of bits per component is passed separately.
+    /// Orientation, with the schema's number of bits per component.
     pub orientation: SmallestThree,
     /// Position, in the schema's steps, with z up.
     pub position: [i32; 3],
-    /// Whether the body is interacting.
-    pub interacting: bool,
 }
 
 impl QuantizedSnapshot {
@@ -49,37 +47,6 @@ impl QuantizedSnapshot {
             .inspect_err(|_| self.clear(precision))?;
         let words = self.len() * self.plan.words();
         self.words.resize(words, 0);
-        Ok(())
-    }
-
-    /// Sets this to integers: smallest-three orientations with `component_bits`, positions in the schema's
-    /// steps, and no velocities. Reuses memory.
-    ///
-    /// # Errors
-    /// [`QuantizeError`] for the first integer out of range, or for illegal `component_bits`. `self` has
-    /// no bodies after an error.
-    pub fn assign(
-        &mut self,
-        component_bits: u8,
-        bodies: impl IntoIterator<Item = QuantizedBody>,
-    ) -> Result<(), QuantizeError> {
-        let precision = Precision {
-            orientation: Orientation::SmallestThree {
-                bits: component_bits,
-            },
-            velocity: VelocityPrecision::Omitted,
-            position: Position::QUANTIZED,
-        };
-        self.clear(precision);
-        precision.orientation.check()?;
-        for (index, body) in bodies.into_iter().enumerate() {
-            if let Err(error) = check_integers(index, &body, component_bits, &self.plan) {
-                self.clear(precision);
-                return Err(error);
-            }
-            self.push_position(body.position, body.interacting);
-            self.push_smallest_three(component_bits, body.orientation);
-        }
         Ok(())
     }
 
@@ -193,7 +160,6 @@ fn words(values: [f32; 3]) -> [i32; 3] {
 pub(super) fn check_integers(
     index: usize,
     body: &QuantizedBody,
-    component_bits: u8,
     plan: &Plan,
 ) -> Result<(), QuantizeError> {
     let check = |field, value: i64, min: i64, max: i64| {
@@ -208,7 +174,8 @@ pub(super) fn check_integers(
             max,
         })
     };
-    let max = i64::from(plan.schema().levels.max_component(component_bits));
+    let schema = plan.schema();
+    let max = i64::from(schema.levels.max_component(schema.component_bits));
     check(
         BitKind::Orientation,
         i64::from(body.orientation.largest),
@@ -235,6 +202,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::precision::Position;
     use crate::schema::{CUBES, Levels, Schema};
 
     /// Quantizes without batches.
@@ -340,30 +308,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn integers_out_of_range_are_refused() {
-        let body = QuantizedBody {
-            orientation: SmallestThree::default(),
-            position: [0; 3],
-            interacting: true,
-        };
-        let mut snapshot = QuantizedSnapshot::new(
-            Plan::cubes(),
-            Precision {
-                orientation: Orientation::Full,
-                velocity: VelocityPrecision::Full,
-                position: Position::Full,
-            },
-        );
-        assert_eq!(snapshot.assign(9, [body]), Ok(()));
-        assert!(snapshot.is_interacting(0));
-        let below = QuantizedBody {
-            position: [0, 0, -1],
-            ..body
-        };
-        assert!(snapshot.assign(9, [body, below]).is_err());
-        assert!(snapshot.is_empty());
     }
 }

@@ -102,11 +102,9 @@ impl QuantizedSnapshot {
         body: QuantizedBody,
         values: &[u32],
     ) -> Result<(), QuantizeError> {
-        let bits = self.plan.schema().component_bits;
-        super::fill::check_integers(slot, &body, bits, &self.plan)?;
+        super::fill::check_integers(slot, &body, &self.plan)?;
         let fields = Fields {
             position: body.position,
-            interacting: body.interacting,
             smallest_three: body.orientation,
             ..Fields::default()
         };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{QuantizeError, QuantizedSnapshot};
 use crate::ladder;
+use crate::memory;
 use crate::plan::Plan;
 use crate::precision::Precision;
 use crate::state::Snapshot;
@@ -52,24 +53,9 @@ impl SnapshotPool {
 }
 
 /// Unused snapshots, kept to reuse their memory.
-#[derive(Debug, Default)]
-pub(crate) struct Spares(Vec<Arc<QuantizedSnapshot>>);
-
-/// A clone starts without spare snapshots.
-impl Clone for Spares {
-    fn clone(&self) -> Self {
-        Self::default()
-    }
-}
+pub(crate) type Spares = memory::Spares<QuantizedSnapshot>;
 
 impl Spares {
-    /// Keeps a snapshot for reuse if this was its last reference.
-    pub(crate) fn release(&mut self, mut snapshot: Arc<QuantizedSnapshot>) {
-        if Arc::get_mut(&mut snapshot).is_some() {
-            self.0.push(snapshot);
-        }
-    }
-
     /// Returns the snapshot in `slot` if it is not shared. Otherwise puts an unshared one with arbitrary content
     /// there.
     pub(crate) fn unshared<'p>(
@@ -84,12 +70,8 @@ impl Spares {
 
     /// Returns an unshared snapshot with arbitrary content.
     pub(crate) fn take(&mut self) -> Arc<QuantizedSnapshot> {
-        self.0.pop().unwrap_or_else(|| {
-            Arc::new(QuantizedSnapshot::new(
-                Plan::cubes(),
-                ladder::UNCOMPRESSED.stages.precision(),
-            ))
-        })
+        let precision = ladder::UNCOMPRESSED.stages.precision();
+        self.take_or(1, || QuantizedSnapshot::new(Plan::cubes(), precision))
     }
 }
 
@@ -120,8 +102,8 @@ mod tests {
         let mut spares = Spares::default();
         let first = spares.take();
         spares.release(Arc::clone(&first));
-        assert!(spares.0.is_empty());
+        assert_eq!(spares.len(), 0);
         spares.release(first);
-        assert_eq!(spares.0.len(), 1);
+        assert_eq!(spares.len(), 1);
     }
 }

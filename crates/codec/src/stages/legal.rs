@@ -2,7 +2,6 @@
 
 use std::ops::Deref;
 
-use crate::ladder;
 use crate::precision::StepsPerMetreError;
 use crate::quantize::smallest_three::{ComponentBitsError, MAX_ARITHMETIC_BITS};
 use crate::stages::{
@@ -15,10 +14,10 @@ use crate::stages::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stages(StageOptions, Coverage);
 
-/// The stages of [`ladder::UNCOMPRESSED`].
+/// The stages of [`UNCOMPRESSED`](crate::ladder::UNCOMPRESSED).
 impl Default for Stages {
     fn default() -> Self {
-        ladder::UNCOMPRESSED.stages
+        Self(StageOptions::UNCOMPRESSED, Coverage::Complete)
     }
 }
 
@@ -274,47 +273,5 @@ impl StageOptions {
                     ..
                 }
             )
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ladder;
-
-    const TOP: StageOptions = ladder::CHANGED_FLAGS.stages.options();
-
-    #[test]
-    fn every_refusal_of_a_parameter_has_its_own_reason() {
-        for bits in [0, 1, 16, 255] {
-            let orientation = Orientation::SmallestThree { bits };
-            assert_eq!(
-                StageOptions { orientation, ..TOP }.check(),
-                Err(ComponentBitsError { bits }.into())
-            );
-        }
-        for steps_per_metre in 0..=u16::MAX {
-            let legal = [32, 64, 128, 256, 512, 1024, 2048, 4096].contains(&steps_per_metre);
-            let reason = StepsPerMetreError { steps_per_metre }.into();
-            let position = Position::Quantized { steps_per_metre };
-            let checked = StageOptions { position, ..TOP }.check();
-            assert_eq!(checked.err(), (!legal).then_some(reason));
-        }
-        for small in 0..=33 {
-            for large in 0..=33 {
-                let mut of = [TOP; 3];
-                of[0].delta = Delta::RelativeIndices { small, large };
-                of[1].relative_position = RelativePosition::TwoRanges { small, large };
-                of[2].relative_orientation = RelativeOrientation::TwoRanges { small, large };
-                let ordered = 1 <= small && small <= large;
-                for (options, most) in of.into_iter().zip([16, 18, 10]) {
-                    let refused = options.check().err();
-                    assert_eq!(refused.is_none(), ordered && large <= most);
-                    let of_ranges =
-                        |error| matches!(error, IllegalStages::Ranges { max, .. } if max == most);
-                    assert!(refused.is_none_or(of_ranges));
-                }
-            }
-        }
     }
 }

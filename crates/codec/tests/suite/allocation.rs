@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use allocation_counter::measure;
-use cubewire_codec::ladder::{AFFINE, LADDER, SIMULATED};
+use cubewire_codec::ladder::{self, SIMULATED};
+use cubewire_codec::schema::{CUBES, Field, FieldForm, Schema, Slots};
 use cubewire_codec::{
     Baseline, Baselines, BitLedger, Decoder, Encoder, Inputs, Limits, Origin, Packet, Plan,
     QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
@@ -94,12 +95,11 @@ fn encoding_and_decoding_allocate_nothing_once_warm() {
         frame.dequantize(&mut state);
         states.push(state);
     }
-    let rungs = LADDER.into_iter().chain([AFFINE]).map(|rung| rung.stages);
     let fill = |tick: usize, stages: Stages, current: &mut QuantizedSnapshot| {
         let quantized = current.quantize(&states[tick], stages.precision());
         quantized.unwrap();
     };
-    let rungs: Vec<_> = rungs.collect();
+    let rungs: Vec<_> = ladder::all().map(|rung| rung.stages).collect();
     check(
         &Plan::cubes(),
         &states[0],
@@ -123,7 +123,7 @@ proptest! {
             worlds.push(world);
         }
         let fill = |tick: usize, _, current: &mut QuantizedSnapshot| worlds[tick].quantize(current);
-        check(&plan, &worlds[0].initial(), &legal_rungs(&plan), worlds.len(), fill, |_| None);
+        check(&plan, &worlds[0].snapshot(), &legal_rungs(&plan), worlds.len(), fill, |_| None);
     }
 }
 
@@ -143,20 +143,16 @@ fn simulated_packets_allocate_nothing_once_warm() {
 #[test]
 fn a_packet_cannot_make_a_receiver_of_the_most_slots_take_much_memory() {
     const SLOTS: u64 = 65_536;
-    let schema = r#"(
-    name: "crowd", ticks_per_second: 60, up: Y,
-    position: (
-        (min: -500, max: 500, steps_per_unit: 128),
-        (min: 0, max: 60, steps_per_unit: 128),
-        (min: -500, max: 500, steps_per_unit: 128),
-    ),
-    component_bits: 9, levels: Odd, anchor: None,
-    kinds: [(name: "ball", shape: Ball(0.3)), (name: "crate", shape: Box((0.5, 0.3, 0.4)))],
-    fields: [(name: "on", form: Flag), (name: "health", form: Int(min: 0, max: 100))],
-    world: (gravity: 9.81, floor: Some(0), max_speed: 40, linear: None),
-    slots: Living(max: 65536),
-)"#;
-    let plan = Plan::new(ron::from_str(schema).unwrap()).unwrap();
+    let health = Field {
+        name: "health".into(),
+        form: FieldForm::Int { min: 0, max: 100 },
+    };
+    let schema = Schema {
+        fields: [&CUBES.fields[..], &[health]].concat().into(),
+        slots: Slots::Living { max: SLOTS as u32 },
+        ..CUBES
+    };
+    let plan = Plan::new(schema).unwrap();
     let few = Limits { max_bodies: 65_535 };
     assert!(Decoder::new(Arc::clone(&plan), Snapshot::default(), few).is_err());
     let mut rng = ChaCha8Rng::seed_from_u64(crate::seed());

@@ -2,46 +2,23 @@
 
 use std::sync::Arc;
 
-use cubewire_codec::ladder::{AFFINE, LADDER, PREDICTED_POSITION, rung};
+use cubewire_codec::ladder::{self, PREDICTED_POSITION};
 use cubewire_codec::schema::{Schema, Slots};
 use cubewire_codec::stages::Orientation;
 use cubewire_codec::{Plan, Sequence, Snapshot, StageOptions, encode_initial};
 use proptest::prelude::*;
 
 use crate::example_states::example_states;
-use crate::pair::{Course, Pair, course, float_bodies, real_play, send_to_both};
+use crate::lane::any_packed_stages;
+use crate::pair::{Course, Pair, course, float_bodies, real_play};
 use crate::random::{cases, schema};
-use crate::scene::{any_packed_stages, scenes};
 use crate::scenes::{legal_rungs, step};
 use crate::second_bodies::decode_block;
-use crate::world::World;
-
-#[test]
-fn both_read_real_play() {
-    let states = real_play(30);
-    for rung in LADDER.into_iter().chain([AFFINE]) {
-        if !rung.stages.delta.is_arithmetic() {
-            send_to_both(
-                &states[0].1,
-                &states,
-                &[rung.stages],
-                &[Course::complete(1)],
-            );
-        }
-    }
-}
-
-#[test]
-fn both_read_play_whose_stages_change() {
-    let stages = ["changed-flags", "predicted-position", "delta", "at-rest"];
-    let stages = stages.map(|name| rung(name).expect("it is a rung").stages);
-    let states = real_play(40);
-    send_to_both(&states[0].1, &states, &stages, &[Course::complete(1)]);
-}
+use crate::world::{World, plays};
 
 #[test]
 fn both_refuse_flipped_bits_of_real_play() {
-    let frames = real_play(12);
+    let frames = real_play(24);
     let mut pair = Pair::new(&frames[0].1);
     let mut read = 0;
     let partial = Course {
@@ -53,19 +30,29 @@ fn both_refuse_flipped_bits_of_real_play() {
         is_lost: true,
         ..partial
     };
-    let courses = [partial, partial, lost, partial, Course::complete(3)];
-    // Some packets cannot be merged with the others.
-    let usual = PREDICTED_POSITION.stages;
+    let complete = Course::complete(1);
+    let courses = [
+        partial,
+        partial,
+        lost,
+        partial,
+        Course::complete(3),
+        complete,
+        complete,
+    ];
     let finer = StageOptions {
         orientation: Orientation::SmallestThree { bits: 10 },
-        ..usual.options()
+        ..*PREDICTED_POSITION.stages
     };
-    let stages = [usual, usual, usual, finer.check().unwrap()];
-    let packets = courses.into_iter().cycle().zip(stages.into_iter().cycle());
-    for (frame, (course, stages)) in frames.iter().zip(packets) {
+    // Some packets cannot be merged with the others.
+    let predicted = [PREDICTED_POSITION.stages; 9].into_iter();
+    let rungs = ladder::all().map(|rung| rung.stages);
+    let stages = predicted.chain([finer.check().unwrap()]).chain(rungs);
+    let stages = stages.filter(|stages| !stages.delta.is_arithmetic());
+    for (frame, (course, stages)) in frames.iter().zip(courses.into_iter().cycle().zip(stages)) {
         pair.send(frame, stages, course);
         let bits = pair.lane.packet.bytes.len() * 8;
-        for bit in (0..bits.min(80)).chain((80..bits).step_by(201)) {
+        for bit in (0..bits.min(80)).chain((80..bits).step_by(bits / 50 + 1)) {
             read += usize::from(pair.reads_flipped(&[bit]));
         }
     }
@@ -95,13 +82,22 @@ fn both_read_the_initial_state() {
 proptest! {
     #![proptest_config(cases(1_000))]
 
+    /// Both also refuse the same damaged packets.
     #[test]
     fn both_read_any_legal_combination(
-        scene in scenes(30, 10),
+        play in plays(30, 10),
         stages in prop::collection::vec(any_packed_stages(&[2, 8, 9, 10, 15]), 1..3),
         courses in prop::collection::vec(course(), 1..10),
+        flips in prop::collection::vec(any::<prop::sample::Index>(), 0..4),
     ) {
-        send_to_both(&scene.initial, &scene.play(), &stages, &courses);
+        let mut pair = Pair::new(&play.initial);
+        let courses = courses.into_iter().cycle().zip(stages.into_iter().cycle());
+        for (frame, (course, stages)) in play.frames.iter().zip(courses) {
+            pair.send(frame, stages, course);
+            let bits = pair.lane.packet.bytes.len() * 8;
+            let flips: Vec<usize> = flips.iter().map(|flip| flip.index(bits)).collect();
+            pair.reads_flipped(&flips);
+        }
     }
 
     /// These scenes have arbitrary axes, steps, levels and fields, but bodies do not come or go.
@@ -116,31 +112,13 @@ proptest! {
         let mut rungs = legal_rungs(&plan);
         rungs.retain(|stages| !stages.delta.is_arithmetic());
         let mut world = World::new(Arc::clone(&plan), 12, seed);
-        let mut pair = Pair::of_other(&plan, &world.initial());
+        let mut pair = Pair::of_other(&plan, &world.snapshot());
         for (tick, (course, [rung, flip])) in (0..).zip(courses) {
             step(&mut world);
             let stages = rungs[usize::from(rung) % rungs.len()];
             pair.send_quantized((Sequence(tick * 3), &world.quantized(stages)), stages, course);
             let bits = pair.lane.packet.bytes.len() * 8;
             pair.reads_flipped(&[usize::from(flip) % bits]);
-        }
-    }
-
-    /// Both decoders accept or refuse the same packets.
-    #[test]
-    fn both_refuse_the_same_packets(
-        scene in scenes(8, 6),
-        stages in prop::collection::vec(any_packed_stages(&[2, 9]), 1..3),
-        courses in prop::collection::vec(course(), 6),
-        flips in prop::collection::vec(any::<prop::sample::Index>(), 1..4),
-    ) {
-        let mut pair = Pair::new(&scene.initial);
-        let courses = courses.into_iter().zip(stages.into_iter().cycle());
-        for (frame, (course, stages)) in scene.play().iter().zip(courses) {
-            pair.send(frame, stages, course);
-            let bits = pair.lane.packet.bytes.len() * 8;
-            let flips: Vec<usize> = flips.iter().map(|flip| flip.index(bits)).collect();
-            pair.reads_flipped(&flips);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Arithmetic coding: sizes, trained models, and detection of differences between the two ends.
+//! Arithmetic coding: trained models, detection of differences between the two ends, and extreme scenes.
 
 use std::sync::Arc;
 
@@ -9,8 +9,13 @@ use cubewire_codec::{
     Baseline, BitLedger, BodyState, QuantizedSnapshot, Sequence, Simulated, Snapshot,
 };
 
+use glam::Vec3;
+use proptest::prelude::*;
+
+use crate::lane::Lane;
+use crate::pair::real_play;
+use crate::random::cases;
 use crate::recording;
-use crate::scene::Lane;
 
 /// Frames between a snapshot and its baseline.
 const AGE: usize = 6;
@@ -30,6 +35,17 @@ fn send(lane: &mut Lane, rung: Rung, current: &QuantizedSnapshot, additional: bo
     let (sequence, names) = numbered(lane.sent.len(), additional);
     let numbered = (sequence, rung.stages);
     lane.send_simulated(numbered, current, names, Simulated::default());
+}
+
+/// Sends frames of floats with both variants.
+fn send_on_both(frames: &[(Sequence, Snapshot)]) {
+    for rung in [ARITHMETIC, PREDICTED] {
+        let mut lane = Lane::new(&frames[0].1, BitLedger::new());
+        for (sequence, frame) in frames {
+            let at = |age| Some(Sequence(sequence.0.wrapping_sub(age)));
+            lane.send_naming(*sequence, rung.stages, frame, at(6), [at(7), at(8)]);
+        }
+    }
 }
 
 /// Whether the receiver decodes the next frame.
@@ -109,19 +125,6 @@ fn a_model_trained_on_one_recording_improves_another() {
 }
 
 #[test]
-fn a_world_at_rest_takes_at_most_eight_bytes() {
-    let frame = &recording::frames("dev-mix")[0];
-    for rung in [ARITHMETIC, PREDICTED] {
-        let mut lane = Lane::new(&floats(frame), BitLedger::new());
-        for _ in 0..40 {
-            send(&mut lane, rung, frame, true);
-        }
-        let bytes = lane.packet.bytes.len();
-        assert!(bytes <= 8, "{}: {bytes} bytes", rung.name);
-    }
-}
-
-#[test]
 fn other_initial_states_and_models_are_detected() {
     let frames = recording::frames("dev-mix");
     let initial = floats(&frames[0]);
@@ -159,16 +162,59 @@ fn a_drifted_adaptive_state_is_detected() {
 }
 
 #[test]
-fn as_many_bodies_as_there_may_be_can_move_at_one_point() {
-    // Compares only some pairs, because all of them would take too long.
-    let body = BodyState::default();
-    let initial = Snapshot {
-        bodies: vec![body; 65_536],
-    };
-    let mut moved = initial.clone();
-    for body in &mut moved.bodies {
-        body.position.z = 1.0;
+fn worlds_move_as_a_whole_and_bodies_are_put_elsewhere() {
+    // More bodies change than can touch or carry others, all close together.
+    let mut frames = real_play(12);
+    for (frame, (_, state)) in frames.iter_mut().enumerate() {
+        for (n, body) in state.bodies.iter_mut().enumerate() {
+            body.position.x *= 0.2;
+            body.position.y *= 0.2;
+            body.position.x += 0.01 * (frame * (1 + n % 5)) as f32;
+        }
     }
-    let mut lane = Lane::new(&initial, BitLedger::new());
-    lane.send(Sequence(0), PREDICTED.stages, &moved, None);
+    send_on_both(&frames);
+    // From corner to corner of the world, so that every prediction is far outside.
+    let mut frames = real_play(30);
+    for (frame, (_, state)) in frames.iter_mut().enumerate() {
+        for (n, body) in state.bodies.iter_mut().enumerate().take(40) {
+            let side = (frame / (1 + n % 7)) % 2;
+            let corner = [-255.9, 255.9][side];
+            body.position = Vec3::new(corner, -corner, 16.0 + corner / 17.0);
+        }
+    }
+    send_on_both(&frames);
+}
+
+/// A position on a lattice of the limit distances for touching, carrying and being near.
+fn limit_position() -> impl Strategy<Value = Vec3> {
+    let along = || prop::sample::select(vec![0, 0, 0, 350, 512, 900, 1024]);
+    let position = |(x, y, z): (i32, i32, i32)| Vec3::new(x as f32, y as f32, (z + 102) as f32);
+    (along(), along(), along()).prop_map(move |parts| position(parts) / 512.0)
+}
+
+proptest! {
+    #![proptest_config(cases(1_000))]
+
+    /// Bodies at the limit distances for touching, carrying and being near.
+    #[test]
+    fn bodies_at_limits_arrive(
+        positions in prop::collection::vec(prop::collection::vec(limit_position(), 8), 6),
+        moves in prop::collection::vec(prop::collection::vec(any::<bool>(), 8), 6),
+        variant in 0_usize..2,
+    ) {
+        let body = |position: &Vec3| BodyState { position: *position, ..BodyState::default() };
+        let mut state = Snapshot { bodies: positions[0].iter().map(body).collect() };
+        let mut lane = Lane::new(&state, BitLedger::new());
+        let mut before = None;
+        for (frame, (positions, moves)) in positions.iter().zip(&moves).enumerate() {
+            for ((body, position), moves) in state.bodies.iter_mut().zip(positions).zip(moves) {
+                if *moves {
+                    body.position = *position;
+                }
+            }
+            let sequence = Sequence(6 * frame as u16);
+            lane.send(sequence, [ARITHMETIC, PREDICTED][variant].stages, &state, before);
+            before = Some(sequence);
+        }
+    }
 }

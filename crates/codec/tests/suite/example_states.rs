@@ -6,7 +6,7 @@ use cubewire_codec::{
 };
 use glam::{Quat, Vec3};
 
-use crate::scene::Lane;
+use crate::lane::Lane;
 
 /// The initial state and the four other states.
 pub(crate) fn example_states() -> (Snapshot, [(Sequence, Snapshot); 4]) {

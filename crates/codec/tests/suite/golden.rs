@@ -26,12 +26,12 @@ use cubewire_codec::ladder::{
 };
 use cubewire_codec::quantize::smallest_three::SmallestThree;
 use cubewire_codec::{
-    Baseline, BitLedger, BodyState, Coverage, Decoder, Fingerprint, Inputs, Limits, Origin, Plan,
-    QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
+    Baseline, BitLedger, BodyState, Coverage, Decoder, Fingerprint, Inputs, Life, Limits, Origin,
+    Plan, QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
 use glam::Vec3;
 
-use crate::scene::Lane;
+use crate::lane::Lane;
 use crate::wire_document::with_examples;
 
 const GOLDEN: &str = include_str!("../golden.txt");
@@ -125,7 +125,7 @@ impl Body {
         self.orientation = turned.map(|part| part * ONE / length);
     }
 
-    fn body(&self, interacting: bool) -> QuantizedBody {
+    fn body(&self) -> QuantizedBody {
         let size = |index: &usize| (self.orientation[*index].abs(), 3 - *index);
         let largest = (0..4).max_by_key(size).expect("there are four");
         let sign = self.orientation[largest].signum();
@@ -142,7 +142,6 @@ impl Body {
                 components,
             },
             position: self.position.map(|axis| (axis / 64) as i32),
-            interacting,
         }
     }
 }
@@ -167,10 +166,13 @@ pub(crate) fn play() -> (Snapshot, Vec<QuantizedSnapshot>) {
             bodies[5].position = [-9_000 * 64, 9_000 * 64, 600 * 64];
             bodies[7].velocity = [500, -300, 900];
         }
-        let bodies = bodies.iter().enumerate();
-        let bodies = bodies.map(|(index, body)| body.body((index + tick / 8) % 5 == 0));
         let mut frame = QuantizedSnapshot::new(Plan::cubes(), PREDICTED.stages.precision());
-        frame.assign(9, bodies).unwrap();
+        frame.clear_slots(BODIES);
+        for (slot, body) in bodies.iter().enumerate() {
+            let interacting = (slot + tick / 8) % 5 == 0;
+            let put = frame.put_integers(slot, Life::default(), body.body(), &[interacting.into()]);
+            put.unwrap();
+        }
         frames.push(frame);
     }
     (initial, frames)

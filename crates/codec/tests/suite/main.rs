@@ -1,15 +1,13 @@
 //! Integration tests of the codec's public API.
 
 mod allocation;
-mod arithmetic;
-mod components;
 mod conformance;
 mod entropy;
 mod example_states;
-mod examples;
 mod forms;
 mod golden;
 mod hostile;
+mod lane;
 mod levels;
 mod misuse;
 mod models;
@@ -20,7 +18,6 @@ mod recording;
 mod recordings;
 mod replay;
 mod round_trip;
-mod scene;
 mod scenes;
 mod schemas;
 mod second_bits;
@@ -33,7 +30,6 @@ mod second_scene;
 mod second_selection;
 mod second_stages;
 mod simulated;
-mod simulated_checks;
 mod sizes;
 mod wire_document;
 mod world;

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use cubewire_codec::ladder;
 use cubewire_codec::quantize::SmallestThree;
+use cubewire_codec::schema::CUBES;
 use cubewire_codec::simulation::MAX_STATE_CHUNK_BYTES;
 use cubewire_codec::stages::{IllegalStages, Orientation, Position};
 use cubewire_codec::{
-    Baseline, Baselines, EncodeError, Encoder, Limits, Packet, Plan, Precision, QuantizedBody,
-    QuantizedSnapshot, Sequence, Simulated, Snapshot, StageOptions, Stages,
+    Baseline, Baselines, EncodeError, Encoder, Life, Limits, Packet, Plan, Precision,
+    QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
-use glam::{Quat, Vec3};
+use glam::Quat;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -64,23 +65,6 @@ fn a_number_that_is_none_is_named_with_body_and_field() {
 }
 
 #[test]
-fn numbers_out_of_range_become_the_nearest_in_range() {
-    let mut state = bodies(1);
-    state.bodies[0].position = Vec3::new(-1e30, 300.0, 33.0);
-    state.bodies[0].linear_velocity = Vec3::new(40.0, -40.0, f32::MAX);
-    let options = StageOptions {
-        position: ladder::POSITION.stages.position,
-        ..*ladder::AT_REST.stages
-    };
-    let snapshot = quantized(&state, options.check().unwrap());
-    assert_eq!(snapshot.position(0), [-131_072, 131_071, 16_383]);
-    assert_eq!(snapshot.velocities(), [[1023, -1024, 1023]]);
-    let body = snapshot.body(0);
-    assert_eq!(body.position.x, -256.0);
-    assert_eq!(body.linear_velocity.y, -32.0);
-}
-
-#[test]
 fn integers_out_of_range_and_illegal_precisions_are_refused() {
     let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), ladder::POSITION.stages.precision());
     let body = QuantizedBody {
@@ -89,24 +73,25 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
             components: [256; 3],
         },
         position: [0, 0, 102],
-        interacting: false,
     };
-    snapshot.assign(9, [body]).unwrap();
+    snapshot.clear_slots(2);
+    let mut put = |body| {
+        let put = snapshot.put_integers(1, Life::default(), body, &[0]);
+        put.map_err(|error| error.to_string())
+    };
+    assert_eq!(put(body), Ok(()));
     let far = QuantizedBody {
         position: [0, 131_072, 0],
         ..body
     };
-    assert_eq!(
-        snapshot.assign(9, [body, far]).unwrap_err().to_string(),
-        "body 1: position 131072 is outside -131072..=131071"
-    );
-    assert_eq!(
-        snapshot.assign(8, [body]).unwrap_err().to_string(),
-        "body 0: orientation 256 is outside 0..=255"
-    );
+    let message = "body 1: position 131072 is outside -131072..=131071";
+    assert_eq!(put(far), Err(message.into()));
+    let mut wide = body;
+    wide.orientation.components[2] = 512;
+    let message = "body 1: orientation 512 is outside 0..=511";
+    assert_eq!(put(wide), Err(message.into()));
     for bits in [0, 1, 16, 255] {
         let message = format!("a smallest-three component has 2 to 15 bits, not {bits}");
-        assert_eq!(snapshot.assign(bits, []).unwrap_err().to_string(), message);
         let precision = Precision {
             orientation: Orientation::SmallestThree { bits },
             ..snapshot.precision()
@@ -131,26 +116,14 @@ fn integers_out_of_range_and_illegal_precisions_are_refused() {
     }
 }
 
-/// A scene with ten bits per orientation component, and with other steps along z.
-const OTHER: &str = r#"(
-    name: "other", ticks_per_second: 60, up: Z,
-    position: (
-        (min: -20, max: 44, steps_per_unit: 100),
-        (min: -20, max: 44, steps_per_unit: 100),
-        (min: 0, max: 32, steps_per_unit: 50),
-    ),
-    component_bits: 10, levels: Odd, anchor: None,
-    kinds: [(name: "ball", shape: Ball(0.3))],
-    fields: [],
-    world: (gravity: 9.81, floor: None, max_speed: 30, linear: None),
-    slots: Fixed,
-)"#;
-
 #[test]
 fn everything_readable_is_encoded_or_refused_with_the_reason_that_the_plan_gives() {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let readable: Vec<_> = Stages::every_readable(|most| random.random_range(0..most)).collect();
-    let other = Plan::new(ron::from_str(OTHER).unwrap()).unwrap();
+    // Other bits per orientation component, and other steps along z.
+    let mut other = CUBES;
+    (other.component_bits, other.position[2].steps_per_unit) = (10, 256.0);
+    let other = Plan::new(other).unwrap();
     for plan in [Plan::cubes(), other] {
         let scene = || Arc::clone(&plan);
         let mut encoder = Encoder::new(scene(), bodies(3), Limits::default()).unwrap();

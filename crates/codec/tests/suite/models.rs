@@ -9,7 +9,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::golden::play;
-use crate::scene::Lane;
+use crate::lane::Lane;
 
 /// Number of models to try.
 const MODELS: usize = 24;

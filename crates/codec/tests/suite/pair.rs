@@ -11,8 +11,8 @@ use cubewire_codec::{
 };
 use proptest::prelude::*;
 
+use crate::lane::Lane;
 use crate::recording;
-use crate::scene::Lane;
 use crate::second_bodies::{Body, FloatBody};
 use crate::second_decoder::decode;
 use crate::second_kept::Kept;
@@ -250,20 +250,6 @@ impl Pair {
             bytes[bit / 8] ^= 0x80 >> (bit % 8);
         }
         self.reads(&bytes)
-    }
-}
-
-/// Sends frames to both decoders.
-pub(crate) fn send_to_both(
-    initial: &Snapshot,
-    frames: &[(Sequence, Snapshot)],
-    stages: &[Stages],
-    courses: &[Course],
-) {
-    let mut pair = Pair::new(initial);
-    let stages = stages.iter().cycle().zip(courses.iter().cycle());
-    for (frame, (stages, course)) in frames.iter().zip(stages) {
-        pair.send(frame, *stages, *course);
     }
 }
 

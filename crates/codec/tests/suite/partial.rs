@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::lane::Lane;
 use crate::random::{cases, schema};
-use crate::scene::Lane;
 use crate::scenes::{legal_rungs, step};
 use crate::world::World;
 
@@ -22,7 +22,7 @@ const ACK_TICKS: u16 = 6;
 fn send(plan: &Arc<Plan>, stages: Stages, seed: u64, ticks: u16) -> usize {
     let mut world = World::new(Arc::clone(plan), 20, seed);
     let mut random = ChaCha8Rng::seed_from_u64(!seed);
-    let mut lane = Lane::of(Arc::clone(plan), &world.initial(), BitLedger::new());
+    let mut lane = Lane::of(Arc::clone(plan), &world.snapshot(), BitLedger::new());
     let mut arrived: Vec<u16> = Vec::new();
     let mut truth: Vec<QuantizedSnapshot> = Vec::new();
     let mut merged_bodies = 0;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use cubewire_codec::quantize::SmallestThree;
-use cubewire_codec::{Plan, QuantizedBody, QuantizedSnapshot, ladder};
+use cubewire_codec::{Life, Plan, QuantizedBody, QuantizedSnapshot, ladder};
 
 const BODIES: usize = 901;
 
@@ -32,17 +32,21 @@ fn read(name: &str) -> Vec<QuantizedSnapshot> {
     words
         .chunks_exact(BODIES * 8)
         .map(|frame| {
-            let bodies = frame.chunks_exact(8).map(|body| QuantizedBody {
-                orientation: SmallestThree {
-                    largest: body[0] as u8,
-                    components: [body[1] as u16, body[2] as u16, body[3] as u16],
-                },
-                position: [body[4], body[5], body[6]],
-                interacting: body[7] == 1,
-            });
-            let mut snapshot =
-                QuantizedSnapshot::new(Plan::cubes(), ladder::POSITION.stages.precision());
-            snapshot.assign(9, bodies).unwrap();
+            let precision = ladder::POSITION.stages.precision();
+            let mut snapshot = QuantizedSnapshot::new(Plan::cubes(), precision);
+            snapshot.clear_slots(BODIES);
+            for (slot, body) in frame.chunks_exact(8).enumerate() {
+                let quantized = QuantizedBody {
+                    orientation: SmallestThree {
+                        largest: body[0] as u8,
+                        components: [body[1] as u16, body[2] as u16, body[3] as u16],
+                    },
+                    position: [body[4], body[5], body[6]],
+                };
+                let flag = [body[7] as u32];
+                let put = snapshot.put_integers(slot, Life::default(), quantized, &flag);
+                put.unwrap();
+            }
             snapshot
         })
         .collect()

@@ -14,8 +14,8 @@ use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use crate::lane::Lane;
 use crate::random::{cases, schema};
-use crate::scene::Lane;
 use crate::world::World;
 
 /// Advances a world by a tick. Bodies of arbitrary kind and generation come and go.
@@ -50,7 +50,7 @@ pub(crate) fn legal_rungs(plan: &Plan) -> Vec<Stages> {
 pub(crate) fn send(plan: &Arc<Plan>, rungs: &[Stages], seed: u64, packets: u16) -> Lane {
     let mut world = World::new(Arc::clone(plan), 20, seed);
     let mut random = ChaCha8Rng::seed_from_u64(!seed);
-    let mut lane = Lane::of(Arc::clone(plan), &world.initial(), BitLedger::itemized());
+    let mut lane = Lane::of(Arc::clone(plan), &world.snapshot(), BitLedger::itemized());
     let mut stages = rungs[0];
     // Sequence numbers wrap.
     let (mut sequence, mut acked) = (Sequence((packets / 2).wrapping_neg()), Vec::new());

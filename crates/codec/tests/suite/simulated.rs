@@ -1,14 +1,15 @@
 //! Packets between two ends that simulate the same scene: origins, inputs, state chunks, and their sizes.
 
-use cubewire_codec::ladder::{ARITHMETIC, DELTA, PREDICTED, SIMULATED};
+use cubewire_codec::entropy::coder::{BinCoder, BinEncoder};
+use cubewire_codec::ladder::{AFFINE, ARITHMETIC, DELTA, PREDICTED, SIMULATED};
 use cubewire_codec::simulation::{MAX_SIMULATED_TICKS, MAX_STATE_CHUNK_BYTES};
 use cubewire_codec::{
-    Baseline, BitKind, BitLedger, DecodeError, Inputs, Origin, QuantizedSnapshot, Sequence,
-    Simulated,
+    Baseline, BitKind, BitLedger, DecodeError, Inputs, Life, Origin, Plan, QuantizedSnapshot,
+    Sequence, Simulated,
 };
 
 use crate::golden::play;
-use crate::scene::Lane;
+use crate::lane::{Lane, body_of};
 
 /// Sequence of a baseline. The packets after it have no longer check, unless a test says otherwise.
 const BASELINE: Sequence = Sequence(1_001);
@@ -83,7 +84,7 @@ fn continued(inputs: &[u8]) -> Option<Inputs> {
 }
 
 /// Whether a packet in sync has the longer check.
-pub(crate) const fn has_long_check(sequence: u16) -> bool {
+const fn has_long_check(sequence: u16) -> bool {
     sequence.wrapping_mul(2771) < 1024
 }
 
@@ -247,26 +248,105 @@ fn state_chunks_of_any_length_come_across_and_are_forgotten_with_the_next_packet
 }
 
 #[test]
-fn a_receiver_without_the_world_is_out_of_sync() {
+fn a_receiver_with_another_world_or_none_is_out_of_sync() {
     let mut ends = Ends::new();
-    let sequence = Sequence(BASELINE.0 + 6);
-    ends.send_after(6, 9, continued(&[7; 6]), &[]);
-    let bytes = ends.lane.packet.bytes.clone();
-    let received = &ends.lane.received;
-    let held = |sequence: Sequence| received.get(&sequence.0);
-    let decoder = &mut ends.lane.decoder;
-    let mut out = Baseline::default();
-    let error = decoder.decode(&bytes, held, &mut out).unwrap_err();
-    assert_eq!(error, DecodeError::Desync(sequence));
-    // Worlds with other bodies, or in another precision.
-    let mut fewer = ends.frames[9].clone();
-    fewer.assign(9, []).unwrap();
-    let mut wider = ends.frames[9].clone();
-    wider.assign(10, []).unwrap();
-    for prediction in [fewer, wider] {
-        let begun = decoder.begin(&bytes, held).unwrap();
-        let error = decoder.finish(begun, held, Some(&prediction), &mut out);
-        assert_eq!(error, Err(DecodeError::Desync(sequence)));
+    let with_long_check = (7..)
+        .find(|ticks| has_long_check(BASELINE.0 + ticks))
+        .unwrap();
+    for ticks in [6, with_long_check] {
+        let sequence = Sequence(BASELINE.0 + ticks);
+        ends.send_after(ticks, 9, continued(&vec![7; ticks.into()]), &[]);
+        let frame = &ends.frames[9];
+        let [mut fewer, mut moved] = [(); 2].map(|()| frame.clone());
+        fewer.clear_slots(frame.len() - 1);
+        let mut wider = QuantizedSnapshot::new(Plan::cubes(), AFFINE.stages.precision());
+        wider.clear_slots(frame.len());
+        let mut body = body_of(frame, 7);
+        body.position[1] += 1;
+        let values = [frame.is_interacting(7).into()];
+        moved
+            .put_integers(7, Life::default(), body, &values)
+            .unwrap();
+        let received = &ends.lane.received;
+        let held = |sequence: Sequence| received.get(&sequence.0);
+        let mut out = Baseline::default();
+        for prediction in [None, Some(&fewer), Some(&wider), Some(&moved)] {
+            let decoder = &mut ends.lane.decoder;
+            let begun = decoder.begin(&ends.lane.packet.bytes, held).unwrap();
+            let error = decoder.finish(begun, held, prediction, &mut out);
+            assert_eq!(error, Err(DecodeError::Desync(sequence)));
+        }
+        assert_eq!(out, Baseline::default());
     }
-    assert_eq!(out, Baseline::default());
+}
+
+const HALF: u32 = 32_768;
+const SIMULATED_BIN: (bool, u32) = (true, 63_488);
+const NO_STATE_CHUNK: (bool, u32) = (true, 65_280);
+
+/// Bins of a packet with an origin of this kind and age, spelled out, and unchanged inputs.
+fn spelled_out(kind: &[bool], age: u8) -> Vec<(bool, u32)> {
+    let mut bins = vec![SIMULATED_BIN, (false, 64_512)];
+    bins.extend(kind.iter().map(|&bin| (bin, HALF)));
+    bins.extend((0..8).rev().map(|bit| (age >> bit & 1 == 1, HALF)));
+    bins.extend(vec![(true, 64_512); age.into()]);
+    bins.push(NO_STATE_CHUNK);
+    bins
+}
+
+/// Bins that have the same meaning as a shorter form. No encoder writes them, except the first.
+#[test]
+fn other_forms_of_the_same_are_refused() {
+    let (initial, frames) = play();
+    let mut lane = Lane::new(&initial, BitLedger::new());
+    let baseline = Some(Sequence(1));
+    for (sequence, frame) in [(1, 0), (7, 6)] {
+        let inputs = Inputs::new(
+            Origin::FromSceneStart(sequence as u8),
+            &vec![0; sequence.into()],
+        );
+        let simulated = Simulated {
+            inputs: inputs.as_ref(),
+            state_chunk: &[],
+        };
+        let numbered = (Sequence(sequence), SIMULATED.stages);
+        let names = [baseline.filter(|_| sequence > 1), None, None];
+        lane.send_simulated(numbered, &frames[frame], names, simulated);
+    }
+    let start = vec![SIMULATED_BIN, (true, 64_512)];
+    let mut same_as_change = start.clone();
+    same_as_change.push((false, 64_512));
+    same_as_change.extend([(true, 49_152); 8]);
+    same_as_change.extend([(true, 64_512); 5]);
+    same_as_change.push(NO_STATE_CHUNK);
+    let mut usual = [start, vec![(true, 64_512); 6]].concat();
+    let mut empty = usual.clone();
+    empty.push((false, 65_280));
+    empty.extend([(false, HALF); 10]);
+    usual.push(NO_STATE_CHUNK);
+    for (what, bins, is_read) in [
+        ("the usual form", usual, true),
+        ("started", spelled_out(&[false, true], 6), true),
+        ("restored", spelled_out(&[false, false], 6), true),
+        ("another tick", spelled_out(&[true], 5), true),
+        ("the baseline's tick", spelled_out(&[true], 6), false),
+        ("no tick", spelled_out(&[true], 0), false),
+        ("the same input as a change", same_as_change, false),
+        ("a state chunk of no bytes", empty, false),
+    ] {
+        // Header and check.
+        let mut bytes = lane.packet.bytes[..5].to_vec();
+        let mut encoder = BinEncoder::new(&mut bytes);
+        for (bin, one) in bins {
+            encoder.bin(bin, one);
+        }
+        encoder.finish();
+        let received = &lane.received;
+        let held = |sequence: Sequence| received.get(&sequence.0);
+        let mut out = Baseline::default();
+        let begun = lane.decoder.begin(&bytes, held);
+        let decoded =
+            begun.and_then(|begun| lane.decoder.finish(begun, held, Some(&frames[6]), &mut out));
+        assert_eq!(decoded.is_ok(), is_read, "{what}: {decoded:?}");
+    }
 }

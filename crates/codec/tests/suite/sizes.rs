@@ -1,11 +1,10 @@
 //! Exact sizes, from the article's layouts.
 
 use cubewire_codec::ladder::{self, LADDER, Rung};
-use cubewire_codec::stages::Position;
-use cubewire_codec::{BitKind, BitLedger, BodyState, Sequence, Snapshot, StageOptions};
+use cubewire_codec::{BitKind, BitLedger, BodyState, Sequence, Snapshot};
 use glam::Vec3;
 
-use crate::scene::Lane;
+use crate::lane::Lane;
 
 /// A grid of bodies at rest, as at the start of the demo.
 fn grid() -> Snapshot {
@@ -46,25 +45,6 @@ fn bodies_take_the_articles_bits() {
     }
     // 36 152.625 bytes: the article's snapshot.
     assert_eq!(body_bits(ladder::UNCOMPRESSED, rest) / 8.0, 36_152.625);
-}
-
-#[test]
-fn each_doubling_of_the_steps_takes_three_bits() {
-    for log in 5..=12 {
-        let position = Position::Quantized {
-            steps_per_metre: 1 << log,
-        };
-        let options = StageOptions {
-            position,
-            ..*ladder::POSITION.stages
-        };
-        let rung = Rung {
-            stages: options.check().unwrap(),
-            ..ladder::POSITION
-        };
-        let bits = 80.0 + 3.0 * f64::from(log - 9);
-        assert_eq!(body_bits(rung, Vec3::ZERO), 901.0 * bits);
-    }
 }
 
 /// Packet of a state at rest against an equal baseline.

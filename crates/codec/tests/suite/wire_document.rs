@@ -1,6 +1,6 @@
 //! The tables of WIRE.md, and its examples in `examples.txt`, match the code.
 
-use cubewire_codec::ladder::{AFFINE, LADDER};
+use cubewire_codec::ladder;
 use cubewire_codec::motion::MAX_TICKS;
 use cubewire_codec::predict::CLASSES;
 use cubewire_codec::quantize::affine::{
@@ -13,12 +13,12 @@ use cubewire_codec::stages::{
     Velocity,
 };
 use cubewire_codec::{
-    BitLedger, GROWING_ORIENTATION_RANGES, MAX_BODIES, PREDICTED_INDEX_BITS,
-    PREDICTED_POSITION_RANGES, Sequence, encode_initial,
+    GROWING_ORIENTATION_RANGES, MAX_BODIES, PREDICTED_INDEX_BITS, PREDICTED_POSITION_RANGES,
+    Sequence, encode_initial,
 };
 
 use crate::example_states::{example_states, send_example};
-use crate::scene::Lane;
+use crate::pair::{Course, Pair};
 
 const DOCUMENT: &str = include_str!("../../WIRE.md");
 const EXAMPLES: &str = include_str!("../examples.txt");
@@ -37,109 +37,80 @@ fn widths(bits: &[u8]) -> String {
     bits.join(" ")
 }
 
-/// Checks values of the document's list of constants.
-fn assert_constants<const N: usize>(constants: [(&str, String); N]) {
-    for (constant, value) in constants {
-        assert_eq!(documented(constant), value, "{constant}");
-    }
-}
-
 #[test]
-fn the_constants_of_quantization_are_those_of_the_code() {
+fn the_constants_are_those_of_the_code() {
+    let is = |constant: &str, value: &dyn ToString| {
+        assert_eq!(documented(constant), value.to_string(), "{constant}");
+    };
     let range = |bounded: Bounded| format!("{}..={}", bounded.min, bounded.max);
-    assert_constants([
-        (
-            "position, quantized: usual steps per metre",
-            POSITION_XY.steps_per_unit.to_string(),
-        ),
-        (
-            "position, quantized: least and most steps per metre",
-            format!("{} {}", Position::MIN_STEPS, Position::MAX_STEPS),
-        ),
-        (
-            "position, quantized with s = 512: x and y",
-            range(POSITION_XY),
-        ),
-        ("position, quantized with s = 512: z", range(POSITION_Z)),
-        ("position, affine: x and y", range(AFFINE_POSITION_XY)),
-        ("position, affine: z", range(AFFINE_POSITION_Z)),
-        (
-            "velocity, quantized: steps per m/s",
-            VELOCITY.steps_per_unit.to_string(),
-        ),
-        ("velocity, quantized", range(VELOCITY)),
-        ("velocity, affine", range(AFFINE_VELOCITY)),
-        ("affine difference: bits", DIFFERENCE_BITS.to_string()),
-        (
-            "affine difference: zero point",
-            DIFFERENCE_ZERO_POINT.to_string(),
-        ),
-    ]);
-}
-
-#[test]
-fn the_widths_of_ranges_are_those_of_the_code() {
     let usual = |range_bits: Option<[u8; 2]>| widths(&range_bits.unwrap());
-    assert_constants([
-        (
-            "relative index: usual ranges",
-            usual(Delta::RELATIVE_INDICES.range_bits()),
-        ),
-        (
-            "relative index: most bits of a range",
-            Delta::MAX_RANGE_BITS.to_string(),
-        ),
-        ("predicted index: ranges", widths(&PREDICTED_INDEX_BITS)),
-        (
-            "relative position: usual ranges",
-            usual(RelativePosition::TWO_RANGES.range_bits()),
-        ),
-        (
-            "relative position: most bits of a range",
-            RelativePosition::MAX_RANGE_BITS.to_string(),
-        ),
-        (
-            "relative orientation: usual ranges at 9 bits",
-            usual(RelativeOrientation::TWO_RANGES.range_bits()),
-        ),
-        (
-            "relative orientation: most bits of a range at 9 bits",
-            RelativeOrientation::MAX_RANGE_BITS.to_string(),
-        ),
-    ]);
-}
+    let steps = format!("{} {}", Position::MIN_STEPS, Position::MAX_STEPS);
+    is(
+        "position, quantized: usual steps per metre",
+        &POSITION_XY.steps_per_unit,
+    );
+    is(
+        "position, quantized: least and most steps per metre",
+        &steps,
+    );
+    is(
+        "position, quantized with s = 512: x and y",
+        &range(POSITION_XY),
+    );
+    is("position, quantized with s = 512: z", &range(POSITION_Z));
+    is("position, affine: x and y", &range(AFFINE_POSITION_XY));
+    is("position, affine: z", &range(AFFINE_POSITION_Z));
+    is(
+        "velocity, quantized: steps per m/s",
+        &VELOCITY.steps_per_unit,
+    );
+    is("velocity, quantized", &range(VELOCITY));
+    is("velocity, affine", &range(AFFINE_VELOCITY));
+    is("affine difference: bits", &DIFFERENCE_BITS);
+    is("affine difference: zero point", &DIFFERENCE_ZERO_POINT);
 
-#[test]
-fn the_limits_and_laws_of_the_scene_are_those_of_the_code() {
+    let (index, position) = (Delta::RELATIVE_INDICES, RelativePosition::TWO_RANGES);
+    let orientation = RelativeOrientation::TWO_RANGES.range_bits();
+    is("relative index: usual ranges", &usual(index.range_bits()));
+    is(
+        "relative index: most bits of a range",
+        &Delta::MAX_RANGE_BITS,
+    );
+    is("predicted index: ranges", &widths(&PREDICTED_INDEX_BITS));
+    is(
+        "relative position: usual ranges",
+        &usual(position.range_bits()),
+    );
+    is(
+        "relative position: most bits of a range",
+        &RelativePosition::MAX_RANGE_BITS,
+    );
+    is(
+        "relative orientation: usual ranges at 9 bits",
+        &usual(orientation),
+    );
+    let most = RelativeOrientation::MAX_RANGE_BITS;
+    is(
+        "relative orientation: most bits of a range at 9 bits",
+        &most,
+    );
+
     let linear = cubewire_codec::schema::CUBES.world.linear.unwrap();
-    assert_constants([
-        ("maximum number of bodies", MAX_BODIES.to_string()),
-        ("maximum ticks of a known motion", MAX_TICKS.to_string()),
-        (
-            "simulated scene: most inputs",
-            MAX_SIMULATED_TICKS.to_string(),
-        ),
-        (
-            "simulated scene: most bytes of a state chunk",
-            MAX_STATE_CHUNK_BYTES.to_string(),
-        ),
-        (
-            "drag: velocity kept per tick, in 1/65536",
-            linear.drag_per_tick.to_string(),
-        ),
-        (
-            "gravity: 1/512 m per tick²",
-            format!("{}/{}", linear.gravity.0, linear.gravity.1),
-        ),
-        (
-            "minimum height of a falling body: z",
-            linear.fall_height.to_string(),
-        ),
-        (
-            "height of a body at rest: z",
-            linear.rest_height.to_string(),
-        ),
-    ]);
+    let gravity = format!("{}/{}", linear.gravity.0, linear.gravity.1);
+    is("maximum number of bodies", &MAX_BODIES);
+    is("maximum ticks of a known motion", &MAX_TICKS);
+    is("simulated scene: most inputs", &MAX_SIMULATED_TICKS);
+    is(
+        "simulated scene: most bytes of a state chunk",
+        &MAX_STATE_CHUNK_BYTES,
+    );
+    is(
+        "drag: velocity kept per tick, in 1/65536",
+        &linear.drag_per_tick,
+    );
+    is("gravity: 1/512 m per tick²", &gravity);
+    is("minimum height of a falling body: z", &linear.fall_height);
+    is("height of a body at rest: z", &linear.rest_height);
 }
 
 #[test]
@@ -155,32 +126,6 @@ fn the_ranges_of_each_class_are_those_of_the_code() {
     }
 }
 
-/// Packets of `examples.txt`, by rung.
-pub(crate) fn example_packets() -> Vec<(&'static str, Vec<Vec<u8>>)> {
-    let start = EXAMPLES.find("\n[uncompressed]").unwrap();
-    let end = EXAMPLES.find("\nThe initial state as a block").unwrap();
-    let mut examples: Vec<(&str, Vec<Vec<u8>>)> = Vec::new();
-    for line in EXAMPLES[start..end].lines() {
-        let hex = |digits: &str| -> Vec<u8> {
-            let digits: Vec<u32> = digits.chars().filter_map(|c| c.to_digit(16)).collect();
-            digits
-                .chunks(2)
-                .map(|pair| (pair[0] << 4 | pair[1]) as u8)
-                .collect()
-        };
-        if let Some(title) = line.strip_prefix('[') {
-            examples.push((title.split(']').next().unwrap(), Vec::new()));
-        } else if let Some((_, packets)) = examples.last_mut() {
-            if line.starts_with('#') {
-                packets.push(hex(line.split_once(' ').unwrap().1));
-            } else if let Some(more) = line.strip_prefix("      ") {
-                packets.last_mut().unwrap().extend(hex(more));
-            }
-        }
-    }
-    examples
-}
-
 fn to_hex(label: Sequence, bytes: &[u8]) -> String {
     let lines: Vec<String> = bytes
         .chunks(32)
@@ -190,13 +135,12 @@ fn to_hex(label: Sequence, bytes: &[u8]) -> String {
 }
 
 /// The rungs of `examples.txt`, and stages with unusual parameters only.
-pub(crate) fn example_stages() -> impl Iterator<Item = (&'static str, Stages)> {
+fn example_stages() -> impl Iterator<Item = (&'static str, Stages)> {
     let unusual = "orientation=smallest-three-9+velocity=omitted+position=quantized-1024\
                    +delta=relative-indices-2-4+relative-position=two-ranges-7-10\
                    +relative-orientation=two-ranges-3-9+changed-flags=separate";
     let unusual = unusual.parse().unwrap();
-    let rungs = LADDER.into_iter().chain([AFFINE]);
-    let rungs = rungs.map(|rung| (rung.name, rung.stages));
+    let rungs = ladder::all().map(|rung| (rung.name, rung.stages));
     rungs.chain([("changed-flags, other parameters", unusual)])
 }
 
@@ -251,16 +195,18 @@ fn examples() -> String {
     let (initial, states) = example_states();
     let mut examples = String::new();
     for (name, stages) in example_stages() {
-        let mut lane = Lane::new(&initial, BitLedger::new());
+        let mut pair = Pair::new(&initial);
         examples += &format!("\n[{name}] {}\n", codes(&stages));
         let mut before = None;
         for (sequence, state) in &states {
-            // The lane also decodes the packet and checks the result.
+            // The lane also decodes the packet and checks the result. Both decoders read the bit-packed rungs.
+            let lane = &mut pair.lane;
             match stages.delta {
-                Delta::ArithmeticSimulated => send_example(&mut lane, *sequence, state, before),
-                _ => lane.send(*sequence, stages, state, before),
+                Delta::ArithmeticSimulated => send_example(lane, *sequence, state, before),
+                delta if delta.is_arithmetic() => lane.send(*sequence, stages, state, before),
+                _ => pair.send(&(*sequence, state.clone()), stages, Course::complete(1)),
             }
-            examples += &to_hex(*sequence, &lane.packet.bytes);
+            examples += &to_hex(*sequence, &pair.lane.packet.bytes);
             before = Some(*sequence);
         }
     }

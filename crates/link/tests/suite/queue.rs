@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use cubewire_link::{Bandwidth, Conditions, Link, LinkStats, Loss};
+use cubewire_link::{Bandwidth, Conditions, Loss};
 
 use crate::{arrivals, assert_near, ms, sorted_delays_ms};
 
@@ -43,25 +43,6 @@ fn above_its_capacity_a_link_runs_at_its_rate_with_a_full_queue() {
     for arrival in steady {
         assert!((219.9..221.7).contains(&arrival.delay_ms), "{arrival:?}");
     }
-}
-
-#[test]
-fn a_burst_fills_the_queue_and_its_tail_is_dropped() {
-    let mut link = Link::new(bottleneck(), 3);
-    for number in 0..300 {
-        link.send(ms(0), 100, number);
-    }
-    assert_eq!(link.queued_bytes(), 25_000);
-    let arrived: Vec<u32> = std::iter::from_fn(|| link.receive(Duration::MAX)).collect();
-    // One packet is being sent, and 250 are queued.
-    assert_eq!(arrived, (0..251).collect::<Vec<_>>());
-    let expected = LinkStats {
-        sent: 300,
-        queue_dropped: 49,
-        delivered: 251,
-        ..LinkStats::default()
-    };
-    assert_eq!(link.stats(), expected);
 }
 
 #[test]

@@ -57,23 +57,13 @@ fn bytes_and_the_snapshot_give_the_rounded_state() {
 }
 
 #[test]
-fn a_world_that_was_not_played_is_rounded_to_itself() {
-    let initial = WorldState::initial();
-    assert_eq!(initial.rounded(), Ok(initial));
-}
-
-#[test]
-fn a_state_that_is_nowhere_cannot_be_rounded() {
+fn the_initial_state_is_rounded_to_itself_and_is_the_largest() {
     let mut state = WorldState::initial();
+    assert_eq!(state.rounded(), Ok(state.clone()));
+    assert_eq!(state.to_records().len(), MAX_STATE_BYTES);
     state.bodies[7].position.x = f32::NAN;
     assert!(state.rounded().is_err());
     let _ = state.to_bytes();
-}
-
-#[test]
-fn the_largest_state_fits() {
-    let records = WorldState::initial().to_records();
-    assert_eq!(records.len(), MAX_STATE_BYTES);
 }
 
 #[test]
@@ -120,16 +110,11 @@ fn what_decompresses_to_another_size_is_refused() {
 
 #[test]
 fn fields_out_of_range_are_refused() {
-    let refused = |offsets: &[usize], value: u8| {
-        let mut records = WorldState::initial().to_records();
-        offsets.iter().for_each(|&offset| records[offset] = value);
-        read(&records).unwrap_err()
-    };
     let (rest, velocity) = (TICKS_BYTES, TICKS_BYTES + CUBES);
-    assert_eq!(
-        refused(&[rest + 7], 101),
-        WorldStateError::Rest { cube: 7, rest: 101 }
-    );
+    let mut records = WorldState::initial().to_records();
+    records[rest + 7] = 101;
+    let error = WorldStateError::Rest { cube: 7, rest: 101 };
+    assert_eq!(read(&records), Err(error));
     // 2056 steps of 1/64 m/s, and 1032 of 1/64 rad/s.
     let offsets = |cube: usize, axis: usize| {
         let first = velocity + VELOCITY_BYTES * cube + 2 * axis;

@@ -1,4 +1,4 @@
-//! Synthetic scenes: bodies that rest, roll, fly, spin, jump and toggle.
+//! Both ends of a lane, and the stages of its packets.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,137 +6,12 @@ use std::sync::Arc;
 use cubewire_codec::entropy::TrainedModel;
 use cubewire_codec::stages::{Delta, Orientation};
 use cubewire_codec::{
-    Baseline, Baselines, BitKind, BitLedger, BodyState, Coverage, DecodeError, Decoder, Encoder,
-    Inputs, Limits, Packet, Plan, QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot,
-    Stages,
+    Baseline, Baselines, BitKind, BitLedger, Coverage, DecodeError, Decoder, Encoder, Inputs,
+    Limits, Packet, Plan, QuantizedBody, QuantizedSnapshot, Sequence, Simulated, Snapshot, Stages,
 };
-use glam::{Quat, Vec3};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-
-/// Motion of a body from one frame to the next.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Act {
-    Rest,
-    Roll(Vec3, Vec3),
-    Fall,
-    Spin(Vec3),
-    Toggle,
-    Jump(Vec3, [f32; 4], Vec3),
-}
-
-/// An initial state, and the acts of every body in a few frames.
-#[derive(Clone, Debug)]
-pub(crate) struct Scene {
-    pub(crate) initial: Snapshot,
-    pub(crate) frames: Vec<(u16, Vec<Act>)>,
-    pub(crate) first_sequence: u16,
-}
-
-fn vector(size: f32) -> impl Strategy<Value = Vec3> {
-    prop::array::uniform3(-size..size).prop_map(Vec3::from_array)
-}
-
-fn act() -> impl Strategy<Value = Act> {
-    let quaternion = prop::array::uniform4(-1.0_f32..1.0)
-        .prop_filter("has a direction", |q| q.iter().any(|c| c.abs() > 0.1));
-    prop_oneof![
-        8 => Just(Act::Rest),
-        3 => (vector(0.3), vector(1.0)).prop_map(|(step, spin)| Act::Roll(step, spin)),
-        2 => Just(Act::Fall),
-        1 => vector(0.05).prop_map(Act::Spin),
-        1 => Just(Act::Toggle),
-        1 => (vector(300.0), quaternion, vector(40.0)).prop_map(|(p, q, v)| Act::Jump(p, q, v)),
-    ]
-}
-
-fn body() -> impl Strategy<Value = BodyState> {
-    (
-        vector(20.0),
-        prop::array::uniform4(0.1_f32..1.0),
-        any::<bool>(),
-    )
-        .prop_map(|(position, q, interacting)| BodyState {
-            position: position.abs(),
-            orientation: Quat::from_array(q).normalize(),
-            linear_velocity: Vec3::ZERO,
-            interacting,
-        })
-}
-
-/// Scenes with up to `max_bodies` bodies and `frames` frames.
-pub(crate) fn scenes(max_bodies: usize, frames: usize) -> impl Strategy<Value = Scene> {
-    (0..=max_bodies).prop_flat_map(move |bodies| {
-        let acts = prop::collection::vec(act(), bodies);
-        // Mostly realistic gaps, and some beyond the range of prediction.
-        let ticks =
-            prop_oneof![6 => Just(6_u16), 2 => 1_u16..12, 1 => 62_u16..68, 1 => any::<u16>()];
-        (
-            prop::collection::vec(body(), bodies),
-            prop::collection::vec((ticks, acts), frames),
-            any::<u16>(),
-        )
-            .prop_map(|(bodies, frames, first_sequence)| Scene {
-                initial: Snapshot { bodies },
-                frames,
-                first_sequence,
-            })
-    })
-}
-
-/// Returns a runner that generates the same scenes from the same seed.
-pub(crate) fn seeded_runner(seed: u64) -> TestRunner {
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    TestRunner::new_with_rng(Config::default(), rng)
-}
-
-impl Scene {
-    /// Returns the states after each frame, with their sequence numbers.
-    pub(crate) fn play(&self) -> Vec<(Sequence, Snapshot)> {
-        let mut state = self.initial.clone();
-        let mut sequence = self.first_sequence;
-        let mut fall = 0.0;
-        let mut played = Vec::new();
-        for (ticks, acts) in &self.frames {
-            sequence = sequence.wrapping_add(*ticks);
-            fall -= 0.2;
-            for (body, act) in state.bodies.iter_mut().zip(acts) {
-                apply(body, *act, fall);
-            }
-            played.push((Sequence(sequence), state.clone()));
-        }
-        played
-    }
-}
-
-fn apply(body: &mut BodyState, act: Act, fall: f32) {
-    body.linear_velocity = Vec3::ZERO;
-    match act {
-        Act::Rest => {}
-        Act::Roll(step, spin) => {
-            body.position += step;
-            body.linear_velocity = step * 10.0;
-            body.orientation = (Quat::from_scaled_axis(spin) * body.orientation).normalize();
-        }
-        Act::Fall => {
-            body.position.z += fall;
-            body.linear_velocity.z = fall * 10.0;
-        }
-        Act::Spin(spin) => {
-            body.orientation = (Quat::from_scaled_axis(spin) * body.orientation).normalize();
-        }
-        Act::Toggle => body.interacting = !body.interacting,
-        Act::Jump(position, orientation, velocity) => {
-            body.position = position;
-            body.orientation = Quat::from_array(orientation);
-            body.linear_velocity = velocity;
-        }
-    }
-}
 
 /// Stages that the demo can send as complete packets, with these numbers of bits per component. The list is the same
 /// in every run. One in eight is arithmetic, because it has few combinations.
@@ -375,20 +250,15 @@ impl Lane {
             .map(Baseline::snapshot)
             .filter(|baseline| baseline.precision() == precision)
             .unwrap_or(&initial);
-        count_differing(current, reference)
+        let mut differs = Vec::new();
+        current.compare(reference, &mut differs);
+        differs.into_iter().filter(|&differs| differs).count()
     }
-}
-
-pub(crate) fn count_differing(current: &QuantizedSnapshot, other: &QuantizedSnapshot) -> usize {
-    let mut differs = Vec::new();
-    current.compare(other, &mut differs);
-    differs.into_iter().filter(|&differs| differs).count()
 }
 
 pub(crate) fn body_of(snapshot: &QuantizedSnapshot, body: usize) -> QuantizedBody {
     QuantizedBody {
         orientation: snapshot.smallest_three(body),
         position: snapshot.position(body),
-        interacting: snapshot.is_interacting(body),
     }
 }
