@@ -6,9 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand};
-use cubewire_cli::whole_number;
 use cubewire_codec::ladder::{self, Rung};
-use cubewire_protocol::Urgency;
 
 pub(crate) use self::record::{RecordArgs, RecordOptions, RecordScene};
 use crate::path::Path;
@@ -23,15 +21,8 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Encode and decode every frame, and print sizes and times for each rung
+    /// Encode and decode every frame, and print sizes for each rung
     Walkoff(WalkoffArgs),
-    /// Play a recording within byte budgets, and print the error of the displayed positions
-    Budget(BudgetArgs),
-    /// Print statistics of the differences between frames and baselines, and their size
-    Stats {
-        /// Recording, `.bin` or `.bin.zst`
-        file: PathBuf,
-    },
     /// Simulate a scene from a seed and record it
     Record(RecordArgs),
     /// Train a model for arithmetic coding
@@ -50,12 +41,6 @@ pub(crate) struct WalkoffArgs {
     /// Names of rungs, separated by commas, or `all`
     #[arg(long, default_value = ALL)]
     pub(crate) codec: Codecs,
-    /// Also print the mean number of bytes for each kind of content
-    #[arg(long)]
-    pub(crate) kinds: bool,
-    /// Also print the median times to encode and to decode a packet
-    #[arg(long)]
-    pub(crate) times: bool,
     /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
@@ -71,47 +56,6 @@ pub(crate) struct WalkoffArgs {
     #[arg(long)]
     pub(crate) allow_trained: bool,
 }
-
-#[derive(Debug, Args)]
-#[command(after_help = BUDGET_NOTES)]
-pub(crate) struct BudgetArgs {
-    /// Recording, `.bin` or `.bin.zst`
-    pub(crate) file: PathBuf,
-    /// Names of rungs, separated by commas
-    #[arg(long, default_value = "predicted,changed-flags")]
-    pub(crate) codec: Codecs,
-    /// Budgets in kilobits a second, separated by commas
-    #[arg(long, value_delimiter = ',', default_value = "256,128,64,32,20", value_parser = whole_number(16..=100_000_u32))]
-    pub(crate) kbps: Vec<u32>,
-    /// Also send a complete packet every FRAMES frames, without a budget
-    #[arg(long, value_name = "FRAMES", value_parser = whole_number(1..=60_u16))]
-    pub(crate) every: Option<u16>,
-    /// Number of frames at the start that are played but not measured
-    #[arg(long, value_name = "FRAMES", default_value_t = 0, value_parser = whole_number(0..=usize::MAX))]
-    pub(crate) skip: usize,
-    /// Priority of a body in partial packets: `waiting` uses the time since it was sent, `error` also the error at
-    /// the receiver, `error-per-bit` also the size in bits
-    #[arg(long, default_value = "error-per-bit", value_parser = urgency)]
-    pub(crate) urgency: Urgency,
-    #[command(flatten)]
-    pub(crate) link: Path,
-}
-
-fn urgency(name: &str) -> Result<Urgency, String> {
-    match name {
-        "waiting" => Ok(Urgency::Waiting),
-        "error" => Ok(Urgency::Error),
-        "error-per-bit" => Ok(Urgency::ErrorPerBit),
-        _ => Err(format!("{name} is not waiting, error or error-per-bit")),
-    }
-}
-
-const BUDGET_NOTES: &str = "\
-Prints one row for each rung and budget with partial packets, and one with complete packets. A partial packet
-contains the most urgent bodies if not all bodies fit. Complete packets are sent as often as the budget allows. The
-size of a packet includes 28 bytes of IPv4 and UDP headers. The error is the distance between the displayed position
-and the recorded position at the displayed tick. Its mean is over the bodies that moved in the second before. Waits
-are in frames. The playout delay adapts.";
 
 #[derive(Debug, Args)]
 pub(crate) struct TrainArgs {
