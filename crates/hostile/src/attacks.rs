@@ -1,5 +1,4 @@
-//! The attacks, as a table: what each sends, and the limits for what it may achieve. Each attacker sends at its rate
-//! until its time is over.
+//! The table of attacks, with their tactics and limits. Each attacker sends at its rate until its time is over.
 
 mod datagrams;
 mod rounds;
@@ -9,6 +8,7 @@ mod tests;
 
 use std::collections::BTreeMap;
 use std::io;
+use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ use self::sessions::{
 };
 use crate::client::{Client, Target};
 use crate::relay::Captured;
-use crate::socket::{RECEIVED_BYTES, SENT_BYTES, Sender, Socket, Tally, random_address};
+use crate::socket::{RECEIVED_BYTES, SENT_BYTES, Socket, Tally, random_address};
 use crate::viewer::Progress;
 
 /// A kind of attack.
@@ -54,15 +54,15 @@ enum Tactic {
     /// Sends datagrams without the key. The fraction is sent from the address of the viewer behind the relay, the
     /// rest from other addresses.
     Datagrams(f64, fn(&mut Field) -> Option<Vec<u8>>),
-    /// Holds a number of connections with the key, and replaces those that have ended. Each has the number of turns
-    /// per second, at most the attack's rate. The function sends and receives, and returns whether the connection is
-    /// done.
+    /// Holds a number of connections with the key, and replaces closed ones. The second number is the turns per second
+    /// of a connection, at most the attack's rate. The function sends and receives, and returns whether the connection
+    /// is done.
     Sessions(usize, u32, fn(&mut Field, &mut Session) -> bool),
     /// Repeats a round that blocks. A round ends by itself, or at the given time.
     Rounds(fn(&mut Field, &mut Counts, Instant) -> io::Result<()>),
 }
 
-/// Counts by what was counted. A missing one is 0.
+/// Counts by name. A missing count is 0.
 pub(crate) type Counts = BTreeMap<&'static str, f64>;
 
 /// Limit for a count of an attack.
@@ -142,8 +142,8 @@ pub(crate) struct Field {
     /// Every combination of stages that a request can encode.
     pub(crate) stages: Arc<[Stages]>,
     pub(crate) captured: Captured,
-    /// Sends from the address of the viewer behind the relay.
-    pub(crate) as_viewer: Sender,
+    /// Socket of the viewer behind the relay, to send only.
+    pub(crate) as_viewer: Arc<UdpSocket>,
     pub(crate) tally: Tally,
     /// Gives the server's current tick.
     pub(crate) progress: Arc<Progress>,

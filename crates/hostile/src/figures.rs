@@ -42,7 +42,7 @@ pub(crate) struct Phase {
     pub(crate) attackers: BTreeMap<&'static str, Counts>,
 }
 
-/// What the measuring threads recorded during all phases.
+/// Records of the measuring threads during all phases.
 pub(crate) struct Records {
     /// Of the honest viewer.
     pub(crate) notes: Notes,
@@ -65,7 +65,7 @@ impl Phase {
         found.expect("every phase has all figures").1
     }
 
-    /// Evaluates what was recorded during a phase.
+    /// Evaluates the records of a phase.
     pub(crate) fn new(span: Span, records: &Records) -> Self {
         let (start, end) = (span.start, span.end);
         let within = |at: Instant| (start..end).contains(&at);
@@ -205,9 +205,9 @@ pub(crate) fn read_digest(digest: impl BufRead) -> io::Result<Snapshots> {
     digest.lines().skip(1).map(parse).collect()
 }
 
-/// Compares decoded snapshots with those that the server sent. Returns the numbers of snapshots that were sent to the
-/// same viewers up to the last decoded one, that were decoded, and that differ from the sent ones. If none was sent to
-/// them, it is unknown what was sent, and no snapshot counts as wrong.
+/// Compares decoded snapshots with sent ones. Returns the number of snapshots that the server sent to the same viewers
+/// before their last decoded one, the number of decoded snapshots, and the number of wrong ones. Without any sent
+/// snapshots, the digest is missing, and no snapshot counts as wrong.
 pub(crate) fn compare(decoded: &Snapshots, sent: &Snapshots) -> [f64; 3] {
     let mut last = HashMap::new();
     for &(viewer, tick, _) in decoded {

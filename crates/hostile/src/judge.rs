@@ -1,4 +1,4 @@
-//! The judge: a table of limits, and what is compared with them.
+//! The judge compares figures with a table of limits.
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
+use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -16,7 +17,7 @@ use crate::client::Target;
 use crate::error::HostileError;
 use crate::process::Process;
 use crate::relay::Captured;
-use crate::socket::{Sender, Tally};
+use crate::socket::Tally;
 use crate::viewer::Progress;
 
 /// Shared by all attackers.
@@ -24,7 +25,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) cli: &'a Cli,
     pub(crate) target: Target,
     pub(crate) captured: Captured,
-    pub(crate) as_viewer: Sender,
+    pub(crate) as_viewer: Arc<UdpSocket>,
     pub(crate) progress: Arc<Progress>,
 }
 
@@ -86,7 +87,7 @@ impl Scene<'_> {
         let attackers = thread::scope(|scope| {
             let mut running = Vec::new();
             for (number, &attack) in (0..).zip(&planned.attacks) {
-                let mut field = self.field((1 << 32) + (index << 16) + number)?;
+                let mut field = self.field((1 << 32) + (index << 16) + number);
                 let thread = scope.spawn(move || attack.run(&mut field, until));
                 running.push((attack.name, thread));
             }
@@ -107,19 +108,18 @@ impl Scene<'_> {
     }
 
     /// Returns the context of an attacker, with a stream of random numbers.
-    fn field(&self, stream: u64) -> io::Result<Field> {
+    fn field(&self, stream: u64) -> Field {
         let mut random = self.cli.random(stream);
-        let tally = Tally::default();
-        Ok(Field {
+        Field {
             target: self.target,
             rate: self.cli.rate,
             stages: Stages::every_readable(|most| random.random_range(0..most)).collect(),
             random,
             captured: self.captured.clone(),
-            as_viewer: self.as_viewer.with(&tally)?,
-            tally,
-            progress: self.progress.clone(),
-        })
+            as_viewer: Arc::clone(&self.as_viewer),
+            tally: Tally::default(),
+            progress: Arc::clone(&self.progress),
+        }
     }
 }
 

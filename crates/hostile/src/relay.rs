@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -14,7 +14,7 @@ use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 
 use crate::attacks::Counts;
-use crate::socket::{MAX_DATAGRAM_BYTES, STEP, Sender, Socket, Tally, random_address};
+use crate::socket::{MAX_DATAGRAM_BYTES, STEP, Socket, Tally, random_address};
 
 /// Datagrams that passed the relay in either direction, and how many there were: the first [`MAX_FIRST`], which include
 /// the handshake, and the last [`MAX_LAST`].
@@ -135,9 +135,9 @@ impl Relay {
         self.sockets[0].address()
     }
 
-    /// Sends from the address that the server knows as the viewer.
-    pub(crate) fn as_viewer(&self) -> io::Result<Sender> {
-        self.sockets[1].sender()
+    /// Returns a handle of the socket that the server knows as the viewer.
+    pub(crate) fn as_viewer(&self) -> Arc<UdpSocket> {
+        self.sockets[1].handle()
     }
 
     /// Forwards datagrams until told to stop. The first sender is taken for the viewer. Returns the number of

@@ -96,7 +96,7 @@ fn measure(cli: &Cli) -> Result<Figures, HostileError> {
         cli,
         target: Target { server, key },
         captured: relay.captured.clone(),
-        as_viewer: relay.as_viewer().map_err(HostileError::Socket)?,
+        as_viewer: relay.as_viewer(),
         progress: Arc::default(),
     };
     let should_stop = AtomicBool::new(false);
@@ -139,7 +139,8 @@ fn make_key(file: &Path) -> io::Result<Key> {
     private.finish().map(|_| key)
 }
 
-/// Runs the phases, after the honest viewer has connected. Newcomers connect and the server is sampled meanwhile.
+/// Runs the phases after the honest viewer has connected. At the same time, newcomers connect and the memory of the
+/// server is sampled.
 fn attack(
     scene: &Scene<'_>,
     server: &Process,

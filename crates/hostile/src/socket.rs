@@ -36,6 +36,14 @@ impl Tally {
         self.0[counter].fetch_add(more as u64, Ordering::Relaxed);
     }
 
+    /// Sends and counts a datagram. If the operating system refuses it, it is dropped.
+    pub(crate) fn send(&self, socket: &UdpSocket, datagram: &[u8], to: SocketAddr) {
+        if socket.send_to(datagram, to).is_ok() {
+            self.add(SENT, 1);
+            self.add(SENT_BYTES, datagram.len());
+        }
+    }
+
     /// Iterates over all counters, by name.
     pub(crate) fn counts(&self) -> impl Iterator<Item = (&'static str, f64)> {
         (0..)
@@ -52,7 +60,7 @@ impl Tally {
 /// datagrams are counted on drop.
 #[derive(Debug)]
 pub(crate) struct Socket {
-    socket: UdpSocket,
+    socket: Arc<UdpSocket>,
     tally: Tally,
     /// Number of tokens sent from this socket. Each token has a key for the answers.
     pub(crate) keys: usize,
@@ -73,25 +81,24 @@ impl Socket {
         let socket = UdpSocket::bind((ip, 0))?;
         socket.set_nonblocking(true)?;
         Ok(Self {
-            socket,
+            socket: Arc::new(socket),
             tally: tally.clone(),
             keys: 0,
             nonces: HashMap::new(),
         })
     }
 
-    /// Returns another handle of the socket, to send only.
-    pub(crate) fn sender(&self) -> io::Result<Sender> {
-        Ok(Sender(self.socket.try_clone()?, self.tally.clone()))
+    /// Returns another handle of the socket, without counters.
+    pub(crate) fn handle(&self) -> Arc<UdpSocket> {
+        Arc::clone(&self.socket)
     }
 
     pub(crate) fn address(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
 
-    /// Sends a datagram. If the operating system refuses it, it is dropped.
     pub(crate) fn send(&self, datagram: &[u8], to: SocketAddr) {
-        send(&self.socket, &self.tally, datagram, to);
+        self.tally.send(&self.socket, datagram, to);
     }
 
     /// Returns the next received datagram.
@@ -145,28 +152,6 @@ impl Socket {
 impl Drop for Socket {
     fn drop(&mut self) {
         self.drain();
-    }
-}
-
-/// Sends from the address of a socket.
-#[derive(Debug)]
-pub(crate) struct Sender(UdpSocket, Tally);
-
-impl Sender {
-    /// Returns another handle with other counters.
-    pub(crate) fn with(&self, tally: &Tally) -> io::Result<Self> {
-        Ok(Self(self.0.try_clone()?, tally.clone()))
-    }
-
-    pub(crate) fn send(&self, datagram: &[u8], to: SocketAddr) {
-        send(&self.0, &self.1, datagram, to);
-    }
-}
-
-fn send(socket: &UdpSocket, tally: &Tally, datagram: &[u8], to: SocketAddr) {
-    if socket.send_to(datagram, to).is_ok() {
-        tally.add(SENT, 1);
-        tally.add(SENT_BYTES, datagram.len());
     }
 }
 

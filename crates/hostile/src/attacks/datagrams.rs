@@ -32,7 +32,7 @@ pub(super) fn send(
                 continue;
             };
             if field.random.random_bool(as_viewer) {
-                field.as_viewer.send(&datagram, server);
+                field.tally.send(&field.as_viewer, &datagram, server);
                 continue;
             }
             let index = field.random.random_range(0..peers.len());

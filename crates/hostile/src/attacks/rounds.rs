@@ -40,7 +40,7 @@ pub(super) fn second_token(field: &mut Field, counts: &mut Counts, _: Instant) -
 
 const TWO_RETRIES: Duration = Duration::from_millis(4500);
 
-/// Amplification of the attack below: bytes that the addresses in whose name it sends receive per byte.
+/// Amplification by [`stolen_challenge`].
 pub(super) const FORGED: &str = "bytes received at forged addresses per byte sent from them";
 
 /// Connects in the name of an address that never answers. The attacker requests a challenge at its own address,

@@ -74,7 +74,7 @@ fn attacked(
         random: ChaCha8Rng::seed_from_u64(1),
         stages: [].into(),
         captured: Captured::default(),
-        as_viewer: viewer.sender().unwrap(),
+        as_viewer: viewer.handle(),
         tally: Tally::default(),
         progress: Arc::default(),
     };
