@@ -6,7 +6,6 @@ mod sessions;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::io;
 use std::net::UdpSocket;
 use std::sync::Arc;
@@ -30,7 +29,7 @@ use self::sessions::{
 };
 use crate::client::{Client, Target};
 use crate::relay::Captured;
-use crate::socket::{RECEIVED_BYTES, SENT_BYTES, Socket, Tally, random_address};
+use crate::socket::{Counts, RECEIVED_BYTES, SENT_BYTES, Socket, Tally, random_address};
 use crate::viewer::Progress;
 
 /// A kind of attack.
@@ -61,9 +60,6 @@ enum Tactic {
     /// Repeats a round that blocks. A round ends by itself, or at the given time.
     Rounds(fn(&mut Field, &mut Counts, Instant) -> io::Result<()>),
 }
-
-/// Counts by name. A missing count is 0.
-pub(crate) type Counts = BTreeMap<&'static str, f64>;
 
 /// Limit for a count of an attack.
 #[derive(Clone, Copy, Debug)]

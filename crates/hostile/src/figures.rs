@@ -8,9 +8,8 @@ use cubewire_cli::{Table, number};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::attacks::Counts;
-use crate::judge::Expectation;
 use crate::phases::Span;
+use crate::socket::Counts;
 use crate::viewer::{Newcomer, Notes};
 
 /// All figures of a run.
@@ -29,6 +28,13 @@ pub(crate) struct Figures {
     /// Reasons for lost connections, and for the failure of the server.
     pub(crate) reasons: Vec<String>,
     pub(crate) expectations: Vec<Expectation>,
+}
+
+/// A condition that is met or not, as a sentence.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Expectation {
+    pub(crate) is_met: bool,
+    pub(crate) sentence: String,
 }
 
 /// Figures of a phase, which are the columns of the table.

@@ -3,20 +3,12 @@
 #[cfg(test)]
 mod tests;
 
-use serde::Serialize;
-
 use self::Scope::{All, Fair, Worst};
 use self::Unit::{Less, PercentOf, PercentOfQuiet};
 use crate::attacks::Bound::{self, AtLeast, AtMost};
-use crate::attacks::{ATTACKS, Attack, Counts};
-use crate::figures::{Figures, Phase, shown};
-
-/// A condition that is met or not, as a sentence.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Expectation {
-    pub(crate) is_met: bool,
-    pub(crate) sentence: String,
-}
+use crate::attacks::{ATTACKS, Attack};
+use crate::figures::{Expectation, Figures, Phase, shown};
+use crate::socket::Counts;
 
 /// Limits for the counts of the run. The likely causes of later failures come first.
 const RUN: &[(&str, Bound)] = &[

@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use cubewire_codec::Stages;
 use rand::RngExt;
 
-use crate::attacks::{Attack, Counts, Field};
+use crate::attacks::{Attack, Field};
 use crate::cli::Cli;
 use crate::client::Target;
 use crate::error::HostileError;
 use crate::process::Process;
 use crate::relay::Captured;
-use crate::socket::Tally;
+use crate::socket::{Counts, Tally};
 use crate::viewer::Progress;
 
 /// Shared by all attackers.

@@ -13,8 +13,7 @@ use cubewire_link::{Conditions, Link, Loss, Reordering};
 use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 
-use crate::attacks::Counts;
-use crate::socket::{MAX_DATAGRAM_BYTES, STEP, Socket, Tally, random_address};
+use crate::socket::{Counts, MAX_DATAGRAM_BYTES, STEP, Socket, Tally, random_address};
 
 /// Datagrams that passed the relay in either direction, and how many there were: the first [`MAX_FIRST`], which include
 /// the handshake, and the last [`MAX_LAST`].

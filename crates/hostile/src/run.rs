@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 use cubewire_bevy::udp::Key;
 use cubewire_files::NewFile;
 
-use crate::attacks::Counts;
 use crate::cli::{Cli, free_address};
 use crate::client::Target;
 use crate::error::HostileError;
@@ -22,7 +21,7 @@ use crate::judge::{GROWTH, LOG_RATE, judge};
 use crate::phases::{Scene, Span, joined, least_seconds};
 use crate::process::{END_PATIENCE, Process};
 use crate::relay::Relay;
-use crate::socket::Tally;
+use crate::socket::{Counts, Tally};
 use crate::viewer::{Notes, come_and_go, watch};
 
 /// Runs the attacks and prints the figures. Returns whether every expectation was met.

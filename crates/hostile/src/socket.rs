@@ -1,6 +1,6 @@
 //! UDP sockets with counters, on loopback addresses only.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
@@ -9,6 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rand::{Rng, RngExt};
+
+/// Counts by name. A missing count is 0.
+pub(crate) type Counts = BTreeMap<&'static str, f64>;
 
 /// Counters of the datagrams of one or more sockets. Bytes are without headers.
 #[derive(Clone, Debug, Default)]
