@@ -3,8 +3,8 @@
 mod record;
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 use cubewire_codec::ladder::{self, Rung};
 
@@ -34,13 +34,13 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = walkoff_notes())]
+#[command(after_help = WALKOFF_NOTES)]
 pub(crate) struct WalkoffArgs {
     /// Recording, `.bin` or `.bin.zst`
     pub(crate) file: PathBuf,
-    /// Names of rungs, separated by commas, or `all`
-    #[arg(long, default_value = ALL)]
-    pub(crate) codec: Codecs,
+    /// Rungs, separated by commas [default: all that the scene supports]
+    #[arg(long, value_name = "RUNGS", value_delimiter = ',', value_parser = rung())]
+    pub(crate) codec: Vec<Rung>,
     /// Print one JSON object per line
     #[arg(long)]
     pub(crate) json: bool,
@@ -91,70 +91,26 @@ Runs the commands in crates/lab/FIGURES.md from the root of the repository, writ
 the documents that quote it. Uses `cubewire` and `cubewire-lab` from the folder of this program, which
 `cargo build --workspace` builds.";
 
-/// Rungs to measure.
-#[derive(Clone, Debug)]
-pub(crate) struct Codecs {
-    pub(crate) rungs: Vec<Rung>,
-    /// Whether the argument was `all`.
-    pub(crate) are_all: bool,
-}
+const WALKOFF_NOTES: &str = "\
+Prints for each rung the mean size of a packet in whole bytes, with and without its header, the
+bandwidth in kbit/s at 60 packets per second, how many packets arrived, and how many of these decoded
+to the exact frame.
 
-const ALL: &str = "all";
+`arithmetic` and `predicted` use a trained model, and are not measured on recordings that the model was
+trained on. `simulated` cannot be measured, because a recording does not contain the inputs and forces
+that moved its cubes.";
 
 /// Returns all rungs except `simulated`, which needs inputs and forces that a recording does not contain.
-fn measurable() -> impl Iterator<Item = Rung> {
+pub(crate) fn measurable() -> impl Iterator<Item = Rung> {
     ladder::all().filter(|rung| *rung != ladder::SIMULATED)
 }
 
-impl FromStr for Codecs {
-    type Err = String;
-
-    /// Parses names of rungs, separated by commas, or `all`.
-    fn from_str(names: &str) -> Result<Self, String> {
-        if names == ALL {
-            return Ok(Self {
-                rungs: measurable().collect(),
-                are_all: true,
-            });
-        }
-        let rung = |name: &str| {
-            let found = measurable().find(|rung| rung.name == name);
-            found.ok_or_else(|| {
-                let all: Vec<_> = measurable().map(|rung| rung.name).collect();
-                let all = all.join(",");
-                format!(
-                    "{name} is not a rung that can be measured; use `{ALL}`, or names from {all}"
-                )
-            })
-        };
-        Ok(Self {
-            rungs: names.split(',').map(rung).collect::<Result<_, _>>()?,
-            are_all: false,
-        })
-    }
-}
-
-/// Returns the text at the end of `walkoff --help`.
-fn walkoff_notes() -> String {
-    let rungs: String = measurable()
-        .map(|rung| {
-            let mark = if rung.stages.delta.is_arithmetic() {
-                " *"
-            } else {
-                ""
-            };
-            format!("\n  {:<22}{}{mark}", rung.name, rung.summary)
-        })
-        .collect();
-    format!(
-        "\
-Prints for each rung the mean size of a packet in whole bytes, with and without its header, the
-bandwidth in kbit/s at 60 packets per second, how many packets arrived, and how many of these decoded
-to the exact frame. Some scenes do not support all rungs; `all` selects the supported ones.
-
-Rungs:{rungs}
-
-* uses a trained model, and is not measured on recordings that the model was trained on. `simulated` cannot be
-measured, because a recording does not contain the inputs and forces that moved its cubes"
-    )
+/// Returns a parser of the names of rungs that can be measured.
+fn rung() -> impl TypedValueParser<Value = Rung> {
+    let names = measurable().map(|rung| PossibleValue::new(rung.name).help(rung.summary));
+    PossibleValuesParser::new(names).map(|name| {
+        let mut rungs = measurable();
+        let found = rungs.find(|rung| rung.name == name);
+        found.expect("the parser accepts these names only")
+    })
 }

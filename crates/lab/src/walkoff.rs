@@ -22,6 +22,7 @@ use crate::cli::WalkoffArgs;
 use crate::error::LabError;
 use crate::path::Path;
 use crate::progress;
+use crate::rungs;
 use crate::train::read_model;
 
 /// Result of a rung on a recording.
@@ -51,7 +52,7 @@ pub(crate) fn print(args: &WalkoffArgs, out: &mut impl Write) -> Result<(), LabE
         None if args.untrained => Arc::new(TrainedModel::untrained()),
         None => TrainedModel::shipped(),
     };
-    let rungs = args.codec.in_scene(&recording.plan)?;
+    let rungs = rungs::chosen(&args.codec, &recording.plan)?;
     let rungs = untrained_rungs(rungs, args, &recording, &model)?;
 
     let mut table = Table::new([

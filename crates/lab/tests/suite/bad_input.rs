@@ -91,5 +91,5 @@ fn arguments_out_of_range_are_rejected() {
         assert!(!error.contains("panicked"), "{error}");
     }
     let error = failure(&["walkoff", &mix, "--codec", "no-such-rung"]);
-    assert!(error.contains("delta,index,relative-index"), "{error}");
+    assert!(error.contains("delta, index, relative-index"), "{error}");
 }
