@@ -29,7 +29,7 @@ use self::sessions::{
 };
 use crate::client::{Client, Target};
 use crate::relay::Captured;
-use crate::socket::{Counts, RECEIVED_BYTES, SENT_BYTES, Socket, Tally, random_address};
+use crate::socket::{Counts, Pace, RECEIVED_BYTES, SENT_BYTES, Socket, Tally, random_address};
 use crate::viewer::Progress;
 
 /// A kind of attack.
@@ -54,9 +54,9 @@ enum Tactic {
     /// rest from other addresses.
     Datagrams(f64, fn(&mut Field) -> Option<Vec<u8>>),
     /// Holds a number of connections with the key, and replaces closed ones. The second number is the turns per second
-    /// of a connection, at most the attack's rate. The function sends and receives, and returns whether the connection
-    /// is done.
-    Sessions(usize, u32, fn(&mut Field, &mut Session) -> bool),
+    /// of a connection, at most the attack's rate, and the third one the datagrams of a new connection. The function
+    /// sends and receives, and returns whether the connection is done.
+    Sessions(usize, u32, u32, fn(&mut Field, &mut Session) -> bool),
     /// Repeats a round that blocks. A round ends by itself, or at the given time.
     Rounds(fn(&mut Field, &mut Counts, Instant) -> io::Result<()>),
 }
@@ -89,16 +89,16 @@ pub(crate) const ATTACKS: &[Attack] = &[
     Attack { weight: 4, least: DEAD_ROUND, ..attack("dead", Rounds(dead), &[
         limit(SERVED, AtMost(3.0)), alone(DIED, AtLeast(1.0)),
     ]) },
-    attack("greedy-acks", Sessions(1, 125, greedy_acks), &[]),
-    attack("rogue", Sessions(1, u32::MAX, rogue), &[]),
-    Attack { weight: 1, ..attack("requests", Sessions(8, 0, requests), &[
+    attack("greedy-acks", Sessions(1, 125, 4, greedy_acks), &[]),
+    attack("rogue", Sessions(1, u32::MAX, 4, rogue), &[]),
+    Attack { weight: 1, ..attack("requests", Sessions(8, 0, 4, requests), &[
         limit(UNDECODABLE, AtMost(0.0)), alone(REFUSED, AtMost(0.0)),
     ]) },
-    attack("slow-reader", Sessions(3, 20, slow_reader), &[]),
-    attack("churn", Sessions(8, 0, churn), &[]),
+    attack("slow-reader", Sessions(3, 20, 4, slow_reader), &[]),
+    attack("churn", Sessions(8, 0, 4, churn), &[]),
     // An answer must not be longer than the request.
-    attack("half-open", Sessions(512, 0, half_open), &[limit(AMPLIFICATION, AtMost(1.0))]),
-    Attack { weight: 4, is_fair: true, ..attack("demanding", Sessions(24, 0, demanding), &[]) },
+    attack("half-open", Sessions(512, 0, 1, half_open), &[limit(AMPLIFICATION, AtMost(1.0))]),
+    Attack { weight: 4, is_fair: true, ..attack("demanding", Sessions(24, 0, 4, demanding), &[]) },
 ];
 
 const fn attack(name: &'static str, tactic: Tactic, limits: &'static [Limit]) -> Attack {
@@ -156,8 +156,9 @@ impl Attack {
             Datagrams(as_viewer, craft) => {
                 datagrams::send(field, &mut counts, until, as_viewer, craft)?;
             }
-            Sessions(at_once, turns, step) => {
-                sessions::hold(field, &mut counts, until, at_once, turns, step)?;
+            Sessions(at_once, turns, cost, step) => {
+                let starts = Pace::new(field.rate.div_ceil(cost));
+                sessions::hold(field, &mut counts, until, at_once, starts, turns, step)?;
             }
             Rounds(round) => {
                 while !is_over(until) {

@@ -29,17 +29,17 @@ pub(super) struct Session {
     is_bold: bool,
 }
 
-/// Holds `at_once` connections until the time is over.
+/// Holds `at_once` connections until the time is over. `starts` is the pace of new connections.
 pub(super) fn hold(
     field: &mut Field,
     counts: &mut Counts,
     until: Instant,
     at_once: usize,
+    mut starts: Pace,
     turns: u32,
     step: fn(&mut Field, &mut Session) -> bool,
 ) -> io::Result<()> {
     let mut open: Vec<Session> = Vec::new();
-    let mut starts = Pace::new(field.rate);
     while !is_over(until) {
         thread::sleep(STEP);
         for _ in 0..starts.due(Instant::now()).min(at_once - open.len()) {
