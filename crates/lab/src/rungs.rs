@@ -21,7 +21,7 @@ pub(crate) fn in_scene(rung: &Rung, plan: &Plan) -> Result<Rung, LabError> {
     }
 }
 
-/// Returns the chosen rungs for a scene, or all that it supports if none is chosen.
+/// Returns the chosen rungs for a scene. Without a choice, returns all supported rungs.
 ///
 /// # Errors
 /// If the scene does not support a chosen rung.
