@@ -5,13 +5,13 @@ use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use cubewire_bevy::mailbox::Mail;
-use cubewire_bevy::pipe::FROM_SERVER_BYTES;
+use cubewire_bevy::renet_connection::FROM_SERVER_BYTES;
+use cubewire_bevy::transport::MessageQueue;
 use cubewire_bevy::udp::Key;
-use cubewire_bevy::{Mailbox, Pipe};
+use cubewire_bevy::{MessageBuffer, RenetConnection};
 use cubewire_codec::{Limits, Plan};
 use cubewire_protocol::{
-    ClientMessage, ClientSession, Contract, Feedback, Heard, Request, ServerMessage, Settings,
+    ClientEvent, ClientMessage, ClientSession, Contract, Feedback, Request, ServerMessage, Settings,
 };
 use rand::{Rng, RngExt};
 use renetcode::{ClientAuthentication, ConnectToken, NETCODE_USER_DATA_BYTES, NetcodeClient};
@@ -53,8 +53,8 @@ pub(crate) struct Client {
     pub(crate) delay: Duration,
     delayed: VecDeque<(Instant, Vec<u8>)>,
     start: Instant,
-    pipe: Pipe,
-    mailbox: Mailbox,
+    pipe: RenetConnection,
+    buffer: MessageBuffer,
     contract: Contract,
     session: ClientSession,
 }
@@ -71,8 +71,8 @@ impl Client {
             delay: Duration::ZERO,
             delayed: VecDeque::new(),
             start: now,
-            pipe: Pipe::new(FROM_SERVER_BYTES),
-            mailbox: Mailbox::default(),
+            pipe: RenetConnection::new(FROM_SERVER_BYTES),
+            buffer: MessageBuffer::default(),
             contract: Contract::new(Plan::cubes(), String::new()),
             session: ClientSession::default(),
         }
@@ -86,7 +86,7 @@ impl Client {
     }
 
     /// Processes up to `at_most` received datagrams and sends pending netcode packets. Returns the messages.
-    pub(crate) fn step(&mut self, at_most: usize) -> Mail {
+    pub(crate) fn step(&mut self, at_most: usize) -> MessageQueue {
         let now = Instant::now();
         let mut buffer = [0; MAX_DATAGRAM_BYTES];
         for _ in 0..at_most {
@@ -104,14 +104,14 @@ impl Client {
                 let _ = self.pipe.receive(self.start.elapsed(), payload);
             }
         }
-        self.pipe.deliver(&mut self.mailbox);
+        self.pipe.deliver(&mut self.buffer);
         self.update();
         if self.is_connected()
             && let Some(hello) = self.session.hello(&self.contract)
         {
             self.reliable(&hello.encode());
         }
-        std::mem::take(&mut self.mailbox.incoming)
+        std::mem::take(&mut self.buffer.incoming)
     }
 
     /// Sends pending netcode packets without reading.
@@ -194,7 +194,7 @@ impl Client {
     }
 
     /// Handles a message from the server. Returns `None` if it is invalid.
-    pub(crate) fn take(&mut self, message: &[u8]) -> Option<Heard> {
+    pub(crate) fn take(&mut self, message: &[u8]) -> Option<ClientEvent> {
         let message = ServerMessage::decode(message)?;
         let limits = Limits::default();
         let heard = self.session.on_message(&self.contract, message, limits);
@@ -206,18 +206,18 @@ impl Client {
     }
 
     pub(crate) fn reliable(&mut self, message: &[u8]) {
-        self.mailbox.outgoing.messages.push(message.to_vec());
+        self.buffer.outgoing.messages.push(message.to_vec());
         self.flush();
     }
 
     pub(crate) fn unreliable(&mut self, message: Vec<u8>) {
-        self.mailbox.outgoing.datagrams.push(message);
+        self.buffer.outgoing.datagrams.push(message);
         self.flush();
     }
 
     /// Sends the queued messages. Messages stay queued if megabytes are unacked.
     pub(crate) fn flush(&mut self) {
-        let payloads = self.pipe.flush(self.start.elapsed(), &mut self.mailbox);
+        let payloads = self.pipe.flush(self.start.elapsed(), &mut self.buffer);
         for payload in payloads.unwrap_or_default() {
             self.say(&payload);
         }

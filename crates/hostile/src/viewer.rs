@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cubewire_bevy::mailbox::Mail;
+use cubewire_bevy::transport::MessageQueue;
 use cubewire_codec::{Limits, Snapshot, ladder};
 use cubewire_physics::state_hash;
 use cubewire_protocol::{
-    Arrival, BaselineChoice, Heard, Request, Settings, SnapshotReceiver, playout_delay,
+    BaselineChoice, ClientEvent, PacketOutcome, Request, Settings, SnapshotReceiver, playout_delay,
 };
 use cubewire_scene::TICK;
 use rand::RngExt;
@@ -118,19 +118,19 @@ impl Viewer {
     /// Handles received messages, records the snapshots and sends answers.
     pub(crate) fn step(&mut self, notes: &mut Notes) {
         let now = Instant::now();
-        let mail = self.client.step(usize::MAX);
-        self.take(mail, now, notes);
+        let queue = self.client.step(usize::MAX);
+        self.take(queue, now, notes);
         if now - self.flushed >= TICK {
             self.flushed = now;
             self.flush();
         }
     }
 
-    fn take(&mut self, mail: Mail, at: Instant, notes: &mut Notes) {
+    fn take(&mut self, queue: MessageQueue, at: Instant, notes: &mut Notes) {
         let now = at - self.start;
-        for message in mail.messages {
+        for message in queue.messages {
             match self.client.take(&message) {
-                Some(Heard::Welcome(welcome)) => {
+                Some(ClientEvent::Welcome(welcome)) => {
                     let (limits, delay) = (Limits::default(), playout_delay(60));
                     self.receiver = SnapshotReceiver::new(*welcome, limits, delay, now).ok();
                     notes.refused += u64::from(self.receiver.is_none());
@@ -139,12 +139,12 @@ impl Viewer {
                 None => notes.refused += 1,
             }
         }
-        for message in mail.datagrams {
+        for message in queue.datagrams {
             let Some(receiver) = &mut self.receiver else {
                 continue;
             };
             match receiver.on_packet(now, &message) {
-                Ok(Arrival::Decoded { tick, .. }) => {
+                Ok(PacketOutcome::Decoded { tick, .. }) => {
                     let held = receiver.get(tick).expect("it has just been decoded");
                     held.snapshot().dequantize(&mut self.snapshot);
                     notes.seen.push(Seen {
